@@ -1,0 +1,38 @@
+# Everything runs in .venv, which the first target makes from any Python 3.11 or newer.
+PYTHON ?= python3
+BIN = .venv/bin
+STAMP = .venv/.installed
+
+.PHONY: demo test lint types contracts notebooks bench clean
+.DEFAULT_GOAL := test
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "capsmodel needs Python 3.11 or newer: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 2; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,lint]'
+	@touch $@
+
+demo: $(STAMP)
+	$(BIN)/python -m capsmodel demo --out out
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n auto -q
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+contracts: $(STAMP)
+	PYTHONPATH=sim $(BIN)/lint-imports
+
+notebooks: $(STAMP)
+	$(BIN)/python -m pytest -o testpaths=notebooks --nbmake --nbmake-timeout=300 -p no:cacheprovider -n auto -q notebooks
+
+bench: $(STAMP)
+	$(BIN)/python -m pytest benchmarks --benchmark-enable --benchmark-only -q -s -p no:xdist
+
+clean:
+	rm -rf .venv out

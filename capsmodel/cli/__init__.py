@@ -1,0 +1,34 @@
+"""The command line: one application, one module per group of commands, each imported only when it is called."""
+
+import sys
+from typing import NoReturn
+
+from cyclopts import App, CycloptsError
+
+from capsmodel import __version__
+from capsmodel._checks import ParameterError
+
+app = App(
+    name="capsmodel",
+    version=__version__,
+    help="Coding, spraying and replication in data-centre fabrics: closed forms, packet simulator, codec.",
+)
+
+_COMMANDS = {}
+
+
+def _fail(text: str) -> NoReturn:
+    print(f"capsmodel: {' '.join(text.split())}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; input that breaks a rule ends in one line on stderr and exit status 2."""
+    try:
+        app(arguments, exit_on_error=False, print_error=False)
+    except CycloptsError as error:
+        _fail(str(error))
+    except (ParameterError, FileNotFoundError) as error:
+        _fail(str(error))
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None

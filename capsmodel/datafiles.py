@@ -1,0 +1,26 @@
+"""Find a data file in an installed wheel and in a checkout alike."""
+
+from pathlib import Path
+
+_HERE = Path(__file__).resolve().parent
+
+
+def data_path(name: str) -> Path:
+    """Return the path of data file `name`, for example ``"workloads/websearch_dctcp.csv"``.
+
+    A wheel carries the files in ``capsmodel/_data``; an editable install and a checkout read ``data/`` itself.
+
+    Raises
+    ------
+    FileNotFoundError
+        If neither place holds the file.
+
+    Examples
+    --------
+    >>> data_path("workloads/websearch_dctcp.csv").name
+    'websearch_dctcp.csv'
+    """
+    for root in (_HERE / "_data", _HERE.parent / "data"):
+        if (root / name).exists():
+            return root / name
+    raise FileNotFoundError(f"no data file {name!r}: reinstall capsmodel, its wheel carries workloads/ and papers/")

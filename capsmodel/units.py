@@ -1,0 +1,135 @@
+"""Quantities as people write them, to the SI numbers that the package computes with.
+
+The only place that knows eight bits make a byte and that K is 1000 while Ki is 1024.
+
+========= ==================== ==================
+Quantity  Typed                Stored as
+========= ==================== ==================
+rate      ``1Gbps``, ``40G``   bits per second
+size      ``1500B``, ``64KiB`` bytes
+time      ``100us``, ``0.1ms`` seconds
+========= ==================== ==================
+"""
+
+import math
+import re
+
+import numpy as np
+import numpy.typing as npt
+
+from capsmodel._checks import ParameterError
+
+BITS_PER_BYTE = 8
+
+KBPS, MBPS, GBPS, TBPS = 1e3, 1e6, 1e9, 1e12
+PS, NS, US, MS = 1e-12, 1e-9, 1e-6, 1e-3
+KB, MB, GB = 1000, 1000**2, 1000**3
+KIB, MIB, GIB = 1024, 1024**2, 1024**3
+
+_RATE = {"bps": 1.0, "kbps": KBPS, "mbps": MBPS, "gbps": GBPS, "tbps": TBPS}
+_RATE |= {unit.replace("bps", "bit/s"): factor for unit, factor in _RATE.items()}
+_TIME = {"s": 1.0, "ms": MS, "us": US, "µs": US, "μs": US, "ns": NS, "ps": PS}
+_SIZE = {"b": 1, "kb": KB, "mb": MB, "gb": GB, "kib": KIB, "mib": MIB, "gib": GIB}
+
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S*)\s*$")
+
+
+def _parse(text: str, units: dict[str, float] | dict[str, int], quantity: str, example: str) -> float:
+    match = _NUMBER.match(text)
+    unit = match[2].lower() if match else ""
+    if not match or unit not in units:
+        known = ", ".join(units)
+        raise ParameterError(f"{text!r} is not a {quantity}: write a number and a unit ({known}), as in {example}")
+    value = float(match[1]) * units[unit]
+    if not math.isfinite(value) or value < 0:
+        raise ParameterError(f"{text!r} is not a {quantity}: it must be finite and not negative")
+    return value
+
+
+def parse_rate_bps(text: str) -> float:
+    """Return a rate in bits per second.
+
+    Parameters
+    ----------
+    text : str
+        A number and one of bps, kbps, Mbps, Gbps, Tbps (or bit/s with the same prefixes); case does not matter.
+
+    Raises
+    ------
+    ParameterError
+        If the text is no number with a known unit; a bare number is refused, because rates are mistaken most.
+
+    Examples
+    --------
+    >>> parse_rate_bps("10Gbps")
+    10000000000.0
+    """
+    return _parse(text, _RATE, "rate", "1Gbps")
+
+
+def parse_time_s(text: str) -> float:
+    """Return a time in seconds.
+
+    Parameters
+    ----------
+    text : str
+        A number and one of s, ms, us (or µs), ns, ps.
+
+    Raises
+    ------
+    ParameterError
+        If the text is no number with a known unit.
+
+    Examples
+    --------
+    >>> parse_time_s("100us")
+    0.0001
+    """
+    return _parse(text, _TIME, "time", "100us")
+
+
+def parse_size_bytes(text: str) -> int:
+    """Return a size in bytes.
+
+    Parameters
+    ----------
+    text : str
+        A number and one of B, KB, MB, GB (powers of 1000) or KiB, MiB, GiB (powers of 1024).
+
+    Raises
+    ------
+    ParameterError
+        If the text is no whole number of bytes in a known unit.
+
+    Examples
+    --------
+    >>> parse_size_bytes("64KB"), parse_size_bytes("64KiB")
+    (64000, 65536)
+    """
+    value = _parse(text, _SIZE, "size", "1500B")
+    if value != math.floor(value):
+        raise ParameterError(f"{text!r} is {value:g} bytes, but a size is a whole number of bytes")
+    return int(value)
+
+
+def serialisation_s(packet_bytes: npt.ArrayLike, *, rate_bps: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return the time in seconds that a packet occupies a link.
+
+    Parameters
+    ----------
+    packet_bytes : array_like
+        Packet size, in bytes.
+    rate_bps : array_like
+        Link rate, in bits per second.
+
+    Returns
+    -------
+    ndarray
+        8 · packet_bytes / rate_bps, in seconds, broadcast.
+
+    Examples
+    --------
+    >>> float(serialisation_s(1500, rate_bps=1e9))
+    1.2e-05
+    """
+    return BITS_PER_BYTE * np.asarray(packet_bytes, np.float64) / np.asarray(rate_bps, np.float64)
