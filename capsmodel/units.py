@@ -13,6 +13,7 @@ time      ``100us``, ``0.1ms`` seconds
 
 import math
 import re
+from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +41,8 @@ def _parse(text: str, units: dict[str, float] | dict[str, int], quantity: str, e
     if not match or unit not in units:
         known = ", ".join(units)
         raise ParameterError(f"{text!r} is not a {quantity}: write a number and a unit ({known}), as in {example}")
-    value = float(match[1]) * units[unit]
+    # In decimal, because 100 * 1e-6 is not the double nearest to 1e-4.
+    value = float(Decimal(match[1]) * Decimal(str(units[unit])))
     if not math.isfinite(value) or value < 0:
         raise ParameterError(f"{text!r} is not a {quantity}: it must be finite and not negative")
     return value

@@ -14,8 +14,6 @@ app = App(
     help="Coding, spraying and replication in data-centre fabrics: closed forms, packet simulator, codec.",
 )
 
-_COMMANDS = {}
-
 
 def _fail(text: str) -> NoReturn:
     print(f"capsmodel: {' '.join(text.split())}", file=sys.stderr)
