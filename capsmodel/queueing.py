@@ -1,7 +1,8 @@
 r"""Waiting time in the M/G/1 queue: mean, second moment, exact distribution, tail approximation, priorities.
 
-Poisson arrivals, one server, service times independent of everything else, first come first served within a class. A wait is
-the time from arrival to the start of service; times are in any unit, the same in as out (RepFlow: packet times).
+Poisson arrivals, one server, service times independent of everything else, first come first served within a class.
+A wait is the time from arrival to the start of service; times are in any unit, the same in as out (RepFlow: packet
+times).
 
 ============================= ==================== ========================================== ===== ===================
 Quantity                      Symbol               Name                                       Unit  Equation
@@ -118,8 +119,8 @@ def mg1_second_moment_wait(
 
     Notes
     -----
-    :math:`E[W^2]=2E[W]^2+\dfrac{\rho}{3(1-\rho)}\dfrac{E[S^3]}{E[S]}` (Takács). First come first served only: the mean is
-    the same for every order that ignores service times, the second moment is not.
+    :math:`E[W^2]=2E[W]^2+\dfrac{\rho}{3(1-\rho)}\dfrac{E[S^3]}{E[S]}` (Takács). First come first served only:
+    the mean is the same for every order that ignores service times, the second moment is not.
 
     References
     ----------
@@ -191,8 +192,8 @@ def mg1_wait_prob(wait: npt.ArrayLike, *, load: npt.ArrayLike, service: AnyServi
 
     Notes
     -----
-    The Pollaczek-Khinchine transform :math:`E[e^{-sW}]=\dfrac{1-\rho}{1-\rho R(s)}`, :math:`R(s)=\dfrac{1-\beta(s)}{sE[S]}`,
-    evaluated in one of two ways (derivations in :mod:`capsmodel.transforms`):
+    The Pollaczek-Khinchine transform :math:`E[e^{-sW}]=\dfrac{1-\rho}{1-\rho R(s)}` with
+    :math:`R(s)=\dfrac{1-\beta(s)}{sE[S]}` is evaluated in one of two ways (derivations in :mod:`capsmodel.transforms`):
 
     - service with atoms (M/D/1 and mixtures): renewal equation on the grid of the atoms, positive terms only, relative
       error below 1e-12 (1e-10 where the tail is below 1e-200);
@@ -304,8 +305,8 @@ def effective_bandwidth_wait_prob(
 
     Notes
     -----
-    :math:`P(W>w)\approx e^{-w/E[W]}=\exp\Big(-w\,\dfrac{2(1-\rho)}{\rho}\dfrac{E[S]}{E[S^2]}\Big)`. The paper prints the flow
-    size X for S; its last form and its own Eq. 4 need the burst size, as here. The approximation forgets that a
+    :math:`P(W>w)\approx e^{-w/E[W]}=\exp\Big(-w\,\dfrac{2(1-\rho)}{\rho}\dfrac{E[S]}{E[S^2]}\Big)`.
+    The paper prints the flow size X for S; its last form and its own Eq. 4 need the burst size, as here. The approximation forgets that a
     share 1 - ρ does not wait at all, so at w = 0 it is 1 instead of ρ. At load 0 it is 0 for w > 0.
 
     References
@@ -349,8 +350,9 @@ def effective_bandwidth_wait_quantile(
 
     Notes
     -----
-    :math:`\tilde W=-\ln(1-q)\,E[W]`; at q = 0.99, :math:`2\ln10\,E[W]`. For bursts of fixed size it is too short: the exact
-    99th percentile (:func:`mg1_wait_quantile`) is 2.49, 1.45, 1.12 and 1.06 times as long at load 0.2, 0.5, 0.8 and 0.9.
+    :math:`\tilde W=-\ln(1-q)\,E[W]`; at q = 0.99, :math:`2\ln10\,E[W]`. For bursts of fixed size it is too short:
+    the exact 99th percentile (:func:`mg1_wait_quantile`) is 2.49, 1.45, 1.12 and 1.06 times as long at load 0.2, 0.5,
+    0.8 and 0.9.
 
     References
     ----------

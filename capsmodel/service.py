@@ -98,8 +98,7 @@ class _Atoms:
     def laplace(self, s: ComplexArray) -> ComplexArray:
         r"""Return :math:`\sum_i p_i e^{-s t_i}`."""
         times, probs = self.atoms
-        result: ComplexArray = np.exp(-np.multiply.outer(np.asarray(s, np.complex128), times)) @ probs
-        return result
+        return np.asarray(np.exp(-np.multiply.outer(np.asarray(s, np.complex128), times)) @ probs, np.complex128)
 
     def sample(self, count: int, *, rng: Rng = None) -> FloatArray:
         """Draw `count` independent service times."""

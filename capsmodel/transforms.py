@@ -64,8 +64,9 @@ def _euler_nodes(order: int) -> tuple[ComplexArray, FloatArray]:
     weights[-1] = 2.0**-order
     for k in range(1, order):
         weights[2 * order - k] = weights[2 * order - k + 1] + 2.0**-order * math.comb(order, k)
-    k = np.arange(2 * order + 1)
-    return order * math.log(10) / 3 + 1j * math.pi * k, (-1.0) ** k * weights * 10 ** (order / 3)
+    terms = np.arange(2 * order + 1, dtype=np.float64)
+    nodes = np.asarray(order * math.log(10) / 3 + 1j * math.pi * terms)
+    return nodes, (-1.0) ** terms * weights * 10 ** (order / 3)
 
 
 def euler_inversion(transform: Callable[[ComplexArray], ComplexArray], *, t: npt.ArrayLike) -> FloatArray:
@@ -175,7 +176,7 @@ def common_step(times: FloatArray) -> tuple[float, IntArray]:
     units = [int(ratio * divisor) for ratio in ratios]
     common = math.gcd(*units)
     multiples = np.array(units) // common
-    step = shortest / float(multiples[np.argmin(times)])
+    step = float(times.max() / multiples.max())
     require(
         multiples.max() <= _LONGEST_ATOM_STEPS and np.allclose(multiples * step, times, rtol=1e-12, atol=0),
         f"times = {times.tolist()}, but the longest must be at most {_LONGEST_ATOM_STEPS} steps of a common step: "
@@ -250,4 +251,5 @@ class LatticeWait:
         )
         j = np.arange(spare + 1)[:, np.newaxis]
         within = j < k
-        return np.sum(np.where(within, self._at_step(k - j, which), 1.0) * pmf, axis=0)
+        tail: FloatArray = np.sum(np.where(within, self._at_step(k - j, which), 1.0) * pmf, axis=0)
+        return tail
