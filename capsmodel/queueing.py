@@ -17,7 +17,6 @@ mean wait of each class       :math:`E[W_p]`       :func:`priority_mean_waits`  
 ============================= ==================== ========================================== ===== ===================
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,15 +24,12 @@ import numpy.typing as npt
 
 from capsmodel._checks import FloatArray, non_negative, plain, positive, probability, require
 from capsmodel.service import ContinuousService, Deterministic, Empirical
-from capsmodel.transforms import LatticeWait, euler_inversion
+from capsmodel.transforms import LatticeWait, Tail, euler_inversion, invert_tail
 
 AnyService = Deterministic | Empirical | ContinuousService
-Tail = Callable[[FloatArray], FloatArray]
 
 # Rounding of a moment that the caller computed must not break an inequality that holds with equality (M/D/1).
 _MOMENT_TOLERANCE = 1e-12
-
-_BISECTIONS = 80
 
 
 def _mean_wait(load: FloatArray, mean: FloatArray, second: FloatArray) -> FloatArray:
@@ -261,22 +257,8 @@ def mg1_wait_quantile(q: npt.ArrayLike, *, load: npt.ArrayLike, service: AnyServ
     wait = np.zeros(probs.shape)
     waits = probs > 1 - rho
     if waits.any():
-        wait[waits] = _invert(_exact_tail(service, rho[waits]), 1 - probs[waits], start=service.mean)
+        wait[waits] = invert_tail(_exact_tail(service, rho[waits]), 1 - probs[waits], start=service.mean)
     return plain(wait)
-
-
-def _invert(tail: Tail, target: FloatArray, *, start: float) -> FloatArray:
-    """Solve tail(w) = target for a falling tail."""
-    high = np.full(target.shape, start)
-    while (short := tail(high) > target).any():
-        high[short] *= 2
-    low = np.zeros_like(high)
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        above = tail(middle) > target
-        low = np.where(above, middle, low)
-        high = np.where(above, high, middle)
-    return high
 
 
 def effective_bandwidth_wait_prob(
@@ -306,8 +288,9 @@ def effective_bandwidth_wait_prob(
     Notes
     -----
     :math:`P(W>w)\approx e^{-w/E[W]}=\exp\Big(-w\,\dfrac{2(1-\rho)}{\rho}\dfrac{E[S]}{E[S^2]}\Big)`.
-    The paper prints the flow size X for S; its last form and its own Eq. 4 need the burst size, as here. The approximation forgets that a
-    share 1 - ρ does not wait at all, so at w = 0 it is 1 instead of ρ. At load 0 it is 0 for w > 0.
+    The paper prints the flow size X for S; its last form and its own Eq. 4 need the burst size, as here. The
+    approximation forgets that a share 1 - ρ does not wait at all, so at w = 0 it is 1 instead
+    of ρ. At load 0 it is 0 for w > 0.
 
     References
     ----------

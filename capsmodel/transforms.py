@@ -42,6 +42,9 @@ from capsmodel._checks import FloatArray, require
 from capsmodel.service import ComplexArray
 
 IntArray = npt.NDArray[np.int64]
+Tail = Callable[[FloatArray], FloatArray]
+
+_BISECTIONS = 80
 
 # Order of the Euler algorithm: discretisation error 10**(-2M/3) = 2e-11 of a function bounded by 1, and rounding
 # error 10**(M/3 - 16) = 2e-11, so neither can be made smaller without the other growing.
@@ -253,3 +256,32 @@ class LatticeWait:
         within = j < k
         tail: FloatArray = np.sum(np.where(within, self._at_step(k - j, which), 1.0) * pmf, axis=0)
         return tail
+
+
+def invert_tail(tail: Tail, target: FloatArray, *, start: float) -> FloatArray:
+    """Return w with tail(w) = target for a tail that falls to 0, by bisection down to rounding.
+
+    Parameters
+    ----------
+    tail : callable
+        Falling function of an array of the shape of `target`.
+    target : ndarray
+        Values above 0 and at most tail(0).
+    start : float
+        First guess of an upper end, above 0; doubled until it is one.
+
+    Examples
+    --------
+    >>> invert_tail(lambda w: np.exp(-w), np.array([0.5]), start=1.0).round(12)
+    array([0.69314718])
+    """
+    high = np.full(target.shape, start)
+    while (short := tail(high) > target).any():
+        high[short] *= 2
+    low = np.zeros_like(high)
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        above = tail(middle) > target
+        low = np.where(above, middle, low)
+        high = np.where(above, high, middle)
+    return high
