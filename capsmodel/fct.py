@@ -21,23 +21,22 @@ long flows, tail       :math:`\tilde{FCT}^L`         :func:`tail_fct_long`      
 ====================== ============================= ==================================== ======= ======================
 """
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel._checks import FloatArray, ParameterError, plain, positive, require
+from capsmodel._checks import FloatArray, plain, positive
 from capsmodel.queueing import effective_bandwidth_wait_quantile, mg1_mean_wait, mg1_wait_quantile
 from capsmodel.replication import (
     SHORT_PACKETS,
     effective_load,
-    in_packets,
     replicated_load,
     replication_break_even_load,
     short_byte_share,
 )
 from capsmodel.service import Deterministic
+from capsmodel.slow_start import WINDOW_PACKETS, Rounding, choice, long_averages, rounds, short_averages
 from capsmodel.workloads import PacketSizes
 
 __all__ = [
@@ -52,66 +51,10 @@ __all__ = [
     "tail_fct_long",
 ]
 
-Rounding = Literal["fractional", "whole"]
 TailModel = Literal["effective_bandwidth", "exact"]
 
-# RepFlow: initial window of 12 packets (IV-B), maximum window of 64 KB (of 1024 B) in packets of 1500 B (Table II).
-WINDOW_PACKETS, BURST_PACKETS = 12, 44
-
-
-def _choice(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ParameterError(f"{name} = {value!r}, but it must be one of {', '.join(known)}")
-
-
-def rounds(
-    flow_packets: npt.ArrayLike, *, window_packets: float = WINDOW_PACKETS, rounding: Rounding = "fractional"
-) -> Any:
-    r"""Return the number of round trips in which slow start sends a flow.
-
-    Parameters
-    ----------
-    flow_packets : array_like
-        Flow size X, in packets, above 0.
-    window_packets : float
-        Initial window k, in packets, above 0.
-    rounding : {"fractional", "whole"}
-        The logarithm as printed, or the number of windows that are really sent (at least one).
-
-    Returns
-    -------
-    float or ndarray
-        Rounds, of the shape of `flow_packets`; a float for a scalar.
-
-    Raises
-    ------
-    ParameterError
-        If an argument leaves its range.
-
-    Notes
-    -----
-    :math:`k+2k+\dots+2^{m-1}k=k(2^m-1)=X` gives :math:`m=\log_2(X/k+1)`, below 1 for X < k.
-
-    References
-    ----------
-    repflow u (IV-A) rounds
-
-    Examples
-    --------
-    >>> rounds([12, 36, 40]).round(3).tolist(), rounds([1, 36, 40], rounding="whole").tolist()
-    ([1.0, 2.0, 2.115], [1.0, 2.0, 3.0])
-    """
-    _choice("rounding", rounding, ("fractional", "whole"))
-    flow = positive("flow_packets", flow_packets)
-    return plain(_rounds(flow, float(positive("window_packets", window_packets)), rounding))
-
-
-def _rounds(flow: FloatArray, window: float, rounding: Rounding) -> FloatArray:
-    count = np.log2(flow / window + 1)
-    if rounding == "fractional":
-        return count
-    # log2 of a whole power of two is exact; X/k + 1 may miss it by one rounding, which must not cost a round.
-    return np.maximum(np.ceil(count * (1 - 4 * np.finfo(float).eps)), 1.0)
+# RepFlow Table II: maximum window of 64 KB (of 1024 B) in packets of 1500 B.
+BURST_PACKETS = 44
 
 
 def _completion(
@@ -122,8 +65,8 @@ def _completion(
     quantile: float = 0.0,
     tail: TailModel = "effective_bandwidth",
 ) -> Any:
-    """Waits per packet and the transmission: so many rounds at the mean wait, so many at its quantile."""
-    _choice("tail", tail, ("effective_bandwidth", "exact"))
+    """Return 1, so many rounds at the mean wait, and so many at its quantile; infinite where a queue is unstable."""
+    choice("tail", tail, ("effective_bandwidth", "exact"))
     burst = float(positive("burst_packets", burst_packets))
     stable = np.where(load < 1, load, 0.0)
     moments = {"mean_service": burst, "second_moment_service": burst**2}
@@ -142,51 +85,6 @@ def _loads(
     epsilon = short_byte_share(sizes, short_packets=short) if share is None else share
     each = np.asarray(replicated_load(load, short_byte_share=epsilon, replicas=replicas))
     return each, each ** float(replicas)
-
-
-def _average(
-    function: Callable[[FloatArray], FloatArray], sizes: PacketSizes, above: float, upto: float, breaks: FloatArray
-) -> float:
-    """E[function(X) | above < X <= upto]."""
-    share = (1.0 if np.isinf(upto) else float(sizes.cdf(upto))) - float(sizes.cdf(above))
-    require(share > 0, f"sizes has no flow above {max(above, 0.0):g} and up to {upto:g} packets: nothing to average")
-    return sizes.expectation(function, above=above, upto=upto, breaks=breaks.tolist()) / share
-
-
-def _short_averages(
-    sizes: PacketSizes, window: float, short: float, rounding: Rounding, smallest: float
-) -> tuple[float, float]:
-    """J = E[rounds/X] and E[1/X] over short flows, those below `smallest` taken as `smallest`."""
-    _choice("rounding", rounding, ("fractional", "whole"))
-    window, short = float(positive("window_packets", window)), float(positive("short_packets", short))
-    smallest = float(positive("smallest_packets", smallest))
-    # The integrands bend at `smallest`; whole rounds jump where a window has just been filled.
-    filled = window * (2.0 ** np.arange(1, np.ceil(np.log2(short / window + 1)) + 1) - 1)
-    breaks = np.append(filled, smallest)
-
-    def rounds_per_packet(flow: FloatArray) -> FloatArray:
-        flow = np.maximum(flow, smallest)
-        return _rounds(flow, window, rounding) / flow
-
-    def one_per_packet(flow: FloatArray) -> FloatArray:
-        return 1 / np.maximum(flow, smallest)
-
-    in_packets(sizes)
-    return (
-        _average(rounds_per_packet, sizes, -1.0, short, breaks),
-        _average(one_per_packet, sizes, -1.0, short, breaks),
-    )
-
-
-def _long_averages(sizes: PacketSizes, burst: float, short: float, rounding: Rounding) -> tuple[float, float]:
-    """E[bursts/X] and P = E[1/X] over long flows."""
-    _choice("rounding", rounding, ("fractional", "whole"))
-    burst, short = float(positive("burst_packets", burst)), float(positive("short_packets", short))
-    per_packet = _average(lambda flow: 1 / flow, in_packets(sizes), short, np.inf, np.empty(0))
-    if rounding == "fractional":
-        return 1 / burst, per_packet
-    breaks = np.arange(1.0, np.ceil(sizes.sizes[-1] / burst)) * burst
-    return _average(lambda flow: np.ceil(flow / burst) / flow, sizes, short, np.inf, breaks), per_packet
 
 
 def mean_fct(
@@ -250,7 +148,7 @@ def mean_fct(
     (2.9238, 1.732)
     """
     _, seen = _loads(load, sizes, short_packets, replicas, short_byte_share)
-    per_packet, _ = _short_averages(sizes, window_packets, short_packets, rounding, smallest_packets)
+    per_packet, _ = short_averages(sizes, window_packets, short_packets, rounding, smallest_packets)
     return _completion(seen, burst_packets, per_packet)
 
 
@@ -294,8 +192,9 @@ def tail_fct(
     One round meets the quantile :math:`\tilde W` of the wait, the others the mean:
     :math:`\tilde{FCT}=E[W](J-I)+\tilde WI+1`, :math:`I=E[1/X\mid X\le S_L]`; as
     :math:`\tilde W=2\ln10\,E[W]` at 0.99 this is :math:`E[W]N+1`. It bounds nothing: the 99th percentile of a sum of
-    waits over a random size is another number. The printed N diverges at size 0 (its integrand is 3.6/x), hence `smallest_packets`. With
-    fractional rounds a flow below k packets has less than one round in all but one full tail wait.
+    waits over a random size is another number. The printed N diverges at size 0 (its integrand is 3.6/x),
+    hence `smallest_packets`. With fractional rounds a flow below k packets has less than one round in all, but one
+    full tail wait.
 
     References
     ----------
@@ -308,7 +207,7 @@ def tail_fct(
     (10.855, 15.403)
     """
     _, seen = _loads(load, sizes, short_packets, replicas, short_byte_share)
-    of_rounds, of_one = _short_averages(sizes, window_packets, short_packets, rounding, smallest_packets)
+    of_rounds, of_one = short_averages(sizes, window_packets, short_packets, rounding, smallest_packets)
     return _completion(seen, burst_packets, of_rounds - of_one, of_one, quantile, tail)
 
 
@@ -357,7 +256,7 @@ def mean_fct_long(
     (1.5, 1.5526)
     """
     each, _ = _loads(load, sizes, short_packets, replicas, short_byte_share)
-    of_bursts, _ = _long_averages(sizes, burst_packets, short_packets, rounding)
+    of_bursts, _ = long_averages(sizes, burst_packets, short_packets, rounding)
     return _completion(each, burst_packets, of_bursts)
 
 
@@ -407,5 +306,5 @@ def tail_fct_long(
     1.5793
     """
     each, _ = _loads(load, sizes, short_packets, replicas, short_byte_share)
-    of_bursts, of_one = _long_averages(sizes, burst_packets, short_packets, rounding)
+    of_bursts, of_one = long_averages(sizes, burst_packets, short_packets, rounding)
     return _completion(each, burst_packets, of_bursts - of_one, of_one, quantile, tail)
