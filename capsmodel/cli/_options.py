@@ -30,6 +30,10 @@ def _whole(text: str) -> int:
     return int(value)
 
 
+def _listed(value: Sequence[float]) -> str:
+    return ",".join(f"{x:g}" for x in value)
+
+
 def _many(parse: Callable[[str], Any]) -> Converter:
     def convert(_: Any, tokens: Sequence[Token]) -> tuple[Any, ...]:
         return tuple(parse(part) for token in tokens for part in token.value.split(",") if part.strip())
@@ -38,18 +42,12 @@ def _many(parse: Callable[[str], Any]) -> Converter:
 
 
 Rate = Annotated[
-    float, Parameter(converter=_one(parse_rate_bps), n_tokens=1, show_default=lambda v: f"{v / 1e9:g}Gbps")
+    float, Parameter(converter=_one(parse_rate_bps), n_tokens=1, show_default=lambda value: f"{value / 1e9:g}Gbps")
 ]
-Time = Annotated[float, Parameter(converter=_one(parse_time_s), n_tokens=1, show_default=lambda v: f"{v * 1e6:g}us")]
-Size = Annotated[int, Parameter(converter=_one(parse_size_bytes), n_tokens=1, show_default=lambda v: f"{v}B")]
-Numbers = Annotated[
-    tuple[float, ...],
-    Parameter(
-        converter=_many(_number), n_tokens=1, accepts_keys=False, show_default=lambda v: ",".join(f"{x:g}" for x in v)
-    ),
+Time = Annotated[
+    float, Parameter(converter=_one(parse_time_s), n_tokens=1, show_default=lambda value: f"{value * 1e6:g}us")
 ]
-Counts = Annotated[
-    tuple[int, ...],
-    Parameter(converter=_many(_whole), n_tokens=1, accepts_keys=False, show_default=lambda v: ",".join(map(str, v))),
-]
+Size = Annotated[int, Parameter(converter=_one(parse_size_bytes), n_tokens=1, show_default=lambda value: f"{value}B")]
+Numbers = Annotated[tuple[float, ...], Parameter(converter=_many(_number), n_tokens=1, show_default=_listed)]
+Counts = Annotated[tuple[int, ...], Parameter(converter=_many(_whole), n_tokens=1, show_default=_listed)]
 Flag = Annotated[bool, Parameter(negative=())]

@@ -14,15 +14,12 @@ Objective = Literal["eq4", "with_redundancy_cost"]
 
 
 def _blocking_probs(given: tuple[float, ...], paths: int | None, long_flows: int | None) -> tuple[float, ...]:
-    if paths is None and long_flows is None:
+    if paths is None or long_flows is None:
+        require(paths is long_flows, "--paths and --long-flows go together: give both or neither")
         return given
-    require(paths is not None and long_flows is not None, "--paths and --long-flows go together: give both or neither")
-    assert paths is not None and long_flows is not None
     require(paths >= 1, f"--paths = {paths}, but a fabric has at least 1 path")
-    require(
-        0 <= long_flows < paths,
-        f"--long-flows = {long_flows}, but with {paths} paths it must lie in 0..{paths - 1}: one path each, one left free",
-    )
+    rule = f"with {paths} paths it must lie in 0..{paths - 1}: a path each, and one left free"
+    require(0 <= long_flows < paths, f"--long-flows = {long_flows}, but {rule}")
     return (long_flows / paths,)
 
 

@@ -1,8 +1,9 @@
 # %% [markdown]
 # # When does a coding unit decode?
 #
-# CAPS sends the $k$ source packets of a short flow as $n = k + r$ coded packets over all paths. A packet that meets a path with a
-# long flow is *blocked* with probability $p_B$; the unit decodes at once when at most $r$ packets are blocked:
+# CAPS sends the $k$ source packets of a short flow as $n = k + r$ coded packets over all paths. A packet that meets a
+# path with a long flow is *blocked* with probability $p_B$; the unit decodes at once when at most $r$ packets are
+# blocked:
 #
 # $$p_S = \sum_{j=0}^{r}\binom{k+r}{j}p_B^j(1-p_B)^{k+r-j} = I_{1-p_B}(k, r+1)\qquad\text{(CAPS Eq. 2, CDCPS Eq. 7)}$$
 
@@ -15,8 +16,8 @@ import capsmodel as cm
 # %% [markdown]
 # ## How many repair packets?
 #
-# CAPS sends $r=\lceil k p_B/(1-p_B)\rceil$, so that $k$ packets are unblocked *on average*. The ceiling has to be taken in exact
-# arithmetic: for $k=21$, $p_B=0.3$ the answer is 9, while double precision gives 10.
+# CAPS sends $r=\lceil k p_B/(1-p_B)\rceil$, so that $k$ packets are unblocked *on average*. The ceiling has to be
+# taken in exact arithmetic: for $k=21$, $p_B=0.3$ the answer is 9, while double precision gives 10.
 
 # %%
 naive = np.ceil(21 / (1 - 0.3) - 21)
@@ -34,8 +35,9 @@ left.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# With a mean of exactly $k$ unblocked packets, $p_S$ is close to one half for large units: about every second unit has to wait for a
-# blocked packet. It is a sawtooth, not a falling curve: each time the ceiling rounds up, the unit gains a spare packet.
+# With a mean of exactly $k$ unblocked packets, $p_S$ is close to one half for large units: about every second unit
+# has to wait for a blocked packet. It is a sawtooth, not a falling curve: each time the ceiling rounds up, the unit
+# gains a spare packet.
 
 # %%
 r = cm.repair_packets(k, blocking_prob=0.2)
@@ -46,8 +48,8 @@ print(f"p_S rises at {rises.size} of {k.size - 1} steps; at k = 64 it is {p_s[-1
 # %% [markdown]
 # ## A few packets more
 #
-# Aiming at a decoding probability instead of at the mean costs little. The failure probability is computed as a complement of its own, so
-# that it keeps all digits when it is tiny.
+# Aiming at a decoding probability instead of at the mean costs little. The failure probability is computed as a
+# complement of its own, so that it keeps all digits when it is tiny.
 
 # %%
 extra = np.arange(0, 21)
@@ -66,12 +68,13 @@ print(f"k = 10, p_B = 0.2: the mean rule sends {cm.repair_packets(10, blocking_p
 # %% [markdown]
 # ## Codes that are not perfect
 #
-# Eq. 2 assumes that any $k$ packets decode. A dense random linear code over GF($q$) may lack rank: with exactly $k$ received packets it
-# fails with probability about $1/(q-1)$. Over GF(256) this is 0.4%, over GF(2) 71%.
+# Eq. 2 assumes that any $k$ packets decode. A dense random linear code over GF($q$) may lack rank: with exactly $k$
+# received packets it fails with probability about $1/(q-1)$. Over GF(256) this is 0.4%, over GF(2) 71%.
 
 # %%
 for q in (2, 16, 256):
     full = cm.full_rank_prob(10, received=10, field_size=q)
+    mds = cm.decode_prob(10, r=5, blocking_prob=0.2)
     whole = cm.decode_prob_rlnc(10, r=5, blocking_prob=0.2, field_size=q)
     print(
         f"GF({q}): full rank {full:.4f}, unit decodes {whole:.4f} (MDS {cm.decode_prob(10, r=5, blocking_prob=0.2):.4f})"
@@ -80,8 +83,8 @@ for q in (2, 16, 256):
 # %% [markdown]
 # ## What the coding costs
 #
-# Eq. 7 gives the share of repair packets in all traffic when $g$ packets of long flows go with each packet of a short one. The text of CAPS
-# says that the overhead grows with $g$; the formula says that it falls.
+# Eq. 7 gives the share of repair packets in all traffic when $g$ packets of long flows go with each packet of a short
+# one. The text of CAPS says that the overhead grows with $g$; the formula says that it falls.
 
 # %%
 g = np.linspace(9, 99, 91)

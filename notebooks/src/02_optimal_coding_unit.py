@@ -1,12 +1,13 @@
 # %% [markdown]
 # # The best coding unit, and a discrepancy
 #
-# Small units decode with a low probability each, and a window of $w$ packets has $w/k$ of them; large units take long to fill. CAPS
-# minimises the mean delay of a window over $k$:
+# Small units decode with a low probability each, and a window of $w$ packets has $w/k$ of them; large units take long
+# to fill. CAPS minimises the mean delay of a window over $k$:
 #
 # $$d_w = p_S^{w/k}(RTT_S+d_B) + (1-p_S^{w/k})RTT_L,\qquad d_B=\frac{(k-1)MSS}{2C}\qquad\text{(Eq. 3, 4)}$$
 #
-# and prints the optima $k = 29, 31, 33, 40$ for $p_B = 0.2, 0.25, 0.3, 0.35$ ($w=64$, 1 Gbps, 1500 B, 0.1 ms and 3 ms).
+# and prints the optima $k = 29, 31, 33, 40$ for $p_B = 0.2, 0.25, 0.3, 0.35$ ($w=64$, 1 Gbps, 1500 B, 0.1 ms and 3
+# ms).
 
 # %%
 import numpy as np
@@ -23,9 +24,9 @@ print("Eq. 4, k up to the window:", literal.k)
 print("printed in the paper:     ", PRINTED)
 
 # %% [markdown]
-# **The printed values do not follow from the printed formula.** With the paper's own rule for $r$ the minimum of Eq. 4 within the window lies
-# at 61, 64, 61, 64. The reason is visible in the curve: $p_S$ settles near one half, so the exponent $w/k$ keeps paying for larger
-# $k$, while $d_B$ costs only 6 µs a packet against 2.9 ms.
+# **The printed values do not follow from the printed formula.** With the paper's own rule for $r$ the minimum of Eq.
+# 4 within the window lies at 61, 64, 61, 64. The reason is visible in the curve: $p_S$ settles near one half, so the
+# exponent $w/k$ keeps paying for larger $k$, while $d_B$ costs only 6 µs a packet against 2.9 ms.
 
 # %%
 k = np.arange(1, 65)
@@ -42,9 +43,10 @@ plt.show()
 # %% [markdown]
 # ## A reading without tuned constants
 #
-# Eq. 4 charges nothing for repair packets. If the time to send the $r\,w/k$ repair packets of a window is added, and $k$ and $r$ are both free,
-# then the optimum moves to the printed size and grows with $p_B$ as printed. Nothing is fitted here, but the paper does not print this
-# objective; it is an explanation, not a reproduction. It also chooses $r$ so that a unit decodes with probability near 0.99.
+# Eq. 4 charges nothing for repair packets. If the time to send the $r\,w/k$ repair packets of a window is added, and
+# $k$ and $r$ are both free, then the optimum moves to the printed size and grows with $p_B$ as printed. Nothing is
+# fitted here, but the paper does not print this objective; it is an explanation, not a reproduction. It also chooses
+# $r$ so that a unit decodes with probability near 0.99.
 
 # %%
 joint = cm.optimal_coding_unit(64, blocking_prob=PROBS, objective="with_redundancy_cost", **SETTING)
@@ -55,8 +57,8 @@ for i, p in enumerate(PROBS):
     )
 
 # %% [markdown]
-# The optimum is flat: all four printed values lie in the range that costs at most 1% more. Which of the two formulas predicts the optimum of a
-# simulated fabric is a question for packets, not for algebra.
+# The optimum is flat: all four printed values lie in the range that costs at most 1% more. Which of the two formulas
+# predicts the optimum of a simulated fabric is a question for packets, not for algebra.
 
 # %%
 p = np.linspace(0.02, 0.45, 44)

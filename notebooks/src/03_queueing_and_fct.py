@@ -1,8 +1,9 @@
 # %% [markdown]
 # # Queueing and flow completion time
 #
-# RepFlow models a path as an M/G/1 queue in which the bursts of long flows ($M$ = 44 packets) stand between the packets of a short flow, and
-# sends every short flow twice over two paths. All times are in packet transmission times; an FCT is divided by the time of an idle path.
+# RepFlow models a path as an M/G/1 queue in which the bursts of long flows ($M$ = 44 packets) stand between the
+# packets of a short flow, and sends every short flow twice over two paths. All times are in packet transmission
+# times; an FCT is divided by the time of an idle path.
 
 # %%
 import numpy as np
@@ -15,8 +16,8 @@ from capsmodel.service import Deterministic, Erlang, Exponential
 # %% [markdown]
 # ## The tail: approximation and truth
 #
-# RepFlow takes the wait to be exponential (its Eq. 9). For fixed bursts that law has the right mean, but its tail is too heavy by far:
-# the exact M/D/1 distribution lies below it.
+# RepFlow takes the wait to be exponential (its Eq. 9). For fixed bursts that law has the right mean, but its tail is
+# too heavy by far: the exact M/D/1 distribution lies below it.
 
 # %%
 load = 0.6
@@ -33,7 +34,8 @@ plt.show()
 # %% [markdown]
 # ## With and without replication
 #
-# A replica raises each load to $(1+\epsilon)\rho$, and the flow waits only if both paths are busy: $\rho_{\rm eff} = (1+\epsilon)^2\rho^2$.
+# A replica raises each load to $(1+\epsilon)\rho$, and the flow waits only if both paths are busy: $\rho_{\rm eff} =
+# (1+\epsilon)^2\rho^2$.
 
 # %%
 loads = np.linspace(0.05, 0.89, 85)
@@ -55,13 +57,11 @@ right.axhspan(40, 70, alpha=0.15, color="grey", label="claimed in section IV-D")
 right.set(xlabel="load", ylabel="reduction by replication, %")
 right.legend(frameon=False)
 plt.show()
-print(
-    f"mean gain at most {mean_gain.max():.1%}; replication stops helping at load {cm.replication_break_even_load(0.05):.3f}"
-)
+print(f"mean gain at most {mean_gain.max():.1%}; none above load {cm.replication_break_even_load(0.05):.3f}")
 
 # %% [markdown]
-# The paper expects 40-70% in the mean and the tail. By its own equations the mean cannot gain more than 44.7%, whatever the size law; the claim
-# fits the tail only.
+# The paper expects 40-70% in the mean and the tail. By its own equations the mean cannot gain more than 44.7%,
+# whatever the size law; the claim fits the tail only.
 #
 # ## Long flows pay
 #

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Reordering and duplicate-ACK thresholds
 #
-# A sprayed flow is reordered when some packet on an uncongested path overtakes an earlier one on a congested path. CDCPS Eq. 1 sums over the
-# first overtaken packet; the sum has a closed form:
+# A sprayed flow is reordered when some packet on an uncongested path overtakes an earlier one on a congested path.
+# CDCPS Eq. 1 sums over the first overtaken packet; the sum has a closed form:
 #
 # $$P_r = 1-\sum_{a=0}^{S}P_g^aP_b^{S-a}$$
 
@@ -23,8 +23,9 @@ axes.legend(frameon=False, ncols=2)
 plt.show()
 
 # %% [markdown]
-# The probability is largest when half of the paths are congested, and a flow of 20 packets is then reordered almost surely. What a
-# flow suffers depends on *how many* packets overtake: three duplicate ACKs start a spurious retransmission.
+# The probability is largest when half of the paths are congested, and a flow of 20 packets is then reordered almost
+# surely. What a flow suffers depends on *how many* packets overtake: three duplicate ACKs start a spurious
+# retransmission.
 
 # %%
 sizes = np.arange(1, 101)
@@ -38,8 +39,8 @@ axes.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# MMPTCP raises the threshold to three plus the number of equal-cost paths. That helps short flows, at the price of losses that only a timeout
-# repairs.
+# MMPTCP raises the threshold to three plus the number of equal-cost paths. That helps short flows, at the price of
+# losses that only a timeout repairs.
 
 # %%
 for pods in (4, 8, 16):

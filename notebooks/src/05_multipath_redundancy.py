@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Redundancy for multipath connections
 #
-# DC2-MTCP sends a few coded packets beside the originals, as many as the loss that its own congestion control must cause. At the equilibrium of
-# LIA (RFC 6356) the gain per ACK balances the loss, so the windows tell the loss rate. The paper prints a form that exceeds one; the
-# consistent one is
+# DC2-MTCP sends a few coded packets beside the originals, as many as the loss that its own congestion control must
+# cause. At the equilibrium of LIA (RFC 6356) the gain per ACK balances the loss, so the windows tell the loss rate.
+# The paper prints a form that exceeds one; the consistent one is
 #
 # $$p_i=\frac{2\alpha}{2\alpha+W_iW_{total}}$$
 
@@ -24,8 +24,9 @@ print(f"consistent: connection loss {loss:.5f}, redundancy {cm.redundancy_ratio(
 # %% [markdown]
 # ## Solved for the windows
 #
-# With given losses and round-trip times the equilibrium windows follow. A path with ten times the loss keeps a smaller window, and the
-# whole connection gets what one TCP would get on the best path: Eq. 9 is an equality, not a bound.
+# With given losses and round-trip times the equilibrium windows follow. A path with ten times the loss keeps a
+# smaller window, and the whole connection gets what one TCP would get on the best path: Eq. 9 is an equality, not a
+# bound.
 
 # %%
 second = np.geomspace(1e-4, 1e-1, 61)
@@ -43,9 +44,9 @@ plt.show()
 # %% [markdown]
 # ## Small flows on many subflows
 #
-# With a window of a few packets a loss ends in a timeout, because too few duplicate ACKs come back. Eq. 6 counts only the case of at most two
-# arrivals; the exact probability, which also counts early losses followed by too few packets, is an order of magnitude larger just above
-# the threshold.
+# With a window of a few packets a loss ends in a timeout, because too few duplicate ACKs come back. Eq. 6 counts only
+# the case of at most two arrivals; the exact probability, which also counts early losses followed by too few packets,
+# is an order of magnitude larger just above the threshold.
 
 # %%
 w = np.arange(1, 31)

@@ -44,8 +44,8 @@ def test_optimal_k_in_the_setting_of_the_paper(objective, k, r, capsys):
 
 
 def test_units_and_path_counts_reach_the_model(capsys):
-    line = "optimal-k 32 --paths 40 --long-flows 8 --rate 10Gbps --rtt-short 50us --rtt-long 0.4ms --packet-size 9000B --json"
-    (row,) = json.loads(run(line, capsys))
+    units = "--rate 10Gbps --rtt-short 50us --rtt-long 0.4ms --packet-size 9000B"
+    (row,) = json.loads(run(f"optimal-k 32 --paths 40 --long-flows 8 {units} --json", capsys))
     best = cm.optimal_coding_unit(
         32, blocking_prob=0.2, rtt_short_s=50e-6, rtt_long_s=400e-6, packet_bytes=9000, rate_bps=10e9
     )
