@@ -69,9 +69,7 @@ def ideal_fct_s(
 
     Examples
     --------
-    Three packets of 1500 B over two links of 1 Gbps: four packet times.
-
-    >>> round(ideal_fct_s(4500, rate_bps=1e9, n_hops=2, mss_bytes=1500) * 1e6, 9)
+    >>> round(ideal_fct_s(4500, rate_bps=1e9, n_hops=2, mss_bytes=1500) * 1e6, 9)  # four packet times of 12 us
     48.0
     """
     flow = whole("flow_bytes", flow_bytes, minimum=1)
@@ -199,7 +197,7 @@ def throughput_bps(wire_bytes: npt.ArrayLike, *, duration_s: npt.ArrayLike) -> A
     Returns
     -------
     float or ndarray
-        8 · wire_bytes / duration_s, of the broadcast shape; over the rate of the link it is the utilisation.
+        8 · wire_bytes / duration_s, of the broadcast shape; divided by the link's rate it is the utilisation.
 
     Raises
     ------
@@ -308,8 +306,8 @@ def reorder_ratio(arrivals: npt.ArrayLike) -> float:
 
     Notes
     -----
-    RFC 4737: a packet is reordered if its number is below the largest seen before. A single late packet counts
-    once, however far it fell behind; a single early packet counts as many as it overtook. Losses do not count.
+    A packet is reordered if its number is below the largest seen before. One late packet counts once, however far it
+    fell behind; one early packet makes all it overtook count. Losses do not count.
 
     References
     ----------
@@ -380,22 +378,21 @@ def reorder_density(arrivals: npt.ArrayLike, *, first: int = 1, threshold_packet
     ([-1, 0, 1], [0.2, 0.6, 0.2])
     """
     due, depth = int(whole("first", first)), int(whole("threshold_packets", threshold_packets)) + 1
-    stream = iter(_distinct(arrivals).astype(np.int64).tolist())
+    numbers = _distinct(arrivals)
+    require(numbers >= first, f"arrivals holds a number below first = {first}: lower first")
+    stream = iter(numbers.astype(np.int64).tolist())
     window = deque(islice(stream, depth))
-    arrived: set[int] = set()
-    lost: set[int] = set()
-    displacements = []
+    arrived, lost, displacements = set[int](), set[int](), list[int]()
     while window:
         while due not in arrived and due not in window:
             lost.add(due)
             due += 1
         number = window.popleft()
         window.extend(islice((later for later in stream if later not in lost), 1))
-        require(number >= first, f"arrivals holds {number}, but first = {first}: lower first")
         # Losses in between can stretch the displacement of a packet that was in reach.
         if due - number < depth:
             arrived.add(number)
             displacements.append(due - number)
             due += 1
     values, counts = np.unique(np.asarray(displacements, np.int64), return_counts=True)
-    return ReorderDensity(values, counts / max(len(displacements), 1))
+    return ReorderDensity(values, counts / max(counts.sum(), 1))

@@ -165,7 +165,7 @@ class TestErrors:
             (lambda: jain_fairness([]), "shares is empty"),
             (lambda: reorder_ratio([1.5]), "arrivals = 1.5"),
             (lambda: reorder_ratio([[1, 2]]), "one list"),
-            (lambda: reorder_density([0, 1]), "lower first"),
+            (lambda: reorder_density([0]), "lower first"),
         ],
     )
     def test_bad_input(self, call, text):
