@@ -16,7 +16,8 @@ fails with probability U = P(more than r). Neighbours differ by one term,
 
 so one pass over k serves all points at about ten operations each instead of an incomplete beta function. Every 64
 steps of k it restarts from :func:`capsmodel._binomial.log_tails`. The ladder only ranks; what users see is evaluated
-anew by :func:`capsmodel._unit_points.delay_s`. Above p = 0.9, where r moves by more than nine a step, all k are evaluated directly.
+anew by :func:`capsmodel._unit_points.delay_s`. Above p = 0.9, where r moves by more than nine a
+step, all k are evaluated directly.
 
 **Best r for given k.** With e = w/k >= 1 units, s(r) = F(r)^e, F = 1 - U, the cost of redundancy c e r (c = MSS/C) and
 the gain A = RTT_L - RTT_S - d_B, the delay changes from r to r + 1 by c e - A D(r+1), D(r) = s(r) - s(r-1). *D is

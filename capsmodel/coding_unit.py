@@ -220,7 +220,8 @@ def window_delay_s(
     Notes
     -----
     :math:`d_w = p_S^{w/k}(RTT_S + d_B) + (1 - p_S^{w/k})RTT_L`, and with the cost :math:`+ \frac{rw}{k}\frac{MSS}{C}`.
-    Both terms are positive, so the relative error stays below 1e-12. Where d_B exceeds RTT_L - RTT_S the formula is kept, though waiting for the late packet would then be faster.
+    Both terms are positive, so the relative error stays below 1e-12. Where d_B exceeds
+    RTT_L - RTT_S the formula is kept, though waiting for the late packet would then be faster.
 
     References
     ----------
