@@ -27,14 +27,21 @@ from capsmodel.recovery import timeout_prob
 from capsmodel.redundancy import repair_packets, repair_packets_for, traffic_overhead
 from capsmodel.reordering import expected_overtaken_packets, reordering_prob
 from capsmodel.replication import replication_break_even_load
-from capsmodel.workloads import FlowSizes, load_workload, workload_names
+from capsmodel.service import Deterministic, Empirical, Erlang, Exponential, Hyperexponential
+from capsmodel.workloads import FlowSizes, PacketSizes, load_workload, workload_names
 
 __version__ = "0.1.0"
 
 __all__ = [
     "DelayCurve",
+    "Deterministic",
+    "Empirical",
+    "Erlang",
+    "Exponential",
     "FlowSizes",
+    "Hyperexponential",
     "OptimalUnit",
+    "PacketSizes",
     "ParameterError",
     "buffering_delay_s",
     "connection_loss_prob",

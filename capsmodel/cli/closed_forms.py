@@ -1,7 +1,7 @@
 """``capsmodel decode-prob``, ``redundancy``, ``reordering`` and ``fct``: closed forms as tables."""
 
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 from capsmodel._checks import require
 from capsmodel.cli._options import Counts, Flag, Numbers, Size
@@ -188,7 +188,7 @@ def fct(
     """
     sizes = load_workload(workload).in_packets(packet_size)
     share = short_byte_share(sizes, short_packets=short_packets) if byte_share is None else byte_share
-    model = {"sizes": sizes, "burst_packets": burst_packets, "short_packets": short_packets, "short_byte_share": share}
+    model: dict[str, Any] = {"sizes": sizes, "burst_packets": burst_packets, "short_packets": short_packets, "short_byte_share": share}
     short = model | {"window_packets": window_packets}
     rows = [
         {

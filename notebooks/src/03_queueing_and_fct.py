@@ -10,14 +10,15 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 import capsmodel as cm
-from capsmodel.queueing import effective_bandwidth_wait_prob, mg1_wait_prob
+from capsmodel.queueing import effective_bandwidth_wait_prob, effective_bandwidth_wait_quantile, mg1_wait_prob
 from capsmodel.service import Deterministic, Erlang, Exponential
 
 # %% [markdown]
 # ## The tail: approximation and truth
 #
-# RepFlow takes the wait to be exponential (its Eq. 9). For fixed bursts that law has the right mean, but its tail is
-# too heavy by far: the exact M/D/1 distribution lies below it.
+# RepFlow takes the wait to be exponential (its Eq. 9). For fixed bursts that law has the right mean but the wrong shape: it
+# starts at one, where an arriving burst finds the queue empty with probability $1-\rho$, and then falls too fast. The exact
+# 99th percentile is larger, by a factor of 2.5 at load 0.2 and still by 6% at load 0.9.
 
 # %%
 load = 0.6
@@ -75,7 +76,10 @@ for rho in (0.2, 0.5, 0.8):
 # %%
 # The text of this notebook, asserted.
 exact = mg1_wait_prob(8.0, load=load, service=Deterministic(1.0))
-assert exact < effective_bandwidth_wait_prob(8.0, load=load, mean_service=1.0, second_moment_service=1.0)
+assert exact > effective_bandwidth_wait_prob(8.0, load=load, mean_service=1.0, second_moment_service=1.0)
+for rho, low, high in ((0.2, 2.4, 2.6), (0.9, 1.05, 1.07)):
+    printed = effective_bandwidth_wait_quantile(0.99, load=rho, mean_service=1.0, second_moment_service=1.0)
+    assert low < cm.mg1_wait_quantile(0.99, load=rho, service=cm.Deterministic(1.0)) / printed < high
 assert abs(mg1_wait_prob(8.0, load=load, service=Exponential(1.0)) - load * np.exp(-(1 - load) * 8)) < 1e-8
 assert mean_gain.max() < 0.447
 assert abs(cm.replication_break_even_load(0.05) - 1.05**-2) < 1e-12
