@@ -48,6 +48,7 @@ from capsmodel._checks import FloatArray
 _SERIES_TERMS = 18  # (1/9)**18 is below 2**-53
 _SPLITTER = 2.0**27 + 1  # Veltkamp's constant for 53-bit significands
 _CONVERGED = 2.3e-16
+_TINY = 1e-290  # below it a ratio to a count may overflow
 
 
 def _small_remainders() -> FloatArray:
@@ -92,7 +93,8 @@ def _deviance(x: FloatArray, mean: FloatArray, d: FloatArray) -> FloatArray:
     series = np.zeros_like(v2)
     for i in range(_SERIES_TERMS, 0, -1):
         series = v2 * (1 / (2 * i + 1) + series)
-    return np.where(near, d * v + 2 * x * v * series, x * np.log(x / mean) - d)
+    log_ratio = np.where(mean > _TINY, np.log(x / np.maximum(mean, _TINY)), np.log(x) - np.log(mean))
+    return np.where(near, d * v + 2 * x * v * series, x * log_ratio - d)
 
 
 def log_pmf(j: FloatArray, n: FloatArray, p: FloatArray) -> FloatArray:
