@@ -100,7 +100,7 @@ def redundancy_ratio(loss_prob: Scalars) -> Any:
 
     References
     ----------
-    dc2mtcp Eq. 1, dc2mtcp Eq. 5.
+    dc2mtcp Eq. 1, dc2mtcp Eq. 5, dc2mtcp u (IV-B) redundancy rate.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def redundancy_rate_per_s(loss_prob: Scalars, *, packets_per_s: Scalars) -> Any:
 
     References
     ----------
-    dc2mtcp Eq. 1, dc2mtcp Eq. 5.
+    dc2mtcp Eq. 1, dc2mtcp Eq. 5, dc2mtcp u (IV-B) redundancy rate.
 
     Examples
     --------

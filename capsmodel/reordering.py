@@ -85,7 +85,7 @@ def reordering_prob(flow_packets: Scalars, *, congested_prob: Scalars) -> Any:
     """
     size = whole("flow_packets", flow_packets, minimum=1)
     minor, gap = _class_split(probability("congested_prob", congested_prob, one=True))
-    return plain(-np.expm1(xlog1py(size - 1, -minor)) - minor**2 * _one_order_sum(size - 2, minor, gap))
+    return plain(0.0 - np.expm1(xlog1py(size - 1, -minor)) - minor**2 * _one_order_sum(size - 2, minor, gap))
 
 
 def in_order_prob(flow_packets: Scalars, *, congested_prob: Scalars) -> Any:
