@@ -34,11 +34,11 @@ def _hypergeometric_at_most(limit: FloatArray, marked: FloatArray, total: FloatA
     for step in (-1.0, 1.0):
         x, term = start.copy(), np.ones(start.shape)
         while True:
-            low = x if step < 0 else x + 1
-            odds = low * (total - marked - n + low) / ((marked - low + 1) * (n - low + 1))
-            x = x + step
-            inside = (x >= least) & (x <= most) & (term > 0)
-            term = np.where(inside, term * (odds if step < 0 else 1 / np.where(inside, odds, 1.0)), 0.0)
+            low, x = np.maximum(x, x + step), x + step
+            inside = (x >= least) & (x <= most)
+            up, down = low * (total - marked - n + low), (marked - low + 1) * (n - low + 1)
+            top, bottom = (up, down) if step < 0 else (down, up)
+            term = np.where(inside, term * top / np.where(inside, bottom, 1.0), 0.0)
             if not np.any(term > 2.0**-60 * ratio_sum):
                 break
             ratio_sum += term

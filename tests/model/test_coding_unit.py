@@ -124,6 +124,18 @@ def test_no_pair_of_k_and_r_is_better(w, p, fabric, ratio, whole_units):
     assert (best.near_k_min, best.near_k_max) == (near[0], near[-1])
 
 
+@pytest.mark.parametrize("whole_units", [False, True])
+@pytest.mark.parametrize(("w", "long", "rate_bps"), [(24, 3e-3, 1e9), (49, 4e-4, 7e8), (10, 8e-4, 3e8), (3, 7e-4, 2e8)])
+def test_every_k_has_its_best_r(w, long, rate_bps, whole_units):
+    """Dear packets: the best r of the next k is often lower. p up to 0.98 covers both ways of searching."""
+    p = np.concatenate([np.linspace(0, 0.98, 60), np.linspace(0.01, 0.05, 20), [1e-9, 1e-6, 1e-3]])
+    common = {"rtt_short_s": 2e-5, "rtt_long_s": long, "packet_bytes": 1500, "rate_bps": rate_bps, "window_packets": w}
+    curve = delay_curve(blocking_prob=p, whole_units=whole_units, **common)
+    k, r = np.arange(1, w + 1)[:, None], np.arange(260)
+    every = window_delay_s(k, r=r, blocking_prob=p[:, None, None], objective=COST, whole_units=whole_units, **common)
+    np.testing.assert_allclose(curve.delay_s, every.min(axis=2), rtol=1e-12)
+
+
 @settings(deadline=None, max_examples=40)
 @given(st.integers(1, 150), probs, fabrics, st.floats(1, 300), st.booleans())
 def test_no_k_is_better_in_eq4(w, p, fabric, ratio, whole_units):
