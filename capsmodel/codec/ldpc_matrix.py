@@ -3,9 +3,9 @@ r"""The parity-check matrix of LDPC-Staircase (RFC 5170) and which symbols a rec
 | Quantity | Symbol | Name | Unit | Equation |
 |---|---|---|---|---|
 | state of the generator | s | `next_state` | – | RFC 5170, section 5.7 |
-| check matrix (left part random, right part staircase) | H | `CheckMatrix`, `check_matrix` | – | RFC 5170, sections 6.2, 6.3 |
+| check matrix: random left, staircase right | H | `CheckMatrix`, `check_matrix` | – | RFC 5170, sections 6.2, 6.3 |
 | symbols found by peeling | | `peel` | symbol | RFC 5170, section 6.6 |
-| receptions needed | k' | `packets_needed` | packet | caps (VI-A) k' |
+| receptions needed | k' | `packets_needed` | packet | caps, section VI-A |
 
 Symbols are numbered as packets are: 0 to k - 1 source, k to n - 1 repair. A row of H lists symbols whose XOR is zero.
 Nothing in this module touches packet bytes: what a reception determines depends on the numbers received alone.
@@ -58,25 +58,26 @@ def next_state(state: int) -> int:
 def _rand(state: npt.NDArray[np.int64], limit: int) -> int:
     """Advance the one-element `state` and return a number in 0 .. limit - 1."""
     state[0] = next_state(state[0])
-    return state[0] * limit // _PRIME
+    number: int = state[0] * limit // _PRIME
+    return number
 
 
 @njit(cache=True)
 def _holds(rows: Ints, count: int, row: int) -> bool:
     """Say whether `row` is among the first `count` of `rows`."""
-    for h in range(count):
-        if rows[h] == row:
-            return True
-    return False
+    h = 0
+    while h < count and rows[h] != row:
+        h += 1
+    return h < count
 
 
 @njit(cache=True)
 def _usable(pool: Ints, first: int, rows: Ints, count: int) -> bool:
     """Say whether some entry of `pool` from `first` on is a row that the column does not hold yet."""
-    for i in range(first, pool.size):
-        if not _holds(rows, count, pool[i]):
-            return True
-    return False
+    i = first
+    while i < pool.size and _holds(rows, count, pool[i]):
+        i += 1
+    return i < pool.size
 
 
 @njit(cache=True)
@@ -272,7 +273,8 @@ def residual(h: CheckMatrix, k: int, known: Flags) -> tuple[Ints, Ints, Words, i
 
 @njit(cache=True)
 def _bit(bits: Words, row: int, column: int) -> bool:
-    return (bits[row, column >> 6] >> np.uint64(column & 63)) & np.uint64(1) != 0
+    word = bits[row, column >> 6] >> np.uint64(column & 63)
+    return bool(word & np.uint64(1))
 
 
 @njit(cache=True)

@@ -57,7 +57,7 @@ def _draw(state: npt.NDArray[np.int64]) -> int:
     """Advance `state` and return the tempered 32-bit output."""
     _next_state(state)
     t1 = (state[0] + (state[2] >> 8)) & _MASK32
-    t0 = state[3] ^ t1
+    t0: int = state[3] ^ t1
     if t1 & 1:
         t0 ^= _TMAT
     return t0
