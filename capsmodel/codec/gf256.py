@@ -133,7 +133,6 @@ def combine(coefficients: Packets, packets: Packets, out: Packets | None = None)
     >>> combine(np.array([[1, 2]], np.uint8), np.array([[5, 6], [1, 128]], np.uint8)).tolist()
     [[7, 27]]
     """
-    result = np.empty((len(coefficients), packets.shape[1]), np.uint8) if out is None else out
-    for target, row in zip(result, coefficients, strict=True):
-        np.bitwise_xor.reduce(MUL[row[:, None], packets], axis=0, out=target)
-    return result
+    from capsmodel.codec.combiner import Combiner  # the kernels are made from the tables of this module
+
+    return Combiner(coefficients)(packets, out)

@@ -24,7 +24,6 @@ features. The three drivers at the end have one body each because Numba finds on
 in its cache.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,20 +32,13 @@ import numpy.typing as npt
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from capsmodel.codec.base import Packets
 from capsmodel.codec.gf256 import MUL
+from capsmodel.codec.kernels.emit import BYTE, INT32, WORD, Matrix, intrinsic, load, store
 
-BYTE, INT32, WORD = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 ROWS = 4  # combinations of one tile: 4 x 4 sums leave room for sources and factors in 32 registers
 BLOCK_BYTES = 32 * 1024  # source bytes of a block of columns; the first-level data cache holds 32 to 48 KiB
-
-SIGNATURE = types.void(
-    types.Array(types.uint64, 3, "C", readonly=True),
-    types.Array(types.uint8, 2, "A", readonly=True),
-    types.Array(types.uint8, 2, "A"),
-)
 
 
 def _bit_matrices() -> npt.NDArray[np.uint64]:
@@ -81,12 +73,6 @@ def _repeated(builder: Any, vector: Any, times: int) -> Any:
     return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), lanes)
 
 
-def _load(builder: Any, address: Any, kind: Any) -> Any:
-    value = builder.load(builder.inttoptr(address, kind.as_pointer()))
-    value.align = 1  # packets begin anywhere
-    return value
-
-
 def _call(builder: Any, instruction: str, result: Any, *operands: Any) -> Any:
     kind = ir.FunctionType(result, [operand.type for operand in operands])
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, instruction), operands)
@@ -103,7 +89,7 @@ class Affine:
     def factor(self, builder: Any, address: Any) -> Any:
         """Load a coefficient's matrix into every 8-byte lane."""
         one = ir.VectorType(WORD, 1)
-        lanes = _repeated(builder, _load(builder, address, one), self.width // 8)
+        lanes = _repeated(builder, load(builder, address, one), self.width // 8)
         return builder.bitcast(lanes, ir.VectorType(BYTE, self.width))
 
     def parts(self, builder: Any, source: Any) -> Any:
@@ -126,7 +112,7 @@ class Shuffle:
     def factor(self, builder: Any, address: Any) -> Any:
         """Load a coefficient's two tables into every 16-byte lane."""
         table = ir.VectorType(BYTE, 16)
-        halves = (_load(builder, address, table), _load(builder, builder.add(address, WORD(16)), table))
+        halves = (load(builder, address, table), load(builder, builder.add(address, WORD(16)), table))
         return [_repeated(builder, half, self.width // 16) for half in halves]
 
     def parts(self, builder: Any, source: Any) -> Any:
@@ -148,29 +134,8 @@ SHUFFLE_512 = Shuffle(64, 4, "llvm.x86.avx512.pshuf.b.512")
 SHUFFLE_256 = Shuffle(32, 2, "llvm.x86.avx2.pshuf.b")
 
 
-@dataclass(frozen=True)
-class _Matrix:
-    """Address, strides and shape of an array argument, as LLVM values."""
-
-    address: Any
-    strides: list[Any]
-    shape: list[Any]
-
-    @classmethod
-    def of(cls, context: Any, builder: Any, kind: Any, value: Any) -> "_Matrix":
-        array = context.make_array(kind)(context, builder, value)
-        strides, shape = (cgutils.unpack_tuple(builder, field, kind.ndim) for field in (array.strides, array.shape))
-        return cls(builder.ptrtoint(array.data, WORD), strides, shape)
-
-    def at(self, builder: Any, *indices: Any) -> Any:
-        address = self.address
-        for index, stride in zip(indices, self.strides, strict=False):
-            address = builder.add(address, builder.mul(index, stride))
-        return address
-
-
 def _emit_tile(
-    builder: Any, isa: Affine | Shuffle, arrays: tuple[_Matrix, _Matrix, _Matrix], row: Any, column: Any, rows: int
+    builder: Any, isa: Affine | Shuffle, arrays: tuple[Matrix, Matrix, Matrix], row: Any, column: Any, rows: int
 ) -> None:
     """Emit one tile: `rows` combinations from `row` on, ``isa.vectors`` vectors of columns from `column` on."""
     tables, packets, out = arrays
@@ -183,7 +148,7 @@ def _emit_tile(
             builder.store(zero, total)
     with cgutils.for_range(builder, packets.shape[0]) as loop:
         address = packets.at(builder, loop.index, column)
-        parts = [isa.parts(builder, _load(builder, builder.add(address, span), vector)) for span in spans]
+        parts = [isa.parts(builder, load(builder, builder.add(address, span), vector)) for span in spans]
         for i, one in enumerate(sums):
             factor = isa.factor(builder, tables.at(builder, builder.add(row, WORD(i)), loop.index))
             for total, part in zip(one, parts, strict=True):
@@ -191,8 +156,7 @@ def _emit_tile(
     for i, one in enumerate(sums):
         address = out.at(builder, builder.add(row, WORD(i)), column)
         for total, span in zip(one, spans, strict=True):
-            target = builder.inttoptr(builder.add(address, span), vector.as_pointer())
-            builder.store(builder.load(total), target).align = 1
+            store(builder, builder.load(total), builder.add(address, span))
 
 
 def _emit_columns(builder: Any, isa: Affine | Shuffle, args: tuple[Any, ...], rows: int) -> None:
@@ -205,12 +169,14 @@ def _emit_columns(builder: Any, isa: Affine | Shuffle, args: tuple[Any, ...], ro
         _emit_tile(builder, isa, tuple(arrays), row, builder.select(inside, column, last), rows)
 
 
-def _block(isa: Affine | Shuffle) -> Callable[..., Any]:
+def _block(isa: Affine | Shuffle) -> Any:
     """Return the intrinsic that computes up to ROWS combinations of one block of columns with `isa`."""
 
     def block(typing: Any, tables: Any, packets: Any, out: Any, row: Any, start: Any, stop: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            arrays = [_Matrix.of(context, builder, kind, arg) for kind, arg in zip(signature.args, args[:3])]
+            arrays = [
+                Matrix.of(context, builder, kind, arg) for kind, arg in zip(signature.args[:3], args[:3], strict=True)
+            ]
             left = builder.sub(arrays[2].shape[0], args[3])
             for rows in range(1, ROWS + 1):
                 wanted = builder.icmp_signed(">=" if rows == ROWS else "==", left, WORD(rows))
