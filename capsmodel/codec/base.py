@@ -10,8 +10,8 @@ packet length             ``packet_bytes``  byte    payload of every packet, sou
 packet number             ``packet_id``             below k: that source packet; else repair packet id - k
 ================  ======  ================  ======  =============================================
 
-A set of packets is a ``uint8`` array of shape (packets, bytes). All codes are systematic: the first k coded packets
-are the source packets themselves. A code is configured once and can then be used for any number of units.
+A set of packets is a ``uint8`` array of shape (packets, bytes). Codes are systematic unless told otherwise: the first k
+coded packets are the source packets themselves. A code is configured once and can then be used for any number of units.
 """
 
 from abc import ABC, abstractmethod
@@ -91,6 +91,10 @@ class BlockCode(ABC):
         PacketError
             When `source` is not a uint8 array of that shape.
         """
+
+    def coded(self, source: Packets) -> Packets:
+        """Return the n packets to send, shape (n, packet_bytes): the source packets, then the repair packets."""
+        return np.concatenate([source, self.encode(source)])
 
     @abstractmethod
     def decoder(self) -> "Decoder":
@@ -190,6 +194,24 @@ class Decoder(ABC):
     @abstractmethod
     def _recover(self) -> Packets:
         """Return the source packets; called only when complete."""
+
+
+class BatchDecoder(Decoder):
+    """A decoder that can take many packets at once, for codes that decide by rank and not by count."""
+
+    def add_all(self, numbers: npt.NDArray[np.int64], packets: Packets) -> None:
+        """Take packets that :func:`check_received` returned; repeated numbers go one by one, to be compared."""
+        if self._held.any() or len(set(numbers.tolist())) < numbers.size:
+            for number, packet in zip(numbers.tolist(), packets, strict=True):
+                self.add(number, packet)
+        else:
+            self._packets[numbers] = packets
+            self._held[numbers] = True
+            self._absorb_all(numbers)
+
+    @abstractmethod
+    def _absorb_all(self, numbers: npt.NDArray[np.int64]) -> None:
+        """Account for the packets `numbers`, the first ones, now in ``self._packets``."""
 
 
 def whole_number(name: str, value: int, *, minimum: int) -> int:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from numba import njit
 
 from capsmodel._checks import require
-from capsmodel.codec.base import BlockCode, Decoder, Packets, check_received, check_source
+from capsmodel.codec.base import BatchDecoder, BlockCode, Packets, check_received, check_source
 from capsmodel.codec.ldpc_matrix import (
     CheckMatrix,
     Ints,
@@ -217,7 +217,7 @@ class LdpcStaircase(BlockCode):
         return PacketsNeeded(*(np.array(count).reshape(orders.shape[:-1]) for count in counts))
 
 
-class LdpcDecoder(Decoder):
+class LdpcDecoder(BatchDecoder):
     """Incremental LDPC-Staircase decoder: peeling, then Gaussian elimination on what is left."""
 
     def __init__(self, code: LdpcStaircase) -> None:
@@ -230,14 +230,7 @@ class LdpcDecoder(Decoder):
         """How many more packets are needed at least; 0 once the source is determined."""
         return 0 if self._complete else max(1, self.k - self.received)
 
-    def add_all(self, numbers: npt.NDArray[np.int64], packets: Packets) -> None:
-        """Take checked packets at once and decide once; repeated numbers go one by one, to be compared."""
-        if np.any(self._held) or np.unique(numbers).size < numbers.size:
-            for number, packet in zip(numbers.tolist(), packets, strict=True):
-                self.add(number, packet)
-            return
-        self._packets[numbers] = packets
-        self._held[numbers] = True
+    def _absorb_all(self, numbers: npt.NDArray[np.int64]) -> None:
         self._complete = determined(self._matrix, self.k, self._held, True)
 
     def _absorb(self, number: int) -> None:
