@@ -6,6 +6,8 @@ Quantity            Symbol  Name                Unit         Meaning
 scaled row                  `scale`                          row := f row
 row operation               `add_scaled`                     target := target + f source
 innovative packet           `absorb`            packet       whether a packet's coefficients raise the rank
+reduction                       `reduce_row`        row          a new row, cleared of the columns of the others
+elimination                     `clear_column`      row          the others, cleared of a new row's column
 ==================  ======  ==================  ===========  ================================================
 
 Each kernel takes the 256 x 256 table of products (`gf256.MUL`) as an argument: a factor f picks the row of 256
@@ -20,6 +22,7 @@ from capsmodel.codec.base import Packets
 from capsmodel.codec.gf256 import INV, MUL
 
 Flags = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
 
 
 @njit(cache=True)
@@ -81,3 +84,30 @@ def absorb(echelon: Packets, held: Flags, rows: Packets) -> Flags:
     innovative = np.empty(len(rows), np.bool_)
     _absorb_rows(echelon, held, rows, MUL, INV, innovative)
     return innovative
+
+
+@njit(cache=True)
+def reduce_row(rows: Packets, held: Flags, row: Packets, products: Packets) -> int:
+    """Subtract from `row` the rows of its columns; return how many. Row c of `rows` has a 1 in column c where held.
+
+    The rows are in reduced form, zero in each other's columns, so that the factors are those `row` came with.
+    """
+    operations = 0
+    for column in range(held.size):
+        factor = row[column]
+        if factor and held[column]:
+            add_scaled(row, products[factor], rows[column])
+            operations += 1
+    return operations
+
+
+@njit(cache=True)
+def clear_column(rows: Packets, others: Ints, column: int, row: Packets, products: Packets) -> int:
+    """Subtract `row`, 1 in `column`, from those of the `others` that have a coefficient there; return how many."""
+    operations = 0
+    for other in others:
+        factor = rows[other, column]
+        if factor:
+            add_scaled(rows[other], products[factor], row)
+            operations += 1
+    return operations
