@@ -31,8 +31,8 @@ class Combiner:
         chosen = kernel or kernels.fastest()
         self._rows, self._m = coefficients.shape
         self._least_bytes = chosen.least_bytes
-        self._factors = chosen.prepare(coefficients)
-        self._run = chosen.compiled()
+        self._factors = np.ascontiguousarray(chosen.prepare(coefficients))
+        self._run = chosen.run
 
     def __call__(self, packets: Packets, out: Packets | None = None) -> Packets:
         """Return the combinations, shape (rows, bytes), of packets of shape (m, bytes).

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from capsmodel.codec.base import BlockCode, CodecError, by_name
+from capsmodel.codec.reed_solomon import ReedSolomon
 
 CODES: Mapping[str, type[BlockCode]] = MappingProxyType(
     by_name(
-        (),
+        (ReedSolomon,),
     )
 )
 

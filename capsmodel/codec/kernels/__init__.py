@@ -55,8 +55,9 @@ class Kernel:
         """Name of the kernel."""
         return self.driver.__name__
 
-    def compiled(self) -> Any:
-        """Return the driver, compiled on first use."""
+    @functools.cached_property
+    def run(self) -> Any:
+        """The driver, compiled on first use."""
         return compiled(self.driver, emit.SIGNATURE)
 
 
