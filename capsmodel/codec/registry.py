@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from capsmodel.codec.base import BlockCode, CodecError, by_name
+from capsmodel.codec.ldpc import LdpcStaircase
 from capsmodel.codec.reed_solomon import ReedSolomon
+from capsmodel.codec.rlnc import RandomLinear
 
 CODES: Mapping[str, type[BlockCode]] = MappingProxyType(
     by_name(
-        (ReedSolomon,),
+        (ReedSolomon, LdpcStaircase, RandomLinear),
     )
 )
 

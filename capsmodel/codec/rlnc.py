@@ -22,6 +22,7 @@ from capsmodel.codec.linalg import inverse
 from capsmodel.codec.tinymt import DENSE, coefficients
 
 _KEYS = 0x10000  # repair keys have 16 bits (RFC 8681)
+_MAX_COEFFICIENTS = 1 << 26
 
 
 class RandomLinear(BlockCode):
@@ -73,6 +74,10 @@ class RandomLinear(BlockCode):
         self.seed = whole_number("seed", seed, minimum=0)
         require(self.seed < _KEYS, f"seed = {seed}, but a repair key has 16 bits: reduce it modulo 2**16")
         require(self.n <= _KEYS, f"k + r = {self.n}, but there are 65536 repair keys: use smaller coding units")
+        require(
+            self.n * self.k <= _MAX_COEFFICIENTS,
+            f"k = {k}, r = {r} take {self.n * self.k} coefficients, but the limit is 2**26: use smaller coding units",
+        )
         self.systematic, self.density = bool(systematic), density
         keys = (self.seed + np.arange(self.n)) % _KEYS
         self.coefficients = coefficients(keys, count=self.k, density=density)
