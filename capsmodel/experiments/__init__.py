@@ -1,0 +1,1 @@
+"""The bench: joins model, simulator and data, and holds the papers' claims against them."""

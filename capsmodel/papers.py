@@ -1,0 +1,253 @@
+"""The five papers: every equation and who computes it, every printed number, every claim and its verdict.
+
+============== =========================== ==============================================
+Quantity       Name                        Source
+============== =========================== ==============================================
+papers         `papers`, `cite`            ``data/papers/*.toml``
+equations      `equations`                 the same; a test walks them both ways
+numbers        `numbers`                   the same, with our value and verdict
+discrepancies  `discrepancies`             the same
+claims         `claims`                    ``data/papers/claims.csv``, with verdicts
+============== =========================== ==============================================
+
+Keys of the papers: caps, mmptcp, repflow, cdcps, dc2mtcp.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from capsmodel._checks import ParameterError
+from capsmodel._paper_index import Claim, Discrepancy, Equation, Paper, PrintedNumber, chosen, read_claims, read_papers
+from capsmodel.experiments.published import VERDICT_WORDS, Verdict, closed_form_verdicts, number_verdicts
+
+__all__ = [
+    "Claim",
+    "ClaimRow",
+    "Discrepancy",
+    "Equation",
+    "NumberRow",
+    "Paper",
+    "PrintedNumber",
+    "Verdict",
+    "cite",
+    "claims",
+    "discrepancies",
+    "equations",
+    "numbers",
+    "papers",
+]
+
+_SIMULATED = "needs a simulation, a testbed or the codec: not yet run"
+
+
+@dataclass(frozen=True)
+class NumberRow:
+    """A printed number beside ours."""
+
+    number: PrintedNumber
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class ClaimRow:
+    """A claim beside our result; `verdict` is ``"open"`` where no closed form decides it.
+
+    Attributes
+    ----------
+    claim : Claim
+        The claim.
+    verdict : str
+        ``"reproduced"``, ``"differs in size"``, ``"refuted"``, ``"not testable"`` or ``"open"``.
+    value : tuple of float
+        Our value in the unit of the claim; empty where there is none.
+    reason : str
+        Setting, or why there is no verdict yet.
+    """
+
+    claim: Claim
+    verdict: str
+    value: tuple[float, ...]
+    reason: str
+
+
+def papers() -> tuple[Paper, ...]:
+    """Return the five papers with everything indexed of them.
+
+    Examples
+    --------
+    >>> [paper.key for paper in papers()]
+    ['caps', 'mmptcp', 'repflow', 'cdcps', 'dc2mtcp']
+    """
+    return read_papers()
+
+
+def equations(paper: str | None = None) -> tuple[Equation, ...]:
+    """Return the equations of one paper or of all, numbered and unnumbered.
+
+    Parameters
+    ----------
+    paper : str, optional
+        Key of one paper.
+
+    Returns
+    -------
+    tuple of Equation
+        In the order of the paper.
+
+    Raises
+    ------
+    ParameterError
+        If `paper` is unknown.
+
+    Examples
+    --------
+    >>> equations("caps")[1].functions[0]
+    'capsmodel.decoding.decode_prob'
+    """
+    return tuple(equation for found in chosen(paper) for equation in found.equations)
+
+
+def numbers(paper: str | None = None) -> tuple[NumberRow, ...]:
+    """Return the printed numbers of one paper or of all, each with our value and verdict.
+
+    Parameters
+    ----------
+    paper : str, optional
+        Key of one paper.
+
+    Returns
+    -------
+    tuple of NumberRow
+        In the order of the index.
+
+    Raises
+    ------
+    ParameterError
+        If `paper` is unknown.
+
+    Examples
+    --------
+    >>> [row.verdict.value for row in numbers("mmptcp") if row.number.id == "mmptcp-dup"]
+    [(19.0,)]
+    """
+    return tuple(NumberRow(number, verdict) for number, verdict in number_verdicts(paper))
+
+
+def discrepancies(paper: str | None = None) -> tuple[Discrepancy, ...]:
+    """Return the places where one paper, or any, contradicts itself.
+
+    Parameters
+    ----------
+    paper : str, optional
+        Key of one paper.
+
+    Returns
+    -------
+    tuple of Discrepancy
+        Each with the numbers and claims that show it.
+
+    Raises
+    ------
+    ParameterError
+        If `paper` is unknown.
+
+    Examples
+    --------
+    >>> len(discrepancies())
+    49
+    """
+    return tuple(item for found in chosen(paper) for item in found.discrepancies)
+
+
+def claims(paper: str | None = None, verdict: str | None = None) -> tuple[ClaimRow, ...]:
+    """Return the published claims with our verdicts.
+
+    Parameters
+    ----------
+    paper : str, optional
+        Key of one paper; all by default.
+    verdict : str, optional
+        Only claims with this verdict; all by default, those that do not reproduce among them.
+
+    Returns
+    -------
+    tuple of ClaimRow
+        In the order of ``claims.csv``.
+
+    Raises
+    ------
+    ParameterError
+        If `paper` or `verdict` is unknown.
+
+    Examples
+    --------
+    >>> [row.claim.id for row in claims("caps", "refuted")][:2]
+    ['caps-f7c', 'caps-optk-0.2']
+    """
+    known = (*VERDICT_WORDS, "open")
+    if verdict is not None and verdict not in known:
+        raise ParameterError(f"verdict = {verdict!r}, but it must be one of {', '.join(known)}")
+    wanted = {found.key for found in chosen(paper)}
+    judged = {claim.id: result for claim, result in closed_form_verdicts()}
+    rows = (_row(claim, judged.get(claim.id)) for claim in read_claims().values() if claim.paper in wanted)
+    return tuple(row for row in rows if verdict in (None, row.verdict))
+
+
+def _row(claim: Claim, result: Verdict | None) -> ClaimRow:
+    if result is None:
+        return ClaimRow(claim, "open", (), _SIMULATED)
+    return ClaimRow(claim, result.verdict, result.value, result.reason)
+
+
+def cite(paper: str | None = None, *, style: Literal["text", "bibtex"] = "text") -> str:
+    """Return references to one paper or all, as text or as BibTeX.
+
+    Parameters
+    ----------
+    paper : str, optional
+        Key of one paper.
+    style : {"text", "bibtex"}, optional
+        Form of the reference.
+
+    Returns
+    -------
+    str
+        One reference, or all with a blank line between; data that a paper's own text lacks are left out.
+
+    Raises
+    ------
+    ParameterError
+        If `paper` or `style` is unknown.
+
+    Examples
+    --------
+    >>> print(cite("repflow"))
+    Hong Xu, Baochun Li. RepFlow: Minimizing Flow Completion Times with Replicated Flows in Data Centers. \
+Proc. IEEE INFOCOM, pp. 1581-1589, 2014.
+    """
+    if style not in ("text", "bibtex"):
+        raise ParameterError(f"style = {style!r}, but it must be text or bibtex")
+    form = _text if style == "text" else _bibtex
+    return "\n\n".join(form(found) for found in chosen(paper))
+
+
+def _text(paper: Paper) -> str:
+    place = [paper.venue, f"vol. {paper.volume}" * bool(paper.volume), f"pp. {paper.pages}" * bool(paper.pages)]
+    place += [str(paper.year or ""), f"doi:{paper.doi}" * bool(paper.doi)]
+    parts = [", ".join(paper.authors), paper.title, ", ".join(part for part in place if part)]
+    return ". ".join(part for part in parts if part) + "."
+
+
+def _bibtex(paper: Paper) -> str:
+    kind = "misc" if not paper.venue else "inproceedings" if paper.venue.startswith("Proc.") else "article"
+    fields = {
+        "author": " and ".join(paper.authors),
+        "title": f"{{{paper.title}}}",
+        "booktitle" if kind == "inproceedings" else "journal": paper.venue,
+        "volume": paper.volume,
+        "pages": paper.pages.replace("-", "--"),
+        "year": str(paper.year or ""),
+        "doi": paper.doi,
+    }
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
+    return "\n".join([f"@{kind}{{{paper.key},", *lines, "}"])
