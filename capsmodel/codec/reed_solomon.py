@@ -23,18 +23,21 @@ Convention      Points, source packets first         a_p, b_i            Who use
 the source points: ``a_p`` = product over m of (y_p + x_m), ``1 / b_i`` = product over m other than i of (x_i + x_m).
 """
 
+import functools
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from numba import types
 
 from capsmodel._checks import require
 from capsmodel.codec import linalg
 from capsmodel.codec.base import BlockCode, Decoder, Packets, check_received, check_source
 from capsmodel.codec.combiner import Combiner
 from capsmodel.codec.gf256 import EXP, LOG
+from capsmodel.codec.jit import compiled
 from capsmodel.codec.linalg import Ints
 
 FIELD_ELEMENTS = np.arange(256, dtype=np.uint8)
@@ -53,6 +56,24 @@ def _log_differences(points: Packets, others: Packets) -> Ints:
     """Return log(point + other), shape (points, others); 0 where they are equal, so that a product skips the pair."""
     logs: Packets = LOG[points[:, None] ^ others]
     return logs.astype(np.int64)
+
+
+def _place(received: Packets, ids: Ints, source: Packets) -> Ints:
+    """Copy the source packets among those received to their places; return the numbers of those that are lost."""
+    is_lost = np.ones(source.shape[0], np.bool_)
+    for i in range(ids.size):
+        if ids[i] < source.shape[0]:
+            target, packet = source[ids[i]], received[i]
+            for j in range(target.size):  # one-dimensional, so that LLVM makes it a block copy
+                target[j] = packet[j]
+            is_lost[ids[i]] = False
+    return np.flatnonzero(is_lost)
+
+
+@functools.cache
+def _compiled_place() -> Any:
+    received, ids = types.Array(types.uint8, 2, "C", readonly=True), types.Array(types.int64, 1, "C", readonly=True)
+    return compiled(_place, types.int64[::1](received, ids, types.uint8[:, ::1]))
 
 
 class ReedSolomon(BlockCode):
@@ -132,12 +153,9 @@ class ReedSolomon(BlockCode):
     def solve(self, received: Packets, ids: Ints) -> Packets:
         """Return the source from exactly k packets with distinct numbers `ids`, all checked before."""
         source = np.empty((self.k, self.packet_bytes), np.uint8)
-        known = ids < self.k
-        source[ids[known]] = received[known]
-        if not known.all():
-            is_lost = np.ones(self.k, np.bool_)
-            is_lost[ids[known]] = False
-            lost = np.flatnonzero(is_lost)
+        received = np.ascontiguousarray(received)
+        lost = _compiled_place()(received, ids, source)
+        if lost.size:
             recovery = linalg.cauchy_recovery(self._points, scales=self._scales, ids=ids, lost=lost)
             source[lost] = Combiner(recovery)(received)
         return source
