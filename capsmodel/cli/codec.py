@@ -10,7 +10,7 @@ import numpy as np
 from cyclopts import App, Parameter
 
 from capsmodel._checks import ParameterError, require
-from capsmodel.cli._options import Flag, Size
+from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, print_table
 from capsmodel.codec.base import CodecError, PacketError
 from capsmodel.codec.files import SUFFIX, atomic_writer, decode_file, encode_file, read_packets
@@ -80,7 +80,7 @@ def encode(
     k: int = 32,
     r: int = 8,
     code: Literal["rs", "ldpc", "rlnc"] = "rs",
-    packet_bytes: Size = 1500,
+    packet_bytes: int = 1500,
     n1: int | None = None,
     convention: str | None = None,
     all_coded: Flag = False,
@@ -102,7 +102,7 @@ def encode(
     code
         rs: Reed-Solomon; ldpc: LDPC-Staircase of RFC 5170; rlnc: random linear over GF(2^8).
     packet_bytes
-        Payload of a packet, such as 1500B or 64KiB; 48 bytes of header come on top.
+        Payload of a packet, byte; 48 bytes of header come on top.
     n1
         Ones in a source column of the LDPC matrix, 3 to 10 (3 when not given), at most r.
     convention
