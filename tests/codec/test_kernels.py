@@ -29,12 +29,11 @@ def python(code: str, **environment: str) -> list[str]:
 
 
 @pytest.mark.parametrize("kernel", kernels.supported(), ids=lambda kernel: kernel.name)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     rows=st.integers(1, 11),
     m=st.integers(1, 23),
-    packet_bytes=st.integers(1, 700)
-    | st.sampled_from([63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 1500, 4099]),
+    packet_bytes=st.integers(1, 700) | st.sampled_from([63, 64, 127, 128, 129, 255, 256, 257, 512, 1500, 4099]),
     offsets=st.tuples(st.integers(0, 65), st.integers(0, 65)),
     seed=st.integers(0, 2**32),
 )
