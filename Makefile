@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 STAMP = .venv/.installed
 
-.PHONY: demo test lint types contracts notebooks bench clean
+.PHONY: demo test lint types contracts notebooks write-notebooks bench clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -30,6 +30,13 @@ contracts: $(STAMP)
 
 notebooks: $(STAMP)
 	$(BIN)/python -m pytest -o testpaths=notebooks --nbmake --nbmake-timeout=300 -p no:cacheprovider -n auto -q notebooks
+
+# Runs every source in notebooks/src and writes it with its outputs.
+write-notebooks: $(STAMP)
+	for source in notebooks/src/*.py; do \
+	  $(BIN)/jupytext --quiet --set-kernel python3 --to ipynb --execute \
+	    --output notebooks/$$(basename $$source .py).ipynb $$source || exit 1; \
+	done
 
 bench: $(STAMP)
 	$(BIN)/python -m pytest benchmarks --benchmark-enable --benchmark-only -q -s -p no:xdist

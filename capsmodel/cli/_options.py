@@ -48,6 +48,8 @@ Time = Annotated[
     float, Parameter(converter=_one(parse_time_s), n_tokens=1, show_default=lambda value: f"{value * 1e6:g}us")
 ]
 Size = Annotated[int, Parameter(converter=_one(parse_size_bytes), n_tokens=1, show_default=lambda value: f"{value}B")]
-Numbers = Annotated[tuple[float, ...], Parameter(converter=_many(_number), n_tokens=1, negative=(), show_default=_listed)]
+Numbers = Annotated[
+    tuple[float, ...], Parameter(converter=_many(_number), n_tokens=1, negative=(), show_default=_listed)
+]
 Counts = Annotated[tuple[int, ...], Parameter(converter=_many(_whole), n_tokens=1, negative=(), show_default=_listed)]
 Flag = Annotated[bool, Parameter(negative=())]

@@ -16,7 +16,8 @@ _PIPE_COLUMNS = 400
 
 def console() -> Console:
     """Return a console as wide as the terminal, or very wide when standard output is not one."""
-    return Console(width=None if sys.stdout.isatty() else _PIPE_COLUMNS, highlight=False, soft_wrap=True)
+    piped = not sys.stdout.isatty()
+    return Console(width=_PIPE_COLUMNS if piped else None, highlight=False, soft_wrap=piped)
 
 
 def _cell(value: Any) -> str:

@@ -188,7 +188,8 @@ def fct(
     """
     sizes = load_workload(workload).in_packets(packet_size)
     share = short_byte_share(sizes, short_packets=short_packets) if byte_share is None else byte_share
-    model: dict[str, Any] = {"sizes": sizes, "burst_packets": burst_packets, "short_packets": short_packets, "short_byte_share": share}
+    model: dict[str, Any] = {"sizes": sizes, "burst_packets": burst_packets, "short_packets": short_packets}
+    model |= {"short_byte_share": share}
     short = model | {"window_packets": window_packets}
     rows = [
         {

@@ -92,11 +92,11 @@ def _claim_row(row: ClaimRow) -> dict[str, Any]:
     size = claim.low if claim.low == claim.high else f"{claim.low}..{claim.high}"
     return {
         "claim": claim.id,
+        "verdict": row.verdict,
         "where": claim.where,
         "text": claim.text,
         "claimed": " ".join(part for part in (claim.relation, size, claim.unit) if part),
         "ours": _values(row.value),
-        "verdict": row.verdict,
         "why": row.reason,
     }
 

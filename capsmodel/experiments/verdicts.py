@@ -133,10 +133,10 @@ def by_bound(claim: Claim, values: Values, reason: str) -> Verdict:
 
 
 def by_range(claim: Claim, values: Values, reason: str) -> Verdict:
-    """Judge an "about" range of reductions or increases over a sweep: all inside it, of the right sign, or not."""
+    """Judge a range of reductions or increases over a sweep: all inside it, of the right sign, or not."""
     got = np.asarray(values, dtype=float)
     low, high = float(claim.low or -np.inf), float(claim.high or np.inf)
-    inside = (got >= low * (1 - APPROX_RELATIVE)) & (got <= high * (1 + APPROX_RELATIVE))
+    inside = (got >= low) & (got <= high)
     word: VerdictWord = "reproduced" if inside.all() else "differs in size" if (got > 0).any() else "refuted"
     return Verdict(claim.id, (float(got.min()), float(got.max())), word, reason)
 

@@ -76,9 +76,7 @@ for q in (2, 16, 256):
     full = cm.full_rank_prob(10, received=10, field_size=q)
     mds = cm.decode_prob(10, r=5, blocking_prob=0.2)
     whole = cm.decode_prob_rlnc(10, r=5, blocking_prob=0.2, field_size=q)
-    print(
-        f"GF({q}): full rank {full:.4f}, unit decodes {whole:.4f} (MDS {cm.decode_prob(10, r=5, blocking_prob=0.2):.4f})"
-    )
+    print(f"GF({q}): full rank {full:.4f}, unit decodes {whole:.4f} (MDS {mds:.4f})")
 
 # %% [markdown]
 # ## What the coding costs

@@ -16,9 +16,9 @@ from capsmodel.service import Deterministic, Erlang, Exponential
 # %% [markdown]
 # ## The tail: approximation and truth
 #
-# RepFlow takes the wait to be exponential (its Eq. 9). For fixed bursts that law has the right mean but the wrong shape: it
-# starts at one, where an arriving burst finds the queue empty with probability $1-\rho$, and then falls too fast. The exact
-# 99th percentile is larger, by a factor of 2.5 at load 0.2 and still by 6% at load 0.9.
+# RepFlow takes the wait to be exponential (its Eq. 9). For fixed bursts that law has the right mean but the wrong
+# shape: it starts at one, where an arriving burst finds the queue empty with probability $1-\rho$, and then falls too
+# fast. The exact 99th percentile is larger, by a factor of 2.5 at load 0.2 and still by 6% at load 0.9.
 
 # %%
 load = 0.6

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
@@ -11,11 +12,10 @@ HEAVY = ["numba", "pandas", "pyarrow", "simpy", "sympy", "matplotlib", "msgspec"
          "scipy.stats", "scipy.optimize", "scipy.integrate"]  # fmt: skip
 
 
-def python(code, **environment):
+def python(code, *flags, cwd=None, **environment):
     """Return what a fresh interpreter prints."""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ | environment
-    )
+    command = [sys.executable, *flags, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=cwd, env=os.environ | environment)
     return done.stdout.strip()
 
 
@@ -42,4 +42,6 @@ def test_wheel_works_outside_the_checkout(tmp_path):
         "assert capsmodel.load_workload('websearch').mean_bytes == 1711250.0;"
         "assert len(capsmodel.workload_names()) >= 20; assert len(capsmodel.papers.equations()) > 50"
     )
-    assert python(code, PYTHONPATH=str(tmp_path / "site")).startswith(str(tmp_path))
+    # Without site (-S) the editable install of the checkout is not found, so only the wheel can answer.
+    paths = os.pathsep.join([str(tmp_path / "site"), sysconfig.get_path("purelib")])
+    assert python(code, "-S", cwd=tmp_path, PYTHONPATH=paths).startswith(str(tmp_path))

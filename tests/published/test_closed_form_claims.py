@@ -20,6 +20,7 @@ CLAIM_MISMATCHES = {
     "caps-f10a-g": ("refuted", (100 * 0.25 / 7.75, 100 * 0.25 / 75.25)),
     "caps-f10a-max": ("differs in size", (100 * 0.35 / 6.85,)),
     "caps-f10b-max": ("differs in size", (100 * 0.35 / 6.85,)),
+    "repflow-f6": ("differs in size", (39.37, 63.64)),
     "repflow-s4d": ("differs in size", (14.15, 40.18)),
     "repflow-f5": ("differs in size", (1.00294, 1.20833)),
     "repflow-f7": ("differs in size", (1.00394, 1.22881)),
