@@ -28,6 +28,7 @@ from capsmodel.codec.ldpc_matrix import (
     packets_needed,
     peel,
     residual,
+    xor_into,
 )
 
 # Columns of the packets handled at a time: the running sum stays in the first-level cache, the sources of a
@@ -90,7 +91,7 @@ def _syndromes(h: CheckMatrix, rows: Ints, known: npt.NDArray[np.bool_], packets
     for i in range(rows.size):
         for symbol in h.row_symbols[h.row_start[rows[i]] : h.row_start[rows[i] + 1]]:
             if known[symbol]:
-                out[i] ^= packets[symbol]
+                xor_into(out[i], packets[symbol])
     return out
 
 

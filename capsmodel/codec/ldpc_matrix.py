@@ -278,6 +278,13 @@ def _bit(bits: Words, row: int, column: int) -> bool:
 
 
 @njit(cache=True)
+def xor_into(target: npt.NDArray[np.uint8], packet: npt.NDArray[np.uint8]) -> None:
+    """XOR `packet` into `target`; a loop, because an array expression would make a temporary array."""
+    for j in range(target.size):
+        target[j] ^= packet[j]
+
+
+@njit(cache=True)
 def eliminate(bits: Words, columns: int, repairs: int, data: npt.NDArray[np.uint8], order: Ints) -> bool:
     """Solve for the unknown sources by Gaussian elimination over GF(2); say whether all are determined.
 
@@ -305,7 +312,7 @@ def eliminate(bits: Words, columns: int, repairs: int, data: npt.NDArray[np.uint
             row = rows[other]
             if other != rank and _bit(bits, row, column):
                 bits[row] ^= bits[lead]
-                data[row] ^= data[lead]
+                xor_into(data[row], data[lead])
         rank += 1
     for j in range(columns - repairs):
         order[j] = rows[base + j]
