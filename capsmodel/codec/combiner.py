@@ -30,7 +30,7 @@ class Combiner:
             )
         chosen = kernel or kernels.fastest()
         self._rows, self._m = coefficients.shape
-        self._least_bytes = chosen.least_bytes
+        self.least_bytes = chosen.least_bytes
         self._factors = np.ascontiguousarray(chosen.prepare(coefficients))
         self._run = chosen.run
 
@@ -57,8 +57,8 @@ class Combiner:
             out = np.empty((self._rows, packet_bytes), np.uint8)
         else:
             self._check_out(out, packets)
-        if packet_bytes < self._least_bytes:
-            out[:] = self(_widened(packets, self._least_bytes))[:, :packet_bytes]
+        if packet_bytes < self.least_bytes:
+            out[:] = self(_widened(packets, self.least_bytes))[:, :packet_bytes]
             return out
         if packets.strides[1] != 1:
             packets = np.ascontiguousarray(packets)
