@@ -110,7 +110,7 @@ def test_dc2_mixing_one_packet(benchmark):
 
 @pytest.mark.parametrize("preemptive", [True, False], ids=["preemptive", "Gauss-Jordan"])
 def test_dc2_decoding_steps(preemptive):
-    """Time of each arrival at a C-O ratio of 0.02: one of 50 originals is lost, and a coded packet mixes the last 15."""
+    """Time of each arrival at a C-O ratio of 0.02: one of 50 originals is lost, a coded packet mixes the last 15."""
     source = random_packets(6000, 1000)
     mixer, sent = Dc2Mixer(packet_bytes=1000, rng=2), []
     for start in range(0, 6000, 50):

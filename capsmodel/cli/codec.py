@@ -14,6 +14,7 @@ from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, print_table
 from capsmodel.codec.base import CodecError, PacketError
 from capsmodel.codec.files import SUFFIX, atomic_writer, decode_file, encode_file, read_packets
+from capsmodel.codec.jit import first_use_reported
 from capsmodel.codec.packets import VARIANTS, Packet, Unit, build_code, to_bytes
 from capsmodel.codec.reception import Flags, arrivals, arrivals_by_path, decodes
 from capsmodel.codec.stream import DEFAULT_WINDOW_UNITS, StreamEncoder
@@ -27,12 +28,13 @@ Output = Annotated[Path | None, Parameter(name=["--out", "-o"])]
 
 
 def _one_line(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
-    """Turn what the codec and the file system refuse into the one line that the command line prints."""
+    """Turn what the codec and the file system refuse into the one line that is printed; report a first compilation."""
 
     @functools.wraps(command)
     def told(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
         try:
-            command(*args, **kwargs)
+            with first_use_reported():
+                command(*args, **kwargs)
         except CodecError as error:
             raise ParameterError(str(error)) from None
         except OSError as error:

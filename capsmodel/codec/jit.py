@@ -4,10 +4,12 @@ import functools
 import logging
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numba
+import numba.core.event
 
 LOG = logging.getLogger(__name__)
 
@@ -36,6 +38,28 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
     if dispatcher.stats.cache_misses:
         _notice(f"compiled {function.__name__} in {time.perf_counter() - started:.1f} s; kept for the next process")
     return dispatcher
+
+
+class _FirstUse(numba.core.event.Listener):
+    """Reports the first compilation it hears of; a hit in the on-disk cache is not one."""
+
+    def __init__(self) -> None:
+        self._told = False
+
+    def on_start(self, event: Any) -> None:
+        if not self._told:
+            _notice("compiling for this processor, once; the result is kept for the next process")
+        self._told = True
+
+    def on_end(self, event: Any) -> None:
+        """Nothing is left to report."""
+
+
+@contextmanager
+def first_use_reported() -> Iterator[None]:
+    """Report, once, that functions are being compiled while the block runs."""
+    with numba.core.event.install_listener("numba:compile", _FirstUse()):
+        yield
 
 
 def _notice(text: str) -> None:
