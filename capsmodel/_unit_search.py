@@ -44,7 +44,7 @@ from capsmodel.redundancy import ceiling_rule
 
 _RESTART = 64
 _LADDER_MAX_PROB = 0.9
-_TABLE_CELLS = 2**18  # keeps a chunk's tables in the cache and memory bounded
+_TABLE_CELLS = 2**19  # 8 MB for a chunk; large enough that the cost of a NumPy call does not matter
 
 
 class _Ladder:
@@ -89,31 +89,37 @@ class _Ladder:
         self.r[at] -= 1
 
 
-def _settled(
-    decode: FloatArray, mass: FloatArray, next_mass: FloatArray, units: FloatArray, worth: FloatArray
-) -> npt.NDArray[np.bool_]:
-    """Tell where r is settled; `decode` F(r), `mass` f(r), `next_mass` f(r + 1), `worth` A / (c e)."""
+def _gains(
+    decode: FloatArray, mass: FloatArray, next_mass: FloatArray, units: FloatArray
+) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_]]:
+    """Return D(r), D(r + 1) and whether D falls; `decode` F(r), `mass` f(r), `next_mass` f(r + 1)."""
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        growth = np.expm1(units * np.log1p(next_mass / decode))
-        falling = growth <= -np.expm1(units * np.log1p(-np.minimum(mass / decode, 1)))
-        # 0 * inf, far below the turn, is nan and compares as not settled.
-        return np.asarray(falling & (worth * np.exp(units * np.log(decode)) * growth <= 1))
+        window = np.exp(units * np.log(decode))
+        here = -np.expm1(units * np.log1p(-np.minimum(mass / decode, 1)))
+        ahead = np.expm1(units * np.log1p(next_mass / decode))
+        # Far below the turn D(r + 1) may be 0 * inf: nan, which compares as not settled.
+        return window * here, window * ahead, ahead <= here
 
 
 def _settle(ladder: _Ladder, units: FloatArray, worth: FloatArray) -> None:
-    """Move r to the least settled value. Up first, then down only where it did not go up, so rounding cannot cycle."""
-    good = _settled(1 - ladder.failure, ladder.mass, ladder.next_mass(...), units, worth)
+    """Move r to the least settled value; `worth` is A / (c e).
+
+    Up first, then down only where it did not go up, so that rounding cannot make it cycle.
+    """
+    here, ahead, falls = _gains(1 - ladder.failure, ladder.mass, ladder.next_mass(...), units)
+    good = falls & (worth * ahead <= 1)
+    down = np.flatnonzero(good & (ladder.r > 0) & (worth * here <= 1))
     at = np.flatnonzero(~good)
     while at.size:
         ladder.raise_r(at)
-        at = at[~_settled(1 - ladder.failure[at], ladder.mass[at], ladder.next_mass(at), units[at], worth[at])]
-    at = np.flatnonzero(good & (ladder.r > 0))
-    while at.size:
-        below = 1 - ladder.failure[at] - ladder.mass[at]
-        good = _settled(below, ladder.last_mass(at), ladder.mass[at], units[at], worth[at])
-        at = at[good]
-        ladder.lower_r(at)
-        at = at[ladder.r[at] > 0]
+        _, ahead, falls = _gains(1 - ladder.failure[at], ladder.mass[at], ladder.next_mass(at), units[at])
+        at = at[~(falls & (worth[at] * ahead <= 1))]
+    while down.size:
+        below = 1 - ladder.failure[down] - ladder.mass[down]
+        _, ahead, falls = _gains(below, ladder.last_mass(down), ladder.mass[down], units[down])
+        down = down[falls & (worth[down] * ahead <= 1)]
+        ladder.lower_r(down)
+        down = down[ladder.r[down] > 0]
 
 
 def _worth(at: Points, k: FloatArray | float, units: FloatArray) -> FloatArray:
@@ -128,7 +134,8 @@ def _settled_directly(at: Points, rule: Rule, k: FloatArray) -> FloatArray:
 
     def settled(r: FloatArray) -> npt.NDArray[np.bool_]:
         decode, mass = np.exp(log_tails(k, r, prob)[0]), np.exp(log_pmf(r, k + r, prob)) * (k / (k + r))
-        return _settled(decode, mass, mass * prob * (k + r) / (r + 1), units, worth)
+        _, ahead, falls = _gains(decode, mass, mass * prob * (k + r) / (r + 1), units)
+        return falls & (worth * ahead <= 1)
 
     low, high = np.full(units.shape, -1.0), ceiling_rule(k, prob)
     short = ~settled(high)
