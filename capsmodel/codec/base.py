@@ -261,7 +261,7 @@ def check_received(
     listed = numbers.tolist()  # faster than array reductions for the few packets of a coding unit
     if min(listed) < 0 or max(listed) >= n:
         check_id(next(number for number in listed if not 0 <= number < n), n=n)
-    return received, numbers.astype(np.int64, copy=False)
+    return received, np.ascontiguousarray(numbers, np.int64)
 
 
 def described(value: Any) -> str:

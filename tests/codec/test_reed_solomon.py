@@ -112,6 +112,16 @@ def test_surplus_and_repeated_packets_are_ignored():
     np.testing.assert_array_equal(code.decode(coded[ids], ids), source)
 
 
+def test_ids_and_packets_of_any_layout_decode():
+    source = random_packets(6, 300)
+    code = ReedSolomon(6, r=4, packet_bytes=300)
+    coded = np.vstack([source, code.encode(source)])
+    ids = np.arange(10, dtype=np.uint16)
+    for chosen in (slice(None, None, -1), slice(4, None), slice(9, 3, -1)):
+        np.testing.assert_array_equal(code.decode(coded[chosen], ids[chosen]), source)
+        np.testing.assert_array_equal(code.decode(np.asfortranarray(coded)[chosen], ids.astype(int)[chosen]), source)
+
+
 def test_too_few_packets_say_how_many_are_missing():
     code = ReedSolomon(6, r=4, packet_bytes=5)
     packets = random_packets(6, 5)
