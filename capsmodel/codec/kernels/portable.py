@@ -48,7 +48,8 @@ def prepare(coefficients: Packets) -> npt.NDArray[np.uint64]:
     # The four coefficients of a group are the bytes of a word; a product moves bit 8 i of the mask to bit 24 + i.
     bits = padded.view("<u4")[:, None, :] >> BITS & 0x01010101
     subsets = bits * np.uint32(0x01020408) >> 24 & 0x0F
-    return (subsets + np.arange(0, SUMS * groups, SUMS, dtype=np.uint64)) * np.uint64(WIDTH)
+    sums = subsets.astype(np.uint64) + np.arange(0, SUMS * groups, SUMS, dtype=np.uint64)
+    return sums * np.uint64(WIDTH)
 
 
 def _aligned(builder: Any, address: Any) -> Any:
