@@ -25,6 +25,7 @@ _COMMANDS = {
     "claims": "capsmodel.cli.equations:claims",
     "cite": "capsmodel.cli.equations:cite",
     "demo": "capsmodel.cli.demo:demo",
+    "codec": "capsmodel.cli.codec:app",
 }
 for _name, _place in _COMMANDS.items():
     app.command(_place, name=_name)
