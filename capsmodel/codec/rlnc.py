@@ -2,7 +2,7 @@ r"""Random linear network code over GF(2^8): packets are random combinations of 
 
 | Quantity | Symbol | Name | Unit | Equation |
 |---|---|---|---|---|
-| combination | C = Σ α_i P_i | `RandomLinear.coded` | packet | dc2mtcp u (IV-B, Alg. 1) coded packet |
+| combination | C = Σ α_i P_i | `RandomLinear.coded` | packet | dc2mtcp u (IV-C) coded packet |
 | coefficients of packet p | α | `RandomLinear.coefficients` | element of GF(2^8) | RFC 8681, section 3.6 |
 | rank of what arrived | | `RandomLinearDecoder.rank` | packet | cdcps, section V-A |
 
@@ -55,7 +55,7 @@ class RandomLinear(BlockCode):
 
     References
     ----------
-    RFC 8681, section 3.6; cdcps, section V-A; dc2mtcp u (IV-B, Alg. 1) coded packet.
+    RFC 8681, section 3.6; cdcps, section V-A; dc2mtcp u (IV-C) coded packet.
 
     Examples
     --------
