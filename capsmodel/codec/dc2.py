@@ -2,10 +2,10 @@ r"""Coded packets of DC2-MTCP: at most 15 original packets of a connection, name
 
 | Quantity | Symbol | Name | Unit | Equation |
 |---|---|---|---|---|
-| original packets mixed | n | `Dc2Option.mixed` | packet | dc2mtcp u option length |
+| original packets mixed | n | `Dc2Option.mixed` | packet | dc2mtcp u (III-B) option length |
 | largest number of them | C_max | `C_MAX` | packet | dc2mtcp, section IV-A |
-| option length | 3n - 1 | `Dc2Option.to_bytes` | byte | dc2mtcp u option length |
-| coded packet | C = Σ α_i P_i | `Dc2Mixer` | packet | dc2mtcp u (IV-B, Alg. 1) coded packet |
+| option length | 3n - 1 | `Dc2Option.to_bytes` | byte | dc2mtcp u (III-B) option length |
+| coded packet | C = Σ α_i P_i | `Dc2Mixer` | packet | dc2mtcp u (IV-C) coded packet |
 
 Layout of the option, without TCP's own kind and length bytes. Data sequence numbers (DSN) count packets here, as in
 the paper's Fig. 3; 2-byte offsets in bytes would span 43 packets of 1500 bytes.
@@ -57,7 +57,7 @@ class Dc2Option:
 
     References
     ----------
-    dc2mtcp u option length.
+    dc2mtcp u (III-B) option length.
 
     Examples
     --------
@@ -139,7 +139,7 @@ class Dc2Mixer:
 
     References
     ----------
-    dc2mtcp u (IV-B, Alg. 1) coded packet.
+    dc2mtcp u (IV-C) coded packet.
 
     Examples
     --------

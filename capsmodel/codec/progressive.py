@@ -2,10 +2,10 @@ r"""Progressive decoding of linear combinations: work on each packet as it arriv
 
 | Quantity | Symbol | Name | Unit | Equation |
 |---|---|---|---|---|
-| original packets in the decoding matrix | m | `WorkCount.originals` | packet | dc2mtcp u decoding work |
-| coded packets in the decoding matrix | l | `WorkCount.coded` | packet | dc2mtcp u decoding work |
-| rows compared with the arrival | | `WorkCount.rows_examined` | row | dc2mtcp u decoding work |
-| row operations carried out | | `WorkCount.row_operations` | row | dc2mtcp u decoding work |
+| original packets in the decoding matrix | m | `WorkCount.originals` | packet | dc2mtcp u (V) decoding work |
+| coded packets in the decoding matrix | l | `WorkCount.coded` | packet | dc2mtcp u (V) decoding work |
+| rows compared with the arrival | | `WorkCount.rows_examined` | row | dc2mtcp u (V) decoding work |
+| row operations carried out | | `WorkCount.row_operations` | row | dc2mtcp u (V) decoding work |
 | products and sums in them | | `WorkCount.multiply_adds` | byte | |
 
 Both decoders keep a matrix [A | P] of coefficients and payloads in reduced row echelon form: the row of column c, if
@@ -196,7 +196,7 @@ class GaussJordan(ProgressiveDecoder):
 
     References
     ----------
-    dc2mtcp u decoding work.
+    dc2mtcp u (V) decoding work.
 
     Examples
     --------
@@ -225,7 +225,7 @@ class Preemptive(ProgressiveDecoder):
 
     References
     ----------
-    dc2mtcp u decoding work.
+    dc2mtcp u (V) decoding work.
 
     Examples
     --------

@@ -2,7 +2,7 @@ r"""Random linear network code over GF(2^8): packets are random combinations of 
 
 | Quantity | Symbol | Name | Unit | Equation |
 |---|---|---|---|---|
-| combination | C = Σ α_i P_i | `RandomLinear.coded` | packet | dc2mtcp u (IV-B, Alg. 1) coded packet |
+| combination | C = Σ α_i P_i | `RandomLinear.coded` | packet | dc2mtcp u (IV-C) coded packet |
 | coefficients of packet p | α | `RandomLinear.coefficients` | element of GF(2^8) | RFC 8681, section 3.6 |
 | rank of what arrived | | `RandomLinearDecoder.rank` | packet | cdcps, section V-A |
 
@@ -11,11 +11,21 @@ draw them. Any k packets with independent coefficients decode; k random packets 
 about 1/255, so this code needs the rank and not the count.
 """
 
+from contextlib import suppress
+
 import numpy as np
 import numpy.typing as npt
 
 from capsmodel._checks import require
-from capsmodel.codec.base import BatchDecoder, BlockCode, Packets, check_received, check_source, whole_number
+from capsmodel.codec.base import (
+    BatchDecoder,
+    BlockCode,
+    CodecError,
+    Packets,
+    check_received,
+    check_source,
+    whole_number,
+)
 from capsmodel.codec.combiner import Combiner
 from capsmodel.codec.elimination import absorb
 from capsmodel.codec.linalg import inverse
@@ -55,7 +65,7 @@ class RandomLinear(BlockCode):
 
     References
     ----------
-    RFC 8681, section 3.6; cdcps, section V-A; dc2mtcp u (IV-B, Alg. 1) coded packet.
+    RFC 8681, section 3.6; cdcps, section V-A; dc2mtcp u (IV-C) coded packet.
 
     Examples
     --------
@@ -107,6 +117,9 @@ class RandomLinear(BlockCode):
     def decode(self, received: Packets, ids: npt.ArrayLike) -> Packets:
         """Return the source packets from m received packets in any order; see `BlockCode.decode`."""
         packets, numbers = check_received(received, ids, n=self.n, packet_bytes=self.packet_bytes)
+        if numbers.size == self.k and not self.systematic:  # as a rule k packets are independent
+            with suppress(CodecError):
+                return Combiner(inverse(self.coefficients[numbers]))(packets)
         decoder = self.decoder()
         decoder.add_all(numbers, packets)
         return decoder.source()

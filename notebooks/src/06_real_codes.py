@@ -103,8 +103,8 @@ print(f"k = 10, r = 4, N1 = 4: any one loss {one_lost.all()}, two source packets
 # ## What progressive decoding saves
 #
 # DC2-MTCP counts the rows that an arrival is compared with: $O((m+l)^2)$ for Gauss-Jordan elimination, $O(l(m+l))$ for
-# its preemptive algorithm, with $l$ coded packets to $m$ originals. That count is reproduced, with a constant of two
-# to three. But a decoder that skips rows whose factor is zero does the same few *row operations* under either
+# its preemptive algorithm, with $l$ coded packets to $m$ originals. That count is reproduced, with a constant of three
+# to four. But a decoder that skips rows whose factor is zero does the same few *row operations* under either
 # algorithm: an original packet is zero in all columns but its own. The 95% saved are comparisons of one byte each, not
 # operations on packets.
 
