@@ -10,6 +10,7 @@ kind               switches                                       equal-cost pat
 ================== ============================================== =============================
 """
 
+from itertools import chain
 from typing import Annotated
 
 import msgspec
@@ -154,7 +155,7 @@ class FatTree(FabricKind, frozen=True, kw_only=True, tag="fat-tree", omit_defaul
         edges = [[wiring.switch(f"edge{p}.{i}", tier=0) for i in range(half)] for p in range(self.pods)]
         aggs = [[wiring.switch(f"agg{p}.{i}", tier=1) for i in range(half)] for p in range(self.pods)]
         cores = [wiring.switch(f"core{core}", tier=2) for core in range(half * half)]
-        for edge in sum(edges, []):
+        for edge in chain.from_iterable(edges):
             self._hang_hosts(wiring, edge, half if self.hosts_per_edge is None else self.hosts_per_edge)
         for pod in range(self.pods):
             for edge in edges[pod]:
