@@ -1,0 +1,408 @@
+r"""What a run is judged by, each measure defined once.
+
+===================== ============================== ======================= ======= =================
+Quantity              Symbol                         Name                    Unit    Equation
+===================== ============================== ======================= ======= =================
+ideal completion time :math:`T_0`                    :func:`ideal_fct_s`     s       store and forward
+slowdown              :math:`T/T_0`                  :func:`slowdown`        1
+percentile            :math:`x_{(\lceil qn\rceil)}`  :func:`percentile`      of data nearest rank
+goodput               :math:`8B/t`, payload          :func:`goodput_bps`     bit/s   caps u (IX)
+throughput            :math:`8B/t`, on the wire      :func:`throughput_bps`  bit/s
+offered load          :math:`8\lambda E[X]/C`        :func:`offered_load`    1
+fairness              :math:`(\sum x)^2/(n\sum x^2)` :func:`jain_fairness`   1       Jain
+reordered share       behind a later packet          :func:`reorder_ratio`   1       caps u (IX)
+reorder density       displacement histogram         :func:`reorder_density` 1       RFC 5236
+===================== ============================== ======================= ======= =================
+"""
+
+from collections import deque
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from capsmodel._checks import FloatArray, as_floats, non_negative, plain, positive, probability, require, whole
+from capsmodel.units import BITS_PER_BYTE, serialisation_s
+
+IntArray = npt.NDArray[np.int64]
+
+
+def ideal_fct_s(
+    flow_bytes: npt.ArrayLike,
+    *,
+    rate_bps: npt.ArrayLike,
+    n_hops: npt.ArrayLike = 1,
+    propagation_s: npt.ArrayLike = 0.0,
+    mss_bytes: npt.ArrayLike = 1460,
+    header_bytes: npt.ArrayLike = 0,
+) -> Any:
+    r"""Return the completion time of a flow alone in the network, in seconds.
+
+    Parameters
+    ----------
+    flow_bytes : array_like
+        Payload of the flow, in whole bytes, at least 1.
+    rate_bps : array_like
+        Rate of every link on the way, in bits per second, above 0.
+    n_hops : array_like
+        Links on the way, at least 1.
+    propagation_s : array_like
+        One-way propagation delay of the whole way, in seconds, at least 0.
+    mss_bytes, header_bytes : array_like
+        Payload of a full packet (at least 1) and what every packet carries besides, in bytes.
+
+    Returns
+    -------
+    float or ndarray
+        Seconds from the first bit sent to the last bit received, of the broadcast shape; a float for scalars.
+
+    Raises
+    ------
+    ParameterError
+        If an argument leaves its range.
+
+    Notes
+    -----
+    N packets leave back to back, all but the last of time f, the last of time l ≤ f. Switches store and forward, so
+    the last packet follows a full one at every hop: :math:`T_0=d+(N-1)f+l+(H-1)f`, and :math:`d+Hl` for N = 1. No
+    handshake, no slow start, no acknowledgement: the least that any transport can do.
+
+    Examples
+    --------
+    Three packets of 1500 B over two links of 1 Gbps: four packet times.
+
+    >>> round(ideal_fct_s(4500, rate_bps=1e9, n_hops=2, mss_bytes=1500) * 1e6, 9)
+    48.0
+    """
+    flow = whole("flow_bytes", flow_bytes, minimum=1)
+    mss = whole("mss_bytes", mss_bytes, minimum=1)
+    header, rate = whole("header_bytes", header_bytes), positive("rate_bps", rate_bps)
+    later_hops = whole("n_hops", n_hops, minimum=1) - 1
+    full_packets = np.ceil(flow / mss) - 1
+    last_s = serialisation_s(flow - full_packets * mss + header, rate_bps=rate)
+    full_s = serialisation_s(mss + header, rate_bps=rate)
+    slowest_s = np.where(full_packets > 0, full_s, last_s)
+    return plain(non_negative("propagation_s", propagation_s) + full_packets * full_s + last_s + later_hops * slowest_s)
+
+
+def slowdown(fct_s: npt.ArrayLike, *, ideal_fct_s: npt.ArrayLike) -> Any:
+    """Return the completion time over the ideal one, a ratio.
+
+    Parameters
+    ----------
+    fct_s : array_like
+        Completion time, in seconds, at least 0.
+    ideal_fct_s : array_like
+        Completion time without contention, in seconds, above 0; see :func:`ideal_fct_s`.
+
+    Returns
+    -------
+    float or ndarray
+        At least 1 when both are measured between the same two events, of the broadcast shape.
+
+    Raises
+    ------
+    ParameterError
+        If an argument leaves its range.
+
+    Examples
+    --------
+    >>> slowdown(0.003, ideal_fct_s=0.0015)
+    2.0
+    """
+    return plain(non_negative("fct_s", fct_s) / positive("ideal_fct_s", ideal_fct_s))
+
+
+def percentile(values: npt.ArrayLike, *, q: npt.ArrayLike) -> Any:
+    r"""Return a percentile by nearest rank: the smallest value that a share of at least `q` does not exceed.
+
+    Parameters
+    ----------
+    values : array_like
+        Observations along the last axis, at least one, in any order and unit.
+    q : array_like
+        Probability, in [0, 1]; 0.99 for the 99th percentile.
+
+    Returns
+    -------
+    float or ndarray
+        In the unit of `values`, of shape ``q.shape + values.shape[:-1]``.
+
+    Raises
+    ------
+    ParameterError
+        If there is no value, a value is NaN or `q` leaves [0, 1].
+
+    Notes
+    -----
+    :math:`x_{(\lceil qn\rceil)}`, and the least value at q = 0. Why not interpolate: completion times have gaps (a
+    timeout is 200 ms away from everything else), and a value between two modes is one that no flow ever had. Nearest
+    rank is the inverse of the empirical distribution function, the definition that :mod:`capsmodel.size_law` and
+    :mod:`capsmodel.queueing` use for laws, and it commutes with every increasing change of unit. Below 100
+    observations the 99th percentile is the maximum.
+
+    Examples
+    --------
+    >>> percentile([1.0, 2.0, 3.0, 200.0], q=[0.5, 0.99]).tolist()
+    [2.0, 200.0]
+    """
+    observed, probs = np.atleast_1d(as_floats("values", values)), probability("q", q, one=True)
+    n = observed.shape[-1]
+    require(n > 0, "values is empty: a percentile needs at least one observation")
+    # q as typed is right to one rounding; 0.07 * 100 must not become rank 8.
+    rank = np.maximum(np.ceil(probs * n * (1 - 2 * np.finfo(float).eps)), 1).astype(np.int64)
+    return plain(np.moveaxis(np.sort(observed, axis=-1)[..., rank - 1], range(-rank.ndim, 0), range(rank.ndim)))
+
+
+def goodput_bps(payload_bytes: npt.ArrayLike, *, duration_s: npt.ArrayLike) -> Any:
+    """Return the rate of useful data, in bits per second.
+
+    Parameters
+    ----------
+    payload_bytes : array_like
+        Payload handed to the application once: no headers, repair packets, copies or retransmissions; at least 0.
+    duration_s : array_like
+        Time it took, in seconds, above 0.
+
+    Returns
+    -------
+    float or ndarray
+        8 · payload_bytes / duration_s, of the broadcast shape.
+
+    Raises
+    ------
+    ParameterError
+        If an argument leaves its range.
+
+    References
+    ----------
+    caps u (IX) effective link utilisation is this over the bandwidth
+
+    Examples
+    --------
+    >>> goodput_bps(1_250_000, duration_s=0.01)
+    1000000000.0
+    """
+    return plain(BITS_PER_BYTE * non_negative("payload_bytes", payload_bytes) / positive("duration_s", duration_s))
+
+
+def throughput_bps(wire_bytes: npt.ArrayLike, *, duration_s: npt.ArrayLike) -> Any:
+    """Return the rate of everything that a link carried, in bits per second.
+
+    Parameters
+    ----------
+    wire_bytes : array_like
+        Bytes sent, with headers, repair packets, copies and retransmissions; at least 0.
+    duration_s : array_like
+        Time it took, in seconds, above 0.
+
+    Returns
+    -------
+    float or ndarray
+        8 · wire_bytes / duration_s, of the broadcast shape; over the rate of the link it is the utilisation.
+
+    Raises
+    ------
+    ParameterError
+        If an argument leaves its range.
+
+    Examples
+    --------
+    >>> throughput_bps(1500, duration_s=12e-6) / 1e9
+    1.0
+    """
+    return plain(BITS_PER_BYTE * non_negative("wire_bytes", wire_bytes) / positive("duration_s", duration_s))
+
+
+def offered_load(arrivals_per_s: npt.ArrayLike, *, mean_bytes: npt.ArrayLike, rate_bps: npt.ArrayLike) -> Any:
+    r"""Return the load ρ that arriving flows offer to a link, a ratio.
+
+    Parameters
+    ----------
+    arrivals_per_s : array_like
+        Flow arrivals λ per second, at least 0.
+    mean_bytes : array_like
+        Mean flow size E[X], in bytes, above 0; with headers if headers are to count.
+    rate_bps : array_like
+        Capacity C, in bits per second, above 0. The papers leave open which link is meant; here it is the host link.
+
+    Returns
+    -------
+    float or ndarray
+        :math:`\rho=8\lambda E[X]/C`, of the broadcast shape; the inverse of ``FlowSizes.arrival_rate_per_s``.
+
+    Raises
+    ------
+    ParameterError
+        If an argument leaves its range.
+
+    Examples
+    --------
+    >>> offered_load(800, mean_bytes=1_250_000, rate_bps=10e9)
+    0.8
+    """
+    offered = BITS_PER_BYTE * non_negative("arrivals_per_s", arrivals_per_s) * positive("mean_bytes", mean_bytes)
+    return plain(offered / positive("rate_bps", rate_bps))
+
+
+def jain_fairness(shares: npt.ArrayLike) -> Any:
+    r"""Return Jain's fairness index, a ratio between 1/n and 1.
+
+    Parameters
+    ----------
+    shares : array_like
+        What each of n flows got, in any unit, at least 0, along the last axis; at least one.
+
+    Returns
+    -------
+    float or ndarray
+        :math:`(\sum x)^2/(n\sum x^2)`, without the last axis; 1 when all got the same, nothing included.
+
+    Raises
+    ------
+    ParameterError
+        If a share is negative or there is none.
+
+    Notes
+    -----
+    k of n flows with equal shares and the others with none have k/n.
+
+    References
+    ----------
+    Jain, Chiu and Hawe, DEC-TR-301 (1984)
+
+    Examples
+    --------
+    >>> jain_fairness([1, 1, 0, 0])
+    0.5
+    """
+    values = np.atleast_1d(non_negative("shares", shares))
+    require(values.shape[-1] > 0, "shares is empty: fairness needs at least one flow")
+    largest = values.max(axis=-1, keepdims=True)
+    # Scaled by the largest so that squares neither overflow nor vanish.
+    scaled = np.divide(values, largest, out=np.ones_like(values), where=largest > 0)
+    return plain(scaled.sum(axis=-1) ** 2 / (values.shape[-1] * np.square(scaled).sum(axis=-1)))
+
+
+def _arrival_order(arrivals: npt.ArrayLike) -> FloatArray:
+    order = np.atleast_1d(whole("arrivals", arrivals))
+    require(order.ndim == 1, "arrivals must be one list of sequence numbers in the order of arrival")
+    return order
+
+
+def _distinct(order: FloatArray) -> FloatArray:
+    """Drop duplicates, keeping the first arrival of each number."""
+    return order[np.sort(np.unique(order, return_index=True)[1])]
+
+
+def reorder_ratio(arrivals: npt.ArrayLike) -> float:
+    """Return the share of packets that arrive after a packet sent later, a ratio.
+
+    Parameters
+    ----------
+    arrivals : array_like
+        Sequence numbers (whole, at least 0) in the order of arrival; a number seen before is a duplicate, not counted.
+
+    Returns
+    -------
+    float
+        In [0, 1); 0 for no packets.
+
+    Raises
+    ------
+    ParameterError
+        If `arrivals` is no list of whole numbers.
+
+    Notes
+    -----
+    RFC 4737: a packet is reordered if its number is below the largest seen before. A single late packet counts
+    once, however far it fell behind; a single early packet counts as many as it overtook. Losses do not count.
+
+    References
+    ----------
+    caps u (IX) disorder ratio; RFC 4737 section 4.1
+
+    Examples
+    --------
+    >>> reorder_ratio([1, 2, 5, 3, 4])
+    0.4
+    """
+    order = _distinct(_arrival_order(arrivals))
+    return float(np.mean(order < np.maximum.accumulate(order))) if order.size else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class ReorderDensity:
+    """Histogram of packet displacements.
+
+    Parameters
+    ----------
+    displacement : ndarray of int
+        Displacements that occur, rising; positive is late, negative early.
+    density : ndarray
+        Share of the counted packets with that displacement; sums to 1.
+    """
+
+    displacement: IntArray
+    density: FloatArray
+
+
+def reorder_density(arrivals: npt.ArrayLike, *, first: int = 1, threshold_packets: int = 16) -> ReorderDensity:
+    """Return the distribution of how far packets arrive from their place, of RFC 5236.
+
+    Parameters
+    ----------
+    arrivals : array_like
+        Sequence numbers (whole, at least 0) in the order of arrival.
+    first : int
+        Sequence number of the first packet sent, at least 0.
+    threshold_packets : int
+        A packet more than this many places late counts as lost, at least 0.
+
+    Returns
+    -------
+    ReorderDensity
+        Displacements and their shares; empty arrays for no packets.
+
+    Raises
+    ------
+    ParameterError
+        If an argument leaves its range.
+
+    Notes
+    -----
+    Arriving packets get the receive indices `first`, `first` + 1, ..., passing over the numbers of lost packets;
+    displacement is receive index minus sequence number. A number is lost if, when its index is
+    due, it has not arrived and is not among the next `threshold_packets` + 1 arrivals. Duplicates, and packets that
+    come after they were taken for lost, get no index. Packets early by more than the threshold are kept.
+
+    References
+    ----------
+    RFC 5236 sections 3 and 4
+
+    Examples
+    --------
+    >>> result = reorder_density([1, 2, 4, 3, 5])
+    >>> result.displacement.tolist(), result.density.tolist()
+    ([-1, 0, 1], [0.2, 0.6, 0.2])
+    """
+    due, depth = int(whole("first", first)), int(whole("threshold_packets", threshold_packets)) + 1
+    stream = iter(_distinct(_arrival_order(arrivals)).astype(np.int64).tolist())
+    window = deque(islice(stream, depth))
+    arrived: set[int] = set()
+    lost: set[int] = set()
+    displacements = []
+    while window:
+        while due not in arrived and due not in window:
+            lost.add(due)
+            due += 1
+        number = window.popleft()
+        require(number >= first, f"arrivals holds {number}, but first = {first}: lower first")
+        arrived.add(number)
+        displacements.append(due - number)
+        due += 1
+        window.extend(islice((late for late in stream if late not in lost), 1))
+    values, counts = np.unique(np.asarray(displacements, np.int64), return_counts=True)
+    return ReorderDensity(values, counts / max(len(displacements), 1))
