@@ -133,4 +133,6 @@ def _flow_row(row: list[str], *, where: str) -> tuple[int, int, int, float]:
         src, dst, size, start = row
         return int(src), int(dst), int(size), float(start)
     except ValueError:
-        raise ParameterError(f"{where}: {','.join(row)!r} is not src,dst,bytes,start_s (three integers, a time)") from None
+        raise ParameterError(
+            f"{where}: {','.join(row)!r} is not src,dst,bytes,start_s (three integers, a time)"
+        ) from None

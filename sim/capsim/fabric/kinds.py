@@ -72,6 +72,10 @@ class FabricKind(
         """Add nodes and links to `wiring`."""
         raise NotImplementedError
 
+    def node_counts(self) -> tuple[int, int]:
+        """Return the numbers of hosts and switches, without building anything."""
+        raise NotImplementedError
+
     @property
     def edge_rate_bps(self) -> float:
         """Return the rate of host links in bit/s, the capacity that a load refers to."""
@@ -122,6 +126,10 @@ class LeafSpine(FabricKind, frozen=True, kw_only=True, tag="leaf-spine", omit_de
         rate_bps = self.hosts_per_leaf * self.edge_rate_bps / (self.spines * self.oversubscription)
         return LinkKind(rate_bps, self.delay_s, *self._switch_buffers())
 
+    def node_counts(self) -> tuple[int, int]:
+        """Return the numbers of hosts and switches, without building anything."""
+        return self.leaves * self.hosts_per_leaf, self.leaves + self.spines
+
     def wire(self, wiring: Wiring) -> None:
         """Add nodes and links to `wiring`."""
         leaves = [wiring.switch(f"leaf{leaf}", tier=0) for leaf in range(self.leaves)]
@@ -147,6 +155,14 @@ class FatTree(FabricKind, frozen=True, kw_only=True, tag="fat-tree", omit_defaul
     pods: Annotated[int, Meta(ge=2, le=64)]
     hosts_per_edge: Count | None = None
 
+    def _edge_hosts(self) -> int:
+        return self.pods // 2 if self.hosts_per_edge is None else self.hosts_per_edge
+
+    def node_counts(self) -> tuple[int, int]:
+        """Return the numbers of hosts and switches, without building anything."""
+        half = self.pods // 2
+        return self.pods * half * self._edge_hosts(), self.pods * 2 * half + half * half
+
     def wire(self, wiring: Wiring) -> None:
         """Add nodes and links to `wiring`."""
         if self.pods % 2:
@@ -156,7 +172,7 @@ class FatTree(FabricKind, frozen=True, kw_only=True, tag="fat-tree", omit_defaul
         aggs = [[wiring.switch(f"agg{p}.{i}", tier=1) for i in range(half)] for p in range(self.pods)]
         cores = [wiring.switch(f"core{core}", tier=2) for core in range(half * half)]
         for edge in chain.from_iterable(edges):
-            self._hang_hosts(wiring, edge, half if self.hosts_per_edge is None else self.hosts_per_edge)
+            self._hang_hosts(wiring, edge, self._edge_hosts())
         for pod in range(self.pods):
             for edge in edges[pod]:
                 for agg in aggs[pod]:
@@ -180,6 +196,10 @@ class ParallelPaths(FabricKind, frozen=True, kw_only=True, tag="parallel-paths",
     paths: Count
     hosts_per_side: Count
 
+    def node_counts(self) -> tuple[int, int]:
+        """Return the numbers of hosts and switches, without building anything."""
+        return 2 * self.hosts_per_side, 2
+
     def wire(self, wiring: Wiring) -> None:
         """Add nodes and links to `wiring`."""
         left, right = wiring.switch("left", tier=0), wiring.switch("right", tier=0)
@@ -199,6 +219,10 @@ class Dumbbell(FabricKind, frozen=True, kw_only=True, tag="dumbbell", omit_defau
     """
 
     hosts_per_side: Count
+
+    def node_counts(self) -> tuple[int, int]:
+        """Return the numbers of hosts and switches, without building anything."""
+        return 2 * self.hosts_per_side, 2
 
     def wire(self, wiring: Wiring) -> None:
         """Add nodes and links to `wiring`."""

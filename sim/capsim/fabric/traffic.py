@@ -7,7 +7,7 @@ kind         when flows start                                        for
 ``batch``    once, all together or spread uniformly                  mixtures (100 short + 4 long), matrices
 ``on-off``   in bursts, exponential pauses between                   CAPS VI-A, CAPS IX-C
 ``incast``   many to one, in rounds                                  CAPS Appendix A, MMPTCP 3.8
-``list``     as listed (``csv`` names a file with the list)          replaying another simulator's flows
+``list``     as listed; in a TOML file ``csv`` names a file instead  replaying another simulator's flows
 ============ ======================================================= ===========================================
 
 **Load** is defined here and nowhere else: payload bits offered per second by all hosts together over the capacity of
@@ -24,7 +24,6 @@ flow size     S      ``flow_bytes``         byte
 ============= ====== ====================== ============
 """
 
-from collections.abc import Callable
 from typing import Annotated, Literal
 
 import msgspec
@@ -32,19 +31,19 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Meta
 
+from capsim.fabric.endpoints import EntrySeeds, Ints, Pairs, partners
 from capsim.fabric.flows import FlowList, check_hosts, flow_list
+from capsim.fabric.kinds import FabricKind
 from capsim.fabric.topology import Fabric
 from capsmodel._checks import ParameterError, require
 from capsmodel.units import BITS_PER_BYTE
 from capsmodel.workloads import load_workload
 
-Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Positive = Annotated[float, Meta(gt=0)]
 Time = Annotated[float, Meta(ge=0)]
 Count = Annotated[int, Meta(ge=1)]
 Size = Annotated[int, Meta(ge=1)]
-Pairs = Literal["random", "other-leaf", "other-pod", "sides", "permutation", "stride"]
 LoadOf = Literal["host-links", "leaf-uplinks"]
 
 
@@ -93,7 +92,11 @@ class TrafficKind(
     hosts: Count | None = None
     start_s: Time = 0.0
 
-    def draw(self, fabric: Fabric, seeds: "EntrySeeds") -> Drawn:
+    def expected_flows(self, kind: FabricKind) -> float:
+        """Return about how many flows this entry makes, without making them."""
+        raise NotImplementedError
+
+    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
         """Return the flows of this entry."""
         raise NotImplementedError
 
@@ -101,7 +104,7 @@ class TrafficKind(
         """Return `count` flow sizes in bytes."""
         self._check_size()
         if self.workload is not None:
-            return np.maximum(1, np.rint(load_workload(self.workload).sample(count, rng=rng))).astype(np.int64)
+            return load_workload(self.workload).sample(count, rng=rng, whole=True)
         if self.flow_bytes is not None:
             return np.full(count, self.flow_bytes, np.int64)
         return rng.integers(self.min_bytes or 1, self.max_bytes, count, endpoint=True)
@@ -135,59 +138,6 @@ class TrafficKind(
         return order[self.skip_hosts : last]
 
 
-class EntrySeeds:
-    """Independent generators of one traffic entry, by purpose; `hosts` is common to all entries of a run."""
-
-    def __init__(self, seed: int, entry: int) -> None:
-        streams = [np.random.SeedSequence(seed, spawn_key=(purpose, entry)) for purpose in range(4)]
-        self.arrivals, self.sizes, self.endpoints, self.partners = map(np.random.default_rng, streams)
-        self.hosts = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(4,)))
-
-
-def _redraw(bad: Callable[[Ints, Ints], npt.NDArray[np.bool_]], src: Ints, n_hosts: int, rng: np.random.Generator) -> Ints:
-    """Return uniform partners of `src`, drawn again until none is `bad`."""
-    dst = rng.integers(0, n_hosts, len(src))
-    while np.any(again := bad(src, dst)):
-        dst[again] = rng.integers(0, n_hosts, int(again.sum()))
-    return dst
-
-
-def _derangement(senders: Ints, n_hosts: int, rng: np.random.Generator) -> Ints:
-    """Return a distinct receiver for each sender, never itself: a random permutation, drawn until it has no fixed point."""
-    while np.any((receivers := rng.permutation(n_hosts)[: len(senders)]) == senders):
-        pass
-    return receivers
-
-
-def pods(fabric: Fabric) -> Ints:
-    """Return the pod of each host, over hosts; outside a fat-tree each leaf is its own pod."""
-    names = [name.split(".")[0] for name in fabric.node_names[fabric.n_hosts :]]
-    numbers = np.array([names.index(name) for name in names], np.int64)
-    return numbers[fabric.leaf_of_host]
-
-
-def partners(entry: TrafficKind, fabric: Fabric, src: Ints, seeds: EntrySeeds, senders: Ints) -> Ints:
-    """Return the receiver of each flow whose sender is `src`."""
-    rng, n_hosts = seeds.endpoints, fabric.n_hosts
-    match entry.pairs:
-        case "stride":
-            require(entry.stride_hosts % n_hosts, "traffic.stride_hosts is a multiple of the hosts: a host would send to itself")
-            return (src + entry.stride_hosts) % n_hosts
-        case "permutation":
-            to = np.full(n_hosts, -1, np.int64)
-            to[senders] = _derangement(senders, n_hosts, seeds.partners)
-            return to[src]
-        case "sides":
-            far = np.flatnonzero(fabric.leaf_of_host == fabric.leaf_of_host.max())
-            return far[rng.integers(0, len(far), len(src))]
-        case "other-leaf" | "other-pod":
-            group = fabric.leaf_of_host if entry.pairs == "other-leaf" else pods(fabric)
-            require(len(np.unique(group)) > 1, f"traffic.pairs = {entry.pairs!r}, but this fabric has only one")
-            return _redraw(lambda a, b: group[a] == group[b], src, n_hosts, rng)
-        case _:
-            return _redraw(np.equal, src, n_hosts, rng)
-
-
 class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaults=True):
     """Flows at the times of a Poisson process.
 
@@ -219,6 +169,14 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
         capacity_bps, share = load_capacity(fabric, self.load_of, self.pairs)
         return float(self.load or 0) * capacity_bps / (BITS_PER_BYTE * self.mean_bytes() * share)
 
+    def expected_flows(self, kind: FabricKind) -> float:
+        """Return about how many flows this entry makes, without making them."""
+        if self.flows is not None:
+            return self.flows
+        hosts, _ = kind.node_counts()
+        at_load = (self.load or 0.0) * hosts * kind.edge_rate_bps / (BITS_PER_BYTE * self.mean_bytes())
+        return (self.duration_s or 0.0) * (self.flows_per_s or at_load)
+
     def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
         """Return the flows of this entry."""
         rate_per_s = self.rate_per_s(fabric)
@@ -247,7 +205,7 @@ def _among_senders(entry: TrafficKind, fabric: Fabric, seeds: EntrySeeds, times:
     """Give each start time a sender drawn uniformly, a partner and a size."""
     senders = entry.senders(fabric, seeds.hosts)
     src = senders[seeds.endpoints.integers(0, len(senders), len(times))]
-    dst = partners(entry, fabric, src, seeds, senders)
+    dst = partners(entry.pairs, fabric, src, seeds=seeds, senders=senders, stride_hosts=entry.stride_hosts)
     return Drawn(src, dst, entry.sizes(len(times), seeds.sizes), entry.start_s + times)
 
 
@@ -265,12 +223,16 @@ class Batch(TrafficKind, frozen=True, kw_only=True, tag="batch", omit_defaults=T
     flows: Count | None = None
     spread_s: Time = 0.0
 
+    def expected_flows(self, kind: FabricKind) -> float:
+        """Return about how many flows this entry makes, without making them."""
+        return float(self.flows or kind.node_counts()[0])
+
     def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
         """Return the flows of this entry."""
         senders = self.senders(fabric, seeds.hosts)
         count = len(senders) if self.flows is None else self.flows
         src = senders[np.arange(count) % len(senders)]
-        dst = partners(self, fabric, src, seeds, senders)
+        dst = partners(self.pairs, fabric, src, seeds=seeds, senders=senders, stride_hosts=self.stride_hosts)
         starts = self.start_s + seeds.arrivals.uniform(0, self.spread_s, count)
         return Drawn(src, dst, self.sizes(count, seeds.sizes), starts)
 
@@ -292,6 +254,10 @@ class OnOff(TrafficKind, frozen=True, kw_only=True, tag="on-off", omit_defaults=
     flows_per_burst: Count
     mean_on_s: Time
     mean_off_s: Positive
+
+    def expected_flows(self, kind: FabricKind) -> float:
+        """Return about how many flows this entry makes, without making them."""
+        return float(self.bursts * self.flows_per_burst)
 
     def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
         """Return the flows of this entry."""
@@ -325,6 +291,10 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
     period_s: Time = 0.0
     spread_s: Time = 0.0
 
+    def expected_flows(self, kind: FabricKind) -> float:
+        """Return about how many flows this entry makes, without making them."""
+        return float(self.rounds * self.senders_per_round)
+
     def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
         """Return the flows of this entry."""
         receivers = seeds.partners.integers(0, fabric.n_hosts, self.rounds)
@@ -357,23 +327,15 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     flows: tuple[tuple[int, int, int, float], ...]
 
+    def expected_flows(self, kind: FabricKind) -> float:
+        """Return about how many flows this entry makes, without making them."""
+        return float(len(self.flows))
+
     def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
         """Return the flows of this entry."""
         require(len(self.flows) > 0, "traffic.flows is empty: list at least one flow")
         src, dst, size, start = zip(*self.flows, strict=True)
         return Drawn(np.array(src), np.array(dst), np.array(size), np.array(start, np.float64))
-
-
-class CsvFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="csv"):
-    """A file with the columns ``src,dst,bytes,start_s``; becomes a `list` when the scenario is read.
-
-    Parameters
-    ----------
-    file : str
-        File name, relative to the scenario's folder.
-    """
-
-    file: str
 
 
 AnyTraffic = Poisson | Batch | OnOff | Incast | Listed
