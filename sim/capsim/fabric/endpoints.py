@@ -1,4 +1,4 @@
-"""Who sends to whom, and the generators that decide it."""
+"""Who sends to whom."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -7,19 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from capsim.fabric.topology import Fabric
+from capsim.seeds import EntrySeeds
 from capsmodel._checks import require
 
 Ints = npt.NDArray[np.int64]
 Pairs = Literal["random", "other-leaf", "other-pod", "sides", "permutation", "stride"]
-
-
-class EntrySeeds:
-    """Independent generators of one traffic entry, by purpose; `hosts` is common to all entries of a run."""
-
-    def __init__(self, seed: int, entry: int) -> None:
-        streams = [np.random.SeedSequence(seed, spawn_key=(purpose, entry)) for purpose in range(4)]
-        self.arrivals, self.sizes, self.endpoints, self.partners = map(np.random.default_rng, streams)
-        self.hosts = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(4,)))
 
 
 def _redraw(

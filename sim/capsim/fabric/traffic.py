@@ -31,10 +31,11 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Meta
 
-from capsim.fabric.endpoints import EntrySeeds, Ints, Pairs, partners
+from capsim.fabric.endpoints import Ints, Pairs, partners
 from capsim.fabric.flows import FlowList, check_hosts, flow_list
 from capsim.fabric.kinds import FabricKind
 from capsim.fabric.topology import Fabric
+from capsim.seeds import EntrySeeds
 from capsmodel._checks import ParameterError, require
 from capsmodel.units import BITS_PER_BYTE
 from capsmodel.workloads import load_workload
@@ -126,7 +127,7 @@ class TrafficKind(
             require((low or 0) <= (high or 0), f"traffic.max_bytes = {high}, but it must be at least min_bytes = {low}")
 
     def senders(self, fabric: Fabric, rng: np.random.Generator) -> Ints:
-        """Return the hosts that send, in the order drawn from the seed."""
+        """Return the hosts that send, in the order of their numbers."""
         order = rng.permutation(fabric.n_hosts)
         if self.pairs == "sides":
             order = order[fabric.leaf_of_host[order] == fabric.leaf_of_host.min()]
@@ -135,7 +136,7 @@ class TrafficKind(
             len(order) >= (last or self.skip_hosts + 1),
             f"traffic: skip_hosts + hosts = {last or self.skip_hosts}, but only {len(order)} hosts can send here",
         )
-        return order[self.skip_hosts : last]
+        return np.sort(order[self.skip_hosts : last])
 
 
 class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaults=True):
