@@ -1,3 +1,76 @@
-"""Closed forms, packet simulator and codec for multipath data-centre transport."""
+"""Closed forms, packet simulator and erasure codec for multipath data-centre transport.
+
+The names below are the model: exact, vectorised closed forms of the five papers. The other parts are imported by name:
+:mod:`capsmodel.symbolic` (SymPy), :mod:`capsmodel.papers` (the index of equations and claims) and what they compute in
+:mod:`capsmodel.experiments`.
+"""
+
+from capsmodel._checks import ParameterError
+from capsmodel.coding_unit import (
+    DelayCurve,
+    OptimalUnit,
+    buffering_delay_s,
+    delay_curve,
+    optimal_coding_unit,
+    uncoded_window_delay_s,
+    window_delay_s,
+)
+from capsmodel.congestion import lia_equilibrium_windows
+from capsmodel.decoding import decode_failure_prob, decode_prob, decode_prob_paths, log_decode_prob
+from capsmodel.dup_acks import duplicate_acks_prob
+from capsmodel.fct import mean_fct, mean_fct_long, tail_fct, tail_fct_long
+from capsmodel.metrics import goodput_bps, ideal_fct_s, jain_fairness, percentile, slowdown
+from capsmodel.multipath import connection_loss_prob, redundancy_ratio
+from capsmodel.queueing import mg1_mean_wait, mg1_wait_prob, mg1_wait_quantile, priority_mean_waits
+from capsmodel.rank import decode_prob_rlnc, full_rank_prob
+from capsmodel.recovery import timeout_prob
+from capsmodel.redundancy import repair_packets, repair_packets_for, traffic_overhead
+from capsmodel.reordering import expected_overtaken_packets, reordering_prob
+from capsmodel.replication import replication_break_even_load
+from capsmodel.workloads import FlowSizes, load_workload, workload_names
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "DelayCurve",
+    "FlowSizes",
+    "OptimalUnit",
+    "ParameterError",
+    "buffering_delay_s",
+    "connection_loss_prob",
+    "decode_failure_prob",
+    "decode_prob",
+    "decode_prob_paths",
+    "decode_prob_rlnc",
+    "delay_curve",
+    "duplicate_acks_prob",
+    "expected_overtaken_packets",
+    "full_rank_prob",
+    "goodput_bps",
+    "ideal_fct_s",
+    "jain_fairness",
+    "lia_equilibrium_windows",
+    "load_workload",
+    "log_decode_prob",
+    "mean_fct",
+    "mean_fct_long",
+    "mg1_mean_wait",
+    "mg1_wait_prob",
+    "mg1_wait_quantile",
+    "optimal_coding_unit",
+    "percentile",
+    "priority_mean_waits",
+    "redundancy_ratio",
+    "reordering_prob",
+    "repair_packets",
+    "repair_packets_for",
+    "replication_break_even_load",
+    "slowdown",
+    "tail_fct",
+    "tail_fct_long",
+    "timeout_prob",
+    "traffic_overhead",
+    "uncoded_window_delay_s",
+    "window_delay_s",
+    "workload_names",
+]

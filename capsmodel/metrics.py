@@ -26,8 +26,6 @@ import numpy.typing as npt
 from capsmodel._checks import FloatArray, as_floats, non_negative, plain, positive, probability, require, whole
 from capsmodel.units import BITS_PER_BYTE, serialisation_s
 
-IntArray = npt.NDArray[np.int64]
-
 
 def ideal_fct_s(
     flow_bytes: npt.ArrayLike,
@@ -71,20 +69,18 @@ def ideal_fct_s(
 
     Examples
     --------
-    Three packets of 1500 B over two links of 1 Gbps: four packet times.
-
-    >>> round(ideal_fct_s(4500, rate_bps=1e9, n_hops=2, mss_bytes=1500) * 1e6, 9)
+    >>> round(ideal_fct_s(4500, rate_bps=1e9, n_hops=2, mss_bytes=1500) * 1e6, 9)  # four packet times of 12 us
     48.0
     """
     flow = whole("flow_bytes", flow_bytes, minimum=1)
     mss = whole("mss_bytes", mss_bytes, minimum=1)
     header, rate = whole("header_bytes", header_bytes), positive("rate_bps", rate_bps)
-    later_hops = whole("n_hops", n_hops, minimum=1) - 1
+    propagation, later_hops = non_negative("propagation_s", propagation_s), whole("n_hops", n_hops, minimum=1) - 1
     full_packets = np.ceil(flow / mss) - 1
     last_s = serialisation_s(flow - full_packets * mss + header, rate_bps=rate)
     full_s = serialisation_s(mss + header, rate_bps=rate)
     slowest_s = np.where(full_packets > 0, full_s, last_s)
-    return plain(non_negative("propagation_s", propagation_s) + full_packets * full_s + last_s + later_hops * slowest_s)
+    return plain(propagation + full_packets * full_s + last_s + later_hops * slowest_s)
 
 
 def slowdown(fct_s: npt.ArrayLike, *, ideal_fct_s: npt.ArrayLike) -> Any:
@@ -201,7 +197,7 @@ def throughput_bps(wire_bytes: npt.ArrayLike, *, duration_s: npt.ArrayLike) -> A
     Returns
     -------
     float or ndarray
-        8 · wire_bytes / duration_s, of the broadcast shape; over the rate of the link it is the utilisation.
+        8 · wire_bytes / duration_s, of the broadcast shape; divided by the link's rate it is the utilisation.
 
     Raises
     ------
@@ -243,8 +239,8 @@ def offered_load(arrivals_per_s: npt.ArrayLike, *, mean_bytes: npt.ArrayLike, ra
     >>> offered_load(800, mean_bytes=1_250_000, rate_bps=10e9)
     0.8
     """
-    offered = BITS_PER_BYTE * non_negative("arrivals_per_s", arrivals_per_s) * positive("mean_bytes", mean_bytes)
-    return plain(offered / positive("rate_bps", rate_bps))
+    bytes_per_s = non_negative("arrivals_per_s", arrivals_per_s) * positive("mean_bytes", mean_bytes)
+    return plain(BITS_PER_BYTE * bytes_per_s / positive("rate_bps", rate_bps))
 
 
 def jain_fairness(shares: npt.ArrayLike) -> Any:
@@ -258,16 +254,13 @@ def jain_fairness(shares: npt.ArrayLike) -> Any:
     Returns
     -------
     float or ndarray
-        :math:`(\sum x)^2/(n\sum x^2)`, without the last axis; 1 when all got the same, nothing included.
+        :math:`(\sum x)^2/(n\sum x^2)`, without the last axis; 1 when all got the same (nothing
+        included), m/n when m of them share evenly and the others got nothing.
 
     Raises
     ------
     ParameterError
         If a share is negative or there is none.
-
-    Notes
-    -----
-    k of n flows with equal shares and the others with none have k/n.
 
     References
     ----------
@@ -286,14 +279,10 @@ def jain_fairness(shares: npt.ArrayLike) -> Any:
     return plain(scaled.sum(axis=-1) ** 2 / (values.shape[-1] * np.square(scaled).sum(axis=-1)))
 
 
-def _arrival_order(arrivals: npt.ArrayLike) -> FloatArray:
+def _distinct(arrivals: npt.ArrayLike) -> FloatArray:
+    """Check the sequence numbers and keep the first arrival of each."""
     order = np.atleast_1d(whole("arrivals", arrivals))
     require(order.ndim == 1, "arrivals must be one list of sequence numbers in the order of arrival")
-    return order
-
-
-def _distinct(order: FloatArray) -> FloatArray:
-    """Drop duplicates, keeping the first arrival of each number."""
     return order[np.sort(np.unique(order, return_index=True)[1])]
 
 
@@ -317,8 +306,8 @@ def reorder_ratio(arrivals: npt.ArrayLike) -> float:
 
     Notes
     -----
-    RFC 4737: a packet is reordered if its number is below the largest seen before. A single late packet counts
-    once, however far it fell behind; a single early packet counts as many as it overtook. Losses do not count.
+    A packet is reordered if its number is below the largest seen before. One late packet counts once, however far it
+    fell behind; one early packet makes all it overtook count. Losses do not count.
 
     References
     ----------
@@ -329,7 +318,7 @@ def reorder_ratio(arrivals: npt.ArrayLike) -> float:
     >>> reorder_ratio([1, 2, 5, 3, 4])
     0.4
     """
-    order = _distinct(_arrival_order(arrivals))
+    order = _distinct(arrivals)
     return float(np.mean(order < np.maximum.accumulate(order))) if order.size else 0.0
 
 
@@ -345,7 +334,7 @@ class ReorderDensity:
         Share of the counted packets with that displacement; sums to 1.
     """
 
-    displacement: IntArray
+    displacement: npt.NDArray[np.int64]
     density: FloatArray
 
 
@@ -389,20 +378,21 @@ def reorder_density(arrivals: npt.ArrayLike, *, first: int = 1, threshold_packet
     ([-1, 0, 1], [0.2, 0.6, 0.2])
     """
     due, depth = int(whole("first", first)), int(whole("threshold_packets", threshold_packets)) + 1
-    stream = iter(_distinct(_arrival_order(arrivals)).astype(np.int64).tolist())
+    numbers = _distinct(arrivals)
+    require(numbers >= first, f"arrivals holds a number below first = {first}: lower first")
+    stream = iter(numbers.astype(np.int64).tolist())
     window = deque(islice(stream, depth))
-    arrived: set[int] = set()
-    lost: set[int] = set()
-    displacements = []
+    arrived, lost, displacements = set[int](), set[int](), list[int]()
     while window:
         while due not in arrived and due not in window:
             lost.add(due)
             due += 1
         number = window.popleft()
-        require(number >= first, f"arrivals holds {number}, but first = {first}: lower first")
-        arrived.add(number)
-        displacements.append(due - number)
-        due += 1
-        window.extend(islice((late for late in stream if late not in lost), 1))
+        window.extend(islice((later for later in stream if later not in lost), 1))
+        # Losses in between can stretch the displacement of a packet that was in reach.
+        if due - number < depth:
+            arrived.add(number)
+            displacements.append(due - number)
+            due += 1
     values, counts = np.unique(np.asarray(displacements, np.int64), return_counts=True)
-    return ReorderDensity(values, counts / max(len(displacements), 1))
+    return ReorderDensity(values, counts / max(counts.sum(), 1))

@@ -281,10 +281,11 @@ class SizeLaw:
         low, high = self.sizes[:-1][spread], self.sizes[1:][spread]
         density = self._masses[spread] / (high - low)
         first, last = max(float(low[0]), above), min(float(high[-1]), upto)
-        least = first if first > 0 else float(np.min(high)) * 2.0**-_OCTAVES_ABOVE_ZERO
-        octaves = least * 2.0 ** np.arange(int(np.ceil(np.log2(last / least))) + 1)
-        edges = np.unique(np.concatenate([low, high, octaves, np.fromiter(breaks, np.float64), [first, last]]))
-        edges = edges[(edges >= first) & (edges <= last)]
+        cuts = np.concatenate([low, high, np.fromiter(breaks, np.float64), [first, last]])
+        cuts = cuts[(cuts >= first) & (cuts <= last)]
+        least = first if first > 0 else float(np.min(cuts[cuts > 0])) * 2.0**-_OCTAVES_ABOVE_ZERO
+        octaves = least * 2.0 ** np.arange(int(np.ceil(np.log2(last / least))))
+        edges = np.unique(np.concatenate([cuts, octaves]))
         middle, half = (edges[1:] + edges[:-1]) / 2, (edges[1:] - edges[:-1]) / 2
         segment = np.searchsorted(low, middle, side="right") - 1
         inside = middle < high[segment]

@@ -59,6 +59,9 @@ _ARRIVALS_PER_STEP = 32
 
 _LONGEST_ATOM_STEPS = 500
 
+# Numbers in one work array (32 MB), whatever the number of waits asked for.
+_MOST_NUMBERS = 1 << 22
+
 
 def _euler_nodes(order: int) -> tuple[ComplexArray, FloatArray]:
     """Nodes and weights of the Euler algorithm (Abate and Whitt 2006, Eq. 5.1-5.3), factor 10**(M/3) included."""
@@ -246,15 +249,19 @@ class LatticeWait:
 
     def tail(self, wait: FloatArray, which: IntArray) -> FloatArray:
         """Return P(W > wait) for one-dimensional waits of at least 0, each at the load of index `which`."""
+        spare = _ARRIVALS_PER_STEP * int(self.multiples.max())
+        parts = -(-wait.size * (spare + 1) // _MOST_NUMBERS)
+        pieces = zip(np.array_split(wait, parts), np.array_split(which, parts), strict=True)
+        return np.concatenate([self._tail(piece, loads, spare) for piece, loads in pieces])
+
+    def _tail(self, wait: FloatArray, which: IntArray, spare: int) -> FloatArray:
         scaled = wait / self.step
         k = np.floor(scaled).astype(np.int64) + 1
-        spare = _ARRIVALS_PER_STEP * int(self.multiples.max())
-        pmf = compound_poisson_pmf(
-            self.rates[which] * (k - scaled), multiples=self.multiples, probs=self.probs, largest=spare
-        )
+        rates = self.rates[which] * (k - scaled)
+        pmf = compound_poisson_pmf(rates, multiples=self.multiples, probs=self.probs, largest=spare)
         j = np.arange(spare + 1)[:, np.newaxis]
-        within = j < k
-        tail: FloatArray = np.sum(np.where(within, self._at_step(k - j, which), 1.0) * pmf, axis=0)
+        # Work of k steps or more keeps the wait above whatever it was before.
+        tail: FloatArray = np.sum(np.where(j < k, self._at_step(k - j, which), 1.0) * pmf, axis=0)
         return tail
 
 

@@ -108,9 +108,8 @@ class FlowSizes(SizeLaw):
         if not whole:
             return PacketSizes(self.sizes / mss, self.cdf_values, name=self.name)
         last = int(max(np.ceil(self.sizes[-1] / mss), 1))
-        require(
-            last <= _MOST_PACKETS, f"mss_bytes = {mss:g}, but that cuts the longest flow in {last} packets: raise it"
-        )
+        least = f"{self.sizes[-1] / _MOST_PACKETS:g}"
+        require(last <= _MOST_PACKETS, f"mss_bytes = {mss:g}, but that makes {last} packets: give at least {least}")
         packets = np.arange(1, last + 1)
         upto = self._cdf(np.minimum(packets * mss, self.sizes[-1]))
         steps = np.column_stack([np.concatenate([[0.0], upto[:-1]]), upto]).ravel()

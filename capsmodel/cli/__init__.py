@@ -14,6 +14,21 @@ app = App(
     help="Coding, spraying and replication in data-centre fabrics: closed forms, packet simulator, codec.",
 )
 
+# Name on the command line -> where its function lives; the module is imported when the command is called.
+_COMMANDS = {
+    "optimal-k": "capsmodel.cli.optimal_k:optimal_k",
+    "decode-prob": "capsmodel.cli.closed_forms:decode_probability",
+    "redundancy": "capsmodel.cli.closed_forms:redundancy",
+    "reordering": "capsmodel.cli.closed_forms:reordering",
+    "fct": "capsmodel.cli.closed_forms:fct",
+    "equations": "capsmodel.cli.equations:equations",
+    "claims": "capsmodel.cli.equations:claims",
+    "cite": "capsmodel.cli.equations:cite",
+    "demo": "capsmodel.cli.demo:demo",
+}
+for _name, _place in _COMMANDS.items():
+    app.command(_place, name=_name)
+
 
 def _fail(text: str) -> NoReturn:
     print(f"capsmodel: {' '.join(text.split())}", file=sys.stderr)

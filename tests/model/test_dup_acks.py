@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mpmath import mp, mpf
 
 from capsmodel._checks import ParameterError
 from capsmodel.dup_acks import (
@@ -42,14 +43,14 @@ def duplicate_acks(paths: tuple[str, ...]) -> int:
     "bad", [Fraction(1, 10**6), Fraction(1, 8), Fraction(1, 2), Fraction(5, 8), Fraction(999, 1000)]
 )
 @pytest.mark.parametrize("size", [1, 2, 5, 9])
-def test_duplicate_acks_equal_the_enumeration_of_all_paths(size: int, bad: Fraction) -> None:
+def test_duplicate_acks_equal_the_enumeration_of_all_paths(size: int, bad: float) -> None:
     tail = [Fraction(0)] * (size + 2)
-    exact = Fraction(float(bad))
+    exact = Fraction(bad)
     for paths in product("gb", repeat=size):
         weight = exact ** paths.count("b") * (1 - exact) ** paths.count("g")
         for d in range(duplicate_acks(paths) + 1):
             tail[d] += weight
-    ours = duplicate_acks_prob(np.arange(size + 2), flow_packets=size, congested_prob=float(bad))
+    ours = duplicate_acks_prob(np.arange(size + 2), flow_packets=size, congested_prob=bad)
     np.testing.assert_allclose(ours, [float(p) for p in tail], rtol=RTOL, atol=0)
 
 
@@ -62,15 +63,16 @@ def test_one_duplicate_ack_is_reordering(size: int, bad: float) -> None:
 
 @pytest.mark.parametrize("bad", [0.01, 0.49, 0.51, 0.9])
 @pytest.mark.parametrize(("acks", "size"), [(3, 64), (19, 64), (100, 300), (299, 300)])
-def test_many_duplicate_acks_equal_exact_rationals(acks: int, size: int, bad: float) -> None:
+def test_many_duplicate_acks_equal_mpmath(acks: int, size: int, bad: float) -> None:
     # By the last packet of the flow: A(S, d) = P_g A(S-1, d-1) + P_b A(S-1, d), A(S, 0) = 1 - P_g^S.
-    b = Fraction(bad)
-    g = 1 - b
-    row = [Fraction(0)] * (acks + 1)
-    for step in range(1, size + 1):
-        row = [1 - g**step] + [g * row[d - 1] + b * row[d] for d in range(1, acks + 1)]
+    with mp.workdps(60):
+        b, g = mpf(bad), 1 - mpf(bad)
+        row = [mpf(0)] * (acks + 1)
+        for step in range(1, size + 1):
+            row = [1 - g**step] + [g * row[d - 1] + b * row[d] for d in range(1, acks + 1)]
+        expected = float(row[acks])
     ours = duplicate_acks_prob(acks, flow_packets=size, congested_prob=bad)
-    assert ours == pytest.approx(float(row[acks]), rel=RTOL, abs=0)
+    assert ours == pytest.approx(expected, rel=RTOL, abs=0)
 
 
 @given(st.integers(1, 40), st.integers(1, 10**6), st.floats(0, 1))

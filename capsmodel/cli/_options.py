@@ -1,0 +1,53 @@
+"""Option types of the command line: quantities with units and lists of numbers, each parsed in one place."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from cyclopts import Parameter, Token
+
+from capsmodel._checks import ParameterError
+from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
+
+Converter = Callable[[Any, Sequence[Token]], Any]
+
+
+def _one(parse: Callable[[str], Any]) -> Converter:
+    return lambda _, tokens: parse(tokens[0].value)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ParameterError(f"{text!r} is not a number: write numbers separated by commas, as in 0.2,0.3") from None
+
+
+def _whole(text: str) -> int:
+    value = _number(text)
+    if not math.isfinite(value) or value != math.floor(value):
+        raise ParameterError(f"{text} is not a whole number")
+    return int(value)
+
+
+def _listed(value: Sequence[float]) -> str:
+    return ",".join(f"{x:g}" for x in value)
+
+
+def _many(parse: Callable[[str], Any]) -> Converter:
+    def convert(_: Any, tokens: Sequence[Token]) -> tuple[Any, ...]:
+        return tuple(parse(part) for token in tokens for part in token.value.split(",") if part.strip())
+
+    return convert
+
+
+Rate = Annotated[
+    float, Parameter(converter=_one(parse_rate_bps), n_tokens=1, show_default=lambda value: f"{value / 1e9:g}Gbps")
+]
+Time = Annotated[
+    float, Parameter(converter=_one(parse_time_s), n_tokens=1, show_default=lambda value: f"{value * 1e6:g}us")
+]
+Size = Annotated[int, Parameter(converter=_one(parse_size_bytes), n_tokens=1, show_default=lambda value: f"{value}B")]
+Numbers = Annotated[tuple[float, ...], Parameter(converter=_many(_number), n_tokens=1, show_default=_listed)]
+Counts = Annotated[tuple[int, ...], Parameter(converter=_many(_whole), n_tokens=1, show_default=_listed)]
+Flag = Annotated[bool, Parameter(negative=())]

@@ -1,0 +1,58 @@
+"""What every command prints: one table, as text, JSON or CSV."""
+
+import csv
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+# Wide enough that no cell is cut when the reader is a file or a pipe.
+_PIPE_COLUMNS = 400
+
+
+def console() -> Console:
+    """Return a console as wide as the terminal, or very wide when standard output is not one."""
+    return Console(width=None if sys.stdout.isatty() else _PIPE_COLUMNS, highlight=False, soft_wrap=True)
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def print_table(
+    rows: Sequence[dict[str, Any]], *, title: str = "", as_json: bool = False, as_csv: bool = False
+) -> None:
+    """Print `rows` (dictionaries with the same keys, each naming its unit) as a table, JSON or CSV."""
+    if as_json:
+        print(json.dumps(list(rows), indent=2))
+        return
+    columns = list(rows[0]) if rows else []
+    if as_csv:
+        writer = csv.DictWriter(sys.stdout, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return
+    table = Table(title=title or None, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        numeric = isinstance(rows[0][name], int | float)
+        table.add_column(name, justify="right" if numeric else "left")
+    for row in rows:
+        table.add_row(*(_cell(row[name]) for name in columns))
+    console().print(table)
+
+
+_EIGHTHS = " ▁▂▃▄▅▆▇█"
+
+
+def text_curve(values: Sequence[float], *, width: int = 64, height: int = 8) -> list[str]:
+    """Return the lines of a bar chart of `values`, at most `width` columns, scaled from their minimum to maximum."""
+    step = max(1, -(-len(values) // width))
+    columns = [min(values[i : i + step]) for i in range(0, len(values), step)]
+    low, high = min(columns), max(columns)
+    scale = (height * 8 - 1) / (high - low) if high > low else 0.0
+    filled = [1 + round((value - low) * scale) for value in columns]
+    return ["".join(_EIGHTHS[min(8, max(0, level - 8 * row))] for level in filled) for row in reversed(range(height))]

@@ -1,0 +1,103 @@
+"""Figures of the closed forms; the only module of the model that imports matplotlib, and only when it draws."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from capsmodel._checks import ParameterError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from capsmodel.coding_unit import DelayCurve
+
+
+def new_figure(*, width_in: float = 6.4, height_in: float = 4.0) -> Figure:
+    """Return an empty figure that belongs to no window.
+
+    Parameters
+    ----------
+    width_in, height_in : float
+        Size, in inches.
+
+    Raises
+    ------
+    ParameterError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> new_figure().get_size_inches().tolist()
+    [6.4, 4.0]
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        raise ParameterError("drawing needs matplotlib: pip install 'capsmodel[plot]'") from None
+    return Figure(figsize=(width_in, height_in), layout="constrained")
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write `figure` to `path` in one step: the file is either whole or absent.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        What to write.
+    path : pathlib.Path
+        Target; the suffix (.png, .pdf, .svg) chooses the format.
+
+    Raises
+    ------
+    ParameterError
+        If the folder does not exist or the suffix names no format.
+    """
+    formats = figure.canvas.get_supported_filetypes()
+    suffix = path.suffix.lower().lstrip(".")
+    if suffix not in formats:
+        raise ParameterError(f"{path} has no known figure suffix: use .png, .pdf or .svg")
+    if not path.parent.is_dir():
+        raise ParameterError(f"{path.parent} is no folder: make it first or choose another place for {path.name}")
+    handle, partial = tempfile.mkstemp(dir=path.parent, suffix=path.suffix)
+    os.close(handle)
+    try:
+        figure.savefig(partial, dpi=150, format=suffix)
+        Path(partial).chmod(0o644)
+        Path(partial).replace(path)
+    finally:
+        Path(partial).unlink(missing_ok=True)
+
+
+def plot_delay_curves(curves: Sequence[DelayCurve], blocking_probs: Sequence[float], *, title: str = "") -> Figure:
+    """Draw the mean window delay over k, a curve for each blocking probability, its minimum marked.
+
+    Parameters
+    ----------
+    curves : sequence of DelayCurve
+        Curves from :func:`capsmodel.coding_unit.delay_curve`.
+    blocking_probs : sequence of float
+        The blocking probability of each curve.
+    title : str
+        Figure title.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; :func:`save_figure` writes it.
+    """
+    figure = new_figure()
+    axes = figure.add_subplot()
+    for curve, prob in zip(curves, blocking_probs, strict=True):
+        delays_ms = np.asarray(curve.delay_s) * 1e3
+        (line,) = axes.plot(curve.k, delays_ms, label=f"$p_B$ = {prob:g}")
+        best = int(np.argmin(delays_ms))
+        axes.plot(curve.k[best], delays_ms[best], "o", color=line.get_color())
+    axes.set(xlabel="source packets in a coding unit, k", ylabel="mean window delay, ms", title=title)
+    axes.legend(frameon=False)
+    return figure

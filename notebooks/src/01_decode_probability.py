@@ -1,0 +1,109 @@
+# %% [markdown]
+# # When does a coding unit decode?
+#
+# CAPS sends the $k$ source packets of a short flow as $n = k + r$ coded packets over all paths. A packet that meets a
+# path with a long flow is *blocked* with probability $p_B$; the unit decodes at once when at most $r$ packets are
+# blocked:
+#
+# $$p_S = \sum_{j=0}^{r}\binom{k+r}{j}p_B^j(1-p_B)^{k+r-j} = I_{1-p_B}(k, r+1)\qquad\text{(CAPS Eq. 2, CDCPS Eq. 7)}$$
+
+# %%
+import numpy as np
+from matplotlib import pyplot as plt
+
+import capsmodel as cm
+
+# %% [markdown]
+# ## How many repair packets?
+#
+# CAPS sends $r=\lceil k p_B/(1-p_B)\rceil$, so that $k$ packets are unblocked *on average*. The ceiling has to be
+# taken in exact arithmetic: for $k=21$, $p_B=0.3$ the answer is 9, while double precision gives 10.
+
+# %%
+naive = np.ceil(21 / (1 - 0.3) - 21)
+print(f"exact {cm.repair_packets(21, blocking_prob=0.3):.0f}, naive {naive:.0f}")
+
+k = np.arange(1, 65)
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
+for p in (0.1, 0.2, 0.3):
+    r = cm.repair_packets(k, blocking_prob=p)
+    left.plot(k, r, label=f"$p_B$ = {p}")
+    right.plot(k, cm.decode_prob(k, r=r, blocking_prob=p))
+left.set(xlabel="k", ylabel="repair packets r")
+right.set(xlabel="k", ylabel="$p_S$ with that r", ylim=(0.4, 1))
+left.legend(frameon=False)
+plt.show()
+
+# %% [markdown]
+# With a mean of exactly $k$ unblocked packets, $p_S$ is close to one half for large units: about every second unit
+# has to wait for a blocked packet. It is a sawtooth, not a falling curve: each time the ceiling rounds up, the unit
+# gains a spare packet.
+
+# %%
+r = cm.repair_packets(k, blocking_prob=0.2)
+p_s = cm.decode_prob(k, r=r, blocking_prob=0.2)
+rises = np.flatnonzero(np.diff(p_s) > 0)
+print(f"p_S rises at {rises.size} of {k.size - 1} steps; at k = 64 it is {p_s[-1]:.3f}")
+
+# %% [markdown]
+# ## A few packets more
+#
+# Aiming at a decoding probability instead of at the mean costs little. The failure probability is computed as a
+# complement of its own, so that it keeps all digits when it is tiny.
+
+# %%
+extra = np.arange(0, 21)
+figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
+for n_long in (2, 4, 8):
+    axes.semilogy(
+        extra, cm.decode_failure_prob(10, r=extra, blocking_prob=n_long / 40), "o-", label=f"{n_long} of 40 paths"
+    )
+axes.set(xlabel="repair packets r, k = 10", ylabel="$1 - p_S$")
+axes.legend(frameon=False)
+plt.show()
+
+target = cm.repair_packets_for(10, blocking_prob=0.2, target_prob=0.99)
+print(f"k = 10, p_B = 0.2: the mean rule sends {cm.repair_packets(10, blocking_prob=0.2):.0f}, 99% needs {target:.0f}")
+
+# %% [markdown]
+# ## Codes that are not perfect
+#
+# Eq. 2 assumes that any $k$ packets decode. A dense random linear code over GF($q$) may lack rank: with exactly $k$
+# received packets it fails with probability about $1/(q-1)$. Over GF(256) this is 0.4%, over GF(2) 71%.
+
+# %%
+for q in (2, 16, 256):
+    full = cm.full_rank_prob(10, received=10, field_size=q)
+    mds = cm.decode_prob(10, r=5, blocking_prob=0.2)
+    whole = cm.decode_prob_rlnc(10, r=5, blocking_prob=0.2, field_size=q)
+    print(
+        f"GF({q}): full rank {full:.4f}, unit decodes {whole:.4f} (MDS {cm.decode_prob(10, r=5, blocking_prob=0.2):.4f})"
+    )
+
+# %% [markdown]
+# ## What the coding costs
+#
+# Eq. 7 gives the share of repair packets in all traffic when $g$ packets of long flows go with each packet of a short
+# one. The text of CAPS says that the overhead grows with $g$; the formula says that it falls.
+
+# %%
+g = np.linspace(9, 99, 91)
+figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
+for p in (0.1, 0.2, 0.35):
+    axes.plot(g, 100 * cm.traffic_overhead(p, long_short_ratio=g), label=f"$p_B$ = {p}")
+axes.axhline(5, color="grey", linestyle=":")
+axes.set(xlabel="long-to-short packet ratio g", ylabel="overhead, %")
+axes.legend(frameon=False)
+plt.show()
+
+# %%
+# The text of this notebook, asserted.
+assert cm.repair_packets(21, blocking_prob=0.3) == 9
+assert naive == 10
+assert rises.size >= 10
+assert abs(p_s[-1] - 0.5) < 0.1
+assert 0.980 < cm.decode_prob(10, r=2, blocking_prob=2 / 40) < 0.981  # CAPS Fig. 6(b): "almost one"
+assert 1 - cm.full_rank_prob(10, received=10) < 0.005
+assert 0.70 < 1 - cm.full_rank_prob(10, received=10, field_size=2) < 0.72
+assert np.all(np.diff(cm.traffic_overhead(0.25, long_short_ratio=g)) < 0)
+assert cm.traffic_overhead(0.35, long_short_ratio=9) > 0.05  # "below 5%" does not hold at p_B = 0.35

@@ -1,0 +1,59 @@
+# %% [markdown]
+# # Reordering and duplicate-ACK thresholds
+#
+# A sprayed flow is reordered when some packet on an uncongested path overtakes an earlier one on a congested path.
+# CDCPS Eq. 1 sums over the first overtaken packet; the sum has a closed form:
+#
+# $$P_r = 1-\sum_{a=0}^{S}P_g^aP_b^{S-a}$$
+
+# %%
+import numpy as np
+from matplotlib import pyplot as plt
+
+import capsmodel as cm
+from capsmodel.dup_acks import dup_ack_threshold_fat_tree, dup_ack_threshold_leaf_spine, duplicate_acks_prob
+from capsmodel.reordering import out_of_order_degree
+
+n_b = np.arange(0, 41)
+figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+for size in (2, 3, 5, 10, 20, 100):
+    axes.plot(n_b, cm.reordering_prob(size, congested_prob=n_b / 40), label=f"S = {size}")
+axes.set(xlabel="congested paths of 40", ylabel="$P_r$")
+axes.legend(frameon=False, ncols=2)
+plt.show()
+
+# %% [markdown]
+# The probability is largest when half of the paths are congested, and a flow of 20 packets is then reordered almost
+# surely. What a flow suffers depends on *how many* packets overtake: three duplicate ACKs start a spurious
+# retransmission.
+
+# %%
+sizes = np.arange(1, 101)
+figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+for dup_acks in (1, 3, 19):
+    axes.plot(
+        sizes, duplicate_acks_prob(dup_acks, flow_packets=sizes, congested_prob=0.25), label=f"at least {dup_acks}"
+    )
+axes.set(xlabel="flow size, packets", ylabel="probability of that many duplicate ACKs, $P_b$ = 0.25")
+axes.legend(frameon=False)
+plt.show()
+
+# %% [markdown]
+# MMPTCP raises the threshold to three plus the number of equal-cost paths. That helps short flows, at the price of
+# losses that only a timeout repairs.
+
+# %%
+for pods in (4, 8, 16):
+    inside, across = (dup_ack_threshold_fat_tree(pods, location=place) for place in ("aggregation", "core"))
+    print(f"{pods}-ary fat-tree: {inside:.0f} inside a pod, {across:.0f} across pods")
+print(f"leaf-spine with 16 spines: {dup_ack_threshold_leaf_spine(16):.0f}")
+
+# %%
+# The text of this notebook, asserted.
+for size in (2, 5, 10, 20):
+    assert n_b[np.argmax(cm.reordering_prob(size, congested_prob=n_b / 40))] == 20
+assert cm.reordering_prob(20, congested_prob=0.5) > 0.9999
+assert cm.reordering_prob(2, congested_prob=0.5) == 0.25
+assert dup_ack_threshold_leaf_spine(16) == dup_ack_threshold_fat_tree(8) == 19
+assert out_of_order_degree([1, 2, 3, 4, 5, 6, 8, 7, 9, 10]) == 1  # CDCPS Fig. 2, left
+assert np.all(np.diff(duplicate_acks_prob(3, flow_packets=sizes, congested_prob=0.25)) >= 0)

@@ -1,0 +1,50 @@
+"""Contract: bad input ends in one line that names the value and the rule, exit status 2, and no traceback."""
+
+import pytest
+
+from capsmodel.cli import main
+
+BAD = [
+    ("optimal-k 0", "window_packets = 0"),
+    ("optimal-k --blocking-prob 1", "blocking_prob = 1"),
+    ("optimal-k --blocking-prob -0.1", "blocking_prob = -0.1"),
+    ("optimal-k --blocking-prob nan", "blocking_prob = nan"),
+    ("optimal-k --blocking-prob many", "'many' is not a number"),
+    ("optimal-k --rtt-short 5ms", "rtt_long_s"),
+    ("optimal-k --rate 1Gb", "'1Gb' is not a rate"),
+    ("optimal-k --rtt-long 100", "'100' is not a time"),
+    ("optimal-k --packet-size 1.5B", "whole number of bytes"),
+    ("optimal-k --packet-size 0B", "packet_bytes = 0"),
+    ("optimal-k --paths 40", "--long-flows"),
+    ("optimal-k --paths 4 --long-flows 4", "--long-flows = 4"),
+    ("optimal-k --max-k 0", "max_k = 0"),
+    ("optimal-k --objective best", "--objective"),
+    ("optimal-k --plot nowhere/at/all.png", "nowhere/at"),
+    ("optimal-k --no-such-option", "--no-such-option"),
+    ("decode-prob 0", "k = 0"),
+    ("decode-prob 2.5", "2.5 is not a whole number"),
+    ("decode-prob 10 --blocking-prob 1.5", "blocking_prob = 1.5"),
+    ("decode-prob 10 --r -1", "r = -1"),
+    ("redundancy 10 --target-prob 1", "target_prob = 1"),
+    ("redundancy 10 --long-short-ratio -1", "long_short_ratio = -1"),
+    ("reordering 0", "flow_packets = 0"),
+    ("reordering 10 --paths 4", "--congested-paths"),
+    ("reordering 10 --paths 4 --congested-paths 5", "0..4"),
+    ("fct 1", "load = 1"),
+    ("fct --workload nosuch", "nosuch"),
+    ("fct --replicas 0", "replicas = 0"),
+    ("equations --paper nosuch", "nosuch"),
+    ("nosuch", "nosuch"),
+]
+
+
+@pytest.mark.parametrize(("line", "told"), BAD)
+def test_one_clear_line_and_exit_status_2(line, told, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(line.split())
+    printed = capsys.readouterr()
+    assert stop.value.code == 2
+    assert printed.err.count("\n") == 1
+    assert printed.err.startswith("capsmodel: ")
+    assert told in printed.err
+    assert "Traceback" not in printed.err

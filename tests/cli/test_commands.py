@@ -1,0 +1,70 @@
+"""Contract: each command prints its table as text, JSON and CSV, and the optimal coding unit is the library's."""
+
+import csv
+import io
+import json
+
+import pytest
+
+import capsmodel as cm
+from capsmodel.cli import main
+
+TABLES = ["optimal-k", "decode-prob", "redundancy", "reordering", "fct"]
+
+
+def run(line, capsys):
+    """Return the standard output of a successful command."""
+    with pytest.raises(SystemExit) as stop:
+        main(line.split())
+    printed = capsys.readouterr()
+    assert stop.value.code in (0, None), printed.err
+    assert not printed.err
+    return printed.out
+
+
+@pytest.mark.parametrize("command", TABLES)
+def test_text_json_and_csv_hold_the_same_rows(command, capsys):
+    rows = json.loads(run(f"{command} --json", capsys))
+    table = list(csv.DictReader(io.StringIO(run(f"{command} --csv", capsys))))
+    assert len(rows) == len(table) > 0
+    assert list(rows[0]) == list(table[0])
+    for row, cells in zip(rows, table, strict=True):
+        assert {name: str(value) for name, value in row.items()} == cells
+    assert all(name in run(command, capsys) for name in rows[0])
+
+
+@pytest.mark.parametrize(
+    ("objective", "k", "r"),
+    [("eq4", [61, 64, 61, 64], [16, 22, 27, 35]), ("with_redundancy_cost", [28, 31, 32, 35], [15, 20, 25, 32])],
+)
+def test_optimal_k_in_the_setting_of_the_paper(objective, k, r, capsys):
+    rows = json.loads(run(f"optimal-k 64 --objective {objective} --json", capsys))
+    assert [row["k"] for row in rows] == k
+    assert [row["r"] for row in rows] == r
+
+
+def test_units_and_path_counts_reach_the_model(capsys):
+    units = "--rate 10Gbps --rtt-short 50us --rtt-long 0.4ms --packet-size 9000B"
+    (row,) = json.loads(run(f"optimal-k 32 --paths 40 --long-flows 8 {units} --json", capsys))
+    best = cm.optimal_coding_unit(
+        32, blocking_prob=0.2, rtt_short_s=50e-6, rtt_long_s=400e-6, packet_bytes=9000, rate_bps=10e9
+    )
+    assert (row["k"], row["r"]) == (best.k, best.r)
+    assert row["delay_ms"] == pytest.approx(best.delay_s * 1e3, rel=1e-15)
+
+
+@pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
+def test_plot_is_written_whole(suffix, tmp_path, capsys):
+    target = tmp_path / f"delay.{suffix}"
+    run(f"optimal-k --plot {target}", capsys)
+    assert [path.name for path in tmp_path.iterdir()] == [target.name]
+    assert target.read_bytes()[:4] in (b"\x89PNG", b"%PDF", b"<?xm")
+
+
+def test_demo_leaves_tables_and_figures(tmp_path, capsys):
+    run(f"demo --out {tmp_path / 'out'}", capsys)
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {
+        "delay_eq4.png", "delay_with_redundancy_cost.png", "fct.csv", "optimal_k.csv", "optimal_k_eq4.csv",
+        "redundancy.csv", "reordering.csv",
+    }  # fmt: skip

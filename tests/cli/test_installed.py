@@ -1,0 +1,45 @@
+"""Contract: the import stays light, and the built wheel works outside the checkout, data files included."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = ["numba", "pandas", "pyarrow", "simpy", "sympy", "matplotlib", "msgspec", "joblib", "rich", "cyclopts",
+         "scipy.stats", "scipy.optimize", "scipy.integrate"]  # fmt: skip
+
+
+def python(code, **environment):
+    """Return what a fresh interpreter prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ | environment
+    )
+    return done.stdout.strip()
+
+
+def test_import_loads_nothing_heavy():
+    code = f"import sys, capsmodel; print([m for m in {HEAVY!r} if m in sys.modules])"
+    assert python(code) == "[]"
+
+
+def test_python_m_capsmodel_is_the_command_line():
+    code = (
+        "import runpy, sys; sys.argv = ['capsmodel', '--version']; runpy.run_module('capsmodel', run_name='__main__')"
+    )
+    assert python(code) == "0.1.0"
+
+
+def test_wheel_works_outside_the_checkout(tmp_path):
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+    code = (
+        "import capsmodel, capsmodel.papers, capsim; print(capsmodel.__file__);"
+        "assert capsmodel.load_workload('websearch').mean_bytes == 1711250.0;"
+        "assert len(capsmodel.workload_names()) >= 20; assert len(capsmodel.papers.equations()) > 50"
+    )
+    assert python(code, PYTHONPATH=str(tmp_path / "site")).startswith(str(tmp_path))

@@ -1,0 +1,253 @@
+"""Identities and properties of flow-size laws: exact rationals, inverses, shares, integrals, samples."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capsmodel._checks import ParameterError
+from capsmodel.workloads import FlowSizes, PacketSizes, load_workload, workload_names, workload_source
+
+ALL = workload_names()
+
+
+@st.composite
+def laws(draw):
+    """A law of 2 to 6 points with whole sizes, steps included, and probabilities in 64ths."""
+    count = draw(st.integers(2, 6))
+    sizes = sorted(draw(st.lists(st.integers(0, 5000), min_size=count, max_size=count)))
+    inner = sorted(draw(st.lists(st.integers(0, 64), min_size=count - 1, max_size=count - 1)))
+    values = [*(v / 64 for v in inner), 1.0]
+    if sizes[-1] == 0:
+        sizes[-1] = 1
+    return FlowSizes(sizes, values)
+
+
+def exact_moment(law, order, *, upto=None):
+    """E[X**order; X <= upto] in rationals."""
+    total = Fraction(0)
+    points = [(Fraction(float(x)), Fraction(float(f))) for x, f in zip(law.sizes, law.cdf_values, strict=True)]
+    for (a, low), (b, high) in itertools.pairwise(points):
+        mass, end = high - low, b if upto is None else min(b, Fraction(upto))
+        if upto is not None and a > upto:
+            continue
+        if a == b:
+            total += mass * a**order
+        else:
+            total += mass / (b - a) * (end ** (order + 1) - a ** (order + 1)) / (order + 1)
+    return total
+
+
+class TestMoments:
+    @pytest.mark.parametrize("name", ALL)
+    def test_published_tables_in_exact_rationals(self, name):
+        law = load_workload(name)
+        values = (law.mean_bytes, law.second_moment_bytes2, law.third_moment_bytes3)
+        for order, value in enumerate(values, 1):
+            assert value == pytest.approx(float(exact_moment(law, order)), rel=1e-12)
+
+    @given(laws(), st.integers(0, 6000))
+    def test_byte_share_in_exact_rationals(self, law, x):
+        expected = exact_moment(law, 1, upto=x) / exact_moment(law, 1)
+        assert law.byte_share_below(x) == pytest.approx(float(expected), rel=1e-12, abs=1e-15)
+
+    @given(laws())
+    def test_variance_is_not_negative(self, law):
+        assert law.second_moment_bytes2 >= law.mean_bytes**2 * (1 - 1e-12)
+        assert law.mean_bytes * law.third_moment_bytes3 >= law.second_moment_bytes2**2 * (1 - 1e-12)
+
+
+class TestDistributionFunction:
+    @given(laws(), st.floats(0, 1))
+    def test_quantile_is_the_generalised_inverse(self, law, q):
+        x = law.quantile(q)
+        assert law.cdf(x) >= q - 1e-12
+        if x > law.quantile(0.0):
+            assert law.cdf(math.nextafter(x, -math.inf) - 1e-9 * x) <= q + 1e-12
+
+    @pytest.mark.parametrize("name", ALL)
+    def test_quantile_of_cdf_returns_the_size(self, name):
+        law = load_workload(name)
+        spread = np.diff(law.sizes) > 0
+        rising = spread & (np.diff(law.cdf_values) > 0)
+        inside = (law.sizes[:-1][rising] + law.sizes[1:][rising]) / 2
+        np.testing.assert_allclose(law.quantile(law.cdf(inside)), inside, rtol=1e-9)
+
+    @given(laws())
+    def test_shares_run_from_nothing_to_all(self, law):
+        x = np.linspace(-1, 6000, 200)
+        for share in (law.flow_share_below(x), law.byte_share_below(x)):
+            assert share[0] == 0
+            assert share[-1] == 1
+            assert np.all(np.diff(share) >= -1e-15)
+
+    def test_two_points_of_one_size_are_a_step(self):
+        law = FlowSizes([100, 200, 200, 300], [0, 0.25, 0.75, 1])
+        below = math.nextafter(200, 0)
+        assert law.cdf([below, 200]) == pytest.approx([0.25, 0.75])
+        assert law.quantile([0.25, 0.5, 0.75]).tolist() == [200, 200, 200]
+        assert law.byte_share_below(200) - law.byte_share_below(below) == pytest.approx(100 / law.mean_bytes)
+
+    def test_first_value_above_zero_is_mass_on_the_first_size(self):
+        law = FlowSizes([100, 300], [0.5, 1])
+        assert law.cdf([99, 100]).tolist() == [0, 0.5]
+        assert law.mean_bytes == 150
+
+
+class TestExpectation:
+    @given(laws(), st.integers(0, 5000), st.integers(0, 5000))
+    def test_neighbouring_intervals_add_up(self, law, a, b):
+        low, high = min(a, b), max(a, b)
+        parts = [
+            law.expectation(lambda x: np.exp(-x / 1000), above=above, upto=upto)
+            for above, upto in ((-1.0, low), (low, high), (high, np.inf))
+        ]
+        assert sum(parts) == pytest.approx(law.expectation(lambda x: np.exp(-x / 1000)), rel=1e-12)
+
+    @pytest.mark.parametrize("name", ALL)
+    def test_powers_give_the_moments(self, name):
+        law = load_workload(name)
+        assert law.expectation(np.ones_like) == pytest.approx(1, rel=1e-13)
+        assert law.expectation(lambda x: x) == pytest.approx(law.mean_bytes, rel=1e-13)
+        share = law.expectation(lambda x: x, upto=100_000) / law.mean_bytes
+        assert share == pytest.approx(law.byte_share_below(100_000), rel=1e-12)
+
+    @pytest.mark.parametrize("name", ALL)
+    def test_reciprocal_by_logarithms(self, name):
+        law, cut = load_workload(name), 2000.0
+        expected = mp.mpf(0)
+        for i in range(law.sizes.size - 1):
+            (a, b), mass = law.sizes[i : i + 2], law.cdf_values[i + 1] - law.cdf_values[i]
+            if a == b:
+                expected += mp.mpf(mass) / a if a > cut else 0
+            elif b > cut:
+                expected += mp.mpf(mass) / (b - a) * mp.log(mp.mpf(b) / max(a, cut))
+        assert law.expectation(lambda x: 1 / x, above=cut) == pytest.approx(float(expected), rel=1e-12)
+
+    def test_jumps_are_exact_when_announced(self):
+        law = PacketSizes.uniform(0, 10)
+        assert law.expectation(np.ceil, breaks=range(1, 10)) == pytest.approx(5.5, rel=1e-14)
+
+
+class TestSampling:
+    @pytest.mark.parametrize("name", ["websearch_dctcp", "fb_webserver_homa", "solar2022", "univ1_benson_pkts"])
+    def test_sample_mean(self, name):
+        law, count = load_workload(name), 50_000
+        sample = law.sample(count, rng=5236)
+        deviation = math.sqrt(law.second_moment_bytes2 - law.mean_bytes**2)
+        # Four checks with fixed seeds; 4 standard errors have a false-alarm level of 6e-5 each.
+        assert abs(sample.mean() - law.mean_bytes) <= 4 * deviation / math.sqrt(count)
+
+    def test_whole_sizes_are_rounded_up_and_positive(self):
+        law = FlowSizes.uniform(0, 4)
+        sizes = law.sample(1000, rng=7, whole=True)
+        assert sizes.dtype == np.int64
+        np.testing.assert_array_equal(sizes, np.maximum(np.ceil(law.sample(1000, rng=7)), 1))
+        assert sizes.min() == 1
+
+    def test_same_stream_for_any_split(self):
+        law = load_workload("datamining")
+        generator = np.random.default_rng(3)
+        parts = np.concatenate([law.sample(10, rng=generator), law.sample(5, rng=generator)])
+        np.testing.assert_array_equal(parts, law.sample(15, rng=3))
+
+
+class TestPackets:
+    @pytest.mark.parametrize("name", ALL)
+    def test_division_scales_the_moments(self, name):
+        law = load_workload(name)
+        packets = law.in_packets(1460)
+        assert packets.mean_packets == pytest.approx(law.mean_bytes / 1460, rel=1e-13)
+        assert packets.third_moment_packets3 == pytest.approx(law.third_moment_bytes3 / 1460**3, rel=1e-12)
+
+    @pytest.mark.parametrize("name", ["websearch", "fb_memcached_cisco", "alistorage2019"])
+    def test_whole_packets_have_the_law_of_rounded_up_sizes(self, name):
+        law = load_workload(name)
+        packets = law.in_packets(1460, whole=True)
+        n = np.arange(1, 50)
+        np.testing.assert_allclose(packets.cdf(n), law.cdf(n * 1460.0), rtol=1e-13)
+        np.testing.assert_array_equal(packets.cdf(n + 0.5), packets.cdf(n))
+        fraction = law.in_packets(1460).mean_packets
+        assert fraction < packets.mean_packets < fraction + 1
+
+    def test_packet_tables_return_their_packets(self):
+        assert load_workload("datamining").in_packets(1460).mean_packets == pytest.approx(5116.6, abs=0.05)
+        assert load_workload("websearch_pfabric_pkts").in_packets(1460).mean_packets == pytest.approx(1141.0, abs=0.05)
+
+    def test_arrival_rate(self):
+        law = load_workload("websearch")
+        assert law.arrival_rate_per_s(0.6, rate_bps=1e9) == pytest.approx(0.6e9 / (8 * 1711250), rel=1e-14)
+        bare, framed = (law.arrival_rate_per_s(0.6, rate_bps=1e9, header_bytes=h) for h in (0, 40))
+        assert bare / framed == pytest.approx(1500 / 1460, rel=1e-14)
+        assert law.arrival_rate_per_s([0.1, 0.8], rate_bps=[[1e9], [1e10]]).shape == (2, 2)
+
+
+class TestConstructors:
+    def test_mixture_by_flows_mixes_moments(self):
+        parts = [FlowSizes.fixed(70_000), FlowSizes.uniform(1000, 1_024_000), load_workload("websearch")]
+        mixed = FlowSizes.mixture(parts, shares=[1, 2, 1])
+        for moment in ("mean_bytes", "second_moment_bytes2", "third_moment_bytes3"):
+            expected = np.dot([0.25, 0.5, 0.25], [getattr(part, moment) for part in parts])
+            assert getattr(mixed, moment) == pytest.approx(expected, rel=1e-12)
+        x = np.array([69_999.5, 70_000, 5e5, 1e7])
+        expected = np.dot([0.25, 0.5, 0.25], [part.cdf(x) for part in parts])
+        np.testing.assert_allclose(mixed.cdf(x), expected, rtol=1e-12)
+
+    def test_mixture_by_data_halves_the_bytes(self):
+        # The docstring's "4.5 web-search flows for each data-mining flow".
+        web, mining = load_workload("websearch_pfabric_pkts"), load_workload("datamining")
+        mixed = FlowSizes.mixture([web, mining], shares=[0.5, 0.5], by="data")
+        web_flows = mining.mean_bytes / (web.mean_bytes + mining.mean_bytes)
+        assert web_flows / (1 - web_flows) == pytest.approx(4.5, abs=0.05)
+        assert mixed.mean_bytes == pytest.approx(web_flows * web.mean_bytes + (1 - web_flows) * mining.mean_bytes)
+
+    @pytest.mark.parametrize(
+        ("points", "text"),
+        [
+            (([1, 2], [0, 0.9]), "must end at 1"),
+            (([2, 1], [0, 1]), "sizes falls"),
+            (([1, 2, 3], [0.5, 0.2, 1]), "never falls"),
+            (([-1, 2], [0, 1]), "sizes = -1"),
+            (([0, 0], [0, 1]), "all sizes are 0"),
+            (([1, 2], [1]), "one length"),
+            (([], []), "empty"),
+            (([1, math.nan], [0, 1]), "NaN"),
+        ],
+    )
+    def test_no_distribution(self, points, text):
+        with pytest.raises(ParameterError, match=text):
+            FlowSizes(*points)
+
+    def test_a_law_cannot_be_changed(self):
+        law = FlowSizes.fixed(10)
+        with pytest.raises(ValueError, match="read-only"):
+            law.sizes[0] = 3
+
+
+class TestNames:
+    def test_every_file_has_an_entry_and_loads(self):
+        assert len(ALL) == 21
+        for name in ALL:
+            source = workload_source(name)
+            assert source.title
+            assert source.caution
+            assert "/" in source.source
+            assert load_workload(name).name == name
+            assert (source.unit == "packets") == (source.mss_bytes is not None)
+
+    def test_aliases(self):
+        assert load_workload("websearch").name == "websearch_dctcp"
+        assert load_workload("datamining").name == "datamining_pfabric_pkts"
+
+    def test_unknown_name_suggests_near_ones(self):
+        with pytest.raises(ParameterError, match=r"'websaerch'.*websearch"):
+            load_workload("websaerch")
+
+    def test_too_many_whole_packets(self):
+        with pytest.raises(ParameterError, match="give at least 200"):
+            load_workload("datamining_vl2").in_packets(1, whole=True)
