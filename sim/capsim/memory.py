@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from capsim import records
-from capsim.fabric.flows import FlowList
 from capsim.fabric.topology import Fabric
 from capsim.hooks import Scheme
 from capsim.scenario import Scenario
-from capsim.state import TRACE_OFF, TRACE_PACKETS
+from capsim.state import TRACE_OFF, TRACE_PACKETS, Flows
 from capsmodel._checks import ParameterError
 
 BYTES_PER_DRAWN_FLOW = 200  # while sizes, ends and starts are drawn and sorted
@@ -26,7 +25,7 @@ class Estimate:
     trace_bytes: int
 
 
-def estimate(scenario: Scenario, fabric: Fabric, flows: FlowList, scheme: Scheme) -> Estimate:
+def estimate(scenario: Scenario, fabric: Fabric, flows: Flows, scheme: Scheme) -> Estimate:
     """Return what the engine will need for these flows, an upper estimate to within a factor of about two.
 
     The packet pool is bounded by windows and buffers, not by the simulated time.
@@ -39,13 +38,13 @@ def estimate(scenario: Scenario, fabric: Fabric, flows: FlowList, scheme: Scheme
     queued = int(abs(fabric.buffer_packets).clip(max=1024).sum())
     packets = min(rings, queued + 64 * fabric.n_ports)
     units = int(segments.sum()) if scheme.coding.coded != "none" else 0
-    rows = len(flows) * (copies * records.CONNECTION.itemsize + records.FLOW.itemsize)
+    rows = len(flows.src) * (copies * records.CONNECTION.itemsize + records.FLOW.itemsize)
     trace_bytes = trace_size_bytes(scenario, fabric, flows, mss_bytes=params.mss_bytes) * copies
     total = rows + rings + packets * records.PACKET.itemsize + units * records.UNIT.itemsize // 4
     return Estimate(total + trace_bytes, trace_bytes)
 
 
-def trace_size_bytes(scenario: Scenario, fabric: Fabric, flows: FlowList, *, mss_bytes: int) -> int:
+def trace_size_bytes(scenario: Scenario, fabric: Fabric, flows: Flows, *, mss_bytes: int) -> int:
     """Return the expected size of the packet trace in memory, in bytes: two lines a packet and hop, both ways."""
     if TRACE_LEVELS[scenario.trace] < TRACE_PACKETS:
         return 0

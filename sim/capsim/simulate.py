@@ -15,7 +15,7 @@ from capsim.fabric.traffic import Poisson, draw_flows
 from capsim.hooks import Scheme
 from capsim.ideal import ideal_fct_s
 from capsim.manifest import Resources, Stopwatch, make_manifest, peak_memory_bytes
-from capsim.registry import find
+from capsim.registry import scheme as find
 from capsim.results import Result
 from capsim.scenario import Scenario, checked
 from capsim.seeds import Purpose, engine_seed
@@ -78,10 +78,14 @@ def simulate(
         scenario = scenario.replace(seed=int(np.random.default_rng(rng).integers(2**63)))
     setup = prepare(scenario, scheme=scheme)
     watch = Stopwatch()
-    raw = run(setup, engine=engine, progress=progress)
+    raw = run(setup, engine=engine, progress=_in_seconds(progress))
     cpu_s = watch.cpu_s()
     conservation.check(raw, setup.fabric, mss_bytes=setup.scheme.transport.params.mss_bytes)
     return _result(scenario, setup, raw, engine=engine, cpu_s=cpu_s)
+
+
+def _in_seconds(progress: Progress | None) -> Callable[[int], None] | None:
+    return None if progress is None else lambda now_ps: progress(now_ps / PS_PER_S)
 
 
 def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:

@@ -1,5 +1,7 @@
 """From an engine's records to tidy tables: SI units, names that say the unit, no packed numbers."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -26,6 +28,7 @@ SUMMED = (
     "packets_dropped",
     "packets_marked",
 )
+Columns = dict[str, Any]
 KINDS = ("data", "ack", "syn", "syn-ack", "coded")
 EVENTS = ("enqueued", "dropped", "arrived")
 REASONS = ("", "queue full", "evicted", "link down", "no route")
@@ -37,11 +40,11 @@ def _seconds(times_ps: Table) -> npt.NDArray[np.float64]:
     return np.where(times_ps == records.NONE, np.nan, times_ps / PS_PER_S)
 
 
-def _names(labels: tuple[str, ...], indices: Table) -> pd.Categorical:
+def _names(labels: tuple[str, ...], indices: Table) -> "pd.Categorical[str]":
     return pd.Categorical.from_codes(np.asarray(indices, np.int64), pd.Index(labels))
 
 
-def _ordered(columns: dict[str, npt.ArrayLike | pd.Categorical], names: dict[str, str]) -> pd.DataFrame:
+def _ordered(columns: Columns, names: dict[str, str]) -> pd.DataFrame:
     return pd.DataFrame(columns)[list(names)]
 
 
@@ -53,7 +56,7 @@ def flows_table(raw: RawRecords, *, ideal_fct_s: npt.NDArray[np.float64], mss_by
     fct_s = _seconds(np.where(flows["received_ps"] < 0, records.NONE, flows["received_ps"] - flows["start_ps"]))
     acked_s = _seconds(np.where(flows["acked_ps"] < 0, records.NONE, flows["acked_ps"] - flows["start_ps"]))
     furthest = np.maximum.reduceat(conns["receive_next"], first) * mss_bytes
-    columns: dict[str, npt.ArrayLike | pd.Categorical] = {
+    columns: Columns = {
         "flow": np.arange(len(flows)),
         "src": flows["src"],
         "dst": flows["dst"],
@@ -77,7 +80,7 @@ def flows_table(raw: RawRecords, *, ideal_fct_s: npt.NDArray[np.float64], mss_by
 def ports_table(raw: RawRecords, fabric: Fabric) -> pd.DataFrame:
     """Return one row for each port."""
     ports, duration_ps = raw.ports, max(1, int(raw.counters["now_ps"][0]))
-    columns: dict[str, npt.ArrayLike | pd.Categorical] = {
+    columns: Columns = {
         "port": np.arange(len(ports)),
         "name": list(fabric.port_names),
         "delay_s": ports["delay_ps"] / PS_PER_S,
@@ -92,7 +95,7 @@ def ports_table(raw: RawRecords, fabric: Fabric) -> pd.DataFrame:
 def units_table(raw: RawRecords) -> pd.DataFrame:
     """Return one row for each coding unit."""
     units = raw.units
-    columns: dict[str, npt.ArrayLike | pd.Categorical] = {
+    columns: Columns = {
         "unit": np.arange(len(units)),
         "flow": raw.conns["flow"][units["conn"]],
         "connection": units["conn"],
@@ -111,7 +114,7 @@ def probes_table(raw: RawRecords, fabric: Fabric) -> pd.DataFrame:
     probes = raw.probes
     of_port = probes["what"] == records.PORT_SAMPLE
     labels = ("", *fabric.port_names)
-    columns: dict[str, npt.ArrayLike | pd.Categorical] = {
+    columns: Columns = {
         "time_s": probes["time_ps"] / PS_PER_S,
         "port": _names(labels, np.where(of_port, probes["entity"] + 1, 0)),
         "flow": np.where(of_port, -1, raw.conns["flow"][np.where(of_port, 0, probes["entity"])]),
@@ -124,7 +127,7 @@ def probes_table(raw: RawRecords, fabric: Fabric) -> pd.DataFrame:
 def trace_table(raw: RawRecords, fabric: Fabric) -> pd.DataFrame:
     """Return one row for each line of the packet trace."""
     trace = raw.trace
-    columns: dict[str, npt.ArrayLike | pd.Categorical] = {
+    columns: Columns = {
         "time_s": trace["time_ps"] / PS_PER_S,
         "event": _names(EVENTS, trace["what"]),
         "reason": _names(REASONS, trace["reason"]),
