@@ -179,7 +179,9 @@ def _changed(component: Any, kind: str, values: dict[str, Any]) -> Any:
     for name in values:
         if name not in known:
             raise ParameterError(f"{kind}.{name} is not a parameter of {component.name}: there are {', '.join(known)}")
-    return replace(component, params=replace(params, **values)) if params is not component else replace(params, **values)
+    return (
+        replace(component, params=replace(params, **values)) if params is not component else replace(params, **values)
+    )
 
 
 def record_name(name: str) -> str:

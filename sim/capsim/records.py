@@ -105,7 +105,6 @@ PORT = np.dtype(
         ("max_queue_bytes", "i8"),
         ("sojourn_ps", "i8"),  # summed over packets sent, service included: the time integral of queue_packets
         ("sojourn_bytes_ns", "i8"),  # the same weighted with bytes
-        ("busy_ps", "i8"),  # summed over packets sent
     ],
     align=True,
 )
@@ -113,7 +112,8 @@ PORT = np.dtype(
 SWITCH = np.dtype(
     [
         ("salt", "i8"),  # seed of this switch's hash (RFC 2992 does not ask for one; without it tiers polarise)
-        ("draws", "i8"),  # uniforms used so far
+        ("stream", "i8"),  # key of its uniform numbers
+        ("draws", "i8"),  # of these used so far
         ("id", "i4"),
         ("tier", "i4"),  # 0 = leaf or edge
     ],
@@ -150,6 +150,8 @@ CONNECTION = np.dtype(
         ("in_recovery", "i4"),
         ("resend", "i4"),  # 1: the segment `una` is to be retransmitted next
         ("partial_acks", "i8"),
+        ("limited_segments", "i8"),  # sent by limited transmit, not part of FlightSize (RFC 5681, section 3.2)
+        ("timed_out", "i8"),  # segment of the last timeout
         ("pipe_packets", "i8"),  # RFC 6675
         ("srtt_ps", "i8"),
         ("rttvar_ps", "i8"),

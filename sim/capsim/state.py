@@ -9,8 +9,11 @@ import numpy.typing as npt
 from capsim import records
 from capsim.fabric.topology import Fabric
 from capsim.hooks import Scheme, padded, param_record
-from capsim.randomness import MASK, STEP, mix
+from capsim.randomness import key
 from capsim.records import NONE
+
+# Purposes of random numbers (randomness.key); each has its own streams
+SWITCH_HASH, SPRAYING, DATA_HASH, ACK_HASH = 1, 2, 3, 4
 
 Table = np.ndarray[Any, Any]
 
@@ -194,7 +197,8 @@ def _switches(setup: Setup) -> Table:
     fabric = setup.fabric
     switches = np.zeros(fabric.n_switches, records.SWITCH)
     switches["id"], switches["tier"] = np.arange(fabric.n_switches), fabric.switch_tier
-    switches["salt"] = [mix((setup.hash_seed + row * STEP) & MASK) for row in range(fabric.n_switches)]
+    switches["salt"] = [key(setup.hash_seed, SWITCH_HASH, row) for row in range(fabric.n_switches)]
+    switches["stream"] = [key(setup.spray_seed, SPRAYING, row) for row in range(fabric.n_switches)]
     return switches
 
 
@@ -225,8 +229,8 @@ def _connections(setup: Setup) -> Table:
     conns["short"] = np.asarray(source.short)[flow] if scheme.known_sizes else 0
     conns["coded"] = {"none": 0 * flow, "short": conns["short"], "all": 0 * flow + 1}[scheme.coding.coded]
     conns["priority"] = np.where(conns["short"] != 0, 0, 1) if scheme.queue.classes > 1 else 0
-    seeds = [(setup.hash_seed + (2 * row + 1) * STEP) & MASK for row in range(len(flow))]
-    conns["hash"], conns["reverse_hash"] = [mix(seed) for seed in seeds], [mix(seed ^ MASK) for seed in seeds]
+    conns["hash"] = [key(setup.hash_seed, DATA_HASH, row) for row in range(len(flow))]
+    conns["reverse_hash"] = [key(setup.hash_seed, ACK_HASH, row) for row in range(len(flow))]
     mss = scheme.transport.params.mss_bytes
     flow_bytes = np.asarray(source.flow_bytes, np.int64)[flow]
     conns["n_segments"] = -(-flow_bytes // mss)

@@ -1,0 +1,119 @@
+"""How the compiled engine compiles: flags, an on-disk cache that knows all sources, hooks as typed function pointers.
+
+``_nrt=False`` switches Numba's reference counting off. The event loop allocates nothing, and without it each small
+function that receives arrays would count references at every call: 2.5 times slower. The option is private to
+Numba, so :data:`FLAGS` drops it when it is refused.
+"""
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import from_dtype, njit, types
+from numba.core.caching import FunctionCache
+from numba.experimental.function_type import _get_wrapper_address
+from numba.extending import overload
+
+import capsim
+from capsim.hooks import Hook, padded
+
+
+def _accepts_nrt() -> bool:
+    try:
+        njit(_nrt=False)(lambda: 0)
+    except KeyError:
+        return False
+    return True
+
+
+FLAGS: dict[str, Any] = {"error_model": "numpy"} | ({"_nrt": False} if _accepts_nrt() else {})
+
+kernel = njit(**FLAGS)
+
+
+@cache
+def source_digest() -> str:
+    """Return a hash of all sources of the simulator."""
+    root = Path(capsim.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+class SourceCache(FunctionCache):  # type: ignore[misc]  # Numba has no annotations
+    """Numba's cache, except that a change in any file of the simulator is noticed, not only in the function's own."""
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return (*super()._index_key(sig, codegen), source_digest())
+
+
+def compiled(function: Callable[..., Any], signature: Any) -> Any:
+    """Return `function` compiled for one signature, from the on-disk cache if it is there.
+
+    A function without a file (typed into a plain interpreter) is compiled anew in each process.
+    """
+    dispatcher = njit(**FLAGS)(function)
+    try:
+        dispatcher._cache = SourceCache(function)
+    except RuntimeError:  # Numba finds no place for a cache
+        pass
+    dispatcher.compile(signature)
+    dispatcher.disable_compile()
+    return dispatcher
+
+
+def from_cache(dispatcher: Any) -> bool:
+    """Return whether :func:`compiled` found the machine code on disk."""
+    return bool(sum(dispatcher.stats.cache_hits.values()))
+
+
+@cache
+def inline_into_hooks(function: Callable[..., Any]) -> None:
+    """Let hooks call `function`, and what it calls, when they are compiled."""
+    overload(function, jit_options=FLAGS, strict=False)(lambda *_: function)
+    prepare(function)
+
+
+def prepare(function: Callable[..., Any]) -> None:
+    """Make the functions marked :func:`capsim.hooks.inlined` that `function` names known to Numba."""
+    for name in function.__code__.co_names:
+        used = function.__globals__.get(name)
+        if getattr(used, "capsim_inlined", False):
+            inline_into_hooks(used)
+
+
+class ErasedHook(types.WrapperAddressProtocol):  # type: ignore[misc]
+    """A compiled hook behind a signature in which every parameter struct looks alike.
+
+    Records are passed by address, so a hook that was compiled for its scheme's own parameter record can be called
+    through a signature with the :func:`generic` record in that place: one compiled loop fits all schemes.
+    """
+
+    def __init__(self, hook: Hook, *, own: Any, loop_sees: Any):
+        prepare(hook)
+        self._dispatcher = compiled(hook, own)
+        self._own, self._loop_sees = own, loop_sees
+
+    def __wrapper_address__(self) -> int:
+        return int(_get_wrapper_address(self._dispatcher, self._own))
+
+    def signature(self) -> Any:
+        """Return the signature that the loop sees."""
+        return self._loop_sees
+
+    @property
+    def cached(self) -> bool:
+        """Return whether it came from the on-disk cache."""
+        return from_cache(self._dispatcher)
+
+
+def record_type(dtype: np.dtype[Any]) -> Any:
+    """Return the Numba type of one record."""
+    return from_dtype(dtype)
+
+
+GENERIC = padded((("word", "i8"),))

@@ -1,0 +1,452 @@
+"""The reference engine: SimPy, a process per port and per host, to be read top to bottom and stepped through.
+
+Everything that happens is an event with a time and the priority that :mod:`capsim.engines.events` gives it; SimPy's
+own zero-delay wakes have lower numbers, so a process that is woken acts before the next event of the same time.
+"""
+
+from collections import deque
+from collections.abc import Callable, Generator
+from typing import Any
+
+import numpy as np
+import simpy
+
+from capsim import records
+from capsim.clock import serialisation_ps
+from capsim.engines.events import ARRIVE, DEPART, EPOCH, FLUSH, PROBE, START, TIMER, priority
+from capsim.hooks import MARK, PUSH_OUT, REFUSE
+from capsim.randomness import uniform
+from capsim.records import (
+    ACK,
+    ARRIVED,
+    CLOSED,
+    CODED,
+    CONGESTION_EXPERIENCED,
+    CONNECTION_SAMPLE,
+    DATA,
+    DROPPED,
+    ENQUEUED,
+    EVICTED,
+    LINK_DOWN,
+    NO_ROUTE,
+    NONE,
+    PORT_SAMPLE,
+    QUEUE_FULL,
+    SYN_ACK,
+    fill,
+    slotted,
+)
+from capsim.state import TRACE_DROPS, TRACE_PACKETS, RawRecords, Setup, tables
+
+PROGRESS_EVENTS = 100_000
+
+
+class At(simpy.Event):
+    """An event at a given time, with the kind and entity that order it among others of that time."""
+
+    def __init__(self, env: simpy.Environment, time_ps: int, kind: int, entity: int):
+        super().__init__(env)
+        self._ok, self._value = True, None
+        env.schedule(self, priority(kind, entity), time_ps - env.now)  # type: ignore[arg-type]  # any int will do
+
+    def then(self, action: Callable[..., Any], *args: Any) -> None:
+        """Call `action` when the event happens."""
+        self.callbacks.append(lambda _: action(*args))
+
+
+class Port:
+    """A directed link: queue, serialiser, propagation delay."""
+
+    def __init__(self, network: "Network", record: Any, number: int):
+        self.network, self.record, self.number = network, record, number
+        self.env, self.setup = network.env, network.setup
+        self.waiting: list[deque[Any]] = [deque() for _ in range(self.setup.scheme.queue.classes)]
+        self.in_service: Any = None
+        self.work = self.env.event()
+        self.process = self.env.process(self.run())
+
+    def run(self) -> Generator[simpy.Event, Any, None]:
+        """Send packet after packet."""
+        while True:
+            if self.in_service is None:
+                self.work = self.env.event()
+                yield self.work
+            packet = self.in_service
+            try:
+                yield At(self.env, self.env.now + self.transmission_ps(packet), DEPART, self.number)
+            except simpy.Interrupt:  # the link has failed
+                continue
+            self.leave_queue(packet)
+            arrival = At(self.env, self.env.now + self.record.delay_ps, ARRIVE, self.number)
+            arrival.then(self.network.arrive, self, packet)
+            self.in_service = next((queue.popleft() for queue in self.waiting if queue), None)
+
+    def transmission_ps(self, packet: Any) -> int:
+        """Return the time that the packet occupies the link."""
+        return serialisation_ps(packet.bytes + self.setup.link_bytes, self.record.rate_bps)
+
+    def leave_queue(self, packet: Any) -> None:
+        """Count a packet that has been sent."""
+        port, sojourn_ps = self.record, self.env.now - packet.enqueue_ps
+        port.queue_packets -= 1
+        port.queue_bytes -= packet.bytes
+        port.packets_out += 1
+        port.bytes_out += packet.bytes
+        port.sojourn_ps += sojourn_ps
+        port.sojourn_bytes_ns += sojourn_ps // 1000 * packet.bytes
+
+    def verdict(self, packet: Any) -> int:
+        """Ask the queue discipline."""
+        port = self.record
+        queue_packets, queue_bytes = port.queue_packets, port.queue_bytes
+        if queue_packets and not self.setup.count_in_service:
+            queue_packets -= 1
+            queue_bytes -= self.in_service.bytes
+        scheme = self.setup.scheme
+        return scheme.queue.admit(self.network.params["queue"], port, packet, queue_packets, queue_bytes)
+
+    def enqueue(self, packet: Any) -> None:
+        """Accept a packet or lose it."""
+        port = self.record
+        port.packets_in += 1
+        port.bytes_in += packet.bytes
+        if not port.up:
+            return self.network.drop(packet, LINK_DOWN, self)
+        verdict = self.verdict(packet)
+        while verdict == PUSH_OUT and self.waiting[1]:
+            self.lose(self.waiting[1].pop(), EVICTED)
+            verdict = self.verdict(packet)
+        if verdict in (REFUSE, PUSH_OUT):
+            return self.network.drop(packet, QUEUE_FULL, self)
+        if verdict == MARK:
+            packet.flags |= CONGESTION_EXPERIENCED
+            port.packets_marked += 1
+            self.network.conns[packet.conn].packets_marked += 1
+        self.network.write(TRACE_PACKETS, ENQUEUED, 0, self, packet, port.queue_packets)
+        packet.enqueue_ps = self.env.now
+        port.queue_packets += 1
+        port.queue_bytes += packet.bytes
+        port.max_queue_packets = max(port.max_queue_packets, port.queue_packets)
+        port.max_queue_bytes = max(port.max_queue_bytes, port.queue_bytes)
+        port.free_ps = max(port.free_ps, self.env.now) + self.transmission_ps(packet)
+        if self.in_service is None:
+            self.in_service = packet
+            self.work.succeed()
+        else:
+            self.waiting[packet.priority if len(self.waiting) > 1 else 0].append(packet)
+        return None
+
+    def lose(self, packet: Any, reason: int) -> None:
+        """Drop a packet that had joined the queue."""
+        self.record.free_ps -= self.transmission_ps(packet)
+        self.record.queue_packets -= 1
+        self.record.queue_bytes -= packet.bytes
+        self.network.drop(packet, reason, self)
+
+    def fail(self) -> None:
+        """Lose all that is not sent yet; what is on the wire arrives."""
+        if self.in_service is None:
+            return
+        packet, self.in_service = self.in_service, None
+        self.process.interrupt()
+        self.lose(packet, LINK_DOWN)
+        for queue in self.waiting:
+            while queue:
+                self.lose(queue.popleft(), LINK_DOWN)
+        self.record.free_ps = self.env.now
+
+
+class Host:
+    """An end host: the transports and coders of the connections that it sends and receives."""
+
+    def __init__(self, network: "Network", nic: Port):
+        self.network, self.env, self.nic = network, network.env, nic
+        self.scheme, self.params = network.setup.scheme, network.params
+        self.arrival = self.env.event()
+        self.env.process(self.run())
+
+    def run(self) -> Generator[simpy.Event, Any, None]:
+        """Take packet after packet."""
+        while True:
+            packet = yield self.arrival
+            self.arrival = self.env.event()
+            conn = self.network.conns[packet.conn]
+            if packet.kind in (ACK, SYN_ACK):
+                self.hear(conn, packet)
+            else:
+                self.collect(conn, packet)
+
+    def start(self, conn: Any) -> None:
+        """Open a connection, unless its twin was faster."""
+        if conn.state != CLOSED:
+            self.scheme.transport.open(self.params["transport"], conn, self.env.now)
+            self.pump(conn)
+
+    def hear(self, conn: Any, packet: Any) -> None:
+        """Take an acknowledgement."""
+        if conn.coded:
+            estimator = self.network.estimators[conn.estimator]
+            self.scheme.coding.observe(self.params["coding"], conn, estimator, packet, self.env.now)
+        self.scheme.transport.hear(self.params["transport"], conn, self.network.segments, packet, self.env.now)
+        self.network.drop_reference()
+        self.pump(conn)
+
+    def expire(self, conn: Any) -> None:
+        """Act on the retransmission timer."""
+        self.scheme.transport.expire(self.params["transport"], conn, self.network.segments, self.env.now)
+        self.pump(conn)
+
+    def pump(self, conn: Any) -> None:
+        """Send all that the transport has to send now."""
+        packet = self.network.new_packet()
+        scheme, now_ps = self.scheme, self.env.now
+        while scheme.transport.send(self.params["transport"], conn, self.network.segments, packet, now_ps):
+            if not conn.coded or not scheme.coding.accept(self.params["coding"], conn, packet, now_ps):
+                self.launch(conn, packet)
+            packet = self.network.new_packet()
+        if conn.coded:
+            self.pump_coded(conn)
+        else:
+            self.network.set_timers(self, conn)
+        self.network.finish_sending(conn)
+
+    def pump_coded(self, conn: Any) -> None:
+        """Send what the encoder has ready."""
+        network, packet = self.network, self.network.new_packet()
+        estimator = network.estimators[conn.estimator]
+        emit, params = self.scheme.coding.emit, self.params["coding"]
+        while emit(params, conn, estimator, network.units, network.counters, packet, self.env.now):
+            self.launch(conn, packet)
+            network.spare_units()
+            packet = network.new_packet()
+        network.set_timers(self, conn)
+
+    def launch(self, conn: Any, packet: Any) -> None:
+        """Send a packet of a connection that begins here."""
+        packet.conn, packet.target, packet.hash = conn.id, conn.dst, conn.hash
+        if packet.kind in (DATA, CODED):
+            conn.packets_sent += 1
+            conn.bytes_sent += packet.bytes
+        self.network.counters.in_flight += 1
+        self.nic.enqueue(packet)
+
+    def collect(self, conn: Any, packet: Any) -> None:
+        """Take a data packet: through the decoder, if the connection is coded."""
+        if not conn.coded:
+            return self.receive(conn, packet)
+        coding, network, params = self.scheme.coding, self.network, self.params["coding"]
+        if coding.collect(params, conn, network.segments, network.units, packet, self.env.now):
+            self.receive(conn, packet)
+        else:
+            network.drop_reference()
+        packet = network.new_packet()
+        while coding.release(params, conn, network.segments, network.units, packet, self.env.now):
+            network.counters.in_flight += 1
+            self.receive(conn, packet)
+            packet = network.new_packet()
+        return None
+
+    def receive(self, conn: Any, packet: Any) -> None:
+        """Hand a packet to the receiving transport and send its reply."""
+        transport, params = self.scheme.transport, self.params["transport"]
+        replies = transport.receive(params, conn, self.network.segments, packet, self.env.now)
+        if conn.received_ps == NONE and conn.receive_next == conn.n_segments:
+            self.network.finish_receiving(conn)
+        if replies:
+            packet.conn, packet.target, packet.hash = conn.id, conn.src, conn.reverse_hash
+            self.nic.enqueue(packet)
+        else:
+            self.network.drop_reference()
+
+
+class Network:
+    """Ports, hosts and switches of a run, and what they share."""
+
+    def __init__(self, setup: Setup):
+        self.setup, self.made, self.env = setup, tables(setup), simpy.Environment(0)
+        make = {name: slotted(dtype) for name, dtype in vars(records).items() if isinstance(dtype, np.dtype)}
+        self.params = {name: slotted(record.dtype)(record[0]) for name, record in self.made.params.items()}
+        self.conns = [make["CONNECTION"](row) for row in self.made.conns]
+        self.flows = [make["FLOW"](row) for row in self.made.flows]
+        self.estimators = [make["ESTIMATOR"](row) for row in self.made.estimators]
+        self.switches = [make["SWITCH"](row) for row in self.made.switches]
+        state = slotted(self.made.balancer_state.dtype)
+        self.balancer_state = [state(row) for row in self.made.balancer_state]
+        self.counters = make["COUNTERS"](self.made.counters[0])
+        self.segments = bytearray(len(self.made.segments))
+        self.units: list[Any] = []
+        self.new_packet = lambda: make["PACKET"](np.zeros((), records.PACKET))
+        self.new_unit = lambda: make["UNIT"](np.zeros((), records.UNIT))
+        self.spare_units()
+        self.trace: list[tuple[int, ...]] = []
+        self.probes: list[tuple[int, ...]] = []
+        self.armed: dict[tuple[int, int], int] = {}
+        self.epoch = 0
+        self.candidates = self.made.candidates.tolist()
+        self.ports = [Port(self, make["PORT"](row), number) for number, row in enumerate(self.made.ports)]
+        self.port_records = [port.record for port in self.ports]
+        self.hosts = [Host(self, self.ports[nic]) for nic in setup.fabric.host_port]
+        self.schedule()
+
+    def schedule(self) -> None:
+        """Schedule what is known beforehand."""
+        for index, time_ps in enumerate(self.made.epoch_ps.tolist()[1:], start=1):
+            At(self.env, time_ps, EPOCH, 0).then(self.change_epoch, index)
+        for conn in self.conns:
+            At(self.env, conn.start_ps, START, conn.id).then(self.hosts[conn.src].start, conn)
+        if self.setup.probe_ps:
+            At(self.env, self.setup.probe_ps, PROBE, 0).then(self.probe)
+
+    def simulate(self, progress: Callable[[int], None] | None) -> None:
+        """Run events in order until all is done or the time is over."""
+        events = 0
+        while self.counters.open_conns or self.counters.in_flight:
+            if self.env.peek() > self.setup.end_ps:
+                self.counters.now_ps = self.setup.end_ps
+                return
+            self.env.step()
+            self.counters.now_ps = self.env.now
+            events += 1
+            if progress is not None and events % PROGRESS_EVENTS == 0:
+                progress(self.env.now)
+        self.counters.events = events
+
+    def arrive(self, port: Port, packet: Any) -> None:
+        """Take a packet that has crossed a link to the switch or host at the far end."""
+        port.record.packets_arrived += 1
+        self.counters.traversals += 1
+        self.write(TRACE_PACKETS, ARRIVED, 0, port, packet, 0)
+        node = port.record.to_node
+        if node < len(self.hosts):
+            self.hosts[node].arrival.succeed(packet)
+        else:
+            self.forward(node - len(self.hosts), packet)
+
+    def forward(self, row: int, packet: Any) -> None:
+        """Send a packet on from a switch."""
+        first = int(self.made.route_first[self.epoch, row, packet.target])
+        count = int(self.made.route_count[self.epoch, row, packet.target])
+        if count == 0:
+            return self.drop(packet, NO_ROUTE)
+        candidates = self.candidates[first : first + count]
+        path = self.choose(row, packet, candidates) if count > 1 else 0
+        self.ports[candidates[path]].enqueue(packet)
+        return None
+
+    def choose(self, row: int, packet: Any, candidates: list[int]) -> int:
+        """Ask the balancer."""
+        switch, balancer, u0 = self.switches[row], self.setup.scheme.balancer, 0.0
+        if balancer.draws:
+            u0 = uniform(switch.stream, switch.draws)
+            switch.draws += 1
+        state, conn, params = self.balancer_state[row], self.conns[packet.conn], self.params["balancer"]
+        path = balancer.choose(params, state, switch, conn, packet, self.port_records, candidates, self.env.now, u0)
+        if not 0 <= path < len(candidates):
+            raise ValueError(f"the balancer {balancer.name!r} named a path that does not exist")
+        return path
+
+    def drop(self, packet: Any, reason: int, port: Port | None = None) -> None:
+        """Lose a packet."""
+        self.conns[packet.conn].packets_dropped += 1
+        if port is None:
+            self.counters.unroutable += 1
+        else:
+            port.record.packets_dropped += 1
+            port.record.bytes_dropped += packet.bytes
+        self.write(TRACE_DROPS, DROPPED, reason, port, packet, port.record.queue_packets if port else 0)
+        self.drop_reference()
+
+    def drop_reference(self) -> None:
+        """Count a packet that is no longer in the network."""
+        self.counters.in_flight -= 1
+
+    def write(self, level: int, what: int, reason: int, port: Port | None, packet: Any, queue_packets: int) -> None:
+        """Write a line of the packet trace, if it is asked for."""
+        if self.setup.trace >= level:
+            number = NONE if port is None else port.number
+            line = (self.env.now, what, reason, number, packet.conn, packet.kind, packet.flags, packet.segment)
+            self.trace.append((*line, packet.ack, packet.bytes, queue_packets))
+
+    def spare_units(self) -> None:
+        """Keep an unused unit at hand."""
+        if len(self.units) < self.counters.units + 2:
+            self.units += [self.new_unit() for _ in range(self.counters.units + 2)]
+
+    def set_timers(self, host: Host, conn: Any) -> None:
+        """Arm both timers; one that is armed too early is left, and set anew when it fires."""
+        for kind, deadline_ps in ((TIMER, conn.timer_ps), (FLUSH, conn.flush_ps)):
+            if deadline_ps != NONE and not self.env.now < self.armed.get((kind, conn.id), NONE) <= deadline_ps:
+                self.armed[kind, conn.id] = deadline_ps
+                At(self.env, deadline_ps, kind, conn.id).then(self.fire, host, conn, kind)
+
+    def fire(self, host: Host, conn: Any, kind: int) -> None:
+        """Act on a timer if its deadline has not moved."""
+        deadline_ps = conn.timer_ps if kind == TIMER else conn.flush_ps
+        if deadline_ps != self.env.now:
+            self.set_timers(host, conn)
+        elif kind == TIMER:
+            host.expire(conn)
+        else:
+            host.pump_coded(conn)
+
+    def finish_receiving(self, conn: Any) -> None:
+        """Note that all of a connection has arrived; the first copy of a flow completes the flow."""
+        flow = self.flows[conn.flow]
+        conn.received_ps = self.env.now
+        if flow.received_ps != NONE:
+            return
+        flow.received_ps, flow.winner = self.env.now, conn.id
+        if self.setup.scheme.replication.abort_losers:
+            for other in self.conns[flow.first_conn : flow.first_conn + flow.n_conns]:
+                if other is not conn and other.acked_ps == NONE:
+                    other.state, other.timer_ps, other.flush_ps = CLOSED, NONE, NONE
+                    self.counters.open_conns -= 1
+
+    def finish_sending(self, conn: Any) -> None:
+        """Note that all of a connection is acknowledged."""
+        if conn.acked_ps == NONE and conn.una == conn.n_segments:
+            flow = self.flows[conn.flow]
+            conn.acked_ps, conn.timer_ps, conn.flush_ps = self.env.now, NONE, NONE
+            flow.acked_ps = self.env.now if flow.acked_ps == NONE else flow.acked_ps
+            self.counters.open_conns -= 1
+
+    def change_epoch(self, index: int) -> None:
+        """Change routes, and take links down and up."""
+        self.epoch = index
+        for port, up in zip(self.ports, self.made.port_up[index].tolist(), strict=True):
+            if port.record.up and not up:
+                port.fail()
+            port.record.up = int(up)
+
+    def probe(self) -> None:
+        """Take one sample of every port and connection asked for."""
+        now_ps = self.env.now
+        for number in self.setup.probe_ports:
+            port = self.port_records[number]
+            self.probes.append((now_ps, PORT_SAMPLE, number, port.queue_packets, port.queue_bytes, 0, 0, 0, 0))
+        for number in self.setup.probe_conns:
+            conn = self.conns[number]
+            windows = (conn.cwnd_bytes, conn.ssthresh_bytes, conn.srtt_ps, conn.next_segment - conn.una)
+            self.probes.append((now_ps, CONNECTION_SAMPLE, number, 0, 0, *windows))
+        At(self.env, now_ps + self.setup.probe_ps, PROBE, 0).then(self.probe)
+
+    def finished(self) -> RawRecords:
+        """Return the records as arrays."""
+        made, counters = self.made, self.counters
+        fill(made.conns, self.conns)
+        fill(made.flows, self.flows)
+        fill(made.ports, self.port_records)
+        made.units = np.zeros(counters.units, records.UNIT)
+        fill(made.units, self.units[: counters.units])
+        made.trace = np.array(self.trace, records.TRACE)
+        made.probes = np.array(self.probes, records.PROBE)
+        counters.trace, counters.probes = len(self.trace), len(self.probes)
+        fill(made.counters, [counters])
+        return made.finished()
+
+
+def run(setup: Setup, *, progress: Callable[[int], None] | None = None) -> RawRecords:
+    """Simulate `setup` and return its records; `progress` is told the simulated time in picoseconds now and then."""
+    network = Network(setup)
+    network.simulate(progress)
+    return network.finished()
