@@ -52,7 +52,7 @@ PORTS = {
     "max_queue_packets": "the most that ever were there",
     "mean_queue_bytes": "time average of the bytes in queue and in service",
     "max_queue_bytes": "the most that ever were there",
-    "utilisation": "share of the run in which the port was sending, a ratio",
+    "utilisation": "bits sent, link-layer bytes included, over what the link can send in the run, a ratio",
 }
 
 UNITS = {

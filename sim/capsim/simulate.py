@@ -159,7 +159,7 @@ def _result(scenario: Scenario, setup: Setup, raw: RawRecords, *, engine: str, c
     return Result(
         scenario=scenario,
         flows=tables.flows_table(raw, ideal_fct_s=ideal, mss_bytes=params.mss_bytes),
-        ports=tables.ports_table(raw, setup.fabric),
+        ports=tables.ports_table(raw, setup.fabric, link_bytes=setup.link_bytes),
         units=tables.units_table(raw),
         probes=tables.probes_table(raw, setup.fabric),
         trace=tables.trace_table(raw, setup.fabric),

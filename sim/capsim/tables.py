@@ -10,6 +10,7 @@ from capsim import records, schema
 from capsim.clock import PS_PER_S
 from capsim.fabric.topology import Fabric
 from capsim.state import RawRecords, Table
+from capsmodel.units import BITS_PER_BYTE
 
 SUMMED = (
     "packets_sent",
@@ -77,16 +78,17 @@ def flows_table(raw: RawRecords, *, ideal_fct_s: npt.NDArray[np.float64], mss_by
     return _ordered(columns, schema.FLOWS)
 
 
-def ports_table(raw: RawRecords, fabric: Fabric) -> pd.DataFrame:
+def ports_table(raw: RawRecords, fabric: Fabric, *, link_bytes: int) -> pd.DataFrame:
     """Return one row for each port."""
     ports, duration_ps = raw.ports, max(1, int(raw.counters["now_ps"][0]))
+    wire_bits = BITS_PER_BYTE * (ports["bytes_out"] + link_bytes * ports["packets_out"])
     columns: Columns = {
         "port": np.arange(len(ports)),
         "name": list(fabric.port_names),
         "delay_s": ports["delay_ps"] / PS_PER_S,
         "mean_queue_packets": ports["sojourn_ps"] / duration_ps,
         "mean_queue_bytes": ports["sojourn_bytes_ns"] * (PS_PER_NS / duration_ps),
-        "utilisation": ports["busy_ps"] / duration_ps,
+        "utilisation": wire_bits / ports["rate_bps"] * (PS_PER_S / duration_ps),
     }
     columns |= {name: ports[name] for name in schema.PORTS if name not in columns}
     return _ordered(columns, schema.PORTS)

@@ -131,10 +131,10 @@ class TrafficKind(
         order = rng.permutation(fabric.n_hosts)
         if self.pairs == "sides":
             order = order[fabric.leaf_of_host[order] == fabric.leaf_of_host.min()]
-        last = None if self.hosts is None else self.skip_hosts + self.hosts
+        last = len(order) if self.hosts is None else self.skip_hosts + self.hosts
         require(
-            len(order) >= (last or self.skip_hosts + 1),
-            f"traffic: skip_hosts + hosts = {last or self.skip_hosts}, but only {len(order)} hosts can send here",
+            self.skip_hosts < last <= len(order),
+            f"traffic: only {len(order)} hosts can send here, too few to skip {self.skip_hosts} and take {self.hosts or 1}",
         )
         return np.sort(order[self.skip_hosts : last])
 
