@@ -38,6 +38,12 @@ def pods(fabric: Fabric) -> Ints:
     return numbers[fabric.leaf_of_host]
 
 
+def _first_and_last(fabric: Fabric) -> tuple[int, int]:
+    first, last = int(fabric.leaf_of_host.min()), int(fabric.leaf_of_host.max())
+    require(first != last, "traffic.pairs = 'sides', but this fabric has one leaf only")
+    return first, last
+
+
 def partners(
     pairs: Pairs, fabric: Fabric, src: Ints, *, seeds: EntrySeeds, senders: Ints, stride_hosts: int = 1
 ) -> Ints:
@@ -54,8 +60,8 @@ def partners(
             to[senders] = _derangement(senders, n_hosts, seeds.partners)
             return to[src]
         case "sides":
-            far = np.flatnonzero(fabric.leaf_of_host == fabric.leaf_of_host.max())
-            return far[rng.integers(0, len(far), len(src))]
+            near, far = (np.flatnonzero(fabric.leaf_of_host == leaf) for leaf in _first_and_last(fabric))
+            return far[np.searchsorted(near, src) % len(far)]
         case "other-leaf" | "other-pod":
             group = fabric.leaf_of_host if pairs == "other-leaf" else pods(fabric)
             require(len(np.unique(group)) > 1, f"traffic.pairs = {pairs!r}, but this fabric has only one")

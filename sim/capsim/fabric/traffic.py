@@ -72,8 +72,9 @@ class TrafficKind(
     min_bytes, max_bytes : int, optional
         Sizes uniform over the whole numbers between, both included, in bytes.
     pairs : str
-        ``random`` (any two hosts), ``other-leaf``, ``other-pod``, ``sides`` (from the first leaf to the last),
-        ``permutation`` (each sender to one host of its own, nobody to itself) or ``stride`` (host x to x + stride).
+        ``random`` (any two hosts), ``other-leaf``, ``other-pod``, ``sides`` (host i of the first leaf to host i
+        of the last), ``permutation`` (each sender to one host of its own, nobody to itself) or ``stride`` (host x to
+        x + stride).
     stride_hosts : int
         The stride, in hosts.
     skip_hosts, hosts : int
@@ -134,7 +135,7 @@ class TrafficKind(
         last = len(order) if self.hosts is None else self.skip_hosts + self.hosts
         require(
             self.skip_hosts < last <= len(order),
-            f"traffic: only {len(order)} hosts can send here, too few to skip {self.skip_hosts} and take {self.hosts or 1}",
+            f"traffic: only {len(order)} hosts can send here, but skip_hosts = {self.skip_hosts} and hosts want more",
         )
         return np.sort(order[self.skip_hosts : last])
 
