@@ -8,9 +8,7 @@ from capsmodel._checks import ParameterError
 ENGINES = ("compiled", "reference")
 
 
-def run(
-    setup: Setup, *, engine: str = "compiled", progress: Callable[[int], None] | None = None
-) -> RawRecords:
+def run(setup: Setup, *, engine: str = "compiled", progress: Callable[[int], None] | None = None) -> RawRecords:
     """Simulate.
 
     Parameters

@@ -11,8 +11,9 @@ DEPART    port                  the last bit of a packet leaves a port
 ARRIVE    port                  the last bit reaches the far end
 TIMER     connection            retransmission deadline
 FLUSH     connection            deadline of the encoding buffer
-START     0                     flows that start now, in order of number
+START     connection            a flow begins
 PROBE     0                     samples are taken
+END       0                     the time is over
 ========= ===================== =========================================
 
 What follows from it: a packet that departs at t makes room for one that arrives at t; an acknowledgement that arrives
@@ -20,7 +21,9 @@ at t stops a timer that would fire at t; a link that fails at t loses a packet w
 sample at t sees everything that happened at t.
 """
 
-EPOCH, DEPART, ARRIVE, TIMER, FLUSH, START, PROBE = range(2, 9)  # 0 and 1 are SimPy's own, for its zero-delay wakes
+EPOCH, DEPART, ARRIVE, TIMER, FLUSH, START, PROBE, END = range(
+    2, 10
+)  # 0 and 1 are SimPy's own, for its zero-delay wakes
 
 ENTITY_BITS = 40
 

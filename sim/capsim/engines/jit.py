@@ -7,14 +7,15 @@ Numba, so :data:`FLAGS` drops it when it is refused.
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import from_dtype, njit, types
+from numba import from_dtype, njit
 from numba.core.caching import FunctionCache
-from numba.experimental.function_type import _get_wrapper_address
+from numba.core.ccallback import CFunc
 from numba.extending import overload
 
 import capsim
@@ -51,16 +52,18 @@ class SourceCache(FunctionCache):  # type: ignore[misc]  # Numba has no annotati
         return (*super()._index_key(sig, codegen), source_digest())
 
 
+def _use_source_cache(holder: Any, function: Callable[..., Any]) -> None:
+    with suppress(RuntimeError):  # Numba finds no place for a cache
+        holder._cache = SourceCache(function)
+
+
 def compiled(function: Callable[..., Any], signature: Any) -> Any:
     """Return `function` compiled for one signature, from the on-disk cache if it is there.
 
     A function without a file (typed into a plain interpreter) is compiled anew in each process.
     """
     dispatcher = njit(**FLAGS)(function)
-    try:
-        dispatcher._cache = SourceCache(function)
-    except RuntimeError:  # Numba finds no place for a cache
-        pass
+    _use_source_cache(dispatcher, function)
     dispatcher.compile(signature)
     dispatcher.disable_compile()
     return dispatcher
@@ -86,29 +89,13 @@ def prepare(function: Callable[..., Any]) -> None:
             inline_into_hooks(used)
 
 
-class ErasedHook(types.WrapperAddressProtocol):  # type: ignore[misc]
-    """A compiled hook behind a signature in which every parameter struct looks alike.
-
-    Records are passed by address, so a hook that was compiled for its scheme's own parameter record can be called
-    through a signature with the :func:`generic` record in that place: one compiled loop fits all schemes.
-    """
-
-    def __init__(self, hook: Hook, *, own: Any, loop_sees: Any):
-        prepare(hook)
-        self._dispatcher = compiled(hook, own)
-        self._own, self._loop_sees = own, loop_sees
-
-    def __wrapper_address__(self) -> int:
-        return int(_get_wrapper_address(self._dispatcher, self._own))
-
-    def signature(self) -> Any:
-        """Return the signature that the loop sees."""
-        return self._loop_sees
-
-    @property
-    def cached(self) -> bool:
-        """Return whether it came from the on-disk cache."""
-        return from_cache(self._dispatcher)
+def compiled_hook(hook: Hook, signature: Any) -> Any:
+    """Return a hook compiled as a C function, from the on-disk cache if it is there."""
+    prepare(hook)
+    result = CFunc(hook, (signature.args, signature.return_type), locals={}, options=FLAGS)
+    _use_source_cache(result, hook)
+    result.compile()
+    return result
 
 
 def record_type(dtype: np.dtype[Any]) -> Any:

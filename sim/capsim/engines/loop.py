@@ -1,9 +1,10 @@
 """The compiled engine, part 3: the event loop. It allocates nothing; it returns when a pool must grow."""
 
-from capsim.engines.events import ARRIVE, DEPART, EPOCH, FLUSH, PROBE, START, TIMER
+from capsim.engines.events import ARRIVE, DEPART, EPOCH, PROBE, START, TIMER
 from capsim.engines.hosts import deliver, forward, start, timer
 from capsim.engines.jit import kernel
 from capsim.engines.links import NEVER, depart, drain, fail_classes, fail_fifo, leave_wire, write_trace
+from capsim.engines.memory import byte_at, conn_at, counters_at, int64_at, node_at, packet_at, port_at, probe_at
 from capsim.records import ARRIVED, CONNECTION_SAMPLE, NONE, PORT_SAMPLE
 from capsim.state import TRACE_PACKETS
 
@@ -14,37 +15,40 @@ DONE, PAUSED, PACKETS_LOW, UNITS_LOW, TRACE_LOW, PROBES_LOW, FAULT = range(7)
 @kernel
 def epoch(w, now_ps):
     """Change routes, and take links down and up."""
-    index = w.counters[0].next_epoch
-    w.counters[0].next_epoch += 1
-    for p in range(len(w.ports)):
-        port = w.ports[p]
-        if port.up and not w.port_up[index, p]:
-            if w.config[0].classes == 1:
+    index = counters_at(w.counters, 0).next_epoch
+    counters_at(w.counters, 0).next_epoch += 1
+    for p in range(w.n_ports):
+        port = port_at(w.ports, p)
+        up = byte_at(w.port_up, index * w.n_ports + p)
+        if port.up and not up:
+            if w.classes == 1:
                 fail_fifo(w, p, port, now_ps)
             else:
                 fail_classes(w, p, port, now_ps)
-        port.up = w.port_up[index, p]
+        port.up = up
 
 
 @kernel
 def probe(w, now_ps):
     """Take one sample of every port and connection asked for."""
-    counters = w.counters[0]
-    counters.next_probe_ps += w.config[0].probe_ps
-    for p in w.probe_ports:
-        port = w.ports[p]
-        if w.config[0].classes == 1:
+    counters = counters_at(w.counters, 0)
+    counters.next_probe_ps += w.probe_ps
+    for index in range(w.n_probe_ports):
+        p = int64_at(w.probe_ports, index)
+        port = port_at(w.ports, p)
+        if w.classes == 1:
             drain(w, port, now_ps)
-        sample = w.probes[counters.probes]
+        sample = probe_at(w.probes, counters.probes)
         counters.probes += 1
         sample.time_ps = now_ps
         sample.what = PORT_SAMPLE
         sample.entity = p
         sample.queue_packets = port.queue_packets
         sample.queue_bytes = port.queue_bytes
-    for c in w.probe_conns:
-        conn = w.conns[c]
-        sample = w.probes[counters.probes]
+    for index in range(w.n_probe_conns):
+        c = int64_at(w.probe_conns, index)
+        conn = conn_at(w.conns, c)
+        sample = probe_at(w.probes, counters.probes)
         counters.probes += 1
         sample.time_ps = now_ps
         sample.what = CONNECTION_SAMPLE
@@ -58,36 +62,36 @@ def probe(w, now_ps):
 @kernel
 def shortage(w):
     """Return which pool could run out in the next event, or DONE."""
-    counters, config = w.counters[0], w.config[0]
-    if counters.free_count < config.margin:
+    counters = counters_at(w.counters, 0)
+    if counters.free_count < w.margin:
         return PACKETS_LOW
-    if len(w.units) - counters.units < config.margin:
+    if w.n_units - counters.units < w.margin:
         return UNITS_LOW
-    if config.trace and len(w.trace) - counters.trace < 4 * len(w.packets):
+    if w.trace_level and w.n_trace - counters.trace < 4 * w.n_packets:
         return TRACE_LOW
-    if config.probe_ps and len(w.probes) - counters.probes < len(w.probe_ports) + len(w.probe_conns):
+    if w.probe_ps and w.n_probes - counters.probes < w.n_probe_ports + w.n_probe_conns:
         return PROBES_LOW
-    return FAULT if config.fault else DONE
+    return FAULT if w.fault else DONE
 
 
 @kernel
 def next_start_ps(w):
     """Return when the next connection starts."""
-    c = w.counters[0].next_start
-    return w.conns[c].start_ps if c < len(w.conns) else NEVER
+    c = counters_at(w.counters, 0).next_start
+    return conn_at(w.conns, c).start_ps if c < w.n_conns else NEVER
 
 
 @kernel
 def next_event(w):
     """Return time and kind of the next event; of equal times the kind that comes first (see events.py)."""
-    time_ps, kind = w.arrive_times[1], ARRIVE
-    if w.depart_times[1] <= time_ps:
-        time_ps, kind = w.depart_times[1], DEPART
-    counters = w.counters[0]
-    if counters.next_epoch < len(w.epoch_ps) and w.epoch_ps[counters.next_epoch] <= time_ps:
-        time_ps, kind = w.epoch_ps[counters.next_epoch], EPOCH
-    if w.timer_times[1] < time_ps:
-        time_ps, kind = w.timer_times[1], TIMER
+    time_ps, kind = node_at(w.arrive_tree, 1).time_ps, ARRIVE
+    if node_at(w.depart_tree, 1).time_ps <= time_ps:
+        time_ps, kind = node_at(w.depart_tree, 1).time_ps, DEPART
+    counters = counters_at(w.counters, 0)
+    if counters.next_epoch < w.n_epochs and int64_at(w.epoch_ps, counters.next_epoch) <= time_ps:
+        time_ps, kind = int64_at(w.epoch_ps, counters.next_epoch), EPOCH
+    if node_at(w.timer_tree, 1).time_ps < time_ps:
+        time_ps, kind = node_at(w.timer_tree, 1).time_ps, TIMER
     start_ps = next_start_ps(w)
     if start_ps < time_ps:
         time_ps, kind = start_ps, START
@@ -97,37 +101,37 @@ def next_event(w):
 
 
 @kernel
-def arrive(w, h, now_ps):
+def arrive(w, now_ps):
     """Take the packet that has crossed its link to the switch or host at the far end."""
-    p = w.arrive_who[1]
-    port = w.ports[p]
+    p = node_at(w.arrive_tree, 1).entity
+    port = port_at(w.ports, p)
     number = leave_wire(w, p, port, now_ps)
-    if w.config[0].trace == TRACE_PACKETS:
-        write_trace(w, ARRIVED, 0, p, w.packets[number], now_ps, 0)
-    if port.to_node < w.config[0].n_hosts:
-        deliver(w, h, number, now_ps)
+    if w.trace_level == TRACE_PACKETS:
+        write_trace(w, ARRIVED, 0, p, packet_at(w.packets, number), now_ps, 0)
+    if port.to_node < w.n_hosts:
+        deliver(w, number, now_ps)
     else:
-        forward(w, h, port.to_node, number, now_ps)
+        forward(w, port.to_node, number, now_ps)
 
 
 @kernel
-def rare(w, h, kind, now_ps):
+def rare(w, kind, now_ps):
     """Handle every event but arrivals and departures."""
-    if kind == TIMER or kind == FLUSH:
-        timer(w, h, w.timer_who[1], now_ps)
+    if kind == TIMER:
+        timer(w, node_at(w.timer_tree, 1).entity, now_ps)
     elif kind == START:
-        c = w.counters[0].next_start
-        w.counters[0].next_start += 1
-        start(w, h, c, now_ps)
+        c = counters_at(w.counters, 0).next_start
+        counters_at(w.counters, 0).next_start += 1
+        start(w, c, now_ps)
     elif kind == EPOCH:
         epoch(w, now_ps)
     elif kind == PROBE:
         probe(w, now_ps)
 
 
-def loop(w, h, max_events):
+def loop(w, max_events):
     """Run events in order until all is done, a pool runs low, or `max_events` have passed."""
-    counters, end_ps = w.counters[0], w.config[0].end_ps
+    counters, end_ps = counters_at(w.counters, 0), w.end_ps
     for _ in range(max_events):
         low = shortage(w)
         if low != DONE:
@@ -141,9 +145,9 @@ def loop(w, h, max_events):
         counters.now_ps = now_ps
         counters.events += 1
         if kind == ARRIVE:
-            arrive(w, h, now_ps)
+            arrive(w, now_ps)
         elif kind == DEPART:
-            depart(w, w.depart_who[1], now_ps)
+            depart(w, node_at(w.depart_tree, 1).entity, now_ps)
         else:
-            rare(w, h, kind, now_ps)
+            rare(w, kind, now_ps)
     return PAUSED

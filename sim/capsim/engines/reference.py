@@ -8,12 +8,11 @@ from collections import deque
 from collections.abc import Callable, Generator
 from typing import Any
 
-import numpy as np
 import simpy
 
-from capsim import records
 from capsim.clock import serialisation_ps
-from capsim.engines.events import ARRIVE, DEPART, EPOCH, FLUSH, PROBE, START, TIMER, priority
+from capsim.engines.events import ARRIVE, DEPART, END, EPOCH, FLUSH, PROBE, START, TIMER, priority
+from capsim.engines.reference_records import Records
 from capsim.hooks import MARK, PUSH_OUT, REFUSE
 from capsim.randomness import uniform
 from capsim.records import (
@@ -33,12 +32,24 @@ from capsim.records import (
     PORT_SAMPLE,
     QUEUE_FULL,
     SYN_ACK,
-    fill,
-    slotted,
 )
-from capsim.state import TRACE_DROPS, TRACE_PACKETS, RawRecords, Setup, tables
+from capsim.state import TRACE_DROPS, TRACE_PACKETS, RawRecords, Setup
 
 PROGRESS_EVENTS = 100_000
+
+
+class Environment(simpy.Environment):
+    """SimPy's, counting its events."""
+
+    events = 0
+    progress: Callable[[int], None] | None = None
+
+    def step(self) -> None:
+        """Process the next event."""
+        super().step()
+        self.events += 1
+        if self.progress is not None and self.events % PROGRESS_EVENTS == 0:
+            self.progress(self.now)
 
 
 class At(simpy.Event):
@@ -122,7 +133,7 @@ class Port:
             packet.flags |= CONGESTION_EXPERIENCED
             port.packets_marked += 1
             self.network.conns[packet.conn].packets_marked += 1
-        self.network.write(TRACE_PACKETS, ENQUEUED, 0, self, packet, port.queue_packets)
+        self.network.trace_packet(TRACE_PACKETS, ENQUEUED, 0, self, packet)
         packet.enqueue_ps = self.env.now
         port.queue_packets += 1
         port.queue_bytes += packet.bytes
@@ -188,7 +199,7 @@ class Host:
             estimator = self.network.estimators[conn.estimator]
             self.scheme.coding.observe(self.params["coding"], conn, estimator, packet, self.env.now)
         self.scheme.transport.hear(self.params["transport"], conn, self.network.segments, packet, self.env.now)
-        self.network.drop_reference()
+        self.network.remove(packet)
         self.pump(conn)
 
     def expire(self, conn: Any) -> None:
@@ -203,7 +214,8 @@ class Host:
         while scheme.transport.send(self.params["transport"], conn, self.network.segments, packet, now_ps):
             if not conn.coded or not scheme.coding.accept(self.params["coding"], conn, packet, now_ps):
                 self.launch(conn, packet)
-            packet = self.network.new_packet()
+                packet = self.network.new_packet()
+        self.network.pool.append(packet)
         if conn.coded:
             self.pump_coded(conn)
         else:
@@ -219,6 +231,7 @@ class Host:
             self.launch(conn, packet)
             network.spare_units()
             packet = network.new_packet()
+        network.pool.append(packet)
         network.set_timers(self, conn)
 
     def launch(self, conn: Any, packet: Any) -> None:
@@ -238,12 +251,13 @@ class Host:
         if coding.collect(params, conn, network.segments, network.units, packet, self.env.now):
             self.receive(conn, packet)
         else:
-            network.drop_reference()
+            network.remove(packet)
         packet = network.new_packet()
         while coding.release(params, conn, network.segments, network.units, packet, self.env.now):
             network.counters.in_flight += 1
             self.receive(conn, packet)
             packet = network.new_packet()
+        network.pool.append(packet)
         return None
 
     def receive(self, conn: Any, packet: Any) -> None:
@@ -256,35 +270,19 @@ class Host:
             packet.conn, packet.target, packet.hash = conn.id, conn.src, conn.reverse_hash
             self.nic.enqueue(packet)
         else:
-            self.network.drop_reference()
+            self.network.remove(packet)
 
 
-class Network:
-    """Ports, hosts and switches of a run, and what they share."""
+class Network(Records):
+    """Ports, hosts and switches of a run."""
 
     def __init__(self, setup: Setup):
-        self.setup, self.made, self.env = setup, tables(setup), simpy.Environment(0)
-        make = {name: slotted(dtype) for name, dtype in vars(records).items() if isinstance(dtype, np.dtype)}
-        self.params = {name: slotted(record.dtype)(record[0]) for name, record in self.made.params.items()}
-        self.conns = [make["CONNECTION"](row) for row in self.made.conns]
-        self.flows = [make["FLOW"](row) for row in self.made.flows]
-        self.estimators = [make["ESTIMATOR"](row) for row in self.made.estimators]
-        self.switches = [make["SWITCH"](row) for row in self.made.switches]
-        state = slotted(self.made.balancer_state.dtype)
-        self.balancer_state = [state(row) for row in self.made.balancer_state]
-        self.counters = make["COUNTERS"](self.made.counters[0])
-        self.segments = bytearray(len(self.made.segments))
-        self.units: list[Any] = []
-        self.new_packet = lambda: make["PACKET"](np.zeros((), records.PACKET))
-        self.new_unit = lambda: make["UNIT"](np.zeros((), records.UNIT))
-        self.spare_units()
-        self.trace: list[tuple[int, ...]] = []
-        self.probes: list[tuple[int, ...]] = []
+        super().__init__(setup)
+        self.env = Environment(0)
+        self.done = self.env.event()
         self.armed: dict[tuple[int, int], int] = {}
         self.epoch = 0
-        self.candidates = self.made.candidates.tolist()
-        self.ports = [Port(self, make["PORT"](row), number) for number, row in enumerate(self.made.ports)]
-        self.port_records = [port.record for port in self.ports]
+        self.ports = [Port(self, record, number) for number, record in enumerate(self.port_records)]
         self.hosts = [Host(self, self.ports[nic]) for nic in setup.fabric.host_port]
         self.schedule()
 
@@ -297,25 +295,18 @@ class Network:
         if self.setup.probe_ps:
             At(self.env, self.setup.probe_ps, PROBE, 0).then(self.probe)
 
-    def simulate(self, progress: Callable[[int], None] | None) -> None:
-        """Run events in order until all is done or the time is over."""
-        events = 0
-        while self.counters.open_conns or self.counters.in_flight:
-            if self.env.peek() > self.setup.end_ps:
-                self.counters.now_ps = self.setup.end_ps
-                return
-            self.env.step()
-            self.counters.now_ps = self.env.now
-            events += 1
-            if progress is not None and events % PROGRESS_EVENTS == 0:
-                progress(self.env.now)
-        self.counters.events = events
+    def simulate(self) -> None:
+        """Run until all is done or the time is over."""
+        At(self.env, self.setup.end_ps, END, 0).then(self.end)
+        if self.counters.open_conns:
+            self.env.run(until=self.done)
+        self.counters.now_ps, self.counters.events = self.env.now, self.env.events
 
     def arrive(self, port: Port, packet: Any) -> None:
         """Take a packet that has crossed a link to the switch or host at the far end."""
         port.record.packets_arrived += 1
         self.counters.traversals += 1
-        self.write(TRACE_PACKETS, ARRIVED, 0, port, packet, 0)
+        self.trace_packet(TRACE_PACKETS, ARRIVED, 0, port, packet)
         node = port.record.to_node
         if node < len(self.hosts):
             self.hosts[node].arrival.succeed(packet)
@@ -353,24 +344,32 @@ class Network:
         else:
             port.record.packets_dropped += 1
             port.record.bytes_dropped += packet.bytes
-        self.write(TRACE_DROPS, DROPPED, reason, port, packet, port.record.queue_packets if port else 0)
-        self.drop_reference()
+        self.trace_packet(TRACE_DROPS, DROPPED, reason, port, packet)
+        self.remove(packet)
 
-    def drop_reference(self) -> None:
-        """Count a packet that is no longer in the network."""
+    def remove(self, packet: Any) -> None:
+        """Take a packet out of the network."""
         self.counters.in_flight -= 1
+        self.pool.append(packet)
+        self.check_done()
 
-    def write(self, level: int, what: int, reason: int, port: Port | None, packet: Any, queue_packets: int) -> None:
+    def check_done(self) -> None:
+        """End the run when every connection has finished and the network is empty."""
+        if not self.counters.open_conns and not self.counters.in_flight:
+            self.end()
+
+    def end(self) -> None:
+        """Let the run stop after this event."""
+        if not self.done.triggered:
+            self.done.succeed()
+
+    def trace_packet(self, level: int, what: int, reason: int, port: Port | None, packet: Any) -> None:
         """Write a line of the packet trace, if it is asked for."""
         if self.setup.trace >= level:
             number = NONE if port is None else port.number
+            queue_packets = 0 if port is None or what == ARRIVED else port.record.queue_packets
             line = (self.env.now, what, reason, number, packet.conn, packet.kind, packet.flags, packet.segment)
             self.trace.append((*line, packet.ack, packet.bytes, queue_packets))
-
-    def spare_units(self) -> None:
-        """Keep an unused unit at hand."""
-        if len(self.units) < self.counters.units + 2:
-            self.units += [self.new_unit() for _ in range(self.counters.units + 2)]
 
     def set_timers(self, host: Host, conn: Any) -> None:
         """Arm both timers; one that is armed too early is left, and set anew when it fires."""
@@ -409,6 +408,7 @@ class Network:
             conn.acked_ps, conn.timer_ps, conn.flush_ps = self.env.now, NONE, NONE
             flow.acked_ps = self.env.now if flow.acked_ps == NONE else flow.acked_ps
             self.counters.open_conns -= 1
+            self.check_done()
 
     def change_epoch(self, index: int) -> None:
         """Change routes, and take links down and up."""
@@ -430,23 +430,10 @@ class Network:
             self.probes.append((now_ps, CONNECTION_SAMPLE, number, 0, 0, *windows))
         At(self.env, now_ps + self.setup.probe_ps, PROBE, 0).then(self.probe)
 
-    def finished(self) -> RawRecords:
-        """Return the records as arrays."""
-        made, counters = self.made, self.counters
-        fill(made.conns, self.conns)
-        fill(made.flows, self.flows)
-        fill(made.ports, self.port_records)
-        made.units = np.zeros(counters.units, records.UNIT)
-        fill(made.units, self.units[: counters.units])
-        made.trace = np.array(self.trace, records.TRACE)
-        made.probes = np.array(self.probes, records.PROBE)
-        counters.trace, counters.probes = len(self.trace), len(self.probes)
-        fill(made.counters, [counters])
-        return made.finished()
-
 
 def run(setup: Setup, *, progress: Callable[[int], None] | None = None) -> RawRecords:
     """Simulate `setup` and return its records; `progress` is told the simulated time in picoseconds now and then."""
     network = Network(setup)
-    network.simulate(progress)
+    network.env.progress = progress
+    network.simulate()
     return network.finished()
