@@ -11,7 +11,7 @@ from capsim.registry import scheme as find
 from capsim.registry import schemes as all_schemes
 from capsim.results import whole_folder
 from capsim.scenario import Comparison, Scenario
-from capsmodel._checks import ParameterError
+from capsmodel._checks import ParameterError, require
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, print_table
 from capsmodel.cli._scenario import Engine, ScenarioOptions, scenario_from
@@ -79,7 +79,7 @@ def compare(
         _save(compared, chosen, out)
     table = compared.table()
     if json or csv:
-        print_table(_records(table), as_json=json, as_csv=csv)
+        print_table(_records(table.astype(object).where(table.notna(), None)), as_json=json, as_csv=csv)
         return
     print_table(_wide(table), title=f"{chosen.name}: mean ± 95% half-width over {replicates} seeds")
     console().print(_totals_line(compared))
@@ -89,8 +89,11 @@ def _asked(scenario: Scenario, schemes: str | None, seeds: int | None) -> tuple[
     written = scenario.compare
     if schemes is None and written is None:
         raise ParameterError("--schemes is missing: name them, as in --schemes ecmp,rps,caps")
-    names = tuple(part.strip() for part in schemes.split(",")) if schemes else written.schemes if written else ()
-    return names, seeds or (written.seeds if written else 5)
+    default = written or Comparison(schemes=())
+    names = default.schemes if schemes is None else tuple(part.strip() for part in schemes.split(","))
+    replicates = default.seeds if seeds is None else seeds
+    require(replicates >= 1, f"--seeds {replicates}, but an interval needs at least 1 run, better 5")
+    return names, replicates
 
 
 def _records(table: "pd.DataFrame") -> list[dict[str, Any]]:

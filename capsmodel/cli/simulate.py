@@ -1,5 +1,6 @@
 """``capsmodel simulate`` and ``capsmodel rerun``: one run, and the same run again from its result."""
 
+import math
 import tempfile
 from pathlib import Path
 from typing import Any, Literal
@@ -61,7 +62,9 @@ def simulate(
         result.save(out)
     values: dict[str, Any] = result.summary.to_dict()
     if json or csv:
-        print_table([values], as_json=json, as_csv=csv)
+        # NaN is no JSON: what does not apply to this run is null, and an empty cell in CSV.
+        known = {name: None if math.isnan(value) else value for name, value in values.items()}
+        print_table([known], as_json=json, as_csv=csv)
         return
     title = f"{chosen.name}: {chosen.scheme}, seed {chosen.seed}"
     print_table([{"figure": name, "value": value} for name, value in values.items()], title=title)

@@ -14,6 +14,12 @@ packet time   8 B/C  ``serialisation_ps`` picosecond
 """
 
 from decimal import ROUND_HALF_UP, Decimal
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+Bytes = TypeVar("Bytes", int, npt.NDArray[np.int64])
 
 PS_PER_S = 1_000_000_000_000
 BIT_PS_PER_BYTE_S = 8 * PS_PER_S
@@ -52,19 +58,19 @@ def to_s(time_ps: int) -> float:
     return time_ps / PS_PER_S
 
 
-def serialisation_ps(packet_bytes: int, rate_bps: int) -> int:
+def serialisation_ps(packet_bytes: Bytes, rate_bps: int) -> Bytes:
     """Return the time in picoseconds that a packet occupies a link, rounded half up.
 
     Parameters
     ----------
-    packet_bytes : int
+    packet_bytes : int or ndarray of int64
         Bytes on the wire, at most 1 000 000 (beyond that the product leaves int64 in the compiled engine).
     rate_bps : int
         Link rate in bits per second, at least 1.
 
     Returns
     -------
-    int
+    int or ndarray of int64
         8 · packet_bytes · 10¹² / rate_bps, rounded half up.
 
     Examples

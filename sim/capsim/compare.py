@@ -58,6 +58,10 @@ def half_width(values: npt.ArrayLike) -> float:
     return quantile * float(sample.std(ddof=1)) / float(np.sqrt(len(sample)))
 
 
+def _mean(values: npt.NDArray[np.float64]) -> float:
+    return float(values.mean()) if len(values) else float("nan")
+
+
 @dataclass(frozen=True)
 class Compared:
     """Outcome of a comparison.
@@ -76,8 +80,8 @@ class Compared:
     def table(self, figures: Sequence[str] = FIGURES) -> pd.DataFrame:
         """Return one row for each scheme and figure: mean and half-width over seeds, and the ratio to the first.
 
-        ``ratio`` is the mean over seeds of this scheme's figure over the first scheme's with the same seed, and
-        ``ratio_half_width`` its 95% half-width; ``seeds`` counts the seeds with a value.
+        ``ratio`` is the mean over seeds of this scheme's figure over the first scheme's with the same seed (where that is
+        not 0), and ``ratio_half_width`` its 95% half-width; ``seeds`` counts the seeds with a value.
         """
         rows = [self._row(scheme, figure) for scheme in self.schemes for figure in figures]
         return pd.DataFrame(rows)
@@ -86,14 +90,14 @@ class Compared:
         values, base = self._by_seed(scheme, figure), self._by_seed(self.schemes[0], figure)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = values / base
-        known = values[np.isfinite(values)]
+        known, related = values[np.isfinite(values)], ratios[np.isfinite(ratios)]
         return {
             "scheme": scheme,
             "figure": figure,
-            "mean": float(known.mean()) if len(known) else float("nan"),
+            "mean": _mean(known),
             "half_width": half_width(known),
-            "ratio": float(ratios.mean()),
-            "ratio_half_width": half_width(ratios),
+            "ratio": _mean(related),
+            "ratio_half_width": half_width(related),
             "seeds": len(known),
         }
 

@@ -10,12 +10,12 @@ ideal completion time :math:`T_0` ``ideal_fct_s``  second
 import numpy as np
 import numpy.typing as npt
 
-from capsim.clock import PS_PER_S
+from capsim.clock import MAX_PS, PS_PER_S, serialisation_ps
 from capsim.fabric.topology import Fabric
 from capsim.state import Flows
-from capsmodel.units import BITS_PER_BYTE
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 Way = tuple[tuple[int, ...], int]  # rates of the links in order, sum of their delays
 
 
@@ -41,13 +41,13 @@ def ideal_fct_s(flows: Flows, fabric: Fabric, *, mss_bytes: int, header_bytes: i
     pairs, pair_of_flow = np.unique(ends, axis=0, return_inverse=True)
     inner: dict[tuple[int, int], set[Way]] = {}
     ways = [_ways(fabric, int(src), int(dst), inner) for src, dst in pairs]
-    best = np.full(len(flows.src), np.inf)
+    best_ps = np.full(len(flows.src), MAX_PS)
     pair_of_flow = pair_of_flow.ravel()
     for way in set().union(*ways):
         mine = np.array([way in choices for choices in ways])[pair_of_flow]
-        time_s = _alone_s(flows.flow_bytes[mine], way, mss_bytes=mss_bytes, extra_bytes=header_bytes + link_bytes)
-        best[mine] = np.minimum(best[mine], time_s)
-    return best
+        time_ps = _alone_ps(flows.flow_bytes[mine], way, mss_bytes=mss_bytes, extra_bytes=header_bytes + link_bytes)
+        best_ps[mine] = np.minimum(best_ps[mine], time_ps)
+    return best_ps / PS_PER_S
 
 
 def _ways(fabric: Fabric, src: int, dst: int, inner: dict[tuple[int, int], set[Way]]) -> set[Way]:
@@ -64,17 +64,17 @@ def _way(fabric: Fabric, ports: tuple[int, ...]) -> Way:
     return tuple(int(fabric.rate_bps[port]) for port in ports), sum(int(fabric.delay_ps[port]) for port in ports)
 
 
-def _alone_s(flow_bytes: npt.NDArray[np.int64], way: Way, *, mss_bytes: int, extra_bytes: int) -> Floats:
+def _alone_ps(flow_bytes: Ints, way: Way, *, mss_bytes: int, extra_bytes: int) -> Ints:
     """Store and forward, hop by hop: when the last full packet and the last packet have been sent at each hop."""
     rates, delay_ps = way
     full_packets = -(-flow_bytes // mss_bytes) - 1
-    last_bits = BITS_PER_BYTE * (flow_bytes - full_packets * mss_bytes + extra_bytes)
-    full_bits = BITS_PER_BYTE * (mss_bytes + extra_bytes)
-    last_s = np.zeros(len(flow_bytes))
-    first_full_s, slowest_s = 0.0, 0.0
+    last_bytes = flow_bytes - full_packets * mss_bytes + extra_bytes
+    last_ps = np.zeros(len(flow_bytes), np.int64)
+    first_full_ps, slowest_ps = 0, 0
     for rate_bps in rates:
-        first_full_s += full_bits / rate_bps
-        slowest_s = max(slowest_s, full_bits / rate_bps)
-        full_s = np.where(full_packets > 0, first_full_s + (full_packets - 1) * slowest_s, 0.0)
-        last_s = np.maximum(last_s, full_s) + last_bits / rate_bps
-    return last_s + delay_ps / PS_PER_S
+        one_ps = serialisation_ps(mss_bytes + extra_bytes, rate_bps)
+        first_full_ps += one_ps
+        slowest_ps = max(slowest_ps, one_ps)
+        full_ps = np.where(full_packets > 0, first_full_ps + (full_packets - 1) * slowest_ps, 0)
+        last_ps = np.maximum(last_ps, full_ps) + serialisation_ps(last_bytes, rate_bps)
+    return last_ps + delay_ps
