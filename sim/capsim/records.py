@@ -127,6 +127,7 @@ CONNECTION = np.dtype(
         ("src", "i4"),
         ("dst", "i4"),
         ("n_segments", "i8"),
+        ("mss_bytes", "i8"),
         ("last_segment_bytes", "i8"),
         ("hash", "i8"),  # of data packets
         ("reverse_hash", "i8"),  # of acknowledgements
@@ -167,6 +168,7 @@ CONNECTION = np.dtype(
         # -- coding
         ("unit_first", "i8"),  # first segment in the encoding buffer
         ("unit_next", "i8"),  # one above the last
+        ("unit_bytes", "i8"),  # size of the largest packet in it
         ("open_unit", "i4"),  # being emitted
         ("emitted", "i4"),
         ("first_unit", "i4"),  # oldest unit not yet released at the receiver
@@ -175,7 +177,6 @@ CONNECTION = np.dtype(
         ("release_end", "i8"),
         ("release_unit", "i4"),
         ("estimator", "i4"),
-        ("in_network", "i8"),  # coded packets of open units, sent and neither arrived nor lost
         # -- counters of the switches
         ("routed_bytes", "i8"),  # data that the first switch has routed
         ("routed_ack_bytes", "i8"),
@@ -245,6 +246,8 @@ ESTIMATOR = np.dtype(
         ("known_acks", "i8"),  # of the last period that had any
         ("known_blocked", "i8"),
         ("smoothed_rtt_ps", "i8"),
+        ("all_acks", "i8"),
+        ("all_rtt_ps", "i8"),
     ],
     align=True,
 )

@@ -174,8 +174,8 @@ def tables(setup: Setup) -> Tables:
         epoch_ps=np.array([epoch.time_ps for epoch in fabric.epochs], np.int64),
         port_up=np.stack([epoch.port_up for epoch in fabric.epochs]),
         params=params,
-        # A window of data, as much again in repair packets, the replies to one decoded unit, and start-up.
-        margin=3 * window + 16,
+        # A window of data, its repair packets, the replies to one decoded unit, and start-up.
+        margin=int((3 + getattr(scheme.coding.params, "max_overhead", 0)) * window) + 16,
     )
 
 
@@ -233,6 +233,7 @@ def _connections(setup: Setup) -> Table:
     conns["reverse_hash"] = [key(setup.hash_seed, ACK_HASH, row) for row in range(len(flow))]
     mss = scheme.transport.params.mss_bytes
     flow_bytes = np.asarray(source.flow_bytes, np.int64)[flow]
+    conns["mss_bytes"] = mss
     conns["n_segments"] = -(-flow_bytes // mss)
     conns["last_segment_bytes"] = flow_bytes - (conns["n_segments"] - 1) * mss
     conns["estimator"] = conns["src"] if scheme.coding.shared_estimator else number

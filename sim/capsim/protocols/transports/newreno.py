@@ -54,14 +54,20 @@ def send(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int
 
 
 def hear(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
-    """Take an acknowledgement: new data, or a duplicate."""
+    """Take an acknowledgement."""
+    hear_acknowledgement(params, conn, segments, packet, now_ps)
+    return 0
+
+
+@inlined
+def hear_acknowledgement(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> None:
+    """Tell new data from a duplicate."""
     if conn.state != ESTABLISHED:
         open_by_reply(params, conn, packet, now_ps)
     elif packet.ack > conn.una:
         _hear_new(params, conn, segments, packet, now_ps)
     elif packet.ack == conn.una and conn.una < conn.high:
         _hear_duplicate(params, conn)
-    return 0
 
 
 @inlined

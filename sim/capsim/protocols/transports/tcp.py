@@ -76,6 +76,7 @@ class TcpParams:
     ecn: bool = False
 
 
+@inlined
 def open_connection(params: Any, conn: Any, now_ps: int) -> int:
     """Start a connection: initial window, no RTT sample yet."""
     conn.state = SYN_SENT if params.handshake else ESTABLISHED

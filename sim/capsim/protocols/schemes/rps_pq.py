@@ -1,0 +1,10 @@
+"""RPS_pq: rps with two strict-priority classes at every port, short flows above long ones (CAPS, section IX)."""
+
+from dataclasses import replace
+
+from capsim.protocols.queues.priority import PRIORITY
+from capsim.protocols.schemes import rps
+
+SCHEME = replace(
+    rps.SCHEME, name="rps_pq", summary="rps with strict priority for short flows", queue=PRIORITY, cite="caps"
+)
