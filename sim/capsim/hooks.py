@@ -4,22 +4,22 @@ A hook decides from what it is given and writes to the records that it is given.
 generator: the time and a uniform number are arguments. It must stay within what Numba compiles without allocating:
 numbers, records, ``if`` and loops, and module-level functions marked :func:`inlined`.
 
-===================== =========================================================================== ==================
-Hook                  Arguments                                                                   Returns
-===================== =========================================================================== ==================
-``Balancer.choose``   params, state, switch, conn, packet, ports, candidates, now_ps, u0          index into candidates
-``Queue.admit``       params, port, packet, queue_packets, queue_bytes                            a verdict below
-``Transport.open``    params, conn, now_ps                                                        0
-``Transport.send``    params, conn, segments, packet, now_ps                                      1: `packet` is filled in
-``Transport.receive`` params, conn, segments, packet, now_ps                                      1: `packet` is now the reply
-``Transport.hear``    params, conn, segments, packet, now_ps                                      0
-``Transport.expire``  params, conn, segments, now_ps                                              0
-``Coding.accept``     params, conn, packet, now_ps                                                1: the encoder keeps it
-``Coding.emit``       params, conn, estimator, units, counters, packet, now_ps                    1: `packet` is filled in
-``Coding.collect``    params, conn, segments, units, packet, now_ps                               1: hand `packet` to TCP
-``Coding.release``    params, conn, segments, units, packet, now_ps                               1: hand `packet` to TCP
-``Coding.observe``    params, conn, estimator, packet, now_ps                                     0
-===================== =========================================================================== ==================
+===================== ================================================================== ========================
+Hook                  Arguments                                                          Returns
+===================== ================================================================== ========================
+``Balancer.choose``   params, state, switch, conn, packet, ports, candidates, now_ps, u0 index of a candidate
+``Queue.admit``       params, port, packet, queue_packets, queue_bytes                   a verdict
+``Transport.open``    params, conn, now_ps                                               0
+``Transport.send``    params, conn, segments, packet, now_ps                             1: `packet` is filled in
+``Transport.receive`` params, conn, segments, packet, now_ps                             1: `packet` is the reply
+``Transport.hear``    params, conn, segments, packet, now_ps                             0
+``Transport.expire``  params, conn, segments, now_ps                                     0
+``Coding.accept``     params, conn, packet, now_ps                                       1: the encoder keeps it
+``Coding.emit``       params, conn, estimator, units, counters, packet, now_ps           1: `packet` is filled in
+``Coding.collect``    params, conn, segments, units, packet, now_ps                      1: `packet` goes to TCP
+``Coding.release``    params, conn, segments, units, packet, now_ps                      1: `packet` goes to TCP
+``Coding.observe``    params, conn, estimator, packet, now_ps                            0
+===================== ================================================================== ========================
 
 `params` is the parameter struct of the component as a record: the same names, except that a time ``rto_s`` becomes
 ``rto_ps``; `state` is one record per switch of the dtype ``Balancer.state``; `segments` holds one byte of flags per

@@ -34,7 +34,9 @@ class Resources:
     simulated_s : float
         Simulated time, in seconds.
     cpu_s : float
-        Processor time of the engine, compilation included where it was needed, in seconds.
+        Processor time of the engine, in seconds.
+    loading_cpu_s : float
+        Processor time to load the engine, or to compile it in the first process that uses a scheme, in seconds.
     peak_memory_bytes : int
         Largest resident size of the process so far; 0 where the system does not tell.
     """
@@ -43,6 +45,7 @@ class Resources:
     events: int
     simulated_s: float
     cpu_s: float
+    loading_cpu_s: float
     peak_memory_bytes: int
 
 

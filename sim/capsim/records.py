@@ -153,7 +153,9 @@ CONNECTION = np.dtype(
         ("partial_acks", "i8"),
         ("limited_segments", "i8"),  # sent by limited transmit, not part of FlightSize (RFC 5681, section 3.2)
         ("timed_out", "i8"),  # segment of the last timeout
-        ("pipe_packets", "i8"),  # RFC 6675
+        ("pipe_packets", "i8"),  # RFC 6675: Pipe
+        ("lost_below", "i8"),  # RFC 6675: what is below and not SACKed is lost
+        ("high_sacked", "i8"),
         ("srtt_ps", "i8"),
         ("rttvar_ps", "i8"),
         ("rto_ps", "i8"),
@@ -165,6 +167,8 @@ CONNECTION = np.dtype(
         # -- receiver
         ("receive_next", "i8"),
         ("highest_received", "i8"),
+        ("sack_first", "i8", (3,)),  # blocks reported last, newest first
+        ("sack_end", "i8", (3,)),
         # -- coding
         ("unit_first", "i8"),  # first segment in the encoding buffer
         ("unit_next", "i8"),  # one above the last

@@ -5,6 +5,4 @@ from dataclasses import replace
 from capsim.protocols.queues.priority import PRIORITY
 from capsim.protocols.schemes import ecmp
 
-SCHEME = replace(
-    ecmp.SCHEME, name="ecmp_pq", summary="ecmp with strict priority for short flows", queue=PRIORITY, cite="caps"
-)
+SCHEME = replace(ecmp.SCHEME, name="ecmp_pq", summary="ECMP, short flows first", queue=PRIORITY, cite="caps")

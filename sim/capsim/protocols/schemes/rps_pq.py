@@ -5,6 +5,4 @@ from dataclasses import replace
 from capsim.protocols.queues.priority import PRIORITY
 from capsim.protocols.schemes import rps
 
-SCHEME = replace(
-    rps.SCHEME, name="rps_pq", summary="rps with strict priority for short flows", queue=PRIORITY, cite="caps"
-)
+SCHEME = replace(rps.SCHEME, name="rps_pq", summary="RPS, short flows first", queue=PRIORITY, cite="caps")

@@ -36,6 +36,12 @@ def send(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int
     if conn.resend:
         conn.resend = 0
         return send_segment(params, conn, packet, conn.una, now_ps)
+    return send_next(params, conn, packet, now_ps)
+
+
+@inlined
+def send_next(params: Any, conn: Any, packet: Any, now_ps: int) -> int:
+    """Send the next segment if the window, widened by limited transmit, allows it."""
     segment = conn.next_segment
     in_flight = segment - conn.una
     if segment >= conn.n_segments or in_flight > conn.ring_mask:
@@ -132,7 +138,14 @@ def expire(params: Any, conn: Any, segments: Any, now_ps: int) -> int:
     """Go back to the first unacknowledged segment with a window of one (RFC 5681 section 3.1, RFC 6298 section 5)."""
     if conn.state == SYN_SENT:
         expire_syn(params, conn, now_ps)
-        return 0
+    else:
+        go_back(params, conn, now_ps)
+    return 0
+
+
+@inlined
+def go_back(params: Any, conn: Any, now_ps: int) -> None:
+    """Begin again at the first unacknowledged segment."""
     if conn.timed_out != conn.una:
         halve(params, conn)
     conn.timed_out = conn.una
@@ -144,7 +157,6 @@ def expire(params: Any, conn: Any, segments: Any, now_ps: int) -> int:
     conn.resend = 0
     conn.next_segment = conn.una
     back_off(params, conn, now_ps)
-    return 0
 
 
 NEWRENO = Transport(
