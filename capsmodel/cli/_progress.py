@@ -1,4 +1,4 @@
-"""A progress bar in simulated time: only on a terminal, only for runs over two seconds."""
+"""What a waiting person sees: only on a terminal, and gone at the end."""
 
 import sys
 import time
@@ -29,6 +29,16 @@ class _Bar:
             self.progress.start()
         total = self.total_s if now_s <= self.total_s else None
         self.progress.update(self.task, completed=now_s, total=total, now=f"{now_s * 1e3:.1f} ms simulated")
+
+
+@contextmanager
+def waiting(text: str) -> Iterator[None]:
+    """Show `text` while something without a measure of progress goes on."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    with Console(stderr=True).status(text):
+        yield
 
 
 @contextmanager

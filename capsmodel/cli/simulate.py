@@ -1,23 +1,23 @@
 """``capsmodel simulate`` and ``capsmodel rerun``: one run, and the same run again from its result."""
 
 import math
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any, Literal
 
 from capsim import schema
-from capsim.fabric.traffic import Poisson
+from capsim.clock import to_s
 from capsim.memory import trace_size_bytes
 from capsim.registry import scheme as find
 from capsim.results import Result, check_folder, read_manifest, read_table
 from capsim.scenario import Scenario, from_dict
-from capsim.simulate import prepare
-from capsim.simulate import simulate as run_scenario
+from capsim.simulate import load, prepare, run_prepared
 from capsmodel import __version__
 from capsmodel._checks import ParameterError
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, print_table
-from capsmodel.cli._progress import simulated_time
+from capsmodel.cli._progress import simulated_time, waiting
 from capsmodel.cli._scenario import Engine, ScenarioOptions, scenario_from, with_scheme
 
 _PARQUET = frozenset(f"{name}.parquet" for name in schema.TABLES)
@@ -72,28 +72,17 @@ def simulate(
 
 
 def _run(scenario: Scenario, engine: Engine) -> Result:
-    _announce_trace(scenario)
-    with simulated_time(_last_start_s(scenario)) as progress:
-        return run_scenario(scenario, engine=engine, progress=progress)
-
-
-def _last_start_s(scenario: Scenario) -> float:
-    """Return about when the last Poisson flow starts, in seconds; 0 when nothing arrives over time."""
-    fabric = scenario.fabric.build()
-    spans = [
-        entry.start_s + (entry.duration_s or (entry.flows or 0) / entry.rate_per_s(fabric))
-        for entry in scenario.traffic
-        if isinstance(entry, Poisson)
-    ]
-    return min(max(spans, default=0.0), scenario.end_s)
-
-
-def _announce_trace(scenario: Scenario) -> None:
+    setup = prepare(scenario)
     if scenario.trace == "packets":
-        setup = prepare(scenario)
         mss_bytes = setup.scheme.transport.params.mss_bytes
         size = trace_size_bytes(scenario, setup.fabric, setup.flows, mss_bytes=mss_bytes)
-        console().print(f"the trace will take about {size / 1e6:.0f} MB of memory")
+        print(f"the packet trace will take about {size / 1e6:.0f} MB of memory", file=sys.stderr)
+    with waiting("loading the engine; a scheme is compiled once, in under 30 s"):
+        compiled = load(setup, engine=engine)
+    if compiled and sys.stderr.isatty():
+        print("compiled; the next run finds the machine code on disk", file=sys.stderr)
+    with simulated_time(to_s(int(setup.flows.start_ps[-1]))) as progress:
+        return run_prepared(scenario, setup, engine=engine, progress=progress)
 
 
 def _resources_line(result: Result) -> str:
@@ -102,7 +91,7 @@ def _resources_line(result: Result) -> str:
     per_second = used.traversals / used.cpu_s / 1e6 if used.cpu_s else 0.0
     return (
         f"{used.traversals} link traversals, {used.events} events, {used.simulated_s:.6g} s simulated, "
-        f"{used.cpu_s:.2f} CPU s ({per_second:.2f} M traversals/s), "
+        f"{used.cpu_s:.2f} CPU s ({per_second:.2f} M traversals/s) after {used.loading_cpu_s:.2f} s of loading, "
         f"{used.peak_memory_bytes / 1e6:.0f} MB peak memory, {dropped} packets dropped"
     )
 
