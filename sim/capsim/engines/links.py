@@ -322,11 +322,12 @@ def fail_fifo(w, p, port, now_ps):
 @kernel
 def fail_classes(w, p, port, now_ps):
     """Lose what a strict-priority port has not sent."""
-    if port.service != NONE:
-        forget(w, port, packet_at(w.packets, port.service))
-        drop(w, p, port.service, LINK_DOWN, now_ps)
-        port.service = NONE
-        set_time(w.depart_tree, w.depart_leaves, p, NEVER)
+    if port.service == NONE:
+        return
+    forget(w, port, packet_at(w.packets, port.service))
+    drop(w, p, port.service, LINK_DOWN, now_ps)
+    port.service = NONE
+    set_time(w.depart_tree, w.depart_leaves, p, NEVER)
     for level in range(2):
         while port.class_head[level] != NONE:
             number = port.class_head[level]
