@@ -1,7 +1,7 @@
 """Small set-ups for tests of the engines."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from capsim.engines import run
 from capsim.fabric.flows import FlowList
 from capsim.fabric.kinds import Dumbbell, FabricKind, FatTree, LeafSpine, ParallelPaths
 from capsim.hooks import ACCEPT, REFUSE, Queue, Scheme
+from capsim.records import CODED, DATA, ENQUEUED, RETRANSMITTED
 from capsim.registry import scheme
 from capsim.state import TRACE_PACKETS, RawRecords, Setup
 
@@ -48,7 +49,7 @@ def random_flows(n_hosts: int, *, n_flows: int, rng: Any, within_us: float = 500
 
 
 def setup_of(kind: FabricKind, flows: FlowList, name: str | Scheme = "ecmp", **options: Any) -> Setup:
-    """Return a set-up with timeouts of 2 ms and a full trace; `options` are fields of Setup or `transport=` and so on."""
+    """Return a set-up with timeouts of 2 ms and a full trace; `options` are fields of Setup or `transport=` etc."""
     chosen = scheme(name) if isinstance(name, str) else name
     parts = {key: options.pop(key) for key in ("transport", "balancer", "queue", "coding") if key in options}
     parts["transport"] = {"min_rto_s": 2e-3, "initial_rto_s": 2e-3} | parts.get("transport", {})
@@ -73,17 +74,28 @@ def differences(setup: Setup) -> list[str]:
     return found
 
 
+@dataclass(frozen=True, kw_only=True)
+class Losses:
+    """Which packets of data get lost at the links into `at_node`: the first time, or every time."""
+
+    at_node: int
+    once_a: int = -1
+    once_b: int = -1
+    once_c: int = -1
+    once_d: int = -1
+    always: int = -1
+
+
 def refuse_listed(params: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> int:
-    """Refuse the first transmission of four given segments at port 0, and of one also the retransmission."""
-    if port.to_node != params.at_node or packet.kind not in (0, 4):
+    """Refuse the packets listed; a coded packet is known by first segment of its unit + position in it."""
+    if port.to_node != params.at_node or packet.kind not in (DATA, CODED):
         return ACCEPT
-    number = packet.position if packet.kind == 4 else packet.segment
-    first_time = not packet.flags & 1
-    listed = number in (params.a, params.b, params.c, params.d)
-    return REFUSE if (listed and first_time) or (number == params.twice and packet.kind == 0) else ACCEPT
+    number = packet.segment + (packet.position if packet.kind == CODED else 0)
+    listed = number in (params.once_a, params.once_b, params.once_c, params.once_d)
+    return REFUSE if (listed and not packet.flags & RETRANSMITTED) or number == params.always else ACCEPT
 
 
-def with_losses(base: Scheme, params: Any) -> Scheme:
+def with_losses(base: Scheme, params: Losses) -> Scheme:
     """Return `base` with a queue that loses chosen packets."""
     return replace(base, queue=Queue(name="refuse_listed", admit=refuse_listed, params=params))
 
@@ -92,3 +104,11 @@ def one_run(setup: Setup) -> RawRecords:
     """Run the compiled engine, after the reference engine has agreed."""
     assert differences(setup) == []
     return run(setup)
+
+
+def sent_by(records: RawRecords, setup: Setup, conn: int = 0) -> Any:
+    """Return the lines of the trace that say what data connection `conn` gave to its NIC."""
+    trace = records.trace
+    nic = setup.fabric.host_port[records.conns[conn]["src"]]
+    ours = (trace["what"] == ENQUEUED) & (trace["port"] == nic) & (trace["conn"] == conn)
+    return trace[ours & np.isin(trace["kind"], (DATA, CODED))]
