@@ -41,7 +41,7 @@ what these hand on goes to `receive`.
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -49,6 +49,7 @@ from capsim.clock import to_ps
 from capsmodel._checks import ParameterError, require
 
 Hook = Callable[..., int]
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Verdicts of Queue.admit
 ACCEPT, MARK, REFUSE, PUSH_OUT = 0, 1, 2, 3
@@ -57,9 +58,9 @@ ACCEPT, MARK, REFUSE, PUSH_OUT = 0, 1, 2, 3
 RECORD_BYTES = 512
 
 
-def inlined(function: Any) -> Any:
+def inlined(function: Function) -> Function:
     """Mark `function` as one that hooks call; the compiled engine compiles it with them."""
-    function.capsim_inlined = True
+    function.capsim_inlined = True  # type: ignore[attr-defined]  # functions take attributes, Callable does not say so
     return function
 
 
@@ -77,6 +78,7 @@ class Balancer:
     params: Any = NoParams()
     state: tuple[tuple[str, str], ...] = ()  # fields of its memory at each switch, as for numpy.dtype
     draws: bool = False  # whether it uses u0
+    reads_queues: bool = True  # whether it looks at the queues of `ports`; the compiled engine brings them up to date
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -114,6 +114,7 @@ def _numbers(setup: Setup, made: Tables) -> dict[str, int]:
         "count_in_service": setup.count_in_service,
         "classes": scheme.queue.classes,
         "draws": scheme.balancer.draws,
+        "reads_queues": scheme.balancer.reads_queues,
         "trace_level": setup.trace,
         "margin": made.margin,
         "probe_ps": setup.probe_ps,

@@ -1,9 +1,21 @@
 """The compiled engine, part 2: end hosts and switches, which call the hooks of the scheme."""
 
+from typing import Any
+
 from capsim.engines import calls
 from capsim.engines.jit import inline_into_hooks, kernel
-from capsim.engines.links import NEVER, drop, enqueue, free_packet, set_time, take_packet
-from capsim.engines.memory import conn_at, counters_at, flow_at, int32_at, int64_at, node_at, packet_at, switch_at
+from capsim.engines.links import NEVER, drain, drop, enqueue, free_packet, set_time, take_packet
+from capsim.engines.memory import (
+    conn_at,
+    counters_at,
+    flow_at,
+    int32_at,
+    int64_at,
+    node_at,
+    packet_at,
+    port_at,
+    switch_at,
+)
 from capsim.randomness import uniform
 from capsim.records import ACK, CLOSED, CODED, DATA, NO_ROUTE, NONE, SYN_ACK
 
@@ -13,7 +25,7 @@ ILLEGAL_PATH = 1  # w.fault: a balancer has named a path that does not exist
 
 
 @kernel
-def forward(w, node, number, now_ps):
+def forward(w: Any, node: int, number: int, now_ps: int) -> None:
     """Send a packet on from a switch."""
     packet = packet_at(w.packets, number)
     row = node - w.n_hosts
@@ -30,6 +42,9 @@ def forward(w, node, number, now_ps):
         if w.draws:
             u0 = uniform(switch.stream, switch.draws)
             switch.draws += 1
+        if w.reads_queues:
+            for candidate in range(first, first + count):
+                drain(w, port_at(w.ports, int32_at(w.candidates, candidate)), now_ps)
         path = calls.choose(w, row, packet, first, count, now_ps, u0)
         if path < 0 or path >= count:
             w.fault = ILLEGAL_PATH
@@ -38,7 +53,7 @@ def forward(w, node, number, now_ps):
 
 
 @kernel
-def launch(w, c, number, now_ps):
+def launch(w: Any, c: int, number: int, now_ps: int) -> None:
     """Send a packet of connection `c` from its source."""
     conn, packet = conn_at(w.conns, c), packet_at(w.packets, number)
     packet.conn = c
@@ -51,7 +66,7 @@ def launch(w, c, number, now_ps):
 
 
 @kernel
-def pump(w, c, now_ps):
+def pump(w: Any, c: int, now_ps: int) -> None:
     """Send all that the transport of connection `c` has to send now, then set its timers."""
     conn = conn_at(w.conns, c)
     number = take_packet(w)
@@ -66,7 +81,7 @@ def pump(w, c, now_ps):
 
 
 @kernel
-def pump_coded(w, c, now_ps):
+def pump_coded(w: Any, c: int, now_ps: int) -> None:
     """Send what the encoder has ready."""
     conn = conn_at(w.conns, c)
     number = take_packet(w)
@@ -77,7 +92,7 @@ def pump_coded(w, c, now_ps):
 
 
 @kernel
-def set_timers(w, c):
+def set_timers(w: Any, c: int) -> None:
     """Arm the timers of connection `c`: lazily, an armed timer that is too early is left as it is."""
     conn = conn_at(w.conns, c)
     half = w.timer_leaves // 2
@@ -88,7 +103,7 @@ def set_timers(w, c):
 
 
 @kernel
-def timer(w, entity, now_ps):
+def timer(w: Any, entity: int, now_ps: int) -> None:
     """Fire a timer, or set it anew if its deadline has moved."""
     half = w.timer_leaves // 2
     flush = entity >= half
@@ -109,7 +124,7 @@ def timer(w, entity, now_ps):
 
 
 @kernel
-def start(w, c, now_ps):
+def start(w: Any, c: int, now_ps: int) -> None:
     """Open connection `c`."""
     conn = conn_at(w.conns, c)
     if conn.state == CLOSED:  # its twin was faster
@@ -120,7 +135,7 @@ def start(w, c, now_ps):
 
 
 @kernel
-def deliver(w, number, now_ps):
+def deliver(w: Any, number: int, now_ps: int) -> None:
     """Hand a packet to the end host that it was sent to."""
     packet = packet_at(w.packets, number)
     c = packet.conn
@@ -139,7 +154,7 @@ def deliver(w, number, now_ps):
 
 
 @kernel
-def deliver_coded(w, c, number, now_ps):
+def deliver_coded(w: Any, c: int, number: int, now_ps: int) -> None:
     """Hand a packet of a coded connection to the decoder, and what it releases to the transport."""
     conn = conn_at(w.conns, c)
     if calls.collect(w, conn, packet_at(w.packets, number), now_ps):
@@ -154,7 +169,7 @@ def deliver_coded(w, c, number, now_ps):
 
 
 @kernel
-def hand_up(w, c, number, now_ps):
+def hand_up(w: Any, c: int, number: int, now_ps: int) -> None:
     """Hand a packet to the receiving transport and send its reply."""
     conn, packet = conn_at(w.conns, c), packet_at(w.packets, number)
     replies = calls.receive(w, conn, packet, now_ps)
@@ -170,7 +185,7 @@ def hand_up(w, c, number, now_ps):
 
 
 @kernel
-def finish_receiving(w, c, now_ps):
+def finish_receiving(w: Any, c: int, now_ps: int) -> None:
     """Note that all of a connection has arrived; the first copy of a flow completes the flow."""
     conn = conn_at(w.conns, c)
     conn.received_ps = now_ps
@@ -189,7 +204,7 @@ def finish_receiving(w, c, now_ps):
 
 
 @kernel
-def finish_sending(w, c, now_ps):
+def finish_sending(w: Any, c: int, now_ps: int) -> None:
     """Note that all of a connection is acknowledged."""
     conn = conn_at(w.conns, c)
     if conn.acked_ps != NONE or conn.una != conn.n_segments:

@@ -36,6 +36,7 @@ NUMBERS = (
     "count_in_service",
     "classes",
     "draws",
+    "reads_queues",
     "trace_level",
     "margin",
     "probe_ps",
@@ -85,7 +86,6 @@ def _reader(dtype: np.dtype[Any]) -> Any:
     """Return what gives the record number `index` of the table at `address`."""
     kind = record_type(dtype)
 
-    @intrinsic  # type: ignore[untyped-decorator]
     def read(typing_context: Any, address: Any, index: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             offset = builder.mul(args[1], ir.Constant(args[1].type, dtype.itemsize))
@@ -93,13 +93,12 @@ def _reader(dtype: np.dtype[Any]) -> Any:
 
         return kind(types.int64, types.int64), generate
 
-    return read
+    return intrinsic(read)
 
 
 def _number_reader(kind: Any, width: int) -> Any:
     """Return what gives the number `index` of the table at `address`, as int64."""
 
-    @intrinsic  # type: ignore[untyped-decorator]
     def read(typing_context: Any, address: Any, index: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             offset = builder.mul(args[1], ir.Constant(args[1].type, width))
@@ -109,14 +108,13 @@ def _number_reader(kind: Any, width: int) -> Any:
 
         return types.int64(types.int64, types.int64), generate
 
-    return read
+    return intrinsic(read)
 
 
 def _array(kind: Any, width: int) -> Any:
     """Return what makes an array of `length` elements out of the memory at `address`."""
     array_type = types.Array(kind, 1, "C")
 
-    @intrinsic  # type: ignore[untyped-decorator]
     def view(typing_context: Any, address: Any, length: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             array = make_array(array_type)(context, builder)
@@ -127,14 +125,13 @@ def _array(kind: Any, width: int) -> Any:
 
         return array_type(types.int64, types.int64), generate
 
-    return view
+    return intrinsic(view)
 
 
 def _caller(name: str) -> Any:
     """Return what makes a function of the address of a compiled hook."""
     function_type = types.FunctionType(HOOK_TYPES[name])
 
-    @intrinsic  # type: ignore[untyped-decorator]
     def hook(typing_context: Any, address: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             function = cgutils.create_struct_proxy(function_type)(context, builder)
@@ -145,7 +142,7 @@ def _caller(name: str) -> Any:
 
         return function_type(types.int64), generate
 
-    return hook
+    return intrinsic(hook)
 
 
 packet_at, port_at, switch_at = _reader(records.PACKET), _reader(records.PORT), _reader(records.SWITCH)

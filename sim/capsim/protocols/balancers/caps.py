@@ -90,4 +90,5 @@ CAPS = Balancer(
     params=CapsBalancerParams(),
     state=(("turn", "i8"), ("mode", "i8"), ("seen", "i8"), ("period", "i8")),
     draws=True,
+    reads_queues=False,
 )

@@ -31,4 +31,4 @@ def choose(
     return hashed(switch, packet, len(candidates))
 
 
-ECMP = Balancer(name="ecmp", choose=choose)
+ECMP = Balancer(name="ecmp", choose=choose, reads_queues=False)

@@ -20,4 +20,4 @@ def choose(
     return 0
 
 
-SINGLE_PATH = Balancer(name="single_path", choose=choose)
+SINGLE_PATH = Balancer(name="single_path", choose=choose, reads_queues=False)

@@ -50,4 +50,11 @@ def choose(
     return sprayed(params, state, len(candidates), u0)
 
 
-RPS = Balancer(name="rps", choose=choose, params=SprayParams(), state=(("turn", "i8"),), draws=True)
+RPS = Balancer(
+    name="rps",
+    choose=choose,
+    params=SprayParams(),
+    state=(("turn", "i8"),),
+    draws=True,
+    reads_queues=False,
+)
