@@ -80,8 +80,8 @@ class Compared:
     def table(self, figures: Sequence[str] = FIGURES) -> pd.DataFrame:
         """Return one row for each scheme and figure: mean and half-width over seeds, and the ratio to the first.
 
-        ``ratio`` is the mean over seeds of this scheme's figure over the first scheme's with the same seed (where that is
-        not 0), and ``ratio_half_width`` its 95% half-width; ``seeds`` counts the seeds with a value.
+        ``ratio`` is the mean over seeds of this scheme's figure over the first scheme's with the same seed, where that
+        is not 0, and ``ratio_half_width`` its 95% half-width; ``seeds`` counts the seeds with a value.
         """
         rows = [self._row(scheme, figure) for scheme in self.schemes for figure in figures]
         return pd.DataFrame(rows)

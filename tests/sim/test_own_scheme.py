@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
+
 from capsim import schema
 from capsim.compare import compare
 from capsim.fabric.kinds import FatTree, LeafSpine
@@ -12,7 +13,6 @@ from capsim.hooks import Balancer, Scheme
 from capsim.registry import scheme, schemes
 from capsim.scenario import Scenario
 from capsim.simulate import simulate
-
 from capsmodel._checks import ParameterError
 
 

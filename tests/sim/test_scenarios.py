@@ -11,6 +11,7 @@ from capsim.fabric.wiring import LinkChange
 from capsim.registry import schemes
 from capsim.scenario import Probes, Scenario, checked, from_dict, load_scenario, preset_names
 from capsim.seeds import Purpose, engine_seed, sequence
+from capsim.simulate import prepare
 from capsmodel._checks import ParameterError
 
 SMALL = """
@@ -133,3 +134,10 @@ def test_streams_differ_by_purpose_entry_and_seed() -> None:
     ]
     assert len(set(states)) == len(states)
     assert 0 <= engine_seed(5, Purpose.HASHES) < 2**63
+
+
+def test_the_example_of_the_simulators_guide_is_sound(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[2] / "sim" / "README.md").read_text(encoding="utf-8")
+    file = tmp_path / "example.toml"
+    file.write_text(guide.split("```toml\n")[1].split("```")[0], encoding="utf-8")
+    assert len(prepare(load_scenario(file)).flows.src) == 4000
