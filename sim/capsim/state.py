@@ -229,8 +229,11 @@ def _connections(setup: Setup) -> Table:
     conns["short"] = np.asarray(source.short)[flow] if scheme.known_sizes else 0
     conns["coded"] = {"none": 0 * flow, "short": conns["short"], "all": 0 * flow + 1}[scheme.coding.coded]
     conns["priority"] = np.where(conns["short"] != 0, 0, 1) if scheme.queue.classes > 1 else 0
-    conns["hash"] = [key(setup.hash_seed, DATA_HASH, row) for row in range(len(flow))]
-    conns["reverse_hash"] = [key(setup.hash_seed, ACK_HASH, row) for row in range(len(flow))]
+    # The first copy of a flow hashes alike with and without replication: common random numbers.
+    copy = number - np.searchsorted(flow, flow)
+    ports = (flow + copy * len(source.src)).tolist()
+    conns["hash"] = [key(setup.hash_seed, DATA_HASH, port) for port in ports]
+    conns["reverse_hash"] = [key(setup.hash_seed, ACK_HASH, port) for port in ports]
     mss = scheme.transport.params.mss_bytes
     flow_bytes = np.asarray(source.flow_bytes, np.int64)[flow]
     conns["mss_bytes"] = mss

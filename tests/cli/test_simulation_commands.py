@@ -1,13 +1,16 @@
 """Contract: simulate, compare, schemes and rerun from the command line, and how they fail."""
 
 import csv
+import io
 import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from capsim.results import read_manifest, read_table
 from capsmodel.cli import main
+from capsmodel.cli._progress import _Bar, simulated_time, waiting
 
 SMALL = ["--fabric", "leaf-spine:2x2x2", "--flows", "20", "--load", "0.5"]
 
@@ -184,3 +187,21 @@ def test_an_interrupted_comparison_leaves_nothing(
     assert raised.value.code == 130
     assert list(tmp_path.iterdir()) == []
     capsys.readouterr()
+
+
+def test_progress_is_in_simulated_time_and_waits_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = io.StringIO()
+    bar = _Bar(Console(file=screen, force_terminal=True, width=100), 1.0)
+    bar.show(0.125)
+    assert screen.getvalue() == ""
+    monkeypatch.setattr("capsmodel.cli._progress.PATIENCE_S", 0.0)
+    bar.show(0.25)
+    bar.progress.refresh()
+    bar.progress.stop()
+    assert "250.0 ms simulated" in screen.getvalue()
+
+
+def test_nothing_is_shown_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with simulated_time(1.0) as show, waiting("loading"):
+        assert show is None
+    assert capsys.readouterr() == ("", "")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from capsim import conservation, schema
+from capsim import conservation, memory, schema
 from capsim.compare import compare, half_width
 from capsim.fabric.kinds import Dumbbell, LeafSpine
 from capsim.fabric.topology import Fabric
@@ -18,7 +18,8 @@ from capsim.fabric.wiring import LinkChange
 from capsim.ideal import ideal_fct_s
 from capsim.results import Result, read_manifest, read_table
 from capsim.scenario import Probes, Scenario, from_dict
-from capsim.simulate import simulate
+from capsim.simulate import prepare, simulate
+from capsim.state import tables as tables_of
 from capsmodel import metrics
 from capsmodel._checks import ParameterError
 
@@ -172,6 +173,23 @@ def test_comparison_shares_flows_within_a_seed_and_is_paired() -> None:
     assert table["half_width"].to_list() == pytest.approx([half_width(base), half_width(other)], rel=1e-12)
     with pytest.raises(ParameterError, match="names one twice"):
         compare(small, schemes=["ecmp", "ecmp"])
+
+
+def test_the_first_copy_of_a_flow_hashes_as_without_replication() -> None:
+    single, doubled = (tables_of(prepare(SCENARIO.replace(scheme=name))) for name in ("ecmp", "repflow"))
+    first = doubled.conns[doubled.flows["first_conn"]]
+    assert len(doubled.conns) == 60 + int((single.flows["short"] != 0).sum())
+    for field in ("hash", "reverse_hash"):
+        assert np.array_equal(first[field], single.conns[field])
+        assert len(set(doubled.conns[field].tolist())) == len(doubled.conns)
+
+
+def test_the_trace_takes_about_what_was_said() -> None:
+    traced = SCENARIO.replace(trace="packets")
+    setup = prepare(traced)
+    said = memory.trace_size_bytes(traced, setup.fabric, setup.flows, mss_bytes=1460)
+    taken = simulate(traced).raw.trace.nbytes
+    assert 0.5 < said / taken < 2
 
 
 def test_a_run_that_would_not_fit_says_so_before_it_starts() -> None:
