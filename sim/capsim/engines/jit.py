@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numba import from_dtype, njit
@@ -21,18 +21,26 @@ from numba.extending import overload
 import capsim
 from capsim.hooks import Hook, padded
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+WITHOUT_COUNTING: Any = {"_nrt": False}
+
 
 def _accepts_nrt() -> bool:
     try:
-        njit(_nrt=False)(lambda: 0)
+        njit(**WITHOUT_COUNTING)(lambda: 0)
     except KeyError:
         return False
     return True
 
 
-FLAGS: dict[str, Any] = {"error_model": "numpy"} | ({"_nrt": False} if _accepts_nrt() else {})
+FLAGS: Any = {"error_model": "numpy"} | (WITHOUT_COUNTING if _accepts_nrt() else {})
 
-kernel = njit(**FLAGS)
+
+def kernel(function: Function) -> Function:
+    """Mark a function of the event loop; it is compiled as part of the loop."""
+    return cast(Function, njit(**FLAGS)(function))
 
 
 @cache
@@ -45,7 +53,7 @@ def source_digest() -> str:
     return digest.hexdigest()
 
 
-class SourceCache(FunctionCache):  # type: ignore[misc]  # Numba has no annotations
+class SourceCache(FunctionCache):
     """Numba's cache, except that a change in any file of the simulator is noticed, not only in the function's own."""
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:

@@ -11,6 +11,8 @@ has left the queue meanwhile is found when the port is next looked at (:func:`dr
 **Strict-priority ports** need an event for the departure too: who is next depends on who comes.
 """
 
+from typing import Any
+
 from capsim.engines.calls import admit
 from capsim.engines.jit import kernel
 from capsim.engines.memory import conn_at, counters_at, node_at, packet_at, port_at, trace_at
@@ -30,7 +32,7 @@ NEVER = 2**62
 
 
 @kernel
-def set_time(tree, leaves, entity, time_ps):
+def set_time(tree: int, leaves: int, entity: int, time_ps: int) -> None:
     """Set the time of the pending event of `entity` and replay its matches up to the root."""
     index = leaves + entity
     node_at(tree, index).time_ps = time_ps
@@ -43,7 +45,7 @@ def set_time(tree, leaves, entity, time_ps):
 
 
 @kernel
-def take_packet(w):
+def take_packet(w: Any) -> int:
     """Return the number of an unused packet."""
     counters = counters_at(w.counters, 0)
     number = counters.free
@@ -54,7 +56,7 @@ def take_packet(w):
 
 
 @kernel
-def free_packet(w, number):
+def free_packet(w: Any, number: int) -> None:
     """Give a packet back to the pool."""
     counters = counters_at(w.counters, 0)
     packet_at(w.packets, number).next = counters.free
@@ -64,7 +66,7 @@ def free_packet(w, number):
 
 
 @kernel
-def write_trace(w, what, reason, p, packet, now_ps, queue_packets):
+def write_trace(w: Any, what: int, reason: int, p: int, packet: Any, now_ps: int, queue_packets: int) -> None:
     """Write a line of the packet trace."""
     counters = counters_at(w.counters, 0)
     line = trace_at(w.trace, counters.trace)
@@ -83,7 +85,7 @@ def write_trace(w, what, reason, p, packet, now_ps, queue_packets):
 
 
 @kernel
-def drop(w, p, number, reason, now_ps):
+def drop(w: Any, p: int, number: int, reason: int, now_ps: int) -> None:
     """Lose a packet at port `p`, or before any port if `p` is NONE."""
     packet = packet_at(w.packets, number)
     conn_at(w.conns, packet.conn).packets_dropped += 1
@@ -101,7 +103,7 @@ def drop(w, p, number, reason, now_ps):
 
 
 @kernel
-def transmission_ps(w, port, packet):
+def transmission_ps(w: Any, port: Any, packet: Any) -> int:
     """Return the time that the packet occupies the link, rounded as in :func:`capsim.clock.serialisation_ps`."""
     wire_bytes = packet.bytes + w.link_bytes
     if port.byte_ps:
@@ -110,7 +112,7 @@ def transmission_ps(w, port, packet):
 
 
 @kernel
-def leave_queue(port, packet, depart_ps):
+def leave_queue(port: Any, packet: Any, depart_ps: int) -> None:
     """Count a packet that has been sent."""
     sojourn_ps = depart_ps - packet.enqueue_ps
     port.queue_packets -= 1
@@ -122,7 +124,7 @@ def leave_queue(port, packet, depart_ps):
 
 
 @kernel
-def drain(w, port, now_ps):
+def drain(w: Any, port: Any, now_ps: int) -> None:
     """Take from the queue of a FIFO port what has left it by `now_ps`."""
     sent_ps = now_ps + port.delay_ps
     while port.queue_head != NONE:
@@ -134,7 +136,7 @@ def drain(w, port, now_ps):
 
 
 @kernel
-def put_on_wire(w, p, port, number, packet, arrive_ps):
+def put_on_wire(w: Any, p: int, port: Any, number: int, packet: Any, arrive_ps: int) -> None:
     """Append a packet to the chain that arrives at the far end."""
     packet.arrive_ps = arrive_ps
     packet.next = NONE
@@ -147,7 +149,7 @@ def put_on_wire(w, p, port, number, packet, arrive_ps):
 
 
 @kernel
-def join_fifo(w, p, port, number, packet, now_ps):
+def join_fifo(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
     """Accept a packet at a FIFO port: its departure is known at once."""
     port.free_ps = max(port.free_ps, now_ps) + transmission_ps(w, port, packet)
     if port.queue_head == NONE:
@@ -156,7 +158,7 @@ def join_fifo(w, p, port, number, packet, now_ps):
 
 
 @kernel
-def unlink(w, port, number, packet):
+def unlink(w: Any, port: Any, number: int, packet: Any) -> None:
     """Take a waiting packet out of its class."""
     level = packet.priority
     if packet.previous == NONE:
@@ -170,7 +172,7 @@ def unlink(w, port, number, packet):
 
 
 @kernel
-def join_class(w, p, port, number, packet, now_ps):
+def join_class(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
     """Accept a packet at a strict-priority port."""
     port.free_ps = max(port.free_ps, now_ps) + transmission_ps(w, port, packet)
     if port.service == NONE:
@@ -187,14 +189,14 @@ def join_class(w, p, port, number, packet, now_ps):
 
 
 @kernel
-def serve(w, p, port, number, packet, now_ps):
+def serve(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
     """Begin to send a packet."""
     port.service = number
     set_time(w.depart_tree, w.depart_leaves, p, now_ps + transmission_ps(w, port, packet))
 
 
 @kernel
-def depart(w, p, now_ps):
+def depart(w: Any, p: int, now_ps: int) -> None:
     """Finish sending at a strict-priority port and begin with the first packet of the best class."""
     port = port_at(w.ports, p)
     number = port.service
@@ -213,7 +215,7 @@ def depart(w, p, now_ps):
 
 
 @kernel
-def push_out(w, p, port, now_ps):
+def push_out(w: Any, p: int, port: Any, now_ps: int) -> None:
     """Lose the last waiting packet of the lower class."""
     number = port.class_tail[1]
     packet = packet_at(w.packets, number)
@@ -223,7 +225,7 @@ def push_out(w, p, port, now_ps):
 
 
 @kernel
-def forget(w, port, packet):
+def forget(w: Any, port: Any, packet: Any) -> None:
     """Take back that a packet joined the queue."""
     port.free_ps -= transmission_ps(w, port, packet)
     port.queue_packets -= 1
@@ -231,7 +233,7 @@ def forget(w, port, packet):
 
 
 @kernel
-def ask(w, port, packet):
+def ask(w: Any, port: Any, packet: Any) -> int:
     """Return the verdict of the queue discipline."""
     queue_packets, queue_bytes = port.queue_packets, port.queue_bytes
     if queue_packets > 0 and not w.count_in_service:
@@ -241,7 +243,7 @@ def ask(w, port, packet):
 
 
 @kernel
-def enqueue(w, p, number, now_ps):
+def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
     """Offer a packet to a port."""
     port, packet = port_at(w.ports, p), packet_at(w.packets, number)
     port.packets_in += 1
@@ -276,7 +278,7 @@ def enqueue(w, p, number, now_ps):
 
 
 @kernel
-def leave_wire(w, p, port, now_ps):
+def leave_wire(w: Any, p: int, port: Any, now_ps: int) -> int:
     """Take the packet that arrives now off the link and return its number."""
     number = port.head
     packet = packet_at(w.packets, number)
@@ -294,7 +296,7 @@ def leave_wire(w, p, port, now_ps):
 
 
 @kernel
-def fail_fifo(w, p, port, now_ps):
+def fail_fifo(w: Any, p: int, port: Any, now_ps: int) -> None:
     """Lose what a FIFO port has not sent before `now_ps`; what is on the wire arrives."""
     drain(w, port, now_ps - 1)
     if port.queue_head == NONE:
@@ -320,7 +322,7 @@ def fail_fifo(w, p, port, now_ps):
 
 
 @kernel
-def fail_classes(w, p, port, now_ps):
+def fail_classes(w: Any, p: int, port: Any, now_ps: int) -> None:
     """Lose what a strict-priority port has not sent."""
     if port.service == NONE:
         return

@@ -1,5 +1,7 @@
 """The compiled engine, part 3: the event loop. It allocates nothing; it returns when a pool must grow."""
 
+from typing import Any
+
 from capsim.engines.events import ARRIVE, DEPART, EPOCH, PROBE, START, TIMER
 from capsim.engines.hosts import deliver, forward, start, timer
 from capsim.engines.jit import kernel
@@ -13,7 +15,7 @@ DONE, PAUSED, PACKETS_LOW, UNITS_LOW, TRACE_LOW, PROBES_LOW, FAULT = range(7)
 
 
 @kernel
-def epoch(w, now_ps):
+def epoch(w: Any, now_ps: int) -> None:
     """Change routes, and take links down and up."""
     index = counters_at(w.counters, 0).next_epoch
     counters_at(w.counters, 0).next_epoch += 1
@@ -29,7 +31,7 @@ def epoch(w, now_ps):
 
 
 @kernel
-def probe(w, now_ps):
+def probe(w: Any, now_ps: int) -> None:
     """Take one sample of every port and connection asked for."""
     counters = counters_at(w.counters, 0)
     counters.next_probe_ps += w.probe_ps
@@ -60,7 +62,7 @@ def probe(w, now_ps):
 
 
 @kernel
-def shortage(w):
+def shortage(w: Any) -> int:
     """Return which pool could run out in the next event, or DONE."""
     counters = counters_at(w.counters, 0)
     if counters.free_count < w.margin:
@@ -75,14 +77,14 @@ def shortage(w):
 
 
 @kernel
-def next_start_ps(w):
+def next_start_ps(w: Any) -> int:
     """Return when the next connection starts."""
     c = counters_at(w.counters, 0).next_start
     return conn_at(w.conns, c).start_ps if c < w.n_conns else NEVER
 
 
 @kernel
-def next_event(w):
+def next_event(w: Any) -> tuple[int, int]:
     """Return time and kind of the next event; of equal times the kind that comes first (see events.py)."""
     time_ps, kind = node_at(w.arrive_tree, 1).time_ps, ARRIVE
     if node_at(w.depart_tree, 1).time_ps <= time_ps:
@@ -101,7 +103,7 @@ def next_event(w):
 
 
 @kernel
-def arrive(w, now_ps):
+def arrive(w: Any, now_ps: int) -> None:
     """Take the packet that has crossed its link to the switch or host at the far end."""
     p = node_at(w.arrive_tree, 1).entity
     port = port_at(w.ports, p)
@@ -115,7 +117,7 @@ def arrive(w, now_ps):
 
 
 @kernel
-def rare(w, kind, now_ps):
+def rare(w: Any, kind: int, now_ps: int) -> None:
     """Handle every event but arrivals and departures."""
     if kind == TIMER:
         timer(w, node_at(w.timer_tree, 1).entity, now_ps)
@@ -129,7 +131,7 @@ def rare(w, kind, now_ps):
         probe(w, now_ps)
 
 
-def loop(w, max_events):
+def loop(w: Any, max_events: int) -> int:
     """Run events in order until all is done, a pool runs low, or `max_events` have passed."""
     counters, end_ps = counters_at(w.counters, 0), w.end_ps
     for _ in range(max_events):

@@ -1,170 +1,37 @@
 """The reference engine: SimPy, a process per port and per host, to be read top to bottom and stepped through.
 
+Read :mod:`~capsim.engines.reference_ports` first, then this file; :mod:`~capsim.engines.reference_records` only makes
+the records.
+
 Everything that happens is an event with a time and the priority that :mod:`capsim.engines.events` gives it; SimPy's
 own zero-delay wakes have lower numbers, so a process that is woken acts before the next event of the same time.
 """
 
-from collections import deque
 from collections.abc import Callable, Generator
 from typing import Any
 
 import simpy
 
-from capsim.clock import serialisation_ps
-from capsim.engines.events import ARRIVE, DEPART, END, EPOCH, FLUSH, PROBE, START, TIMER, priority
+from capsim.engines.events import END, EPOCH, FLUSH, PROBE, START, TIMER
+from capsim.engines.reference_ports import At, Environment, Port
 from capsim.engines.reference_records import Records
-from capsim.hooks import MARK, PUSH_OUT, REFUSE
 from capsim.randomness import uniform
 from capsim.records import (
     ACK,
     ARRIVED,
     CLOSED,
     CODED,
-    CONGESTION_EXPERIENCED,
     CONNECTION_SAMPLE,
     DATA,
     DROPPED,
-    ENQUEUED,
-    EVICTED,
-    LINK_DOWN,
     NO_ROUTE,
     NONE,
     PORT_SAMPLE,
-    QUEUE_FULL,
     SYN_ACK,
 )
 from capsim.state import TRACE_DROPS, TRACE_PACKETS, RawRecords, Setup
 
-PROGRESS_EVENTS = 100_000
-
-
-class Environment(simpy.Environment):
-    """SimPy's, counting its events."""
-
-    events = 0
-    progress: Callable[[int], None] | None = None
-
-    def step(self) -> None:
-        """Process the next event."""
-        super().step()
-        self.events += 1
-        if self.progress is not None and self.events % PROGRESS_EVENTS == 0:
-            self.progress(self.now)
-
-
-class At(simpy.Event):
-    """An event at a given time, with the kind and entity that order it among others of that time."""
-
-    def __init__(self, env: simpy.Environment, time_ps: int, kind: int, entity: int):
-        super().__init__(env)
-        self._ok, self._value = True, None
-        env.schedule(self, priority(kind, entity), time_ps - env.now)  # type: ignore[arg-type]  # any int will do
-
-    def then(self, action: Callable[..., Any], *args: Any) -> None:
-        """Call `action` when the event happens."""
-        self.callbacks.append(lambda _: action(*args))
-
-
-class Port:
-    """A directed link: queue, serialiser, propagation delay."""
-
-    def __init__(self, network: "Network", record: Any, number: int):
-        self.network, self.record, self.number = network, record, number
-        self.env, self.setup = network.env, network.setup
-        self.waiting: list[deque[Any]] = [deque() for _ in range(self.setup.scheme.queue.classes)]
-        self.in_service: Any = None
-        self.work = self.env.event()
-        self.process = self.env.process(self.run())
-
-    def run(self) -> Generator[simpy.Event, Any, None]:
-        """Send packet after packet."""
-        while True:
-            if self.in_service is None:
-                self.work = self.env.event()
-                yield self.work
-            packet = self.in_service
-            try:
-                yield At(self.env, self.env.now + self.transmission_ps(packet), DEPART, self.number)
-            except simpy.Interrupt:  # the link has failed
-                continue
-            self.leave_queue(packet)
-            arrival = At(self.env, self.env.now + self.record.delay_ps, ARRIVE, self.number)
-            arrival.then(self.network.arrive, self, packet)
-            self.in_service = next((queue.popleft() for queue in self.waiting if queue), None)
-
-    def transmission_ps(self, packet: Any) -> int:
-        """Return the time that the packet occupies the link."""
-        return serialisation_ps(packet.bytes + self.setup.link_bytes, self.record.rate_bps)
-
-    def leave_queue(self, packet: Any) -> None:
-        """Count a packet that has been sent."""
-        port, sojourn_ps = self.record, self.env.now - packet.enqueue_ps
-        port.queue_packets -= 1
-        port.queue_bytes -= packet.bytes
-        port.packets_out += 1
-        port.bytes_out += packet.bytes
-        port.sojourn_ps += sojourn_ps
-        port.sojourn_bytes_ns += sojourn_ps // 1000 * packet.bytes
-
-    def verdict(self, packet: Any) -> int:
-        """Ask the queue discipline."""
-        port = self.record
-        queue_packets, queue_bytes = port.queue_packets, port.queue_bytes
-        if queue_packets and not self.setup.count_in_service:
-            queue_packets -= 1
-            queue_bytes -= self.in_service.bytes
-        scheme = self.setup.scheme
-        return scheme.queue.admit(self.network.params["queue"], port, packet, queue_packets, queue_bytes)
-
-    def enqueue(self, packet: Any) -> None:
-        """Accept a packet or lose it."""
-        port = self.record
-        port.packets_in += 1
-        port.bytes_in += packet.bytes
-        if not port.up:
-            return self.network.drop(packet, LINK_DOWN, self)
-        verdict = self.verdict(packet)
-        while verdict == PUSH_OUT and self.waiting[1]:
-            self.lose(self.waiting[1].pop(), EVICTED)
-            verdict = self.verdict(packet)
-        if verdict in (REFUSE, PUSH_OUT):
-            return self.network.drop(packet, QUEUE_FULL, self)
-        if verdict == MARK:
-            packet.flags |= CONGESTION_EXPERIENCED
-            port.packets_marked += 1
-            self.network.conns[packet.conn].packets_marked += 1
-        self.network.trace_packet(TRACE_PACKETS, ENQUEUED, 0, self, packet)
-        packet.enqueue_ps = self.env.now
-        port.queue_packets += 1
-        port.queue_bytes += packet.bytes
-        port.max_queue_packets = max(port.max_queue_packets, port.queue_packets)
-        port.max_queue_bytes = max(port.max_queue_bytes, port.queue_bytes)
-        port.free_ps = max(port.free_ps, self.env.now) + self.transmission_ps(packet)
-        if self.in_service is None:
-            self.in_service = packet
-            self.work.succeed()
-        else:
-            self.waiting[packet.priority if len(self.waiting) > 1 else 0].append(packet)
-        return None
-
-    def lose(self, packet: Any, reason: int) -> None:
-        """Drop a packet that had joined the queue."""
-        self.record.free_ps -= self.transmission_ps(packet)
-        self.record.queue_packets -= 1
-        self.record.queue_bytes -= packet.bytes
-        self.network.drop(packet, reason, self)
-
-    def fail(self) -> None:
-        """Lose all that is not sent yet; what is on the wire arrives."""
-        if self.in_service is None:
-            return
-        packet, self.in_service = self.in_service, None
-        self.process.interrupt()
-        self.lose(packet, LINK_DOWN)
-        for queue in self.waiting:
-            while queue:
-                self.lose(queue.popleft(), LINK_DOWN)
-        self.record.free_ps = self.env.now
+PROGRESS_TRAVERSALS = 50_000
 
 
 class Host:
@@ -278,6 +145,7 @@ class Network(Records):
 
     def __init__(self, setup: Setup):
         super().__init__(setup)
+        self.progress: Callable[[int], None] | None = None
         self.env = Environment(0)
         self.done = self.env.event()
         self.armed: dict[tuple[int, int], int] = {}
@@ -306,7 +174,10 @@ class Network(Records):
         """Take a packet that has crossed a link to the switch or host at the far end."""
         port.record.packets_arrived += 1
         self.counters.traversals += 1
-        self.trace_packet(TRACE_PACKETS, ARRIVED, 0, port, packet)
+        if self.progress is not None and self.counters.traversals % PROGRESS_TRAVERSALS == 0:
+            self.progress(self.env.now)
+        if self.setup.trace == TRACE_PACKETS:
+            self.trace_packet(ARRIVED, 0, port, packet)
         node = port.record.to_node
         if node < len(self.hosts):
             self.hosts[node].arrival.succeed(packet)
@@ -344,7 +215,8 @@ class Network(Records):
         else:
             port.record.packets_dropped += 1
             port.record.bytes_dropped += packet.bytes
-        self.trace_packet(TRACE_DROPS, DROPPED, reason, port, packet)
+        if self.setup.trace >= TRACE_DROPS:
+            self.trace_packet(DROPPED, reason, port, packet)
         self.remove(packet)
 
     def remove(self, packet: Any) -> None:
@@ -363,13 +235,12 @@ class Network(Records):
         if not self.done.triggered:
             self.done.succeed()
 
-    def trace_packet(self, level: int, what: int, reason: int, port: Port | None, packet: Any) -> None:
-        """Write a line of the packet trace, if it is asked for."""
-        if self.setup.trace >= level:
-            number = NONE if port is None else port.number
-            queue_packets = 0 if port is None or what == ARRIVED else port.record.queue_packets
-            line = (self.env.now, what, reason, number, packet.conn, packet.kind, packet.flags, packet.segment)
-            self.trace.append((*line, packet.ack, packet.bytes, queue_packets))
+    def trace_packet(self, what: int, reason: int, port: Port | None, packet: Any) -> None:
+        """Write a line of the packet trace."""
+        number = NONE if port is None else port.number
+        queue_packets = 0 if port is None or what == ARRIVED else port.record.queue_packets
+        line = (self.env.now, what, reason, number, packet.conn, packet.kind, packet.flags, packet.segment)
+        self.trace.append((*line, packet.ack, packet.bytes, queue_packets))
 
     def set_timers(self, host: Host, conn: Any) -> None:
         """Arm both timers; one that is armed too early is left, and set anew when it fires."""
@@ -434,6 +305,6 @@ class Network(Records):
 def run(setup: Setup, *, progress: Callable[[int], None] | None = None) -> RawRecords:
     """Simulate `setup` and return its records; `progress` is told the simulated time in picoseconds now and then."""
     network = Network(setup)
-    network.env.progress = progress
+    network.progress = progress
     network.simulate()
     return network.finished()

@@ -11,8 +11,9 @@ from capsim.engines.jit import GENERIC, compiled_hook, record_type
 from capsim.hooks import Scheme
 
 COMPONENTS = ("transport", "balancer", "queue", "coding")
-HOOK_NAMES = ("choose", "admit", "open", "send", "receive", "hear", "expire")
-HOOK_NAMES += ("accept", "emit", "collect", "release", "observe")
+TRANSPORT_HOOKS = ("open", "send", "receive", "hear", "expire")
+CODING_HOOKS = ("accept", "emit", "collect", "release", "observe")
+HOOK_NAMES = ("choose", "admit", *TRANSPORT_HOOKS, *CODING_HOOKS)
 
 
 def signatures(own: Any) -> dict[str, Any]:
@@ -52,7 +53,7 @@ def compiled_hooks(scheme: Scheme, params: dict[str, np.ndarray[Any, Any]], stat
     """Return the hooks of `scheme` compiled as C functions, by name."""
     own = {name: record_type(params[name].dtype) for name in COMPONENTS} | {"state": record_type(state)}
     functions: dict[str, Any] = {"choose": scheme.balancer.choose, "admit": scheme.queue.admit}
-    functions |= {name: getattr(scheme.transport, name) for name in ("open", "send", "receive", "hear", "expire")}
-    functions |= {name: getattr(scheme.coding, name) for name in HOOK_NAMES[7:]}
+    functions |= {name: getattr(scheme.transport, name) for name in TRANSPORT_HOOKS}
+    functions |= {name: getattr(scheme.coding, name) for name in CODING_HOOKS}
     kinds = signatures(own)
     return {name: _compiled_hook(functions[name], kinds[name]) for name in HOOK_NAMES}
