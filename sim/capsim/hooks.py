@@ -162,7 +162,7 @@ class Scheme:
         Raises
         ------
         ParameterError
-            If a component or parameter is unknown.
+            If a component or parameter is unknown, or a value is not of the parameter's kind.
 
         Examples
         --------
@@ -181,9 +181,35 @@ def _changed(component: Any, kind: str, values: dict[str, Any]) -> Any:
     for name in values:
         if name not in known:
             raise ParameterError(f"{kind}.{name} is not a parameter of {component.name}: there are {', '.join(known)}")
-    return (
-        replace(component, params=replace(params, **values)) if params is not component else replace(params, **values)
-    )
+    values = {name: _like(getattr(params, name), value, f"{kind}.{name}") for name, value in values.items()}
+    changed = replace(params, **values)
+    return changed if params is component else replace(component, params=changed)
+
+
+def _like(default: Any, value: Any, name: str) -> Any:
+    """Return `value` in the type of the parameter's default, so that a record keeps its layout."""
+    if isinstance(default, IntEnum):
+        return _member(type(default), value, name)
+    if isinstance(default, bool):
+        require(isinstance(value, bool), f"{name} = {value!r}, but it must be true or false")
+        return value
+    if isinstance(default, str):
+        raise ParameterError(f"{name} names the component and is no parameter")
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    require(number and 0 <= value < np.inf, f"{name} = {value!r}, but it must be a number of at least 0")
+    if isinstance(default, float):
+        return float(value)
+    require(value == int(value), f"{name} = {value!r}, but it must be a whole number")
+    return int(value)
+
+
+def _member(kind: type[IntEnum], value: Any, name: str) -> IntEnum:
+    known = {member.name.lower(): member for member in kind}
+    if isinstance(value, kind):
+        return value
+    if not isinstance(value, str) or value not in known:
+        raise ParameterError(f"{name} = {value!r}, but it must be one of {', '.join(known)}")
+    return known[value]
 
 
 def record_name(name: str) -> str:

@@ -16,6 +16,7 @@ from capsim.fabric.topology import Fabric
 from capsim.fabric.traffic import Batch, Listed, Poisson, draw_flows
 from capsim.fabric.wiring import LinkChange
 from capsim.ideal import ideal_fct_s
+from capsim.registry import scheme as find
 from capsim.results import Result, read_manifest, read_table
 from capsim.scenario import Probes, Scenario, from_dict
 from capsim.simulate import prepare, simulate
@@ -192,6 +193,16 @@ def test_the_trace_takes_about_what_was_said() -> None:
     assert 0.5 < said / taken < 2
 
 
+def test_a_parameter_keeps_the_kind_of_its_default() -> None:
+    changed = find("caps").with_params(
+        coding={"max_overhead": 1, "unit_size": "fixed"}, transport={"mss_bytes": 1400.0}
+    )
+    assert isinstance(changed.coding.params.max_overhead, float)
+    assert isinstance(changed.transport.params.mss_bytes, int)
+    assert changed.coding.params.unit_size.name == "FIXED"
+    assert simulate(SCENARIO, scheme=changed).summary.unfinished_flows == 0
+
+
 def test_a_run_that_would_not_fit_says_so_before_it_starts() -> None:
     for change in (
         {"traffic": (Batch(flow_bytes=1, flows=10**12),)},
@@ -208,6 +219,17 @@ def test_a_run_that_would_not_fit_says_so_before_it_starts() -> None:
         ({"scheme": "nosuch"}, "nosuch"),
         ({"params": {"transport": {"nosuch": 1}}}, "transport.nosuch"),
         ({"params": {"nosuch": {"mss_bytes": 1}}}, "nosuch"),
+        (
+            {"params": {"transport": {"dup_ack_threshold": "many"}}},
+            "dup_ack_threshold = 'many', but it must be a number",
+        ),
+        ({"params": {"transport": {"mss_bytes": 1.5}}}, "whole number"),
+        ({"params": {"transport": {"mss_bytes": 0}}}, "mss_bytes"),
+        ({"params": {"transport": {"initial_window_packets": 0}}}, "initial_window_packets"),
+        ({"params": {"transport": {"min_rto_s": float("nan")}}}, "at least 0"),
+        ({"params": {"transport": {"handshake": 1}}}, "true or false"),
+        ({"scheme": "caps", "params": {"coding": {"unit_size": "huge"}}}, "one of .*window"),
+        ({"params": {"replication": {"name": "x"}}}, "names the component"),
         ({"probes": Probes(period_s=1.0, ports=("moon",))}, "no port 'moon'"),
         ({"probes": Probes(period_s=1.0, flows=(60,))}, "numbered 0 to 59"),
     ],

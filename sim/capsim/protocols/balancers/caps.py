@@ -23,6 +23,7 @@ from capsim.hooks import Balancer, inlined
 from capsim.protocols.balancers.ecmp import hashed
 from capsim.protocols.balancers.spray import SprayParams, sprayed
 from capsim.records import ACK
+from capsmodel._checks import require
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +40,9 @@ class CapsBalancerParams(SprayParams):
 
     threshold_bytes: int = 100_000
     mode_period_s: float = 500e-6
+
+    def __post_init__(self) -> None:
+        require(self.mode_period_s >= 1e-12, "balancer.mode_period_s must be at least a picosecond")
 
 
 @inlined

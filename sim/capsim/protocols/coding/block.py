@@ -25,6 +25,7 @@ from capsim.protocols.coding.blocking import (
     roll_period,
 )
 from capsim.records import CODED, DATA, NONE, RECEIVED, RETRANSMITTED
+from capsmodel._checks import require
 
 PPM = 1_000_000
 
@@ -87,6 +88,11 @@ class BlockParams:
     rtt_short_s: float = 100e-6
     rtt_long_s: float = 3e-3
     packet_s: float = 12e-6
+
+    def __post_init__(self) -> None:
+        require(self.fixed_packets >= 1, f"coding.fixed_packets = {self.fixed_packets}, but a unit has at least 1")
+        require(self.initial_blocking_prob < 1, "coding.initial_blocking_prob must lie in [0, 1)")
+        require(self.sampling_s >= 1e-12, "coding.sampling_s must be at least a picosecond")
 
 
 def accept(params: Any, conn: Any, packet: Any, now_ps: int) -> int:

@@ -32,6 +32,7 @@ from capsim.records import (
     SYN_ACK,
     SYN_SENT,
 )
+from capsmodel._checks import require
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +75,15 @@ class TcpParams:
     limited_transmit: bool = True
     handshake: bool = False
     ecn: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("mss_bytes", "ack_bytes", "initial_window_packets", "dup_ack_threshold"):
+            require(getattr(self, name) >= 1, f"transport.{name} = {getattr(self, name)}, but it must be at least 1")
+        packet_bytes = self.mss_bytes + self.header_bytes
+        require(packet_bytes <= 100_000, f"transport: packets of {packet_bytes} bytes, but 100000 is the most")
+        require(self.max_window_bytes >= self.mss_bytes, "transport.max_window_bytes is below mss_bytes")
+        require(0 < self.initial_rto_s <= self.max_rto_s, "transport.initial_rto_s must lie above 0, up to max_rto_s")
+        require(self.min_rto_s <= self.max_rto_s, "transport.min_rto_s is above max_rto_s")
 
 
 @inlined
