@@ -1,4 +1,4 @@
-"""Engine = engine: SimPy and Numba give the same records, packet for packet, for every scheme and both kinds of fabric."""
+"""Engine = engine: SimPy and Numba give the same records, packet for packet, for every scheme and kind of fabric."""
 
 from dataclasses import replace
 
