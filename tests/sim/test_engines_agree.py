@@ -105,3 +105,10 @@ def test_the_scenarios_are_not_idle():
     assert records.ports["packets_dropped"].sum() > 10
     assert records.conns["timeouts"].sum() > 0
     assert np.count_nonzero(records.conns["reordered_packets"]) > 3
+
+
+def test_one_estimator_per_host():
+    kind, flows = BUSY["leaf-spine"]
+    caps = schemes()["caps"]
+    shared = replace(caps, coding=replace(caps.coding, shared_estimator=True))
+    assert differences(setup_of(kind, flows, shared)) == []
