@@ -25,6 +25,11 @@ _COMMANDS = {
     "claims": "capsmodel.cli.equations:claims",
     "cite": "capsmodel.cli.equations:cite",
     "demo": "capsmodel.cli.demo:demo",
+    "codec": "capsmodel.cli.codec:app",
+    "simulate": "capsmodel.cli.simulate:simulate",
+    "rerun": "capsmodel.cli.simulate:rerun",
+    "compare": "capsmodel.cli.compare:compare",
+    "schemes": "capsmodel.cli.compare:schemes",
 }
 for _name, _place in _COMMANDS.items():
     app.command(_place, name=_name)

@@ -1,0 +1,93 @@
+"""Link traversals a CPU second of the engines, on P64 (64 hosts, 8 leaves, 8 spines, permutation) and on 1024 hosts.
+
+Each case asserts the number of traversals, so that a change which drops work cannot pass for a gain.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from capsim.engines import run
+from capsim.fabric.flows import FlowList
+from capsim.fabric.kinds import LeafSpine
+from capsim.registry import scheme
+from capsim.state import Setup
+
+pytestmark = [pytest.mark.bench, pytest.mark.benchmark(timer=time.process_time)]  # CPU, not wall: machines are shared
+
+# Scheme: traversals in the whole run, and the rate to beat, in millions a CPU second.
+COMPILED = {
+    "ecmp": (3_523_345, 8),
+    "rps": (3_791_016, 5),
+    "rps_pq": (3_791_016, 5),
+    "caps": (3_937_942, 5),
+    "caps_dark": (3_771_445, 5),
+    "dctcp": (3_507_200, 5),
+    "sack": (3_494_897, 5),
+}
+
+
+def permutation(side, *, flow_bytes, name, short=False):
+    """Return the set-up: host i of side² sends to host i + side, 1 Gbps, queues of 100 packets."""
+    n = side * side
+    fabric = LeafSpine(leaves=side, hosts_per_leaf=side, spines=side, delay_s=1e-6, buffer_packets=100).build()
+    src = np.arange(n, dtype=np.int32)
+    flows = FlowList(
+        src=src,
+        dst=((src + side) % n).astype(np.int32),
+        flow_bytes=np.full(n, flow_bytes, np.int64),
+        start_ps=np.zeros(n, np.int64),
+        short=np.full(n, short),
+        tag=np.zeros(n, np.int16),
+    )
+    return Setup(
+        fabric=fabric, flows=flows, scheme=scheme(name).with_params(transport={"min_rto_s": 0.01}), end_ps=10**13
+    )
+
+
+def report(benchmark, label, records, expected, goal):
+    counters = records.counters[0]
+    assert counters["traversals"] == expected
+    assert counters["open_conns"] == 0
+    rate = counters["traversals"] / benchmark.stats["min"]
+    dropped = records.ports["packets_dropped"].sum()
+    print(f"\n{label}: {rate / 1e6:.2f} M traversals a CPU second (goal {goal}; {expected:,}, {dropped:,} drops)")
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_compiled_p64(benchmark, name):
+    # Coding is for short flows; here every flow counts as one, so that all packets go through it.
+    setup = permutation(8, flow_bytes=10_000_000, name=name, short=name == "caps")
+    records = benchmark.pedantic(run, (setup,), rounds=3, warmup_rounds=1)
+    report(benchmark, f"compiled, P64, {name}", records, *COMPILED[name])
+
+
+def test_compiled_1024_hosts(benchmark):
+    setup = permutation(32, flow_bytes=1_000_000, name="ecmp")
+    records = benchmark.pedantic(run, (setup,), rounds=3, warmup_rounds=1)
+    report(benchmark, "compiled, 1024 hosts, ecmp", records, 5_793_233, 6)
+
+
+def test_reference_p64(benchmark):
+    setup = permutation(8, flow_bytes=200_000, name="ecmp")
+    records = benchmark.pedantic(run, (setup,), {"engine": "reference"}, rounds=3)
+    report(benchmark, "reference, P64 with flows of 0.2 MB, ecmp", records, 70_205, 0.1)
+
+
+def test_second_process(benchmark):
+    """From the command to the end of a small simulation, machine code found on disk."""
+    code = (
+        "from bench_sim import permutation; from capsim.engines import run;"
+        "run(permutation(2, flow_bytes=10_000, name='ecmp'))"
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    command = [sys.executable, "-c", code]
+    subprocess.run(command, check=True, env=environment)
+    started = time.perf_counter()
+    benchmark.pedantic(subprocess.run, (command,), {"check": True, "env": environment}, rounds=3)
+    print(f"\nsecond process: {(time.perf_counter() - started) / 3:.2f} s")

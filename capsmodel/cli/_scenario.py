@@ -1,0 +1,159 @@
+"""From the options of ``simulate`` and ``compare`` to a scenario: a file or preset changed by flags, or flags alone."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from cyclopts import Parameter
+
+from capsim.fabric.flows import read_flow_csv
+from capsim.scenario import Scenario, from_dict, load_scenario
+from capsmodel._checks import ParameterError
+from capsmodel.cli._options import Rate, Time
+from capsmodel.units import parse_size_bytes
+
+Engine = Literal["compiled", "reference"]
+
+# Numbers behind the colon of --fabric, in their order; those behind "optional" may be left out.
+_FABRIC_COUNTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "leaf-spine": (("leaves", "hosts_per_leaf", "spines"), ()),
+    "fat-tree": (("pods",), ("hosts_per_edge",)),
+    "parallel-paths": (("paths", "hosts_per_side"), ()),
+    "dumbbell": (("hosts_per_side",), ()),
+}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ScenarioOptions:
+    """Flags that describe a scenario, or change the one that is named.
+
+    Parameters
+    ----------
+    fabric
+        leaf-spine:LEAVESxHOSTSxSPINES, fat-tree:PODS or fat-tree:PODSxHOSTS_PER_EDGE, parallel-paths:PATHSxHOSTS,
+        dumbbell:HOSTS.
+    rate
+        Rate of all links.
+    delay
+        Propagation delay of each link.
+    buffer
+        Queue limit of switch ports: packets (256) or bytes (64KB).
+    workload
+        Flow-size distribution of Poisson traffic between random hosts.
+    load
+        Offered load of the Poisson traffic, payload over host links.
+    flows
+        Number of Poisson flows.
+    flow_file
+        CSV file with the columns src,dst,bytes,start_s; hosts are numbered from 0 leaf by leaf.
+    seed
+        Seed of all randomness; with compare the first of the seeds.
+    end
+        Simulated time at which the run stops, such as 2s.
+    """
+
+    fabric: str | None = None
+    rate: Rate | None = None
+    delay: Time | None = None
+    buffer: str | None = None
+    workload: str | None = None
+    load: float | None = None
+    flows: int | None = None
+    flow_file: Path | None = None
+    seed: int | None = None
+    end: Time | None = None
+
+
+def scenario_from(source: str | None, options: ScenarioOptions) -> Scenario:
+    """Return the scenario that a file or preset name and the flags describe; flags win.
+
+    Raises
+    ------
+    ParameterError
+        If a flag cannot be read or does not apply.
+    """
+    tables = _defaults() if source is None else load_scenario(source).to_dict()
+    if options.fabric is not None:
+        tables["fabric"] = _fabric(options.fabric) if source is None else {**_kept(tables), **_fabric(options.fabric)}
+    _change_links(tables["fabric"], options)
+    tables["traffic"] = _traffic(tables["traffic"], options)
+    if options.seed is not None:
+        tables["seed"] = options.seed
+    if options.end is not None:
+        tables["end_s"] = options.end
+    return from_dict(tables)
+
+
+def _defaults() -> dict[str, Any]:
+    poisson = {"kind": "poisson", "workload": "websearch", "load": 0.5, "flows": 1000}
+    return {"fabric": _fabric("leaf-spine:8x8x8"), "traffic": [poisson]}
+
+
+def _kept(tables: dict[str, Any]) -> dict[str, Any]:
+    """Return what a new shape of fabric keeps of the old one: rates, delays and buffers."""
+    kept = {"rate_bps", "host_rate_bps", "delay_s", "host_delay_s", "reroute_s"}
+    kept |= {"buffer_packets", "buffer_bytes", "host_buffer_packets", "host_buffer_bytes"}
+    return {key: value for key, value in tables["fabric"].items() if key in kept}
+
+
+def _fabric(text: str) -> dict[str, Any]:
+    kind, _, numbers = text.partition(":")
+    if kind not in _FABRIC_COUNTS:
+        raise ParameterError(f"--fabric {text}: the kinds are {', '.join(_FABRIC_COUNTS)}, as in leaf-spine:8x8x8")
+    needed, optional = _FABRIC_COUNTS[kind]
+    parts = numbers.split("x")
+    names = (*needed, *optional)
+    if not len(needed) <= len(parts) <= len(names) or not all(re.fullmatch(r"\d+", part) for part in parts):
+        raise ParameterError(f"--fabric {text}: write {kind}:{'x'.join(name.upper() for name in names)}")
+    return {"kind": kind, **dict(zip(names, map(int, parts), strict=False))}
+
+
+def _change_links(fabric: dict[str, Any], options: ScenarioOptions) -> None:
+    if options.rate is not None:
+        fabric["rate_bps"] = options.rate
+        fabric.pop("host_rate_bps", None)
+    if options.delay is not None:
+        fabric["delay_s"] = options.delay
+        fabric.pop("host_delay_s", None)
+    if options.buffer is not None:
+        fabric.pop("buffer_packets", None)
+        fabric.pop("buffer_bytes", None)
+        whole = re.fullmatch(r"\d+", options.buffer)
+        key = "buffer_packets" if whole else "buffer_bytes"
+        fabric[key] = int(options.buffer) if whole else parse_size_bytes(options.buffer)
+
+
+def _traffic(entries: list[Any], options: ScenarioOptions) -> list[Any]:
+    changes = {"load": options.load, "flows": options.flows, "workload": options.workload}
+    given = {key: value for key, value in changes.items() if value is not None}
+    if options.flow_file is not None:
+        if given:
+            raise ParameterError(f"--flow-file lists the flows: leave out --{next(iter(given))}")
+        return [{"kind": "list", "flows": read_flow_csv(_existing(options.flow_file))}]
+    if given and not any(entry["kind"] == "poisson" for entry in entries):
+        raise ParameterError(f"--{next(iter(given))}: this scenario has no Poisson traffic to change")
+    return [_poisson(entry, given) if entry["kind"] == "poisson" else entry for entry in entries]
+
+
+def _poisson(entry: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    replaced = {
+        "load": ("flows_per_s",),
+        "flows": ("duration_s",),
+        "workload": ("flow_bytes", "min_bytes", "max_bytes"),
+    }
+    gone = {name for key in given for name in replaced[key]}
+    return {key: value for key, value in entry.items() if key not in gone} | given
+
+
+def _existing(path: Path) -> Path:
+    if not path.is_file():
+        raise FileNotFoundError(f"no file {str(path)!r}: --flow-file names a CSV file")
+    return path
+
+
+def with_scheme(scenario: Scenario, scheme: str | None) -> Scenario:
+    """Return `scenario` with another scheme, if one is named."""
+    return scenario if scheme is None else msgspec.structs.replace(scenario, scheme=scheme)

@@ -1,0 +1,139 @@
+"""``capsmodel simulate`` and ``capsmodel rerun``: one run, and the same run again from its result."""
+
+import math
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Literal
+
+from capsim import schema
+from capsim.clock import to_s
+from capsim.memory import trace_size_bytes
+from capsim.registry import scheme as find
+from capsim.results import Result, check_folder, read_manifest, read_table
+from capsim.scenario import Scenario, from_dict
+from capsim.simulate import load, prepare, run_prepared
+from capsmodel import __version__
+from capsmodel._checks import ParameterError
+from capsmodel.cli._options import Flag
+from capsmodel.cli._output import console, print_table
+from capsmodel.cli._progress import simulated_time, waiting
+from capsmodel.cli._scenario import Engine, ScenarioOptions, scenario_from, with_scheme
+
+_PARQUET = frozenset(f"{name}.parquet" for name in schema.TABLES)
+
+
+def simulate(
+    scenario: str | None = None,
+    *,
+    options: ScenarioOptions | None = None,
+    scheme: str | None = None,
+    engine: Engine = "compiled",
+    trace: Literal["off", "drops", "packets"] | None = None,
+    out: Path | None = None,
+    json: Flag = False,
+    csv: Flag = False,
+) -> None:
+    """Run a scenario and print its summary.
+
+    Parameters
+    ----------
+    scenario
+        TOML file, or the name of a preset such as p64; without it the flags describe the run, from 8 leaves,
+        8 spines, 64 hosts at 1 Gbps and 1000 web-search flows at load 0.5.
+    scheme
+        One of capsmodel schemes.
+    engine
+        compiled (fast) or reference (SimPy, to be read and stepped through); both give the same records.
+    trace
+        Packets to record: none, the dropped ones, or all.
+    out
+        Folder for the tables, as Parquet files with their manifest inside.
+    json, csv
+        Print the summary in this form.
+    """
+    chosen = with_scheme(scenario_from(scenario, options or ScenarioOptions()), scheme)
+    if trace is not None:
+        chosen = chosen.replace(trace=trace)
+    if out is not None:
+        check_folder(out, made_of=_PARQUET)
+    result = _run(chosen, engine)
+    if out is not None:
+        result.save(out)
+    values: dict[str, Any] = result.summary.to_dict()
+    if json or csv:
+        # NaN is no JSON: what does not apply to this run is null, and an empty cell in CSV.
+        known = {name: None if math.isnan(value) else value for name, value in values.items()}
+        print_table([known], as_json=json, as_csv=csv)
+        return
+    title = f"{chosen.name}: {chosen.scheme}, seed {chosen.seed}"
+    print_table([{"figure": name, "value": value} for name, value in values.items()], title=title)
+    console().print(_resources_line(result))
+
+
+def _run(scenario: Scenario, engine: Engine) -> Result:
+    setup = prepare(scenario)
+    if scenario.trace == "packets":
+        mss_bytes = setup.scheme.transport.params.mss_bytes
+        size = trace_size_bytes(scenario, setup.fabric, setup.flows, mss_bytes=mss_bytes)
+        print(f"the packet trace will take about {size / 1e6:.0f} MB of memory", file=sys.stderr)
+    with waiting("loading the engine; a scheme is compiled once, in under 30 s"):
+        compiled = load(setup, engine=engine)
+    if compiled and sys.stderr.isatty():
+        print("compiled; the next run finds the machine code on disk", file=sys.stderr)
+    with simulated_time(to_s(int(setup.flows.start_ps[-1]))) as progress:
+        return run_prepared(scenario, setup, engine=engine, progress=progress)
+
+
+def _resources_line(result: Result) -> str:
+    used = result.resources
+    dropped = int(result.ports["packets_dropped"].sum())
+    per_second = used.traversals / used.cpu_s / 1e6 if used.cpu_s else 0.0
+    return (
+        f"{used.traversals} link traversals, {used.events} events, {used.simulated_s:.6g} s simulated, "
+        f"{used.cpu_s:.2f} CPU s ({per_second:.2f} M traversals/s) after {used.loading_cpu_s:.2f} s of loading, "
+        f"{used.peak_memory_bytes / 1e6:.0f} MB peak memory, {dropped} packets dropped"
+    )
+
+
+def rerun(file: Path, *, engine: Engine = "compiled") -> None:
+    """Run again what made FILE, from the manifest inside it, and compare bit for bit.
+
+    Exit status 0 if all tables in the folder of FILE are equal, 1 if not.
+
+    Parameters
+    ----------
+    file
+        A Parquet file of a result, such as out/flows.parquet.
+    engine
+        Either engine must give the same tables.
+    """
+    manifest = read_manifest(file)
+    made_by = manifest["software"]["version"]
+    if made_by != __version__:
+        raise ParameterError(
+            f"{file.name} was made by capsmodel {made_by}, this is {__version__}: install that version"
+        )
+    scenario = from_dict(manifest["parameters"]["scenario"])
+    find(scenario.scheme)
+    result = _run(scenario, engine)
+    same_id = result.manifest["id"] == manifest["id"]
+    differing = [] if same_id else ["parameters of the scheme"]
+    differing += _differing_tables(result, file.parent, manifest["id"])
+    if differing:
+        console().print(f"{file.name}: differs in {', '.join(differing)}")
+        raise SystemExit(1)
+    console().print(f"{file.name}: identical, run {manifest['id'][:12]}")
+
+
+def _differing_tables(result: Result, folder: Path, run_id: str) -> list[str]:
+    """Return the files of the run in `folder` whose tables are not bit for bit those of `result`."""
+    with tempfile.TemporaryDirectory() as scratch:
+        again = result.save(Path(scratch) / "again")
+        old = [folder / name for name in sorted(_PARQUET) if (folder / name).is_file()]
+        mine = [path for path in old if read_manifest(path)["id"] == run_id]
+        return [path.name for path in mine if not _equal(path, again / path.name)]
+
+
+def _equal(path: Path, again: Path) -> bool:
+    return again.is_file() and read_table(path).equals(read_table(again))

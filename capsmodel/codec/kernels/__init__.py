@@ -1,0 +1,89 @@
+"""Kernels that compute linear combinations of packets over GF(2^8), and the choice among them.
+
+===========  ===============================  ==========================  ======================
+Kernel       Processor features               Multiplication              Method
+===========  ===============================  ==========================  ======================
+affine_512   GFNI, AVX-512F, AVX-512BW        GF2P8AFFINEQB               :mod:`.vector`
+shuffle_512  AVX-512F, AVX-512BW              two byte shuffles           :mod:`.vector`
+shuffle_256  AVX2                             two byte shuffles           :mod:`.vector`
+portable     none                             XOR and shift               :mod:`.portable`
+===========  ===============================  ==========================  ======================
+
+All give the same bytes. The features are those that Numba compiles for: what the processor has, less what the
+environment variables NUMBA_CPU_NAME and NUMBA_CPU_FEATURES leave out. This matters because LLVM ends the process,
+with no exception, when it is asked for an instruction that its target lacks.
+"""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import llvmlite.binding
+import numpy as np
+import numpy.typing as npt
+from numba.core.registry import cpu_target
+
+from capsmodel.codec.base import Packets
+from capsmodel.codec.jit import compiled
+from capsmodel.codec.kernels import emit, portable, vector
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One way to combine packets.
+
+    Attributes
+    ----------
+    driver : callable
+        Function ``(factors, packets, out)`` to be compiled; its name is the name of the kernel.
+    prepare : callable
+        Returns the factors, shape (rows, ., .), of a matrix of coefficients, shape (rows, m).
+    features : frozenset of str
+        What the processor must have, in LLVM's words.
+    least_bytes : int
+        Shortest packet the driver can work on, in bytes.
+    """
+
+    driver: Callable[[npt.NDArray[np.uint64], Packets, Packets], None]
+    prepare: Callable[[Packets], npt.NDArray[np.uint64]]
+    features: frozenset[str]
+    least_bytes: int
+
+    @property
+    def name(self) -> str:
+        """Name of the kernel."""
+        return self.driver.__name__
+
+    @functools.cached_property
+    def run(self) -> Any:
+        """The driver, compiled on first use."""
+        return compiled(self.driver, emit.SIGNATURE)
+
+
+KERNELS = (
+    Kernel(vector.affine_512, vector.prepare_affine, frozenset({"gfni", "avx512f", "avx512bw"}), 256),
+    Kernel(vector.shuffle_512, vector.prepare_shuffle, frozenset({"avx512f", "avx512bw"}), 256),
+    Kernel(vector.shuffle_256, vector.prepare_shuffle, frozenset({"avx2"}), 64),
+    Kernel(portable.portable, portable.prepare, frozenset(), portable.WIDTH),
+)
+
+
+def cpu_features() -> frozenset[str]:
+    """Return the processor features, in LLVM's words, that Numba compiles for and the processor has."""
+    _, _, flags = cpu_target.target_context.codegen().magic_tuple()
+    named = {flag[1:] for flag in flags.split(",") if flag.startswith("+")}
+    present = llvmlite.binding.get_host_cpu_features()
+    return frozenset(feature for feature in named if present.get(feature, False))
+
+
+def supported() -> tuple[Kernel, ...]:
+    """Return the kernels that this processor can run, the fastest first."""
+    features = cpu_features()
+    return tuple(kernel for kernel in KERNELS if kernel.features <= features)
+
+
+@functools.cache
+def fastest() -> Kernel:
+    """Return the fastest kernel that this processor can run."""
+    return supported()[0]

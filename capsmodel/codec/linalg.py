@@ -1,0 +1,170 @@
+r"""Linear algebra over GF(2^8) for the small matrices of erasure codes: rank, inverse, recovery from a Cauchy matrix.
+
+========================  ========  ===================  =======================================================
+Quantity                  Symbol    Name                 Meaning
+========================  ========  ===================  =======================================================
+rank                                ``rank``             packets that a set of coded packets is worth
+inverse                   A^-1      ``inverse``          of a square matrix, by Gauss-Jordan
+recovery matrix           D         ``cauchy_recovery``  lost packets from any k packets of a Cauchy-type code
+========================  ========  ===================  =======================================================
+"""
+
+import functools
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import types
+
+from capsmodel.codec.base import CodecError, Packets, described
+from capsmodel.codec.gf256 import EXP, INV, LOG, MUL
+from capsmodel.codec.jit import compiled
+
+Ints = npt.NDArray[np.int64]
+
+EXP_OF_SUM = np.tile(EXP[:255], 3)  # powers up to 764, the largest sum of three reduced logarithms
+
+
+def _reduce(matrix: Packets, columns: int) -> int:
+    """Bring `matrix` to reduced row echelon form over its first `columns` columns, in place; return the rank."""
+    found = 0
+    for column in range(columns):
+        pivot = found
+        while pivot < matrix.shape[0] and matrix[pivot, column] == 0:
+            pivot += 1
+        if pivot == matrix.shape[0]:
+            continue
+        scale = INV[matrix[pivot, column]]
+        for j in range(matrix.shape[1]):
+            value = MUL[scale, matrix[pivot, j]]
+            matrix[pivot, j] = matrix[found, j]
+            matrix[found, j] = value
+        for i in range(matrix.shape[0]):
+            factor = matrix[i, column]
+            if i != found and factor != 0:
+                for j in range(matrix.shape[1]):
+                    matrix[i, j] ^= MUL[factor, matrix[found, j]]
+        found += 1
+    return found
+
+
+def _cauchy_recovery(points: Packets, scales: Ints, ids: Ints, lost: Ints) -> Packets:
+    """Return the recovery matrix of :func:`cauchy_recovery`."""
+    k, e = ids.size, lost.size
+    weights = np.empty(k + e, np.int64)
+    for i in range(k + e):
+        number = ids[i] if i < k else lost[i - k]
+        weight = scales[number]
+        for j in lost:
+            weight += LOG[points[number] ^ points[j]]
+        for q in ids:
+            if q >= k:
+                weight -= LOG[points[number] ^ points[q]]
+        weights[i] = weight % 255
+    matrix = np.empty((e, k), np.uint8)
+    for i in range(e):
+        for t in range(k):
+            log = LOG[points[lost[i]] ^ points[ids[t]]]
+            matrix[i, t] = EXP_OF_SUM[weights[t] + (255 - weights[k + i]) + (255 - log)]
+    return matrix
+
+
+@functools.cache
+def _compiled_reduce() -> Any:
+    return compiled(_reduce, types.intp(types.uint8[:, ::1], types.intp))
+
+
+@functools.cache
+def _compiled_recovery() -> Any:
+    ints = types.Array(types.int64, 1, "C", readonly=True)
+    return compiled(
+        _cauchy_recovery, types.uint8[:, ::1](types.Array(types.uint8, 1, "C", readonly=True), ints, ints, ints)
+    )
+
+
+def _checked(matrix: Packets) -> Packets:
+    if getattr(matrix, "dtype", None) != np.uint8 or matrix.ndim != 2:
+        raise CodecError(f"the matrix is {described(matrix)}, but uint8, (rows, columns) is expected")
+    return matrix
+
+
+def rank(matrix: Packets) -> int:
+    """Return the rank over GF(2^8) of a uint8 matrix, shape (rows, columns).
+
+    Examples
+    --------
+    >>> rank(np.array([[1, 2], [2, 4]], np.uint8))
+    1
+    """
+    work = np.array(_checked(matrix), order="C")
+    return int(_compiled_reduce()(work, work.shape[1]))
+
+
+def inverse(matrix: Packets) -> Packets:
+    """Return the inverse over GF(2^8) of a uint8 matrix, shape (size, size), by Gauss-Jordan.
+
+    Raises
+    ------
+    CodecError
+        When the matrix is not square or is singular; the text gives the rank.
+
+    Examples
+    --------
+    >>> inverse(np.array([[0, 1], [2, 0]], np.uint8)).tolist()
+    [[0, 142], [1, 0]]
+    """
+    size = len(_checked(matrix))
+    if matrix.shape != (size, size):
+        raise CodecError(f"a matrix of shape {matrix.shape} has no inverse: it must be square")
+    both = np.zeros((size, 2 * size), np.uint8)
+    both[:, :size] = matrix
+    both.reshape(-1)[size :: 2 * size + 1] = 1
+    found = _compiled_reduce()(both, size)
+    if found < size:
+        raise CodecError(f"the matrix of size {size} has rank {found}: it is singular")
+    return both[:, size:].copy()
+
+
+def cauchy_recovery(points: Packets, *, scales: Ints, ids: Ints, lost: Ints) -> Packets:
+    r"""Return the matrix that gives lost source packets from k received packets of a code of Cauchy type.
+
+    Parameters
+    ----------
+    points : array of uint8, shape (n,)
+        Distinct field elements: x_0 .. x_{k-1} of the source packets, then y_0 .. y_{r-1} of the repair packets.
+    scales : array of int64, shape (n,)
+        Logarithms: log b_i for source packet i, -log a_p for repair packet p.
+    ids : array of int64, shape (k,)
+        Numbers of the received packets, distinct, in any order.
+    lost : array of int64, shape (e,)
+        Numbers of the source packets that are not among `ids`; e is then the number of repair packets in `ids`.
+
+    Returns
+    -------
+    array of uint8, shape (e, k)
+        D with lost packets = D . received packets.
+
+    Notes
+    -----
+    In such a code, repair packet p is :math:`r_p = a_p \sum_i b_i s_i / (y_p + x_i)`. Let E be the lost source
+    packets, Q the repair packets received. The syndromes :math:`r_q / a_q + \sum_{i \notin E} b_i s_i / (y_q + x_i)`
+    are a Cauchy matrix times the :math:`b_j s_j, j \in E`. Cauchy's closed-form inverse times the syndromes is, after
+    a partial-fraction step, again of Cauchy type:
+
+    .. math:: D_{jt} = \frac{w_t}{w_j (x_j + t)}, \qquad
+       w_t = \sigma_t \prod_{i \in E, i \ne t} (t + x_i) \Big/ \prod_{q \in Q, q \ne t} (t + y_q)
+
+    with t the point of a received packet and :math:`\sigma` its scale. So the e syndromes and the e x e solution are
+    one matrix of e k entries, each one addition of logarithms, and the packets are read once. Work: 2 e (k + e) + e k
+    look-ups; nothing of size k x k is inverted.
+
+    Examples
+    --------
+    One repair packet 1/(y + x): packet 0 is lost, so 1/(2+0) s_0 = r + 1/(2+1) s_1.
+
+    >>> cauchy_recovery(np.arange(3, dtype=np.uint8), scales=np.zeros(3, np.int64), ids=np.array([1, 2]),
+    ...                 lost=np.array([0])).tolist()
+    [[245, 2]]
+    """
+    recovery: Packets = _compiled_recovery()(points, scales, ids, lost)
+    return recovery

@@ -1,0 +1,66 @@
+"""What every run must satisfy before its results are returned: nothing appears, nothing vanishes."""
+
+import numpy as np
+
+from capsim.fabric.topology import Fabric
+from capsim.state import RawRecords, Table
+
+
+class ConservationError(RuntimeError):
+    """Packets or bytes do not add up: a defect of the simulator or of a scheme, never of the input."""
+
+
+def check(raw: RawRecords, fabric: Fabric, *, mss_bytes: int) -> None:
+    """Check packets and bytes at every port and in total, and the bytes of every finished flow.
+
+    Raises
+    ------
+    ConservationError
+        With the first port or flow that does not add up.
+
+    Notes
+    -----
+    1. At a port: offered = sent + dropped + queued, in packets and in bytes; arrived at the far end at most sent.
+    2. At the switches: what arrives on their links and finds a route is offered to a port.
+    3. In total: created (offered to NICs) = delivered to hosts + dropped + without a route + still in the network.
+    4. A finished flow: its winning connection received every segment, and they sum up to the bytes of the flow.
+    """
+    ports = raw.ports
+    _ports_add_up(ports, fabric)
+    at_nic, to_host = fabric.port_from < fabric.n_hosts, fabric.port_to < fabric.n_hosts
+    unroutable = int(raw.counters["unroutable"][0])
+    forwarded = int(ports["packets_in"][~at_nic].sum())
+    arrived = int(ports["packets_arrived"][~to_host].sum())
+    if forwarded + unroutable != arrived:
+        raise ConservationError(
+            f"switches: {arrived} packets arrived, {forwarded} forwarded, {unroutable} had no route"
+        )
+    created, delivered = int(ports["packets_in"][at_nic].sum()), int(ports["packets_arrived"][to_host].sum())
+    dropped, left = int(ports["packets_dropped"].sum()), int(raw.counters["in_flight"][0])
+    if created != delivered + dropped + unroutable + left:
+        raise ConservationError(
+            f"total: {created} packets created, but {delivered} delivered, {dropped} dropped, "
+            f"{unroutable} without a route and {left} in the network"
+        )
+    _flows_whole(raw, mss_bytes)
+
+
+def _ports_add_up(ports: Table, fabric: Fabric) -> None:
+    for unit in ("packets", "bytes"):
+        balance = ports[f"{unit}_in"] - ports[f"{unit}_out"] - ports[f"{unit}_dropped"] - ports[f"queue_{unit}"]
+        _none(balance != 0, fabric.port_names, f"port: {unit} offered are not sent + dropped + queued")
+    _none(ports["packets_arrived"] > ports["packets_out"], fabric.port_names, "port: more packets arrived than sent")
+    _none(ports["queue_packets"] < 0, fabric.port_names, "port: a queue is negative")
+
+
+def _flows_whole(raw: RawRecords, mss_bytes: int) -> None:
+    done = np.flatnonzero(raw.flows["received_ps"] >= 0)
+    conns = raw.conns[raw.flows["winner"][done]]
+    delivered = (conns["receive_next"] - 1) * mss_bytes + conns["last_segment_bytes"]
+    bad = (conns["receive_next"] != conns["n_segments"]) | (delivered != raw.flows["flow_bytes"][done])
+    _none(bad, tuple(map(str, done)), "finished flow: delivered bytes are not the bytes of the flow")
+
+
+def _none(bad: Table, names: tuple[str, ...], text: str) -> None:
+    if np.any(bad):
+        raise ConservationError(f"{names[int(np.argmax(bad))]}: {text}")

@@ -1,0 +1,41 @@
+"""Two engines, one truth: SimPy to be read, Numba to be fast; the same set-up gives the same records."""
+
+from collections.abc import Callable
+
+from capsim.state import RawRecords, Setup
+from capsmodel._checks import ParameterError
+
+ENGINES = ("compiled", "reference")
+
+
+def run(setup: Setup, *, engine: str = "compiled", progress: Callable[[int], None] | None = None) -> RawRecords:
+    """Simulate.
+
+    Parameters
+    ----------
+    setup : Setup
+        All that the run depends on.
+    engine : str
+        ``"compiled"`` or ``"reference"``.
+    progress : callable, optional
+        Told the simulated time, in picoseconds, now and then.
+
+    Returns
+    -------
+    RawRecords
+        The same for both engines.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such engine.
+    """
+    if engine == "compiled":
+        from capsim.engines import compiled
+
+        return compiled.run(setup, progress=progress)
+    if engine == "reference":
+        from capsim.engines import reference
+
+        return reference.run(setup, progress=progress)
+    raise ParameterError(f"engine = {engine!r}, but it must be one of {', '.join(ENGINES)}")

@@ -1,0 +1,165 @@
+"""The compiled engine: one event loop for all schemes, compiled by Numba and found on disk by the next process.
+
+The parts are :mod:`~capsim.engines.links`, :mod:`~capsim.engines.hosts` and :mod:`~capsim.engines.loop`. This file
+makes the arrays that they work on, compiles the hooks of a scheme, and lets pools grow when the loop asks for it.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import types
+
+from capsim.engines import jit, loop
+from capsim.engines.jit import record_type
+from capsim.engines.links import NEVER, drain
+from capsim.engines.memory import NODE, NUMBERS, TABLES, WORLD, counters_at, port_at
+from capsim.engines.signatures import COMPONENTS, compiled_hooks
+from capsim.state import RawRecords, Setup, Table, Tables, tables
+
+CHUNK_EVENTS = 2_000_000  # about a quarter of a second; between chunks Python sees Ctrl-C
+
+
+def _tree(leaves: int) -> Table:
+    """Return a tournament tree of which no entity has an event."""
+    tree = np.zeros(2 * leaves, NODE)
+    tree["time_ps"] = NEVER
+    tree["entity"][leaves:] = np.arange(leaves)
+    for node in range(leaves - 1, 0, -1):
+        tree["entity"][node] = tree["entity"][2 * node]
+    return tree
+
+
+def _power_of_two(n: int) -> int:
+    return 1 << max(n - 1, 0).bit_length()
+
+
+class World:
+    """The record of addresses that the loop takes, and the arrays that it points to."""
+
+    def __init__(self, setup: Setup, made: Tables):
+        self.record = np.zeros(1, WORLD)
+        self.arrays: dict[str, Table] = {}
+        self.margin = made.margin
+        ports, timers = _power_of_two(setup.fabric.n_ports), 2 * _power_of_two(len(made.conns))
+        self.set_numbers(arrive_leaves=ports, depart_leaves=ports, timer_leaves=timers)
+        self.set_numbers(**_numbers(setup, made))
+        for name in TABLES:
+            if hasattr(made, name):
+                self.point(name, getattr(made, name))
+        for name in COMPONENTS:
+            self.point(name, made.params[name])
+        self.point("probe_ports", np.array(setup.probe_ports, np.int64))
+        self.point("probe_conns", np.array(setup.probe_conns, np.int64))
+        self.point("host_port", setup.fabric.host_port.astype(np.int64))
+        self.point("arrive_tree", _tree(ports))
+        self.point("depart_tree", _tree(ports))
+        self.point("timer_tree", _tree(timers))
+        self.hooks = compiled_hooks(setup.scheme, made.params, made.balancer_state.dtype)
+        self.set_numbers(**{name: hook.address for name, hook in self.hooks.items()})
+
+    def set_numbers(self, **numbers: int) -> None:
+        """Write plain fields of the record."""
+        for name, value in numbers.items():
+            self.record[name] = value
+
+    def point(self, name: str, array: Table) -> None:
+        """Let the record point to `array`, which must not move."""
+        self.arrays[name] = array = np.ascontiguousarray(array)
+        self.record[name] = array.ctypes.data
+        if f"n_{name}" in NUMBERS:
+            self.record[f"n_{name}"] = len(array)
+
+    def enlarge(self, name: str, size: int) -> None:
+        """Replace a pool by a larger one with the same beginning."""
+        old = self.arrays[name]
+        larger = np.zeros(size, old.dtype)
+        larger[: len(old)] = old
+        self.point(name, larger)
+
+    def grow_packets(self) -> None:
+        """Double the packet pool; the new packets go to the front of the free list."""
+        used, counters = len(self.arrays["packets"]), self.arrays["counters"]
+        size = max(2 * used, 4 * self.margin)
+        self.enlarge("packets", size)
+        following = self.arrays["packets"]["next"]
+        following[used:] = np.arange(used + 1, size + 1)
+        following[-1] = counters["free"][0]
+        counters["free"] = used
+        counters["free_count"] += size - used
+
+    def grow(self, status: int) -> None:
+        """Enlarge the pool that the loop has found short."""
+        arrays = self.arrays
+        if status == loop.PACKETS_LOW:
+            self.grow_packets()
+        elif status == loop.UNITS_LOW:
+            self.enlarge("units", 2 * len(arrays["units"]) + 2 * self.margin)
+        elif status == loop.TRACE_LOW:
+            self.enlarge("trace", 2 * len(arrays["trace"]) + 8 * len(arrays["packets"]))
+        else:
+            samples = len(arrays["probe_ports"]) + len(arrays["probe_conns"])
+            self.enlarge("probes", 2 * len(arrays["probes"]) + 64 * samples)
+
+
+def _numbers(setup: Setup, made: Tables) -> dict[str, int]:
+    scheme = setup.scheme
+    return {
+        "n_hosts": setup.fabric.n_hosts,
+        "n_epochs": len(made.epoch_ps),
+        "segment_bytes": len(made.segments),
+        "end_ps": setup.end_ps,
+        "link_bytes": setup.link_bytes,
+        "count_in_service": setup.count_in_service,
+        "classes": scheme.queue.classes,
+        "draws": scheme.balancer.draws,
+        "reads_queues": scheme.balancer.reads_queues,
+        "trace_level": setup.trace,
+        "margin": made.margin,
+        "probe_ps": setup.probe_ps,
+        "abort_losers": scheme.replication.abort_losers,
+    }
+
+
+_WORLD_TYPE = record_type(WORLD)
+
+
+@cache
+def _compiled_loop() -> Any:
+    return jit.compiled(loop.loop, types.int64(_WORLD_TYPE, types.int64))
+
+
+@cache
+def _compiled_settle() -> Any:
+    return jit.compiled(settle, types.int64(_WORLD_TYPE))
+
+
+def settle(w: Any) -> int:
+    """Take from all FIFO queues what has left them by the end."""
+    if w.classes == 1:
+        for p in range(w.n_ports):
+            drain(w, port_at(w.ports, p), counters_at(w.counters, 0).now_ps)
+    return 0
+
+
+def run(setup: Setup, *, progress: Callable[[int], None] | None = None) -> RawRecords:
+    """Simulate `setup` and return its records; `progress` is told the simulated time in picoseconds now and then."""
+    made = tables(setup)
+    world, main = World(setup, made), _compiled_loop()
+    while (status := main(world.record[0], CHUNK_EVENTS)) != loop.DONE:
+        if status == loop.FAULT:
+            raise ValueError(f"the balancer {setup.scheme.balancer.name!r} named a path that does not exist")
+        if status != loop.PAUSED:
+            world.grow(status)
+        elif progress is not None:
+            progress(int(made.counters["now_ps"][0]))
+    _compiled_settle()(world.record[0])
+    made.units, made.trace, made.probes = (world.arrays[name] for name in ("units", "trace", "probes"))
+    return made.finished()
+
+
+def is_compiled(setup: Setup) -> bool:
+    """Return whether the machine code for `setup` comes from the on-disk cache; compile it otherwise."""
+    hooks = World(setup, tables(setup)).hooks.values()
+    return jit.from_cache(_compiled_loop()) and all(hook.cache_hits for hook in hooks)

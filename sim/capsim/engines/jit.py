@@ -1,0 +1,116 @@
+"""How the compiled engine compiles: flags, an on-disk cache that knows all sources, hooks as typed function pointers.
+
+``_nrt=False`` switches Numba's reference counting off. The event loop allocates nothing, and without it each small
+function that receives arrays would count references at every call: 2.5 times slower. The option is private to
+Numba, so :data:`FLAGS` drops it when it is refused.
+"""
+
+import hashlib
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numba import from_dtype, njit
+from numba.core.caching import FunctionCache
+from numba.core.ccallback import CFunc
+from numba.extending import overload
+
+import capsim
+from capsim.hooks import Hook, padded
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+WITHOUT_COUNTING: Any = {"_nrt": False}
+
+
+def _accepts_nrt() -> bool:
+    try:
+        njit(**WITHOUT_COUNTING)(lambda: 0)
+    except KeyError:
+        return False
+    return True
+
+
+FLAGS: Any = {"error_model": "numpy"} | (WITHOUT_COUNTING if _accepts_nrt() else {})
+
+
+def kernel(function: Function) -> Function:
+    """Mark a function of the event loop; it is compiled as part of the loop."""
+    return cast(Function, njit(**FLAGS)(function))
+
+
+@cache
+def source_digest() -> str:
+    """Return a hash of all sources that can end up in machine code."""
+    root = Path(capsim.__file__).parent
+    paths = [root / name for name in ("records.py", "hooks.py", "randomness.py", "state.py")]
+    paths += [*sorted((root / "engines").rglob("*.py")), *sorted((root / "protocols").rglob("*.py"))]
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+class SourceCache(FunctionCache):
+    """Numba's cache, except that a change in any file that is compiled is noticed, not only in the function's own."""
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return (*super()._index_key(sig, codegen), source_digest())
+
+
+def _use_source_cache(holder: Any, function: Callable[..., Any]) -> None:
+    with suppress(RuntimeError):  # Numba finds no place for a cache
+        holder._cache = SourceCache(function)
+
+
+def compiled(function: Callable[..., Any], signature: Any) -> Any:
+    """Return `function` compiled for one signature, from the on-disk cache if it is there.
+
+    A function without a file (typed into a plain interpreter) is compiled anew in each process.
+    """
+    dispatcher = njit(**FLAGS)(function)
+    _use_source_cache(dispatcher, function)
+    dispatcher.compile(signature)
+    dispatcher.disable_compile()
+    return dispatcher
+
+
+def from_cache(dispatcher: Any) -> bool:
+    """Return whether :func:`compiled` found the machine code on disk."""
+    return bool(sum(dispatcher.stats.cache_hits.values()))
+
+
+@cache
+def inline_into_hooks(function: Callable[..., Any]) -> None:
+    """Let hooks call `function`, and what it calls, when they are compiled."""
+    overload(function, jit_options=FLAGS, strict=False)(lambda *_: function)
+    prepare(function)
+
+
+def prepare(function: Callable[..., Any]) -> None:
+    """Make the functions marked :func:`capsim.hooks.inlined` that `function` names known to Numba."""
+    for name in function.__code__.co_names:
+        used = function.__globals__.get(name)
+        if getattr(used, "capsim_inlined", False):
+            inline_into_hooks(used)
+
+
+def compiled_hook(hook: Hook, signature: Any) -> Any:
+    """Return a hook compiled as a C function, from the on-disk cache if it is there."""
+    prepare(hook)
+    result = CFunc(hook, (signature.args, signature.return_type), locals={}, options=FLAGS)
+    _use_source_cache(result, hook)
+    result.compile()
+    return result
+
+
+def record_type(dtype: np.dtype[Any]) -> Any:
+    """Return the Numba type of one record."""
+    return from_dtype(dtype)
+
+
+GENERIC = padded((("word", "i8"),))

@@ -1,0 +1,339 @@
+"""The compiled engine, part 1: event trees, the packet pool, ports.
+
+**Events.** Every entity (port, connection) has at most one pending event of each kind, so the pending events of a kind
+are a tournament tree over entities: node 1 holds the earliest time and its entity, of equal times the left one, which
+is the one with the smaller number. No key is packed and none can overflow.
+
+**FIFO ports.** The departure of a packet is known when it is accepted: all that is ahead of it must be sent. So the
+queue and the packets on the wire are one chain in order of arrival at the far end, with one event for its head; what
+has left the queue meanwhile is found when the port is next looked at (:func:`drain`).
+
+**Strict-priority ports** need an event for the departure too: who is next depends on who comes.
+"""
+
+from typing import Any
+
+from capsim.engines.calls import admit
+from capsim.engines.jit import kernel
+from capsim.engines.memory import conn_at, counters_at, node_at, packet_at, port_at, trace_at
+from capsim.hooks import MARK, PUSH_OUT, REFUSE
+from capsim.records import (
+    CONGESTION_EXPERIENCED,
+    DROPPED,
+    ENQUEUED,
+    EVICTED,
+    LINK_DOWN,
+    NONE,
+    QUEUE_FULL,
+)
+from capsim.state import TRACE_DROPS, TRACE_PACKETS
+
+NEVER = 2**62
+
+
+@kernel
+def set_time(tree: int, leaves: int, entity: int, time_ps: int) -> None:
+    """Set the time of the pending event of `entity` and replay its matches up to the root."""
+    index = leaves + entity
+    node_at(tree, index).time_ps = time_ps
+    while index > 1:
+        index >>= 1
+        left, right, node = node_at(tree, 2 * index), node_at(tree, 2 * index + 1), node_at(tree, index)
+        right_wins = right.time_ps < left.time_ps
+        node.time_ps = right.time_ps if right_wins else left.time_ps
+        node.entity = right.entity if right_wins else left.entity
+
+
+@kernel
+def take_packet(w: Any) -> int:
+    """Return the number of an unused packet."""
+    counters = counters_at(w.counters, 0)
+    number = counters.free
+    counters.free = packet_at(w.packets, number).next
+    counters.free_count -= 1
+    counters.in_flight += 1
+    return number
+
+
+@kernel
+def free_packet(w: Any, number: int) -> None:
+    """Give a packet back to the pool."""
+    counters = counters_at(w.counters, 0)
+    packet_at(w.packets, number).next = counters.free
+    counters.free = number
+    counters.free_count += 1
+    counters.in_flight -= 1
+
+
+@kernel
+def write_trace(w: Any, what: int, reason: int, p: int, packet: Any, now_ps: int, queue_packets: int) -> None:
+    """Write a line of the packet trace."""
+    counters = counters_at(w.counters, 0)
+    line = trace_at(w.trace, counters.trace)
+    counters.trace += 1
+    line.time_ps = now_ps
+    line.what = what
+    line.reason = reason
+    line.port = p
+    line.conn = packet.conn
+    line.kind = packet.kind
+    line.flags = packet.flags
+    line.segment = packet.segment
+    line.ack = packet.ack
+    line.bytes = packet.bytes
+    line.queue_packets = queue_packets
+
+
+@kernel
+def drop(w: Any, p: int, number: int, reason: int, now_ps: int) -> None:
+    """Lose a packet at port `p`, or before any port if `p` is NONE."""
+    packet = packet_at(w.packets, number)
+    conn_at(w.conns, packet.conn).packets_dropped += 1
+    queue_packets = 0
+    if p != NONE:
+        port = port_at(w.ports, p)
+        port.packets_dropped += 1
+        port.bytes_dropped += packet.bytes
+        queue_packets = port.queue_packets
+    else:
+        counters_at(w.counters, 0).unroutable += 1
+    if w.trace_level >= TRACE_DROPS:
+        write_trace(w, DROPPED, reason, p, packet, now_ps, queue_packets)
+    free_packet(w, number)
+
+
+@kernel
+def transmission_ps(w: Any, port: Any, packet: Any) -> int:
+    """Return the time that the packet occupies the link, rounded as in :func:`capsim.clock.serialisation_ps`."""
+    wire_bytes = packet.bytes + w.link_bytes
+    if port.byte_ps:
+        return wire_bytes * port.byte_ps
+    return (wire_bytes * 8_000_000_000_000 + port.rate_bps // 2) // port.rate_bps
+
+
+@kernel
+def leave_queue(port: Any, packet: Any, depart_ps: int) -> None:
+    """Count a packet that has been sent."""
+    sojourn_ps = depart_ps - packet.enqueue_ps
+    port.queue_packets -= 1
+    port.queue_bytes -= packet.bytes
+    port.packets_out += 1
+    port.bytes_out += packet.bytes
+    port.sojourn_ps += sojourn_ps
+    port.sojourn_bytes_ns += sojourn_ps // 1000 * packet.bytes
+
+
+@kernel
+def drain(w: Any, port: Any, now_ps: int) -> None:
+    """Take from the queue of a FIFO port what has left it by `now_ps`."""
+    sent_ps = now_ps + port.delay_ps
+    while port.queue_head != NONE:
+        packet = packet_at(w.packets, port.queue_head)
+        if packet.arrive_ps > sent_ps:
+            break
+        leave_queue(port, packet, packet.arrive_ps - port.delay_ps)
+        port.queue_head = packet.next
+
+
+@kernel
+def put_on_wire(w: Any, p: int, port: Any, number: int, packet: Any, arrive_ps: int) -> None:
+    """Append a packet to the chain that arrives at the far end."""
+    packet.arrive_ps = arrive_ps
+    packet.next = NONE
+    if port.head == NONE:
+        port.head = number
+        set_time(w.arrive_tree, w.arrive_leaves, p, arrive_ps)
+    else:
+        packet_at(w.packets, port.tail).next = number
+    port.tail = number
+
+
+@kernel
+def join_fifo(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
+    """Accept a packet at a FIFO port: its departure is known at once."""
+    port.free_ps = max(port.free_ps, now_ps) + transmission_ps(w, port, packet)
+    if port.queue_head == NONE:
+        port.queue_head = number
+    put_on_wire(w, p, port, number, packet, port.free_ps + port.delay_ps)
+
+
+@kernel
+def unlink(w: Any, port: Any, number: int, packet: Any) -> None:
+    """Take a waiting packet out of its class."""
+    level = packet.priority
+    if packet.previous == NONE:
+        port.class_head[level] = packet.next
+    else:
+        packet_at(w.packets, packet.previous).next = packet.next
+    if packet.next == NONE:
+        port.class_tail[level] = packet.previous
+    else:
+        packet_at(w.packets, packet.next).previous = packet.previous
+
+
+@kernel
+def join_class(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
+    """Accept a packet at a strict-priority port."""
+    port.free_ps = max(port.free_ps, now_ps) + transmission_ps(w, port, packet)
+    if port.service == NONE:
+        serve(w, p, port, number, packet, now_ps)
+        return
+    level = packet.priority
+    packet.next = NONE
+    packet.previous = port.class_tail[level]
+    if packet.previous == NONE:
+        port.class_head[level] = number
+    else:
+        packet_at(w.packets, packet.previous).next = number
+    port.class_tail[level] = number
+
+
+@kernel
+def serve(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
+    """Begin to send a packet."""
+    port.service = number
+    set_time(w.depart_tree, w.depart_leaves, p, now_ps + transmission_ps(w, port, packet))
+
+
+@kernel
+def depart(w: Any, p: int, now_ps: int) -> None:
+    """Finish sending at a strict-priority port and begin with the first packet of the best class."""
+    port = port_at(w.ports, p)
+    number = port.service
+    packet = packet_at(w.packets, number)
+    leave_queue(port, packet, now_ps)
+    put_on_wire(w, p, port, number, packet, now_ps + port.delay_ps)
+    following = port.class_head[0]
+    if following == NONE:
+        following = port.class_head[1]
+    if following == NONE:
+        port.service = NONE
+        set_time(w.depart_tree, w.depart_leaves, p, NEVER)
+    else:
+        unlink(w, port, following, packet_at(w.packets, following))
+        serve(w, p, port, following, packet_at(w.packets, following), now_ps)
+
+
+@kernel
+def push_out(w: Any, p: int, port: Any, now_ps: int) -> None:
+    """Lose the last waiting packet of the lower class."""
+    number = port.class_tail[1]
+    packet = packet_at(w.packets, number)
+    unlink(w, port, number, packet)
+    forget(w, port, packet)
+    drop(w, p, number, EVICTED, now_ps)
+
+
+@kernel
+def forget(w: Any, port: Any, packet: Any) -> None:
+    """Take back that a packet joined the queue."""
+    port.free_ps -= transmission_ps(w, port, packet)
+    port.queue_packets -= 1
+    port.queue_bytes -= packet.bytes
+
+
+@kernel
+def ask(w: Any, port: Any, packet: Any) -> int:
+    """Return the verdict of the queue discipline."""
+    queue_packets, queue_bytes = port.queue_packets, port.queue_bytes
+    if queue_packets > 0 and not w.count_in_service:
+        queue_packets -= 1
+        queue_bytes -= packet_at(w.packets, port.queue_head if w.classes == 1 else port.service).bytes
+    return admit(w, port, packet, queue_packets, queue_bytes)
+
+
+@kernel
+def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
+    """Offer a packet to a port."""
+    port, packet = port_at(w.ports, p), packet_at(w.packets, number)
+    port.packets_in += 1
+    port.bytes_in += packet.bytes
+    if w.classes == 1:
+        drain(w, port, now_ps)
+    if not port.up:
+        drop(w, p, number, LINK_DOWN, now_ps)
+        return
+    verdict = ask(w, port, packet)
+    while verdict == PUSH_OUT and port.class_tail[1] != NONE:
+        push_out(w, p, port, now_ps)
+        verdict = ask(w, port, packet)
+    if verdict in (REFUSE, PUSH_OUT):
+        drop(w, p, number, QUEUE_FULL, now_ps)
+        return
+    if verdict == MARK:
+        packet.flags |= CONGESTION_EXPERIENCED
+        port.packets_marked += 1
+        conn_at(w.conns, packet.conn).packets_marked += 1
+    if w.trace_level == TRACE_PACKETS:
+        write_trace(w, ENQUEUED, 0, p, packet, now_ps, port.queue_packets)
+    packet.enqueue_ps = now_ps
+    port.queue_packets += 1
+    port.queue_bytes += packet.bytes
+    port.max_queue_packets = max(port.max_queue_packets, port.queue_packets)
+    port.max_queue_bytes = max(port.max_queue_bytes, port.queue_bytes)
+    if w.classes == 1:
+        join_fifo(w, p, port, number, packet, now_ps)
+    else:
+        join_class(w, p, port, number, packet, now_ps)
+
+
+@kernel
+def leave_wire(w: Any, p: int, port: Any, now_ps: int) -> int:
+    """Take the packet that arrives now off the link and return its number."""
+    number = port.head
+    packet = packet_at(w.packets, number)
+    if port.queue_head == number:
+        drain(w, port, now_ps)
+    port.head = packet.next
+    if port.head == NONE:
+        port.tail = NONE
+        set_time(w.arrive_tree, w.arrive_leaves, p, NEVER)
+    else:
+        set_time(w.arrive_tree, w.arrive_leaves, p, packet_at(w.packets, port.head).arrive_ps)
+    port.packets_arrived += 1
+    counters_at(w.counters, 0).traversals += 1
+    return number
+
+
+@kernel
+def fail_fifo(w: Any, p: int, port: Any, now_ps: int) -> None:
+    """Lose what a FIFO port has not sent before `now_ps`; what is on the wire arrives."""
+    drain(w, port, now_ps - 1)
+    if port.queue_head == NONE:
+        return
+    number = port.queue_head
+    last = NONE
+    if port.head != number:
+        last = port.head
+        while packet_at(w.packets, last).next != number:
+            last = packet_at(w.packets, last).next
+        packet_at(w.packets, last).next = NONE
+    port.tail = last
+    if last == NONE:
+        port.head = NONE
+        set_time(w.arrive_tree, w.arrive_leaves, p, NEVER)
+    port.queue_head = NONE
+    while number != NONE:
+        following = packet_at(w.packets, number).next
+        forget(w, port, packet_at(w.packets, number))
+        drop(w, p, number, LINK_DOWN, now_ps)
+        number = following
+    port.free_ps = now_ps
+
+
+@kernel
+def fail_classes(w: Any, p: int, port: Any, now_ps: int) -> None:
+    """Lose what a strict-priority port has not sent."""
+    if port.service == NONE:
+        return
+    forget(w, port, packet_at(w.packets, port.service))
+    drop(w, p, port.service, LINK_DOWN, now_ps)
+    port.service = NONE
+    set_time(w.depart_tree, w.depart_leaves, p, NEVER)
+    for level in range(2):
+        while port.class_head[level] != NONE:
+            number = port.class_head[level]
+            unlink(w, port, number, packet_at(w.packets, number))
+            forget(w, port, packet_at(w.packets, number))
+            drop(w, p, number, LINK_DOWN, now_ps)
+    port.free_ps = now_ps

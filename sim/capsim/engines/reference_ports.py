@@ -1,0 +1,154 @@
+"""The reference engine, part 1: events in their total order, and ports, each with a process that sends."""
+
+from collections import deque
+from collections.abc import Callable, Generator
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import simpy
+
+from capsim.clock import serialisation_ps
+from capsim.engines.events import ARRIVE, DEPART, priority
+from capsim.hooks import MARK, PUSH_OUT, REFUSE
+from capsim.records import CONGESTION_EXPERIENCED, ENQUEUED, EVICTED, LINK_DOWN, QUEUE_FULL
+from capsim.state import TRACE_PACKETS
+
+if TYPE_CHECKING:
+    from capsim.engines.reference import Network
+
+link_time_ps = cache(serialisation_ps)  # packets have few sizes
+
+
+class Environment(simpy.Environment):
+    """SimPy's, with whole picoseconds, counting the events that have a kind."""
+
+    events = 0
+
+    @property
+    def now(self) -> int:
+        """Return the time in picoseconds."""
+        return self._now  # type: ignore[return-value]  # it begins at an int and moves by ints
+
+
+class At(simpy.Event):
+    """An event at a given time, with the kind and entity that order it among others of that time."""
+
+    def __init__(self, env: Environment, time_ps: int, kind: int, entity: int):
+        # As simpy.Timeout does it: the event has a value from the beginning.
+        env.events += 1
+        self.env, self.callbacks, self._ok, self._value = env, [], True, None
+        env.schedule(self, priority(kind, entity), time_ps - env.now)  # type: ignore[arg-type]  # any int will do
+
+    def then(self, action: Callable[..., Any], *args: Any) -> None:
+        """Call `action` when the event happens."""
+        self.callbacks.append(lambda _: action(*args))
+
+
+class Port:
+    """A directed link: queue, serialiser, propagation delay."""
+
+    def __init__(self, network: "Network", record: Any, number: int):
+        self.network, self.record, self.number = network, record, number
+        self.env, self.setup = network.env, network.setup
+        self.waiting: list[deque[Any]] = [deque() for _ in range(self.setup.scheme.queue.classes)]
+        self.in_service: Any = None
+        self.work = self.env.event()
+        self.process = self.env.process(self.run())
+
+    def run(self) -> Generator[simpy.Event, Any, None]:
+        """Send packet after packet."""
+        while True:
+            if self.in_service is None:
+                self.work = self.env.event()
+                yield self.work
+            packet = self.in_service
+            try:
+                yield At(self.env, self.env.now + self.transmission_ps(packet), DEPART, self.number)
+            except simpy.Interrupt:  # the link has failed
+                continue
+            self.leave_queue(packet)
+            arrival = At(self.env, self.env.now + self.record.delay_ps, ARRIVE, self.number)
+            arrival.then(self.network.arrive, self, packet)
+            self.in_service = self.take_next()
+
+    def take_next(self) -> Any:
+        """Return the first packet of the best class that has one."""
+        for queue in self.waiting:
+            if queue:
+                return queue.popleft()
+        return None
+
+    def transmission_ps(self, packet: Any) -> int:
+        """Return the time that the packet occupies the link."""
+        return link_time_ps(packet.bytes + self.setup.link_bytes, self.record.rate_bps)
+
+    def leave_queue(self, packet: Any) -> None:
+        """Count a packet that has been sent."""
+        port, sojourn_ps = self.record, self.env.now - packet.enqueue_ps
+        port.queue_packets -= 1
+        port.queue_bytes -= packet.bytes
+        port.packets_out += 1
+        port.bytes_out += packet.bytes
+        port.sojourn_ps += sojourn_ps
+        port.sojourn_bytes_ns += sojourn_ps // 1000 * packet.bytes
+
+    def verdict(self, packet: Any) -> int:
+        """Ask the queue discipline."""
+        port = self.record
+        queue_packets, queue_bytes = port.queue_packets, port.queue_bytes
+        if queue_packets and not self.setup.count_in_service:
+            queue_packets -= 1
+            queue_bytes -= self.in_service.bytes
+        scheme = self.setup.scheme
+        return scheme.queue.admit(self.network.params["queue"], port, packet, queue_packets, queue_bytes)
+
+    def enqueue(self, packet: Any) -> None:
+        """Accept a packet or lose it."""
+        port = self.record
+        port.packets_in += 1
+        port.bytes_in += packet.bytes
+        if not port.up:
+            return self.network.drop(packet, LINK_DOWN, self)
+        verdict = self.verdict(packet)
+        while verdict == PUSH_OUT and self.waiting[1]:
+            self.lose(self.waiting[1].pop(), EVICTED)
+            verdict = self.verdict(packet)
+        if verdict in (REFUSE, PUSH_OUT):
+            return self.network.drop(packet, QUEUE_FULL, self)
+        if verdict == MARK:
+            packet.flags |= CONGESTION_EXPERIENCED
+            port.packets_marked += 1
+            self.network.conns[packet.conn].packets_marked += 1
+        if self.setup.trace == TRACE_PACKETS:
+            self.network.trace_packet(ENQUEUED, 0, self, packet)
+        packet.enqueue_ps = self.env.now
+        port.queue_packets += 1
+        port.queue_bytes += packet.bytes
+        port.max_queue_packets = max(port.max_queue_packets, port.queue_packets)
+        port.max_queue_bytes = max(port.max_queue_bytes, port.queue_bytes)
+        port.free_ps = max(port.free_ps, self.env.now) + self.transmission_ps(packet)
+        if self.in_service is None:
+            self.in_service = packet
+            self.work.succeed()
+        else:
+            self.waiting[packet.priority if len(self.waiting) > 1 else 0].append(packet)
+        return None
+
+    def lose(self, packet: Any, reason: int) -> None:
+        """Drop a packet that had joined the queue."""
+        self.record.free_ps -= self.transmission_ps(packet)
+        self.record.queue_packets -= 1
+        self.record.queue_bytes -= packet.bytes
+        self.network.drop(packet, reason, self)
+
+    def fail(self) -> None:
+        """Lose all that is not sent yet; what is on the wire arrives."""
+        if self.in_service is None:
+            return
+        packet, self.in_service = self.in_service, None
+        self.process.interrupt()
+        self.lose(packet, LINK_DOWN)
+        for queue in self.waiting:
+            while queue:
+                self.lose(queue.popleft(), LINK_DOWN)
+        self.record.free_ps = self.env.now

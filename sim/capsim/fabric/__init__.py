@@ -1,0 +1,1 @@
+"""What packets travel through and why they are sent: topology, routes, traffic. Pure data, no engine."""

@@ -1,0 +1,235 @@
+"""The fabrics one can ask for, as the table ``[fabric]`` of a scenario.
+
+================== ============================================== =============================
+kind               switches                                       equal-cost paths
+================== ============================================== =============================
+``leaf-spine``     leaves, each linked to every spine             spines
+``fat-tree``       k pods of k/2 edge and k/2 aggregation, cores  (k/2)² between pods
+``parallel-paths`` two, with n links between them (CAPS Fig. 1)   n
+``dumbbell``       two, with one link                             1
+================== ============================================== =============================
+"""
+
+from itertools import chain
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from capsim.fabric.topology import Fabric
+from capsim.fabric.wiring import UNLIMITED, LinkChange, LinkKind, Wiring
+from capsmodel._checks import ParameterError, require
+
+Count = Annotated[int, Meta(ge=1, le=4096)]
+Positive = Annotated[float, Meta(gt=0)]
+Delay = Annotated[float, Meta(ge=0)]
+Limit = Annotated[int, Meta(ge=1)]
+
+
+class FabricKind(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", omit_defaults=True
+):
+    """What all fabrics share.
+
+    Parameters
+    ----------
+    rate_bps : float
+        Rate of the links between switches, in bit/s.
+    host_rate_bps : float, optional
+        Rate of host links; `rate_bps` when left out.
+    delay_s, host_delay_s : float
+        One-way propagation delay of a link between switches and of a host link (`delay_s` when left out), in seconds.
+        The default makes 100 us of round trip over a leaf-spine, as in CAPS Section III.
+    buffer_packets, buffer_bytes : int, optional
+        Queue limit of a switch port; one of the two. 256 packets when neither is given (CAPS Section III).
+    host_buffer_packets, host_buffer_bytes : int, optional
+        Queue limit of a host NIC; unlimited when neither is given.
+    reroute_s : float
+        How long after a failure or return the routes follow, in seconds.
+    links : tuple of LinkChange
+        Links that differ, applied in order.
+    """
+
+    rate_bps: Positive = 1e9
+    host_rate_bps: Positive | None = None
+    delay_s: Delay = 12.5e-6
+    host_delay_s: Delay | None = None
+    buffer_packets: Limit | None = None
+    buffer_bytes: Limit | None = None
+    host_buffer_packets: Limit | None = None
+    host_buffer_bytes: Limit | None = None
+    reroute_s: Delay = 0.0
+    links: tuple[LinkChange, ...] = ()
+
+    def build(self) -> Fabric:
+        """Return the fabric as arrays."""
+        wiring = Wiring()
+        self.wire(wiring)
+        require(len(wiring.hosts) >= 2, "fabric: one host only, but a flow needs two: add hosts")
+        return wiring.fabric(self.links, reroute_s=self.reroute_s)
+
+    def wire(self, wiring: Wiring) -> None:
+        """Add nodes and links to `wiring`."""
+        raise NotImplementedError
+
+    def node_counts(self) -> tuple[int, int]:
+        """Return the numbers of hosts and switches, without building anything."""
+        raise NotImplementedError
+
+    @property
+    def edge_rate_bps(self) -> float:
+        """Return the rate of host links in bit/s, the capacity that a load refers to."""
+        return self.rate_bps if self.host_rate_bps is None else self.host_rate_bps
+
+    def _switch_buffers(self) -> tuple[int, int]:
+        if self.buffer_packets is None and self.buffer_bytes is None:
+            return 256, UNLIMITED
+        return _limit(self.buffer_packets), _limit(self.buffer_bytes)
+
+    def _trunk(self) -> LinkKind:
+        return LinkKind(self.rate_bps, self.delay_s, *self._switch_buffers())
+
+    def _hang_hosts(self, wiring: Wiring, switch: str, count: int) -> None:
+        delay_s = self.delay_s if self.host_delay_s is None else self.host_delay_s
+        nic_limits = (_limit(self.host_buffer_packets), _limit(self.host_buffer_bytes))
+        wiring.hosts_at(
+            switch,
+            count,
+            nic=LinkKind(self.edge_rate_bps, delay_s, *nic_limits),
+            downlink=LinkKind(self.edge_rate_bps, delay_s, *self._switch_buffers()),
+        )
+
+
+def _limit(value: int | None) -> int:
+    return UNLIMITED if value is None else value
+
+
+class LeafSpine(FabricKind, frozen=True, kw_only=True, tag="leaf-spine", omit_defaults=True):
+    """Leaves with hosts, each linked to every spine.
+
+    Parameters
+    ----------
+    leaves, hosts_per_leaf, spines : int
+        Counts; hosts are numbered leaf by leaf.
+    oversubscription : float, optional
+        Host capacity of a leaf over its spine capacity; sets the rate of the spine links in place of `rate_bps`.
+    """
+
+    leaves: Count
+    hosts_per_leaf: Count
+    spines: Count
+    oversubscription: Positive | None = None
+
+    def _trunk(self) -> LinkKind:
+        if self.oversubscription is None:
+            return FabricKind._trunk(self)
+        rate_bps = self.hosts_per_leaf * self.edge_rate_bps / (self.spines * self.oversubscription)
+        return LinkKind(rate_bps, self.delay_s, *self._switch_buffers())
+
+    def node_counts(self) -> tuple[int, int]:
+        """Return the numbers of hosts and switches, without building anything."""
+        return self.leaves * self.hosts_per_leaf, self.leaves + self.spines
+
+    def wire(self, wiring: Wiring) -> None:
+        """Add nodes and links to `wiring`."""
+        leaves = [wiring.switch(f"leaf{leaf}", tier=0) for leaf in range(self.leaves)]
+        spines = [wiring.switch(f"spine{spine}", tier=1) for spine in range(self.spines)]
+        for leaf in leaves:
+            self._hang_hosts(wiring, leaf, self.hosts_per_leaf)
+        for leaf in leaves:
+            for spine in spines:
+                wiring.connect(leaf, spine, self._trunk())
+
+
+class FatTree(FabricKind, frozen=True, kw_only=True, tag="fat-tree", omit_defaults=True):
+    """k-ary fat-tree: k pods of k/2 edge and k/2 aggregation switches, (k/2)² cores.
+
+    Parameters
+    ----------
+    pods : int
+        k, even.
+    hosts_per_edge : int, optional
+        Hosts on an edge switch; k/2 when left out. More make the tree oversubscribed, as in MMPTCP (2k is 4:1).
+    """
+
+    pods: Annotated[int, Meta(ge=2, le=64)]
+    hosts_per_edge: Count | None = None
+
+    def _edge_hosts(self) -> int:
+        return self.pods // 2 if self.hosts_per_edge is None else self.hosts_per_edge
+
+    def node_counts(self) -> tuple[int, int]:
+        """Return the numbers of hosts and switches, without building anything."""
+        half = self.pods // 2
+        return self.pods * half * self._edge_hosts(), self.pods * 2 * half + half * half
+
+    def wire(self, wiring: Wiring) -> None:
+        """Add nodes and links to `wiring`."""
+        if self.pods % 2:
+            raise ParameterError(f"fabric.pods = {self.pods}, but a k-ary fat-tree needs an even number")
+        half = self.pods // 2
+        edges = [[wiring.switch(f"edge{p}.{i}", tier=0) for i in range(half)] for p in range(self.pods)]
+        aggs = [[wiring.switch(f"agg{p}.{i}", tier=1) for i in range(half)] for p in range(self.pods)]
+        cores = [wiring.switch(f"core{core}", tier=2) for core in range(half * half)]
+        for edge in chain.from_iterable(edges):
+            self._hang_hosts(wiring, edge, self._edge_hosts())
+        for pod in range(self.pods):
+            for edge in edges[pod]:
+                for agg in aggs[pod]:
+                    wiring.connect(edge, agg, self._trunk())
+            for row, agg in enumerate(aggs[pod]):
+                for core in cores[row * half : (row + 1) * half]:
+                    wiring.connect(agg, core, self._trunk())
+
+
+class ParallelPaths(FabricKind, frozen=True, kw_only=True, tag="parallel-paths", omit_defaults=True):
+    """Two switches with n links between them, senders on one side and receivers on the other (CAPS Fig. 1).
+
+    Parameters
+    ----------
+    paths : int
+        Links between ``left`` and ``right``; a :class:`LinkChange` picks one by its `parallel` number.
+    hosts_per_side : int
+        Hosts on each of the two switches.
+    """
+
+    paths: Count
+    hosts_per_side: Count
+
+    def node_counts(self) -> tuple[int, int]:
+        """Return the numbers of hosts and switches, without building anything."""
+        return 2 * self.hosts_per_side, 2
+
+    def wire(self, wiring: Wiring) -> None:
+        """Add nodes and links to `wiring`."""
+        left, right = wiring.switch("left", tier=0), wiring.switch("right", tier=0)
+        for side in (left, right):
+            self._hang_hosts(wiring, side, self.hosts_per_side)
+        for _ in range(self.paths):
+            wiring.connect(left, right, self._trunk())
+
+
+class Dumbbell(FabricKind, frozen=True, kw_only=True, tag="dumbbell", omit_defaults=True):
+    """Two switches with one link, the bottleneck of textbook experiments.
+
+    Parameters
+    ----------
+    hosts_per_side : int
+        Hosts on each of the two switches.
+    """
+
+    hosts_per_side: Count
+
+    def node_counts(self) -> tuple[int, int]:
+        """Return the numbers of hosts and switches, without building anything."""
+        return 2 * self.hosts_per_side, 2
+
+    def wire(self, wiring: Wiring) -> None:
+        """Add nodes and links to `wiring`."""
+        left, right = wiring.switch("left", tier=0), wiring.switch("right", tier=0)
+        for side in (left, right):
+            self._hang_hosts(wiring, side, self.hosts_per_side)
+        wiring.connect(left, right, self._trunk())
+
+
+AnyFabric = LeafSpine | FatTree | ParallelPaths | Dumbbell

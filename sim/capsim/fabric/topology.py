@@ -1,0 +1,124 @@
+"""A fabric as arrays: hosts, switches, ports (directed links), routes, and what changes when links fail.
+
+Nodes are numbered hosts first (0 .. n_hosts - 1, leaf by leaf), then switches. A *port* is one direction of a link:
+an output queue, a serialiser and a propagation delay. The NIC of a host is a port like any other.
+
+====================== ====== ======================= ==================
+Quantity               Symbol Name                    Unit
+====================== ====== ======================= ==================
+link rate              C      ``rate_bps``            bit per second
+propagation delay      d      ``delay_ps``            picosecond
+queue limit            B      ``buffer_packets``      packet, -1 = none
+queue limit            B      ``buffer_bytes``        byte, -1 = none
+equal-cost paths       n      ``Fabric.n_paths``      1
+time without queueing  T      ``Fabric.base_rtt_ps``  picosecond
+====================== ====== ======================= ==================
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from capsim.clock import serialisation_ps
+
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Routes:
+    """Next hops: ``candidates[first[s, h] : first[s, h] + count[s, h]]`` are the ports of switch s towards host h.
+
+    Switch rows count from 0 (node id minus n_hosts). Candidates are ordered by next node, then by parallel link, so
+    that the position of a candidate is the path index. A count of 0 means that the host cannot be reached.
+    """
+
+    first: Int32
+    count: Int32
+    candidates: Int32
+
+    def ports(self, switch: int, host: int) -> Int32:
+        """Return the ports of `switch` (row) that lie on a shortest path to `host`."""
+        start = self.first[switch, host]
+        return self.candidates[start : start + self.count[switch, host]]
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """From `time_ps` on, packets follow `routes`, and what is sent to a port that is not up is lost."""
+
+    time_ps: int
+    routes: Routes
+    port_up: Bools
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """Ports, routes and their changes in time; arrays over ports unless said otherwise."""
+
+    n_hosts: int
+    n_switches: int
+    node_names: tuple[str, ...]
+    port_from: Int32
+    port_to: Int32
+    rate_bps: Int64
+    delay_ps: Int64
+    buffer_packets: Int64
+    buffer_bytes: Int64
+    host_port: Int32  # over hosts: the NIC
+    switch_tier: Int32  # over switches: 0 = leaf or edge, 1 = spine or aggregation, 2 = core
+    leaf_of_host: Int32  # over hosts: row of the switch it hangs on
+    epochs: tuple[Epoch, ...]
+
+    @property
+    def n_ports(self) -> int:
+        """Return the number of ports, host NICs included."""
+        return len(self.port_from)
+
+    @property
+    def routes(self) -> Routes:
+        """Return the routes of the intact fabric."""
+        return self.epochs[0].routes
+
+    @cached_property
+    def port_names(self) -> tuple[str, ...]:
+        """Return ``from>to`` for every port, with ``#2`` behind the second of two parallel links, and so on."""
+        seen: dict[tuple[int, int], int] = {}
+        names = []
+        for pair in zip(self.port_from.tolist(), self.port_to.tolist(), strict=True):
+            seen[pair] = seen.get(pair, 0) + 1
+            suffix = f"#{seen[pair]}" if seen[pair] > 1 else ""
+            names.append(f"{self.node_names[pair[0]]}>{self.node_names[pair[1]]}{suffix}")
+        return tuple(names)
+
+    def paths(self, src: int, dst: int) -> Iterator[tuple[int, ...]]:
+        """Yield every shortest path from host `src` to host `dst` as the ports it crosses, NIC first."""
+        yield from self._onwards((int(self.host_port[src]),), dst)
+
+    def _onwards(self, ports: tuple[int, ...], dst: int) -> Iterator[tuple[int, ...]]:
+        node = int(self.port_to[ports[-1]])
+        if node == dst:
+            yield ports
+        elif node >= self.n_hosts:
+            for port in self.routes.ports(node - self.n_hosts, dst):
+                yield from self._onwards((*ports, int(port)), dst)
+
+    def n_paths(self, src: int, dst: int) -> int:
+        """Return the number of shortest paths from host `src` to host `dst`."""
+        return sum(1 for _ in self.paths(src, dst))
+
+    def one_way_ps(self, src: int, dst: int, *, packet_bytes: int) -> int:
+        """Return the least time in picoseconds that a lone packet needs from `src` to `dst`, store and forward."""
+        return min(self._crossing_ps(path, packet_bytes) for path in self.paths(src, dst))
+
+    def _crossing_ps(self, path: tuple[int, ...], packet_bytes: int) -> int:
+        return sum(int(self.delay_ps[port]) + serialisation_ps(packet_bytes, int(self.rate_bps[port])) for port in path)
+
+    def base_rtt_ps(self, src: int, dst: int, *, packet_bytes: int, ack_bytes: int) -> int:
+        """Return the round trip in picoseconds of one packet and its acknowledgement without any queue."""
+        forth = self.one_way_ps(src, dst, packet_bytes=packet_bytes)
+        return forth + self.one_way_ps(dst, src, packet_bytes=ack_bytes)

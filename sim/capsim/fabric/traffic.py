@@ -1,0 +1,386 @@
+r"""Why packets are sent: the entries ``[[traffic]]`` of a scenario, and the flows they become.
+
+============ ======================================================= ===========================================
+kind         when flows start                                        for
+============ ======================================================= ===========================================
+``poisson``  a Poisson process at a load or a rate                   workloads
+``batch``    once, all together or spread uniformly                  mixtures (100 short + 4 long), matrices
+``on-off``   in bursts, exponential pauses between                   CAPS VI-A, CAPS IX-C
+``incast``   many to one, in rounds                                  CAPS Appendix A, MMPTCP 3.8
+``list``     as listed; in a TOML file ``csv`` names a file instead  replaying another simulator's flows
+============ ======================================================= ===========================================
+
+**Load** is defined here and nowhere else: payload bits offered per second by all hosts together over the capacity of
+all host links, :math:`\rho = 8 \lambda E[S] / (H C)`; with ``load_of = "leaf-uplinks"`` the payload bits that leave
+their leaf over the capacity of all links from leaves upwards. Headers, acknowledgements, replicas and repair packets
+are not counted: load is what the applications ask for, the same for every scheme.
+
+============= ====== ====================== ============
+Quantity      Symbol Name                   Unit
+============= ====== ====================== ============
+load          ρ      ``load``               1
+arrival rate  λ      ``flows_per_s``        1 per second
+flow size     S      ``flow_bytes``         byte
+============= ====== ====================== ============
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+from msgspec import Meta
+
+from capsim.fabric.endpoints import Ints, Pairs, partners
+from capsim.fabric.flows import FlowList, check_hosts, flow_list
+from capsim.fabric.kinds import FabricKind
+from capsim.fabric.topology import Fabric
+from capsim.seeds import EntrySeeds
+from capsmodel._checks import ParameterError, require
+from capsmodel.units import BITS_PER_BYTE
+from capsmodel.workloads import load_workload
+
+Floats = npt.NDArray[np.float64]
+Positive = Annotated[float, Meta(gt=0)]
+Time = Annotated[float, Meta(ge=0)]
+Count = Annotated[int, Meta(ge=1)]
+Size = Annotated[int, Meta(ge=1)]
+LoadOf = Literal["host-links", "leaf-uplinks"]
+
+
+class Drawn(msgspec.Struct, frozen=True):
+    """The flows of one traffic entry before they are merged and ordered."""
+
+    src: Ints
+    dst: Ints
+    flow_bytes: Ints
+    start_s: Floats
+
+
+class TrafficKind(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", omit_defaults=True
+):
+    """What all drawn traffic shares: sizes, senders and who sends to whom.
+
+    Parameters
+    ----------
+    workload : str, optional
+        Name of a flow-size distribution of :mod:`capsmodel.workloads`. One of `workload`, `flow_bytes` and the
+        pair `min_bytes`, `max_bytes` must be given.
+    flow_bytes : int, optional
+        One size for all, in bytes.
+    min_bytes, max_bytes : int, optional
+        Sizes uniform over the whole numbers between, both included, in bytes.
+    pairs : str
+        ``random`` (any two hosts), ``other-leaf``, ``other-pod``, ``sides`` (host i of the first leaf to host i
+        of the last), ``permutation`` (each sender to one host of its own, nobody to itself) or ``stride`` (host x to
+        x + stride).
+    stride_hosts : int
+        The stride, in hosts.
+    skip_hosts, hosts : int
+        Senders are `hosts` of the hosts (all when left out) in an order drawn from the seed, after the first
+        `skip_hosts`; entries that skip each other's hosts have disjoint senders, as in MMPTCP.
+    start_s : float
+        When the entry begins, in seconds.
+    """
+
+    workload: str | None = None
+    flow_bytes: Size | None = None
+    min_bytes: Size | None = None
+    max_bytes: Size | None = None
+    pairs: Pairs = "random"
+    stride_hosts: Count = 1
+    skip_hosts: Annotated[int, Meta(ge=0)] = 0
+    hosts: Count | None = None
+    start_s: Time = 0.0
+
+    def expected_flows(self, kind: FabricKind) -> float:
+        """Return about how many flows this entry makes, without making them."""
+        raise NotImplementedError
+
+    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
+        """Return the flows of this entry."""
+        raise NotImplementedError
+
+    def sizes(self, count: int, rng: np.random.Generator) -> Ints:
+        """Return `count` flow sizes in bytes."""
+        self._check_size()
+        if self.workload is not None:
+            return load_workload(self.workload).sample(count, rng=rng, whole=True)
+        if self.flow_bytes is not None:
+            return np.full(count, self.flow_bytes, np.int64)
+        return rng.integers(self.min_bytes or 1, self.max_bytes, count, endpoint=True)
+
+    def mean_bytes(self) -> float:
+        """Return the mean flow size in bytes."""
+        self._check_size()
+        if self.workload is not None:
+            return float(load_workload(self.workload).mean_bytes)
+        return float(self.flow_bytes or ((self.min_bytes or 0) + (self.max_bytes or 0)) / 2)
+
+    def _check_size(self) -> None:
+        bounds = (self.min_bytes, self.max_bytes)
+        given = (self.workload is not None) + (self.flow_bytes is not None) + (bounds != (None, None))
+        require(given == 1, "traffic: give one of workload, flow_bytes, or min_bytes with max_bytes")
+        if bounds != (None, None):
+            low, high = bounds
+            require(low is not None and high is not None, "traffic: min_bytes and max_bytes go together")
+            require((low or 0) <= (high or 0), f"traffic.max_bytes = {high}, but it must be at least min_bytes = {low}")
+
+    def senders(self, fabric: Fabric, rng: np.random.Generator) -> Ints:
+        """Return the hosts that send, in the order of their numbers."""
+        order = rng.permutation(fabric.n_hosts)
+        if self.pairs == "sides":
+            order = order[fabric.leaf_of_host[order] == fabric.leaf_of_host.min()]
+        last = len(order) if self.hosts is None else self.skip_hosts + self.hosts
+        require(
+            self.skip_hosts < last <= len(order),
+            f"traffic: only {len(order)} hosts can send here, but skip_hosts = {self.skip_hosts} and hosts want more",
+        )
+        return np.sort(order[self.skip_hosts : last])
+
+
+class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaults=True):
+    """Flows at the times of a Poisson process.
+
+    Parameters
+    ----------
+    load : float, optional
+        Offered load ρ as defined at the top of this module; or `flows_per_s`, the arrival rate of the whole fabric.
+    flows_per_s : float, optional
+        Arrival rate λ, per second.
+    load_of : str
+        ``host-links`` or ``leaf-uplinks``.
+    flows : int, optional
+        Number of flows; or `duration_s`, the time over which they arrive.
+    duration_s : float, optional
+        In seconds.
+    """
+
+    load: Positive | None = None
+    flows_per_s: Positive | None = None
+    load_of: LoadOf = "host-links"
+    flows: Count | None = None
+    duration_s: Positive | None = None
+
+    def rate_per_s(self, fabric: Fabric) -> float:
+        """Return the arrival rate λ of the whole fabric, per second."""
+        require((self.load is None) != (self.flows_per_s is None), "traffic: give one of load and flows_per_s")
+        if self.flows_per_s is not None:
+            return self.flows_per_s
+        capacity_bps, share = load_capacity(fabric, self.load_of, self.pairs)
+        return float(self.load or 0) * capacity_bps / (BITS_PER_BYTE * self.mean_bytes() * share)
+
+    def expected_flows(self, kind: FabricKind) -> float:
+        """Return about how many flows this entry makes, without making them."""
+        if self.flows is not None:
+            return self.flows
+        hosts, _ = kind.node_counts()
+        at_load = (self.load or 0.0) * hosts * kind.edge_rate_bps / (BITS_PER_BYTE * self.mean_bytes())
+        return (self.duration_s or 0.0) * (self.flows_per_s or at_load)
+
+    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
+        """Return the flows of this entry."""
+        rate_per_s = self.rate_per_s(fabric)
+        require((self.flows is None) != (self.duration_s is None), "traffic: give one of flows and duration_s")
+        if self.flows is not None:
+            times = np.cumsum(seeds.arrivals.exponential(1 / rate_per_s, self.flows))
+        else:
+            duration_s = float(self.duration_s or 0)
+            times = np.sort(seeds.arrivals.uniform(0, duration_s, seeds.arrivals.poisson(rate_per_s * duration_s)))
+        return _among_senders(self, fabric, seeds, times)
+
+
+def load_capacity(fabric: Fabric, load_of: LoadOf, pairs: Pairs) -> tuple[float, float]:
+    """Return the capacity in bit/s that a load refers to, and the share of flows that cross it."""
+    if load_of == "host-links":
+        return float(fabric.rate_bps[fabric.host_port].sum()), 1.0
+    leaf_ports = np.isin(fabric.port_from - fabric.n_hosts, np.unique(fabric.leaf_of_host))
+    up = leaf_ports & (fabric.port_to >= fabric.n_hosts)
+    if pairs in ("other-leaf", "other-pod", "sides"):
+        return float(fabric.rate_bps[up].sum()), 1.0
+    same_leaf = np.bincount(fabric.leaf_of_host)[fabric.leaf_of_host] - 1
+    return float(fabric.rate_bps[up].sum()), float(1 - np.mean(same_leaf / (fabric.n_hosts - 1)))
+
+
+def _among_senders(entry: TrafficKind, fabric: Fabric, seeds: EntrySeeds, times: Floats) -> Drawn:
+    """Give each start time a sender drawn uniformly, a partner and a size."""
+    senders = entry.senders(fabric, seeds.hosts)
+    src = senders[seeds.endpoints.integers(0, len(senders), len(times))]
+    dst = partners(entry.pairs, fabric, src, seeds=seeds, senders=senders, stride_hosts=entry.stride_hosts)
+    return Drawn(src, dst, entry.sizes(len(times), seeds.sizes), entry.start_s + times)
+
+
+class Batch(TrafficKind, frozen=True, kw_only=True, tag="batch", omit_defaults=True):
+    """Flows that start together, or spread uniformly over `spread_s`; senders take turns.
+
+    Parameters
+    ----------
+    flows : int, optional
+        Number of flows; one for each sender when left out, which makes a matrix of ``pairs``.
+    spread_s : float
+        Starts are uniform over this time, in seconds; 0 starts all at once.
+    """
+
+    flows: Count | None = None
+    spread_s: Time = 0.0
+
+    def expected_flows(self, kind: FabricKind) -> float:
+        """Return about how many flows this entry makes, without making them."""
+        return float(self.flows or kind.node_counts()[0])
+
+    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
+        """Return the flows of this entry."""
+        senders = self.senders(fabric, seeds.hosts)
+        count = len(senders) if self.flows is None else self.flows
+        src = senders[np.arange(count) % len(senders)]
+        dst = partners(self.pairs, fabric, src, seeds=seeds, senders=senders, stride_hosts=self.stride_hosts)
+        starts = self.start_s + seeds.arrivals.uniform(0, self.spread_s, count)
+        return Drawn(src, dst, self.sizes(count, seeds.sizes), starts)
+
+
+class OnOff(TrafficKind, frozen=True, kw_only=True, tag="on-off", omit_defaults=True):
+    """Bursts: exponential ON periods in which flows start, exponential OFF periods between.
+
+    Parameters
+    ----------
+    bursts : int
+        Number of ON periods.
+    flows_per_burst : int
+        Flows of each, their starts uniform over the ON period.
+    mean_on_s, mean_off_s : float
+        Mean lengths, in seconds; a `mean_on_s` of 0 makes bursts that arrive as a Poisson process.
+    """
+
+    bursts: Count
+    flows_per_burst: Count
+    mean_on_s: Time
+    mean_off_s: Positive
+
+    def expected_flows(self, kind: FabricKind) -> float:
+        """Return about how many flows this entry makes, without making them."""
+        return float(self.bursts * self.flows_per_burst)
+
+    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
+        """Return the flows of this entry."""
+        on_s = seeds.arrivals.exponential(self.mean_on_s, self.bursts)
+        off_s = seeds.arrivals.exponential(self.mean_off_s, self.bursts)
+        begin_s = np.cumsum(on_s + off_s) - on_s
+        within = seeds.arrivals.uniform(0, 1, (self.bursts, self.flows_per_burst))
+        return _among_senders(self, fabric, seeds, (begin_s[:, None] + within * on_s[:, None]).ravel())
+
+
+class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults=True):
+    """Many senders, one receiver, in rounds.
+
+    Parameters
+    ----------
+    senders_per_round : int
+        Flows of a round; each from another host while there are enough hosts.
+    receiver : int, optional
+        Host number; drawn for each round when left out.
+    rounds : int
+        Number of rounds.
+    period_s : float
+        Time between the beginnings of two rounds, in seconds.
+    spread_s : float
+        Starts within a round are uniform over this time, in seconds.
+    """
+
+    senders_per_round: Count
+    receiver: Annotated[int, Meta(ge=0)] | None = None
+    rounds: Count = 1
+    period_s: Time = 0.0
+    spread_s: Time = 0.0
+
+    def expected_flows(self, kind: FabricKind) -> float:
+        """Return about how many flows this entry makes, without making them."""
+        return float(self.rounds * self.senders_per_round)
+
+    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
+        """Return the flows of this entry."""
+        receivers = seeds.partners.integers(0, fabric.n_hosts, self.rounds)
+        if self.receiver is not None:
+            receivers[:] = self.receiver
+        senders = [self._round(receiver, fabric, seeds) for receiver in receivers]
+        count = self.senders_per_round
+        begin_s = self.start_s + np.repeat(np.arange(self.rounds) * self.period_s, count)
+        return Drawn(
+            np.concatenate(senders),
+            np.repeat(receivers, count),
+            self.sizes(self.rounds * count, seeds.sizes),
+            begin_s + seeds.arrivals.uniform(0, self.spread_s, self.rounds * count),
+        )
+
+    def _round(self, receiver: int, fabric: Fabric, seeds: EntrySeeds) -> Ints:
+        others = np.setdiff1d(self.senders(fabric, seeds.hosts), receiver)
+        require(len(others) > 0, "traffic: the receiver is the only sender of this incast: give it more hosts")
+        return seeds.endpoints.permutation(others)[np.arange(self.senders_per_round) % len(others)]
+
+
+class Listed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="list"):
+    """Flows as given.
+
+    Parameters
+    ----------
+    flows : tuple of (src, dst, bytes, start_s)
+        One row a flow: two host numbers, payload bytes, start in seconds.
+    """
+
+    flows: tuple[tuple[int, int, int, float], ...]
+
+    def expected_flows(self, kind: FabricKind) -> float:
+        """Return about how many flows this entry makes, without making them."""
+        return float(len(self.flows))
+
+    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
+        """Return the flows of this entry."""
+        require(len(self.flows) > 0, "traffic.flows is empty: list at least one flow")
+        src, dst, size, start = zip(*self.flows, strict=True)
+        return Drawn(np.array(src), np.array(dst), np.array(size), np.array(start, np.float64))
+
+
+AnyTraffic = Poisson | Batch | OnOff | Incast | Listed
+
+
+def draw_flows(entries: tuple[AnyTraffic, ...], fabric: Fabric, *, seed: int, short_bytes: int) -> FlowList:
+    """Return the flows of all traffic entries, merged in start order.
+
+    Parameters
+    ----------
+    entries : tuple
+        Traffic entries; an entry's draws depend on the seed and its position only.
+    fabric : Fabric
+        The fabric whose hosts send.
+    seed : int
+        Seed of the run.
+    short_bytes : int
+        Largest size of a short flow, in bytes.
+
+    Raises
+    ------
+    ParameterError
+        If an entry asks for the impossible; the text names the key.
+
+    Examples
+    --------
+    >>> from capsim.fabric.kinds import Dumbbell
+    >>> entries = (Batch(flows=3, flow_bytes=1000, pairs="sides"),)
+    >>> len(draw_flows(entries, Dumbbell(hosts_per_side=2).build(), seed=1, short_bytes=100_000))
+    3
+    """
+    require(len(entries) > 0, "traffic is empty: give at least one [[traffic]] entry")
+    drawn = [entry.draw(fabric, EntrySeeds(seed, position)) for position, entry in enumerate(entries)]
+    src, dst = (np.concatenate([getattr(flows, end) for flows in drawn]) for end in ("src", "dst"))
+    check_hosts(src, fabric.n_hosts)
+    check_hosts(dst, fabric.n_hosts)
+    if len(src) == 0:
+        raise ParameterError("traffic: no flow arrived within duration_s: make it longer or the rate higher")
+    return flow_list(
+        src,
+        dst,
+        flow_bytes=np.concatenate([flows.flow_bytes for flows in drawn]),
+        start_s=np.concatenate([flows.start_s for flows in drawn]),
+        short_bytes=short_bytes,
+        tag=np.repeat(np.arange(len(drawn)), [len(flows.src) for flows in drawn]),
+    )

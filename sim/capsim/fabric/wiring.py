@@ -1,0 +1,188 @@
+"""From names and links to a :class:`~capsim.fabric.topology.Fabric`: numbering, link changes, failures."""
+
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+
+import msgspec
+import numpy as np
+
+from capsim.clock import to_ps
+from capsim.fabric.routing import shortest_path_routes
+from capsim.fabric.topology import Bools, Epoch, Fabric
+from capsmodel._checks import ParameterError, require
+
+UNLIMITED = -1
+
+
+class LinkChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What is different about some links: slower, longer, smaller buffers, or out of service for a while.
+
+    Parameters
+    ----------
+    between : tuple of two str
+        Node names at both ends; ``*`` and ``?`` match as in file names (``["leaf*", "spine3"]``).
+    one_way : bool
+        Whether only the direction from the first to the second name changes.
+    parallel : int, optional
+        Which of several links between the same two nodes, counted from 1; all of them when left out.
+    rate_bps, delay_s, buffer_packets, buffer_bytes : optional
+        New values, in bit/s, seconds, packets and bytes. Giving one buffer removes the other.
+    down_s, up_s : float, optional
+        Out of service from `down_s` until `up_s` (for ever when left out), in seconds.
+    """
+
+    between: tuple[str, str]
+    one_way: bool = False
+    parallel: int | None = None
+    rate_bps: float | None = None
+    delay_s: float | None = None
+    buffer_packets: int | None = None
+    buffer_bytes: int | None = None
+    down_s: float | None = None
+    up_s: float | None = None
+
+
+@dataclass(frozen=True)
+class LinkKind:
+    """Rate, delay and buffers that a group of links shares; buffers as (sending from a host, from a switch)."""
+
+    rate_bps: float
+    delay_s: float
+    buffer_packets: int = UNLIMITED
+    buffer_bytes: int = UNLIMITED
+
+
+@dataclass
+class Wiring:
+    """Collects nodes and links; :meth:`fabric` numbers the ports in the order in which the links came."""
+
+    hosts: list[str] = field(default_factory=list)
+    switches: list[str] = field(default_factory=list)
+    tiers: list[int] = field(default_factory=list)
+    leaf_of_host: list[int] = field(default_factory=list)
+    links: list[tuple[str, str, LinkKind]] = field(default_factory=list)
+
+    def switch(self, name: str, *, tier: int) -> str:
+        """Add a switch and return its name."""
+        self.switches.append(name)
+        self.tiers.append(tier)
+        return name
+
+    def hosts_at(self, switch: str, count: int, *, nic: LinkKind, downlink: LinkKind) -> None:
+        """Hang `count` further hosts on `switch`."""
+        for _ in range(count):
+            name = f"host{len(self.hosts)}"
+            self.hosts.append(name)
+            self.leaf_of_host.append(self.switches.index(switch))
+            self.links.append((name, switch, nic))
+            self.links.append((switch, name, downlink))
+
+    def connect(self, a: str, b: str, kind: LinkKind) -> None:
+        """Add a link between two switches, both directions."""
+        self.links.append((a, b, kind))
+        self.links.append((b, a, kind))
+
+    def fabric(self, changes: tuple[LinkChange, ...] = (), *, reroute_s: float = 0.0) -> Fabric:
+        """Return the finished fabric with `changes` applied in their order."""
+        names = (*self.hosts, *self.switches)
+        number = {name: node for node, name in enumerate(names)}
+        port_from = np.array([number[a] for a, _, _ in self.links], np.int32)
+        port_to = np.array([number[b] for _, b, _ in self.links], np.int32)
+        columns = _Columns(self.links)
+        outages: list[tuple[int, int, bool]] = []
+        for change in changes:
+            ports = _ports_of(change, self.links)
+            columns.apply(change, ports)
+            outages += _outages(change, ports)
+        intact = Fabric(
+            n_hosts=len(self.hosts),
+            n_switches=len(self.switches),
+            node_names=names,
+            port_from=port_from,
+            port_to=port_to,
+            rate_bps=columns.rate_bps,
+            delay_ps=columns.delay_ps,
+            buffer_packets=columns.buffer_packets,
+            buffer_bytes=columns.buffer_bytes,
+            host_port=np.flatnonzero(port_from < len(self.hosts)).astype(np.int32),
+            switch_tier=np.array(self.tiers, np.int32),
+            leaf_of_host=np.array(self.leaf_of_host, np.int32),
+            epochs=(),
+        )
+        return replace(intact, epochs=_epochs(intact, outages, reroute_ps=to_ps(reroute_s)))
+
+
+class _Columns:
+    """The per-port numbers while changes are applied."""
+
+    def __init__(self, links: list[tuple[str, str, LinkKind]]) -> None:
+        kinds = [kind for _, _, kind in links]
+        self.rate_bps = np.array([round(kind.rate_bps) for kind in kinds], np.int64)
+        self.delay_ps = np.array([to_ps(kind.delay_s) for kind in kinds], np.int64)
+        self.buffer_packets = np.array([kind.buffer_packets for kind in kinds], np.int64)
+        self.buffer_bytes = np.array([kind.buffer_bytes for kind in kinds], np.int64)
+
+    def apply(self, change: LinkChange, ports: list[int]) -> None:
+        if change.rate_bps is not None:
+            require(change.rate_bps >= 1, f"fabric.links: rate_bps = {change.rate_bps:g}, but it must be at least 1")
+            self.rate_bps[ports] = round(change.rate_bps)
+        if change.delay_s is not None:
+            require(change.delay_s >= 0, f"fabric.links: delay_s = {change.delay_s:g}, but it must be at least 0")
+            self.delay_ps[ports] = to_ps(change.delay_s)
+        if change.buffer_packets is not None or change.buffer_bytes is not None:
+            self.buffer_packets[ports] = UNLIMITED if change.buffer_packets is None else change.buffer_packets
+            self.buffer_bytes[ports] = UNLIMITED if change.buffer_bytes is None else change.buffer_bytes
+
+
+def _ports_of(change: LinkChange, links: list[tuple[str, str, LinkKind]]) -> list[int]:
+    here, there = change.between
+    found, seen = [], dict[tuple[str, str], int]()
+    for port, (a, b, _) in enumerate(links):
+        seen[a, b] = seen.get((a, b), 0) + 1
+        forward = fnmatchcase(a, here) and fnmatchcase(b, there)
+        backward = not change.one_way and fnmatchcase(a, there) and fnmatchcase(b, here)
+        if (forward or backward) and change.parallel in (None, seen[a, b]):
+            found.append(port)
+    if not found:
+        raise ParameterError(f"fabric.links: no link between {here!r} and {there!r}: see node_names of the fabric")
+    return found
+
+
+def _outages(change: LinkChange, ports: list[int]) -> list[tuple[int, int, bool]]:
+    if change.down_s is None:
+        require(change.up_s is None, "fabric.links: up_s without down_s: a link that returns must first fail")
+        return []
+    require(change.down_s >= 0, f"fabric.links: down_s = {change.down_s:g}, but it must be at least 0")
+    events = [(to_ps(change.down_s), port, False) for port in ports]
+    if change.up_s is not None:
+        require(change.up_s > change.down_s, f"fabric.links: up_s = {change.up_s:g}, but it must be after down_s")
+        events += [(to_ps(change.up_s), port, True) for port in ports]
+    return events
+
+
+def _epochs(fabric: Fabric, outages: list[tuple[int, int, bool]], *, reroute_ps: int) -> tuple[Epoch, ...]:
+    """Turn failures into epochs; routes follow the links `reroute_ps` later."""
+    up_at, routes_at = {0: _up(fabric, outages, 0)}, {0: _up(fabric, outages, 0)}
+    for time_ps in sorted({time_ps for time_ps, _, _ in outages}):
+        up_at[time_ps] = _up(fabric, outages, time_ps)
+        routes_at[time_ps + reroute_ps] = up_at[time_ps]
+    epochs = []
+    for time_ps in sorted({*up_at, *routes_at}):
+        known = routes_at[max(t for t in routes_at if t <= time_ps)]
+        routes = shortest_path_routes(
+            fabric.n_hosts,
+            fabric.n_switches,
+            port_from=fabric.port_from,
+            port_to=fabric.port_to,
+            port_up=known,
+            leaf_of_host=fabric.leaf_of_host,
+        )
+        epochs.append(Epoch(time_ps, routes, up_at[max(t for t in up_at if t <= time_ps)]))
+    return tuple(epochs)
+
+
+def _up(fabric: Fabric, outages: list[tuple[int, int, bool]], time_ps: int) -> Bools:
+    up = np.ones(fabric.n_ports, np.bool_)
+    for _, port, returns in sorted(event for event in outages if event[0] <= time_ps):
+        up[port] = returns
+    return up

@@ -1,0 +1,134 @@
+"""Where a result comes from: software, parameters, environment, resources. No host name, no user, no path.
+
+The *id* of a run is the SHA-256 of its parameters and the version of the model, as canonical JSON (sorted keys, no
+spaces): equal ids mean equal results, whatever the engine, the machine or the day.
+"""
+
+import hashlib
+import platform
+import time
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from typing import Any
+
+import msgspec
+
+from capsim.hooks import Scheme
+from capsim.scenario import Scenario
+from capsmodel import __version__
+
+LIBRARIES = ("numpy", "numba", "simpy", "pandas", "pyarrow", "msgspec")
+COMPONENTS = ("transport", "balancer", "coding", "queue", "replication")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resources:
+    """What a run took.
+
+    Attributes
+    ----------
+    traversals : int
+        Packets that fully crossed a link.
+    events : int
+        Events that the engine processed.
+    simulated_s : float
+        Simulated time, in seconds.
+    cpu_s : float
+        Processor time of the engine, in seconds.
+    loading_cpu_s : float
+        Processor time to load the engine, or to compile it in the first process that uses a scheme, in seconds.
+    peak_memory_bytes : int
+        Largest resident size of the process so far; 0 where the system does not tell.
+    """
+
+    traversals: int
+    events: int
+    simulated_s: float
+    cpu_s: float
+    loading_cpu_s: float
+    peak_memory_bytes: int
+
+
+class Stopwatch:
+    """Processor time since it was made."""
+
+    def __init__(self) -> None:
+        self._begin_s = time.process_time()
+
+    def cpu_s(self) -> float:
+        """Return the processor time that this process has used since, in seconds."""
+        return time.process_time() - self._begin_s
+
+
+def peak_memory_bytes() -> int:
+    """Return the largest resident size of this process so far, in bytes; 0 where the system does not tell."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # not on Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if platform.system() == "Darwin" else peak * 1024  # macOS counts bytes, others KiB
+
+
+def scheme_parameters(scheme: Scheme) -> dict[str, Any]:
+    """Return all parameters of a scheme by component, defaults included."""
+    parts: dict[str, Any] = {"name": scheme.name, "known_sizes": scheme.known_sizes}
+    for name in COMPONENTS:
+        component = getattr(scheme, name)
+        values = asdict(getattr(component, "params", component))
+        extra = {"coded": component.coded, "shared_estimator": component.shared_estimator} if name == "coding" else {}
+        parts[name] = {"component": component.name, **values, **extra}
+    return parts
+
+
+def make_manifest(scenario: Scenario, scheme: Scheme, *, engine: str, load: dict[str, Any]) -> dict[str, Any]:
+    """Return the manifest of a run, without its resources.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The whole scenario, flow lists included.
+    scheme : Scheme
+        The scheme with its parameters as used.
+    engine : str
+        Which engine ran; not part of the id, since both give the same records.
+    load : dict
+        What load was asked for, how it is defined and what the flows offered.
+    """
+    parameters = {"scenario": scenario.to_dict(), "scheme": scheme_parameters(scheme)}
+    software = {"name": "capsmodel", "version": __version__}
+    return {
+        "id": run_id(parameters),
+        "software": software,
+        "parameters": parameters,
+        "engine": engine,
+        "load": load,
+        "environment": {
+            "python": platform.python_version(),
+            "system": platform.system(),
+            "machine": platform.machine(),
+            **{name: version(name) for name in LIBRARIES},
+        },
+    }
+
+
+def run_id(parameters: dict[str, Any]) -> str:
+    """Return the id of a run with these parameters, 64 hexadecimal digits.
+
+    Examples
+    --------
+    >>> len(run_id({"seed": 1})), run_id({"a": 1, "b": 2}) == run_id({"b": 2, "a": 1})
+    (64, True)
+    """
+    return hashlib.sha256(canonical_json({"model": __version__, "parameters": parameters})).hexdigest()
+
+
+def canonical_json(value: Any) -> bytes:
+    """Return `value` as JSON with sorted keys and no spaces.
+
+    Examples
+    --------
+    >>> canonical_json({"b": 1, "a": [True]})
+    b'{"a":[true],"b":1}'
+    """
+    return msgspec.json.encode(value, order="sorted")

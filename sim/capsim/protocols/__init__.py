@@ -1,0 +1,1 @@
+"""What end hosts and switches decide: plain functions over records, without clock, I/O or randomness of their own."""

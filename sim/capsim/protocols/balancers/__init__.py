@@ -1,0 +1,1 @@
+"""Balancers: which of the equal-cost ports a switch sends a packet to."""

@@ -1,0 +1,23 @@
+"""Single path: every packet takes the first equal-cost port. The control, and the smallest example of a scheme."""
+
+from typing import Any
+
+from capsim.hooks import Balancer
+
+
+def choose(
+    params: Any,
+    state: Any,
+    switch: Any,
+    conn: Any,
+    packet: Any,
+    ports: Any,
+    candidates: Any,
+    now_ps: int,
+    u0: float,
+) -> int:
+    """Return the first path."""
+    return 0
+
+
+SINGLE_PATH = Balancer(name="single_path", choose=choose, reads_queues=False)

@@ -1,0 +1,60 @@
+"""Random packet spraying (Dixit et al. 2013): each packet takes an equal-cost port drawn uniformly, at every switch."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from capsim.hooks import Balancer, inlined
+from capsim.protocols.balancers.ecmp import hashed
+from capsim.records import ACK
+
+
+@dataclass(frozen=True, kw_only=True)
+class SprayParams:
+    """Parameters of spraying.
+
+    Parameters
+    ----------
+    round_robin : bool
+        Ports in turn, one counter per switch, in place of a random draw (as the authors of CAPS did in ns-2).
+    spray_acks : bool
+        Whether acknowledgements are sprayed too; if not, they take the path of their hash.
+    """
+
+    round_robin: bool = False
+    spray_acks: bool = True
+
+
+@inlined
+def sprayed(params: Any, state: Any, n_paths: int, u0: float) -> int:
+    """Return the path of the next sprayed packet."""
+    if params.round_robin:
+        state.turn += 1
+        return int(state.turn % n_paths)
+    return int(u0 * n_paths)
+
+
+def choose(
+    params: Any,
+    state: Any,
+    switch: Any,
+    conn: Any,
+    packet: Any,
+    ports: Any,
+    candidates: Any,
+    now_ps: int,
+    u0: float,
+) -> int:
+    """Return a path at random, or the next in turn."""
+    if packet.kind == ACK and not params.spray_acks:
+        return hashed(switch, packet, len(candidates))
+    return sprayed(params, state, len(candidates), u0)
+
+
+RPS = Balancer(
+    name="rps",
+    choose=choose,
+    params=SprayParams(),
+    state=(("turn", "i8"),),
+    draws=True,
+    reads_queues=False,
+)

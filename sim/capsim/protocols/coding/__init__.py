@@ -1,0 +1,1 @@
+"""Coding: what stands between transport and network at the end hosts."""

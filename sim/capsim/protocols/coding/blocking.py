@@ -1,0 +1,112 @@
+"""What CAPS measures and derives at the sender: blocking probability, redundancy, size of the coding unit.
+
+============================ ======== ===================================== =============================
+Quantity                     Symbol   Name                                  Equation
+============================ ======== ===================================== =============================
+ACKs in a sampling period    n        ``estimator.acks``                    caps u (VI-B) blocking
+of these with a large RTT    n_L      ``estimator.blocked``                 caps u (VI-B) blocking
+repair packets               r        ``repair_packets``                    caps u (VI-B) redundancy
+mean delay of a window       d_w      ``window_delay_s``                    caps Eq. 2-4
+best size of the unit        k        ``optimal_unit_packets``              caps Eq. 4
+============================ ======== ===================================== =============================
+"""
+
+from enum import IntEnum
+from typing import Any
+
+from capsim.hooks import inlined
+from capsim.records import ACK, RETRANSMITTED
+
+
+class Threshold(IntEnum):
+    """Against what an RTT is large: twice the smoothed (IX-C) or twice the average of all (VI-A)."""
+
+    SMOOTHED = 0
+    AVERAGE = 1
+
+
+@inlined
+def roll_period(params: Any, estimator: Any, now_ps: int) -> None:
+    """Close the sampling period if it is over: p_B = n_L / n, and the smoothed RTT takes up the period's mean."""
+    period = now_ps // params.sampling_ps
+    if period == estimator.period:
+        return
+    estimator.period = period
+    if estimator.acks:
+        mean_ps = estimator.rtt_sum_ps // estimator.acks
+        smoothed_ps = estimator.smoothed_rtt_ps
+        estimator.smoothed_rtt_ps = (7 * smoothed_ps + mean_ps) // 8 if smoothed_ps else mean_ps
+        estimator.known_acks = estimator.acks
+        estimator.known_blocked = estimator.blocked
+        estimator.acks = 0
+        estimator.blocked = 0
+        estimator.rtt_sum_ps = 0
+
+
+@inlined
+def usual_rtt_ps(params: Any, estimator: Any) -> int:
+    """Return the RTT that a large one is measured against, 0 before the first sample."""
+    if params.threshold == Threshold.AVERAGE:
+        return estimator.all_rtt_ps // estimator.all_acks if estimator.all_acks else 0
+    if estimator.smoothed_rtt_ps:
+        return estimator.smoothed_rtt_ps
+    return estimator.rtt_sum_ps // estimator.acks if estimator.acks else 0
+
+
+def observe(params: Any, conn: Any, estimator: Any, packet: Any, now_ps: int) -> int:
+    """Enter the RTT of an acknowledgement."""
+    if packet.kind != ACK or packet.flags & RETRANSMITTED:
+        return 0
+    roll_period(params, estimator, now_ps)
+    rtt_ps = now_ps - packet.sent_ps
+    usual_ps = usual_rtt_ps(params, estimator)
+    if usual_ps and rtt_ps > params.rtt_factor * usual_ps:
+        estimator.blocked += 1
+    estimator.acks += 1
+    estimator.rtt_sum_ps += rtt_ps
+    estimator.all_acks += 1
+    estimator.all_rtt_ps += rtt_ps
+    return 0
+
+
+@inlined
+def repair_packets(params: Any, k: int, blocked: int, acks: int) -> int:
+    """Return r = ceil(k / (1 - p_B) - k) for p_B = blocked / acks, in whole numbers, at most max_overhead * k."""
+    limit = int(params.max_overhead * k)
+    if blocked >= acks:
+        return limit
+    return min(-(-k * blocked // (acks - blocked)), limit)
+
+
+@inlined
+def decode_prob(k: int, r: int, blocking_prob: float) -> float:
+    """Return the probability that at most r of k + r packets are blocked (caps Eq. 2)."""
+    term = 1.0
+    for _ in range(k + r):
+        term *= 1.0 - blocking_prob
+    total = term
+    for j in range(1, r + 1):
+        term *= (k + r - j + 1) / j * (blocking_prob / (1.0 - blocking_prob))
+        total += term
+    return min(total, 1.0)
+
+
+@inlined
+def window_delay_s(params: Any, k: int, r: int, window: int, blocking_prob: float) -> float:
+    """Return the mean decoding delay of a window of `window` packets in units of k (caps Eq. 4 with Eq. 2, 3)."""
+    buffering_ps = (k - 1) * params.packet_ps / 2.0
+    all_units = decode_prob(k, r, blocking_prob) ** (window / k)
+    return float(all_units * (params.rtt_short_ps + buffering_ps) + (1.0 - all_units) * params.rtt_long_ps)
+
+
+@inlined
+def optimal_unit_packets(params: Any, window: int, blocked: int, acks: int) -> int:
+    """Return the k in 1 .. window that makes the mean decoding delay least (caps Eq. 4); of equals the smallest."""
+    if blocked >= acks:
+        return window
+    best, best_delay = 1, -1.0
+    for k in range(1, window + 1):
+        delay = window_delay_s(params, k, repair_packets(params, k, blocked, acks), window, blocked / acks)
+        if best_delay < 0 or delay < best_delay:
+            best, best_delay = k, delay
+    return best

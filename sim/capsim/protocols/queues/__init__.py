@@ -1,0 +1,1 @@
+"""Queues: whether a port takes a packet, marks it or refuses it."""

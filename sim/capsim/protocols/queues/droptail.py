@@ -1,0 +1,21 @@
+"""DropTail: a port takes a packet while there is room for it, in packets and in bytes."""
+
+from typing import Any
+
+from capsim.hooks import ACCEPT, REFUSE, Queue, inlined
+from capsim.records import NONE
+
+
+@inlined
+def has_room(port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> bool:
+    """Return whether the packet fits into the queue."""
+    fits_packets = port.limit_packets == NONE or queue_packets < port.limit_packets
+    return fits_packets and (port.limit_bytes == NONE or queue_bytes + packet.bytes <= port.limit_bytes)
+
+
+def admit(params: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> int:
+    """Return ACCEPT while there is room, else REFUSE."""
+    return ACCEPT if has_room(port, packet, queue_packets, queue_bytes) else REFUSE
+
+
+DROPTAIL = Queue(name="droptail", admit=admit)

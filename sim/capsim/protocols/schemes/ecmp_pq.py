@@ -1,0 +1,8 @@
+"""ECMP_pq: ecmp with two strict-priority classes at every port, short flows above long ones (CAPS, section IX)."""
+
+from dataclasses import replace
+
+from capsim.protocols.queues.priority import PRIORITY
+from capsim.protocols.schemes import ecmp
+
+SCHEME = replace(ecmp.SCHEME, name="ecmp_pq", summary="ECMP, short flows first", queue=PRIORITY, cite="caps")

@@ -1,0 +1,13 @@
+"""RepFlow: a short flow is sent twice, on two connections that hash apart; the first to finish counts.
+
+The slower copy runs to its end, as in the authors' implementation; ``replication={"abort_losers": True}`` stops it.
+"""
+
+from dataclasses import replace
+
+from capsim.protocols.replication import REPFLOW
+from capsim.protocols.schemes import ecmp
+
+SCHEME = replace(
+    ecmp.SCHEME, name="repflow", summary="each short flow on two hashed paths", replication=REPFLOW, cite="repflow"
+)

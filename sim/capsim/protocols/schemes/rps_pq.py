@@ -1,0 +1,8 @@
+"""RPS_pq: rps with two strict-priority classes at every port, short flows above long ones (CAPS, section IX)."""
+
+from dataclasses import replace
+
+from capsim.protocols.queues.priority import PRIORITY
+from capsim.protocols.schemes import rps
+
+SCHEME = replace(rps.SCHEME, name="rps_pq", summary="RPS, short flows first", queue=PRIORITY, cite="caps")

@@ -1,0 +1,1 @@
+"""Transports: how an end host sends, acknowledges and repairs."""

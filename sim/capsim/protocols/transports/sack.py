@@ -1,0 +1,216 @@
+"""TCP with selective acknowledgement: RFC 2018 (blocks), 6675 (recovery), and NewReno's rules for the rest.
+
+A segment that is not SACKed counts as lost when `dup_ack_threshold` SACKed segments lie above it. In recovery the
+sender keeps Pipe, its estimate of the packets in the network, at the window: lost segments first, then new ones, then
+what else is not SACKed below the highest SACKed one (NextSeg, rules 1-3; the optional rescue of rule 4 is left out).
+After a timeout the scoreboard is cleared (RFC 2018, section 5.1).
+"""
+
+from typing import Any
+
+from capsim.hooks import Transport, inlined
+from capsim.protocols.transports.newreno import go_back, send_next
+from capsim.protocols.transports.tcp import (
+    TcpParams,
+    advance,
+    expire_syn,
+    grow,
+    halve,
+    note_arrival,
+    open_by_reply,
+    open_connection,
+    sample_rtt,
+    send_segment,
+    send_syn,
+    start_timer,
+    turn_round,
+)
+from capsim.records import DATA, ESTABLISHED, NONE, RECEIVED, RESENT, SACKED, SYN_SENT
+
+BLOCKS = 3  # with the timestamp option no more fit
+
+
+def receive(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
+    """Acknowledge each packet, with the blocks received above the cumulative acknowledgement."""
+    if packet.kind == DATA:
+        segment = packet.segment
+        note_arrival(conn, segments, packet)
+        _report(conn, segments, segment)
+    for index in range(BLOCKS):
+        packet.sack_first[index] = conn.sack_first[index]
+        packet.sack_end[index] = conn.sack_end[index]
+    return turn_round(params, conn, packet)
+
+
+@inlined
+def _holds(conn: Any, segments: Any, segment: int, flag: int) -> bool:
+    return bool(segments[conn.ring + (segment & conn.ring_mask)] & flag)
+
+
+@inlined
+def _report(conn: Any, segments: Any, segment: int) -> None:
+    """Put the block of the segment that came first (RFC 2018, section 4), keep the others, forget what is covered."""
+    first, end = segment, segment
+    if segment >= conn.receive_next:
+        while first > conn.receive_next and _holds(conn, segments, first - 1, RECEIVED):
+            first -= 1
+        while end <= conn.highest_received and _holds(conn, segments, end, RECEIVED):
+            end += 1
+    kept_first, kept_end = first, end
+    filled = 0
+    for index in range(BLOCKS):
+        old_first, old_end = conn.sack_first[index], conn.sack_end[index]
+        conn.sack_first[index] = 0
+        conn.sack_end[index] = 0
+        if filled < BLOCKS and kept_end > kept_first:
+            conn.sack_first[filled] = kept_first
+            conn.sack_end[filled] = kept_end
+            filled += 1
+        covered = old_first >= first and old_end <= end
+        stale = covered or old_end <= conn.receive_next
+        kept_first, kept_end = (0, 0) if stale else (old_first, old_end)
+
+
+@inlined
+def _take_blocks(params: Any, conn: Any, segments: Any, packet: Any) -> int:
+    """Enter the blocks into the scoreboard; return how many segments are newly SACKed."""
+    fresh = 0
+    for index in range(BLOCKS):
+        for segment in range(max(packet.sack_first[index], conn.una), packet.sack_end[index]):
+            if not _holds(conn, segments, segment, SACKED):
+                segments[conn.ring + (segment & conn.ring_mask)] |= SACKED
+                conn.high_sacked = max(conn.high_sacked, segment)
+                fresh += 1
+    return fresh
+
+
+@inlined
+def _update_scoreboard(params: Any, conn: Any, segments: Any) -> None:
+    """Find what is lost (IsLost) and what is in the network (SetPipe) (RFC 6675, section 4)."""
+    above, segment = 0, conn.high_sacked
+    while segment >= conn.una and above < params.dup_ack_threshold:
+        above += _holds(conn, segments, segment, SACKED)
+        segment -= 1
+    conn.lost_below = segment + 1 if above == params.dup_ack_threshold else conn.una
+    conn.pipe_packets = 0
+    for number in range(conn.una, conn.next_segment):
+        if not _holds(conn, segments, number, SACKED):
+            conn.pipe_packets += number >= conn.lost_below
+            conn.pipe_packets += _holds(conn, segments, number, RESENT)
+
+
+def hear(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
+    """Take an acknowledgement: the scoreboard first, then new data or a duplicate."""
+    if conn.state != ESTABLISHED:
+        open_by_reply(params, conn, packet, now_ps)
+        return 0
+    fresh = _take_blocks(params, conn, segments, packet)
+    if packet.ack > conn.una:
+        _hear_new(params, conn, segments, packet, now_ps)
+    elif packet.ack == conn.una and conn.una < conn.high and fresh:
+        conn.dup_acks += 1
+        conn.dup_acks_received += 1
+    if conn.dup_acks or conn.in_recovery:
+        _update_scoreboard(params, conn, segments)
+    due = conn.dup_acks >= params.dup_ack_threshold or conn.lost_below > conn.una
+    if conn.dup_acks and due and not conn.in_recovery and conn.una > conn.recover:
+        _enter_recovery(params, conn)
+    return 0
+
+
+@inlined
+def _hear_new(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> None:
+    sample_rtt(params, conn, packet, now_ps)
+    acked = advance(params, conn, segments, packet.ack)
+    conn.high_sacked = max(conn.high_sacked, conn.una - 1)
+    conn.lost_below = max(conn.lost_below, conn.una)
+    if not conn.in_recovery:
+        grow(params, conn, acked)
+    elif conn.una > conn.recover:
+        conn.in_recovery = 0
+        conn.cwnd_bytes = conn.ssthresh_bytes
+    if not conn.in_recovery:
+        conn.dup_acks = 0
+        conn.limited_segments = 0
+        conn.resend = 0
+    conn.timer_ps = NONE
+    if conn.una < conn.next_segment:
+        start_timer(conn, now_ps)
+
+
+@inlined
+def _enter_recovery(params: Any, conn: Any) -> None:
+    """Halve the window and repair the first hole (RFC 6675, section 5 step 4)."""
+    halve(params, conn)
+    conn.cwnd_bytes = conn.ssthresh_bytes
+    conn.recover = conn.high - 1
+    conn.in_recovery = 1
+    conn.limited_segments = 0
+    conn.resend = 1
+    conn.fast_retransmits += 1
+
+
+def send(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
+    """Send what recovery or the window asks for."""
+    if conn.state == SYN_SENT:
+        return send_syn(params, conn, packet, now_ps)
+    if conn.state != ESTABLISHED:
+        return 0
+    if not conn.in_recovery:
+        return send_next(params, conn, packet, now_ps)
+    if conn.resend:
+        conn.resend = 0
+        return _resend(params, conn, segments, packet, conn.una, now_ps)
+    if (conn.pipe_packets + 1) * params.mss_bytes > conn.cwnd_bytes:
+        return 0
+    lost = _next_hole(conn, segments, conn.lost_below)
+    if lost != NONE:
+        return _resend(params, conn, segments, packet, lost, now_ps)
+    segment = conn.next_segment
+    room = (segment - conn.una + 1) * params.mss_bytes <= params.max_window_bytes
+    if segment < conn.n_segments and segment - conn.una <= conn.ring_mask and room:
+        conn.next_segment = segment + 1
+        conn.pipe_packets += 1
+        return send_segment(params, conn, packet, segment, now_ps)
+    doubtful = _next_hole(conn, segments, conn.high_sacked)
+    return 0 if doubtful == NONE else _resend(params, conn, segments, packet, doubtful, now_ps)
+
+
+@inlined
+def _next_hole(conn: Any, segments: Any, below: int) -> int:
+    """Return the first segment below a limit that is neither SACKed nor resent, or NONE."""
+    for segment in range(conn.una, min(below, conn.next_segment)):
+        if not _holds(conn, segments, segment, SACKED | RESENT):
+            return segment
+    return NONE
+
+
+@inlined
+def _resend(params: Any, conn: Any, segments: Any, packet: Any, segment: int, now_ps: int) -> int:
+    segments[conn.ring + (segment & conn.ring_mask)] |= RESENT
+    conn.pipe_packets += 1
+    return send_segment(params, conn, packet, segment, now_ps)
+
+
+def expire(params: Any, conn: Any, segments: Any, now_ps: int) -> int:
+    """Clear the scoreboard and go back to the first unacknowledged segment."""
+    if conn.state == SYN_SENT:
+        expire_syn(params, conn, now_ps)
+        return 0
+    for segment in range(conn.una, conn.high):
+        segments[conn.ring + (segment & conn.ring_mask)] &= RECEIVED
+    conn.high_sacked = conn.una - 1
+    conn.lost_below = conn.una
+    go_back(params, conn, now_ps)
+    return 0
+
+
+SACK = Transport(
+    name="sack",
+    open=open_connection,
+    send=send,
+    receive=receive,
+    hear=hear,
+    expire=expire,
+    params=TcpParams(),
+)

@@ -1,0 +1,269 @@
+"""What the TCP variants share: parameters, segments, round-trip times, timers, the receiver.
+
+Windows are bytes, sequence numbers are segments of one MSS; the last segment of a flow may be shorter.
+
+========================= ============ ===================== ===========================================
+Quantity                  Symbol       Name                  Source
+========================= ============ ===================== ===========================================
+smoothed round trip       SRTT         ``conn.srtt_ps``      RFC 6298, section 2
+its mean deviation        RTTVAR       ``conn.rttvar_ps``    RFC 6298, section 2
+retransmission timeout    RTO          ``conn.rto_ps``       RFC 6298, sections 2, 5
+congestion window         cwnd         ``conn.cwnd_bytes``   RFC 5681, section 3.1
+slow-start threshold      ssthresh     ``conn.ssthresh_bytes`` RFC 5681, section 3.1
+========================= ============ ===================== ===========================================
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from capsim.hooks import inlined
+from capsim.records import (
+    ACK,
+    CLOSED,
+    CONGESTION_EXPERIENCED,
+    DATA,
+    ECN_CAPABLE,
+    ECN_ECHO,
+    ESTABLISHED,
+    NONE,
+    RECEIVED,
+    RETRANSMITTED,
+    SYN,
+    SYN_ACK,
+    SYN_SENT,
+)
+from capsmodel._checks import require
+
+
+@dataclass(frozen=True, kw_only=True)
+class TcpParams:
+    """Parameters of TCP.
+
+    Parameters
+    ----------
+    mss_bytes, header_bytes, ack_bytes : int
+        Payload of a full segment, headers of a data packet, size of an acknowledgement (and SYN), in bytes.
+    initial_window_packets : int
+        Initial cwnd in segments (RFC 6928).
+    initial_ssthresh_bytes : int
+        "Arbitrarily high" (RFC 5681, section 3.1).
+    max_window_bytes : int
+        Receive window; neither the window nor the data in flight exceed it.
+    min_rto_s, max_rto_s, initial_rto_s, granularity_s : float
+        Bounds of the RTO, its value before the first sample, and G of RFC 6298, in seconds.
+    dup_ack_threshold : int
+        Duplicate acknowledgements that start a fast retransmit (RFC 5681, section 3.2).
+    limited_transmit : bool
+        RFC 3042: a new segment for each of the first two duplicate acknowledgements.
+    handshake : bool
+        Whether a SYN and its answer precede the data; the clock of a flow starts with the SYN.
+    ecn : bool
+        Whether data packets are ECN-capable (RFC 3168).
+    """
+
+    mss_bytes: int = 1460
+    header_bytes: int = 40
+    ack_bytes: int = 40
+    initial_window_packets: int = 10
+    initial_ssthresh_bytes: int = 2**40
+    max_window_bytes: int = 1_000_000
+    min_rto_s: float = 0.2
+    max_rto_s: float = 60.0
+    initial_rto_s: float = 1.0
+    granularity_s: float = 0.0
+    dup_ack_threshold: int = 3
+    limited_transmit: bool = True
+    handshake: bool = False
+    ecn: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("mss_bytes", "ack_bytes", "initial_window_packets", "dup_ack_threshold"):
+            require(getattr(self, name) >= 1, f"transport.{name} = {getattr(self, name)}, but it must be at least 1")
+        packet_bytes = self.mss_bytes + self.header_bytes
+        require(packet_bytes <= 100_000, f"transport: packets of {packet_bytes} bytes, but 100000 is the most")
+        require(self.max_window_bytes >= self.mss_bytes, "transport.max_window_bytes is below mss_bytes")
+        require(0 < self.initial_rto_s <= self.max_rto_s, "transport.initial_rto_s must lie above 0, up to max_rto_s")
+        require(self.min_rto_s <= self.max_rto_s, "transport.min_rto_s is above max_rto_s")
+
+
+@inlined
+def open_connection(params: Any, conn: Any, now_ps: int) -> int:
+    """Start a connection: initial window, no RTT sample yet."""
+    conn.state = SYN_SENT if params.handshake else ESTABLISHED
+    conn.resend = params.handshake
+    conn.cwnd_bytes = params.initial_window_packets * params.mss_bytes
+    conn.ssthresh_bytes = params.initial_ssthresh_bytes
+    conn.rto_ps = params.initial_rto_ps
+    conn.recover = -1
+    conn.timed_out = -1
+    return 0
+
+
+@inlined
+def payload_bytes(params: Any, conn: Any, segment: int) -> int:
+    """Return the payload of a segment."""
+    return conn.last_segment_bytes if segment == conn.n_segments - 1 else params.mss_bytes
+
+
+@inlined
+def flight_bytes(params: Any, conn: Any) -> int:
+    """Return FlightSize: what is sent and not acknowledged."""
+    flight = (conn.next_segment - conn.una) * params.mss_bytes
+    if conn.next_segment == conn.n_segments and conn.una < conn.n_segments:
+        flight += conn.last_segment_bytes - params.mss_bytes
+    return flight
+
+
+@inlined
+def send_syn(params: Any, conn: Any, packet: Any, now_ps: int) -> int:
+    """Fill in a SYN if one is due."""
+    if not conn.resend:
+        return 0
+    packet.kind = SYN
+    packet.flags = RETRANSMITTED if conn.resend > 1 else 0
+    packet.bytes = params.ack_bytes
+    packet.priority = conn.priority
+    packet.segment = 0
+    packet.ack = 0
+    packet.unit = NONE
+    packet.sent_ps = now_ps
+    conn.resend = 0
+    start_timer(conn, now_ps)
+    return 1
+
+
+@inlined
+def send_segment(params: Any, conn: Any, packet: Any, segment: int, now_ps: int) -> int:
+    """Fill in a data packet; what was sent before counts as a retransmission."""
+    payload = payload_bytes(params, conn, segment)
+    packet.kind = DATA
+    packet.flags = ECN_CAPABLE if params.ecn else 0
+    if segment < conn.high:
+        packet.flags |= RETRANSMITTED
+        conn.retransmissions += 1
+    else:
+        conn.high = segment + 1
+    packet.bytes = payload + params.header_bytes
+    packet.priority = conn.priority
+    packet.segment = segment
+    packet.ack = 0
+    packet.unit = NONE
+    packet.sent_ps = now_ps
+    if conn.timer_ps == NONE:
+        start_timer(conn, now_ps)
+    return 1
+
+
+@inlined
+def start_timer(conn: Any, now_ps: int) -> None:
+    """Set the retransmission timer to RTO from now (RFC 6298, 5.1 and 5.3)."""
+    conn.timer_ps = now_ps + conn.rto_ps
+
+
+@inlined
+def sample_rtt(params: Any, conn: Any, packet: Any, now_ps: int) -> None:
+    """Update SRTT, RTTVAR and RTO by the acknowledgement `packet` (RFC 6298, 2.2-2.5), unless Karn's rule forbids."""
+    if packet.flags & RETRANSMITTED:
+        return
+    rtt_ps = now_ps - packet.sent_ps
+    if conn.srtt_ps == 0:
+        conn.srtt_ps = rtt_ps
+        conn.rttvar_ps = rtt_ps // 2
+    else:
+        conn.rttvar_ps = (3 * conn.rttvar_ps + abs(conn.srtt_ps - rtt_ps)) // 4
+        conn.srtt_ps = (7 * conn.srtt_ps + rtt_ps) // 8
+    rto_ps = conn.srtt_ps + max(params.granularity_ps, 4 * conn.rttvar_ps)
+    conn.rto_ps = min(max(rto_ps, params.min_rto_ps), params.max_rto_ps)
+
+
+@inlined
+def back_off(params: Any, conn: Any, now_ps: int) -> None:
+    """Double the RTO and restart the timer (RFC 6298, 5.5-5.6); the next valid sample sets the RTO anew."""
+    conn.timeouts += 1
+    conn.rto_ps = min(2 * conn.rto_ps, params.max_rto_ps)
+    start_timer(conn, now_ps)
+
+
+@inlined
+def grow(params: Any, conn: Any, acked_bytes: int) -> None:
+    """Open the window for an acknowledgement of new data: slow start or congestion avoidance (RFC 5681, eq. 2, 3)."""
+    mss = params.mss_bytes
+    if conn.cwnd_bytes < conn.ssthresh_bytes:
+        conn.cwnd_bytes += min(acked_bytes, mss)
+    else:
+        conn.cwnd_bytes += max(1, mss * mss // conn.cwnd_bytes)
+    conn.cwnd_bytes = min(conn.cwnd_bytes, max(params.max_window_bytes, mss))
+
+
+@inlined
+def halve(params: Any, conn: Any) -> None:
+    """Set ssthresh to half of FlightSize, at least two segments (RFC 5681, eq. 4)."""
+    flight = flight_bytes(params, conn) - conn.limited_segments * params.mss_bytes
+    conn.ssthresh_bytes = max(flight // 2, 2 * params.mss_bytes)
+
+
+@inlined
+def advance(params: Any, conn: Any, segments: Any, ack: int) -> int:
+    """Take note that all segments below `ack` have arrived; return how many bytes are new."""
+    acked = (ack - conn.una) * params.mss_bytes
+    if ack == conn.n_segments:
+        acked += conn.last_segment_bytes - params.mss_bytes
+    for segment in range(conn.una, ack):
+        segments[conn.ring + (segment & conn.ring_mask)] &= RECEIVED
+    conn.una = ack
+    conn.next_segment = max(conn.next_segment, ack)
+    if ack == conn.n_segments:
+        conn.state = CLOSED
+    return acked
+
+
+@inlined
+def open_by_reply(params: Any, conn: Any, packet: Any, now_ps: int) -> None:
+    """Establish the connection when the SYN is answered."""
+    if conn.state == SYN_SENT and packet.kind == SYN_ACK:
+        conn.state = ESTABLISHED
+        conn.timer_ps = NONE
+        sample_rtt(params, conn, packet, now_ps)
+
+
+@inlined
+def expire_syn(params: Any, conn: Any, now_ps: int) -> None:
+    """Send the SYN again."""
+    back_off(params, conn, now_ps)
+    conn.resend = 2
+
+
+@inlined
+def note_arrival(conn: Any, segments: Any, packet: Any) -> int:
+    """Enter a data packet at the receiver; return 1 if it is new."""
+    segment = packet.segment
+    index = conn.ring + (segment & conn.ring_mask)
+    if segment < conn.receive_next or segments[index] & RECEIVED:
+        conn.duplicate_packets += 1
+        return 0
+    if segment < conn.highest_received and not packet.flags & RETRANSMITTED:
+        conn.reordered_packets += 1
+    conn.highest_received = max(conn.highest_received, segment)
+    segments[index] |= RECEIVED
+    while conn.receive_next < conn.n_segments and segments[conn.ring + (conn.receive_next & conn.ring_mask)] & RECEIVED:
+        segments[conn.ring + (conn.receive_next & conn.ring_mask)] &= ~RECEIVED
+        conn.receive_next += 1
+    return 1
+
+
+@inlined
+def turn_round(params: Any, conn: Any, packet: Any) -> int:
+    """Make the packet its own acknowledgement: it echoes the time it was sent, Karn's flag and congestion."""
+    packet.kind = SYN_ACK if packet.kind == SYN else ACK
+    packet.ack = conn.receive_next
+    echo = ECN_ECHO if packet.flags & CONGESTION_EXPERIENCED else 0
+    packet.flags = (packet.flags & RETRANSMITTED) | echo
+    packet.bytes = params.ack_bytes
+    return 1
+
+
+def receive(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
+    """Answer each packet at once (no delayed acknowledgements) with the next segment expected."""
+    if packet.kind == DATA:
+        note_arrival(conn, segments, packet)
+    return turn_round(params, conn, packet)

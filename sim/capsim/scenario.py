@@ -1,0 +1,249 @@
+"""A run, written down: fabric, traffic, scheme and what is recorded, as a frozen struct and as TOML.
+
+In TOML a quantity may be typed with its unit (``rate_bps = "10Gbps"``, ``delay_s = "20us"``,
+``buffer_bytes = "64KB"``); stored is the SI number that the key's suffix names. Unknown keys are refused.
+"""
+
+import tomllib
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+import tomli_w
+from msgspec import Meta
+
+from capsim.fabric.flows import read_flow_csv
+from capsim.fabric.kinds import AnyFabric
+from capsim.fabric.traffic import AnyTraffic
+from capsmodel._checks import ParameterError
+from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
+
+Time = Annotated[float, Meta(ge=0)]
+_UNITS = {"_bps": parse_rate_bps, "_s": parse_time_s, "_bytes": parse_size_bytes}
+
+
+class Probes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What is sampled while the run goes on; sampling never changes a result.
+
+    Parameters
+    ----------
+    period_s : float
+        Time between samples, in seconds.
+    ports : tuple of str
+        Port names, with ``*`` and ``?`` as in file names (``"leaf0>spine*"``).
+    flows : tuple of int
+        Flows whose windows and RTT are sampled.
+    """
+
+    period_s: Annotated[float, Meta(gt=0)]
+    ports: tuple[str, ...] = ()
+    flows: tuple[Annotated[int, Meta(ge=0)], ...] = ()
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What ``capsmodel compare`` does when its options do not say otherwise.
+
+    Parameters
+    ----------
+    schemes : tuple of str
+        The first is what the others are compared with.
+    seeds : int
+        Runs of each scheme, with the seeds `seed`, `seed` + 1, ...
+    """
+
+    schemes: tuple[str, ...]
+    seeds: Annotated[int, Meta(ge=1)] = 5
+
+
+class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """All that decides the outcome of a run.
+
+    Parameters
+    ----------
+    fabric : LeafSpine, FatTree, ParallelPaths or Dumbbell
+        What packets travel through.
+    traffic : tuple
+        Why they are sent; entries add up.
+    name, notes : str
+        For people. `notes` says where a setting comes from and what a paper leaves open.
+    scheme : str
+        One of ``capsmodel schemes``.
+    params : dict
+        Parameters of the scheme that differ from its defaults, by component: ``{"transport": {"min_rto_s": 0.01}}``.
+    seed : int
+        All randomness of the run; arrivals, sizes, endpoints, hashes and spraying draw from streams of their own.
+    short_bytes : int
+        Largest size of a short flow, in bytes: 100 KB in all the papers that name one.
+    end_s : float
+        Simulated time after which a run stops even if flows are left, in seconds.
+    warm_up_s : float
+        Flows that start earlier are simulated and not counted in summaries, in seconds.
+    link_bytes : int
+        Bytes that each packet takes on a link beyond its own (preamble, gap, framing).
+    count_in_service : bool
+        Whether a queue limit or ECN threshold counts the packet being sent.
+    probes : Probes, optional
+        What is sampled.
+    trace : str
+        ``off``, ``drops`` or ``packets``.
+    compare : Comparison, optional
+        Defaults of ``capsmodel compare``.
+    """
+
+    fabric: AnyFabric
+    traffic: tuple[AnyTraffic, ...]
+    name: str = "scenario"
+    notes: str = ""
+    scheme: str = "ecmp"
+    params: dict[str, dict[str, bool | int | float | str]] = {}
+    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 1
+    short_bytes: Annotated[int, Meta(ge=0)] = 100_000
+    end_s: Annotated[float, Meta(gt=0, le=4e6)] = 100.0
+    warm_up_s: Time = 0.0
+    link_bytes: Annotated[int, Meta(ge=0, le=10_000)] = 0
+    count_in_service: bool = False
+    probes: Probes | None = None
+    trace: Literal["off", "drops", "packets"] = "off"
+    compare: Comparison | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain tables, lists and numbers."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
+
+    def to_toml(self) -> str:
+        """Return the scenario as TOML, in SI numbers; :func:`load_scenario` reads it back to an equal one."""
+        return tomli_w.dumps(self.to_dict())
+
+    def replace(self, **changes: Any) -> "Scenario":
+        """Return a checked copy with some fields changed."""
+        return checked(msgspec.structs.replace(self, **changes))
+
+
+def checked(scenario: Scenario) -> Scenario:
+    """Return `scenario` after the checks that reading it from a file would make.
+
+    Raises
+    ------
+    ParameterError
+        If a value breaks its rule.
+    """
+    return from_dict(scenario.to_dict())
+
+
+def from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str = "scenario") -> Scenario:
+    """Return the scenario that plain `tables` describe.
+
+    Parameters
+    ----------
+    tables : dict
+        As TOML gives them; quantities may carry units.
+    folder : Path, optional
+        What the file names of ``csv`` traffic are relative to; the current folder when left out.
+    where : str
+        Begins the text of an error.
+
+    Raises
+    ------
+    ParameterError
+        One line: the key and the rule it breaks.
+    """
+    plain = _si(tables, where)
+    if isinstance(plain.get("traffic"), list):
+        plain["traffic"] = [_with_csv(entry, folder or Path()) for entry in plain["traffic"]]
+    try:
+        return msgspec.convert(plain, Scenario)
+    except msgspec.ValidationError as error:
+        raise ParameterError(f"{where}: {_explained(str(error))}") from None
+
+
+def _si(value: Any, key: str) -> Any:
+    """Return `value` with quantities that carry a unit turned into numbers."""
+    if isinstance(value, dict):
+        return {name: _si(inner, name) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_si(inner, key) for inner in value]
+    if isinstance(value, str) and not key.endswith("_per_s"):
+        for suffix, parse in _UNITS.items():
+            if key.endswith(suffix):
+                return _parsed(key, value, parse)
+    return value
+
+
+def _parsed(key: str, text: str, parse: Any) -> float:
+    try:
+        number: float = parse(text)
+    except ParameterError as error:
+        raise ParameterError(f"{key}: {error}") from None
+    return number
+
+
+def _with_csv(entry: Any, folder: Path) -> Any:
+    if not isinstance(entry, dict) or entry.get("kind") != "csv":
+        return entry
+    if set(entry) != {"kind", "file"}:
+        raise ParameterError("traffic: a csv entry has the keys kind and file, nothing else")
+    return {"kind": "list", "flows": read_flow_csv(folder / str(entry["file"]))}
+
+
+def _explained(text: str) -> str:
+    """Return msgspec's text with the key in front: ``fabric.leaves: Expected `int` >= 1``."""
+    rule, _, place = text.partition(" - at `")
+    key = place.rstrip("`").removeprefix("$").removeprefix(".")
+    if "unknown field" in rule:
+        rule = f"unknown key {rule.rpartition('field ')[2]}: see the docstrings of capsim.scenario and capsim.fabric"
+    return f"{key}: {rule}" if key else rule
+
+
+def load_scenario(source: str | Path) -> Scenario:
+    """Return the scenario of a TOML file, or the preset of that name.
+
+    Parameters
+    ----------
+    source : str or Path
+        File, or one of :func:`preset_names`.
+
+    Raises
+    ------
+    ParameterError
+        If the file is no TOML or breaks a rule; the text names the key.
+    FileNotFoundError
+        If there is neither a file nor a preset of that name.
+
+    Examples
+    --------
+    >>> load_scenario("p64").fabric.spines
+    8
+    """
+    path = Path(source)
+    if str(source) in preset_names():
+        text = resources.files("capsim").joinpath("presets", f"{source}.toml").read_text(encoding="utf-8")
+    elif path.is_file():
+        text = _read(path)
+    else:
+        raise FileNotFoundError(f"no scenario {str(source)!r}: give a TOML file or one of {', '.join(preset_names())}")
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ParameterError(f"{path.name} is not TOML: {error}") from None
+    return from_dict(tables, folder=path.parent, where=path.name)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ParameterError(f"{path.name} is not TOML: it is not UTF-8 text") from None
+
+
+def preset_names() -> tuple[str, ...]:
+    """Return the names of the scenarios that come with the package, in alphabetical order.
+
+    Examples
+    --------
+    >>> "p64" in preset_names()
+    True
+    """
+    files = resources.files("capsim").joinpath("presets").iterdir()
+    return tuple(sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml")))

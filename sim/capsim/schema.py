@@ -1,0 +1,97 @@
+"""The columns of the result tables, in order: name (its end is the unit) and meaning.
+
+Every Parquet file carries the meaning beside each column. A missing time or ratio is NaN.
+"""
+
+FLOWS = {
+    "flow": "number, in order of start",
+    "src": "sending host",
+    "dst": "receiving host",
+    "flow_bytes": "payload asked for, in bytes",
+    "start_s": "when the sender has the first byte, in seconds",
+    "fct_s": "completion time until the receiver has all bytes, in seconds; NaN if not finished",
+    "acked_fct_s": "completion time until the sender knows it (last acknowledgement), in seconds",
+    "ideal_fct_s": "least completion time alone in the intact fabric, in seconds",
+    "slowdown": "fct_s over ideal_fct_s, a ratio",
+    "delivered_bytes": "payload that the receiver's application has, in bytes",
+    "finished": "whether the receiver has all bytes",
+    "short": "whether the size is at most short_bytes of the scenario",
+    "traffic_entry": "position of the entry in the scenario's traffic",
+    "connections": "connections that carried the flow, each all of it (2 = replicated)",
+    "packets_sent": "data packets sent by all connections, coded and retransmitted ones included",
+    "bytes_sent": "bytes of these packets with headers, without link-layer bytes",
+    "retransmissions": "data packets sent again",
+    "fast_retransmits": "recoveries begun by duplicate acknowledgements",
+    "timeouts": "expiries of the retransmission timer",
+    "duplicate_acks": "duplicate acknowledgements at the sender",
+    "reordered_packets": "data packets that reached the receiving transport after one sent later (RFC 4737)",
+    "duplicate_packets": "data packets that the receiving transport already had",
+    "coded_packets": "packets sent for coding units, source and repair",
+    "repair_packets": "of these, packets beyond the k of their unit",
+    "units": "coding units sent",
+    "units_decoded": "of these, decoded at the receiver (source packets retransmitted in clear count towards k)",
+    "units_stalled": "of these, never decoded: TCP had all their source packets from retransmissions first",
+    "late_packets": "coded packets that came after their unit was decoded",
+    "packets_dropped": "packets of the flow lost in the fabric, acknowledgements included",
+    "packets_marked": "packets of the flow marked by ECN",
+}
+
+PORTS = {
+    "port": "number",
+    "name": "from>to",
+    "rate_bps": "link rate, in bit/s",
+    "delay_s": "propagation delay, in seconds",
+    "packets_in": "packets offered to the queue",
+    "bytes_in": "bytes of these",
+    "packets_out": "packets sent",
+    "bytes_out": "bytes of these",
+    "packets_dropped": "packets refused, evicted or lost with the link",
+    "bytes_dropped": "bytes of these",
+    "packets_marked": "packets marked by ECN",
+    "mean_queue_packets": "time average of the packets in queue and in service",
+    "max_queue_packets": "the most that ever were there",
+    "mean_queue_bytes": "time average of the bytes in queue and in service",
+    "max_queue_bytes": "the most that ever were there",
+    "utilisation": "bits sent, link-layer bytes included, over what the link can send in the run, a ratio",
+}
+
+UNITS = {
+    "unit": "number, in order of sending",
+    "flow": "flow it belongs to",
+    "connection": "connection that carried it",
+    "first_segment": "first of its source packets",
+    "k": "source packets",
+    "n": "packets sent for it, k + r",
+    "arrived_packets": "independent packets at the receiver",
+    "sent_s": "when the unit was closed and sent, in seconds",
+    "decoded_s": "when the receiver could decode, in seconds; NaN = never",
+}
+
+PROBES = {
+    "time_s": "simulated time, in seconds",
+    "port": "port name, empty for a sample of a connection",
+    "flow": "flow, -1 for a sample of a port",
+    "queue_packets": "packets in queue and in service",
+    "queue_bytes": "bytes of these",
+    "cwnd_bytes": "congestion window, in bytes",
+    "ssthresh_bytes": "slow-start threshold, in bytes",
+    "srtt_s": "smoothed round-trip time, in seconds; NaN before the first sample",
+    "flight_packets": "packets sent and not acknowledged",
+}
+
+TRACE = {
+    "time_s": "simulated time, in seconds",
+    "event": "enqueued, dropped or arrived",
+    "reason": "why a packet was dropped: queue full, evicted, link down or no route",
+    "port": "port name",
+    "flow": "flow",
+    "connection": "connection",
+    "packet": "data, ack, syn, syn-ack or coded",
+    "flags": "sum of 1 = retransmitted, 2 = ECN capable, 4 = congestion experienced, 8 = ECN echo",
+    "segment": "sequence number in segments; of a coded packet, its unit's first segment",
+    "ack": "next segment expected",
+    "packet_bytes": "size with headers, in bytes",
+    "queue_packets": "packets in the queue before this one",
+}
+
+TABLES = {"flows": FLOWS, "ports": PORTS, "units": UNITS, "probes": PROBES, "trace": TRACE}

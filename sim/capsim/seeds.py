@@ -1,0 +1,54 @@
+"""All randomness of a run from one seed, one independent stream for each purpose.
+
+A stream is found by its number, so a new purpose is added at the end and shifts no other; a scheme that draws more
+than another leaves arrivals, sizes and endpoints as they are (common random numbers).
+"""
+
+from enum import IntEnum
+
+import numpy as np
+
+
+class Purpose(IntEnum):
+    """What a stream is for."""
+
+    ARRIVALS = 0
+    SIZES = 1
+    ENDPOINTS = 2
+    PARTNERS = 3
+    HOST_ORDER = 4
+    HASHES = 5
+    SPRAYING = 6
+
+
+def sequence(seed: int, purpose: Purpose, *, entry: int = 0) -> np.random.SeedSequence:
+    """Return the seed sequence of one purpose, and of one traffic entry where that matters.
+
+    Examples
+    --------
+    >>> sequence(1, Purpose.SIZES).spawn_key
+    (1, 0)
+    """
+    return np.random.SeedSequence(seed, spawn_key=(int(purpose), entry))
+
+
+def engine_seed(seed: int, purpose: Purpose) -> int:
+    """Return a whole number of 63 bits for the counter-based streams of the engines."""
+    return int(sequence(seed, purpose).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+class EntrySeeds:
+    """Generators of one traffic entry, by purpose; the order of hosts is common to all entries of a run."""
+
+    def __init__(self, seed: int, entry: int) -> None:
+        def generator(purpose: Purpose) -> np.random.Generator:
+            return np.random.default_rng(sequence(seed, purpose, entry=entry))
+
+        self.arrivals, self.sizes = generator(Purpose.ARRIVALS), generator(Purpose.SIZES)
+        self.endpoints, self.partners = generator(Purpose.ENDPOINTS), generator(Purpose.PARTNERS)
+        self._run_seed = seed
+
+    @property
+    def hosts(self) -> np.random.Generator:
+        """Return a generator in its first state: every entry sees the same order of hosts."""
+        return np.random.default_rng(sequence(self._run_seed, Purpose.HOST_ORDER))

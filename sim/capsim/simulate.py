@@ -1,0 +1,201 @@
+"""Run a scenario: the one call between a description and its results."""
+
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+
+from capsim import conservation, memory, tables
+from capsim.clock import PS_PER_S, to_ps
+from capsim.engines import run
+from capsim.fabric.flows import FlowList
+from capsim.fabric.topology import Fabric
+from capsim.fabric.traffic import Poisson, draw_flows
+from capsim.hooks import Scheme
+from capsim.ideal import ideal_fct_s
+from capsim.manifest import Resources, Stopwatch, make_manifest, peak_memory_bytes
+from capsim.registry import scheme as find
+from capsim.results import Result
+from capsim.scenario import Scenario, checked
+from capsim.seeds import Purpose, engine_seed
+from capsim.state import RawRecords, Setup
+from capsmodel._checks import ParameterError
+from capsmodel.units import BITS_PER_BYTE
+
+Progress = Callable[[float], None]
+LOAD_DEFINITION = (
+    "payload bits per second offered by all hosts over the capacity of all host links; headers not counted"
+)
+
+
+def simulate(
+    scenario: Scenario,
+    *,
+    rng: np.random.Generator | int | None = None,
+    engine: str = "compiled",
+    scheme: Scheme | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Run a scenario and return its tables.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What to run; see :func:`capsim.scenario.load_scenario`.
+    rng : Generator or int, optional
+        Draws the seed of the run in place of ``scenario.seed``; the result's scenario holds what was drawn.
+    engine : str
+        ``compiled`` (Numba) or ``reference`` (SimPy); both give identical records.
+    scheme : Scheme, optional
+        A scheme of one's own in place of the one that the scenario names.
+    progress : callable, optional
+        Called now and then with the simulated time in seconds.
+
+    Returns
+    -------
+    Result
+        Tables, summary, manifest and resources.
+
+    Raises
+    ------
+    ParameterError
+        If the scenario breaks a rule or would not fit in memory.
+    ConservationError
+        If packets or bytes do not add up, which is a defect of the simulator or the scheme.
+
+    Examples
+    --------
+    >>> from capsim.fabric.kinds import Dumbbell
+    >>> from capsim.fabric.traffic import Batch
+    >>> traffic = (Batch(flows=2, flow_bytes=50_000, pairs="sides"),)
+    >>> result = simulate(Scenario(fabric=Dumbbell(hosts_per_side=2), traffic=traffic), engine="reference")
+    >>> result.summary.flows, result.summary.unfinished_flows
+    (2, 0)
+    """
+    scenario = checked(scenario)
+    if rng is not None:
+        scenario = scenario.replace(seed=int(np.random.default_rng(rng).integers(2**63)))
+    return run_prepared(scenario, prepare(scenario, scheme=scheme), engine=engine, progress=progress)
+
+
+def run_prepared(scenario: Scenario, setup: Setup, *, engine: str, progress: Progress | None = None) -> Result:
+    """Run what :func:`prepare` made of `scenario`, check that nothing is lost, and return the tables."""
+    watch = Stopwatch()
+    load(setup, engine=engine)
+    loading_s = watch.cpu_s()
+    raw = run(setup, engine=engine, progress=_in_seconds(progress))
+    cpu_s = watch.cpu_s() - loading_s
+    conservation.check(raw, setup.fabric, mss_bytes=setup.scheme.transport.params.mss_bytes)
+    return _result(scenario, setup, raw, engine=engine, loading_cpu_s=loading_s, cpu_s=cpu_s)
+
+
+def load(setup: Setup, *, engine: str) -> bool:
+    """Make the engine ready for `setup` and return whether it had to be compiled; the next process finds it on disk."""
+    if engine != "compiled":
+        return False
+    from capsim.engines.compiled import is_compiled
+
+    return not is_compiled(setup)
+
+
+def _in_seconds(progress: Progress | None) -> Callable[[int], None] | None:
+    return None if progress is None else lambda now_ps: progress(now_ps / PS_PER_S)
+
+
+def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
+    """Return what the engines need: fabric, flows, scheme, seeds, probes.
+
+    Raises
+    ------
+    ParameterError
+        If the scenario asks for the impossible or would not fit in memory.
+    """
+    memory.check_drawing(scenario)
+    fabric = scenario.fabric.build()
+    flows = draw_flows(scenario.traffic, fabric, seed=scenario.seed, short_bytes=scenario.short_bytes)
+    chosen = (scheme or find(scenario.scheme)).with_params(**scenario.params)
+    needs = memory.estimate(scenario, fabric, flows, chosen)
+    memory.check_fits(needs.memory_bytes, f"the records of {len(flows)} flows and their trace")
+    ports, conns, period_ps = _probed(scenario, fabric, flows, chosen)
+    return Setup(
+        fabric=fabric,
+        flows=flows,
+        scheme=chosen,
+        hash_seed=engine_seed(scenario.seed, Purpose.HASHES),
+        spray_seed=engine_seed(scenario.seed, Purpose.SPRAYING),
+        end_ps=to_ps(scenario.end_s),
+        link_bytes=scenario.link_bytes,
+        count_in_service=scenario.count_in_service,
+        trace=memory.TRACE_LEVELS[scenario.trace],
+        probe_ps=period_ps,
+        probe_ports=ports,
+        probe_conns=conns,
+    )
+
+
+def _probed(
+    scenario: Scenario, fabric: Fabric, flows: FlowList, scheme: Scheme
+) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+    """Return the ports and first connections that are sampled, and the period in picoseconds."""
+    probes = scenario.probes
+    if probes is None:
+        return (), (), 0
+    ports: list[int] = []
+    for pattern in probes.ports:
+        found = [port for port, name in enumerate(fabric.port_names) if fnmatchcase(name, pattern)]
+        if not found:
+            raise ParameterError(f"probes.ports: no port {pattern!r}: ports are named as in {fabric.port_names[-1]!r}")
+        ports += found
+    late = [flow for flow in probes.flows if flow >= len(flows)]
+    if late:
+        raise ParameterError(f"probes.flows: {late[0]}, but flows are numbered 0 to {len(flows) - 1}")
+    copies = np.where(flows.short, scheme.replication.copies_of_short, 1)
+    first = np.cumsum(copies) - copies
+    return tuple(ports), tuple(int(first[flow]) for flow in probes.flows), max(1, to_ps(probes.period_s))
+
+
+def _result(
+    scenario: Scenario, setup: Setup, raw: RawRecords, *, engine: str, loading_cpu_s: float, cpu_s: float
+) -> Result:
+    params = setup.scheme.transport.params
+    ideal = ideal_fct_s(
+        setup.flows,
+        setup.fabric,
+        mss_bytes=params.mss_bytes,
+        header_bytes=params.header_bytes,
+        link_bytes=setup.link_bytes,
+    )
+    resources = Resources(
+        traversals=int(raw.counters["traversals"][0]),
+        events=int(raw.counters["events"][0]),
+        simulated_s=int(raw.counters["now_ps"][0]) / PS_PER_S,
+        cpu_s=cpu_s,
+        loading_cpu_s=loading_cpu_s,
+        peak_memory_bytes=peak_memory_bytes(),
+    )
+    return Result(
+        scenario=scenario,
+        flows=tables.flows_table(raw, ideal_fct_s=ideal, mss_bytes=params.mss_bytes),
+        ports=tables.ports_table(raw, setup.fabric, link_bytes=setup.link_bytes),
+        units=tables.units_table(raw),
+        probes=tables.probes_table(raw, setup.fabric),
+        trace=tables.trace_table(raw, setup.fabric),
+        manifest=make_manifest(scenario, setup.scheme, engine=engine, load=load_record(scenario, setup)),
+        resources=resources,
+        raw=raw,
+    )
+
+
+def load_record(scenario: Scenario, setup: Setup) -> dict[str, Any]:
+    """Return the load as asked for and as offered, with its definition (:mod:`capsim.fabric.traffic`)."""
+    asked = [
+        {"entry": position, "load": entry.load, "load_of": entry.load_of, "flows_per_s": entry.rate_per_s(setup.fabric)}
+        for position, entry in enumerate(scenario.traffic)
+        if isinstance(entry, Poisson)
+    ]
+    flows = setup.flows
+    span_s = float(flows.start_ps[-1] - flows.start_ps[0]) / PS_PER_S
+    capacity_bps = float(setup.fabric.rate_bps[setup.fabric.host_port].sum())
+    offered = float(flows.flow_bytes.sum()) * BITS_PER_BYTE / (span_s * capacity_bps) if span_s else None
+    return {"definition": LOAD_DEFINITION, "asked": asked, "offered": offered, "arrivals_s": span_s}

@@ -1,0 +1,113 @@
+"""A run in the numbers that the papers report."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import pandas as pd
+
+from capsmodel.metrics import percentile
+from capsmodel.units import BITS_PER_BYTE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """Figures of one run, over flows that start after the warm-up.
+
+    Attributes
+    ----------
+    flows, unfinished_flows, short_flows, long_flows : int
+        Counts. Completion times are over finished flows: with unfinished ones they are too good.
+    mean_fct_short_s, p99_fct_short_s, mean_fct_long_s : float
+        Completion times at the receiver, in seconds (99th percentile by nearest rank).
+    mean_slowdown_short, p99_slowdown_short, mean_slowdown : float
+        Completion time over the ideal one, ratios.
+    mean_throughput_long_bps : float
+        Mean over long flows of delivered payload over its duration, in bit/s; unfinished ones until the end.
+    reorder_ratio : float
+        Reordered data packets over data packets sent.
+    packets_dropped, retransmissions, fast_retransmits, timeouts : int
+        Losses (of data and acknowledgements) and what the transport did.
+    coding_overhead : float
+        Repair packets over source packets of all coding units, r / k; NaN without coding.
+    stalled_unit_ratio : float
+        Coding units never decoded, because retransmissions came first, over all; NaN without coding.
+    traffic_ratio : float
+        Data bytes sent, with headers, copies, retransmissions and repair, over the bytes of the flows.
+    """
+
+    flows: int
+    unfinished_flows: int
+    short_flows: int
+    long_flows: int
+    mean_fct_short_s: float
+    p99_fct_short_s: float
+    mean_fct_long_s: float
+    mean_slowdown_short: float
+    p99_slowdown_short: float
+    mean_slowdown: float
+    mean_throughput_long_bps: float
+    reorder_ratio: float
+    packets_dropped: int
+    retransmissions: int
+    fast_retransmits: int
+    timeouts: int
+    coding_overhead: float
+    stalled_unit_ratio: float
+    traffic_ratio: float
+
+    def to_dict(self) -> dict[str, float]:
+        """Return names and values."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def summarise(flows: pd.DataFrame, *, end_s: float, warm_up_s: float = 0.0) -> Summary:
+    """Return the summary of a flows table.
+
+    Parameters
+    ----------
+    flows : DataFrame
+        The flows table of a result (:mod:`capsim.schema`).
+    end_s : float
+        Simulated time at the end of the run, in seconds.
+    warm_up_s : float
+        Flows that start earlier are left out, in seconds.
+    """
+    counted = flows[flows["start_s"] >= warm_up_s]
+    done = counted[counted["finished"]]
+    short, long = done[done["short"]], counted[~counted["short"]]
+    duration_s = long["fct_s"].fillna(end_s - long["start_s"])
+    totals = counted.sum(numeric_only=True)
+    source_packets = totals["coded_packets"] - totals["repair_packets"]
+    return Summary(
+        flows=len(counted),
+        unfinished_flows=len(counted) - len(done),
+        short_flows=int(counted["short"].sum()),
+        long_flows=len(long),
+        mean_fct_short_s=_mean(short["fct_s"]),
+        p99_fct_short_s=_p99(short["fct_s"]),
+        mean_fct_long_s=_mean(done.loc[~done["short"], "fct_s"]),
+        mean_slowdown_short=_mean(short["slowdown"]),
+        p99_slowdown_short=_p99(short["slowdown"]),
+        mean_slowdown=_mean(done["slowdown"]),
+        mean_throughput_long_bps=_mean(BITS_PER_BYTE * long["delivered_bytes"] / duration_s),
+        reorder_ratio=_ratio(totals["reordered_packets"], totals["packets_sent"]),
+        packets_dropped=int(totals["packets_dropped"]),
+        retransmissions=int(totals["retransmissions"]),
+        fast_retransmits=int(totals["fast_retransmits"]),
+        timeouts=int(totals["timeouts"]),
+        coding_overhead=_ratio(totals["repair_packets"], source_packets),
+        stalled_unit_ratio=_ratio(totals["units_stalled"], totals["units"]),
+        traffic_ratio=_ratio(totals["bytes_sent"], totals["flow_bytes"]),
+    )
+
+
+def _mean(values: pd.Series) -> float:
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def _p99(values: pd.Series) -> float:
+    return float(percentile(values.to_numpy(), q=0.99)) if len(values) else float("nan")
+
+
+def _ratio(part: float, whole: float) -> float:
+    return float(np.divide(part, whole)) if whole else float("nan")

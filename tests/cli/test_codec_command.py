@@ -1,0 +1,161 @@
+"""Contract: ``capsmodel codec`` codes and decodes files, and says in one line what it refuses."""
+
+import json
+
+import numpy as np
+import pytest
+
+import capsmodel as cm
+from capsmodel.cli import main
+
+
+def run(arguments, capsys):
+    """Return the standard output of a successful command."""
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    printed = capsys.readouterr()
+    assert stop.value.code in (0, None), printed.err
+    assert not printed.err
+    return printed.out
+
+
+def refused(arguments, capsys):
+    """Return the one line on standard error of a command that must fail with exit status 2."""
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    printed = capsys.readouterr()
+    assert stop.value.code == 2
+    assert printed.err.startswith("capsmodel: ")
+    assert printed.err.count("\n") == 1
+    return printed.err
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "data.bin"
+    path.write_bytes(np.random.default_rng(1).bytes(20_000))
+    return path
+
+
+OPTIONS = [
+    "--code rs",
+    "--code rs --convention zfec",
+    "--code ldpc --n1 4 --seed 7",
+    "--code rlnc",
+    "--code rlnc --all-coded",
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_encode_lose_decode(options, source, tmp_path, capsys):
+    packets, lossy, back = (tmp_path / name for name in ("p.caps", "lossy.caps", "back.bin"))
+    sizes = "--k 10 --r 10 --packet-bytes 500"
+    run(["codec", "encode", source, *options.split(), *sizes.split(), "--out", packets], capsys)
+    loss = ["--blocking-prob", "0.1", "--receptions", "50", "--rng", "3"]
+    run(["codec", "simulate-loss", packets, *loss, "--out", lossy], capsys)
+    assert lossy.stat().st_size < packets.stat().st_size
+    run(["codec", "decode", lossy, "--out", back], capsys)
+    assert back.read_bytes() == source.read_bytes()
+
+
+def test_inspect_lists_the_header_of_every_unit(source, tmp_path, capsys):
+    packets = tmp_path / "p.caps"
+    options = [
+        "--k",
+        "10",
+        "--r",
+        "5",
+        "--packet-bytes",
+        "1000",
+        "--code",
+        "ldpc",
+        "--n1",
+        "5",
+        "--seed",
+        "9",
+        "--rng",
+        "1",
+    ]
+    run(["codec", "encode", source, *options, "--out", packets], capsys)
+    rows = json.loads(run(["codec", "inspect", packets, "--json"], capsys))
+    assert [row["unit"] for row in rows] == [0, 1]
+    for row in rows:
+        header = {name: row[name] for name in ("code", "variant", "k", "r", "packet_bytes", "source_bytes", "seed")}
+        assert header == {
+            "code": "ldpc",
+            "variant": "n1=5",
+            "k": 10,
+            "r": 5,
+            "packet_bytes": 1000,
+            "source_bytes": 10_000,
+            "seed": 9,
+        }
+        assert (row["arrived_packets"], row["repeated_packets"], row["decodes"]) == (15, 0, True)
+    assert [row["last"] for row in rows] == [False, True]
+    packets.write_bytes(packets.read_bytes()[: 9 * 1048] + b"xyz")
+    assert "truncated" in run(["codec", "inspect", packets], capsys)
+
+
+def test_loss_table_holds_the_closed_forms(source, tmp_path, capsys):
+    run(["codec", "encode", source, "--k", 10, "--r", 4, "--packet-bytes", 500, "--out", tmp_path / "p"], capsys)
+    options = ["--n-paths", "40", "--blocked-paths", "8", "--receptions", "2000", "--json"]
+    (row,) = json.loads(run(["codec", "simulate-loss", tmp_path / "p", *options], capsys))
+    assert row["decode_prob"] == cm.decode_prob(10, r=4, blocking_prob=0.2)
+    assert row["decode_prob_rlnc"] == cm.decode_prob_rlnc(10, r=4, blocking_prob=0.2)
+    assert abs(row["decoded_ratio"] - row["decode_prob"]) < 4 * row["standard_error"]
+
+
+def test_same_rng_same_file(source, tmp_path, capsys):
+    for name in "ab":
+        run(["codec", "encode", source, "--rng", 5, "--out", tmp_path / name], capsys)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_default_names_and_existing_files(source, capsys):
+    run(["codec", "encode", source], capsys)
+    packets = source.with_name("data.bin.caps")
+    assert "exists" in refused(["codec", "decode", packets], capsys)
+    content = source.read_bytes()
+    source.write_bytes(b"old")
+    run(["codec", "decode", packets, "--force"], capsys)
+    assert source.read_bytes() == content
+
+
+def test_too_few_packets(source, tmp_path, capsys):
+    packets = tmp_path / "p.caps"
+    run(["codec", "encode", source, "--k", 10, "--r", 0, "--packet-bytes", 1000, "--out", packets], capsys)
+    packets.write_bytes(packets.read_bytes()[2 * 1048 :])
+    line = refused(["codec", "decode", packets, "--out", tmp_path / "back"], capsys)
+    assert "unit 0: 8 packets arrived, at least 2 more needed for k = 10" in line
+    assert not (tmp_path / "back").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("encode FILE --k 0", "k = 0"),
+        ("encode FILE --k 250 --r 50", "smaller units"),
+        ("encode FILE --code ldpc --r 2", "n1 = 3"),
+        ("encode FILE --code ldpc --n1 20", "n1 3, 4, 5"),
+        ("encode FILE --n1 3", "--n1 belongs to --code ldpc"),
+        ("encode FILE --all-coded", "--all-coded belongs to --code rlnc"),
+        ("encode FILE --convention fermat", "cauchy, zfec"),
+        ("encode FILE --packet-bytes 2000000", "1048576"),
+        ("encode FILE --code raptor", "--code"),
+        ("encode FILE --out FILE", "is the input"),
+        ("encode nosuch", "nosuch"),
+        ("decode FILE --out out", "holds no packet"),
+        ("decode nosuch --out out", "nosuch"),
+        ("inspect FILE", "holds no packet"),
+        ("simulate-loss FILE", "holds no packet"),
+        ("simulate-loss FILE --blocking-prob 2 --out x", "holds no packet"),
+        ("simulate-loss FILE --n-paths 4", "--blocked-paths"),
+        ("simulate-loss FILE --n-paths 0 --blocked-paths 0", "--n-paths = 0"),
+        ("simulate-loss FILE --n-paths 4 --blocked-paths 1 --blocking-prob 0.1", "exclude each other"),
+        ("simulate-loss FILE --in-turn", "--n-paths"),
+    ],
+)
+def test_bad_input_ends_in_one_line(line, told, source, capsys):
+    words = [str(source) if word == "FILE" else word for word in line.split()]
+    assert told in refused(["codec", *words], capsys)
+    assert [path.name for path in source.parent.iterdir()] == [source.name]

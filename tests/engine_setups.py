@@ -1,0 +1,114 @@
+"""Small set-ups for tests of the engines."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from capsim.engines import run
+from capsim.fabric.flows import FlowList
+from capsim.fabric.kinds import Dumbbell, FabricKind, FatTree, LeafSpine, ParallelPaths
+from capsim.hooks import ACCEPT, REFUSE, Queue, Scheme
+from capsim.records import CODED, DATA, ENQUEUED, RETRANSMITTED
+from capsim.registry import scheme
+from capsim.state import TRACE_PACKETS, RawRecords, Setup
+
+CHAINS = {"head", "tail", "queue_head", "service", "class_head", "class_tail"}  # how the compiled engine stores queues
+SAME_COUNTERS = ("now_ps", "traversals", "open_conns", "units", "unroutable", "in_flight")
+
+LEAF_SPINE = LeafSpine(leaves=3, hosts_per_leaf=3, spines=3, delay_s=2e-6, buffer_packets=12)
+FAT_TREE = FatTree(pods=4, hosts_per_edge=3, delay_s=2e-6, buffer_bytes=20_000)
+PARALLEL = ParallelPaths(paths=4, hosts_per_side=4, delay_s=10e-6, buffer_packets=20)
+DUMBBELL = Dumbbell(hosts_per_side=3, delay_s=5e-6, buffer_packets=10)
+
+
+def flow_list(rows: Sequence[tuple[int, int, int, float]], *, threshold_bytes: int = 100_000) -> FlowList:
+    """Return flows of rows src, dst, bytes, start in us, in order of start."""
+    ordered = sorted(rows, key=lambda row: row[3])
+    src, dst, size, start = (np.array(column) for column in zip(*ordered, strict=True))
+    return FlowList(
+        src=src.astype(np.int32),
+        dst=dst.astype(np.int32),
+        flow_bytes=size.astype(np.int64),
+        start_ps=np.round(start * 1e6).astype(np.int64),
+        short=size <= threshold_bytes,
+        tag=np.zeros(len(src), np.int16),
+    )
+
+
+def random_flows(n_hosts: int, *, n_flows: int, rng: Any, within_us: float = 500.0) -> FlowList:
+    """Return flows between random hosts, most of them short."""
+    draw = np.random.default_rng(rng)
+    rows = []
+    for _ in range(n_flows):
+        src, dst = draw.choice(n_hosts, 2, replace=False)
+        size = int(draw.choice([draw.integers(1, 3000), draw.integers(3000, 100_001), draw.integers(100_001, 400_000)]))
+        rows.append((int(src), int(dst), size, float(np.round(draw.uniform(0, within_us)))))
+    return flow_list(rows)
+
+
+def setup_of(kind: FabricKind, flows: FlowList, name: str | Scheme = "ecmp", **options: Any) -> Setup:
+    """Return a set-up with timeouts of 2 ms and a full trace; `options` are fields of Setup or `transport=` etc."""
+    chosen = scheme(name) if isinstance(name, str) else name
+    parts = {key: options.pop(key) for key in ("transport", "balancer", "queue", "coding") if key in options}
+    parts["transport"] = {"min_rto_s": 2e-3, "initial_rto_s": 2e-3} | parts.get("transport", {})
+    defaults = {"end_ps": 2 * 10**11, "trace": TRACE_PACKETS}
+    return Setup(fabric=kind.build(), flows=flows, scheme=chosen.with_params(**parts), **defaults | options)
+
+
+def differences(setup: Setup) -> list[str]:
+    """Return where the records of the two engines differ."""
+    compiled, reference = run(setup, engine="compiled"), run(setup, engine="reference")
+    found = []
+    for table in ("flows", "conns", "ports", "units", "trace", "probes"):
+        ours, theirs = getattr(compiled, table), getattr(reference, table)
+        if len(ours) != len(theirs):
+            found.append(f"{table}: {len(ours)} and {len(theirs)} rows")
+        elif len(ours):
+            names = [name for name in ours.dtype.names if name not in CHAINS]
+            found += [f"{table}.{name}" for name in names if not np.array_equal(ours[name], theirs[name])]
+    for name in SAME_COUNTERS:
+        if compiled.counters[0][name] != reference.counters[0][name]:
+            found.append(f"counters.{name}")
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Losses:
+    """Which packets of data get lost at the links into `at_node`: the first time, or every time."""
+
+    at_node: int
+    once_a: int = -1
+    once_b: int = -1
+    once_c: int = -1
+    once_d: int = -1
+    always: int = -1
+
+
+def refuse_listed(params: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> int:
+    """Refuse the packets listed; a coded packet is known by first segment of its unit + position in it."""
+    if port.to_node != params.at_node or packet.kind not in (DATA, CODED):
+        return ACCEPT
+    number = packet.segment + (packet.position if packet.kind == CODED else 0)
+    listed = number in (params.once_a, params.once_b, params.once_c, params.once_d)
+    return REFUSE if (listed and not packet.flags & RETRANSMITTED) or number == params.always else ACCEPT
+
+
+def with_losses(base: Scheme, params: Losses) -> Scheme:
+    """Return `base` with a queue that loses chosen packets."""
+    return replace(base, queue=Queue(name="refuse_listed", admit=refuse_listed, params=params))
+
+
+def one_run(setup: Setup) -> RawRecords:
+    """Run the compiled engine, after the reference engine has agreed."""
+    assert differences(setup) == []
+    return run(setup)
+
+
+def sent_by(records: RawRecords, setup: Setup, conn: int = 0) -> Any:
+    """Return the lines of the trace that say what data connection `conn` gave to its NIC."""
+    trace = records.trace
+    nic = setup.fabric.host_port[records.conns[conn]["src"]]
+    ours = (trace["what"] == ENQUEUED) & (trace["port"] == nic) & (trace["conn"] == conn)
+    return trace[ours & np.isin(trace["kind"], (DATA, CODED))]

@@ -1,0 +1,114 @@
+"""Engine = engine: SimPy and Numba give the same records, packet for packet, for every scheme and kind of fabric."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from engine_setups import DUMBBELL, FAT_TREE, LEAF_SPINE, PARALLEL, differences, flow_list, random_flows, setup_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capsim.fabric.wiring import LinkChange
+from capsim.protocols.coding.block import Release, UnitSize
+from capsim.protocols.coding.blocking import Threshold
+from capsim.registry import schemes
+
+FABRICS = {"leaf-spine": LEAF_SPINE, "fat-tree": FAT_TREE, "parallel-paths": PARALLEL, "dumbbell": DUMBBELL}
+BUSY = {name: (kind, random_flows(kind.build().n_hosts, n_flows=24, rng=7)) for name, kind in FABRICS.items()}
+
+VARIANTS = {
+    "handshake": ("ecmp", {"transport": {"handshake": True}}),
+    "initial window of one": ("rps", {"transport": {"initial_window_packets": 1, "initial_ssthresh_bytes": 65_535}}),
+    "no limited transmit": ("rps", {"transport": {"limited_transmit": False, "dup_ack_threshold": 2}}),
+    "small receive window": ("ecmp", {"transport": {"max_window_bytes": 9_000}}),
+    "link bytes": ("ecmp", {"link_bytes": 38}),
+    "service counted": ("ecmp_pq", {"count_in_service": True}),
+    "round robin": ("rps", {"balancer": {"round_robin": True}}),
+    "hashed acks": ("rps", {"balancer": {"spray_acks": False}}),
+    "no push-out": ("rps_pq", {"queue": {"push_out": False}}),
+    "probes": ("ecmp", {"probe_ps": 50_000_000, "probe_ports": (0, 3, 9), "probe_conns": (0, 5)}),
+    "end in the middle": ("rps_pq", {"end_ps": 700_000_000}),
+    "fixed unit": ("caps", {"coding": {"unit_size": UnitSize.FIXED, "fixed_packets": 4, "initial_blocking_prob": 0.3}}),
+    "optimal unit": ("caps", {"coding": {"unit_size": UnitSize.OPTIMAL, "initial_blocking_prob": 0.25}}),
+    "flush timer": ("caps", {"coding": {"flush_s": 20e-6, "release": Release.DECODED}}),
+    "average threshold": ("caps_dark", {"coding": {"threshold": Threshold.AVERAGE, "coded_packets": 9}}),
+}
+
+
+def test_enough_schemes():
+    assert len(schemes()) >= 10
+
+
+@pytest.mark.parametrize("fabric", FABRICS)
+@pytest.mark.parametrize("name", schemes())
+def test_every_scheme_on_every_fabric(name, fabric):
+    kind, flows = BUSY[fabric]
+    assert differences(setup_of(kind, flows, name)) == []
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_variants(variant):
+    name, options = VARIANTS[variant]
+    kind, flows = BUSY["leaf-spine"]
+    assert differences(setup_of(kind, flows, name, **options)) == []
+
+
+@pytest.mark.parametrize("name", ["ecmp", "rps_pq", "caps"])
+def test_failing_links(name):
+    changes = (
+        LinkChange(between=("leaf0", "spine1"), down_s=100e-6, up_s=900e-6),
+        LinkChange(between=("leaf1", "spine0"), down_s=250e-6),
+    )
+    kind = replace_links(LEAF_SPINE, changes)
+    setup = setup_of(kind, random_flows(9, n_flows=30, rng=3, within_us=200), name)
+    assert differences(setup) == []
+
+
+def replace_links(kind, changes):
+    return type(kind)(
+        leaves=3, hosts_per_leaf=3, spines=3, delay_s=2e-6, buffer_packets=12, links=changes, reroute_s=50e-6
+    )
+
+
+def test_losers_stop():
+    kind, flows = BUSY["leaf-spine"]
+    repflow = schemes()["repflow"]
+    stopping = replace(repflow, replication=replace(repflow.replication, abort_losers=True))
+    assert differences(setup_of(kind, flows, stopping)) == []
+
+
+rows = st.tuples(st.integers(0, 8), st.integers(0, 7), st.integers(1, 60_000), st.integers(0, 200)).map(
+    lambda row: (row[0], row[1] + (row[1] >= row[0]), row[2], float(row[3]))
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    name=st.sampled_from(list(schemes())),
+    flows=st.lists(rows, min_size=1, max_size=12),
+    buffer_packets=st.integers(1, 12),
+    spines=st.integers(1, 4),
+    seed=st.integers(0, 2**63 - 1),
+    in_service=st.booleans(),
+)
+def test_random_small_scenarios(name, flows, buffer_packets, spines, seed, in_service):
+    kind = type(LEAF_SPINE)(leaves=3, hosts_per_leaf=3, spines=spines, delay_s=1e-6, buffer_packets=buffer_packets)
+    options = {"hash_seed": seed, "spray_seed": seed // 3, "count_in_service": in_service}
+    assert differences(setup_of(kind, flow_list(flows), name, **options)) == []
+
+
+def test_the_scenarios_are_not_idle():
+    """Losses, timeouts and reordering happen, so that equality says something."""
+    from capsim.engines import run
+
+    records = run(setup_of(*BUSY["leaf-spine"], "rps"))
+    assert records.ports["packets_dropped"].sum() > 10
+    assert records.conns["timeouts"].sum() > 0
+    assert np.count_nonzero(records.conns["reordered_packets"]) > 3
+
+
+def test_one_estimator_per_host():
+    kind, flows = BUSY["leaf-spine"]
+    caps = schemes()["caps"]
+    shared = replace(caps, coding=replace(caps.coding, shared_estimator=True))
+    assert differences(setup_of(kind, flows, shared)) == []

@@ -1,0 +1,253 @@
+"""Property and identity: tables follow their schema, survive Parquet, and a run can be had again from its manifest."""
+
+import json
+import platform
+from dataclasses import replace
+from getpass import getuser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from capsim import conservation, memory, schema
+from capsim.compare import compare, half_width
+from capsim.fabric.kinds import Dumbbell, LeafSpine
+from capsim.fabric.topology import Fabric
+from capsim.fabric.traffic import Batch, Listed, Poisson, draw_flows
+from capsim.fabric.wiring import LinkChange
+from capsim.ideal import ideal_fct_s
+from capsim.registry import scheme as find
+from capsim.registry import schemes
+from capsim.results import Result, read_manifest, read_table
+from capsim.scenario import Probes, Scenario, from_dict
+from capsim.simulate import prepare, simulate
+from capsim.state import tables as tables_of
+from capsmodel import metrics
+from capsmodel._checks import ParameterError
+
+SCENARIO = Scenario(
+    fabric=LeafSpine(leaves=2, hosts_per_leaf=4, spines=2, buffer_packets=20, delay_s=5e-6),
+    traffic=(Poisson(workload="websearch", load=0.7, flows=60, pairs="other-leaf"),),
+    probes=Probes(period_s=1e-3, ports=("leaf0>spine*",), flows=(0, 3)),
+    trace="drops",
+    seed=5,
+)
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    return simulate(SCENARIO)
+
+
+def test_tables_follow_the_schema_and_say_their_units(result: Result) -> None:
+    for name, columns in schema.TABLES.items():
+        assert list(getattr(result, name).columns) == list(columns)
+        assert all(columns.values())
+    assert len(result.flows) == 60
+    assert len(result.ports) == 2 * (8 + 4)
+    assert len(result.probes) > 0
+    assert len(result.trace) == result.ports["packets_dropped"].sum() > 0
+
+
+def test_tables_survive_parquet_with_manifest_and_meanings(result: Result, tmp_path: Path) -> None:
+    folder = result.save(tmp_path / "out")
+    for name in ("flows", "ports", "probes", "trace"):
+        assert read_table(folder / f"{name}.parquet").equals(getattr(result, name))
+        manifest = read_manifest(folder / f"{name}.parquet")
+        assert manifest["id"] == result.manifest["id"]
+        assert from_dict(manifest["parameters"]["scenario"]) == SCENARIO
+        assert manifest["resources"]["traversals"] == result.resources.traversals
+    assert not (folder / "units.parquet").exists(), "a table without rows makes no file"
+    result.save(folder)
+    assert {entry.name for entry in tmp_path.iterdir()} == {"out"}
+
+
+def test_a_manifest_names_no_host_user_or_place(result: Result) -> None:
+    text = json.dumps(result.manifest)
+    assert str(Path.home()) not in text.replace('"/"', "")
+    for private in (platform.node(), str(Path.cwd()), f'"{getuser()}"'):
+        assert private not in text
+
+
+def test_results_never_replace_foreign_files(result: Result, tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work", encoding="utf-8")
+    with pytest.raises(ParameterError, match=r"holds 'thesis.tex'"):
+        result.save(tmp_path)
+    assert (tmp_path / "thesis.tex").read_text(encoding="utf-8") == "years of work"
+
+
+def test_a_failed_save_leaves_nothing(result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("capsim.results.write_table", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        result.save(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_same_scenario_gives_the_same_tables(result: Result) -> None:
+    again = simulate(SCENARIO)
+    assert again.manifest["id"] == result.manifest["id"]
+    assert all(getattr(again, name).equals(getattr(result, name)) for name in schema.TABLES)
+
+
+def test_both_engines_give_the_same_tables(result: Result) -> None:
+    reference = simulate(SCENARIO, engine="reference")
+    assert reference.manifest["id"] == result.manifest["id"]
+    assert all(getattr(reference, name).equals(getattr(result, name)) for name in schema.TABLES)
+
+
+def test_watching_does_not_change_what_happens(result: Result) -> None:
+    blind = simulate(SCENARIO.replace(probes=None, trace="off"), progress=lambda _: None)
+    assert blind.flows.equals(result.flows)
+    assert blind.ports.equals(result.ports)
+    assert blind.manifest["id"] != result.manifest["id"]
+
+
+def test_another_seed_gives_other_flows_and_rng_is_recorded(result: Result) -> None:
+    drawn = simulate(SCENARIO, rng=np.random.default_rng(3))
+    assert drawn.scenario.seed != SCENARIO.seed
+    assert not drawn.flows["flow_bytes"].equals(result.flows["flow_bytes"])
+    assert simulate(drawn.scenario).flows.equals(drawn.flows)
+
+
+def test_load_is_written_in_the_result(result: Result) -> None:
+    load = result.manifest["load"]
+    assert load["asked"][0]["load"] == 0.7
+    assert "host links" in load["definition"]
+    span_s = result.flows["start_s"].max() - result.flows["start_s"].min()
+    assert load["offered"] == pytest.approx(8 * result.flows["flow_bytes"].sum() / (span_s * 8e9), rel=1e-12)
+
+
+def test_a_broken_balance_is_an_error(result: Result) -> None:
+    fabric = SCENARIO.fabric.build()
+    conservation.check(result.raw, fabric, mss_bytes=1460)
+    for field, rule in [
+        ("packets_in", "offered"),
+        ("bytes_out", "bytes offered"),
+        ("packets_arrived", "arrived|total"),
+    ]:
+        ports = result.raw.ports.copy()
+        ports[field][3] += 10
+        with pytest.raises(conservation.ConservationError, match=rule):
+            conservation.check(replace(result.raw, ports=ports), fabric, mss_bytes=1460)
+    flows = result.raw.flows.copy()
+    flows["flow_bytes"][0] += 1
+    with pytest.raises(conservation.ConservationError, match="delivered bytes"):
+        conservation.check(replace(result.raw, flows=flows), fabric, mss_bytes=1460)
+
+
+def test_ideal_completion_time_is_the_metric_where_links_are_equal(result: Result) -> None:
+    full_s = metrics.ideal_fct_s(
+        result.flows["flow_bytes"], rate_bps=1e9, n_hops=4, propagation_s=20e-6, mss_bytes=1460, header_bytes=40
+    )
+    np.testing.assert_allclose(result.flows["ideal_fct_s"], full_s, rtol=1e-12)
+    assert (result.flows["slowdown"] >= 1).all()
+
+
+def test_ideal_completion_time_takes_the_best_path() -> None:
+    """Two packets of 1500 B over 10, 1, 1 and 10 Gbps: 1.2 + 12 + 24 + 1.2 us and four delays; not the slow spine."""
+    slow = LinkChange(between=("leaf*", "spine1"), rate_bps=1e8)
+    kind = LeafSpine(
+        leaves=2, hosts_per_leaf=1, spines=2, rate_bps=1e9, host_rate_bps=1e10, delay_s=1e-6, links=(slow,)
+    )
+    fabric: Fabric = kind.build()
+    flows = draw_flows((Listed(flows=((0, 1, 3000, 0.0),)),), fabric, seed=1, short_bytes=0)
+    expected_s = 1.2e-6 + 12e-6 + 24e-6 + 1.2e-6 + 4e-6
+    np.testing.assert_allclose(ideal_fct_s(flows, fabric, mss_bytes=1500), expected_s, rtol=1e-12)
+
+
+def test_one_lone_flow_of_one_window_is_ideal() -> None:
+    lone = Scenario(fabric=Dumbbell(hosts_per_side=1), traffic=(Batch(pairs="sides", flow_bytes=14_000),))
+    assert simulate(lone).flows["slowdown"].to_list() == [1.0]
+
+
+def test_comparison_shares_flows_within_a_seed_and_is_paired() -> None:
+    small = SCENARIO.replace(probes=None, trace="off", warm_up_s=0.0)
+    compared = compare(small, schemes=["ecmp", "rps"], seeds=3)
+    runs = compared.runs
+    assert runs.groupby("seed")["short_flows"].nunique().eq(1).all()
+    assert sorted(runs["seed"].unique()) == [5, 6, 7]
+    table = compared.table(["mean_fct_short_s"])
+    base, other = (runs[runs["scheme"] == name]["mean_fct_short_s"].to_numpy() for name in ("ecmp", "rps"))
+    assert table["ratio"].to_list() == pytest.approx([1.0, (other / base).mean()], rel=1e-12)
+    assert table["half_width"].to_list() == pytest.approx([half_width(base), half_width(other)], rel=1e-12)
+    with pytest.raises(ParameterError, match="names one twice"):
+        compare(small, schemes=["ecmp", "ecmp"])
+
+
+def test_the_first_copy_of_a_flow_hashes_as_without_replication() -> None:
+    single, doubled = (tables_of(prepare(SCENARIO.replace(scheme=name))) for name in ("ecmp", "repflow"))
+    first = doubled.conns[doubled.flows["first_conn"]]
+    assert len(doubled.conns) == 60 + int((single.flows["short"] != 0).sum())
+    for field in ("hash", "reverse_hash"):
+        assert np.array_equal(first[field], single.conns[field])
+        assert len(set(doubled.conns[field].tolist())) == len(doubled.conns)
+
+
+def test_the_trace_takes_about_what_was_said() -> None:
+    traced = SCENARIO.replace(trace="packets")
+    setup = prepare(traced)
+    said = memory.trace_size_bytes(traced, setup.fabric, setup.flows, mss_bytes=1460)
+    taken = simulate(traced).raw.trace.nbytes
+    assert 0.5 < said / taken < 2
+
+
+def test_a_parameter_keeps_the_kind_of_its_default() -> None:
+    changed = find("caps").with_params(
+        coding={"max_overhead": 1, "unit_size": "fixed"}, transport={"mss_bytes": 1400.0}
+    )
+    assert isinstance(changed.coding.params.max_overhead, float)
+    assert isinstance(changed.transport.params.mss_bytes, int)
+    assert changed.coding.params.unit_size.name == "FIXED"
+    assert simulate(SCENARIO, scheme=changed).summary.unfinished_flows == 0
+
+
+def test_a_run_that_would_not_fit_says_so_before_it_starts() -> None:
+    for change in (
+        {"traffic": (Batch(flow_bytes=1, flows=10**12),)},
+        {"traffic": (Poisson(flow_bytes=1, load=0.9, duration_s=1e6),)},
+        {"fabric": LeafSpine(leaves=4096, hosts_per_leaf=4096, spines=4096)},
+    ):
+        with pytest.raises(ParameterError, match="would not fit in memory"):
+            simulate(SCENARIO.replace(**change))
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        ({"scheme": "nosuch"}, "nosuch"),
+        ({"params": {"transport": {"nosuch": 1}}}, "transport.nosuch"),
+        ({"params": {"nosuch": {"mss_bytes": 1}}}, "nosuch"),
+        (
+            {"params": {"transport": {"dup_ack_threshold": "many"}}},
+            "dup_ack_threshold = 'many', but it must be a number",
+        ),
+        ({"params": {"transport": {"mss_bytes": 1.5}}}, "whole number"),
+        ({"params": {"transport": {"mss_bytes": 0}}}, "mss_bytes"),
+        ({"params": {"transport": {"initial_window_packets": 0}}}, "initial_window_packets"),
+        ({"params": {"transport": {"min_rto_s": float("nan")}}}, "at least 0"),
+        ({"params": {"transport": {"handshake": 1}}}, "true or false"),
+        ({"scheme": "caps", "params": {"coding": {"unit_size": "huge"}}}, "one of .*window"),
+        ({"params": {"replication": {"name": "x"}}}, "names the component"),
+        ({"probes": Probes(period_s=1.0, ports=("moon",))}, "no port 'moon'"),
+        ({"probes": Probes(period_s=1.0, flows=(60,))}, "numbered 0 to 59"),
+    ],
+)
+def test_what_only_the_run_can_know_is_named_too(change: dict[str, object], rule: str) -> None:
+    with pytest.raises(ParameterError, match=rule):
+        simulate(SCENARIO.replace(**change))
+
+
+@pytest.mark.parametrize("name", sorted(schemes()))
+def test_a_run_cut_short_in_a_failing_fabric_still_adds_up(name: str) -> None:
+    """Conservation is checked inside simulate(); here with packets in queues, on wires and lost with a link."""
+    failing = LinkChange(between=("leaf0", "spine0"), down_s=0.01, up_s=0.02)
+    fabric = LeafSpine(leaves=2, hosts_per_leaf=4, spines=2, buffer_packets=20, links=(failing,), reroute_s=1e-3)
+    cut = simulate(SCENARIO.replace(scheme=name, fabric=fabric, end_s=0.03))
+    assert cut.summary.unfinished_flows > 0
+    assert int(cut.raw.counters["in_flight"][0]) > 0
+    assert "link down" in set(cut.trace["reason"])
+    assert cut.flows.loc[~cut.flows["finished"], "fct_s"].isna().all()
+    assert cut.resources.simulated_s <= 0.03
