@@ -14,25 +14,25 @@ app = App(
     help="Coding, spraying and replication in data-centre fabrics: closed forms, packet simulator, codec.",
 )
 
-# Name on the command line -> where its function lives; the module is imported when the command is called.
+# Command -> where its function lives, and its help: the module is imported only when the command is called.
 _COMMANDS = {
-    "optimal-k": "capsmodel.cli.optimal_k:optimal_k",
-    "decode-prob": "capsmodel.cli.closed_forms:decode_probability",
-    "redundancy": "capsmodel.cli.closed_forms:redundancy",
-    "reordering": "capsmodel.cli.closed_forms:reordering",
-    "fct": "capsmodel.cli.closed_forms:fct",
-    "equations": "capsmodel.cli.equations:equations",
-    "claims": "capsmodel.cli.equations:claims",
-    "cite": "capsmodel.cli.equations:cite",
-    "demo": "capsmodel.cli.demo:demo",
-    "codec": "capsmodel.cli.codec:app",
-    "simulate": "capsmodel.cli.simulate:simulate",
-    "rerun": "capsmodel.cli.simulate:rerun",
-    "compare": "capsmodel.cli.compare:compare",
-    "schemes": "capsmodel.cli.compare:schemes",
+    "optimal-k": ("optimal_k:optimal_k", "Find the coding unit (k source, r repair packets) with the smallest delay."),
+    "decode-prob": ("closed_forms:decode_probability", "Print the probability that a coding unit decodes."),
+    "redundancy": ("closed_forms:redundancy", "Print the repair packets a unit needs and their share of traffic."),
+    "reordering": ("closed_forms:reordering", "Print how likely a sprayed flow is reordered."),
+    "fct": ("closed_forms:fct", "Print normalised flow completion times with and without replication."),
+    "simulate": ("simulate:simulate", "Simulate a scenario packet by packet."),
+    "compare": ("compare:compare", "Run schemes on the same flows and compare them with confidence intervals."),
+    "rerun": ("simulate:rerun", "Run a result again from its manifest and compare bit for bit."),
+    "schemes": ("compare:schemes", "List the schemes that can be simulated."),
+    "codec": ("codec:app", "Code a file into packets, decode it, look into packets, measure losses."),
+    "equations": ("equations:equations", "List every equation of the papers and the functions that compute it."),
+    "claims": ("equations:claims", "List the published claims with our values and verdicts."),
+    "cite": ("equations:cite", "Print references to the papers."),
+    "demo": ("demo:demo", "Do the main job on the papers' settings; leave tables and figures in a folder."),
 }
-for _name, _place in _COMMANDS.items():
-    app.command(_place, name=_name)
+for _name, (_place, _help) in _COMMANDS.items():
+    app.command(f"capsmodel.cli.{_place}", name=_name, help=_help, sort_key=list(_COMMANDS).index(_name))
 
 
 def _fail(text: str) -> NoReturn:

@@ -41,13 +41,16 @@ def _many(parse: Callable[[str], Any]) -> Converter:
     return convert
 
 
-Rate = Annotated[
-    float, Parameter(converter=_one(parse_rate_bps), n_tokens=1, show_default=lambda value: f"{value / 1e9:g}Gbps")
-]
-Time = Annotated[
-    float, Parameter(converter=_one(parse_time_s), n_tokens=1, show_default=lambda value: f"{value * 1e6:g}us")
-]
-Size = Annotated[int, Parameter(converter=_one(parse_size_bytes), n_tokens=1, show_default=lambda value: f"{value}B")]
+def _shown(factor: float, unit: str) -> Callable[[float], str]:
+    return lambda value: f"{value / factor:g}{unit}"
+
+
+Rate = Annotated[float, Parameter(converter=_one(parse_rate_bps), n_tokens=1, show_default=_shown(1e9, "Gbps"))]
+Time = Annotated[float, Parameter(converter=_one(parse_time_s), n_tokens=1, show_default=_shown(1e-6, "us"))]
+Size = Annotated[int, Parameter(converter=_one(parse_size_bytes), n_tokens=1, show_default=_shown(1, "B"))]
+# For an option that may be left out.
+MaybeRate = Annotated[float | None, Parameter(converter=_one(parse_rate_bps), n_tokens=1)]
+MaybeTime = Annotated[float | None, Parameter(converter=_one(parse_time_s), n_tokens=1)]
 Numbers = Annotated[
     tuple[float, ...], Parameter(converter=_many(_number), n_tokens=1, negative=(), show_default=_listed)
 ]

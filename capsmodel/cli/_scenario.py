@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from capsim.fabric.flows import read_flow_csv
 from capsim.scenario import Scenario, from_dict, load_scenario
 from capsmodel._checks import ParameterError
-from capsmodel.cli._options import Rate, Time
+from capsmodel.cli._options import MaybeRate, MaybeTime
 from capsmodel.units import parse_size_bytes
 
 Engine = Literal["compiled", "reference"]
@@ -56,15 +56,15 @@ class ScenarioOptions:
     """
 
     fabric: str | None = None
-    rate: Rate | None = None
-    delay: Time | None = None
+    rate: MaybeRate = None
+    delay: MaybeTime = None
     buffer: str | None = None
     workload: str | None = None
     load: float | None = None
     flows: int | None = None
     flow_file: Path | None = None
     seed: int | None = None
-    end: Time | None = None
+    end: MaybeTime = None
 
 
 def scenario_from(source: str | None, options: ScenarioOptions) -> Scenario:

@@ -132,9 +132,12 @@ def draw(compared: Compared) -> "Figure":
     panels = figure.subplots(1, len(_PLOTTED), sharey=True)
     for panel, (name, (title, unit, factor)) in zip(panels, _PLOTTED.items(), strict=True):
         rows = table[table["figure"] == name]
-        half_width = rows["half_width"].fillna(0.0) * factor
-        panel.errorbar(rows["mean"] * factor, rows["scheme"], xerr=half_width, fmt="o", capsize=3)
-        panel.set(xlabel=f"{title} ({unit})", xlim=(0, None))
+        mean, half_width = rows["mean"] * factor, rows["half_width"].fillna(0.0) * factor
+        panel.margins(x=0.08, y=0.15)
+        panel.errorbar(mean, rows["scheme"], xerr=half_width, fmt="o", capsize=3)
+        panel.axvline(0, alpha=0)  # the margin is taken of a range that begins at zero
+        panel.set(xlabel=f"{title} ({unit})")
+        panel.set_xlim(left=0)
         panel.grid(axis="x", alpha=0.3)
     panels[0].invert_yaxis()
     return figure

@@ -79,3 +79,28 @@ def _widened(packets: Packets, width: int) -> Packets:
     wide = np.zeros((len(packets), width), np.uint8)
     wide[:, : packets.shape[1]] = packets
     return wide
+
+
+def combine(coefficients: Packets, packets: Packets, out: Packets | None = None) -> Packets:
+    """Return linear combinations of packets over GF(2^8): the matrix product coefficients . packets.
+
+    Parameters
+    ----------
+    coefficients : array of uint8, shape (rows, m)
+        One row of coefficients for each combination wanted.
+    packets : array of uint8, shape (m, bytes)
+        Packets.
+    out : array of uint8, shape (rows, bytes), optional
+        Where to put the result; it must not overlap `packets`.
+
+    Returns
+    -------
+    array of uint8, shape (rows, bytes)
+        Combination i is the sum over j of ``coefficients[i, j] * packets[j]``; `out` when that is given.
+
+    Examples
+    --------
+    >>> combine(np.array([[1, 2]], np.uint8), np.array([[5, 6], [1, 128]], np.uint8)).tolist()
+    [[7, 27]]
+    """
+    return Combiner(coefficients)(packets, out)

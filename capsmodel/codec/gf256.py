@@ -109,30 +109,3 @@ def inv(a: npt.ArrayLike) -> Packets:
 def xor_into(target: Packets, packet: Packets) -> None:
     """Add `packet` to `target` in place: the sum in GF(2^8) is XOR. Shapes are equal or broadcast to the target's."""
     np.bitwise_xor(target, packet, out=target)
-
-
-def combine(coefficients: Packets, packets: Packets, out: Packets | None = None) -> Packets:
-    """Return linear combinations of packets over GF(2^8): the matrix product coefficients . packets.
-
-    Parameters
-    ----------
-    coefficients : array of uint8, shape (rows, m)
-        One row of coefficients for each combination wanted.
-    packets : array of uint8, shape (m, bytes)
-        Packets.
-    out : array of uint8, shape (rows, bytes), optional
-        Where to put the result; it must not overlap `packets`.
-
-    Returns
-    -------
-    array of uint8, shape (rows, bytes)
-        Combination i is the sum over j of ``coefficients[i, j] * packets[j]``; `out` when that is given.
-
-    Examples
-    --------
-    >>> combine(np.array([[1, 2]], np.uint8), np.array([[5, 6], [1, 128]], np.uint8)).tolist()
-    [[7, 27]]
-    """
-    from capsmodel.codec.combiner import Combiner  # the kernels are made from the tables of this module
-
-    return Combiner(coefficients)(packets, out)

@@ -155,7 +155,8 @@ def test_too_few_packets(source, tmp_path, capsys):
         ("simulate-loss FILE --in-turn", "--n-paths"),
     ],
 )
-def test_bad_input_ends_in_one_line(line, told, source, capsys):
+def test_bad_input_ends_in_one_line(line, told, source, capsys, monkeypatch):
+    monkeypatch.chdir(source.parent)
     words = [str(source) if word == "FILE" else word for word in line.split()]
     assert told in refused(["codec", *words], capsys)
     assert [path.name for path in source.parent.iterdir()] == [source.name]

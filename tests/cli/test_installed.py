@@ -7,6 +7,10 @@ import sysconfig
 import zipfile
 from pathlib import Path
 
+import pytest
+
+from capsmodel.cli import _COMMANDS, main
+
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = ["numba", "pandas", "pyarrow", "simpy", "sympy", "matplotlib", "msgspec", "joblib", "rich", "cyclopts",
          "scipy.stats", "scipy.optimize", "scipy.integrate"]  # fmt: skip
@@ -45,3 +49,11 @@ def test_wheel_works_outside_the_checkout(tmp_path):
     # Without site (-S) the editable install of the checkout is not found, so only the wheel can answer.
     paths = os.pathsep.join([str(tmp_path / "site"), sysconfig.get_path("purelib")])
     assert python(code, "-S", cwd=tmp_path, PYTHONPATH=paths).startswith(str(tmp_path))
+
+
+def test_help_of_each_command_is_listed_and_resolves(capsys):
+    for command in _COMMANDS:
+        with pytest.raises(SystemExit) as stop:
+            main([command, "--help"])
+        assert stop.value.code in (0, None)
+        assert "Usage: capsmodel" in capsys.readouterr().out

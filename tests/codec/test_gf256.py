@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from capsmodel.codec.base import CodecError
-from capsmodel.codec.combiner import Combiner
-from capsmodel.codec.gf256 import EXP, INV, LOG, MUL, POLYNOMIAL, combine, inv, mul, xor_into
+from capsmodel.codec.combiner import Combiner, combine
+from capsmodel.codec.gf256 import EXP, INV, LOG, MUL, POLYNOMIAL, inv, mul, xor_into
 from capsmodel.codec.kernels.vector import BIT_MATRICES
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "gf256_0x11d.json").read_text())

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from capsmodel.codec.base import CodecError
-from capsmodel.codec.gf256 import POLYNOMIAL, combine
+from capsmodel.codec.combiner import combine
+from capsmodel.codec.gf256 import POLYNOMIAL
 from capsmodel.codec.linalg import inverse, rank
 from capsmodel.codec.reed_solomon import CONVENTIONS, ReedSolomon
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from capsmodel import ParameterError
 from capsmodel.codec import NotEnoughPackets, PacketError
-from capsmodel.codec.gf256 import combine
+from capsmodel.codec.combiner import combine
 from capsmodel.codec.linalg import rank
 from capsmodel.codec.rlnc import RandomLinear
 from capsmodel.codec.tinymt import coefficients

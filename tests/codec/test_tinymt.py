@@ -5,7 +5,7 @@ import pytest
 from codec_support import sha256, source_packets, vectors
 
 from capsmodel import ParameterError
-from capsmodel.codec.gf256 import combine
+from capsmodel.codec.combiner import combine
 from capsmodel.codec.tinymt import TinyMT32, coefficients
 
 TINYMT = vectors("tinymt32_rfc8682")
