@@ -26,6 +26,7 @@ _COMMANDS = {
     "rerun": ("simulate:rerun", "Run a result again from its manifest and compare bit for bit."),
     "schemes": ("compare:schemes", "List the schemes that can be simulated."),
     "codec": ("codec:app", "Code a file into packets, decode it, look into packets, measure losses."),
+    "reproduce": ("reproduce:reproduce", "Compute figures of the papers, draw them with what the papers print beside."),
     "equations": ("equations:equations", "List every equation of the papers and the functions that compute it."),
     "claims": ("equations:claims", "List the published claims with our values and verdicts."),
     "cite": ("equations:cite", "Print references to the papers."),

@@ -5,6 +5,7 @@ import json
 import math
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -47,6 +48,13 @@ def print_table(
     for row in rows:
         table.add_row(*(_cell(row[name]) for name in columns))
     console().print(table)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write `text` to `path` in one step: the file is either whole or as it was."""
+    partial = path.with_suffix(path.suffix + ".part")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)
 
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"

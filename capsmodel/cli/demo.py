@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from capsmodel._checks import require
-from capsmodel.cli._output import console
+from capsmodel.cli._output import console, write_whole
 from capsmodel.cli.closed_forms import fct, redundancy, reordering
 from capsmodel.cli.optimal_k import optimal_k
 
@@ -18,12 +18,6 @@ _TABLES: dict[str, Callable[..., None]] = {
     "reordering": reordering,
     "fct": fct,
 }
-
-
-def _write(path: Path, text: str) -> None:
-    partial = path.with_suffix(path.suffix + ".part")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
 
 
 def _csv(command: Callable[..., None], **options: Any) -> str:
@@ -45,8 +39,8 @@ def demo(*, out: Path = Path("out")) -> None:
     optimal_k()
     optimal_k(objective="eq4")
     for name, command in _TABLES.items():
-        _write(out / f"{name}.csv", _csv(command))
-    _write(out / "optimal_k_eq4.csv", _csv(optimal_k, objective="eq4", plot=out / "delay_eq4.png"))
+        write_whole(out / f"{name}.csv", _csv(command))
+    write_whole(out / "optimal_k_eq4.csv", _csv(optimal_k, objective="eq4", plot=out / "delay_eq4.png"))
     _csv(optimal_k, plot=out / "delay_with_redundancy_cost.png")
     for path in sorted(out.iterdir()):
         console().print(f"wrote {path}")

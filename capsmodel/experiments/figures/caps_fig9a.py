@@ -37,6 +37,7 @@ def draw(frame: DataFrame) -> "Figure":
     )
     drawing.curves(axes, named, x="r", y="window_delay_s", by="curve", label="{}", scale=1e3)
     ruled = frame[frame["r"] == repair_packets(frame["k"], blocking_prob=frame["blocking_prob"])]
-    axes.plot(ruled["r"], ruled["window_delay_s"] * 1e3, "o", color="0.4", label="r of the ceiling rule")
+    at_rule_ms = (ruled["window_delay_s"] * 1e3).tolist()
+    drawing.paper_points(axes, ruled["r"].tolist(), at_rule_ms, "the paper's k and $p_B$, r of its ceiling rule")
     axes.set(xlabel="repair packets of a unit r", ylabel="mean window delay $d_w$, ms", ylim=(0, 3.1))
     return drawing.finish(figure, [axes], CLAIMS)

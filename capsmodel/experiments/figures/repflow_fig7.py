@@ -7,8 +7,9 @@ with whole rounds.
 Printed is "not penalised", taken as within 10%, and that long flows do better than short ones, which are drawn too.
 """
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pandas import DataFrame
 
@@ -27,8 +28,12 @@ SHORT = "short flows"
 def data(*, quick: bool = False) -> DataFrame:
     """Return load, scheme, form of the model (long flows, or short ones to compare) and slowdown."""
     exact = partial(tail_fct_long, tail="exact", rounding="whole")
-    forms = {_repflow.PAPER_FORM: tail_fct_long, _repflow.EXACT_FORM: exact, SHORT: tail_fct}
-    return _repflow.completion(forms, quick=quick)
+    forms: dict[str, Callable[..., Any]] = {
+        _repflow.PAPER_FORM: tail_fct_long,
+        _repflow.EXACT_FORM: exact,
+        SHORT: tail_fct,
+    }
+    return _repflow.completion(forms | {SHORT: tail_fct}, quick=quick)
 
 
 def draw(frame: DataFrame) -> "Figure":
