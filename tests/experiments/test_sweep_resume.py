@@ -160,7 +160,9 @@ def test_killed_in_the_middle_it_resumes_with_what_is_missing(tmp_path):
     os.mkfifo(tmp_path / "door")
     command = [sys.executable, "-c", KILLED, str(tmp_path)]
     paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    process = subprocess.Popen(command, start_new_session=True, env=os.environ | {"PYTHONPATH": paths})
+    (tmp_path / "scratch").mkdir()  # joblib cannot clear its folder when all its processes are killed at once
+    environment = os.environ | {"PYTHONPATH": paths, "JOBLIB_TEMP_FOLDER": str(tmp_path / "scratch")}
+    process = subprocess.Popen(command, start_new_session=True, env=environment)
     try:
         (tmp_path / "reached").read_text()  # returns when task 3 runs, in the middle of the sweep
     finally:
