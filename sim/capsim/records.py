@@ -42,6 +42,7 @@ IDLE, SYN_SENT, ESTABLISHED, CLOSED = 0, 1, 2, 3
 RECEIVED = 1  # at the receiver, above the cumulative acknowledgement
 SACKED = 2  # at the sender's scoreboard
 RESENT = 4  # retransmitted in this recovery
+HELD = 8  # at the decoder, behind a gap, not yet with the transport
 
 # Why a packet was dropped (TRACE.reason)
 QUEUE_FULL, EVICTED, LINK_DOWN, NO_ROUTE = 1, 2, 3, 4
@@ -180,6 +181,8 @@ CONNECTION = np.dtype(
         ("release_next", "i8"),  # segments [release_next, release_end) wait to be handed to the transport
         ("release_end", "i8"),
         ("release_unit", "i4"),
+        ("release_flags", "i4"),  # of the packet that let them go up
+        ("release_sent_ps", "i8"),  # the same: when that packet was sent
         ("estimator", "i4"),
         # -- counters of the switches
         ("routed_bytes", "i8"),  # data that the first switch has routed
@@ -237,6 +240,7 @@ UNIT = np.dtype(
         ("decoded_ps", "i8"),  # NONE: never
         ("next", "i4"),  # later unit of the same connection
         ("released", "i4"),
+        ("stalled", "i4"),  # short of k when a retransmission of one of its packets came
     ],
     align=True,
 )

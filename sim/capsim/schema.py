@@ -30,7 +30,7 @@ FLOWS = {
     "repair_packets": "of these, packets beyond the k of their unit",
     "units": "coding units sent",
     "units_decoded": "of these, decoded at the receiver (source packets retransmitted in clear count towards k)",
-    "units_stalled": "of these, never decoded: TCP had all their source packets from retransmissions first",
+    "units_stalled": "of the units, short of k packets when a retransmission of one of their packets came",
     "late_packets": "coded packets that came after their unit was decoded",
     "packets_dropped": "packets of the flow lost in the fabric, acknowledgements included",
     "packets_marked": "packets of the flow marked by ECN",
@@ -63,6 +63,7 @@ UNITS = {
     "k": "source packets",
     "n": "packets sent for it, k + r",
     "arrived_packets": "independent packets at the receiver",
+    "stalled": "whether fewer than k had come when a retransmission of one of its packets came",
     "sent_s": "when the unit was closed and sent, in seconds",
     "decoded_s": "when the receiver could decode, in seconds; NaN = never",
 }

@@ -105,6 +105,7 @@ def units_table(raw: RawRecords) -> pd.DataFrame:
         "k": units["k"],
         "n": units["n"],
         "arrived_packets": units["arrived"],
+        "stalled": units["stalled"] != 0,
         "sent_s": _seconds(units["sent_ps"]),
         "decoded_s": _seconds(units["decoded_ps"]),
     }

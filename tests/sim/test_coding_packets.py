@@ -1,16 +1,18 @@
 """Scripted coding: when a unit decodes, what TCP gets and when, worked out by hand."""
 
 from fractions import Fraction
-from math import ceil
+from math import ceil, floor
 
 import pytest
-from engine_setups import Losses, flow_list, one_run, sent_by, setup_of, with_losses
+from engine_setups import LEAF_SPINE, Losses, flow_list, one_run, random_flows, sent_by, setup_of, with_losses
 from hypothesis import given
 from hypothesis import strategies as st
 
 from capsim.fabric.kinds import Dumbbell
-from capsim.protocols.coding.block import BlockParams, Release, UnitSize
-from capsim.protocols.coding.blocking import decode_prob, repair_packets
+from capsim.protocols.coding.block import BlockParams, UnitSize
+from capsim.protocols.coding.blocking import Rounding, decode_prob, repair_packets
+from capsim.protocols.coding.decoder import Release
+from capsim.records import CODED, DATA
 from capsim.registry import scheme
 from capsmodel.decoding import decode_prob as model_decode_prob
 
@@ -62,6 +64,7 @@ def test_undecodable_unit_is_repaired_by_tcp():
     records, sent = play(10, coding={"initial_blocking_prob": 0.2}, once_a=0, once_b=4, once_c=12, once_d=7)
     conn, unit = records.conns[0], records.units[0]
     assert (conn["timeouts"], conn["retransmissions"], conn["units_decoded"]) == (1, 10, 1)
+    assert (conn["units_stalled"], unit["stalled"]) == (1, 1)
     assert (sent["segment"][13], sent["time_ps"][13]) == (0, 2 * 10**9)
     assert unit["decoded_ps"] == conn["received_ps"] == 2 * 10**9 + 3 * HOP_PS
 
@@ -84,6 +87,93 @@ def test_units_go_up_in_order(release):
     assert conn["reordered_packets"] == (0 if waited else 4)  # 0, 1, 3, 4 after 5-9; 2 was a retransmission
 
 
+def received(records):
+    """Return the times at which the receiver answered, and the segments it expected."""
+    nic = LINK.build().host_port[1]
+    lines = records.trace[(records.trace["kind"] == 1) & (records.trace["what"] == 0) & (records.trace["port"] == nic)]
+    return list(zip(lines["time_ps"].tolist(), lines["ack"].tolist(), strict=True))
+
+
+def test_systematic_sources_leave_first_and_go_up_at_once():
+    """Ten source packets in clear, then three repair packets. Each source packet goes up as it comes."""
+    records, sent = play(10, coding={"systematic": True, "initial_blocking_prob": 0.2})
+    conn, unit = records.conns[0], records.units[0]
+    assert sent["kind"].tolist() == 10 * [DATA] + 3 * [CODED]
+    assert received(records) == [(arrival_ps(number), number + 1) for number in range(10)]
+    assert (unit["k"], unit["n"], unit["arrived"], unit["decoded_ps"]) == (10, 13, 10, arrival_ps(9))
+    assert (conn["coded_packets"], conn["repair_packets"], conn["late_packets"]) == (13, 3, 3)
+
+
+def test_systematic_gap_is_filled_by_the_first_repair_packet():
+    """Segment 2 is lost: 0 and 1 go up at once, 3 to 9 are held, the first repair packet decodes and all go up."""
+    records, _ = play(10, coding={"systematic": True, "initial_blocking_prob": 0.2}, once_a=2)
+    conn, unit = records.conns[0], records.units[0]
+    assert received(records) == [
+        (arrival_ps(0), 1),
+        (arrival_ps(1), 2),
+        *((arrival_ps(10), number) for number in range(3, 11)),
+    ]
+    assert (unit["decoded_ps"], unit["stalled"], conn["late_packets"]) == (arrival_ps(10), 0, 2)
+    assert (conn["retransmissions"], conn["dup_acks_received"], conn["reordered_packets"]) == (0, 0, 0)
+
+
+def test_systematic_packets_do_not_wait_for_their_unit():
+    """Units of 10, window of 10. The first acknowledgement lets segments 10 and 11 out, coded or in clear.
+
+    Systematic it comes when segment 0 has arrived, and they leave then. Not systematic all ten come when the unit has
+    decoded, one ACK time apart, and the unit of 10 to 19 is full and leaves at the fifth.
+    """
+    back_ps = 3 * (320_000 + 50_000_000)
+    for systematic, first_ps in ((True, arrival_ps(0) + back_ps), (False, arrival_ps(9) + back_ps + 4 * 320_000)):
+        _, sent = play(20, coding={"systematic": systematic, "unit_size": UnitSize.FIXED, "rtt_factor": 10.0})
+        assert sent["time_ps"][10] == first_ps
+
+
+def test_systematic_as_decoded_hides_no_reordering():
+    """As decoded: 3 to 9 go up at once behind the gap, and the third duplicate makes TCP send 2 again."""
+    coding = {"systematic": True, "release": Release.DECODED}
+    records, _ = play(10, coding=coding, once_a=2)
+    conn, unit = records.conns[0], records.units[0]
+    assert (conn["dup_acks_received"], conn["fast_retransmits"], conn["retransmissions"]) == (7, 1, 1)
+    assert (unit["stalled"], unit["arrived"], conn["units_decoded"]) == (1, 10, 1)
+
+
+def test_systematic_gap_without_repair_packets_is_stalled():
+    """In order, without repair packets, nothing goes up behind the gap: TCP times out, its packet frees the rest."""
+    records, sent = play(10, coding={"systematic": True}, once_a=2)
+    conn, unit = records.conns[0], records.units[0]
+    # The second acknowledgement restarted the timer.
+    again_ps = arrival_ps(1) + 3 * (320_000 + 50_000_000) + 2 * 10**9
+    assert (sent["segment"][10], sent["time_ps"][10]) == (2, again_ps)
+    assert conn["received_ps"] == unit["decoded_ps"] == again_ps + 3 * HOP_PS
+    assert (conn["timeouts"], unit["stalled"], conn["units_stalled"]) == (1, 1, 1)
+
+
+def coded_run(**coding):
+    kind, flows = LEAF_SPINE, random_flows(9, n_flows=24, rng=7)
+    return one_run(setup_of(kind, flows, "caps", coding=coding)).conns
+
+
+def test_rounding_down_sends_less():
+    """A window of 10 and p_B = 1/4: 10 / 3 repair packets."""
+    down, up = (play(10, coding={"initial_blocking_prob": 0.25, "rounding": way})[0] for way in reversed(Rounding))
+    assert (down.conns["repair_packets"][0], up.conns["repair_packets"][0]) == (3, 4)
+
+
+def test_no_time_below_the_floor_is_large():
+    """With a floor above every RTT nothing is ever blocked."""
+    assert coded_run()["repair_packets"].sum() > 0
+    assert coded_run(large_rtt_floor_s=1.0)["repair_packets"].sum() == 0
+
+
+def test_one_sampling_period_differs_from_many():
+    assert coded_run(sampling_s=0.0)["repair_packets"].sum() != coded_run()["repair_packets"].sum()
+
+
+def test_systematic_differs():
+    assert coded_run(systematic=True)["received_ps"].tolist() != coded_run()["received_ps"].tolist()
+
+
 def test_dark_codes_the_first_69_segments():
     setup = setup_of(LINK, flow_list([(0, 1, 200 * MSS, 0.0)]), "caps_dark")
     records = one_run(setup)
@@ -96,7 +186,11 @@ def test_redundancy_is_the_formula_in_exact_arithmetic(k, blocked, acks):
     params = BlockParams(max_overhead=1000.0)
     if blocked < acks:
         blocking_prob = Fraction(blocked, acks)
-        assert repair_packets(params, k, blocked, acks) == ceil(k / (1 - blocking_prob) - k)
+        exact = k / (1 - blocking_prob) - k
+        assert repair_packets(params, k, blocked, acks) == ceil(exact)
+        assert repair_packets(BlockParams(max_overhead=1000.0, rounding=Rounding.FLOOR), k, blocked, acks) == floor(
+            exact
+        )
     else:
         assert repair_packets(BlockParams(max_overhead=0.5), k, blocked, acks) == k // 2
 

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsim.fabric.wiring import LinkChange
-from capsim.protocols.coding.block import Release, UnitSize
-from capsim.protocols.coding.blocking import Threshold
+from capsim.protocols.coding.block import UnitSize
+from capsim.protocols.coding.blocking import Rounding, Threshold
+from capsim.protocols.coding.decoder import Release
 from capsim.registry import schemes
 
 FABRICS = {"leaf-spine": LEAF_SPINE, "fat-tree": FAT_TREE, "parallel-paths": PARALLEL, "dumbbell": DUMBBELL}
@@ -32,11 +33,25 @@ VARIANTS = {
     "optimal unit": ("caps", {"coding": {"unit_size": UnitSize.OPTIMAL, "initial_blocking_prob": 0.25}}),
     "flush timer": ("caps", {"coding": {"flush_s": 20e-6, "release": Release.DECODED}}),
     "average threshold": ("caps_dark", {"coding": {"threshold": Threshold.AVERAGE, "coded_packets": 9}}),
+    "systematic": ("caps", {"coding": {"systematic": True, "initial_blocking_prob": 0.2}}),
+    "systematic, no repair packets": ("caps_dark", {"coding": {"systematic": True, "max_overhead": 0.0}}),
+    "systematic, as decoded": ("caps", {"coding": {"systematic": True, "release": Release.DECODED}}),
+    "systematic, units of one": (
+        "caps",
+        {"coding": {"systematic": True, "unit_size": UnitSize.FIXED, "fixed_packets": 1, "initial_blocking_prob": 0.5}},
+    ),
+    "systematic, flush timer": (
+        "caps",
+        {"coding": {"systematic": True, "unit_size": UnitSize.FIXED, "fixed_packets": 30, "flush_s": 20e-6}},
+    ),
+    "rounding down": ("caps", {"coding": {"rounding": Rounding.FLOOR}}),
+    "floor of large times": ("caps", {"coding": {"large_rtt_floor_s": 150e-6}}),
+    "one sampling period": ("caps", {"coding": {"sampling_s": 0.0}}),
 }
 
 
 def test_enough_schemes():
-    assert len(schemes()) >= 10
+    assert len(schemes()) >= 11
 
 
 @pytest.mark.parametrize("fabric", FABRICS)
@@ -105,6 +120,12 @@ def test_the_scenarios_are_not_idle():
     assert records.ports["packets_dropped"].sum() > 10
     assert records.conns["timeouts"].sum() > 0
     assert np.count_nonzero(records.conns["reordered_packets"]) > 3
+
+
+def test_systematic_below_selective_acknowledgement():
+    kind, flows = BUSY["leaf-spine"]
+    below_sack = replace(schemes()["caps_ns2"], transport=schemes()["sack"].transport)
+    assert differences(setup_of(kind, flows, below_sack, coding={"initial_blocking_prob": 0.1})) == []
 
 
 def test_one_estimator_per_host():

@@ -28,6 +28,7 @@ class Records:
         self.probes: list[tuple[int, ...]] = []
         self.pool: list[Any] = []
         self.units: list[Any] = []
+        self.unit_margin = int(self.made.conns["ring_mask"].max(initial=0)) + 2  # a window can close as many at once
         self._packet, self._unit = slotted(records.PACKET), slotted(records.UNIT)
         self.spare_units()
 
@@ -36,8 +37,8 @@ class Records:
         return self.pool.pop() if self.pool else self._packet(np.zeros((), records.PACKET))
 
     def spare_units(self) -> None:
-        """Keep an unused coding unit at hand."""
-        while len(self.units) < self.counters.units + 2:
+        """Keep unused coding units at hand."""
+        while len(self.units) < self.counters.units + self.unit_margin:
             self.units.append(self._unit(np.zeros((), records.UNIT)))
 
     def finished(self) -> RawRecords:

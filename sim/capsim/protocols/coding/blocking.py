@@ -19,16 +19,23 @@ from capsim.records import ACK, RETRANSMITTED
 
 
 class Threshold(IntEnum):
-    """Against what an RTT is large: twice the smoothed (IX-C) or twice the average of all (VI-A)."""
+    """Against what an RTT is large: twice the smoothed (IX-C) or twice the average of all, itself included (VI-A)."""
 
     SMOOTHED = 0
     AVERAGE = 1
 
 
+class Rounding(IntEnum):
+    """How r becomes a whole number: up (caps VI-B) or down (the authors' ns-2 code)."""
+
+    CEIL = 0
+    FLOOR = 1
+
+
 @inlined
 def roll_period(params: Any, estimator: Any, now_ps: int) -> None:
     """Close the sampling period if it is over: p_B = n_L / n, and the smoothed RTT takes up the period's mean."""
-    period = now_ps // params.sampling_ps
+    period = now_ps // params.sampling_ps if params.sampling_ps else 0
     if period == estimator.period:
         return
     estimator.period = period
@@ -45,9 +52,9 @@ def roll_period(params: Any, estimator: Any, now_ps: int) -> None:
 
 @inlined
 def usual_rtt_ps(params: Any, estimator: Any) -> int:
-    """Return the RTT that a large one is measured against, 0 before the first sample."""
+    """Return the RTT that a large one is measured against, 0 if there is none yet."""
     if params.threshold == Threshold.AVERAGE:
-        return estimator.all_rtt_ps // estimator.all_acks if estimator.all_acks else 0
+        return estimator.all_rtt_ps // estimator.all_acks
     if estimator.smoothed_rtt_ps:
         return estimator.smoothed_rtt_ps
     return estimator.rtt_sum_ps // estimator.acks if estimator.acks else 0
@@ -59,22 +66,24 @@ def observe(params: Any, conn: Any, estimator: Any, packet: Any, now_ps: int) ->
         return 0
     roll_period(params, estimator, now_ps)
     rtt_ps = now_ps - packet.sent_ps
+    estimator.all_acks += 1
+    estimator.all_rtt_ps += rtt_ps
     usual_ps = usual_rtt_ps(params, estimator)
-    if usual_ps and rtt_ps > params.rtt_factor * usual_ps:
+    if usual_ps and rtt_ps > params.rtt_factor * usual_ps and rtt_ps >= params.large_rtt_floor_ps:
         estimator.blocked += 1
     estimator.acks += 1
     estimator.rtt_sum_ps += rtt_ps
-    estimator.all_acks += 1
-    estimator.all_rtt_ps += rtt_ps
     return 0
 
 
 @inlined
 def repair_packets(params: Any, k: int, blocked: int, acks: int) -> int:
-    """Return r = ceil(k / (1 - p_B) - k) for p_B = blocked / acks, in whole numbers, at most max_overhead * k."""
+    """Return r = ceil(k / (1 - p_B) - k), or floor, for p_B = blocked / acks, at most max_overhead * k."""
     limit = int(params.max_overhead * k)
     if blocked >= acks:
         return limit
+    if params.rounding == Rounding.FLOOR:
+        return min(k * blocked // (acks - blocked), limit)
     return min(-(-k * blocked // (acks - blocked)), limit)
 
 

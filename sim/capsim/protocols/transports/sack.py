@@ -198,7 +198,7 @@ def expire(params: Any, conn: Any, segments: Any, now_ps: int) -> int:
         expire_syn(params, conn, now_ps)
         return 0
     for segment in range(conn.una, conn.high):
-        segments[conn.ring + (segment & conn.ring_mask)] &= RECEIVED
+        segments[conn.ring + (segment & conn.ring_mask)] &= ~(SACKED | RESENT)
     conn.high_sacked = conn.una - 1
     conn.lost_below = conn.una
     go_back(params, conn, now_ps)

@@ -27,7 +27,9 @@ from capsim.records import (
     ESTABLISHED,
     NONE,
     RECEIVED,
+    RESENT,
     RETRANSMITTED,
+    SACKED,
     SYN,
     SYN_ACK,
     SYN_SENT,
@@ -209,7 +211,7 @@ def advance(params: Any, conn: Any, segments: Any, ack: int) -> int:
     if ack == conn.n_segments:
         acked += conn.last_segment_bytes - params.mss_bytes
     for segment in range(conn.una, ack):
-        segments[conn.ring + (segment & conn.ring_mask)] &= RECEIVED
+        segments[conn.ring + (segment & conn.ring_mask)] &= ~(SACKED | RESENT)
     conn.una = ack
     conn.next_segment = max(conn.next_segment, ack)
     if ack == conn.n_segments:

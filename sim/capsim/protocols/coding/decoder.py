@@ -1,0 +1,176 @@
+"""The receiver of the coding layer: what is held, when a unit decodes, what goes up to TCP and when.
+
+Coded packets are held until k of their unit have come; then the k source packets go up to TCP together, units in
+order, so that TCP sees no reordering. Later packets of the unit are dropped. A retransmission goes up at once and
+counts as one more packet of its unit. A unit that was still short of k then is *stalled*: TCP had to help.
+
+Source packets of a systematic code need no decoding. In order, one goes up at once if it is the next that TCP expects;
+one behind a gap is held until a source packet, the decoding of the unit or a retransmission has filled the gap. As
+decoded, each goes up as it comes, reordered as it may be. (The authors' ns-2 receiver does better than a code can: each
+of the first k arrivals of a unit, of whatever kind, goes up as the next source packet in order.)
+"""
+
+from enum import IntEnum
+from typing import Any
+
+from capsim.hooks import inlined
+from capsim.records import CODED, DATA, HELD, NONE, RECEIVED, RETRANSMITTED
+
+
+class Release(IntEnum):
+    """When a decoded unit, or a systematic source packet, goes up to TCP: after all that is earlier, or at once."""
+
+    IN_ORDER = 0
+    DECODED = 1
+
+
+def collect(params: Any, conn: Any, segments: Any, units: Any, packet: Any, now_ps: int) -> int:
+    """Count a packet for its unit; keep it if it is coded or behind a gap, drop it if it is late, else let it pass."""
+    if packet.kind == CODED:
+        count_arrival(params, conn, segments, units[packet.unit], now_ps)
+        return 0
+    if packet.kind != DATA:
+        return 1
+    is_source = params.systematic and is_coded_source(params, packet)
+    if not is_missing(conn, segments, packet.segment):
+        conn.late_packets += is_source
+        return 0 if is_source else 1
+    index = conn.ring + (packet.segment & conn.ring_mask)
+    if not segments[index] & HELD:
+        count_clear(params, conn, segments, units, packet, now_ps)
+    if is_source and params.release == Release.IN_ORDER and packet.segment > conn.receive_next:
+        segments[index] |= HELD
+        return 0
+    segments[index] &= ~HELD
+    conn.release_sent_ps = packet.sent_ps
+    conn.release_flags = packet.flags & RETRANSMITTED
+    return 1
+
+
+@inlined
+def is_coded_source(params: Any, packet: Any) -> bool:
+    """Return whether a packet of data is the first copy of one that belongs, or will belong, to a unit."""
+    in_units = params.coded_packets == 0 or packet.segment < params.coded_packets
+    return in_units and not packet.flags & RETRANSMITTED
+
+
+@inlined
+def is_missing(conn: Any, segments: Any, segment: int) -> bool:
+    """Return whether TCP has not had this segment yet."""
+    return segment >= conn.receive_next and not segments[conn.ring + (segment & conn.ring_mask)] & RECEIVED
+
+
+@inlined
+def count_clear(params: Any, conn: Any, segments: Any, units: Any, packet: Any, now_ps: int) -> None:
+    """Count a packet in clear for the unit that its segment is in, if there is one yet."""
+    resent = packet.flags & RETRANSMITTED
+    number = conn.first_unit
+    while number != NONE:
+        unit = units[number]
+        if unit.first <= packet.segment < unit.first + unit.k:
+            undecoded = unit.decoded_ps == NONE and not unit.released
+            if resent and undecoded and not unit.stalled:
+                unit.stalled = 1
+                conn.units_stalled += 1
+            if undecoded or not resent:
+                count_arrival(params, conn, segments, unit, now_ps)
+        number = unit.next
+
+
+@inlined
+def count_arrival(params: Any, conn: Any, segments: Any, unit: Any, now_ps: int) -> None:
+    """Count one independent packet of a unit; the k-th decodes it."""
+    if unit.decoded_ps != NONE or unit.released:
+        conn.late_packets += 1
+        return
+    if params.systematic and unit.arrived == 0:
+        unit.arrived = sources_here(conn, segments, unit)
+    unit.arrived = min(unit.arrived + 1, unit.k)
+    if unit.arrived == unit.k:
+        unit.decoded_ps = now_ps
+        conn.units_decoded += 1
+
+
+@inlined
+def sources_here(conn: Any, segments: Any, unit: Any) -> int:
+    """Return how many source packets of a unit came before the sender closed it."""
+    count = 0
+    for segment in range(unit.first, unit.first + unit.k):
+        held = segments[conn.ring + (segment & conn.ring_mask)] & HELD
+        if held or not is_missing(conn, segments, segment):
+            count += 1
+    return count
+
+
+@inlined
+def settle(params: Any, conn: Any, unit: Any, now_ps: int) -> None:
+    """Forget a unit whose source packets TCP has; if it had them before the unit was closed, it counts as decoded."""
+    unit.released = 1
+    if params.systematic and unit.arrived == 0:
+        unit.arrived = unit.k
+        unit.decoded_ps = now_ps
+        conn.units_decoded += 1
+
+
+@inlined
+def next_unit(params: Any, conn: Any, units: Any, now_ps: int) -> int:
+    """Return a decoded unit that may go up now, or NONE; forget units that TCP has without their decoding."""
+    while conn.first_unit != NONE:
+        unit = units[conn.first_unit]
+        repaired = unit.decoded_ps == NONE and conn.receive_next >= unit.first + unit.k
+        if not unit.released and not repaired:
+            break
+        if repaired:
+            settle(params, conn, unit, now_ps)
+        conn.first_unit = unit.next
+    number = conn.first_unit
+    while number != NONE:
+        unit = units[number]
+        if unit.decoded_ps != NONE and not unit.released:
+            return number
+        number = unit.next if params.release == Release.DECODED else NONE
+    return NONE
+
+
+@inlined
+def fill_source(conn: Any, segments: Any, packet: Any, segment: int) -> int:
+    """Make `packet` a source packet that the decoder hands on."""
+    segments[conn.ring + (segment & conn.ring_mask)] &= ~HELD
+    packet.kind = DATA
+    packet.flags = conn.release_flags
+    packet.bytes = conn.mss_bytes
+    packet.priority = conn.priority
+    packet.segment = segment
+    packet.ack = 0
+    packet.unit = conn.release_unit
+    packet.sent_ps = conn.release_sent_ps
+    return 1
+
+
+@inlined
+def next_is_held(conn: Any, segments: Any) -> bool:
+    """Return whether the decoder has the segment that TCP expects next, as it was sent."""
+    more = conn.receive_next < conn.n_segments
+    return more and segments[conn.ring + (conn.receive_next & conn.ring_mask)] & HELD != 0
+
+
+def release(params: Any, conn: Any, segments: Any, units: Any, packet: Any, now_ps: int) -> int:
+    """Hand on the next source packet, of those held or of the decoded units, leaving out what TCP has had in clear."""
+    while True:
+        while conn.release_next < conn.release_end:
+            segment = conn.release_next
+            conn.release_next += 1
+            if is_missing(conn, segments, segment):
+                return fill_source(conn, segments, packet, segment)
+        if next_is_held(conn, segments):
+            return fill_source(conn, segments, packet, conn.receive_next)
+        number = next_unit(params, conn, units, now_ps)
+        if number == NONE:
+            return 0
+        unit = units[number]
+        unit.released = 1
+        conn.release_unit = number
+        conn.release_sent_ps = unit.sent_ps
+        conn.release_flags = 0
+        conn.release_next = unit.first
+        conn.release_end = unit.first + unit.k
