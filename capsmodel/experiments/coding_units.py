@@ -26,7 +26,15 @@ from capsim.scenario import Scenario, load_scenario
 from capsim.simulate import simulate
 from capsmodel._checks import require
 
-__all__ = ["WINDOW_PACKETS", "run_units", "unblocked_packets", "unit_waits_s", "units_scenario", "window_delays_s"]
+__all__ = [
+    "WINDOW_PACKETS",
+    "mean_packet_delays_s",
+    "run_units",
+    "unblocked_packets",
+    "unit_waits_s",
+    "units_scenario",
+    "window_delays_s",
+]
 
 WINDOW_PACKETS = 64
 _MSS_BYTES, _LONG_HOSTS, _START_S = 1460, 4, 0.02
@@ -136,6 +144,18 @@ def window_delays_s(result: Result) -> npt.NDArray[np.float64]:
     short = result.flows[result.flows["short"]]
     require(bool(short["acked_fct_s"].notna().all()), "a window is not finished: simulate longer")
     return short["acked_fct_s"].to_numpy()
+
+
+def mean_packet_delays_s(result: Result) -> npt.NDArray[np.float64]:
+    """Return the mean over source packets of the time from the window's start to their release in order, in seconds.
+
+    Shape (windows,); a packet is released when its unit and all earlier ones of the window are decoded.
+    """
+    units = result.units
+    require(bool(units["decoded_s"].notna().all()), "a unit is not decoded: simulate longer")
+    released_s = units.groupby("flow")["decoded_s"].cummax() - units["sent_s"].groupby(units["flow"]).transform("min")
+    weighted = (released_s * units["k"]).groupby(units["flow"]).sum() / units["k"].groupby(units["flow"]).sum()
+    return np.asarray(weighted.to_numpy(np.float64))
 
 
 def unit_waits_s(result: Result) -> npt.NDArray[np.float64]:

@@ -1,7 +1,7 @@
 """Agreement: units that decode from the packets that met no long flow, in simulated packets, against CAPS Eq. 2.
 
-CAPS Fig. 6(c) (40 paths, k = 10) and 8(c) (10 paths, 3 long flows). A packet is blocked when the trace shows it on the path
-of a long flow; the real codecs decide from the set of the others. Packets choose paths independently, so no bias.
+CAPS Fig. 6(c) (40 paths, k = 10) and 8(c) (10 paths, 3 long flows). A packet is blocked when the trace shows it on
+the path of a long flow; the real codecs decide from the set of the others. Packets choose paths independently, so no bias.
 """
 
 from functools import cache
@@ -23,9 +23,9 @@ DETECT = 0.06
 
 @cache
 def unblocked(k, r, n_paths, long_flows):
-    """Return the packets of about 2400 units (at least) that met no long flow."""
+    """Return the packets of about 3600 units (at least) that met no long flow."""
     per_window = 60 // k
-    windows = -(-2400 // per_window // 20) * 20
+    windows = -(-3600 // per_window // 20) * 20
     setting = {"n_paths": n_paths, "long_flows": long_flows, "windows": windows, "window_packets": per_window * k}
     result = run_units(k, r=r, seed=100 * k + r, at_once=20, trace=True, **setting)
     return unblocked_packets(result, long_flows=long_flows)
