@@ -1,0 +1,134 @@
+"""Property: the agreement rule has the false-alarm probability and the power it states, by simulation, fixed seeds."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from capsmodel import ParameterError
+from capsmodel.experiments import agreement as ag
+from capsmodel.experiments.statistics import batch_means, paired_difference, wilson_interval
+
+REPEATS = 4000
+# Each simulated probability is held against an interval that misses the truth once in 10^4 cases.
+SURE = 0.9999
+
+
+def share_of(verdicts, word):
+    return wilson_interval(sum(v == word for v in verdicts), trials=len(verdicts), confidence=SURE)
+
+
+@pytest.mark.parametrize("offset", [-0.1, 0.0, 0.1])
+def test_a_true_mean_within_the_declared_bias_alarms_less_than_the_level(offset):
+    """Each side alarms as the noncentral t says; at the edge of the bias the near one does at half of the level."""
+    critical = stats.t.isf(0.025, 11)
+    sides = [float(stats.nct.sf(critical, 11, (x - 0.1) * 12**0.5)) for x in (offset, -offset)]
+    assert sum(sides) < 0.05
+    draws = np.random.default_rng(11).normal(5.0 + offset, 1.0, (REPEATS, 12))
+    verdicts = [ag.agreement(5.0, row, bias=0.1, detect=3.0, level=0.05).verdict for row in draws]
+    alarms = share_of(verdicts, "disagrees")
+    assert alarms.low <= sum(sides) <= alarms.high
+
+
+def test_without_bias_the_false_alarms_are_the_level():
+    rng = np.random.default_rng(12)
+    draws = rng.normal(5.0, 1.0, (REPEATS, 12))
+    alarms = share_of([ag.agreement(5.0, row, detect=3.0, level=0.05).verdict for row in draws], "disagrees")
+    assert alarms.low <= 0.05 <= alarms.high
+
+
+def exact_power(model, trials, truth, level):
+    """Sum the binomial probability of every count that the rule rejects."""
+    rejected = [
+        ag.agreement(model, ag.Count(successes=hits, trials=trials), detect=0.1, level=level).verdict == "disagrees"
+        for hits in range(trials + 1)
+    ]
+    return stats.binom.pmf(np.arange(trials + 1), trials, truth) @ rejected
+
+
+@pytest.mark.parametrize("model", [0.5, 0.12, 0.02, 0.95, 1.0])
+def test_counts_have_exactly_the_stated_level_and_power(model):
+    """Enumeration over all counts, no simulation: level and power of the binomial rule."""
+    trials, level = 250, 0.02
+    assert exact_power(model, trials, model, level) <= level
+    directions = [truth for truth in (model - 0.1, model + 0.1) if 0 <= truth <= 1]
+    powers = [exact_power(model, trials, truth, level) for truth in directions]
+    stated = ag.agreement(model, ag.Count(successes=trials // 2, trials=trials), detect=0.1, level=level)
+    assert stated.power == pytest.approx(min(powers), rel=1e-6)  # the far tail is left out
+
+
+def test_an_error_of_the_size_to_be_detected_is_found_as_often_as_stated():
+    """The measured error stands in for the true one, so the stated power is right on average over samples."""
+    rng = np.random.default_rng(13)
+    draws = rng.normal(5.0 + 1.5, 1.0, (REPEATS, 30))
+    found = [ag.agreement(5.0, row, bias=0.5, detect=1.5, level=0.001) for row in draws]
+    measured = share_of([one.verdict for one in found], "disagrees")
+    true_power = stats.nct.sf(stats.t.isf(0.0005, 29), 29, 30**0.5)
+    assert measured.low <= true_power <= measured.high
+    assert np.mean([one.power for one in found]) == pytest.approx(true_power, abs=0.03)
+
+
+def test_never_agrees_when_the_power_is_missing():
+    rng = np.random.default_rng(14)
+    few = [ag.agreement(0.0, row, detect=0.5).verdict for row in rng.normal(0.0, 1.0, (500, 20))]
+    many = [ag.agreement(0.0, row, detect=0.5).verdict for row in rng.normal(0.0, 1.0, (500, 400))]
+    assert set(few) <= {"too few samples", "disagrees"}
+    assert set(many) == {"agrees"}
+
+
+def test_a_bias_beyond_the_declared_one_disagrees_and_one_inside_agrees():
+    rng = np.random.default_rng(15)
+    inside, beyond = rng.normal(0.08, 1.0, 100_000), rng.normal(0.2, 1.0, 100_000)
+    assert ag.agreement(0.0, inside, bias=0.1, detect=0.15).verdict == "agrees"
+    assert ag.agreement(0.0, beyond, bias=0.1, detect=0.15).verdict == "disagrees"
+    assert ag.agreement(0.0, -beyond, bias=0.1, detect=0.15).verdict == "disagrees"
+
+
+def test_array_mean_with_error_and_interval_give_the_same_verdict():
+    values = np.random.default_rng(16).normal(1.0, 0.1, 200)
+    error = values.std(ddof=1) / 200**0.5
+    moments = ag.MeanAndError(mean=values.mean(), standard_error=error, degrees_of_freedom=199)
+    from_array, from_moments = (ag.agreement(1.0, given, detect=0.1) for given in (values, moments))
+    assert from_array.power == pytest.approx(from_moments.power, rel=1e-12)
+    assert from_array.p_value == pytest.approx(from_moments.p_value, rel=1e-12)
+    assert ag.agreement(1.0, batch_means(values, batches=20), detect=0.2).verdict == "agrees"
+    assert ag.agreement(0.0, paired_difference(values, values[::-1]), detect=0.2).verdict == "agrees"
+
+
+def test_a_known_error_uses_the_normal_law():
+    given = ag.MeanAndError(mean=3.0, standard_error=1.0)
+    assert ag.agreement(0.0, given, detect=10.0).p_value == pytest.approx(2 * stats.norm.sf(3.0), rel=1e-12)
+
+
+def test_verdict_is_one_line_and_truth_value():
+    found = ag.agreement(0.5, ag.Count(successes=50_300, trials=100_000), detect=0.02)
+    assert found
+    text = str(found)
+    assert "\n" not in text
+    assert text.startswith("agrees: model 0.5, measured 0.503")
+    assert "declared bias 0" in text
+    assert "0.02" in text
+
+
+def test_one_level_serves_the_family():
+    assert ag.LEVEL * ag.FAMILY_TESTS == ag.FAMILY_FALSE_ALARM_PROB
+    assert ag.agreement(0.0, [-1.0, 0.0, 1.0], detect=1.0).level == ag.LEVEL
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: ag.agreement(0.0, [1.0, 2.0], detect=0.1, bias=0.1), "declared bias"),
+        (lambda: ag.agreement(0.0, [1.0, 2.0], detect=0.0), "detect = 0"),
+        (lambda: ag.agreement(0.0, [1.0], detect=0.1), "holds 1 values"),
+        (lambda: ag.agreement(0.0, [1.0, 1.0], detect=0.1), "standard error is unknown"),
+        (lambda: ag.agreement(float("inf"), [1.0, 2.0], detect=0.1), "finite"),
+        (lambda: ag.agreement(1.5, ag.Count(successes=1, trials=2), detect=0.1), "model = 1.5"),
+        (lambda: ag.agreement(0.5, ag.Count(successes=3, trials=2), detect=0.1), "only 2 trials"),
+        (lambda: ag.agreement(0.5, ag.Count(successes=1, trials=2), detect=0.9), "no proportion"),
+        (lambda: ag.agreement(0.0, ag.MeanAndError(mean=0.0, standard_error=0.0), detect=0.1), "standard_error = 0"),
+        (lambda: ag.agreement(0.0, [1.0, 2.0], detect=0.1, level=0.0), "level and power"),
+    ],
+)
+def test_bad_comparisons_are_told(call, told):
+    with pytest.raises(ParameterError, match=told):
+        call()

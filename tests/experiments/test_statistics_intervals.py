@@ -1,0 +1,187 @@
+"""Identity tests: intervals against scipy.stats, and their coverage summed exactly over all outcomes."""
+
+from fractions import Fraction
+from math import comb, inf, isnan
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from capsmodel import ParameterError
+from capsmodel.experiments import statistics as st
+
+RNG_SEED = 20261101
+COUNTS = [(0, 1), (1, 1), (0, 7), (3, 7), (7, 7), (1, 100), (50, 100), (99_990, 100_000)]
+CONFIDENCES = [0.5, 0.95, 0.999]
+
+
+def ends(interval):
+    return pytest.approx([interval.low, interval.high], rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize("confidence", CONFIDENCES)
+def test_mean_is_the_t_interval_of_scipy(confidence):
+    values = np.random.default_rng(RNG_SEED).exponential(3.0, 17)
+    found = st.mean_interval(values, confidence=confidence)
+    theirs = stats.ttest_1samp(values, 0).confidence_interval(confidence)
+    assert list(theirs) == ends(found)
+    assert (found.value, found.samples, found.degrees_of_freedom) == (pytest.approx(values.mean()), 17, 16)
+    assert found.standard_error == pytest.approx(stats.sem(values), rel=1e-12)
+
+
+@pytest.mark.parametrize("confidence", CONFIDENCES)
+@pytest.mark.parametrize(("successes", "trials"), COUNTS)
+def test_proportions_are_those_of_scipy(successes, trials, confidence):
+    theirs = stats.binomtest(successes, trials)
+    wilson = st.wilson_interval(successes, trials=trials, confidence=confidence)
+    exact = st.clopper_pearson_interval(successes, trials=trials, confidence=confidence)
+    assert list(theirs.proportion_ci(confidence, method="wilson")) == ends(wilson)
+    # Theirs is a root found to 2e-12; ours has the probability it is defined by.
+    assert list(theirs.proportion_ci(confidence, method="exact")) == pytest.approx([exact.low, exact.high], abs=2e-12)
+    tail = pytest.approx((1 - confidence) / 2, rel=1e-10)
+    assert successes == 0 or stats.binom.sf(successes - 1, trials, exact.low) == tail
+    assert successes == trials or stats.binom.cdf(successes, trials, exact.high) == tail
+    assert wilson.value == exact.value == successes / trials
+
+
+def coverage(rule, prob, trials):
+    """Sum the probability of every count whose interval covers `prob`."""
+    intervals = [rule(hits, trials=trials) for hits in range(trials + 1)]
+    covers = [interval.low <= prob <= interval.high for interval in intervals]
+    return stats.binom.pmf(np.arange(trials + 1), trials, prob) @ covers
+
+
+def test_clopper_pearson_covers_every_proportion_and_wilson_on_average():
+    probs = np.linspace(0.005, 0.995, 199)
+    exact = np.array([coverage(st.clopper_pearson_interval, p, 30) for p in probs])
+    wilson = np.array([coverage(st.wilson_interval, p, 30) for p in probs])
+    assert exact.min() >= 0.95
+    assert wilson.mean() == pytest.approx(0.95, abs=0.01)
+    assert wilson.min() < 0.95  # why the other one exists
+
+
+def probability_of_ranks(n, q, low, high):
+    """Return P(low <= B < high) for B ~ Bin(n, q), in exact arithmetic."""
+    return sum(comb(n, j) * q**j * (1 - q) ** (n - j) for j in range(low, high))
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 12, 40])
+@pytest.mark.parametrize("q", [Fraction(1, 2), Fraction(9, 10), Fraction(1, 100)])
+def test_quantile_ranks_are_the_tightest_with_half_of_the_error_on_each_side(n, q):
+    found = st.quantile_interval(np.arange(1.0, n + 1), q=float(q), confidence=0.9)
+    low, high = found.low_rank, found.high_rank
+    half = Fraction(1, 20)
+    assert probability_of_ranks(n, q, 0, low) < half <= probability_of_ranks(n, q, 0, low + 1)
+    assert probability_of_ranks(n, q, high, n + 1) <= half < probability_of_ranks(n, q, high - 1, n + 1)
+    assert found.coverage == pytest.approx(float(probability_of_ranks(n, q, low, high)), rel=1e-12)
+    assert found.low == (low if low > 0 else -inf)
+    assert found.high == (high if high <= n else inf)
+
+
+def test_the_99th_percentile_gets_an_upper_end_at_368_observations():
+    assert st.quantile_interval(np.arange(367.0), q=0.99).high == inf
+    assert st.quantile_interval(np.arange(368.0), q=0.99).high == 367
+
+
+@pytest.mark.parametrize("confidence", CONFIDENCES)
+def test_differences_are_those_of_scipy(confidence):
+    rng = np.random.default_rng(RNG_SEED)
+    a, b = rng.normal(5, 1, 12), rng.normal(3, 4, 30)
+    welch = st.welch_difference(a, b, confidence=confidence)
+    theirs = stats.ttest_ind(a, b, equal_var=False)
+    assert list(theirs.confidence_interval(confidence)) == ends(welch)
+    assert (welch.degrees_of_freedom, welch.samples) == (pytest.approx(theirs.df, rel=1e-12), 42)
+    paired = st.paired_difference(a, b[:12], confidence=confidence)
+    assert list(stats.ttest_rel(a, b[:12]).confidence_interval(confidence)) == ends(paired)
+    assert paired.correlation == pytest.approx(np.corrcoef(a, b[:12])[0, 1], rel=1e-12)
+
+
+def test_common_random_numbers_shorten_the_interval_by_the_correlation():
+    rng = np.random.default_rng(RNG_SEED)
+    common = rng.exponential(1.0, 200)
+    a, b = common + 0.1 * rng.normal(size=200), 2 * common
+    paired, welch = st.paired_difference(a, b), st.welch_difference(a, b)
+    explained = a.var(ddof=1) + b.var(ddof=1) - 2 * paired.correlation * a.std(ddof=1) * b.std(ddof=1)
+    assert paired.standard_error**2 == pytest.approx(explained / 200, rel=1e-12)
+    assert paired.standard_error < welch.standard_error
+
+
+def test_a_constant_sample_has_no_correlation():
+    assert isnan(st.paired_difference([1.0, 2.0], [3.0, 3.0]).correlation)
+
+
+def test_batches_of_two_are_the_means_of_pairs():
+    values = np.random.default_rng(RNG_SEED).normal(size=65)
+    found = st.batch_means(values, batches=32)
+    pairs = st.mean_interval(values[1:].reshape(32, 2).mean(axis=1))
+    assert [pairs.low, pairs.high] == ends(found)
+    assert (found.batch_samples, found.dropped_samples, found.samples) == (2, 1, 64)
+    assert found.effective_samples == pytest.approx(values[1:].var(ddof=1) / found.standard_error**2, rel=1e-12)
+
+
+def test_batch_means_find_the_standard_error_of_an_autoregressive_run():
+    """AR(1) with coefficient phi: var(mean) of n values is known exactly; 300 runs give it to 1.5%."""
+    phi, n, runs = 0.8, 4096, 300
+    rng = np.random.default_rng(RNG_SEED)
+    noise = rng.normal(size=(runs, n))
+    series = np.empty_like(noise)
+    series[:, 0] = noise[:, 0] / (1 - phi**2) ** 0.5  # stationary from the start
+    for i in range(1, n):
+        series[:, i] = phi * series[:, i - 1] + noise[:, i]
+    lags = np.arange(1, n)
+    exact = (1 + 2 * np.sum((1 - lags / n) * phi**lags)) / (1 - phi**2) / n
+    found = [st.batch_means(run) for run in series]
+    measured = np.array([one.standard_error**2 for one in found])
+    tolerance = 4 * measured.std(ddof=1) / runs**0.5
+    assert tolerance < 0.1 * exact
+    assert measured.mean() == pytest.approx(exact, abs=tolerance + 0.07 * exact)  # 128-long batches, memory of 9
+    assert np.mean([one.effective_samples for one in found]) == pytest.approx(n * (1 - phi) / (1 + phi), rel=0.15)
+    assert abs(np.mean([one.batch_correlation for one in found])) < 0.1
+
+
+def brute_force_mser(values, size):
+    """Return the cut of MSER written from its definition."""
+    means = [np.mean(values[i * size : (i + 1) * size]) for i in range(len(values) // size)]
+    scores = []
+    for d in range(len(means) // 2 + 1):
+        rest = np.array(means[d:])
+        scores.append(np.sum((rest - rest.mean()) ** 2) / len(rest) ** 2)
+    return int(np.argmin(scores)) * size
+
+
+@pytest.mark.parametrize("size", [1, 5])
+@pytest.mark.parametrize("seed", range(8))
+def test_warm_up_is_cut_where_the_definition_says(seed, size):
+    rng = np.random.default_rng([RNG_SEED, seed])
+    values = 1e6 + 20 * np.exp(-np.arange(203) / 15) + rng.normal(size=203)
+    found = st.remove_warm_up(values, batch_samples=size)
+    assert found.removed_samples == brute_force_mser(values, size) > 0
+    assert found.settled
+    assert found.kept.tolist() == values[found.removed_samples :].tolist()
+
+
+def test_a_run_that_still_drifts_is_not_settled():
+    assert not st.remove_warm_up(np.arange(1000.0)).settled
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: st.mean_interval([1.0]), "samples holds 1 values"),
+        (lambda: st.mean_interval([1.0, inf]), "infinite"),
+        (lambda: st.mean_interval([[1.0, 2.0]]), "2 dimensions"),
+        (lambda: st.mean_interval([1.0, 2.0], confidence=1.0), "confidence = 1"),
+        (lambda: st.mean_interval([1.0, 2.0], confidence=0.0), "confidence = 0"),
+        (lambda: st.wilson_interval(3, trials=2), "only 2 trials"),
+        (lambda: st.clopper_pearson_interval(0, trials=0), "trials = 0"),
+        (lambda: st.quantile_interval([1.0], q=0.0), "q = 0"),
+        (lambda: st.batch_means(np.arange(63.0)), "samples holds 63 values"),
+        (lambda: st.batch_means(np.ones(64)), "does not vary"),
+        (lambda: st.remove_warm_up(np.ones(49)), "at least 50"),
+        (lambda: st.welch_difference([1.0, 1.0], [2.0, 2.0]), "constant"),
+        (lambda: st.paired_difference([1.0, 2.0], [1.0, 2.0, 3.0]), "pairs"),
+    ],
+)
+def test_bad_samples_are_told(call, told):
+    with pytest.raises(ParameterError, match=told):
+        call()
