@@ -105,7 +105,7 @@ def _wide(table: "pd.DataFrame") -> list[dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     for record in _records(table):
         row = rows.setdefault(record["scheme"], {"scheme": record["scheme"]})
-        row[record["figure"]] = f"{record['mean']:.4g} ± {record['half_width']:.2g}"
+        row[record["figure"]] = f"{record['mean']:.4g} ± {record['half_width']:.2g}" if record["seeds"] else "-"
     return list(rows.values())
 
 

@@ -11,7 +11,9 @@ from capsmodel.papers import equations as equation_rows
 from capsmodel.papers import numbers as number_rows
 
 
-def equations(*, paper: str | None = None, numbers: Flag = False, json: Flag = False, csv: Flag = False) -> None:
+def equations(
+    *, paper: str | None = None, numbers: Flag = False, latex: Flag = False, json: Flag = False, csv: Flag = False
+) -> None:
     """List every equation of the papers and the functions that compute it.
 
     Parameters
@@ -20,6 +22,8 @@ def equations(*, paper: str | None = None, numbers: Flag = False, json: Flag = F
         One of caps, mmptcp, repflow, cdcps, dc2mtcp; all when not given.
     numbers
         List the printed numbers beside ours instead.
+    latex
+        Add the formula in LaTeX, where there is a symbolic form.
     json
         Print JSON.
     csv
@@ -36,9 +40,16 @@ def equations(*, paper: str | None = None, numbers: Flag = False, json: Flag = F
             "meaning": row.meaning,
             "functions": ", ".join(name.removeprefix("capsmodel.") for name in row.functions) or f"none: {row.reason}",
         }
+        | ({"latex": _latex(row.paper, row.number)} if latex else {})
         for row in equation_rows(paper)
     ]
     print_table(table, title="Equations of the papers", as_json=json, as_csv=csv)
+
+
+def _latex(paper: str, number: str) -> str:
+    from capsmodel.symbolic import formulas_of, latex_of  # SymPy takes half a second to load
+
+    return latex_of(paper, number) if formulas_of(paper, number) else ""
 
 
 def _values(values: tuple[float, ...]) -> str:

@@ -37,7 +37,7 @@ PAPER_UNITS = (29, 31, 33, 40)
 RATIOS = np.arange(9, 100)  # long to short packets, 90:10 to 99:1
 SWEPT_PROBS = np.linspace(0.05, 0.5, 10)
 UNITS = np.arange(1, WINDOW_PACKETS + 1)
-_SETTING: dict[str, Any] = {"packet_bytes": 1500, "rate_bps": 1e9, "rtt_short_s": 1e-4, "rtt_long_s": 3e-3}
+SETTING: dict[str, Any] = {"packet_bytes": 1500, "rate_bps": 1e9, "rtt_short_s": 1e-4, "rtt_long_s": 3e-3}
 _EXAMPLE_UNITS = {1: 6, 2: 3, 3: 2, 6: 1}  # Fig. 7: k -> units of six source packets
 
 
@@ -112,7 +112,7 @@ def decode_prob_over_unit(claim: Claim) -> Verdict:
 @judges("caps-f8b-dw")
 def window_delay_over_unit(claim: Claim) -> Verdict:
     """Fig. 8(b): a unit cannot exceed its window, so the bottom of the U must lie inside k = 1..w."""
-    curve = delay_curve(WINDOW_PACKETS, blocking_prob=0.3, objective="eq4", max_k=300, **_SETTING)
+    curve = delay_curve(WINDOW_PACKETS, blocking_prob=0.3, objective="eq4", max_k=300, **SETTING)
     bottom = int(curve.k[np.argmin(curve.delay_s)])
     falls_and_rises = curve.delay_s[0] > curve.delay_s.min() < curve.delay_s[-1]
     inside = bool(falls_and_rises and bottom < WINDOW_PACKETS)
@@ -123,7 +123,7 @@ def window_delay_over_unit(claim: Claim) -> Verdict:
 @judges("caps-f9a-r")
 def window_delay_over_redundancy(claim: Claim) -> Verdict:
     """Fig. 9(a), for the printed k of p_B = 0.2."""
-    delay = window_delay_s(29, window_packets=WINDOW_PACKETS, blocking_prob=0.2, r=np.arange(0, 31), **_SETTING)
+    delay = window_delay_s(29, window_packets=WINDOW_PACKETS, blocking_prob=0.2, r=np.arange(0, 31), **SETTING)
     return by_trend(claim, delay, "k = 29, p_B = 0.2, r = 0..30")
 
 
@@ -131,13 +131,13 @@ def window_delay_over_redundancy(claim: Claim) -> Verdict:
 def optimal_unit(claim: Claim) -> Verdict:
     """Section VI-D, Eq. 4 as printed with r by the ceiling rule."""
     prob = float(claim.id.removeprefix("caps-optk-"))
-    with_cost = optimal_coding_unit(WINDOW_PACKETS, blocking_prob=prob, objective="with_redundancy_cost", **_SETTING)
+    with_cost = optimal_coding_unit(WINDOW_PACKETS, blocking_prob=prob, objective="with_redundancy_cost", **SETTING)
     text = f"Eq. 4 over k = 1..w; with a cost for repair packets and r free, k = {with_cost.k}, r = {with_cost.r}"
     return by_place(claim, _eq4_unit(prob), text)
 
 
 def _eq4_unit(prob: float) -> float:
-    return float(optimal_coding_unit(WINDOW_PACKETS, blocking_prob=prob, objective="eq4", **_SETTING).k)
+    return float(optimal_coding_unit(WINDOW_PACKETS, blocking_prob=prob, objective="eq4", **SETTING).k)
 
 
 @judges("caps-f9b-dwnc")
@@ -148,8 +148,8 @@ def coded_against_uncoded(claim: Claim) -> Verdict:
 
 
 def _window_delays() -> tuple[FloatArray, FloatArray]:
-    coded = window_delay_s(PAPER_UNITS, window_packets=WINDOW_PACKETS, blocking_prob=PAPER_PROBS, **_SETTING)
-    rtts = {name: _SETTING[name] for name in ("rtt_short_s", "rtt_long_s")}
+    coded = window_delay_s(PAPER_UNITS, window_packets=WINDOW_PACKETS, blocking_prob=PAPER_PROBS, **SETTING)
+    rtts = {name: SETTING[name] for name in ("rtt_short_s", "rtt_long_s")}
     return coded, uncoded_window_delay_s(WINDOW_PACKETS, blocking_prob=PAPER_PROBS, **rtts)
 
 

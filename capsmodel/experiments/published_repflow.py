@@ -31,7 +31,7 @@ LOADS = np.arange(1, 9) / 10
 BYTE_SHARE = 0.05
 PACKET_BYTES = 1500
 KIBIBYTE = 1024  # the paper's KB: 64 KB are 44 and 100 KB are 68 packets only so
-_REPLICATED: dict[str, Any] = {"replicas": 2, "short_byte_share": BYTE_SHARE}
+REPLICATED: dict[str, Any] = {"replicas": 2, "short_byte_share": BYTE_SHARE}
 
 
 @cache
@@ -47,21 +47,21 @@ def _reduction(before: FloatArray, after: FloatArray) -> FloatArray:
 @judges("repflow-f4")
 def short_mean_gain(claim: Claim) -> Verdict:
     """Fig. 4."""
-    single, double = mean_fct(LOADS, sizes=web_search()), mean_fct(LOADS, sizes=web_search(), **_REPLICATED)
+    single, double = mean_fct(LOADS, sizes=web_search()), mean_fct(LOADS, sizes=web_search(), **REPLICATED)
     return by_order(claim, double, single, "loads 0.1 to 0.8; the model breaks even at 0.907")
 
 
 @judges("repflow-f6")
 def short_tail_gain(claim: Claim) -> Verdict:
     """Fig. 6."""
-    single, double = tail_fct(LOADS, sizes=web_search()), tail_fct(LOADS, sizes=web_search(), **_REPLICATED)
+    single, double = tail_fct(LOADS, sizes=web_search()), tail_fct(LOADS, sizes=web_search(), **REPLICATED)
     return by_range(claim, _reduction(single, double), "loads 0.1 to 0.8; the least gain is that at load 0.8")
 
 
 @judges("repflow-s4d")
 def summary_gain(claim: Claim) -> Verdict:
     """Section IV-D speaks of mean and tail; the mean is the binding one."""
-    single, double = mean_fct(LOADS, sizes=web_search()), mean_fct(LOADS, sizes=web_search(), **_REPLICATED)
+    single, double = mean_fct(LOADS, sizes=web_search()), mean_fct(LOADS, sizes=web_search(), **REPLICATED)
     text = "reduction of the mean at loads 0.1 to 0.8; no size law on 1 to 68 packets gives more than 44.7%"
     return by_range(claim, _reduction(single, double), text)
 
@@ -69,14 +69,14 @@ def summary_gain(claim: Claim) -> Verdict:
 @judges("repflow-f5")
 def long_mean_cost(claim: Claim) -> Verdict:
     """Fig. 5."""
-    single, double = mean_fct_long(LOADS, sizes=web_search()), mean_fct_long(LOADS, sizes=web_search(), **_REPLICATED)
+    single, double = mean_fct_long(LOADS, sizes=web_search()), mean_fct_long(LOADS, sizes=web_search(), **REPLICATED)
     return by_closeness(claim, double, single, "mild taken as within 10%, loads 0.1 to 0.8: 3.5% at 0.5, 20.8% at 0.8")
 
 
 @judges("repflow-f7")
 def long_tail_cost(claim: Claim) -> Verdict:
     """Fig. 7."""
-    single, double = tail_fct_long(LOADS, sizes=web_search()), tail_fct_long(LOADS, sizes=web_search(), **_REPLICATED)
+    single, double = tail_fct_long(LOADS, sizes=web_search()), tail_fct_long(LOADS, sizes=web_search(), **REPLICATED)
     return by_closeness(claim, double, single, "not penalised taken as within 10%, loads 0.1 to 0.8")
 
 
@@ -168,7 +168,7 @@ def eq7_identity() -> float:
 def _extreme_gains(completion: Any) -> tuple[float, float]:
     """Reductions lie between those of laws that hold all short flows at 1 or at 68 packets: both integrals do."""
     gains = [
-        _reduction(completion(LOADS, sizes=law), completion(LOADS, sizes=law, **_REPLICATED))
+        _reduction(completion(LOADS, sizes=law), completion(LOADS, sizes=law, **REPLICATED))
         for law in (PacketSizes.fixed(1), PacketSizes.fixed(68))
     ]
     return float(np.min(gains)), float(np.max(gains))
@@ -190,7 +190,7 @@ def tail_gain_bounds() -> tuple[float, float]:
 def long_mean_increase() -> FloatArray:
     """Eq. 8 over Eq. 7."""
     loads = np.array([0.2, 0.5, 0.8, 0.9])
-    single, double = mean_fct_long(loads, sizes=web_search()), mean_fct_long(loads, sizes=web_search(), **_REPLICATED)
+    single, double = mean_fct_long(loads, sizes=web_search()), mean_fct_long(loads, sizes=web_search(), **REPLICATED)
     return np.asarray(100 * (double / single - 1))
 
 

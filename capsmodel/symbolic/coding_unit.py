@@ -130,7 +130,7 @@ def derive_window_delay() -> Derivation:
             Step("Gathered", sp.Eq(_d_w, gathered), (same(WINDOW, gathered),)),
             Step("The decoding probability of a unit is Eq. 2", sp.Eq(p_S, DECODES)),
             Step(
-                "Inserted with d_B of Eq. 3",
+                "Inserted with the buffering delay of Eq. 3",
                 sp.Eq(_d_w, WINDOW_FULL),
                 (same(WINDOW.subs({d_B: BUFFERING, p_S: DECODES}), WINDOW_FULL),),
             ),

@@ -52,7 +52,7 @@ FORMULAS = (
         "dc2mtcp",
         "Eq. 3",
         sp.Eq(*BALANCE),
-        {W_i: "window of the subflow, packets", p_i: "its loss probability"},
+        {**LIA, W_i: "window of the subflow, packets", p_i: "its loss probability"},
     ),
     Formula(
         "path_loss_prob",
@@ -113,7 +113,7 @@ def derive_path_loss() -> Derivation:
         (
             Step("Growth by acknowledgements balances the halving by losses", sp.Eq(growth, cut)),
             Step(
-                "Linear in p_i, solved",
+                "Linear in the loss probability, solved",
                 sp.Eq(p_i, PATH_LOSS),
                 (same((growth - cut).subs(p_i, PATH_LOSS), 0), same(sp.diff(growth - cut, p_i, 2), 0)),
             ),
@@ -128,7 +128,7 @@ def derive_path_loss() -> Derivation:
                 (same(PATH_LOSS_PRINTED.subs(example), sp.Rational(20, 3)),),
             ),
             Step(
-                "One path has aggressiveness 1 and W_total = W_i; solved for the window",
+                "One path has aggressiveness 1 and all of the window, for which it is solved",
                 sp.Eq(W_s, SINGLE_PATH),
                 (
                     same(LIA_ALPHA.subs(n, 1).replace(LARGEST, lambda term: term).doit().subs(i, 1), 1),
@@ -166,7 +166,7 @@ def derive_best_path_rate() -> Derivation:
         ("Eq. 2", "Eq. 7", "Eq. 8", "Eq. 9"),
         (
             Step(
-                "T = sum of W_i/RTT_i and M = largest W_i/RTT_i^2 in the aggressiveness of Eq. 2",
+                "Eq. 2, with T the rate of the connection and M the largest of window over squared RTT",
                 sp.Eq(alpha, of_alpha),
                 (
                     same(
@@ -188,7 +188,7 @@ def derive_best_path_rate() -> Derivation:
                 (same(square.subs(alpha, of_alpha) / rtt**2, share * rates**2),),
             ),
             Step(
-                "The factor of T^2 is at most 1, and 1 where W_i/RTT_i^2 is largest",
+                "The factor of T squared is at most 1, and 1 on the subflow that gives M",
                 sp.Eq(LARGEST(W_s / rtt), rates),
                 (same(share.subs(W_i, largest * rtt**2), 1),),
             ),

@@ -70,8 +70,8 @@ class Formula:
         Parameters
         ----------
         values : mapping
-            Name of a symbol to an int, a Fraction or a SymPy number; for a vector, a sequence of them. Symbols that are
-            left out stay in the result.
+            Name of a symbol to an int, a Fraction or a SymPy number; for a vector, a sequence of them; for a function,
+            a callable. Symbols that are left out stay in the result, and so does an integral.
 
         Returns
         -------
@@ -94,9 +94,12 @@ class Formula:
         unknown = sorted(set(values) - set(known))
         require(not unknown, f"{', '.join(unknown)}: not in {self.name}, whose symbols are {', '.join(known)}")
         vectors = {known[name]: entries for name, entries in values.items() if isinstance(entries, Sequence)}
-        scalars = {known[name]: number for name, number in values.items() if known[name] not in vectors}
+        functions = {known[name]: law for name, law in values.items() if isinstance(known[name], sp.FunctionClass)}
+        scalars = {known[name]: number for name, number in values.items() if not {known[name]} & {*vectors, *functions}}
         length = max((len(entries) for entries in vectors.values()), default=0)
         expression = self.expression.rhs.subs(scalars).replace(LARGEST, lambda term: _largest(term, length))
+        for function, law in functions.items():
+            expression = expression.replace(function, law)
         entries = {base[i]: number for base, numbers in vectors.items() for i, number in enumerate(numbers, 1)}
         return expression.doit(integrals=False).subs(entries).doit(integrals=False)
 

@@ -157,7 +157,7 @@ def derive_repair_packets() -> Derivation:
         (
             Step("As many unblocked packets are expected as the unit has source packets", sp.Ge(slack + x, x)),
             Step(
-                "The excess grows by 1 - P_b > 0 with each redundant packet",
+                "The excess grows with each redundant packet, by a positive share of it",
                 sp.Eq(sp.Derivative(slack, alpha), 1 - P_b),
                 (same(sp.diff(slack, alpha), 1 - P_b),),
             ),

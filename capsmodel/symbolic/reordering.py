@@ -121,7 +121,7 @@ def derive_reordering_prob() -> Derivation:
         (
             Step("Packet i is the first on a congested path and a later one is not", sp.Eq(P_r, _REORDERED)),
             Step(
-                "With P_b = 1 - P_g each term is a difference T(i+1) - T(i)",
+                "The two probabilities add to 1, so each term is a difference T(i+1) - T(i)",
                 sp.Eq(sp.Function("T")(i), first - second),
                 (telescoping(_FIRST_BLOCKED.subs(P_b, bad), (first - second).subs(P_b, bad), i),),
             ),
@@ -136,7 +136,7 @@ def derive_reordering_prob() -> Derivation:
                 (telescoping(_IN_ORDER, strings, a), same(1 - between(strings, a, 0, S), closed)),
             ),
             Step(
-                "It does not change when P_g and P_b trade places, so equal shares are its stationary point",
+                "It does not change when the two trade places, so equal probabilities are its stationary point",
                 sp.Eq(P_r, closed),
                 (same(closed, closed.subs({P_g: P_b, P_b: P_g}, simultaneous=True)),),
             ),

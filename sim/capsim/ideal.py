@@ -11,20 +11,22 @@ import numpy as np
 import numpy.typing as npt
 
 from capsim.clock import MAX_PS, PS_PER_S, serialisation_ps
+from capsim.fabric.flows import FlowList
 from capsim.fabric.topology import Fabric
-from capsim.state import Flows
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Way = tuple[tuple[int, ...], int]  # rates of the links in order, sum of their delays
 
 
-def ideal_fct_s(flows: Flows, fabric: Fabric, *, mss_bytes: int, header_bytes: int = 0, link_bytes: int = 0) -> Floats:
+def ideal_fct_s(
+    flows: FlowList, fabric: Fabric, *, mss_bytes: int, header_bytes: int = 0, link_bytes: int = 0
+) -> Floats:
     """Return over flows the least completion time on an idle, intact fabric, in seconds.
 
     Parameters
     ----------
-    flows : Flows
+    flows : FlowList
         The flows.
     fabric : Fabric
         Links may differ in rate and delay; a flow takes the best of its shortest paths, all packets the same.

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from capsim import records
+from capsim.fabric.flows import FlowList
 from capsim.fabric.topology import Fabric
 from capsim.hooks import Scheme
 from capsim.scenario import Scenario
-from capsim.state import TRACE_OFF, TRACE_PACKETS, Flows
+from capsim.state import TRACE_OFF, TRACE_PACKETS
 from capsmodel._checks import ParameterError
 
 BYTES_PER_DRAWN_FLOW = 200  # while sizes, ends and starts are drawn and sorted
@@ -25,7 +26,7 @@ class Estimate:
     trace_bytes: int
 
 
-def estimate(scenario: Scenario, fabric: Fabric, flows: Flows, scheme: Scheme) -> Estimate:
+def estimate(scenario: Scenario, fabric: Fabric, flows: FlowList, scheme: Scheme) -> Estimate:
     """Return what the engine will need for these flows, an upper estimate to within a factor of about two.
 
     The packet pool is bounded by windows and buffers, not by the simulated time.
@@ -44,7 +45,7 @@ def estimate(scenario: Scenario, fabric: Fabric, flows: Flows, scheme: Scheme) -
     return Estimate(total + trace_bytes, trace_bytes)
 
 
-def trace_size_bytes(scenario: Scenario, fabric: Fabric, flows: Flows, *, mss_bytes: int) -> int:
+def trace_size_bytes(scenario: Scenario, fabric: Fabric, flows: FlowList, *, mss_bytes: int) -> int:
     """Return the expected size of the packet trace in memory, in bytes: two lines a packet and hop, both ways."""
     if TRACE_LEVELS[scenario.trace] < TRACE_PACKETS:
         return 0

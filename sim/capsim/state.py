@@ -1,12 +1,13 @@
 """From a set-up to the records that an engine starts from, and from an engine to the records of a finished run."""
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from capsim import records
+from capsim.fabric.flows import FlowList
 from capsim.fabric.topology import Fabric
 from capsim.hooks import Scheme, padded, param_record
 from capsim.randomness import key
@@ -21,23 +22,6 @@ Table = np.ndarray[Any, Any]
 TRACE_OFF, TRACE_DROPS, TRACE_PACKETS = 0, 1, 2
 
 
-class Flows(Protocol):
-    """The flow list, arrays of one length in order of start."""
-
-    @property
-    def src(self) -> npt.NDArray[np.int32]: ...  # noqa: D102  # four fields that say what they are
-    @property
-    def dst(self) -> npt.NDArray[np.int32]: ...  # noqa: D102
-    @property
-    def flow_bytes(self) -> npt.NDArray[np.int64]: ...  # noqa: D102
-    @property
-    def start_ps(self) -> npt.NDArray[np.int64]: ...  # noqa: D102
-    @property
-    def short(self) -> npt.NDArray[np.bool_]: ...  # noqa: D102
-    @property
-    def tag(self) -> npt.NDArray[np.int16]: ...  # noqa: D102
-
-
 @dataclass(frozen=True, kw_only=True)
 class Setup:
     """All that a run depends on; both engines make the same records of it.
@@ -46,7 +30,7 @@ class Setup:
     ----------
     fabric : Fabric
         Ports, routes and their changes.
-    flows : Flows
+    flows : FlowList
         Transfers, in order of start.
     scheme : Scheme
         What hosts and switches do.
@@ -67,7 +51,7 @@ class Setup:
     """
 
     fabric: Fabric
-    flows: Flows
+    flows: FlowList
     scheme: Scheme
     hash_seed: int = 1
     spray_seed: int = 2

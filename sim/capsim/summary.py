@@ -30,7 +30,7 @@ class Summary:
     coding_overhead : float
         Repair packets over source packets of all coding units, r / k; NaN without coding.
     stalled_unit_ratio : float
-        Coding units that could not be decoded over all; NaN without coding.
+        Coding units never decoded, because retransmissions came first, over all; NaN without coding.
     traffic_ratio : float
         Data bytes sent, with headers, copies, retransmissions and repair, over the bytes of the flows.
     """

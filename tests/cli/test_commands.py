@@ -33,6 +33,18 @@ def test_text_json_and_csv_hold_the_same_rows(command, capsys):
     assert all(name in run(command, capsys) for name in rows[0])
 
 
+def test_equations_in_latex(capsys):
+    rows = json.loads(run("equations --paper caps --latex --json", capsys))
+    formulas = {row["equation"]: row["latex"] for row in rows}
+    assert "binom" in formulas["Eq. 2"]
+    assert formulas["u (VII, Alg. 1) switch rule"] == ""
+
+
+@pytest.mark.parametrize("command", ["equations --numbers", "claims", "claims --all --paper caps", "cite --style text"])
+def test_the_index_prints(command, capsys):
+    assert run(command, capsys).count("\n") > 5
+
+
 @pytest.mark.parametrize(
     ("objective", "k", "r"),
     [("eq4", [61, 64, 61, 64], [16, 22, 27, 35]), ("with_redundancy_cost", [28, 31, 32, 35], [15, 20, 25, 32])],

@@ -93,7 +93,7 @@ def test_dark_codes_the_first_69_segments():
 
 @given(k=st.integers(1, 200), blocked=st.integers(0, 50), acks=st.integers(1, 50))
 def test_redundancy_is_the_formula_in_exact_arithmetic(k, blocked, acks):
-    params = BlockParams(max_overhead=1e9)
+    params = BlockParams(max_overhead=1000.0)
     if blocked < acks:
         blocking_prob = Fraction(blocked, acks)
         assert repair_packets(params, k, blocked, acks) == ceil(k / (1 - blocking_prob) - k)

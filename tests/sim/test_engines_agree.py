@@ -1,4 +1,4 @@
-"""Engine = engine: SimPy and Numba give the same records, packet for packet, for every scheme and both kinds of fabric."""
+"""Engine = engine: SimPy and Numba give the same records, packet for packet, for every scheme and kind of fabric."""
 
 from dataclasses import replace
 
@@ -105,3 +105,10 @@ def test_the_scenarios_are_not_idle():
     assert records.ports["packets_dropped"].sum() > 10
     assert records.conns["timeouts"].sum() > 0
     assert np.count_nonzero(records.conns["reordered_packets"]) > 3
+
+
+def test_one_estimator_per_host():
+    kind, flows = BUSY["leaf-spine"]
+    caps = schemes()["caps"]
+    shared = replace(caps, coding=replace(caps.coding, shared_estimator=True))
+    assert differences(setup_of(kind, flows, shared)) == []

@@ -40,3 +40,20 @@ def test_unknown_parameter_names_the_known():
 def test_unknown_component():
     with pytest.raises(ParameterError, match="'router' is not a component"):
         scheme("ecmp").with_params(router={"a": 1})
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"transport": {"mss_bytes": 0}}, r"transport\.mss_bytes = 0, but it must be at least 1"),
+        ({"transport": {"min_rto_s": -1.0}}, r"transport\.min_rto_s = -1.0, but it must be a number of at least 0"),
+        ({"transport": {"min_rto_s": 99.0}}, r"transport\.min_rto_s is above max_rto_s"),
+        ({"transport": {"max_window_bytes": 10}}, r"transport\.max_window_bytes is below mss_bytes"),
+        ({"balancer": {"mode_period_s": 0.0}}, r"balancer\.mode_period_s must be at least a picosecond"),
+        ({"coding": {"initial_blocking_prob": 1.0}}, r"coding\.initial_blocking_prob must lie in \[0, 1\)"),
+        ({"coding": {"max_overhead": 1e6}}, r"coding\.max_overhead = 1e\+06, but 1000 is the most"),
+    ],
+)
+def test_impossible_parameters_are_one_clear_line(changes, text):
+    with pytest.raises(ParameterError, match=text):
+        scheme("caps").with_params(**changes)

@@ -45,16 +45,18 @@ def kernel(function: Function) -> Function:
 
 @cache
 def source_digest() -> str:
-    """Return a hash of all sources of the simulator."""
+    """Return a hash of all sources that can end up in machine code."""
     root = Path(capsim.__file__).parent
+    paths = [root / name for name in ("records.py", "hooks.py", "randomness.py", "state.py")]
+    paths += [*sorted((root / "engines").rglob("*.py")), *sorted((root / "protocols").rglob("*.py"))]
     digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
+    for path in paths:
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
 class SourceCache(FunctionCache):
-    """Numba's cache, except that a change in any file of the simulator is noticed, not only in the function's own."""
+    """Numba's cache, except that a change in any file that is compiled is noticed, not only in the function's own."""
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         return (*super()._index_key(sig, codegen), source_digest())

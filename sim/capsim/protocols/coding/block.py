@@ -91,6 +91,8 @@ class BlockParams:
 
     def __post_init__(self) -> None:
         require(self.fixed_packets >= 1, f"coding.fixed_packets = {self.fixed_packets}, but a unit has at least 1")
+        # The packet pool keeps room for the repair packets of a whole window.
+        require(self.max_overhead <= 1000, f"coding.max_overhead = {self.max_overhead:g}, but 1000 is the most")
         require(self.initial_blocking_prob < 1, "coding.initial_blocking_prob must lie in [0, 1)")
         require(self.sampling_s >= 1e-12, "coding.sampling_s must be at least a picosecond")
 

@@ -1,0 +1,86 @@
+"""Where a result comes from: a content hash of what was asked, and the software that answered.
+
+No host name, no user name and no path: the record says what would have to be the same elsewhere.
+"""
+
+import hashlib
+import json
+import platform
+from importlib.metadata import version
+from typing import Any
+
+import msgspec
+
+from capsmodel import __version__
+from capsmodel._checks import ParameterError
+
+SCHEMA = 1
+"""Version of the files that a sweep writes; part of every id."""
+
+_LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow")
+
+
+def canonical_json(value: Any) -> str:
+    """Return `value` as JSON with sorted keys and no spaces: equal values give equal text.
+
+    Parameters
+    ----------
+    value : object
+        Mappings, sequences, dataclasses, strings, finite numbers, booleans and None, nested.
+
+    Raises
+    ------
+    ParameterError
+        If something in it is none of these.
+
+    Examples
+    --------
+    >>> canonical_json({"b": 1, "a": (0.5, None)})
+    '{"a":[0.5,null],"b":1}'
+    """
+    try:
+        plain = msgspec.to_builtins(value, str_keys=True)
+        return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            f"{value!r} has no JSON form ({error}): use finite Python numbers, strings, lists and dictionaries"
+        ) from None
+
+
+def content_id(value: Any) -> str:
+    """Return the SHA-256 of `value` as canonical JSON, 64 hexadecimal digits.
+
+    Examples
+    --------
+    >>> content_id({"a": 1, "b": 2}) == content_id({"b": 2, "a": 1})
+    True
+    """
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+def software() -> dict[str, str]:
+    """Return name and version of this package; a new version has new ids, so it never reuses old results.
+
+    Examples
+    --------
+    >>> software()["name"]
+    'capsmodel'
+    """
+    return {"name": "capsmodel", "version": __version__}
+
+
+def environment() -> dict[str, str]:
+    """Return versions of Python and the libraries, system and processor family.
+
+    Examples
+    --------
+    >>> sorted(environment())[:3]
+    ['machine', 'numpy', 'pandas']
+    """
+    versions = {name: version(name) for name in _LIBRARIES}
+    return {
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "machine": platform.machine(),
+        **versions,
+    }

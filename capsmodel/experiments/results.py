@@ -1,0 +1,140 @@
+"""Result files of a sweep: Parquet with the manifest inside, written in one step, merged by task.
+
+A part holds the rows of one or several tasks. Its manifest (key ``capsmodel`` of the file's metadata, JSON) lists those
+tasks with function, payload and processor time, beside schema, software and environment.
+"""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from capsmodel._checks import ParameterError, require
+from capsmodel.experiments.manifest import SCHEMA, canonical_json, environment, software
+
+TASK_COLUMN = "task_id"
+_KEY = b"capsmodel"
+
+
+def write_part(table: Any, path: Path, *, tasks: Sequence[dict[str, Any]]) -> None:
+    """Write an Arrow table with its manifest; the file is either whole or absent.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        Rows with the column `TASK_COLUMN`.
+    path : pathlib.Path
+        Target, in an existing folder.
+    tasks : sequence of dict
+        One record for each task, with its ``id``.
+    """
+    manifest = {"schema": SCHEMA, "software": software(), "environment": environment(), "tasks": list(tasks)}
+    metadata = (table.schema.metadata or {}) | {_KEY: canonical_json(manifest).encode()}
+    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    os.close(handle)
+    try:
+        pq.write_table(table.replace_schema_metadata(metadata), partial, compression="zstd")
+        Path(partial).chmod(0o644)
+        Path(partial).replace(path)
+    finally:
+        Path(partial).unlink(missing_ok=True)
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Return the manifest inside a part.
+
+    Raises
+    ------
+    ParameterError
+        If the file is no Parquet file or no part of a sweep.
+    """
+    try:
+        metadata = pq.read_schema(path).metadata or {}
+    except pa.ArrowInvalid:
+        raise ParameterError(f"{path} is no Parquet file: remove it and run the sweep again") from None
+    if _KEY not in metadata:
+        raise ParameterError(f"{path} carries no manifest, so it is no part of a sweep: move it elsewhere")
+    manifest: dict[str, Any] = json.loads(metadata[_KEY])
+    return manifest
+
+
+def part_files(folder: Path) -> list[Path]:
+    """Return the finished parts in a folder, by name; what a killed run left half-written is not among them."""
+    return sorted(path for path in folder.glob("*.parquet") if not path.name.startswith("."))
+
+
+def finished_tasks(folder: Path) -> set[str]:
+    """Return the ids of all tasks that have their rows in a folder."""
+    return {task["id"] for path in part_files(folder) for task in read_manifest(path)["tasks"]}
+
+
+def merge(
+    sources: Iterable[str | Path], *, task_ids: Iterable[str] | None = None, out: str | Path | None = None
+) -> pd.DataFrame:
+    """Return the rows of all tasks in some parts as one table, each task once.
+
+    Parameters
+    ----------
+    sources : iterable of path
+        Parts and folders of parts, such as the shards of one sweep; they may overlap.
+    task_ids : iterable of str, optional
+        Only these tasks, and all of them; every task found by default.
+    out : path, optional
+        Write the table there too, as a part that can be merged again.
+
+    Returns
+    -------
+    pandas.DataFrame
+        In the order of `task_ids`, by default sorted by task id; rows of a task keep their order.
+
+    Raises
+    ------
+    ParameterError
+        If there is nothing to merge, a task is missing, two sources differ on a task, or versions differ.
+    """
+    found, records = _by_task(sources, None if task_ids is None else set(task_ids))
+    order = sorted(found) if task_ids is None else list(task_ids)
+    missing = [task for task in order if task not in found]
+    require(not missing, f"{len(missing)} of {len(order)} tasks have no result: run the sweep again to add them")
+    require(bool(order), "there is nothing to merge: name a folder that a sweep has written to")
+    table = pa.concat_tables([found[task] for task in order], promote_options="permissive")
+    if out is not None:
+        write_part(table, Path(out), tasks=[records[task] for task in order])
+    frame: pd.DataFrame = table.to_pandas()
+    return frame
+
+
+def _by_task(sources: Iterable[str | Path], wanted: set[str] | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return rows and record of each task."""
+    found: dict[str, Any] = {}
+    records: dict[str, Any] = {}
+    versions = set()
+    for path in _files(sources):
+        manifest, table = read_manifest(path), pq.read_table(path).replace_schema_metadata(None)
+        for task in manifest["tasks"]:
+            if wanted is not None and task["id"] not in wanted:
+                continue
+            versions.add(manifest["software"]["version"])
+            rows = table.filter(pc.equal(table[TASK_COLUMN], task["id"]))
+            same = task["id"] not in found or rows.equals(found[task["id"]])
+            require(same, f"{path} differs from another source on task {task['id']}: its function is not deterministic")
+            found[task["id"]], records[task["id"]] = rows, task
+    known = ", ".join(sorted(versions))
+    require(len(versions) <= 1, f"the sources come from versions {known} of capsmodel: merge those of one version")
+    return found, records
+
+
+def _files(sources: Iterable[str | Path]) -> Iterator[Path]:
+    for source in map(Path, sources):
+        if source.is_dir():
+            yield from part_files(source)
+        else:
+            require(source.is_file(), f"{source} does not exist: name a part or a folder of parts")
+            yield source

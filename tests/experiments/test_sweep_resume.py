@@ -1,0 +1,223 @@
+"""Property: a sweep runs every task once, whatever kills it, however it is batched, sharded and merged."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from capsmodel import ParameterError
+from capsmodel.experiments import manifest, sweep
+from capsmodel.experiments.results import finished_tasks, part_files, read_manifest
+from capsmodel.experiments.sweep import SweepError, SweepReport, Task, all_cores, merge, one_by_one, run_sweep
+
+HERE = "experiments.sweep_functions"
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def tasks_of(name, **lists):
+    (key, values), *_ = lists.items()
+    return [Task(function=f"{HERE}.{name}", payload={key: value}) for value in values]
+
+
+SQUARES = tasks_of("square", number=range(7))
+
+
+@dataclass
+class Setting:
+    load: float
+    paths: tuple[int, ...]
+
+
+def test_equal_content_has_equal_ids_and_any_change_another(monkeypatch):
+    base = Task(function="a.b", payload={"load": 0.5, "setting": Setting(0.1, (1, 2))})
+    same = Task(function="a.b", payload={"setting": {"paths": [1, 2], "load": 0.1}, "load": 0.5})
+    others = [
+        Task(function="a.c", payload=base.payload),
+        Task(function="a.b", payload={**base.payload, "load": 0.25}),
+        Task(function="a.b", payload={**base.payload, "seed": 1}),
+    ]
+    assert base.id == same.id
+    assert len({base.id, *(task.id for task in others)}) == 4
+    monkeypatch.setattr(manifest, "__version__", "99.0")
+    assert Task(function="a.b", payload=base.payload).id != base.id
+    monkeypatch.setattr(sweep, "SCHEMA", 99)
+    assert len({base.id, Task(function="a.b", payload=base.payload).id}) == 2
+
+
+def test_a_task_keeps_what_it_was_made_of():
+    payload = {"paths": [1, 2]}
+    task = Task(function="a.b", payload=payload)
+    payload["paths"].append(3)
+    assert task.payload == {"paths": [1, 2]}
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+def test_every_batch_size_gives_the_same_rows(size, tmp_path):
+    report = run_sweep(SQUARES, tmp_path, executor=one_by_one, tasks_per_file=size)
+    assert report == SweepReport(ran=7, found=0)
+    assert len(part_files(tmp_path)) == -(-7 // size)
+    frame = merge([tmp_path], task_ids=[task.id for task in SQUARES])
+    assert frame.columns.tolist() == ["task_id", "number", "square", "seed_used"]
+    assert frame["task_id"].tolist() == [task.id for task in SQUARES]
+    assert frame["square"].tolist() == [0, 1, 4, 9, 16, 25, 36]
+
+
+def test_all_cores_and_one_by_one_store_the_same(tmp_path):
+    run_sweep(SQUARES, tmp_path / "here", executor=one_by_one)
+    run_sweep(SQUARES, tmp_path / "cores", executor=all_cores(2))
+    pd.testing.assert_frame_equal(merge([tmp_path / "here"]), merge([tmp_path / "cores"]))
+
+
+def test_a_second_call_runs_nothing_and_a_longer_list_only_the_rest(tmp_path):
+    run_sweep(SQUARES[:4], tmp_path, executor=one_by_one)
+    before = {path: path.stat().st_mtime_ns for path in part_files(tmp_path)}
+    assert run_sweep(SQUARES[:4], tmp_path, executor=one_by_one) == SweepReport(ran=0, found=4)
+    assert run_sweep(SQUARES, tmp_path, executor=one_by_one, tasks_per_file=2) == SweepReport(ran=3, found=4)
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def test_the_manifest_says_what_was_asked_and_nothing_of_the_place(tmp_path):
+    run_sweep(SQUARES[:1], tmp_path, executor=one_by_one)
+    (path,) = part_files(tmp_path)
+    found = read_manifest(path)
+    (record,) = found["tasks"]
+    assert path.stem == record["id"] == SQUARES[0].id
+    assert Task(function=record["function"], payload=record["payload"]).id == record["id"]  # a round trip
+    assert record["cpu_s"] >= 0
+    assert found["software"]["name"] == "capsmodel"
+    assert str(tmp_path) not in json.dumps(found)
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_a_task_may_have_no_rows_and_still_be_done(tmp_path):
+    tasks = tasks_of("several_rows", count=[0, 2])
+    run_sweep(tasks, tmp_path, executor=one_by_one, tasks_per_file=2)
+    assert merge([tmp_path])["row"].tolist() == [0, 1]
+    assert run_sweep(tasks, tmp_path, executor=one_by_one) == SweepReport(ran=0, found=2)
+
+
+def test_failing_tasks_are_told_after_all_others_are_stored(tmp_path):
+    tasks = tasks_of("fails_on_odd", number=range(5))
+    with pytest.raises(SweepError, match=r"2 of 5 tasks failed(.|\n)*fails_on_odd.*\n(.|\n)*1 is odd"):
+        run_sweep(tasks, tmp_path, executor=one_by_one, tasks_per_file=2)
+    assert finished_tasks(tmp_path) == {task.id for task in tasks[::2]}
+    with pytest.raises(SweepError, match="2 of 2 tasks failed"):
+        run_sweep(tasks, tmp_path, executor=one_by_one)
+    with pytest.raises(ParameterError, match="2 of 5 tasks have no result"):
+        merge([tmp_path], task_ids=[task.id for task in tasks])
+
+
+def test_shards_merge_to_the_whole_and_may_overlap(tmp_path):
+    run_sweep(SQUARES, tmp_path / "whole", executor=one_by_one)
+    run_sweep(SQUARES[:5], tmp_path / "a", executor=one_by_one, tasks_per_file=5)
+    run_sweep(SQUARES[3:], tmp_path / "b", executor=one_by_one)
+    merged = merge([tmp_path / "a", tmp_path / "b"], out=tmp_path / "all.parquet")
+    pd.testing.assert_frame_equal(merged, merge([tmp_path / "whole"]))
+    pd.testing.assert_frame_equal(merged, merge([tmp_path / "all.parquet"]))
+    assert len(read_manifest(tmp_path / "all.parquet")["tasks"]) == 7
+
+
+def test_a_function_with_a_hidden_state_is_found_out_when_shards_overlap(tmp_path):
+    task = Task(function=f"{HERE}.unlike_each_call", payload={"counter": str(tmp_path / "calls")})
+    run_sweep([task], tmp_path / "a", executor=one_by_one)
+    run_sweep([task], tmp_path / "b", executor=one_by_one)
+    with pytest.raises(ParameterError, match="not deterministic"):
+        merge([tmp_path / "a", tmp_path / "b"])
+
+
+def test_parts_of_two_versions_do_not_mix(tmp_path, monkeypatch):
+    run_sweep(SQUARES[:1], tmp_path, executor=one_by_one)
+    monkeypatch.setattr(manifest, "__version__", "99.0")
+    newer = [Task(function=task.function, payload=task.payload) for task in SQUARES[:1]]
+    assert run_sweep(newer, tmp_path, executor=one_by_one) == SweepReport(ran=1, found=0)
+    with pytest.raises(ParameterError, match="versions"):
+        merge([tmp_path])
+    assert len(merge([tmp_path], task_ids=[newer[0].id])) == 1
+
+
+KILLED = """
+import sys
+from capsmodel.experiments.sweep import Task, all_cores, run_sweep
+folder = sys.argv[1]
+tasks = [
+    Task(function="experiments.sweep_functions.logged", payload={"number": n, "folder": folder}) for n in range(6)
+]
+run_sweep(tasks, folder + "/parts", executor=all_cores(2))
+"""
+
+
+def test_killed_in_the_middle_it_resumes_with_what_is_missing(tmp_path):
+    os.mkfifo(tmp_path / "reached")
+    os.mkfifo(tmp_path / "door")
+    command = [sys.executable, "-c", KILLED, str(tmp_path)]
+    paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    process = subprocess.Popen(command, start_new_session=True, env=os.environ | {"PYTHONPATH": paths})
+    try:
+        (tmp_path / "reached").read_text()  # returns when task 3 runs, in the middle of the sweep
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    (tmp_path / "door").unlink()
+    folder = tmp_path / "parts"
+    stored = {task["payload"]["number"] for path in part_files(folder) for task in read_manifest(path)["tasks"]}
+    assert 3 not in stored
+    (tmp_path / "log").write_text("")
+    tasks = [Task(function=f"{HERE}.logged", payload={"number": n, "folder": str(tmp_path)}) for n in range(6)]
+    report = run_sweep(tasks, folder, executor=one_by_one)
+    assert report == SweepReport(ran=6 - len(stored), found=len(stored))
+    again = Counter(int(line) for line in (tmp_path / "log").read_text().split())
+    assert again == Counter(set(range(6)) - stored)
+    assert merge([folder], task_ids=[task.id for task in tasks])["square"].tolist() == [0, 1, 4, 9, 16, 25]
+
+
+def test_silent_when_standard_error_is_no_terminal(tmp_path, capfd):
+    run_sweep(SQUARES, tmp_path, executor=one_by_one)
+    assert capfd.readouterr() == ("", "")
+
+
+def foreign_file(folder):
+    pq.write_table(pa.table({"a": [1]}), folder / "foreign.parquet")
+
+
+def broken_file(folder):
+    (folder / "broken.parquet").write_text("no parquet")
+
+
+@pytest.mark.parametrize(("make", "told"), [(foreign_file, "carries no manifest"), (broken_file, "no Parquet file")])
+def test_a_strange_file_in_the_folder_is_told(make, told, tmp_path):
+    make(tmp_path)
+    with pytest.raises(ParameterError, match=told):
+        run_sweep(SQUARES, tmp_path, executor=one_by_one)
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda folder: run_sweep([*SQUARES, SQUARES[0]], folder), "1 tasks are there twice"),
+        (lambda folder: run_sweep(SQUARES, folder, tasks_per_file=0), "tasks_per_file = 0"),
+        (lambda folder: run_sweep(SQUARES, Path(__file__)), "is a file"),
+        (lambda folder: merge([folder]), "nothing to merge"),
+        (lambda folder: merge([folder / "nowhere"]), "does not exist"),
+        (lambda folder: Task(function="square", payload={}), "dotted name"),
+        (lambda folder: Task(function="a.b", payload={"x": object()}), "object object"),
+        (lambda folder: Task(function="a.b", payload={"x": float("nan")}), "finite Python numbers"),
+        (lambda folder: Task(function="a.b", payload=[1]), "keyword arguments"),
+    ],
+)
+def test_bad_input_is_told(call, told, tmp_path):
+    with pytest.raises(ParameterError, match=told):
+        call(tmp_path)
+
+
+def test_a_result_that_is_no_table_is_told(tmp_path):
+    with pytest.raises(SweepError, match="returned list"):
+        run_sweep(tasks_of("no_rows", number=[1]), tmp_path, executor=one_by_one)

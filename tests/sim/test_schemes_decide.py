@@ -1,0 +1,189 @@
+"""What single schemes decide, against what their papers say, on the smallest case that shows it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from engine_setups import DUMBBELL, PARALLEL, flow_list, one_run, random_flows, setup_of
+
+from capsim import records
+from capsim.engines import run
+from capsim.fabric.kinds import Dumbbell, LeafSpine
+from capsim.fabric.wiring import LinkChange
+from capsim.hooks import ACCEPT, MARK, PUSH_OUT, REFUSE, param_record
+from capsim.protocols.queues.ecn import ECN
+from capsim.protocols.queues.priority import PRIORITY
+from capsim.records import ACK, ARRIVED, DATA, ECN_CAPABLE, EVICTED, PORT_SAMPLE, slotted
+from capsim.registry import scheme
+from capsim.state import Setup, tables
+
+
+def objects(dtype, **values):
+    """Return a record with the given fields."""
+    record = slotted(dtype)(np.zeros((), dtype))
+    for name, value in values.items():
+        setattr(record, name, value)
+    return record
+
+
+def params_of(component):
+    record = param_record(component.params)
+    return slotted(record.dtype)(record[0])
+
+
+class Algorithm1:
+    """A switch of CAPS that can be asked which way a packet goes: spraying takes path 3 of 4, the hash path 0-3."""
+
+    def __init__(self):
+        caps = scheme("caps").balancer
+        made = tables(setup_of(PARALLEL, flow_list([(0, 4, 1, 0.0)]), "caps"))
+        self.choose, self.params = caps.choose, params_of(caps)
+        self.state = slotted(made.balancer_state.dtype)(made.balancer_state[0])
+        self.switch = objects(records.SWITCH, salt=12345, tier=0)
+        self.conns = {}
+
+    def sprays(self, conn, now_us, *, packet_bytes=1500):
+        conn = self.conns.setdefault(conn, objects(records.CONNECTION))
+        packet = objects(records.PACKET, kind=DATA, bytes=packet_bytes, hash=1)
+        now_ps = int(now_us * 1e6)
+        picked = {
+            self.choose(self.params, self.state, self.switch, one, packet, [], range(4), now_ps, u0)
+            for one, u0 in ((conn, 0.1), (replica(conn), 0.9))
+        }
+        return picked == {0, 3}  # follows the draw
+
+
+def replica(conn):
+    """Return a copy, so that asking twice counts once."""
+    copy = objects(records.CONNECTION)
+    for name in records.CONNECTION.names:
+        setattr(copy, name, getattr(conn, name))
+    copy.routed_bytes -= 1500
+    return copy
+
+
+def test_caps_mode_follows_the_last_period():
+    """Algorithm 1: a short packet in one period of 500 us makes long flows hash in the next, and only there."""
+    switch = Algorithm1()
+    assert switch.sprays("long", 10, packet_bytes=200_000)  # OFF at the start
+    assert switch.sprays("long", 490)
+    assert switch.sprays("short", 600)
+    assert switch.sprays("long", 900)  # seen in this period: counts from the next on
+    assert not switch.sprays("long", 1000)
+    assert not switch.sprays("long", 1499)
+    assert switch.sprays("short", 1499)  # short flows are sprayed in either mode
+    assert not switch.sprays("long", 1700)
+    assert switch.sprays("long", 2000)  # nothing short between 1500 and 2000
+    assert switch.sprays("short", 2100)
+    assert switch.sprays("long", 3600)  # a silent period in between
+
+
+def test_caps_flow_is_long_from_100_kb_on():
+    switch = Algorithm1()
+    for _ in range(66):
+        switch.sprays("growing", 100)
+    assert switch.conns["growing"].routed_bytes == 99_000
+    switch.sprays("other", 100)
+    assert switch.sprays("growing", 100, packet_bytes=999)  # 99 999 bytes
+    assert not switch.sprays("growing", 600)  # beyond the border, mode ON
+
+
+def test_repflow_first_copy_counts():
+    setup = setup_of(
+        LeafSpine(leaves=2, hosts_per_leaf=4, spines=4, buffer_packets=8), random_flows(8, n_flows=40, rng=5), "repflow"
+    )
+    result = one_run(setup)
+    copies = result.flows["n_conns"]
+    assert set(copies[result.flows["short"] == 1]) == {2}
+    assert set(copies[result.flows["short"] == 0]) == {1}
+    for flow in result.flows:
+        received = result.conns["received_ps"][flow["first_conn"] : flow["first_conn"] + flow["n_conns"]]
+        assert flow["received_ps"] == received.min()
+        assert result.conns["received_ps"][flow["winner"]] == flow["received_ps"]
+    pairs = result.flows[copies == 2]["first_conn"]
+    assert np.mean(result.conns["hash"][pairs] != result.conns["hash"][pairs + 1]) == 1
+
+
+def test_repflow_loser_stops_when_asked():
+    slow = LinkChange(between=("leaf*", "spine1"), rate_bps=50e6)
+    kind = LeafSpine(leaves=2, hosts_per_leaf=4, spines=2, buffer_packets=500, links=(slow,))
+    flows = flow_list([(i, 4 + i, 90_000, 0.0) for i in range(4)])
+    base = scheme("repflow")
+    stopping = replace(base, replication=replace(base.replication, abort_losers=True))
+    sent = [run(setup_of(kind, flows, chosen)).conns["packets_sent"].sum() for chosen in (base, stopping)]
+    assert sent[0] >= 8 * 62
+    assert sent[1] < sent[0]
+
+
+def test_ecmp_keeps_a_flow_on_its_path_and_spreads_flows():
+    setup = setup_of(PARALLEL, flow_list([(i % 4, 4 + i % 4, 20_000, 40.0 * i) for i in range(40)]), "ecmp")
+    result = one_run(setup)
+    middle = [p for p, name in enumerate(setup.fabric.port_names) if name.startswith("left>right")]
+    lines = result.trace[(result.trace["what"] == ARRIVED) & np.isin(result.trace["port"], middle)]
+    data = lines[lines["kind"] == DATA]
+    paths = [set(data["port"][data["conn"] == conn]) for conn in range(40)]
+    assert {len(path) for path in paths} == {1}
+    assert set.union(*paths) == set(middle)
+
+
+def test_priority_pushes_out_the_last_long_packet():
+    port = objects(records.PORT, limit_packets=4, limit_bytes=-1)
+    ask = PRIORITY.admit
+    params = params_of(PRIORITY)
+    high, low = (objects(records.PACKET, priority=level, bytes=1500) for level in (0, 1))
+    assert [ask(params, port, packet, 3, 4500) for packet in (high, low)] == [ACCEPT, ACCEPT]
+    assert [ask(params, port, packet, 4, 6000) for packet in (high, low)] == [PUSH_OUT, REFUSE]
+    kind = Dumbbell(hosts_per_side=2, host_rate_bps=10e9, buffer_packets=8)
+    flows = flow_list([(0, 2, 600_000, 0.0), (1, 3, 30_000, 300.0)])
+    result = one_run(setup_of(kind, flows, "ecmp_pq"))
+    evicted = result.trace[result.trace["reason"] == EVICTED]
+    assert len(evicted) > 0
+    assert set(evicted["conn"]) == {0}
+
+
+def test_short_flow_overtakes_under_priority():
+    kind = Dumbbell(hosts_per_side=2, host_rate_bps=10e9, buffer_packets=200)
+    flows = flow_list([(0, 2, 3_000_000, 0.0), (1, 3, 30_000, 5000.0)])
+    shared, first = (
+        one_run(setup_of(kind, flows, name, trace=0)).flows["received_ps"][1] for name in ("ecmp", "ecmp_pq")
+    )
+    assert first < 0.5 * shared + 0.5 * 5_000_000_000
+
+
+def test_ecn_marks_at_the_threshold():
+    port = objects(records.PORT, limit_packets=100, limit_bytes=-1)
+    params = params_of(ECN)
+    capable = objects(records.PACKET, flags=ECN_CAPABLE, bytes=1500)
+    other = objects(records.PACKET, flags=0, bytes=40, kind=ACK)
+    verdicts = [ECN.admit(params, port, capable, queue, 0) for queue in (0, 19, 20, 99, 100)]
+    assert verdicts == [ACCEPT, ACCEPT, MARK, MARK, REFUSE]
+    assert ECN.admit(params, port, other, 50, 0) == ACCEPT
+
+
+def test_dctcp_holds_the_queue_at_the_threshold():
+    """Alizadeh et al. 2010 for 10 Gbps, 100 us, K = 65, 2 flows: queue between about 55 and 67, alpha near 0.16."""
+    kind = Dumbbell(hosts_per_side=2, rate_bps=10e9, host_rate_bps=40e9, delay_s=50e-6 / 3, buffer_packets=300)
+    flows = flow_list([(i, 2 + i, 10**9, 0.0) for i in range(2)])
+    chosen = scheme("dctcp").with_params(queue={"threshold_packets": 65})
+    fabric = kind.build()
+    bottleneck = fabric.port_names.index("left>right")
+    result = run(
+        Setup(
+            fabric=fabric, flows=flows, scheme=chosen, end_ps=2 * 10**11, probe_ps=3_700_000, probe_ports=(bottleneck,)
+        )
+    )
+    steady = result.probes[(result.probes["time_ps"] > 10**11) & (result.probes["what"] == PORT_SAMPLE)]
+    assert steady["queue_packets"].max() <= 65 + 2 + 4
+    assert steady["queue_packets"].min() > 35
+    assert result.conns["alpha"] == pytest.approx(0.16, abs=0.08)
+    assert result.ports["packets_dropped"].sum() == 0
+    assert result.ports["bytes_out"][bottleneck] * 8 / 0.2 > 0.99 * 10e9
+
+
+def test_time_integral_of_the_queue():
+    """Little's law as bookkeeping: the summed sojourns are the area under the queue, sampled finely."""
+    setup = setup_of(DUMBBELL, random_flows(6, n_flows=12, rng=2, within_us=100.0), "ecmp", trace=0)
+    bottleneck = setup.fabric.port_names.index("left>right")
+    result = one_run(replace(setup, probe_ps=500_000, probe_ports=(bottleneck,), end_ps=2 * 10**9))
+    area = result.probes["queue_packets"].sum() * 500_000
+    assert result.ports["sojourn_ps"][bottleneck] == pytest.approx(area, rel=0.02)
