@@ -130,4 +130,4 @@ def _send(windows: FloatArray, loss: FloatArray, rtts: FloatArray, draw: np.rand
     own = windows[np.arange(len(windows)), subflow]
     coupled = np.max(windows / rtts**2, axis=1) / total**2
     windows[np.arange(len(windows)), subflow] = np.where(lost, own / 2, own + np.minimum(coupled, 1 / own))
-    return lost.astype(float)
+    return np.asarray(lost, dtype=float)
