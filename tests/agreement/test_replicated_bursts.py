@@ -170,7 +170,7 @@ def test_long_windows_and_timeouts_break_the_model_on_a_fat_tree() -> None:
     """Eq. 5 gives 2.7 for the mean. Measured: 7.8 over the flows without a timeout, 71 over all.
 
     Long flows keep standing queues of up to 100 packets where the model has bursts of 44 that leave, and a flow that
-    loses its last packets waits 200 ms. Replication saves 72% where Eq. 6 says 41%, because the faster copy has no timeout.
+    loses its last packets waits 200 ms. Replication saves 72% where Eq. 6 says 41%, for its faster copy has no timeout.
     """
     sizes = load_workload("websearch").in_packets(MSS)
     one, two = web_search("ecmp"), web_search("repflow")
