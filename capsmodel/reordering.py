@@ -2,7 +2,8 @@ r"""Packet reordering over paths of two speeds: how likely and how far.
 
 The model of CDCPS: each packet of a flow takes a congested path with probability :math:`P_b`, independently, and every
 packet on an uncongested path arrives before every packet on a congested one; packets of one class keep their order.
-It assumes that congestion outweighs any spacing of the packets, so it bounds reordering from above.
+For the probability it is enough that congestion outweighs the spacing of two packets; for numbers of packets it must
+outweigh that of all, else they are bounds from above.
 
 =============================================== ================ ============================== ======= =============
 Quantity                                        Symbol           Name                           Unit    Equation
@@ -72,6 +73,10 @@ def reordering_prob(flow_packets: Scalars, *, congested_prob: Scalars) -> Any:
     congested paths stay in order. The form is symmetric in :math:`P_g` and :math:`P_b`. With :math:`m` the smaller
     one it is computed as :math:`(1 - (1-m)^{S-1}) - m^2 \sum_{a=0}^{S-2} (1-m)^a m^{S-2-a}`, where the second term
     is at most half of the first, so that no digit is lost for small :math:`P_r`, nor at :math:`P_g = P_b`.
+    Congestion need not outweigh the whole flow: a delay longer than the spacing of two packets is enough, because
+    between a congested packet and a later uncongested one there are always two such neighbours. A shorter delay lets
+    nothing overtake. Queues that the flow builds itself, of a host faster than its paths, are left out: they reorder
+    also without congestion.
     Edges: 0 for one packet and for :math:`P_b \in \{0, 1\}`.
 
     References
