@@ -66,15 +66,14 @@ def test_r_matters_more_than_k(long_flows):
     assert welch_difference(by_rule, by_cost, confidence=0.999).low > 0.3e-3
 
 
-@pytest.mark.parametrize("objective", ["eq4", "with_redundancy_cost"])
-def test_neither_objective_gives_the_delay(objective):
-    """A finding, kept visible: at k = 64 and p_B = 0.3 both are too small."""
-    for r in (ceiling(64, 3), best_repair(64, 3)):
-        found = delays_s(64, r, 3)
-        model = window_delay_s(64, r=r, window_packets=64, blocking_prob=0.3, objective=objective, **FABRIC)
-        verdict = agreement(model, mean_interval(found), detect=0.7e-3)
-        assert verdict.verdict == "disagrees" or abs(verdict.measured - model) < 0.35e-3, str(verdict)
-        assert verdict.measured > model
+@pytest.mark.parametrize(("objective", "missing_s"), [("eq4", 0.74e-3), ("with_redundancy_cost", 0.24e-3)])
+def test_neither_objective_gives_the_delay(objective, missing_s):
+    """A finding, kept visible: at k = 64, r = 42 and p_B = 0.3 both are too small, by about this much."""
+    r = best_repair(64, 3)
+    model = window_delay_s(64, r=r, window_packets=64, blocking_prob=0.3, objective=objective, **FABRIC)
+    verdict = agreement(model, mean_interval(delays_s(64, r, 3)), detect=0.1e-3)
+    assert verdict.verdict == "disagrees"
+    assert verdict.measured - model == pytest.approx(missing_s, abs=0.04e-3)
 
 
 def test_both_engines_give_the_same_delays():
@@ -86,7 +85,7 @@ def test_both_engines_give_the_same_delays():
 
 
 def test_mean_over_packets_is_least_inside():
-    """The second reading, r as the cost objective prescribes: u-shaped, and its k = 28 beats both ends (p_B = 0.2)."""
+    """The second reading, r as the cost objective prescribes: u-shaped, and its k = 28 beats both ends."""
     runs = {
         k: run_units(k, r=best_repair(k, 2), n_paths=10, long_flows=2, windows=WINDOWS, seed=7) for k in (4, 28, 64)
     }

@@ -1,7 +1,8 @@
 """Agreement: units that decode from the packets that met no long flow, in simulated packets, against CAPS Eq. 2.
 
 CAPS Fig. 6(c) (40 paths, k = 10) and 8(c) (10 paths, 3 long flows). A packet is blocked when the trace shows it on
-the path of a long flow; the real codecs decide from the set of the others. Packets choose paths independently, so no bias.
+the path of a long flow; the real codecs decide from the set of the others. Packets choose paths
+independently, so no bias.
 """
 
 from functools import cache
