@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from capsim.fabric.kinds import ParallelPaths
 from capsim.fabric.traffic import Listed
 from capsim.hooks import Balancer
 from capsim.registry import scheme
@@ -101,6 +102,7 @@ def units_scenario(
         If there are more long flows or windows at once than hosts for them.
     """
     base = load_scenario("caps-units")
+    assert isinstance(base.fabric, ParallelPaths), "the preset is CAPS Fig. 1"
     hosts, spacing_s = base.fabric.hosts_per_side, 5e-3
     require(long_flows <= _LONG_HOSTS, f"long_flows = {long_flows}, but {_LONG_HOSTS} hosts send them")
     require(at_once <= hosts - _LONG_HOSTS, f"at_once = {at_once}, but {hosts - _LONG_HOSTS} hosts send windows")
