@@ -18,7 +18,6 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from capsim.fabric.kinds import ParallelPaths
 from capsim.fabric.traffic import Listed
 from capsim.hooks import Balancer
 from capsim.registry import scheme
