@@ -4,6 +4,7 @@ import contextlib
 import io
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def _visit_all(quick: bool) -> dict[str, Section]:
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
         for station in STATIONS:
             task = bar.add_task(station.doing, total=1.0)
-            sections[station.name] = station.visit(quick, lambda share, task=task: bar.advance(task, share))
+            sections[station.name] = station.visit(quick, partial(bar.advance, task))
             bar.update(task, completed=1.0)
     return sections
 

@@ -1,13 +1,16 @@
 """Station: the optimal coding unit in the setting of CAPS, section VI-D."""
 
-from typing import Any
+from typing import Any, Literal
 
 from capsmodel.coding_unit import delay_curve, optimal_coding_unit
 from capsmodel.experiments.published_caps import PAPER_PROBS, PAPER_UNITS, SETTING, WINDOW_PACKETS
 from capsmodel.experiments.tour.section import Advance, Column, Section, Station
 from capsmodel.plotting import plot_delay_curves
 
-_OBJECTIVES = {"eq4": "delay_eq4", "with_redundancy_cost": "delay_with_redundancy_cost"}
+_OBJECTIVES: dict[Literal["eq4", "with_redundancy_cost"], str] = {
+    "eq4": "delay_eq4",
+    "with_redundancy_cost": "delay_with_redundancy_cost",
+}
 _TITLES = {"eq4": "CAPS Eq. 4 as printed", "with_redundancy_cost": "with the time to send repair packets"}
 
 

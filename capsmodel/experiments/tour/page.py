@@ -26,7 +26,7 @@ figure { margin: 1.25rem 0; } img { display: block; max-width: 100%; margin: 0 a
 table { border-collapse: collapse; font-size: .85rem; width: 100%; font-variant-numeric: tabular-nums; }
 th { text-align: left; vertical-align: bottom; border-bottom: 2px solid var(--ink); font-weight: 600; }
 th, td { padding: .35rem .6rem; } td { border-bottom: 1px solid var(--line); }
-td.number, th.number { text-align: right; white-space: nowrap; }
+td.number, th.number { text-align: right; } td { white-space: nowrap; }
 pre { background: var(--tint); padding: .7rem .9rem; border-left: 3px solid var(--mark); white-space: pre-wrap;
   font: .82rem/1.5 ui-monospace, "DejaVu Sans Mono", Menlo, monospace; }
 footer { margin: 4rem 0 1rem; border-top: 1px solid var(--line); padding-top: 1rem; font-size: .9rem; }

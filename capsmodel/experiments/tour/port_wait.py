@@ -51,7 +51,7 @@ def _draw(rows: list[dict[str, Any]]) -> "Figure":
 
 
 def _visit(quick: bool, advance: Advance) -> Section:
-    packets = 20_000 if quick else 250_000
+    packets = 20_000 if quick else 500_000
     rows = []
     for load in LOADS:
         rows.append(_row(load, packets))

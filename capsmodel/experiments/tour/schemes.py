@@ -35,13 +35,14 @@ def _setting(quick: bool) -> tuple[Scenario, int, str]:
 
 
 def _rows(compared: Compared) -> list[dict[str, Any]]:
-    table = compared.table(tuple(figure for *_, figure in _SHOWN)).set_index(["scheme", "figure"])
+    records = compared.table(tuple(figure for *_, figure in _SHOWN)).to_dict("records")
+    found = {(record["scheme"], record["figure"]): record for record in records}
     rows = []
     for scheme in compared.schemes:
         row: dict[str, Any] = {"scheme": scheme}
         for key, _, factor, figure in _SHOWN:
-            row[key] = float(table.loc[(scheme, figure), "mean"]) * factor
-            row[f"{key}_half_width"] = float(table.loc[(scheme, figure), "half_width"]) * factor
+            row[key] = found[scheme, figure]["mean"] * factor
+            row[f"{key}_half_width"] = found[scheme, figure]["half_width"] * factor
         rows.append(row)
     return rows
 
@@ -49,7 +50,7 @@ def _rows(compared: Compared) -> list[dict[str, Any]]:
 def _finding(compared: Compared) -> str:
     """Say which scheme is best and where CAPS stands, with the paired interval of its ratio to ECMP."""
     table = compared.table(("mean_fct_short_s",))
-    best = table.loc[table["mean"].idxmin(), "scheme"]
+    best = table.sort_values("mean")["scheme"].iloc[0]
     caps = table[table["scheme"] == "caps"].iloc[0]
     return (
         f"Short flows finish soonest on average under {best}. CAPS needs {caps['ratio']:.2f} ± "

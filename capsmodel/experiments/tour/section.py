@@ -14,6 +14,11 @@ Advance = Callable[[float], None]
 """Called with the share of the station's work that has just been done."""
 
 
+def _short(value: float) -> str:
+    """Return three digits, without an exponent from 1000 on."""
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of the page's table.
@@ -40,7 +45,7 @@ class Column:
         if not math.isfinite(value):
             return "–"
         error = row[self.half_width] if self.half_width else math.nan
-        return f"{value:.3g}" if not math.isfinite(error) else f"{value:.3g} ± {error:.2g}"
+        return _short(value) if not math.isfinite(error) else f"{_short(value)} ± {_short(error)}"
 
 
 @dataclass(frozen=True, kw_only=True)
