@@ -13,10 +13,10 @@ from capsmodel._checks import ParameterError, require
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, print_table
 from capsmodel.codec.base import CodecError, PacketError
-from capsmodel.codec.files import SUFFIX, atomic_writer, decode_file, encode_file, read_packets
+from capsmodel.codec.files import SUFFIX, decode_file, encode_file, lose_packets, read_packets
 from capsmodel.codec.jit import first_use_reported
-from capsmodel.codec.packets import VARIANTS, Packet, Unit, build_code, to_bytes
-from capsmodel.codec.reception import Flags, arrivals, arrivals_by_path, decodes
+from capsmodel.codec.packets import VARIANTS, Unit, build_code
+from capsmodel.codec.reception import Draw, Flags, arrivals, arrivals_by_path, decodes
 from capsmodel.codec.stream import DEFAULT_WINDOW_UNITS, StreamEncoder
 from capsmodel.decoding import decode_prob
 from capsmodel.rank import decode_prob_rlnc
@@ -273,12 +273,9 @@ def simulate_loss(
     ]
     print_table(rows, title=f"{receptions} receptions, blocking probability {blocking:g}", as_json=json, as_csv=csv)
     if out is not None:
-        kept = _write_lossy(file, _target(out, out, file, force), draw, generator)
+        kept = lose_packets(file, _target(out, out, file, force), draw=draw, rng=generator)
         if not (json or csv):
             console().print(f"wrote {out}: {kept} packets")
-
-
-Draw = Callable[[int, int, np.random.Generator], Flags]
 
 
 def _loss(prob: float | None, n_paths: int | None, blocked_paths: int | None, in_turn: bool) -> tuple[float, Draw]:
@@ -317,21 +314,3 @@ def _loss_row(unit: Unit, units: int, arrived: Flags, blocking: float) -> dict[s
         "decode_prob": mds,
         "decode_prob_rlnc": dense,
     }
-
-
-def _write_lossy(file: Path, target: Path, draw: Draw, rng: np.random.Generator) -> int:
-    """Copy the packets that one reception lets through and return their number."""
-    kept = 0
-    arrived: dict[tuple[int, int], Flags] = {}
-    with file.open("rb") as stream, atomic_writer(target) as out:
-        for _, found in read_packets(stream):
-            if not isinstance(found, Packet):
-                continue
-            unit = found.unit
-            key = (unit.stream, unit.number)
-            if key not in arrived:
-                arrived = {key: draw(unit.n, 1, rng)[0]}  # packets of a unit stand together
-            if arrived[key][found.index]:
-                out.write(to_bytes(found))
-                kept += 1
-    return kept

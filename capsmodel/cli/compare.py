@@ -15,18 +15,13 @@ from capsmodel._checks import ParameterError, require
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, print_table
 from capsmodel.cli._scenario import Engine, ScenarioOptions, scenario_from
-from capsmodel.plotting import new_figure, save_figure
+from capsmodel.experiments.comparison import draw
+from capsmodel.plotting import save_figure
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 _FILES = frozenset({"runs.csv", "table.csv", "scenario.toml", "compare.png"})
-_PLOTTED = {
-    "mean_fct_short_s": ("mean FCT, short flows", "ms", 1e3),
-    "p99_fct_short_s": ("99th percentile FCT, short flows", "ms", 1e3),
-    "mean_throughput_long_bps": ("mean throughput, long flows", "Mbit/s", 1e-6),
-}
 
 
 def compare(
@@ -123,24 +118,6 @@ def _save(compared: Compared, scenario: Scenario, out: Path) -> None:
         compared.table(FIGURES).to_csv(folder / "table.csv", index=False)
         (folder / "scenario.toml").write_text(scenario.to_toml(), encoding="utf-8")
         save_figure(draw(compared), folder / "compare.png")
-
-
-def draw(compared: Compared) -> "Figure":
-    """Return the figure of a comparison: one panel for each figure of merit, dots with 95% intervals."""
-    figure = new_figure(width_in=10.0, height_in=3.2)
-    table = compared.table(tuple(_PLOTTED))
-    panels = figure.subplots(1, len(_PLOTTED), sharey=True)
-    for panel, (name, (title, unit, factor)) in zip(panels, _PLOTTED.items(), strict=True):
-        rows = table[table["figure"] == name]
-        mean, half_width = rows["mean"] * factor, rows["half_width"].fillna(0.0) * factor
-        panel.margins(x=0.08, y=0.15)
-        panel.errorbar(mean, rows["scheme"], xerr=half_width, fmt="o", capsize=3)
-        panel.axvline(0, alpha=0)  # the margin is taken of a range that begins at zero
-        panel.set(xlabel=f"{title} ({unit})")
-        panel.set_xlim(left=0)
-        panel.grid(axis="x", alpha=0.3)
-    panels[0].invert_yaxis()
-    return figure
 
 
 def schemes(*, json: Flag = False, csv: Flag = False) -> None:

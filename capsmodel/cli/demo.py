@@ -1,46 +1,85 @@
-"""``capsmodel demo``: the main job on the papers' settings, its tables and figures in one folder."""
+"""``capsmodel demo``: the tour of the package, as a page with its tables and figures in one folder."""
 
 import contextlib
 import io
+import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from capsmodel import __version__
 from capsmodel._checks import require
+from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, write_whole
 from capsmodel.cli.closed_forms import fct, redundancy, reordering
 from capsmodel.cli.optimal_k import optimal_k
+from capsmodel.experiments.tour import STATIONS
+from capsmodel.experiments.tour.page import page
+from capsmodel.experiments.tour.section import Section
+from capsmodel.plotting import save_figure
 
 # File name of each table and the command that makes it; the defaults are the papers' settings.
-_TABLES: dict[str, Callable[..., None]] = {
-    "optimal_k": optimal_k,
-    "redundancy": redundancy,
-    "reordering": reordering,
-    "fct": fct,
+_TABLES: dict[str, tuple[Callable[..., None], dict[str, Any]]] = {
+    "optimal_k": (optimal_k, {}),
+    "optimal_k_eq4": (optimal_k, {"objective": "eq4"}),
+    "redundancy": (redundancy, {}),
+    "reordering": (reordering, {}),
+    "fct": (fct, {}),
 }
 
 
-def _csv(command: Callable[..., None], **options: Any) -> str:
+def _csv(command: Callable[..., None], options: dict[str, Any]) -> str:
     with contextlib.redirect_stdout(io.StringIO()) as captured:
         command(csv=True, **options)
     return captured.getvalue()
 
 
-def demo(*, out: Path = Path("out")) -> None:
-    """Compute the optimal coding unit and the papers' tables, and leave them as CSV and figures in a folder.
+def _visit_all(quick: bool) -> dict[str, Section]:
+    screen = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    sections = {}
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        for station in STATIONS:
+            task = bar.add_task(station.doing, total=1.0)
+            sections[station.name] = station.visit(quick, partial(bar.advance, task))
+            bar.update(task, completed=1.0)
+    return sections
+
+
+def demo(*, out: Path = Path("out"), quick: Flag = False) -> None:
+    """Compute the tour, from the optimal coding unit to a recovered file, and leave a page, tables and figures.
 
     Parameters
     ----------
     out
-        The folder; made when it is missing.
+        The folder; made when it is missing. Open index.html in it.
+    quick
+        Simulate a tiny fabric and few packets: seconds, and wide intervals.
     """
     require(not out.exists() or out.is_dir(), f"--out = {out} is a file: name a folder")
+    started_s = time.monotonic()
     out.mkdir(parents=True, exist_ok=True)
-    optimal_k()
-    optimal_k(objective="eq4")
-    for name, command in _TABLES.items():
-        write_whole(out / f"{name}.csv", _csv(command))
-    write_whole(out / "optimal_k_eq4.csv", _csv(optimal_k, objective="eq4", plot=out / "delay_eq4.png"))
-    _csv(optimal_k, plot=out / "delay_with_redundancy_cost.png")
-    for path in sorted(out.iterdir()):
-        console().print(f"wrote {path}")
+    sections = _visit_all(quick)
+    written = []
+    for name, (command, options) in _TABLES.items():
+        write_whole(out / f"{name}.csv", _csv(command, options))
+        written.append(f"{name}.csv")
+    pngs = {}
+    for name, section in sections.items():
+        write_whole(out / f"{name}.csv", section.csv())
+        written.append(f"{name}.csv")
+        for figure, drawn in section.figures.items():
+            target = out / f"{figure}.png"
+            save_figure(drawn, target)
+            pngs[figure] = target.read_bytes()
+            written.append(target.name)
+    small = " Quick run: tiny fabric, few packets, nothing to conclude from." if quick else ""
+    note = f"Computed by capsmodel {__version__} in {time.monotonic() - started_s:.0f} s.{small}"
+    write_whole(out / "index.html", page(sections, pngs=pngs, note=note, files=sorted(written)))
+    for section in sections.values():
+        console().print(f"{section.title}\n  {section.finding}")
+    console().print(f"wrote {len(written) + 1} files; open {out / 'index.html'}")

@@ -6,6 +6,7 @@ Quantity              Symbol  Name                  Unit    Meaning
 packets of a file             `read_packets`        packet  parsed, or the reason why bytes are no packet
 file to packets               `encode_file`
 packets to file               `decode_file`
+packets that arrive           `lose_packets`        packet
 ====================  ======  ====================  ======  ===============================================
 
 A header gives the packet's length, so the file needs no index, may be cut, and may be joined with another of its
@@ -21,8 +22,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
+
 from capsmodel.codec.base import CodecError, PacketError
-from capsmodel.codec.packets import HEADER_BYTES, MAGIC, Packet, announced_bytes, parse
+from capsmodel.codec.packets import HEADER_BYTES, MAGIC, Packet, announced_bytes, parse, to_bytes
+from capsmodel.codec.reception import Draw, Flags
 from capsmodel.codec.stream import DEFAULT_WINDOW_UNITS, Reception, StreamDecoder, StreamEncoder
 
 SUFFIX = ".caps"
@@ -126,6 +130,34 @@ def encode_file(source: Path, target: Path, encoder: StreamEncoder) -> int:
             out.write(packet)
             count += 1
     return count
+
+
+def lose_packets(source: Path, target: Path, *, draw: Draw, rng: np.random.Generator) -> int:
+    """Write to `target` the packets of file `source` that one reception lets through, and return their number.
+
+    Parameters
+    ----------
+    source, target : Path
+        Files of packets; those of a unit stand together.
+    draw : callable
+        Such as :func:`capsmodel.codec.reception.arrivals`, its losses fixed.
+    rng : numpy.random.Generator
+        Source of the losses.
+    """
+    kept = 0
+    arrived: dict[tuple[int, int], Flags] = {}
+    with source.open("rb") as stream, atomic_writer(target) as out:
+        for _, found in read_packets(stream):
+            if not isinstance(found, Packet):
+                continue
+            unit = found.unit
+            key = (unit.stream, unit.number)
+            if key not in arrived:
+                arrived = {key: draw(unit.n, 1, rng)[0]}
+            if arrived[key][found.index]:
+                out.write(to_bytes(found))
+                kept += 1
+    return kept
 
 
 @dataclass

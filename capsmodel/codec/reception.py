@@ -7,6 +7,8 @@ r"""Which packets of a unit arrive, and whether they determine its source: the m
 | receptions that decode | p_S | `decodes` | – | caps Eq. 2 |
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -14,6 +16,8 @@ from capsmodel._checks import probability, require
 from capsmodel.codec.base import BlockCode, whole_number
 
 Flags = npt.NDArray[np.bool_]
+Draw = Callable[[int, int, np.random.Generator], Flags]
+"""Packets of a unit, receptions and source of randomness, to the packets that arrive."""
 
 
 def arrivals(n: int, *, blocking_prob: float, receptions: int, rng: np.random.Generator | int | None = None) -> Flags:

@@ -12,12 +12,9 @@ import numpy.typing as npt
 import pytest
 from scipy.stats import norm
 
-from capsim.fabric.kinds import Dumbbell
-from capsim.fabric.traffic import Poisson
-from capsim.fabric.wiring import LinkChange
 from capsim.results import Result
-from capsim.scenario import Scenario
-from capsim.simulate import simulate
+from capsmodel.experiments.single_port import FAST_BPS, HEADER_BYTES, RATE_BPS, service_law, service_s, simulated_port
+from capsmodel.experiments.single_port import waits_s as simulated_waits_s
 from capsmodel.queueing import mg1_mean_wait, mg1_wait_prob
 from capsmodel.service import Deterministic, Empirical
 
@@ -26,40 +23,22 @@ LOADS, MIXES = (0.5, 0.8), ("M/D/1", "M/G/1")
 N_CHECKS = 3 * len(LOADS) * len(MIXES)
 Z = float(norm.isf(FAMILY_FALSE_ALARM / (2 * N_CHECKS)))
 FLOWS, BATCHES = 250_000, 40
-RATE_BPS, HEADER_BYTES = 1e9, 40
 PAYLOADS = {"M/D/1": (1460,), "M/G/1": (100, 1460)}  # equally frequent
 
 
-def service_s(mix: str) -> tuple[float, ...]:
-    return tuple(8 * (payload + HEADER_BYTES) / RATE_BPS for payload in PAYLOADS[mix])
-
-
 def law(mix: str) -> Deterministic | Empirical:
-    times = service_s(mix)
-    return Deterministic(times[0]) if len(times) == 1 else Empirical(times, (1 / len(times),) * len(times))
+    return service_law(PAYLOADS[mix])
 
 
 @cache
 def run(mix: str, load: float) -> Result:
-    sizes = PAYLOADS[mix]
-    per_s = load / law(mix).mean / len(sizes)
-    slow = LinkChange(between=("host0", "left"), one_way=True, rate_bps=RATE_BPS)
-    only_host0 = {"pairs": "sides", "flows": FLOWS // len(sizes), "flows_per_s": per_s}
-    return simulate(
-        Scenario(
-            fabric=Dumbbell(hosts_per_side=1, rate_bps=1e12, delay_s=0.0, links=(slow,)),
-            traffic=tuple(Poisson(flow_bytes=size, **only_host0) for size in sizes),
-            seed=11,
-        )
-    )
+    return simulated_port(PAYLOADS[mix], load=load, packets=FLOWS, seed=11)
 
 
 def waits_s(mix: str, load: float) -> npt.NDArray[np.float64]:
     result = run(mix, load)
     assert result.summary.unfinished_flows == result.summary.timeouts == result.summary.packets_dropped == 0
-    flows = result.flows[len(result.flows) // 20 :]
-    bits = 8 * (flows["flow_bytes"].to_numpy() + HEADER_BYTES)
-    waits = flows["fct_s"].to_numpy() - bits / RATE_BPS - 2 * bits / 1e12
+    waits = simulated_waits_s(result)
     assert waits.min() > -1e-9
     return np.maximum(waits, 0.0)
 
@@ -90,7 +69,7 @@ def test_probability_of_waiting_at_all(mix: str, load: float) -> None:
 @pytest.mark.parametrize("mix", MIXES)
 def test_tail_of_the_wait(mix: str, load: float) -> None:
     """Half-way between two sums of service times, where the law of a lattice does not jump."""
-    threshold_s = 2.5 * service_s(mix)[-1] - 1e-9
+    threshold_s = 2.5 * service_s(PAYLOADS[mix])[-1] - 1e-9
     model = mg1_wait_prob(threshold_s, load=load, service=law(mix))
     assert_agrees((waits_s(mix, load) > threshold_s).astype(float), model, detectable=0.25)
 
@@ -102,7 +81,7 @@ def test_mean_queue_obeys_littles_law(mix: str, load: float) -> None:
     result = run(mix, load)
     nic = result.ports.iloc[int(np.flatnonzero(result.ports["name"] == "host0>left")[0])]
     bits = 8 * (result.flows["flow_bytes"].to_numpy() + HEADER_BYTES)
-    in_nic_s = result.flows["fct_s"].to_numpy() - 2 * bits / 1e12
+    in_nic_s = result.flows["fct_s"].to_numpy() - 2 * bits / FAST_BPS
     expected = in_nic_s.sum() / result.resources.simulated_s
     assert nic["mean_queue_packets"] == pytest.approx(expected, rel=1e-6)
     assert nic["utilisation"] == pytest.approx(bits.sum() / RATE_BPS / result.resources.simulated_s, rel=1e-9)

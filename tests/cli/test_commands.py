@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from html.parser import HTMLParser
 
 import pytest
 
@@ -73,10 +74,32 @@ def test_plot_is_written_whole(suffix, tmp_path, capsys):
     assert target.read_bytes()[:4] in (b"\x89PNG", b"%PDF", b"<?xm")
 
 
-def test_demo_leaves_tables_and_figures(tmp_path, capsys):
-    run(f"demo --out {tmp_path / 'out'}", capsys)
-    names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names == {
-        "delay_eq4.png", "delay_with_redundancy_cost.png", "fct.csv", "optimal_k.csv", "optimal_k_eq4.csv",
-        "redundancy.csv", "reordering.csv",
-    }  # fmt: skip
+class Resources(HTMLParser):
+    """Collects what a page would load or open."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.loaded, self.links = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        values = dict(attrs)
+        self.loaded += [values[name] for name in ("src", "data") if name in values]
+        self.links += [values["href"]] if "href" in values else []
+
+
+def test_demo_leaves_a_page_that_stands_alone(tmp_path, capsys):
+    out = tmp_path / "out"
+    text = run(f"demo --quick --out {out}", capsys)
+    tables = {"coding_unit", "optimal_k", "optimal_k_eq4", "redundancy", "reordering", "fct", "schemes", "port_wait"}
+    figures = {"delay_eq4", "delay_with_redundancy_cost", "schemes", "port_wait", "recovery"}
+    named = {f"{name}.csv" for name in tables | {"recovery"}} | {f"{name}.png" for name in figures}
+    assert {path.name for path in out.iterdir()} == {"index.html"} | named
+    page = Resources()
+    page.feed((out / "index.html").read_text(encoding="utf-8"))
+    assert not {"script", "link", "iframe"} & set(page.tags)
+    assert len(page.loaded) == len(figures)
+    assert all(source.startswith("data:image/png;base64,") for source in page.loaded)
+    assert {link for link in page.links if not link.startswith("#")} == named
+    assert "recovered" in (out / "recovery.csv").read_text(encoding="utf-8")
+    assert "wrote 15 files" in text

@@ -1,0 +1,79 @@
+"""Station: the M/D/1 wait at a port, closed form against simulated packets."""
+
+from typing import TYPE_CHECKING, Any
+
+from capsmodel.experiments.agreement import agreement
+from capsmodel.experiments.single_port import service_law, simulated_port, waits_s
+from capsmodel.experiments.steady_state import batch_means
+from capsmodel.experiments.tour.section import Advance, Column, Section, Station
+from capsmodel.plotting import new_figure
+from capsmodel.queueing import mg1_mean_wait
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PAYLOAD_BYTES, SEED, LOADS = 1460, 11, (0.3, 0.5, 0.7, 0.8)
+DETECT = 0.1
+"""Relative error of the model that must be found."""
+
+
+def _model_us(load: float) -> float:
+    service = service_law((PAYLOAD_BYTES,))
+    wait_s = mg1_mean_wait(load, mean_service=service.mean, second_moment_service=service.second_moment)
+    return float(wait_s) * 1e6
+
+
+def _row(load: float, packets: int) -> dict[str, Any]:
+    result = simulated_port((PAYLOAD_BYTES,), load=load, packets=packets, seed=SEED)
+    found = batch_means(waits_s(result) * 1e6)
+    model = _model_us(load)
+    verdict = agreement(model, found, detect=DETECT * model)
+    return {
+        "load": load,
+        "model_us": model,
+        "simulated_us": found.value,
+        "simulated_half_width_us": (found.high - found.low) / 2,
+        "p_value": verdict.p_value,
+        "verdict": verdict.verdict,
+    }
+
+
+def _draw(rows: list[dict[str, Any]]) -> "Figure":
+    figure = new_figure(width_in=6.4, height_in=3.6)
+    axes = figure.add_subplot()
+    loads = [percent / 100 for percent in range(5, 86)]
+    axes.plot(loads, [_model_us(load) for load in loads], label="M/D/1, closed form")
+    measured, errors = [row["simulated_us"] for row in rows], [row["simulated_half_width_us"] for row in rows]
+    axes.errorbar(LOADS, measured, yerr=errors, fmt="o", capsize=3, label="simulated packets, 95% interval")
+    axes.set(xlabel="load of the port", ylabel="mean wait (µs)", ylim=(0, None))
+    axes.legend(frameon=False)
+    return figure
+
+
+def _visit(quick: bool, advance: Advance) -> Section:
+    packets = 20_000 if quick else 500_000
+    rows = []
+    for load in LOADS:
+        rows.append(_row(load, packets))
+        advance(1 / len(LOADS))
+    agreed = sum(row["verdict"] == "agrees" for row in rows)
+    return Section(
+        title="Do model and simulator agree?",
+        reading="The line is the mean wait of a packet at a 1 Gbit/s port by queueing theory, the dots are waits of "
+        "packets in the simulator; they should lie on the line.",
+        finding=f"At {agreed} of {len(rows)} loads they agree: the test is two-sided, over {packets} packets each, "
+        f'with "too few samples" where an error of {DETECT:.0%} could have been missed.',
+        command="pytest tests/agreement/test_single_port_queue.py",
+        columns=(
+            Column("load", "load"),
+            Column("model_us", "closed form (µs)"),
+            Column("simulated_us", "simulated (µs)", "simulated_half_width_us"),
+            Column("p_value", "p-value"),
+            Column("verdict", "verdict"),
+        ),
+        rows=rows,
+        figures={"port_wait": _draw(rows)},
+    )
+
+
+STATION = Station("port_wait", "model against simulation", _visit)
