@@ -21,11 +21,12 @@ from capsmodel.experiments.statistics import mean_interval, welch_difference
 FABRIC = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}
 SIZES = (1, 4, 16, 28, 32, 61, 64)
 WINDOWS = 400
+SEED = 20261121  # the tests were written from seed 7; this one confirms them
 
 
 @cache
 def delays_s(k, r, long_flows):
-    return window_delays_s(run_units(k, r=r, n_paths=10, long_flows=long_flows, windows=WINDOWS, seed=7))
+    return window_delays_s(run_units(k, r=r, n_paths=10, long_flows=long_flows, windows=WINDOWS, seed=SEED))
 
 
 def ceiling(k, long_flows):
@@ -87,7 +88,7 @@ def test_both_engines_give_the_same_delays():
 def test_mean_over_packets_is_least_inside():
     """The second reading, r as the cost objective prescribes: u-shaped, and its k = 28 beats both ends."""
     runs = {
-        k: run_units(k, r=best_repair(k, 2), n_paths=10, long_flows=2, windows=WINDOWS, seed=7) for k in (4, 28, 64)
+        k: run_units(k, r=best_repair(k, 2), n_paths=10, long_flows=2, windows=WINDOWS, seed=SEED) for k in (4, 28, 64)
     }
     found = {k: mean_packet_delays_s(result) for k, result in runs.items()}
     assert welch_difference(found[4], found[28], confidence=0.999).low > 0.02e-3
