@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from capsmodel._checks import ParameterError
+from capsmodel._files import atomic_writer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,14 +63,8 @@ def save_figure(figure: Figure, path: Path) -> None:
         raise ParameterError(f"{path} has no known figure suffix: use .png, .pdf or .svg")
     if not path.parent.is_dir():
         raise ParameterError(f"{path.parent} is no folder: make it first or choose another place for {path.name}")
-    handle, partial = tempfile.mkstemp(dir=path.parent, suffix=path.suffix)
-    os.close(handle)
-    try:
-        figure.savefig(partial, dpi=150, format=suffix)
-        Path(partial).chmod(0o644)
-        Path(partial).replace(path)
-    finally:
-        Path(partial).unlink(missing_ok=True)
+    with atomic_writer(path) as file:
+        figure.savefig(file, dpi=150, format=suffix)
 
 
 def plot_delay_curves(curves: Sequence[DelayCurve], blocking_probs: Sequence[float], *, title: str = "") -> Figure:

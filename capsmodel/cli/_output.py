@@ -12,6 +12,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from capsmodel._files import atomic_writer
+
 # Wide enough that no cell is cut when the reader is a file or a pipe.
 _PIPE_COLUMNS = 400
 
@@ -52,9 +54,8 @@ def print_table(
 
 def write_whole(path: Path, text: str) -> None:
     """Write `text` to `path` in one step: the file is either whole or as it was."""
-    partial = path.with_suffix(path.suffix + ".part")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
+    with atomic_writer(path) as file:
+        file.write(text.encode())
 
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"

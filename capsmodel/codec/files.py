@@ -14,16 +14,14 @@ stream. After damage the reader goes on at the next magic. The suffix is ``.caps
 file beside the target and renamed: a target is complete or is not there.
 """
 
-import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
+from capsmodel._files import atomic_writer
 from capsmodel.codec.base import CodecError, PacketError
 from capsmodel.codec.packets import HEADER_BYTES, MAGIC, Packet, announced_bytes, parse, to_bytes
 from capsmodel.codec.reception import Draw, Flags
@@ -31,30 +29,6 @@ from capsmodel.codec.stream import DEFAULT_WINDOW_UNITS, Reception, StreamDecode
 
 SUFFIX = ".caps"
 _CHUNK_BYTES = 1 << 20
-
-
-@contextmanager
-def atomic_writer(target: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file that takes the place of `target` when the block ends without an exception."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    """Return the process's mask of file permissions, which the temporary file was made without regard to."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 class _Window:

@@ -5,8 +5,6 @@ tasks with function, payload and processor time, beside schema, software and env
 """
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from capsmodel._checks import ParameterError, require
+from capsmodel._files import atomic_writer
 from capsmodel.experiments.manifest import SCHEMA, canonical_json, environment, software
 
 TASK_COLUMN = "task_id"
@@ -37,14 +36,8 @@ def write_part(table: Any, path: Path, *, tasks: Sequence[dict[str, Any]]) -> No
     """
     manifest = {"schema": SCHEMA, "software": software(), "environment": environment(), "tasks": list(tasks)}
     metadata = (table.schema.metadata or {}) | {_KEY: canonical_json(manifest).encode()}
-    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-    os.close(handle)
-    try:
-        pq.write_table(table.replace_schema_metadata(metadata), partial, compression="zstd")
-        Path(partial).chmod(0o644)
-        Path(partial).replace(path)
-    finally:
-        Path(partial).unlink(missing_ok=True)
+    with atomic_writer(path) as file:
+        pq.write_table(table.replace_schema_metadata(metadata), file, compression="zstd")
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

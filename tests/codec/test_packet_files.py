@@ -5,8 +5,9 @@ import io
 import numpy as np
 import pytest
 
+from capsmodel._files import atomic_writer
 from capsmodel.codec import CodecError, PacketError
-from capsmodel.codec.files import atomic_writer, decode_file, encode_file, read_packets
+from capsmodel.codec.files import decode_file, encode_file, read_packets
 from capsmodel.codec.packets import HEADER_BYTES
 from capsmodel.codec.stream import StreamEncoder, StreamIncomplete
 

@@ -1,0 +1,32 @@
+"""Write a file whole or not at all: the one place that knows how."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+
+@contextmanager
+def atomic_writer(target: Path) -> Iterator[BinaryIO]:
+    """Open a temporary file that takes the place of `target` when the block ends without an exception."""
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    """Return the process's mask of file permissions, which the temporary file was made without regard to."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
