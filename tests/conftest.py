@@ -1,6 +1,39 @@
-"""Settings of all tests: Hypothesis draws the same examples every time and never looks at the clock."""
+"""Settings of all tests: Hypothesis draws the same examples every time; comparisons with models are counted."""
 
+import pytest
 from hypothesis import settings
+
+from capsmodel.experiments.agreement import FAMILY_FALSE_ALARM_PROB, FAMILY_TESTS
 
 settings.register_profile("capsmodel", deadline=None, derandomize=True)
 settings.load_profile("capsmodel")
+
+
+class Comparisons:
+    """Counts the comparisons that the fixture `compare` noted, in whatever process; ``-v`` lists them."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call":
+            test = report.nodeid.rpartition("/")[2]
+            self.lines += [f"{test}: {text}" for name, text in report.user_properties if name == "agreement"]
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if len(self.lines) > FAMILY_TESTS:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if not self.lines:
+            return
+        if terminalreporter.verbosity > 0:
+            terminalreporter.section("agreement")
+            terminalreporter.write("".join(f"{line}\n" for line in self.lines))
+        count = f"{len(self.lines)} comparisons of models with measurements"
+        shared = f"a false-alarm probability of {FAMILY_FALSE_ALARM_PROB:g} is shared by at most {FAMILY_TESTS}"
+        terminalreporter.write_line(f"agreement: {count}; {shared}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Comparisons())

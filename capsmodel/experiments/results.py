@@ -110,10 +110,12 @@ def _by_task(sources: Iterable[str | Path], wanted: set[str] | None) -> tuple[di
     records: dict[str, Any] = {}
     versions = set()
     for path in _files(sources):
-        manifest, table = read_manifest(path), pq.read_table(path).replace_schema_metadata(None)
-        for task in manifest["tasks"]:
-            if wanted is not None and task["id"] not in wanted:
-                continue
+        manifest = read_manifest(path)
+        tasks = [task for task in manifest["tasks"] if wanted is None or task["id"] in wanted]
+        if not tasks:
+            continue
+        table = pq.read_table(path).replace_schema_metadata(None)
+        for task in tasks:
             versions.add(manifest["software"]["version"])
             rows = table.filter(pc.equal(table[TASK_COLUMN], task["id"]))
             same = task["id"] not in found or rows.equals(found[task["id"]])

@@ -4,14 +4,14 @@ A task is a function, by its dotted name, and its keyword arguments. Its rows go
 sweep, so a sweep that was killed does only what is missing when it is started again::
 
     tasks = [Task(function="mystudy.measure", payload={"load": load, "seed": seed}) for load in loads for seed in seeds]
-    run_sweep(tasks, "results/mystudy")
-    frame = merge(["results/mystudy"], task_ids=[task.id for task in tasks])
+    frame = gather(tasks, "results/mystudy")
 
 The id covers function, arguments, and the versions of this package and of the file format, not the function's source:
 change the arguments or the folder when you change your function.
 """
 
 import json
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ from capsmodel.experiments.manifest import SCHEMA, canonical_json, content_id, s
 from capsmodel.experiments.progress import track
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge, write_part
 
-__all__ = ["Executor", "SweepError", "SweepReport", "Task", "all_cores", "merge", "one_by_one", "run_sweep"]
+__all__ = ["Executor", "SweepError", "SweepReport", "Task", "all_cores", "gather", "merge", "one_by_one", "run_sweep"]
 
 
 class SweepError(RuntimeError):
@@ -161,6 +161,45 @@ def run_sweep(
     if failures:
         raise SweepError(f"{len(failures)} of {len(missing)} tasks failed, the others are stored; {failures[0]}")
     return SweepReport(ran=len(missing), found=len(asked) - len(missing))
+
+
+def gather(
+    tasks: Sequence[Task], folder: str | Path | None = None, *, executor: Executor | None = None, label: str = "sweep"
+) -> pd.DataFrame:
+    """Run the tasks that `folder` lacks and return the rows of all, in the order of `tasks`.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        Independent of each other; one that is there twice runs once.
+    folder : path, optional
+        Where the parts are kept; without one they are forgotten.
+    executor, label
+        As in :func:`run_sweep`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Task id, plain arguments of the task, and the columns of its function.
+
+    Raises
+    ------
+    ParameterError
+        If `folder` is a file or holds a file that is no part.
+    SweepError
+        If tasks failed, after all others have been run and stored.
+
+    Examples
+    --------
+    >>> gather([Task(function="builtins.dict", payload={"load": 0.5})], executor=one_by_one)["load"].item()
+    0.5
+    """
+    if folder is None:
+        with tempfile.TemporaryDirectory() as forgotten:
+            return gather(tasks, forgotten, executor=executor, label=label)
+    once = {task.id: task for task in tasks}
+    run_sweep(once.values(), folder, executor=executor, label=label)
+    return merge([folder], task_ids=list(once))
 
 
 def _store(outcomes: Sequence[_Outcome], folder: Path) -> list[str]:

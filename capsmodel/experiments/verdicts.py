@@ -43,12 +43,15 @@ class Verdict:
         One of `VERDICT_WORDS`.
     reason : str
         Setting chosen where the paper leaves one out, and what explains a difference.
+    interval : tuple of float
+        Low and high end of the 95% interval of a single measured value; empty where a formula gives it exactly.
     """
 
     id: str
     value: tuple[float, ...]
     verdict: VerdictWord
     reason: str
+    interval: tuple[float, ...] = ()
 
 
 ClaimFunction = Callable[[Claim], Verdict]

@@ -8,7 +8,7 @@ import pytest
 
 from capsmodel import repair_packets, traffic_overhead
 from capsmodel.coding_unit import buffering_delay_s
-from capsmodel.experiments.coding_units import run_units, unit_waits_s
+from capsmodel.experiments.measurements.coding_units import run_units, unit_waits_s
 
 
 @pytest.mark.parametrize("k", [1, 2, 8, 16, 32, 64])

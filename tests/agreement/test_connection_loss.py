@@ -5,7 +5,7 @@ import pytest
 
 from capsmodel.congestion import WINDOW_FLUCTUATION_BIAS, lia_equilibrium_windows
 from capsmodel.experiments.agreement import agreement
-from capsmodel.experiments.coupled_windows import simulate_coupled_windows
+from capsmodel.experiments.measurements.coupled_windows import simulate_coupled_windows
 from capsmodel.multipath import connection_loss_prob, redundancy_ratio
 
 PATHS = {

@@ -18,7 +18,7 @@ from capsmodel.congestion import (
     single_path_window,
 )
 from capsmodel.experiments.agreement import agreement
-from capsmodel.experiments.coupled_windows import CoupledWindows, simulate_coupled_windows
+from capsmodel.experiments.measurements.coupled_windows import CoupledWindows, simulate_coupled_windows
 
 PATHS = {
     "one path": ((0.005,), (1.0,)),

@@ -15,7 +15,12 @@ import pytest
 from capsmodel import repair_packets
 from capsmodel.coding_unit import delay_curve, optimal_coding_unit, window_delay_s
 from capsmodel.experiments.agreement import agreement
-from capsmodel.experiments.coding_units import WINDOW_PACKETS, mean_packet_delays_s, run_units, window_delays_s
+from capsmodel.experiments.measurements.coding_units import (
+    WINDOW_PACKETS,
+    mean_packet_delays_s,
+    run_units,
+    window_delays_s,
+)
 from capsmodel.experiments.statistics import mean_interval, welch_difference
 
 FABRIC = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}

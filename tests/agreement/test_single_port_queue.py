@@ -13,8 +13,15 @@ import pytest
 from scipy.stats import norm
 
 from capsim.results import Result
-from capsmodel.experiments.single_port import FAST_BPS, HEADER_BYTES, RATE_BPS, service_law, service_s, simulated_port
-from capsmodel.experiments.single_port import waits_s as simulated_waits_s
+from capsmodel.experiments.measurements.single_port import (
+    FAST_BPS,
+    HEADER_BYTES,
+    RATE_BPS,
+    service_law,
+    service_s,
+    simulated_port,
+)
+from capsmodel.experiments.measurements.single_port import waits_s as simulated_waits_s
 from capsmodel.queueing import mg1_mean_wait, mg1_wait_prob
 from capsmodel.service import Deterministic, Empirical
 

@@ -17,7 +17,7 @@ from capsmodel.codec.ldpc import LdpcStaircase
 from capsmodel.codec.reception import decodes
 from capsmodel.codec.rlnc import RandomLinear
 from capsmodel.experiments.agreement import Count, agreement
-from capsmodel.experiments.coding_units import run_units, unblocked_packets
+from capsmodel.experiments.measurements.coding_units import run_units, unblocked_packets
 
 DETECT = 0.06
 

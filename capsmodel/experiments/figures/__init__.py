@@ -6,22 +6,33 @@ A module of this folder whose name has no leading underscore is a figure, ``caps
 - ``CLAIMS``, the ids of the rows of ``claims.csv`` that the figure decides;
 - ``data(*, quick)``, a DataFrame in long form whose columns name their units;
 - ``draw(frame)``, the figure, with the paper's printed points and bounds in black.
+
+A figure from packets has, instead of ``CLAIMS`` and ``data(*, quick)``,
+
+- ``tasks(*, quick)``, the list of simulations, tasks of a sweep (:mod:`capsmodel.experiments.sweep`);
+- ``data(rows)``, the DataFrame made of all rows of these tasks;
+- ``JUDGES``, for each claim that it decides a function ``(claim, frame) -> Verdict`` of the full frame.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from capsmodel._checks import ParameterError
+from capsmodel.experiments.sweep import Task, gather
+from capsmodel.experiments.verdicts import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
+
+    from capsmodel._paper_index import Claim
 
 __all__ = ["PublishedFigure", "published_figure", "published_figures"]
 
@@ -40,18 +51,25 @@ class PublishedFigure:
         What the paper leaves out and what was taken instead.
     claims : tuple of str
         Rows of ``claims.csv`` that it decides.
+    tasks : callable
+        ``tasks(quick=False)`` returns its simulations; none for a closed form. `quick` takes fewer.
     data : callable
-        ``data(quick=False)`` returns the table; `quick` takes a coarser grid.
+        ``data(quick=False, results=None)`` returns the table, from simulations kept in the folder `results`; `quick`
+        takes a coarser grid.
     draw : callable
         ``draw(frame)`` returns the matplotlib figure.
+    judges : mapping
+        For each claim that packets decide, ``judges[claim.id](claim, frame)`` returns the verdict.
     """
 
     name: str
     title: str
     choices: str
     claims: tuple[str, ...]
+    tasks: Callable[..., Sequence[Task]]
     data: Callable[..., "DataFrame"]
     draw: Callable[["DataFrame"], "Figure"]
+    judges: Mapping[str, Callable[["Claim", "DataFrame"], Verdict]]
 
 
 def _in_order(name: str) -> list[str | int]:
@@ -60,11 +78,22 @@ def _in_order(name: str) -> list[str | int]:
 
 
 def _load(module_name: str) -> PublishedFigure:
-    module = import_module(f"{__name__}.{module_name}")
+    module: Any = import_module(f"{__name__}.{module_name}")
     title, _, choices = (module.__doc__ or "").strip().partition("\n")
+    packets = hasattr(module, "tasks")
+    judges = module.JUDGES if packets else {}
+
+    def tasks(*, quick: bool = False) -> Sequence[Task]:
+        return module.tasks(quick=quick) if packets else []
+
+    def data(*, quick: bool = False, results: Path | None = None) -> "DataFrame":
+        rows = {"rows": gather(tasks(quick=quick), results, label=module_name)} if packets else {"quick": quick}
+        frame: DataFrame = module.data(**rows)
+        return frame
+
     return PublishedFigure(
         name=module_name.replace("_", "-"), title=title, choices=choices.strip(),
-        claims=module.CLAIMS, data=module.data, draw=module.draw,
+        claims=tuple(judges) if packets else module.CLAIMS, tasks=tasks, data=data, draw=module.draw, judges=judges,
     )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from capsmodel.experiments.agreement import agreement
-from capsmodel.experiments.single_port import service_law, simulated_port, waits_s
+from capsmodel.experiments.measurements.single_port import service_law, simulated_port, waits_s
 from capsmodel.experiments.steady_state import batch_means
 from capsmodel.experiments.tour.section import Advance, Column, Section, Station
 from capsmodel.plotting import new_figure

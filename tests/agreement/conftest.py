@@ -1,0 +1,48 @@
+"""What agreement tests share: results of simulations, kept for the session, and comparisons that are counted."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from capsmodel.experiments.agreement import Agreement, Samples, agreement
+from capsmodel.experiments.sweep import Task, gather, one_by_one
+
+
+@pytest.fixture(scope="session")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of this session's results, one for all workers of xdist."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "results"
+
+
+@pytest.fixture(scope="session")
+def measured(results: Path) -> Callable[..., pd.DataFrame]:
+    """Return ``measured("dotted.function", {"seed": 1}, {"seed": 2})``: the rows of one task for each payload."""
+    known: dict[tuple[str, ...], pd.DataFrame] = {}
+
+    def rows(function: str, *payloads: dict[str, Any]) -> pd.DataFrame:
+        tasks = [Task(function=function, payload=payload) for payload in payloads]
+        ids = tuple(task.id for task in tasks)
+        if ids not in known:
+            # Workers of xdist keep all cores busy already.
+            alone = "PYTEST_XDIST_WORKER" in os.environ or len(tasks) == 1
+            known[ids] = gather(tasks, results, executor=one_by_one if alone else None)
+        return known[ids]
+
+    return rows
+
+
+@pytest.fixture
+def compare(request: pytest.FixtureRequest) -> Callable[..., Agreement]:
+    """Return :func:`agreement` that notes each comparison, so that they can be counted and listed."""
+
+    def noted(model: float, samples: Samples, **how: float) -> Agreement:
+        verdict = agreement(model, samples, **how)
+        request.node.user_properties.append(("agreement", str(verdict)))
+        return verdict
+
+    return noted
