@@ -35,5 +35,10 @@ class Comparisons:
         terminalreporter.write_line(f"agreement: {count}; {shared}")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    text = "add N to the seed of every measurement in tests/agreement: the same tests on packets never seen before"
+    parser.addoption("--fresh-seeds", type=int, default=0, metavar="N", help=text)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Comparisons())

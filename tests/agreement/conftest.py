@@ -20,12 +20,14 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def measured(results: Path) -> Callable[..., pd.DataFrame]:
+def measured(results: Path, pytestconfig: pytest.Config) -> Callable[..., pd.DataFrame]:
     """Return ``measured("dotted.function", {"seed": 1}, {"seed": 2})``: the rows of one task for each payload."""
+    shift = pytestconfig.getoption("fresh_seeds")
     known: dict[tuple[str, ...], pd.DataFrame] = {}
 
     def rows(function: str, *payloads: dict[str, Any]) -> pd.DataFrame:
-        tasks = [Task(function=function, payload=payload) for payload in payloads]
+        fresh = ({**payload, "seed": payload["seed"] + shift} for payload in payloads)
+        tasks = [Task(function=function, payload=payload) for payload in fresh]
         ids = tuple(task.id for task in tasks)
         if ids not in known:
             # Workers of xdist keep all cores busy already.
