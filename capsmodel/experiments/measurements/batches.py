@@ -25,7 +25,8 @@ def batch_columns(**runs: npt.ArrayLike) -> dict[str, float]:
     Returns
     -------
     dict
-        ``name`` and ``error_name`` for each run, and ``degrees_of_freedom``; :func:`batch_mean` reads them.
+        ``name`` and ``error_name`` for each run, and ``degrees_of_freedom``; :func:`batch_mean` reads them. The error
+        of a run that does not vary is unknown, NaN: nothing happened that could happen.
 
     Examples
     --------
@@ -35,8 +36,12 @@ def batch_columns(**runs: npt.ArrayLike) -> dict[str, float]:
     """
     columns: dict[str, float] = {}
     for name, run in runs.items():
-        found = batch_means(np.asarray(run, float), batches=BATCHES)
-        columns |= {name: found.value, f"error_{name}": found.standard_error}
+        samples = np.asarray(run, float)
+        if np.ptp(samples) == 0:
+            columns |= {name: float(samples[0]), f"error_{name}": float("nan")}
+        else:
+            found = batch_means(samples, batches=BATCHES)
+            columns |= {name: found.value, f"error_{name}": found.standard_error}
     return columns | {"degrees_of_freedom": BATCHES - 1}
 
 
