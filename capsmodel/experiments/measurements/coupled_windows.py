@@ -8,13 +8,17 @@ rate of the connection          :math:`\lambda`  ``CoupledWindows.packets_per_s`
 share of packets lost           :math:`p`        ``CoupledWindows.lost_share``            –
 =============================== ================ ======================================== =========
 
+:func:`averaged_windows` gives their means over connections as rows of a table.
+
 It keeps what the equations of :mod:`capsmodel.congestion` drop, the fluctuation of windows, and drops what they drop:
 timeouts, a minimum window, the round trip between a loss and the answer to it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from capsmodel._checks import FloatArray, ParameterError, Scalars, require, whole
 from capsmodel.congestion import lia_equilibrium_windows
@@ -100,6 +104,59 @@ def simulate_coupled_windows(
     for _ in range(count // 4):
         _send(windows, loss, rtts, draw)
     return _averages(windows, loss, rtts, count, draw)
+
+
+def averaged_windows(
+    loss_probs: Sequence[float], *, rtts_s: Sequence[float], connections: int, packets: int, seed: int
+) -> pd.DataFrame:
+    r"""Return the means over connections of :func:`simulate_coupled_windows`, each with its standard error.
+
+    Parameters
+    ----------
+    loss_probs, rtts_s : list of float
+        Loss probability and round-trip time, in seconds, of each path.
+    connections, packets : int
+        As there; at least two connections.
+    seed : int
+        Seed of the run.
+
+    Returns
+    -------
+    DataFrame
+        One row for each subflow: its ``window_packets``, ``window_share`` of the total and mean ``square_packets2``,
+        and of the connection ``total_packets``, ``packets_per_s``, ``lost_share`` and ``lost_per_s`` (packets lost per
+        second). Beside each, with ``_error`` before the unit, the standard error.
+
+    Raises
+    ------
+    ParameterError
+        As :func:`simulate_coupled_windows`, or if there is one connection only.
+
+    Examples
+    --------
+    >>> rows = averaged_windows([0.01, 0.01], rtts_s=[1.0, 1.0], connections=50, packets=4000, seed=1)
+    >>> rows["window_share"].round(1).tolist(), rows["subflow"].tolist()
+    ([0.5, 0.5], [0, 1])
+    """
+    require(connections > 1, f"connections = {connections}, but a standard error needs at least 2")
+    found = simulate_coupled_windows(loss_probs, rtts_s=rtts_s, connections=connections, packets=packets, rng=seed)
+    windows = found.mean_windows_packets
+    total = windows.sum(axis=1, keepdims=True)
+    quantities = {
+        ("window", "packets"): windows,
+        ("window", "share"): windows / total,
+        ("square", "packets2"): found.mean_squares_packets2,
+        ("total", "packets"): total,
+        ("packets", "per_s"): found.packets_per_s[:, np.newaxis],
+        ("lost", "share"): found.lost_share[:, np.newaxis],
+        ("lost", "per_s"): (found.lost_share * found.packets_per_s)[:, np.newaxis],
+    }
+    rows = {"subflow": np.arange(windows.shape[1])}
+    for (name, unit), values in quantities.items():
+        each = np.broadcast_to(values, windows.shape)
+        rows[f"{name}_{unit}"] = each.mean(axis=0)
+        rows[f"{name}_error_{unit}"] = each.std(axis=0, ddof=1) / np.sqrt(connections)
+    return pd.DataFrame(rows)
 
 
 def _averages(
