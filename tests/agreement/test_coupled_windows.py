@@ -53,10 +53,9 @@ def mean(row, name: str, unit: str) -> MeanAndError:
 
 
 def test_one_path_swings_as_derived(rows, compare):
-    model, step = single_path_mean_window(0.005), 0.005
-    verdict = compare(
-        model, mean(rows("one path").iloc[0], "window", "packets"), bias=step * model, detect=0.03 * model
-    )
+    model = single_path_mean_window(0.005)
+    found = mean(rows("one path").iloc[0], "window", "packets")
+    verdict = compare(model, found, bias=0.005 * model, detect=0.03 * model)
     assert verdict, verdict
 
 

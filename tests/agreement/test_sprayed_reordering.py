@@ -3,6 +3,7 @@
 A probability near 0 or 1 leaves room for an error on one side only; an error of 0.04 is found wherever there is room.
 """
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -80,15 +81,15 @@ def test_half_of_the_paths_slow_is_worst(flows, flow_packets):
     counts = [reordered(flows(flow_packets, slow_paths)) for slow_paths in SLOW_PATHS]
     intervals = [wilson_interval(count.successes, trials=count.trials) for count in counts]
     half = SLOW_PATHS.index(PATHS // 2)
-    assert all(before.high < after.low for before, after in zip(intervals[:half], intervals[1 : half + 1], strict=True))
-    assert all(before.low > after.high for before, after in zip(intervals[half:-1], intervals[half + 1 :], strict=True))
+    assert all(fewer.high < more.low for fewer, more in pairwise(intervals[: half + 1]))
+    assert all(fewer.low > more.high for fewer, more in pairwise(intervals[half:]))
 
 
 @pytest.mark.parametrize("slow_paths", [1, 4, 39])
 def test_longer_flows_are_reordered_more(flows, slow_paths):
     counts = [reordered(flows(flow_packets, slow_paths)) for flow_packets in FLOW_PACKETS]
     intervals = [wilson_interval(count.successes, trials=count.trials) for count in counts]
-    assert all(before.high < after.low for before, after in zip(intervals[:-1], intervals[1:], strict=True))
+    assert all(shorter.high < longer.low for shorter, longer in pairwise(intervals))
 
 
 @pytest.mark.parametrize("slow_paths", [4, 20])
