@@ -22,6 +22,8 @@ SINGLE_PATH_SHARE = 0.92619199
 """E[W] over W^s of one TCP as p -> 0; derived in `single_path_mean_window`."""
 TOTAL_SWING_BIAS = float(SINGLE_PATH_SHARE * np.sqrt(2 * np.log(2)) - 1)
 """How far the total of `lia_mean_windows` lies below the truth for one path, as a share: 0.0905; see its Notes."""
+ROUND_TRIP_BIAS_PACKETS = 2.0
+"""How far a sender that answers and repairs losses by the round trip lies from `single_path_mean_window`; see there."""
 
 _ALL_RATES = 2.0 ** np.arange(60)
 _RATES = _ALL_RATES[:16]
@@ -58,7 +60,11 @@ def single_path_mean_window(loss_prob: Scalars) -> Any:
               = \sqrt\pi \left( \int_0^\infty \frac{2\,du}{\prod_k (1 + u^2 4^{-k})} \right)^{-1} = 0.9262.
 
     The mean *square* is :math:`(W^s)^2` exactly. For :math:`p > 0` steps of one packet add a relative error of the
-    order of :math:`p`. Timeouts, a minimum window and the round trip before the answer are left out.
+    order of :math:`p`. Timeouts, a minimum window and round trips are left out.
+
+    *Bias.* A real sender learns of a loss a round trip late and repairs it for another one without growing. In a round
+    trip the window grows by a packet and losses take a packet away, :math:`pW \cdot W/2 = 1`. So each of the two moves
+    the mean by at most about one packet, together two (`ROUND_TRIP_BIAS_PACKETS`), as long as timeouts are rare.
 
     References
     ----------
