@@ -191,7 +191,8 @@ def single_path_window(loss_prob: Scalars) -> Any:
 
     Notes
     -----
-    Balance of :math:`(1-p)/W^s` and :math:`p W^s/2` for each packet; no timeouts, no minimum window.
+    Balance of :math:`(1-p)/W^s` and :math:`p W^s/2` for each packet; no timeouts, no minimum window. A window that halves
+    at each loss has this as its root mean square; its mean is `capsmodel.window_swing.single_path_mean_window`.
 
     References
     ----------
@@ -230,7 +231,8 @@ def best_path_rate_per_s(loss_probs: Scalars, *, rtts_s: Scalars) -> Any:
     Notes
     -----
     The paper bounds the rate of LIA by it. The bound is met with equality at the equilibrium of
-    `lia_equilibrium_windows`, and the cap of LIA changes nothing in that: see there.
+    `lia_equilibrium_windows`, and the cap of LIA changes nothing in that: see there. Windows that swing go beyond it on
+    alike paths: see `capsmodel.window_swing.lia_mean_windows`.
 
     References
     ----------
