@@ -191,8 +191,8 @@ def single_path_window(loss_prob: Scalars) -> Any:
 
     Notes
     -----
-    Balance of :math:`(1-p)/W^s` and :math:`p W^s/2` for each packet; no timeouts, no minimum window. A window that halves
-    at each loss has this as its root mean square; its mean is `capsmodel.window_swing.single_path_mean_window`.
+    Balance of :math:`(1-p)/W^s` and :math:`p W^s/2` for each packet; no timeouts, no minimum window. A window that
+    halves at each loss has this as its root mean square; its mean is `capsmodel.window_swing.single_path_mean_window`.
 
     References
     ----------
