@@ -24,12 +24,19 @@ __all__ = ["behind_long_flow", "run_behind_long_flow"]
 MSS_BYTES, SHORT_PACKETS = 1460, 10
 _RATE_BPS, _LINK_DELAY_S, _BUFFER_PACKETS = 50e6, 1e-3, 50
 _MIN_RTO_S = 0.2
-_START_S, _MEAN_GAP_S = 10.0, 0.5
+_MEAN_GAP_S = 0.5
 _H1, _H2, _H3, _H4 = 0, 1, 2, 3
 
 
 def run_behind_long_flow(
-    *, copies: int, long_flow: bool, short_flows: int, seed: int, engine: str = "compiled"
+    *,
+    copies: int,
+    long_flow: bool,
+    short_flows: int,
+    seed: int,
+    start_s: float = 10.0,
+    spare_s: float = 20.0,
+    engine: str = "compiled",
 ) -> Result:
     """Simulate short flows from H1 to H3, one after another, and a long one from H2 to H4.
 
@@ -40,22 +47,31 @@ def run_behind_long_flow(
     long_flow : bool
         Whether there is a long flow; it runs from 0 s to the end, on one of the two paths by its hash.
     short_flows : int
-        Flows of ten packets; they start as a Poisson process from 10 s on, half a second apart on average.
+        Flows of ten packets; they start as a Poisson process, half a second apart on average.
     seed : int
         Seed of the run; the short flows start at the same times with and without copies.
+    start_s, spare_s : float
+        Time before the first short flow, and after the start of the last one, in seconds.
     engine : str
         ``compiled`` or ``reference``.
     """
     require(copies in (1, 2), f"copies = {copies}, but a short flow goes out once or twice")
     gaps_s = np.random.default_rng(seed).exponential(_MEAN_GAP_S, short_flows)
-    starts_s = (_START_S + np.cumsum(gaps_s)).tolist()
-    end_s = starts_s[-1] + 20.0
+    starts_s = (start_s + np.cumsum(gaps_s)).tolist()
+    end_s = starts_s[-1] + spare_s
     endless = [(_H2, _H4, int(_RATE_BPS / 8 * end_s), 0.0)] if long_flow else []
-    short = [(_H1, _H3, SHORT_PACKETS * MSS_BYTES, start_s) for start_s in starts_s]
-    buffers = {"buffer_packets": _BUFFER_PACKETS, "host_buffer_packets": _BUFFER_PACKETS}
+    short = [(_H1, _H3, SHORT_PACKETS * MSS_BYTES, at_s) for at_s in starts_s]
     scenario = Scenario(
         scheme=("ecmp", "repflow")[copies - 1],
-        fabric=LeafSpine(leaves=2, hosts_per_leaf=2, spines=2, rate_bps=_RATE_BPS, delay_s=_LINK_DELAY_S, **buffers),
+        fabric=LeafSpine(
+            leaves=2,
+            hosts_per_leaf=2,
+            spines=2,
+            rate_bps=_RATE_BPS,
+            delay_s=_LINK_DELAY_S,
+            buffer_packets=_BUFFER_PACKETS,
+            host_buffer_packets=_BUFFER_PACKETS,
+        ),
         traffic=(Listed(flows=tuple(endless + short)),),
         params={"transport": {"initial_window_packets": 10, "handshake": True, "min_rto_s": _MIN_RTO_S}},
         seed=seed,
