@@ -35,7 +35,7 @@ def run_behind_long_flow(
     short_flows: int,
     seed: int,
     start_s: float = 10.0,
-    spare_s: float = 20.0,
+    spare_s: float = 60.0,
     engine: str = "compiled",
 ) -> Result:
     """Simulate short flows from H1 to H3, one after another, and a long one from H2 to H4.
@@ -96,7 +96,7 @@ def behind_long_flow(*, copies: int, long_flow: bool, short_flows: int, seed: in
     Raises
     ------
     ParameterError
-        If a short flow is not finished 20 s after the last one started.
+        If a short flow is not finished a minute after the last one started.
     """
     flows = run_behind_long_flow(copies=copies, long_flow=long_flow, short_flows=short_flows, seed=seed).flows
     fct_s = flows.loc[flows["short"], "fct_s"].to_numpy()
