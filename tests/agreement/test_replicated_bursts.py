@@ -180,6 +180,12 @@ def test_one_queue_is_not_a_fat_tree(tree_load, over_seeds):
     )
 
 
+@pytest.mark.parametrize("copies", [1, 2])
+def test_tails_on_a_fat_tree_are_longer_than_printed(copies, tree_load, over_seeds):
+    """Eq. 11 and 12: far more than one flow in a hundred takes longer than their 99th percentile."""
+    assert mean_interval(over_seeds(tree_load, copies)["beyond_printed_prob"], confidence=0.999).low > 0.01
+
+
 def test_standing_queues_and_timeouts_break_the_model_on_a_fat_tree(measured):
     """The web search at load 0.5, over seeds: short flows take longer than Eq. 5 says, with and without timeouts.
 

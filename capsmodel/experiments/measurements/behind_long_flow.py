@@ -22,7 +22,7 @@ from capsmodel.metrics import percentile
 __all__ = ["behind_long_flow", "run_behind_long_flow"]
 
 MSS_BYTES, SHORT_PACKETS = 1460, 10
-_RATE_BPS, _LINK_DELAY_S, _BUFFER_PACKETS = 50e6, 1e-3, 50
+_RATE_BPS, _LINK_DELAY_S = 50e6, 1e-3
 _MIN_RTO_S = 0.2
 _MEAN_GAP_S = 0.5
 _H1, _H2, _H3, _H4 = 0, 1, 2, 3
@@ -34,6 +34,7 @@ def run_behind_long_flow(
     long_flow: bool,
     short_flows: int,
     seed: int,
+    buffer_packets: int = 50,
     start_s: float = 10.0,
     spare_s: float = 60.0,
     engine: str = "compiled",
@@ -50,6 +51,8 @@ def run_behind_long_flow(
         Flows of ten packets; they start as a Poisson process, half a second apart on average.
     seed : int
         Seed of the run; the short flows start at the same times with and without copies.
+    buffer_packets : int
+        Queue limit of every port, hosts included, in packets.
     start_s, spare_s : float
         Time before the first short flow, and after the start of the last one, in seconds.
     engine : str
@@ -69,8 +72,8 @@ def run_behind_long_flow(
             spines=2,
             rate_bps=_RATE_BPS,
             delay_s=_LINK_DELAY_S,
-            buffer_packets=_BUFFER_PACKETS,
-            host_buffer_packets=_BUFFER_PACKETS,
+            buffer_packets=buffer_packets,
+            host_buffer_packets=buffer_packets,
         ),
         traffic=(Listed(flows=tuple(endless + short)),),
         params={"transport": {"initial_window_packets": 10, "handshake": True, "min_rto_s": _MIN_RTO_S}},
@@ -80,12 +83,14 @@ def run_behind_long_flow(
     return simulate(scenario, engine=engine)
 
 
-def behind_long_flow(*, copies: int, long_flow: bool, short_flows: int, seed: int) -> dict[str, float]:
+def behind_long_flow(
+    *, copies: int, long_flow: bool, short_flows: int, seed: int, buffer_packets: int = 50
+) -> dict[str, float]:
     """Measure the short flows of :func:`run_behind_long_flow`.
 
     Parameters
     ----------
-    copies, long_flow, short_flows, seed
+    copies, long_flow, short_flows, seed, buffer_packets
         As :func:`run_behind_long_flow`.
 
     Returns
@@ -98,7 +103,9 @@ def behind_long_flow(*, copies: int, long_flow: bool, short_flows: int, seed: in
     ParameterError
         If a short flow is not finished a minute after the last one started.
     """
-    flows = run_behind_long_flow(copies=copies, long_flow=long_flow, short_flows=short_flows, seed=seed).flows
+    flows = run_behind_long_flow(
+        copies=copies, long_flow=long_flow, short_flows=short_flows, seed=seed, buffer_packets=buffer_packets
+    ).flows
     fct_s = flows.loc[flows["short"], "fct_s"].to_numpy()
     require(bool(np.isfinite(fct_s).all()), "a short flow is not finished: its timeouts last longer than the run")
     return {
