@@ -332,7 +332,7 @@ beside("dc2mtcp-co-h", "dc2mtcp-co-x", "dc2mtcp-fct", "dc2mtcp-opt-space")
 # %%
 def shown_by(evidence):
     """Return the ids of what shows a discrepancy, each with its verdict."""
-    verdicts = [CLAIMS[name].verdict if name in CLAIMS else NUMBERS[name].verdict.verdict for name in evidence]
+    verdicts = [CLAIMS[name].entry.verdict if name in CLAIMS else NUMBERS[name].verdict.verdict for name in evidence]
     return "; ".join(f"{name}: {verdict}" for name, verdict in zip(evidence, verdicts, strict=True))
 
 
