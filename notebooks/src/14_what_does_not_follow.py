@@ -5,7 +5,7 @@
 # places stand together. Most are slips of the pen that a reader repairs; some change what the paper concludes. For
 # each: what is printed, what the paper's own formula or table gives, how far the two lie apart, and whether the
 # conclusion stands. The numbers in brackets are those of the table at the end, which has all 49. Whether the formulas
-# themselves describe packets is another question; notebooks 7 to 13 ask it.
+# themselves describe packets is another question; notebooks 7 to 13 asked it.
 #
 # Everything is computed here from the index of the papers (`capsmodel.papers`) and the model. `capsmodel claims` prints
 # the same verdicts.

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # A scheme of one's own
 #
-# Notebooks 7 to 13 simulated the schemes of the papers. A scheme of one's own takes one cell. A scheme is a combination
-# of a transport, a balancer, a coding, a queue and a replication; here all but the balancer are those of random packet
-# spraying (RPS).
+# The simulator behind notebooks 7 to 13 takes schemes from outside, too, and one of your own takes one cell. A scheme
+# is a combination of a transport, a balancer, a coding, a queue and a replication; here all but the balancer are those
+# of random packet spraying (RPS).
 #
 # A balancer is one function: it is asked at every switch that has a choice, and names the position of a port. It runs
 # step by step under SimPy (`engine="reference"`) and compiled (`engine="compiled"`), the same to the last bit. One that
