@@ -22,13 +22,13 @@
 #
 # **Packets**: the same questions put to the simulator
 #
-# 7. Coding units in packets
-# 8. The optimal unit in packets
-# 9. Buffering and overhead
-# 10. Queues and replication in packets
-# 11. Reordering in packets
-# 12. Multipath windows
-# 13. Estimating the blocking probability
+# 7. [Coding units in packets](07_units_in_packets.ipynb)
+# 8. [The optimal unit in packets](08_optimal_unit_in_packets.ipynb)
+# 9. [Buffering and overhead](09_buffering_and_overhead.ipynb)
+# 10. [Queues and replication in packets](10_queues_and_replication.ipynb)
+# 11. [Reordering in packets](11_reordering_in_packets.ipynb)
+# 12. [Multipath windows](12_multipath_windows.ipynb)
+# 13. [Estimating the blocking probability](13_estimating_blocking.ipynb)
 #
 # **To judge and to use**
 #
