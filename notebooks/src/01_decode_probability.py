@@ -22,12 +22,12 @@
 #
 # **Packets**: the same questions put to the simulator
 #
-# 7. [Coding units in packets](07_units_in_packets.ipynb)
-# 8. [The optimal unit in packets](08_optimal_unit_in_packets.ipynb)
-# 9. [Buffering and overhead](09_buffering_and_overhead.ipynb)
-# 10. [Queues and replication in packets](10_queues_and_replication.ipynb)
+# 7. [Coding units, sent](07_units_in_packets.ipynb)
+# 8. [The best coding unit, in packets](08_optimal_unit_in_packets.ipynb)
+# 9. [Waiting for a unit, and what coding costs](09_buffering_and_overhead.ipynb)
+# 10. [Queues and replication, in packets](10_queues_and_replication.ipynb)
 # 11. [Reordering in packets](11_reordering_in_packets.ipynb)
-# 12. [Multipath windows](12_multipath_windows.ipynb)
+# 12. [Multipath windows: what an equation for them leaves out](12_multipath_windows.ipynb)
 # 13. [Estimating the blocking probability](13_estimating_blocking.ipynb)
 #
 # **To judge and to use**
