@@ -73,8 +73,8 @@ print(f"mean gain at most {mean_gain.max():.1%}; none above load {cm.replication
 #
 # ## Long flows pay
 #
-# Replicas add load: at $\epsilon = 0.05$ long flows lose 3.5% at half load and 21% at load 0.8. Notebook 10 puts both
-# questions to packets.
+# Replicas add load: at $\epsilon = 0.05$ long flows lose 3.5% at half load and 21% at load 0.8. Notebook 10 holds waits
+# and replication against packets.
 
 # %%
 for rho in (0.2, 0.5, 0.8):
