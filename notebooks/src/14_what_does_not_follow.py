@@ -158,9 +158,7 @@ left.axhline(1, color="grey", linestyle=":")
 left.set(xlabel="window of each of four subflows, packets", ylabel="loss probability of a subflow", title="Eq. 7")
 right.semilogy(windows, eq6, "C3x-", label="Eq. 6 as printed")
 right.semilogy(windows, exact_timeout, "C0o-", label="fewer than three after a loss")
-right.set(
-    xlabel="window, packets", ylabel="probability of a timeout, loss 0.05", ylim=(1e-6, 1), title="Eq. 6, one window"
-)
+right.set(xlabel="window, packets", ylabel="probability of a timeout", ylim=(1e-6, 1), title="Eq. 6, loss 0.05")
 for axes in (left, right):
     axes.set_xticks(windows[3::4])
 left.legend(frameon=False)
@@ -203,9 +201,7 @@ eq9 = effective_bandwidth_wait_prob(wait, load=0.2, mean_service=44.0, second_mo
 left.semilogy(wait, eq9, "C3--", label="Eq. 9")
 left.semilogy(wait, cm.mg1_wait_prob(wait, load=0.2, service=bursts), "C0", label="exact")
 left.axhline(0.01, color="grey", linestyle=":")
-left.set(
-    xlabel="wait, packets", ylabel="P(W > w)", ylim=(1e-4, 1.3), title="Wait behind bursts of 44 packets, load 0.2"
-)
+left.set(xlabel="wait, packets", ylabel="P(W > w)", ylim=(1e-4, 1.3), title="Bursts of 44 packets, load 0.2")
 left.legend(frameon=False)
 right.axhspan(40, 70, alpha=0.12, color="black", linewidth=0, label="printed, Section IV-D")
 right.fill_between(loads, *(100 * np.array(mean_bounds)), alpha=0.35, label="mean, all size laws")
