@@ -326,14 +326,16 @@ beside("dc2mtcp-co-h", "dc2mtcp-co-x", "dc2mtcp-fct", "dc2mtcp-opt-space")
 
 
 # %%
-def shown_by(evidence):
-    """Return the ids of what shows a discrepancy, each with its verdict."""
-    verdicts = [CLAIMS[name].entry.verdict if name in CLAIMS else NUMBERS[name].verdict.verdict for name in evidence]
-    return "; ".join(f"{name}: {verdict}" for name, verdict in zip(evidence, verdicts, strict=True))
+def verdict(name):
+    """Return the verdict on a claim, or on the number of that name where the claim is open or there is none."""
+    if name in NUMBERS and (name not in CLAIMS or CLAIMS[name].entry.verdict == "open"):
+        return NUMBERS[name].verdict.verdict
+    return CLAIMS[name].entry.verdict
 
 
 found = papers.discrepancies()
-rows = ((one.item, one.paper, one.text, shown_by(one.evidence)) for one in found)
+evidence = ["; ".join(f"{name}: {verdict(name)}" for name in one.evidence) for one in found]
+rows = [(one.item, one.paper, one.text, shown) for one, shown in zip(found, evidence, strict=True)]
 table([("", "paper", "what does not follow", "shown by"), *rows])
 print({paper.key: len(paper.discrepancies) for paper in papers.papers()})
 
