@@ -139,9 +139,10 @@ def mean_fct(
 
     *Bias.* The shorter of two independent waits is positive with probability ρ², as at load ρ², but on average
     shorter: the printed wait of two copies is 1.40, 1.25, 1.14 and 1.04 times the true one at load 0.1, 0.3, 0.5 and
-    0.8. Short flows load the queue with bursts of X < M packets, which takes a share ε(1 - X/M) off the wait of one
-    copy. Both copies hash to one of n paths with probability 1/n, and then wait as one. On a fat-tree both use the
-    same host links, and their waits correlate (0.75 and 0.65 at load 0.2 and 0.5 with four pods).
+    0.8 (:func:`capsmodel.replication.mean_shortest_wait`). Short flows load the queue with bursts of X < M packets,
+    which takes a share ε(1 - X/M) off the wait of one copy. Both copies hash to one of n paths with probability 1/n,
+    and then wait as one. On a fat-tree both use the same host links and their waits correlate, so that bursts of M
+    packets leave nearly nothing of the saving (notebook 10).
 
     References
     ----------

@@ -10,6 +10,7 @@ short-flow byte share :math:`\epsilon`                     :func:`short_byte_sha
 load of each queue    :math:`\rho_n=(1+(n-1)\epsilon)\rho` :func:`replicated_load`             1    repflow u (IV-B)
 load of virtual queue :math:`\rho_n^n`                     :func:`effective_load`              1    repflow u (IV-B)
 break-even load       :math:`(1+(n-1)\epsilon)^{-n/(n-1)}` :func:`replication_break_even_load` 1    repflow u (IV-B)
+wait of the best copy :math:`E[\min_i W_i]`                :func:`mean_shortest_wait`          time beyond Eq. 6
 ===================== ==================================== =================================== ==== ================
 """
 
@@ -19,10 +20,17 @@ import numpy as np
 import numpy.typing as npt
 
 from capsmodel._checks import plain, positive, probability, require, whole
+from capsmodel.queueing import mg1_wait_prob
+from capsmodel.service import Deterministic, Empirical
+from capsmodel.transforms import common_step
 from capsmodel.workloads import PacketSizes
 
 # RepFlow's border between short and long: 100 KB (of 1024 B) in packets of 1500 B.
 SHORT_PACKETS = 68
+
+# The tail is a pure exponential beyond this many of the longest services (capsmodel.transforms).
+_GRID_SERVICES = 64
+_NODES = 8
 
 
 def in_packets(sizes: PacketSizes) -> PacketSizes:
@@ -190,3 +198,55 @@ def replication_break_even_load(short_byte_share: npt.ArrayLike, *, replicas: np
     share = probability("short_byte_share", short_byte_share, one=True)
     n = whole("replicas", replicas, minimum=2)
     return plain((1 + (n - 1) * share) ** (-n / (n - 1)))
+
+
+def mean_shortest_wait(load: npt.ArrayLike, *, service: Deterministic | Empirical, replicas: int = 2) -> Any:
+    r"""Return the mean of the shortest of n independent M/G/1 waits, in the unit of `service`.
+
+    Parameters
+    ----------
+    load : array_like
+        Load of each of the queues, in [0, 1); with replication, :func:`replicated_load`.
+    service : Deterministic or Empirical
+        Distribution of the service time.
+    replicas : int
+        Queues n, at least 1.
+
+    Returns
+    -------
+    float or ndarray
+        Mean wait, of the shape of `load`.
+
+    Raises
+    ------
+    ParameterError
+        If an argument leaves its range, or atoms share no step of at least 1/500 of the longest.
+
+    Notes
+    -----
+    :math:`\int_0^\infty P(W>w)^n\,dw` of the exact tail: Gauss-Legendre between the multiples of the atoms' step, where
+    the tail is smooth, up to 64 of the longest services; beyond, the tail is exponential. Relative error below 1e-12.
+    For fixed service M and two queues it is :math:`\dfrac{\rho^2(4-\rho)M}{12(1-\rho)}`, while RepFlow's virtual queue
+    has the mean wait at load ρ², which is :math:`\dfrac{6}{6-(1-\rho)(2-\rho)}` times as long: 1.5 at low load, where
+    both waits are residuals of one service, 1.40, 1.25, 1.14, 1.04 at load 0.1, 0.3, 0.5, 0.8, and 1 at load 1.
+
+    References
+    ----------
+    beyond repflow Eq. 6, which approximates this mean
+
+    Examples
+    --------
+    >>> one, two = (mean_shortest_wait(0.5, service=Deterministic(48), replicas=n) for n in (1, 2))
+    >>> round(one, 9), round(two, 9)
+    (24.0, 7.0)
+    """
+    rho, n = probability("load", load), int(whole("replicas", replicas, minimum=1))
+    step, multiples = common_step(service.atoms[0])
+    longest, last = step * multiples.max(), _GRID_SERVICES * int(multiples.max())
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    waits = step * (np.arange(last)[:, np.newaxis] + (nodes + 1) / 2)
+    tail = mg1_wait_prob(waits[..., np.newaxis], load=rho.ravel(), service=service)
+    body = step / 2 * np.einsum("n,knl->l", weights, tail**n)
+    before, end = mg1_wait_prob(np.array([[last * step - longest], [last * step]]), load=rho.ravel(), service=service)
+    decay = np.log(np.divide(before, end, out=np.full_like(end, np.inf), where=end > 0)) / longest
+    return plain((body + end**n / (n * decay)).reshape(rho.shape))

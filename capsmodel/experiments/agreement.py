@@ -127,7 +127,9 @@ def _compare_mean(
     p_value = 2 * float(special.stdtr(dof, -outside)) if outside else 1.0
     # Student's t of a mean that is `detect` away is noncentral; the measured error stands in for the true one.
     critical = float(special.stdtrit(dof, 1 - level / 2))
-    power = 1 - float(special.nctdtr(dof, (detect - bias) / error, critical))
+    missed = float(special.nctdtr(dof, (detect - bias) / error, critical))
+    # SciPy returns nan where this probability is below 1e-150 or so.
+    power = 1 - (0.0 if np.isnan(missed) else missed)
     return _Comparison(found.mean, error, p_value, power, evidence)
 
 
@@ -178,6 +180,43 @@ def _compare(model: float, samples: Samples, bias: float, detect: float, level: 
         mean=found.value, standard_error=found.standard_error, degrees_of_freedom=found.degrees_of_freedom
     )
     return _compare_mean(model, moments, f"{found.samples} samples", bias, detect, level)
+
+
+def sufficient_standard_error(detect: float, *, degrees_of_freedom: float, bias: float = 0.0) -> float:
+    r"""Return the largest standard error with which :func:`agreement` finds an error of size `detect`.
+
+    Parameters
+    ----------
+    detect, bias : float
+        As in :func:`agreement`.
+    degrees_of_freedom : float
+        Of the standard error, at least 1.
+
+    Returns
+    -------
+    float
+        In the unit of `detect`: how long to measure is known beforehand where the spread of samples is.
+
+    Raises
+    ------
+    ParameterError
+        If `detect` does not exceed `bias`.
+
+    Notes
+    -----
+    :math:`(d-b)/\delta`, where the noncentral t with noncentrality δ passes the critical value of `LEVEL` with
+    probability `POWER`; δ is 6.8 with many degrees of freedom, 8.0 with 31.
+
+    Examples
+    --------
+    >>> error = sufficient_standard_error(0.1, degrees_of_freedom=31)
+    >>> samples = MeanAndError(mean=1.0, standard_error=error, degrees_of_freedom=31)
+    >>> round(agreement(1.0, samples, detect=0.1).power, 6)
+    0.99
+    """
+    require(detect > bias, f"detect = {detect:g}, but no test sees less than the declared bias, {bias:g}")
+    critical = float(special.stdtrit(degrees_of_freedom, 1 - LEVEL / 2))
+    return (detect - bias) / float(special.nctdtrinc(degrees_of_freedom, 1 - POWER, critical))
 
 
 def agreement(

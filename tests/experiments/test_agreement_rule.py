@@ -99,6 +99,23 @@ def test_a_known_error_uses_the_normal_law():
     assert ag.agreement(0.0, given, detect=10.0).p_value == pytest.approx(2 * stats.norm.sf(3.0), rel=1e-12)
 
 
+@pytest.mark.parametrize("distance", [30.0, 40.0, 45.0, 60.0, 1e4])
+def test_power_is_one_however_large_the_error(distance):
+    """At 45 errors and 39 degrees of freedom SciPy's noncentral t underflows to nan."""
+    given = ag.MeanAndError(mean=0.0, standard_error=1.0, degrees_of_freedom=39)
+    assert ag.agreement(0.0, given, detect=distance).power == 1.0
+
+
+@pytest.mark.parametrize("degrees_of_freedom", [3, 31, 1e6])
+def test_a_sufficient_error_has_just_the_power(degrees_of_freedom):
+    error = ag.sufficient_standard_error(0.5, degrees_of_freedom=degrees_of_freedom, bias=0.2)
+    for factor, word in ((0.99, "agrees"), (1.01, "too few samples")):
+        given = ag.MeanAndError(mean=1.0, standard_error=factor * error, degrees_of_freedom=degrees_of_freedom)
+        assert ag.agreement(1.0, given, detect=0.5, bias=0.2).verdict == word
+    with pytest.raises(ParameterError, match=r"detect = 0\.2"):
+        ag.sufficient_standard_error(0.2, degrees_of_freedom=degrees_of_freedom, bias=0.2)
+
+
 def test_verdict_is_one_line_and_truth_value():
     found = ag.agreement(0.5, ag.Count(successes=50_300, trials=100_000), detect=0.02)
     assert found

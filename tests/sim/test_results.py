@@ -24,6 +24,7 @@ from capsim.simulate import prepare, simulate
 from capsim.state import tables as tables_of
 from capsmodel import metrics
 from capsmodel._checks import ParameterError
+from capsmodel.experiments.measurements.single_port import FAST_BPS, HEADER_BYTES, RATE_BPS, simulated_port
 
 SCENARIO = Scenario(
     fabric=LeafSpine(leaves=2, hosts_per_leaf=4, spines=2, buffer_packets=20, delay_s=5e-6),
@@ -156,6 +157,17 @@ def test_ideal_completion_time_takes_the_best_path() -> None:
     flows = draw_flows((Listed(flows=((0, 1, 3000, 0.0),)),), fabric, seed=1, short_bytes=0)
     expected_s = 1.2e-6 + 12e-6 + 24e-6 + 1.2e-6 + 4e-6
     np.testing.assert_allclose(ideal_fct_s(flows, fabric, mss_bytes=1500), expected_s, rtol=1e-12)
+
+
+@pytest.mark.parametrize("payload_bytes", [(1460,), (100, 1460)])
+def test_mean_queue_obeys_littles_law(payload_bytes: tuple[int, ...]) -> None:
+    """Packets in a NIC on average are the arrival rate times the mean time in it, and it sends what was offered."""
+    run = simulated_port(payload_bytes, load=0.8, packets=5000, seed=11)
+    nic = run.ports.set_index("name").loc["host0>left"]
+    bits = 8 * (run.flows["flow_bytes"].to_numpy() + HEADER_BYTES)
+    in_nic_s = run.flows["fct_s"].to_numpy() - 2 * bits / FAST_BPS
+    assert nic["mean_queue_packets"] == pytest.approx(in_nic_s.sum() / run.resources.simulated_s, rel=1e-6)
+    assert nic["utilisation"] == pytest.approx(bits.sum() / RATE_BPS / run.resources.simulated_s, rel=1e-9)
 
 
 def test_one_lone_flow_of_one_window_is_ideal() -> None:

@@ -1,0 +1,278 @@
+# %% [markdown]
+# # Queues and replication, in packets
+#
+# A short flow that lands behind a long one waits. RepFlow sends every short flow twice, over two paths, and takes the
+# copy that comes first. How much does that save? Its model is one queue: long flows send bursts of $M$ = 44 packets,
+# bursts come as a Poisson process and fill a share $\rho$ of the link (the load), and a short flow of $X$ packets,
+# small enough to leave at once, waits for what is in front of it. In packet times the mean wait is
+#
+# $$E[W]=\frac{\rho M}{2(1-\rho)}\quad\text{(Eq. 4)},\qquad E[FCT]=1+\frac{E[W]}{X}\quad\text{(Eq. 5)},$$
+#
+# the completion time over that without waiting. Two copies wait only where both queues are busy, so RepFlow puts
+# $\rho^2$ for $\rho$ (Eq. 6), or $(1+\epsilon)^2\rho^2$ if short flows are a share $\epsilon$ of the traffic, which
+# the copies double. Here packets are asked in three settings, each farther from the model than the one before.
+
+# %%
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
+
+import capsmodel as cm
+from capsmodel.experiments.agreement import agreement
+from capsmodel.experiments.measurements.batches import batch_mean
+from capsmodel.experiments.measurements.replicated_bursts import MSS_BYTES, ONE_ROUND, PATHS, SHORT_BYTE_SHARE
+from capsmodel.experiments.statistics import mean_interval
+from capsmodel.experiments.sweep import Task, gather
+from capsmodel.queueing import mg1_mean_wait, mg1_wait_prob
+from capsmodel.replication import mean_shortest_wait
+from capsmodel.workloads import load_workload
+
+MEASUREMENTS = "capsmodel.experiments.measurements"
+M, X = 44, 12
+BURST = cm.Deterministic(M)
+loads = np.arange(1, 9) / 10
+curve = np.linspace(0.02, 0.85, 84)
+
+# %% [markdown]
+# ## 1. One queue, and two
+#
+# Bursts at a queue, without any network: a burst waits for what the one before it left behind (Lindley's recursion).
+# A flow with two copies sees two such queues, filled independently, and takes the shorter wait.
+
+# %%
+queue = gather(
+    [
+        Task(
+            function=f"{MEASUREMENTS}.burst_queue.burst_queue",
+            payload={"load": float(load), "bursts": bursts, "seed": 1},
+        )
+        for load in loads
+        for bursts in [round(max(400_000, 100_000 / (1 - load) ** 2))]
+    ]
+)
+pair = {"replicas": 2, "short_byte_share": 0.0}
+shorter = 1 + mean_shortest_wait(curve, service=BURST) / X
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+left.plot(curve, cm.mean_fct(curve, sizes=ONE_ROUND), label="one copy, Eq. 5")
+left.plot(curve, cm.mean_fct(curve, sizes=ONE_ROUND, **pair), "--", color="C1", label="two copies, Eq. 6")
+left.plot(curve, shorter, color="C1", label="two copies, exact")
+for column, color in (("slowdown", "C0"), ("shorter_slowdown", "C1")):
+    left.errorbar(loads, queue[column], yerr=2 * queue[f"error_{column}"], fmt="o", markersize=4, color=color)
+left.set(xlabel="load", ylabel="completion time over that without waiting", yscale="log", title="mean")
+left.legend(frameon=False)
+
+
+def beyond_printed(load, copies):
+    """Return the exact share of flows that take longer than the 99th percentile of Eq. 11 (one copy) or 12 (two)."""
+    printed = cm.tail_fct(load, sizes=ONE_ROUND, replicas=copies, short_byte_share=0.0)
+    return mg1_wait_prob((printed - 1) * X, load=load, service=BURST) ** copies
+
+
+for copies, prefix, color, label in ((1, "", "C0", "one copy, Eq. 11"), (2, "shorter_", "C1", "two copies, Eq. 12")):
+    right.plot(curve, 100 * beyond_printed(curve, copies), color=color, label=label)
+    share, error = (100 * queue[f"{start}{prefix}beyond_printed_prob"] for start in ("", "error_"))
+    right.errorbar(loads, share, yerr=2 * error, fmt="o", markersize=4, color=color)
+right.axhline(1, color="k", linestyle=":", label="what a 99th percentile means")
+right.set(xlabel="load", ylabel="flows beyond the printed 99th percentile, %", ylim=(0, None), title="tail")
+right.legend(frameon=False)
+plt.show()
+half = queue[np.isclose(queue["load"], 0.5)].iloc[0]
+model = cm.mean_fct(0.5, sizes=ONE_ROUND)
+verdict = agreement(model, batch_mean(half, "slowdown"), detect=0.05 * model)
+print(verdict)
+
+# %% [markdown]
+# Lines are formulas, dots are simulated queues with two standard errors.
+#
+# - **Eq. 5 holds.** It is Pollaczek and Khinchine's formula, in the setting for which it was derived.
+# - **Eq. 6 is pessimistic.** Both queues are busy with probability $\rho^2$, as it says. But a flow that finds both
+#   busy waits for the shorter of two bursts in progress, while the virtual queue makes it wait for one. The exact mean
+#   is $\rho^2(4-\rho)M/(12(1-\rho))$; the printed wait is $6/(6-(1-\rho)(2-\rho))$ times as long, the more the emptier
+#   the queues.
+# - **Eq. 11 and 12 are optimistic**, but for two copies at the lowest load. They take the wait for exponential with the
+#   right mean, which forgets that most flows at low load do not wait at all, while the others wait for the rest of a
+#   burst.
+
+# %%
+virtual = mg1_mean_wait(loads**2, mean_service=M, second_moment_service=M**2)
+exact = mean_shortest_wait(loads, service=BURST)
+one_queue = pd.DataFrame(
+    {
+        "load": loads,
+        "wait of Eq. 6 / exact": virtual / exact,
+        "wait of Eq. 6 / simulated": virtual / queue["shorter_wait_packets"],
+        "beyond Eq. 11, %": 100 * queue["beyond_printed_prob"],
+        "beyond Eq. 12, %": 100 * queue["shorter_beyond_printed_prob"],
+    }
+).set_index("load")
+one_queue.round(2)
+
+# %% [markdown]
+# ## 2. Packets: parallel paths, then a fat-tree
+#
+# Now TCP flows in the packet simulator. Short flows of 12 packets are a share $\epsilon$ = 5% of the traffic, all
+# others are bursts of 44; windows hold a whole flow and buffers never overflow, so only the model's queues are left.
+#
+# - *Parallel paths*: sixteen links between two switches, hosts a thousand times faster. A hash picks the path.
+# - *Fat-tree*: four pods, all links alike. Between pods a flow crosses six links, the first and the last those of its
+#   hosts, which both copies share.
+# - *Fat-tree, fast hosts*: the same with hosts a thousand times faster, to tell what the shared links do.
+
+# %%
+FABRICS = ("parallel-paths", "fat-tree-fast-hosts", "fat-tree")
+some, seeds = (0.1, 0.3, 0.5, 0.8), range(4)
+packets = gather(
+    [
+        Task(
+            function=f"{MEASUREMENTS}.replicated_bursts.burst_flows",
+            payload={"load": load, "fabric": fabric, "scheme": scheme, "short_flows": 1000, "seed": seed},
+        )
+        for fabric in FABRICS
+        for scheme in ("ecmp", "repflow")
+        for load in some
+        for seed in seeds
+    ]
+)
+queues = gather(
+    [
+        Task(
+            function=f"{MEASUREMENTS}.burst_queue.burst_queue",
+            # Copies raise the load of each queue.
+            payload={"load": round(load * copies, 6), "bursts": 400_000, "seed": seed},
+        )
+        for copies in (1, 1 + SHORT_BYTE_SHARE)
+        for load in some
+        for seed in seeds
+    ]
+)
+
+
+def saved(once, twice):
+    """Return by how much two copies are faster, in percent, over the seeds, which give both the same flows."""
+    return mean_interval(100 * (1 - np.asarray(twice) / np.asarray(once)))
+
+
+def of(fabric, scheme, load):
+    found = packets[(packets["fabric"] == fabric) & (packets["scheme"] == scheme)]
+    return found[np.isclose(found["load"], load)]
+
+
+once, twice = queues["slowdown"].to_numpy(), queues["shorter_slowdown"].to_numpy()
+once, twice = once.reshape(2, len(some), -1)[0], twice.reshape(2, len(some), -1)[1]
+savings = {"queue pair": [saved(one, two) for one, two in zip(once, twice, strict=True)]}
+for fabric in FABRICS:
+    savings[fabric] = [
+        saved(of(fabric, "ecmp", load)["slowdown"], of(fabric, "repflow", load)["slowdown"]) for load in some
+    ]
+
+
+def model_saving(load):
+    flow = {"sizes": ONE_ROUND, "short_byte_share": SHORT_BYTE_SHARE}
+    return 100 * (1 - cm.mean_fct(load, replicas=2, **flow) / cm.mean_fct(load, **flow))
+
+
+table = pd.DataFrame({"Eq. 5 and 6": [f"{model_saving(load):.1f}" for load in some]}, index=pd.Index(some, name="load"))
+for setting, found in savings.items():
+    table[setting] = [f"{one.value:.1f} ± {(one.high - one.low) / 2:.1f}" for one in found]
+print("mean completion time of short flows saved by a second copy, %, with 95% intervals over seeds")
+table
+
+# %%
+figure, axes = plt.subplots(figsize=(9, 4.2), layout="constrained")
+axes.plot(curve, [model_saving(load) for load in curve], "k", label="Eq. 5 and 6")
+for shift, (setting, found) in enumerate(savings.items()):
+    error = [[one.value - one.low for one in found], [one.high - one.value for one in found]]
+    place = np.array(some) + 0.006 * (shift - 1.5)
+    axes.errorbar(place, [one.value for one in found], yerr=error, fmt="o-", capsize=3, linewidth=1, label=setting)
+axes.axhline(0, color="grey", linewidth=0.8)
+axes.set(xlabel="load", ylabel="completion time saved, %", title="What a second copy saves a short flow")
+axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+plt.show()
+
+# %% [markdown]
+# **Where the model's queues are the network, it is right; on a fat-tree hardly anything of the saving is left, and at
+# both ends replication slows short flows down.** The links of the hosts are as slow as all others. Both copies leave
+# by one and arrive by another, so a busy host link delays both, and a copy that was held up meets its sibling at the
+# receiver's link. With fast hosts a part of the saving comes back. The rest is lost because a tree of four pods has
+# four paths, so that copies often share one, and because trains of packets collide at six queues in place of one.
+#
+# The waits of the two copies say it directly: how they correlate, and how much longer the faster copy waits than the
+# faster of two copies that belong to different flows, which are independent. The last columns say how many flows exceed
+# the printed 99th percentiles, with one copy and with two.
+
+# %%
+rows = [
+    {
+        "setting": fabric,
+        "load": load,
+        "correlation of the copies' waits": found["copies_correlation"].mean(),
+        "faster copy's wait / if independent": found["faster_wait_packets"].mean()
+        / found["unrelated_wait_packets"].mean(),
+        "beyond Eq. 11, %": 100 * single["beyond_printed_prob"].mean(),
+        "beyond Eq. 12, %": 100 * found["beyond_printed_prob"].mean(),
+    }
+    for fabric in FABRICS
+    for load in some
+    for single, found in [(of(fabric, "ecmp", load), of(fabric, "repflow", load))]
+]
+independence = pd.DataFrame(rows).set_index(["setting", "load"])
+independence.round(2)
+
+# %% [markdown]
+# On parallel paths one flow in sixteen has both copies on one path, which alone makes a correlation of 1/16. On the
+# fat-tree a third of the replicated flows and more take longer than what Eq. 12 prints for one in a hundred.
+#
+# ## 3. Real flow sizes: what replication saves are timeouts
+#
+# The web search workload at half load, NewReno, buffers of 100 packets. Long flows now keep standing queues, buffers
+# overflow, and a short flow that loses its last packets waits for a timeout of 200 ms.
+
+# %%
+web = gather(
+    [
+        Task(
+            function=f"{MEASUREMENTS}.replicated_bursts.web_search_flows",
+            payload={"load": 0.5, "scheme": scheme, "flows": 1000, "seed": seed},
+        )
+        for scheme in ("ecmp", "repflow")
+        for seed in range(4)
+    ]
+).set_index(["scheme", "seed"])
+sizes = load_workload("websearch").in_packets(MSS_BYTES)
+by_model = {"ecmp": cm.mean_fct(0.5, sizes=sizes), "repflow": cm.mean_fct(0.5, sizes=sizes, replicas=2)}
+means = web[["slowdown", "smooth_slowdown", "timed_out_ratio"]].groupby("scheme").mean()
+means.insert(0, "Eq. 5, Eq. 6", by_model)
+means.round(3)
+
+# %% [markdown]
+# `smooth_slowdown` is the mean of the flows without such a timeout: there a second copy saves little. But it needs a
+# loss on both paths to delay a flow by a timeout, so fewer flows have one, and these are what the mean consists of. The
+# model has neither losses nor timeouts. One run is one observation of a heavy tail;
+# `pytest tests/agreement/test_replicated_bursts.py` compares more.
+
+# %%
+# The text of this notebook, asserted.
+assert verdict, verdict
+assert np.allclose(exact, loads**2 * (4 - loads) * M / (12 * (1 - loads)), rtol=1e-12)
+assert np.allclose(virtual / exact, 6 / (6 - (1 - loads) * (2 - loads)), rtol=1e-12)
+assert (one_queue["wait of Eq. 6 / simulated"].iloc[:6] > 1).all()
+assert (np.abs(queue["both_busy_prob"] - loads**2) < 5 * queue["error_both_busy_prob"]).all()
+assert (queue["beyond_printed_prob"].iloc[:7] > 0.01).all()
+assert (queue["shorter_beyond_printed_prob"].iloc[1:] > 0.01).all()
+for setting in ("queue pair", "parallel-paths"):
+    for load, found in zip(some, savings[setting], strict=True):
+        assert abs(found.value - model_saving(load)) < 6, (setting, load)
+for load, tree, fast in zip(some, savings["fat-tree"], savings["fat-tree-fast-hosts"], strict=True):
+    assert tree.high < model_saving(load) / 2
+    assert tree.value < fast.value < model_saving(load)
+assert savings["fat-tree"][0].high < 0
+assert savings["fat-tree"][-1].high < 0
+assert (independence.loc["fat-tree"].iloc[:, 0] > 0.4).all()
+assert (np.abs(independence.loc["parallel-paths"].iloc[:, 0] - 1 / PATHS) < 0.08).all()
+assert (independence.loc["fat-tree"].iloc[:, 1] > 1.1).all()
+assert (independence.loc["fat-tree", "beyond Eq. 12, %"] > 100 / 3).all()
+smooth = means["smooth_slowdown"]
+assert smooth["ecmp"] > 2 * by_model["ecmp"]
+assert 1 - smooth["repflow"] / smooth["ecmp"] < (1 - by_model["repflow"] / by_model["ecmp"]) / 2
+assert means.loc["repflow", "timed_out_ratio"] < means.loc["ecmp", "timed_out_ratio"]
+assert means.loc["ecmp", "slowdown"] > 3 * smooth["ecmp"]
