@@ -19,12 +19,12 @@ FORMS = {4: "with 4 long flows", 0: "without long flows"}
 PRESET_SPREAD_S = 1e-4
 
 
-def tasks(spreads_s: Sequence[float], *, quick: bool) -> list[Task]:
-    """Return a run with and one without long flows for each spread of start times and seed."""
+def tasks(spreads_s: Sequence[float], *, runs: int) -> list[Task]:
+    """Return a run with and one without long flows for each spread of start times and each of `runs` seeds."""
     return [
         Task(function=FUNCTION, payload={"long_flows": long_flows, "spread_s": spread_s, "seed": seed})
         for spread_s in spreads_s
-        for seed in range(1, 3 if quick else 31)
+        for seed in range(1, runs + 1)
         for long_flows in FORMS
     ]
 
@@ -59,7 +59,8 @@ def by_reduction(claim: Claim, found: tuple[float, float, float], printed_pct: f
 def error_bars(axes: "Axes", runs: "Series[float]", x: str, scale: float) -> None:
     """Draw the mean over seeds with its 95% interval over `x`, a line for each form."""
     for colour, (form, values) in zip(drawing.COLOURS, runs.groupby(level="form", sort=False), strict=False):
-        points = {place: mean_interval(of_place) for place, of_place in values.groupby(level=x)}
-        means = [scale * point.value for point in points.values()]
-        halves = [scale * (point.high - point.value) for point in points.values()]
-        axes.errorbar(list(points), means, yerr=halves, fmt="o-", capsize=3, color=colour, label=str(form))
+        points = [mean_interval(of_place) for _, of_place in values.groupby(level=x)]
+        means = [scale * point.value for point in points]
+        halves = [scale * (point.high - point.value) for point in points]
+        places = values.index.unique(x).to_numpy()
+        axes.errorbar(places, means, yerr=halves, fmt="o-", capsize=3, color=colour, label=str(form))

@@ -7,6 +7,7 @@ share of ACKs of blocked packets    blocked_prob          1        what is estim
 RTT above twice the average         twice_average_prob    1        caps u (VI-A, VI-B)
 RTT above twice the smoothed RTT    twice_smoothed_prob   1        caps u (IX-C)
 RTT above the average               above_average_prob    1        cdcps u (V-B)
+time with and without short flows   on_s, off_s           s        caps Fig. 4(a)
 RTT over each path                  rtt_s                 s        caps Fig. 4(b)
 RTT of packets not blocked          rtt_s                 s        its law, by quantiles
 ==================================  ====================  =======  ==============================
@@ -48,6 +49,7 @@ __all__ = [
     "first_packets",
     "full_wait_s",
     "in_periods",
+    "on_off_periods",
     "path_rtts",
     "run_sprayed",
     "sampling_periods",
@@ -63,6 +65,7 @@ BASE_RTT_S = 100e-6 + 8 * (_FULL_BYTES + _ACK_BYTES) * (1 / _RATE_BPS + 2 / _HOS
 """Round-trip time of a full packet and its acknowledgement where nothing is queued, in seconds."""
 _FEWEST_ACKS = 20
 _SETTLE_S = 0.01
+_MODE_PERIOD_S = 500e-6
 
 SHORT_SPRAYED = replace(
     scheme("ecmp"),
@@ -92,7 +95,7 @@ def run_sprayed(
     ----------
     traffic : str
         ``"static"``, a Poisson process of 10 000 flows a second, which load the paths to a tenth; ``"bursty"``, bursts
-        of 100 flows at once, 10 ms apart in the mean; or ``"on-off"``, 100 flows in ON periods of 1 ms, 9 ms apart.
+        of 100 flows at once, 10 ms apart in the mean; or ``"on-off"``, 100 flows in ON periods of 1 ms, 30 ms apart.
         Sizes are uniform below 100 KB.
     long_flows : int
         Long flows, at most 40, each on a path of its own and in congestion avoidance when the short ones come: they
@@ -133,11 +136,12 @@ def _long(flows: int, spread_s: float) -> tuple[AnyTraffic, ...]:
 
 def _short(traffic: str, duration_s: float, **where: Any) -> AnyTraffic:
     sizes: dict[str, Any] = {"pairs": "sides", "min_bytes": 1, "max_bytes": 99_999} | where
-    bursts = {"bursts": max(1, round(duration_s / 10e-3)), "flows_per_burst": 100} | sizes
+    apart_s = {"bursty": 10e-3, "on-off": 30e-3}
+    bursts = {"bursts": max(1, round(duration_s / apart_s.get(traffic, 1.0))), "flows_per_burst": 100} | sizes
     kinds: dict[str, AnyTraffic] = {
         "static": Poisson(flows_per_s=10_000.0, duration_s=duration_s, **sizes),
-        "bursty": OnOff(mean_on_s=0.0, mean_off_s=10e-3, **bursts),
-        "on-off": OnOff(mean_on_s=1e-3, mean_off_s=9e-3, **bursts),
+        "bursty": OnOff(mean_on_s=0.0, mean_off_s=apart_s["bursty"], **bursts),
+        "on-off": OnOff(mean_on_s=1e-3, mean_off_s=apart_s["on-off"], **bursts),
     }
     require(traffic in kinds, f"traffic = {traffic!r}: choose from {', '.join(kinds)}")
     return kinds[traffic]
@@ -244,6 +248,26 @@ def path_rtts(traffic: str, **setting: Any) -> pd.DataFrame:
         "rtt_s": paths["rtt_s"].mean(),
     }
     return pd.DataFrame(columns).reset_index()
+
+
+def on_off_periods(traffic: str, **setting: Any) -> pd.DataFrame:
+    """Simulate :func:`run_sprayed` of the same arguments and return a row for each ON period but the last.
+
+    An interval of 500 us is ON if a packet of a short flow comes to the first switch, as CAPS samples it (Algorithm 1).
+
+    Returns
+    -------
+    pandas.DataFrame
+        `on_s`, the length of a run of such intervals, and `off_s`, that of the others up to the next, in seconds.
+    """
+    result = run_sprayed(traffic, **setting)
+    short = result.flows.loc[result.flows["short"], "flow"]
+    trace = result.trace[(result.trace["packet"] == "data") & (result.trace["event"] == "arrived")]
+    came = trace["flow"].isin(short) & trace["port"].astype(str).str.endswith(">left")
+    on = np.unique(trace.loc[came, "time_s"] // _MODE_PERIOD_S)
+    begin = np.flatnonzero(np.diff(on, prepend=-np.inf) > 1)
+    lengths = np.diff(begin)
+    return pd.DataFrame({"on_s": lengths, "off_s": np.diff(on[begin]) - lengths}) * _MODE_PERIOD_S
 
 
 def usual_rtts(traffic: str, **setting: Any) -> pd.DataFrame:
