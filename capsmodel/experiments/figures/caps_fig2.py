@@ -79,20 +79,21 @@ def judge_completion(claim: Claim, frame: DataFrame) -> Verdict:
 JUDGES = {"caps-f2a-disorder": judge_disorder, "caps-f2b-cwnd": judge_window, "caps-f2c-fct": judge_completion}
 
 
-def _bars(axes: "Axes", runs: "Series[float]", scale: float) -> None:
+def _points(axes: "Axes", runs: "Series[float]", scale: float) -> None:
+    """Draw the mean over runs of each form, with its interval, and leave room above for the legend."""
     for place, (form, values) in enumerate(runs.groupby(level="form", sort=False)):
         found = mean_interval(values)
-        half = scale * (found.high - found.value)
-        axes.bar(place, scale * found.value, yerr=half, capsize=4, color=drawing.COLOURS[place], label=str(form))
-    axes.set_xticks([])
+        mean, half = scale * found.value, scale * (found.high - found.value)
+        axes.errorbar(place, mean, yerr=half, fmt="o", capsize=4, color=drawing.COLOURS[place], label=str(form))
+    axes.set(xlim=(-0.5, 1.5), ylim=(0, 1.5 * scale * float(runs.mean())), xticks=[])
 
 
 def draw(frame: DataFrame) -> "Figure":
     """Draw the share of reordered packets, the mean window, and the law of the completion time."""
     figure, (left, middle, right) = drawing.panels("CAPS Fig. 2: what long flows do to sprayed short flows", 3)
-    _bars(left, _of_run(frame, "reordered_ratio"), 100)
+    _points(left, _of_run(frame, "reordered_ratio"), 100)
     windows = _of_run(frame, "cwnd_packets")
-    _bars(middle, windows, 1)
+    _points(middle, windows, 1)
     half = windows.xs(shared.FORMS[0], level="form").mean() / 2
     drawing.paper_level(middle, half, "paper: half of that without")
     for colour, (form, rows) in zip(drawing.COLOURS, frame.groupby("form", sort=False), strict=False):
@@ -101,5 +102,5 @@ def draw(frame: DataFrame) -> "Figure":
         right.errorbar(means, QUANTILES, xerr=halves, fmt="o-", markersize=3, color=colour, label=str(form))
     left.set(xlabel="(a)", ylabel="reordered packets, %")
     middle.set(xlabel="(b)", ylabel="mean congestion window, packets")
-    right.set(xlabel="(c) completion time, ms", ylabel="share of short flows", xlim=(0, None), ylim=(0, 1))
-    return drawing.finish(figure, [left, middle, right], tuple(JUDGES))
+    right.set(xlabel="(c) completion time, ms", ylabel="share of short flows", xlim=(0, None), ylim=(0, 1.3))
+    return drawing.finish(figure, [left, middle, right], tuple(JUDGES), loc="upper left")

@@ -112,5 +112,5 @@ def draw(frame: DataFrame) -> "Figure":
     share = float(read_claims()["caps-f4b-pb"].low)
     drawing.paper_level(right, 2 * mean_ms, f"twice the mean; paper: {share:g} of the paths above")
     left.set(xlabel="time, ms", ylabel="under way")
-    right.set(xlabel="path", ylabel="mean RTT, ms")
+    right.set(xlabel="path", ylabel="mean RTT, ms", ylim=(0, 4))
     return drawing.finish(figure, [left, right], tuple(JUDGES))

@@ -4,6 +4,7 @@
 Quantity                            Column         Unit     Equation
 ==================================  =============  =======  ==============================
 wait in the queues of the switches  queueing_delay s        caps Fig. 1(b)
+of this, before the paths           path_wait      s        M/D/1
 packets overtaken                   reordered      packets  caps Fig. 2(a)
 mean congestion window              cwnd           packets  caps Fig. 2(b)
 completion time                     fct            s        caps Fig. 2(c)
@@ -43,20 +44,21 @@ def short_flows(long_flows: int, *, seed: int, spread_s: float = 1e-4, engine: s
     Returns
     -------
     pandas.DataFrame
-        `flow_bytes`; `fct_s`; `queueing_delay_s`, the mean over data packets of their waits at all switches;
-        `sent_packets` and `reordered_packets`, of these overtaken by a later one; `cwnd_packets`, the mean window from
-        the start until the last acknowledgement.
+        `flow_bytes`; `fct_s`; `queueing_delay_s`, the mean over data packets of their waits at both switches;
+        `path_wait_s`, at the first of them, before the paths; `sent_packets` and `reordered_packets`, of these
+        overtaken by a later one; `cwnd_packets`, the mean window from the start until the last acknowledgement.
     """
     result = simulate(_scenario(long_flows, spread_s, seed), engine=engine)
     short = result.flows[result.flows["short"]].set_index("flow")
     waits = packet_waits_s(result)
     at_switch = waits[~waits["port"].str.startswith("host")]
-    packets = at_switch.loc[at_switch["port"].str.startswith("left>right"), "flow"].value_counts()
+    path_wait_s = at_switch[at_switch["port"].str.startswith("left>right")].groupby("flow")["wait_s"]
     rows = pd.DataFrame(
         {
             "flow_bytes": short["flow_bytes"],
             "fct_s": short["fct_s"],
-            "queueing_delay_s": at_switch.groupby("flow")["wait_s"].sum() / packets,
+            "queueing_delay_s": at_switch.groupby("flow")["wait_s"].sum() / path_wait_s.count(),
+            "path_wait_s": path_wait_s.mean(),
             "sent_packets": short["packets_sent"],
             "reordered_packets": short["reordered_packets"],
             "cwnd_packets": mean_windows_packets(result),
