@@ -49,9 +49,13 @@ def _of_run(frame: DataFrame, column: str) -> "Series[float]":
 
 def judge_disorder(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge whether fewer packets are reordered without long flows."""
-    found = shared.difference(_of_run(frame, "reordered_ratio"))
+    runs = _of_run(frame, "reordered_ratio")
+    found = shared.difference(runs)
     word: VerdictWord = "reproduced" if found.low > 0 else "refuted"
-    reason = "share with long flows minus share without; a flow's packets overtake each other behind other short flows"
+    reason = (
+        f"share with long flows minus share without, of {runs.mean():.2f} in either case: "
+        "packets overtake each other behind other short flows"
+    )
     return Verdict(claim.id, (found.value,), word, reason, (found.low, found.high))
 
 
