@@ -111,9 +111,9 @@ def test_after_a_burst_most_acks_are_of_blocked_packets(thirds):
     assert paired_difference(found["blocked_prob"], found["twice_average_prob"]).low > 0
 
 
-@pytest.mark.parametrize("traffic", ["static", "bursty"])
-def test_both_engines_give_the_same_rows(traffic, measured):
-    setting = {"traffic": traffic, "long_flows": 1, "duration_s": 0.01, "buffer_packets": 16, "seed": 3}
+@pytest.mark.parametrize(("traffic", "duration_s"), [("static", 0.01), ("bursty", 0.1)])
+def test_both_engines_give_the_same_rows(traffic, duration_s, measured):
+    setting = {"traffic": traffic, "long_flows": 1, "duration_s": duration_s, "buffer_packets": 16, "seed": 3}
     slow, fast = (
         measured(f"{MODULE}.sampling_periods", setting | {"engine": engine}).drop(columns=["task_id", "engine"])
         for engine in ("reference", "compiled")

@@ -23,9 +23,11 @@ long flow that waits for one blocks nobody.
 """
 
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from capsim.fabric.kinds import ParallelPaths
@@ -46,6 +48,7 @@ __all__ = [
     "BASE_RTT_S",
     "PATHS",
     "PERIOD_S",
+    "at_ports",
     "first_packets",
     "full_wait_s",
     "in_periods",
@@ -147,6 +150,13 @@ def _short(traffic: str, duration_s: float, **where: Any) -> AnyTraffic:
     return kinds[traffic]
 
 
+def at_ports(trace: pd.DataFrame, pattern: str) -> npt.NDArray[np.bool_]:
+    """Return which lines of a packet trace are at a port whose name fits `pattern`, with ``*`` as in file names."""
+    ports = trace["port"].cat
+    fits = np.array([fnmatchcase(name, pattern) for name in ports.categories])
+    return np.asarray(fits[ports.codes])
+
+
 def first_packets(result: Result) -> pd.DataFrame:
     """Return a row for each data packet of short flows that was sent the first time.
 
@@ -160,10 +170,11 @@ def first_packets(result: Result) -> pd.DataFrame:
     pandas.DataFrame
         `connection`, `segment`, `sent_s`, `time_s` of its ACK at the sender and `rtt_s`, in seconds; NaN if none came.
     """
-    trace = result.trace[result.trace["flow"].isin(result.flows.loc[result.flows["short"], "flow"])]
-    key, port = ["connection", "segment"], trace["port"].astype(str)
-    left = (trace["packet"] == "data") & (trace["event"] == "enqueued") & port.str.startswith("host")
-    came = (trace["packet"] == "ack") & (trace["event"] == "arrived") & port.str.contains(">host", regex=False)
+    short = result.flows["short"].to_numpy()
+    trace = result.trace[short[result.trace["flow"]]]
+    key = ["connection", "segment"]
+    left = (trace["packet"] == "data") & (trace["event"] == "enqueued") & at_ports(trace, "host*")
+    came = (trace["packet"] == "ack") & (trace["event"] == "arrived") & at_ports(trace, "*>host*")
     sent = trace.loc[left, [*key, "time_s"]].drop_duplicates(key).rename(columns={"time_s": "sent_s"})
     acks = trace.loc[came & (trace["flags"] & 1 == 0), [*key, "time_s"]].drop_duplicates(key)
     rows = sent.merge(acks, on=key, how="left")
@@ -173,10 +184,11 @@ def first_packets(result: Result) -> pd.DataFrame:
 def _packets(traffic: str, **setting: Any) -> pd.DataFrame:
     """Return the first packets that count, with their path, from 0, and whether they were blocked."""
     result = run_sprayed(traffic, **setting)
-    trace = result.trace[result.trace["packet"] == "data"]
-    port = trace["port"].astype(str)
-    on_trunk = port.str.startswith("left>right") & trace["event"].isin(["enqueued", "dropped"])
-    rows = trace[on_trunk].assign(path=port[on_trunk].str.partition("#")[2].replace("", "1").astype(int) - 1)
+    trace = result.trace
+    crossed = (trace["packet"] == "data") & (trace["event"] != "arrived") & at_ports(trace, "left>right*")
+    rows = trace[crossed]
+    number = [int(name.partition("#")[2] or 1) - 1 for name in rows["port"].cat.categories]
+    rows = rows.assign(path=np.array(number)[rows["port"].cat.codes])
     long = result.flows.loc[~result.flows["short"], "flow"]
     held = rows.loc[rows["flow"].isin(long), "path"].unique()
     key = ["connection", "segment"]
@@ -261,10 +273,9 @@ def on_off_periods(traffic: str, **setting: Any) -> pd.DataFrame:
         `on_s`, the length of a run of such intervals, and `off_s`, that of the others up to the next, in seconds.
     """
     result = run_sprayed(traffic, **setting)
-    short = result.flows.loc[result.flows["short"], "flow"]
-    trace = result.trace[(result.trace["packet"] == "data") & (result.trace["event"] == "arrived")]
-    came = trace["flow"].isin(short) & trace["port"].astype(str).str.endswith(">left")
-    on = np.unique(trace.loc[came, "time_s"] // _MODE_PERIOD_S)
+    trace, short = result.trace, result.flows["short"].to_numpy()
+    came = (trace["packet"] == "data") & (trace["event"] == "arrived") & at_ports(trace, "*>left")
+    on = np.unique(trace.loc[came & short[trace["flow"]], "time_s"] // _MODE_PERIOD_S)
     begin = np.flatnonzero(np.diff(on, prepend=-np.inf) > 1)
     lengths = np.diff(begin)
     return pd.DataFrame({"on_s": lengths, "off_s": np.diff(on[begin]) - lengths}) * _MODE_PERIOD_S

@@ -20,6 +20,7 @@ import pandas as pd
 from capsim.results import Result
 from capsim.scenario import Probes, Scenario, load_scenario
 from capsim.simulate import simulate
+from capsmodel.experiments.measurements.blocking_estimators import at_ports
 
 __all__ = ["mean_windows_packets", "packet_waits_s", "short_flows"]
 
@@ -51,8 +52,8 @@ def short_flows(long_flows: int, *, seed: int, spread_s: float = 1e-4, engine: s
     result = simulate(_scenario(long_flows, spread_s, seed), engine=engine)
     short = result.flows[result.flows["short"]].set_index("flow")
     waits = packet_waits_s(result)
-    at_switch = waits[~waits["port"].str.startswith("host")]
-    path_wait_s = at_switch[at_switch["port"].str.startswith("left>right")].groupby("flow")["wait_s"]
+    at_switch = waits[~at_ports(waits, "host*")]
+    path_wait_s = at_switch[at_ports(at_switch, "left>right*")].groupby("flow")["wait_s"]
     rows = pd.DataFrame(
         {
             "flow_bytes": short["flow_bytes"],
@@ -93,18 +94,17 @@ def packet_waits_s(result: Result) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        `flow`, `port` (its name) and `wait_s`.
+        `flow`, `port` (its name, categorical) and `wait_s`.
     """
-    data = result.trace[result.trace["packet"] == "data"]
-    sides = {}
-    for event in ("enqueued", "arrived"):
-        rows = data.loc[data["event"] == event, ["port", "flow", "time_s", "packet_bytes"]]
-        sides[event] = rows.assign(turn=rows.groupby("port", observed=True).cumcount())
-    pairs = sides["arrived"].merge(sides["enqueued"], on=["port", "turn", "flow", "packet_bytes"], suffixes=("", "_in"))
-    link = result.ports.set_index("name").loc[pairs["port"].astype(str).to_list()]
-    on_link_s = 8 * pairs["packet_bytes"] / link["rate_bps"].to_numpy() + link["delay_s"].to_numpy()
+    data = result.trace.loc[result.trace["packet"] == "data", ["event", "port", "flow", "time_s", "packet_bytes"]]
+    data = data.assign(turn=data.groupby(["event", "port"], observed=True).cumcount())
+    came, queued = (data[data["event"] == event].drop(columns="event") for event in ("arrived", "enqueued"))
+    pairs = came.merge(queued, on=["port", "turn", "flow", "packet_bytes"], suffixes=("", "_in"))
+    ports, codes = pairs["port"].cat.categories, pairs["port"].cat.codes
+    rate_bps, delay_s = (result.ports.set_index("name")[column].reindex(ports) for column in ("rate_bps", "delay_s"))
+    on_link_s = 8 * pairs["packet_bytes"] / rate_bps.to_numpy()[codes] + delay_s.to_numpy()[codes]
     wait_s = np.maximum(pairs["time_s"] - pairs["time_s_in"] - on_link_s, 0.0)  # rounding can leave -1e-15
-    return pd.DataFrame({"flow": pairs["flow"], "port": pairs["port"].astype(str), "wait_s": wait_s})
+    return pairs[["flow", "port"]].assign(wait_s=wait_s)
 
 
 def mean_windows_packets(result: Result) -> "pd.Series[float]":
