@@ -18,10 +18,10 @@ RUNS, SPREAD_S = 16, 0.1
 
 @pytest.fixture
 def runs(measured):
-    """Return mean values of each run with (4) and without (0) long flows."""
+    """Return the runs with (4) and without (0) long flows."""
     pairs = [(long_flows, seed) for long_flows in (4, 0) for seed in range(1, RUNS + 1)]
     payloads = ({"long_flows": count, "seed": seed, "spread_s": SPREAD_S} for count, seed in pairs)
-    return measured(FUNCTION, *payloads).groupby(["long_flows", "seed"]).mean(numeric_only=True)
+    return measured(FUNCTION, *payloads).set_index(["long_flows", "seed"])
 
 
 def wait_s(load):
@@ -50,7 +50,7 @@ def test_a_train_carries_its_largest_wait_to_the_receiver(runs):
 def test_short_flows_that_start_together_queue_behind_each_other(runs, measured):
     """Within 0.1 ms, without any long flow, they wait longer than far apart beside four."""
     together = measured(FUNCTION, *({"long_flows": 0, "seed": seed} for seed in range(1, RUNS + 1)))
-    alone_s = together.groupby("seed")["queueing_delay_s"].mean()
+    alone_s = together.set_index("seed")["queueing_delay_s"]
     assert paired_difference(alone_s, runs.loc[4, "queueing_delay_s"]).low > 0
 
 
@@ -59,6 +59,5 @@ def test_both_engines_give_the_same_rows(measured):
         measured(FUNCTION, {"long_flows": 0, "seed": 2, "engine": engine}).drop(columns=["task_id", "engine"])
         for engine in ("reference", "compiled")
     )
-    assert len(slow) == 100
-    assert np.isfinite(slow["cwnd_packets"]).all()
+    assert np.isfinite(slow.to_numpy(float)).all()
     pd.testing.assert_frame_equal(slow, fast, check_exact=True)

@@ -30,8 +30,7 @@ def tasks(*, quick: bool) -> list[Task]:
 
 def data(rows: DataFrame) -> DataFrame:
     """Return the mean queueing delay of each run."""
-    keys = ["form", "spread_s", "seed"]
-    return shared.with_form(rows).groupby(keys, sort=False)["queueing_delay_s"].mean().reset_index()
+    return shared.with_form(rows)[["form", "spread_s", "seed", "queueing_delay_s"]]
 
 
 def _runs(frame: DataFrame) -> "Series[float]":

@@ -2,17 +2,17 @@
 
 Not stated: as for Fig. 1; how the window is averaged; the axes. Chosen: the runs of Fig. 1 at the preset ``caps-fig1``,
 NewReno with a threshold of three duplicate ACKs; (a) data packets that reach the receiver after one sent later, over
-all sent; (b) the window sampled every 20 us while the flow lasts, averaged over time, then over flows; (c) all flows.
+all sent; (b) the window sampled every 20 us while the flow lasts, averaged over time, then over flows; (c) quantiles of the flows of a run.
 """
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from pandas import DataFrame
 
 from capsmodel._paper_index import Claim
 from capsmodel.experiments.figures import _drawing as drawing
 from capsmodel.experiments.figures import _head_of_line as shared
+from capsmodel.experiments.measurements.head_of_line import FCT_QUANTILES_PCT
 from capsmodel.experiments.statistics import mean_interval
 from capsmodel.experiments.sweep import Task
 from capsmodel.experiments.verdicts import CLOSE_RELATIVE, Verdict, VerdictWord
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import Series
 
-QUANTILES = [number / 20 for number in range(1, 20)]
+QUANTILES = {f"fct_p{pct:02}_s": pct / 100 for pct in FCT_QUANTILES_PCT}
 
 
 def tasks(*, quick: bool) -> list[Task]:
@@ -31,20 +31,12 @@ def tasks(*, quick: bool) -> list[Task]:
 
 
 def data(rows: DataFrame) -> DataFrame:
-    """Return, for each run, its share of reordered packets, its mean window, and nineteen quantiles of its FCT."""
-    runs = shared.with_form(rows).groupby(["form", "seed"], sort=False)
-    quantiles = runs["fct_s"].quantile(np.array(QUANTILES)).rename_axis(["form", "seed", "quantile_prob"])
-    per_run = DataFrame(
-        {
-            "reordered_ratio": runs["reordered_packets"].sum() / runs["sent_packets"].sum(),
-            "cwnd_packets": runs["cwnd_packets"].mean(),
-        }
-    )
-    return quantiles.reset_index().merge(per_run, on=["form", "seed"])
+    """Return share of reordered packets, mean window, and mean and quantiles of the completion time of each run."""
+    return shared.with_form(rows)[["form", "seed", "reordered_ratio", "cwnd_packets", "fct_s", *QUANTILES]]
 
 
 def _of_run(frame: DataFrame, column: str) -> "Series[float]":
-    return frame.groupby(["form", "seed"], sort=False)[column].first()
+    return frame.set_index(["form", "seed"])[column]
 
 
 def judge_disorder(claim: Claim, frame: DataFrame) -> Verdict:
@@ -69,9 +61,8 @@ def judge_window(claim: Claim, frame: DataFrame) -> Verdict:
 
 def judge_completion(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge whether flows complete sooner without long flows at each quantile, and by more than "close" means."""
-    fct_s = frame.set_index(["form", "seed", "quantile_prob"])["fct_s"]
-    sooner = sum(shared.difference(of_runs.droplevel(2)).low > 0 for _, of_runs in fct_s.groupby(level=2))
-    value, low, high = shared.reduction_pct(fct_s.groupby(level=["form", "seed"], sort=False).mean(), subject=0)
+    sooner = sum(shared.difference(_of_run(frame, column)).low > 0 for column in QUANTILES)
+    value, low, high = shared.reduction_pct(_of_run(frame, "fct_s"), subject=0)
     word: VerdictWord = "reproduced" if high > 100 * CLOSE_RELATIVE else "differs in size"
     reason = (
         f"sooner at {sooner} of {len(QUANTILES)} quantiles, by so many percent in the mean: not much smaller; "
@@ -101,9 +92,11 @@ def draw(frame: DataFrame) -> "Figure":
     half = windows.xs(shared.FORMS[0], level="form").mean() / 2
     drawing.paper_level(middle, half, "paper: half of that without")
     for colour, (form, rows) in zip(drawing.COLOURS, frame.groupby("form", sort=False), strict=False):
-        found = [mean_interval(values * 1e3) for _, values in rows.groupby("quantile_prob")["fct_s"]]
+        found = [mean_interval(rows[column] * 1e3) for column in QUANTILES]
         means, halves = [point.value for point in found], [point.high - point.value for point in found]
-        right.errorbar(means, QUANTILES, xerr=halves, fmt="o-", markersize=3, color=colour, label=str(form))
+        right.errorbar(
+            means, list(QUANTILES.values()), xerr=halves, fmt="o-", markersize=3, color=colour, label=str(form)
+        )
     left.set(xlabel="(a)", ylabel="reordered packets, %")
     middle.set(xlabel="(b)", ylabel="mean congestion window, packets")
     right.set(xlabel="(c) completion time, ms", ylabel="share of short flows", xlim=(0, None), ylim=(0, 1.3))
