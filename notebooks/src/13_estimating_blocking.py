@@ -38,9 +38,8 @@ def runs(name, *, seeds=4, **setting):
 
 beside, alone = (runs("head_of_line.short_flows", long_flows=count, spread_s=0.1) for count in (4, 0))
 added = mean_interval(beside["path_wait_s"] - alone["path_wait_s"])
-print(
-    f"added by them in packets: {added.value * 1e6:.2f} us, 95% interval {added.low * 1e6:.2f} to {added.high * 1e6:.2f}"
-)
+low_us, high_us = added.low * 1e6, added.high * 1e6
+print(f"added by them in packets: {added.value * 1e6:.2f} us, 95% interval {low_us:.2f} to {high_us:.2f}")
 
 paths = runs("blocking_estimators.path_rtts", seeds=1, traffic="static", long_flows=4, duration_s=0.05)
 figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
