@@ -18,6 +18,7 @@ from capsmodel.redundancy import (
     repair_packets_for,
     smoothed_rtt_s,
     traffic_overhead,
+    twice_average_missed_share,
 )
 
 EVERY_K = np.arange(1, 10_001)
@@ -149,6 +150,26 @@ def test_symmetric_noise_without_congestion_misleads_the_plain_average_only():
     assert blocking_prob_twice_average(noise) == 0
 
 
+@given(st.floats(0, 0.99), st.floats(1.0, 30.0), st.lists(st.floats(0.5, 3.0), min_size=1, max_size=3))
+def test_missed_share_is_that_of_the_rule_on_windows_of_one_cycle(p, full_wait, usual):
+    """Windows at equal steps of time, with RTTs in proportion: the rule applied to their RTTs and the usual ones."""
+    steps, full = 20_000, 1 + full_wait
+    window = full * np.sqrt((1 + 3 * (np.arange(steps) + 0.5) / steps) / 4)
+    blocked_rtts = np.asarray(usual)[:, None] + window - 1
+    average = (1 - p) * np.mean(usual) + p * blocked_rtts.mean()
+    share = twice_average_missed_share(p, usual_rtts_s=usual, base_rtt_s=1.0, full_wait_s=full_wait)
+    # The discretised law is off by a step, and by the share at its threshold moved by the rounding of the mean.
+    assert share == pytest.approx(np.mean(blocked_rtts <= 2 * average), abs=1e-3)
+
+
+def test_missed_share_begins_where_the_docstring_says():
+    full, begin = 1e-3, (0.5e-3 - 2e-4) / (14 / 9 * 1e-3 - 2e-4)
+    setting = {"usual_rtts_s": 1e-4, "base_rtt_s": 1e-4, "full_wait_s": full - 1e-4}
+    below, above = twice_average_missed_share([begin * (1 - 1e-9), begin * (1 + 1e-6)], **setting)
+    assert below == 0
+    assert above > 0
+
+
 @pytest.mark.parametrize(
     ("call", "text"),
     [
@@ -161,6 +182,7 @@ def test_symmetric_noise_without_congestion_misleads_the_plain_average_only():
         (lambda: blocking_prob_twice_average([]), "rtts_s"),
         (lambda: blocking_prob_twice_average([1.0, 0.0]), "rtts_s = 0"),
         (lambda: blocking_prob_twice_smoothed([1.0], smoothed_rtt_s=0), "smoothed_rtt_s = 0"),
+        (lambda: twice_average_missed_share(0.1, usual_rtts_s=1.0, base_rtt_s=2.0, full_wait_s=1.0), "full_wait_s = 1"),
     ],
 )
 def test_bad_input_is_refused_with_its_value(call, text):
