@@ -19,11 +19,11 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 import capsmodel as cm
+from capsmodel.blocking import MISSED_SHARE_BIAS, twice_average_missed_share
 from capsmodel.experiments.agreement import agreement
 from capsmodel.experiments.measurements.blocking_estimators import BASE_RTT_S, PATHS, full_wait_s
 from capsmodel.experiments.statistics import mean_interval
 from capsmodel.experiments.sweep import Task, gather
-from capsmodel.redundancy import MISSED_SHARE_BIAS, twice_average_missed_share
 
 PACKET_S = 12e-6
 sprayed_s = cm.mg1_mean_wait(4 / PATHS, mean_service=PACKET_S, second_moment_service=PACKET_S**2)

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
+from capsmodel.blocking import MISSED_SHARE_BIAS, twice_average_missed_share
 from capsmodel.experiments.agreement import Count
 from capsmodel.experiments.measurements.blocking_estimators import BASE_RTT_S, PATHS, full_wait_s
 from capsmodel.experiments.statistics import mean_interval, paired_difference, welch_difference
-from capsmodel.redundancy import MISSED_SHARE_BIAS, twice_average_missed_share
 
 MODULE = "capsmodel.experiments.measurements.blocking_estimators"
 RUNS = 8

@@ -37,12 +37,12 @@ from capsim.results import Result
 from capsim.scenario import Scenario
 from capsim.simulate import simulate
 from capsmodel._checks import require
-from capsmodel.experiments.measurements.coding_units import PINNED
-from capsmodel.redundancy import (
+from capsmodel.blocking import (
     blocking_prob_above_average,
     blocking_prob_twice_average,
     blocking_prob_twice_smoothed,
 )
+from capsmodel.experiments.measurements.coding_units import PINNED
 
 __all__ = [
     "BASE_RTT_S",
