@@ -1,4 +1,4 @@
-r"""Repair packets for a blocking probability, the estimators of that probability, and what the repair packets cost.
+r"""Repair packets for a blocking probability, and what they cost.
 
 ============================  =========  ====================================  =======  ==============================
 Quantity                      Symbol     Name                                  Unit     Equation
@@ -6,13 +6,9 @@ Quantity                      Symbol     Name                                  U
 repair packets of a unit      r, alpha   :func:`repair_packets`                packets  caps u (VI-B), cdcps Eq. 4-5
 fewest for a target p_S       r          :func:`repair_packets_for`            packets  inverts caps Eq. 2
 share of repair packets       eta        :func:`traffic_overhead`              1        caps Eq. 7
-blocking probability          p_B        :func:`blocking_prob_twice_average`   1        caps u (VI-A, VI-B)
-same, smoothed threshold      p_B        :func:`blocking_prob_twice_smoothed`  1        caps u (IX-C)
-smoothed round-trip time      RTT_smooth :func:`smoothed_rtt_s`                s        caps u (IX-C)
-same, plain average           P_b        :func:`blocking_prob_above_average`   1        cdcps u (V-B)
 ============================  =========  ====================================  =======  ==============================
 
-A packet is *blocked* when it meets a path with long flows; the sender sees its ACK come late.
+A packet is *blocked* when it meets a path with long flows; :mod:`capsmodel.blocking` estimates how likely that is.
 """
 
 from fractions import Fraction
@@ -28,15 +24,11 @@ from capsmodel._checks import (
     Scalars,
     non_negative,
     plain,
-    positive,
     probability,
     require,
     whole,
 )
 
-MISSED_SHARE = 0.25
-"""Share of blocked packets that `blocking_prob_twice_average` and `blocking_prob_twice_smoothed` miss at most on steady
-traffic; see the Notes of the first."""
 _UNIT_ROUNDOFF = 2.0**-53
 _TARGET_TOLERANCE = 1e-12
 
@@ -222,168 +214,3 @@ def traffic_overhead(blocking_prob: Scalars, *, long_short_ratio: Scalars, k: Sc
     counts = whole("k", k, minimum=1)
     ratio = ceiling_rule(counts, p) / counts
     return plain(ratio / (1 + g + ratio))
-
-
-def _rtts(rtts_s: Scalars) -> FloatArray:
-    rtts = positive("rtts_s", rtts_s)
-    require(rtts.ndim > 0 and rtts.size > 0, "rtts_s is not a non-empty array: give the RTT of each received ACK")
-    return rtts
-
-
-def _share_above(rtts_s: FloatArray, threshold_s: FloatArray) -> FloatArray:
-    return np.asarray(np.mean(rtts_s > threshold_s[..., None], axis=-1))
-
-
-def blocking_prob_twice_average(rtts_s: Scalars) -> Any:
-    r"""Estimate the blocking probability: the share of ACKs whose RTT exceeds twice the average.
-
-    Parameters
-    ----------
-    rtts_s : array_like
-        Round-trip time of each ACK of a sampling period, s, above 0; the last axis holds the ACKs.
-
-    Returns
-    -------
-    float or ndarray
-        Probability in [0, 1/2); shape of `rtts_s` without the last axis.
-
-    Raises
-    ------
-    ParameterError
-        If `rtts_s` is empty or not above 0.
-
-    Notes
-    -----
-    :math:`p_B = n_L/n` with :math:`n_L = \#\{RTT > 2\,\overline{RTT}\}`. Above one half is impossible (Markov), so more
-    blocked ACKs hide each other. VI-B counts ACKs; Algorithm 1 writes the same letters for paths.
-
-    *Bias.* The queue before a long flow swings as its window halves, and blocked packets that find it short keep below
-    twice an average that other blocked packets have raised: on steady traffic up to `MISSED_SHARE` of them are missed.
-    In a burst, packets that queue behind their own burst exceed it: 0.05 is found without any long flow.
-
-    References
-    ----------
-    caps u (VI-A, VI-B) blocking probability.
-
-    Examples
-    --------
-    >>> blocking_prob_twice_average([1e-4, 1e-4, 1e-4, 3e-3])
-    0.25
-    """
-    rtts = _rtts(rtts_s)
-    return plain(_share_above(rtts, 2 * np.mean(rtts, axis=-1)))
-
-
-def smoothed_rtt_s(previous_s: Scalars, *, average_s: Scalars) -> Any:
-    r"""Smoothed round-trip time after one more sampling period, in seconds.
-
-    Parameters
-    ----------
-    previous_s : array_like
-        Smoothed RTT before, s, above 0.
-    average_s : array_like
-        Mean RTT of the period's ACKs, s, above 0.
-
-    Returns
-    -------
-    float or ndarray
-        Seconds, broadcast over both arguments.
-
-    Raises
-    ------
-    ParameterError
-        If an argument is not above 0.
-
-    Notes
-    -----
-    :math:`RTT_{smooth} \leftarrow \frac78 RTT_{smooth} + \frac18 RTT_{avg}`. The period is twice the
-    propagation delay (200 us in the paper).
-
-    References
-    ----------
-    caps u (IX-C) smoothed RTT.
-
-    Examples
-    --------
-    >>> smoothed_rtt_s(8.0, average_s=16.0)
-    9.0
-    """
-    return plain(7 / 8 * positive("previous_s", previous_s) + 1 / 8 * positive("average_s", average_s))
-
-
-def blocking_prob_twice_smoothed(rtts_s: Scalars, *, smoothed_rtt_s: Scalars) -> tuple[Any, Any]:
-    r"""Estimate the blocking probability from twice the *smoothed* RTT; also return the new smoothed RTT in seconds.
-
-    Parameters
-    ----------
-    rtts_s : array_like
-        Round-trip time of each ACK of a sampling period, s, above 0; the last axis holds the ACKs.
-    smoothed_rtt_s : array_like
-        Smoothed RTT before this period, s, above 0.
-
-    Returns
-    -------
-    tuple of (float or ndarray, float or ndarray)
-        Probability in [0, 1] and smoothed RTT, s; shape of `rtts_s` without the last axis.
-
-    Raises
-    ------
-    ParameterError
-        If `rtts_s` is empty or an argument is not above 0.
-
-    Notes
-    -----
-    The smoothed RTT takes in this period's average first (:func:`capsmodel.redundancy.smoothed_rtt_s`); an ACK counts
-    when its RTT exceeds twice the result. The paper does not print the order of the two steps. On steady traffic its
-    bias is that of :func:`blocking_prob_twice_average`; it remembers the pause before a burst, so the burst counts as
-    blocked more often: 0.10 without any long flow.
-
-    References
-    ----------
-    caps u (IX-C) smoothed RTT.
-
-    Examples
-    --------
-    >>> blocking_prob_twice_smoothed([1.0, 1.0, 1.0, 5.0], smoothed_rtt_s=1.0)  # threshold 2 (7/8 + 2/8)
-    (0.25, 1.125)
-    """
-    rtts, previous = _rtts(rtts_s), positive("smoothed_rtt_s", smoothed_rtt_s)
-    smoothed = np.asarray(7 / 8 * previous + 1 / 8 * np.mean(rtts, axis=-1))
-    return plain(_share_above(rtts, 2 * smoothed)), plain(smoothed)
-
-
-def blocking_prob_above_average(rtts_s: Scalars) -> Any:
-    r"""Estimate the blocking probability as cdcps does: the share of ACKs whose RTT exceeds the plain average.
-
-    Parameters
-    ----------
-    rtts_s : array_like
-        Round-trip time of each ACK, s, above 0; the last axis holds the ACKs.
-
-    Returns
-    -------
-    float or ndarray
-        Probability in [0, 1); shape of `rtts_s` without the last axis.
-
-    Raises
-    ------
-    ParameterError
-        If `rtts_s` is empty or not above 0.
-
-    Notes
-    -----
-    :math:`P_b = m_L/m`. With symmetric noise and no congestion about half of the ACKs exceed their mean, so the
-    estimate is near 1/2 on an idle fabric and as many repair as source packets follow; the factor two of caps
-    avoids that.
-
-    References
-    ----------
-    cdcps u (V-B) blocking probability.
-
-    Examples
-    --------
-    >>> blocking_prob_above_average([1.0, 2.0, 3.0, 6.0])  # mean 3
-    0.25
-    """
-    rtts = _rtts(rtts_s)
-    return plain(_share_above(rtts, np.mean(rtts, axis=-1)))

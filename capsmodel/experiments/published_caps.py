@@ -11,6 +11,7 @@ import numpy as np
 from capsmodel._checks import FloatArray
 from capsmodel._paper_index import Claim
 from capsmodel.blocked_count import units_decoded_by_first_arrivals_prob
+from capsmodel.blocking import blocking_prob_twice_average
 from capsmodel.coding_unit import (
     buffering_delay_s,
     delay_curve,
@@ -29,7 +30,7 @@ from capsmodel.experiments.verdicts import (
     computes,
     judges,
 )
-from capsmodel.redundancy import blocking_prob_twice_average, repair_packets, traffic_overhead
+from capsmodel.redundancy import repair_packets, traffic_overhead
 
 WINDOW_PACKETS = 64
 PAPER_PROBS = (0.2, 0.25, 0.3, 0.35)  # Section VI-D, the only list of p_B that the paper prints

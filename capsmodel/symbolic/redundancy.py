@@ -33,7 +33,7 @@ FORMULAS = (
         "u (VI-A, VI-B) blocking probability",
         sp.Eq(p_B, n_L / n),
         {n_L: "ACKs whose RTT exceeds twice the average", n: "ACKs of the sampling period"},
-        "capsmodel.redundancy.blocking_prob_twice_average",
+        "capsmodel.blocking.blocking_prob_twice_average",
     ),
     Formula(
         "smoothed_rtt",
@@ -41,7 +41,7 @@ FORMULAS = (
         "u (IX-C) smoothed RTT",
         sp.Eq(sp.Symbol("RTT_new"), sp.Rational(7, 8) * RTT_smooth + RTT_avg / 8),
         {RTT_smooth: "smoothed RTT so far, s", RTT_avg: "mean RTT of the sampling period, s"},
-        "capsmodel.redundancy.smoothed_rtt_s",
+        "capsmodel.blocking.smoothed_rtt_s",
     ),
     Formula(
         "repair_packets",
@@ -65,7 +65,7 @@ FORMULAS = (
         "u (V-B) blocking probability",
         sp.Eq(P_b, m_L / m),
         {m_L: "ACKs whose RTT exceeds the average", m: "all ACKs"},
-        "capsmodel.redundancy.blocking_prob_above_average",
+        "capsmodel.blocking.blocking_prob_above_average",
     ),
     Formula(
         "repair_condition",

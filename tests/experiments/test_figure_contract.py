@@ -26,7 +26,7 @@ CLOSED_FORM = [
 ]
 SUFFIXES = ("_s", "_bytes", "_bps", "_packets", "_paths", "_prob", "_ratio", "_pct")
 # Words of the glossary that are their own unit, and columns of text.
-WORDS = {"k", "r", "load", "slowdown", "scheme", "form"}
+WORDS = {"k", "r", "load", "slowdown", "scheme", "form", "seed", "part"}
 PAPERS = {"caps", "mmptcp", "repflow", "cdcps", "dc2mtcp"}
 
 

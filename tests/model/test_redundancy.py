@@ -1,4 +1,4 @@
-"""Repair packets against exact rationals, targets, overhead and the blocking estimators."""
+"""Repair packets against exact rationals, targets and overhead."""
 
 import math
 from fractions import Fraction
@@ -11,12 +11,8 @@ from hypothesis import strategies as st
 from capsmodel._checks import ParameterError
 from capsmodel.decoding import decode_failure_prob, decode_prob
 from capsmodel.redundancy import (
-    blocking_prob_above_average,
-    blocking_prob_twice_average,
-    blocking_prob_twice_smoothed,
     repair_packets,
     repair_packets_for,
-    smoothed_rtt_s,
     traffic_overhead,
 )
 
@@ -110,45 +106,6 @@ def test_overhead_falls_with_the_share_of_long_flows():
     assert traffic_overhead(0.35, long_short_ratio=9) == pytest.approx(0.0511, abs=5e-5)
 
 
-rtts = st.lists(st.floats(1e-6, 1), min_size=1, max_size=30)
-
-
-@given(rtts)
-def test_estimators_are_the_counts_of_their_definition(values):
-    mean = float(np.mean(values))
-    assert blocking_prob_twice_average(values) == sum(v > 2 * mean for v in values) / len(values)
-    assert blocking_prob_above_average(values) == sum(v > mean for v in values) / len(values)
-    assert blocking_prob_twice_average(values) < 0.5
-
-
-@given(rtts, st.floats(1e-6, 1))
-def test_smoothed_estimator(values, before):
-    prob, after = blocking_prob_twice_smoothed(values, smoothed_rtt_s=before)
-    assert after == smoothed_rtt_s(before, average_s=np.mean(values))
-    assert prob == sum(v > 2 * after for v in values) / len(values)
-
-
-def test_smoothing_settles_on_a_constant_average_at_the_rate_of_one_eighth():
-    value = 1.0
-    for _ in range(10):
-        value = smoothed_rtt_s(value, average_s=2.0)
-    assert value == pytest.approx(2 - (7 / 8) ** 10, rel=1e-14)
-
-
-def test_estimators_take_the_last_axis():
-    samples = np.array([[1.0, 1, 1, 5], [1, 1, 1, 1]])
-    assert blocking_prob_twice_average(samples).tolist() == [0.25, 0]
-    prob, after = blocking_prob_twice_smoothed(samples, smoothed_rtt_s=[1.0, 0.1])
-    assert prob.tolist() == [0.25, 1]
-    assert after.tolist() == pytest.approx([1.125, 0.2125], rel=1e-15)
-
-
-def test_symmetric_noise_without_congestion_misleads_the_plain_average_only():
-    noise = 1e-4 + np.random.default_rng(7).uniform(-1e-5, 1e-5, 10_000)
-    assert blocking_prob_above_average(noise) == pytest.approx(0.5, abs=0.02)
-    assert blocking_prob_twice_average(noise) == 0
-
-
 @pytest.mark.parametrize(
     ("call", "text"),
     [
@@ -158,9 +115,6 @@ def test_symmetric_noise_without_congestion_misleads_the_plain_average_only():
         (lambda: repair_packets(10**6, blocking_prob=1 - 2**-50), "2.53"),
         (lambda: repair_packets_for(1, blocking_prob=0.1, target_prob=1), "target_prob = 1"),
         (lambda: traffic_overhead(0.1, long_short_ratio=-1), "long_short_ratio = -1"),
-        (lambda: blocking_prob_twice_average([]), "rtts_s"),
-        (lambda: blocking_prob_twice_average([1.0, 0.0]), "rtts_s = 0"),
-        (lambda: blocking_prob_twice_smoothed([1.0], smoothed_rtt_s=0), "smoothed_rtt_s = 0"),
     ],
 )
 def test_bad_input_is_refused_with_its_value(call, text):

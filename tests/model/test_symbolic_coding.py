@@ -6,7 +6,7 @@ import enumeration as brute
 import pytest
 from three_ways import Case, formulas_to_cover, numbered
 
-from capsmodel import blocked_count, coding_unit, decoding, dup_acks, redundancy, reordering
+from capsmodel import blocked_count, blocking, coding_unit, decoding, dup_acks, redundancy, reordering
 
 THIRD, FIFTH, HALF = Fraction(1, 3), Fraction(1, 5), Fraction(1, 2)
 
@@ -52,12 +52,12 @@ def _repair() -> list[Case]:
     rtts = [1e-4, 1e-4, 4e-4, 1e-4, 9e-4]
     # The mean is 0.32 ms: two of five RTTs are above it, one above twice of it.
     cases += [
-        Case("blocking_prob", {"n_L": 1, "n": 5}, redundancy.blocking_prob_twice_average(rtts), Fraction(1, 5)),
-        Case("blocking_prob_cdcps", {"m_L": 2, "m": 5}, redundancy.blocking_prob_above_average(rtts), Fraction(2, 5)),
+        Case("blocking_prob", {"n_L": 1, "n": 5}, blocking.blocking_prob_twice_average(rtts), Fraction(1, 5)),
+        Case("blocking_prob_cdcps", {"m_L": 2, "m": 5}, blocking.blocking_prob_above_average(rtts), Fraction(2, 5)),
         Case(
             "smoothed_rtt",
             {"RTT_smooth": 8, "RTT_avg": 24},
-            redundancy.smoothed_rtt_s(8.0, average_s=24.0),
+            blocking.smoothed_rtt_s(8.0, average_s=24.0),
             sum([Fraction(8)] * 7 + [Fraction(24)]) / 8,
         ),
     ]
