@@ -151,8 +151,8 @@ def unblocked_packets(result: Result, *, long_flows: int) -> npt.NDArray[np.bool
     they queue at the first switch is that order.
     """
     trace = result.trace
-    crossing = trace["port"].astype(str).str.startswith("left>right")
-    rows = trace[(trace["event"] == "enqueued") & (trace["packet"] == "coded") & crossing]
+    rows = trace[(trace["event"] == "enqueued") & (trace["packet"] == "coded")]
+    rows = rows[rows["port"].astype(str).str.startswith("left>right")]
     path = rows["port"].astype(str).str.partition("#")[2].replace("", "1").astype(int).to_numpy() - 1
     order = np.lexsort((np.arange(len(rows)), rows["segment"], rows["flow"]))
     n = int(result.units["n"].iloc[0])
@@ -197,8 +197,8 @@ def unit_waits_s(result: Result) -> npt.NDArray[np.float64]:
     Read off the packet trace of a run with r = 0 and no long flows, where every packet waits for the k-th.
     """
     trace = result.trace
-    last_hop = trace["port"].astype(str).str.startswith("right>host")
-    rows = trace[(trace["event"] == "arrived") & (trace["packet"] == "coded") & last_hop]
+    rows = trace[(trace["event"] == "arrived") & (trace["packet"] == "coded")]
+    rows = rows[rows["port"].astype(str).str.startswith("right>host")]
     came = rows.groupby(["flow", "segment"], observed=True)["time_s"].mean().rename("mean_s")
     units = result.units.join(came, on=["flow", "first_segment"])
     return np.asarray((units["decoded_s"] - units["mean_s"]).to_numpy(np.float64))

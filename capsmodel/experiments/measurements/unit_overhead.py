@@ -29,10 +29,21 @@ _PS = 1e12
 
 
 def packets_sent(
-    k: int, *, r: int, n_paths: int, long_flows: int, windows: int, seed: int, engine: str = "compiled"
+    k: int,
+    *,
+    r: int,
+    n_paths: int,
+    long_flows: int,
+    windows: int,
+    seed: int,
+    window_packets: int = WINDOW_PACKETS,
+    engine: str = "compiled",
 ) -> dict[str, Any]:
     """Return the packets of windows in units of `k` + `r` and of the long flows beside; `k` divides the window."""
-    result = run_units(k, r=r, n_paths=n_paths, long_flows=long_flows, windows=windows, seed=seed, engine=engine)
+    result = run_units(
+        k, r=r, n_paths=n_paths, long_flows=long_flows, windows=windows, window_packets=window_packets,
+        seed=seed, engine=engine,
+    )  # fmt: skip
     least, most = result.units["n"].agg(["min", "max"])
     return _sent(result) | {"least_n_packets": int(least), "largest_n_packets": int(most)}
 
@@ -53,7 +64,7 @@ def _sent(result: Result) -> dict[str, Any]:
 def live_scenario(unit_size: str, *, n_paths: int, long_flows: int, flows: int, seed: int) -> Scenario:
     """Return the preset ``caps-units`` with transport and coding of the scheme ``caps`` as they stand.
 
-    Flows of 64 packets start 20 ms apart with 10 packets; r follows from what each measures itself, 0 before.
+    Flows of 64 packets start 12 ms apart with 10 packets; r follows from what each measures itself, 0 before.
 
     Parameters
     ----------
@@ -66,7 +77,7 @@ def live_scenario(unit_size: str, *, n_paths: int, long_flows: int, flows: int, 
     seed : int
         Seed of the run.
     """
-    base, spacing_s = load_scenario("caps-units"), 20e-3
+    base, spacing_s = load_scenario("caps-units"), 12e-3
     traffic = listed_flows(WINDOW_PACKETS, long_flows=long_flows, flows=flows, at_once=1, spacing_s=spacing_s)
     transport = {"max_window_bytes": base.params["transport"]["max_window_bytes"]}
     return base.replace(
@@ -147,10 +158,10 @@ def _picoseconds(times_s: Any) -> Any:
 def _rtt_samples(result: Result) -> DataFrame:
     """Return time and RTT, in ps, of each acknowledgement at the sender of a coded flow, in order."""
     trace, units = result.trace, result.units
-    home = trace["port"].astype(str).str.startswith("left>host")
-    heard = trace[(trace["event"] == "arrived") & (trace["packet"] == "ack") & home & (trace["flags"] & 1 == 0)]
-    found = heard.merge(result.flows.loc[result.flows["short"], ["flow"]], on="flow")
-    found["time_ps"] = _picoseconds(found["time_s"])
+    acks = trace[(trace["packet"] == "ack") & (trace["event"] == "arrived") & (trace["flags"] & 1 == 0)]
+    found = acks.merge(result.flows.loc[result.flows["short"], ["flow"]], on="flow")
+    found = found[found["port"].astype(str).str.startswith("left>host")]
+    found = found.assign(time_ps=_picoseconds(found["time_s"]))
     units = units.assign(unit_ps=_picoseconds(units["sent_s"]))[["connection", "first_segment", "unit_ps"]]
     # The unit of a segment is the last one that does not start after it.
     joined = merge_asof(
