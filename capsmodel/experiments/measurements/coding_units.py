@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 WINDOW_PACKETS = 64
-FABRIC = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}
+FABRIC: dict[str, Any] = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}
 """The preset in the words of :mod:`capsmodel.coding_unit`."""
 MSS_BYTES, START_S = 1460, 0.02
 AT_ONCE = 20

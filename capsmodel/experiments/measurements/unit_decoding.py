@@ -24,6 +24,8 @@ from capsmodel.experiments.measurements.coding_units import (
 )
 from capsmodel.experiments.measurements.real_codes import decoded
 
+_MOST_PACKETS = 100
+
 
 def decoded_units(
     k: int,
@@ -53,7 +55,8 @@ def decoded_units(
     engine : str
         ``"compiled"`` or ``"reference"``.
     """
-    per_window = WINDOW_PACKETS // k
+    # So few that those of 20 hosts drain before the next ones.
+    per_window = max(1, min(WINDOW_PACKETS // k, _MOST_PACKETS // (k + r)))
     windows = -(-units // per_window)
     result = run_units(
         k, r=r, n_paths=n_paths, long_flows=long_flows, windows=windows, window_packets=per_window * k,
