@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 STAMP = .venv/.installed
 
-.PHONY: demo test lint types contracts notebooks write-notebooks bench clean
+.PHONY: demo test lint types contracts notebooks write-notebooks ledger bench clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -37,6 +37,10 @@ write-notebooks: $(STAMP)
 	  $(BIN)/jupytext --quiet --set-kernel python3 --to ipynb --execute \
 	    --output notebooks/$$(basename $$source .py).ipynb $$source || exit 1; \
 	done
+
+# Decides every claim that a figure or a closed form decides; simulations that out/results holds are not run again.
+ledger: $(STAMP)
+	$(BIN)/python -m capsmodel.experiments.ledger data out/results
 
 bench: $(STAMP)
 	$(BIN)/python -m pytest benchmarks --benchmark-enable --benchmark-only -q -s -p no:xdist

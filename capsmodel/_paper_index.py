@@ -3,7 +3,7 @@
 import csv
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal, cast
@@ -111,6 +111,40 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class LedgerEntry:
+    """What the ledger says of a claim: the last columns of its row in ``claims.csv``.
+
+    Attributes
+    ----------
+    decided_by : str
+        The figure (``capsmodel reproduce NAME``) or the test that decides it; empty while it is open.
+    value : tuple of float
+        Our value, or both ends of our range, in the unit of the claim.
+    interval : tuple of float
+        Low and high end of the 95% interval of a measured value; empty where a formula gives it exactly.
+    verdict : str
+        ``"reproduced"``, ``"differs in size"``, ``"refuted"``, ``"not testable"`` or ``"open"``.
+    reason : str
+        Setting chosen where the paper leaves one out, and what explains a difference.
+    date : str
+        Day of the run, ISO 8601.
+    result_id : str
+        SHA-256 of the table that the figure or the test decides by.
+    """
+
+    decided_by: str
+    value: tuple[float, ...]
+    interval: tuple[float, ...]
+    verdict: str
+    reason: str
+    date: str
+    result_id: str
+
+
+LEDGER_COLUMNS = tuple(field.name for field in fields(LedgerEntry))
+
+
+@dataclass(frozen=True)
 class Paper:
     """Bibliographic data as the paper's own text carries them, and everything indexed of it."""
 
@@ -162,13 +196,32 @@ def _rows(name: str) -> list[dict[str, str]]:
 @cache
 def read_claims() -> Mapping[str, Claim]:
     """Return every claim by its id, in the order of the file."""
-    return MappingProxyType({row["id"]: Claim(**row) for row in _rows("claims.csv")})
+    names = [field.name for field in fields(Claim)]
+    return MappingProxyType({row["id"]: Claim(**{name: row[name] for name in names}) for row in _rows("claims.csv")})
+
+
+def _entry(row: Mapping[str, str]) -> LedgerEntry:
+    cells: dict[str, Any] = {name: row[name] for name in LEDGER_COLUMNS}
+    numbers = {name: tuple(map(float, row[name].split())) for name in ("value", "interval")}
+    return LedgerEntry(**(cells | numbers))
+
+
+@cache
+def read_ledger() -> Mapping[str, LedgerEntry]:
+    """Return what the ledger says of every claim, by its id, in the order of the file."""
+    return MappingProxyType({row["id"]: _entry(row) for row in _rows("claims.csv")})
+
+
+@cache
+def experiment_kinds() -> Mapping[str, str]:
+    """Return closed_form, packet_sim, testbed or codec for every experiment by its id."""
+    return MappingProxyType({row["id"]: row["kind"] for row in _rows("experiments.csv")})
 
 
 @cache
 def closed_form_claims() -> tuple[Claim, ...]:
     """Return the claims that a closed form tests."""
-    kinds = {row["id"]: row["kind"] for row in _rows("experiments.csv")}
+    kinds = experiment_kinds()
     return tuple(claim for claim in read_claims().values() if kinds.get(claim.experiment_id) == "closed_form")
 
 

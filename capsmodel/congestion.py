@@ -16,6 +16,7 @@ loss that keeps a window         :math:`p_i`                   `lia_loss_prob`  
 ================================ ============================= ========================= ========= =========
 """
 
+from math import log
 from typing import Any, Literal
 
 import numpy as np
@@ -24,8 +25,9 @@ from capsmodel._checks import FloatArray, ParameterError, Scalars, plain, positi
 
 LossForm = Literal["rfc6356", "uncapped", "printed"]
 
-WINDOW_FLUCTUATION_BIAS = 0.15
-"""How far the mean of swinging windows lies from `lia_equilibrium_windows` at most, as a share; see its Notes."""
+WINDOW_FLUCTUATION_BIAS = 1 - (2 * log(2)) ** -0.5
+"""How far the mean of swinging windows lies from `lia_equilibrium_windows` on up to five paths, as a share of their
+total: 0.151, derived in its Notes."""
 
 
 def _subflows(windows_packets: Scalars, rtts_s: Scalars) -> tuple[FloatArray, FloatArray]:
@@ -189,7 +191,8 @@ def single_path_window(loss_prob: Scalars) -> Any:
 
     Notes
     -----
-    Balance of :math:`(1-p)/W^s` and :math:`p W^s/2` for each packet; no timeouts, no minimum window.
+    Balance of :math:`(1-p)/W^s` and :math:`p W^s/2` for each packet; no timeouts, no minimum window. A window that
+    halves at each loss has this as its root mean square; its mean is `capsmodel.window_swing.single_path_mean_window`.
 
     References
     ----------
@@ -228,7 +231,8 @@ def best_path_rate_per_s(loss_probs: Scalars, *, rtts_s: Scalars) -> Any:
     Notes
     -----
     The paper bounds the rate of LIA by it. The bound is met with equality at the equilibrium of
-    `lia_equilibrium_windows`, and the cap of LIA changes nothing in that: see there.
+    `lia_equilibrium_windows`, and the cap of LIA changes nothing in that: see there. Windows that swing go beyond it on
+    alike paths: see `capsmodel.window_swing.lia_mean_windows`.
 
     References
     ----------
@@ -286,13 +290,14 @@ def lia_equilibrium_windows(loss_probs: Scalars, *, rtts_s: Scalars) -> Any:
     Step 2 is Eq. 9 as an equality, with the cap as without it. Timeouts and a minimum window are left out, so values
     below about 2 packets have no counterpart in a real sender.
 
-    *Bias.* The balance treats a window as a number, but each loss halves it, however rare losses are. For one path the
-    balance holds exactly for :math:`E[W^2]`, so the mean over time lies below: 0.926 of :math:`W^s` as
-    :math:`p \to 0` (1.31 against 1.41 over :math:`\sqrt p`). With several paths a second effect goes the other way:
-    :math:`\alpha` takes the largest window of the moment, and the largest of several swinging windows exceeds the
-    largest mean. Where one path dominates the first effect wins (down to 13% below); on four equal paths the second
-    one (11% above), so Eq. 9 is no bound on the process. `WINDOW_FLUCTUATION_BIAS` is declared for up to four paths;
-    how the total divides over the paths is right within 0.01.
+    *Bias.* The balance treats a window as a number, but each loss halves it, however rare losses are. On one path the
+    balance holds exactly for :math:`E[W^2]`, so the mean lies below: 0.926 of :math:`W^s`. On several, :math:`\alpha`
+    takes the largest window of the moment, which exceeds the largest mean. `capsmodel.window_swing.lia_mean_windows`
+    takes both into account: the total lies down to :math:`1/\sqrt{2\ln2}`, that is 15.1% (`WINDOW_FLUCTUATION_BIAS`)
+    below where one path dominates, and above on many alike paths, by 10% on four, 14% on five, 17% on six. For alike
+    paths the lower end is a bound: with no cap :math:`p\ln2\,E[W_i] = E[\alpha/W]` from the balance of
+    :math:`\ln W_i`, :math:`\alpha/W \ge 1/(nW)`, and Jensen's inequality. How the total divides over the paths is
+    right up to a relative error of the order of :math:`p_i`.
 
     References
     ----------

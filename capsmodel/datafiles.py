@@ -23,4 +23,4 @@ def data_path(name: str) -> Path:
     for root in (_HERE / "_data", _HERE.parent / "data"):
         if (root / name).exists():
             return root / name
-    raise FileNotFoundError(f"no data file {name!r}: reinstall capsmodel, its wheel carries workloads/ and papers/")
+    raise FileNotFoundError(f"no data file {name!r}: reinstall capsmodel, its wheel carries them all")

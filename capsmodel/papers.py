@@ -7,7 +7,7 @@ papers         `papers`, `cite`            ``data/papers/*.toml``
 equations      `equations`                 the same; a test walks them both ways
 numbers        `numbers`                   the same, with our value and verdict
 discrepancies  `discrepancies`             the same
-claims         `claims`                    ``data/papers/claims.csv``, with verdicts
+claims         `claims`                    ``data/papers/claims.csv``, the ledger
 ============== =========================== ==============================================
 
 Keys of the papers: caps, mmptcp, repflow, cdcps, dc2mtcp.
@@ -17,14 +17,26 @@ from dataclasses import dataclass
 from typing import Literal
 
 from capsmodel._checks import ParameterError
-from capsmodel._paper_index import Claim, Discrepancy, Equation, Paper, PrintedNumber, chosen, read_claims, read_papers
-from capsmodel.experiments.published import VERDICT_WORDS, Verdict, closed_form_verdicts, number_verdicts
+from capsmodel._paper_index import (
+    Claim,
+    Discrepancy,
+    Equation,
+    LedgerEntry,
+    Paper,
+    PrintedNumber,
+    chosen,
+    read_claims,
+    read_ledger,
+    read_papers,
+)
+from capsmodel.experiments.published import VERDICT_WORDS, Verdict, number_verdicts
 
 __all__ = [
     "Claim",
     "ClaimRow",
     "Discrepancy",
     "Equation",
+    "LedgerEntry",
     "NumberRow",
     "Paper",
     "PrintedNumber",
@@ -37,8 +49,6 @@ __all__ = [
     "papers",
 ]
 
-_SIMULATED = "needs a simulation, a testbed or the codec: not yet run"
-
 
 @dataclass(frozen=True)
 class NumberRow:
@@ -50,24 +60,10 @@ class NumberRow:
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """A claim beside our result; `verdict` is ``"open"`` where no closed form decides it.
-
-    Attributes
-    ----------
-    claim : Claim
-        The claim.
-    verdict : str
-        ``"reproduced"``, ``"differs in size"``, ``"refuted"``, ``"not testable"`` or ``"open"``.
-    value : tuple of float
-        Our value in the unit of the claim; empty where there is none.
-    reason : str
-        Setting, or why there is no verdict yet.
-    """
+    """A claim beside what the ledger says of it."""
 
     claim: Claim
-    verdict: str
-    value: tuple[float, ...]
-    reason: str
+    entry: LedgerEntry
 
 
 def papers() -> tuple[Paper, ...]:
@@ -160,7 +156,7 @@ def discrepancies(paper: str | None = None) -> tuple[Discrepancy, ...]:
 
 
 def claims(paper: str | None = None, verdict: str | None = None) -> tuple[ClaimRow, ...]:
-    """Return the published claims with our verdicts.
+    """Return the published claims with what the ledger says of them.
 
     Parameters
     ----------
@@ -188,15 +184,9 @@ def claims(paper: str | None = None, verdict: str | None = None) -> tuple[ClaimR
     if verdict is not None and verdict not in known:
         raise ParameterError(f"verdict = {verdict!r}, but it must be one of {', '.join(known)}")
     wanted = {found.key for found in chosen(paper)}
-    judged = {claim.id: result for claim, result in closed_form_verdicts()}
-    rows = (_row(claim, judged.get(claim.id)) for claim in read_claims().values() if claim.paper in wanted)
-    return tuple(row for row in rows if verdict in (None, row.verdict))
-
-
-def _row(claim: Claim, result: Verdict | None) -> ClaimRow:
-    if result is None:
-        return ClaimRow(claim, "open", (), _SIMULATED)
-    return ClaimRow(claim, result.verdict, result.value, result.reason)
+    ledger = read_ledger()
+    rows = (ClaimRow(claim, ledger[claim.id]) for claim in read_claims().values() if claim.paper in wanted)
+    return tuple(row for row in rows if verdict in (None, row.entry.verdict))
 
 
 def cite(paper: str | None = None, *, style: Literal["text", "bibtex"] = "text") -> str:

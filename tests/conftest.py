@@ -1,5 +1,8 @@
 """Settings of all tests: Hypothesis draws the same examples every time; comparisons with models are counted."""
 
+import os
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
 
@@ -7,6 +10,17 @@ from capsmodel.experiments.agreement import FAMILY_FALSE_ALARM_PROB, FAMILY_TEST
 
 settings.register_profile("capsmodel", deadline=None, derandomize=True)
 settings.load_profile("capsmodel")
+
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ["LOKY_MAX_CPU_COUNT"] = "1"  # the workers of xdist keep all cores busy already
+
+
+@pytest.fixture(scope="session")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of this session's simulations, one for all workers of xdist."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "results"
 
 
 class Comparisons:

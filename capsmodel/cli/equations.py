@@ -1,9 +1,13 @@
 """``capsmodel equations``, ``claims`` and ``cite``: what the papers print and what the package makes of it."""
 
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, Literal
 
 from capsmodel.cli._options import Flag
-from capsmodel.cli._output import console, print_table
+from capsmodel.cli._output import print_table
+from capsmodel.experiments.verdicts import VERDICT_WORDS
 from capsmodel.papers import ClaimRow, NumberRow
 from capsmodel.papers import cite as references
 from capsmodel.papers import claims as claim_rows
@@ -73,9 +77,15 @@ _RELATIONS = {"at_most": "at most", "at_least": "at least", "within": "within", 
 
 
 def claims(
-    *, paper: str | None = None, verdict: str | None = None, all: Flag = False, json: Flag = False, csv: Flag = False
+    *,
+    paper: str | None = None,
+    verdict: str | None = None,
+    all: Flag = False,
+    totals: Flag = False,
+    json: Flag = False,
+    csv: Flag = False,
 ) -> None:
-    """List the published claims that a closed form decides, with our values and verdicts.
+    """List the published claims that are decided, with our values and verdicts, and count all.
 
     Parameters
     ----------
@@ -84,32 +94,56 @@ def claims(
     verdict
         Only claims with this verdict: reproduced, "differs in size", refuted, "not testable" or open.
     all
-        Also the claims that need a simulation, a testbed or the codec.
+        Also the open claims, each with the experiment that it waits for.
+    totals
+        Only count them, by paper.
     json
-        Print JSON.
+        Print JSON, with all columns of the ledger.
     csv
-        Print comma-separated values.
+        Print comma-separated values, with all columns of the ledger.
     """
-    rows = [row for row in claim_rows(paper, verdict) if all or verdict == "open" or row.verdict != "open"]
-    table = [_claim_row(row) for row in rows]
+    rows = claim_rows(paper, verdict)
+    if totals:
+        print_table(_totals(rows), title="Published claims", as_json=json, as_csv=csv)
+        return
+    shown = [row for row in rows if all or verdict or row.entry.verdict != "open"]
+    table = [_whole_row(row) if json or csv else _claim_row(row) for row in shown]
     print_table(table, title="Published claims", as_json=json, as_csv=csv)
     if not json and not csv:
-        counts = {word: sum(row.verdict == word for row in rows) for word in dict.fromkeys(row.verdict for row in rows)}
-        console().print(", ".join(f"{count} {word}" for word, count in counts.items()) or "no such claim")
+        print_table(_totals(rows))
+
+
+def _totals(rows: Sequence[ClaimRow]) -> list[dict[str, Any]]:
+    words = (*VERDICT_WORDS, "open")
+    counts = Counter((row.claim.paper, row.entry.verdict) for row in rows)
+    lines = [(key, {word: counts[key, word] for word in words}) for key in dict.fromkeys(key for key, _ in counts)]
+    if len(lines) > 1:
+        lines.append(("all", {word: sum(count[word] for _, count in lines) for word in words}))
+    return [{"paper": key, "claims": sum(count.values()), **count} for key, count in lines]
 
 
 def _claim_row(row: ClaimRow) -> dict[str, Any]:
-    claim = row.claim
+    claim, entry = row.claim, row.entry
     size = claim.low if claim.low == claim.high else f"{claim.low}..{claim.high}"
     return {
         "claim": claim.id,
-        "verdict": row.verdict,
+        "verdict": entry.verdict,
         "where": claim.where,
         "text": claim.text,
         "claimed": " ".join(part for part in (claim.relation, size, claim.unit) if part),
-        "ours": _values(row.value),
-        "why": row.reason,
+        "ours": _values(entry.value)
+        + (f" ({' to '.join(map('{:.4g}'.format, entry.interval))})" * bool(entry.interval)),
+        "decided by": entry.decided_by or claim.experiment_id,
+        "why": entry.reason,
     }
+
+
+def _whole_row(row: ClaimRow) -> dict[str, Any]:
+    return (
+        asdict(row.claim)
+        | asdict(row.entry)
+        | {"value": _values(row.entry.value), "interval": _values(row.entry.interval)}
+    )
 
 
 def cite(*, paper: str | None = None, style: Literal["text", "bibtex"] = "bibtex") -> None:

@@ -1,6 +1,6 @@
 """``capsmodel reproduce``: a figure of a paper as data and as a picture, with what the paper prints beside."""
 
-import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +10,9 @@ from capsmodel._checks import require
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, print_table, write_whole
 from capsmodel.experiments.figures import PublishedFigure, published_figure, published_figures
+from capsmodel.experiments.manifest import table_csv, table_id
 from capsmodel.experiments.progress import track
+from capsmodel.experiments.sweep import run_sweep
 from capsmodel.plotting import save_figure
 
 
@@ -25,7 +27,8 @@ def reproduce(
 ) -> None:
     """Compute figures of the papers and draw them with what the papers print beside.
 
-    Each figure becomes NAME.csv and NAME.png; the picture carries the start of the table's SHA-256.
+    Each figure becomes NAME.csv and NAME.png; the picture carries the start of the table's SHA-256. Figures from
+    packets keep their simulations in the folder results, so a run that was stopped goes on where it was.
 
     Parameters
     ----------
@@ -52,6 +55,7 @@ def reproduce(
     chosen = list(published_figures().values()) if every else [published_figure(name) for name in names]
     require(not out.exists() or out.is_dir(), f"--out = {out} is a file: name a folder")
     out.mkdir(parents=True, exist_ok=True)
+    _simulate(chosen, out, quick)
     figures = track(chosen, total=len(chosen), label="figures")
     written = [path for figure in figures for path in _write(figure, out, quick)]
     for path in written:
@@ -65,15 +69,20 @@ def _list() -> list[dict[str, Any]]:
     ]
 
 
+def _simulate(figures: Sequence[PublishedFigure], out: Path, quick: bool) -> None:
+    """Run the simulations of all figures as one sweep; figures may share some."""
+    tasks = {task.id: task for figure in figures for task in figure.tasks(quick=quick)}
+    if tasks:
+        run_sweep(tasks.values(), out / "results", label="simulations")
+
+
 def _write(figure: PublishedFigure, out: Path, quick: bool) -> tuple[Path, Path]:
-    frame = figure.data(quick=quick)
-    table = frame.to_csv(index=False, lineterminator="\n")
+    frame = figure.data(quick=quick, results=out / "results")
     data, picture = out / f"{figure.name}.csv", out / f"{figure.name}.png"
     drawn = figure.draw(frame)
-    strong_id = hashlib.sha256(table.encode()).hexdigest()[:16]
     mode = " --quick" if quick else ""
-    caption = f"capsmodel reproduce {figure.name}{mode} · SHA-256 of the data {strong_id}"
+    caption = f"capsmodel reproduce {figure.name}{mode} · SHA-256 of the data {table_id(frame)[:16]}"
     drawn.text(0.998, 0.5, caption, rotation=90, ha="right", va="center", fontsize=5, color="0.45")
-    write_whole(data, table)
+    write_whole(data, table_csv(frame))
     save_figure(drawn, picture)
     return data, picture

@@ -154,9 +154,11 @@ def run_sweep(
     done = finished_tasks(place)
     missing = [task for task in asked if task.id not in done]
     batches = [missing[i : i + size] for i in range(0, len(missing), size)]
+    if not batches:
+        return SweepReport(ran=0, found=len(asked))
     execute = all_cores() if executor is None else executor
     failures: list[str] = []
-    for outcomes in track(execute(_run_batch, batches) if batches else (), total=len(batches), label=label):
+    for outcomes in track(execute(_run_batch, batches), total=len(batches), label=label):
         failures += _store(outcomes, place)
     if failures:
         raise SweepError(f"{len(failures)} of {len(missing)} tasks failed, the others are stored; {failures[0]}")

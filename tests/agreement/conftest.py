@@ -1,6 +1,5 @@
 """What agreement tests share: results of simulations, kept for the session, and comparisons that are counted."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,14 +8,7 @@ import pandas as pd
 import pytest
 
 from capsmodel.experiments.agreement import Agreement, Samples, agreement
-from capsmodel.experiments.sweep import Task, gather, one_by_one
-
-
-@pytest.fixture(scope="session")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of this session's results, one for all workers of xdist."""
-    base = tmp_path_factory.getbasetemp()
-    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "results"
+from capsmodel.experiments.sweep import Task, gather
 
 
 @pytest.fixture(scope="session")
@@ -30,9 +22,7 @@ def measured(results: Path, pytestconfig: pytest.Config) -> Callable[..., pd.Dat
         tasks = [Task(function=function, payload=payload) for payload in fresh]
         ids = tuple(task.id for task in tasks)
         if ids not in known:
-            # Workers of xdist keep all cores busy already.
-            alone = "PYTEST_XDIST_WORKER" in os.environ or len(tasks) == 1
-            known[ids] = gather(tasks, results, executor=one_by_one if alone else None)
+            known[ids] = gather(tasks, results)
         return known[ids]
 
     return rows

@@ -231,3 +231,10 @@ def test_redundancy_and_bookkeeping() -> None:
     assert reorder_buffer_bits([1e9, 3e9], rtts_s=[1e-3, 2e-3]) == 8e6
     assert retransmitted_fct_s(0.2, rtt_s=4e-3) == pytest.approx(0.202)
     assert coded_fct_s(1e-3) == pytest.approx(1.5e-3)
+
+
+def test_printed_form_misses_most_timeouts_of_small_losses() -> None:
+    """A first loss among the last three packets is enough, and as p -> 0 that is all: 3p, where Eq. 6 has p^(W-2)."""
+    windows, loss = np.array([4, 10, 20]), 1e-6
+    assert timeout_prob(windows, loss_prob=loss, exact=True) == pytest.approx(3 * loss, rel=1e-4)
+    assert np.all(timeout_prob(windows, loss_prob=loss) < 1e-5 * loss)

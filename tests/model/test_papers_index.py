@@ -113,7 +113,7 @@ def test_discrepancies_count_through_and_point_to_evidence_that_exists() -> None
 def test_claims_are_filtered_by_paper_and_verdict() -> None:
     everything = papers.claims()
     assert len(everything) == len(read_claims())
-    words = {row.verdict for row in everything}
+    words = {row.entry.verdict for row in everything}
     assert words == {"reproduced", "differs in size", "refuted", "not testable", "open"}
     assert sum(len(papers.claims(verdict=word)) for word in words) == len(everything)
     assert {row.claim.paper for row in papers.claims("cdcps")} == {"cdcps"}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from capsmodel._paper_index import read_ledger
 from capsmodel.experiments.published import closed_form_verdicts, number_verdicts
 from capsmodel.experiments.verdicts import VERDICT_WORDS, registered_claims, registered_numbers
 
@@ -88,6 +89,14 @@ def test_verdict_on_a_claim(claim_id: str) -> None:
     assert verdict.verdict in VERDICT_WORDS
     assert verdict.reason
     np.testing.assert_allclose(verdict.value, value, rtol=1e-3)
+
+
+@pytest.mark.parametrize("claim_id", CLAIMS)
+def test_the_ledger_says_the_same(claim_id: str) -> None:
+    _, verdict = CLAIMS[claim_id]
+    entry = read_ledger()[claim_id]
+    assert (entry.verdict, entry.reason) == (verdict.verdict, verdict.reason)
+    np.testing.assert_allclose(entry.value, verdict.value, rtol=1e-9)
 
 
 @pytest.mark.parametrize("number_id", NUMBERS)

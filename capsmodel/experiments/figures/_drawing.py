@@ -2,15 +2,13 @@
 
 import textwrap
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from pandas import DataFrame
 
 from capsmodel._checks import FloatArray
-from capsmodel._paper_index import read_claims, read_papers
-from capsmodel.experiments.published import closed_form_verdicts
+from capsmodel._paper_index import read_claims, read_ledger, read_papers
 from capsmodel.plotting import new_figure
 
 if TYPE_CHECKING:
@@ -84,23 +82,13 @@ def claimed(claim_id: str) -> tuple[float, float]:
     return float(claim.low), float(claim.high)
 
 
-def verdict_word(claim_id: str) -> str:
-    """Return the verdict on a claim; "open" while no closed form decides it."""
-    return _verdicts().get(claim_id, "open")
-
-
-@cache
-def _verdicts() -> dict[str, str]:
-    return {claim.id: verdict.verdict for claim, verdict in closed_form_verdicts()}
-
-
 def finish(figure: "Figure", axes: Sequence["Axes"], claims: Sequence[str], **legend: Any) -> "Figure":
-    """Add the legends and, below, what the paper says of this figure with our verdict on it."""
+    """Add the legends and, below, what the paper says of this figure with the verdict of the ledger."""
     for one in axes:
         one.legend(frameon=False, fontsize="small", **legend)
     said: dict[tuple[str, str], list[str]] = {}
     for claim in claims:
-        said.setdefault((read_claims()[claim].text, verdict_word(claim)), []).append(claim)
+        said.setdefault((read_claims()[claim].text, read_ledger()[claim].verdict), []).append(claim)
     lines = [f"{', '.join(ids)} (paper: {text}): {word}" for (text, word), ids in said.items()]
     text = "\n".join(textwrap.fill(line, _NOTE_COLUMNS, subsequent_indent="    ") for line in lines)
     figure.supxlabel(text, x=0.01, ha="left", fontsize=7.5, gid=PUBLISHED)

@@ -8,13 +8,17 @@ rate of the connection          :math:`\lambda`  ``CoupledWindows.packets_per_s`
 share of packets lost           :math:`p`        ``CoupledWindows.lost_share``            –
 =============================== ================ ======================================== =========
 
+:func:`averaged_windows` gives their means over connections as rows of a table.
+
 It keeps what the equations of :mod:`capsmodel.congestion` drop, the fluctuation of windows, and drops what they drop:
 timeouts, a minimum window, the round trip between a loss and the answer to it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from capsmodel._checks import FloatArray, ParameterError, Scalars, require, whole
 from capsmodel.congestion import lia_equilibrium_windows
@@ -100,6 +104,111 @@ def simulate_coupled_windows(
     for _ in range(count // 4):
         _send(windows, loss, rtts, draw)
     return _averages(windows, loss, rtts, count, draw)
+
+
+def averaged_windows(
+    loss_probs: Sequence[float], *, rtts_s: Sequence[float], connections: int, packets: int, seed: int
+) -> pd.DataFrame:
+    r"""Return the means over connections of :func:`simulate_coupled_windows`, each with its standard error.
+
+    Parameters
+    ----------
+    loss_probs, rtts_s : list of float
+        Loss probability and round-trip time, in seconds, of each path.
+    connections, packets : int
+        As there; at least two connections.
+    seed : int
+        Seed of the run.
+
+    Returns
+    -------
+    DataFrame
+        One row for each subflow: its ``window_packets``, ``window_share`` of the total and mean ``square_packets2``,
+        and of the connection ``total_packets``, ``packets_per_s``, ``lost_share`` and ``lost_per_s`` (packets lost per
+        second). Beside each, with ``_error`` before the unit, the standard error.
+
+    Raises
+    ------
+    ParameterError
+        As :func:`simulate_coupled_windows`, or if there is one connection only.
+
+    Examples
+    --------
+    >>> rows = averaged_windows([0.01, 0.01], rtts_s=[1.0, 1.0], connections=50, packets=4000, seed=1)
+    >>> rows["window_share"].round(1).tolist(), rows["subflow"].tolist()
+    ([0.5, 0.5], [0, 1])
+    """
+    require(connections > 1, f"connections = {connections}, but a standard error needs at least 2")
+    found = simulate_coupled_windows(loss_probs, rtts_s=rtts_s, connections=connections, packets=packets, rng=seed)
+    windows = found.mean_windows_packets
+    total = windows.sum(axis=1, keepdims=True)
+    quantities = {
+        ("window", "packets"): windows,
+        ("window", "share"): windows / total,
+        ("square", "packets2"): found.mean_squares_packets2,
+        ("total", "packets"): total,
+        ("packets", "per_s"): found.packets_per_s[:, np.newaxis],
+        ("lost", "share"): found.lost_share[:, np.newaxis],
+        ("lost", "per_s"): (found.lost_share * found.packets_per_s)[:, np.newaxis],
+    }
+    rows = {"subflow": np.arange(windows.shape[1])}
+    for (name, unit), values in quantities.items():
+        each = np.broadcast_to(values, windows.shape)
+        rows[f"{name}_{unit}"] = each.mean(axis=0)
+        rows[f"{name}_error_{unit}"] = each.std(axis=0, ddof=1) / np.sqrt(connections)
+    return pd.DataFrame(rows)
+
+
+def protected_blocks(
+    loss_probs: Sequence[float],
+    *,
+    rtts_s: Sequence[float],
+    originals: int,
+    coded: int,
+    connections: int,
+    blocks: int,
+    seed: int,
+) -> dict[str, float]:
+    """Cut the packets of LIA connections into blocks of originals and coded ones, and count the blocks made whole.
+
+    Parameters
+    ----------
+    loss_probs, rtts_s : list of float
+        Loss probability and round-trip time, in seconds, of each path.
+    originals, coded : int
+        Packets of a block; it is whole when as many arrive as there are originals.
+    connections, blocks : int
+        Connections, and blocks that each of them sends; half a block goes before, as warm-up.
+    seed : int
+        Seed of the run.
+
+    Returns
+    -------
+    dict
+        ``whole_blocks`` of all ``blocks`` of all connections; ``arrived_packets``, the mean of a block, and its
+        standard error ``arrived_error_packets``.
+
+    Examples
+    --------
+    >>> found = protected_blocks([0.1], rtts_s=[1.0], originals=4, coded=4, connections=10, blocks=50, seed=1)
+    >>> found["blocks"], found["whole_blocks"] > 490, round(found["arrived_packets"])
+    (500, True, 7)
+    """
+    windows = np.tile(lia_equilibrium_windows(loss_probs, rtts_s=rtts_s), (connections, 1))
+    loss, rtts = np.asarray(loss_probs, float), np.asarray(rtts_s, float)
+    draw = np.random.default_rng(seed)
+    sent = originals + coded
+    for _ in range(sent // 2):
+        _send(windows, loss, rtts, draw)
+    arrived = np.array(
+        [sent - sum(_send(windows, loss, rtts, draw) for _ in range(sent)) for _ in range(blocks)], dtype=float
+    )
+    return {
+        "blocks": arrived.size,
+        "whole_blocks": int(np.sum(arrived >= originals)),
+        "arrived_packets": float(arrived.mean()),
+        "arrived_error_packets": float(arrived.std(ddof=1) / np.sqrt(arrived.size)),
+    }
 
 
 def _averages(
