@@ -23,10 +23,10 @@ def decoding_task(k: int, *, r: int, n_paths: int, long_flows: int, units: int) 
 
 
 def delay_task(k: int, *, r: int, n_paths: int, long_flows: int, windows: int) -> Task:
-    """Return the task that measures delays of windows; every setting has a seed of its own."""
+    """Return the task that measures the mean delays of windows; every setting has a seed of its own."""
     setting = {"k": k, "r": r, "n_paths": n_paths, "long_flows": long_flows, "windows": windows}
     seed = 100_000 * n_paths + 10_000 * long_flows + 100 * k + r
-    return Task(function=f"{_MEASUREMENTS}unit_delays.window_delays", payload={**setting, "seed": seed})
+    return Task(function=f"{_MEASUREMENTS}unit_delays.mean_window_delays", payload={**setting, "seed": seed})
 
 
 def decode_shares(rows: DataFrame) -> DataFrame:

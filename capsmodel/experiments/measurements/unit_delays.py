@@ -4,6 +4,7 @@ r"""Delays of windows sent in coding units, in simulated packets.
 Quantity                            Symbol     Name                          Unit  Equation
 ==================================  =========  ============================  ====  ====================
 delays of windows, one by one       d_w        :func:`window_delays`         s     caps Eq. 4, Fig. 8(d)
+their means, with intervals         d_w        :func:`mean_window_delays`    s     caps Eq. 4, Fig. 8(d)
 wait for a unit to be complete      d_B        :func:`lone_unit_waits`       s     caps Eq. 3
 ==================================  =========  ============================  ====  ====================
 
@@ -21,6 +22,7 @@ from capsmodel.experiments.measurements.coding_units import (
     unit_waits_s,
     window_delays_s,
 )
+from capsmodel.experiments.statistics import mean_interval
 
 
 def window_delays(
@@ -50,6 +52,18 @@ def window_delays(
     """
     result = run_units(k, r=r, n_paths=n_paths, long_flows=long_flows, windows=windows, seed=seed, engine=engine)
     return DataFrame({"window_delay_s": window_delays_s(result), "packet_delay_s": mean_packet_delays_s(result)})
+
+
+def mean_window_delays(
+    k: int, *, r: int, n_paths: int, long_flows: int, windows: int, seed: int, engine: str = "compiled"
+) -> dict[str, float]:
+    """Return both means of :func:`window_delays`, of the same arguments, with the ends of their 95% intervals, s."""
+    delays = window_delays(k, r=r, n_paths=n_paths, long_flows=long_flows, windows=windows, seed=seed, engine=engine)
+    row: dict[str, float] = {}
+    for name in ("window_delay", "packet_delay"):
+        found = mean_interval(delays[f"{name}_s"])
+        row |= {f"{name}_s": found.value, f"{name}_low_s": found.low, f"{name}_high_s": found.high}
+    return row
 
 
 def lone_unit_waits(k: int, *, units: int, seed: int, engine: str = "compiled") -> dict[str, Any]:

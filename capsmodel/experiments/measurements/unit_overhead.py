@@ -22,7 +22,7 @@ from capsim.simulate import simulate
 from capsmodel.experiments.measurements.coding_units import PINNED, START_S, WINDOW_PACKETS, listed_flows, run_units
 from capsmodel.redundancy import repair_packets
 
-__all__ = ["held_blocking", "live_redundancy", "live_scenario", "packets_sent"]
+__all__ = ["held_blocking", "live_redundancy", "live_scenario", "packets_sent", "rtt_samples"]
 
 _PERIOD_PS, _RTT_FACTOR = 200_000_000, 2  # of the scheme ``caps``
 _PS = 1e12
@@ -140,7 +140,7 @@ def held_blocking(result: Result) -> list[Fraction]:
     """
     sent_ps = _picoseconds(result.units["sent_s"])
     held = [Fraction(0)] * len(sent_ps)
-    samples = dict(iter(_rtt_samples(result).groupby("connection")))
+    samples = dict(iter(rtt_samples(result).groupby("connection")))
     for connection, rows in result.units.assign(row=np.arange(len(sent_ps))).groupby("connection"):
         if connection not in samples:
             continue
@@ -155,8 +155,8 @@ def _picoseconds(times_s: Any) -> Any:
     return np.rint(np.asarray(times_s) * _PS).astype(np.int64)
 
 
-def _rtt_samples(result: Result) -> DataFrame:
-    """Return time and RTT, in ps, of each acknowledgement at the sender of a coded flow, in order."""
+def rtt_samples(result: Result) -> DataFrame:
+    """Return each acknowledgement that a coded flow takes an RTT from, in order, with ``time_ps`` and ``rtt_ps``."""
     trace, units = result.trace, result.units
     acks = trace[(trace["packet"] == "ack") & (trace["event"] == "arrived") & (trace["flags"] & 1 == 0)]
     found = acks.merge(result.flows.loc[result.flows["short"], ["flow"]], on="flow")
