@@ -1,9 +1,49 @@
 # %% [markdown]
 # # When does a coding unit decode?
 #
-# CAPS sends the $k$ source packets of a short flow as $n = k + r$ coded packets over all paths. A packet that meets a
-# path with a long flow is *blocked* with probability $p_B$; the unit decodes at once when at most $r$ packets are
-# blocked:
+# Between two servers of a data centre there are many paths of equal length. Most flows are short and should be over
+# soon; a few long ones carry most of the bytes and keep queues full. A short flow that stays on one path may wait
+# behind a long one. If its packets are sprayed over all paths, only some of them wait, but these come late and out of
+# order, and the flow is not complete without them. Five papers mend this. CAPS and CDCPS *code* the packets, so that
+# any $k$ of $k+r$ are enough and the late ones are not needed. RepFlow sends a short flow *twice*. MMPTCP sprays a flow
+# while it is short, waits *longer* before it takes a late packet for a lost one, and gives a long flow several windows.
+# DC2-MTCP adds a few coded packets to such windows.
+#
+# Sixteen notebooks go through the ideas, each on what was learnt before. This is the first.
+#
+# **Formulas**
+#
+# 1. When does a coding unit decode?
+# 2. [The best coding unit, and a discrepancy](02_optimal_coding_unit.ipynb): how large a unit should be
+# 3. [Queueing and flow completion time](03_queueing_and_fct.ipynb): how long a packet waits, and what two copies save
+# 4. [Reordering and duplicate-ACK thresholds](04_reordering.ipynb): what spraying does to the order
+# 5. [Redundancy for multipath connections](05_multipath_redundancy.ipynb): several windows, losses, timeouts
+# 6. [What "any k of n" costs in real codes](06_real_codes.ipynb)
+#
+# **Packets**: the same questions put to the simulator
+#
+# 7. [Coding units, sent](07_units_in_packets.ipynb)
+# 8. [The best coding unit, in packets](08_optimal_unit_in_packets.ipynb)
+# 9. [Waiting for a unit, and what coding costs](09_buffering_and_overhead.ipynb)
+# 10. [Queues and replication, in packets](10_queues_and_replication.ipynb)
+# 11. [Reordering in packets](11_reordering_in_packets.ipynb)
+# 12. [Multipath windows: what an equation for them leaves out](12_multipath_windows.ipynb)
+# 13. [Estimating the blocking probability](13_estimating_blocking.ipynb)
+#
+# **To judge and to use**
+#
+# 14. [What does not follow from what](14_what_does_not_follow.ipynb): the errors of the papers
+# 15. [The optimal-unit calculator](15_calculator.ipynb): sliders for your own fabric
+# 16. [A scheme of one's own](16_own_scheme.ipynb)
+#
+# Each ends in a cell that asserts what its text says.
+
+# %% [markdown]
+# ## One unit
+#
+# CAPS sends the $k$ source packets of a short flow as $n = k + r$ coded packets over all paths. A packet is *blocked*
+# when it meets a path with a long flow; that has probability $p_B$, say 0.2 when 8 of 40 paths have one. The unit
+# decodes at once when at most $r$ of its packets are blocked:
 #
 # $$p_S = \sum_{j=0}^{r}\binom{k+r}{j}p_B^j(1-p_B)^{k+r-j} = I_{1-p_B}(k, r+1)\qquad\text{(CAPS Eq. 2, CDCPS Eq. 7)}$$
 
@@ -16,8 +56,8 @@ import capsmodel as cm
 # %% [markdown]
 # ## How many repair packets?
 #
-# CAPS sends $r=\lceil k p_B/(1-p_B)\rceil$, so that $k$ packets are unblocked *on average*. The ceiling has to be
-# taken in exact arithmetic: for $k=21$, $p_B=0.3$ the answer is 9, while double precision gives 10.
+# CAPS sends $r=\lceil k p_B/(1-p_B)\rceil$, so that $k$ packets are unblocked *on average*. The ceiling has to be taken
+# in exact arithmetic: for $k=21$, $p_B=0.3$ the answer is 9, while double precision gives 10.
 
 # %%
 naive = np.ceil(21 / (1 - 0.3) - 21)
@@ -35,8 +75,8 @@ left.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# With a mean of exactly $k$ unblocked packets, $p_S$ is close to one half for large units: about every second unit
-# has to wait for a blocked packet. It is a sawtooth, not a falling curve: each time the ceiling rounds up, the unit
+# With a mean of hardly more than $k$ unblocked packets, $p_S$ is close to one half for large units: nearly every second
+# one has to wait for a blocked packet. It is a sawtooth, not a falling curve: each time the ceiling rounds up, the unit
 # gains a spare packet.
 
 # %%
@@ -48,8 +88,9 @@ print(f"p_S rises at {rises.size} of {k.size - 1} steps; at k = 64 it is {p_s[-1
 # %% [markdown]
 # ## A few packets more
 #
-# Aiming at a decoding probability instead of at the mean costs little. The failure probability is computed as a
-# complement of its own, so that it keeps all digits when it is tiny.
+# Aiming at a decoding probability instead of at the mean costs a few packets: for $k = 10$ and $p_B = 0.2$, 99% need
+# eight repair packets where the mean rule sends three. The failure probability is computed as a complement of its own,
+# so that it keeps all digits when it is tiny.
 
 # %%
 extra = np.arange(0, 21)
@@ -83,6 +124,8 @@ for q in (2, 16, 256):
 #
 # Eq. 7 gives the share of repair packets in all traffic when $g$ packets of long flows go with each packet of a short
 # one. The text of CAPS says that the overhead grows with $g$; the formula says that it falls.
+#
+# So far $k$ was given. Notebook 2 chooses it.
 
 # %%
 g = np.linspace(9, 99, 91)
@@ -103,5 +146,7 @@ assert abs(p_s[-1] - 0.5) < 0.1
 assert 0.980 < cm.decode_prob(10, r=2, blocking_prob=2 / 40) < 0.981  # CAPS Fig. 6(b): "almost one"
 assert 1 - cm.full_rank_prob(10, received=10) < 0.005
 assert 0.70 < 1 - cm.full_rank_prob(10, received=10, field_size=2) < 0.72
+assert cm.repair_packets(10, blocking_prob=0.2) == 3
+assert target == 8
 assert np.all(np.diff(cm.traffic_overhead(0.25, long_short_ratio=g)) < 0)
 assert cm.traffic_overhead(0.35, long_short_ratio=9) > 0.05  # "below 5%" does not hold at p_B = 0.35

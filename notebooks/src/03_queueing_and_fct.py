@@ -1,9 +1,16 @@
 # %% [markdown]
 # # Queueing and flow completion time
 #
-# RepFlow models a path as an M/G/1 queue in which the bursts of long flows ($M$ = 44 packets) stand between the
-# packets of a short flow, and sends every short flow twice over two paths. All times are in packet transmission
-# times; an FCT is divided by the time of an idle path.
+# Notebooks 1 and 2 took it for given that a packet behind a long flow comes late. How late, and how often? RepFlow
+# takes a path for an M/G/1 queue: bursts arrive at random times (M), take any time to send (G), and there is one link
+# (1). The bursts are the windows of long flows, $M$ = 44 packets, and a short flow stands behind them. The load $\rho$
+# is the share of time that the link is busy. By the formula of Pollaczek and Khinchine a burst waits on average
+#
+# $$E[W]=\frac{\rho}{2(1-\rho)}\frac{E[B^2]}{E[B]}=\frac{\rho M}{2(1-\rho)}\qquad\text{(RepFlow Eq. 4)}$$
+#
+# and a short flow of $X$ packets waits once in each of the $\log_2(X/k+1)$ rounds of its growing window, $k$ at first.
+# RepFlow uses no coding: it sends every short flow twice, over two paths, and the first copy counts. All times here are
+# in packet transmission times; a flow completion time (FCT) is divided by that of an idle path.
 
 # %%
 import numpy as np
@@ -61,12 +68,13 @@ plt.show()
 print(f"mean gain at most {mean_gain.max():.1%}; none above load {cm.replication_break_even_load(0.05):.3f}")
 
 # %% [markdown]
-# The paper expects 40-70% in the mean and the tail. By its own equations the mean cannot gain more than 44.7%,
-# whatever the size law; the claim fits the tail only.
+# The paper expects 40-70% in the mean and the tail. By its own equations the mean cannot gain more than 44.7%, whatever
+# the size law; the claim fits the tail only.
 #
 # ## Long flows pay
 #
-# Replicas add load: at $\epsilon = 0.05$ long flows lose 3.5% at half load and 21% at load 0.8.
+# Replicas add load: at $\epsilon = 0.05$ long flows lose 3.5% at half load and 21% at load 0.8. Notebook 10 holds waits
+# and replication against packets.
 
 # %%
 for rho in (0.2, 0.5, 0.8):

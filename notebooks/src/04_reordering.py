@@ -1,10 +1,16 @@
 # %% [markdown]
 # # Reordering and duplicate-ACK thresholds
 #
-# A sprayed flow is reordered when some packet on an uncongested path overtakes an earlier one on a congested path.
-# CDCPS Eq. 1 sums over the first overtaken packet; the sum has a closed form:
+# In notebook 3 a flow kept to one path, or to one for each copy. Spraying sends each packet over a path of its own: no
+# flow is caught behind a long one, but its packets overtake each other. TCP acknowledges each packet that comes out of
+# order with a *duplicate ACK* and after three of them takes the missing packet for lost.
 #
-# $$P_r = 1-\sum_{a=0}^{S}P_g^aP_b^{S-a}$$
+# How likely is it that a flow of $S$ packets is reordered at all? Each packet takes a congested path with probability
+# $P_b$, an uncongested one with $P_g = 1-P_b$, and packets on uncongested paths overtake all earlier ones on congested
+# paths. CDCPS Eq. 1 sums over the first packet that is overtaken; the sum has a closed form, because the order is kept
+# only if all packets on uncongested paths go first:
+#
+# $$P_r = \sum_{i=1}^{S-1}P_g^{i-1}P_b(1-P_b^{S-i}) = 1-\sum_{a=0}^{S}P_g^aP_b^{S-a}$$
 
 # %%
 import numpy as np
@@ -34,13 +40,14 @@ for dup_acks in (1, 3, 19):
     axes.plot(
         sizes, duplicate_acks_prob(dup_acks, flow_packets=sizes, congested_prob=0.25), label=f"at least {dup_acks}"
     )
-axes.set(xlabel="flow size, packets", ylabel="probability of that many duplicate ACKs, $P_b$ = 0.25")
+axes.set(xlabel="flow size, packets", ylabel="probability", title="Duplicate ACKs of a flow, $P_b$ = 0.25")
 axes.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
 # MMPTCP raises the threshold to three plus the number of equal-cost paths. That helps short flows, at the price of
-# losses that only a timeout repairs.
+# losses that only a timeout repairs: a flow that has fewer packets on the way than the threshold cannot raise that
+# many. Notebook 11 asks packets how many overtake. The next one gives every path a window of its own instead.
 
 # %%
 for pods in (4, 8, 16):
@@ -56,4 +63,7 @@ assert cm.reordering_prob(20, congested_prob=0.5) > 0.9999
 assert cm.reordering_prob(2, congested_prob=0.5) == 0.25
 assert dup_ack_threshold_leaf_spine(16) == dup_ack_threshold_fat_tree(8) == 19
 assert out_of_order_degree([1, 2, 3, 4, 5, 6, 8, 7, 9, 10]) == 1  # CDCPS Fig. 2, left
+P_G, P_B, i = 0.75, 0.25, np.arange(1, 10)
+printed = np.sum(P_G ** (i - 1) * P_B * (1 - P_B ** (10 - i)))
+assert abs(printed - cm.reordering_prob(10, congested_prob=P_B)) < 1e-14
 assert np.all(np.diff(duplicate_acks_prob(3, flow_packets=sizes, congested_prob=0.25)) >= 0)

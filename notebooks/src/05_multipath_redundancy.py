@@ -1,9 +1,13 @@
 # %% [markdown]
 # # Redundancy for multipath connections
 #
-# DC2-MTCP sends a few coded packets beside the originals, as many as the loss that its own congestion control must
-# cause. At the equilibrium of LIA (RFC 6356) the gain per ACK balances the loss, so the windows tell the loss rate.
-# The paper prints a form that exceeds one; the consistent one is
+# Spraying (notebook 4) uses all paths with one window. Multipath TCP has a *subflow* on each of a few paths, each with
+# a window $W_i$ of its own, and LIA (RFC 6356) couples them: together, $W_{total}$, they should take no more than one
+# TCP on the best path. A packet lost on one subflow holds up all that follow on the others, and with few packets on
+# each subflow too few duplicate ACKs come back to tell. DC2-MTCP therefore sends a few coded packets beside the
+# originals, as many as the loss that its own congestion control must cause. Where the windows stand still on average,
+# growth balances loss, so the windows tell the loss rate. The paper prints a form that exceeds one; the consistent one,
+# with LIA's $\alpha$, is
 #
 # $$p_i=\frac{2\alpha}{2\alpha+W_iW_{total}}$$
 
@@ -24,9 +28,8 @@ print(f"consistent: connection loss {loss:.5f}, redundancy {cm.redundancy_ratio(
 # %% [markdown]
 # ## Solved for the windows
 #
-# With given losses and round-trip times the equilibrium windows follow. A path with ten times the loss keeps a
-# smaller window, and the whole connection gets what one TCP would get on the best path: Eq. 9 is an equality, not a
-# bound.
+# With given losses and round-trip times the equilibrium windows follow. A path with ten times the loss keeps a smaller
+# window, and the whole connection gets what one TCP would get on the best path: Eq. 9 is an equality, not a bound.
 
 # %%
 second = np.geomspace(1e-4, 1e-1, 61)
@@ -35,7 +38,7 @@ both = lia_equilibrium_windows(losses, rtts_s=np.array([1e-3, 1e-3]))
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 axes.loglog(second, both[:, 0], label="path 1, loss 0.001")
 axes.loglog(second, both[:, 1], label="path 2")
-axes.loglog(second, both.sum(axis=-1), "k", label="connection")
+axes.loglog(second, both.sum(axis=-1), color="0.7", linewidth=4, label="connection")
 axes.loglog(second, single_path_window(losses).max(axis=-1), "k:", label="one TCP on the better path")
 axes.set(xlabel="loss probability of path 2", ylabel="window, packets")
 axes.legend(frameon=False)
@@ -46,7 +49,8 @@ plt.show()
 #
 # With a window of a few packets a loss ends in a timeout, because too few duplicate ACKs come back. Eq. 6 counts only
 # the case of at most two arrivals; the exact probability, which also counts early losses followed by too few packets,
-# is an order of magnitude larger just above the threshold.
+# is an order of magnitude larger just above the threshold and falls far more slowly. Notebook 12 asks packets for
+# windows and timeouts.
 
 # %%
 w = np.arange(1, 31)
@@ -64,4 +68,5 @@ assert abs(cm.redundancy_ratio(loss) - loss / (1 - loss)) < 1e-15
 assert np.allclose(both.sum(axis=-1), single_path_window(losses).max(axis=-1), rtol=1e-6)
 assert abs(cm.timeout_prob(4, loss_prob=0.05) - 0.0140) < 5e-5
 assert abs(cm.timeout_prob(4, loss_prob=0.05, exact=True) - 0.1426) < 5e-5
+assert cm.timeout_prob(10, loss_prob=0.05, exact=True) > 1e6 * cm.timeout_prob(10, loss_prob=0.05)
 assert np.allclose(cm.timeout_prob([1, 2, 3], loss_prob=0.05), cm.timeout_prob([1, 2, 3], loss_prob=0.05, exact=True))

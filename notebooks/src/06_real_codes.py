@@ -1,10 +1,10 @@
 # %% [markdown]
 # # What "any k of n" costs in real codes
 #
-# The papers count packets: a unit of $k$ source and $r$ repair packets decodes as soon as any $k$ arrive. That is
-# true of Reed-Solomon codes. CAPS names LDPC instead and takes $k'$, the packets it really needs, for $k$ ("$k'$
-# slightly larger than $k$"); CDCPS and DC2-MTCP combine packets at random. Here the real codes decode real
-# receptions.
+# Notebooks 1, 2 and 5 counted packets: a unit of $k$ source and $r$ repair packets decodes as soon as any $k$ arrive.
+# That is true of Reed-Solomon codes. CAPS names LDPC instead and takes $k'$, the packets it really needs, for $k$
+# ("$k'$ slightly larger than $k$"); CDCPS and DC2-MTCP combine packets at random. Here the real codes decode real
+# receptions. After this the formulas are complete; from notebook 7 on they are held against a simulator.
 
 # %%
 import numpy as np
@@ -22,9 +22,9 @@ rng = np.random.default_rng(1)
 # %% [markdown]
 # ## One unit, four codes
 #
-# $k = 10$, $r = 5$. The line is CAPS Eq. 2. Reed-Solomon lies on it. So does the random linear code to the eye: 0.4%
-# of receptions of exactly $k$ packets lack rank. LDPC-Staircase (RFC 5170, N1 = 3, Gaussian elimination after
-# peeling) does not.
+# $k = 10$, $r = 5$. The line is CAPS Eq. 2. Reed-Solomon lies on it. So does the random linear code to the eye: 0.4% of
+# receptions of exactly $k$ packets lack rank. LDPC-Staircase (RFC 5170, N1 = 3, Gaussian elimination after peeling)
+# does not.
 
 # %%
 receptions = 2000
@@ -90,8 +90,8 @@ for n1, table in needed.items():
         print(f"{k:2d}  {n1}   {peeling / k:.3f}    {elimination / k:.3f}")
 
 # %% [markdown]
-# At the small $r$ that CAPS computes there is another limit: a column needs N1 different rows, so $r \ge$ N1, and
-# N1 = $r$ repairs a single loss. No LDPC-Staircase code exists below three repair packets.
+# At the small $r$ that CAPS computes there is another limit: a column needs N1 different rows, so $r \ge$ N1, and N1 =
+# $r$ repairs a single loss. No LDPC-Staircase code exists below three repair packets.
 
 # %%
 single = LdpcStaircase(10, r=4, packet_bytes=1, n1=4)
@@ -104,9 +104,9 @@ print(f"k = 10, r = 4, N1 = 4: any one loss {one_lost.all()}, two source packets
 #
 # DC2-MTCP counts the rows that an arrival is compared with: $O((m+l)^2)$ for Gauss-Jordan elimination, $O(l(m+l))$ for
 # its preemptive algorithm, with $l$ coded packets to $m$ originals. That count is reproduced, with a constant of three
-# to four. But a decoder that skips rows whose factor is zero does the same few *row operations* under either
-# algorithm: an original packet is zero in all columns but its own. The 95% saved are comparisons of one byte each, not
-# operations on packets.
+# to four. But a decoder that skips rows whose factor is zero does the same few *row operations* under either algorithm:
+# an original packet is zero in all columns but its own. The 95% saved are comparisons of one byte each, not operations
+# on packets.
 
 
 # %%

@@ -44,7 +44,7 @@ def draw_pair(frame: DataFrame, title: str) -> tuple["Figure", "Axes", "Axes"]:
         change = change_pct(frame, form)
         label = "RepFlow against TCP" + suffix
         right.plot(change["load"], change["change_pct"], linestyle=style, color=drawing.COLOURS[1], label=label)
-    left.set(xlabel="load ρ", ylabel="completion time over that without contention", yscale="log", xlim=(0, 0.9))
+    left.set(xlabel="load ρ", ylabel="completion time, idle path = 1", yscale="log", xlim=(0, 0.9))
     right.set(xlabel="load ρ", ylabel="change by replication, %", xlim=(0, 0.9))
     return figure, left, right
 
@@ -61,4 +61,7 @@ def finish(figure: "Figure", axes: Sequence["Axes"], claims: Sequence[str]) -> "
     ticks = [tick for tick in (1, 2, 3, 5, 10, 20, 50, 100, 200) if tick <= top]
     axes[0].set_yticks(ticks, [str(tick) for tick in ticks])
     axes[0].minorticks_off()
-    return drawing.finish(figure, axes, claims)
+    finished = drawing.finish(figure, axes, claims)
+    # The curves of the left panel all end in its upper right corner.
+    axes[0].legend(frameon=False, fontsize="small", loc="upper left")
+    return finished

@@ -44,4 +44,4 @@ def draw(frame: DataFrame) -> "Figure":
     axes.axvline(WINDOW_PACKETS, color="0.6", linewidth=0.8)
     axes.annotate("k = w", (WINDOW_PACKETS + 1, 2.95), color="0.4", fontsize="small")
     axes.set(xlabel="source packets in a unit k", ylabel="mean window delay $d_w$, ms", ylim=(1.2, 3.1))
-    return drawing.finish(figure, [axes], CLAIMS, loc="upper right")
+    return drawing.finish(figure, [axes], CLAIMS)
