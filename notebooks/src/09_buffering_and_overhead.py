@@ -101,6 +101,16 @@ print({u: str(found) for u, found in intervals.items()})
 # and that is what is usual: none takes twice as long as the others. What coding hides from TCP it hides from the
 # estimator too. Small units tell more, because some decode at once.
 #
+# To start from the true $p_B$ in place of 0 does not help: the first measurement undoes it.
+
+# %%
+from_truth = measured(
+    "unit_overhead.live_redundancy", setting | {"unit_size": "window", "initial_blocking_prob": 0.3, "seed": 90}
+)
+later = (from_truth["mean_held_prob"].item() - 0.3 * (10 + 20) / 64) / (34 / 64)
+print(f"p_B = 0.3 for the units of 10 and 20 packets, {later:.4f} for the last 34 of a flow's 64")
+
+# %% [markdown]
 # The rule itself is followed. Computing the estimate again from the packet trace gives the $r$ of every single unit:
 
 # %%
@@ -132,6 +142,7 @@ assert intervals["fixed"].value < intervals["optimal"].value < asked
 assert intervals["optimal"].high < asked
 assert spread[0] > 2.5
 assert spread[1] < 2 * spread[0]
+assert abs(later) < 0.01
 assert (live["units_by_rule"] == live["units"]).all()
 assert verdict, verdict
 assert eta.mean() < at_held.mean() < at_true.mean()

@@ -61,10 +61,12 @@ def _sent(result: Result) -> dict[str, Any]:
     }
 
 
-def live_scenario(unit_size: str, *, n_paths: int, long_flows: int, flows: int, seed: int) -> Scenario:
+def live_scenario(
+    unit_size: str, *, n_paths: int, long_flows: int, flows: int, seed: int, initial_blocking_prob: float = 0.0
+) -> Scenario:
     """Return the preset ``caps-units`` with transport and coding of the scheme ``caps`` as they stand.
 
-    Flows of 64 packets start 12 ms apart with 10 packets; r follows from what each measures itself, 0 before.
+    Flows of 64 packets start 12 ms apart with 10 packets; r follows from what each measures itself.
 
     Parameters
     ----------
@@ -76,6 +78,8 @@ def live_scenario(unit_size: str, *, n_paths: int, long_flows: int, flows: int, 
         Coded flows.
     seed : int
         Seed of the run.
+    initial_blocking_prob : float
+        p_B that a flow holds before its first measurement; 0 is the scheme's own.
     """
     base, spacing_s = load_scenario("caps-units"), 12e-3
     traffic = listed_flows(WINDOW_PACKETS, long_flows=long_flows, flows=flows, at_once=1, spacing_s=spacing_s)
@@ -83,24 +87,27 @@ def live_scenario(unit_size: str, *, n_paths: int, long_flows: int, flows: int, 
     return base.replace(
         fabric=msgspec.structs.replace(base.fabric, paths=n_paths),
         traffic=(traffic,),
-        params={"transport": transport, "coding": {"unit_size": unit_size}},
+        params={
+            "transport": transport,
+            "coding": {"unit_size": unit_size, "initial_blocking_prob": initial_blocking_prob},
+        },
         seed=seed,
         end_s=START_S + flows * spacing_s,
         trace="packets",
     )
 
 
-def live_redundancy(
-    unit_size: str, *, n_paths: int, long_flows: int, flows: int, seed: int, engine: str = "compiled"
-) -> dict[str, Any]:
+def live_redundancy(unit_size: str, *, engine: str = "compiled", **setting: Any) -> dict[str, Any]:
     """Return packets sent when r follows from the sender's own estimate, and how that estimate stood.
 
     Parameters
     ----------
-    unit_size, n_paths, long_flows, flows, seed
+    unit_size : str
         As in :func:`live_scenario`.
     engine : str
         ``"compiled"`` or ``"reference"``.
+    setting
+        The other arguments of :func:`live_scenario`.
 
     Returns
     -------
@@ -109,10 +116,10 @@ def live_redundancy(
         rule gives for the p_B held; ``mean_held_prob``, mean p_B held over source packets; ``needed_packets``, the sum
         of k p/(1 - p), at most k each, before it is rounded up.
     """
-    scenario = live_scenario(unit_size, n_paths=n_paths, long_flows=long_flows, flows=flows, seed=seed)
+    scenario = live_scenario(unit_size, **setting)
     result = simulate(scenario, scheme=PINNED, engine=engine)
     k, sent = result.units["k"].to_numpy(), (result.units["n"] - result.units["k"]).to_numpy()
-    held = held_blocking(result)
+    held = held_blocking(result, initial_blocking_prob=setting.get("initial_blocking_prob", 0.0))
     units = list(zip(k.tolist(), held, strict=True))
     return _sent(result) | {
         "units": k.size,
@@ -132,14 +139,15 @@ def _rule(k: int, held: Fraction) -> int:
     return k if held >= Fraction(1, 2) else int(repair_packets(k, blocking_prob=held))
 
 
-def held_blocking(result: Result) -> list[Fraction]:
-    """Return the p_B = n_L / n that the sender held when it sent each unit, 0 before the first: a second calculation.
+def held_blocking(result: Result, *, initial_blocking_prob: float = 0.0) -> list[Fraction]:
+    """Return the p_B = n_L / n that the sender held when it sent each unit: a second calculation.
 
     Read off the packet trace: the RTT of an acknowledgement is the time since the unit of its packet was sent, and it
     is large above twice the smoothed RTT of the sampling periods before. Not for a systematic code.
     """
     sent_ps = _picoseconds(result.units["sent_s"])
-    held = [Fraction(0)] * len(sent_ps)
+    initial = Fraction(initial_blocking_prob).limit_denominator(1_000_000)
+    held = [initial] * len(sent_ps)
     samples = dict(iter(rtt_samples(result).groupby("connection")))
     for connection, rows in result.units.assign(row=np.arange(len(sent_ps))).groupby("connection"):
         if connection not in samples:
@@ -147,7 +155,7 @@ def held_blocking(result: Result) -> list[Fraction]:
         shares = _shares(samples[connection])
         for row in rows["row"].tolist():
             known = [share for period, share in shares if period < sent_ps[row] // _PERIOD_PS]
-            held[row] = known[-1] if known else Fraction(0)
+            held[row] = known[-1] if known else initial
     return held
 
 
