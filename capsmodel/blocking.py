@@ -197,6 +197,9 @@ def blocking_prob_twice_smoothed(rtts_s: Scalars, *, smoothed_rtt_s: Scalars) ->
     bias is that of :func:`blocking_prob_twice_average`; it remembers the pause before a burst, so the burst counts as
     blocked more often.
 
+    Both are for RTTs of packets. An ACK of a coded packet tells when its *unit* decoded: units that wait for a blocked
+    packet make all their ACKs late together, none stands out, and the estimate is near 0 whatever the true one is.
+
     References
     ----------
     caps u (IX-C) smoothed RTT.

@@ -119,18 +119,22 @@ class _Comparison:
     evidence: str
 
 
+def _mean_power(shift: float, dof: float, critical: float) -> float:
+    """Return the probability that t of a mean `shift` errors away is critical; the measured error is taken as true."""
+    if shift <= 37:
+        return 1 - float(special.nctdtr(dof, shift, critical))
+    # SciPy's noncentral t fails here and there beyond; the noise of the mean is nothing then beside that of its error.
+    return float(special.chdtr(dof, dof * (shift / critical) ** 2)) if np.isfinite(dof) else float(shift > critical)
+
+
 def _compare_mean(
     model: float, found: MeanAndError, evidence: str, bias: float, detect: float, level: float
 ) -> _Comparison:
     error, dof = found.standard_error, found.degrees_of_freedom
     outside = max(abs(found.mean - model) - bias, 0.0) / error
     p_value = 2 * float(special.stdtr(dof, -outside)) if outside else 1.0
-    # Student's t of a mean that is `detect` away is noncentral; the measured error stands in for the true one.
     critical = float(special.stdtrit(dof, 1 - level / 2))
-    missed = float(special.nctdtr(dof, (detect - bias) / error, critical))
-    # SciPy returns nan where this probability is below 1e-150 or so.
-    power = 1 - (0.0 if np.isnan(missed) else missed)
-    return _Comparison(found.mean, error, p_value, power, evidence)
+    return _Comparison(found.mean, error, p_value, _mean_power((detect - bias) / error, dof, critical), evidence)
 
 
 def _count_power(model: float, trials: int, bias: float, detect: float, level: float) -> float:

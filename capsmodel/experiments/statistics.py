@@ -24,16 +24,19 @@ from scipy import special, stats
 
 from capsmodel._checks import probability, require, whole
 from capsmodel.experiments._intervals import Interval, MeanInterval, checked_confidence, sample, student_interval
+from capsmodel.experiments.argmin import ArgminInterval, argmin_interval
 from capsmodel.experiments.steady_state import BatchMeans, WarmUp, batch_means, remove_warm_up
 from capsmodel.metrics import percentile
 
 __all__ = [
+    "ArgminInterval",
     "BatchMeans",
     "Interval",
     "MeanInterval",
     "PairedDifference",
     "QuantileInterval",
     "WarmUp",
+    "argmin_interval",
     "batch_means",
     "clopper_pearson_interval",
     "mean_interval",

@@ -5,84 +5,111 @@ the path of a long flow; the real codecs decide from the set of the others. Pack
 independently, so no bias.
 """
 
-from functools import cache
 from itertools import product
 
 import numpy as np
 import pytest
 
 from capsmodel import decode_prob, decode_prob_rlnc, repair_packets
-from capsmodel.codec import get_code
 from capsmodel.codec.ldpc import LdpcStaircase
 from capsmodel.codec.reception import decodes
-from capsmodel.codec.rlnc import RandomLinear
-from capsmodel.experiments.agreement import Count, agreement
-from capsmodel.experiments.measurements.coding_units import run_units, unblocked_packets
+from capsmodel.experiments.agreement import Count, MeanAndError
+from capsmodel.experiments.measurements.real_codes import LDPC_SEED
 
-DETECT = 0.06
-
-
-@cache
-def unblocked(k, r, n_paths, long_flows):
-    """Return the packets of about 3600 units (at least) that met no long flow."""
-    per_window = 60 // k
-    windows = -(-3600 // per_window // 20) * 20
-    setting = {"n_paths": n_paths, "long_flows": long_flows, "windows": windows, "window_packets": per_window * k}
-    result = run_units(k, r=r, seed=100 * k + r, at_once=20, trace=True, **setting)
-    return unblocked_packets(result, long_flows=long_flows)
+DECODED = "capsmodel.experiments.measurements.unit_decoding.decoded_units"
+TWO_WAYS = "capsmodel.experiments.measurements.unit_decoding.decoding_two_ways"
+DETECT, UNITS = 0.06, 3600
 
 
-def check(successes, model, *, bias=0.0):
-    verdict = agreement(model, Count(successes=int(successes.sum()), trials=successes.size), bias=bias, detect=DETECT)
-    assert verdict, str(verdict)
+def setting(k, r, n_paths, long_flows, codes=("mds", "rs")):
+    seed = 10_000 * n_paths + 1000 * long_flows + 50 * k + r
+    fabric = {"n_paths": n_paths, "long_flows": long_flows, "units": UNITS}
+    return {"k": k, "r": r, **fabric, "codes": codes, "seed": seed}
 
 
-@pytest.mark.parametrize(("long_flows", "r"), [(0, 0), (1, 1), (2, 2), (3, 1), (4, 0), (4, 2), (4, 5)])
-def test_reed_solomon_over_40_paths(long_flows, r):
-    code = get_code("rs")(10, r=r, packet_bytes=1)
-    arrived = unblocked(10, r, 40, long_flows)
-    check(decodes(code, arrived), decode_prob(10, r=r, blocking_prob=long_flows / 40))
+def counts(measured, *where, **options):
+    """Return successes in trials of each code."""
+    rows = measured(DECODED, setting(*where, **options)).set_index("code")
+    return {code: Count(successes=int(row["successes"]), trials=int(row["trials"])) for code, row in rows.iterrows()}
 
 
-@pytest.mark.parametrize("k", [2, 3, 5, 10, 20])
-def test_reed_solomon_over_10_paths_with_the_ceiling_rule(k):
-    r = repair_packets(k, blocking_prob=0.3)
-    code = get_code("rs")(k, r=r, packet_bytes=1)
-    check(decodes(code, unblocked(k, r, 10, 3)), decode_prob(k, r=r, blocking_prob=0.3))
+@pytest.mark.parametrize("r", [0, 1, 2, 4, 6])
+@pytest.mark.parametrize("long_flows", [0, 1, 2, 3, 4])
+def test_units_of_10_over_40_paths(long_flows, r, measured, compare):
+    found = counts(measured, 10, r, 40, long_flows)
+    verdict = compare(decode_prob(10, r=r, blocking_prob=long_flows / 40), found["mds"], detect=DETECT)
+    assert verdict, verdict
+    assert found["rs"] == found["mds"]
 
 
-def test_small_units_fall_and_rise():
-    """CAPS Fig. 8(c) says that p_S falls with k throughout; with whole r, k = 3 decodes more often than k = 2."""
-    shares = {
-        k: (unblocked(k, repair_packets(k, blocking_prob=0.3), 10, 3).sum(axis=1) >= k).mean() for k in (2, 3, 20)
-    }
-    assert shares[3] > shares[2] + 0.02
-    assert shares[20] < shares[2] - 0.05
+@pytest.mark.parametrize("k", [1, 2, 3, 5, 10, 20, 32])
+@pytest.mark.parametrize("long_flows", [1, 2, 3, 4])
+def test_units_over_10_paths_with_the_ceiling_rule(long_flows, k, measured, compare):
+    p = long_flows / 10
+    r = repair_packets(k, blocking_prob=p)
+    found = counts(measured, k, r, 10, long_flows)
+    verdict = compare(decode_prob(k, r=r, blocking_prob=p), found["mds"], detect=DETECT)
+    assert verdict, verdict
+    assert found["rs"] == found["mds"]
 
 
-def test_dense_random_linear_code():
+@pytest.mark.parametrize(("k", "r"), [(5, 0), (5, 6), (10, 2), (10, 8), (20, 5), (20, 14)])
+def test_units_over_10_paths_with_fewer_and_more(k, r, measured, compare):
+    verdict = compare(decode_prob(k, r=r, blocking_prob=0.3), counts(measured, k, r, 10, 3)["mds"], detect=DETECT)
+    assert verdict, verdict
+
+
+@pytest.mark.parametrize(("n_paths", "long_flows", "r"), [(40, 4, 0), (40, 4, 2), (40, 2, 1), (10, 3, 5)])
+def test_dense_random_linear_code(n_paths, long_flows, r, measured, compare):
     """Bias: coefficients are never 0 (RFC 8681), as in ``test_real_codes_decode``."""
-    arrived = unblocked(10, 5, 40, 4)
-    found = [decodes(RandomLinear(10, r=5, packet_bytes=1, seed=15 * unit, systematic=False), row)[0]
-             for unit, row in enumerate(arrived)]  # fmt: skip
-    check(np.array(found), decode_prob_rlnc(10, r=5, blocking_prob=0.1), bias=1e-6)
+    found = counts(measured, 10, r, n_paths, long_flows, codes=("rlnc",))["rlnc"]
+    model = decode_prob_rlnc(10, r=r, blocking_prob=long_flows / n_paths)
+    verdict = compare(model, found, bias=1e-6, detect=DETECT)
+    assert verdict, verdict
 
 
-def test_ldpc_code():
+@pytest.mark.parametrize(("n_paths", "long_flows"), [(10, 3), (10, 1), (40, 4)])
+def test_ldpc_code(n_paths, long_flows, measured, compare):
     """Its probability by enumeration of all 2^15 sets; below that of an MDS code, which is refuted for it."""
-    code, p = LdpcStaircase(10, r=5, packet_bytes=1, seed=77), 0.3
+    code, p = LdpcStaircase(10, r=5, packet_bytes=1, seed=LDPC_SEED), long_flows / n_paths
     patterns = np.array(list(product([False, True], repeat=15)))
     arrived = patterns.sum(axis=1)
     model = float(((1 - p) ** arrived * p ** (15 - arrived)) @ decodes(code, patterns))
-    successes = decodes(code, unblocked(10, 5, 10, 3))
-    check(successes, model)
-    mds = decode_prob(10, r=5, blocking_prob=p)
-    against_mds = agreement(mds, Count(successes=int(successes.sum()), trials=successes.size), detect=DETECT)
-    assert against_mds.verdict == "disagrees"
+    found = counts(measured, 10, 5, n_paths, long_flows, codes=("ldpc",))["ldpc"]
+    verdict = compare(model, found, detect=DETECT)
+    assert verdict, verdict
+    mds = compare(decode_prob(10, r=5, blocking_prob=p), found, detect=DETECT)
+    assert mds.verdict == "disagrees"
+    assert mds.measured < mds.model
 
 
-def test_both_engines_block_the_same_packets():
-    setting = {"r": 4, "n_paths": 10, "long_flows": 1, "windows": 3, "window_packets": 10, "trace": True, "seed": 5}
-    compiled, reference = (run_units(10, engine=engine, **setting) for engine in ("compiled", "reference"))
-    assert (unblocked_packets(compiled, long_flows=1) == unblocked_packets(reference, long_flows=1)).all()
-    assert compiled.units.equals(reference.units)
+def test_small_units_fall_and_rise(measured, compare):
+    """CAPS Fig. 8(c) says that p_S falls with k throughout; with whole r, k = 3 decodes more often than k = 2."""
+
+    def difference(k, other):
+        """Return p_S of units of k less that of others, both measured on four times as many units."""
+        sent = [
+            {**setting(size, repair_packets(size, blocking_prob=0.3), 10, 3), "units": 4 * UNITS} for size in (k, other)
+        ]
+        rows = measured(DECODED, *sent).query("code == 'mds'")
+        share, trials = (rows["successes"] / rows["trials"]).to_numpy(), rows["trials"].to_numpy()
+        error = np.sqrt(np.sum(share * (1 - share) / trials))
+        return MeanAndError(mean=share[0] - share[1], standard_error=error)
+
+    rises, falls = compare(0, difference(3, 2), detect=DETECT), compare(0, difference(20, 3), detect=DETECT)
+    assert rises.verdict == falls.verdict == "disagrees"
+    assert rises.measured > 0 > falls.measured
+
+
+@pytest.mark.parametrize(("k", "r"), [(2, 1), (10, 5), (32, 14), (64, 42)])
+def test_by_path_is_by_time(k, r, measured):
+    """Units of which k packets met no long flow are those that the receiver decodes before a blocked packet comes."""
+    found = measured(TWO_WAYS, {"k": k, "r": r, "n_paths": 10, "long_flows": 3, "windows": 40, "seed": k}).iloc[0]
+    assert found["by_path"] == found["by_time"] == found["both"] > 0
+
+
+def test_both_engines_decode_the_same_units(measured):
+    sent = {**setting(10, 4, 10, 1), "units": 18}
+    compiled, reference = (measured(DECODED, {**sent, "engine": engine}) for engine in ("compiled", "reference"))
+    columns = ["code", "successes", "trials"]
+    assert compiled[columns].equals(reference[columns])

@@ -149,3 +149,17 @@ def test_one_level_serves_the_family():
 def test_bad_comparisons_are_told(call, told):
     with pytest.raises(ParameterError, match=told):
         call()
+
+
+@pytest.mark.parametrize("dof", [1, 2, 5, 23, 1000, np.inf])
+def test_the_power_grows_with_the_error_to_be_detected_however_large(dof):
+    """Also where SciPy's noncentral t is not a number, far beyond 37 standard errors, and continuously at 37."""
+
+    def power(detect):
+        found = ag.MeanAndError(mean=0.0, standard_error=1.0, degrees_of_freedom=dof)
+        return ag.agreement(0.0, found, detect=detect).power
+
+    powers = np.array([power(detect) for detect in (*np.arange(5, 100, 0.5), 1e3, 1e6, 1e9)])
+    assert (np.diff(powers) >= -1e-9).all()
+    assert powers[-1] == pytest.approx(1.0)
+    assert power(37.0) == pytest.approx(power(37.0 + 1e-9), abs=2e-4)

@@ -1,14 +1,17 @@
-r"""Coding units sent through packet simulation: which of their packets meet a long flow, and when windows decode.
+r"""Coding units sent through packet simulation, and what one run says of them.
 
-==================================  =========  ===========================  =======  ==================
-Quantity                            Symbol     Name                         Unit     Equation
-==================================  =========  ===========================  =======  ==================
-packets that met no long flow       --         :func:`unblocked_packets`    1        caps Fig. 6(c)
-delay of a window, as simulated     d_w        :func:`window_delays_s`      s        caps Fig. 8(d)
-wait for a unit, as simulated       d_B        :func:`unit_waits_s`         s        caps Eq. 3
-==================================  =========  ===========================  =======  ==================
+==================================  =========  ==============================  =======  ==================
+Quantity                            Symbol     Name                            Unit     Equation
+==================================  =========  ==============================  =======  ==================
+packets that met no long flow       --         :func:`unblocked_packets`       1        caps Fig. 6(c)
+units that decode without others    --         :func:`units_in_time`           1        caps Fig. 8(c)
+delay of a window, as simulated     d_w        :func:`window_delays_s`         s        caps Fig. 8(d)
+same, mean over its packets         d_w        :func:`mean_packet_delays_s`    s        caps Fig. 8(d)
+wait for a unit, as simulated       d_B        :func:`unit_waits_s`            s        caps Eq. 3
+==================================  =========  ==============================  =======  ==================
 
-The set-up is the preset ``caps-units``; its notes say what the paper leaves open and how it is fixed.
+The set-up is the preset ``caps-units``; its notes say what the paper leaves open and how it is fixed. Tasks of a sweep
+are in :mod:`~capsmodel.experiments.measurements.unit_decoding`, ``unit_delays`` and ``unit_overhead``.
 """
 
 from dataclasses import replace
@@ -27,17 +30,29 @@ from capsim.simulate import simulate
 from capsmodel._checks import require
 
 __all__ = [
+    "AT_ONCE",
+    "FABRIC",
+    "MSS_BYTES",
+    "PINNED",
+    "START_S",
     "WINDOW_PACKETS",
+    "listed_flows",
     "mean_packet_delays_s",
     "run_units",
     "unblocked_packets",
     "unit_waits_s",
+    "units_in_time",
     "units_scenario",
     "window_delays_s",
 ]
 
 WINDOW_PACKETS = 64
-_MSS_BYTES, _LONG_HOSTS, _START_S = 1460, 4, 0.02
+FABRIC: dict[str, Any] = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}
+"""The preset in the words of :mod:`capsmodel.coding_unit`."""
+MSS_BYTES, START_S = 1460, 0.02
+AT_ONCE = 20
+"""Hosts that send windows; four more send long flows."""
+_LONG_HOSTS = 4
 _NEVER_S = 1e6
 
 
@@ -56,13 +71,22 @@ PINNED = replace(
 )
 
 
-def _traffic(long_flows: int, windows: int, at_once: int, spacing_s: float, packets: int, hosts: int) -> Listed:
+def listed_flows(packets: int, *, long_flows: int, flows: int, at_once: int, spacing_s: float) -> Listed:
+    """Return long flows from the first hosts, and short ones of `packets` from the others, `at_once` at a time.
+
+    Raises
+    ------
+    ParameterError
+        If there are more long flows or short ones at once than hosts for them.
+    """
+    require(long_flows <= _LONG_HOSTS, f"long_flows = {long_flows}, but {_LONG_HOSTS} hosts send them")
+    require(at_once <= AT_ONCE, f"at_once = {at_once}, but {AT_ONCE} hosts send windows")
+    hosts = _LONG_HOSTS + AT_ONCE
     long = [(host, host + hosts, 10**9, 0.0) for host in range(long_flows)]
-    senders = np.arange(windows) % (hosts - _LONG_HOSTS) + _LONG_HOSTS
-    start_s = _START_S + np.arange(windows) // at_once * spacing_s
-    size = packets * _MSS_BYTES
+    senders = np.arange(flows) % AT_ONCE + _LONG_HOSTS
+    start_s = START_S + np.arange(flows) // at_once * spacing_s
     rows = zip(senders.tolist(), start_s.tolist(), strict=True)
-    return Listed(flows=tuple(long + [(host, host + hosts, size, start) for host, start in rows]))
+    return Listed(flows=tuple(long + [(host, host + hosts, packets * MSS_BYTES, start) for host, start in rows]))
 
 
 def units_scenario(
@@ -100,19 +124,17 @@ def units_scenario(
     ParameterError
         If there are more long flows or windows at once than hosts for them.
     """
-    base = load_scenario("caps-units")
-    hosts, spacing_s = base.fabric.node_counts()[0] // 2, 5e-3
-    require(long_flows <= _LONG_HOSTS, f"long_flows = {long_flows}, but {_LONG_HOSTS} hosts send them")
-    require(at_once <= hosts - _LONG_HOSTS, f"at_once = {at_once}, but {hosts - _LONG_HOSTS} hosts send windows")
+    base, spacing_s = load_scenario("caps-units"), 5e-3
+    traffic = listed_flows(window_packets, long_flows=long_flows, flows=windows, at_once=at_once, spacing_s=spacing_s)
     # The sender derives r = ceil(k p / (1 - p)) from a blocking probability; this one gives r, and is never renewed.
     share = (r - 0.5) / (k + r - 0.5) if r else 0.0
     coding = {"fixed_packets": k, "max_overhead": 100.0, "initial_blocking_prob": share, "sampling_s": _NEVER_S}
     return base.replace(
         fabric=msgspec.structs.replace(base.fabric, paths=n_paths),
-        traffic=(_traffic(long_flows, windows, at_once, spacing_s, window_packets, hosts),),
+        traffic=(traffic,),
         params={**base.params, "coding": {**base.params["coding"], **coding}},
         seed=seed,
-        end_s=_START_S + (windows - 1) // at_once * spacing_s + 10e-3,
+        end_s=START_S + (windows - 1) // at_once * spacing_s + 10e-3,
         trace="packets" if trace else "off",
     )
 
@@ -129,14 +151,25 @@ def unblocked_packets(result: Result, *, long_flows: int) -> npt.NDArray[np.bool
     they queue at the first switch is that order.
     """
     trace = result.trace
-    crossing = trace["port"].astype(str).str.startswith("left>right")
-    rows = trace[(trace["event"] == "enqueued") & (trace["packet"] == "coded") & crossing]
+    rows = trace[(trace["event"] == "enqueued") & (trace["packet"] == "coded")]
+    rows = rows[rows["port"].astype(str).str.startswith("left>right")]
     path = rows["port"].astype(str).str.partition("#")[2].replace("", "1").astype(int).to_numpy() - 1
     order = np.lexsort((np.arange(len(rows)), rows["segment"], rows["flow"]))
     n = int(result.units["n"].iloc[0])
     require(bool((result.units["n"] == n).all()), "units differ in size: let k divide the window")
     require(len(rows) == n * len(result.units), "the trace does not hold all packets of all units")
     return np.asarray(path[order].reshape(-1, n) >= long_flows)
+
+
+def units_in_time(result: Result) -> npt.NDArray[np.bool_]:
+    """Return which units decoded before a blocked packet of theirs could come, in the order of the ``units`` table.
+
+    Packets leave the host back to back, 12 us each, and a blocked one waits behind about 240 of a long flow. So a unit
+    of at most 150 packets is in time if it decodes within 2 ms from when its first packet leaves. Windows one by one.
+    """
+    units, packet_s = result.units, 8 * FABRIC["packet_bytes"] / FABRIC["rate_bps"]
+    before = units.groupby("flow")["n"].cumsum() - units["n"]
+    return np.asarray(units["decoded_s"] - units["sent_s"] - before * packet_s < 2e-3)
 
 
 def window_delays_s(result: Result) -> npt.NDArray[np.float64]:
@@ -164,8 +197,8 @@ def unit_waits_s(result: Result) -> npt.NDArray[np.float64]:
     Read off the packet trace of a run with r = 0 and no long flows, where every packet waits for the k-th.
     """
     trace = result.trace
-    last_hop = trace["port"].astype(str).str.startswith("right>host")
-    rows = trace[(trace["event"] == "arrived") & (trace["packet"] == "coded") & last_hop]
+    rows = trace[(trace["event"] == "arrived") & (trace["packet"] == "coded")]
+    rows = rows[rows["port"].astype(str).str.startswith("right>host")]
     came = rows.groupby(["flow", "segment"], observed=True)["time_s"].mean().rename("mean_s")
     units = result.units.join(came, on=["flow", "first_segment"])
     return np.asarray((units["decoded_s"] - units["mean_s"]).to_numpy(np.float64))

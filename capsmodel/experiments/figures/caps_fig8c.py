@@ -1,0 +1,74 @@
+"""CAPS Fig. 8(c): share of units that decode from packets that met no long flow, simulated, over the size of the unit.
+
+Not stated: the plotted k, r, and the runs. Stated: 10 paths, 3 long flows. Chosen: a packet is blocked when it crosses
+the path of a long flow, each on a path of its own; r by the ceiling rule for p_B = 3/10, not measured; k = 1 to 32 and
+then every fourth to 64; 3600 units or more for each; a code of which any k packets decode. Line: Eq. 2. The paper
+prints no value, only that p_S falls monotonically.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pandas import DataFrame
+
+from capsmodel.decoding import decode_prob
+from capsmodel.experiments.figures import _drawing as drawing
+from capsmodel.experiments.figures import _units as units
+from capsmodel.experiments.verdicts import Verdict, by_trend
+from capsmodel.redundancy import repair_packets
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from capsmodel._paper_index import Claim
+    from capsmodel.experiments.sweep import Task
+
+N_PATHS, LONG_FLOWS = 10, 3
+PROB = LONG_FLOWS / N_PATHS
+
+
+def tasks(*, quick: bool = False) -> list["Task"]:
+    """Return a task for each k; `quick` takes nine of them and fewer units."""
+    sizes = (1, 2, 3, 4, 5, 8, 16, 32, 64) if quick else (*range(1, 33), *range(36, 65, 4))
+    return [
+        units.decoding_task(
+            k, r=int(repair_packets(k, blocking_prob=PROB)), n_paths=N_PATHS, long_flows=LONG_FLOWS,
+            units=400 if quick else 3600,
+        )
+        for k in sizes
+    ]  # fmt: skip
+
+
+def data(rows: DataFrame) -> DataFrame:
+    """Return the simulated p_S with its interval and that of Eq. 2."""
+    formula = decode_prob(rows["k"].to_numpy(), r=rows["r"].to_numpy(), blocking_prob=PROB)
+    return rows[["k", "r"]].join(units.decode_shares(rows)).assign(formula_prob=formula)
+
+
+def draw(frame: DataFrame) -> "Figure":
+    """Draw p_S over k."""
+    figure, (axes,) = drawing.panels("CAPS Fig. 8(c): units that decode, simulated, 10 paths, 3 long flows")
+    axes.plot(frame["k"], frame["formula_prob"], color=drawing.COLOURS[1], label="Eq. 2, r rounded up")
+    units.error_bars(axes, frame, x="k", y="decode_prob", color=drawing.COLOURS[0], label="simulated, 95% interval")
+    units.paper_arrow(axes, (0.42, 0.72), (0.92, 0.42), "paper: falls monotonically")
+    axes.set(xlabel="source packets in a unit k", ylabel="decoding probability $p_S$", xlim=(0, 65))
+    return drawing.finish(figure, [axes], tuple(JUDGES))
+
+
+def judge(claim: "Claim", frame: DataFrame) -> Verdict:
+    """Falls, and never rises: the step held against noise is the one where Eq. 2 rises most."""
+    ordered = frame.sort_values("k")
+    fall = units.share_difference(ordered.iloc[-1], ordered.iloc[0])
+    falls = by_trend(claim, ordered["decode_prob"].to_numpy(), "").verdict == "reproduced" and fall[2] < 0
+    step = int(np.diff(ordered["formula_prob"]).argmax())
+    rise, low, high = units.share_difference(ordered.iloc[step + 1], ordered.iloc[step])
+    k = ordered["k"].to_numpy()
+    first, last = ordered["decode_prob"].iloc[[0, -1]]
+    reason = (
+        f"{'falls' if falls else 'does not fall'} from {first:.2f} to {last:.2f}, but with whole r it rises from "
+        f"k = {k[step]} to {k[step + 1]}, as Eq. 2 does: value; few k hide it"
+    )
+    return Verdict(claim.id, (rise,), "reproduced" if falls and low <= 0 else "refuted", reason, (low, high))
+
+
+JUDGES = {"caps-f8c-ps": judge}
