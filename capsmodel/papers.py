@@ -177,8 +177,8 @@ def claims(paper: str | None = None, verdict: str | None = None) -> tuple[ClaimR
 
     Examples
     --------
-    >>> [row.claim.id for row in claims("caps", "refuted")][:2]
-    ['caps-f7c', 'caps-optk-0.2']
+    >>> next(row.entry.value for row in claims("caps", "refuted") if row.claim.id == "caps-optk-0.2")
+    (61.0,)
     """
     known = (*VERDICT_WORDS, "open")
     if verdict is not None and verdict not in known:

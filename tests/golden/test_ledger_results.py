@@ -46,13 +46,13 @@ def test_verdicts_are_those_of_the_recorded_data(name):
 
 @pytest.mark.parametrize("name", FROM_PACKETS)
 def test_a_simulation_gives_the_recorded_rows_again(name):
-    """The one that took the least processor time."""
+    """The one that took the least processor time; whole numbers beside missing ones of other tasks are kept as floats."""
     tasks = kept_tasks(name)
     least = min(tasks, key=lambda task: tasks[task]["cpu_s"])
     (task,) = (task for task in published_figure(name).tasks() if task.id == least)
     kept = pd.read_parquet(RESULTS / f"{name}.parquet").query(f"{TASK_COLUMN} == @least").reset_index(drop=True)
     again = gather([task], executor=one_by_one)
-    pd.testing.assert_frame_equal(again, kept[list(again)], check_exact=True)
+    pd.testing.assert_frame_equal(again, kept[list(again)], check_exact=True, check_dtype=False)
 
 
 def test_closed_form_claims_have_the_recorded_values():

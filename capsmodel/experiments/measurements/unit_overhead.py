@@ -4,8 +4,8 @@ r"""Repair packets and overhead counted in simulated packets, with r given and w
 Quantity                            Symbol     Name                          Unit     Equation
 ==================================  =========  ============================  =======  =====================
 packets sent, r given               r, eta     :func:`packets_sent`          packets  caps Eq. 7
-same, r from the sender's own p_B   r, eta     :func:`live_redundancy`       packets  caps u (VI-B), Eq. 7
-p_B held when a unit was sent       p_B        :func:`held_blocking`         ACKs     caps u (VI-A, IX-C)
+same, r from the sender's own p_B   r, eta     :func:`live_redundancy`       packets  caps Eq. 7
+p_B held when a unit was sent       p_B        :func:`held_blocking`         ACKs     caps Sec. VI-A
 ==================================  =========  ============================  =======  =====================
 """
 
