@@ -46,7 +46,7 @@ def test_verdicts_are_those_of_the_recorded_data(name):
 
 @pytest.mark.parametrize("name", FROM_PACKETS)
 def test_a_simulation_gives_the_recorded_rows_again(name):
-    """The one that took the least processor time; whole numbers beside missing ones of other tasks are kept as floats."""
+    """The one that took least processor time. Whole numbers beside gaps of other tasks were kept as floats."""
     tasks = kept_tasks(name)
     least = min(tasks, key=lambda task: tasks[task]["cpu_s"])
     (task,) = (task for task in published_figure(name).tasks() if task.id == least)
