@@ -29,7 +29,7 @@ contracts: $(STAMP)
 	PYTHONPATH=sim $(BIN)/lint-imports
 
 notebooks: $(STAMP)
-	$(BIN)/python -m pytest -o testpaths=notebooks --nbmake --nbmake-timeout=300 -p no:cacheprovider -n auto -q notebooks
+	$(BIN)/python -m pytest -o testpaths=notebooks --nbmake --nbmake-timeout=300 -p no:cacheprovider -n auto -q --ignore=notebooks/src notebooks
 
 # Runs every source in notebooks/src and writes it with its outputs.
 write-notebooks: $(STAMP)
