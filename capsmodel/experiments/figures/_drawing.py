@@ -51,6 +51,15 @@ def curves(
         axes.plot(rows[x], rows[y] * scale, label=label.format(value), **({"color": colour} | style))
 
 
+def error_bars(axes: "Axes", frame: DataFrame, *, x: str, y: str, scale: float = 1.0, **style: Any) -> None:
+    """Draw measured values ``name_unit`` with their intervals, columns ``name_low_unit`` and ``name_high_unit``."""
+    name, _, unit = y.rpartition("_")
+    value, low, high = (frame[column] * scale for column in (y, f"{name}_low_{unit}", f"{name}_high_{unit}"))
+    ends = np.maximum([value - low, high - value], 0)
+    look: dict[str, Any] = {"fmt": "o", "markersize": 3.5, "capsize": 2, "linewidth": 1} | style
+    axes.errorbar(frame[x], value, yerr=ends, **look)
+
+
 def paper_points(axes: "Axes", x: Sequence[float], y: Sequence[float], label: str) -> None:
     """Mark points that the paper prints."""
     axes.plot(x, y, "x", markersize=8, markeredgewidth=2, label=label, **_PAPER)
@@ -69,6 +78,13 @@ def paper_place(axes: "Axes", x: float, label: str) -> None:
 def paper_band(axes: "Axes", low: float, high: float, label: str) -> None:
     """Mark a range that the paper prints."""
     axes.axhspan(low, high, alpha=0.12, linewidth=0, label=label, **_PAPER)
+
+
+def paper_arrow(axes: "Axes", begin: tuple[float, float], end: tuple[float, float], text: str) -> None:
+    """Draw the direction that the paper states, in parts of the panel, with its words."""
+    style = {"arrowstyle": "->", "color": "black", "linewidth": 1.4}
+    axes.annotate("", end, begin, xycoords="axes fraction", textcoords="axes fraction", arrowprops=style, gid=PUBLISHED)
+    axes.text(*begin, text, transform=axes.transAxes, fontsize="small", va="bottom", gid=PUBLISHED)
 
 
 def printed(number_id: str) -> float:

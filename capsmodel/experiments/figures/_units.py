@@ -1,16 +1,10 @@
-"""What the figures of units in packets share: tasks, shares with intervals, differences of shares, error bars."""
-
-from typing import TYPE_CHECKING, Any
+"""What the figures of units in packets share: tasks, shares with intervals, differences of shares."""
 
 import numpy as np
 from pandas import DataFrame, Series
 
-from capsmodel.experiments.figures import _drawing as drawing
 from capsmodel.experiments.statistics import wilson_interval
 from capsmodel.experiments.sweep import Task
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _MEASUREMENTS = "capsmodel.experiments.measurements."
 
@@ -44,21 +38,3 @@ def share_difference(later: Series, earlier: Series) -> tuple[float, float, floa
     below = np.hypot(second[0] - second[1], first[2] - first[0])
     above = np.hypot(second[2] - second[0], first[0] - first[1])
     return float(difference), float(difference - below), float(difference + above)
-
-
-def error_bars(axes: "Axes", frame: DataFrame, *, x: str, y: str, scale: float = 1.0, **style: Any) -> None:
-    """Draw measured values ``name_unit`` with their intervals, columns ``name_low_unit`` and ``name_high_unit``."""
-    name, _, unit = y.rpartition("_")
-    value, low, high = (frame[column] * scale for column in (y, f"{name}_low_{unit}", f"{name}_high_{unit}"))
-    ends = np.maximum([value - low, high - value], 0)
-    look: dict[str, Any] = {"fmt": "o", "markersize": 3.5, "capsize": 2, "linewidth": 1} | style
-    axes.errorbar(frame[x], value, yerr=ends, **look)
-
-
-def paper_arrow(axes: "Axes", begin: tuple[float, float], end: tuple[float, float], text: str) -> None:
-    """Draw the direction that the paper states, in parts of the panel, with its words."""
-    style = {"arrowstyle": "->", "color": "black", "linewidth": 1.4}
-    axes.annotate(
-        "", end, begin, xycoords="axes fraction", textcoords="axes fraction", arrowprops=style, gid=drawing.PUBLISHED
-    )
-    axes.text(*begin, text, transform=axes.transAxes, fontsize="small", va="bottom", gid=drawing.PUBLISHED)

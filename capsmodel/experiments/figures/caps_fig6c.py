@@ -47,7 +47,7 @@ def draw(frame: DataFrame) -> "Figure":
     figure, (axes,) = drawing.panels("CAPS Fig. 6(c): units that decode, simulated, k = 10, 40 paths")
     for colour, (busy, rows) in zip(drawing.COLOURS, frame.groupby("long_flow_paths"), strict=False):
         axes.plot(rows["r"], rows["formula_prob"], color=colour, linewidth=1, label=f"Eq. 2, $n_L$ = {busy}")
-        units.error_bars(axes, rows, x="r", y="decode_prob", color=colour, label=f"simulated, $n_L$ = {busy}")
+        drawing.error_bars(axes, rows, x="r", y="decode_prob", color=colour, label=f"simulated, $n_L$ = {busy}")
     (value, _), label = drawing.claimed("caps-f6b-2"), 'paper: $n_L$ = 2, "almost 1" at r = 2'
     drawing.paper_points(axes, [2], [value], label)
     axes.plot([2, 2], [value - APPROX_RELATIVE, value], color="black", linewidth=1.2, gid=drawing.PUBLISHED)

@@ -49,8 +49,8 @@ def draw(frame: DataFrame) -> "Figure":
     """Draw p_S over k."""
     figure, (axes,) = drawing.panels("CAPS Fig. 8(c): units that decode, simulated, 10 paths, 3 long flows")
     axes.plot(frame["k"], frame["formula_prob"], color=drawing.COLOURS[1], label="Eq. 2, r rounded up")
-    units.error_bars(axes, frame, x="k", y="decode_prob", color=drawing.COLOURS[0], label="simulated, 95% interval")
-    units.paper_arrow(axes, (0.42, 0.72), (0.92, 0.42), "paper: falls monotonically")
+    drawing.error_bars(axes, frame, x="k", y="decode_prob", color=drawing.COLOURS[0], label="simulated, 95% interval")
+    drawing.paper_arrow(axes, (0.42, 0.72), (0.92, 0.42), "paper: falls monotonically")
     axes.set(xlabel="source packets in a unit k", ylabel="decoding probability $p_S$", xlim=(0, 65))
     return drawing.finish(figure, [axes], tuple(JUDGES))
 

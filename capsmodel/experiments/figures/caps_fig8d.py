@@ -78,7 +78,7 @@ def draw(frame: DataFrame) -> "Figure":
     for axes, (form, rows) in zip(panels, frame.groupby("form", sort=False), strict=True):
         axes.plot(rows["k"], rows["formula_delay_s"] * 1e3, color="0.4", label="formula")
         for colour, (name, reading) in zip(drawing.COLOURS, _READINGS.items(), strict=False):
-            units.error_bars(axes, rows, x="k", y=f"{name}_s", scale=1e3, color=colour, label=f"simulated, {reading}")
+            drawing.error_bars(axes, rows, x="k", y=f"{name}_s", scale=1e3, color=colour, label=f"simulated, {reading}")
         drawing.paper_place(axes, 33, "paper, Section VI-D: optimal k")
         axes.set(xlabel="source packets in a unit k", ylabel="delay, ms", xlim=(0, 65), ylim=(0, 4.8))
         axes.set_title(_TITLES[str(form)], fontsize="medium")

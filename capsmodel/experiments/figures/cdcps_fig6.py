@@ -64,9 +64,8 @@ def draw(frame: DataFrame) -> "Figure":
     """Draw the share of sets that decode over the number of packets received."""
     figure, (axes,) = drawing.panels("CDCPS Fig. 6: four packets coded into six, decoded from those that arrive")
     for colour, marker, (scheme, rows) in zip(drawing.COLOURS, "os", frame.groupby("scheme", sort=False), strict=False):
-        errors = [rows["decode_prob"] - rows["decode_low_prob"], rows["decode_high_prob"] - rows["decode_prob"]]
-        style: dict[str, Any] = {"fmt": marker, "mfc": "none", "ms": 6, "capsize": 2, "color": colour}
-        axes.errorbar(rows["received_packets"], rows["decode_prob"], errors, label=scheme, **style)
+        style: dict[str, Any] = {"fmt": marker, "mfc": "none", "markersize": 6, "color": colour, "label": scheme}
+        drawing.error_bars(axes, rows, x="received_packets", y="decode_prob", **style)
     received = sorted(set(frame["received_packets"]))
     model = [full_rank_prob(SOURCE, received=count) for count in received]
     axes.plot(received, model, color="0.6", lw=1, zorder=0, label="random matrix of full rank")
