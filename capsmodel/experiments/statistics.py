@@ -9,6 +9,7 @@ proportion, never too short  :func:`clopper_pearson_interval`                   
 quantile                     :func:`quantile_interval`                          independent, nothing on the law
 mean of one long run         :func:`batch_means`                                stationary, batches longer than memory
 start of a long run          :func:`remove_warm_up`                             MSER-5
+difference of proportions    :func:`proportion_difference`                      two independent samples
 difference, other variates   :func:`welch_difference`                           two independent samples
 difference, common variates  :func:`paired_difference`                          independent pairs
 ============================ ================================================== ===================================
@@ -41,6 +42,7 @@ __all__ = [
     "clopper_pearson_interval",
     "mean_interval",
     "paired_difference",
+    "proportion_difference",
     "quantile_interval",
     "remove_warm_up",
     "welch_difference",
@@ -158,6 +160,48 @@ def wilson_interval(successes: int, *, trials: int, confidence: float = 0.95) ->
     # At the borders one end is exactly 0 or 1, which rounding would miss.
     low, high = (0.0 if hits == 0 else centre - half), (1.0 if hits == tries else centre + half)
     return Interval(value=share, low=low, high=high, confidence=level, samples=tries)
+
+
+def proportion_difference(a: Interval, b: Interval) -> Interval:
+    r"""Return the difference a - b of two proportions with its interval.
+
+    Parameters
+    ----------
+    a, b : Interval
+        From :func:`wilson_interval`, of independent samples, with the same confidence.
+
+    Returns
+    -------
+    Interval
+        Within [-1, 1].
+
+    Raises
+    ------
+    ParameterError
+        If the two have different confidence.
+
+    Notes
+    -----
+    The distances of the ends are :math:`\sqrt{(a-a_l)^2+(b_h-b)^2}` and :math:`\sqrt{(a_h-a)^2+(b-b_l)^2}`.
+
+    References
+    ----------
+    Newcombe 1998, method 10.
+
+    Examples
+    --------
+    >>> print(proportion_difference(wilson_interval(56, trials=70), wilson_interval(48, trials=80)))
+    0.2 [0.0524315, 0.333873] at 0.95, 150 samples
+    """
+    require(
+        a.confidence == b.confidence, f"a has confidence {a.confidence:g} and b {b.confidence:g}: give both the same"
+    )
+    difference = a.value - b.value
+    below, above = np.hypot(a.value - a.low, b.high - b.value), np.hypot(a.high - a.value, b.value - b.low)
+    return Interval(
+        value=difference, low=float(difference - below), high=float(difference + above),
+        confidence=a.confidence, samples=a.samples + b.samples,
+    )  # fmt: skip
 
 
 def clopper_pearson_interval(successes: int, *, trials: int, confidence: float = 0.95) -> Interval:

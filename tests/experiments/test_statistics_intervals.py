@@ -51,6 +51,24 @@ def coverage(rule, prob, trials):
     return stats.binom.pmf(np.arange(trials + 1), trials, prob) @ covers
 
 
+@pytest.mark.parametrize(("p", "q"), [(0.5, 0.5), (0.9, 0.6), (0.1, 0.02), (0.8, 0.75)])
+def test_difference_of_proportions_covers_the_true_one_as_often_as_stated(p, q):
+    """By enumeration of all pairs of counts. With both near 0 or 1 it covers more, as Wilson's intervals do there."""
+    m, n = 30, 40
+    covered = 0.0
+    for i, a in enumerate(stats.binom.pmf(np.arange(m + 1), m, p)):
+        for j, b in enumerate(stats.binom.pmf(np.arange(n + 1), n, q)):
+            found = st.proportion_difference(st.wilson_interval(i, trials=m), st.wilson_interval(j, trials=n))
+            covered += a * b * (found.low <= p - q <= found.high)
+    assert covered == pytest.approx(0.955, abs=0.03)
+
+
+def test_difference_of_proportions_of_the_published_example():
+    """Newcombe 1998, Table II: 56/70 - 48/80 has the interval 0.0524 to 0.3339 by method 10."""
+    found = st.proportion_difference(st.wilson_interval(56, trials=70), st.wilson_interval(48, trials=80))
+    assert (found.value, found.low, found.high) == pytest.approx((0.2, 0.0524, 0.3339), abs=5e-5)
+
+
 def test_clopper_pearson_covers_every_proportion_and_wilson_on_average():
     probs = np.linspace(0.005, 0.995, 199)
     exact = np.array([coverage(st.clopper_pearson_interval, p, 30) for p in probs])
@@ -173,6 +191,12 @@ def test_a_run_that_still_drifts_is_not_settled():
         (lambda: st.mean_interval([1.0, 2.0], confidence=1.0), "confidence = 1"),
         (lambda: st.mean_interval([1.0, 2.0], confidence=0.0), "confidence = 0"),
         (lambda: st.wilson_interval(3, trials=2), "only 2 trials"),
+        (
+            lambda: st.proportion_difference(
+                st.wilson_interval(1, trials=2), st.wilson_interval(1, trials=2, confidence=0.9)
+            ),
+            "both the same",
+        ),
         (lambda: st.clopper_pearson_interval(0, trials=0), "trials = 0"),
         (lambda: st.quantile_interval([1.0], q=0.0), "q = 0"),
         (lambda: st.batch_means(np.arange(63.0)), "samples holds 63 values"),

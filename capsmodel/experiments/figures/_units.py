@@ -1,9 +1,8 @@
 """What the figures of units in packets share: tasks, shares with intervals, differences of shares."""
 
-import numpy as np
 from pandas import DataFrame, Series
 
-from capsmodel.experiments.statistics import wilson_interval
+from capsmodel.experiments.statistics import Interval, proportion_difference, wilson_interval
 from capsmodel.experiments.sweep import Task
 
 _MEASUREMENTS = "capsmodel.experiments.measurements."
@@ -32,9 +31,11 @@ def decode_shares(rows: DataFrame) -> DataFrame:
 
 
 def share_difference(later: Series, earlier: Series) -> tuple[float, float, float]:
-    """Return the difference of two shares with the ends of its 95% interval (Newcombe 1998, from Wilson's)."""
-    first, second = (one[["decode_prob", "decode_low_prob", "decode_high_prob"]].tolist() for one in (earlier, later))
-    difference = second[0] - first[0]
-    below = np.hypot(second[0] - second[1], first[2] - first[0])
-    above = np.hypot(second[2] - second[0], first[0] - first[1])
-    return float(difference), float(difference - below), float(difference + above)
+    """Return the difference of two rows of :func:`decode_shares` with the ends of its 95% interval."""
+    found = proportion_difference(_share(later), _share(earlier))
+    return found.value, found.low, found.high
+
+
+def _share(row: Series) -> Interval:
+    value, low, high = (float(row[name]) for name in ("decode_prob", "decode_low_prob", "decode_high_prob"))
+    return Interval(value=value, low=low, high=high, confidence=0.95, samples=0)
