@@ -131,8 +131,8 @@ def _claim_row(row: ClaimRow) -> dict[str, Any]:
         "where": claim.where,
         "text": claim.text,
         "claimed": " ".join(part for part in (claim.relation, size, claim.unit) if part),
-        "ours": _values(entry.value)
-        + (f" ({' to '.join(map('{:.4g}'.format, entry.interval))})" * bool(entry.interval)),
+        "ours (95% interval)": _values(entry.value)
+        + (f" ({' to '.join(f'{end:.4g}' for end in entry.interval)})" * bool(entry.interval)),
         "decided by": entry.decided_by or claim.experiment_id,
         "why": entry.reason,
     }
