@@ -131,19 +131,15 @@ def _claim_row(row: ClaimRow) -> dict[str, Any]:
         "where": claim.where,
         "text": claim.text,
         "claimed": " ".join(part for part in (claim.relation, size, claim.unit) if part),
-        "ours (95% interval)": _values(entry.value)
-        + (f" ({' to '.join(f'{end:.4g}' for end in entry.interval)})" * bool(entry.interval)),
+        "ours (95% interval)": _values(entry.value) + (f" ({_values(entry.interval)})" if entry.interval else ""),
         "decided by": entry.decided_by or claim.experiment_id,
         "why": entry.reason,
     }
 
 
 def _whole_row(row: ClaimRow) -> dict[str, Any]:
-    return (
-        asdict(row.claim)
-        | asdict(row.entry)
-        | {"value": _values(row.entry.value), "interval": _values(row.entry.interval)}
-    )
+    entry = asdict(row.entry) | {name: _values(getattr(row.entry, name)) for name in ("value", "interval")}
+    return asdict(row.claim) | entry
 
 
 def cite(*, paper: str | None = None, style: Literal["text", "bibtex"] = "bibtex") -> None:
