@@ -19,7 +19,7 @@ from matplotlib import pyplot as plt
 
 import capsmodel as cm
 from capsmodel.experiments.agreement import agreement
-from capsmodel.experiments.measurements.batches import batch_mean
+from capsmodel.experiments.measurements.means import mean_in_row
 from capsmodel.experiments.measurements.replicated_bursts import MSS_BYTES, ONE_ROUND, PATHS, SHORT_BYTE_SHARE
 from capsmodel.experiments.statistics import mean_interval
 from capsmodel.experiments.sweep import Task, gather
@@ -78,7 +78,7 @@ right.legend(frameon=False)
 plt.show()
 half = queue[np.isclose(queue["load"], 0.5)].iloc[0]
 model = cm.mean_fct(0.5, sizes=ONE_ROUND)
-verdict = agreement(model, batch_mean(half, "slowdown"), detect=0.05 * model)
+verdict = agreement(model, mean_in_row(half, "slowdown"), detect=0.05 * model)
 print(verdict)
 
 # %% [markdown]

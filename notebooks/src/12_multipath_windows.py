@@ -15,7 +15,8 @@ from matplotlib import pyplot as plt
 
 import capsmodel as cm
 from capsmodel.congestion import WINDOW_FLUCTUATION_BIAS, lia_equilibrium_windows, single_path_window
-from capsmodel.experiments.agreement import Count, MeanAndError, agreement
+from capsmodel.experiments.agreement import Count, agreement
+from capsmodel.experiments.measurements.means import mean_in_row
 from capsmodel.experiments.statistics import wilson_interval
 from capsmodel.experiments.sweep import Task, gather
 from capsmodel.window_swing import SINGLE_PATH_SHARE, lia_mean_windows, single_path_mean_window
@@ -45,7 +46,7 @@ one_tcp = single_path_window(0.01)
 swing = [lia_mean_windows([0.01] * n, rtts_s=[1.0] * n).sum() / one_tcp for n in NUMBERS]
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 axes.errorbar(
-    NUMBERS, rows["total_packets"] / one_tcp, 1.96 * rows["total_error_packets"] / one_tcp, fmt="o", ms=4, capsize=2,
+    NUMBERS, rows["total_packets"] / one_tcp, 1.96 * rows["error_total_packets"] / one_tcp, fmt="o", ms=4, capsize=2,
     label="packet by packet",
 )  # fmt: skip
 axes.plot(NUMBERS, swing, color="C1", label="independent swings")
@@ -55,9 +56,8 @@ axes.set(xlabel="alike paths", ylabel="total window over $W^s$")
 axes.legend(frameon=False)
 plt.show()
 one_path = rows.iloc[0]
-mean = MeanAndError(mean=one_path["total_packets"], standard_error=one_path["total_error_packets"])
 model = single_path_mean_window(0.01)
-swinging = agreement(model, mean, bias=0.01 * model, detect=0.05 * model)
+swinging = agreement(model, mean_in_row(one_path, "total_packets"), bias=0.01 * model, detect=0.05 * model)
 print(swinging)
 
 # %% [markdown]
@@ -81,12 +81,12 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constraine
 left.loglog(p, single_path_window(p), "k", label="DC2-MTCP Eq. 8")
 left.loglog(p, single_path_mean_window(p), "C1", label="mean of a swinging window")
 left.errorbar(
-    LOSSES, lossy["sent_packets_per_rtt"], 1.96 * lossy["sent_error_packets_per_rtt"], fmt="o", ms=4, capsize=2,
+    LOSSES, lossy["sent_packets_per_rtt"], 1.96 * lossy["error_sent_packets_per_rtt"], fmt="o", ms=4, capsize=2,
     label="NewReno in packets",
 )  # fmt: skip
 left.set(xlabel="loss probability", ylabel="packets sent in a round trip")
 missing = single_path_mean_window(np.array(LOSSES)) - lossy["sent_packets_per_rtt"]
-right.errorbar(LOSSES, missing, 1.96 * lossy["sent_error_packets_per_rtt"], fmt="o", ms=4, capsize=2, label="missing")
+right.errorbar(LOSSES, missing, 1.96 * lossy["error_sent_packets_per_rtt"], fmt="o", ms=4, capsize=2, label="missing")
 right.plot(LOSSES, lossy["timeouts"] / lossy["lost_packets"], "s-", ms=4, label="timeouts for each loss")
 right.set(xlabel="loss probability", xscale="log", ylabel="packets below the mean; timeouts", ylim=(0, None))
 for axes in (left, right):
@@ -157,7 +157,7 @@ plt.show()
 # The text of this notebook, asserted.
 assert swinging, swinging
 assert abs(SINGLE_PATH_SHARE - 0.926) < 0.0005
-assert all(rows["total_packets"][1:] - 4 * rows["total_error_packets"][1:] > SINGLE_PATH_SHARE * one_tcp)
+assert all(rows["total_packets"][1:] - 4 * rows["error_total_packets"][1:] > SINGLE_PATH_SHARE * one_tcp)
 assert swing[NUMBERS.index(6)] > 1.15 > 1 + WINDOW_FLUCTUATION_BIAS - 0.001
 assert np.all(np.abs(rows["total_packets"] / one_tcp / swing - 1) < 0.1)
 assert np.all((missing > 0.5) & (missing < 2.5))

@@ -7,8 +7,8 @@ A queue forgets within about 1/(1-ρ)² bursts, so runs are that much longer at 
 
 import pytest
 
-from capsmodel.experiments.measurements.batches import BATCHES, batch_mean
 from capsmodel.experiments.measurements.burst_queue import THREE_ROUNDS_PACKETS
+from capsmodel.experiments.measurements.means import BATCHES, mean_in_row
 from capsmodel.experiments.measurements.replicated_bursts import ONE_ROUND
 from capsmodel.experiments.measurements.single_port import wait_variance
 from capsmodel.fct import BURST_PACKETS, effective_load, mean_fct, tail_fct
@@ -41,7 +41,7 @@ def agrees(row, compare):
     """Assert that a column agrees with a model to a share `detect` of it."""
 
     def check(model, column, *, detect, bias=0.0):
-        verdict = compare(model, batch_mean(row, column), bias=bias, detect=detect * model)
+        verdict = compare(model, mean_in_row(row, column), bias=bias, detect=detect * model)
         assert verdict, verdict
 
     return check
@@ -81,7 +81,7 @@ def test_printed_tail_fct_is_exceeded_too_often(load, row, agrees, compare):
     """
     exact = exceeding(tail_fct(load, sizes=ONE_ROUND), load=load)
     agrees(exact, "beyond_printed_prob", detect=0.4)
-    assert compare(0.01, batch_mean(row, "beyond_printed_prob"), detect=0.005).verdict == "disagrees"
+    assert compare(0.01, mean_in_row(row, "beyond_printed_prob"), detect=0.005).verdict == "disagrees"
 
 
 def test_both_queues_are_busy(load, agrees):
@@ -102,7 +102,7 @@ def test_virtual_queue_overstates_the_wait_of_replicas(load, row, agrees, compar
     virtual = mg1_mean_wait(load**2, **MOMENTS)
     declared = virtual - mean_shortest_wait(load, service=SERVICE)
     agrees(virtual, "shorter_wait_packets", bias=declared, detect=0.5)
-    assert compare(virtual, batch_mean(row, "shorter_wait_packets"), detect=declared).verdict == "disagrees"
+    assert compare(virtual, mean_in_row(row, "shorter_wait_packets"), detect=declared).verdict == "disagrees"
 
 
 @pytest.mark.parametrize(("tail", "column"), [("effective_bandwidth", "printed"), ("exact", "exact")])

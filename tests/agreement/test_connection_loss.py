@@ -10,7 +10,8 @@ import pytest
 
 from capsmodel.congestion import WINDOW_FLUCTUATION_BIAS, lia_equilibrium_windows
 from capsmodel.decoding import decode_prob
-from capsmodel.experiments.agreement import Count, MeanAndError
+from capsmodel.experiments.agreement import Count
+from capsmodel.experiments.measurements.means import mean_in_row
 from capsmodel.multipath import (
     connection_loss_prob,
     is_small_flow,
@@ -42,12 +43,6 @@ def rows(measured):
     return averages
 
 
-def mean(row, name: str, unit: str) -> MeanAndError:
-    return MeanAndError(
-        mean=row[f"{name}_{unit}"], standard_error=row[f"{name}_error_{unit}"], degrees_of_freedom=CONNECTIONS - 1
-    )
-
-
 def at_equilibrium(name: str, **how: str) -> float:
     loss_probs, rtts_s = PATHS[name]
     return float(connection_loss_prob(lia_equilibrium_windows(loss_probs, rtts_s=rtts_s), rtts_s=rtts_s, **how))
@@ -57,14 +52,14 @@ def at_equilibrium(name: str, **how: str) -> float:
 def test_rate_weighted_loss_at_equilibrium(rows, compare, name):
     model = at_equilibrium(name, weight="rate")
     step = max(PATHS[name][0]) * model
-    verdict = compare(model, mean(rows(name).iloc[0], "lost", "share"), bias=step, detect=0.08 * model)
+    verdict = compare(model, mean_in_row(rows(name).iloc[0], "lost_share"), bias=step, detect=0.08 * model)
     assert verdict, verdict
 
 
 def test_window_weighted_loss_is_wrong_where_round_trips_differ(rows, compare):
     """As printed, Eq. 4 weighs a slow path by its window, not by its packets: too low if that path is clean."""
     model = at_equilibrium(UNEQUAL_RTTS)
-    verdict = compare(model, mean(rows(UNEQUAL_RTTS).iloc[0], "lost", "share"), detect=0.1 * model)
+    verdict = compare(model, mean_in_row(rows(UNEQUAL_RTTS).iloc[0], "lost_share"), detect=0.1 * model)
     assert verdict.verdict == "disagrees"
     assert verdict.measured > model
 
@@ -80,7 +75,7 @@ def test_loss_from_measured_windows(rows, compare, name):
     share = (1 - WINDOW_FLUCTUATION_BIAS) ** -2 - 1
     assert share == pytest.approx(2 * log(2) - 1)
     bias = share * at_equilibrium(name, weight="rate")
-    verdict = compare(model, mean(found.iloc[0], "lost", "share"), bias=bias, detect=1.2 * bias)
+    verdict = compare(model, mean_in_row(found.iloc[0], "lost_share"), bias=bias, detect=1.2 * bias)
     assert verdict, verdict
 
 
@@ -89,7 +84,7 @@ def test_swinging_windows_mislead_the_sender_both_ways(rows, compare, name, too_
     """Windows lie below the equilibrium where one path dominates, so Eq. 4 finds too much loss; alike, too little."""
     found = rows(name)
     model = connection_loss_prob(found["window_packets"].to_numpy(), rtts_s=PATHS[name][1], weight="rate")
-    verdict = compare(model, mean(found.iloc[0], "lost", "share"), detect=0.1 * model)
+    verdict = compare(model, mean_in_row(found.iloc[0], "lost_share"), detect=0.1 * model)
     assert verdict.verdict == "disagrees"
     assert (model > verdict.measured) == too_high
 
@@ -102,7 +97,7 @@ def test_coded_packets_per_second_are_those_lost(rows, compare, name):
     packets_per_s = float(np.sum(lia_equilibrium_windows(loss_probs, rtts_s=rtts_s) / np.array(rtts_s)))
     model = redundancy_rate_per_s(loss, packets_per_s=(1 - loss) * packets_per_s)
     bias = (WINDOW_FLUCTUATION_BIAS + max(loss_probs)) * model
-    verdict = compare(model, mean(rows(name).iloc[0], "lost", "per_s"), bias=bias, detect=bias + 0.04 * model)
+    verdict = compare(model, mean_in_row(rows(name).iloc[0], "lost_per_s"), bias=bias, detect=bias + 0.04 * model)
     assert verdict, verdict
 
 
@@ -119,7 +114,7 @@ def test_redundancy_makes_up_losses_on_average_and_no_better(measured, compare, 
     coded = times * round(originals * redundancy_ratio(loss))
     payload = {"loss_probs": loss_probs, "rtts_s": rtts_s, "originals": originals, "coded": coded}
     found = measured(f"{MODULE}.protected_blocks", payload | {"connections": 400, "blocks": 50, "seed": 20}).iloc[0]
-    arrived = MeanAndError(mean=found["arrived_packets"], standard_error=found["arrived_error_packets"])
+    arrived = mean_in_row(found, "arrived_packets")
     sent = originals + coded
     step = max(loss_probs) * loss * sent
     verdict = compare(sent * (1 - loss), arrived, bias=step, detect=step + 0.2)

@@ -14,7 +14,7 @@ from capsmodel.congestion import (
     lia_equilibrium_windows,
     single_path_window,
 )
-from capsmodel.experiments.agreement import MeanAndError
+from capsmodel.experiments.measurements.means import mean_in_row
 from capsmodel.window_swing import SINGLE_PATH_SHARE, TOTAL_SWING_BIAS, lia_mean_windows, single_path_mean_window
 
 FUNCTION = "capsmodel.experiments.measurements.coupled_windows.averaged_windows"
@@ -46,15 +46,9 @@ def rows(measured):
     return averages
 
 
-def mean(row, name: str, unit: str) -> MeanAndError:
-    return MeanAndError(
-        mean=row[f"{name}_{unit}"], standard_error=row[f"{name}_error_{unit}"], degrees_of_freedom=CONNECTIONS - 1
-    )
-
-
 def test_one_path_swings_as_derived(rows, compare):
     model = single_path_mean_window(0.005)
-    found = mean(rows("one path").iloc[0], "window", "packets")
+    found = mean_in_row(rows("one path").iloc[0], "window_packets")
     verdict = compare(model, found, bias=0.005 * model, detect=0.03 * model)
     assert verdict, verdict
 
@@ -62,7 +56,7 @@ def test_one_path_swings_as_derived(rows, compare):
 def test_gains_balance_losses_on_one_path(rows, compare):
     """Exact for the process: (1-p) packets gained for each round trip are p/2 of the mean square window."""
     model = float(single_path_window(0.005)) ** 2
-    verdict = compare(model, mean(rows("one path").iloc[0], "square", "packets2"), detect=0.05 * model)
+    verdict = compare(model, mean_in_row(rows("one path").iloc[0], "square_packets2"), detect=0.05 * model)
     assert verdict, verdict
 
 
@@ -71,7 +65,7 @@ def test_total_window_at_equilibrium(rows, compare, name):
     loss_probs, rtts_s = PATHS[name]
     model = float(np.sum(lia_equilibrium_windows(loss_probs, rtts_s=rtts_s)))
     bias = WINDOW_FLUCTUATION_BIAS * model
-    verdict = compare(model, mean(rows(name).iloc[0], "total", "packets"), bias=bias, detect=bias + 0.03 * model)
+    verdict = compare(model, mean_in_row(rows(name).iloc[0], "total_packets"), bias=bias, detect=bias + 0.03 * model)
     assert verdict, verdict
 
 
@@ -80,7 +74,7 @@ def test_total_of_swinging_windows(rows, compare, name):
     loss_probs, rtts_s = PATHS[name]
     model = float(np.sum(lia_mean_windows(loss_probs, rtts_s=rtts_s)))
     bias = TOTAL_SWING_BIAS * model
-    verdict = compare(model, mean(rows(name).iloc[0], "total", "packets"), bias=bias, detect=bias + 0.03 * model)
+    verdict = compare(model, mean_in_row(rows(name).iloc[0], "total_packets"), bias=bias, detect=bias + 0.03 * model)
     assert verdict, verdict
 
 
@@ -88,7 +82,7 @@ def test_eight_alike_paths_lie_beyond_the_bias_of_the_equilibrium(rows, compare)
     loss_probs, rtts_s = PATHS["eight alike"]
     model = float(np.sum(lia_equilibrium_windows(loss_probs, rtts_s=rtts_s)))
     bias = WINDOW_FLUCTUATION_BIAS * model
-    verdict = compare(model, mean(rows("eight alike").iloc[0], "total", "packets"), bias=bias, detect=1.2 * bias)
+    verdict = compare(model, mean_in_row(rows("eight alike").iloc[0], "total_packets"), bias=bias, detect=1.2 * bias)
     assert verdict.verdict == "disagrees"
     assert verdict.measured > model
 
@@ -100,7 +94,7 @@ def test_share_of_each_subflow(rows, compare, name):
     windows = lia_equilibrium_windows(loss_probs, rtts_s=rtts_s)
     for (_, row), window in zip(rows(name).iterrows(), windows, strict=True):
         model = float(window / windows.sum())
-        verdict = compare(model, mean(row, "window", "share"), bias=max(loss_probs) * model, detect=0.05)
+        verdict = compare(model, mean_in_row(row, "window_share"), bias=max(loss_probs) * model, detect=0.05)
         assert verdict, (row["subflow"], str(verdict))
 
 
@@ -113,6 +107,6 @@ def test_alike_paths_take_more_than_one_tcp(rows, compare, name):
     loss_probs, rtts_s = PATHS[name]
     one_tcp = SINGLE_PATH_SHARE * best_path_rate_per_s(loss_probs, rtts_s=rtts_s)
     step = loss_probs[0] * one_tcp
-    verdict = compare(one_tcp, mean(rows(name).iloc[0], "packets", "per_s"), bias=step, detect=0.05 * one_tcp)
+    verdict = compare(one_tcp, mean_in_row(rows(name).iloc[0], "packets_per_s"), bias=step, detect=0.05 * one_tcp)
     assert verdict.verdict == "disagrees"
     assert verdict.measured > one_tcp

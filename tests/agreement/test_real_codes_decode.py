@@ -92,7 +92,7 @@ def test_ldpc_decodes_as_its_own_inefficiency_says(k, r, n1, measured, compare):
     sent = {"k": k, "r": r, "n1": n1, "blocking_prob": p, "receptions": 32_000, "seed": 6}
     row = measured(LDPC, sent).iloc[0]
     share = row["successes"] / row["trials"]
-    error = np.hypot(np.sqrt(share * (1 - share) / row["trials"]), row["predicted_error_prob"])
+    error = np.hypot(np.sqrt(share * (1 - share) / row["trials"]), row["error_predicted_prob"])
     difference = MeanAndError(mean=share - row["predicted_prob"], standard_error=error)
     verdict = compare(0.0, difference, detect=0.03)
     assert verdict, verdict

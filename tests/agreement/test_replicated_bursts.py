@@ -7,7 +7,7 @@ in which direction it fails and which of its assumptions is broken, over seeds.
 
 import pytest
 
-from capsmodel.experiments.measurements.batches import batch_mean
+from capsmodel.experiments.measurements.means import mean_in_row
 from capsmodel.experiments.measurements.replicated_bursts import (
     MSS_BYTES,
     ONE_ROUND,
@@ -75,7 +75,7 @@ def exceeding(slowdown, load, copies):
 def test_mean_of_the_bursts_that_are_sent(load, copies, on_paths, compare):
     """The model without its approximations: short flows are bursts too, and copies may share a path."""
     model = exact_slowdown(load, copies)
-    verdict = compare(model, batch_mean(on_paths(load, copies), "slowdown"), detect=0.15 * model)
+    verdict = compare(model, mean_in_row(on_paths(load, copies), "slowdown"), detect=0.15 * model)
     assert verdict, verdict
 
 
@@ -83,7 +83,7 @@ def test_one_copy(load, on_paths, compare):
     """Eq. 5. Short flows are bursts of 12 and not 44 packets, which takes ε (1 - 12/44) off the mean wait."""
     model = mean_fct(load, **MODEL)
     bias = SHORT_BYTE_SHARE * (1 - WINDOW_PACKETS / BURST_PACKETS) * (model - 1)
-    verdict = compare(model, batch_mean(on_paths(load, 1), "slowdown"), bias=bias, detect=bias + 0.15 * model)
+    verdict = compare(model, mean_in_row(on_paths(load, 1), "slowdown"), bias=bias, detect=bias + 0.15 * model)
     assert verdict, verdict
 
 
@@ -96,7 +96,7 @@ def test_virtual_queue_of_replicas(load, on_paths, compare):
     each, law = bursts(load, 2)
     alone, shorter = (mean_shortest_wait(each, service=law, replicas=n) / WINDOW_PACKETS for n in (1, 2))
     bias = max(model - 1 - shorter, (alone - shorter) * SAME_PATH_PROB)
-    verdict = compare(model, batch_mean(on_paths(load, 2), "slowdown"), bias=bias, detect=bias + 0.15 * model)
+    verdict = compare(model, mean_in_row(on_paths(load, 2), "slowdown"), bias=bias, detect=bias + 0.15 * model)
     assert verdict, verdict
 
 
@@ -105,14 +105,14 @@ def test_virtual_queue_of_replicas(load, on_paths, compare):
 def test_tails_are_exceeded_as_exact_waits_say(copies, tail, column, load, on_paths, compare):
     """Eq. 11 and 12, printed and with the exact quantile: how many flows take longer."""
     model = exceeding(tail_fct(load, replicas=copies, tail=tail, **MODEL), load, copies)
-    verdict = compare(model, batch_mean(on_paths(load, copies), f"beyond_{column}_prob"), detect=1.5 * model)
+    verdict = compare(model, mean_in_row(on_paths(load, copies), f"beyond_{column}_prob"), detect=1.5 * model)
     assert verdict, verdict
 
 
 @pytest.mark.parametrize(("copies", "load"), [(1, 0.1), (1, 0.3), (1, 0.5), (2, 0.3), (2, 0.5), (2, 0.8)])
 def test_printed_tails_are_exceeded_by_more_than_one_percent(copies, load, on_paths, compare):
     """Eq. 11 and 12 print a 99th percentile. At both other ends the excess is less than this run can tell."""
-    verdict = compare(0.01, batch_mean(on_paths(load, copies), "beyond_printed_prob"), detect=0.01)
+    verdict = compare(0.01, mean_in_row(on_paths(load, copies), "beyond_printed_prob"), detect=0.01)
     assert verdict.verdict == "disagrees"
     assert verdict.measured > 0.01
 

@@ -7,7 +7,7 @@ load needs is known beforehand (`sufficient_packets`); waits are rare at low loa
 
 import pytest
 
-from capsmodel.experiments.measurements.batches import batch_mean
+from capsmodel.experiments.measurements.means import mean_in_row
 from capsmodel.experiments.measurements.single_port import (
     long_wait_s,
     service_law,
@@ -46,14 +46,14 @@ def test_mean_wait(payload_bytes, load, measured_port, compare):
     """Pollaczek-Khinchine, repflow Eq. 4."""
     model_s = mg1_mean_wait(load, **law(payload_bytes))
     row = measured_port(payload_bytes, load)
-    verdict = compare(model_s, batch_mean(row, "wait_s"), detect=DETECT * model_s)
+    verdict = compare(model_s, mean_in_row(row, "wait_s"), detect=DETECT * model_s)
     assert verdict, verdict
 
 
 @pytest.mark.parametrize("load", LOADS)
 def test_probability_of_waiting_at_all(payload_bytes, load, measured_port, compare):
     row = measured_port(payload_bytes, load)
-    verdict = compare(load, batch_mean(row, "waited_prob"), detect=0.1 * load)
+    verdict = compare(load, mean_in_row(row, "waited_prob"), detect=0.1 * load)
     assert verdict, verdict
 
 
@@ -62,7 +62,7 @@ def test_tail_of_the_wait(payload_bytes, load, measured_port, compare):
     """At load 0.1 one packet in a thousand waits as long: too few to tell."""
     model = mg1_wait_prob(long_wait_s(payload_bytes), load=load, service=service_law(payload_bytes))
     row = measured_port(payload_bytes, load)
-    verdict = compare(model, batch_mean(row, "long_wait_prob"), detect=0.4 * model)
+    verdict = compare(model, mean_in_row(row, "long_wait_prob"), detect=0.4 * model)
     assert verdict, verdict
 
 

@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 
 from capsmodel.congestion import single_path_window
-from capsmodel.experiments.agreement import Count, MeanAndError
+from capsmodel.experiments.agreement import Count
+from capsmodel.experiments.measurements.means import mean_in_row
 from capsmodel.window_swing import ROUND_TRIP_BIAS_PACKETS, single_path_mean_window
 
 FUNCTION = "capsmodel.experiments.measurements.lossy_path.tcp_on_lossy_path"
@@ -23,14 +24,6 @@ def row(measured):
     return averages
 
 
-def mean(found: pd.Series, name: str) -> MeanAndError:
-    return MeanAndError(
-        mean=found[f"{name}_packets_per_rtt"],
-        standard_error=found[f"{name}_error_packets_per_rtt"],
-        degrees_of_freedom=CONNECTIONS - 1,
-    )
-
-
 @pytest.mark.parametrize("loss_prob", [*LOSS_PROBS, 0.1])
 def test_losses_are_those_asked_for(row, compare, loss_prob):
     found = row(loss_prob)
@@ -43,7 +36,7 @@ def test_losses_are_those_asked_for(row, compare, loss_prob):
 def test_packets_sent_in_a_round_trip(row, compare, loss_prob):
     model = single_path_mean_window(loss_prob)
     bias = ROUND_TRIP_BIAS_PACKETS
-    verdict = compare(model, mean(row(loss_prob), "sent"), bias=bias, detect=bias + 0.05 * model)
+    verdict = compare(model, mean_in_row(row(loss_prob), "sent_packets_per_rtt"), bias=bias, detect=bias + 0.05 * model)
     assert verdict, verdict
 
 
@@ -51,7 +44,9 @@ def test_packets_sent_in_a_round_trip(row, compare, loss_prob):
 def test_packets_delivered_in_a_round_trip(row, compare, loss_prob):
     model = (1 - loss_prob) * single_path_mean_window(loss_prob)
     bias = ROUND_TRIP_BIAS_PACKETS
-    verdict = compare(model, mean(row(loss_prob), "delivered"), bias=bias, detect=bias + 0.05 * model)
+    verdict = compare(
+        model, mean_in_row(row(loss_prob), "delivered_packets_per_rtt"), bias=bias, detect=bias + 0.05 * model
+    )
     assert verdict, verdict
 
 
@@ -59,14 +54,14 @@ def test_packets_delivered_in_a_round_trip(row, compare, loss_prob):
 def test_the_equation_promises_more_than_packets_get(row, compare, loss_prob):
     """Eq. 8 balances E[W²]; the mean lies 7% below, and round trips of packets take more."""
     model = single_path_window(loss_prob)
-    verdict = compare(model, mean(row(loss_prob), "sent"), detect=0.1 * model)
+    verdict = compare(model, mean_in_row(row(loss_prob), "sent_packets_per_rtt"), detect=0.1 * model)
     assert verdict.verdict == "disagrees"
     assert verdict.measured < model
 
 
 def test_timeouts_take_what_the_equation_leaves_out(row, compare):
     """At 10% loss and four packets many losses wait for the timer, and the longer it is the less is sent."""
-    short, long = (mean(row(0.1, min_rto_s=timeout_s), "sent") for timeout_s in (0.4, 1.0))
+    short, long = (mean_in_row(row(0.1, min_rto_s=timeout_s), "sent_packets_per_rtt") for timeout_s in (0.4, 1.0))
     verdict = compare(short.mean, long, detect=0.1 * short.mean)
     assert verdict.verdict == "disagrees"
     assert long.mean < short.mean < single_path_mean_window(0.1)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel.experiments.measurements.batches import batch_columns
+from capsmodel.experiments.measurements.means import batch_columns
 from capsmodel.fct import BURST_PACKETS, tail_fct
 from capsmodel.slow_start import WINDOW_PACKETS
 from capsmodel.workloads import PacketSizes
@@ -76,7 +76,7 @@ def burst_queue(load: float, *, bursts: int, seed: int) -> dict[str, float]:
     Returns
     -------
     dict
-        The columns above, by :func:`~capsmodel.experiments.measurements.batches.batch_columns`.
+        The columns above, by :func:`~capsmodel.experiments.measurements.means.batch_columns`.
 
     Notes
     -----

@@ -28,6 +28,7 @@ from capsim.results import Result
 from capsim.scenario import Scenario, load_scenario
 from capsim.simulate import simulate
 from capsmodel._checks import require
+from capsmodel.experiments.published_caps import SETTING, WINDOW_PACKETS
 
 __all__ = [
     "AT_ONCE",
@@ -46,9 +47,8 @@ __all__ = [
     "window_delays_s",
 ]
 
-WINDOW_PACKETS = 64
-FABRIC: dict[str, Any] = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}
-"""The preset in the words of :mod:`capsmodel.coding_unit`."""
+FABRIC = SETTING
+"""The setting of CAPS Section VI-D, which the preset builds, in the words of :mod:`capsmodel.coding_unit`."""
 MSS_BYTES, START_S = 1460, 0.02
 AT_ONCE = 20
 """Hosts that send windows; four more send long flows."""

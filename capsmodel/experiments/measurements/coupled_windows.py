@@ -22,6 +22,7 @@ import pandas as pd
 
 from capsmodel._checks import FloatArray, ParameterError, Scalars, require, whole
 from capsmodel.congestion import lia_equilibrium_windows
+from capsmodel.experiments.measurements.means import replicate_columns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +126,7 @@ def averaged_windows(
     DataFrame
         One row for each subflow: its ``window_packets``, ``window_share`` of the total and mean ``square_packets2``,
         and of the connection ``total_packets``, ``packets_per_s``, ``lost_share`` and ``lost_per_s`` (packets lost per
-        second). Beside each, with ``_error`` before the unit, the standard error.
+        second), by :func:`~capsmodel.experiments.measurements.means.replicate_columns`.
 
     Raises
     ------
@@ -138,24 +139,21 @@ def averaged_windows(
     >>> rows["window_share"].round(1).tolist(), rows["subflow"].tolist()
     ([0.5, 0.5], [0, 1])
     """
-    require(connections > 1, f"connections = {connections}, but a standard error needs at least 2")
     found = simulate_coupled_windows(loss_probs, rtts_s=rtts_s, connections=connections, packets=packets, rng=seed)
-    windows = found.mean_windows_packets
-    total = windows.sum(axis=1, keepdims=True)
-    quantities = {
-        ("window", "packets"): windows,
-        ("window", "share"): windows / total,
-        ("square", "packets2"): found.mean_squares_packets2,
-        ("total", "packets"): total,
-        ("packets", "per_s"): found.packets_per_s[:, np.newaxis],
-        ("lost", "share"): found.lost_share[:, np.newaxis],
-        ("lost", "per_s"): (found.lost_share * found.packets_per_s)[:, np.newaxis],
-    }
-    rows = {"subflow": np.arange(windows.shape[1])}
-    for (name, unit), values in quantities.items():
-        each = np.broadcast_to(values, windows.shape)
-        rows[f"{name}_{unit}"] = each.mean(axis=0)
-        rows[f"{name}_error_{unit}"] = each.std(axis=0, ddof=1) / np.sqrt(connections)
+    total = found.mean_windows_packets.sum(axis=1)
+    rows = [
+        {"subflow": i}
+        | replicate_columns(
+            window_packets=window,
+            window_share=window / total,
+            square_packets2=found.mean_squares_packets2[:, i],
+            total_packets=total,
+            packets_per_s=found.packets_per_s,
+            lost_share=found.lost_share,
+            lost_per_s=found.lost_share * found.packets_per_s,
+        )
+        for i, window in enumerate(found.mean_windows_packets.T)
+    ]
     return pd.DataFrame(rows)
 
 
@@ -185,8 +183,8 @@ def protected_blocks(
     Returns
     -------
     dict
-        ``whole_blocks`` of all ``blocks`` of all connections; ``arrived_packets``, the mean of a block, and its
-        standard error ``arrived_error_packets``.
+        ``whole_blocks`` of all ``blocks`` of all connections; ``arrived_packets``, the mean of a block, by
+        :func:`~capsmodel.experiments.measurements.means.replicate_columns`.
 
     Examples
     --------
@@ -206,8 +204,7 @@ def protected_blocks(
     return {
         "blocks": arrived.size,
         "whole_blocks": int(np.sum(arrived >= originals)),
-        "arrived_packets": float(arrived.mean()),
-        "arrived_error_packets": float(arrived.std(ddof=1) / np.sqrt(arrived.size)),
+        **replicate_columns(arrived_packets=arrived),
     }
 
 

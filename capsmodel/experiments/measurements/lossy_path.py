@@ -9,15 +9,14 @@ packets lost of those sent           :math:`p`     ``lost_packets``             
 expiries of the retransmission timer --            ``timeouts``                 1                 --
 ==================================== ============= ============================ ================= =========
 
-Beside the means stand their standard errors over connections. The sender is NewReno with all that the equation leaves
-out: it learns of a loss one round trip later, answers all losses of a window at once, repairs one of them a round trip,
-and waits for its timer where a retransmission is lost or too few duplicate ACKs come.
+The first two are means over connections (:mod:`capsmodel.experiments.measurements.means`). The sender is NewReno with
+all that the equation leaves out: it learns of a loss one round trip later, answers all losses of a window at once,
+repairs one of them a round trip, and waits for its timer where a retransmission is lost or too few duplicate ACKs come.
 """
 
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from capsim.fabric.kinds import Dumbbell
@@ -31,6 +30,7 @@ from capsim.scenario import Scenario
 from capsim.simulate import simulate
 from capsmodel._checks import require
 from capsmodel.congestion import single_path_window
+from capsmodel.experiments.measurements.means import replicate_columns
 
 RTT_S = 0.1
 """Round trip in seconds; nothing queues, so it never varies."""
@@ -125,19 +125,15 @@ def tcp_on_lossy_path(
     >>> bool(5 < row["sent_packets_per_rtt"] < 15)
     True
     """
-    require(connections > 1, f"connections = {connections}, but a standard error needs at least 2")
     found = _simulate(
         loss_prob, connections=connections, packets=packets, seed=seed, min_rto_s=min_rto_s, engine=engine
     )
     flows = found.flows
     require(not flows["finished"].any(), "a flow ended before the time: give more packets")
     round_trips = found.scenario.end_s / RTT_S
-    sent = flows["packets_sent"].to_numpy(float) / round_trips
-    delivered = flows["delivered_bytes"].to_numpy(float) / _MSS_BYTES / round_trips
-    row: dict[str, float] = {}
-    for name, values in (("sent", sent), ("delivered", delivered)):
-        row[f"{name}_packets_per_rtt"] = float(values.mean())
-        row[f"{name}_error_packets_per_rtt"] = float(values.std(ddof=1) / np.sqrt(connections))
-    for name, column in (("sent", "packets_sent"), ("lost", "packets_dropped")):
-        row[f"{name}_packets"] = int(flows[column].sum())
-    return pd.DataFrame([row | {"timeouts": int(flows["timeouts"].sum())}])
+    row: dict[str, float] = replicate_columns(
+        sent_packets_per_rtt=flows["packets_sent"] / round_trips,
+        delivered_packets_per_rtt=flows["delivered_bytes"] / _MSS_BYTES / round_trips,
+    )
+    counted = {"sent_packets": "packets_sent", "lost_packets": "packets_dropped", "timeouts": "timeouts"}
+    return pd.DataFrame([row | {name: int(flows[column].sum()) for name, column in counted.items()}])

@@ -111,7 +111,7 @@ def ldpc_receptions(k: int, *, r: int, n1: int, blocking_prob: float, receptions
     shares = lost_at_most[n - needed]
     found = decodes(code, arrivals(n, blocking_prob=blocking_prob, receptions=receptions, rng=rng))
     error = float(shares.std(ddof=1)) / receptions**0.5
-    return _counted(found) | {"predicted_prob": float(shares.mean()), "predicted_error_prob": error}
+    return _counted(found) | {"predicted_prob": float(shares.mean()), "error_predicted_prob": error}
 
 
 def ldpc_packets_needed(k: int, *, r: int, n1: int, matrices: int, orders: int, seed: int) -> DataFrame:

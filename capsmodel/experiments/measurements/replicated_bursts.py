@@ -33,7 +33,7 @@ from capsim.results import Result
 from capsim.scenario import Scenario
 from capsim.simulate import simulate
 from capsmodel._checks import require
-from capsmodel.experiments.measurements.batches import batch_columns
+from capsmodel.experiments.measurements.means import batch_columns
 from capsmodel.fct import BURST_PACKETS, tail_fct
 from capsmodel.slow_start import WINDOW_PACKETS
 from capsmodel.workloads import PacketSizes
@@ -148,7 +148,7 @@ def burst_flows(
     Returns
     -------
     dict
-        The columns above, the first four by :func:`~capsmodel.experiments.measurements.batches.batch_columns`; those
+        The columns above, the first four by :func:`~capsmodel.experiments.measurements.means.batch_columns`; those
         of the copies for ``repflow`` alone and without an error: compare them over seeds.
 
     Notes

@@ -27,7 +27,7 @@ from capsim.scenario import Scenario
 from capsim.simulate import simulate
 from capsmodel._checks import require
 from capsmodel.experiments.agreement import LEVEL, sufficient_standard_error
-from capsmodel.experiments.measurements.batches import BATCHES, batch_columns
+from capsmodel.experiments.measurements.means import BATCHES, batch_columns
 from capsmodel.queueing import mg1_mean_wait, mg1_second_moment_wait
 from capsmodel.service import Deterministic, Empirical
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from scipy.special import stdtrit
 
 from capsmodel.experiments.agreement import agreement
-from capsmodel.experiments.measurements.batches import batch_mean
+from capsmodel.experiments.measurements.means import mean_in_row
 from capsmodel.experiments.measurements.single_port import port_waits, service_law, sufficient_packets
 from capsmodel.experiments.tour.section import Advance, Column, Section, Station
 from capsmodel.plotting import new_figure
@@ -27,7 +27,7 @@ def _model_us(load: float) -> float:
 
 def _row(load: float, detect_ratio: float) -> dict[str, Any]:
     packets = sufficient_packets((PAYLOAD_BYTES,), load=load, detect_ratio=detect_ratio)
-    found = batch_mean(port_waits((PAYLOAD_BYTES,), load=load, packets=packets, seed=SEED), "wait_s")
+    found = mean_in_row(port_waits((PAYLOAD_BYTES,), load=load, packets=packets, seed=SEED), "wait_s")
     model = _model_us(load)
     verdict = agreement(model / 1e6, found, detect=detect_ratio * model / 1e6)
     return {
