@@ -17,7 +17,6 @@ idle network; a flow's clock starts when its sender gets the data. Connections w
 import json
 import sys
 from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +24,19 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from reference.reference_scenarios import FOLDER, names, scenario_of, scheme_of, values_file
+from reference.reference_scenarios import (
+    FOLDER,
+    flows_of,
+    inputs_sha256,
+    names,
+    runs,
+    scenario_of,
+    scheme_of,
+    values_file,
+)
 
 from capsim.clock import PS_PER_S, to_ps
 from capsim.fabric.topology import Fabric
-from capsim.fabric.traffic import draw_flows
 from capsim.scenario import Scenario
 from capsmodel.metrics import percentile
 
@@ -40,9 +47,8 @@ UNLIMITED = 1_000_000  # packets
 
 def attributes(scenario: Scenario) -> dict[str, str]:
     """Return the ns-3 attributes that differ from their defaults, as ns-3 writes them."""
-    params: Any = scheme_of(scenario).with_params(**scenario.params).transport.params
+    params: Any = scheme_of(scenario).transport.params
     control = "TcpDctcp" if scenario.scheme.startswith("dctcp") else "TcpNewReno"
-    opening_s = getattr(params, "initial_rto_s", 0) or 1.0
     return {
         "ns3::TcpL4Protocol::SocketType": f"ns3::{control}",
         "ns3::TcpL4Protocol::RecoveryType": "ns3::TcpClassicRecovery",
@@ -51,7 +57,7 @@ def attributes(scenario: Scenario) -> dict[str, str]:
         "ns3::TcpSocketBase::LimitedTransmit": str(params.limited_transmit).lower(),
         "ns3::TcpSocketBase::MinRto": f"{params.min_rto_s}s",
         "ns3::TcpSocketBase::ClockGranularity": f"{params.granularity_s}s",
-        "ns3::TcpSocket::ConnTimeout": f"{opening_s}s",
+        "ns3::TcpSocket::ConnTimeout": f"{params.initial_rto_s or 1.0}s",
         "ns3::TcpSocket::DelAckCount": "1",
         "ns3::TcpSocket::SegmentSize": str(params.mss_bytes),
         "ns3::TcpSocket::InitialCwnd": str(params.initial_window_packets),
@@ -98,34 +104,31 @@ def routes(fabric: Fabric) -> list[tuple[int, int, int]]:
     return found
 
 
-def run(ns3: Any, scenario: Scenario) -> dict[str, Any]:
-    """Return what ns-3 says about a scenario."""
-    chosen = scheme_of(scenario).with_params(**scenario.params)
-    before = not chosen.transport.params.handshake
-    fabric = scenario.fabric.build()
-    flows = draw_flows(scenario.traffic, fabric, seed=scenario.seed, short_bytes=scenario.short_bytes)
-    for attribute, value in attributes(scenario).items():
-        ns3.SetDefault(attribute, value)
-    offset_ps = OPENING_PS if before else 0
+def run(ns3: Any, scenario: Scenario, number: int) -> dict[str, Any]:
+    """Return what ns-3 says about one run of a scenario."""
+    chosen = scheme_of(scenario)
+    fabric, flows = scenario.fabric.build(), flows_of(scenario, number)
+    opened_before = not chosen.transport.params.handshake
+    offset_ps = OPENING_PS if opened_before else 0
     threshold = getattr(chosen.queue.params, "threshold_packets", 0)
     net = network(ns3, fabric, counted_from_ps=offset_ps, threshold_packets=threshold)
     for flow in range(len(flows)):
         start_ps = offset_ps + int(flows.start_ps[flow])
-        open_ps = flow * OPENING_PS // (2 * len(flows)) if before else start_ps
+        open_ps = flow * OPENING_PS // (2 * len(flows)) if opened_before else start_ps
         net.AddFlow(int(flows.src[flow]), int(flows.dst[flow]), int(flows.flow_bytes[flow]), open_ps, start_ps)
     net.Run(offset_ps + to_ps(scenario.end_s))
-    ends = range(fabric.n_ports)
-    fct_ps = [net.EndPs(flow) - offset_ps - int(flows.start_ps[flow]) for flow in range(len(flows))]
+    numbers, ends = range(len(flows)), range(fabric.n_ports)
+    fct_ps = [net.EndPs(flow) - offset_ps - int(flows.start_ps[flow]) for flow in numbers]
     assert min(fct_ps) > 0, f"{scenario.name}: a flow did not finish by end_s"
-    result = {
+    counted = {
         "packets_dropped": sum(net.Dropped(end) for end in ends),
         "packets_marked": sum(net.Marked(end) for end in ends),
-        "waiting_packet_s": {fabric.port_names[end]: net.WaitingPacketS(end) for end in ends if net.WaitingPacketS(end)},
-        "retransmissions": [net.Retransmissions(flow) for flow in range(len(flows))],
+        "retransmissions": sum(net.Retransmissions(flow) for flow in numbers),
+        "waiting_packet_s": net.WaitingPacketS(),
         "fct_ps": fct_ps,
     }
     net.__destruct__()
-    return result
+    return counted
 
 
 def provenance(name: str, scenario: Scenario) -> dict[str, Any]:
@@ -134,8 +137,21 @@ def provenance(name: str, scenario: Scenario) -> dict[str, Any]:
         "simulator": NS3,
         "command": f"python tests/reference/make_ns3_values.py {name}",
         "date": datetime.now(UTC).date().isoformat(),
+        "inputs_sha256": inputs_sha256(scenario),
         "attributes": attributes(scenario),
     }
+
+
+def written(name: str, scenario: Scenario, found: list[dict[str, Any]]) -> str:
+    """Return the file of a scenario: provenance, the summary, one line for each run."""
+    fct_s = np.concatenate([one["fct_ps"] for one in found]) / PS_PER_S
+    head = {
+        "provenance": provenance(name, scenario),
+        "mean_fct_s": float(fct_s.mean()),
+        "p99_fct_s": float(percentile(fct_s, q=0.99)),
+    }
+    lines = ",\n  ".join(json.dumps(one) for one in found)
+    return json.dumps(head, indent=1).removesuffix("\n}") + f',\n "runs": [\n  {lines}\n ]\n}}\n'
 
 
 def main() -> None:
@@ -144,12 +160,11 @@ def main() -> None:
     ns3.UsePicoseconds()
     for name in sys.argv[1:] or names():
         scenario = scenario_of(name)
-        values = run(ns3, scenario)
-        fct_s = np.array(values["fct_ps"]) / PS_PER_S
-        means = {"mean_fct_s": float(fct_s.mean()), "p99_fct_s": float(percentile(fct_s, q=0.99))}
-        text = json.dumps({"provenance": provenance(name, scenario)} | means | values, indent=1)
-        values_file(name).write_text(text + "\n", encoding="utf-8")
-        print(name, means, values["packets_dropped"], values["packets_marked"])
+        for attribute, value in attributes(scenario).items():
+            ns3.SetDefault(attribute, value)
+        found = [run(ns3, scenario, number) for number in range(runs(scenario))]
+        values_file(name).write_text(written(name, scenario, found), encoding="utf-8")
+        print(name)
 
 
 if __name__ == "__main__":

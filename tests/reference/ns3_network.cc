@@ -31,7 +31,7 @@ struct Route
     uint32_t node, host, next;
 };
 
-// The time integral of a number of waiting packets, from a given moment on.
+// The time integral of the packets in one queue, from a given moment on.
 class Waiting
 {
   public:
@@ -186,10 +186,6 @@ class Network
     {
         Simulator::Stop(PicoSeconds(endPs));
         Simulator::Run();
-        for (auto& waiting : m_waiting)
-        {
-            waiting->Changed(0, 0);
-        }
     }
 
     int64_t EndPs(uint32_t flow) const
@@ -214,9 +210,14 @@ class Network
         return m_discs[end] ? m_discs[end]->GetStats().nTotalMarkedPackets : 0;
     }
 
-    double WaitingPacketS(uint32_t end) const
+    double WaitingPacketS() const
     {
-        return m_waiting[end]->packetS;
+        double sum = 0;
+        for (const auto& waiting : m_waiting)
+        {
+            sum += waiting->packetS;
+        }
+        return sum;
     }
 
   private:
@@ -227,8 +228,7 @@ class Network
         Ptr<Queue<Packet>> queue = link->GetQueue();
         queue->SetMaxSize(QueueSize(QueueSizeUnit::PACKETS, m_threshold ? 1 : packets));
         m_queues.push_back(queue);
-        m_waiting.push_back(std::make_unique<Waiting>(m_countedFrom));
-        queue->TraceConnectWithoutContext("PacketsInQueue", MakeCallback(&Waiting::Changed, m_waiting.back().get()));
+        queue->TraceConnectWithoutContext("PacketsInQueue", CountWaiting());
         Ptr<Ipv4> ipv4 = device->GetNode()->GetObject<Ipv4>();
         uint32_t interface = ipv4->AddInterface(device);
         ipv4->AddAddress(interface, Ipv4InterfaceAddress(Ipv4Address(address), Ipv4Mask("/30")));
@@ -249,8 +249,14 @@ class Network
                                 "UseHardDrop", BooleanValue(false),
                                 "MaxSize", QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, packets - 1)));
         Ptr<QueueDisc> disc = helper.Install(device).Get(0);
-        disc->TraceConnectWithoutContext("PacketsInQueue", MakeCallback(&Waiting::Changed, m_waiting.back().get()));
+        disc->TraceConnectWithoutContext("PacketsInQueue", CountWaiting());
         return disc;
+    }
+
+    Callback<void, uint32_t, uint32_t> CountWaiting()
+    {
+        m_waiting.push_back(std::make_unique<Waiting>(m_countedFrom));
+        return MakeCallback(&Waiting::Changed, m_waiting.back().get());
     }
 
     Ipv4Address AddressOf(uint32_t host) const
