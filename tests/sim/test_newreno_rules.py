@@ -1,9 +1,9 @@
 """RFC 5681, 6582 and 3042 by hand: windows in segments after each acknowledgement, and which segments leave for it."""
 
 import pytest
-from scripted import MSS, US, Sender, resent
+from scripted import MSS, US, Receiver, Sender, resent
 
-from capsim.records import CLOSED, ECN_CAPABLE
+from capsim.records import ACK, CLOSED, CONGESTION_EXPERIENCED, ECN_CAPABLE, ECN_ECHO, NONE, RETRANSMITTED
 
 
 def in_recovery(**options):
@@ -226,7 +226,7 @@ def test_a_flow_ends_with_its_last_acknowledgement():
     assert sender.packets[-1].bytes == 100 + 40
     sender.ack(11)
     assert sender.conn.state == CLOSED
-    assert sender.conn.timer_ps == -1
+    assert sender.conn.timer_ps == NONE
 
 
 def test_an_old_acknowledgement_changes_nothing():
@@ -247,3 +247,37 @@ def test_the_time_sent_is_that_of_each_sending():
     sender = Sender()
     sender.ack(1, at_us=100)
     assert [packet.sent_ps for packet in sender.packets] == [0] * 10 + [100 * US] * 2
+
+
+# -- the receiver (RFC 5681, section 4.2)
+
+
+def test_each_packet_is_acknowledged_with_the_next_one_expected():
+    receiver = Receiver(n_segments=6)
+    assert [receiver.take(segment).ack for segment in (0, 2, 3, 1, 1, 5, 4)] == [1, 1, 1, 4, 4, 4, 6]
+    assert receiver.conn.duplicate_packets == 1
+
+
+def test_what_fills_a_hole_is_reordered_only_if_it_was_sent_once():
+    """A retransmission comes after later segments because of a loss, not of another path."""
+    receiver = Receiver()
+    for segment, flags in ((0, 0), (3, 0), (1, RETRANSMITTED), (2, 0), (4, 0)):
+        receiver.take(segment, flags=flags)
+    assert receiver.conn.reordered_packets == 1
+
+
+@pytest.mark.parametrize(
+    ("flags", "echo"),
+    [
+        (0, 0),
+        (RETRANSMITTED, RETRANSMITTED),
+        (ECN_CAPABLE, 0),
+        (ECN_CAPABLE | CONGESTION_EXPERIENCED, ECN_ECHO),
+    ],
+)
+def test_an_acknowledgement_echoes_the_packet_it_answers(flags, echo):
+    """Its time of sending, Karn's flag and the mark of this packet alone (RFC 8257, section 3.2, one ACK a packet)."""
+    receiver = Receiver("dctcp")
+    receiver.take(0, flags=ECN_CAPABLE | CONGESTION_EXPERIENCED)
+    answer = receiver.take(1, flags=flags)
+    assert (answer.kind, answer.flags, answer.bytes) == (ACK, echo, 40)
