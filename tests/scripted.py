@@ -116,9 +116,12 @@ class Receiver(Endpoint):
 
     def take(self, segment: int, *, flags: int = 0) -> Any:
         """Take a data packet and return its acknowledgement."""
-        packet = new_packet(kind=DATA, segment=segment, bytes=MSS + 40, flags=flags)
-        assert self.hooks.receive(self.params, self.conn, self.segments, packet, 0) == 1
-        return packet
+        return self.reply(DATA, segment=segment, bytes=MSS + 40, flags=flags)
+
+    def reply(self, kind: int, **fields: Any) -> Any:
+        """Take a packet of any kind and return the reply, None when there is none."""
+        packet = new_packet(kind=kind, **fields)
+        return packet if self.hooks.receive(self.params, self.conn, self.segments, packet, 0) else None
 
 
 def blocks_of(packet: Any) -> list[tuple[int, int]]:

@@ -1,7 +1,7 @@
 """RFC 8257 by hand: alpha of each observation window, the cut by alpha / 2, once per window. Windows in segments."""
 
 import pytest
-from scripted import MSS, Sender
+from scripted import MSS, Receiver, Sender
 
 from capsim.records import ECN_CAPABLE, ECN_ECHO
 
@@ -91,6 +91,49 @@ def test_a_loss_halves_as_in_newreno():
     sender = Sender("dctcp")
     sender.duplicates(0, 3)
     assert (sender.ssthresh, sender.cwnd) == (5, 8)
+
+
+def test_marks_in_recovery_count_but_do_not_cut_again():
+    """Segments 1-10 are out, 1 is lost, 2-10 come marked. Each duplicate tells of one segment: 9 of 10 are marked.
+
+    The loss has halved the window (5 + 3, one more for each duplicate); their marks belong to the same window.
+    """
+    sender = fixed_window()
+    sender.ack(1)
+    for _ in range(9):
+        sender.ack(1, flags=ECN_ECHO)
+    assert (sender.ssthresh, sender.cwnd) == (5, 8 + 6)
+    sender.ack(11)
+    assert sender.conn.alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 9 / 10, rel=1e-12)
+    assert sender.ssthresh == 5
+
+
+def test_a_mark_after_the_recovery_cuts():
+    sender = fixed_window(full_ack_option=2)
+    sender.ack(1)
+    sender.duplicates(1, 9)
+    sender.ack(11)
+    assert sender.cwnd == 5
+    sender.ack(12, flags=ECN_ECHO)
+    assert sender.cwnd == pytest.approx(5 * (1 - sender.conn.alpha / 2), abs=1 / 5)
+
+
+def test_over_sack_marks_and_losses_follow_the_same_rules():
+    """As above, with blocks: recovery at the third duplicate with cwnd = ssthresh = 5."""
+    sender = Sender("dctcp_sack", max_window_bytes=10 * MSS)
+    marked_acks(sender, 1, 1)
+    for end in range(3, 12):
+        sender.ack(1, blocks=[(2, end)], flags=ECN_ECHO)
+    assert (sender.ssthresh, sender.cwnd, sender.conn.fast_retransmits) == (5, 5, 1)
+    sender.ack(11)
+    assert sender.conn.alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 9 / 10, rel=1e-12)
+    assert sender.cwnd == 5
+
+
+@pytest.mark.parametrize("name", ["dctcp", "dctcp_sack"])
+@pytest.mark.parametrize(("ecn_acks", "flags"), [(False, 0), (True, ECN_CAPABLE)])
+def test_acknowledgements_are_ecn_capable_when_asked(name, ecn_acks, flags):
+    assert Receiver(name, ecn_acks=ecn_acks).take(0, flags=ECN_CAPABLE).flags == flags
 
 
 def test_data_are_ecn_capable():

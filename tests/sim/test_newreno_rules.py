@@ -152,6 +152,22 @@ def test_full_acknowledgement_leaves_no_room_for_a_burst(more, flight, cwnd):
     assert (sender.cwnd, sender.conn.next_segment - 12) == (cwnd, cwnd)
 
 
+def test_full_acknowledgement_option_2_is_ssthresh():
+    sender = in_recovery(full_ack_option=2)
+    assert sender.ack(12) == [12, 13, 14, 15, 16]
+    assert sender.cwnd == 5
+
+
+def test_ssthresh_from_what_is_thought_to_be_in_the_network():
+    """Outstanding minus one segment for each duplicate: 12 - 3 at the third, 10 - 2 at a timeout after two."""
+    sender = in_recovery(ssthresh_from="pipe")
+    assert (sender.ssthresh, sender.cwnd) == (4.5, 7.5)
+    late = Sender(ssthresh_from="pipe", limited_transmit=False)
+    late.duplicates(0, 2)
+    late.expire()
+    assert late.ssthresh == 4
+
+
 def test_no_fast_retransmit_below_recover_after_a_timeout():
     """RFC 6582, section 3.2 steps 1 and 4: duplicates for data sent before the timeout start no recovery."""
     sender = Sender()

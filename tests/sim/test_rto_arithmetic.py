@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import US, Sender
+from scripted import MSS, US, Receiver, Sender
 
-from capsim.records import NONE, RETRANSMITTED, SYN, SYN_SENT
+from capsim.records import DATA, HANDSHAKE_ACK, NONE, RETRANSMITTED, SYN, SYN_ACK, SYN_SENT
 
 OFTEN = {"min_rto_s": 1e-6, "initial_rto_s": 2e-3}  # a minimum that never binds
 
@@ -108,6 +108,48 @@ def test_a_valid_sample_ends_the_backoff():
     assert sender.conn.rto_ps == (100 + 4 * 37.5) * US
 
 
+@pytest.mark.parametrize(("keep_backoff", "rto_us"), [(False, 300), (True, 600)])
+def test_backoff_and_new_data_without_a_sample(keep_backoff, rto_us):
+    """The repaired segment gives no sample: the doubled RTO of 600 us ends with it or stays, as asked."""
+    sender = Sender(keep_backoff=keep_backoff, **OFTEN)
+    sender.ack(1, at_us=100, rtt_us=100)
+    sender.expire()
+    sender.ack(2, at_us=500, rtt_us=100, flags=RETRANSMITTED)
+    assert estimates_us(sender) == [100, 50, rto_us]
+    assert sender.timer_us == 500 + rto_us
+
+
+@pytest.mark.parametrize(("keep_backoff", "rto_us"), [(False, 2000), (True, 4000)])
+def test_backoff_before_any_sample(keep_backoff, rto_us):
+    sender = Sender(keep_backoff=keep_backoff, **OFTEN)
+    sender.expire()
+    sender.ack(1, at_us=2500, rtt_us=500, flags=RETRANSMITTED)
+    assert estimates_us(sender) == [0, 0, rto_us]
+
+
+@pytest.mark.parametrize(
+    ("options", "rto_us"),
+    [
+        ({"initial_rto_s": 0.0, "min_rto_s": 3e-3}, 3000),
+        ({"initial_rto_s": 0.0, "min_rto_s": 3e-3, "handshake": True}, 1e6),  # section 2.1
+        ({"initial_rto_s": 5e-3, "min_rto_s": 10e-3}, 5000),
+        ({"initial_rto_s": 5e-3, "handshake": True}, 5000),
+        ({"initial_rto_s": 0.0, "handshake": True, "max_rto_s": 0.5}, 5e5),
+    ],
+)
+def test_rto_before_the_first_sample(options, rto_us):
+    assert Sender(**options).timer_us == rto_us
+
+
+def test_a_connection_opened_earlier_has_a_sample():
+    """Section 2.2 with R = 100 us before the first data; the first acknowledgement then follows 2.3."""
+    sender = Sender(initial_rtt_s=100e-6, **OFTEN)
+    assert estimates_us(sender) == [100, 50, 300]
+    assert sender.timer_us == 300
+    sender.ack(1, at_us=180, rtt_us=180)
+    assert estimates_us(sender) == [110, 57.5, 340]
+
+
 def test_a_lost_syn_is_sent_again_after_1_and_3_seconds():
     """Section 2.1: 1 s before a sample; 5.5: doubled; section 3: the answer to a SYN sent twice is no sample."""
     sender = Sender(handshake=True, initial_rto_s=1.0, min_rto_s=0.2)
@@ -130,7 +172,25 @@ def test_the_answer_to_the_syn_is_the_first_sample():
     assert sender.timer_us == 100 + 300
 
 
+@pytest.mark.parametrize(("handshake_ack", "kinds"), [(True, [SYN, HANDSHAKE_ACK, DATA]), (False, [SYN, DATA])])
+def test_packets_of_the_handshake(handshake_ack, kinds):
+    """The third packet travels by itself, ahead of the data, or with them; it asks for no answer."""
+    sender = Sender(handshake=True, handshake_ack=handshake_ack, n_segments=1, syn_bytes=60, ack_bytes=44)
+    sender.syn_ack(at_us=100, rtt_us=100)
+    assert [packet.kind for packet in sender.packets] == kinds
+    sizes = {SYN: 60, HANDSHAKE_ACK: 44, DATA: MSS + 40}
+    assert [packet.bytes for packet in sender.packets] == [sizes[kind] for kind in kinds]
+
+
 @pytest.mark.parametrize("name", ["ecmp", "sack", "dctcp"])
+def test_the_receiver_of_a_handshake(name):
+    receiver = Receiver(name, syn_bytes=60)
+    answer = receiver.reply(SYN)
+    assert (answer.kind, answer.bytes, answer.ack) == (SYN_ACK, 60, 0)
+    assert receiver.reply(HANDSHAKE_ACK) is None
+
+
+@pytest.mark.parametrize("name", ["ecmp", "sack", "dctcp", "dctcp_sack"])
 def test_timers_and_samples_are_the_same_in_all_transports(name):
     sender = Sender(name, n_segments=12, **OFTEN)
     sender.ack(1, at_us=100, rtt_us=100)

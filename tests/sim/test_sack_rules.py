@@ -57,6 +57,12 @@ def test_blocks_by_hand():
     ]
 
 
+def test_bytes_of_an_acknowledgement_with_blocks():
+    """40, and 4 for the option, 8 for each block."""
+    receiver = Receiver("sack")
+    assert [receiver.take(segment).bytes for segment in (0, 2, 4, 6, 8)] == [40, 52, 60, 68, 68]
+
+
 # -- sender: Pipe and NextSeg (RFC 6675, section 4)
 
 
@@ -97,6 +103,13 @@ def test_one_acknowledgement_that_sacks_three_starts_recovery():
     sender = Sender("sack")
     assert sender.ack(0, blocks=[(1, 4)]) == [0]
     assert (sender.conn.in_recovery, sender.cwnd, sender.ssthresh, sender.conn.pipe_packets) == (1, 5, 5, 7)
+
+
+def test_an_acknowledgement_of_new_data_that_sacks_three_starts_recovery():
+    """Sections 2 and 5: new SACK information makes it a duplicate, whatever it acknowledges; nine are in flight."""
+    sender = Sender("sack")
+    assert 1 in sender.ack(1, blocks=[(2, 5)])
+    assert (sender.conn.in_recovery, sender.ssthresh) == (1, 4.5)
 
 
 def test_two_sacked_segments_are_not_enough():
@@ -176,3 +189,99 @@ def test_in_flight_never_more_than_the_window():
     assert sender.ack(0, blocks=[(4, 5), (1, 4)]) == []  # 0, 5, 6
     assert sender.ack(0, blocks=[(4, 6), (1, 4)]) == [7]
     assert sender.conn.pipe_packets == 3
+
+
+# -- rescue retransmission (section 4, NextSeg rule 4)
+
+
+def with_lost_end(**options):
+    """Return a sender of 10 segments in all that has lost 0, 8 and 9, after acknowledgements for all others."""
+    sender = Sender("sack", n_segments=10, **options)
+    sent = [sender.ack(0, blocks=[(1, end)]) for end in range(2, 9)]
+    assert sent == [[], [], [0], [], [], [], []]
+    return sender
+
+
+def test_rescue_of_the_last_segment():
+    """Before 0 is repaired RescueRxt is 0 (step 4.3): nothing. Then the last segment goes again, once, outside HighRxt.
+
+    It brings word that 8 has not come: below the highest SACKed, rule 3. Pipe after the rescue: 8, 9 and 9 again.
+    """
+    sender = with_lost_end()
+    assert sender.ack(8) == [9]
+    assert sender.conn.pipe_packets == 3
+    assert sender.ack(8, blocks=[(9, 10)]) == [8]
+    sender.ack(10)
+    assert (resent(sender), sender.conn.timeouts) == ([0, 9, 8], 0)
+
+
+def test_without_rescue_the_end_waits_for_the_timer():
+    sender = with_lost_end(rescue=False)
+    assert sender.ack(8) == []
+    assert sender.expire() == [8]
+
+
+def test_one_rescue_in_a_recovery():
+    """RescueRxt is RecoveryPoint afterwards: a further partial acknowledgement brings none."""
+    sender = Sender("sack", n_segments=10)
+    sender.ack(0, blocks=[(1, 6)])
+    assert sender.ack(6) == [9]
+    assert sender.ack(7) == []
+    assert sender.ack(8) == []
+
+
+def test_rescue_comes_after_everything_else():
+    """With new data, rule 2 fills the window and nothing is sent twice."""
+    sender = Sender("sack")
+    sender.ack(0, blocks=[(1, 8)])
+    assert sender.ack(8) == [14, 15]
+    assert resent(sender) == [0]
+
+
+# -- partial acknowledgements, timeouts
+
+
+@pytest.mark.parametrize(("resend_at_partial_ack", "sent"), [(False, []), (True, [4])])
+def test_partial_acknowledgement_without_sign_of_a_loss(resend_at_partial_ack, sent):
+    """RFC 6675: 4 has no SACKed segment above it, so it is not lost; NewReno would send it again."""
+    sender = Sender("sack", resend_at_partial_ack=resend_at_partial_ack)
+    sender.ack(0, blocks=[(1, 4)])
+    assert sender.ack(4) == sent
+
+
+def after_timeout():
+    """Return a sender that has lost 0 twice and 4 once, after its timeout; 1-3 and 5-9 are SACKed, 10-12 are out."""
+    sender = Sender("sack")
+    assert sender.ack(0, blocks=[(1, 4)]) == [0]
+    assert sender.ack(0, blocks=[(5, 10), (1, 4)]) == [4, 10, 11, 12]  # cwnd 5; 0 in the network
+    assert sender.expire() == [0]
+    return sender
+
+
+def test_what_is_sacked_is_not_sent_again_after_a_timeout():
+    """Section 5.1; slow start from one segment, 5-9 are not in the network."""
+    sender = after_timeout()
+    assert (sender.cwnd, sender.conn.in_recovery) == (1, 0)
+    assert sender.ack(4, blocks=[(5, 10)]) == [4, 10]
+    assert sender.ack(10) == [11, 12]
+    assert sender.ack(13) == [13, 14, 15, 16]
+    assert resent(sender) == [0, 4, 0, 4, 10, 11, 12]
+
+
+def test_no_recovery_before_recovery_point_after_a_timeout():
+    """Section 5.1: RecoveryPoint is 12. A second loss of 4 starts none, a loss beyond it does."""
+    sender = after_timeout()
+    sender.ack(4, blocks=[(5, 10)])
+    assert sender.ack(4, blocks=[(5, 11)]) == [11]
+    assert (sender.conn.in_recovery, sender.conn.fast_retransmits) == (0, 1)
+    sender.ack(13)
+    first = sender.conn.una
+    sender.ack(first, blocks=[(first + 1, first + 4)])
+    assert (sender.conn.in_recovery, sender.conn.fast_retransmits) == (1, 2)
+
+
+def test_ssthresh_from_pipe():
+    """Ten out, 1-3 SACKed, 0 lost: six are thought to be in the network."""
+    sender = Sender("sack", ssthresh_from="pipe")
+    sender.ack(0, blocks=[(1, 4)])
+    assert sender.ssthresh == 3
