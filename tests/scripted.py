@@ -4,7 +4,8 @@ No engine runs. `Sender` and `Receiver` call the hooks of a transport on slotted
 test can state each acknowledgement and each answer of an RFC by hand. Times are microseconds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,14 @@ def blocks_of(packet: Any) -> list[tuple[int, int]]:
     """Return the SACK blocks [first, end) of an acknowledgement, in its order."""
     pairs = zip(packet.sack_first, packet.sack_end, strict=True)
     return [(first, end) for first, end in pairs if end > first]
+
+
+def runs_above(received: Iterable[int], ack: int) -> list[tuple[int, int]]:
+    """Return the maximal runs [first, end) of received segments above the cumulative acknowledgement."""
+    above = sorted(segment for segment in received if segment > ack)
+    groups = groupby(enumerate(above), key=lambda pair: pair[1] - pair[0])
+    runs = [[segment for _, segment in group] for _, group in groups]
+    return [(run[0], run[-1] + 1) for run in runs]
 
 
 def resent(sender: Sender) -> list[int]:

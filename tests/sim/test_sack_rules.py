@@ -1,21 +1,11 @@
 """RFC 2018 and 6675 by hand: the receiver's blocks; the sender's Pipe, NextSeg and recovery. Windows in segments."""
 
-from itertools import groupby
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import MSS, Receiver, Sender, blocks_of, resent
+from scripted import MSS, Receiver, Sender, blocks_of, resent, runs_above
 
 # -- receiver (RFC 2018, section 4)
-
-
-def runs_above(received, ack):
-    """Return the maximal runs [first, end) of received segments above the cumulative acknowledgement."""
-    above = sorted(segment for segment in received if segment > ack)
-    groups = groupby(enumerate(above), key=lambda pair: pair[1] - pair[0])
-    runs = [[segment for _, segment in group] for _, group in groups]
-    return [(run[0], run[-1] + 1) for run in runs]
 
 
 @given(st.lists(st.integers(0, 15), max_size=40))
