@@ -134,11 +134,12 @@ def test_only_the_first_partial_acknowledgement_restarts_the_timer():
 def test_each_recovery_restarts_the_timer_at_its_first_partial_acknowledgement():
     sender = in_recovery()
     sender.ack(4, at_us=500)
-    sender.ack(12, at_us=600)  # all that was out: recovery ends
-    sender.duplicates(12, 2)
-    sender.ack(12, at_us=700)
+    sender.ack(12, at_us=600)  # all that was out: the recovery ends
+    sender.ack(13, at_us=650)
+    sender.duplicates(13, 2)
+    sender.ack(13, at_us=700)
     sender.ack(14, at_us=800)
-    assert sender.conn.in_recovery == 1
+    assert (sender.conn.in_recovery, sender.conn.fast_retransmits) == (1, 2)
     assert sender.timer_us == 800 + 2000
 
 

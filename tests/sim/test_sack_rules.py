@@ -25,18 +25,18 @@ def test_blocks_are_the_runs_reported_last(arrivals):
 
 
 def test_blocks_by_hand():
-    """0, 1 in order; 3, 5, 7, 9 are runs of one, the oldest finds no room; 2 moves the acknowledgement past it."""
+    """0, 1 in order; 3, 5, 7, 9 are runs of one: three fit, the latest first. 4 joins 3 and 5."""
     receiver = Receiver("sack")
-    answers = [receiver.take(segment) for segment in (0, 1, 3, 5, 7, 9, 2)]
-    assert [answer.ack for answer in answers] == [1, 2, 2, 2, 2, 2, 4]
+    answers = [receiver.take(segment) for segment in (0, 1, 3, 5, 4, 7, 9)]
+    assert [answer.ack for answer in answers] == [1, 2, 2, 2, 2, 2, 2]
     assert [blocks_of(answer) for answer in answers] == [
         [],
         [],
         [(3, 4)],
         [(5, 6), (3, 4)],
-        [(7, 8), (5, 6), (3, 4)],
-        [(9, 10), (7, 8), (5, 6)],
-        [(9, 10), (7, 8)],
+        [(3, 6)],
+        [(7, 8), (3, 6)],
+        [(9, 10), (7, 8), (3, 6)],
     ]
 
 
