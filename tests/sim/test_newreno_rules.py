@@ -24,6 +24,13 @@ def test_slow_start_adds_no_more_than_one_segment_for_each_acknowledgement():
     assert sender.cwnd == 12
 
 
+def test_slow_start_adds_the_bytes_of_a_short_segment():
+    """Eq. 2 again: N is 500 for the last segment."""
+    sender = Sender(n_segments=1, last_bytes=500)
+    sender.ack(1)
+    assert sender.conn.cwnd_bytes == 10 * MSS + 500
+
+
 def test_congestion_avoidance_adds_smss_squared_over_cwnd():
     """RFC 5681, eq. 3, from cwnd = ssthresh on, in whole bytes."""
     sender = Sender(initial_ssthresh_bytes=10 * MSS)
