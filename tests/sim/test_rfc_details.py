@@ -45,6 +45,25 @@ def test_no_rescue_before_the_first_retransmission_is_acknowledged():
     assert sender.ack(8) == [9]
 
 
+def test_high_rxt_begins_anew_with_each_recovery():
+    """RFC 6675, section 5 step 4.3: HighRxt is the segment resent first, Pipe counts what was resent since.
+
+    Ten segments; 0, 9 and 10 are lost, and 10 once more when it is sent again in the recovery that ends with 9. In the
+    next one (FlightSize 9, cwnd 4.5), 10 again, 17 and 18 are in the network: there is room for 19.
+    """
+    sender = Sender("sack")
+    assert sender.ack(0, blocks=[(1, 9)]) == [0, 10, 11, 12]
+    assert sender.ack(9) == [13]
+    assert sender.ack(9, blocks=[(11, 12)]) == [14]
+    assert sender.ack(9, blocks=[(11, 13)]) == [15]
+    assert sender.ack(9, blocks=[(11, 14)]) == [9, 10, 16]
+    assert sender.ack(9, blocks=[(11, 15)]) == [17]
+    assert sender.ack(9, blocks=[(11, 16)]) == [18]
+    assert sender.ack(10, blocks=[(11, 16)]) == []
+    assert sender.conn.in_recovery == 0
+    assert sender.ack(10, blocks=[(11, 17)]) == [10, 19]
+
+
 def test_fast_retransmit_asks_for_more_than_recover():
     """RFC 6582, section 3.2: ack_number - 1 > recover. After a timeout of 0-9, duplicates for 10 are not enough."""
     sender = Sender()
