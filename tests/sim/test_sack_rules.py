@@ -49,14 +49,16 @@ def test_bytes_of_an_acknowledgement_with_blocks():
 # -- sender: Pipe and NextSeg (RFC 6675, section 4)
 
 
-def test_pipe_and_next_segment_with_two_holes():
+@pytest.mark.parametrize("resend_at_partial_ack", [False, True])
+def test_pipe_and_next_segment_with_two_holes(resend_at_partial_ack):
     """Ten segments out, 0 and 4 lost. What each acknowledgement lets go, and Pipe after that.
 
     Duplicates 1, 2: limited transmit of 10, 11. The third: FlightSize 10 (limited transmit not counted), cwnd 5;
     0 goes again; Pipe is 0 and 4-11. At (5, 8) three SACKed segments lie above 4: it is lost and leaves Pipe. From
     (5, 9) on there is room for one: 4 by rule 1, then new segments by rule 2. Acknowledgement 12 ends the recovery.
+    At the partial acknowledgement 4 is on its way already: it does not go once more, even if asked for.
     """
-    sender = Sender("sack")
+    sender = Sender("sack", resend_at_partial_ack=resend_at_partial_ack)
     script = [
         (0, [(1, 2)], [10]),
         (0, [(1, 3)], [11]),
@@ -236,6 +238,16 @@ def after_timeout():
     assert sender.ack(0, blocks=[(5, 10), (1, 4)]) == [4, 10, 11, 12]  # cwnd 5; 0 in the network
     assert sender.expire() == [0]
     return sender
+
+
+def test_ssthresh_after_a_timeout_in_recovery():
+    """RFC 5681, eq. 4, for all 13 that are out; only a fast retransmit leaves the two of limited transmit aside."""
+    sender = Sender("sack")
+    for end, sent in ((2, [10]), (3, [11]), (4, [0])):
+        assert sender.ack(0, blocks=[(1, end)]) == sent
+    assert sender.ack(0, blocks=[(1, 9)]) == [12]  # 0 and 9-11 in the network, cwnd 5
+    sender.expire()
+    assert sender.ssthresh == 6.5
 
 
 def test_what_is_sacked_is_not_sent_again_after_a_timeout():
