@@ -56,7 +56,7 @@ def test_once_per_window_and_no_growth_meanwhile():
     for each in (sender, other):
         marked_acks(each, 1, 2, marked=(2,))
         cut = each.conn.cwnd_bytes
-        marked_acks(each, 3, 11, marked=(3, 4, 9))
+        marked_acks(each, 3, 11, marked=(3, 4, 9, 11))
         assert each.conn.cwnd_bytes == cut
     sender.ack(12)
     assert sender.conn.cwnd_bytes == cut + MSS * MSS // cut
@@ -106,6 +106,19 @@ def test_marks_in_recovery_count_but_do_not_cut_again():
     sender.ack(11)
     assert sender.conn.alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 9 / 10, rel=1e-12)
     assert sender.ssthresh == 5
+
+
+def test_each_byte_counts_once():
+    """Of 10 segments 1 is late: two duplicates, marked, tell of 2 and 3. Acknowledgement 4 tells of 1 alone.
+
+    Acknowledgements 5-11 tell of one segment each, and end the window: 2 of 10 are marked.
+    """
+    sender = fixed_window()
+    sender.ack(1)
+    for _ in range(2):
+        sender.ack(1, flags=ECN_ECHO)
+    marked_acks(sender, 4, 11)
+    assert sender.conn.alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 2 / 10, rel=1e-12)
 
 
 def test_a_mark_after_the_recovery_cuts():

@@ -103,6 +103,16 @@ def test_halving_counts_a_short_last_segment_by_its_bytes():
     assert sender.conn.ssthresh_bytes == (4 * MSS + 500) // 2
 
 
+def test_halving_leaves_out_only_the_last_limited_transmit():
+    """Segments 10 and 11 have left so too, but are acknowledged as others are: 2-13 are out, 14 and 15 do not count."""
+    sender = Sender()
+    sender.duplicates(0, 2)
+    assert sender.ack(1) == []  # cwnd 11: 1-11
+    assert sender.ack(2) == [12, 13]
+    sender.duplicates(2, 3)
+    assert (sender.conn.next_segment, sender.ssthresh) == (16, 6)
+
+
 def test_halving_keeps_two_segments():
     """RFC 5681, eq. 4: max(FlightSize / 2, 2 SMSS) with three in flight."""
     sender = Sender(n_segments=3)
@@ -238,6 +248,7 @@ def test_timeout_ends_a_recovery():
     sender.duplicates(0, 6)
     assert sender.expire() == [0]
     assert (sender.conn.in_recovery, sender.cwnd, sender.conn.recover) == (0, 1, 13)
+    assert sender.ssthresh == 7  # half of all 14 that are out
     assert sender.ack(0) == []
 
 

@@ -8,7 +8,7 @@ from scripted import MSS, Receiver, Sender, blocks_of, resent, runs_above
 # -- receiver (RFC 2018, section 4)
 
 
-@given(st.lists(st.integers(0, 15), max_size=40))
+@given(st.permutations([*range(10), *range(10)]))  # each segment comes twice
 def test_blocks_are_the_runs_reported_last(arrivals):
     """Each block is a whole run above the acknowledgement, the one of the segment that came first, the rest by age."""
     receiver, came = Receiver("sack", n_segments=20), {}
@@ -40,6 +40,13 @@ def test_blocks_by_hand():
     ]
 
 
+def test_what_is_acknowledged_is_no_block():
+    receiver = Receiver("sack")
+    answers = [receiver.take(segment) for segment in (3, 0, 1, 2, 4)]
+    assert [answer.ack for answer in answers] == [0, 1, 2, 4, 5]
+    assert [blocks_of(answer) for answer in answers] == [[(3, 4)], [(3, 4)], [(3, 4)], [], []]
+
+
 def test_bytes_of_an_acknowledgement_with_blocks():
     """40, and 4 for the option, 8 for each block."""
     receiver = Receiver("sack")
@@ -49,14 +56,16 @@ def test_bytes_of_an_acknowledgement_with_blocks():
 # -- sender: Pipe and NextSeg (RFC 6675, section 4)
 
 
-def test_pipe_and_next_segment_with_two_holes():
+@pytest.mark.parametrize("resend_at_partial_ack", [False, True])
+def test_pipe_and_next_segment_with_two_holes(resend_at_partial_ack):
     """Ten segments out, 0 and 4 lost. What each acknowledgement lets go, and Pipe after that.
 
     Duplicates 1, 2: limited transmit of 10, 11. The third: FlightSize 10 (limited transmit not counted), cwnd 5;
     0 goes again; Pipe is 0 and 4-11. At (5, 8) three SACKed segments lie above 4: it is lost and leaves Pipe. From
     (5, 9) on there is room for one: 4 by rule 1, then new segments by rule 2. Acknowledgement 12 ends the recovery.
+    At the partial acknowledgement 4 is on its way already: it does not go once more, even if asked for.
     """
-    sender = Sender("sack")
+    sender = Sender("sack", resend_at_partial_ack=resend_at_partial_ack)
     script = [
         (0, [(1, 2)], [10]),
         (0, [(1, 3)], [11]),
@@ -118,6 +127,12 @@ def test_a_large_hole_is_filled_as_far_as_pipe_allows():
     sender = Sender("sack", initial_window_packets=20)
     assert sender.ack(0, blocks=[(5, 20)]) == [0, 1, 2, 3, 4, 20, 21, 22, 23, 24]
     assert sender.conn.pipe_packets == 10
+
+
+def test_recovery_respects_the_receive_window():
+    """0 lost, 1-9 SACKed: cwnd 5 and one in the network, but the receiver takes only up to 11."""
+    sender = Sender("sack", max_window_bytes=12 * MSS, rescue=False)
+    assert sender.ack(0, blocks=[(1, 10)]) == [0, 10, 11]
 
 
 def without_new_data(lost):
@@ -197,11 +212,10 @@ def test_without_rescue_the_end_waits_for_the_timer():
 
 
 def test_one_rescue_in_a_recovery():
-    """RescueRxt is RecoveryPoint afterwards: further partial acknowledgements bring none."""
+    """RescueRxt is RecoveryPoint afterwards. Pipe counts the rescue when it leaves, and not in the next SetPipe."""
     sender = with_lost_end()
-    assert sender.ack(6) == [9]
-    assert sender.ack(7) == []
-    assert sender.ack(8) == []
+    sent = [(sender.ack(ack), sender.conn.pipe_packets) for ack in (6, 7, 8)]
+    assert sent == [([9], 5), ([], 3), ([], 2)]
 
 
 def test_rescue_comes_after_everything_else():
@@ -238,11 +252,22 @@ def after_timeout():
     return sender
 
 
-def test_what_is_sacked_is_not_sent_again_after_a_timeout():
-    """Section 5.1; slow start from one segment, 5-9 are not in the network."""
+def test_ssthresh_after_a_timeout_in_recovery():
+    """RFC 5681, eq. 4, for all 13 that are out; only a fast retransmit leaves the two of limited transmit aside."""
+    sender = Sender("sack")
+    for end, sent in ((2, [10]), (3, [11]), (4, [0])):
+        assert sender.ack(0, blocks=[(1, end)]) == sent
+    assert sender.ack(0, blocks=[(1, 9)]) == [12]  # 0 and 9-11 in the network, cwnd 5
+    sender.expire()
+    assert sender.ssthresh == 6.5
+
+
+@pytest.mark.parametrize("blocks", [[(5, 10)], []])
+def test_what_is_sacked_is_not_sent_again_after_a_timeout(blocks):
+    """Section 5.1; slow start from one segment, 5-9 are not in the network, told of once more or not."""
     sender = after_timeout()
     assert (sender.cwnd, sender.conn.in_recovery) == (1, 0)
-    assert sender.ack(4, blocks=[(5, 10)]) == [4, 10]
+    assert sender.ack(4, blocks=blocks) == [4, 10]
     assert sender.ack(10) == [11, 12]
     assert sender.ack(13) == [13, 14, 15, 16]
     assert resent(sender) == [0, 4, 0, 4, 10, 11, 12]
