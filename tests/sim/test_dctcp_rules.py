@@ -65,8 +65,9 @@ def test_once_per_window_and_no_growth_meanwhile():
 
 
 def test_the_window_keeps_one_segment():
-    sender = fixed_window(initial_window_packets=1)
-    marked_acks(sender, 1, 8, marked=range(1, 9))
+    """A window of one stays one, whatever alpha says, and the next segment leaves."""
+    sender = Sender("dctcp", initial_window_packets=1, max_window_bytes=MSS)
+    assert [sender.ack(ack, flags=ECN_ECHO) for ack in (1, 2, 3)] == [[1], [2], [3]]
     assert sender.cwnd == 1
 
 
