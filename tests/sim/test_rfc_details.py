@@ -1,4 +1,4 @@
-"""Details of the RFCs that the transports do not follow yet: each test fails until they do."""
+"""Details of the RFCs on which implementations differ: blocks, RescueRxt, careful variant, lost SYN, marks."""
 
 import pytest
 from hypothesis import given
