@@ -249,7 +249,8 @@ def by_order(
 def by_closeness(claim: Claim, subject: Values, baseline: Values, reason: str) -> Verdict:
     """Judge "about equal" over a sweep; the value is the range of subject over baseline."""
     ratio = np.asarray(subject, dtype=float) / np.asarray(baseline, dtype=float)
-    return Verdict(claim.id, _ends(ratio), verdict_word(np.abs(ratio - 1) <= CLOSE_RELATIVE), reason)
+    low, high = SIGNIFICANTLY
+    return Verdict(claim.id, _ends(ratio), verdict_word((ratio >= low) & (ratio <= high)), reason)
 
 
 def kendall(values: FloatArray) -> float:

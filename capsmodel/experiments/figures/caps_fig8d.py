@@ -20,7 +20,7 @@ from capsmodel.experiments._intervals import Interval
 from capsmodel.experiments.figures import _drawing as drawing
 from capsmodel.experiments.figures import _units as units
 from capsmodel.experiments.measurements.coding_units import FABRIC, WINDOW_PACKETS
-from capsmodel.experiments.verdicts import CLOSE_RELATIVE, Holds, Verdict, of_sample, verdict_word, within
+from capsmodel.experiments.verdicts import SIGNIFICANTLY, Holds, Verdict, of_sample, verdict_word, within
 from capsmodel.redundancy import repair_packets
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def judge_match(claim: "Claim", frame: DataFrame) -> Verdict:
     rows = frame[frame["form"] == EQ4]
     probs = _over_formula(rows, "decode", "prob", "formula_prob")
     delays, over_packets = (_over_formula(rows, name, "s", "formula_delay_s") for name in _READINGS)
-    word = verdict_word(within(one, 1 - CLOSE_RELATIVE, 1 + CLOSE_RELATIVE) for one in (*probs, *delays))
+    word = verdict_word(within(one, *SIGNIFICANTLY) for one in (*probs, *delays))
     ranges = {name: "{:.2f} to {:.2f}".format(*_spanned(them)) for name, them in (("p_S", probs), ("d", over_packets))}
     reason = (
         f"simulated over formula: p_S {ranges['p_S']}, d_w to the last ACK is the value: Eq. 4 leaves out the time to "
