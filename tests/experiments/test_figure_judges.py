@@ -73,6 +73,8 @@ def around(printed, about, close):
     """Samples around a printed size that is met within `about`, by intervals within `close`."""
     return [
         (((printed, 1),), REPRODUCED),
+        (((printed, 1), (5, 1)), REPRODUCED),  # the size is that of the preset
+        (((5, 1), (printed, 1)), DIFFERS),
         (((printed - about - 0.9, 1),), REPRODUCED),
         (((printed - about - 1.1, 1),), DIFFERS),
         (((printed + about + 0.9, 1),), REPRODUCED),
@@ -87,7 +89,8 @@ def around(printed, about, close):
 
 
 def more_than(size):
-    return [(((size + 1, 0.9),), REPRODUCED), (((size - 1, 0.9),), DIFFERS), (((size, 1),), OPEN), *DIRECTIONS]
+    near = [(((size + 1, 0.9),), REPRODUCED), (((size - 1, 0.9),), DIFFERS), (((size, 1),), OPEN)]
+    return [*near, (((size + 1, 0.9), (5, 1)), REPRODUCED), (((5, 1), (size + 1, 0.9)), DIFFERS), *DIRECTIONS]
 
 
 def path_rtts(blocked, free=((1.0, 0.0),)):

@@ -68,18 +68,18 @@ WORDS = ["reproduced", "differs in size", "refuted"]
 
 def test_a_bound_holds_everywhere_on_a_part_or_nowhere() -> None:
     upper = replace(CLAIM, relation="less_than", low="5", high="5")
-    found = [rules.by_bound(upper, values, "") for values in ([1, 5], [1, 6], [6, 7])]
+    found = [rules.by_bound(upper, values, "") for values in ([1, 5.5], [1, 6], [6, 7])]
     assert [one.verdict for one in found] == WORDS
-    assert [one.value for one in found] == [(5,), (6,), (7,)]
+    assert [one.value for one in found] == [(5.5,), (6,), (7,)]
     lower = replace(upper, relation="greater_than")
-    found = [rules.by_bound(lower, values, "") for values in ([5, 9], [4, 9], [1, 4])]
+    found = [rules.by_bound(lower, values, "") for values in ([4.5, 9], [4, 9], [1, 4])]
     assert [one.verdict for one in found] == WORDS
-    assert [one.value for one in found] == [(5,), (4,), (1,)]
+    assert [one.value for one in found] == [(4.5,), (4,), (1,)]
 
 
 def test_a_range_holds_everywhere_has_the_sign_or_not() -> None:
     span = replace(CLAIM, relation="reduction_pct", low="40", high="70")
-    values = ([39.4, 73], [37, 50], [-5, 1], [80, 90], [-5, -1], [-5, 0])
+    values = ([38, 73.5], [37, 50], [-5, 1], [80, 90], [-5, -1], [-5, 0])
     assert [rules.by_range(span, v, "").verdict for v in values] == [
         "reproduced", "differs in size", "differs in size", "differs in size", "refuted", "refuted",
     ]  # fmt: skip
