@@ -15,7 +15,8 @@ open            nothing has been run yet, or what has been run does not decide
   `APPROX_RELATIVE`.
 - *Words.* "Close", "significantly" and "much" have the sizes of the constants below.
 - *Noise.* A measured value is its 95% interval. A statement holds where the whole interval says so, fails where the
-  whole interval says the contrary, and else is undecided; a claim that hangs on one that is undecided stays open.
+  whole interval says the contrary, and else is undecided; a claim that hangs on one that is undecided stays open. A
+  printed size is met by an interval that reaches it and all of which is close, and missed by one that does not reach it.
 - *Settings.* Where a paper leaves a setting out and a figure sweeps it, the size is judged at the value chosen for it,
   and the claim is refuted only if its direction fails at all values.
 
@@ -24,9 +25,10 @@ Not all of these rules are older than the values they judge. The reading error o
 or added when values were known: ranges were met within 5%, then as printed, and bounds as printed (RepFlow Fig. 6 and
 CAPS Fig. 10(b) hang on it); "much" meant sooner at every decile, then by 10% in the mean (CAPS Fig. 2(c)) or any
 difference (Fig. 9(b)); "significantly" was any difference (Fig. 2(a)); an order was refuted when it failed anywhere
-(Fig. 7(c)), a measured direction when it was undecided; a printed size was met by any interval that reached it; the
-best k had to equal the printed one; settings were not swept (Fig. 2(b) and 8(d)); Fig. 10(a) had two p_B; "ten times"
-was held against ten and not against the table that it sums up (RepFlow Table I).
+(Fig. 7(c)), a monotone fall when it rose anywhere (Fig. 8(c)), a joint claim with its worse half (Fig. 8(c)-(d)), a
+measured direction when it was undecided; a printed size was met by any interval that reached it; the best k had to
+equal the printed one; settings were not swept (Fig. 2(b) and 8(d)); Fig. 10(a) had two p_B; "ten times" was held
+against ten and not against the table that it sums up (RepFlow Table I).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -53,7 +55,7 @@ ANY_SIZE = (1.0, 1.0)
 SIGNIFICANTLY = (1 - CLOSE_RELATIVE, 1 + CLOSE_RELATIVE)
 """The same for "significantly" and "substantially": what is still close is no significant difference."""
 MUCH = (1 / 2, 2.0)
-"""The same for "much", "far" and "greatly": CAPS calls an RTT large from twice the usual one on (Section VI-A)."""
+"""The same for "much", "far" and "greatly": CAPS calls an RTT large from twice the mean on (Section VI-A)."""
 ROUNDING = 1e-9
 """Relative error that floating point may add to a value that lies on a bound."""
 
