@@ -16,7 +16,7 @@ open            nothing has been run yet, or what has been run does not decide
 - *Words.* "Close", "significantly" and "much" have the sizes of the constants below.
 - *Noise.* A measured value is its 95% interval. A statement holds where the whole interval says so, fails where the
   whole interval says the contrary, and else is undecided; a claim that hangs on one that is undecided stays open. A
-  printed size is met by an interval that reaches it and all of which is close, and missed by one that does not reach it.
+  printed size is met by an interval that reaches it and lies all close to it, and missed by one that does not reach it.
 - *Settings.* Where a paper leaves a setting out and a figure sweeps it, the size is judged at the value chosen for it,
   and the claim is refuted only if its direction fails at all values.
 
