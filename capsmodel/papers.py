@@ -180,9 +180,8 @@ def claims(paper: str | None = None, verdict: str | None = None) -> tuple[ClaimR
     >>> next(row.entry.value for row in claims("caps", "refuted") if row.claim.id == "caps-optk-0.2")
     (61.0,)
     """
-    known = (*VERDICT_WORDS, "open")
-    if verdict is not None and verdict not in known:
-        raise ParameterError(f"verdict = {verdict!r}, but it must be one of {', '.join(known)}")
+    if verdict is not None and verdict not in VERDICT_WORDS:
+        raise ParameterError(f"verdict = {verdict!r}, but it must be one of {', '.join(VERDICT_WORDS)}")
     wanted = {found.key for found in chosen(paper)}
     ledger = read_ledger()
     rows = (ClaimRow(claim, ledger[claim.id]) for claim in read_claims().values() if claim.paper in wanted)

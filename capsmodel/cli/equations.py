@@ -85,7 +85,9 @@ def claims(
     json: Flag = False,
     csv: Flag = False,
 ) -> None:
-    """List the published claims that are decided, with our values and verdicts, and count all.
+    """List the published claims that have been run, with our values and verdicts, and count all.
+
+    A claim that has been run is open if its samples do not decide; the reason says how many they are.
 
     Parameters
     ----------
@@ -94,7 +96,7 @@ def claims(
     verdict
         Only claims with this verdict: reproduced, "differs in size", refuted, "not testable" or open.
     all
-        Also the open claims, each with the experiment that it waits for.
+        Also those that wait for an experiment, named in the reason.
     totals
         Only count them, by paper.
     json
@@ -106,7 +108,7 @@ def claims(
     if totals:
         print_table(_totals(rows), title="Published claims", as_json=json, as_csv=csv)
         return
-    shown = [row for row in rows if all or verdict or row.entry.verdict != "open"]
+    shown = [row for row in rows if all or verdict or row.entry.date]
     table = [_whole_row(row) if json or csv else _claim_row(row) for row in shown]
     print_table(table, title="Published claims", as_json=json, as_csv=csv)
     if not json and not csv:
@@ -114,7 +116,7 @@ def claims(
 
 
 def _totals(rows: Sequence[ClaimRow]) -> list[dict[str, Any]]:
-    words = (*VERDICT_WORDS, "open")
+    words: tuple[str, ...] = VERDICT_WORDS
     counts = Counter((row.claim.paper, row.entry.verdict) for row in rows)
     lines = [(key, {word: counts[key, word] for word in words}) for key in dict.fromkeys(key for key, _ in counts)]
     if len(lines) > 1:

@@ -8,7 +8,8 @@ from capsmodel.experiments import (
     published_mmptcp,
     published_repflow,
 )
-from capsmodel.experiments.verdicts import VERDICT_WORDS, Verdict, judge, judge_number
+from capsmodel.experiments.printed_numbers import judge_number
+from capsmodel.experiments.verdicts import VERDICT_WORDS, Verdict, judge
 
 __all__ = [
     "PAPER_MODULES",

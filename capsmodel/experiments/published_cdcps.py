@@ -7,7 +7,8 @@ import numpy as np
 from capsmodel._checks import FloatArray
 from capsmodel._paper_index import Claim
 from capsmodel.decoding import decode_prob
-from capsmodel.experiments.verdicts import Verdict, by_place, by_size, by_trend, cell, computes, judges
+from capsmodel.experiments.printed_numbers import computes
+from capsmodel.experiments.verdicts import Verdict, by_place, by_size, by_trend, cell, judges
 from capsmodel.redundancy import repair_packets, repair_packets_for
 from capsmodel.reordering import out_of_order_degree, overtaking_packets, reordering_prob
 

@@ -10,7 +10,8 @@ from capsmodel.dup_acks import (
     packets_before_first_loss,
     subflow_minimum_window_share,
 )
-from capsmodel.experiments.verdicts import Verdict, by_size, by_truth, cell, computes, judges
+from capsmodel.experiments.printed_numbers import computes
+from capsmodel.experiments.verdicts import Verdict, by_size, by_truth, cell, judges
 
 _LOSSES = np.array([0.001, 0.01, 0.1, 0.5])
 

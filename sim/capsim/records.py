@@ -54,6 +54,7 @@ PACKET = np.dtype(
     [
         ("arrive_ps", "i8"),  # at the far end of the current link
         ("enqueue_ps", "i8"),  # at the current port
+        ("next_arrive_ps", "i8"),  # arrive_ps of the packet behind it in the port's chain
         ("next", "i4"),  # chains of a port; free list of the pool
         ("previous", "i4"),
         ("conn", "i4"),
@@ -70,8 +71,8 @@ PACKET = np.dtype(
         ("ack", "i8"),  # ACK: next segment expected
         ("unit", "i4"),  # CODED, or a source packet sent in clear: number of the unit, else NONE
         ("position", "i4"),  # CODED: 0 .. n-1 in the unit
-        ("sack_first", "i4", (MAX_SACK_BLOCKS,)),  # ACK: blocks [first, end) received above `ack`, newest first; 0, 0 = none
-        ("sack_end", "i4", (MAX_SACK_BLOCKS,)),
+        ("sack_first", "i4", (MAX_SACK_BLOCKS,)),  # ACK: blocks [first, end) above `ack`, newest first; 0, 0 = none
+        ("sack_end", "i4", (MAX_SACK_BLOCKS,)),  # ends the second cache line
     ],
     align=True,
 )
@@ -79,6 +80,7 @@ PACKET = np.dtype(
 PORT = np.dtype(
     [
         ("free_ps", "i8"),  # when the serialiser has sent all that is queued
+        ("queue_head_ps", "i8"),  # FIFO: arrive_ps of the packet `queue_head`
         ("delay_ps", "i8"),
         ("byte_ps", "i8"),  # time per byte, or 0 when it is not a whole number
         ("limit_packets", "i8"),  # NONE = unlimited
@@ -108,6 +110,7 @@ PORT = np.dtype(
         ("max_queue_bytes", "i8"),
         ("sojourn_ps", "i8"),  # summed over packets sent, service included: the time integral of queue_packets
         ("sojourn_bytes_ns", "i8"),  # the same weighted with bytes
+        ("unused", "i8", (6,)),  # four cache lines
     ],
     align=True,
 )
@@ -116,6 +119,7 @@ SWITCH = np.dtype(
     [
         ("salt", "i8"),  # seed of this switch's hash (RFC 2992 does not ask for one; without it tiers polarise)
         ("stream", "i8"),  # key of its uniform numbers
+        ("stream_high", "i8"),  # capsim.randomness.draw
         ("draws", "i8"),  # of these used so far
         ("id", "i4"),
         ("tier", "i4"),  # 0 = leaf or edge
@@ -164,6 +168,7 @@ CONNECTION = np.dtype(
         ("rttvar_ps", "i8"),
         ("rto_ps", "i8"),
         ("alpha", "f8"),  # DCTCP: estimate of the marked fraction
+        ("counted_bytes", "i8"),  # acknowledged since the window last grew, with count_acked_bytes
         ("acked_bytes", "i8"),  # DCTCP: in this observation window
         ("marked_bytes", "i8"),
         ("early_bytes", "i8"),  # DCTCP: counted when a duplicate ACK told of them, not yet acknowledged

@@ -3,11 +3,13 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
 import capsmodel as cm
+from capsmodel import papers
 from capsmodel.cli import main
 
 TABLES = ["optimal-k", "decode-prob", "redundancy", "reordering", "fct"]
@@ -44,6 +46,21 @@ def test_equations_in_latex(capsys):
 @pytest.mark.parametrize("command", ["equations --numbers", "claims", "claims --all --paper caps", "cite --style text"])
 def test_the_index_prints(command, capsys):
     assert run(command, capsys).count("\n") > 5
+
+
+def test_claims_list_what_was_run_and_left_open_apart_from_what_waits(capsys, monkeypatch):
+    rows = list(papers.claims("caps"))
+    run_row = next(i for i, row in enumerate(rows) if row.entry.date)
+    reason = "30 runs do not decide: why"
+    rows[run_row] = replace(rows[run_row], entry=replace(rows[run_row].entry, verdict="open", reason=reason))
+    monkeypatch.setattr("capsmodel.cli.equations.claim_rows", lambda paper, verdict: rows)
+    shown = json.loads(run("claims --json", capsys))
+    assert [row["reason"] for row in shown if row["verdict"] == "open"] == [reason]
+    assert {row["id"] for row in shown} == {row.claim.id for row in rows if row.entry.date}
+    assert len(json.loads(run("claims --all --json", capsys))) == len(rows)
+    (totals,) = json.loads(run("claims --totals --json", capsys))
+    assert totals["open"] == 1 + sum(not row.entry.date for row in rows)
+    assert " ".join(reason.split()[:3]) in run("claims", capsys)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Golden: what the ledger was decided by, kept in ``data/results``, is what the code gives today.
 
-One task of each figure from packets is run again and compared bit for bit; `make ledger` writes them all anew.
+One task of each figure from packets, one on which a claim hangs, is run again and compared bit for bit; `make ledger`
+writes them all anew.
 """
 
 import pandas as pd
@@ -17,6 +18,19 @@ from capsmodel.experiments.sweep import gather, one_by_one
 RESULTS = data_path("results")
 LEDGER = read_ledger()
 FROM_PACKETS = [name for name, figure in published_figures().items() if figure.tasks()]
+# What distinguishes the tasks of a figure on which its claims hang: long flows in the way, packets lost, sizes named.
+DECIDING = {
+    "caps-fig1": {"long_flows": 4, "spread_s": 1e-4},
+    "caps-fig2": {"long_flows": 4, "spread_s": 1e-4},
+    "caps-fig4": {"long_flows": 4},
+    "caps-fig6c": {"long_flows": 2, "r": 2},
+    "caps-fig8c": {"k": 8},
+    "caps-fig8d": {"k": 64, "windows": 1000},
+    "caps-fig19": {"bursts_per_s": 40},
+    "cdcps-fig6": {"received_packets": 4},
+    "dc2mtcp-pda": {"originals": 100, "coded": 1},
+    "repflow-table1": {"long_flow": True, "copies": 2, "buffer_packets": 50},
+}
 
 
 @pytest.mark.parametrize("name", published_figures())
@@ -46,13 +60,15 @@ def test_verdicts_are_those_of_the_recorded_data(name):
 
 @pytest.mark.parametrize("name", FROM_PACKETS)
 def test_a_simulation_gives_the_recorded_rows_again(name):
-    """The one that took least processor time. Whole numbers beside gaps of other tasks were kept as floats."""
-    tasks = kept_tasks(name)
+    """Of those that decide the one that took least processor time; whole numbers beside gaps were kept as floats."""
+    tasks = {key: task for key, task in kept_tasks(name).items() if DECIDING[name].items() <= task["payload"].items()}
     least = min(tasks, key=lambda task: tasks[task]["cpu_s"])
     (task,) = (task for task in published_figure(name).tasks() if task.id == least)
     kept = pd.read_parquet(RESULTS / f"{name}.parquet").query(f"{TASK_COLUMN} == @least").reset_index(drop=True)
     again = gather([task], executor=one_by_one)
     pd.testing.assert_frame_equal(again, kept[list(again)], check_exact=True, check_dtype=False)
+    if name == "repflow-table1":
+        assert again["timed_out_ratio"].item() > 0
 
 
 def test_closed_form_claims_have_the_recorded_values():

@@ -1,15 +1,15 @@
 """What CAPS Fig. 1 and 2 share: their simulations, means over runs with intervals, and how a reduction is judged."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pandas import DataFrame, Series
 
 from capsmodel._paper_index import Claim
 from capsmodel.experiments.figures import _drawing as drawing
-from capsmodel.experiments.statistics import PairedDifference, mean_interval, paired_difference
+from capsmodel.experiments.statistics import MeanInterval, PairedDifference, mean_interval, paired_difference
 from capsmodel.experiments.sweep import Task
-from capsmodel.experiments.verdicts import APPROX_RELATIVE, Verdict, VerdictWord
+from capsmodel.experiments.verdicts import Holds, Verdict, above, of_sample, verdict_word
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 FUNCTION = "capsmodel.experiments.measurements.head_of_line.short_flows"
 FORMS = {4: "with 4 long flows", 0: "without long flows"}
 PRESET_SPREAD_S = 1e-4
+SPREADS_S = (PRESET_SPREAD_S, 1e-3, 1e-2, 1e-1)
 
 
 def tasks(spreads_s: Sequence[float], *, runs: int) -> list[Task]:
@@ -40,20 +41,24 @@ def difference(runs: "Series[float]") -> PairedDifference:
     return paired_difference(wide[FORMS[4]], wide[FORMS[0]])
 
 
-def reduction_pct(runs: "Series[float]", *, subject: int) -> tuple[float, float, float]:
-    """Return by how many percent the value with `subject` long flows lies below the other: mean and 95% interval."""
+def reduction_pct(frame: DataFrame, column: str, *, subject: int, spread_s: float = PRESET_SPREAD_S) -> MeanInterval:
+    """Return by how many percent a column is lower with `subject` long flows, over runs on the same short flows."""
+    runs = frame[frame["spread_s"] == spread_s].set_index(["form", "seed"])[column]
     wide = runs.unstack("form")
     other = next(count for count in FORMS if count != subject)
-    found = mean_interval(100 * (1 - wide[FORMS[subject]] / wide[FORMS[other]]))
-    return found.value, found.low, found.high
+    return mean_interval(100 * (1 - wide[FORMS[subject]] / wide[FORMS[other]]))
 
 
-def by_reduction(claim: Claim, found: tuple[float, float, float], printed_pct: float, reason: str) -> Verdict:
-    """Judge "about so many percent lower": the direction beyond noise, and the size within `APPROX_RELATIVE`."""
-    value, low, high = found
-    near = low <= printed_pct * (1 + APPROX_RELATIVE) and high >= printed_pct * (1 - APPROX_RELATIVE)
-    word: VerdictWord = "refuted" if low <= 0 else "reproduced" if near else "differs in size"
-    return Verdict(claim.id, (value,), word, reason, (low, high))
+def judge_reduction(
+    claim: Claim, frame: DataFrame, column: str, *, subject: int, met: Callable[[MeanInterval], Holds], reason: str
+) -> Verdict:
+    """Judge by how much a column is lower: the size at the preset, the direction at every spread of start times."""
+    found = {spread_s: reduction_pct(frame, column, subject=subject, spread_s=spread_s) for spread_s in SPREADS_S}
+    preset = found.pop(PRESET_SPREAD_S)
+    word = verdict_word([met(preset)], [above(one, 0) for one in (preset, *found.values())])
+    others = "; ".join(f"{one.value:.1f}% where they start within {1e3 * spread:g} ms" for spread, one in found.items())
+    verdict = Verdict(claim.id, (preset.value,), word, f"{reason}; {others}", (preset.low, preset.high))
+    return of_sample(verdict, f"{preset.samples} runs")
 
 
 def error_bars(axes: "Axes", runs: "Series[float]", x: str, scale: float) -> None:

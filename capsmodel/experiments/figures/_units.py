@@ -30,10 +30,9 @@ def decode_shares(rows: DataFrame) -> DataFrame:
     return DataFrame({name: [getattr(one, end) for one in found] for name, end in columns.items()}, index=rows.index)
 
 
-def share_difference(later: Series, earlier: Series) -> tuple[float, float, float]:
-    """Return the difference of two rows of :func:`decode_shares` with the ends of its 95% interval."""
-    found = proportion_difference(_share(later), _share(earlier))
-    return found.value, found.low, found.high
+def share_difference(later: Series, earlier: Series) -> Interval:
+    """Return the difference of two rows of :func:`decode_shares` with its 95% interval."""
+    return proportion_difference(_share(later), _share(earlier))
 
 
 def _share(row: Series) -> Interval:

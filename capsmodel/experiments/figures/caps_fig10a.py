@@ -1,7 +1,7 @@
 """CAPS Fig. 10(a): share of repair packets in all traffic over the ratio of long to short packets, Eq. 7.
 
-Not stated: p_B. Chosen: 0.1 and the four values of Section VI-D. The ratio g runs from 9 (90:10) to
-99 (99:1) as printed.
+Not stated: p_B. Chosen: 0.1 and the four values of Section VI-D; both claims are judged at 0.25. The ratio g runs from
+9 (90:10) to 99 (99:1) as printed.
 """
 
 from typing import TYPE_CHECKING

@@ -6,7 +6,6 @@ flows pooled in sampling periods of 200 us with 20 ACKs or more; CAPS without co
 a number in the trace. Close means within 10%, as everywhere in the ledger.
 """
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +16,7 @@ from capsmodel.experiments._intervals import MeanInterval
 from capsmodel.experiments.figures import _drawing as drawing
 from capsmodel.experiments.statistics import mean_interval
 from capsmodel.experiments.sweep import Task
-from capsmodel.experiments.verdicts import CLOSE_RELATIVE, Verdict, VerdictWord
+from capsmodel.experiments.verdicts import CLOSE_RELATIVE, Verdict, of_sample, verdict_word, within
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,15 +42,12 @@ def _by_rate(frame: DataFrame, column: str) -> list[MeanInterval]:
     return [mean_interval(values) for _, values in runs.groupby(level="bursts_per_s")]
 
 
-def _closeness(claim: Claim, found: Sequence[MeanInterval], reason: str) -> Verdict:
-    """Judge relative distances: all close, some, or none; the value is their range over the sweep."""
-    word: VerdictWord = "differs in size"
-    if all(distance.high <= CLOSE_RELATIVE for distance in found):
-        word = "reproduced"
-    elif all(distance.low > CLOSE_RELATIVE for distance in found):
-        word = "refuted"
+def _closeness(claim: Claim, frame: DataFrame, reason: str) -> Verdict:
+    """Judge the relative distances in column "apart", a mean for each rate; the value is their range over the rates."""
+    found = _by_rate(frame, "apart")
+    word = verdict_word(within(distance, -np.inf, CLOSE_RELATIVE) for distance in found)
     ends = min(distance.value for distance in found), max(distance.value for distance in found)
-    return Verdict(claim.id, ends, word, reason)
+    return of_sample(Verdict(claim.id, ends, word, reason), f"{min(one.samples for one in found)} runs")
 
 
 def judge_rtt(claim: Claim, frame: DataFrame) -> Verdict:
@@ -60,7 +56,7 @@ def judge_rtt(claim: Claim, frame: DataFrame) -> Verdict:
     reason = (
         "a burst lasts about as long as the smoothing, 8 periods of 200 us, and its RTT rises and falls severalfold"
     )
-    return _closeness(claim, _by_rate(frame.assign(apart=apart), "apart"), reason)
+    return _closeness(claim, frame.assign(apart=apart), reason)
 
 
 def judge_probability(claim: Claim, frame: DataFrame) -> Verdict:
@@ -68,7 +64,7 @@ def judge_probability(claim: Claim, frame: DataFrame) -> Verdict:
     usual = frame.groupby(["bursts_per_s"])["twice_average_prob"].transform("mean")
     apart = (frame["twice_smoothed_prob"] - frame["twice_average_prob"]) / usual
     reason = "the smoothed RTT remembers the burst before; a new one exceeds it, or hides below it"
-    return _closeness(claim, _by_rate(frame.assign(apart=apart.abs()), "apart"), reason)
+    return _closeness(claim, frame.assign(apart=apart.abs()), reason)
 
 
 JUDGES = {"caps-f19-rtt": judge_rtt, "caps-f19-pb": judge_probability}

@@ -15,7 +15,7 @@ from capsmodel._paper_index import Claim, read_claims
 from capsmodel.experiments.figures import _drawing as drawing
 from capsmodel.experiments.statistics import mean_interval
 from capsmodel.experiments.sweep import Task
-from capsmodel.experiments.verdicts import Verdict, not_testable
+from capsmodel.experiments.verdicts import MUCH, Verdict, above, all_of, not_testable, of_sample, verdict_word
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,14 +67,17 @@ def judge_presence(claim: Claim, frame: DataFrame) -> Verdict:
 
 
 def judge_rtts(claim: Claim, frame: DataFrame) -> Verdict:
-    """Judge whether in each run each path with a long flow has a larger RTT than any without."""
+    """Judge whether each path with a long flow has a larger RTT than any without in each run, and a far larger one."""
     long, rest = _of(frame, BLOCKED).groupby("seed"), _of(frame, FREE).groupby("seed")
     ratio = mean_interval(long.mean() / rest.mean())
     holds = bool((long.min() > rest.max()).all())
+    word = verdict_word([all_of(holds, above(ratio, MUCH[1]))], [above(ratio, 1)])
     reason = (
-        "mean RTT over a path with a long flow, over that of the others; the smallest above the largest in each run"
+        f"mean RTT over a path with a long flow, over that of the others, far from {MUCH[1]:g} on; the smallest "
+        f"{'is' if holds else 'is not'} above the largest in each run"
     )
-    return Verdict(claim.id, (ratio.value,), "reproduced" if holds else "refuted", reason, (ratio.low, ratio.high))
+    verdict = Verdict(claim.id, (ratio.value,), word, reason, (ratio.low, ratio.high))
+    return of_sample(verdict, f"{ratio.samples} runs")
 
 
 def judge_probability(claim: Claim, frame: DataFrame) -> Verdict:

@@ -14,7 +14,7 @@ from pandas import DataFrame
 from capsmodel.decoding import decode_prob
 from capsmodel.experiments.figures import _drawing as drawing
 from capsmodel.experiments.figures import _units as units
-from capsmodel.experiments.verdicts import Verdict, by_trend
+from capsmodel.experiments.verdicts import Verdict, all_of, below, kendall, of_sample, verdict_word
 from capsmodel.redundancy import repair_packets
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from capsmodel._paper_index import Claim
     from capsmodel.experiments.sweep import Task
 
-N_PATHS, LONG_FLOWS = 10, 3
+N_PATHS, LONG_FLOWS, UNITS = 10, 3, 3600
 PROB = LONG_FLOWS / N_PATHS
 
 
@@ -33,7 +33,7 @@ def tasks(*, quick: bool = False) -> list["Task"]:
     return [
         units.decoding_task(
             k, r=int(repair_packets(k, blocking_prob=PROB)), n_paths=N_PATHS, long_flows=LONG_FLOWS,
-            units=400 if quick else 3600,
+            units=400 if quick else UNITS,
         )
         for k in sizes
     ]  # fmt: skip
@@ -58,17 +58,16 @@ def draw(frame: DataFrame) -> "Figure":
 def judge(claim: "Claim", frame: DataFrame) -> Verdict:
     """Falls, and never rises: the step held against noise is the one where Eq. 2 rises most."""
     ordered = frame.sort_values("k")
-    fall = units.share_difference(ordered.iloc[-1], ordered.iloc[0])
-    falls = by_trend(claim, ordered["decode_prob"].to_numpy(), "").verdict == "reproduced" and fall[2] < 0
+    shares, k = ordered["decode_prob"].to_numpy(), ordered["k"].to_numpy()
+    falls = all_of(kendall(shares) < 0, below(units.share_difference(ordered.iloc[-1], ordered.iloc[0]), 0))
     step = int(np.diff(ordered["formula_prob"]).argmax())
-    rise, low, high = units.share_difference(ordered.iloc[step + 1], ordered.iloc[step])
-    k = ordered["k"].to_numpy()
-    first, last = ordered["decode_prob"].iloc[[0, -1]]
+    rise = units.share_difference(ordered.iloc[step + 1], ordered.iloc[step])
+    word = verdict_word([all_of(falls, below(rise, 0))], [falls])
     reason = (
-        f"{'falls' if falls else 'does not fall'} from {first:.2f} to {last:.2f}, but with whole r it rises from "
-        f"k = {k[step]} to {k[step + 1]}, as Eq. 2 does: value; few k hide it"
+        f"from {shares[0]:.2f} at k = {k[0]} to {shares[-1]:.2f} at {k[-1]}; with whole r Eq. 2 rises from k = "
+        f"{k[step]} to {k[step + 1]}, by the value here; the plotted k are not stated and decide: few of them hide it"
     )
-    return Verdict(claim.id, (rise,), "reproduced" if falls and low <= 0 else "refuted", reason, (low, high))
+    return of_sample(Verdict(claim.id, (rise.value,), word, reason, (rise.low, rise.high)), f"{UNITS} units")
 
 
 JUDGES = {"caps-f8c-ps": judge}

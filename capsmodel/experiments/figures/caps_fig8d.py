@@ -16,10 +16,11 @@ from pandas import DataFrame
 from capsmodel._unit_points import Objective
 from capsmodel.coding_unit import delay_curve, window_delay_s
 from capsmodel.decoding import decode_prob
+from capsmodel.experiments._intervals import Interval
 from capsmodel.experiments.figures import _drawing as drawing
 from capsmodel.experiments.figures import _units as units
 from capsmodel.experiments.measurements.coding_units import FABRIC, WINDOW_PACKETS
-from capsmodel.experiments.verdicts import VERDICT_WORDS, Verdict, VerdictWord, by_closeness
+from capsmodel.experiments.verdicts import SIGNIFICANTLY, Holds, Verdict, of_sample, verdict_word, within
 from capsmodel.redundancy import repair_packets
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from capsmodel._paper_index import Claim
     from capsmodel.experiments.sweep import Task
 
-N_PATHS, LONG_FLOWS = 10, 3
+N_PATHS, LONG_FLOWS, WINDOWS = 10, 3, 1000
 PROB = LONG_FLOWS / N_PATHS
 EQ4: Objective = "eq4"
 COST: Objective = "with_redundancy_cost"
@@ -48,7 +49,7 @@ def _repair(form: Objective, k: int) -> int:
 def tasks(*, quick: bool = False) -> list["Task"]:
     """Return for each rule of r and each k a task for the delays and one for p_S; `quick` takes six k."""
     sizes = (1, 8, 16, 32, 48, 64) if quick else (1, 2, 3, 4, 6, *range(8, 61, 4), 61, 62, 64)
-    windows, sent = (100, 200) if quick else (1000, 2000)
+    windows, sent = (100, 200) if quick else (WINDOWS, 2 * WINDOWS)
     where = {"n_paths": N_PATHS, "long_flows": LONG_FLOWS}
     points = [(k, _repair(form, k)) for form in (EQ4, COST) for k in sizes]
     delays = [units.delay_task(k, r=r, windows=windows, **where) for k, r in points]
@@ -86,42 +87,59 @@ def draw(frame: DataFrame) -> "Figure":
 
 
 def _fastest(rows: DataFrame, name: str) -> list[int]:
-    """Return the k of the least delay, and the smallest and largest k whose interval meets its interval."""
+    """Return the k of the least delay, and all k whose interval meets its interval."""
     columns = ("k", f"{name}_s", f"{name}_low_s", f"{name}_high_s")
     k, delay_s, low_s, high_s = (rows[column].to_numpy() for column in columns)
-    near = k[low_s <= high_s[delay_s.argmin()]]
-    return [int(one) for one in (k[delay_s.argmin()], near.min(), near.max())]
+    return [int(k[delay_s.argmin()]), *map(int, k[low_s <= high_s[delay_s.argmin()]])]
+
+
+def _inside(places: list[int], ends: set[int]) -> Holds:
+    """Return whether the least delay lies between the ends of the sweep, from all places where it may lie."""
+    at_ends = [place in ends for place in places]
+    return True if not any(at_ends) else False if all(at_ends) else None
 
 
 def judge_shape(claim: "Claim", frame: DataFrame) -> Verdict:
-    """Slower at both ends than inside, for a window until its last ACK with r by the paper's own rule."""
+    """Slower at both ends than inside; the size is that of a window to its last ACK with r by the paper's own rule."""
+    ends = {int(frame["k"].min()), int(frame["k"].max())}
     found = {(form, name): _fastest(rows, name) for form, rows in frame.groupby("form") for name in _READINGS}
-    ends = frame["k"].min(), frame["k"].max()
-    inside = [
-        f"{_READINGS[name]}, {'few' if form == EQ4 else 'many'} repair packets (k = {best})"
-        for (form, name), (best, low, high) in found.items()
-        if ends[0] < low and high < ends[1]
+    inside = {reading: _inside(places, ends) for reading, places in found.items()}
+    holds = [
+        f"{_READINGS[name]}, {'few' if form == EQ4 else 'many'} repair packets (k = {found[form, name][0]})"
+        for (form, name), one in inside.items()
+        if one
     ]
-    best, low, high = found[EQ4, "window_delay"]
+    best, *near = found[EQ4, "window_delay"]
     reason = "r by the ceiling rule, to the last ACK: fastest k, and no unit exceeds the window; inside only for "
-    word: VerdictWord = "reproduced" if ends[0] < low and high < ends[1] else "refuted"
-    return Verdict(claim.id, (float(best),), word, reason + ("; ".join(inside) or "none"), (float(low), float(high)))
+    word = verdict_word([inside[EQ4, "window_delay"]], inside.values())
+    verdict = Verdict(
+        claim.id, (float(best),), word, reason + ("; ".join(holds) or "none"), (float(min(near)), float(max(near)))
+    )
+    return of_sample(verdict, f"{WINDOWS} windows")
+
+
+def _over_formula(rows: DataFrame, name: str, unit: str, formula: str) -> list[Interval]:
+    """Return a measured column over its formula, with its interval, for each k."""
+    ends = [(rows[f"{name}{end}_{unit}"] / rows[formula]).tolist() for end in ("", "_low", "_high")]
+    return [Interval(value=v, low=a, high=b, confidence=0.95, samples=WINDOWS) for v, a, b in zip(*ends, strict=True)]
+
+
+def _spanned(ratios: list[Interval]) -> tuple[float, float]:
+    return min(one.value for one in ratios), max(one.value for one in ratios)
 
 
 def judge_match(claim: "Claim", frame: DataFrame) -> Verdict:
-    """Both quantities close to their formulas, r by the ceiling rule; the verdict is that of the worse one."""
+    """Both quantities close to their formulas at every k, r by the ceiling rule."""
     rows = frame[frame["form"] == EQ4]
-    probs = by_closeness(claim, rows["decode_prob"].to_numpy(), rows["formula_prob"].to_numpy(), "")
-    formula = rows["formula_delay_s"].to_numpy()
-    delays = by_closeness(claim, rows["window_delay_s"].to_numpy(), formula, "")
-    over_packets = rows["packet_delay_s"].to_numpy() / formula
-    worse = max((probs.verdict, delays.verdict), key=VERDICT_WORDS.index)
+    probs = _over_formula(rows, "decode", "prob", "formula_prob")
+    delays, over_packets = (_over_formula(rows, name, "s", "formula_delay_s") for name in _READINGS)
+    word = verdict_word(within(one, *SIGNIFICANTLY) for one in (*probs, *delays))
+    ranges = {name: "{:.2f} to {:.2f}".format(*_spanned(them)) for name, them in (("p_S", probs), ("d", over_packets))}
     reason = (
-        f"simulated over formula: p_S {probs.value[0]:.2f} to {probs.value[1]:.2f} ({probs.verdict}), d_w to the last "
-        f"ACK (value) {delays.verdict}: Eq. 4 leaves out the time to send; mean over packets {over_packets.min():.2f} "
-        f"to {over_packets.max():.2f}"
+        f"simulated over formula: p_S {ranges['p_S']}, d_w to the last ACK is the value: Eq. 4 leaves out the time to "
+        f"send; the average is not defined, the mean over packets has {ranges['d']}"
     )
-    return Verdict(claim.id, delays.value, worse, reason)
+    return of_sample(Verdict(claim.id, _spanned(delays), word, reason), f"{WINDOWS} windows")
 
 
 JUDGES = {"caps-f8d-dw": judge_shape, "caps-f8cd-match": judge_match}

@@ -12,7 +12,7 @@ from pandas import DataFrame
 from capsmodel._paper_index import Claim
 from capsmodel.experiments.figures import _drawing as drawing
 from capsmodel.experiments.sweep import Task
-from capsmodel.experiments.verdicts import Verdict, VerdictWord
+from capsmodel.experiments.verdicts import ROUNDING, Verdict, by_bound, verdict_word
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,17 +71,16 @@ _REASON = "rows looked at, the paper's measure; a decoder that skips zero coeffi
 
 def saves_most_of_the_work(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge dc2mtcp-s5-pda: wherever l < 0.05 m, more than 95% is saved."""
-    found = _left(frame).query("coded_original_ratio < 0.05")["work_ratio"]
-    saved_pct = 100 * (1 - float(found.max()))
-    word: VerdictWord = "reproduced" if saved_pct > float(claim.low) else "differs in size"
-    return Verdict(claim.id, (saved_pct,), word, f"{_REASON}; the least saved where l/m is below 0.05")
+    left = _left(frame).query("coded_original_ratio < 0.05")["work_ratio"].to_numpy()
+    return by_bound(claim, 100 * (1 - left), f"{_REASON}; the least saved where l/m is below 0.05")
 
 
 def work_is_at_most_the_coding_ratio(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge dc2mtcp-s1-eps: the work left is at most l/m."""
     found = _left(frame)
-    worst = float((found["work_ratio"] / found["coded_original_ratio"]).max())
-    return Verdict(claim.id, (worst,), "reproduced" if worst <= 1 else "refuted", f"{_REASON}; largest work over l/m")
+    ratios = (found["work_ratio"] / found["coded_original_ratio"]).to_numpy()
+    word = verdict_word(ratios <= 1 + ROUNDING)
+    return Verdict(claim.id, (float(ratios.max()),), word, f"{_REASON}; largest work over l/m")
 
 
 JUDGES = {"dc2mtcp-s5-pda": saves_most_of_the_work, "dc2mtcp-s1-eps": work_is_at_most_the_coding_ratio}

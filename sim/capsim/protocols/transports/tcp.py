@@ -40,6 +40,7 @@ from capsim.records import (
 from capsmodel._checks import require
 
 FIRST_RTO_PS = 10**12  # RFC 6298, 2.1: 1 second
+RTO_AFTER_LOST_SYN_PS = 3 * 10**12  # RFC 6298, 5.7
 
 
 class SsthreshFrom(IntEnum):
@@ -78,6 +79,9 @@ class TcpParams:
         Duplicate acknowledgements that start a fast retransmit (RFC 5681, section 3.2).
     limited_transmit : bool
         RFC 3042: a new segment for each of the first two duplicate acknowledgements.
+    count_acked_bytes : bool
+        Whether congestion avoidance adds one segment when a window of bytes has been acknowledged, as RFC 5681, section
+        3.1 recommends (Linux; ns-3 for DCTCP), or MSS²/cwnd at each acknowledgement, its eq. 3 (ns-3 for NewReno).
     full_ack_option : int
         Window after recovery: 1 for min(ssthresh, max(FlightSize, MSS) + MSS), 2 for ssthresh, which may send a burst
         (RFC 6582, section 3.2 step 3; ns-3 and Linux: 2).
@@ -105,6 +109,7 @@ class TcpParams:
     keep_backoff: bool = False
     dup_ack_threshold: int = 3
     limited_transmit: bool = True
+    count_acked_bytes: bool = False
     full_ack_option: int = 1
     ssthresh_from: SsthreshFrom = SsthreshFrom.FLIGHT
     handshake: bool = False
@@ -132,7 +137,7 @@ def open_connection(params: Any, conn: Any, now_ps: int) -> int:
     conn.resend = params.handshake
     conn.cwnd_bytes = params.initial_window_packets * params.mss_bytes
     conn.ssthresh_bytes = params.initial_ssthresh_bytes
-    conn.recover = -1
+    conn.recover = -2  # below HighACK, which is -1 at first: nothing has been recovered
     conn.timed_out = -1
     conn.rescued = -2  # RescueRxt is undefined: below HighACK, which is -1 at first
     if params.initial_rtt_ps:
@@ -254,6 +259,11 @@ def grow(params: Any, conn: Any, acked_bytes: int) -> None:
     mss = params.mss_bytes
     if conn.cwnd_bytes < conn.ssthresh_bytes:
         conn.cwnd_bytes += min(acked_bytes, mss)
+    elif params.count_acked_bytes:
+        conn.counted_bytes += acked_bytes
+        if conn.counted_bytes >= conn.cwnd_bytes:
+            conn.counted_bytes -= conn.cwnd_bytes
+            conn.cwnd_bytes += mss
     else:
         conn.cwnd_bytes += max(1, mss * mss // conn.cwnd_bytes)
     conn.cwnd_bytes = min(conn.cwnd_bytes, max(params.max_window_bytes, mss))
@@ -266,6 +276,7 @@ def halve(params: Any, conn: Any, pipe_bytes: int) -> None:
     if params.ssthresh_from == SsthreshFrom.FLIGHT:
         flight = flight_bytes(params, conn) - conn.limited_segments * params.mss_bytes
     conn.ssthresh_bytes = max(flight // 2, 2 * params.mss_bytes)
+    conn.counted_bytes = 0
 
 
 @inlined
@@ -290,13 +301,16 @@ def open_by_reply(params: Any, conn: Any, packet: Any, now_ps: int) -> None:
         conn.state = SYN_ANSWERED if params.handshake_ack else ESTABLISHED
         conn.timer_ps = NONE
         sample_rtt(params, conn, packet, now_ps)
+        if packet.flags & RETRANSMITTED:
+            conn.rto_ps = min(max(conn.rto_ps, RTO_AFTER_LOST_SYN_PS), params.max_rto_ps)
 
 
 @inlined
 def expire_syn(params: Any, conn: Any, now_ps: int) -> None:
-    """Send the SYN again."""
+    """Send the SYN again; the window begins at one segment then (RFC 6928, section 2)."""
     back_off(params, conn, now_ps)
     conn.resend = 2
+    conn.cwnd_bytes = params.mss_bytes
 
 
 @inlined
