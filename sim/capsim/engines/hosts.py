@@ -3,7 +3,7 @@
 from typing import Any
 
 from capsim.engines import calls
-from capsim.engines.events import FLUSH_TIMER
+from capsim.engines.events import FLUSH_TIMER, TIE_BITS
 from capsim.engines.jit import inline_into_hooks, kernel
 from capsim.engines.links import NEVER, drain, drop, enqueue, free_packet, set_time, take_packet
 from capsim.engines.memory import (
@@ -96,9 +96,9 @@ def set_timers(w: Any, c: int) -> None:
     """Arm the timers of connection `c`: lazily, an armed timer that is too early is left as it is."""
     conn = conn_at(w.conns, c)
     half = w.timer_leaves // 2
-    if conn.timer_ps != NONE and conn.timer_ps < node_at(w.timer_tree, w.timer_leaves + c).time_ps:
+    if conn.timer_ps != NONE and conn.timer_ps < node_at(w.timer_tree, w.timer_leaves + c).stamp >> TIE_BITS:
         set_time(w, w.timer_tree, w.timer_leaves, c, conn.timer_ps)
-    if conn.flush_ps != NONE and conn.flush_ps < node_at(w.timer_tree, w.timer_leaves + half + c).time_ps:
+    if conn.flush_ps != NONE and conn.flush_ps < node_at(w.timer_tree, w.timer_leaves + half + c).stamp >> TIE_BITS:
         set_time(w, w.timer_tree, w.timer_leaves, half + c, conn.flush_ps)
 
 
