@@ -14,7 +14,7 @@ has left the queue meanwhile is found when the port is next looked at (:func:`dr
 from typing import Any
 
 from capsim.engines.calls import admit
-from capsim.engines.events import MAX_TIME_PS, stamp
+from capsim.engines.events import MAX_TIME_PS, TIE_BITS, stamp
 from capsim.engines.host_jitter import send_delay_ps
 from capsim.engines.jit import inline_into_hooks, kernel
 from capsim.engines.memory import (
@@ -43,6 +43,7 @@ inline_into_hooks(stamp)
 inline_into_hooks(send_delay_ps)
 
 NEVER = MAX_TIME_PS
+NO_STAMP = NEVER << TIE_BITS
 LARGE = 1024  # ports: their records no longer fit into the second-level cache
 PORTS_FROM, PACKETS_FROM = 16, 4  # levels of the tree, by their first node, at which what wins is prefetched
 
@@ -52,7 +53,7 @@ def set_time(w: Any, tree: int, leaves: int, leaf: int, time_ps: int) -> None:
     """Set the time of the pending event at `leaf` of a tree and replay its matches up to the root."""
     index = leaves + leaf
     changed = node_at(tree, index)
-    changed.stamp = stamp(w.tie_seed, time_ps, changed.entity)
+    changed.stamp = NO_STAMP if time_ps == NEVER else stamp(w.tie_seed, time_ps, changed.entity)
     while index > 1:
         index >>= 1
         left, right, node = node_at(tree, 2 * index), node_at(tree, 2 * index + 1), node_at(tree, index)
