@@ -10,7 +10,7 @@ from capsmodel._checks import ParameterError
 
 
 def test_the_schemes_asked_for_are_there():
-    papers = {"ecmp", "rps", "ecmp_pq", "rps_pq", "repflow", "caps", "caps_dark", "caps_ns2"}
+    papers = {"ecmp", "rps", "ecmp_pq", "rps_pq", "repflow", "caps", "caps_dark", "caps_decode", "caps_ns2"}
     assert papers | {"dctcp", "sack", "single_path"} <= set(schemes())
 
 
@@ -51,7 +51,9 @@ def test_unknown_component():
         ({"balancer": {"mode_period_s": 0.0}}, r"balancer\.mode_period_s must be at least a picosecond"),
         ({"coding": {"initial_blocking_prob": 1.0}}, r"coding\.initial_blocking_prob must lie in \[0, 1\)"),
         ({"coding": {"sampling_s": 1e-13}}, r"coding\.sampling_s = 1e-13, but it must be 0 or at least a picosecond"),
-        ({"coding": {"rounding": "up"}}, r"coding\.rounding = 'up', but it must be one of ceil, floor"),
+        ({"coding": {"ack": "unit"}}, r"coding\.ack = 'unit', but it must be one of packet, decoded"),
+        ({"coding": {"min_repair": 10**6}}, r"coding\.min_repair = 1e\+06, but 1000 is the most"),
+        ({"balancer": {"long_from": "later"}}, r"balancer\.long_from = 'later', but .* start, threshold"),
         ({"coding": {"max_overhead": 1e6}}, r"coding\.max_overhead = 1e\+06, but 1000 is the most"),
     ],
 )

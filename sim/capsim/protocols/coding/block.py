@@ -1,7 +1,7 @@
 """The encoding buffer of CAPS (IV (1), Fig. 5): source packets wait until their unit is full.
 
-It goes early when nothing could fill it: the flow has no more data, nothing else is in flight, TCP has gone back after
-a timeout, or the flush timer fires. The coded packets leave at once and do not count against the window: no
+It goes early when nothing could fill it: the flow has no more data, nothing else is in flight (so always after a
+timeout), or the flush timer fires. The coded packets leave at once and do not count against the window: no
 acknowledgement says when one has left the network.
 
 With ``ack = "decoded"`` and a systematic code the buffer only remembers the source packets, which have left as they are
@@ -32,8 +32,7 @@ def nothing_to_wait_for(params: Any, conn: Any, now_ps: int) -> bool:
     """Return whether the encoding buffer must go although the unit is not full."""
     no_more_data = conn.unit_next in (conn.n_segments, params.coded_packets)
     nothing_else_in_flight = conn.next_segment - conn.una <= conn.unit_next - conn.unit_first
-    gone_back = conn.next_segment < conn.unit_next
-    return no_more_data or nothing_else_in_flight or gone_back or (conn.flush_ps != NONE and conn.flush_ps <= now_ps)
+    return no_more_data or nothing_else_in_flight or (conn.flush_ps != NONE and conn.flush_ps <= now_ps)
 
 
 @inlined

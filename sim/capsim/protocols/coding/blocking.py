@@ -80,14 +80,20 @@ def repair_packets(params: Any, k: int, blocked: int, acks: int) -> int:
 
 @inlined
 def decode_prob(k: int, r: int, blocking_prob: float) -> float:
-    """Return the probability that at most r of k + r packets are blocked (caps Eq. 2)."""
-    term = 1.0
-    for _ in range(k + r):
-        term *= 1.0 - blocking_prob
-    total = term
+    """Return the probability that at most r of k + r packets are blocked (caps Eq. 2).
+
+    The factors (1 - p)^(k + r), which alone would underflow in large units, come in as the sum grows.
+    """
+    term, total, factors = 1.0, 1.0, k + r
     for j in range(1, r + 1):
         term *= (k + r - j + 1) / j * (blocking_prob / (1.0 - blocking_prob))
         total += term
+        while total > 1e9 and factors > 0:
+            term *= 1.0 - blocking_prob
+            total *= 1.0 - blocking_prob
+            factors -= 1
+    for _ in range(factors):
+        total *= 1.0 - blocking_prob
     return min(total, 1.0)
 
 
