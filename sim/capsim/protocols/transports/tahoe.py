@@ -24,12 +24,13 @@ from capsim.protocols.transports.tcp import (
     receive,
     start_timer,
 )
-from capsim.records import ESTABLISHED, SYN_SENT
+from capsim.records import ACK, ESTABLISHED, SYN_SENT
 
 
 def hear(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
     """Take an acknowledgement: new data as NewReno outside recovery, where this variant always is."""
-    if conn.state == ESTABLISHED and packet.ack == conn.una and conn.una < conn.high:
+    duplicate = packet.kind == ACK and packet.ack == conn.una and conn.una < conn.high
+    if conn.state == ESTABLISHED and duplicate:
         hear_duplicate(params, conn, now_ps)
     else:
         hear_acknowledgement(params, conn, segments, packet, now_ps)
