@@ -147,7 +147,8 @@ class Scheme:
     cite : str
         Paper key or reference.
     known_sizes : bool
-        Whether hosts know that a flow is short when it starts (coding, priority and replication use it).
+        Whether hosts and switches know that a flow is short when it starts (coding, priority, replication and some
+        balancers use it).
     """
 
     name: str
@@ -159,6 +160,11 @@ class Scheme:
     replication: Replication
     cite: str
     known_sizes: bool = True
+
+    def __post_init__(self) -> None:
+        needed = getattr(self.balancer.params, "needs_sizes", False)
+        text = f"{self.name}: its balancer takes flows for long from their first packet, but sizes are not known"
+        require(self.known_sizes or not needed, text)
 
     def with_params(self, **changes: dict[str, Any]) -> "Scheme":
         """Return the same scheme with some parameters changed, given by component.

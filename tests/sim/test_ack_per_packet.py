@@ -169,6 +169,28 @@ def test_units_of_the_window():
     assert result.units["first"].tolist() == [0, 10, 21]
 
 
+def test_optimal_units_are_windows_while_nothing_is_blocked():
+    """Eq. 4 has its minimum at k = 1 for p_B = 0, and nothing would be coded."""
+    coding = {"unit_size": UnitSize.OPTIMAL, "initial_blocking_prob": 0.0, "rtt_factor": 100.0}
+    assert play(30, coding=coding)[0].units["k"].tolist() == [10, 11, 9]
+
+
+def test_unit_is_no_larger_than_what_can_be_in_flight():
+    """Of a receive window of 16 segments an initial window of 40 makes units of 16."""
+    transport = {"initial_window_packets": 40, "max_window_bytes": 16 * MSS}
+    result = one_run(setup_of(LINK, flow_list([(0, 1, 40 * MSS, 0.0)]), "caps", transport=transport))
+    assert result.units["k"].tolist() == [16, 16, 8]
+
+
+def test_unit_larger_than_the_window_is_decoded_once():
+    """A unit of 30, window of 10: all ten are there before the sender hears of one, yet the unit has 20 to come."""
+    result, sent = play(30, coding=TENS | {"fixed_packets": 30, "max_overhead": 0.0})
+    conn, unit = result.conns[0], result.units[0]
+    assert sent["time_ps"][10] == arrival_ps(0) + BACK_PS > arrival_ps(9)
+    assert (len(result.units), unit["k"], conn["units_decoded"]) == (1, 30, 1)
+    assert unit["decoded_ps"] == conn["received_ps"]
+
+
 def test_ceiling_of_one_sixth_is_two_of_ten():
     """p_B = 1/6 is the 10 + 2 of the authors' code, exactly; 3 of 10 would be a rounding error."""
     result, _ = play(10, coding={})
@@ -205,6 +227,14 @@ def test_dark_retransmits_beyond_the_coded_part_in_clear():
         (DATA, 80),
     ]
     assert result.units["k"].sum() == 69
+    assert (result.units["n"] == result.units["k"]).all()  # the last one is closed at 69, r = 0
+
+
+def test_coded_packets_are_as_large_as_the_largest_source():
+    """The last segment has 60 bytes; repair packets, and what is sent again for it, are of 1500 all the same."""
+    base = with_unit_losses(scheme("caps"), UnitLosses(at_node=FAR_SWITCH, unit=0, positions=bits([9, 10, 11, 12])))
+    setup = setup_of(LINK, flow_list([(0, 1, 9 * MSS + 20, 0.0)]), base, coding=TENS, end_ps=10**12)
+    assert sent_by(one_run(setup), setup)["bytes"].tolist() == 9 * [1500] + [60] + 4 * [1500]
 
 
 def test_buffered_units_are_acknowledged_packet_by_packet():

@@ -1,6 +1,6 @@
 """Every registered scheme keeps the contract, and the registry says clearly what is wrong."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 
@@ -34,6 +34,12 @@ def test_unknown_scheme_names_the_known():
 def test_unknown_parameter_names_the_known():
     with pytest.raises(ParameterError, match=r"transport\.mtu is not a parameter of newreno: there are mss_bytes"):
         scheme("ecmp").with_params(transport={"mtu": 1500})
+
+
+@pytest.mark.parametrize("name", ["caps", "caps_ns2"])
+def test_long_from_the_start_needs_known_sizes(name):
+    with pytest.raises(ParameterError, match="but sizes are not known"):
+        replace(scheme(name), known_sizes=False)
 
 
 def test_unknown_component():

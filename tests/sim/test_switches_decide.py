@@ -125,9 +125,9 @@ def test_round_robin_visits_every_port_once():
     assert paths[:5] == paths[5:]
 
 
-@pytest.mark.parametrize("name", ["rps", "caps"])
+@pytest.mark.parametrize("name", ["rps", "caps", "caps_ns2"])
 def test_acknowledgements_can_keep_to_one_port(name):
-    switch, conn = Switch(scheme(name).balancer, spray_acks=False), connection(short=1)
+    switch, conn = Switch(scheme(name).balancer, spray_acks=False, round_robin=False), connection(short=1)
     draws = np.linspace(0.01, 0.99, 20)
     assert len({switch.path(conn, kind=ACK, u0=u0) for u0 in draws}) == 1
     assert {switch.path(conn, u0=u0) for u0 in draws} == {0, 1, 2, 3}

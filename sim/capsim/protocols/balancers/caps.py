@@ -69,6 +69,11 @@ class CapsBalancerParams(SprayParams):
     def __post_init__(self) -> None:
         require(self.mode_period_s >= 1e-12, "balancer.mode_period_s must be at least a picosecond")
 
+    @property
+    def needs_sizes(self) -> bool:
+        """Whether sizes of flows must be known."""
+        return self.long_from == LongFrom.START
+
 
 @inlined
 def update_mode(params: Any, state: Any, now_ps: int) -> None:

@@ -2,14 +2,26 @@
 
 Long flows get paths in the order in which their first packets come to their first switch, and begin again with the
 first path when all are taken. There is no mode and no hash, so no two meet before that. Their acknowledgements take the
-path of the same number. Sizes must be known.
+path of the same number.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
-from capsim.hooks import inlined
-from capsim.protocols.balancers.spray import RPS, sprayed
+from capsim.hooks import Balancer, inlined
+from capsim.protocols.balancers.ecmp import hashed
+from capsim.protocols.balancers.spray import SprayParams, sprayed
+from capsim.records import ACK, SYN_ACK
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnPathsParams(SprayParams):
+    """Parameters of spraying; acknowledgements of a long flow keep to its path in any case."""
+
+    @property
+    def needs_sizes(self) -> bool:
+        """Whether sizes of flows must be known."""
+        return True
 
 
 @inlined
@@ -39,7 +51,16 @@ def choose(
     """Return the flow's own path if it is long, else a sprayed one."""
     if conn.short == 0:
         return own_path(state, switch, conn, len(candidates))
+    if packet.kind in (ACK, SYN_ACK) and not params.spray_acks:
+        return hashed(switch, packet, len(candidates))
     return sprayed(params, state, len(candidates), u0)
 
 
-OWN_PATHS = replace(RPS, name="own_paths", choose=choose, state=(*RPS.state, ("long_flows", "i8")))
+OWN_PATHS = Balancer(
+    name="own_paths",
+    choose=choose,
+    params=OwnPathsParams(),
+    state=(("turn", "i8"), ("long_flows", "i8")),
+    draws=True,
+    reads_queues=False,
+)
