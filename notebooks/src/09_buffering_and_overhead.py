@@ -105,7 +105,8 @@ plt.show()
 # %% [markdown]
 # With an ACK for each packet the sender finds most of what it should send. It stays below $0.43$: a flow begins with
 # $r = 0$, and the packets that are blocked are often those that come when their unit is complete. These are dropped and
-# not acknowledged, so they are missing in $n_L$.
+# not acknowledged, so they are missing in $n_L$. `caps_dark` does the same here: flows of 64 packets are below its
+# border of 69.
 #
 # With an ACK at decoding it sends **no repair packet at all**, though three packets in ten are blocked, and its flows
 # take longer. `caps_ns2` sends more than it was set to, because each retransmission takes a copy along.
@@ -152,8 +153,8 @@ print({u: str(interval) for u, interval in by_size.items()})
 print(f"{live['units_by_rule'].sum()} of {live['units'].sum()} units have the r that the rule gives for the p_B held")
 
 # %% [markdown]
-# So $\eta$ is that of Eq. 7 at the $p_B$ *held*, a little less: with few acknowledgements in a period the estimate is
-# often 0 or 1, and $r$ is at most $k$. At the true $n_L/N$ Eq. 7 asks for much more than is sent.
+# So $\eta$ is about that of Eq. 7 at the $p_B$ *held*. Rounding $r$ up adds a little, and with few acknowledgements in
+# a period the estimate is often 0 or 1, where $r$ is at most $k$. At the true $n_L/N$ Eq. 7 asks for much more.
 
 # %%
 optimal = live[live["unit_size"] == "optimal"]
@@ -185,4 +186,5 @@ assert 0 < by_size["fixed"].value < by_size["optimal"].value
 assert by_size["optimal"].high < asked
 assert (live["units_by_rule"] == live["units"]).all()
 assert verdict, verdict
-assert eta.mean() < at_held.mean() < at_true.mean()
+assert abs(eta.mean() - at_held.mean()) < 0.1 * at_held.mean()
+assert at_held.mean() < 0.6 * at_true.mean()
