@@ -77,3 +77,11 @@ def test_a_lost_first_packet(handshake):
     conn, sent = play(3, once_a=0, transport={"handshake": handshake})
     assert sent["segment"].tolist() == [0, 1, 2, 0]
     assert (conn["timeouts"], conn["cwnd_bytes"]) == (1, 2 * MSS)
+
+
+def test_duplicates_of_what_was_in_flight_start_nothing():
+    """5, 7 and 9 are lost, and 11 always: going back makes three duplicates for 11 too, yet only the timer acts."""
+    conn, _ = play(60, once_a=5, once_b=7, once_c=9, always=11, transport={"max_rto_s": 2e-3})
+    assert conn["una"] == 11
+    assert conn["fast_retransmits"] == 1
+    assert conn["timeouts"] > 1

@@ -55,7 +55,6 @@ def start_again(params: Any, conn: Any) -> None:
     conn.ssthresh_bytes = max(window // 2, 2 * params.mss_bytes)
     conn.cwnd_bytes = params.mss_bytes
     conn.recover = conn.high - 1
-    conn.limited_segments = 0
     conn.next_segment = conn.una
 
 
@@ -65,7 +64,6 @@ def expire(params: Any, conn: Any, segments: Any, now_ps: int) -> int:
         expire_syn(params, conn, now_ps)
     else:
         start_again(params, conn)
-        conn.dup_acks = 0
         back_off(params, conn, now_ps)
     return 0
 
