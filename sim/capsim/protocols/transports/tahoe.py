@@ -42,7 +42,7 @@ def hear_duplicate(params: Any, conn: Any, now_ps: int) -> None:
     """Start again at the third duplicate."""
     conn.dup_acks += 1
     conn.dup_acks_received += 1
-    if conn.dup_acks == params.dup_ack_threshold and conn.una > conn.recover:
+    if conn.dup_acks == params.dup_ack_threshold and conn.una - 1 > conn.recover:
         conn.fast_retransmits += 1
         start_again(params, conn)
         start_timer(conn, now_ps)
