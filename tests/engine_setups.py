@@ -16,14 +16,6 @@ from capsim.state import TRACE_PACKETS, RawRecords, Setup
 
 # How the compiled engine stores queues
 CHAINS = {"head", "tail", "queue_head", "queue_head_ps", "service", "class_head", "class_tail"}
-    "head",
-    "tail",
-    "queue_head",
-    "queue_head_ps",
-    "service",
-    "class_head",
-    "class_tail",
-}  # how the compiled engine stores queues
 SAME_COUNTERS = ("now_ps", "traversals", "open_conns", "units", "unroutable", "in_flight")
 
 LEAF_SPINE = LeafSpine(leaves=3, hosts_per_leaf=3, spines=3, delay_s=2e-6, buffer_packets=12)
@@ -154,15 +146,15 @@ def with_unit_losses(base: Scheme, params: UnitLosses) -> Scheme:
     return replace(base, queue=Queue(name="refuse_of_unit", admit=refuse_of_unit, params=params))
 
 
-def objects(dtype: Any, **values: Any) -> Any:
+def record(dtype: Any, **values: Any) -> Any:
     """Return a record of `dtype`, all 0, with the given fields."""
-    record = slotted(dtype)(np.zeros((), dtype))
+    made = slotted(dtype)(np.zeros((), dtype))
     for name, value in values.items():
-        setattr(record, name, value)
-    return record
+        setattr(made, name, value)
+    return made
 
 
 def params_of(component: Any, **changes: Any) -> Any:
     """Return the parameter record of a component, as the reference engine has it."""
-    record = param_record(replace(component.params, **changes))
-    return slotted(record.dtype)(record[0])
+    made = param_record(replace(component.params, **changes))
+    return slotted(made.dtype)(made[0])

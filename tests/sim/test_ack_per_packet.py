@@ -5,9 +5,9 @@ from engine_setups import (
     Losses,
     UnitLosses,
     flow_list,
-    objects,
     one_run,
     params_of,
+    record,
     sent_by,
     setup_of,
     with_losses,
@@ -76,11 +76,11 @@ class Receiver:
         self.coding, self.transport = params_of(chosen.coding), params_of(chosen.transport)
         self.conn = records.slotted(records.CONNECTION)(made.conns[0])
         self.segments = bytearray(len(made.segments))
-        self.unit = objects(records.UNIT, k=k, n=k + r, first=0, decoded_ps=NONE)
+        self.unit = record(records.UNIT, k=k, n=k + r, first=0, decoded_ps=NONE)
 
     def take(self, position, *, flags=0, now_ps=0):
         """Return the acknowledgement number that a packet causes, or None."""
-        packet = objects(records.PACKET, kind=CODED, unit=0, position=position, flags=flags, segment=0, bytes=1500)
+        packet = record(records.PACKET, kind=CODED, unit=0, position=position, flags=flags, segment=0, bytes=1500)
         if not self.collect(self.coding, self.conn, self.segments, [self.unit], packet, now_ps):
             return None
         assert self.receive(self.transport, self.conn, self.segments, packet, now_ps)

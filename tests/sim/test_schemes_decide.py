@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine_setups import DUMBBELL, PARALLEL, flow_list, objects, one_run, params_of, random_flows, setup_of
+from engine_setups import DUMBBELL, PARALLEL, flow_list, one_run, params_of, random_flows, record, setup_of
 
 from capsim import records
 from capsim.engines import run
@@ -57,10 +57,10 @@ def test_ecmp_keeps_a_flow_on_its_path_and_spreads_flows():
 
 
 def test_priority_pushes_out_the_last_long_packet():
-    port = objects(records.PORT, limit_packets=4, limit_bytes=-1)
+    port = record(records.PORT, limit_packets=4, limit_bytes=-1)
     ask = PRIORITY.admit
     params = params_of(PRIORITY)
-    high, low = (objects(records.PACKET, priority=level, bytes=1500) for level in (0, 1))
+    high, low = (record(records.PACKET, priority=level, bytes=1500) for level in (0, 1))
     assert [ask(params, port, packet, 3, 4500) for packet in (high, low)] == [ACCEPT, ACCEPT]
     assert [ask(params, port, packet, 4, 6000) for packet in (high, low)] == [PUSH_OUT, REFUSE]
     kind = Dumbbell(hosts_per_side=2, host_rate_bps=10e9, buffer_packets=8)
@@ -81,10 +81,10 @@ def test_short_flow_overtakes_under_priority():
 
 
 def test_ecn_marks_at_the_threshold():
-    port = objects(records.PORT, limit_packets=100, limit_bytes=-1)
+    port = record(records.PORT, limit_packets=100, limit_bytes=-1)
     params = params_of(ECN)
-    capable = objects(records.PACKET, flags=ECN_CAPABLE, bytes=1500)
-    other = objects(records.PACKET, flags=0, bytes=40, kind=ACK)
+    capable = record(records.PACKET, flags=ECN_CAPABLE, bytes=1500)
+    other = record(records.PACKET, flags=0, bytes=40, kind=ACK)
     verdicts = [ECN.admit(params, port, capable, queue, 0) for queue in (0, 19, 20, 99, 100)]
     assert verdicts == [ACCEPT, ACCEPT, MARK, MARK, REFUSE]
     assert ECN.admit(params, port, other, 50, 0) == ACCEPT

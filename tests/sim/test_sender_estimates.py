@@ -5,7 +5,7 @@ from math import ceil
 
 import numpy as np
 import pytest
-from engine_setups import objects, params_of
+from engine_setups import params_of, record
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,11 +35,11 @@ class Sender:
     def __init__(self, **changes):
         coding = scheme("caps").coding
         self.observe, self.params = coding.observe, params_of(coding, **changes)
-        self.estimator, self.conn = objects(records.ESTIMATOR), objects(records.CONNECTION)
+        self.estimator, self.conn = record(records.ESTIMATOR), record(records.CONNECTION)
 
     def hear(self, now_us, rtt_us, *, kind=ACK, flags=0):
         sent_ps = round((now_us - rtt_us) * 1e6)
-        packet = objects(records.PACKET, kind=kind, flags=flags, sent_ps=sent_ps)
+        packet = record(records.PACKET, kind=kind, flags=flags, sent_ps=sent_ps)
         self.observe(self.params, self.conn, self.estimator, packet, round(now_us * 1e6))
 
     def blocking_prob(self, now_us):
