@@ -17,6 +17,7 @@ from capsim.engines.memory import (
     port_at,
     switch_at,
 )
+from capsim.hooks import FOLLOW, KEEP, PASS
 from capsim.randomness import MASK, draw
 from capsim.records import ACK, CLOSED, CODED, DATA, NO_ROUTE, NONE, SYN_ACK
 
@@ -71,9 +72,14 @@ def pump(w: Any, c: int, now_ps: int) -> None:
     conn = conn_at(w.conns, c)
     number = take_packet(w)
     while calls.send(w, conn, packet_at(w.packets, number), now_ps):
-        if not conn.coded or not calls.accept(w, conn, packet_at(w.packets, number), now_ps):
+        verdict = PASS
+        if conn.coded:
+            verdict = calls.accept(w, conn, packet_at(w.packets, number), now_ps)
+        if verdict != KEEP:
             launch(w, c, number, now_ps)
             number = take_packet(w)
+        if verdict == FOLLOW:
+            pump_coded(w, c, now_ps)
     free_packet(w, number)
     if conn.coded:
         pump_coded(w, c, now_ps)
