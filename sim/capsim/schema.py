@@ -2,8 +2,8 @@
 
 Every Parquet file carries the meaning beside each column. A missing time or ratio is NaN.
 
-Counters of a flow are summed over its connections. A replicated flow is complete when the first of them, the winner, is,
-so they include what the other did, also afterwards; ``winner_timeouts`` does not.
+Counters of a flow are summed over its connections. A replicated flow is complete when the first of them is (the
+winner), so they include what the other did, also afterwards; ``winner_timeouts`` does not.
 """
 
 FLOWS = {
