@@ -27,7 +27,7 @@ import numpy as np
 NONE = -1  # no packet, no port, no time
 
 # Packet kinds (PACKET.kind)
-DATA, ACK, SYN, SYN_ACK, CODED = 0, 1, 2, 3, 4
+DATA, ACK, SYN, SYN_ACK, CODED, HANDSHAKE_ACK = 0, 1, 2, 3, 4, 5  # the last: of the SYN-ACK
 
 # Packet flags (PACKET.flags)
 RETRANSMITTED = 1  # Karn: neither this packet nor its acknowledgement gives an RTT sample
@@ -36,7 +36,7 @@ CONGESTION_EXPERIENCED = 4
 ECN_ECHO = 8
 
 # Connection states (CONNECTION.state)
-IDLE, SYN_SENT, ESTABLISHED, CLOSED = 0, 1, 2, 3
+IDLE, SYN_SENT, ESTABLISHED, CLOSED, SYN_ANSWERED = 0, 1, 2, 3, 4
 
 # Flags of one segment in a connection's ring (one byte each)
 RECEIVED = 1  # at the receiver, above the cumulative acknowledgement
@@ -157,12 +157,14 @@ CONNECTION = np.dtype(
         ("pipe_packets", "i8"),  # RFC 6675: Pipe
         ("lost_below", "i8"),  # RFC 6675: what is below and not SACKed is lost
         ("high_sacked", "i8"),
+        ("rescued", "i8"),  # RFC 6675: RescueRxt, in segments
         ("srtt_ps", "i8"),
         ("rttvar_ps", "i8"),
         ("rto_ps", "i8"),
         ("alpha", "f8"),  # DCTCP: estimate of the marked fraction
         ("acked_bytes", "i8"),  # DCTCP: in this observation window
         ("marked_bytes", "i8"),
+        ("early_bytes", "i8"),  # DCTCP: counted when a duplicate ACK told of them, not yet acknowledged
         ("window_end", "i8"),
         ("reduced_until", "i8"),
         # -- receiver

@@ -83,6 +83,9 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Bytes that each packet takes on a link beyond its own (preamble, gap, framing).
     count_in_service : bool
         Whether a queue limit or ECN threshold counts the packet being sent.
+    host_jitter_s : float
+        Each packet waits a uniform time below this before its host begins to send it (ns-2: ``overhead_``), in
+        seconds. 0: all hosts share one perfect clock, as in ns-3.
     probes : Probes, optional
         What is sampled.
     trace : str
@@ -103,6 +106,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     warm_up_s: Time = 0.0
     link_bytes: Annotated[int, Meta(ge=0, le=10_000)] = 0
     count_in_service: bool = False
+    host_jitter_s: Annotated[float, Meta(ge=0, le=1)] = 0.0
     probes: Probes | None = None
     trace: Literal["off", "drops", "packets"] = "off"
     compare: Comparison | None = None

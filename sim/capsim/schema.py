@@ -91,7 +91,7 @@ TRACE = {
     "port": "port name",
     "flow": "flow",
     "connection": "connection",
-    "packet": "data, ack, syn, syn-ack or coded",
+    "packet": "data, ack, syn, syn-ack, coded or handshake-ack (the third packet of a handshake)",
     "flags": "sum of 1 = retransmitted, 2 = ECN capable, 4 = congestion experienced, 8 = ECN echo",
     "segment": "sequence number in segments; of a coded packet, its unit's first segment",
     "ack": "next segment expected",

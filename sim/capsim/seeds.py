@@ -19,6 +19,8 @@ class Purpose(IntEnum):
     HOST_ORDER = 4
     HASHES = 5
     SPRAYING = 6
+    TIES = 7
+    HOST_JITTER = 8
 
 
 def sequence(seed: int, purpose: Purpose, *, entry: int = 0) -> np.random.SeedSequence:

@@ -14,7 +14,7 @@ from capsim.randomness import key
 from capsim.records import NONE
 
 # Purposes of random numbers (randomness.key); each has its own streams
-SWITCH_HASH, SPRAYING, DATA_HASH, ACK_HASH = 1, 2, 3, 4
+SWITCH_HASH, SPRAYING, DATA_HASH, ACK_HASH, TIES, JITTER = 1, 2, 3, 4, 5, 6
 
 Table = np.ndarray[Any, Any]
 
@@ -34,14 +34,17 @@ class Setup:
         Transfers, in order of start.
     scheme : Scheme
         What hosts and switches do.
-    hash_seed, spray_seed : int
-        0 to 2**63 - 1: seeds of the switches' hashes and of their uniform numbers.
+    hash_seed, spray_seed, tie_seed, jitter_seed : int
+        0 to 2**63 - 1: seeds of the switches' hashes, of their uniform numbers, of the order of events at one time
+        (:func:`capsim.engines.events.place`) and of the hosts' delays.
     end_ps : int
         Nothing after this time is simulated; a run also ends when every connection has finished.
     link_bytes : int
         Bytes that each packet takes on a link beyond its own (preamble, gap, framing); queues do not count them.
     count_in_service : bool
         Whether a queue limit or ECN threshold counts the packet being sent. ns-2 and ns-3 do not count it.
+    host_jitter_ps : int
+        Each packet waits a uniform time below this before its host begins to send it; 0 for none.
     trace : int
         TRACE_OFF, TRACE_DROPS or TRACE_PACKETS.
     probe_ps : int
@@ -55,9 +58,12 @@ class Setup:
     scheme: Scheme
     hash_seed: int = 1
     spray_seed: int = 2
+    tie_seed: int = 3
+    jitter_seed: int = 4
     end_ps: int = 10**12
     link_bytes: int = 0
     count_in_service: bool = False
+    host_jitter_ps: int = 0
     trace: int = TRACE_OFF
     probe_ps: int = 0
     probe_ports: tuple[int, ...] = ()
@@ -108,6 +114,8 @@ class Tables:
     epoch_ps: Table
     port_up: Table  # (epochs, ports)
     params: dict[str, Table] = field(default_factory=dict)  # by component
+    tie_seed: int = 0  # 32 bits each
+    jitter_seed: int = 0
     margin: int = 0  # packets that one event may create at most
 
     def finished(self) -> RawRecords:
@@ -158,6 +166,8 @@ def tables(setup: Setup) -> Tables:
         epoch_ps=np.array([epoch.time_ps for epoch in fabric.epochs], np.int64),
         port_up=np.stack([epoch.port_up for epoch in fabric.epochs]),
         params=params,
+        tie_seed=key(setup.tie_seed, TIES, 0),
+        jitter_seed=key(setup.jitter_seed, JITTER, 0),
         # A window of data, its repair packets, the replies to one decoded unit, and start-up.
         margin=int((3 + getattr(scheme.coding.params, "max_overhead", 0)) * window) + 16,
     )

@@ -30,7 +30,7 @@ SUMMED = (
     "packets_marked",
 )
 Columns = dict[str, Any]
-KINDS = ("data", "ack", "syn", "syn-ack", "coded")
+KINDS = ("data", "ack", "syn", "syn-ack", "coded", "handshake-ack")
 EVENTS = ("enqueued", "dropped", "arrived")
 REASONS = ("", "queue full", "evicted", "link down", "no route")
 PS_PER_NS = 1000

@@ -12,6 +12,7 @@ from capsim.fabric.wiring import LinkChange
 from capsim.protocols.coding.block import UnitSize
 from capsim.protocols.coding.blocking import Rounding, Threshold
 from capsim.protocols.coding.decoder import Release
+from capsim.protocols.transports.tcp import SsthreshFrom
 from capsim.registry import schemes
 
 FABRICS = {"leaf-spine": LEAF_SPINE, "fat-tree": FAT_TREE, "parallel-paths": PARALLEL, "dumbbell": DUMBBELL}
@@ -19,6 +20,12 @@ BUSY = {name: (kind, random_flows(kind.build().n_hosts, n_flows=24, rng=7)) for 
 
 VARIANTS = {
     "handshake": ("ecmp", {"transport": {"handshake": True}}),
+    "handshake without a third packet": ("sack", {"transport": {"handshake": True, "handshake_ack": False}}),
+    "pre-opened, backed-off RTO kept": ("ecmp", {"transport": {"initial_rtt_s": 30e-6, "keep_backoff": True}}),
+    "ssthresh from pipe, NewReno": ("rps", {"transport": {"ssthresh_from": SsthreshFrom.PIPE, "full_ack_option": 2}}),
+    "ssthresh from pipe, SACK": ("sack", {"transport": {"ssthresh_from": SsthreshFrom.PIPE, "rescue": False}}),
+    "head again at partial ACKs": ("sack", {"transport": {"resend_at_partial_ack": True, "sack_block_bytes": 0}}),
+    "ECN-capable ACKs": ("dctcp_sack", {"transport": {"ecn_acks": True}, "queue": {"threshold_packets": 4}}),
     "initial window of one": ("rps", {"transport": {"initial_window_packets": 1, "initial_ssthresh_bytes": 65_535}}),
     "no limited transmit": ("rps", {"transport": {"limited_transmit": False, "dup_ack_threshold": 2}}),
     "small receive window": ("ecmp", {"transport": {"max_window_bytes": 9_000}}),

@@ -6,10 +6,10 @@ from capsmodel.experiments.measurements.behind_long_flow import run_behind_long_
 
 
 def test_a_short_flow_alone_takes_a_handshake_and_ten_packets() -> None:
-    """Four links of 1 ms and 50 Mbps: SYN and answer of 40 bytes, then 1500 bytes stored and forwarded."""
+    """Four links of 1 ms and 50 Mbps: SYN, answer and third acknowledgement of 40 bytes, then 1500 bytes each."""
     flows = run_behind_long_flow(copies=1, long_flow=False, short_flows=3, seed=2).flows
     syn_s, packet_s, links = 40 * 8 / 50e6, 1500 * 8 / 50e6, 4
-    expected_s = 2 * links * (syn_s + 1e-3) + links * 1e-3 + (10 + links - 1) * packet_s
+    expected_s = 2 * links * (syn_s + 1e-3) + syn_s + links * 1e-3 + (10 + links - 1) * packet_s
     assert flows["fct_s"].to_list() == pytest.approx([expected_s] * 3, rel=1e-9)
 
 

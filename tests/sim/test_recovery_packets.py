@@ -87,11 +87,12 @@ def test_timeouts_double_up_to_the_maximum():
     assert (sent["time_ps"][:6] / 10**9).tolist() == [0, 2, 6, 14, 24, 34]
 
 
-def test_karn_no_sample_from_a_retransmission():
-    conn, sent = play(1, once_a=0)
+@pytest.mark.parametrize(("keep_backoff", "rto_ms"), [(True, 4), (False, 2)])
+def test_karn_no_sample_from_a_retransmission(keep_backoff, rto_ms):
+    conn, sent = play(1, once_a=0, transport={"keep_backoff": keep_backoff})
     assert sent["time_ps"].tolist() == [0, 2 * 10**9]
     assert conn["srtt_ps"] == 0
-    assert conn["rto_ps"] == 4 * 10**9  # still backed off
+    assert conn["rto_ps"] == rto_ms * 10**9
     assert conn["timeouts"] == 1
 
 

@@ -108,11 +108,14 @@ def test_rounds_of_slow_start():
         assert acked_s == pytest.approx(6e-3 * len(rounds(50, window)), rel=0.01)
 
 
-def test_handshake_costs_one_round_trip():
+@pytest.mark.parametrize(("handshake_ack", "syn_bytes"), [(False, 40), (True, 40), (True, 60)])
+def test_handshake_costs_one_round_trip_and_its_last_acknowledgement(handshake_ack, syn_bytes):
     kind = Dumbbell(hosts_per_side=1, rate_bps=1e9, delay_s=10e-6)
+    opening = {"handshake": True, "handshake_ack": handshake_ack, "syn_bytes": syn_bytes}
     plain, shaken = (
-        one_run(setup_of(kind, flow_list([(0, 1, 5000, 0.0)]), transport={"handshake": handshake})).flows[0]
-        for handshake in (False, True)
+        one_run(setup_of(kind, flow_list([(0, 1, 5000, 0.0)]), transport=transport)).flows[0]
+        for transport in ({}, opening)
     )
-    one_way_ps = 3 * (serialisation_ps(ACK, 10**9) + 10_000_000)
-    assert shaken["received_ps"] - plain["received_ps"] == 2 * one_way_ps
+    one_way_ps = 3 * (serialisation_ps(syn_bytes, 10**9) + 10_000_000)
+    third_ps = handshake_ack * serialisation_ps(ACK, 10**9)
+    assert shaken["received_ps"] - plain["received_ps"] == 2 * one_way_ps + third_ps

@@ -12,6 +12,7 @@ import numpy as np
 from numba import types
 
 from capsim.engines import jit, loop
+from capsim.engines.events import KIND_BITS
 from capsim.engines.jit import record_type
 from capsim.engines.links import NEVER, drain
 from capsim.engines.memory import NODE, NUMBERS, TABLES, WORLD, counters_at, port_at
@@ -21,11 +22,12 @@ from capsim.state import RawRecords, Setup, Table, Tables, tables
 CHUNK_EVENTS = 2_000_000  # about a quarter of a second; between chunks Python sees Ctrl-C
 
 
-def _tree(leaves: int) -> Table:
-    """Return a tournament tree of which no entity has an event."""
+def _tree(entities: Table) -> Table:
+    """Return a tournament tree over `entities`, a power of two of them, none of which has an event."""
+    leaves = len(entities)
     tree = np.zeros(2 * leaves, NODE)
     tree["time_ps"] = NEVER
-    tree["entity"][leaves:] = np.arange(leaves)
+    tree["entity"][leaves:] = entities
     for node in range(leaves - 1, 0, -1):
         tree["entity"][node] = tree["entity"][2 * node]
     return tree
@@ -53,9 +55,10 @@ class World:
         self.point("probe_ports", np.array(setup.probe_ports, np.int64))
         self.point("probe_conns", np.array(setup.probe_conns, np.int64))
         self.point("host_port", setup.fabric.host_port.astype(np.int64))
-        self.point("arrive_tree", _tree(ports))
-        self.point("depart_tree", _tree(ports))
-        self.point("timer_tree", _tree(timers))
+        self.point("arrive_tree", _tree(np.arange(ports)))
+        self.point("depart_tree", _tree(np.arange(ports)))
+        conns = np.arange(timers // 2)
+        self.point("timer_tree", _tree(np.concatenate([conns, conns + (1 << KIND_BITS)])))  # RTO, then flush timers
         self.hooks = compiled_hooks(setup.scheme, made.params, made.balancer_state.dtype)
         self.set_numbers(**{name: hook.address for name, hook in self.hooks.items()})
 
@@ -119,6 +122,9 @@ def _numbers(setup: Setup, made: Tables) -> dict[str, int]:
         "margin": made.margin,
         "probe_ps": setup.probe_ps,
         "abort_losers": scheme.replication.abort_losers,
+        "tie_seed": made.tie_seed,
+        "host_jitter_ps": setup.host_jitter_ps,
+        "jitter_seed": made.jitter_seed,
     }
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from capsim.engines import calls
+from capsim.engines.events import KIND_BITS
 from capsim.engines.jit import inline_into_hooks, kernel
 from capsim.engines.links import NEVER, drain, drop, enqueue, free_packet, set_time, take_packet
 from capsim.engines.memory import (
@@ -16,7 +17,7 @@ from capsim.engines.memory import (
     port_at,
     switch_at,
 )
-from capsim.randomness import uniform
+from capsim.randomness import MASK, uniform
 from capsim.records import ACK, CLOSED, CODED, DATA, NO_ROUTE, NONE, SYN_ACK
 
 inline_into_hooks(uniform)
@@ -97,23 +98,22 @@ def set_timers(w: Any, c: int) -> None:
     conn = conn_at(w.conns, c)
     half = w.timer_leaves // 2
     if conn.timer_ps != NONE and conn.timer_ps < node_at(w.timer_tree, w.timer_leaves + c).time_ps:
-        set_time(w.timer_tree, w.timer_leaves, c, conn.timer_ps)
+        set_time(w, w.timer_tree, w.timer_leaves, c, conn.timer_ps)
     if conn.flush_ps != NONE and conn.flush_ps < node_at(w.timer_tree, w.timer_leaves + half + c).time_ps:
-        set_time(w.timer_tree, w.timer_leaves, half + c, conn.flush_ps)
+        set_time(w, w.timer_tree, w.timer_leaves, half + c, conn.flush_ps)
 
 
 @kernel
 def timer(w: Any, entity: int, now_ps: int) -> None:
     """Fire a timer, or set it anew if its deadline has moved."""
-    half = w.timer_leaves // 2
-    flush = entity >= half
-    c = entity - half if flush else entity
+    flush, c = entity >> KIND_BITS, entity & MASK
+    leaf = c + w.timer_leaves // 2 if flush else c
     conn = conn_at(w.conns, c)
     deadline_ps = conn.flush_ps if flush else conn.timer_ps
-    set_time(w.timer_tree, w.timer_leaves, entity, NEVER if deadline_ps == NONE else deadline_ps)
+    set_time(w, w.timer_tree, w.timer_leaves, leaf, NEVER if deadline_ps == NONE else deadline_ps)
     if deadline_ps != now_ps:
         return
-    set_time(w.timer_tree, w.timer_leaves, entity, NEVER)
+    set_time(w, w.timer_tree, w.timer_leaves, leaf, NEVER)
     if flush:
         pump_coded(w, c, now_ps)
         set_timers(w, c)

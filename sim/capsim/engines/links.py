@@ -1,8 +1,8 @@
 """The compiled engine, part 1: event trees, the packet pool, ports.
 
 **Events.** Every entity (port, connection) has at most one pending event of each kind, so the pending events of a kind
-are a tournament tree over entities: node 1 holds the earliest time and its entity, of equal times the left one, which
-is the one with the smaller number. No key is packed and none can overflow.
+are a tournament tree over entities: node 1 holds the earliest time and its entity, of equal times the one that
+:func:`capsim.engines.events.place` puts first. No key is packed and none can overflow.
 
 **FIFO ports.** The departure of a packet is known when it is accepted: all that is ahead of it must be sent. So the
 queue and the packets on the wire are one chain in order of arrival at the far end, with one event for its head; what
@@ -14,7 +14,9 @@ has left the queue meanwhile is found when the port is next looked at (:func:`dr
 from typing import Any
 
 from capsim.engines.calls import admit
-from capsim.engines.jit import kernel
+from capsim.engines.events import place
+from capsim.engines.host_jitter import send_delay_ps
+from capsim.engines.jit import inline_into_hooks, kernel
 from capsim.engines.memory import conn_at, counters_at, node_at, packet_at, port_at, trace_at
 from capsim.hooks import MARK, PUSH_OUT, REFUSE
 from capsim.records import (
@@ -28,18 +30,29 @@ from capsim.records import (
 )
 from capsim.state import TRACE_DROPS, TRACE_PACKETS
 
+inline_into_hooks(place)
+inline_into_hooks(send_delay_ps)
+
 NEVER = 2**62
 
 
 @kernel
-def set_time(tree: int, leaves: int, entity: int, time_ps: int) -> None:
-    """Set the time of the pending event of `entity` and replay its matches up to the root."""
-    index = leaves + entity
+def precedes(seed: int, node: Any, other: Any) -> bool:
+    """Return whether the event of `node` comes before that of `other`, which has the same time."""
+    return place(seed, node.time_ps, node.entity) < place(seed, other.time_ps, other.entity)
+
+
+@kernel
+def set_time(w: Any, tree: int, leaves: int, leaf: int, time_ps: int) -> None:
+    """Set the time of the pending event at `leaf` of a tree and replay its matches up to the root."""
+    index = leaves + leaf
     node_at(tree, index).time_ps = time_ps
     while index > 1:
         index >>= 1
         left, right, node = node_at(tree, 2 * index), node_at(tree, 2 * index + 1), node_at(tree, index)
         right_wins = right.time_ps < left.time_ps
+        if right.time_ps == left.time_ps and right.time_ps != NEVER:
+            right_wins = precedes(w.tie_seed, right, left)
         node.time_ps = right.time_ps if right_wins else left.time_ps
         node.entity = right.entity if right_wins else left.entity
 
@@ -142,16 +155,25 @@ def put_on_wire(w: Any, p: int, port: Any, number: int, packet: Any, arrive_ps: 
     packet.next = NONE
     if port.head == NONE:
         port.head = number
-        set_time(w.arrive_tree, w.arrive_leaves, p, arrive_ps)
+        set_time(w, w.arrive_tree, w.arrive_leaves, p, arrive_ps)
     else:
         packet_at(w.packets, port.tail).next = number
     port.tail = number
 
 
 @kernel
+def ready_ps(w: Any, p: int, port: Any, packet: Any, count: int) -> int:
+    """Return when the packet, sent as number `count` by this port, may leave at the earliest."""
+    if w.host_jitter_ps == 0 or port.from_node >= w.n_hosts:
+        return packet.enqueue_ps
+    return packet.enqueue_ps + send_delay_ps(w.host_jitter_ps, w.jitter_seed, p, count)
+
+
+@kernel
 def join_fifo(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
     """Accept a packet at a FIFO port: its departure is known at once."""
-    port.free_ps = max(port.free_ps, now_ps) + transmission_ps(w, port, packet)
+    begin_ps = ready_ps(w, p, port, packet, port.packets_out + port.queue_packets - 1)
+    port.free_ps = max(port.free_ps, begin_ps) + transmission_ps(w, port, packet)
     if port.queue_head == NONE:
         port.queue_head = number
     put_on_wire(w, p, port, number, packet, port.free_ps + port.delay_ps)
@@ -174,7 +196,8 @@ def unlink(w: Any, port: Any, number: int, packet: Any) -> None:
 @kernel
 def join_class(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
     """Accept a packet at a strict-priority port."""
-    port.free_ps = max(port.free_ps, now_ps) + transmission_ps(w, port, packet)
+    begin_ps = ready_ps(w, p, port, packet, port.packets_out + port.queue_packets - 1)
+    port.free_ps = max(port.free_ps, begin_ps) + transmission_ps(w, port, packet)
     if port.service == NONE:
         serve(w, p, port, number, packet, now_ps)
         return
@@ -192,7 +215,8 @@ def join_class(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int)
 def serve(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
     """Begin to send a packet."""
     port.service = number
-    set_time(w.depart_tree, w.depart_leaves, p, now_ps + transmission_ps(w, port, packet))
+    begin_ps = max(now_ps, ready_ps(w, p, port, packet, port.packets_out))
+    set_time(w, w.depart_tree, w.depart_leaves, p, begin_ps + transmission_ps(w, port, packet))
 
 
 @kernel
@@ -208,7 +232,7 @@ def depart(w: Any, p: int, now_ps: int) -> None:
         following = port.class_head[1]
     if following == NONE:
         port.service = NONE
-        set_time(w.depart_tree, w.depart_leaves, p, NEVER)
+        set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
     else:
         unlink(w, port, following, packet_at(w.packets, following))
         serve(w, p, port, following, packet_at(w.packets, following), now_ps)
@@ -287,9 +311,9 @@ def leave_wire(w: Any, p: int, port: Any, now_ps: int) -> int:
     port.head = packet.next
     if port.head == NONE:
         port.tail = NONE
-        set_time(w.arrive_tree, w.arrive_leaves, p, NEVER)
+        set_time(w, w.arrive_tree, w.arrive_leaves, p, NEVER)
     else:
-        set_time(w.arrive_tree, w.arrive_leaves, p, packet_at(w.packets, port.head).arrive_ps)
+        set_time(w, w.arrive_tree, w.arrive_leaves, p, packet_at(w.packets, port.head).arrive_ps)
     port.packets_arrived += 1
     counters_at(w.counters, 0).traversals += 1
     return number
@@ -311,7 +335,7 @@ def fail_fifo(w: Any, p: int, port: Any, now_ps: int) -> None:
     port.tail = last
     if last == NONE:
         port.head = NONE
-        set_time(w.arrive_tree, w.arrive_leaves, p, NEVER)
+        set_time(w, w.arrive_tree, w.arrive_leaves, p, NEVER)
     port.queue_head = NONE
     while number != NONE:
         following = packet_at(w.packets, number).next
@@ -329,7 +353,7 @@ def fail_classes(w: Any, p: int, port: Any, now_ps: int) -> None:
     forget(w, port, packet_at(w.packets, port.service))
     drop(w, p, port.service, LINK_DOWN, now_ps)
     port.service = NONE
-    set_time(w.depart_tree, w.depart_leaves, p, NEVER)
+    set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
     for level in range(2):
         while port.class_head[level] != NONE:
             number = port.class_head[level]

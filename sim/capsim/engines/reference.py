@@ -147,6 +147,7 @@ class Network(Records):
         super().__init__(setup)
         self.progress: Callable[[int], None] | None = None
         self.env = Environment(0)
+        self.env.tie_seed = self.made.tie_seed
         self.done = self.env.event()
         self.armed: dict[tuple[int, int], int] = {}
         self.epoch = 0

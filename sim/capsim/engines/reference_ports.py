@@ -9,6 +9,7 @@ import simpy
 
 from capsim.clock import serialisation_ps
 from capsim.engines.events import ARRIVE, DEPART, priority
+from capsim.engines.host_jitter import send_delay_ps
 from capsim.hooks import MARK, PUSH_OUT, REFUSE
 from capsim.records import CONGESTION_EXPERIENCED, ENQUEUED, EVICTED, LINK_DOWN, QUEUE_FULL
 from capsim.state import TRACE_PACKETS
@@ -23,6 +24,7 @@ class Environment(simpy.Environment):
     """SimPy's, with whole picoseconds, counting the events that have a kind."""
 
     events = 0
+    tie_seed = 0
 
     @property
     def now(self) -> int:
@@ -37,7 +39,8 @@ class At(simpy.Event):
         # As simpy.Timeout does it: the event has a value from the beginning.
         env.events += 1
         self.env, self.callbacks, self._ok, self._value = env, [], True, None
-        env.schedule(self, priority(kind, entity), time_ps - env.now)  # type: ignore[arg-type]  # any int will do
+        order = priority(kind, entity, time_ps=time_ps, seed=env.tie_seed)
+        env.schedule(self, order, time_ps - env.now)  # type: ignore[arg-type]  # any int will do
 
     def then(self, action: Callable[..., Any], *args: Any) -> None:
         """Call `action` when the event happens."""
@@ -63,7 +66,8 @@ class Port:
                 yield self.work
             packet = self.in_service
             try:
-                yield At(self.env, self.env.now + self.transmission_ps(packet), DEPART, self.number)
+                begin_ps = max(self.env.now, self.ready_ps(packet, self.record.packets_out))
+                yield At(self.env, begin_ps + self.transmission_ps(packet), DEPART, self.number)
             except simpy.Interrupt:  # the link has failed
                 continue
             self.leave_queue(packet)
@@ -81,6 +85,13 @@ class Port:
     def transmission_ps(self, packet: Any) -> int:
         """Return the time that the packet occupies the link."""
         return link_time_ps(packet.bytes + self.setup.link_bytes, self.record.rate_bps)
+
+    def ready_ps(self, packet: Any, count: int) -> int:
+        """Return when the packet, sent as number `count` by this port, may leave at the earliest."""
+        jitter_ps, enqueue_ps = self.setup.host_jitter_ps, int(packet.enqueue_ps)
+        if jitter_ps == 0 or self.record.from_node >= self.setup.fabric.n_hosts:
+            return enqueue_ps
+        return enqueue_ps + send_delay_ps(jitter_ps, self.network.made.jitter_seed, self.number, count)
 
     def leave_queue(self, packet: Any) -> None:
         """Count a packet that has been sent."""
@@ -126,7 +137,8 @@ class Port:
         port.queue_bytes += packet.bytes
         port.max_queue_packets = max(port.max_queue_packets, port.queue_packets)
         port.max_queue_bytes = max(port.max_queue_bytes, port.queue_bytes)
-        port.free_ps = max(port.free_ps, self.env.now) + self.transmission_ps(packet)
+        begin_ps = self.ready_ps(packet, port.packets_out + port.queue_packets - 1)
+        port.free_ps = max(port.free_ps, begin_ps) + self.transmission_ps(packet)
         if self.in_service is None:
             self.in_service = packet
             self.work.succeed()

@@ -7,17 +7,21 @@ estimate of marked fraction  alpha  ``conn.alpha``    RFC 8257, 3.3
 weight of a new observation  g      ``ewma_gain``     RFC 8257, 3.3
 ============================ ====== ================= ==================
 
-Losses are repaired as NewReno does (RFC 8257, section 3.5).
+Losses are repaired and answered as by NewReno, or by SACK (RFC 8257, section 3.5). A window of data is answered once,
+be it by a loss or by a mark (RFC 3168, section 6.1.2). The fraction counts bytes as they arrive, as Linux does: a
+duplicate acknowledgement tells of one segment, so marks echoed during recovery count for the window they belong to.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 from capsim.hooks import Transport, inlined
-from capsim.protocols.transports import newreno
-from capsim.protocols.transports.newreno import hear_acknowledgement
+from capsim.protocols.transports import newreno, sack
+from capsim.protocols.transports.newreno import hear_acknowledgement as hear_as_newreno
+from capsim.protocols.transports.sack import SackParams
+from capsim.protocols.transports.sack import hear_acknowledgement as hear_as_sack
 from capsim.protocols.transports.tcp import TcpParams, open_connection, receive
-from capsim.records import ECN_ECHO, ESTABLISHED
+from capsim.records import ACK, ECN_ECHO, ESTABLISHED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +41,11 @@ class DctcpParams(TcpParams):
     initial_alpha: float = 1.0
 
 
+@dataclass(frozen=True, kw_only=True)
+class DctcpSackParams(DctcpParams, SackParams):
+    """Parameters of DCTCP, and of selective acknowledgement."""
+
+
 def open_(params: Any, conn: Any, now_ps: int) -> int:
     """Start a connection."""
     open_dctcp(params, conn, now_ps)
@@ -51,24 +60,59 @@ def open_dctcp(params: Any, conn: Any, now_ps: int) -> None:
 
 
 def hear(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
-    """Count marks, then act as NewReno, then cut the window at most once per window."""
-    una = conn.una
-    limit = conn.cwnd_bytes
-    hear_acknowledgement(params, conn, segments, packet, now_ps)
-    if conn.state == ESTABLISHED and conn.una > una:
-        _observe(params, conn, packet, (conn.una - una) * params.mss_bytes)
-        if packet.flags & ECN_ECHO or conn.una <= conn.reduced_until:
-            _reduce(params, conn, packet, limit)
+    """Act as NewReno, then count marks, then cut the window at most once per window."""
+    una, limit = conn.una, conn.cwnd_bytes
+    hear_as_newreno(params, conn, segments, packet, now_ps)
+    react(params, conn, packet, una, limit)
+    return 0
+
+
+def hear_over_sack(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
+    """Act as SACK, then count marks, then cut the window at most once per window."""
+    una, limit = conn.una, conn.cwnd_bytes
+    hear_as_sack(params, conn, segments, packet, now_ps)
+    react(params, conn, packet, una, limit)
     return 0
 
 
 @inlined
-def _observe(params: Any, conn: Any, packet: Any, acked_bytes: int) -> None:
-    """Update alpha when the observation window ends (RFC 8257, section 3.3)."""
-    conn.acked_bytes += acked_bytes
+def react(params: Any, conn: Any, packet: Any, una: int, limit: int) -> None:
+    """Count what the acknowledgement tells of, and answer a mark; before it came, segment `una` was the first missing.
+
+    A mark of the window in which a loss was found (up to `recover`) is not answered again.
+    """
+    if conn.state != ESTABLISHED or packet.kind != ACK:
+        return
+    _count(params, conn, packet, una)
+    if conn.una > una:
+        _close_window(params, conn)
+    if conn.una > conn.recover and (packet.flags & ECN_ECHO or conn.una <= conn.reduced_until):
+        _reduce(params, conn, limit)
+
+
+@inlined
+def _count(params: Any, conn: Any, packet: Any, una: int) -> None:
+    """Count the bytes that this acknowledgement is the first to tell of."""
+    arrived = params.mss_bytes
+    if conn.una > una:
+        acked = (conn.una - una) * params.mss_bytes
+        arrived = max(acked - conn.early_bytes, 0)
+        conn.early_bytes = max(conn.early_bytes - acked, 0)
+    elif packet.ack == una and una < conn.high:
+        conn.early_bytes += arrived
+    else:
+        return
+    conn.acked_bytes += arrived
     if packet.flags & ECN_ECHO:
-        conn.marked_bytes += acked_bytes
-    if conn.una > conn.window_end:
+        conn.marked_bytes += arrived
+
+
+@inlined
+def _close_window(params: Any, conn: Any) -> None:
+    """Update alpha when the observation window ends (RFC 8257, section 3.3)."""
+    if conn.una == conn.next_segment:
+        conn.early_bytes = 0
+    if conn.una > conn.window_end and conn.acked_bytes:
         fraction = conn.marked_bytes / conn.acked_bytes
         conn.alpha = (1.0 - params.ewma_gain) * conn.alpha + params.ewma_gain * fraction
         conn.acked_bytes = 0
@@ -77,10 +121,8 @@ def _observe(params: Any, conn: Any, packet: Any, acked_bytes: int) -> None:
 
 
 @inlined
-def _reduce(params: Any, conn: Any, packet: Any, limit: int) -> None:
+def _reduce(params: Any, conn: Any, limit: int) -> None:
     """Cut the window by alpha / 2, once until what is in flight now is acknowledged, and do not grow meanwhile."""
-    if conn.in_recovery:
-        return
     if conn.una > conn.reduced_until:
         cut = int(conn.cwnd_bytes * (1.0 - conn.alpha / 2.0))
         conn.cwnd_bytes = max(cut, params.mss_bytes)
@@ -98,4 +140,13 @@ DCTCP = Transport(
     hear=hear,
     expire=newreno.expire,
     params=DctcpParams(),
+)
+DCTCP_SACK = Transport(
+    name="dctcp_sack",
+    open=open_,
+    send=sack.send,
+    receive=sack.receive,
+    hear=hear_over_sack,
+    expire=sack.expire,
+    params=DctcpSackParams(),
 )

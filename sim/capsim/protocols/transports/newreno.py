@@ -20,38 +20,42 @@ from capsim.protocols.transports.tcp import (
     payload_bytes,
     receive,
     sample_rtt,
+    send_opening,
     send_segment,
-    send_syn,
     start_timer,
 )
-from capsim.records import ESTABLISHED, NONE, SYN_SENT
+from capsim.records import ACK, ESTABLISHED, NONE, SYN_SENT
 
 
 def send(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
     """Send the segment to be repaired, or the next one that the window allows."""
-    if conn.state == SYN_SENT:
-        return send_syn(params, conn, packet, now_ps)
     if conn.state != ESTABLISHED:
-        return 0
+        return send_opening(params, conn, packet, now_ps)
     if conn.resend:
         conn.resend = 0
         return send_segment(params, conn, packet, conn.una, now_ps)
-    return send_next(params, conn, packet, now_ps)
+    return send_next(params, conn, packet, 0, now_ps)
 
 
 @inlined
-def send_next(params: Any, conn: Any, packet: Any, now_ps: int) -> int:
-    """Send the next segment if the window, widened by limited transmit, allows it."""
+def send_next(params: Any, conn: Any, packet: Any, sacked: int, now_ps: int) -> int:
+    """Send the next segment if the window, widened by limited transmit, allows it.
+
+    `sacked` segments below it are known to have arrived: the receiver holds them, the network does not.
+    """
     segment = conn.next_segment
-    in_flight = segment - conn.una
-    if segment >= conn.n_segments or in_flight > conn.ring_mask:
+    held = segment - conn.una
+    if segment >= conn.n_segments or held > conn.ring_mask:
+        return 0
+    payload = payload_bytes(params, conn, segment)
+    if held * params.mss_bytes + payload > max(params.max_window_bytes, params.mss_bytes):
         return 0
     window = conn.cwnd_bytes
     limited = params.limited_transmit and not conn.in_recovery and conn.una > conn.recover
     if limited:
         window += min(conn.dup_acks, 2) * params.mss_bytes
-    needed = in_flight * params.mss_bytes + payload_bytes(params, conn, segment)
-    if needed > min(window, max(params.max_window_bytes, params.mss_bytes)):
+    needed = (held - sacked) * params.mss_bytes + payload
+    if needed > window:
         return 0
     if limited and needed > conn.cwnd_bytes:
         conn.limited_segments += 1
@@ -68,7 +72,7 @@ def hear(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int
 @inlined
 def hear_acknowledgement(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> None:
     """Tell new data from a duplicate."""
-    if conn.state != ESTABLISHED:
+    if conn.state != ESTABLISHED or packet.kind != ACK:
         open_by_reply(params, conn, packet, now_ps)
     elif packet.ack > conn.una:
         _hear_new(params, conn, segments, packet, now_ps)
@@ -111,9 +115,11 @@ def _hear_partial(params: Any, conn: Any, acked_bytes: int) -> None:
 
 @inlined
 def _leave_recovery(params: Any, conn: Any) -> None:
-    """Full acknowledgement, option 1 of RFC 6582 section 3.2 step 3: no burst."""
-    flight = flight_bytes(params, conn)
-    conn.cwnd_bytes = min(conn.ssthresh_bytes, max(flight, params.mss_bytes) + params.mss_bytes)
+    """Full acknowledgement (RFC 6582, section 3.2 step 3): option 1 sends no burst."""
+    conn.cwnd_bytes = conn.ssthresh_bytes
+    if params.full_ack_option == 1:
+        flight = max(flight_bytes(params, conn), params.mss_bytes)
+        conn.cwnd_bytes = min(conn.ssthresh_bytes, flight + params.mss_bytes)
     conn.in_recovery = 0
 
 
@@ -124,7 +130,7 @@ def _hear_duplicate(params: Any, conn: Any) -> None:
     if conn.in_recovery:
         conn.cwnd_bytes += params.mss_bytes
     elif conn.dup_acks == params.dup_ack_threshold and conn.una > conn.recover:
-        halve(params, conn)
+        halve(params, conn, flight_bytes(params, conn) - conn.dup_acks * params.mss_bytes)
         conn.recover = conn.high - 1
         conn.in_recovery = 1
         conn.partial_acks = 0
@@ -139,15 +145,15 @@ def expire(params: Any, conn: Any, segments: Any, now_ps: int) -> int:
     if conn.state == SYN_SENT:
         expire_syn(params, conn, now_ps)
     else:
-        go_back(params, conn, now_ps)
+        go_back(params, conn, flight_bytes(params, conn) - conn.dup_acks * params.mss_bytes, now_ps)
     return 0
 
 
 @inlined
-def go_back(params: Any, conn: Any, now_ps: int) -> None:
-    """Begin again at the first unacknowledged segment."""
+def go_back(params: Any, conn: Any, pipe_bytes: int, now_ps: int) -> None:
+    """Begin again at the first unacknowledged segment; ssthresh falls at the first timeout of a segment only."""
     if conn.timed_out != conn.una:
-        halve(params, conn)
+        halve(params, conn, pipe_bytes)
     conn.timed_out = conn.una
     conn.cwnd_bytes = params.mss_bytes
     conn.recover = conn.high - 1

@@ -2,10 +2,11 @@
 
 A segment that is not SACKed counts as lost when `dup_ack_threshold` SACKed segments lie above it. In recovery the
 sender keeps Pipe, its estimate of the packets in the network, at the window: lost segments first, then new ones, then
-what else is not SACKed below the highest SACKed one (NextSeg, rules 1-3; the optional rescue of rule 4 is left out).
-After a timeout the scoreboard is cleared (RFC 2018, section 5.1).
+what else is not SACKed below the highest SACKed one, then once the last segment outstanding (NextSeg, rules 1-4).
+After a timeout the scoreboard is kept (RFC 6675, section 5.1): what is SACKed is not sent again.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 from capsim.hooks import Transport, inlined
@@ -14,32 +15,61 @@ from capsim.protocols.transports.tcp import (
     TcpParams,
     advance,
     expire_syn,
+    flight_bytes,
     grow,
     halve,
     note_arrival,
     open_by_reply,
     open_connection,
     sample_rtt,
+    send_opening,
     send_segment,
-    send_syn,
     start_timer,
     turn_round,
 )
-from capsim.records import DATA, ESTABLISHED, NONE, RECEIVED, RESENT, SACKED, SYN_SENT
+from capsim.records import ACK, DATA, ESTABLISHED, HANDSHAKE_ACK, NONE, RECEIVED, RESENT, SACKED, SYN_SENT
 
 BLOCKS = 3  # with the timestamp option no more fit
 
 
+@dataclass(frozen=True, kw_only=True)
+class SackParams(TcpParams):
+    """Parameters of TCP, and of selective acknowledgement.
+
+    Parameters
+    ----------
+    rescue : bool
+        Whether the last segment outstanding is sent again, once in a recovery, when nothing else may be sent: it keeps
+        acknowledgements coming when the end of the window is lost (RFC 6675, NextSeg rule 4).
+    resend_at_partial_ack : bool
+        Whether a partial acknowledgement has the first segment outstanding sent again although it does not yet count
+        as lost, as NewReno does.
+    sack_option_bytes, sack_block_bytes : int
+        What an acknowledgement with blocks is longer: the option with its padding, and each block (RFC 2018, section
+        3), in bytes.
+    """
+
+    rescue: bool = True
+    resend_at_partial_ack: bool = False
+    sack_option_bytes: int = 4
+    sack_block_bytes: int = 8
+
+
 def receive(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
     """Acknowledge each packet, with the blocks received above the cumulative acknowledgement."""
+    if packet.kind == HANDSHAKE_ACK:
+        return 0
     if packet.kind == DATA:
         segment = packet.segment
         note_arrival(conn, segments, packet)
         _report(conn, segments, segment)
+    turn_round(params, conn, packet)
     for index in range(BLOCKS):
         packet.sack_first[index] = conn.sack_first[index]
         packet.sack_end[index] = conn.sack_end[index]
-    return turn_round(params, conn, packet)
+        if packet.sack_end[index]:
+            packet.bytes += params.sack_block_bytes + (params.sack_option_bytes if index == 0 else 0)
+    return 1
 
 
 @inlined
@@ -100,10 +130,17 @@ def _update_scoreboard(params: Any, conn: Any, segments: Any) -> None:
 
 
 def hear(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
-    """Take an acknowledgement: the scoreboard first, then new data or a duplicate."""
-    if conn.state != ESTABLISHED:
+    """Take an acknowledgement."""
+    hear_acknowledgement(params, conn, segments, packet, now_ps)
+    return 0
+
+
+@inlined
+def hear_acknowledgement(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> None:
+    """Read the blocks first, then tell new data from a duplicate."""
+    if conn.state != ESTABLISHED or packet.kind != ACK:
         open_by_reply(params, conn, packet, now_ps)
-        return 0
+        return
     fresh = _take_blocks(params, conn, segments, packet)
     if packet.ack > conn.una:
         _hear_new(params, conn, segments, packet, now_ps)
@@ -115,7 +152,6 @@ def hear(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int
     due = conn.dup_acks >= params.dup_ack_threshold or conn.lost_below > conn.una
     if conn.dup_acks and due and not conn.in_recovery and conn.una > conn.recover:
         _enter_recovery(params, conn)
-    return 0
 
 
 @inlined
@@ -129,6 +165,8 @@ def _hear_new(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -
     elif conn.una > conn.recover:
         conn.in_recovery = 0
         conn.cwnd_bytes = conn.ssthresh_bytes
+    elif params.resend_at_partial_ack and not _holds(conn, segments, conn.una, RESENT):
+        conn.resend = 1
     if not conn.in_recovery:
         conn.dup_acks = 0
         conn.limited_segments = 0
@@ -141,7 +179,7 @@ def _hear_new(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -
 @inlined
 def _enter_recovery(params: Any, conn: Any) -> None:
     """Halve the window and repair the first hole (RFC 6675, section 5 step 4)."""
-    halve(params, conn)
+    halve(params, conn, conn.pipe_packets * params.mss_bytes)
     conn.cwnd_bytes = conn.ssthresh_bytes
     conn.recover = conn.high - 1
     conn.in_recovery = 1
@@ -152,12 +190,28 @@ def _enter_recovery(params: Any, conn: Any) -> None:
 
 def send(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
     """Send what recovery or the window asks for."""
-    if conn.state == SYN_SENT:
-        return send_syn(params, conn, packet, now_ps)
     if conn.state != ESTABLISHED:
-        return 0
+        return send_opening(params, conn, packet, now_ps)
     if not conn.in_recovery:
-        return send_next(params, conn, packet, now_ps)
+        return _send_in_order(params, conn, segments, packet, now_ps)
+    return _send_in_recovery(params, conn, segments, packet, now_ps)
+
+
+@inlined
+def _send_in_order(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
+    """Send the next segment that the receiver does not hold; only after a timeout does it hold any."""
+    sacked = 0
+    if conn.una <= conn.recover:
+        while conn.next_segment < conn.high and _holds(conn, segments, conn.next_segment, SACKED):
+            conn.next_segment += 1
+        for segment in range(conn.una, conn.next_segment):
+            sacked += _holds(conn, segments, segment, SACKED)
+    return send_next(params, conn, packet, sacked, now_ps)
+
+
+@inlined
+def _send_in_recovery(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
+    """Send the segment that NextSeg names, while Pipe leaves room in the window (RFC 6675, section 5 step C)."""
     if conn.resend:
         conn.resend = 0
         return _resend(params, conn, segments, packet, conn.una, now_ps)
@@ -173,7 +227,24 @@ def send(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int
         conn.pipe_packets += 1
         return send_segment(params, conn, packet, segment, now_ps)
     doubtful = _next_hole(conn, segments, conn.high_sacked)
-    return 0 if doubtful == NONE else _resend(params, conn, segments, packet, doubtful, now_ps)
+    if doubtful != NONE:
+        return _resend(params, conn, segments, packet, doubtful, now_ps)
+    return _rescue(params, conn, segments, packet, now_ps)
+
+
+@inlined
+def _rescue(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
+    """Send the last segment outstanding, once in a recovery; it does not count as resent (NextSeg rule 4)."""
+    if not params.rescue or conn.una - 1 <= conn.rescued:
+        return 0
+    segment = conn.next_segment - 1
+    while segment >= conn.una and _holds(conn, segments, segment, SACKED):
+        segment -= 1
+    if segment < conn.una:
+        return 0
+    conn.rescued = conn.recover
+    conn.pipe_packets += 1
+    return send_segment(params, conn, packet, segment, now_ps)
 
 
 @inlined
@@ -193,15 +264,15 @@ def _resend(params: Any, conn: Any, segments: Any, packet: Any, segment: int, no
 
 
 def expire(params: Any, conn: Any, segments: Any, now_ps: int) -> int:
-    """Clear the scoreboard and go back to the first unacknowledged segment."""
+    """Go back to the first unacknowledged segment; what is SACKED stays so."""
     if conn.state == SYN_SENT:
         expire_syn(params, conn, now_ps)
         return 0
+    _update_scoreboard(params, conn, segments)
+    pipe_bytes = min(conn.pipe_packets * params.mss_bytes, flight_bytes(params, conn))
     for segment in range(conn.una, conn.high):
-        segments[conn.ring + (segment & conn.ring_mask)] &= ~(SACKED | RESENT)
-    conn.high_sacked = conn.una - 1
-    conn.lost_below = conn.una
-    go_back(params, conn, now_ps)
+        segments[conn.ring + (segment & conn.ring_mask)] &= ~RESENT
+    go_back(params, conn, pipe_bytes, now_ps)
     return 0
 
 
@@ -212,5 +283,5 @@ SACK = Transport(
     receive=receive,
     hear=hear,
     expire=expire,
-    params=TcpParams(),
+    params=SackParams(),
 )

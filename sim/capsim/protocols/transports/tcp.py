@@ -14,6 +14,7 @@ slow-start threshold      ssthresh     ``conn.ssthresh_bytes`` RFC 5681, section
 """
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 from capsim.hooks import inlined
@@ -25,6 +26,7 @@ from capsim.records import (
     ECN_CAPABLE,
     ECN_ECHO,
     ESTABLISHED,
+    HANDSHAKE_ACK,
     NONE,
     RECEIVED,
     RESENT,
@@ -32,9 +34,19 @@ from capsim.records import (
     SACKED,
     SYN,
     SYN_ACK,
+    SYN_ANSWERED,
     SYN_SENT,
 )
 from capsmodel._checks import require
+
+FIRST_RTO_PS = 10**12  # RFC 6298, 2.1: 1 second
+
+
+class SsthreshFrom(IntEnum):
+    """What is halved after a loss: FlightSize (RFC 5681, eq. 4), or what is thought to be in the network (ns-3)."""
+
+    FLIGHT = 0
+    PIPE = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,61 +55,89 @@ class TcpParams:
 
     Parameters
     ----------
-    mss_bytes, header_bytes, ack_bytes : int
-        Payload of a full segment, headers of a data packet, size of an acknowledgement (and SYN), in bytes.
+    mss_bytes, header_bytes, ack_bytes, syn_bytes : int
+        Payload of a full segment, headers of a data packet, sizes of an acknowledgement and of a SYN or its answer, in
+        bytes.
     initial_window_packets : int
         Initial cwnd in segments (RFC 6928).
     initial_ssthresh_bytes : int
         "Arbitrarily high" (RFC 5681, section 3.1).
     max_window_bytes : int
         Receive window; neither the window nor the data in flight exceed it.
-    min_rto_s, max_rto_s, initial_rto_s, granularity_s : float
-        Bounds of the RTO, its value before the first sample, and G of RFC 6298, in seconds.
+    min_rto_s, max_rto_s, granularity_s : float
+        Bounds of the RTO, and G of RFC 6298, in seconds.
+    initial_rto_s : float
+        RTO before the first sample, in seconds. 0: 1 s with a handshake (RFC 6298, 2.1); without one `min_rto_s`, since
+        such a connection was opened earlier and has measured its round trip.
+    initial_rtt_s : float
+        Sample that a connection opened earlier brings along (RFC 6298, 2.2), in seconds; 0 for none.
+    keep_backoff : bool
+        Whether a doubled RTO stays until a valid sample (RFC 6298, section 5) or only until new data are
+        acknowledged, as in ns-3, and in Linux, whose time stamps make every acknowledgement of new data a sample.
     dup_ack_threshold : int
         Duplicate acknowledgements that start a fast retransmit (RFC 5681, section 3.2).
     limited_transmit : bool
         RFC 3042: a new segment for each of the first two duplicate acknowledgements.
-    handshake : bool
-        Whether a SYN and its answer precede the data; the clock of a flow starts with the SYN.
-    ecn : bool
-        Whether data packets are ECN-capable (RFC 3168).
+    full_ack_option : int
+        Window after recovery: 1 for min(ssthresh, max(FlightSize, MSS) + MSS), 2 for ssthresh, which may send a burst
+        (RFC 6582, section 3.2 step 3; ns-3 and Linux: 2).
+    ssthresh_from : SsthreshFrom
+        What is halved after a loss.
+    handshake, handshake_ack : bool
+        Whether a SYN and its answer precede the data; the clock of a flow starts with the SYN. Whether the third
+        packet of the handshake travels by itself, ahead of the data, as in ns-3 and Linux.
+    ecn, ecn_acks : bool
+        Whether data packets, and acknowledgements, are ECN-capable (RFC 3168; 6.1.4 forbids the latter).
     """
 
     mss_bytes: int = 1460
     header_bytes: int = 40
     ack_bytes: int = 40
+    syn_bytes: int = 40
     initial_window_packets: int = 10
     initial_ssthresh_bytes: int = 2**40
     max_window_bytes: int = 1_000_000
     min_rto_s: float = 0.2
     max_rto_s: float = 60.0
-    initial_rto_s: float = 1.0
     granularity_s: float = 0.0
+    initial_rto_s: float = 0.0
+    initial_rtt_s: float = 0.0
+    keep_backoff: bool = False
     dup_ack_threshold: int = 3
     limited_transmit: bool = True
+    full_ack_option: int = 1
+    ssthresh_from: SsthreshFrom = SsthreshFrom.FLIGHT
     handshake: bool = False
+    handshake_ack: bool = True
     ecn: bool = False
+    ecn_acks: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("mss_bytes", "ack_bytes", "initial_window_packets", "dup_ack_threshold"):
+        for name in ("mss_bytes", "ack_bytes", "syn_bytes", "initial_window_packets", "dup_ack_threshold"):
             require(getattr(self, name) >= 1, f"transport.{name} = {getattr(self, name)}, but it must be at least 1")
         packet_bytes = self.mss_bytes + self.header_bytes
         require(packet_bytes <= 100_000, f"transport: packets of {packet_bytes} bytes, but 100000 is the most")
         require(self.max_window_bytes >= self.mss_bytes, "transport.max_window_bytes is below mss_bytes")
-        require(0 < self.initial_rto_s <= self.max_rto_s, "transport.initial_rto_s must lie above 0, up to max_rto_s")
+        require(self.initial_rto_s <= self.max_rto_s, "transport.initial_rto_s is above max_rto_s")
+        require(self.max_rto_s > 0, "transport.max_rto_s must lie above 0")
+        require(self.min_rto_s > 0 or self.initial_rto_s > 0, "transport.min_rto_s and initial_rto_s are both 0")
+        require(self.full_ack_option in (1, 2), f"transport.full_ack_option = {self.full_ack_option}, but 1 or 2")
         require(self.min_rto_s <= self.max_rto_s, "transport.min_rto_s is above max_rto_s")
 
 
 @inlined
 def open_connection(params: Any, conn: Any, now_ps: int) -> int:
-    """Start a connection: initial window, no RTT sample yet."""
+    """Start a connection: initial window, and the RTT sample that it brings along, if any."""
     conn.state = SYN_SENT if params.handshake else ESTABLISHED
     conn.resend = params.handshake
     conn.cwnd_bytes = params.initial_window_packets * params.mss_bytes
     conn.ssthresh_bytes = params.initial_ssthresh_bytes
-    conn.rto_ps = params.initial_rto_ps
     conn.recover = -1
     conn.timed_out = -1
+    conn.rescued = -2  # RescueRxt is undefined: below HighACK, which is -1 at first
+    if params.initial_rtt_ps:
+        take_sample(conn, params.initial_rtt_ps)
+    set_rto(params, conn)
     return 0
 
 
@@ -117,20 +157,26 @@ def flight_bytes(params: Any, conn: Any) -> int:
 
 
 @inlined
-def send_syn(params: Any, conn: Any, packet: Any, now_ps: int) -> int:
-    """Fill in a SYN if one is due."""
-    if not conn.resend:
+def send_opening(params: Any, conn: Any, packet: Any, now_ps: int) -> int:
+    """Fill in a SYN, or the acknowledgement of its answer, if one is due."""
+    if conn.state == SYN_SENT and conn.resend:
+        packet.kind = SYN
+        packet.flags = RETRANSMITTED if conn.resend > 1 else 0
+        packet.bytes = params.syn_bytes
+        conn.resend = 0
+        start_timer(conn, now_ps)
+    elif conn.state == SYN_ANSWERED:
+        packet.kind = HANDSHAKE_ACK
+        packet.flags = 0
+        packet.bytes = params.ack_bytes
+        conn.state = ESTABLISHED
+    else:
         return 0
-    packet.kind = SYN
-    packet.flags = RETRANSMITTED if conn.resend > 1 else 0
-    packet.bytes = params.ack_bytes
     packet.priority = conn.priority
     packet.segment = 0
     packet.ack = 0
     packet.unit = NONE
     packet.sent_ps = now_ps
-    conn.resend = 0
-    start_timer(conn, now_ps)
     return 1
 
 
@@ -164,23 +210,39 @@ def start_timer(conn: Any, now_ps: int) -> None:
 
 @inlined
 def sample_rtt(params: Any, conn: Any, packet: Any, now_ps: int) -> None:
-    """Update SRTT, RTTVAR and RTO by the acknowledgement `packet` (RFC 6298, 2.2-2.5), unless Karn's rule forbids."""
-    if packet.flags & RETRANSMITTED:
-        return
-    rtt_ps = now_ps - packet.sent_ps
+    """Update SRTT, RTTVAR and RTO by the acknowledgement `packet`; Karn's rule forbids it for a retransmission."""
+    if not packet.flags & RETRANSMITTED:
+        take_sample(conn, now_ps - packet.sent_ps)
+        set_rto(params, conn)
+    elif not params.keep_backoff:
+        set_rto(params, conn)
+
+
+@inlined
+def take_sample(conn: Any, rtt_ps: int) -> None:
+    """Update SRTT and RTTVAR (RFC 6298, 2.2-2.3)."""
     if conn.srtt_ps == 0:
         conn.srtt_ps = rtt_ps
         conn.rttvar_ps = rtt_ps // 2
     else:
         conn.rttvar_ps = (3 * conn.rttvar_ps + abs(conn.srtt_ps - rtt_ps)) // 4
         conn.srtt_ps = (7 * conn.srtt_ps + rtt_ps) // 8
+
+
+@inlined
+def set_rto(params: Any, conn: Any) -> None:
+    """Set the RTO from what has been measured (RFC 6298, 2.2-2.5), or to its initial value."""
+    if conn.srtt_ps == 0:
+        default_ps = FIRST_RTO_PS if params.handshake else params.min_rto_ps
+        conn.rto_ps = min(params.initial_rto_ps if params.initial_rto_ps else default_ps, params.max_rto_ps)
+        return
     rto_ps = conn.srtt_ps + max(params.granularity_ps, 4 * conn.rttvar_ps)
     conn.rto_ps = min(max(rto_ps, params.min_rto_ps), params.max_rto_ps)
 
 
 @inlined
 def back_off(params: Any, conn: Any, now_ps: int) -> None:
-    """Double the RTO and restart the timer (RFC 6298, 5.5-5.6); the next valid sample sets the RTO anew."""
+    """Double the RTO and restart the timer (RFC 6298, 5.5-5.6)."""
     conn.timeouts += 1
     conn.rto_ps = min(2 * conn.rto_ps, params.max_rto_ps)
     start_timer(conn, now_ps)
@@ -198,9 +260,11 @@ def grow(params: Any, conn: Any, acked_bytes: int) -> None:
 
 
 @inlined
-def halve(params: Any, conn: Any) -> None:
-    """Set ssthresh to half of FlightSize, at least two segments (RFC 5681, eq. 4)."""
-    flight = flight_bytes(params, conn) - conn.limited_segments * params.mss_bytes
+def halve(params: Any, conn: Any, pipe_bytes: int) -> None:
+    """Set ssthresh to half of FlightSize or of `pipe_bytes`, at least two segments (RFC 5681, eq. 4)."""
+    flight = pipe_bytes
+    if params.ssthresh_from == SsthreshFrom.FLIGHT:
+        flight = flight_bytes(params, conn) - conn.limited_segments * params.mss_bytes
     conn.ssthresh_bytes = max(flight // 2, 2 * params.mss_bytes)
 
 
@@ -223,7 +287,7 @@ def advance(params: Any, conn: Any, segments: Any, ack: int) -> int:
 def open_by_reply(params: Any, conn: Any, packet: Any, now_ps: int) -> None:
     """Establish the connection when the SYN is answered."""
     if conn.state == SYN_SENT and packet.kind == SYN_ACK:
-        conn.state = ESTABLISHED
+        conn.state = SYN_ANSWERED if params.handshake_ack else ESTABLISHED
         conn.timer_ps = NONE
         sample_rtt(params, conn, packet, now_ps)
 
@@ -256,16 +320,19 @@ def note_arrival(conn: Any, segments: Any, packet: Any) -> int:
 @inlined
 def turn_round(params: Any, conn: Any, packet: Any) -> int:
     """Make the packet its own acknowledgement: it echoes the time it was sent, Karn's flag and congestion."""
+    packet.bytes = params.syn_bytes if packet.kind == SYN else params.ack_bytes
     packet.kind = SYN_ACK if packet.kind == SYN else ACK
     packet.ack = conn.receive_next
     echo = ECN_ECHO if packet.flags & CONGESTION_EXPERIENCED else 0
-    packet.flags = (packet.flags & RETRANSMITTED) | echo
-    packet.bytes = params.ack_bytes
+    capable = ECN_CAPABLE if params.ecn_acks else 0
+    packet.flags = (packet.flags & RETRANSMITTED) | echo | capable
     return 1
 
 
 def receive(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
     """Answer each packet at once (no delayed acknowledgements) with the next segment expected."""
+    if packet.kind == HANDSHAKE_ACK:
+        return 0
     if packet.kind == DATA:
         note_arrival(conn, segments, packet)
     return turn_round(params, conn, packet)

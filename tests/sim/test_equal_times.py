@@ -1,0 +1,73 @@
+"""Events at one time: no port, and so no host, is favoured by its number; jitter of hosts is what it says."""
+
+import numpy as np
+import pytest
+from engine_setups import DUMBBELL, differences, flow_list, one_run, sent_by, setup_of
+from scipy import stats
+
+from capsim.engines import run
+from capsim.engines.events import place
+from capsim.fabric.kinds import LeafSpine
+from capsim.state import TRACE_OFF
+
+SENDERS = 4
+STAR = LeafSpine(leaves=1, hosts_per_leaf=SENDERS + 1, spines=1, delay_s=10e-6, buffer_packets=100)
+
+
+def completion_times(seed, **options):
+    """Return the times that equal long flows into one host take, by number of the sender."""
+    flows = flow_list([(host, SENDERS, 1_000_000, 0) for host in range(SENDERS)])
+    setup = setup_of(STAR, flows, trace=TRACE_OFF, tie_seed=seed, **options)
+    return run(setup).flows["received_ps"]
+
+
+def test_no_host_is_favoured():
+    times = np.array([completion_times(seed) for seed in range(60)])
+    ranks = [stats.spearmanr(np.arange(SENDERS), row).statistic for row in times]
+    assert stats.ttest_1samp(ranks, 0).pvalue > 1e-3
+    first = np.bincount(times.argmin(axis=1), minlength=SENDERS)
+    assert stats.chisquare(first).pvalue > 1e-3
+
+
+def test_the_seed_of_ties_decides_and_is_repeated():
+    assert np.array_equal(completion_times(1), completion_times(1))
+    assert not np.array_equal(completion_times(1), completion_times(2))
+
+
+def test_place_is_a_permutation_at_every_time_and_uniform_over_times():
+    entities = range(8)
+    for time_ps in (0, 12_000_000, 2**40):
+        assert len({place(7, time_ps, entity) for entity in entities}) == 8
+    first = [min(entities, key=lambda entity: place(7, 12_000 * tick, entity)) for tick in range(8000)]
+    assert stats.chisquare(np.bincount(first, minlength=8)).pvalue > 1e-3
+
+
+def test_retransmission_timers_precede_flush_timers_of_the_same_time():
+    assert max(place(3, 500, conn) for conn in range(50)) < min(place(3, 500, conn + 2**32) for conn in range(50))
+
+
+@pytest.mark.parametrize("scheme", ["ecmp", "rps_pq"])
+def test_engines_agree_with_jitter(scheme):
+    flows = flow_list([(host, 3 + host, 60_000, host) for host in range(3)] + [(0, 4, 500_000, 0)])
+    assert differences(setup_of(DUMBBELL, flows, scheme, host_jitter_ps=7_000_000)) == []
+
+
+def test_jitter_delays_each_packet_of_a_host_by_less_than_the_bound():
+    jitter_ps, mss = 5_000_000, 1460
+    flows = flow_list([(host, SENDERS, mss, 100) for host in range(SENDERS)])
+    late = []
+    for seed in range(200):
+        setup = setup_of(STAR, flows, host_jitter_ps=jitter_ps, jitter_seed=seed)
+        records = run(setup)
+        arrived = records.trace[(records.trace["what"] == 2) & (records.trace["kind"] == 0)]
+        at_switch = [arrived[arrived["port"] == setup.fabric.host_port[host]]["time_ps"][0] for host in range(SENDERS)]
+        late += [time_ps - 100_000_000 - 12_000_000 - 10_000_000 for time_ps in at_switch]
+    assert min(late) >= 0
+    assert max(late) < jitter_ps
+    assert stats.kstest(np.array(late) / jitter_ps, "uniform").pvalue > 1e-3
+
+
+def test_jitter_keeps_the_order_of_a_hosts_packets():
+    records = one_run(setup_of(STAR, flow_list([(0, SENDERS, 100_000, 0)]), host_jitter_ps=50_000_000))
+    assert records.conns[0]["reordered_packets"] == 0
+    assert len(sent_by(records, setup_of(STAR, flow_list([(0, SENDERS, 100_000, 0)])))) == 69
