@@ -70,8 +70,8 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--share", type=float, default=1.0, help="share of the mutants of each file, drawn by --seed")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--share", type=float, default=1.0, help="share of the mutants of each file, up to 1")
+    parser.add_argument("--seed", type=int, default=1, help="which share")
     parser.add_argument("--minutes", type=float, default=1e9, help="stop then; the next call goes on from there")
     parser.add_argument("--only", default="", help="only files with this in their path")
     parser.add_argument("--least", type=float, default=0.9, help="share to be killed for exit status 0")
@@ -98,14 +98,13 @@ def equivalent(mutants: list[Mutant], *, all_files: bool = True) -> set[tuple[st
 
 
 def _sample(mutants: list[Mutant], share: float, seed: int) -> list[Mutant]:
-    """Return a share of the mutants of each file, at least one."""
+    """Return a share of the mutants of each file, at least one, in an order that mixes the files."""
     files: dict[str, list[Mutant]] = {}
     for mutant in mutants:
         files.setdefault(mutant.file, []).append(mutant)
     draw = random.Random(seed)
-    return [
-        one for each in files.values() for one in draw.sample(each, min(len(each), max(1, round(share * len(each)))))
-    ]
+    chosen = [one for each in files.values() for one in draw.sample(each, max(1, round(share * len(each))))]
+    return draw.sample(chosen, len(chosen))
 
 
 def _outcomes(chosen: list[Mutant], *, deadline: float) -> dict[Mutant, str]:
