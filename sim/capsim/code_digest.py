@@ -91,10 +91,8 @@ class _Description:
 
     def by_name(self, value: Any, name: str) -> Any:
         """Describe a function or class of a library, a module, or a dataclass."""
-        module = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
-        called = getattr(value, "__qualname__", getattr(value, "__name__", None))
-        if called and str(module or "numpy").partition(".")[0] in BY_NAME:  # a NumPy ufunc names no module
-            return ["library", module, called]
+        if _of_library(value):
+            return ["library", getattr(value, "__module__", None), getattr(value, "__qualname__", value.__name__)]
         if is_dataclass(value) and not isinstance(value, type):
             return [type(value).__qualname__, {f.name: self.value(getattr(value, f.name), name) for f in fields(value)}]
         raise ParameterError(
@@ -128,6 +126,15 @@ class _Description:
         arguments = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
         names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
         return [code.co_code.hex(), code.co_exceptiontable.hex(), constants, arguments, names]
+
+
+def _of_library(value: Any) -> bool:
+    """Return whether `value` is a module, class or function that its name says all about: not bound to an object."""
+    if isinstance(value, ModuleType):
+        return value.__name__.partition(".")[0] in BY_NAME
+    module = "numpy" if isinstance(value, np.ufunc) else getattr(value, "__module__", None)
+    bound = not isinstance(getattr(value, "__self__", None), ModuleType | type(None))
+    return hasattr(value, "__name__") and str(module).partition(".")[0] in BY_NAME and not bound
 
 
 def _cells(function: FunctionType) -> dict[str, Any]:

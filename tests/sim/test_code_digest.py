@@ -143,11 +143,29 @@ def test_the_digest_is_the_same_on_every_python(digest: Any) -> None:
 
 def test_arrays_containers_and_recursion_are_covered(digest: Any) -> None:
     text = "import numpy as np\nA = {}\ndef choose(n, *_):\n    return A if n else choose(n - 1)\n"
-    values = ["{1, 2}", "[1, 2]", "{'a': 1}", "{'a': 2}", "np.arange(3)", "np.arange(3.0)", "np.ones((1, 3))", "None"]
+    values = [
+        "np.sqrt",
+        "int",
+        "__import__('math')",
+        "{1, 2}",
+        "[1, 2]",
+        "{'a': 1}",
+        "{'a': 2}",
+        "np.arange(3)",
+        "np.arange(3.0)",
+        "np.ones((1, 3))",
+        "None",
+    ]
     digests = {digest(text.format(value))["sha256"] for value in values}
     assert len(digests) == len(values)
-    with pytest.raises(ParameterError, match="own: a hook reads 'A', an object of type object"):
-        digest(text.format("object()"))
+    # What a method is bound to is data that no name tells.
+    for value, kind in (
+        ("object()", "object"),
+        ("{1: 2}.get", "builtin_function"),
+        ("__import__('random').Random().random", "b"),
+    ):
+        with pytest.raises(ParameterError, match=f"own: a hook reads 'A', an object of type {kind}"):
+            digest(text.format(value))
 
 
 def typed(text: str, **known: Any) -> Any:

@@ -1,6 +1,7 @@
 """Identity: every figure of a summary and of a comparison, from tables made by hand and numbers worked out by hand."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,13 @@ import pytest
 
 from capsim import records, tables
 from capsim.compare import FIGURES, Compared, half_width
+from capsim.fabric.kinds import Dumbbell
+from capsim.fabric.traffic import Batch
+from capsim.hooks import ACCEPT, REFUSE, Queue
+from capsim.records import DATA
+from capsim.registry import scheme
+from capsim.scenario import Scenario
+from capsim.simulate import simulate
 from capsim.state import RawRecords
 from capsim.summary import Summary, summarise
 
@@ -100,6 +108,26 @@ def test_counters_of_a_flow_are_sums_but_for_the_timeouts_of_the_winner() -> Non
     assert (done["delivered_bytes"], done["finished"], done["short"], done["connections"]) == (2500, True, True, 2)
     assert np.isnan([open_flow[name] for name in ("fct_s", "acked_fct_s", "slowdown")]).all()
     assert (open_flow["delivered_bytes"], open_flow["finished"], open_flow["short"]) == (7000, False, False)
+
+
+def lose_second_copy(params: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> int:
+    """Refuse all data of connection 1."""
+    return REFUSE if packet.conn == 1 and packet.kind == DATA else ACCEPT
+
+
+def test_timeouts_of_the_copy_that_lost_do_not_count_as_the_flows() -> None:
+    """Two copies of ten packets, a window: the first arrives at once, the second times out at 1 and 3 s, in vain."""
+    scenario = Scenario(
+        fabric=Dumbbell(hosts_per_side=1), traffic=(Batch(pairs="sides", flow_bytes=14_600),), end_s=4.0
+    )
+    losing = replace(scheme("repflow"), queue=Queue(name="lose_second_copy", admit=lose_second_copy))
+    losing = losing.with_params(transport={"initial_rto_s": 1.0, "handshake": False})
+    result = simulate(scenario, scheme=losing, engine="reference")
+    (row,) = result.flows.to_dict("records")
+    assert (row["connections"], row["timeouts"], row["winner_timeouts"]) == (2, 2, 0)
+    assert result.summary.timeouts == 2
+    assert result.summary.timeout_ratio_short == 0.0
+    assert result.summary.mean_fct_short_without_timeouts_s == row["fct_s"] < 1e-3
 
 
 def test_without_warm_up_every_flow_counts() -> None:
