@@ -1,9 +1,9 @@
 """How tests run for a mutant: in a forked process, with the reference engine only, and recorded line by line before."""
 
 import json
+import math
 import os
 import resource
-import signal
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -69,10 +69,14 @@ class Recorder(Quick):
         self.of_file: dict[str, set[tuple[str, int]]] = {}
         self.of_test: dict[str, set[tuple[str, int]]] = {}
         self.cpu_s: dict[str, float] = {}
-        signal.signal(signal.SIGPROF, lambda *_: pytest.skip("too slow for mutants"))
+        self.end_s = math.inf
 
     def _called(self, frame: Any, event: str, argument: Any) -> Any:
-        return self._line(frame, event, argument) if frame.f_code.co_filename in self.sources else None
+        if frame.f_code.co_filename not in self.sources:
+            return None
+        if time.process_time() > self.end_s:
+            pytest.skip("too slow for mutants")
+        return self._line(frame, event, argument)
 
     def _line(self, frame: Any, _: str, __: Any) -> Any:
         if self.reached is not None:
@@ -109,13 +113,13 @@ class Recorder(Quick):
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
         begin_s = time.process_time()
-        signal.setitimer(signal.ITIMER_PROF, self.slow_cpu_s)
+        self.end_s = begin_s + self.slow_cpu_s
         try:
             result = yield
             self.cpu_s[item.nodeid] = time.process_time() - begin_s
             return result
         finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
+            self.end_s = math.inf
 
     def write(self, path: Path) -> None:
         """Write all tests that passed as JSON."""
