@@ -60,7 +60,7 @@ def mutants_of(path: Path, file: str) -> list[Mutant]:
     found: dict[str, Mutant] = {}
     for slot in list(_slots(tree, _Place(tree))):
         before = _header(slot.place.statement)
-        for variant in variants(slot.child):
+        for variant in variants(slot.child, flag=isinstance(slot.parent, ast.Return | ast.Assign)):
             slot.put(variant)
             statement = variant if slot.child is slot.place.statement else slot.place.statement
             mutant = Mutant(
@@ -78,8 +78,8 @@ def mutants_of(path: Path, file: str) -> list[Mutant]:
     return list(found.values())
 
 
-def variants(node: Any) -> Iterator[ast.AST]:
-    """Yield what may stand in the place of a node.
+def variants(node: Any, *, flag: bool = False) -> Iterator[ast.AST]:
+    """Yield what may stand in the place of a node; a 1 that is a `flag`, returned or set alone, is as true as a 2.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def variants(node: Any) -> Iterator[ast.AST]:
         case ast.UnaryOp(operand=operand):
             yield operand
         case ast.Constant(value=value):
-            yield from map(ast.Constant, _other_numbers(value))
+            yield from map(ast.Constant, _other_numbers(value, flag))
         case ast.Name(id=name) if name in _OTHER_NAME:
             yield ast.Name(_OTHER_NAME[name], node.ctx)
         case ast.Attribute(attr=name) if name in _OTHER_NAME:
@@ -105,12 +105,12 @@ def variants(node: Any) -> Iterator[ast.AST]:
         yield ast.Pass()
 
 
-def _other_numbers(value: Any) -> list[Any]:
+def _other_numbers(value: Any, flag: bool) -> list[Any]:
     """Return one more and one less, a tenth less of a fraction, the other truth value; nothing for a text."""
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, int):
-        return [value + 1, value - 1] if value else [1]
+        return [1] if value == 0 else [0] if flag and value == 1 else [value + 1, value - 1]
     if isinstance(value, float):
         return [0.9 * value] if value else [1.0]
     return []

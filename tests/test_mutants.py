@@ -15,6 +15,7 @@ def room(queue, flags):
     if queue.closed:
         return False
     queue.asked += 1
+    queue.full = 1
     return min(queue.packets, LIMIT) < 0.5 and not flags & 2
 '''
 
@@ -33,6 +34,8 @@ def test_the_mutants_of_a_small_file(tmp_path: Path) -> None:
         ("room", "queue.asked += 1", "queue.asked -= 1"),
         ("room", "queue.asked += 1", "queue.asked += 2"),
         ("room", "queue.asked += 1", "queue.asked += 0"),
+        ("room", "queue.full = 1", "pass"),
+        ("room", "queue.full = 1", "queue.full = 0"),
         ("room", last, last.replace(" and (not flags & 2)", " or not flags & 2")),
         ("room", last, last.replace("<", "<=")),
         ("room", last, last.replace("<", ">=")),
@@ -43,7 +46,7 @@ def test_the_mutants_of_a_small_file(tmp_path: Path) -> None:
         ("room", last, last.replace("2)", "3)")),
         ("room", last, last.replace("2)", "1)")),
     }
-    assert {mutant.lines for mutant in found} == {(2, 2), (7, 7), (8, 8), (9, 9), (10, 10)}
+    assert {mutant.lines for mutant in found} == {(2, 2), (7, 7), (8, 8), (9, 9), (10, 10), (11, 11)}
     assert [mutant.before for mutant in found if mutant.at_import] == ["LIMIT = 3", "LIMIT = 3"]
 
 
