@@ -34,6 +34,12 @@ _NO_MEANING = frozenset({"annotation", "returns", "decorator_list", "type_commen
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 
+def function_digest(function: FunctionType) -> str:
+    """Return the SHA-256 of a function's code and of the values that it reads, in hexadecimal."""
+    described = _Description(function.__qualname__).value(function, function.__qualname__)
+    return hashlib.sha256(msgspec.json.encode(described)).hexdigest()
+
+
 def component_digest(component: Any) -> dict[str, Any]:
     """Return the digest of a component of a scheme.
 
