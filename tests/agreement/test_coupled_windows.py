@@ -13,7 +13,8 @@ from capsmodel.experiments.measurements.means import mean_in_row
 from capsmodel.window_swing import SINGLE_PATH_SHARE, lia_mean_windows, single_path_mean_window, total_swing_bias
 
 FUNCTION = "capsmodel.experiments.measurements.coupled_windows.averaged_windows"
-CONNECTIONS = 400
+SIZES = {"connections": 400, "packets": 25_000}
+SIZES_EIGHT = {"connections": 200, "packets": 60_000}  # a quarter as many packets must forget the start of each window
 PATHS = {
     "one path": ((0.005,), (1.0,)),
     "two alike": ((0.01, 0.01), (1.0, 1.0)),
@@ -36,8 +37,8 @@ def rows(measured):
 
     def averages(name: str):
         loss_probs, rtts_s = PATHS[name]
-        payload = {"loss_probs": loss_probs, "rtts_s": rtts_s, "connections": CONNECTIONS, "packets": 25_000}
-        return measured(FUNCTION, payload | {"seed": list(PATHS).index(name)})
+        payload = {"loss_probs": loss_probs, "rtts_s": rtts_s, "seed": list(PATHS).index(name)}
+        return measured(FUNCTION, payload | (SIZES_EIGHT if name == "eight alike" else SIZES))
 
     return averages
 
