@@ -9,8 +9,11 @@ Quantity                      Symbol Name         Unit
 hash of a 32-bit number              ``mix``      1
 key of a stream                      ``key``      1
 uniform number on [0, 1)      u      ``uniform``  1
+                                     ``draw``
 ============================= ====== ============ =======
 """
+
+from typing import Any
 
 from capsim.hooks import inlined
 
@@ -50,6 +53,19 @@ def uniform(stream: int, count: int) -> float:
     """
     inner = mix((count + stream) & MASK)
     return float(mix(inner ^ mix(stream ^ (count >> 32) ^ SECOND))) * 2.0**-32
+
+
+@inlined
+def draw(switch: Any) -> float:
+    """Return the next number of a switch's stream, :func:`uniform` of its ``stream`` and ``draws``.
+
+    The part of the hash that changes once in 2**32 draws is kept in ``stream_high``.
+    """
+    if switch.draws & MASK == 0:
+        switch.stream_high = mix(switch.stream ^ (switch.draws >> 32) ^ SECOND)
+    inner = mix((switch.draws + switch.stream) & MASK)
+    switch.draws += 1
+    return float(mix(inner ^ switch.stream_high)) * 2.0**-32
 
 
 def key(seed: int, purpose: int, index: int) -> int:

@@ -52,6 +52,7 @@ PACKET = np.dtype(
     [
         ("arrive_ps", "i8"),  # at the far end of the current link
         ("enqueue_ps", "i8"),  # at the current port
+        ("next_arrive_ps", "i8"),  # arrive_ps of the packet behind it in the port's chain
         ("next", "i4"),  # chains of a port; free list of the pool
         ("previous", "i4"),
         ("conn", "i4"),
@@ -70,6 +71,7 @@ PACKET = np.dtype(
         ("position", "i4"),  # CODED: 0 .. n-1 in the unit
         ("sack_first", "i4", (3,)),  # ACK: blocks [first, end) received above `ack`, newest first; 0, 0 = none
         ("sack_end", "i4", (3,)),
+        ("unused", "i8"),  # two cache lines
     ],
     align=True,
 )
@@ -77,6 +79,7 @@ PACKET = np.dtype(
 PORT = np.dtype(
     [
         ("free_ps", "i8"),  # when the serialiser has sent all that is queued
+        ("queue_head_ps", "i8"),  # FIFO: arrive_ps of the packet `queue_head`
         ("delay_ps", "i8"),
         ("byte_ps", "i8"),  # time per byte, or 0 when it is not a whole number
         ("limit_packets", "i8"),  # NONE = unlimited
@@ -106,6 +109,7 @@ PORT = np.dtype(
         ("max_queue_bytes", "i8"),
         ("sojourn_ps", "i8"),  # summed over packets sent, service included: the time integral of queue_packets
         ("sojourn_bytes_ns", "i8"),  # the same weighted with bytes
+        ("unused", "i8", (6,)),  # four cache lines
     ],
     align=True,
 )
@@ -114,6 +118,7 @@ SWITCH = np.dtype(
     [
         ("salt", "i8"),  # seed of this switch's hash (RFC 2992 does not ask for one; without it tiers polarise)
         ("stream", "i8"),  # key of its uniform numbers
+        ("stream_high", "i8"),  # capsim.randomness.draw
         ("draws", "i8"),  # of these used so far
         ("id", "i4"),
         ("tier", "i4"),  # 0 = leaf or edge

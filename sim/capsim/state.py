@@ -36,7 +36,7 @@ class Setup:
         What hosts and switches do.
     hash_seed, spray_seed, tie_seed, jitter_seed : int
         0 to 2**63 - 1: seeds of the switches' hashes, of their uniform numbers, of the order of events at one time
-        (:func:`capsim.engines.events.place`) and of the hosts' delays.
+        (:func:`capsim.engines.events.order_key`) and of the hosts' delays.
     end_ps : int
         Nothing after this time is simulated; a run also ends when every connection has finished.
     link_bytes : int

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from numba import njit
 
 from capsim.engines.jit import FLAGS, prepare
-from capsim.randomness import MASK, key, mix, uniform
+from capsim.randomness import MASK, SECOND, draw, key, mix, uniform
+from capsim.records import SWITCH, slotted
 
 
 def stream(seed, purpose, index, n):
@@ -25,6 +26,13 @@ compiled_uniform = njit(**FLAGS)(call_uniform)
 @given(name=st.integers(0, MASK), count=st.integers(0, 2**40))
 def test_compiled_is_the_same(name, count):
     assert compiled_uniform(name, count) == uniform(name, count)
+
+
+@given(name=st.integers(0, MASK), count=st.integers(0, 2**40) | st.integers(2**32 - 3, 2**32 + 3))
+def test_a_switch_draws_its_stream(name, count):
+    first = count - (count & MASK)  # where the kept part of the hash was made
+    switch = slotted(SWITCH)(np.array([(0, name, mix(name ^ (first >> 32) ^ SECOND), count, 0, 0)], SWITCH)[0])
+    assert [draw(switch) for _ in range(5)] == [uniform(name, count + step) for step in range(5)]
 
 
 @given(value=st.integers(0, MASK))

@@ -12,10 +12,10 @@ import numpy as np
 from numba import types
 
 from capsim.engines import jit, loop
-from capsim.engines.events import KIND_BITS
+from capsim.engines.events import FLUSH_TIMER
 from capsim.engines.jit import record_type
 from capsim.engines.links import NEVER, drain
-from capsim.engines.memory import NODE, NUMBERS, TABLES, WORLD, counters_at, port_at
+from capsim.engines.memory import CACHE_LINE_BYTES, NODE, NUMBERS, TABLES, WORLD, counters_at, port_at
 from capsim.engines.signatures import COMPONENTS, compiled_hooks
 from capsim.state import RawRecords, Setup, Table, Tables, tables
 
@@ -27,14 +27,21 @@ def _tree(entities: Table) -> Table:
     leaves = len(entities)
     tree = np.zeros(2 * leaves, NODE)
     tree["time_ps"] = NEVER
-    tree["entity"][leaves:] = entities
+    tree["key"][leaves:] = entities
     for node in range(leaves - 1, 0, -1):
-        tree["entity"][node] = tree["entity"][2 * node]
+        tree["key"][node] = tree["key"][2 * node]
     return tree
 
 
 def _power_of_two(n: int) -> int:
     return 1 << max(n - 1, 0).bit_length()
+
+
+def _aligned(size: int, dtype: np.dtype[Any]) -> Table:
+    """Return `size` records of zeros that begin at a cache line."""
+    raw = np.zeros(size * dtype.itemsize + CACHE_LINE_BYTES, np.uint8)
+    start = -raw.ctypes.data % CACHE_LINE_BYTES
+    return raw[start : start + size * dtype.itemsize].view(dtype)
 
 
 class World:
@@ -44,8 +51,11 @@ class World:
         self.record = np.zeros(1, WORLD)
         self.arrays: dict[str, Table] = {}
         self.margin = made.margin
-        ports, timers = _power_of_two(setup.fabric.n_ports), 2 * _power_of_two(len(made.conns))
-        self.set_numbers(arrive_leaves=ports, depart_leaves=ports, timer_leaves=timers)
+        ports = _aligned(len(made.ports), made.ports.dtype)
+        ports[:] = made.ports
+        made.ports = ports
+        leaves, timers = _power_of_two(setup.fabric.n_ports), 2 * _power_of_two(len(made.conns))
+        self.set_numbers(arrive_leaves=leaves, depart_leaves=leaves, timer_leaves=timers)
         self.set_numbers(**_numbers(setup, made))
         for name in TABLES:
             if hasattr(made, name):
@@ -55,10 +65,10 @@ class World:
         self.point("probe_ports", np.array(setup.probe_ports, np.int64))
         self.point("probe_conns", np.array(setup.probe_conns, np.int64))
         self.point("host_port", setup.fabric.host_port.astype(np.int64))
-        self.point("arrive_tree", _tree(np.arange(ports)))
-        self.point("depart_tree", _tree(np.arange(ports)))
+        self.point("arrive_tree", _tree(np.arange(leaves)))
+        self.point("depart_tree", _tree(np.arange(leaves)))
         conns = np.arange(timers // 2)
-        self.point("timer_tree", _tree(np.concatenate([conns, conns + (1 << KIND_BITS)])))  # RTO, then flush timers
+        self.point("timer_tree", _tree(np.concatenate([conns, conns + FLUSH_TIMER])))  # RTO, then flush timers
         self.hooks = compiled_hooks(setup.scheme, made.params, made.balancer_state.dtype)
         self.set_numbers(**{name: hook.address for name, hook in self.hooks.items()})
 
@@ -77,7 +87,7 @@ class World:
     def enlarge(self, name: str, size: int) -> None:
         """Replace a pool by a larger one with the same beginning."""
         old = self.arrays[name]
-        larger = np.zeros(size, old.dtype)
+        larger = _aligned(size, old.dtype)
         larger[: len(old)] = old
         self.point(name, larger)
 

@@ -24,18 +24,20 @@ sample at t sees everything that happened at t.
 """
 
 from capsim.hooks import inlined
-from capsim.randomness import MASK, mix
+from capsim.randomness import MASK, SECOND, mix
 
 EPOCH, DEPART, ARRIVE, TIMER, FLUSH, START, PROBE, END = range(
     2, 10
 )  # 0 and 1 are SimPy's own, for its zero-delay wakes
 
-KIND_BITS = 32  # an entity number and its hash lie below
+KEY_BITS = 63  # a key lies below 2**63
+NUMBER_BITS = 32  # of it, for the entity; above them 30 bits of hash
+FLUSH_TIMER = 1 << 62  # the highest bit: of the two timers of a connection the later one
 
 
 @inlined
-def place(seed: int, time_ps: int, entity: int) -> int:
-    """Return the place of `entity` among events of one time and kind: a permutation that changes with the time.
+def order_key(seed: int, time_ps: int, entity: int) -> int:
+    """Return what orders events of one time and kind: a hash of time and entity, then the entity.
 
     Parameters
     ----------
@@ -44,15 +46,16 @@ def place(seed: int, time_ps: int, entity: int) -> int:
     time_ps : int
         Time of the events, in picoseconds.
     entity : int
-        Below 2**32, plus a multiple of 2**32 that says which of two kinds of timer it is and stays in front.
+        Below 2**32, plus `FLUSH_TIMER` for a flush timer, which comes after the others; or its key of another time.
 
     Examples
     --------
-    >>> [min(range(4), key=lambda port: place(1, time_ps, port)) for time_ps in range(8)]
-    [0, 2, 3, 2, 0, 2, 1, 1]
+    >>> [min(range(4), key=lambda port: order_key(1, time_ps, port)) for time_ps in range(8)]
+    [3, 0, 1, 0, 1, 1, 2, 2]
     """
-    of_time = mix((time_ps & MASK) ^ mix((time_ps >> KIND_BITS) ^ seed))
-    return ((entity >> KIND_BITS) << KIND_BITS) | mix((entity & MASK) ^ of_time)
+    number = entity & MASK
+    hashed = mix((time_ps ^ (time_ps >> NUMBER_BITS) ^ seed ^ (number * SECOND)) & MASK)
+    return (entity & FLUSH_TIMER) | ((hashed >> 2) << NUMBER_BITS) | number
 
 
 def priority(kind: int, entity: int, *, time_ps: int, seed: int) -> int:
@@ -63,4 +66,4 @@ def priority(kind: int, entity: int, *, time_ps: int, seed: int) -> int:
     >>> priority(ARRIVE, 7, time_ps=0, seed=1) < priority(TIMER, 0, time_ps=0, seed=1)
     True
     """
-    return (kind << KIND_BITS) | (entity if kind == START else place(seed, time_ps, entity))
+    return (kind << KEY_BITS) | (entity if kind == START else order_key(seed, time_ps, entity))

@@ -3,7 +3,7 @@
 from typing import Any
 
 from capsim.engines import calls
-from capsim.engines.events import KIND_BITS
+from capsim.engines.events import FLUSH_TIMER
 from capsim.engines.jit import inline_into_hooks, kernel
 from capsim.engines.links import NEVER, drain, drop, enqueue, free_packet, set_time, take_packet
 from capsim.engines.memory import (
@@ -17,10 +17,10 @@ from capsim.engines.memory import (
     port_at,
     switch_at,
 )
-from capsim.randomness import MASK, uniform
+from capsim.randomness import MASK, draw
 from capsim.records import ACK, CLOSED, CODED, DATA, NO_ROUTE, NONE, SYN_ACK
 
-inline_into_hooks(uniform)
+inline_into_hooks(draw)
 
 ILLEGAL_PATH = 1  # w.fault: a balancer has named a path that does not exist
 
@@ -41,8 +41,7 @@ def forward(w: Any, node: int, number: int, now_ps: int) -> None:
         switch = switch_at(w.switches, row)
         u0 = 0.0
         if w.draws:
-            u0 = uniform(switch.stream, switch.draws)
-            switch.draws += 1
+            u0 = draw(switch)
         if w.reads_queues:
             for candidate in range(first, first + count):
                 drain(w, port_at(w.ports, int32_at(w.candidates, candidate)), now_ps)
@@ -106,7 +105,7 @@ def set_timers(w: Any, c: int) -> None:
 @kernel
 def timer(w: Any, entity: int, now_ps: int) -> None:
     """Fire a timer, or set it anew if its deadline has moved."""
-    flush, c = entity >> KIND_BITS, entity & MASK
+    flush, c = entity & FLUSH_TIMER, entity & MASK
     leaf = c + w.timer_leaves // 2 if flush else c
     conn = conn_at(w.conns, c)
     deadline_ps = conn.flush_ps if flush else conn.timer_ps

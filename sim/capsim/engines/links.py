@@ -1,8 +1,8 @@
 """The compiled engine, part 1: event trees, the packet pool, ports.
 
 **Events.** Every entity (port, connection) has at most one pending event of each kind, so the pending events of a kind
-are a tournament tree over entities: node 1 holds the earliest time and its entity, of equal times the one that
-:func:`capsim.engines.events.place` puts first. No key is packed and none can overflow.
+are a tournament tree over entities: node 1 holds the earliest time and its entity, of equal times the one with the
+smaller :func:`capsim.engines.events.order_key`, computed once when the time is set.
 
 **FIFO ports.** The departure of a packet is known when it is accepted: all that is ahead of it must be sent. So the
 queue and the packets on the wire are one chain in order of arrival at the far end, with one event for its head; what
@@ -14,11 +14,22 @@ has left the queue meanwhile is found when the port is next looked at (:func:`dr
 from typing import Any
 
 from capsim.engines.calls import admit
-from capsim.engines.events import place
+from capsim.engines.events import order_key
 from capsim.engines.host_jitter import send_delay_ps
 from capsim.engines.jit import inline_into_hooks, kernel
-from capsim.engines.memory import conn_at, counters_at, node_at, packet_at, port_at, trace_at
+from capsim.engines.memory import (
+    conn_at,
+    counters_at,
+    node_at,
+    packet_at,
+    play_match,
+    port_at,
+    prefetch_packet,
+    prefetch_port,
+    trace_at,
+)
 from capsim.hooks import MARK, PUSH_OUT, REFUSE
+from capsim.randomness import MASK
 from capsim.records import (
     CONGESTION_EXPERIENCED,
     DROPPED,
@@ -30,31 +41,62 @@ from capsim.records import (
 )
 from capsim.state import TRACE_DROPS, TRACE_PACKETS
 
-inline_into_hooks(place)
+inline_into_hooks(order_key)
 inline_into_hooks(send_delay_ps)
 
 NEVER = 2**62
-
-
-@kernel
-def precedes(seed: int, node: Any, other: Any) -> bool:
-    """Return whether the event of `node` comes before that of `other`, which has the same time."""
-    return place(seed, node.time_ps, node.entity) < place(seed, other.time_ps, other.entity)
+LARGE = 1024  # ports: their records no longer fit into the second-level cache
+PORTS_FROM, PACKETS_FROM = 16, 4  # levels of the tree, by their first node, at which what wins is prefetched
 
 
 @kernel
 def set_time(w: Any, tree: int, leaves: int, leaf: int, time_ps: int) -> None:
     """Set the time of the pending event at `leaf` of a tree and replay its matches up to the root."""
     index = leaves + leaf
-    node_at(tree, index).time_ps = time_ps
+    changed = node_at(tree, index)
+    changed.time_ps = time_ps
+    changed.key = order_key(w.tie_seed, time_ps, changed.key)
     while index > 1:
         index >>= 1
-        left, right, node = node_at(tree, 2 * index), node_at(tree, 2 * index + 1), node_at(tree, index)
-        right_wins = right.time_ps < left.time_ps
-        if right.time_ps == left.time_ps and right.time_ps != NEVER:
-            right_wins = precedes(w.tie_seed, right, left)
-        node.time_ps = right.time_ps if right_wins else left.time_ps
-        node.entity = right.entity if right_wins else left.entity
+        play_match(tree, index)
+
+
+@kernel
+def bring_forward(w: Any, tree: int, leaves: int, leaf: int, time_ps: int) -> None:
+    """Set the time of an event that had none or a later one: replay its matches until it loses one."""
+    index = leaves + leaf
+    node = node_at(tree, index)
+    key = order_key(w.tie_seed, time_ps, node.key)
+    node.time_ps = time_ps
+    node.key = key
+    while index > 1:
+        index >>= 1
+        node = node_at(tree, index)
+        if node.time_ps < time_ps or (node.time_ps == time_ps and node.key < key):
+            return
+        node.time_ps = time_ps
+        node.key = key
+
+
+@kernel
+def next_arrival(w: Any, p: int, time_ps: int) -> None:
+    """Set the time of the next arrival from port `p`."""
+    set_time(w, w.arrive_tree, w.arrive_leaves, p, time_ps)
+    if w.arrive_leaves >= LARGE:
+        prefetch_soon(w, w.arrive_leaves + p)
+
+
+@kernel
+def prefetch_soon(w: Any, index: int) -> None:
+    """Ask for the port and the packet of arrivals that have won most of the matches above leaf `index`."""
+    while index >= 2 * PORTS_FROM:
+        index >>= 1
+    prefetch_port(w.ports, node_at(w.arrive_tree, index).key & MASK)
+    while index >= 2 * PACKETS_FROM:
+        index >>= 1
+    head = port_at(w.ports, node_at(w.arrive_tree, index).key & MASK).head
+    if head != NONE:
+        prefetch_packet(w.packets, head)
 
 
 @kernel
@@ -140,12 +182,11 @@ def leave_queue(port: Any, packet: Any, depart_ps: int) -> None:
 def drain(w: Any, port: Any, now_ps: int) -> None:
     """Take from the queue of a FIFO port what has left it by `now_ps`."""
     sent_ps = now_ps + port.delay_ps
-    while port.queue_head != NONE:
+    while port.queue_head != NONE and port.queue_head_ps <= sent_ps:
         packet = packet_at(w.packets, port.queue_head)
-        if packet.arrive_ps > sent_ps:
-            break
-        leave_queue(port, packet, packet.arrive_ps - port.delay_ps)
+        leave_queue(port, packet, port.queue_head_ps - port.delay_ps)
         port.queue_head = packet.next
+        port.queue_head_ps = packet.next_arrive_ps
 
 
 @kernel
@@ -155,9 +196,11 @@ def put_on_wire(w: Any, p: int, port: Any, number: int, packet: Any, arrive_ps: 
     packet.next = NONE
     if port.head == NONE:
         port.head = number
-        set_time(w, w.arrive_tree, w.arrive_leaves, p, arrive_ps)
+        bring_forward(w, w.arrive_tree, w.arrive_leaves, p, arrive_ps)
     else:
-        packet_at(w.packets, port.tail).next = number
+        last = packet_at(w.packets, port.tail)
+        last.next = number
+        last.next_arrive_ps = arrive_ps
     port.tail = number
 
 
@@ -176,6 +219,7 @@ def join_fifo(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) 
     port.free_ps = max(port.free_ps, begin_ps) + transmission_ps(w, port, packet)
     if port.queue_head == NONE:
         port.queue_head = number
+        port.queue_head_ps = port.free_ps + port.delay_ps
     put_on_wire(w, p, port, number, packet, port.free_ps + port.delay_ps)
 
 
@@ -311,9 +355,10 @@ def leave_wire(w: Any, p: int, port: Any, now_ps: int) -> int:
     port.head = packet.next
     if port.head == NONE:
         port.tail = NONE
-        set_time(w, w.arrive_tree, w.arrive_leaves, p, NEVER)
+        next_arrival(w, p, NEVER)
     else:
-        set_time(w, w.arrive_tree, w.arrive_leaves, p, packet_at(w.packets, port.head).arrive_ps)
+        next_arrival(w, p, packet.next_arrive_ps)
+        prefetch_packet(w.packets, port.head)
     port.packets_arrived += 1
     counters_at(w.counters, 0).traversals += 1
     return number

@@ -81,8 +81,9 @@ TABLES = (
 
 WORLD = np.dtype([(name, "i8") for name in (*NUMBERS, *TABLES, *HOOK_NAMES)])
 
-# A node of a tournament tree (links.py)
-NODE = np.dtype([("time_ps", "i8"), ("entity", "i8")], align=True)
+# A node of a tournament tree (links.py): read as one number of 128 bits it is ordered by time, then key.
+NODE = np.dtype([("key", "i8"), ("time_ps", "i8")], align=True)
+CACHE_LINE_BYTES = 64
 
 
 def _reader(dtype: np.dtype[Any]) -> Any:
@@ -148,6 +149,42 @@ def _caller(name: str) -> Any:
     return intrinsic(hook)
 
 
+@intrinsic
+def play_match(typing_context: Any, tree: Any, index: Any) -> Any:
+    """Let the children of a node meet: the earlier one, of equal times the one with the smaller key, moves up."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        nodes = builder.inttoptr(args[0], ir.IntType(128).as_pointer())
+        right_child = builder.or_(builder.shl(args[1], ir.Constant(args[1].type, 1)), ir.Constant(args[1].type, 1))
+        left_child = builder.sub(right_child, ir.Constant(args[1].type, 1))
+        left, right = (builder.load(builder.gep(nodes, [child]), align=8) for child in (left_child, right_child))
+        winner = builder.select(builder.icmp_unsigned("<", right, left), right, left)
+        builder.store(winner, builder.gep(nodes, [args[1]]), align=8)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), generate
+
+
+def _prefetcher(dtype: np.dtype[Any]) -> Any:
+    """Return what asks for the cache lines of record number `index` of the table at `address`, without waiting."""
+
+    def prefetch(typing_context: Any, address: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            flag, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
+            kind = ir.FunctionType(ir.VoidType(), [pointer, flag, flag, flag])
+            fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+            record = builder.add(args[0], builder.mul(args[1], ir.Constant(args[1].type, dtype.itemsize)))
+            for offset in range(0, dtype.itemsize, CACHE_LINE_BYTES):
+                line = builder.inttoptr(builder.add(record, ir.Constant(record.type, offset)), pointer)
+                builder.call(fetch, [line, flag(1), flag(3), flag(1)])  # to write, keep in all caches, data
+            return context.get_dummy_value()
+
+        return types.void(types.int64, types.int64), generate
+
+    return intrinsic(prefetch)
+
+
+prefetch_packet, prefetch_port = _prefetcher(records.PACKET), _prefetcher(records.PORT)
 packet_at, port_at, switch_at = _reader(records.PACKET), _reader(records.PORT), _reader(records.SWITCH)
 conn_at, flow_at, estimator_at = _reader(records.CONNECTION), _reader(records.FLOW), _reader(records.ESTIMATOR)
 trace_at, probe_at, counters_at = _reader(records.TRACE), _reader(records.PROBE), _reader(records.COUNTERS)

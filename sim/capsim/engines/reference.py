@@ -15,7 +15,7 @@ import simpy
 from capsim.engines.events import END, EPOCH, FLUSH, PROBE, START, TIMER
 from capsim.engines.reference_ports import At, Environment, Port
 from capsim.engines.reference_records import Records
-from capsim.randomness import uniform
+from capsim.randomness import draw
 from capsim.records import (
     ACK,
     ARRIVED,
@@ -200,8 +200,7 @@ class Network(Records):
         """Ask the balancer."""
         switch, balancer, u0 = self.switches[row], self.setup.scheme.balancer, 0.0
         if balancer.draws:
-            u0 = uniform(switch.stream, switch.draws)
-            switch.draws += 1
+            u0 = draw(switch)
         state, conn, params = self.balancer_state[row], self.conns[packet.conn], self.params["balancer"]
         path = balancer.choose(params, state, switch, conn, packet, self.port_records, candidates, self.env.now, u0)
         if not 0 <= path < len(candidates):

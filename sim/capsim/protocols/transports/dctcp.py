@@ -124,7 +124,7 @@ def _close_window(params: Any, conn: Any) -> None:
 def _reduce(params: Any, conn: Any, limit: int) -> None:
     """Cut the window by alpha / 2, once until what is in flight now is acknowledged, and do not grow meanwhile."""
     if conn.una > conn.reduced_until:
-        cut = int(conn.cwnd_bytes * (1.0 - conn.alpha / 2.0))
+        cut = int(min(conn.cwnd_bytes, limit) * (1.0 - conn.alpha / 2.0))
         conn.cwnd_bytes = max(cut, params.mss_bytes)
         conn.ssthresh_bytes = conn.cwnd_bytes
         conn.reduced_until = conn.next_segment

@@ -106,6 +106,7 @@ def _hear_new(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -
 def _hear_partial(params: Any, conn: Any, acked_bytes: int) -> None:
     """Repair the next hole and deflate the window by what has left the network (RFC 6582, section 3.2 step 3)."""
     conn.partial_acks += 1
+    conn.dup_acks = max(conn.dup_acks - acked_bytes // params.mss_bytes + 1, 0)  # duplicates told of the rest
     conn.resend = 1
     conn.cwnd_bytes -= acked_bytes
     if acked_bytes >= params.mss_bytes:
@@ -129,7 +130,7 @@ def _hear_duplicate(params: Any, conn: Any) -> None:
     conn.dup_acks_received += 1
     if conn.in_recovery:
         conn.cwnd_bytes += params.mss_bytes
-    elif conn.dup_acks == params.dup_ack_threshold and conn.una > conn.recover:
+    elif conn.dup_acks == params.dup_ack_threshold and conn.una - 1 > conn.recover:
         halve(params, conn, flight_bytes(params, conn) - conn.dup_acks * params.mss_bytes)
         conn.recover = conn.high - 1
         conn.in_recovery = 1

@@ -99,6 +99,9 @@ def _report(conn: Any, segments: Any, segment: int) -> None:
         covered = old_first >= first and old_end <= end
         stale = covered or old_end <= conn.receive_next
         kept_first, kept_end = (0, 0) if stale else (old_first, old_end)
+    if filled < BLOCKS and kept_end > kept_first:
+        conn.sack_first[filled] = kept_first
+        conn.sack_end[filled] = kept_end
 
 
 @inlined
@@ -144,14 +147,14 @@ def hear_acknowledgement(params: Any, conn: Any, segments: Any, packet: Any, now
     fresh = _take_blocks(params, conn, segments, packet)
     if packet.ack > conn.una:
         _hear_new(params, conn, segments, packet, now_ps)
-    elif packet.ack == conn.una and conn.una < conn.high and fresh:
+    if packet.ack == conn.una and conn.una < conn.high and fresh:
         conn.dup_acks += 1
         conn.dup_acks_received += 1
     if conn.dup_acks or conn.in_recovery:
         _update_scoreboard(params, conn, segments)
     due = conn.dup_acks >= params.dup_ack_threshold or conn.lost_below > conn.una
     if conn.dup_acks and due and not conn.in_recovery and conn.una > conn.recover:
-        _enter_recovery(params, conn)
+        _enter_recovery(params, conn, segments)
 
 
 @inlined
@@ -177,12 +180,16 @@ def _hear_new(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -
 
 
 @inlined
-def _enter_recovery(params: Any, conn: Any) -> None:
+def _enter_recovery(params: Any, conn: Any, segments: Any) -> None:
     """Halve the window and repair the first hole (RFC 6675, section 5 step 4)."""
+    for segment in range(conn.una, conn.high):
+        segments[conn.ring + (segment & conn.ring_mask)] &= ~RESENT
+    _update_scoreboard(params, conn, segments)
     halve(params, conn, conn.pipe_packets * params.mss_bytes)
     conn.cwnd_bytes = conn.ssthresh_bytes
     conn.recover = conn.high - 1
     conn.in_recovery = 1
+    conn.rescued = conn.una
     conn.limited_segments = 0
     conn.resend = 1
     conn.fast_retransmits += 1

@@ -40,6 +40,7 @@ from capsim.records import (
 from capsmodel._checks import require
 
 FIRST_RTO_PS = 10**12  # RFC 6298, 2.1: 1 second
+RTO_AFTER_LOST_SYN_PS = 3 * 10**12  # RFC 6298, 5.7
 
 
 class SsthreshFrom(IntEnum):
@@ -132,7 +133,7 @@ def open_connection(params: Any, conn: Any, now_ps: int) -> int:
     conn.resend = params.handshake
     conn.cwnd_bytes = params.initial_window_packets * params.mss_bytes
     conn.ssthresh_bytes = params.initial_ssthresh_bytes
-    conn.recover = -1
+    conn.recover = -2  # below HighACK, which is -1 at first: nothing has been recovered
     conn.timed_out = -1
     conn.rescued = -2  # RescueRxt is undefined: below HighACK, which is -1 at first
     if params.initial_rtt_ps:
@@ -290,13 +291,16 @@ def open_by_reply(params: Any, conn: Any, packet: Any, now_ps: int) -> None:
         conn.state = SYN_ANSWERED if params.handshake_ack else ESTABLISHED
         conn.timer_ps = NONE
         sample_rtt(params, conn, packet, now_ps)
+        if packet.flags & RETRANSMITTED:
+            conn.rto_ps = min(max(conn.rto_ps, RTO_AFTER_LOST_SYN_PS), params.max_rto_ps)
 
 
 @inlined
 def expire_syn(params: Any, conn: Any, now_ps: int) -> None:
-    """Send the SYN again."""
+    """Send the SYN again; the window begins at one segment then (RFC 6928, section 2)."""
     back_off(params, conn, now_ps)
     conn.resend = 2
+    conn.cwnd_bytes = params.mss_bytes
 
 
 @inlined

@@ -1,0 +1,154 @@
+"""RFC 8257 by hand: alpha of each observation window, the cut by alpha / 2, once per window. Windows in segments."""
+
+import pytest
+from scripted import MSS, Receiver, Sender
+
+from capsim.records import ECN_CAPABLE, ECN_ECHO
+
+
+def fixed_window(**options):
+    """Return a sender whose receive window keeps cwnd at 10 until a mark comes."""
+    return Sender("dctcp", max_window_bytes=10 * MSS, **options)
+
+
+def marked_acks(sender, first, last, marked=()):
+    for ack in range(first, last + 1):
+        sender.ack(ack, flags=ECN_ECHO if ack in marked else 0)
+
+
+def test_alpha_over_three_windows():
+    """Section 3.3, g = 1/16, from alpha = 1 and WindowEnd = 0: the first window is one segment, without a mark.
+
+    The second ends beyond 10, with 4 of 10 segments marked. Its first mark cuts cwnd to 5.3, so at acknowledgement 11
+    SND.NXT is 15; the third window ends at 16, with one of five marked.
+    """
+    sender = fixed_window()
+    marked_acks(sender, 1, 1)
+    assert sender.conn.alpha == 15 / 16
+    marked_acks(sender, 2, 10, marked=(2, 3, 4, 5))
+    assert sender.conn.alpha == 15 / 16
+    marked_acks(sender, 11, 11)
+    assert sender.conn.alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 4 / 10, rel=1e-12)
+    marked_acks(sender, 12, 15)
+    marked_acks(sender, 16, 16, marked=(16,))
+    assert sender.conn.alpha == pytest.approx(15 / 16 * 0.90390625 + 1 / 16 * 1 / 5, rel=1e-12)
+
+
+def test_alpha_counts_bytes():
+    """One acknowledgement for three segments counts three times, marked or not."""
+    sender = fixed_window()
+    marked_acks(sender, 1, 1)
+    for ack, flags in ((4, ECN_ECHO), (6, 0), (11, 0)):
+        sender.ack(ack, flags=flags)
+    assert sender.conn.alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 3 / 10, rel=1e-12)
+
+
+def test_the_first_mark_of_a_window_cuts_by_half_of_alpha():
+    """cwnd (1 - alpha / 2) with alpha = 15/16; ssthresh is the new window, so congestion avoidance follows."""
+    sender = fixed_window()
+    marked_acks(sender, 1, 2, marked=(2,))
+    assert sender.conn.cwnd_bytes == sender.conn.ssthresh_bytes == int(10 * MSS * (1 - 15 / 32))
+
+
+def test_once_per_window_and_no_growth_meanwhile():
+    """Marks until 11, which was SND.NXT at the cut, change nothing; then the window grows, or a mark cuts it again."""
+    sender, other = fixed_window(), fixed_window()
+    for each in (sender, other):
+        marked_acks(each, 1, 2, marked=(2,))
+        cut = each.conn.cwnd_bytes
+        marked_acks(each, 3, 11, marked=(3, 4, 9, 11))
+        assert each.conn.cwnd_bytes == cut
+    sender.ack(12)
+    assert sender.conn.cwnd_bytes == cut + MSS * MSS // cut
+    other.ack(12, flags=ECN_ECHO)
+    assert other.conn.cwnd_bytes == pytest.approx(cut * (1 - other.conn.alpha / 2), abs=MSS * MSS // cut)
+
+
+def test_the_window_keeps_one_segment():
+    """A window of one stays one, whatever alpha says, and the next segment leaves."""
+    sender = Sender("dctcp", initial_window_packets=1, max_window_bytes=MSS)
+    assert [sender.ack(ack, flags=ECN_ECHO) for ack in (1, 2, 3)] == [[1], [2], [3]]
+    assert sender.cwnd == 1
+
+
+def test_alpha_decays_without_marks():
+    """(1 - g)^n after n windows, here of 1, 10, 10 and 10 segments; the window stays at its limit."""
+    sender = fixed_window()
+    marked_acks(sender, 1, 31)
+    assert sender.conn.alpha == pytest.approx((15 / 16) ** 4, rel=1e-12)
+    assert sender.cwnd == 10
+
+
+def test_gain_and_first_alpha_are_parameters():
+    sender = fixed_window(ewma_gain=0.5, initial_alpha=0.25)
+    sender.ack(1)
+    assert sender.conn.alpha == 0.125
+    sender.ack(2, flags=ECN_ECHO)
+    assert sender.conn.cwnd_bytes == int(10 * MSS * (1 - 0.125 / 2))
+
+
+def test_a_loss_halves_as_in_newreno():
+    """Section 3.5: alpha has no part in it."""
+    sender = Sender("dctcp")
+    sender.duplicates(0, 3)
+    assert (sender.ssthresh, sender.cwnd) == (5, 8)
+
+
+def test_marks_in_recovery_count_but_do_not_cut_again():
+    """Segments 1-10 are out, 1 is lost, 2-10 come marked. Each duplicate tells of one segment: 9 of 10 are marked.
+
+    The loss has halved the window (5 + 3, one more for each duplicate); their marks belong to the same window.
+    """
+    sender = fixed_window()
+    sender.ack(1)
+    for _ in range(9):
+        sender.ack(1, flags=ECN_ECHO)
+    assert (sender.ssthresh, sender.cwnd) == (5, 8 + 6)
+    sender.ack(11)
+    assert sender.conn.alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 9 / 10, rel=1e-12)
+    assert sender.ssthresh == 5
+
+
+def test_each_byte_counts_once():
+    """Of 10 segments 1 is late: two duplicates, marked, tell of 2 and 3. Acknowledgement 4 tells of 1 alone.
+
+    Acknowledgements 5-11 tell of one segment each, and end the window: 2 of 10 are marked.
+    """
+    sender = fixed_window()
+    sender.ack(1)
+    for _ in range(2):
+        sender.ack(1, flags=ECN_ECHO)
+    marked_acks(sender, 4, 11)
+    assert sender.conn.alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 2 / 10, rel=1e-12)
+
+
+def test_a_mark_after_the_recovery_cuts():
+    sender = fixed_window(full_ack_option=2)
+    sender.ack(1)
+    sender.duplicates(1, 9)
+    sender.ack(11)
+    assert sender.cwnd == 5
+    sender.ack(12, flags=ECN_ECHO)
+    assert sender.cwnd == pytest.approx(5 * (1 - sender.conn.alpha / 2), abs=1 / 5)
+
+
+def test_over_sack_marks_and_losses_follow_the_same_rules():
+    """As above, with blocks: recovery at the third duplicate with cwnd = ssthresh = 5."""
+    sender = Sender("dctcp_sack", max_window_bytes=10 * MSS)
+    marked_acks(sender, 1, 1)
+    for end in range(3, 12):
+        sender.ack(1, blocks=[(2, end)], flags=ECN_ECHO)
+    assert (sender.ssthresh, sender.cwnd, sender.conn.fast_retransmits) == (5, 5, 1)
+    sender.ack(11)
+    assert sender.conn.alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 9 / 10, rel=1e-12)
+    assert sender.cwnd == 5
+
+
+@pytest.mark.parametrize("name", ["dctcp", "dctcp_sack"])
+@pytest.mark.parametrize(("ecn_acks", "flags"), [(False, 0), (True, ECN_CAPABLE)])
+def test_acknowledgements_are_ecn_capable_when_asked(name, ecn_acks, flags):
+    assert Receiver(name, ecn_acks=ecn_acks).take(0, flags=ECN_CAPABLE).flags == flags
+
+
+def test_data_are_ecn_capable():
+    assert {packet.flags & ECN_CAPABLE for packet in Sender("dctcp").packets} == {ECN_CAPABLE}

@@ -1,0 +1,185 @@
+"""What a port keeps, what it drops, and which port a packet takes: by hand, and in the reference engine."""
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from engine_setups import PARALLEL, flow_list, setup_of
+from scipy.stats import chi2_contingency
+from scripted import MSS, new_packet
+
+from capsim.engines import run
+from capsim.fabric.kinds import Dumbbell, FatTree, LeafSpine
+from capsim.fabric.wiring import LinkChange
+from capsim.hooks import ACCEPT, REFUSE, Balancer, param_record
+from capsim.protocols.balancers.ecmp import ECMP
+from capsim.protocols.balancers.spray import RPS
+from capsim.protocols.queues.droptail import DROPTAIL
+from capsim.records import ACK, DATA, DROPPED, EVICTED, LINK_DOWN, NONE, PORT, QUEUE_FULL, SWITCH, slotted
+from capsim.registry import scheme
+from capsim.state import tables
+
+
+def slow_port(buffer_packets):
+    """Return a dumbbell of 1 Gbps between hosts of 100 Gbps: a packet takes 12 us there, 0.12 us to come."""
+    return Dumbbell(hosts_per_side=2, host_rate_bps=100e9, delay_s=1e-6, buffer_packets=buffer_packets)
+
+
+def reference(setup):
+    return run(setup, engine="reference")
+
+
+def record(dtype, **values):
+    made = slotted(dtype)(np.zeros((), dtype))
+    for name, value in values.items():
+        setattr(made, name, value)
+    return made
+
+
+def params_of(component, **values):
+    made = param_record(replace(component.params, **values))
+    return slotted(made.dtype)(made[0])
+
+
+# -- what a port keeps
+
+
+@pytest.mark.parametrize(
+    ("limits", "queue", "verdict"),
+    [
+        ((NONE, 6000), (3, 4500), ACCEPT),  # exactly full
+        ((NONE, 6000), (3, 4501), REFUSE),
+        ((4, NONE), (3, 4500), ACCEPT),
+        ((4, NONE), (4, 0), REFUSE),
+        ((4, 6000), (2, 5000), REFUSE),
+        ((NONE, NONE), (10**6, 10**9), ACCEPT),
+    ],
+)
+def test_droptail_takes_what_fits_in_packets_and_in_bytes(limits, queue, verdict):
+    port = record(PORT, limit_packets=limits[0], limit_bytes=limits[1])
+    assert DROPTAIL.admit(params_of(DROPTAIL), port, new_packet(bytes=1500), *queue) == verdict
+
+
+@pytest.mark.parametrize(("count_in_service", "kept"), [(False, 5), (True, 4)])
+def test_a_burst_into_a_queue(count_in_service, kept):
+    """Ten packets within 2 us, 12 us each to send: a buffer of 4 and, unless it is counted, the one being sent."""
+    setup = setup_of(slow_port(4), flow_list([(0, 2, 10 * MSS, 0.0)]), count_in_service=count_in_service)
+    trace = reference(replace(setup, end_ps=10 * 10**6)).trace
+    assert trace[trace["what"] == DROPPED]["segment"].tolist() == list(range(kept, 10))
+
+
+def drops_of(size_packets, *, buffer_packets, push_out=True):
+    """Return who loses which segment when a short flow meets a long one of five segments at a slow port."""
+    flows = flow_list([(0, 2, 5 * MSS, 0.0), (1, 3, size_packets * MSS, 2.0)], threshold_bytes=4 * MSS)
+    setup = setup_of(slow_port(buffer_packets), flows, "ecmp_pq", queue={"push_out": push_out}, end_ps=10 * 10**6)
+    trace = reference(setup).trace
+    lost = trace[trace["what"] == DROPPED]
+    return [(int(line["conn"]), int(line["segment"]), int(line["reason"])) for line in lost]
+
+
+def test_push_out_takes_the_last_long_packet_that_waits():
+    """0 is being sent, 1-4 wait; two short packets take the places of 4, then 3."""
+    assert drops_of(2, buffer_packets=4) == [(0, 4, EVICTED), (0, 3, EVICTED)]
+
+
+def test_push_out_spares_the_packet_being_sent_and_short_ones():
+    """Room for one that waits: 2-4 find none; the first short packet takes the place of 1, the others are refused."""
+    refused = [(0, segment, QUEUE_FULL) for segment in (2, 3, 4)]
+    assert drops_of(3, buffer_packets=1) == [*refused, (0, 1, EVICTED), (1, 1, QUEUE_FULL), (1, 2, QUEUE_FULL)]
+
+
+def test_without_push_out_who_comes_late_is_refused():
+    assert drops_of(2, buffer_packets=4, push_out=False) == [(1, 0, QUEUE_FULL), (1, 1, QUEUE_FULL)]
+
+
+# -- which port a packet takes
+
+
+def many_connections(kind, count):
+    flows = flow_list([(0, kind.build().n_hosts - 1, 1000, 0.0)] * count)
+    made = tables(setup_of(kind, flows))
+    switches = [slotted(SWITCH)(row) for row in made.switches]
+    return made.conns["hash"].tolist(), made.conns["reverse_hash"].tolist(), switches
+
+
+def hashed_port(switch, value, n_ports):
+    packet = new_packet(kind=DATA, hash=value)
+    return ECMP.choose(params_of(ECMP), None, switch, None, packet, [], range(n_ports), 0, 0.0)
+
+
+def independent(pairs):
+    """Return whether no chi-square test at the level 1e-4 finds that the two ports of a pair depend on each other."""
+    counts = Counter(pairs)
+    rows, columns = (sorted({pair[side] for pair in pairs}) for side in (0, 1))
+    return chi2_contingency([[counts[row, column] for column in columns] for row in rows]).pvalue > 1e-4
+
+
+def test_flows_that_share_an_edge_uplink_spread_over_the_uplinks_of_the_aggregation():
+    """Fat-tree of 8 pods: without a salt for each switch, all that came by one of four ports would leave by one."""
+    hashes, _, switches = many_connections(FatTree(pods=8), 2000)
+    edge, aggregation = (next(switch for switch in switches if switch.tier == tier) for tier in (0, 1))
+    pairs = [(hashed_port(edge, value, 4), hashed_port(aggregation, value, 4)) for value in hashes]
+    assert len(set(pairs)) == 16
+    assert independent(pairs)
+
+
+def test_acknowledgements_hash_independently_of_their_data():
+    """The reversed tuple is another hash, at the same switch too."""
+    hashes, reverse, switches = many_connections(PARALLEL, 2000)
+    pairs = [
+        (hashed_port(switches[0], ahead, 4), hashed_port(switches[0], back, 4))
+        for ahead, back in zip(hashes, reverse, strict=True)
+    ]
+    assert len(set(pairs)) == 16
+    assert independent(pairs)
+
+
+def test_packets_carry_the_hash_of_their_direction():
+    seen = set()
+
+    def look(params, state, switch, conn, packet, ports, candidates, now_ps, u0):
+        seen.add((packet.kind, packet.hash))
+        return 0
+
+    base = replace(scheme("ecmp"), balancer=Balancer(name="look", choose=look))
+    conn = reference(setup_of(PARALLEL, flow_list([(0, 4, 5000, 0.0)]), base)).conns[0]
+    assert seen == {(DATA, conn["hash"]), (ACK, conn["reverse_hash"])}
+    assert conn["hash"] != conn["reverse_hash"]
+
+
+def sprayed(kind, turns, **values):
+    params, state = params_of(RPS, **values), record(np.dtype([("turn", "i8")]))
+    switch, packet = record(SWITCH, salt=5), new_packet(kind=kind, hash=77)
+    return [RPS.choose(params, state, switch, None, packet, [], range(4), 0, u0) for u0 in turns]
+
+
+def test_spraying_follows_the_draw():
+    """Each quarter of [0, 1) is a port."""
+    assert sprayed(DATA, [0.0, 0.249, 0.25, 0.5, 0.749, 0.75, 0.999]) == [0, 0, 1, 2, 2, 3, 3]
+
+
+def test_spraying_in_turn_uses_every_port_once_in_four():
+    ports = sprayed(DATA, [0.0] * 12, round_robin=True)
+    assert sorted(ports[:4]) == [0, 1, 2, 3]
+    assert ports == ports[:4] * 3
+
+
+@pytest.mark.parametrize(("kind", "spray_acks", "ports"), [(ACK, True, 4), (ACK, False, 1), (DATA, False, 4)])
+def test_acknowledgements_stay_on_one_port_when_asked(kind, spray_acks, ports):
+    assert len(set(sprayed(kind, [0.1, 0.3, 0.6, 0.9], spray_acks=spray_acks))) == ports
+
+
+def test_routes_follow_a_failure():
+    """spine0 fails at 500 us for ever, routes follow 300 us later: packets are lost in between and never after."""
+    failing = LinkChange(between=("leaf*", "spine0"), down_s=500e-6)
+    kind = LeafSpine(leaves=2, hosts_per_leaf=1, spines=2, reroute_s=300e-6, links=(failing,))
+    setup = setup_of(kind, flow_list([(0, 1, 200 * MSS, 0.0)]), "single_path")
+    found = reference(setup)
+    lost = found.trace[(found.trace["what"] == DROPPED) & (found.trace["reason"] == LINK_DOWN)]
+    assert len(lost) > 0
+    assert lost["time_ps"].min() >= 500 * 10**6
+    assert lost["time_ps"].max() < 800 * 10**6
+    assert found.conns["received_ps"][0] > 0
+    uplink = setup.fabric.port_names.index("leaf0>spine1")
+    assert found.trace[found.trace["port"] == uplink]["time_ps"].min() >= 800 * 10**6

@@ -1,0 +1,101 @@
+"""Details of the RFCs that the transports do not follow yet: each test fails until they do."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted import Receiver, Sender, blocks_of, resent, runs_above
+
+from capsim.records import ECN_ECHO, RETRANSMITTED
+
+
+@given(st.permutations([*range(8), *range(8)]))
+def test_as_many_blocks_as_fit_are_reported(arrivals):
+    """RFC 2018, section 4: as many distinct blocks as possible, three here, as long as no more have been about."""
+    receiver, came = Receiver("sack", n_segments=20), {}
+    for time, segment in enumerate(arrivals):
+        packet = receiver.take(segment)
+        came[segment] = time
+        runs = runs_above(came, packet.ack)
+        if len(runs) > 3:
+            return
+        assert sorted(blocks_of(packet)) == runs
+
+
+def test_blocks_that_join_keep_the_third():
+    """3, 5 and 7 are runs; 6 joins two of them: (5, 8) and (3, 4) are left."""
+    receiver = Receiver("sack")
+    answers = [receiver.take(segment) for segment in (0, 1, 3, 5, 7, 6)]
+    assert blocks_of(answers[-1]) == [(5, 8), (3, 4)]
+
+
+def test_an_acknowledgement_of_new_data_that_sacks_three_starts_recovery():
+    """RFC 6675, sections 2 and 5: new SACK information makes it a duplicate, whatever it acknowledges; 9 in flight."""
+    sender = Sender("sack")
+    assert 1 in sender.ack(1, blocks=[(2, 5)])
+    assert (sender.conn.in_recovery, sender.ssthresh) == (1, 4.5)
+
+
+def test_no_rescue_before_the_first_retransmission_is_acknowledged():
+    """RFC 6675, section 5 step 4.3: RescueRxt is set to the segment resent first, and rule 4 asks HighACK > RescueRxt.
+
+    Ten segments in all, 0, 8 and 9 lost: with 0, 8, 9 in the network and a window of five, nothing may leave yet.
+    """
+    sender = Sender("sack", n_segments=10)
+    assert sender.ack(0, blocks=[(1, 8)]) == [0]
+    assert sender.ack(8) == [9]
+
+
+def test_high_rxt_begins_anew_with_each_recovery():
+    """RFC 6675, section 5 step 4.3: HighRxt is the segment resent first, Pipe counts what was resent since.
+
+    Ten segments; 0, 9 and 10 are lost, and 10 once more when it is sent again in the recovery that ends with 9. In the
+    next one (FlightSize 9, cwnd 4.5), 10 again, 17 and 18 are in the network: there is room for 19.
+    """
+    sender = Sender("sack")
+    assert sender.ack(0, blocks=[(1, 9)]) == [0, 10, 11, 12]
+    assert sender.ack(9) == [13]
+    assert sender.ack(9, blocks=[(11, 12)]) == [14]
+    assert sender.ack(9, blocks=[(11, 13)]) == [15]
+    assert sender.ack(9, blocks=[(11, 14)]) == [9, 10, 16]
+    assert sender.ack(9, blocks=[(11, 15)]) == [17]
+    assert sender.ack(9, blocks=[(11, 16)]) == [18]
+    assert sender.ack(10, blocks=[(11, 16)]) == []
+    assert sender.conn.in_recovery == 0
+    assert sender.ack(10, blocks=[(11, 17)]) == [10, 19]
+
+
+def test_fast_retransmit_asks_for_more_than_recover():
+    """RFC 6582, section 3.2: ack_number - 1 > recover. After a timeout of 0-9, duplicates for 10 are not enough."""
+    sender = Sender()
+    sender.expire()
+    sender.ack(10)
+    assert sender.conn.recover == 9
+    sender.duplicates(10, 3)
+    assert sender.conn.fast_retransmits == 0
+    sender.ack(11)
+    sender.duplicates(11, 3)
+    assert sender.conn.fast_retransmits == 1
+    assert resent(sender) == [0, 11]
+
+
+def test_an_acknowledgement_with_an_echo_does_not_open_the_window():
+    """RFC 3168, section 6.1.2: the first one, alpha = 1, leaves 10 (1 - 1/2)."""
+    sender = Sender("dctcp")
+    sender.ack(1, flags=ECN_ECHO)
+    assert sender.cwnd == 5
+
+
+@pytest.mark.parametrize("name", ["ecmp", "sack"])
+def test_one_segment_after_a_lost_syn(name):
+    """RFC 5681, section 3.1 and RFC 6928, section 2: the initial window is one segment then."""
+    sender = Sender(name, handshake=True)
+    sender.expire()
+    assert sender.syn_ack(at_us=1e7, rtt_us=100, flags=RETRANSMITTED) == [0]
+
+
+def test_three_seconds_after_a_lost_syn():
+    """RFC 6298, 5.7: after a timeout of the SYN the RTO is 3 s when data transmission begins."""
+    sender = Sender(handshake=True, initial_rto_s=1.0)
+    sender.expire()
+    sender.syn_ack(at_us=1e6 + 100, rtt_us=100, flags=RETRANSMITTED)
+    assert sender.timer_us == 1e6 + 100 + 3e6
