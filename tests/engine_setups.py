@@ -16,14 +16,6 @@ from capsim.state import TRACE_PACKETS, RawRecords, Setup
 
 # How the compiled engine stores queues
 CHAINS = {"head", "tail", "queue_head", "queue_head_ps", "service", "class_head", "class_tail"}
-    "head",
-    "tail",
-    "queue_head",
-    "queue_head_ps",
-    "service",
-    "class_head",
-    "class_tail",
-}  # how the compiled engine stores queues
 SAME_COUNTERS = ("now_ps", "traversals", "open_conns", "units", "unroutable", "in_flight")
 
 LEAF_SPINE = LeafSpine(leaves=3, hosts_per_leaf=3, spines=3, delay_s=2e-6, buffer_packets=12)

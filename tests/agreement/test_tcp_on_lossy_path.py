@@ -9,14 +9,24 @@ import pytest
 from capsmodel.congestion import single_path_window
 from capsmodel.experiments.agreement import Count
 from capsmodel.experiments.measurements.means import mean_in_row
-from capsmodel.window_swing import ROUND_TRIP_REMAINDER_PACKETS, newreno_packets_per_rtt, single_path_mean_window
+from capsmodel.window_swing import (
+    ROUND_TRIP_REMAINDER_PACKETS,
+    TIMEOUT_REMAINDER_PACKETS,
+    newreno_packets_per_rtt,
+    single_path_mean_window,
+)
 
 FUNCTION = "capsmodel.experiments.measurements.lossy_path.tcp_on_lossy_path"
 CONNECTIONS = 100
 LOSSES = {0.003: 1400, 0.005: 900, 0.01: 500, 0.03: 300, 0.1: 150}
 """Packets that each connection loses: enough to see 0.3 packets beyond the declared bias."""
 LOSS_PROBS = [loss_prob for loss_prob in LOSSES if loss_prob < 0.1]
-DETECT_PACKETS = ROUND_TRIP_REMAINDER_PACKETS + 0.3
+
+
+def sides(loss_prob: float) -> dict[str, tuple[float, float]]:
+    """Return the declared bias, and errors 0.3 packets beyond it."""
+    low, high = -ROUND_TRIP_REMAINDER_PACKETS - TIMEOUT_REMAINDER_PACKETS * loss_prob, ROUND_TRIP_REMAINDER_PACKETS
+    return {"bias": (low, high), "detect": (low - 0.3, high + 0.3)}
 
 
 @pytest.fixture
@@ -42,9 +52,7 @@ def test_losses_are_those_asked_for(row, compare, loss_prob):
 @pytest.mark.parametrize("loss_prob", LOSS_PROBS)
 def test_packets_sent_in_a_round_trip(row, compare, loss_prob):
     sent = mean_in_row(row(loss_prob), "sent_packets_per_rtt")
-    verdict = compare(
-        newreno_packets_per_rtt(loss_prob), sent, bias=ROUND_TRIP_REMAINDER_PACKETS, detect=DETECT_PACKETS
-    )
+    verdict = compare(newreno_packets_per_rtt(loss_prob), sent, **sides(loss_prob))
     assert verdict, verdict
 
 
@@ -52,7 +60,7 @@ def test_packets_sent_in_a_round_trip(row, compare, loss_prob):
 def test_packets_delivered_in_a_round_trip(row, compare, loss_prob):
     delivered = mean_in_row(row(loss_prob), "delivered_packets_per_rtt")
     model = (1 - loss_prob) * newreno_packets_per_rtt(loss_prob)
-    verdict = compare(model, delivered, bias=ROUND_TRIP_REMAINDER_PACKETS, detect=DETECT_PACKETS)
+    verdict = compare(model, delivered, **sides(loss_prob))
     assert verdict, verdict
 
 
