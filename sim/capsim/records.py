@@ -44,6 +44,8 @@ SACKED = 2  # at the sender's scoreboard
 RESENT = 4  # retransmitted in this recovery
 HELD = 8  # at the decoder, behind a gap, not yet with the transport
 
+MAX_SACK_BLOCKS = 4  # what fits into the options of one TCP header (RFC 2018, section 3)
+
 # Why a packet was dropped (TRACE.reason)
 QUEUE_FULL, EVICTED, LINK_DOWN, NO_ROUTE = 1, 2, 3, 4
 
@@ -69,9 +71,8 @@ PACKET = np.dtype(
         ("ack", "i8"),  # ACK: next segment expected
         ("unit", "i4"),  # CODED, or a source packet sent in clear: number of the unit, else NONE
         ("position", "i4"),  # CODED: 0 .. n-1 in the unit
-        ("sack_first", "i4", (3,)),  # ACK: blocks [first, end) received above `ack`, newest first; 0, 0 = none
-        ("sack_end", "i4", (3,)),
-        ("unused", "i8"),  # two cache lines
+        ("sack_first", "i4", (MAX_SACK_BLOCKS,)),  # ACK: blocks [first, end) above `ack`, newest first; 0, 0 = none
+        ("sack_end", "i4", (MAX_SACK_BLOCKS,)),  # ends the second cache line
     ],
     align=True,
 )
@@ -167,6 +168,7 @@ CONNECTION = np.dtype(
         ("rttvar_ps", "i8"),
         ("rto_ps", "i8"),
         ("alpha", "f8"),  # DCTCP: estimate of the marked fraction
+        ("counted_bytes", "i8"),  # acknowledged since the window last grew, with count_acked_bytes
         ("acked_bytes", "i8"),  # DCTCP: in this observation window
         ("marked_bytes", "i8"),
         ("early_bytes", "i8"),  # DCTCP: counted when a duplicate ACK told of them, not yet acknowledged
@@ -175,8 +177,8 @@ CONNECTION = np.dtype(
         # -- receiver
         ("receive_next", "i8"),
         ("highest_received", "i8"),
-        ("sack_first", "i8", (3,)),  # blocks reported last, newest first
-        ("sack_end", "i8", (3,)),
+        ("sack_first", "i8", (MAX_SACK_BLOCKS,)),  # blocks reported last, newest first
+        ("sack_end", "i8", (MAX_SACK_BLOCKS,)),
         # -- coding
         ("unit_first", "i8"),  # first segment in the encoding buffer
         ("unit_next", "i8"),  # one above the last

@@ -27,9 +27,19 @@ from capsim.protocols.transports.tcp import (
     start_timer,
     turn_round,
 )
-from capsim.records import ACK, DATA, ESTABLISHED, HANDSHAKE_ACK, NONE, RECEIVED, RESENT, SACKED, SYN_SENT
-
-BLOCKS = 3  # with the timestamp option no more fit
+from capsim.records import (
+    ACK,
+    DATA,
+    ESTABLISHED,
+    HANDSHAKE_ACK,
+    MAX_SACK_BLOCKS,
+    NONE,
+    RECEIVED,
+    RESENT,
+    SACKED,
+    SYN_SENT,
+)
+from capsmodel._checks import require
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +54,8 @@ class SackParams(TcpParams):
     resend_at_partial_ack : bool
         Whether a partial acknowledgement has the first segment outstanding sent again although it does not yet count
         as lost, as NewReno does.
+    sack_blocks : int
+        Blocks that an acknowledgement has room for: 3 beside a time stamp, 4 without (RFC 2018, section 3).
     sack_option_bytes, sack_block_bytes : int
         What an acknowledgement with blocks is longer: the option with its padding, and each block (RFC 2018, section
         3), in bytes.
@@ -51,8 +63,14 @@ class SackParams(TcpParams):
 
     rescue: bool = True
     resend_at_partial_ack: bool = False
+    sack_blocks: int = 3
     sack_option_bytes: int = 4
     sack_block_bytes: int = 8
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        fits = 1 <= self.sack_blocks <= MAX_SACK_BLOCKS
+        require(fits, f"transport.sack_blocks = {self.sack_blocks}, but it must lie between 1 and {MAX_SACK_BLOCKS}")
 
 
 def receive(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
@@ -62,9 +80,9 @@ def receive(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> 
     if packet.kind == DATA:
         segment = packet.segment
         note_arrival(conn, segments, packet)
-        _report(conn, segments, segment)
+        _report(params, conn, segments, segment)
     turn_round(params, conn, packet)
-    for index in range(BLOCKS):
+    for index in range(params.sack_blocks):
         packet.sack_first[index] = conn.sack_first[index]
         packet.sack_end[index] = conn.sack_end[index]
         if packet.sack_end[index]:
@@ -78,7 +96,7 @@ def _holds(conn: Any, segments: Any, segment: int, flag: int) -> bool:
 
 
 @inlined
-def _report(conn: Any, segments: Any, segment: int) -> None:
+def _report(params: Any, conn: Any, segments: Any, segment: int) -> None:
     """Put the block of the segment that came first (RFC 2018, section 4), keep the others, forget what is covered."""
     first, end = segment, segment
     if segment >= conn.receive_next:
@@ -88,18 +106,18 @@ def _report(conn: Any, segments: Any, segment: int) -> None:
             end += 1
     kept_first, kept_end = first, end
     filled = 0
-    for index in range(BLOCKS):
+    for index in range(params.sack_blocks):
         old_first, old_end = conn.sack_first[index], conn.sack_end[index]
         conn.sack_first[index] = 0
         conn.sack_end[index] = 0
-        if filled < BLOCKS and kept_end > kept_first:
+        if kept_end > kept_first:
             conn.sack_first[filled] = kept_first
             conn.sack_end[filled] = kept_end
             filled += 1
         covered = old_first >= first and old_end <= end
         stale = covered or old_end <= conn.receive_next
         kept_first, kept_end = (0, 0) if stale else (old_first, old_end)
-    if filled < BLOCKS and kept_end > kept_first:
+    if filled < params.sack_blocks and kept_end > kept_first:
         conn.sack_first[filled] = kept_first
         conn.sack_end[filled] = kept_end
 
@@ -108,7 +126,7 @@ def _report(conn: Any, segments: Any, segment: int) -> None:
 def _take_blocks(params: Any, conn: Any, segments: Any, packet: Any) -> int:
     """Enter the blocks into the scoreboard; return how many segments are newly SACKed."""
     fresh = 0
-    for index in range(BLOCKS):
+    for index in range(params.sack_blocks):
         for segment in range(max(packet.sack_first[index], conn.una), packet.sack_end[index]):
             if not _holds(conn, segments, segment, SACKED):
                 segments[conn.ring + (segment & conn.ring_mask)] |= SACKED
