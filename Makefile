@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 STAMP = .venv/.installed
 
-.PHONY: demo test lint types contracts notebooks write-notebooks ledger bench clean
+.PHONY: demo test lint types contracts notebooks write-notebooks ledger bench mutants clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -44,6 +44,10 @@ ledger: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m pytest benchmarks --benchmark-enable --benchmark-only -q -s -p no:xdist
+
+# Which changes of a line no test notices; MUTANTS='--share 0.1 --minutes 10' takes a sample, --help says more.
+mutants: $(STAMP)
+	$(BIN)/python tests/mutants.py $(MUTANTS)
 
 clean:
 	rm -rf .venv out

@@ -19,10 +19,8 @@ import numpy as np
 
 from capsmodel._checks import FloatArray, Scalars, plain, positive, probability, require
 
-MISSED_SHARE_BIAS = 0.1
-"""Declared error of `twice_average_missed_share`. The law of one window takes one loss when the buffer is just full; in
-packets it overflows with whatever short packets are there, sooner or later, and while the losses are repaired, one each
-RTT, the queue dips below half."""
+MISSED_SHARE_BIAS = 0.04
+"""Most that `twice_average_missed_share` lies below the truth; it does not lie above. See its Notes."""
 
 
 def _rtts(rtts_s: Scalars) -> FloatArray:
@@ -111,8 +109,13 @@ def twice_average_missed_share(
     the share is the mean of F over s. With s = T it is 0 up to :math:`p=\frac{L/2-2T}{14L/9-2T}`.
 
     Assumes long flows that share no path, windows out of phase, a full buffer of at least T (else the path idles after
-    a loss), and a period with enough ACKs that p is its share of blocked ones. Losses are not as regular as that:
-    the share is declared to `MISSED_SHARE_BIAS`.
+    a loss), and a period with enough ACKs that p is its share of blocked ones.
+
+    *Bias.* The law of one window takes one loss when the buffer is just full. In packets the buffer overflows with
+    whatever short packets are there, and while losses are repaired, one each RTT, the queue dips below half: the waits
+    are shorter, and more packets are missed. By how much is not derived. Measured for single periods were 0.003 to
+    0.028 of the blocked packets, with standard errors up to 0.006, on 40 paths with 5 to 16 long flows and buffers of
+    64 to 256 packets; declared is 0.04 (`MISSED_SHARE_BIAS`), to this side.
 
     References
     ----------

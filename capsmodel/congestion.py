@@ -26,8 +26,8 @@ from capsmodel._checks import FloatArray, ParameterError, Scalars, plain, positi
 LossForm = Literal["rfc6356", "uncapped", "printed"]
 
 WINDOW_FLUCTUATION_BIAS = 1 - (2 * log(2)) ** -0.5
-"""How far the mean of swinging windows lies from `lia_equilibrium_windows` on up to five paths, as a share of their
-total: 0.151, derived in its Notes."""
+"""Most that the mean of swinging windows lies below `lia_equilibrium_windows`, as a share of their total: 0.151,
+derived in its Notes. On alike paths it may lie above."""
 
 
 def _subflows(windows_packets: Scalars, rtts_s: Scalars) -> tuple[FloatArray, FloatArray]:

@@ -9,8 +9,8 @@ import numpy as np
 from capsim.engines import run
 from capsim.fabric.flows import FlowList
 from capsim.fabric.kinds import Dumbbell, FabricKind, FatTree, LeafSpine, ParallelPaths
-from capsim.hooks import ACCEPT, REFUSE, Queue, Scheme
-from capsim.records import CODED, DATA, ENQUEUED, RETRANSMITTED
+from capsim.hooks import ACCEPT, REFUSE, Queue, Scheme, param_record
+from capsim.records import ACK, CODED, DATA, ENQUEUED, RETRANSMITTED, slotted
 from capsim.registry import scheme
 from capsim.state import TRACE_PACKETS, RawRecords, Setup
 
@@ -113,3 +113,48 @@ def sent_by(records: RawRecords, setup: Setup, conn: int = 0) -> Any:
     nic = setup.fabric.host_port[records.conns[conn]["src"]]
     ours = (trace["what"] == ENQUEUED) & (trace["port"] == nic) & (trace["conn"] == conn)
     return trace[ours & np.isin(trace["kind"], (DATA, CODED))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnitLosses:
+    """Which packets of a coding unit get lost at the links into `at_node`, and whose first acknowledgements.
+
+    Attributes
+    ----------
+    unit, positions : int
+        The unit, and a binary number: bit i stands for the packet at position i.
+    unheard_unit : int
+        The unit whose acknowledgements get lost, but for those of retransmissions.
+    """
+
+    at_node: int
+    unit: int = -1
+    positions: int = 0
+    unheard_unit: int = -1
+
+
+def refuse_of_unit(params: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> int:
+    """Refuse the packets listed."""
+    if packet.kind == CODED and port.to_node == params.at_node and packet.unit == params.unit:
+        return REFUSE if (params.positions >> packet.position) & 1 else ACCEPT
+    first_ack = packet.kind == ACK and not packet.flags & RETRANSMITTED
+    return REFUSE if first_ack and params.unheard_unit >= 0 and packet.unit == params.unheard_unit else ACCEPT
+
+
+def with_unit_losses(base: Scheme, params: UnitLosses) -> Scheme:
+    """Return `base` with a queue that loses chosen packets of a unit."""
+    return replace(base, queue=Queue(name="refuse_of_unit", admit=refuse_of_unit, params=params))
+
+
+def record(dtype: Any, **values: Any) -> Any:
+    """Return a record of `dtype`, all 0, with the given fields."""
+    made = slotted(dtype)(np.zeros((), dtype))
+    for name, value in values.items():
+        setattr(made, name, value)
+    return made
+
+
+def params_of(component: Any, **changes: Any) -> Any:
+    """Return the parameter record of a component, as the reference engine has it."""
+    made = param_record(replace(component.params, **changes))
+    return slotted(made.dtype)(made[0])

@@ -118,7 +118,7 @@ def rerun(file: Path, *, engine: Engine = "compiled") -> None:
     find(scenario.scheme)
     result = _run(scenario, engine)
     same_id = result.manifest["id"] == manifest["id"]
-    differing = [] if same_id else ["parameters of the scheme"]
+    differing = [] if same_id else ["parameters or code of the scheme"]
     differing += _differing_tables(result, file.parent, manifest["id"])
     if differing:
         console().print(f"{file.name}: differs in {', '.join(differing)}")

@@ -60,6 +60,8 @@ class Count:
 
 
 Samples = npt.ArrayLike | MeanAndError | MeanInterval | Count
+Sides = tuple[float, float]
+"""What belongs to a truth below the model, and to one above it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,14 +72,16 @@ class Agreement:
     ----------
     verdict : str
         ``"agrees"``, ``"disagrees"`` or ``"too few samples"``.
-    model, measured, standard_error, bias, detect : float
-        Prediction, estimate, its standard error, declared bias and error to be detected, in the unit of the model.
+    model, measured, standard_error : float
+        Prediction, estimate and its standard error, in the unit of the model.
+    bias, detect : (float, float)
+        Declared bias, and error to be detected, below and above the model, in its unit: (-0.1, 0.1) for 0.1.
     p_value : float
         Probability of samples at least this far outside the declared bias if the model holds; 1 inside.
     level : float
         Below it the verdict is "disagrees".
     power : float
-        Probability that a mean at `detect` from the model would have been found to disagree.
+        Probability that a true mean at `detect` from the model would have been found to disagree; the smaller of both.
     required_power : float
         Below it there are too few samples.
     evidence : str
@@ -88,8 +92,8 @@ class Agreement:
     model: float
     measured: float
     standard_error: float
-    bias: float
-    detect: float
+    bias: Sides
+    detect: Sides
     p_value: float
     level: float
     power: float
@@ -99,13 +103,24 @@ class Agreement:
     def __bool__(self) -> bool:
         return self.verdict == "agrees"
 
+    @property
+    def found_model_error(self) -> float:
+        """Error of the model, either way, that is found with `power` wherever in its bias the truth lies."""
+        return max(self.bias[1] - self.detect[0], self.detect[1] - self.bias[0])
+
     def __str__(self) -> str:
+        beyond = f", an error of the model from {self.found_model_error:.2g} on" if any(self.bias) else ""
         return (
             f"{self.verdict}: model {self.model:.6g}, measured {self.measured:.6g} with standard error "
             f"{self.standard_error:.2g} ({self.evidence}), difference {self.measured - self.model:+.2g}, "
-            f"declared bias {self.bias:.2g}, p = {self.p_value:.2g} at level {self.level:.1g}; "
-            f"an error of {self.detect:.2g} is found with probability {self.power:.4g}"
+            f"declared bias {_text(self.bias)}, p = {self.p_value:.2g} at level {self.level:.1g}; "
+            f"an error of {_text(self.detect)} is found with probability {self.power:.4g}{beyond}"
         )
+
+
+def _text(sides: Sides) -> str:
+    low, high = sides
+    return f"{high:.2g}" if abs(low) == high else f"{low:.2g} to {high:.2g}"
 
 
 @dataclass(frozen=True)
@@ -128,46 +143,49 @@ def _mean_power(shift: float, dof: float, critical: float) -> float:
 
 
 def _compare_mean(
-    model: float, found: MeanAndError, evidence: str, bias: float, detect: float, level: float
+    model: float, found: MeanAndError, evidence: str, bias: Sides, detect: Sides, level: float
 ) -> _Comparison:
     error, dof = found.standard_error, found.degrees_of_freedom
-    outside = max(abs(found.mean - model) - bias, 0.0) / error
+    difference = found.mean - model
+    outside = max(bias[0] - difference, difference - bias[1], 0.0) / error
     p_value = 2 * float(special.stdtr(dof, -outside)) if outside else 1.0
     critical = float(special.stdtrit(dof, 1 - level / 2))
-    return _Comparison(found.mean, error, p_value, _mean_power((detect - bias) / error, dof, critical), evidence)
+    nearer = min(bias[0] - detect[0], detect[1] - bias[1])
+    return _Comparison(found.mean, error, p_value, _mean_power(nearer / error, dof, critical), evidence)
 
 
-def _count_power(model: float, trials: int, bias: float, detect: float, level: float) -> float:
+def _count_power(model: float, trials: int, bias: Sides, detect: Sides, level: float) -> float:
     """Return the smaller power against a proportion `detect` above and below, of those that are proportions."""
-    low, high = max(model - bias, 0.0), min(model + bias, 1.0)
+    low, high = max(model + bias[0], 0.0), min(model + bias[1], 1.0)
     powers = []
-    if model + detect <= 1:
+    if model + detect[1] <= 1:
         most = float(stats.binom.isf(level / 2, trials, high))  # a count above it disagrees
-        powers.append(float(stats.binom.sf(most, trials, model + detect)))
-    if model - detect >= 0:
+        powers.append(float(stats.binom.sf(most, trials, model + detect[1])))
+    if model + detect[0] >= 0:
         least = float(stats.binom.ppf(level / 2, trials, low))  # a count below it disagrees
-        powers.append(float(stats.binom.cdf(least - 1, trials, model - detect)))
-    require(bool(powers), f"detect = {detect:g}, but no proportion is that far from {model:g}: choose a smaller error")
+        powers.append(float(stats.binom.cdf(least - 1, trials, model + detect[0])))
+    told = f"detect = {_text(detect)}, but no proportion is that far from {model:g}: choose a smaller error"
+    require(bool(powers), told)
     return min(powers)
 
 
-def _compare_count(model: float, found: Count, bias: float, detect: float, level: float) -> _Comparison:
+def _compare_count(model: float, found: Count, bias: Sides, detect: Sides, level: float) -> _Comparison:
     trials = int(whole("trials", found.trials, minimum=1))
     hits = int(whole("successes", found.successes))
     require(hits <= trials, f"successes = {hits}, but there were only {trials} trials")
     require(0 <= model <= 1, f"model = {model:g}, but a share of trials is compared with a probability")
     share = hits / trials
-    if share > min(model + bias, 1.0):
-        p_value = min(1.0, 2 * float(stats.binom.sf(hits - 1, trials, model + bias)))
-    elif share < max(model - bias, 0.0):
-        p_value = min(1.0, 2 * float(stats.binom.cdf(hits, trials, model - bias)))
+    if share > min(model + bias[1], 1.0):
+        p_value = min(1.0, 2 * float(stats.binom.sf(hits - 1, trials, model + bias[1])))
+    elif share < max(model + bias[0], 0.0):
+        p_value = min(1.0, 2 * float(stats.binom.cdf(hits, trials, model + bias[0])))
     else:
         p_value = 1.0
     error = (model * (1 - model) / trials) ** 0.5
     return _Comparison(share, error, p_value, _count_power(model, trials, bias, detect, level), f"{trials} trials")
 
 
-def _compare(model: float, samples: Samples, bias: float, detect: float, level: float) -> _Comparison:
+def _compare(model: float, samples: Samples, bias: Sides, detect: Sides, level: float) -> _Comparison:
     if isinstance(samples, Count):
         return _compare_count(model, samples, bias, detect, level)
     if isinstance(samples, MeanAndError):
@@ -223,12 +241,30 @@ def sufficient_standard_error(detect: float, *, degrees_of_freedom: float, bias:
     return (detect - bias) / float(special.nctdtrinc(degrees_of_freedom, 1 - POWER, critical))
 
 
+def _sides(name: str, value: float | Sides) -> Sides:
+    """Return the error below and above the model; one number is meant both ways."""
+    if not isinstance(value, tuple):
+        size = float(non_negative(name, value))
+        return -size, size
+    low, high = (float(end) for end in value)
+    require(-inf < low <= 0 <= high < inf, f"{name} = ({low:g}, {high:g}), but it must hold 0: (low, high)")
+    return low, high
+
+
+def _beyond(detect: float | Sides, bias: Sides) -> Sides:
+    """Return the errors to be detected, which lie beyond the declared bias."""
+    errors = _sides("detect", detect)
+    told = f"detect = {_text(errors)}, but no test sees less than the declared bias, {_text(bias)}"
+    require(errors[0] < bias[0] and errors[1] > bias[1], told)
+    return errors
+
+
 def agreement(
     model: float,
     samples: Samples,
     *,
-    detect: float,
-    bias: float = 0.0,
+    detect: float | Sides,
+    bias: float | Sides = 0.0,
     level: float = LEVEL,
     power: float = POWER,
 ) -> Agreement:
@@ -241,12 +277,13 @@ def agreement(
     samples : array_like, MeanAndError, MeanInterval or Count
         At least two independent replicates; a mean with its standard error, such as the result of
         :func:`~capsmodel.experiments.statistics.batch_means`; or successes in independent trials.
-    detect : float
-        Error that matters: a true mean that far from `model` must be found to disagree. Above `bias`, in the unit of
-        `model`.
-    bias : float
-        Error that the model declares, at least 0, in the unit of `model`; its cause belongs into the model's
-        docstring.
+    detect : float or (float, float)
+        Error that matters: a true mean that far from `model` must be found to disagree. In the unit of `model`, beyond
+        `bias`; a pair is the error below, negative, and above.
+    bias : float or (float, float)
+        Error that the model declares, in the unit of `model`: a number is meant both ways, a pair is the lowest and the
+        highest of truth minus model, (-0.2, 0) where the truth never lies above. Its cause belongs into the model's
+        docstring. Derive it, or measure it with other seeds and settings, never from `samples`.
     level : float
         Probability of a false alarm, in (0, 1).
     power : float
@@ -260,15 +297,21 @@ def agreement(
     Raises
     ------
     ParameterError
-        If `detect` does not exceed `bias`, samples are too few for a standard error or all equal, or an argument
-        leaves its range.
+        If `detect` does not exceed `bias` on both sides, samples are too few for a standard error or all equal, or an
+        argument leaves its range.
 
     Notes
     -----
-    With mean :math:`\bar x`, standard error SE and f degrees of freedom the samples disagree if
-    :math:`|\bar x-m|-b>t_{f,1-\alpha/2}\,SE`. The power is that of the noncentral t at :math:`(d-b)/SE`. Counts are
-    compared with the binomial law at the nearer end of :math:`m\pm b`, without a normal approximation, so a model of
-    0.9999 and no failure at all is a fair comparison; their power is the smaller of both directions that exist.
+    With mean :math:`\bar x`, standard error SE and f degrees of freedom the samples disagree if :math:`\bar x` lies
+    more than :math:`t_{f,1-\alpha/2}\,SE` outside :math:`[m+b_-, m+b_+]`. The power is that of the noncentral t at
+    the smaller of :math:`(d_+-b_+)/SE` and :math:`(b_--d_-)/SE`. Counts are compared with the binomial law at the
+    nearer end of that interval, without a normal approximation, so a model of 0.9999 and no failure at all is a fair
+    comparison; their power is the smaller of both directions that exist.
+
+    The power is that of a true mean at :math:`d` from the model. An error of the *model* is another thing: the truth
+    may lie anywhere in its bias, so a model that is too high is found with that power from :math:`b_+-d_-` on, one that
+    is too low from :math:`d_+-b_-` on; both are :math:`b+d` for a bias meant both ways. The printed line says so.
+
     One comparison has the level of the whole family of agreement tests, `FAMILY_FALSE_ALARM_PROB`, divided by
     `FAMILY_TESTS`. A disagreement is told even without the power: it was found.
 
@@ -281,16 +324,19 @@ def agreement(
     'too few samples'
     >>> agreement(1.0, MeanAndError(mean=1.5, standard_error=0.1), detect=0.1).verdict
     'disagrees'
+    >>> found = agreement(1.0, MeanAndError(mean=0.9, standard_error=0.01), bias=(-0.2, 0.0), detect=(-0.3, 0.1))
+    >>> str(found).partition("; ")[2]
+    'an error of -0.3 to 0.1 is found with probability 1, an error of the model from 0.3 on'
     """
     require(bool(np.isfinite(model)), f"model = {model}, but it must be a finite number")
-    margin, error = float(non_negative("bias", bias)), float(positive("detect", detect))
-    require(error > margin, f"detect = {error:g}, but no test sees less than the declared bias, {margin:g}")
+    margin = _sides("bias", bias)
+    errors = _beyond(detect, margin)
     alarm, needed = float(probability("level", level)), float(probability("power", power))
     require(alarm > 0 and needed > 0, "level and power must lie in (0, 1)")
-    found = _compare(float(model), samples, margin, error, alarm)
+    found = _compare(float(model), samples, margin, errors, alarm)
     verdict: VerdictWord = "agrees" if found.power >= needed else "too few samples"
     return Agreement(
         verdict="disagrees" if found.p_value < alarm else verdict,
-        model=float(model), measured=found.measured, standard_error=found.standard_error, bias=margin, detect=error,
+        model=float(model), measured=found.measured, standard_error=found.standard_error, bias=margin, detect=errors,
         p_value=found.p_value, level=alarm, power=found.power, required_power=needed, evidence=found.evidence,
     )  # fmt: skip

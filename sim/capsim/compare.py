@@ -28,6 +28,8 @@ from capsmodel._checks import require
 LEVEL = 0.95
 FIGURES = (
     "mean_fct_short_s",
+    "timeout_ratio_short",
+    "mean_fct_short_without_timeouts_s",
     "p99_fct_short_s",
     "mean_fct_long_s",
     "mean_throughput_long_bps",

@@ -14,7 +14,7 @@ Hook                  Arguments                                                 
 ``Transport.receive`` params, conn, segments, packet, now_ps                             1: `packet` is the reply
 ``Transport.hear``    params, conn, segments, packet, now_ps                             0
 ``Transport.expire``  params, conn, segments, now_ps                                     0
-``Coding.accept``     params, conn, packet, now_ps                                       1: the encoder keeps it
+``Coding.accept``     params, conn, estimator, units, counters, packet, now_ps           a verdict
 ``Coding.emit``       params, conn, estimator, units, counters, packet, now_ps           1: `packet` is filled in
 ``Coding.collect``    params, conn, segments, units, packet, now_ps                      1: `packet` goes to TCP
 ``Coding.release``    params, conn, segments, units, packet, now_ps                      1: `packet` goes to TCP
@@ -33,9 +33,10 @@ What the engines do with them, at an end host::
     expire (``conn.timer_ps`` is reached), then send       at the sender
     receive (DATA or SYN has come)                         at the receiver
 
-and, when the connection is coded: each packet that `send` made goes to `accept`, `emit` follows until it returns 0
-(also when ``conn.flush_ps`` is reached), a CODED packet goes to `collect`, `release` follows until it returns 0, and
-what these hand on goes to `receive`.
+and, when the connection is coded: each packet that `send` made goes to `accept`, which lets it go (PASS), keeps it
+(KEEP), or lets it go with packets of the encoder right behind it (FOLLOW: `emit` is called at once). When `send` has
+returned 0, and when ``conn.flush_ps`` is reached, `emit` is called until it returns 0. At the receiver a packet goes to
+`collect`, `release` follows until it returns 0, and what these hand on goes to `receive`.
 """
 
 from collections.abc import Callable
@@ -53,6 +54,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Verdicts of Queue.admit
 ACCEPT, MARK, REFUSE, PUSH_OUT = 0, 1, 2, 3
+
+# Verdicts of Coding.accept
+PASS, KEEP, FOLLOW = 0, 1, 2
 
 # Bytes of every parameter record and every switch state, so that one compiled loop fits all of them.
 RECORD_BYTES = 512
@@ -143,7 +147,8 @@ class Scheme:
     cite : str
         Paper key or reference.
     known_sizes : bool
-        Whether hosts know that a flow is short when it starts (coding, priority and replication use it).
+        Whether hosts and switches know that a flow is short when it starts (coding, priority, replication and some
+        balancers use it).
     """
 
     name: str
@@ -155,6 +160,11 @@ class Scheme:
     replication: Replication
     cite: str
     known_sizes: bool = True
+
+    def __post_init__(self) -> None:
+        needed = getattr(self.balancer.params, "needs_sizes", False)
+        text = f"{self.name}: its balancer takes flows for long from their first packet, but sizes are not known"
+        require(self.known_sizes or not needed, text)
 
     def with_params(self, **changes: dict[str, Any]) -> "Scheme":
         """Return the same scheme with some parameters changed, given by component.

@@ -1,19 +1,23 @@
 """Where a result comes from: software, parameters, environment, resources. No host name, no user, no path.
 
 The *id* of a run is the SHA-256 of its parameters and the version of the model, as canonical JSON (sorted keys, no
-spaces): equal ids mean equal results, whatever the engine, the machine or the day.
+spaces): equal ids mean equal results, whatever the engine, the machine or the day. The version stands for the code of
+this package. A component that no scheme of this package has goes into the parameters with ``digest``, a hash of its
+code and data (:mod:`capsim.code_digest`).
 """
 
 import hashlib
 import platform
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from typing import Any
 
 import msgspec
 
+from capsim.code_digest import component_digest
 from capsim.hooks import Scheme
+from capsim.registry import built_in
 from capsim.scenario import Scenario
 from capsmodel import __version__
 
@@ -71,31 +75,50 @@ def peak_memory_bytes() -> int:
 
 
 def scheme_parameters(scheme: Scheme) -> dict[str, Any]:
-    """Return all parameters of a scheme by component, defaults included."""
+    """Return all parameters of a scheme by component, defaults included, and the digest of what is not built in.
+
+    Raises
+    ------
+    ParameterError
+        If a hook reads what no digest can cover.
+    """
     parts: dict[str, Any] = {"name": scheme.name, "known_sizes": scheme.known_sizes}
     for name in COMPONENTS:
         component = getattr(scheme, name)
         values = asdict(getattr(component, "params", component))
         extra = {"coded": component.coded, "shared_estimator": component.shared_estimator} if name == "coding" else {}
+        if name != "replication" and not _is_built_in(name, component):
+            extra["digest"] = component_digest(component)
         parts[name] = {"component": component.name, **values, **extra}
     return parts
 
 
-def make_manifest(scenario: Scenario, scheme: Scheme, *, engine: str, load: dict[str, Any]) -> dict[str, Any]:
+def _is_built_in(name: str, component: Any) -> bool:
+    """Return whether a scheme of this package has this component, whatever the parameters."""
+    return any(_without_params(getattr(scheme, name)) == _without_params(component) for scheme in built_in())
+
+
+def _without_params(component: Any) -> list[Any]:
+    return [getattr(component, field.name) for field in fields(component) if field.name != "params"]
+
+
+def run_parameters(scenario: Scenario, scheme: Scheme) -> dict[str, Any]:
+    """Return all that a run depends on besides the version: the whole scenario, flow lists included, and the scheme."""
+    return {"scenario": scenario.to_dict(), "scheme": scheme_parameters(scheme)}
+
+
+def make_manifest(parameters: dict[str, Any], *, engine: str, load: dict[str, Any]) -> dict[str, Any]:
     """Return the manifest of a run, without its resources.
 
     Parameters
     ----------
-    scenario : Scenario
-        The whole scenario, flow lists included.
-    scheme : Scheme
-        The scheme with its parameters as used.
+    parameters : dict
+        As from :func:`run_parameters`, from before the run: no hook has had the time to change what it reads.
     engine : str
         Which engine ran; not part of the id, since both give the same records.
     load : dict
         What load was asked for, how it is defined and what the flows offered.
     """
-    parameters = {"scenario": scenario.to_dict(), "scheme": scheme_parameters(scheme)}
     software = {"name": "capsmodel", "version": __version__}
     return {
         "id": run_id(parameters),

@@ -182,9 +182,13 @@ CONNECTION = np.dtype(
         ("unit_first", "i8"),  # first segment in the encoding buffer
         ("unit_next", "i8"),  # one above the last
         ("unit_bytes", "i8"),  # size of the largest packet in it
-        ("open_unit", "i4"),  # being emitted
-        ("emitted", "i4"),
-        ("first_unit", "i4"),  # oldest unit not yet released at the receiver
+        ("fill_unit", "i4"),  # whose source packets are leaving one by one, or NONE
+        ("fill_packets", "i4"),  # how many of them make it full
+        ("open_unit", "i4"),  # of which packets are to be sent now, or NONE
+        (
+            "first_unit",
+            "i4",
+        ),  # oldest unit not yet acknowledged (ACK per packet) or released at the receiver (at decoding)
         ("last_unit", "i4"),
         ("release_next", "i8"),  # segments [release_next, release_end) wait to be handed to the transport
         ("release_end", "i8"),
@@ -194,7 +198,6 @@ CONNECTION = np.dtype(
         ("estimator", "i4"),
         # -- counters of the switches
         ("routed_bytes", "i8"),  # data that the first switch has routed
-        ("routed_ack_bytes", "i8"),
         ("path_words", "i8", (4,)),  # a balancer's own memory for this connection at its first switch
         # -- results
         ("start_ps", "i8"),
@@ -242,6 +245,9 @@ UNIT = np.dtype(
         ("conn", "i4"),
         ("k", "i4"),
         ("n", "i4"),
+        ("sent", "i4"),  # packets so far, retransmissions included: the position of the next one
+        ("left", "i4"),  # packets to be sent now
+        ("packet_bytes", "i4"),  # of a coded packet: as the largest source packet
         ("arrived", "i4"),  # independent packets at the receiver
         ("first", "i8"),  # segment
         ("sent_ps", "i8"),

@@ -16,6 +16,12 @@ ENTRY_POINT_GROUP = "capsim.schemes"
 
 
 @cache
+def built_in() -> tuple[Scheme, ...]:
+    """Return the schemes of this package."""
+    return tuple(import_module(f"{folder.__name__}.{module.name}").SCHEME for module in iter_modules(folder.__path__))
+
+
+@cache
 def schemes() -> dict[str, Scheme]:
     """Return all schemes by name, in alphabetical order.
 
@@ -29,8 +35,7 @@ def schemes() -> dict[str, Scheme]:
     >>> "ecmp" in schemes()
     True
     """
-    found = [import_module(f"{folder.__name__}.{module.name}").SCHEME for module in iter_modules(folder.__path__)]
-    found += [point.load() for point in entry_points(group=ENTRY_POINT_GROUP)]
+    found = [*built_in(), *(point.load() for point in entry_points(group=ENTRY_POINT_GROUP))]
     by_name: dict[str, Scheme] = {}
     for item in found:
         if not isinstance(item, Scheme):

@@ -76,7 +76,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     short_bytes : int
         Largest size of a short flow, in bytes: 100 KB in all the papers that name one.
     end_s : float
-        Simulated time after which a run stops even if flows are left, in seconds.
+        Simulated time after which a run stops even if flows are left, in seconds; at most 4500.
     warm_up_s : float
         Flows that start earlier are simulated and not counted in summaries, in seconds.
     link_bytes : int
@@ -102,7 +102,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     params: dict[str, dict[str, bool | int | float | str]] = {}
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 1
     short_bytes: Annotated[int, Meta(ge=0)] = 100_000
-    end_s: Annotated[float, Meta(gt=0, le=4e6)] = 100.0
+    end_s: Annotated[float, Meta(gt=0, le=4500)] = 100.0
     warm_up_s: Time = 0.0
     link_bytes: Annotated[int, Meta(ge=0, le=10_000)] = 0
     count_in_service: bool = False

@@ -1,6 +1,9 @@
 """The columns of the result tables, in order: name (its end is the unit) and meaning.
 
 Every Parquet file carries the meaning beside each column. A missing time or ratio is NaN.
+
+Counters of a flow are summed over its connections. A replicated flow is complete when the first of them is (the
+winner), so they include what the other did, also afterwards; ``winner_timeouts`` does not.
 """
 
 FLOWS = {
@@ -23,11 +26,12 @@ FLOWS = {
     "retransmissions": "data packets sent again",
     "fast_retransmits": "recoveries begun by duplicate acknowledgements",
     "timeouts": "expiries of the retransmission timer",
+    "winner_timeouts": "of these, on the connection that completed the flow, whole life; -1 if not finished",
     "duplicate_acks": "duplicate acknowledgements at the sender",
     "reordered_packets": "data packets that reached the receiving transport after one sent later (RFC 4737)",
     "duplicate_packets": "data packets that the receiving transport already had",
-    "coded_packets": "packets sent for coding units, source and repair",
-    "repair_packets": "of these, packets beyond the k of their unit",
+    "coded_packets": "packets sent for coding units, source and repair; retransmissions not counted",
+    "repair_packets": "of these, packets beyond the k of their unit, copies that go with retransmissions among them",
     "units": "coding units sent",
     "units_decoded": "of these, decoded at the receiver (source packets retransmitted in clear count towards k)",
     "units_stalled": "of the units, short of k packets when a retransmission of one of their packets came",

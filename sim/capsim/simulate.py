@@ -14,7 +14,7 @@ from capsim.fabric.topology import Fabric
 from capsim.fabric.traffic import Poisson, draw_flows
 from capsim.hooks import Scheme
 from capsim.ideal import ideal_fct_s
-from capsim.manifest import Resources, Stopwatch, make_manifest, peak_memory_bytes
+from capsim.manifest import Resources, Stopwatch, make_manifest, peak_memory_bytes, run_parameters
 from capsim.registry import scheme as find
 from capsim.results import Result
 from capsim.scenario import Scenario, checked
@@ -81,13 +81,15 @@ def simulate(
 
 def run_prepared(scenario: Scenario, setup: Setup, *, engine: str, progress: Progress | None = None) -> Result:
     """Run what :func:`prepare` made of `scenario`, check that nothing is lost, and return the tables."""
+    parameters = run_parameters(scenario, setup.scheme)
     watch = Stopwatch()
     load(setup, engine=engine)
     loading_s = watch.cpu_s()
     raw = run(setup, engine=engine, progress=_in_seconds(progress))
     cpu_s = watch.cpu_s() - loading_s
     conservation.check(raw, setup.fabric, mss_bytes=setup.scheme.transport.params.mss_bytes)
-    return _result(scenario, setup, raw, engine=engine, loading_cpu_s=loading_s, cpu_s=cpu_s)
+    manifest = make_manifest(parameters, engine=engine, load=load_record(scenario, setup))
+    return _result(scenario, setup, raw, manifest=manifest, loading_cpu_s=loading_s, cpu_s=cpu_s)
 
 
 def load(setup: Setup, *, engine: str) -> bool:
@@ -159,7 +161,13 @@ def _probed(
 
 
 def _result(
-    scenario: Scenario, setup: Setup, raw: RawRecords, *, engine: str, loading_cpu_s: float, cpu_s: float
+    scenario: Scenario,
+    setup: Setup,
+    raw: RawRecords,
+    *,
+    manifest: dict[str, Any],
+    loading_cpu_s: float,
+    cpu_s: float,
 ) -> Result:
     params = setup.scheme.transport.params
     ideal = ideal_fct_s(
@@ -184,7 +192,7 @@ def _result(
         units=tables.units_table(raw),
         probes=tables.probes_table(raw, setup.fabric),
         trace=tables.trace_table(raw, setup.fabric),
-        manifest=make_manifest(scenario, setup.scheme, engine=engine, load=load_record(scenario, setup)),
+        manifest=manifest,
         resources=resources,
         raw=raw,
     )

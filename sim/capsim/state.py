@@ -36,7 +36,7 @@ class Setup:
         What hosts and switches do.
     hash_seed, spray_seed, tie_seed, jitter_seed : int
         0 to 2**63 - 1: seeds of the switches' hashes, of their uniform numbers, of the order of events at one time
-        (:func:`capsim.engines.events.order_key`) and of the hosts' delays.
+        (:func:`capsim.engines.events.tie`) and of the hosts' delays.
     end_ps : int
         Nothing after this time is simulated; a run also ends when every connection has finished.
     link_bytes : int
@@ -168,9 +168,15 @@ def tables(setup: Setup) -> Tables:
         params=params,
         tie_seed=key(setup.tie_seed, TIES, 0),
         jitter_seed=key(setup.jitter_seed, JITTER, 0),
-        # A window of data, its repair packets, the replies to one decoded unit, and start-up.
-        margin=int((3 + getattr(scheme.coding.params, "max_overhead", 0)) * window) + 16,
+        margin=_margin(scheme, window, largest_flow=int(conns["n_segments"].max(initial=0))),
     )
+
+
+def _margin(scheme: Scheme, window: int, *, largest_flow: int) -> int:
+    """Return how many packets one event may create: a window, repair packets, replies to a decoded unit, start-up."""
+    most_repair_packets = getattr(scheme.coding.params, "most_repair_packets", None)
+    repair = most_repair_packets(window, largest_flow=largest_flow) if most_repair_packets else 0
+    return 3 * window + int(repair) + 16
 
 
 def _ports(setup: Setup) -> Table:
@@ -234,7 +240,16 @@ def _connections(setup: Setup) -> Table:
     conns["n_segments"] = -(-flow_bytes // mss)
     conns["last_segment_bytes"] = flow_bytes - (conns["n_segments"] - 1) * mss
     conns["estimator"] = conns["src"] if scheme.coding.shared_estimator else number
-    for name in ("timer_ps", "flush_ps", "received_ps", "acked_ps", "open_unit", "first_unit", "last_unit"):
+    for name in (
+        "timer_ps",
+        "flush_ps",
+        "received_ps",
+        "acked_ps",
+        "fill_unit",
+        "open_unit",
+        "first_unit",
+        "last_unit",
+    ):
         conns[name] = NONE
     conns["release_unit"] = NONE
     window = max(1, scheme.transport.params.max_window_bytes // mss)

@@ -19,6 +19,14 @@ class Summary:
         Counts. Completion times are over finished flows: with unfinished ones they are too good.
     mean_fct_short_s, p99_fct_short_s, mean_fct_long_s : float
         Completion times at the receiver, in seconds (99th percentile by nearest rank).
+    timeout_ratio_short : float
+        Finished short flows with at least one timeout over all finished short flows. A timeout costs hundreds of round
+        trips, so a mean over both kinds of flow says mostly how large this ratio is. Counted are expiries at the sender
+        of the connection that completed the flow (``winner_timeouts``), not those of a slower copy. Included is one
+        that came after the receiver had all bytes, which takes the loss of every acknowledgement from then on.
+    mean_fct_short_without_timeouts_s : float
+        Mean completion time of the other finished short flows, in seconds. These are the luckier flows of the run:
+        compare it between schemes only beside the ratio.
     mean_slowdown_short, p99_slowdown_short, mean_slowdown : float
         Completion time over the ideal one, ratios.
     mean_throughput_long_bps : float
@@ -26,7 +34,7 @@ class Summary:
     reorder_ratio : float
         Reordered data packets over data packets sent.
     packets_dropped, retransmissions, fast_retransmits, timeouts : int
-        Losses (of data and acknowledgements) and what the transport did.
+        Losses (of data and acknowledgements) and what the transport did, over all connections of the flows.
     coding_overhead : float
         Repair packets over source packets of all coding units, r / k; NaN without coding.
     stalled_unit_ratio : float
@@ -41,6 +49,8 @@ class Summary:
     long_flows: int
     mean_fct_short_s: float
     p99_fct_short_s: float
+    timeout_ratio_short: float
+    mean_fct_short_without_timeouts_s: float
     mean_fct_long_s: float
     mean_slowdown_short: float
     p99_slowdown_short: float
@@ -75,6 +85,7 @@ def summarise(flows: pd.DataFrame, *, end_s: float, warm_up_s: float = 0.0) -> S
     counted = flows[flows["start_s"] >= warm_up_s]
     done = counted[counted["finished"]]
     short, long = done[done["short"]], counted[~counted["short"]]
+    timed_out = short["winner_timeouts"] > 0
     duration_s = long["fct_s"].fillna(end_s - long["start_s"])
     totals = counted.sum(numeric_only=True)
     source_packets = totals["coded_packets"] - totals["repair_packets"]
@@ -85,6 +96,8 @@ def summarise(flows: pd.DataFrame, *, end_s: float, warm_up_s: float = 0.0) -> S
         long_flows=len(long),
         mean_fct_short_s=_mean(short["fct_s"]),
         p99_fct_short_s=_p99(short["fct_s"]),
+        timeout_ratio_short=_mean(timed_out),
+        mean_fct_short_without_timeouts_s=_mean(short.loc[~timed_out, "fct_s"]),
         mean_fct_long_s=_mean(done.loc[~done["short"], "fct_s"]),
         mean_slowdown_short=_mean(short["slowdown"]),
         p99_slowdown_short=_p99(short["slowdown"]),

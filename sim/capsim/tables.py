@@ -72,6 +72,7 @@ def flows_table(raw: RawRecords, *, ideal_fct_s: npt.NDArray[np.float64], mss_by
         "short": flows["short"] != 0,
         "traffic_entry": flows["tag"],
         "connections": flows["n_conns"],
+        "winner_timeouts": np.where(flows["winner"] == records.NONE, -1, conns["timeouts"][flows["winner"]]),
         "duplicate_acks": np.add.reduceat(conns["dup_acks_received"], first),
     }
     columns |= {name: np.add.reduceat(conns[name], first) for name in SUMMED}

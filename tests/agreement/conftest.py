@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from capsmodel.experiments.agreement import Agreement, Samples, agreement
+from capsmodel.experiments.agreement import Agreement, Samples, Sides, agreement
 from capsmodel.experiments.sweep import Task, gather
 
 
@@ -32,7 +32,7 @@ def measured(results: Path, pytestconfig: pytest.Config) -> Callable[..., pd.Dat
 def compare(request: pytest.FixtureRequest) -> Callable[..., Agreement]:
     """Return :func:`agreement` that notes each comparison, so that they can be counted and listed."""
 
-    def noted(model: float, samples: Samples, **how: float) -> Agreement:
+    def noted(model: float, samples: Samples, **how: float | Sides) -> Agreement:
         verdict = agreement(model, samples, **how)
         request.node.user_properties.append(("agreement", str(verdict)))
         return verdict

@@ -3,12 +3,10 @@
 Measured is the window process with random losses. How packets divide over paths is right up to a relative error p.
 """
 
-from math import log
-
 import numpy as np
 import pytest
 
-from capsmodel.congestion import WINDOW_FLUCTUATION_BIAS, lia_equilibrium_windows
+from capsmodel.congestion import lia_equilibrium_windows
 from capsmodel.decoding import decode_prob
 from capsmodel.experiments.agreement import Count
 from capsmodel.experiments.measurements.means import mean_in_row
@@ -19,6 +17,7 @@ from capsmodel.multipath import (
     redundancy_ratio,
     small_flow_redundancy_ratio,
 )
+from capsmodel.window_swing import lia_mean_windows, total_swing_bias
 
 MODULE = "capsmodel.experiments.measurements.coupled_windows"
 CONNECTIONS = 400
@@ -66,16 +65,17 @@ def test_window_weighted_loss_is_wrong_where_round_trips_differ(rows, compare):
 
 @pytest.mark.parametrize("name", PATHS)
 def test_loss_from_measured_windows(rows, compare, name):
-    """A sender puts its mean windows into Eq. 4: p goes as 1/W², so the bias of the windows enters twice.
-
-    At most it is (1 - bias)^-2 = 2 ln 2: 39% of the true loss.
-    """
+    """A sender puts its mean windows into Eq. 4: p goes as 1/W², so their swing and its bias enter twice."""
+    loss_probs, rtts_s = PATHS[name]
     found = rows(name)
-    model = connection_loss_prob(found["window_packets"].to_numpy(), rtts_s=PATHS[name][1], weight="rate")
-    share = (1 - WINDOW_FLUCTUATION_BIAS) ** -2 - 1
-    assert share == pytest.approx(2 * log(2) - 1)
-    bias = share * at_equilibrium(name, weight="rate")
-    verdict = compare(model, mean_in_row(found.iloc[0], "lost_share"), bias=bias, detect=1.2 * bias)
+    loss = connection_loss_prob(found["window_packets"].to_numpy(), rtts_s=rtts_s, weight="rate")
+    at_rest, swinging = (
+        float(np.sum(windows(loss_probs, rtts_s=rtts_s))) for windows in (lia_equilibrium_windows, lia_mean_windows)
+    )
+    model = loss * (swinging / at_rest) ** 2
+    low, high = -2 * max(loss_probs), (1 + total_swing_bias(loss_probs, rtts_s=rtts_s) + max(loss_probs)) ** 2 - 1
+    sides = {"bias": (low * model, high * model), "detect": ((low - 0.06) * model, (high + 0.06) * model)}
+    verdict = compare(model, mean_in_row(found.iloc[0], "lost_share"), **sides)
     assert verdict, verdict
 
 
@@ -91,13 +91,15 @@ def test_swinging_windows_mislead_the_sender_both_ways(rows, compare, name, too_
 
 @pytest.mark.parametrize("name", PATHS)
 def test_coded_packets_per_second_are_those_lost(rows, compare, name):
-    """Eq. 5 at the equilibrium of all packets, coded ones included: its rate is that of the losses, with its bias."""
+    """Eq. 5 for all packets of swinging windows, coded ones included: its rate is that of the losses."""
     loss_probs, rtts_s = PATHS[name]
     loss = at_equilibrium(name, weight="rate")
-    packets_per_s = float(np.sum(lia_equilibrium_windows(loss_probs, rtts_s=rtts_s) / np.array(rtts_s)))
+    packets_per_s = float(np.sum(lia_mean_windows(loss_probs, rtts_s=rtts_s) / np.array(rtts_s)))
     model = redundancy_rate_per_s(loss, packets_per_s=(1 - loss) * packets_per_s)
-    bias = (WINDOW_FLUCTUATION_BIAS + max(loss_probs)) * model
-    verdict = compare(model, mean_in_row(rows(name).iloc[0], "lost_per_s"), bias=bias, detect=bias + 0.04 * model)
+    # Steps of one packet: in how the packets divide, and in the total.
+    low, high = -2 * max(loss_probs), total_swing_bias(loss_probs, rtts_s=rtts_s) + 2 * max(loss_probs)
+    sides = {"bias": (low * model, high * model), "detect": ((low - 0.04) * model, (high + 0.04) * model)}
+    verdict = compare(model, mean_in_row(rows(name).iloc[0], "lost_per_s"), **sides)
     assert verdict, verdict
 
 

@@ -28,7 +28,16 @@ def succeed(*arguments: str) -> None:
 
 def test_simulate_prints_the_summary_and_what_it_took(capsys: pytest.CaptureFixture[str]) -> None:
     out = printed(capsys, "simulate", *SMALL)
-    for word in ("mean_fct_short_s", "link traversals", "events", "CPU s", "peak memory", "packets dropped"):
+    for word in (
+        "mean_fct_short_s",
+        "timeout_ratio_short",
+        "mean_fct_short_without_timeouts_s",
+        "link traversals",
+        "events",
+        "CPU s",
+        "peak memory",
+        "packets dropped",
+    ):
         assert word in out
 
 
@@ -89,6 +98,7 @@ def test_compare_prints_a_table_and_writes_a_figure(capsys: pytest.CaptureFixtur
     out = tmp_path / "compared"
     text = printed(capsys, "compare", *SMALL, "--schemes", "ecmp,rps", "--seeds", "2", "--out", str(out))
     assert "±" in text
+    assert text.index("mean_fct_short_s") < text.index("timeout_ratio_short") < text.index("p99_fct_short_s")
     assert {entry.name for entry in out.iterdir()} == {"runs.csv", "table.csv", "scenario.toml", "compare.png"}
     again = printed(capsys, "compare", str(out / "scenario.toml"), "--json")
     rows = json.loads(again)

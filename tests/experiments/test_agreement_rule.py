@@ -29,6 +29,57 @@ def test_a_true_mean_within_the_declared_bias_alarms_less_than_the_level(offset)
     assert alarms.low <= sum(sides) <= alarms.high
 
 
+@pytest.mark.parametrize(("offset", "edge"), [(-0.3, True), (-0.1, False), (0.0, True)])
+def test_one_sided_bias_alarms_as_the_noncentral_t_says(offset, edge):
+    """Declared is a truth up to 0.3 below the model and never above: each end of it alarms at half of the level."""
+    critical = stats.t.isf(0.025, 11)
+    sides = [float(stats.nct.sf(critical, 11, x * 12**0.5)) for x in (offset, -0.3 - offset)]
+    assert (sum(sides) > 0.025) == edge
+    draws = np.random.default_rng(17).normal(5.0 + offset, 1.0, (REPEATS, 12))
+    verdicts = [ag.agreement(5.0, row, bias=(-0.3, 0.0), detect=3.0, level=0.05).verdict for row in draws]
+    alarms = share_of(verdicts, "disagrees")
+    assert alarms.low <= sum(sides) <= alarms.high
+
+
+def test_one_sided_bias_of_proportions_keeps_level_and_power():
+    """Enumeration over all counts: every truth in [m - 0.1, m] keeps the level, the worse side has the stated power."""
+    trials, model, how = 250, 0.4, {"bias": (-0.1, 0.0), "detect": (-0.22, 0.14), "level": 0.02}
+    verdicts = [ag.agreement(model, ag.Count(successes=hits, trials=trials), **how) for hits in range(trials + 1)]
+    rejected = np.array([one.verdict == "disagrees" for one in verdicts])
+
+    def alarm(truth):
+        return stats.binom.pmf(np.arange(trials + 1), trials, truth) @ rejected
+
+    assert all(alarm(truth) <= 0.02 for truth in (0.3, 0.35, 0.4))
+    assert alarm(0.4) > 0.002 < alarm(0.3)  # both ends are used up
+    assert verdicts[0].power == pytest.approx(min(alarm(0.18), alarm(0.54)), rel=1e-6)
+
+
+@pytest.mark.parametrize(("truth", "detect"), [(5.0 + 1.0, (-9.0, 1.0)), (5.0 - 1.5, (-1.5, 9.0))])
+def test_one_sided_bias_has_the_power_it_states_on_either_side(truth, detect):
+    draws = np.random.default_rng(18).normal(truth, 1.0, (REPEATS, 30))
+    found = [ag.agreement(5.0, row, bias=(-0.5, 0.0), detect=detect, level=0.001) for row in draws]
+    measured = share_of([one.verdict for one in found], "disagrees")
+    true_power = stats.nct.sf(stats.t.isf(0.0005, 29), 29, 30**0.5)
+    assert measured.low <= true_power <= measured.high
+    assert np.mean([one.power for one in found]) == pytest.approx(true_power, abs=0.03)
+
+
+@pytest.mark.parametrize("bias", [0.0, 0.3, (-0.4, 0.0), (-0.1, 0.2)])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_wrong_model_is_found_from_the_stated_error_on(bias, sign):
+    """With the power stated, at the truth of its bias where it is hardest to find: at the edge nearer to the error."""
+    low, high = bias if isinstance(bias, tuple) else (-bias, bias)
+    reach = 0.4
+    how = {"bias": bias, "detect": (low - reach, high + reach), "level": 0.01, "power": 0.9}
+    error = ag.agreement(0.0, [-1.0, 1.0], **how).found_model_error
+    assert error == pytest.approx(high - low + reach)
+    truth = high if sign > 0 else low
+    draws = np.random.default_rng(19).normal(truth, 1.0, (500, 100))
+    found = [ag.agreement(sign * error, row, **how) for row in draws]
+    assert np.mean([one.verdict == "disagrees" for one in found]) == pytest.approx(found[0].power, abs=0.06)
+
+
 def test_without_bias_the_false_alarms_are_the_level():
     rng = np.random.default_rng(12)
     draws = rng.normal(5.0, 1.0, (REPEATS, 12))
@@ -136,6 +187,9 @@ def test_one_level_serves_the_family():
     [
         (lambda: ag.agreement(0.0, [1.0, 2.0], detect=0.1, bias=0.1), "declared bias"),
         (lambda: ag.agreement(0.0, [1.0, 2.0], detect=0.0), "detect = 0"),
+        (lambda: ag.agreement(0.0, [1.0, 2.0], detect=0.1, bias=(-0.1, 0.0)), "declared bias, -0.1 to 0"),
+        (lambda: ag.agreement(0.0, [1.0, 2.0], detect=0.3, bias=(0.1, 0.2)), "must hold 0"),
+        (lambda: ag.agreement(0.0, [1.0, 2.0], detect=0.3, bias=-0.1), "bias"),
         (lambda: ag.agreement(0.0, [1.0], detect=0.1), "holds 1 values"),
         (lambda: ag.agreement(0.0, [1.0, 1.0], detect=0.1), "standard error is unknown"),
         (lambda: ag.agreement(float("inf"), [1.0, 2.0], detect=0.1), "finite"),

@@ -186,6 +186,15 @@ def test_silent_when_standard_error_is_no_terminal(tmp_path, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_what_a_killed_run_left_half_written_is_no_part(tmp_path):
+    """A part is written under a name with a dot in front and renamed when it is whole."""
+    (tmp_path / ".x.parquet").write_bytes(b"PAR1 garbage")
+    assert run_sweep(SQUARES[:2], tmp_path, executor=one_by_one) == SweepReport(ran=2, found=0)
+    assert run_sweep(SQUARES[:2], tmp_path, executor=one_by_one) == SweepReport(ran=0, found=2)
+    assert set(merge([tmp_path])["square"]) == {0, 1}
+    assert sorted(part_files(tmp_path)) == sorted(tmp_path / f"{task.id}.parquet" for task in SQUARES[:2])
+
+
 def foreign_file(folder):
     pq.write_table(pa.table({"a": [1]}), folder / "foreign.parquet")
 

@@ -1,12 +1,22 @@
 """Identity tests of the mean windows of swinging senders: mpmath, limits, symmetry."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from mpmath import e1, exp, inf, log, mp, mpf, nprod, pi, quad, sqrt
 
 from capsmodel._checks import ParameterError
 from capsmodel.congestion import WINDOW_FLUCTUATION_BIAS, best_path_rate_per_s, single_path_window
-from capsmodel.window_swing import SINGLE_PATH_SHARE, TOTAL_SWING_BIAS, lia_mean_windows, single_path_mean_window
+from capsmodel.window_swing import (
+    ROUND_TRIP_COST_PACKETS,
+    SINGLE_PATH_SHARE,
+    TOTAL_SWING_BIAS,
+    lia_mean_windows,
+    newreno_packets_per_rtt,
+    single_path_mean_window,
+    total_swing_bias,
+)
 
 DIGITS = 25
 TERMS = range(40)
@@ -32,6 +42,47 @@ def test_single_path_share() -> None:
         transform = quad(lambda u: 2 / nprod(lambda k: 1 + u**2 * mpf(4) ** -k, [0, 60]), [0, 1, 10, inf])
         assert pytest.approx(float(sqrt(pi) / transform), abs=1e-8) == SINGLE_PATH_SHARE
     assert single_path_mean_window([0.1, 0.01]) == pytest.approx(SINGLE_PATH_SHARE * single_path_window([0.1, 0.01]))
+
+
+def test_moments_behind_the_cost_of_round_trips() -> None:
+    """With Y = p W²/2 at a packet: E[1/W] = p ln2 E[W] says E[1/Y] = 2 ln2; E[W²] = 2/p says E[√Y] = E[1/√Y]."""
+    with mp.workdps(DIGITS):
+
+        def transform(s):
+            return nprod(lambda k: 1 / (1 + s * mpf(4) ** -k), [0, 60])
+
+        ends = [0, 1, 10, 100, inf]
+        assert float(quad(transform, ends) / (2 * log(2))) == pytest.approx(1, abs=1e-8)
+        root = quad(lambda u: (1 - transform(u * u)) / u**2, [0, 1, 10, 100, inf]) / sqrt(pi)
+        inverse_root = quad(lambda u: 2 * transform(u * u), ends) / sqrt(pi)
+        assert float(root / inverse_root) == pytest.approx(1, abs=1e-6)
+
+
+def recovery_round_trips(window: int, at: int) -> Fraction:
+    """Return how long W packets take that neither open the window nor halve it, one of a burst being lost.
+
+    From the loss to the end of the burst after the next one: all that is sent, and the round trips it takes, less what
+    keeps the pace of half the window.
+    """
+    sent = (window - at) + max(window // 2, at) + window // 2
+    lasts = 3 - Fraction(at, window)
+    return lasts - Fraction(sent - window, window // 2)
+
+
+def test_cost_of_round_trips() -> None:
+    window = 1000
+    mean = sum(recovery_round_trips(window, at) for at in range(window)) / window
+    assert float(mean) == pytest.approx(5 / 4, abs=1 / window)
+    squares = 2 * SINGLE_PATH_SHARE**2  # p E[W]²
+    assert squares * np.log(2) + squares * 5 / 4 - 2 == pytest.approx(ROUND_TRIP_COST_PACKETS, rel=1e-12)
+    loss = np.array([0.01, 0.001])
+    assert newreno_packets_per_rtt(loss) == pytest.approx(single_path_mean_window(loss) - ROUND_TRIP_COST_PACKETS)
+
+
+def test_bias_of_the_total_falls_with_the_paths_that_share_it() -> None:
+    assert total_swing_bias([0.02], rtts_s=[3.0]) == pytest.approx(TOTAL_SWING_BIAS)
+    assert total_swing_bias([0.02] * 5, rtts_s=[3.0] * 5) == pytest.approx(TOTAL_SWING_BIAS / 5)
+    assert total_swing_bias([[0.01, 0.9], [0.9, 0.9]], rtts_s=[1.0, 1.0])[0] > 0.99 * TOTAL_SWING_BIAS
 
 
 def test_one_path_and_the_bias_that_follows() -> None:

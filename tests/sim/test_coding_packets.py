@@ -1,20 +1,13 @@
-"""Scripted coding: when a unit decodes, what TCP gets and when, worked out by hand."""
-
-from fractions import Fraction
-from math import ceil, floor
+"""Scripted coding with an ACK at decoding: when a unit decodes, what TCP gets and when, worked out by hand."""
 
 import pytest
-from engine_setups import LEAF_SPINE, Losses, flow_list, one_run, random_flows, sent_by, setup_of, with_losses
-from hypothesis import given
-from hypothesis import strategies as st
+from engine_setups import Losses, flow_list, one_run, sent_by, setup_of, with_losses
 
 from capsim.fabric.kinds import Dumbbell
-from capsim.protocols.coding.block import BlockParams, UnitSize
-from capsim.protocols.coding.blocking import Rounding, decode_prob, repair_packets
 from capsim.protocols.coding.decoder import Release
+from capsim.protocols.coding.params import UnitSize
 from capsim.records import CODED, DATA
 from capsim.registry import scheme
-from capsmodel.decoding import decode_prob as model_decode_prob
 
 MSS = 1460
 LINK = Dumbbell(hosts_per_side=1, rate_bps=1e9, delay_s=50e-6, buffer_packets=1000)
@@ -23,7 +16,8 @@ PACKET_PS, HOP_PS = 12_000_000, 12_000_000 + 50_000_000
 
 
 def play(n_segments, *, coding, end_ps=10**12, **losses):
-    base = with_losses(scheme("caps"), Losses(at_node=FAR_SWITCH, **losses))
+    base = with_losses(scheme("caps_decode"), Losses(at_node=FAR_SWITCH, **losses))
+    coding = {"initial_blocking_prob": 0.0} | coding
     setup = setup_of(LINK, flow_list([(0, 1, n_segments * MSS, 0.0)]), base, coding=coding, end_ps=end_ps)
     records = one_run(setup)
     return records, sent_by(records, setup)
@@ -149,29 +143,62 @@ def test_systematic_gap_without_repair_packets_is_stalled():
     assert (conn["timeouts"], unit["stalled"], conn["units_stalled"]) == (1, 1, 1)
 
 
-def coded_run(**coding):
-    kind, flows = LEAF_SPINE, random_flows(9, n_flows=24, rng=7)
-    return one_run(setup_of(kind, flows, "caps", coding=coding)).conns
+def test_timeout_sends_what_waits_in_the_buffer():
+    """Units of 8, window of 10, the first packet lost: no ACK comes. 8 and 9 wait for six more until TCP goes back."""
+    coding = {"unit_size": UnitSize.FIXED, "fixed_packets": 8}
+    records, sent = play(30, coding=coding, once_a=0)
+    timeout_ps = 2 * 10**9
+    assert records.units["k"][:2].tolist() == [8, 2]
+    assert records.units["sent_ps"][:2].tolist() == [0, timeout_ps]
+    assert sent["segment"][8:11].tolist() == [0, 8, 8]  # the retransmission in clear, then the unit of 8 and 9
+    assert sent["time_ps"][8:11].tolist() == 3 * [timeout_ps]
+    assert records.conns["timeouts"][0] == 1
 
 
-def test_rounding_down_sends_less():
-    """A window of 10 and p_B = 1/4: 10 / 3 repair packets."""
-    down, up = (play(10, coding={"initial_blocking_prob": 0.25, "rounding": way})[0] for way in reversed(Rounding))
-    assert (down.conns["repair_packets"][0], up.conns["repair_packets"][0]) == (3, 4)
+def test_flush_timer_to_the_picosecond():
+    """Units of 8, window of 10: 8 and 9 wait for six more, and leave 20 us after they came."""
+    coding = {"unit_size": UnitSize.FIXED, "fixed_packets": 8, "flush_s": 20e-6}
+    records, sent = play(60, coding=coding, end_ps=100_000_000)
+    assert records.units["k"].tolist() == [8, 2]
+    assert records.units["sent_ps"].tolist() == [0, 20_000_000]
+    assert sent["time_ps"].tolist() == 8 * [0] + 2 * [20_000_000]
 
 
-def test_no_time_below_the_floor_is_large():
-    """With a floor above every RTT nothing is ever blocked."""
-    assert coded_run()["repair_packets"].sum() > 0
-    assert coded_run(large_rtt_floor_s=1.0)["repair_packets"].sum() == 0
+def test_unit_larger_than_the_window_leaves_with_the_window():
+    """Units of 30, window of 10: nothing but the buffer is in flight, so nothing could fill it."""
+    records, sent = play(60, coding={"unit_size": UnitSize.FIXED, "fixed_packets": 30})
+    assert records.units["k"].tolist()[0] == 10
+    assert sent["time_ps"][:10].tolist() == 10 * [0]
+    assert records.conns["timeouts"][0] == 0
 
 
-def test_one_sampling_period_differs_from_many():
-    assert coded_run(sampling_s=0.0)["repair_packets"].sum() != coded_run()["repair_packets"].sum()
+def test_acknowledged_sources_leave_the_buffer():
+    """Systematic, as decoded, no repair packets, 9 lost. 10 and on are in the buffer until the repaired 9 covers them.
+
+    The unit that is made then begins with the first segment that is not acknowledged.
+    """
+    coding = {"systematic": True, "release": Release.DECODED, "unit_size": UnitSize.FIXED, "fixed_packets": 30}
+    records, sent = play(60, coding=coding, once_a=9)
+    conn, units = records.conns[0], records.units
+    assert (conn["fast_retransmits"], conn["timeouts"], conn["retransmissions"]) == (1, 0, 1)
+    new = [segment for segment in sent["segment"].tolist()[: sent["segment"].tolist().index(9, 10)] if segment >= 10]
+    acknowledged = new[-1] + 1  # all that had left before the retransmission came with it
+    assert units["first"][:2].tolist() == [0, acknowledged]
 
 
-def test_systematic_differs():
-    assert coded_run(systematic=True)["received_ps"].tolist() != coded_run()["received_ps"].tolist()
+def test_systematic_unit_whose_sources_came_before_it_was_closed():
+    """Units of 8, window of 10, no repair packets: 8 and 9 are there at 294 us, their unit is closed at 300 us.
+
+    No packet of the unit comes after that. It counts as decoded when the next one, segment 10, comes.
+    """
+    flush = {"systematic": True, "unit_size": UnitSize.FIXED, "fixed_packets": 8, "flush_s": 300e-6}
+    records, _ = play(20, coding=flush)
+    conn, unit = records.conns[0], records.units[1]
+    first_ack_ps = arrival_ps(0) + 3 * (320_000 + 50_000_000)
+    assert arrival_ps(9) < unit["sent_ps"] == 300_000_000 < first_ack_ps
+    assert (unit["k"], unit["n"], unit["arrived"]) == (2, 2, 2)
+    assert unit["decoded_ps"] == first_ack_ps + 3 * HOP_PS
+    assert conn["units_decoded"] == conn["units"]
 
 
 def test_dark_codes_the_first_69_segments():
@@ -179,24 +206,3 @@ def test_dark_codes_the_first_69_segments():
     records = one_run(setup)
     assert records.units["k"].sum() == 69
     assert (sent_by(records, setup)["kind"] == 0).sum() == 131
-
-
-@given(k=st.integers(1, 200), blocked=st.integers(0, 50), acks=st.integers(1, 50))
-def test_redundancy_is_the_formula_in_exact_arithmetic(k, blocked, acks):
-    params = BlockParams(max_overhead=1000.0)
-    if blocked < acks:
-        blocking_prob = Fraction(blocked, acks)
-        exact = k / (1 - blocking_prob) - k
-        assert repair_packets(params, k, blocked, acks) == ceil(exact)
-        assert repair_packets(BlockParams(max_overhead=1000.0, rounding=Rounding.FLOOR), k, blocked, acks) == floor(
-            exact
-        )
-    else:
-        assert repair_packets(BlockParams(max_overhead=0.5), k, blocked, acks) == k // 2
-
-
-@given(k=st.integers(1, 80), r=st.integers(0, 40), blocking_prob=st.floats(1e-9, 0.9))
-def test_decode_prob_is_that_of_the_model(k, r, blocking_prob):
-    assert decode_prob(k, r, blocking_prob) == pytest.approx(
-        float(model_decode_prob(k, r=r, blocking_prob=blocking_prob)), rel=1e-9, abs=1e-300
-    )

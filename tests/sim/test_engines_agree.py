@@ -9,9 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsim.fabric.wiring import LinkChange
-from capsim.protocols.coding.block import UnitSize
-from capsim.protocols.coding.blocking import Rounding, Threshold
-from capsim.protocols.coding.decoder import Release
 from capsim.protocols.transports.tcp import SsthreshFrom
 from capsim.registry import schemes
 
@@ -36,24 +33,36 @@ VARIANTS = {
     "no push-out": ("rps_pq", {"queue": {"push_out": False}}),
     "probes": ("ecmp", {"probe_ps": 50_000_000, "probe_ports": (0, 3, 9), "probe_conns": (0, 5)}),
     "end in the middle": ("rps_pq", {"end_ps": 700_000_000}),
-    "fixed unit": ("caps", {"coding": {"unit_size": UnitSize.FIXED, "fixed_packets": 4, "initial_blocking_prob": 0.3}}),
-    "optimal unit": ("caps", {"coding": {"unit_size": UnitSize.OPTIMAL, "initial_blocking_prob": 0.25}}),
-    "flush timer": ("caps", {"coding": {"flush_s": 20e-6, "release": Release.DECODED}}),
-    "average threshold": ("caps_dark", {"coding": {"threshold": Threshold.AVERAGE, "coded_packets": 9}}),
-    "systematic": ("caps", {"coding": {"systematic": True, "initial_blocking_prob": 0.2}}),
-    "systematic, no repair packets": ("caps_dark", {"coding": {"systematic": True, "max_overhead": 0.0}}),
-    "systematic, as decoded": ("caps", {"coding": {"systematic": True, "release": Release.DECODED}}),
-    "systematic, units of one": (
-        "caps",
-        {"coding": {"systematic": True, "unit_size": UnitSize.FIXED, "fixed_packets": 1, "initial_blocking_prob": 0.5}},
-    ),
-    "systematic, flush timer": (
-        "caps",
-        {"coding": {"systematic": True, "unit_size": UnitSize.FIXED, "fixed_packets": 30, "flush_s": 20e-6}},
-    ),
-    "rounding down": ("caps", {"coding": {"rounding": Rounding.FLOOR}}),
-    "floor of large times": ("caps", {"coding": {"large_rtt_floor_s": 150e-6}}),
+    "hashed acks of caps": ("caps", {"balancer": {"spray_acks": False}}),
+    "acks switch the mode": ("caps", {"balancer": {"mode_counts": "all", "long_from": "threshold"}}),
+    "fixed unit": ("caps", {"coding": {"unit_size": "fixed", "fixed_packets": 4, "initial_blocking_prob": 0.3}}),
+    "optimal unit": ("caps", {"coding": {"unit_size": "optimal", "initial_blocking_prob": 0.25}}),
+    "units of one": ("caps", {"coding": {"unit_size": "fixed", "fixed_packets": 1, "min_repair": 40}}),
+    "unit larger than all": ("caps", {"coding": {"unit_size": "fixed", "fixed_packets": 1000}}),
+    "copies": ("caps_dark", {"coding": {"resend_copies": 7.3, "initial_blocking_prob": 0.4}}),
+    "buffered": ("caps", {"coding": {"systematic": False, "resend_copies": 1.0, "flush_s": 20e-6}}),
+    "no repair of partial units": ("caps", {"coding": {"repair_partial": False, "min_repair": 1}}),
+    "average threshold": ("caps_dark", {"coding": {"threshold": "average", "coded_packets": 9}}),
     "one sampling period": ("caps", {"coding": {"sampling_s": 0.0}}),
+    "coded with a handshake": ("caps", {"transport": {"handshake": True}}),
+    "tahoe with a handshake": ("caps_ns2", {"transport": {"handshake": True, "initial_window_packets": 2}}),
+    "random own paths": ("caps_ns2", {"balancer": {"round_robin": False}}),
+    "at decoding, optimal": ("caps_decode", {"coding": {"unit_size": "optimal", "initial_blocking_prob": 0.25}}),
+    "at decoding, flush timer": ("caps_decode", {"coding": {"flush_s": 20e-6, "release": "decoded"}}),
+    "at decoding, systematic": ("caps_decode", {"coding": {"systematic": True, "initial_blocking_prob": 0.2}}),
+    "at decoding, systematic, as decoded": ("caps_decode", {"coding": {"systematic": True, "release": "decoded"}}),
+    "at decoding, systematic, no repair packets": (
+        "caps_dark",
+        {"coding": {"ack": "decoded", "systematic": True, "max_overhead": 0.0}},
+    ),
+    "at decoding, systematic, units of one": (
+        "caps_decode",
+        {"coding": {"systematic": True, "unit_size": "fixed", "fixed_packets": 1, "initial_blocking_prob": 0.5}},
+    ),
+    "at decoding, systematic, flush timer": (
+        "caps_decode",
+        {"coding": {"systematic": True, "unit_size": "fixed", "fixed_packets": 30, "flush_s": 20e-6}},
+    ),
 }
 
 
@@ -75,7 +84,7 @@ def test_variants(variant):
     assert differences(setup_of(kind, flows, name, **options)) == []
 
 
-@pytest.mark.parametrize("name", ["ecmp", "rps_pq", "caps"])
+@pytest.mark.parametrize("name", ["ecmp", "rps_pq", "caps", "caps_decode", "caps_ns2"])
 def test_failing_links(name):
     changes = (
         LinkChange(between=("leaf0", "spine1"), down_s=100e-6, up_s=900e-6),
@@ -129,10 +138,13 @@ def test_the_scenarios_are_not_idle():
     assert np.count_nonzero(records.conns["reordered_packets"]) > 3
 
 
-def test_systematic_below_selective_acknowledgement():
+@pytest.mark.parametrize("below", ["sack", "dctcp", "caps_ns2"])
+@pytest.mark.parametrize("ack", ["packet", "decoded"])
+def test_coding_over_other_transports(ack, below):
     kind, flows = BUSY["leaf-spine"]
-    below_sack = replace(schemes()["caps_ns2"], transport=schemes()["sack"].transport)
-    assert differences(setup_of(kind, flows, below_sack, coding={"initial_blocking_prob": 0.1})) == []
+    other = replace(schemes()["caps"], transport=schemes()[below].transport)
+    coding = {"ack": ack, "initial_blocking_prob": 0.1}
+    assert differences(setup_of(kind, flows, other, coding=coding)) == []
 
 
 def test_one_estimator_per_host():

@@ -6,7 +6,7 @@ from engine_setups import DUMBBELL, differences, flow_list, one_run, sent_by, se
 from scipy import stats
 
 from capsim.engines import run
-from capsim.engines.events import FLUSH_TIMER, order_key
+from capsim.engines.events import FLUSH_TIMER, tie
 from capsim.fabric.kinds import LeafSpine
 from capsim.state import TRACE_OFF
 
@@ -37,15 +37,15 @@ def test_the_seed_of_ties_decides_and_is_repeated():
 def test_the_order_is_a_permutation_at_every_time_and_uniform_over_times():
     entities = range(8)
     for time_ps in (0, 12_000_000, 2**40):
-        assert len({order_key(7, time_ps, entity) for entity in entities}) == 8
-    first = [min(entities, key=lambda entity: order_key(7, 12_000 * tick, entity)) for tick in range(8000)]
+        assert len({tie(7, time_ps, entity) for entity in entities}) == 8
+    first = [min(entities, key=lambda entity: tie(7, 12_000 * tick, entity)) for tick in range(8000)]
     assert stats.chisquare(np.bincount(first, minlength=8)).pvalue > 1e-3
 
 
 @pytest.mark.parametrize("step_ps", [1, 1000, 8000, 320_000, 12_000_000, 12_320_000])
 def test_who_is_first_says_nothing_about_who_is_first_next(step_ps):
     ports, steps = (17, 18, 40, 900), 10_000
-    keys = [[order_key(5, 10**11 + step_ps * step, port) for port in ports] for step in range(steps)]
+    keys = [[tie(5, 10**11 + step_ps * step, port) for port in ports] for step in range(steps)]
     first = np.argmin(keys, axis=1)
     assert stats.chisquare(np.bincount(first, minlength=len(ports))).pvalue > 1e-3
     again = int((first[1:] == first[:-1]).sum())
@@ -53,9 +53,7 @@ def test_who_is_first_says_nothing_about_who_is_first_next(step_ps):
 
 
 def test_retransmission_timers_precede_flush_timers_of_the_same_time():
-    assert max(order_key(3, 500, conn) for conn in range(50)) < min(
-        order_key(3, 500, conn + FLUSH_TIMER) for conn in range(50)
-    )
+    assert max(tie(3, 500, conn) for conn in range(50)) < min(tie(3, 500, conn + FLUSH_TIMER) for conn in range(50))
 
 
 @pytest.mark.parametrize("scheme", ["ecmp", "rps_pq"])

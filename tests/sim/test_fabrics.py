@@ -69,9 +69,13 @@ def test_mmptcp_oversubscription_by_hosts_per_edge() -> None:
 
 
 def test_oversubscription_sets_the_rate_of_the_spine_links() -> None:
-    fabric = LeafSpine(leaves=2, hosts_per_leaf=6, spines=2, rate_bps=1e9, oversubscription=3).build()
-    assert fabric.rate_bps[fabric.port_names.index("leaf0>spine1")] == 1_000_000_000
-    assert fabric.rate_bps[fabric.port_names.index("host0>leaf0")] == 1_000_000_000
+    """6 hosts of 1 Gbps over 2 spines, 2:1: 3 Gbps upwards, 1.5 Gbps to each spine, whatever `rate_bps` says."""
+    kind = LeafSpine(leaves=2, hosts_per_leaf=6, spines=2, rate_bps=1e9, oversubscription=2)
+    faster = LeafSpine(leaves=2, hosts_per_leaf=6, spines=2, rate_bps=5e9, host_rate_bps=1e9, oversubscription=2)
+    for fabric in (kind.build(), faster.build()):
+        trunk = np.array(["spine" in name for name in fabric.port_names])
+        assert set(fabric.rate_bps[trunk]) == {1_500_000_000}
+        assert set(fabric.rate_bps[~trunk]) == {1_000_000_000}
 
 
 def test_paths_are_numbered_by_spine_and_by_parallel_link() -> None:

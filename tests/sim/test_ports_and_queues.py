@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine_setups import PARALLEL, flow_list, setup_of
+from engine_setups import PARALLEL, flow_list, params_of, record, setup_of
 from scipy.stats import chi2_contingency
 from scripted import MSS, new_packet
 
 from capsim.engines import run
 from capsim.fabric.kinds import Dumbbell, FatTree, LeafSpine
 from capsim.fabric.wiring import LinkChange
-from capsim.hooks import ACCEPT, REFUSE, Balancer, param_record
+from capsim.hooks import ACCEPT, REFUSE, Balancer
 from capsim.protocols.balancers.ecmp import ECMP
 from capsim.protocols.balancers.spray import RPS
 from capsim.protocols.queues.droptail import DROPTAIL
@@ -28,18 +28,6 @@ def slow_port(buffer_packets):
 
 def reference(setup):
     return run(setup, engine="reference")
-
-
-def record(dtype, **values):
-    made = slotted(dtype)(np.zeros((), dtype))
-    for name, value in values.items():
-        setattr(made, name, value)
-    return made
-
-
-def params_of(component, **values):
-    made = param_record(replace(component.params, **values))
-    return slotted(made.dtype)(made[0])
 
 
 # -- what a port keeps

@@ -1,6 +1,6 @@
 """Every registered scheme keeps the contract, and the registry says clearly what is wrong."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 
@@ -10,7 +10,7 @@ from capsmodel._checks import ParameterError
 
 
 def test_the_schemes_asked_for_are_there():
-    papers = {"ecmp", "rps", "ecmp_pq", "rps_pq", "repflow", "caps", "caps_dark", "caps_ns2"}
+    papers = {"ecmp", "rps", "ecmp_pq", "rps_pq", "repflow", "caps", "caps_dark", "caps_decode", "caps_ns2"}
     assert papers | {"dctcp", "sack", "single_path"} <= set(schemes())
 
 
@@ -36,6 +36,12 @@ def test_unknown_parameter_names_the_known():
         scheme("ecmp").with_params(transport={"mtu": 1500})
 
 
+@pytest.mark.parametrize("name", ["caps", "caps_ns2"])
+def test_long_from_the_start_needs_known_sizes(name):
+    with pytest.raises(ParameterError, match="but sizes are not known"):
+        replace(scheme(name), known_sizes=False)
+
+
 def test_unknown_component():
     with pytest.raises(ParameterError, match="'router' is not a component"):
         scheme("ecmp").with_params(router={"a": 1})
@@ -51,7 +57,9 @@ def test_unknown_component():
         ({"balancer": {"mode_period_s": 0.0}}, r"balancer\.mode_period_s must be at least a picosecond"),
         ({"coding": {"initial_blocking_prob": 1.0}}, r"coding\.initial_blocking_prob must lie in \[0, 1\)"),
         ({"coding": {"sampling_s": 1e-13}}, r"coding\.sampling_s = 1e-13, but it must be 0 or at least a picosecond"),
-        ({"coding": {"rounding": "up"}}, r"coding\.rounding = 'up', but it must be one of ceil, floor"),
+        ({"coding": {"ack": "unit"}}, r"coding\.ack = 'unit', but it must be one of packet, decoded"),
+        ({"coding": {"min_repair": 10**6}}, r"coding\.min_repair = 1e\+06, but 1000 is the most"),
+        ({"balancer": {"long_from": "later"}}, r"balancer\.long_from = 'later', but .* start, threshold"),
         ({"coding": {"max_overhead": 1e6}}, r"coding\.max_overhead = 1e\+06, but 1000 is the most"),
     ],
 )

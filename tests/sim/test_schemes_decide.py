@@ -4,88 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine_setups import DUMBBELL, PARALLEL, flow_list, one_run, random_flows, setup_of
+from engine_setups import DUMBBELL, PARALLEL, flow_list, one_run, params_of, random_flows, record, setup_of
 
 from capsim import records
 from capsim.engines import run
 from capsim.fabric.kinds import Dumbbell, LeafSpine
 from capsim.fabric.wiring import LinkChange
-from capsim.hooks import ACCEPT, MARK, PUSH_OUT, REFUSE, param_record
+from capsim.hooks import ACCEPT, MARK, PUSH_OUT, REFUSE
 from capsim.protocols.queues.ecn import ECN
 from capsim.protocols.queues.priority import PRIORITY
-from capsim.records import ACK, ARRIVED, DATA, ECN_CAPABLE, EVICTED, PORT_SAMPLE, slotted
+from capsim.records import ACK, ARRIVED, DATA, ECN_CAPABLE, EVICTED, PORT_SAMPLE
 from capsim.registry import scheme
-from capsim.state import Setup, tables
-
-
-def objects(dtype, **values):
-    """Return a record with the given fields."""
-    record = slotted(dtype)(np.zeros((), dtype))
-    for name, value in values.items():
-        setattr(record, name, value)
-    return record
-
-
-def params_of(component):
-    record = param_record(component.params)
-    return slotted(record.dtype)(record[0])
-
-
-class Algorithm1:
-    """A switch of CAPS that can be asked which way a packet goes: spraying takes path 3 of 4, the hash path 0-3."""
-
-    def __init__(self):
-        caps = scheme("caps").balancer
-        made = tables(setup_of(PARALLEL, flow_list([(0, 4, 1, 0.0)]), "caps"))
-        self.choose, self.params = caps.choose, params_of(caps)
-        self.state = slotted(made.balancer_state.dtype)(made.balancer_state[0])
-        self.switch = objects(records.SWITCH, salt=12345, tier=0)
-        self.conns = {}
-
-    def sprays(self, conn, now_us, *, packet_bytes=1500):
-        conn = self.conns.setdefault(conn, objects(records.CONNECTION))
-        packet = objects(records.PACKET, kind=DATA, bytes=packet_bytes, hash=1)
-        now_ps = int(now_us * 1e6)
-        picked = {
-            self.choose(self.params, self.state, self.switch, one, packet, [], range(4), now_ps, u0)
-            for one, u0 in ((conn, 0.1), (replica(conn), 0.9))
-        }
-        return picked == {0, 3}  # follows the draw
-
-
-def replica(conn):
-    """Return a copy, so that asking twice counts once."""
-    copy = objects(records.CONNECTION)
-    for name in records.CONNECTION.names:
-        setattr(copy, name, getattr(conn, name))
-    copy.routed_bytes -= 1500
-    return copy
-
-
-def test_caps_mode_follows_the_last_period():
-    """Algorithm 1: a short packet in one period of 500 us makes long flows hash in the next, and only there."""
-    switch = Algorithm1()
-    assert switch.sprays("long", 10, packet_bytes=200_000)  # OFF at the start
-    assert switch.sprays("long", 490)
-    assert switch.sprays("short", 600)
-    assert switch.sprays("long", 900)  # seen in this period: counts from the next on
-    assert not switch.sprays("long", 1000)
-    assert not switch.sprays("long", 1499)
-    assert switch.sprays("short", 1499)  # short flows are sprayed in either mode
-    assert not switch.sprays("long", 1700)
-    assert switch.sprays("long", 2000)  # nothing short between 1500 and 2000
-    assert switch.sprays("short", 2100)
-    assert switch.sprays("long", 3600)  # a silent period in between
-
-
-def test_caps_flow_is_long_from_100_kb_on():
-    switch = Algorithm1()
-    for _ in range(66):
-        switch.sprays("growing", 100)
-    assert switch.conns["growing"].routed_bytes == 99_000
-    switch.sprays("other", 100)
-    assert switch.sprays("growing", 100, packet_bytes=999)  # 99 999 bytes
-    assert not switch.sprays("growing", 600)  # beyond the border, mode ON
+from capsim.state import Setup
 
 
 def test_repflow_first_copy_counts():
@@ -127,10 +57,10 @@ def test_ecmp_keeps_a_flow_on_its_path_and_spreads_flows():
 
 
 def test_priority_pushes_out_the_last_long_packet():
-    port = objects(records.PORT, limit_packets=4, limit_bytes=-1)
+    port = record(records.PORT, limit_packets=4, limit_bytes=-1)
     ask = PRIORITY.admit
     params = params_of(PRIORITY)
-    high, low = (objects(records.PACKET, priority=level, bytes=1500) for level in (0, 1))
+    high, low = (record(records.PACKET, priority=level, bytes=1500) for level in (0, 1))
     assert [ask(params, port, packet, 3, 4500) for packet in (high, low)] == [ACCEPT, ACCEPT]
     assert [ask(params, port, packet, 4, 6000) for packet in (high, low)] == [PUSH_OUT, REFUSE]
     kind = Dumbbell(hosts_per_side=2, host_rate_bps=10e9, buffer_packets=8)
@@ -151,10 +81,10 @@ def test_short_flow_overtakes_under_priority():
 
 
 def test_ecn_marks_at_the_threshold():
-    port = objects(records.PORT, limit_packets=100, limit_bytes=-1)
+    port = record(records.PORT, limit_packets=100, limit_bytes=-1)
     params = params_of(ECN)
-    capable = objects(records.PACKET, flags=ECN_CAPABLE, bytes=1500)
-    other = objects(records.PACKET, flags=0, bytes=40, kind=ACK)
+    capable = record(records.PACKET, flags=ECN_CAPABLE, bytes=1500)
+    other = record(records.PACKET, flags=0, bytes=40, kind=ACK)
     verdicts = [ECN.admit(params, port, capable, queue, 0) for queue in (0, 19, 20, 99, 100)]
     assert verdicts == [ACCEPT, ACCEPT, MARK, MARK, REFUSE]
     assert ECN.admit(params, port, other, 50, 0) == ACCEPT

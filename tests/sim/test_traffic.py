@@ -103,6 +103,42 @@ def test_bursts_and_incast_have_their_counts_and_times() -> None:
     assert all(len(set(flows.src[i * 15 : (i + 1) * 15].tolist())) == 15 for i in range(4))
 
 
+def within_errors(samples: np.ndarray, mean: float) -> bool:
+    """Return whether the mean of independent samples lies within 3.3 standard errors of `mean`."""
+    return abs(samples.mean() - mean) < 3.3 * samples.std(ddof=1) / np.sqrt(len(samples))
+
+
+def test_flows_start_in_on_periods_with_off_periods_between() -> None:
+    """n starts, uniform over an ON period, span (n - 1) / (n + 1) of it; what is left lies at its ends."""
+    n, bursts, on_s, off_s = 20, 3000, 0.03, 0.01
+    entry = OnOff(bursts=bursts, flows_per_burst=n, mean_on_s=on_s, mean_off_s=off_s, flow_bytes=1)
+    starts_s = drawn(entry).start_ps.reshape(bursts, n) / 1e12
+    spans_s, gaps_s = np.ptp(starts_s, axis=1), starts_s[1:, 0] - starts_s[:-1, -1]
+    assert within_errors(spans_s, on_s * (n - 1) / (n + 1))
+    assert within_errors(gaps_s, off_s + on_s * 2 / (n + 1))
+    share = spans_s.sum() * (n + 1) / (n - 1) / starts_s[-1, -1]
+    assert abs(share - 0.75) < 3.3 * 0.75 * 0.25 * np.sqrt(2 / bursts), "ON 75% of the time"
+    # How long a pause is has nothing to do with the period before it.
+    assert abs(np.corrcoef(spans_s[:-1], gaps_s)[0, 1]) < 0.3
+
+
+def test_the_first_on_period_follows_the_first_off_period() -> None:
+    """Its first of n starts comes after OFF + ON / (n + 1) on average, long before OFF + ON."""
+    n, on_s, off_s = 9, 0.10, 0.02
+    entry = OnOff(bursts=1, flows_per_burst=n, mean_on_s=on_s, mean_off_s=off_s, flow_bytes=1)
+    firsts_s = np.array([drawn(entry, seed=seed).start_ps[0] / 1e12 for seed in range(1, 401)])
+    assert within_errors(firsts_s, off_s + on_s / (n + 1))
+
+
+@pytest.mark.parametrize("spread_s", [2e-3, 0.25])
+def test_a_round_of_an_incast_is_spread_uniformly(spread_s: float) -> None:
+    entry = Incast(senders_per_round=10, rounds=200, period_s=0.5, spread_s=spread_s, start_s=0.125, flow_bytes=1)
+    after_s = (drawn(entry).start_ps / 1e12 - 0.125).reshape(200, 10) - 0.5 * np.arange(200)[:, np.newaxis]
+    assert after_s.min() >= 0
+    assert 0.99 * spread_s < after_s.max() < spread_s
+    assert within_errors(after_s.ravel(), spread_s / 2)
+
+
 def test_an_entry_does_not_shift_the_draws_of_another() -> None:
     poisson = Poisson(workload="websearch", load=0.3, flows=50)
     alone, together = drawn(poisson), drawn(poisson, Batch(flow_bytes=10**6, pairs="random"))

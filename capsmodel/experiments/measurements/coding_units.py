@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from capsim.fabric.traffic import Listed
-from capsim.hooks import Balancer
+from capsim.hooks import Balancer, Scheme
 from capsim.registry import scheme
 from capsim.results import Result
 from capsim.scenario import Scenario, load_scenario
@@ -39,6 +39,7 @@ __all__ = [
     "WINDOW_PACKETS",
     "listed_flows",
     "mean_packet_delays_s",
+    "pinned",
     "run_units",
     "unblocked_packets",
     "unit_waits_s",
@@ -63,12 +64,15 @@ def _pin_long_spray_short(
     return int(u0 * len(candidates)) if conn.short else conn.src % len(candidates)
 
 
-PINNED = replace(
-    scheme("caps"),
-    name="caps_pinned",
-    summary="coded and sprayed short flows, each long flow on a path of its own",
-    balancer=Balancer(name="pinned", choose=_pin_long_spray_short, draws=True, reads_queues=False),
-)
+def pinned(name: str) -> Scheme:
+    """Return a scheme with short flows sprayed at random and each long flow on a path of its own, known as long."""
+    balancer = Balancer(name="pinned", choose=_pin_long_spray_short, draws=True, reads_queues=False)
+    summary = "coded and sprayed short flows, each long flow on a path of its own"
+    return replace(scheme(name), name=f"{name}_pinned", summary=summary, balancer=balancer, known_sizes=True)
+
+
+PINNED = pinned("caps_decode")
+"""The decoding that the formulas speak of: k packets wait for each other, and TCP gets a unit when it decodes."""
 
 
 def listed_flows(packets: int, *, long_flows: int, flows: int, at_once: int, spacing_s: float) -> Listed:

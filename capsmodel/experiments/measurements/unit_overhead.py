@@ -6,7 +6,12 @@ Quantity                            Symbol     Name                          Uni
 packets sent, r given               r, eta     :func:`packets_sent`          packets  caps Eq. 7
 same, r from the sender's own p_B   r, eta     :func:`live_redundancy`       packets  caps Eq. 7
 p_B held when a unit was sent       p_B        :func:`held_blocking`         ACKs     caps Sec. VI-A
+r/k and FCT by reading of CAPS      r, k       :func:`by_reading`            packets  caps Sec. VI-B
 ==================================  =========  ============================  =======  =====================
+
+CAPS can be read in four ways (:mod:`capsim.protocols.coding.params`), each a scheme: ``caps``, ``caps_dark``,
+``caps_decode``, ``caps_ns2``. All but :func:`by_reading` is about ``caps_decode``, where a unit is acknowledged when it
+decodes.
 """
 
 from fractions import Fraction
@@ -19,12 +24,19 @@ from pandas import DataFrame, merge_asof
 from capsim.results import Result
 from capsim.scenario import Scenario, load_scenario
 from capsim.simulate import simulate
-from capsmodel.experiments.measurements.coding_units import PINNED, START_S, WINDOW_PACKETS, listed_flows, run_units
+from capsmodel.experiments.measurements.coding_units import (
+    PINNED,
+    START_S,
+    WINDOW_PACKETS,
+    listed_flows,
+    pinned,
+    run_units,
+)
 from capsmodel.redundancy import repair_packets
 
-__all__ = ["held_blocking", "live_redundancy", "live_scenario", "packets_sent", "rtt_samples"]
+__all__ = ["by_reading", "held_blocking", "live_redundancy", "live_scenario", "packets_sent", "rtt_samples"]
 
-_PERIOD_PS, _RTT_FACTOR = 200_000_000, 2  # of the scheme ``caps``
+_PERIOD_PS, _RTT_FACTOR = 200_000_000, 2  # of the scheme ``caps_decode``
 _PS = 1e12
 
 
@@ -62,16 +74,16 @@ def _sent(result: Result) -> dict[str, Any]:
 
 
 def live_scenario(
-    unit_size: str, *, n_paths: int, long_flows: int, flows: int, seed: int, initial_blocking_prob: float = 0.0
+    unit_size: str | None, *, n_paths: int, long_flows: int, flows: int, seed: int, initial_blocking_prob: float = 0.0
 ) -> Scenario:
-    """Return the preset ``caps-units`` with transport and coding of the scheme ``caps`` as they stand.
+    """Return the preset ``caps-units`` with transport and coding of the scheme as they stand.
 
     Flows of 64 packets start 12 ms apart with 10 packets; r follows from what each measures itself.
 
     Parameters
     ----------
-    unit_size : str
-        ``"window"``, the scheme's own, ``"optimal"`` or ``"fixed"`` (10 packets).
+    unit_size : str or None
+        ``"window"``, ``"optimal"`` or ``"fixed"`` (10 packets); None for the scheme's own.
     n_paths, long_flows : int
         Parallel paths, and how many of them carry a long flow, at most 4.
     flows : int
@@ -79,22 +91,47 @@ def live_scenario(
     seed : int
         Seed of the run.
     initial_blocking_prob : float
-        p_B that a flow holds before its first measurement; 0 is the scheme's own.
+        p_B that a flow holds before its first measurement. With 0 all r follows from what it measures; the schemes
+        themselves begin with 1/6.
     """
     base, spacing_s = load_scenario("caps-units"), 12e-3
     traffic = listed_flows(WINDOW_PACKETS, long_flows=long_flows, flows=flows, at_once=1, spacing_s=spacing_s)
     transport = {"max_window_bytes": base.params["transport"]["max_window_bytes"]}
+    coding = {"initial_blocking_prob": initial_blocking_prob} | ({"unit_size": unit_size} if unit_size else {})
     return base.replace(
         fabric=msgspec.structs.replace(base.fabric, paths=n_paths),
         traffic=(traffic,),
-        params={
-            "transport": transport,
-            "coding": {"unit_size": unit_size, "initial_blocking_prob": initial_blocking_prob},
-        },
+        params={"transport": transport, "coding": coding},
         seed=seed,
         end_s=START_S + flows * spacing_s,
         trace="packets",
     )
+
+
+def by_reading(reading: str, *, engine: str = "compiled", **setting: Any) -> dict[str, Any]:
+    """Return packets sent and completion times under one reading of CAPS, long flows on paths of their own.
+
+    Parameters
+    ----------
+    reading : str
+        ``"caps"``, ``"caps_dark"``, ``"caps_decode"`` or ``"caps_ns2"``.
+    engine : str
+        ``"compiled"`` or ``"reference"``.
+    setting
+        The arguments of :func:`live_scenario` but for `unit_size`, which is the reading's own.
+
+    Returns
+    -------
+    dict
+        Packets as in :func:`packets_sent`, and ``mean_fct_s`` of the coded flows, in seconds.
+    """
+    scenario = live_scenario(None, **setting).replace(trace="off")
+    result = simulate(scenario, scheme=pinned(reading), engine=engine)
+    short = result.flows[result.flows["short"]]
+    return _sent(result) | {
+        "mean_fct_s": float(short["fct_s"].mean()),
+        "unfinished_flows": int((~short["finished"]).sum()),
+    }
 
 
 def live_redundancy(unit_size: str, *, engine: str = "compiled", **setting: Any) -> dict[str, Any]:
@@ -143,7 +180,7 @@ def held_blocking(result: Result, *, initial_blocking_prob: float = 0.0) -> list
     """Return the p_B = n_L / n that the sender held when it sent each unit: a second calculation.
 
     Read off the packet trace: the RTT of an acknowledgement is the time since the unit of its packet was sent, and it
-    is large above twice the smoothed RTT of the sampling periods before. Not for a systematic code.
+    is large above twice the smoothed RTT of the sampling periods before. For ``caps_decode`` only.
     """
     sent_ps = _picoseconds(result.units["sent_s"])
     initial = Fraction(initial_blocking_prob).limit_denominator(1_000_000)

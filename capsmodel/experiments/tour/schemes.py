@@ -15,6 +15,8 @@ SCHEMES = ("ecmp", "rps", "repflow", "caps")
 # key on the page, heading, factor to its unit, figure of the comparison
 _SHOWN = (
     ("mean_fct_short_ms", "mean FCT, short flows (ms)", 1e3, "mean_fct_short_s"),
+    ("timeout_short_percent", "short flows with a timeout (%)", 1e2, "timeout_ratio_short"),
+    ("mean_fct_rest_ms", "mean FCT of the other short flows (ms)", 1e3, "mean_fct_short_without_timeouts_s"),
     ("p99_fct_short_ms", "99th percentile FCT, short (ms)", 1e3, "p99_fct_short_s"),
     ("mean_fct_long_ms", "mean FCT, long flows (ms)", 1e3, "mean_fct_long_s"),
     ("throughput_long_mbps", "throughput, long (Mbit/s)", 1e-6, "mean_throughput_long_bps"),

@@ -80,7 +80,9 @@ def expire(w: Any, conn: Any, now_ps: int) -> Any:
 @kernel
 def accept(w: Any, conn: Any, packet: Any, now_ps: int) -> Any:
     """Offer a packet to the encoder."""
-    return accept_hook(w.accept)(generic_at(w.coding, 0), conn, packet, now_ps)
+    estimator, units = estimator_at(w.estimators, conn.estimator), unit_array(w.units, w.n_units)
+    counters = counters_at(w.counters, 0)
+    return accept_hook(w.accept)(generic_at(w.coding, 0), conn, estimator, units, counters, packet, now_ps)
 
 
 @kernel

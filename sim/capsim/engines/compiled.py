@@ -14,7 +14,7 @@ from numba import types
 from capsim.engines import jit, loop
 from capsim.engines.events import FLUSH_TIMER
 from capsim.engines.jit import record_type
-from capsim.engines.links import NEVER, drain
+from capsim.engines.links import NO_STAMP, drain
 from capsim.engines.memory import CACHE_LINE_BYTES, NODE, NUMBERS, TABLES, WORLD, counters_at, port_at
 from capsim.engines.signatures import COMPONENTS, compiled_hooks
 from capsim.state import RawRecords, Setup, Table, Tables, tables
@@ -26,10 +26,10 @@ def _tree(entities: Table) -> Table:
     """Return a tournament tree over `entities`, a power of two of them, none of which has an event."""
     leaves = len(entities)
     tree = np.zeros(2 * leaves, NODE)
-    tree["time_ps"] = NEVER
-    tree["key"][leaves:] = entities
+    tree["stamp"] = NO_STAMP
+    tree["entity"][leaves:] = entities
     for node in range(leaves - 1, 0, -1):
-        tree["key"][node] = tree["key"][2 * node]
+        tree["entity"][node] = tree["entity"][2 * node]
     return tree
 
 

@@ -26,18 +26,19 @@ sample at t sees everything that happened at t.
 from capsim.hooks import inlined
 from capsim.randomness import MASK, SECOND, mix
 
+MAX_TIME_PS = 2**52  # 75 minutes, beyond the end of every run
 EPOCH, DEPART, ARRIVE, TIMER, FLUSH, START, PROBE, END = range(
     2, 10
 )  # 0 and 1 are SimPy's own, for its zero-delay wakes
 
-KEY_BITS = 63  # a key lies below 2**63
-NUMBER_BITS = 32  # of it, for the entity; above them 30 bits of hash
-FLUSH_TIMER = 1 << 62  # the highest bit: of the two timers of a connection the later one
+TIE_BITS = 10  # of a stamp; the time has the 53 above them
+HASH_BITS = TIE_BITS - 1
+FLUSH_TIMER = 1 << 32  # added to a connection's number: of its two timers the one that comes later
 
 
 @inlined
-def order_key(seed: int, time_ps: int, entity: int) -> int:
-    """Return what orders events of one time and kind: a hash of time and entity, then the entity.
+def tie(seed: int, time_ps: int, entity: int) -> int:
+    """Return what orders events of one time and kind: 9 bits of a hash of time and entity.
 
     Parameters
     ----------
@@ -46,24 +47,43 @@ def order_key(seed: int, time_ps: int, entity: int) -> int:
     time_ps : int
         Time of the events, in picoseconds.
     entity : int
-        Below 2**32, plus `FLUSH_TIMER` for a flush timer, which comes after the others; or its key of another time.
+        Below 2**32, plus `FLUSH_TIMER` for a flush timer, which comes after retransmission timers.
+
+    Notes
+    -----
+    Entities of equal hash, one pair in 512, are ordered by number.
 
     Examples
     --------
-    >>> [min(range(4), key=lambda port: order_key(1, time_ps, port)) for time_ps in range(8)]
+    >>> [min(range(4), key=lambda port: tie(1, time_ps, port)) for time_ps in range(8)]
     [3, 0, 1, 0, 1, 1, 2, 2]
     """
     number = entity & MASK
-    hashed = mix((time_ps ^ (time_ps >> NUMBER_BITS) ^ seed ^ (number * SECOND)) & MASK)
-    return (entity & FLUSH_TIMER) | ((hashed >> 2) << NUMBER_BITS) | number
+    hashed = mix((time_ps ^ (time_ps >> 32) ^ seed ^ (number * SECOND)) & MASK)
+    return ((entity >> 32) << HASH_BITS) | (hashed >> (32 - HASH_BITS))
+
+
+@inlined
+def stamp(seed: int, time_ps: int, entity: int) -> int:
+    """Return time and place of an event as one number: the earlier event has the smaller one.
+
+    A time from `MAX_TIME_PS` on, which no run reaches, counts as that: the number stays within 63 bits.
+
+    Examples
+    --------
+    >>> stamp(1, 7, entity=3) >> TIE_BITS
+    7
+    """
+    return (min(time_ps, MAX_TIME_PS) << TIE_BITS) | tie(seed, time_ps, entity)
 
 
 def priority(kind: int, entity: int, *, time_ps: int, seed: int) -> int:
-    """Return the SimPy priority of an event: kinds in order, then the hash; flows start in the order of their list.
+    """Return the SimPy priority of an event: kind, hash, number; flows start in the order of their list.
 
     Examples
     --------
     >>> priority(ARRIVE, 7, time_ps=0, seed=1) < priority(TIMER, 0, time_ps=0, seed=1)
     True
     """
-    return (kind << KEY_BITS) | (entity if kind == START else order_key(seed, time_ps, entity))
+    place = 0 if kind == START else tie(seed, time_ps, entity)
+    return (((kind << TIE_BITS) | place) << 32) | entity

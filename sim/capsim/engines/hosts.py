@@ -3,7 +3,7 @@
 from typing import Any
 
 from capsim.engines import calls
-from capsim.engines.events import FLUSH_TIMER
+from capsim.engines.events import FLUSH_TIMER, TIE_BITS
 from capsim.engines.jit import inline_into_hooks, kernel
 from capsim.engines.links import NEVER, drain, drop, enqueue, free_packet, set_time, take_packet
 from capsim.engines.memory import (
@@ -17,6 +17,7 @@ from capsim.engines.memory import (
     port_at,
     switch_at,
 )
+from capsim.hooks import FOLLOW, KEEP, PASS
 from capsim.randomness import MASK, draw
 from capsim.records import ACK, CLOSED, CODED, DATA, NO_ROUTE, NONE, SYN_ACK
 
@@ -71,9 +72,14 @@ def pump(w: Any, c: int, now_ps: int) -> None:
     conn = conn_at(w.conns, c)
     number = take_packet(w)
     while calls.send(w, conn, packet_at(w.packets, number), now_ps):
-        if not conn.coded or not calls.accept(w, conn, packet_at(w.packets, number), now_ps):
+        verdict = PASS
+        if conn.coded:
+            verdict = calls.accept(w, conn, packet_at(w.packets, number), now_ps)
+        if verdict != KEEP:
             launch(w, c, number, now_ps)
             number = take_packet(w)
+        if verdict == FOLLOW:
+            pump_coded(w, c, now_ps)
     free_packet(w, number)
     if conn.coded:
         pump_coded(w, c, now_ps)
@@ -96,9 +102,9 @@ def set_timers(w: Any, c: int) -> None:
     """Arm the timers of connection `c`: lazily, an armed timer that is too early is left as it is."""
     conn = conn_at(w.conns, c)
     half = w.timer_leaves // 2
-    if conn.timer_ps != NONE and conn.timer_ps < node_at(w.timer_tree, w.timer_leaves + c).time_ps:
+    if conn.timer_ps != NONE and conn.timer_ps < node_at(w.timer_tree, w.timer_leaves + c).stamp >> TIE_BITS:
         set_time(w, w.timer_tree, w.timer_leaves, c, conn.timer_ps)
-    if conn.flush_ps != NONE and conn.flush_ps < node_at(w.timer_tree, w.timer_leaves + half + c).time_ps:
+    if conn.flush_ps != NONE and conn.flush_ps < node_at(w.timer_tree, w.timer_leaves + half + c).stamp >> TIE_BITS:
         set_time(w, w.timer_tree, w.timer_leaves, half + c, conn.flush_ps)
 
 

@@ -19,6 +19,7 @@ from numba.core.ccallback import CFunc
 from numba.extending import overload
 
 import capsim
+from capsim.code_digest import function_digest
 from capsim.hooks import Hook, padded
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -56,10 +57,10 @@ def source_digest() -> str:
 
 
 class SourceCache(FunctionCache):
-    """Numba's cache, except that a change in any file that is compiled is noticed, not only in the function's own."""
+    """Numba's cache, except that it notices a change in any file that is compiled, and in what an own hook reads."""
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        return (*super()._index_key(sig, codegen), source_digest())
+        return (*super()._index_key(sig, codegen), source_digest(), function_digest(self._py_func))
 
 
 def _use_source_cache(holder: Any, function: Callable[..., Any]) -> None:

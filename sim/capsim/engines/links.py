@@ -1,8 +1,8 @@
 """The compiled engine, part 1: event trees, the packet pool, ports.
 
 **Events.** Every entity (port, connection) has at most one pending event of each kind, so the pending events of a kind
-are a tournament tree over entities: node 1 holds the earliest time and its entity, of equal times the one with the
-smaller :func:`capsim.engines.events.order_key`, computed once when the time is set.
+are a tournament tree over entities: node 1 holds the smallest :func:`capsim.engines.events.stamp` and its entity, of
+equal stamps the left one, which has the smaller number.
 
 **FIFO ports.** The departure of a packet is known when it is accepted: all that is ahead of it must be sent. So the
 queue and the packets on the wire are one chain in order of arrival at the far end, with one event for its head; what
@@ -14,7 +14,7 @@ has left the queue meanwhile is found when the port is next looked at (:func:`dr
 from typing import Any
 
 from capsim.engines.calls import admit
-from capsim.engines.events import order_key
+from capsim.engines.events import MAX_TIME_PS, TIE_BITS, stamp
 from capsim.engines.host_jitter import send_delay_ps
 from capsim.engines.jit import inline_into_hooks, kernel
 from capsim.engines.memory import (
@@ -22,14 +22,12 @@ from capsim.engines.memory import (
     counters_at,
     node_at,
     packet_at,
-    play_match,
     port_at,
     prefetch_packet,
     prefetch_port,
     trace_at,
 )
 from capsim.hooks import MARK, PUSH_OUT, REFUSE
-from capsim.randomness import MASK
 from capsim.records import (
     CONGESTION_EXPERIENCED,
     DROPPED,
@@ -41,10 +39,11 @@ from capsim.records import (
 )
 from capsim.state import TRACE_DROPS, TRACE_PACKETS
 
-inline_into_hooks(order_key)
+inline_into_hooks(stamp)
 inline_into_hooks(send_delay_ps)
 
-NEVER = 2**62
+NEVER = MAX_TIME_PS
+NO_STAMP = NEVER << TIE_BITS
 LARGE = 1024  # ports: their records no longer fit into the second-level cache
 PORTS_FROM, PACKETS_FROM = 16, 4  # levels of the tree, by their first node, at which what wins is prefetched
 
@@ -54,11 +53,13 @@ def set_time(w: Any, tree: int, leaves: int, leaf: int, time_ps: int) -> None:
     """Set the time of the pending event at `leaf` of a tree and replay its matches up to the root."""
     index = leaves + leaf
     changed = node_at(tree, index)
-    changed.time_ps = time_ps
-    changed.key = order_key(w.tie_seed, time_ps, changed.key)
+    changed.stamp = NO_STAMP if time_ps == NEVER else stamp(w.tie_seed, time_ps, changed.entity)
     while index > 1:
         index >>= 1
-        play_match(tree, index)
+        left, right, node = node_at(tree, 2 * index), node_at(tree, 2 * index + 1), node_at(tree, index)
+        right_wins = right.stamp < left.stamp
+        node.stamp = right.stamp if right_wins else left.stamp
+        node.entity = right.entity if right_wins else left.entity
 
 
 @kernel
@@ -66,16 +67,16 @@ def bring_forward(w: Any, tree: int, leaves: int, leaf: int, time_ps: int) -> No
     """Set the time of an event that had none or a later one: replay its matches until it loses one."""
     index = leaves + leaf
     node = node_at(tree, index)
-    key = order_key(w.tie_seed, time_ps, node.key)
-    node.time_ps = time_ps
-    node.key = key
+    entity = node.entity
+    earlier = stamp(w.tie_seed, time_ps, entity)
+    node.stamp = earlier
     while index > 1:
         index >>= 1
         node = node_at(tree, index)
-        if node.time_ps < time_ps or (node.time_ps == time_ps and node.key < key):
+        if node.stamp < earlier or (node.stamp == earlier and node.entity < entity):
             return
-        node.time_ps = time_ps
-        node.key = key
+        node.stamp = earlier
+        node.entity = entity
 
 
 @kernel
@@ -91,10 +92,10 @@ def prefetch_soon(w: Any, index: int) -> None:
     """Ask for the port and the packet of arrivals that have won most of the matches above leaf `index`."""
     while index >= 2 * PORTS_FROM:
         index >>= 1
-    prefetch_port(w.ports, node_at(w.arrive_tree, index).key & MASK)
+    prefetch_port(w.ports, node_at(w.arrive_tree, index).entity)
     while index >= 2 * PACKETS_FROM:
         index >>= 1
-    head = port_at(w.ports, node_at(w.arrive_tree, index).key & MASK).head
+    head = port_at(w.ports, node_at(w.arrive_tree, index).entity).head
     if head != NONE:
         prefetch_packet(w.packets, head)
 

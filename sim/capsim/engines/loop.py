@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from capsim.engines.events import ARRIVE, DEPART, EPOCH, PROBE, START, TIMER
+from capsim.engines.events import ARRIVE, DEPART, EPOCH, PROBE, START, TIE_BITS, TIMER
 from capsim.engines.hosts import deliver, forward, start, timer
 from capsim.engines.jit import kernel
 from capsim.engines.links import NEVER, depart, drain, fail_classes, fail_fifo, leave_wire, write_trace
 from capsim.engines.memory import byte_at, conn_at, counters_at, int64_at, node_at, packet_at, port_at, probe_at
-from capsim.randomness import MASK
 from capsim.records import ARRIVED, CONNECTION_SAMPLE, NONE, PORT_SAMPLE
 from capsim.state import TRACE_PACKETS
 
@@ -87,14 +86,14 @@ def next_start_ps(w: Any) -> int:
 @kernel
 def next_event(w: Any) -> tuple[int, int]:
     """Return time and kind of the next event; of equal times the kind that comes first (see events.py)."""
-    time_ps, kind = node_at(w.arrive_tree, 1).time_ps, ARRIVE
-    if node_at(w.depart_tree, 1).time_ps <= time_ps:
-        time_ps, kind = node_at(w.depart_tree, 1).time_ps, DEPART
+    time_ps, kind = node_at(w.arrive_tree, 1).stamp >> TIE_BITS, ARRIVE
+    if node_at(w.depart_tree, 1).stamp >> TIE_BITS <= time_ps:
+        time_ps, kind = node_at(w.depart_tree, 1).stamp >> TIE_BITS, DEPART
     counters = counters_at(w.counters, 0)
     if counters.next_epoch < w.n_epochs and int64_at(w.epoch_ps, counters.next_epoch) <= time_ps:
         time_ps, kind = int64_at(w.epoch_ps, counters.next_epoch), EPOCH
-    if node_at(w.timer_tree, 1).time_ps < time_ps:
-        time_ps, kind = node_at(w.timer_tree, 1).time_ps, TIMER
+    if node_at(w.timer_tree, 1).stamp >> TIE_BITS < time_ps:
+        time_ps, kind = node_at(w.timer_tree, 1).stamp >> TIE_BITS, TIMER
     start_ps = next_start_ps(w)
     if start_ps < time_ps:
         time_ps, kind = start_ps, START
@@ -106,7 +105,7 @@ def next_event(w: Any) -> tuple[int, int]:
 @kernel
 def arrive(w: Any, now_ps: int) -> None:
     """Take the packet that has crossed its link to the switch or host at the far end."""
-    p = node_at(w.arrive_tree, 1).key & MASK
+    p = node_at(w.arrive_tree, 1).entity
     port = port_at(w.ports, p)
     number = leave_wire(w, p, port, now_ps)
     if w.trace_level == TRACE_PACKETS:
@@ -121,7 +120,7 @@ def arrive(w: Any, now_ps: int) -> None:
 def rare(w: Any, kind: int, now_ps: int) -> None:
     """Handle every event but arrivals and departures."""
     if kind == TIMER:
-        timer(w, node_at(w.timer_tree, 1).key, now_ps)
+        timer(w, node_at(w.timer_tree, 1).entity, now_ps)
     elif kind == START:
         c = counters_at(w.counters, 0).next_start
         counters_at(w.counters, 0).next_start += 1
@@ -150,7 +149,7 @@ def loop(w: Any, max_events: int) -> int:
         if kind == ARRIVE:
             arrive(w, now_ps)
         elif kind == DEPART:
-            depart(w, node_at(w.depart_tree, 1).key & MASK, now_ps)
+            depart(w, node_at(w.depart_tree, 1).entity, now_ps)
         else:
             rare(w, kind, now_ps)
     return PAUSED

@@ -81,8 +81,8 @@ TABLES = (
 
 WORLD = np.dtype([(name, "i8") for name in (*NUMBERS, *TABLES, *HOOK_NAMES)])
 
-# A node of a tournament tree (links.py): read as one number of 128 bits it is ordered by time, then key.
-NODE = np.dtype([("key", "i8"), ("time_ps", "i8")], align=True)
+# A node of a tournament tree (links.py)
+NODE = np.dtype([("stamp", "i8"), ("entity", "i8")], align=True)
 CACHE_LINE_BYTES = 64
 
 
@@ -147,22 +147,6 @@ def _caller(name: str) -> Any:
         return function_type(types.int64), generate
 
     return intrinsic(hook)
-
-
-@intrinsic
-def play_match(typing_context: Any, tree: Any, index: Any) -> Any:
-    """Let the children of a node meet: the earlier one, of equal times the one with the smaller key, moves up."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        nodes = builder.inttoptr(args[0], ir.IntType(128).as_pointer())
-        right_child = builder.or_(builder.shl(args[1], ir.Constant(args[1].type, 1)), ir.Constant(args[1].type, 1))
-        left_child = builder.sub(right_child, ir.Constant(args[1].type, 1))
-        left, right = (builder.load(builder.gep(nodes, [child]), align=8) for child in (left_child, right_child))
-        winner = builder.select(builder.icmp_unsigned("<", right, left), right, left)
-        builder.store(winner, builder.gep(nodes, [args[1]]), align=8)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64), generate
 
 
 def _prefetcher(dtype: np.dtype[Any]) -> Any:

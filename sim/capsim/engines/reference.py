@@ -15,6 +15,7 @@ import simpy
 from capsim.engines.events import END, EPOCH, FLUSH, PROBE, START, TIMER
 from capsim.engines.reference_ports import At, Environment, Port
 from capsim.engines.reference_records import Records
+from capsim.hooks import FOLLOW, KEEP, PASS
 from capsim.randomness import draw
 from capsim.records import (
     ACK,
@@ -79,15 +80,24 @@ class Host:
         packet = self.network.new_packet()
         scheme, now_ps = self.scheme, self.env.now
         while scheme.transport.send(self.params["transport"], conn, self.network.segments, packet, now_ps):
-            if not conn.coded or not scheme.coding.accept(self.params["coding"], conn, packet, now_ps):
+            verdict = self.accept(conn, packet) if conn.coded else PASS
+            if verdict != KEEP:
                 self.launch(conn, packet)
                 packet = self.network.new_packet()
+            if verdict == FOLLOW:
+                self.pump_coded(conn)
         self.network.pool.append(packet)
         if conn.coded:
             self.pump_coded(conn)
-        else:
-            self.network.set_timers(self, conn)
+        self.network.set_timers(self, conn)
         self.network.finish_sending(conn)
+
+    def accept(self, conn: Any, packet: Any) -> int:
+        """Offer a packet to the encoder."""
+        network = self.network
+        network.spare_units()
+        records = (network.estimators[conn.estimator], network.units, network.counters)
+        return self.scheme.coding.accept(self.params["coding"], conn, *records, packet, self.env.now)
 
     def pump_coded(self, conn: Any) -> None:
         """Send what the encoder has ready."""
@@ -99,7 +109,6 @@ class Host:
             network.spare_units()
             packet = network.new_packet()
         network.pool.append(packet)
-        network.set_timers(self, conn)
 
     def launch(self, conn: Any, packet: Any) -> None:
         """Send a packet of a connection that begins here."""
@@ -258,6 +267,7 @@ class Network(Records):
             host.expire(conn)
         else:
             host.pump_coded(conn)
+            self.set_timers(host, conn)
 
     def finish_receiving(self, conn: Any) -> None:
         """Note that all of a connection has arrived; the first copy of a flow completes the flow."""

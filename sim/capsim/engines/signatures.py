@@ -33,7 +33,7 @@ def signatures(own: Any) -> dict[str, Any]:
         "receive": end_host,
         "hear": end_host,
         "expire": integer(transport, conn, flags, integer),
-        "accept": integer(coding, conn, packet, integer),
+        "accept": integer(coding, conn, estimator, units, counters, packet, integer),
         "emit": integer(coding, conn, estimator, units, counters, packet, integer),
         "collect": decoder,
         "release": decoder,

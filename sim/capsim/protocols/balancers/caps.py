@@ -1,8 +1,8 @@
 """The switch of CAPS (Algorithm 1): short flows are sprayed; long flows hash while short flows are about, else spray.
 
-A flow is long here once the switch has routed 100 KB of it. Every 500 us a switch looks back: if a packet of a short
-flow came in the last period, the mode is ON for the next. The timer is read off the clock when a packet comes
-(``now // T``), which is the same as a timer that runs from time 0: the mode matters to packets only.
+Every 500 us a switch looks back: if a packet of a short flow came in the last period, the mode is ON for the next. The
+timer is read off the clock when a packet comes (``now // T``), which is the same as a timer that runs from time 0: the
+mode matters to packets only.
 
 ========================== ====== ======================= ==================
 Quantity                   Symbol Name                    Source
@@ -13,17 +13,33 @@ sampling interval          T      ``mode_period_s``       caps Algorithm 1
 mode of short flows        sfmode ``state.mode``          caps Algorithm 1
 ========================== ====== ======================= ==================
 
-The counter lives at the first switch of the flow; acknowledgements count as a flow of their own.
+The counter lives at the first switch of the flow and counts packets in the direction of the data. An acknowledgement
+has the class of the flow that it belongs to.
 """
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 from capsim.hooks import Balancer, inlined
 from capsim.protocols.balancers.ecmp import hashed
 from capsim.protocols.balancers.spray import SprayParams, sprayed
-from capsim.records import ACK
+from capsim.records import ACK, SYN_ACK
 from capsmodel._checks import require
+
+
+class ModeCounts(IntEnum):
+    """Which packets of short flows switch the mode ON: those in the direction of the data, or all."""
+
+    DATA = 0
+    ALL = 1
+
+
+class LongFrom(IntEnum):
+    """When a flow is long: if its known size is, from its first packet; or once s_L bytes of it have come."""
+
+    START = 0
+    THRESHOLD = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,16 +49,30 @@ class CapsBalancerParams(SprayParams):
     Parameters
     ----------
     threshold_bytes : int
-        s_L.
+        s_L, for ``long_from = "threshold"``.
     mode_period_s : float
         T, in seconds.
+    mode_counts : ModeCounts
+        Which packets of short flows switch the mode ON. Algorithm 1 says "a packet"; where the authors' ns-2 code
+        samples, it counts data and never ACKs.
+    long_from : LongFrom
+        When a flow is long. ``"start"`` needs a scheme with known sizes. Section VII has CAPS count bytes for the case
+        that the size is not known (CAPS_dark); in the ns-2 code of CAPS long flows are long from their first packet,
+        though Algorithm 1 prints the counter without that condition.
     """
 
     threshold_bytes: int = 100_000
     mode_period_s: float = 500e-6
+    mode_counts: ModeCounts = ModeCounts.DATA
+    long_from: LongFrom = LongFrom.START
 
     def __post_init__(self) -> None:
         require(self.mode_period_s >= 1e-12, "balancer.mode_period_s must be at least a picosecond")
+
+    @property
+    def needs_sizes(self) -> bool:
+        """Whether sizes of flows must be known."""
+        return self.long_from == LongFrom.START
 
 
 @inlined
@@ -56,15 +86,19 @@ def update_mode(params: Any, state: Any, now_ps: int) -> None:
 
 
 @inlined
-def size_so_far(switch: Any, conn: Any, packet: Any) -> int:
-    """Count the packet at its first switch, and return fs[i] (Algorithm 1, line 9)."""
-    is_ack = packet.kind == ACK
-    if switch.tier == 0:
-        if is_ack:
-            conn.routed_ack_bytes += packet.bytes
-        else:
-            conn.routed_bytes += packet.bytes
-    return conn.routed_ack_bytes if is_ack else conn.routed_bytes
+def goes_back(packet: Any) -> bool:
+    """Return whether a packet goes from the receiver of a flow to its sender."""
+    return packet.kind in (ACK, SYN_ACK)
+
+
+@inlined
+def is_long(params: Any, switch: Any, conn: Any, packet: Any) -> bool:
+    """Count the packet at its first switch; return whether its flow is long (Algorithm 1, lines 9-10)."""
+    if switch.tier == 0 and not goes_back(packet):
+        conn.routed_bytes += packet.bytes
+    if params.long_from == LongFrom.START:
+        return conn.short == 0
+    return conn.routed_bytes >= params.threshold_bytes
 
 
 def choose(
@@ -80,10 +114,11 @@ def choose(
 ) -> int:
     """Return the hashed path for a long flow in mode ON, else a sprayed one (Algorithm 1, lines 9-13)."""
     update_mode(params, state, now_ps)
-    is_long = size_so_far(switch, conn, packet) >= params.threshold_bytes
-    if not is_long:
+    long = is_long(params, switch, conn, packet)
+    back = goes_back(packet)
+    if not long and (not back or params.mode_counts == ModeCounts.ALL):
         state.seen = 1
-    if (is_long and state.mode) or (packet.kind == ACK and not params.spray_acks):
+    if (long and state.mode) or (back and not params.spray_acks):
         return hashed(switch, packet, len(candidates))
     return sprayed(params, state, len(candidates), u0)
 

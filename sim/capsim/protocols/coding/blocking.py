@@ -25,13 +25,6 @@ class Threshold(IntEnum):
     AVERAGE = 1
 
 
-class Rounding(IntEnum):
-    """How r becomes a whole number: up (caps VI-B) or down (the authors' ns-2 code)."""
-
-    CEIL = 0
-    FLOOR = 1
-
-
 @inlined
 def roll_period(params: Any, estimator: Any, now_ps: int) -> None:
     """Close the sampling period if it is over: p_B = n_L / n, and the smoothed RTT takes up the period's mean."""
@@ -69,7 +62,7 @@ def observe(params: Any, conn: Any, estimator: Any, packet: Any, now_ps: int) ->
     estimator.all_acks += 1
     estimator.all_rtt_ps += rtt_ps
     usual_ps = usual_rtt_ps(params, estimator)
-    if usual_ps and rtt_ps > params.rtt_factor * usual_ps and rtt_ps >= params.large_rtt_floor_ps:
+    if usual_ps and rtt_ps > params.rtt_factor * usual_ps:
         estimator.blocked += 1
     estimator.acks += 1
     estimator.rtt_sum_ps += rtt_ps
@@ -78,25 +71,29 @@ def observe(params: Any, conn: Any, estimator: Any, packet: Any, now_ps: int) ->
 
 @inlined
 def repair_packets(params: Any, k: int, blocked: int, acks: int) -> int:
-    """Return r = ceil(k / (1 - p_B) - k), or floor, for p_B = blocked / acks, at most max_overhead * k."""
-    limit = int(params.max_overhead * k)
-    if blocked >= acks:
-        return limit
-    if params.rounding == Rounding.FLOOR:
-        return min(k * blocked // (acks - blocked), limit)
-    return min(-(-k * blocked // (acks - blocked)), limit)
+    """Return r = ceil(k / (1 - p_B) - k) for p_B = blocked / acks, at most max_overhead * k, at least min_repair."""
+    r = int(params.max_overhead * k)
+    if blocked < acks:
+        r = min(-(-k * blocked // (acks - blocked)), r)
+    return max(r, params.min_repair)
 
 
 @inlined
 def decode_prob(k: int, r: int, blocking_prob: float) -> float:
-    """Return the probability that at most r of k + r packets are blocked (caps Eq. 2)."""
-    term = 1.0
-    for _ in range(k + r):
-        term *= 1.0 - blocking_prob
-    total = term
+    """Return the probability that at most r of k + r packets are blocked (caps Eq. 2).
+
+    The factors (1 - p)^(k + r), which alone would underflow in large units, come in as the sum grows.
+    """
+    term, total, factors = 1.0, 1.0, k + r
     for j in range(1, r + 1):
         term *= (k + r - j + 1) / j * (blocking_prob / (1.0 - blocking_prob))
         total += term
+        while total > 1e9 and factors > 0:
+            term *= 1.0 - blocking_prob
+            total *= 1.0 - blocking_prob
+            factors -= 1
+    for _ in range(factors):
+        total *= 1.0 - blocking_prob
     return min(total, 1.0)
 
 

@@ -1,4 +1,4 @@
-"""The receiver of the coding layer: what is held, when a unit decodes, what goes up to TCP and when.
+"""The receiver with an ACK at decoding: what is held, when a unit decodes, what goes up to TCP and when.
 
 Coded packets are held until k of their unit have come; then the k source packets go up to TCP together, units in
 order, so that TCP sees no reordering. Later packets of the unit are dropped. A retransmission goes up at once and
@@ -6,8 +6,7 @@ counts as one more packet of its unit. A unit that was still short of k then is 
 
 Source packets of a systematic code need no decoding. In order, one goes up at once if it is the next that TCP expects;
 one behind a gap is held until a source packet, the decoding of the unit or a retransmission has filled the gap. As
-decoded, each goes up as it comes, reordered as it may be. (The authors' ns-2 receiver does better than a code can: each
-of the first k arrivals of a unit, of whatever kind, goes up as the next source packet in order.)
+decoded, each goes up as it comes, reordered as it may be.
 """
 
 from enum import IntEnum
@@ -24,7 +23,8 @@ class Release(IntEnum):
     DECODED = 1
 
 
-def collect(params: Any, conn: Any, segments: Any, units: Any, packet: Any, now_ps: int) -> int:
+@inlined
+def collect_and_hold(params: Any, conn: Any, segments: Any, units: Any, packet: Any, now_ps: int) -> int:
     """Count a packet for its unit; keep it if it is coded or behind a gap, drop it if it is late, else let it pass."""
     if packet.kind == CODED:
         count_arrival(params, conn, segments, units[packet.unit], now_ps)
@@ -154,7 +154,8 @@ def next_is_held(conn: Any, segments: Any) -> bool:
     return more and segments[conn.ring + (conn.receive_next & conn.ring_mask)] & HELD != 0
 
 
-def release(params: Any, conn: Any, segments: Any, units: Any, packet: Any, now_ps: int) -> int:
+@inlined
+def release_held(params: Any, conn: Any, segments: Any, units: Any, packet: Any, now_ps: int) -> int:
     """Hand on the next source packet, of those held or of the decoded units, leaving out what TCP has had in clear."""
     while True:
         while conn.release_next < conn.release_end:

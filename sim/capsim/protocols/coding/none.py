@@ -5,7 +5,7 @@ from typing import Any
 from capsim.hooks import Coding
 
 
-def accept(params: Any, conn: Any, packet: Any, now_ps: int) -> int:
+def accept(params: Any, conn: Any, estimator: Any, units: Any, counters: Any, packet: Any, now_ps: int) -> int:
     """Keep nothing."""
     return 0
 

@@ -1,9 +1,13 @@
-"""CAPS: short flows are coded and sprayed; long flows hash while short flows are about and spray otherwise."""
+"""CAPS: short flows are coded and sprayed; long flows hash while short flows are about and spray otherwise.
+
+Each packet that is new to its unit is acknowledged as it comes. The paper contradicts itself on that point; why this
+reading, and where each default comes from: :mod:`capsim.protocols.coding.params`. The other one is ``caps_decode``.
+"""
 
 from dataclasses import replace
 
 from capsim.protocols.balancers.caps import CAPS
-from capsim.protocols.coding.block import BLOCK
+from capsim.protocols.coding.caps import CAPS_CODING
 from capsim.protocols.schemes import ecmp
 
 SCHEME = replace(
@@ -11,6 +15,6 @@ SCHEME = replace(
     name="caps",
     summary="coded and sprayed short flows, adaptive long flows",
     balancer=CAPS,
-    coding=BLOCK,
+    coding=CAPS_CODING,
     cite="caps",
 )

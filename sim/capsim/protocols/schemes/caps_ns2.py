@@ -1,36 +1,38 @@
-"""CAPS_ns2: CAPS with the choices of its authors' public ns-2 code where it differs from the paper.
+"""CAPS_ns2: what the authors' public ns-2 code does, as far as it differs from their paper.
 
-Spraying in turn, a systematic code, units of 10, r rounded down and at most 20%, an RTT large from 200 us on and above
-twice the mean of all, p_B over all acknowledgements. Not modelled: Tahoe (NewReno here), long flows that keep one path
-each in order of appearance (Algorithm 1 here), r that stays at its limit once there (10 + 2 by default), copies of
-retransmissions, and a receiver that takes any arrival for the next source packet.
+Units of 10 packets with 2 repair packets, the values that it ships with: its rule for r asks for r < k / 5 first, which
+2 of 10 is not, so r never changes. A last unit of fewer than 10 gets none. A retransmission takes ceil(r / 2) copies
+along. TCP is Tahoe, spraying takes the ports in turn, and instead of Algorithm 1 each long flow has a path of its own
+from its first packet, in order of appearance.
+
+Initial window, timers and a packet ahead of the data that measures the RTT are settings of their scripts, not of the
+scheme: here they are those of the scenario, as for all schemes.
 """
 
 from dataclasses import replace
 
-from capsim.protocols.coding.block import UnitSize
-from capsim.protocols.coding.blocking import Rounding, Threshold
+from capsim.protocols.balancers.own_paths import OWN_PATHS
+from capsim.protocols.coding.params import UnitSize
 from capsim.protocols.schemes import caps
+from capsim.protocols.transports.tahoe import TAHOE
 
-BALANCER = replace(caps.SCHEME.balancer, params=replace(caps.SCHEME.balancer.params, round_robin=True))
 CODING = replace(
     caps.SCHEME.coding,
     params=replace(
         caps.SCHEME.coding.params,
         unit_size=UnitSize.FIXED,
         fixed_packets=10,
-        max_overhead=0.2,
-        rounding=Rounding.FLOOR,
-        systematic=True,
-        sampling_s=0.0,
-        large_rtt_floor_s=200e-6,
-        threshold=Threshold.AVERAGE,
+        max_overhead=0.0,
+        min_repair=2,
+        repair_partial=False,
+        resend_copies=0.5,
     ),
 )
 SCHEME = replace(
     caps.SCHEME,
     name="caps_ns2",
-    summary="CAPS with the choices of its authors' ns-2 code",
-    balancer=BALANCER,
+    summary="what the authors' ns-2 code of CAPS does",
+    transport=TAHOE,
+    balancer=replace(OWN_PATHS, params=replace(OWN_PATHS.params, round_robin=True)),
     coding=CODING,
 )

@@ -1,0 +1,130 @@
+"""Parameters of the coding layer of CAPS, and the evidence for each default.
+
+The defaults are those of the scheme ``caps``. They follow from the text of the paper and, where that is silent, from
+the authors' public code (their ns-2 patch, and a kernel module for Mininet), never from the result that they give.
+
+**What is acknowledged, and when** is the one point where the paper contradicts itself. Section IV (3) hands packets to
+TCP once their unit is decoded, and the kernel module does so. But p_B of Section VI-A is a share of acknowledgements by
+their RTT, and if all ACKs of a unit leave when it decodes, none is late beside the others and p_B is 0. Appendix A puts
+timeouts down to losses among the last packets of a flow, so other losses must make duplicate ACKs, and Appendix B finds
+reordered packets above the code, which a receiver that decodes before it hands on cannot have. The ns-2 receiver
+(``outputpacket`` in ``tcp-sink.cc``) gives each of the first k arrivals of a unit the unit's next sequence number and
+acknowledges it at once, as the paper's reference [20] (Sundararajan et al. 2009) acknowledges degrees of freedom. Only
+so does the whole paper hold together: ``ack = "packet"``. The other reading is ``ack = "decoded"``.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from math import ceil
+
+from capsim.protocols.coding.blocking import Threshold
+from capsim.protocols.coding.decoder import Release
+from capsmodel._checks import require
+
+
+class Acknowledged(IntEnum):
+    """What makes an ACK: each packet that is new to its unit, as it comes, or the decoding of a unit."""
+
+    PACKET = 0
+    DECODED = 1
+
+
+class UnitSize(IntEnum):
+    """How many packets fill a unit: the window (caps VI-A), the optimum of Eq. 4 (VI-C), or a fixed number."""
+
+    WINDOW = 0
+    OPTIMAL = 1
+    FIXED = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodingParams:
+    """Parameters of the coding layer.
+
+    Parameters
+    ----------
+    ack : Acknowledged
+        What makes an ACK; see the top of :mod:`capsim.protocols.coding.params`.
+    systematic : bool
+        Whether the source packets leave as they are, at once, and the repair packets behind the last of a unit (both
+        codes of the authors). If not, k packets wait for each other and k + r coded ones leave (IV (1), Fig. 5).
+    unit_size : UnitSize
+        What fills a unit: the window (VI-A). ``"optimal"`` is Section VI-C; while p_B is 0, where Eq. 4 would have
+        units of one packet and nothing coded, it takes the window.
+    fixed_packets : int
+        k for ``unit_size = "fixed"`` (the ns-2 code: 10).
+    coded_packets : int
+        Only the first so many packets of a flow are coded; 0 for all (CAPS_dark: 100 KB).
+    max_overhead : float
+        Largest r / k by the formula, which has no limit as p_B goes to 1. Not in the paper.
+    min_repair : int
+        Smallest r, packets. The formula has none.
+    repair_partial : bool
+        Whether a unit that a flow's end leaves smaller gets repair packets (by the formula of VI-B, yes; in the ns-2
+        code none).
+    initial_blocking_prob : float
+        p_B before the first sampling period with an ACK. The paper says that it is known in advance (VI-A), not how;
+        the ns-2 code begins with 2 repair packets for 10, which is p_B = 1/6. Fractions with a denominator up to 16,
+        and thousandths, are exact.
+    resend_copies : float
+        With ``ack = "packet"``: each retransmission takes so many times r packets of its unit along, rounded up (the
+        ns-2 code: 1/2; not in the paper).
+    sampling_s : float
+        Sampling period of p_B, in seconds (VII: 200 us); 0 for one that never ends (p_B over all ACKs, VI-B read
+        without VII).
+    rtt_factor : float
+        An RTT is large above this multiple of the usual one (VI-A: 2).
+    threshold : Threshold
+        Which RTT is the usual one: the smoothed (IX-C) or the average of all (VI-A).
+    flush_s : float
+        Not systematic: longest wait of a packet in the encoding buffer, in seconds; 0 for no limit. Not in the paper.
+    release : Release
+        With ``ack = "decoded"``: whether a decoded unit waits for all earlier ones.
+    rtt_short_s, rtt_long_s, packet_s : float
+        For the optimum of Eq. 4: RTT of free and of blocked paths, time of a packet on the link, in seconds (VI-D).
+    """
+
+    ack: Acknowledged = Acknowledged.PACKET
+    systematic: bool = True
+    unit_size: UnitSize = UnitSize.WINDOW
+    fixed_packets: int = 10
+    coded_packets: int = 0
+    max_overhead: float = 1.0
+    min_repair: int = 0
+    repair_partial: bool = True
+    initial_blocking_prob: float = 1 / 6
+    resend_copies: float = 0.0
+    sampling_s: float = 200e-6
+    rtt_factor: float = 2.0
+    threshold: Threshold = Threshold.SMOOTHED
+    flush_s: float = 0.0
+    release: Release = Release.IN_ORDER
+    rtt_short_s: float = 100e-6
+    rtt_long_s: float = 3e-3
+    packet_s: float = 12e-6
+
+    def __post_init__(self) -> None:
+        require(self.fixed_packets >= 1, f"coding.fixed_packets = {self.fixed_packets}, but a unit has at least 1")
+        # The packet pool keeps room for what one event may send (most_repair_packets).
+        for name in ("max_overhead", "min_repair", "resend_copies"):
+            value = getattr(self, name)
+            require(value <= 1000, f"coding.{name} = {value:g}, but 1000 is the most")
+        require(self.initial_blocking_prob < 1, "coding.initial_blocking_prob must lie in [0, 1)")
+        periods = self.sampling_s == 0 or self.sampling_s >= 1e-12
+        require(periods, f"coding.sampling_s = {self.sampling_s:g}, but it must be 0 or at least a picosecond")
+
+    def most_repair_packets(self, window: int, *, largest_flow: int) -> int:
+        """Return how many packets beyond TCP's own one event may send, of one connection, in packets.
+
+        Parameters
+        ----------
+        window : int
+            Most segments that TCP has in flight.
+        largest_flow : int
+            Segments of the largest flow.
+        """
+        largest_unit = min(largest_flow, max(window, self.fixed_packets))
+        # New segments fill units of at least one packet each, and one that was begun before.
+        repair = max(self.max_overhead, self.min_repair) * (window + largest_unit)
+        copies = ceil(self.resend_copies * max(self.max_overhead * largest_unit, self.min_repair))
+        return ceil(repair) + window * copies

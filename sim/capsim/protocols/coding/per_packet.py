@@ -1,0 +1,110 @@
+"""CAPS with an ACK for each packet that is new to its unit (``ack = "packet"``): sender and receiver.
+
+**Receiver.** Whatever of a unit comes, each of the first k arrivals is one degree of freedom more. It goes up to TCP as
+the unit's next source packet in order, and TCP acknowledges it at once: what is acknowledged is *seen*, not decoded
+(Sundararajan et al. 2009). So within a unit TCP sees no reordering, and a unit short of m packets lacks its last m
+segments. What comes after the k-th is dropped without an ACK (caps VI-A), unless TCP has resent it: then TCP has not
+heard that the unit is complete, and a duplicate of the unit's first segment makes it answer.
+
+**Sender.** A systematic code sends each source packet at once and the r repair packets behind the last of the unit. A
+segment that TCP sends again is not the one that was lost, but any: so a retransmission is a packet of the unit like
+every other, at a position of its own, and the sender keeps the sources of a unit until all of it is acknowledged. In
+the middle of a flow the next unit's packets make the duplicate ACKs that start the retransmission; when more than r
+packets of the last unit are lost, nothing comes behind them and TCP waits for its timer.
+
+Counted, not computed: any k of a unit's packets decode it, as with an MDS code.
+"""
+
+from typing import Any
+
+from capsim.hooks import FOLLOW, PASS, inlined
+from capsim.protocols.coding.blocking import repair_packets
+from capsim.protocols.coding.units import close_unit, full_unit_packets, measured, name_packet, new_unit
+from capsim.records import DATA, NONE, RETRANSMITTED
+
+
+@inlined
+def join_unit(params: Any, conn: Any, estimator: Any, units: Any, counters: Any, packet: Any, now_ps: int) -> int:
+    """Make a new source packet the next one of the unit that is being filled; the last one takes the repair packets."""
+    blocked, acks = measured(params, estimator, now_ps)
+    if conn.fill_unit == NONE:
+        conn.fill_unit = new_unit(conn, units, counters, packet.segment, now_ps)
+        conn.fill_packets = full_unit_packets(params, conn, blocked, acks)
+    number = conn.fill_unit
+    unit = units[number]
+    unit.k += 1
+    unit.packet_bytes = max(unit.packet_bytes, packet.bytes)
+    conn.coded_packets += 1
+    ends_here = packet.segment + 1 in (conn.n_segments, params.coded_packets)
+    name_packet(unit, number, packet)
+    if unit.k < conn.fill_packets and not ends_here:
+        return PASS
+    close_unit(params, conn, unit, conn.fill_packets, blocked, acks)
+    conn.fill_unit = NONE
+    return send_more(conn, unit, number, unit.n - unit.k)
+
+
+@inlined
+def send_more(conn: Any, unit: Any, number: int, packets: int) -> int:
+    """Have `packets` packets of a unit sent right behind the one at hand."""
+    if packets == 0:
+        return PASS
+    unit.left = packets
+    conn.open_unit = number
+    return FOLLOW
+
+
+@inlined
+def unit_of(conn: Any, units: Any, segment: int) -> int:
+    """Return the unit of a segment that is not acknowledged, or NONE; forget the units that are."""
+    while conn.first_unit != NONE:
+        unit = units[conn.first_unit]
+        if unit.n == 0 or conn.una < unit.first + unit.k:
+            break
+        conn.first_unit = unit.next
+    number = conn.first_unit
+    while number != NONE:
+        unit = units[number]
+        if unit.first <= segment < unit.first + unit.k:
+            return number
+        number = unit.next
+    return NONE
+
+
+@inlined
+def renew(params: Any, conn: Any, estimator: Any, units: Any, packet: Any, now_ps: int) -> int:
+    """Make a retransmission a fresh packet of its unit; one that is in no unit goes as it is."""
+    number = unit_of(conn, units, packet.segment)
+    if number == NONE:
+        return PASS
+    unit = units[number]
+    name_packet(unit, number, packet)
+    packet.bytes = unit.packet_bytes
+    if params.resend_copies == 0:
+        return PASS
+    blocked, acks = measured(params, estimator, now_ps)
+    share = params.resend_copies * repair_packets(params, unit.k, blocked, acks)
+    copies = int(share) + (share > int(share))
+    conn.repair_packets += copies
+    return send_more(conn, unit, number, copies)
+
+
+@inlined
+def collect_packet(conn: Any, units: Any, packet: Any, now_ps: int) -> int:
+    """Make what is new to its unit the unit's next source packet; drop the rest, but for retransmissions."""
+    unit = units[packet.unit]
+    resent = packet.flags & RETRANSMITTED
+    packet.kind = DATA
+    packet.segment = unit.first
+    if unit.arrived == unit.k:
+        conn.late_packets += 1
+        return 1 if resent else 0
+    if resent and not unit.stalled:
+        unit.stalled = 1
+        conn.units_stalled += 1
+    packet.segment += unit.arrived
+    unit.arrived += 1
+    if unit.arrived == unit.k and unit.n:
+        unit.decoded_ps = now_ps
+        conn.units_decoded += 1
+    return 1

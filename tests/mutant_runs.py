@@ -1,0 +1,176 @@
+"""How tests run for a mutant: in a forked process, with the reference engine only, and recorded line by line before."""
+
+import json
+import math
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies
+import joblib
+import numpy
+import pandas
+import pyarrow.parquet
+import pytest
+import scipy.integrate
+import scipy.optimize
+import scipy.stats
+import simpy
+
+# Read once, before the first fork.
+WARM = (
+    hypothesis.strategies,
+    joblib,
+    numpy,
+    pandas,
+    pyarrow.parquet,
+    scipy.integrate,
+    scipy.optimize,
+    scipy.stats,
+    simpy,
+)
+MEMORY_BYTES = 4 * 2**30  # a mutant that loops without end may also fill the memory
+ARGUMENTS = ("-q", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """A test without a mutant: its processor time in seconds, and the lines of each source file that it reached."""
+
+    cpu_s: float
+    lines: dict[str, list[int]]
+
+
+class Quick:
+    """Pytest plugin: Hypothesis stops at the first example that fails, and does not make it simpler."""
+
+    def pytest_sessionstart(self) -> None:  # after conftest.py has loaded its own profile
+        phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
+        hypothesis.settings.register_profile("mutants", deadline=None, derandomize=True, database=None, phases=phases)
+        hypothesis.settings.load_profile("mutants")
+
+
+class Recorder(Quick):
+    """Pytest plugin: writes down the lines of `sources` that each test reaches; skips tests over `slow_cpu_s`.
+
+    What runs while a file is collected, or in a fixture that tests share, counts for all tests of the file.
+    """
+
+    def __init__(self, sources: dict[str, str], slow_cpu_s: float):
+        self.sources, self.slow_cpu_s = sources, slow_cpu_s
+        self.reached: set[tuple[str, int]] | None = None
+        self.of_file: dict[str, set[tuple[str, int]]] = {}
+        self.of_test: dict[str, set[tuple[str, int]]] = {}
+        self.cpu_s: dict[str, float] = {}
+        self.end_s = math.inf
+
+    def _called(self, frame: Any, event: str, argument: Any) -> Any:
+        if frame.f_code.co_filename not in self.sources:
+            return None
+        if time.process_time() > self.end_s:
+            pytest.skip("too slow for mutants")
+        return self._line(frame, event, argument)
+
+    def _line(self, frame: Any, _: str, __: Any) -> Any:
+        if self.reached is not None:
+            self.reached.add((self.sources[frame.f_code.co_filename], frame.f_lineno))
+        return self._line
+
+    @contextmanager
+    def _into(self, reached: set[tuple[str, int]]) -> Iterator[None]:
+        outer, self.reached = self.reached, reached
+        sys.settrace(self._called)
+        try:
+            yield
+        finally:
+            self.reached = outer
+            sys.settrace(self._called if outer is not None else None)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> Generator[None, Any, Any]:
+        with self._into(self.of_file.setdefault(collector.nodeid, set())):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> Generator[None, Any, Any]:
+        if fixturedef.scope == "function":
+            return (yield)
+        with self._into(self.of_file.setdefault(request.node.nodeid, set())):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        with self._into(self.of_test.setdefault(item.nodeid, set())):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        begin_s = time.process_time()
+        self.end_s = begin_s + self.slow_cpu_s
+        try:
+            result = yield
+            self.cpu_s[item.nodeid] = time.process_time() - begin_s
+            return result
+        finally:
+            self.end_s = math.inf
+
+    def write(self, path: Path) -> None:
+        """Write all tests that passed as JSON."""
+        found = {}
+        for name, cpu_s in self.cpu_s.items():
+            lines: dict[str, list[int]] = {}
+            for file, line in sorted(self.of_test[name] | self.of_file.get(name.partition("::")[0], set())):
+                lines.setdefault(file, []).append(line)
+            found[name] = asdict(Recorded(cpu_s=cpu_s, lines=lines))
+        path.write_text(json.dumps(found), encoding="utf-8")
+
+
+class Chosen(Quick):
+    """Pytest plugin: runs the tests named, in their order."""
+
+    def __init__(self, names: Sequence[str]):
+        self.order = {name: place for place, name in enumerate(names)}
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = sorted((item for item in items if item.nodeid in self.order), key=lambda i: self.order[i.nodeid])
+
+
+def record(copy: Path, files: Sequence[str], sources: Sequence[str], *, slow_cpu_s: float, out: Path) -> int:
+    """Run all tests of `files`, record what they reach of `sources`, and return pytest's exit status."""
+    _prepare(copy)
+    for source in sources:
+        import_module(".".join(Path(source.removeprefix("sim/")).with_suffix("").parts).removesuffix(".__init__"))
+    plugin = Recorder({str(copy / source): source for source in sources}, slow_cpu_s)
+    status = int(pytest.main([*ARGUMENTS, *files], plugins=[plugin]))
+    plugin.write(out)
+    return status
+
+
+def run_chosen(copy: Path, names: Sequence[str]) -> int:
+    """Run the tests named until one fails, and return pytest's exit status."""
+    _prepare(copy)
+    files = sorted({name.partition("::")[0] for name in names})
+    return int(pytest.main([*ARGUMENTS, "-x", *files], plugins=[Chosen(names)]))
+
+
+def _prepare(copy: Path) -> None:
+    """Let this process see the copy only, and the reference engine run in place of both."""
+    os.chdir(copy)
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # they take most of the time
+    sys.path[:0] = [str(copy), str(copy / "sim"), str(copy / "tests")]
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    engines: Any = import_module("capsim.engines")
+    engines.run = _reference_only(engines.run)
+    import_module("capsim.simulate").load = lambda *_, **__: False
+    import_module("engine_setups").differences = lambda _: []
+
+
+def _reference_only(run: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda setup, *, engine="", progress=None: run(setup, engine="reference", progress=progress)

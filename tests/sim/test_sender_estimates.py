@@ -1,0 +1,153 @@
+"""What the sender of CAPS measures and derives, against the formulas of capsmodel and exact arithmetic."""
+
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+import pytest
+from engine_setups import params_of, record
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capsim import records
+from capsim.protocols.coding.blocking import (
+    Threshold,
+    decode_prob,
+    optimal_unit_packets,
+    repair_packets,
+    window_delay_s,
+)
+from capsim.protocols.coding.params import CodingParams
+from capsim.protocols.coding.units import measured
+from capsim.records import ACK, RETRANSMITTED, SYN_ACK
+from capsim.registry import scheme
+from capsmodel import coding_unit
+from capsmodel.blocking import blocking_prob_twice_average
+from capsmodel.decoding import decode_prob as model_decode_prob
+
+PERIOD_US = 200
+VI_D = {"rtt_short_s": 100e-6, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}
+
+
+class Sender:
+    """A sender to which acknowledgements come."""
+
+    def __init__(self, **changes):
+        coding = scheme("caps").coding
+        self.observe, self.params = coding.observe, params_of(coding, **changes)
+        self.estimator, self.conn = record(records.ESTIMATOR), record(records.CONNECTION)
+
+    def hear(self, now_us, rtt_us, *, kind=ACK, flags=0):
+        sent_ps = round((now_us - rtt_us) * 1e6)
+        packet = record(records.PACKET, kind=kind, flags=flags, sent_ps=sent_ps)
+        self.observe(self.params, self.conn, self.estimator, packet, round(now_us * 1e6))
+
+    def blocking_prob(self, now_us):
+        return Fraction(*measured(self.params, self.estimator, round(now_us * 1e6)))
+
+
+def test_initial_blocking_prob_until_the_first_period_is_over():
+    sender = Sender()
+    sender.hear(1000, 100)
+    assert sender.blocking_prob(1199) == Fraction(1, 6)
+    assert sender.blocking_prob(1200) == 0
+
+
+def test_fractions_are_exact():
+    for probability in (Fraction(n, d) for d in (*range(1, 17), 1000) for n in range(d)):
+        assert Sender(initial_blocking_prob=float(probability)).blocking_prob(0) == probability
+
+
+RTTS_US = st.lists(st.sampled_from([100, 199, 200, 201, 450, 3000]), min_size=1, max_size=9)
+
+
+@given(st.lists(RTTS_US, min_size=2, max_size=6))
+def test_smoothed_threshold_period_by_period(periods):
+    """IX-C: an ACK is held against twice the smoothed RTT of the periods before its own; the last period holds."""
+    sender, smoothed_us = Sender(), Fraction(0)
+    for number, rtts_us in enumerate(periods, start=20):
+        for rtt_us in rtts_us:
+            sender.hear(number * PERIOD_US + 5, rtt_us)
+        mean_us = Fraction(sum(rtts_us), len(rtts_us))
+        if smoothed_us:
+            found = sender.blocking_prob((number + 1) * PERIOD_US)
+            assert found == Fraction(sum(rtt_us > 2 * smoothed_us for rtt_us in rtts_us), len(rtts_us))
+            assert sender.blocking_prob((number + 50) * PERIOD_US) == found
+        smoothed_us = (7 * smoothed_us + mean_us) / 8 if smoothed_us else mean_us
+
+
+def test_average_threshold_is_that_of_the_model():
+    """VI-A: twice the average of all RTTs so far, this one included; the model has that of a whole list of RTTs."""
+    sender = Sender(threshold=Threshold.AVERAGE, sampling_s=0.0)
+    rtts_us = [100, 120, 110, 90, 100, 3000, 100, 500]
+    for count, rtt_us in enumerate(rtts_us, start=1):
+        sender.hear(10_000, rtt_us)
+        # Only 3000 is large: 500 is below twice 515, the average that 3000 has raised. So the list to any end agrees.
+        of_list = blocking_prob_twice_average(np.array(rtts_us[:count]) * 1e-6)
+        assert float(sender.blocking_prob(10_000)) == of_list
+    assert of_list == 1 / 8
+
+
+@pytest.mark.parametrize(("last_us", "large"), [(300, 0), (301, 1)])
+def test_average_includes_the_rtt_itself(last_us, large):
+    """100, 100, 200, x: x > 2 (400 + x) / 4 from x = 400 on; without itself it would be from 267 on."""
+    sender = Sender(threshold=Threshold.AVERAGE, sampling_s=0.0)
+    for rtt_us in (100, 100, 200, last_us + 100):
+        sender.hear(10_000, rtt_us)
+    assert sender.estimator.blocked == large
+
+
+@pytest.mark.parametrize(("rtt_us", "large"), [(200, 0), (200.000001, 1)])
+def test_exactly_twice_the_usual_rtt_is_not_large(rtt_us, large):
+    sender = Sender()
+    sender.hear(1000, 100)
+    sender.hear(1201, rtt_us)
+    assert sender.estimator.blocked == large
+
+
+def test_retransmissions_and_handshakes_are_no_samples():
+    sender = Sender()
+    sender.hear(1000, 100, flags=RETRANSMITTED)
+    sender.hear(1000, 100, kind=SYN_ACK)
+    assert sender.estimator.acks == 0
+
+
+@given(k=st.integers(1, 200), blocked=st.integers(0, 50), acks=st.integers(1, 50), least=st.integers(0, 9))
+def test_redundancy_is_the_formula_in_exact_arithmetic(k, blocked, acks, least):
+    if blocked < acks:
+        blocking_prob = Fraction(blocked, acks)
+        exact = ceil(k / (1 - blocking_prob) - k)
+        params = CodingParams(max_overhead=1000.0, min_repair=least)
+        assert repair_packets(params, k, blocked, acks) == max(exact, least)
+        assert repair_packets(CodingParams(max_overhead=0.5), k, blocked, acks) == min(exact, k // 2)
+    else:
+        assert repair_packets(CodingParams(max_overhead=0.5), k, blocked, acks) == k // 2
+
+
+@given(k=st.integers(1, 80), r=st.integers(0, 40), blocking_prob=st.floats(1e-9, 0.9))
+def test_decode_prob_is_that_of_the_model(k, r, blocking_prob):
+    assert decode_prob(k, r, blocking_prob) == pytest.approx(
+        float(model_decode_prob(k, r=r, blocking_prob=blocking_prob)), rel=1e-9, abs=1e-300
+    )
+
+
+VI_D_RECORD = params_of(scheme("caps").coding, max_overhead=1000.0)  # its times are those of VI_D
+
+
+@given(data=st.data(), window=st.integers(1, 80), r=st.integers(0, 40), blocking_prob=st.floats(1e-6, 0.9))
+def test_window_delay_is_eq_4_of_the_model(data, window, r, blocking_prob):
+    k = data.draw(st.integers(1, window))
+    setting = {"window_packets": window, "blocking_prob": blocking_prob, "r": r} | VI_D
+    delay_s = window_delay_s(VI_D_RECORD, k, r, window, blocking_prob) / 1e12
+    assert delay_s == pytest.approx(coding_unit.window_delay_s(k, **setting), rel=1e-9)
+
+
+@given(window=st.integers(1, 80), blocked=st.integers(1, 29))
+def test_optimal_unit_is_that_of_the_model(window, blocked):
+    """p_B in steps of 1/30. Of units that are equally good to 9 digits either may be found."""
+    setting = {"blocking_prob": blocked / 30} | VI_D
+    found = optimal_unit_packets(VI_D_RECORD, window, blocked, 30)
+    best = coding_unit.optimal_coding_unit(window, objective="eq4", **setting)
+    if found != best.k:
+        delay_s = coding_unit.window_delay_s(found, window_packets=window, **setting)
+        assert delay_s == pytest.approx(best.delay_s, rel=1e-9)

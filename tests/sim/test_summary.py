@@ -1,0 +1,210 @@
+"""Identity: every figure of a summary and of a comparison, from tables made by hand and numbers worked out by hand."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from capsim import records, tables
+from capsim.compare import FIGURES, Compared, half_width
+from capsim.fabric.kinds import Dumbbell
+from capsim.fabric.traffic import Batch
+from capsim.hooks import ACCEPT, REFUSE, Queue
+from capsim.records import DATA
+from capsim.registry import scheme
+from capsim.scenario import Scenario
+from capsim.simulate import simulate
+from capsim.state import RawRecords
+from capsim.summary import Summary, summarise
+
+COUNTERS = ("retransmissions", "fast_retransmits", "timeouts", "winner_timeouts", "reordered_packets")
+COUNTERS += ("coded_packets", "repair_packets", "units", "units_stalled", "packets_dropped")
+NONE_OF_IT = dict.fromkeys(COUNTERS, 0)
+
+
+def flow(start_s: float, *, short: bool, fct_s: float = math.nan, **columns: Any) -> dict[str, Any]:
+    """Return a row of the flows table, with ten packets sent of 1500 bytes; it is finished if it has a time."""
+    sent = {"flow_bytes": 10_000, "delivered_bytes": 10_000, "packets_sent": 10, "bytes_sent": 15_000}
+    done = {"start_s": start_s, "short": short, "fct_s": fct_s, "finished": not math.isnan(fct_s), "slowdown": math.nan}
+    return NONE_OF_IT | sent | done | columns
+
+
+EARLY = flow(
+    0.999, short=True, fct_s=7.0, slowdown=900.0, packets_sent=999, bytes_sent=10**9,
+    **dict.fromkeys(COUNTERS, 50),
+)  # fmt: skip
+FLOWS = [
+    EARLY,
+    flow(1.0, short=True, fct_s=0.010, slowdown=2.0, retransmissions=1, reordered_packets=6, packets_dropped=4),
+    # Replicated: the copy that lost timed out three times, the one that won never.
+    flow(1.1, short=True, fct_s=0.030, slowdown=6.0, timeouts=3, packets_sent=20, bytes_sent=30_000),
+    flow(1.2, short=True, fct_s=0.260, slowdown=40.0, timeouts=2, winner_timeouts=2, fast_retransmits=1),
+    flow(1.3, short=True, delivered_bytes=0, timeouts=5, winner_timeouts=-1),
+    flow(
+        2.0, short=False, fct_s=2.0, slowdown=4.0, flow_bytes=10**7, delivered_bytes=10**7, retransmissions=3,
+        fast_retransmits=1, coded_packets=15, repair_packets=5, units=4, units_stalled=1,
+    ),
+    flow(
+        3.0, short=False, flow_bytes=9_000_000, delivered_bytes=2_000_000, bytes_sent=37_990_000, packets_dropped=2,
+        winner_timeouts=-1, coded_packets=60, repair_packets=10, units=6, units_stalled=1, reordered_packets=1,
+    ),
+]  # fmt: skip
+EXPECTED = {
+    "flows": 6,  # the first started before the warm-up ended
+    "unfinished_flows": 2,
+    "short_flows": 4,
+    "long_flows": 2,
+    "mean_fct_short_s": 0.1,  # (10 + 30 + 260) / 3 ms
+    "p99_fct_short_s": 0.260,
+    "timeout_ratio_short": 1 / 3,
+    "mean_fct_short_without_timeouts_s": 0.020,  # (10 + 30) / 2 ms
+    "mean_fct_long_s": 2.0,
+    "mean_slowdown_short": 16.0,  # (2 + 6 + 40) / 3
+    "p99_slowdown_short": 40.0,
+    "mean_slowdown": 13.0,  # (2 + 6 + 40 + 4) / 4
+    "mean_throughput_long_bps": 22e6,  # of 8e7 bit in 2 s and 1.6e7 bit in the 4 s until the end
+    "reorder_ratio": 0.1,  # 7 of 70
+    "packets_dropped": 6,
+    "retransmissions": 4,
+    "fast_retransmits": 2,
+    "timeouts": 10,
+    "coding_overhead": 0.25,  # 15 over the 60 of 75 that are source packets
+    "stalled_unit_ratio": 0.2,  # 2 of 10
+    "traffic_ratio": 2.0,  # 38,080 kB of packets for 19,040 kB of payload
+}
+
+
+def test_every_figure_of_a_summary() -> None:
+    found = summarise(pd.DataFrame(FLOWS), end_s=7.0, warm_up_s=1.0).to_dict()
+    assert list(found) == list(EXPECTED)
+    assert found == pytest.approx(EXPECTED, rel=1e-12)
+
+
+def test_counters_of_a_flow_are_sums_but_for_the_timeouts_of_the_winner() -> None:
+    """Flow 0 has two connections, of which the second was complete first; flow 1 has one and is not complete."""
+    flows, conns = np.zeros(2, records.FLOW), np.zeros(3, records.CONNECTION)
+    flows["first_conn"], flows["n_conns"], flows["winner"] = (0, 2), (2, 1), (1, records.NONE)
+    flows["flow_bytes"], flows["short"], flows["start_ps"] = (2500, 99_000), (1, 0), (10**12, 2 * 10**12)
+    flows["received_ps"], flows["acked_ps"] = (3 * 10**12, records.NONE), (4 * 10**12, records.NONE)
+    conns["receive_next"] = 1, 3, 7
+    for column, name in enumerate(tables.SUMMED):
+        conns[name] = 10 * column, 1, 5
+    conns["timeouts"], conns["dup_acks_received"] = (4, 1, 5), (2, 1, 6)
+    raw = RawRecords(
+        flows=flows, conns=conns, **dict.fromkeys(["ports", "units", "trace", "probes", "counters"], flows)
+    )
+    table = tables.flows_table(raw, ideal_fct_s=np.array([0.5, 1.0]), mss_bytes=1000)
+    assert table["winner_timeouts"].tolist() == [1, -1]
+    assert table["timeouts"].tolist() == [5, 5]
+    assert table["duplicate_acks"].tolist() == [3, 6]
+    for column, name in enumerate(tables.SUMMED):
+        if name != "timeouts":
+            assert table[name].tolist() == [10 * column + 1, 5]
+    (done, open_flow) = table.to_dict("records")
+    assert (done["start_s"], done["fct_s"], done["acked_fct_s"], done["slowdown"]) == (1.0, 2.0, 3.0, 4.0)
+    assert (done["delivered_bytes"], done["finished"], done["short"], done["connections"]) == (2500, True, True, 2)
+    assert np.isnan([open_flow[name] for name in ("fct_s", "acked_fct_s", "slowdown")]).all()
+    assert (open_flow["delivered_bytes"], open_flow["finished"], open_flow["short"]) == (7000, False, False)
+
+
+def lose_second_copy(params: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> int:
+    """Refuse all data of connection 1."""
+    return REFUSE if packet.conn == 1 and packet.kind == DATA else ACCEPT
+
+
+def test_timeouts_of_the_copy_that_lost_do_not_count_as_the_flows() -> None:
+    """Two copies of ten packets, a window: the first arrives at once, the second times out at 1 and 3 s, in vain."""
+    scenario = Scenario(
+        fabric=Dumbbell(hosts_per_side=1), traffic=(Batch(pairs="sides", flow_bytes=14_600),), end_s=4.0
+    )
+    losing = replace(scheme("repflow"), queue=Queue(name="lose_second_copy", admit=lose_second_copy))
+    losing = losing.with_params(transport={"initial_rto_s": 1.0, "handshake": False})
+    result = simulate(scenario, scheme=losing, engine="reference")
+    (row,) = result.flows.to_dict("records")
+    assert (row["connections"], row["timeouts"], row["winner_timeouts"]) == (2, 2, 0)
+    assert result.summary.timeouts == 2
+    assert result.summary.timeout_ratio_short == 0.0
+    assert result.summary.mean_fct_short_without_timeouts_s == row["fct_s"] < 1e-3
+
+
+def test_without_warm_up_every_flow_counts() -> None:
+    found = summarise(pd.DataFrame(FLOWS), end_s=7.0)
+    assert (found.flows, found.short_flows, found.packets_dropped) == (7, 5, 56)
+    assert found.timeout_ratio_short == 0.5
+
+
+def test_the_99th_percentile_is_the_198th_of_200() -> None:
+    rows = [flow(1.0, short=True, fct_s=rank / 1000, slowdown=2.0 * rank) for rank in range(1, 201)]
+    found = summarise(pd.DataFrame(rows), end_s=7.0)
+    assert (found.p99_fct_short_s, found.p99_slowdown_short) == (0.198, 396.0)
+
+
+def test_what_no_flow_can_tell_is_nan() -> None:
+    long_only = summarise(pd.DataFrame([flow(0.0, short=False, fct_s=1.0)]), end_s=2.0)
+    for name in ("mean_fct_short_s", "p99_fct_short_s", "timeout_ratio_short", "mean_fct_short_without_timeouts_s"):
+        assert math.isnan(getattr(long_only, name))
+    assert math.isnan(long_only.coding_overhead)
+    assert math.isnan(long_only.stalled_unit_ratio)
+    assert (long_only.reorder_ratio, long_only.short_flows, long_only.long_flows) == (0.0, 0, 1)
+    late = summarise(pd.DataFrame([flow(0.0, short=True, fct_s=1.0, slowdown=1.0, winner_timeouts=1)]), end_s=2.0)
+    assert late.timeout_ratio_short == 1.0
+    assert math.isnan(late.mean_fct_short_without_timeouts_s)
+
+
+# Student's t, 97.5%, as printed in tables: 1, 2, 4 and 9 degrees of freedom.
+@pytest.mark.parametrize(
+    ("values", "t", "standard_error"),
+    [
+        ([0.0, 2.0], 12.706, 1.0),
+        ([1.0, 2.0, 3.0], 4.303, 1 / math.sqrt(3)),
+        ([1.0, 2.0, 3.0, 4.0, 5.0], 2.776, math.sqrt(2.5 / 5)),
+        ([0.0] * 5 + [2.0] * 5, 2.262, 1 / 3),
+    ],
+)
+def test_half_width_is_t_times_the_standard_error(values: list[float], t: float, standard_error: float) -> None:
+    assert half_width(values) == pytest.approx(t * standard_error, rel=3e-4)
+
+
+def test_one_value_or_none_has_no_half_width() -> None:
+    assert math.isnan(half_width([1.0]))
+    assert math.isnan(half_width([]))
+
+
+def compared() -> Compared:
+    """Return two schemes over four seeds, rows in no order; y is missing for a seed, and 0 under the first scheme."""
+    runs = [
+        *(("b", seed, x, y) for seed, x, y in [(7, 9.0, 1.0), (5, 1.0, 3.0), (6, 4.0, 5.0), (8, 6.0, 7.0)]),
+        *(("a", seed, x, y) for seed, x, y in [(5, 2.0, 0.0), (8, 4.0, math.nan), (6, 2.0, 5.0), (7, 3.0, 0.5)]),
+    ]
+    return Compared(pd.DataFrame(runs, columns=["scheme", "seed", "x", "y"]), ("a", "b"))
+
+
+def test_the_table_of_a_comparison_pairs_runs_by_seed() -> None:
+    table = compared().table(["x", "y"]).set_index(["scheme", "figure"])
+    assert table.index.tolist() == [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
+    assert table["mean"].tolist() == pytest.approx([2.75, 5.5 / 3, 5.0, 4.0])
+    assert table["seeds"].tolist() == [4, 3, 4, 4]
+    # x: 1/2, 4/2, 9/3, 6/4; y: 5/5 and 1/0.5, as one of the first scheme is 0 and one is missing.
+    assert table["ratio"].tolist() == pytest.approx([1.0, 1.0, 1.75, 1.5])
+    # t of 3 degrees of freedom is 3.182, of 1 is 12.706; squares about the mean: 2.75, 34, and of ratios 3.25, 0.5.
+    expected = [3.182 * math.sqrt(2.75 / 3 / 4), 3.182 * math.sqrt(34 / 3 / 4)]
+    assert table["half_width"].loc[:, "x"].tolist() == pytest.approx(expected, rel=3e-4)
+    ratios = [0.0, 0.0, 3.182 * math.sqrt(3.25 / 3 / 4), 12.706 * math.sqrt(0.5 / 2)]
+    assert table["ratio_half_width"].tolist() == pytest.approx(ratios, rel=3e-4)
+
+
+def test_a_figure_that_no_run_has_is_nan_over_no_seeds() -> None:
+    runs = pd.DataFrame({"scheme": ["a", "a"], "seed": [1, 2], "x": [math.nan, math.nan]})
+    (row,) = Compared(runs, ("a",)).table(["x"]).to_dict("records")
+    assert row["seeds"] == 0
+    assert np.isnan([row["mean"], row["half_width"], row["ratio"], row["ratio_half_width"]]).all()
+
+
+def test_every_mean_of_short_flows_stands_beside_its_timeouts() -> None:
+    first = FIGURES.index("mean_fct_short_s")
+    beside = ("mean_fct_short_s", "timeout_ratio_short", "mean_fct_short_without_timeouts_s")
+    assert FIGURES[first : first + 3] == beside
+    assert set(FIGURES) <= set(Summary.__dataclass_fields__)
