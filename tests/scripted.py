@@ -12,7 +12,7 @@ import numpy as np
 from engine_setups import flow_list, setup_of
 
 from capsim.fabric.kinds import Dumbbell
-from capsim.records import ACK, DATA, NONE, PACKET, RETRANSMITTED, SYN_ACK, slotted
+from capsim.records import ACK, DATA, MAX_SACK_BLOCKS, NONE, PACKET, RETRANSMITTED, SYN_ACK, slotted
 from capsim.state import tables
 
 MSS = 1460
@@ -25,7 +25,7 @@ Blocks = Sequence[tuple[int, int]]
 def new_packet(**values: Any) -> Any:
     """Return a packet with the given fields."""
     packet = slotted(PACKET)(np.zeros((), PACKET))
-    packet.sack_first, packet.sack_end = [0, 0, 0], [0, 0, 0]
+    packet.sack_first, packet.sack_end = [0] * MAX_SACK_BLOCKS, [0] * MAX_SACK_BLOCKS
     for name, value in values.items():
         setattr(packet, name, value)
     return packet

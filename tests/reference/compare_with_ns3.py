@@ -13,6 +13,7 @@ import numpy.typing as npt
 from reference.reference_scenarios import in_run, names, runs, scenario_of, scheme_of, values_file
 
 from capsim.clock import PS_PER_S
+from capsim.scenario import Scenario
 from capsim.simulate import simulate
 from capsmodel.metrics import percentile
 
@@ -76,14 +77,15 @@ def ns3_outcome(name: str) -> Outcome:
     return outcome(json.loads(values_file(name).read_text(encoding="utf-8"))["runs"])
 
 
-def capsim_outcome(name: str) -> Outcome:
-    """Run a scenario in the compiled engine."""
+def capsim_outcome(name: str, **transport: Any) -> Outcome:
+    """Run a scenario in the compiled engine, with some parameters of the transport changed."""
     scenario = scenario_of(name)
-    return outcome([_run(name, number) for number in range(runs(scenario))])
+    changed = {"transport": scenario.params.get("transport", {}) | transport}
+    scenario = scenario.replace(params=scenario.params | changed)
+    return outcome([_run(in_run(scenario, number)) for number in range(runs(scenario))])
 
 
-def _run(name: str, number: int) -> dict[str, Any]:
-    scenario = in_run(scenario_of(name), number)
+def _run(scenario: Scenario) -> dict[str, Any]:
     result = simulate(scenario, scheme=scheme_of(scenario))
     flows, ports = result.flows, result.ports
     waiting = (ports["mean_queue_packets"] - ports["utilisation"]).sum() * result.resources.simulated_s

@@ -17,6 +17,7 @@ idle network; a flow's clock starts when its sender gets the data. Connections w
 import json
 import sys
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,6 @@ from capsim.fabric.topology import Fabric
 from capsim.scenario import Scenario
 from capsmodel.metrics import percentile
 
-NS3 = "ns-3.44 (wheel ns3 3.44.post0)"
 OPENING_PS = PS_PER_S  # flows of pre-opened connections start this much later in ns-3
 UNLIMITED = 1_000_000  # packets
 
@@ -134,7 +134,7 @@ def run(ns3: Any, scenario: Scenario, number: int) -> dict[str, Any]:
 def provenance(name: str, scenario: Scenario) -> dict[str, Any]:
     """Return where the values come from."""
     return {
-        "simulator": NS3,
+        "simulator": f"ns-3.44 (wheel ns3 {version('ns3')})",
         "command": f"python tests/reference/make_ns3_values.py {name}",
         "date": datetime.now(UTC).date().isoformat(),
         "inputs_sha256": inputs_sha256(scenario),

@@ -14,35 +14,29 @@
 #include <memory>
 #include <vector>
 
-namespace reference
-{
+namespace reference {
 using namespace ns3;
 
-struct Link
-{
+struct Link {
     uint32_t a, b;
     uint64_t rateBpsAb, rateBpsBa;
     int64_t delayPs;
     uint32_t packetsAb, packetsBa;
 };
 
-struct Route
-{
+struct Route {
     uint32_t node, host, next;
 };
 
 // The time integral of the packets in one queue, from a given moment on.
-class Waiting
-{
+class Waiting {
   public:
     explicit Waiting(Time from)
         : m_from(from),
-          m_last(from)
-    {
+          m_last(from) {
     }
 
-    void Changed(uint32_t before, uint32_t)
-    {
+    void Changed(uint32_t before, uint32_t) {
         Time now = std::max(Simulator::Now(), m_from);
         packetS += before * (now - m_last).GetSeconds();
         m_last = now;
@@ -55,13 +49,11 @@ class Waiting
 };
 
 // One flow: a listening socket, a connection, and what happened to it.
-class Transfer
-{
+class Transfer {
   public:
     Transfer(Ptr<Node> source, Ptr<Node> sink, Ipv4Address address, uint16_t port, uint32_t bytes)
         : m_bytes(bytes),
-          m_target(address, port)
-    {
+          m_target(address, port) {
         m_listener = Socket::CreateSocket(sink, TcpSocketFactory::GetTypeId());
         m_listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), port));
         m_listener->Listen();
@@ -71,19 +63,16 @@ class Transfer
         m_socket->TraceConnectWithoutContext("Retransmission", MakeCallback(&Transfer::Retransmitted, this));
     }
 
-    void Open()
-    {
+    void Open() {
         m_socket->Bind();
         m_socket->Connect(m_target);
     }
 
-    void Send()
-    {
+    void Send() {
         m_socket->Send(Create<Packet>(m_bytes));
     }
 
-    void OpenAndSend()
-    {
+    void OpenAndSend() {
         Open();
         Send();
     }
@@ -92,25 +81,20 @@ class Transfer
     uint32_t retransmissions{0};
 
   private:
-    void Accepted(Ptr<Socket> socket, const Address&)
-    {
+    void Accepted(Ptr<Socket> socket, const Address&) {
         socket->SetRecvCallback(MakeCallback(&Transfer::Received, this));
     }
 
-    void Received(Ptr<Socket> socket)
-    {
-        while (Ptr<Packet> packet = socket->Recv())
-        {
+    void Received(Ptr<Socket> socket) {
+        while (Ptr<Packet> packet = socket->Recv()) {
             m_received += packet->GetSize();
         }
-        if (m_received == m_bytes && endPs < 0)
-        {
+        if (m_received == m_bytes && endPs < 0) {
             endPs = Simulator::Now().GetPicoSeconds();
         }
     }
 
-    void Retransmitted(Ptr<const Packet>, const TcpHeader&, const Address&, const Address&, Ptr<const TcpSocketBase>)
-    {
+    void Retransmitted(Ptr<const Packet>, const TcpHeader&, const Address&, const Address&, Ptr<const TcpSocketBase>) {
         ++retransmissions;
     }
 
@@ -119,13 +103,11 @@ class Transfer
     Ptr<Socket> m_listener, m_socket;
 };
 
-class Network
-{
+class Network {
   public:
     Network(uint32_t nodes, int64_t countedFromPs, uint32_t thresholdPackets)
         : m_countedFrom(PicoSeconds(countedFromPs)),
-          m_threshold(thresholdPackets)
-    {
+          m_threshold(thresholdPackets) {
         m_nodes.Create(nodes);
         InternetStackHelper stack;
         Ipv4StaticRoutingHelper routing;
@@ -134,17 +116,14 @@ class Network
         stack.Install(m_nodes);
     }
 
-    ~Network()
-    {
+    ~Network() {
         Simulator::Destroy();
     }
 
-    void AddLink(const Link& link)
-    {
+    void AddLink(const Link& link) {
         PointToPointHelper helper;
         helper.SetChannelAttribute("Delay", TimeValue(PicoSeconds(link.delayPs)));
-        if (m_threshold == 0)
-        {
+        if (m_threshold == 0) {
             helper.DisableFlowControl();
         }
         NetDeviceContainer devices = helper.Install(m_nodes.Get(link.a), m_nodes.Get(link.b));
@@ -155,16 +134,14 @@ class Network
         m_toward[{link.b, link.a}] = devices.Get(1);
     }
 
-    void AddRoute(const Route& route)
-    {
+    void AddRoute(const Route& route) {
         Ptr<NetDevice> device = m_toward.at({route.node, route.next});
         Ptr<Ipv4> ipv4 = m_nodes.Get(route.node)->GetObject<Ipv4>();
         Ipv4StaticRoutingHelper().GetStaticRouting(ipv4)->AddHostRouteTo(AddressOf(route.host),
                                                                          ipv4->GetInterfaceForDevice(device));
     }
 
-    void AddFlow(uint32_t source, uint32_t sink, uint32_t bytes, int64_t openPs, int64_t startPs)
-    {
+    void AddFlow(uint32_t source, uint32_t sink, uint32_t bytes, int64_t openPs, int64_t startPs) {
         uint16_t port = 1000 + m_transfers.size();
         m_transfers.push_back(std::make_unique<Transfer>(m_nodes.Get(source),
                                                          m_nodes.Get(sink),
@@ -172,8 +149,7 @@ class Network
                                                          port,
                                                          bytes));
         Transfer* transfer = m_transfers.back().get();
-        if (openPs == startPs)
-        {
+        if (openPs == startPs) {
             Simulator::Schedule(PicoSeconds(startPs), &Transfer::OpenAndSend, transfer);
             return;
         }
@@ -182,47 +158,39 @@ class Network
         Simulator::Schedule(PicoSeconds(startPs - 1), &Transfer::Send, transfer);
     }
 
-    void Run(int64_t endPs)
-    {
+    void Run(int64_t endPs) {
         Simulator::Stop(PicoSeconds(endPs));
         Simulator::Run();
     }
 
-    int64_t EndPs(uint32_t flow) const
-    {
+    int64_t EndPs(uint32_t flow) const {
         return m_transfers[flow]->endPs;
     }
 
-    uint32_t Retransmissions(uint32_t flow) const
-    {
+    uint32_t Retransmissions(uint32_t flow) const {
         return m_transfers[flow]->retransmissions;
     }
 
     // The two ends of link i are the queues 2 i and 2 i + 1.
-    uint64_t Dropped(uint32_t end) const
-    {
+    uint64_t Dropped(uint32_t end) const {
         uint64_t above = m_discs[end] ? m_discs[end]->GetStats().nTotalDroppedPackets : 0;
         return above + m_queues[end]->GetTotalDroppedPackets();
     }
 
-    uint64_t Marked(uint32_t end) const
-    {
+    uint64_t Marked(uint32_t end) const {
         return m_discs[end] ? m_discs[end]->GetStats().nTotalMarkedPackets : 0;
     }
 
-    double WaitingPacketS() const
-    {
+    double WaitingPacketS() const {
         double sum = 0;
-        for (const auto& waiting : m_waiting)
-        {
+        for (const auto& waiting : m_waiting) {
             sum += waiting->packetS;
         }
         return sum;
     }
 
   private:
-    void AddEnd(Ptr<NetDevice> device, uint64_t rateBps, uint32_t packets, uint32_t address)
-    {
+    void AddEnd(Ptr<NetDevice> device, uint64_t rateBps, uint32_t packets, uint32_t address) {
         Ptr<PointToPointNetDevice> link = DynamicCast<PointToPointNetDevice>(device);
         link->SetDataRate(DataRate(rateBps));
         Ptr<Queue<Packet>> queue = link->GetQueue();
@@ -237,8 +205,7 @@ class Network
     }
 
     // One packet waits in the device, the others here.
-    Ptr<QueueDisc> AddDisc(Ptr<NetDevice> device, uint32_t packets)
-    {
+    Ptr<QueueDisc> AddDisc(Ptr<NetDevice> device, uint32_t packets) {
         TrafficControlHelper helper;
         helper.SetRootQueueDisc("ns3::RedQueueDisc",
                                 "MinTh", DoubleValue(m_threshold - 1),
@@ -253,14 +220,12 @@ class Network
         return disc;
     }
 
-    Callback<void, uint32_t, uint32_t> CountWaiting()
-    {
+    Callback<void, uint32_t, uint32_t> CountWaiting() {
         m_waiting.push_back(std::make_unique<Waiting>(m_countedFrom));
         return MakeCallback(&Waiting::Changed, m_waiting.back().get());
     }
 
-    Ipv4Address AddressOf(uint32_t host) const
-    {
+    Ipv4Address AddressOf(uint32_t host) const {
         return m_nodes.Get(host)->GetObject<Ipv4>()->GetAddress(1, 0).GetLocal();
     }
 
@@ -274,13 +239,11 @@ class Network
     std::vector<std::unique_ptr<Transfer>> m_transfers;
 };
 
-void SetDefault(const std::string& attribute, const std::string& value)
-{
+void SetDefault(const std::string& attribute, const std::string& value) {
     Config::SetDefault(attribute, StringValue(value));
 }
 
-void UsePicoseconds()
-{
+void UsePicoseconds() {
     Time::SetResolution(Time::PS);
 }
 } // namespace reference

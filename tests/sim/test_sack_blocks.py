@@ -1,8 +1,12 @@
 """RFC 2018 by hand and by a model of sets: the blocks that a receiver reports."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted import Receiver, blocks_of, runs_above
+
+from capsim.protocols.transports.sack import SackParams
+from capsmodel._checks import ParameterError
 
 
 @given(st.permutations([*range(10), *range(10)]))  # each segment comes twice
@@ -42,6 +46,20 @@ def test_what_is_acknowledged_is_no_block():
     answers = [receiver.take(segment) for segment in (3, 0, 1, 2, 4)]
     assert [answer.ack for answer in answers] == [0, 1, 2, 4, 5]
     assert [blocks_of(answer) for answer in answers] == [[(3, 4)], [(3, 4)], [(3, 4)], [], []]
+
+
+def test_without_time_stamps_four_blocks_fit():
+    """An in-order segment, 0, adds no block, and the four stay."""
+    receiver = Receiver("sack", sack_blocks=4)
+    answers = [receiver.take(segment) for segment in (2, 4, 6, 8, 10, 0)]
+    assert [answer.bytes for answer in answers] == [52, 60, 68, 76, 76, 76]
+    assert blocks_of(answers[4]) == blocks_of(answers[5]) == [(10, 11), (8, 9), (6, 7), (4, 5)]
+
+
+@pytest.mark.parametrize("blocks", [0, 5])
+def test_more_blocks_than_fit_are_refused(blocks):
+    with pytest.raises(ParameterError, match="sack_blocks"):
+        SackParams(sack_blocks=blocks)
 
 
 def test_bytes_of_an_acknowledgement_with_blocks():
