@@ -49,5 +49,9 @@ bench: $(STAMP)
 mutants: $(STAMP)
 	$(BIN)/python tests/mutants.py $(MUTANTS)
 
+# Rates beside those of another checkout, in turn: make bench-paired BASE=../before
+bench-paired: $(STAMP)
+	$(BIN)/python benchmarks/paired.py $(BASE)
+
 clean:
 	rm -rf .venv out
