@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 STAMP = .venv/.installed
 
-.PHONY: demo test lint types contracts notebooks write-notebooks ledger bench mutants clean
+.PHONY: demo test lint types contracts notebooks write-notebooks ledger bench bench-paired mutants clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
