@@ -49,6 +49,10 @@ def random_flows(n_hosts: int, *, n_flows: int, rng: Any, within_us: float = 500
     return flow_list(rows)
 
 
+FABRICS = {"leaf-spine": LEAF_SPINE, "fat-tree": FAT_TREE, "parallel-paths": PARALLEL, "dumbbell": DUMBBELL}
+BUSY = {name: (kind, random_flows(kind.build().n_hosts, n_flows=24, rng=7)) for name, kind in FABRICS.items()}
+
+
 def setup_of(kind: FabricKind, flows: FlowList, name: str | Scheme = "ecmp", **options: Any) -> Setup:
     """Return a set-up with timeouts of 2 ms and a full trace; `options` are fields of Setup or `transport=` etc."""
     chosen = scheme(name) if isinstance(name, str) else name

@@ -4,16 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine_setups import DUMBBELL, FAT_TREE, LEAF_SPINE, PARALLEL, differences, flow_list, random_flows, setup_of
+from engine_setups import BUSY, FABRICS, LEAF_SPINE, differences, flow_list, random_flows, setup_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsim.fabric.wiring import LinkChange
 from capsim.protocols.transports.tcp import SsthreshFrom
 from capsim.registry import schemes
-
-FABRICS = {"leaf-spine": LEAF_SPINE, "fat-tree": FAT_TREE, "parallel-paths": PARALLEL, "dumbbell": DUMBBELL}
-BUSY = {name: (kind, random_flows(kind.build().n_hosts, n_flows=24, rng=7)) for name, kind in FABRICS.items()}
 
 VARIANTS = {
     "handshake": ("ecmp", {"transport": {"handshake": True}}),

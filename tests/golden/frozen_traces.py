@@ -1,0 +1,50 @@
+"""What every scheme does on four fabrics, as hashes of the packet trace by field: ``python tests/golden/frozen_traces.py``.
+
+Run it (with ``tests`` on the path) to freeze the traces anew after a change that is meant to change them.
+"""
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+FILE = Path(__file__).with_name("traces.json")
+
+
+def digests(records):
+    """Return the number of lines and a hash of each field of a packet trace, and of the times of its flows."""
+    trace, flows = records.trace, records.flows
+    found = {"lines": len(trace)}
+    found |= {name: digest(trace[name]) for name in trace.dtype.names}
+    return found | {f"flow_{name}": digest(flows[name]) for name in ("received_ps", "acked_ps")}
+
+
+def digest(column):
+    """Return the first 16 hexadecimal digits of the SHA-256 of a column of whole numbers."""
+    return hashlib.sha256(np.ascontiguousarray(column, np.int64).tobytes()).hexdigest()[:16]
+
+
+def frozen():
+    """Return what the file holds: by fabric, then scheme."""
+    return json.loads(FILE.read_text(encoding="utf-8"))
+
+
+def main():
+    """Write the file."""
+    from engine_setups import BUSY, setup_of
+
+    from capsim.engines import run
+    from capsim.registry import schemes
+
+    found = {
+        fabric: {name: digests(run(setup_of(kind, flows, name))) for name in schemes()}
+        for fabric, (kind, flows) in BUSY.items()
+    }
+    FILE.write_text(json.dumps(found, indent=0, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(FILE.parents[1]))
+    main()

@@ -1,0 +1,15 @@
+"""Golden: every scheme on four fabrics sends, loses and delivers each packet when it did before."""
+
+import pytest
+from engine_setups import BUSY, setup_of
+from golden.frozen_traces import digests, frozen
+
+from capsim.engines import run
+from capsim.registry import schemes
+
+
+@pytest.mark.parametrize("fabric", BUSY)
+@pytest.mark.parametrize("name", schemes())
+def test_the_trace_is_the_frozen_one(name, fabric):
+    kind, flows = BUSY[fabric]
+    assert digests(run(setup_of(kind, flows, name))) == frozen()[fabric][name]
