@@ -1,4 +1,4 @@
-"""Engine = engine: a slice of each measurement of ``tests/agreement`` has the same rows on both engines, bit for bit."""
+"""Engine = engine: a slice of each measurement of ``tests/agreement`` has the same rows on both, bit for bit."""
 
 from collections.abc import Callable
 from typing import Any
