@@ -48,7 +48,7 @@ def optimal_k(
     window_packets
         Congestion window w, in packets.
     blocking_prob
-        Probability p_B that a packet meets a long flow; several, separated by commas, give a row each.
+        Probability p_B that a packet is blocked; several, separated by commas, give a row each.
     paths
         Equal-cost paths n; with --long-flows it replaces --blocking-prob by p_B = n_L / n.
     long_flows
