@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN = .venv/bin
 STAMP = .venv/.installed
 
-.PHONY: demo test lint types contracts notebooks write-notebooks ledger bench mutants clean
+.PHONY: demo test lint types contracts notebooks write-notebooks ledger bench bench-paired mutants clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -48,6 +48,10 @@ bench: $(STAMP)
 # Which changes of a line no test notices; MUTANTS='--share 0.1 --minutes 10' takes a sample, --help says more.
 mutants: $(STAMP)
 	$(BIN)/python tests/mutants.py $(MUTANTS)
+
+# Rates beside those of another checkout, in turn: make bench-paired BASE=../before
+bench-paired: $(STAMP)
+	$(BIN)/python benchmarks/paired.py $(BASE)
 
 clean:
 	rm -rf .venv out

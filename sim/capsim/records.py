@@ -168,7 +168,6 @@ CONNECTION = np.dtype(
         ("rttvar_ps", "i8"),
         ("rto_ps", "i8"),
         ("alpha", "f8"),  # DCTCP: estimate of the marked fraction
-        ("counted_bytes", "i8"),  # acknowledged since the window last grew, with count_acked_bytes
         ("acked_bytes", "i8"),  # DCTCP: in this observation window
         ("marked_bytes", "i8"),
         ("early_bytes", "i8"),  # DCTCP: counted when a duplicate ACK told of them, not yet acknowledged

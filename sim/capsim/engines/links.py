@@ -206,17 +206,17 @@ def put_on_wire(w: Any, p: int, port: Any, number: int, packet: Any, arrive_ps: 
 
 
 @kernel
-def ready_ps(w: Any, p: int, port: Any, packet: Any, count: int) -> int:
-    """Return when the packet, sent as number `count` by this port, may leave at the earliest."""
+def ready_ps(w: Any, p: int, port: Any, enqueue_ps: int, count: int) -> int:
+    """Return when a packet, sent as number `count` by this port, may leave at the earliest."""
     if w.host_jitter_ps == 0 or port.from_node >= w.n_hosts:
-        return packet.enqueue_ps
-    return packet.enqueue_ps + send_delay_ps(w.host_jitter_ps, w.jitter_seed, p, count)
+        return enqueue_ps
+    return enqueue_ps + send_delay_ps(w.host_jitter_ps, w.jitter_seed, p, count)
 
 
 @kernel
 def join_fifo(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
     """Accept a packet at a FIFO port: its departure is known at once."""
-    begin_ps = ready_ps(w, p, port, packet, port.packets_out + port.queue_packets - 1)
+    begin_ps = ready_ps(w, p, port, now_ps, port.packets_out + port.queue_packets - 1)
     port.free_ps = max(port.free_ps, begin_ps) + transmission_ps(w, port, packet)
     if port.queue_head == NONE:
         port.queue_head = number
@@ -241,7 +241,7 @@ def unlink(w: Any, port: Any, number: int, packet: Any) -> None:
 @kernel
 def join_class(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
     """Accept a packet at a strict-priority port."""
-    begin_ps = ready_ps(w, p, port, packet, port.packets_out + port.queue_packets - 1)
+    begin_ps = ready_ps(w, p, port, now_ps, port.packets_out + port.queue_packets - 1)
     port.free_ps = max(port.free_ps, begin_ps) + transmission_ps(w, port, packet)
     if port.service == NONE:
         serve(w, p, port, number, packet, now_ps)
@@ -260,7 +260,7 @@ def join_class(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int)
 def serve(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
     """Begin to send a packet."""
     port.service = number
-    begin_ps = max(now_ps, ready_ps(w, p, port, packet, port.packets_out))
+    begin_ps = max(now_ps, ready_ps(w, p, port, packet.enqueue_ps, port.packets_out))
     set_time(w, w.depart_tree, w.depart_leaves, p, begin_ps + transmission_ps(w, port, packet))
 
 

@@ -130,7 +130,6 @@ def _reduce(params: Any, conn: Any, limit: int) -> None:
         conn.reduced_until = conn.next_segment
     else:
         conn.cwnd_bytes = min(conn.cwnd_bytes, limit)
-    conn.counted_bytes = 0
 
 
 DCTCP = Transport(

@@ -79,9 +79,6 @@ class TcpParams:
         Duplicate acknowledgements that start a fast retransmit (RFC 5681, section 3.2).
     limited_transmit : bool
         RFC 3042: a new segment for each of the first two duplicate acknowledgements.
-    count_acked_bytes : bool
-        Whether congestion avoidance adds one segment when a window of bytes has been acknowledged, as RFC 5681, section
-        3.1 recommends (Linux; ns-3 for DCTCP), or MSS²/cwnd at each acknowledgement, its eq. 3 (ns-3 for NewReno).
     full_ack_option : int
         Window after recovery: 1 for min(ssthresh, max(FlightSize, MSS) + MSS), 2 for ssthresh, which may send a burst
         (RFC 6582, section 3.2 step 3; ns-3 and Linux: 2).
@@ -109,7 +106,6 @@ class TcpParams:
     keep_backoff: bool = False
     dup_ack_threshold: int = 3
     limited_transmit: bool = True
-    count_acked_bytes: bool = False
     full_ack_option: int = 1
     ssthresh_from: SsthreshFrom = SsthreshFrom.FLIGHT
     handshake: bool = False
@@ -259,11 +255,6 @@ def grow(params: Any, conn: Any, acked_bytes: int) -> None:
     mss = params.mss_bytes
     if conn.cwnd_bytes < conn.ssthresh_bytes:
         conn.cwnd_bytes += min(acked_bytes, mss)
-    elif params.count_acked_bytes:
-        conn.counted_bytes += acked_bytes
-        if conn.counted_bytes >= conn.cwnd_bytes:
-            conn.counted_bytes -= conn.cwnd_bytes
-            conn.cwnd_bytes += mss
     else:
         conn.cwnd_bytes += max(1, mss * mss // conn.cwnd_bytes)
     conn.cwnd_bytes = min(conn.cwnd_bytes, max(params.max_window_bytes, mss))
@@ -276,7 +267,6 @@ def halve(params: Any, conn: Any, pipe_bytes: int) -> None:
     if params.ssthresh_from == SsthreshFrom.FLIGHT:
         flight = flight_bytes(params, conn) - conn.limited_segments * params.mss_bytes
     conn.ssthresh_bytes = max(flight // 2, 2 * params.mss_bytes)
-    conn.counted_bytes = 0
 
 
 @inlined
