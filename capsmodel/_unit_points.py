@@ -17,6 +17,7 @@ from capsmodel._checks import FloatArray, ParameterError, Scalars, positive, pro
 from capsmodel.units import BITS_PER_BYTE
 
 Objective = Literal["eq4", "with_redundancy_cost"]
+DEFAULT_OBJECTIVE: Objective = "with_redundancy_cost"
 Index = npt.NDArray[np.intp]
 
 
@@ -113,8 +114,13 @@ def search_points(
     """Check the points of a search over k; `fabric`: RTT_S, RTT_L, packet bytes, rate."""
     limit = np.floor(checked_window(window_packets)) if max_k is None else max_k
     at = checked_points(window_packets, blocking_prob, (fabric[0], fabric[1]), (fabric[2], fabric[3]), limit)
-    require(
-        not rule.redundancy_cost or bool(np.all(at.max_k <= at.window)),
-        "max_k exceeds window_packets, but a unit that is paid for cannot exceed the window: lower max_k or use eq4",
-    )
+    check_within_window("max_k", at.max_k, at, rule)
     return at
+
+
+def check_within_window(name: str, k: FloatArray, at: Points, rule: Rule) -> None:
+    """Refuse units above the window where repair packets cost; the proof of the best r needs w/k >= 1."""
+    require(
+        not rule.redundancy_cost or bool(np.all(k <= at.window)),
+        f"{name} exceeds window_packets, but a unit that is paid for cannot exceed the window: lower {name} or use eq4",
+    )

@@ -4,6 +4,7 @@ r"""Delay of every coding-unit size at many parameter points: the tables behind 
 Quantity                              Symbol          Name                        Unit  Equation
 ====================================  ==============  ==========================  ====  ==========
 best k, its r, k near the best         --              :func:`best_sizes`          --    caps Eq. 4
+r of a given k                         r(k)            :func:`best_r`              --    caps Eq. 4
 r and delay of every k at all points  r(k), d_w(k)    :func:`delay_table`         s     caps Eq. 4
 ====================================  ==============  ==========================  ====  ==========
 
@@ -149,21 +150,27 @@ def _settled_directly(at: Points, rule: Rule, k: FloatArray) -> FloatArray:
     return high
 
 
-def _best_r(at: Points, rule: Rule, k: FloatArray | float, r: FloatArray, log_decode: FloatArray) -> FloatArray:
+def _or_none(at: Points, rule: Rule, k: FloatArray | float, r: FloatArray, log_decode: FloatArray) -> FloatArray:
     """Return (delay, r) stacked, with r = 0 instead of `r` where that is no worse."""
     with_r, zero = delay_s(at, rule, k, r, log_decode), np.zeros_like(r)
     without = delay_s(at, rule, k, zero, k * np.log1p(-at.prob) + zero)
     return np.array([np.minimum(without, with_r), np.where(without <= with_r, zero, r)])
 
 
+def best_r(at: Points, rule: Rule, k: FloatArray) -> FloatArray:
+    """Return the repair packets of each k <= w: with their cost the r of least delay, else by the ceiling rule."""
+    if not rule.redundancy_cost:
+        return ceiling_rule(k, at.prob)
+    r = _settled_directly(at, rule, k)
+    best: FloatArray = _or_none(at, rule, k, r, log_tails(k, r, at.prob)[0])[1]
+    return best
+
+
 def _direct_table(at: Points, rule: Rule, n_k: int) -> FloatArray:
     """Tabulate (delay, r) without the ladder."""
     k = np.arange(1.0, n_k + 1)[:, None]
-    r = _settled_directly(at, rule, k) if rule.redundancy_cost else ceiling_rule(k, at.prob)
-    log_decode = log_tails(k, r, at.prob)[0]
-    if rule.redundancy_cost:
-        return _best_r(at, rule, k, r, log_decode)
-    return np.stack([delay_s(at, rule, k, r, log_decode), r])
+    r = best_r(at, rule, k)
+    return np.stack([delay_s(at, rule, k, r, log_tails(k, r, at.prob)[0]), r])
 
 
 def _ladder_table(at: Points, rule: Rule, n_k: int) -> FloatArray:
@@ -183,7 +190,7 @@ def _ladder_table(at: Points, rule: Rule, n_k: int) -> FloatArray:
         if rule.redundancy_cost:
             units = rule.units(at, k)
             _settle(ladder, units, _worth(at, k, units))
-            table[:, k - 1] = _best_r(at, rule, k, ladder.r, np.log1p(-ladder.failure))
+            table[:, k - 1] = _or_none(at, rule, k, ladder.r, np.log1p(-ladder.failure))
         else:
             table[0, k - 1] = delay_s(at, rule, k, ladder.r, np.log1p(-ladder.failure))
             table[1, k - 1] = ladder.r

@@ -10,7 +10,7 @@ smoothed round-trip time      RTT_smooth  :func:`smoothed_rtt_s`                
 same, plain average           P_b         :func:`blocking_prob_above_average`   1     cdcps u (V-B)
 ============================  ==========  ====================================  ====  ======================
 
-A packet is *blocked* when it meets a path with long flows; the sender sees its ACK come late.
+The sender takes a packet for *blocked* (``docs/glossary.md``) when its ACK comes late.
 """
 
 from typing import Any

@@ -10,12 +10,12 @@ best k, with r and delays       --              :func:`optimal_coding_unit`     
 delay of every k                d_w(k)          :func:`delay_curve`               s        caps Eq. 4
 ==============================  ==============  ================================  =======  =====================
 
-Two objectives:
+Two objectives, the second the default of every function here:
 
 ``"eq4"``
     caps Eq. 4 as printed, r from the ceiling rule. Repair packets cost nothing in it.
 ``"with_redundancy_cost"``
-    Eq. 4 plus the time to send the repair packets of the window, (r w/k) MSS/C; r is chosen with k.
+    Eq. 4 plus the time to send the repair packets of the window, (r w/k) MSS/C; r is the best for each k.
 
 The paper prints k = 29, 31, 33, 40 as optimal for w = 64 and p_B = 0.2, 0.25, 0.3, 0.35, computed "by the Equation
 (4)". Eq. 4 has its minimum at 61, 64, 61, 64; the second objective, with nothing fitted, has it at 28, 31, 32, 35
@@ -31,7 +31,9 @@ import numpy.typing as npt
 from capsmodel._binomial import log_tails
 from capsmodel._checks import FloatArray, Scalars, plain, positive, probability, require, whole
 from capsmodel._unit_points import (
+    DEFAULT_OBJECTIVE,
     Objective,
+    check_within_window,
     checked_points,
     checked_window,
     delay_s,
@@ -39,8 +41,7 @@ from capsmodel._unit_points import (
     rule_of,
     search_points,
 )
-from capsmodel._unit_search import best_sizes, delay_table
-from capsmodel.redundancy import ceiling_rule
+from capsmodel._unit_search import best_r, best_sizes, delay_table
 from capsmodel.units import BITS_PER_BYTE
 
 _NEAR = 0.01
@@ -188,7 +189,7 @@ def window_delay_s(
     rate_bps: Scalars,
     r: Scalars | None = None,
     whole_units: bool = False,
-    objective: Objective = "eq4",
+    objective: Objective = DEFAULT_OBJECTIVE,
 ) -> Any:
     r"""Mean delay of a congestion window sent in coding units of `k` packets, in seconds.
 
@@ -201,10 +202,11 @@ def window_delay_s(
     packet_bytes, rate_bps : array_like
         As in :func:`buffering_delay_s`.
     r : array_like, optional
-        Repair packets r, packets, whole, at least 0; by :func:`capsmodel.redundancy.repair_packets` when not given.
+        Repair packets r, packets, whole, at least 0. When not given: with the cost the r of least delay, for
+        which k must not exceed the window; for ``"eq4"`` that of :func:`capsmodel.redundancy.repair_packets`.
     whole_units : bool
         Round w/k up to whole units; the paper does not.
-    objective : {"eq4", "with_redundancy_cost"}
+    objective : {"with_redundancy_cost", "eq4"}
         Whether the time to send the repair packets is added; see the module.
 
     Returns
@@ -215,7 +217,8 @@ def window_delay_s(
     Raises
     ------
     ParameterError
-        If an argument leaves its range or RTT_L is below RTT_S.
+        If an argument leaves its range, RTT_L is below RTT_S, the objective is unknown, or k exceeds the window with
+        the cost and without `r`.
 
     Notes
     -----
@@ -229,16 +232,21 @@ def window_delay_s(
 
     Examples
     --------
-    The optimum that the paper prints for p = 0.2, and a better one:
+    The optimum that the paper prints for p = 0.2, and the one of its Eq. 4; by Eq. 4, and with the cost at its best r:
 
-    >>> fabric = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}
-    >>> (window_delay_s([29, 61], window_packets=64, blocking_prob=0.2, **fabric) * 1e3).round(4).tolist()
+    >>> setting = {"window_packets": 64, "blocking_prob": 0.2, "packet_bytes": 1500, "rate_bps": 1e9}
+    >>> setting |= {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3}
+    >>> (window_delay_s([29, 61], objective="eq4", **setting) * 1e3).round(4).tolist()
     [1.8111, 1.4289]
+    >>> (window_delay_s([29, 61], **setting) * 1e3).round(4).tolist()
+    [0.7173, 0.8134]
     """
     rule = rule_of(objective, whole_units)
     counts = whole("k", k, minimum=1)
     at = checked_points(window_packets, blocking_prob, (rtt_short_s, rtt_long_s), (packet_bytes, rate_bps), 1)
-    repair = ceiling_rule(counts, at.prob) if r is None else whole("r", r)
+    if r is None:
+        check_within_window("k", counts, at, rule)
+    repair = best_r(at, rule, counts) if r is None else whole("r", r)
     return plain(delay_s(at, rule, counts, repair, log_tails(counts, repair, at.prob)[0]))
 
 
@@ -250,7 +258,7 @@ def optimal_coding_unit(
     rtt_long_s: Scalars,
     packet_bytes: Scalars,
     rate_bps: Scalars,
-    objective: Objective = "with_redundancy_cost",
+    objective: Objective = DEFAULT_OBJECTIVE,
     whole_units: bool = False,
     max_k: Scalars | None = None,
 ) -> OptimalUnit:
@@ -334,7 +342,7 @@ def delay_curve(
     rtt_long_s: Scalars,
     packet_bytes: Scalars,
     rate_bps: Scalars,
-    objective: Objective = "with_redundancy_cost",
+    objective: Objective = DEFAULT_OBJECTIVE,
     whole_units: bool = False,
     max_k: Scalars | None = None,
 ) -> DelayCurve:

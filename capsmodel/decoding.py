@@ -15,8 +15,8 @@ same, unequal paths     --              :func:`decode_prob_paths`          1    
 
 All assume a code of which any k of the n = k + r packets suffice (MDS). Offered here too: the factor that a random
 linear code needs (:mod:`capsmodel.rank`) and units of which the blocked packets are counted, as in the example of
-caps Fig. 7 (:mod:`capsmodel.blocked_count`). A packet is *blocked* when it does not arrive in time,
-late or lost. The evaluation, to 1e-12 for k up to 10^6, and its algebra are in :mod:`capsmodel._binomial`.
+caps Fig. 7 (:mod:`capsmodel.blocked_count`). What *blocked* means is said in ``docs/glossary.md``.
+The evaluation, to 1e-12 for k up to 10^6, and its algebra are in :mod:`capsmodel._binomial`.
 """
 
 from typing import Any

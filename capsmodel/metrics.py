@@ -1,18 +1,19 @@
 r"""What a run is judged by, each measure defined once.
 
-===================== ============================== ======================= ======= =================
-Quantity              Symbol                         Name                    Unit    Equation
-===================== ============================== ======================= ======= =================
-ideal completion time :math:`T_0`                    :func:`ideal_fct_s`     s       store and forward
-slowdown              :math:`T/T_0`                  :func:`slowdown`        1
-percentile            :math:`x_{(\lceil qn\rceil)}`  :func:`percentile`      of data nearest rank
-goodput               :math:`8B/t`, payload          :func:`goodput_bps`     bit/s   caps u (IX)
-throughput            :math:`8B/t`, on the wire      :func:`throughput_bps`  bit/s
-offered load          :math:`8\lambda E[X]/C`        :func:`offered_load`    1
-fairness              :math:`(\sum x)^2/(n\sum x^2)` :func:`jain_fairness`   1       Jain
-reordered share       behind a later packet          :func:`reorder_ratio`   1       caps u (IX)
-reorder density       displacement histogram         :func:`reorder_density` 1       RFC 5236
-===================== ============================== ======================= ======= =================
+===================== ============================== ========================== ======= =================
+Quantity              Symbol                         Name                       Unit    Equation
+===================== ============================== ========================== ======= =================
+ideal completion time :math:`T_0`                    :func:`ideal_fct_s`        s       store and forward
+slowdown              :math:`T/T_0`                  :func:`slowdown`           1
+percentile            :math:`x_{(\lceil qn\rceil)}`  :func:`percentile`         of data nearest rank
+goodput               :math:`8B/t`, payload          :func:`goodput_bps`        bit/s   caps u (IX)
+throughput            :math:`8B/t`, on the wire      :func:`throughput_bps`     bit/s
+offered load          :math:`8\lambda E[X]/C`        :func:`offered_load`       1
+arrival rate          :math:`\rho C/(8E[X])`         :func:`arrival_rate_per_s` 1/s
+fairness              :math:`(\sum x)^2/(n\sum x^2)` :func:`jain_fairness`      1       Jain
+reordered share       behind a later packet          :func:`reorder_ratio`      1       caps u (IX)
+reorder density       displacement histogram         :func:`reorder_density`    1       RFC 5236
+===================== ============================== ========================== ======= =================
 """
 
 from collections import deque
@@ -222,12 +223,13 @@ def offered_load(arrivals_per_s: npt.ArrayLike, *, mean_bytes: npt.ArrayLike, ra
     mean_bytes : array_like
         Mean flow size E[X], in bytes, above 0; with headers if headers are to count.
     rate_bps : array_like
-        Capacity C, in bits per second, above 0. The papers leave open which link is meant; here it is the host link.
+        Capacity C that the load is measured against, in bits per second, above 0. The papers leave open which links
+        are meant; the simulator says it in :mod:`capsim.fabric.load`.
 
     Returns
     -------
     float or ndarray
-        :math:`\rho=8\lambda E[X]/C`, of the broadcast shape; the inverse of ``FlowSizes.arrival_rate_per_s``.
+        :math:`\rho=8\lambda E[X]/C`, of the broadcast shape; the inverse of :func:`arrival_rate_per_s`.
 
     Raises
     ------
@@ -241,6 +243,35 @@ def offered_load(arrivals_per_s: npt.ArrayLike, *, mean_bytes: npt.ArrayLike, ra
     """
     bytes_per_s = non_negative("arrivals_per_s", arrivals_per_s) * positive("mean_bytes", mean_bytes)
     return plain(BITS_PER_BYTE * bytes_per_s / positive("rate_bps", rate_bps))
+
+
+def arrival_rate_per_s(load: npt.ArrayLike, *, mean_bytes: npt.ArrayLike, rate_bps: npt.ArrayLike) -> Any:
+    r"""Return the flow arrivals per second that offer `load`.
+
+    Parameters
+    ----------
+    load : array_like
+        Load ρ, at least 0.
+    mean_bytes, rate_bps : array_like
+        As in :func:`offered_load`.
+
+    Returns
+    -------
+    float or ndarray
+        :math:`\lambda=\rho C/(8E[X])`, of the broadcast shape; the inverse of :func:`offered_load`.
+
+    Raises
+    ------
+    ParameterError
+        If an argument leaves its range.
+
+    Examples
+    --------
+    >>> arrival_rate_per_s(0.8, mean_bytes=1_250_000, rate_bps=10e9)
+    800.0
+    """
+    offered_bps = non_negative("load", load) * positive("rate_bps", rate_bps)
+    return plain(offered_bps / (BITS_PER_BYTE * positive("mean_bytes", mean_bytes)))
 
 
 def jain_fairness(shares: npt.ArrayLike) -> Any:

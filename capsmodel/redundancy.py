@@ -8,7 +8,7 @@ fewest for a target p_S       r          :func:`repair_packets_for`            p
 share of repair packets       eta        :func:`traffic_overhead`              1        caps Eq. 7
 ============================  =========  ====================================  =======  ==============================
 
-A packet is *blocked* when it meets a path with long flows; :mod:`capsmodel.blocking` estimates how likely that is.
+How likely a packet is *blocked* (``docs/glossary.md``) is estimated by :mod:`capsmodel.blocking`.
 """
 
 from fractions import Fraction

@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel._checks import ParameterError, non_negative, plain, positive, require
+from capsmodel._checks import ParameterError, non_negative, positive, require
 from capsmodel.datafiles import data_path
+from capsmodel.metrics import arrival_rate_per_s
 from capsmodel.size_law import SizeLaw
-from capsmodel.units import BITS_PER_BYTE
 
 # Whole packets are kept as one step of the law each; 5 million are 80 MB.
 _MOST_PACKETS = 5_000_000
@@ -151,9 +151,8 @@ class FlowSizes(SizeLaw):
         >>> FlowSizes.fixed(1_250_000).arrival_rate_per_s(0.8, rate_bps=10e9)
         800.0
         """
-        offered = non_negative("load", load) * positive("rate_bps", rate_bps)
         per_byte = 1 + non_negative("header_bytes", header_bytes) / positive("mss_bytes", mss_bytes)
-        return plain(offered / (BITS_PER_BYTE * self.mean_bytes * per_byte))
+        return arrival_rate_per_s(load, mean_bytes=self.mean_bytes * per_byte, rate_bps=rate_bps)
 
 
 @dataclass(frozen=True)

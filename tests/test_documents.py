@@ -1,6 +1,8 @@
-"""Property: every Python block of the guides runs as it stands, and every file they name exists."""
+"""Property: Python blocks of the guides run as they stand, files that documents name exist, words are defined once."""
 
 import re
+from fnmatch import fnmatch
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,54 @@ FENCE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 BLOCKS = [
     (guide.name, number, code) for guide in GUIDES for number, code in enumerate(FENCE.findall(guide.read_text()))
 ]
+
+DOCUMENTS = [*GUIDES, *(ROOT / "docs").glob("*.md"), ROOT / "CHANGELOG.md", ROOT / "sim/README.md"]
+DOCUMENTS += (ROOT / "data").rglob("README.md")
+FOLDERS = [".ci", ".github", "benchmarks", "capsmodel", "data", "docs", "notebooks", "sim", "tests"]
+THERE = [
+    str(file.relative_to(ROOT))
+    for file in chain(ROOT.iterdir(), *((ROOT / folder).rglob("*") for folder in FOLDERS))
+    if file.suffix != ".pyc"
+]
+LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
+SPAN = re.compile(r"`([^`\n]+)`")
+NAME = re.compile(r"(\.?[\w<>*-]+/)*\.?[\w<>*.-]+(/|\.(py|md|toml|csv|cff|ipynb|txt))|(\.?[\w-]+/)+[\w-]+")
+# Written by the commands beside them, or by the reader.
+MADE = {"SCENARIO.toml", "out/results", "sim/capsim/protocols/schemes/two_choices.py"}
+
+
+def prose(document):
+    """Return the text of a document without its blocks of code."""
+    return re.sub(r"^```.*?^```", "", document.read_text(), flags=re.DOTALL | re.MULTILINE)
+
+
+def named_files(document):
+    """Return the words in code spans that look like a file or folder; ``<paper>`` stands for any name."""
+    words = chain.from_iterable(span.split() for span in SPAN.findall(prose(document)))
+    return sorted({re.sub(r"<\w+>", "*", word.rstrip("/")) for word in words if NAME.fullmatch(word)} - MADE)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: str(file.relative_to(ROOT)))
+def test_files_that_a_document_names_exist(document):
+    """A link from the folder of the document, a name in a code span from any folder that the text speaks of."""
+    links = [link for link in LINK.findall(prose(document)) if "://" not in link]
+    assert [link for link in links if not (document.parent / link).exists()] == []
+    names = named_files(document)
+    assert [name for name in names if not any(fnmatch("/" + path, "*/" + name) for path in THERE)] == []
+
+
+def test_names_of_files_are_found():
+    names = [name for document in DOCUMENTS for name in named_files(document)]
+    assert {"data/papers/*.toml", "caps_fig9a.py", "capsim/hooks.py", "tests/agreement", ".ci/run"} <= set(names)
+
+
+def test_a_word_of_the_glossary_is_defined_once():
+    rows = re.findall(r"^\| ([^|]+) \|", (ROOT / "docs/glossary.md").read_text(), re.MULTILINE)
+    words = [word for row in rows for word in row.split(", ") if word != "word"]
+    assert len(words) == len(set(words)) > 20
+    defined = re.compile(r"\*blocked\*\s+(#\s+)?(when|if)\b")
+    sources = chain(*((ROOT / folder).rglob("*.[mp][dy]") for folder in ("capsmodel", "sim", "notebooks", "docs")))
+    assert [str(file) for file in sources if defined.search(file.read_text())] == []
 
 
 def test_the_guides_have_examples():

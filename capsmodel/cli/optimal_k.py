@@ -1,16 +1,15 @@
 """``capsmodel optimal-k``: the best coding unit for a fabric."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from capsmodel._checks import require
+from capsmodel._unit_points import DEFAULT_OBJECTIVE, Objective
 from capsmodel.cli._options import Flag, Numbers, Rate, Size, Time
 from capsmodel.cli._output import console, print_table, text_curve
 from capsmodel.coding_unit import DelayCurve, delay_curve, optimal_coding_unit
-
-Objective = Literal["eq4", "with_redundancy_cost"]
 
 
 def _blocking_probs(given: tuple[float, ...], paths: int | None, long_flows: int | None) -> tuple[float, ...]:
@@ -33,7 +32,7 @@ def optimal_k(
     rtt_short: Time = 1e-4,
     rtt_long: Time = 3e-3,
     packet_size: Size = 1500,
-    objective: Objective = "with_redundancy_cost",
+    objective: Objective = DEFAULT_OBJECTIVE,
     max_k: int | None = None,
     whole_units: Flag = False,
     json: Flag = False,
@@ -49,7 +48,7 @@ def optimal_k(
     window_packets
         Congestion window w, in packets.
     blocking_prob
-        Probability p_B that a packet meets a long flow; several, separated by commas, give a row each.
+        Probability p_B that a packet is blocked; several, separated by commas, give a row each.
     paths
         Equal-cost paths n; with --long-flows it replaces --blocking-prob by p_B = n_L / n.
     long_flows

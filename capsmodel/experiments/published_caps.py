@@ -41,6 +41,7 @@ RATIOS = np.arange(9, 100)  # long to short packets, 90:10 to 99:1
 SWEPT_PROBS = np.linspace(0.05, 0.5, 10)
 UNITS = np.arange(1, WINDOW_PACKETS + 1)
 SETTING: dict[str, Any] = {"packet_bytes": 1500, "rate_bps": 1e9, "rtt_short_s": 1e-4, "rtt_long_s": 3e-3}
+EQ4: dict[str, Any] = {"window_packets": WINDOW_PACKETS, "objective": "eq4", **SETTING}
 FIG10A_PROB = 0.25  # not stated; one for both claims on the figure, and among those of Section VI-D
 _EXAMPLE_UNITS = {1: 6, 2: 3, 3: 2, 6: 1}  # Fig. 7: k -> units of six source packets
 
@@ -119,7 +120,7 @@ def decode_prob_over_unit(claim: Claim) -> Verdict:
 @judges("caps-f8b-dw")
 def window_delay_over_unit(claim: Claim) -> Verdict:
     """Fig. 8(b): a unit cannot exceed its window, so the bottom of the U must lie inside k = 1..w."""
-    curve = delay_curve(WINDOW_PACKETS, blocking_prob=0.3, objective="eq4", max_k=300, **SETTING)
+    curve = delay_curve(blocking_prob=0.3, max_k=300, **EQ4)
     bottom = int(curve.k[np.argmin(curve.delay_s)])
     falls_and_rises = curve.delay_s[0] > curve.delay_s.min() < curve.delay_s[-1]
     inside = bool(falls_and_rises and bottom < WINDOW_PACKETS)
@@ -130,7 +131,7 @@ def window_delay_over_unit(claim: Claim) -> Verdict:
 @judges("caps-f9a-r")
 def window_delay_over_redundancy(claim: Claim) -> Verdict:
     """Fig. 9(a), for the printed k of p_B = 0.2."""
-    delay = window_delay_s(29, window_packets=WINDOW_PACKETS, blocking_prob=0.2, r=np.arange(0, 31), **SETTING)
+    delay = window_delay_s(29, blocking_prob=0.2, r=np.arange(0, 31), **EQ4)
     return by_trend(claim, delay, "k = 29, p_B = 0.2, r = 0..30")
 
 
@@ -148,7 +149,7 @@ def optimal_unit(claim: Claim) -> Verdict:
 
 
 def _eq4_unit(prob: float) -> OptimalUnit:
-    return optimal_coding_unit(WINDOW_PACKETS, blocking_prob=prob, objective="eq4", **SETTING)
+    return optimal_coding_unit(blocking_prob=prob, **EQ4)
 
 
 @judges("caps-f9b-dwnc")
@@ -163,7 +164,7 @@ def coded_against_uncoded(claim: Claim) -> Verdict:
 
 
 def _window_delays() -> tuple[FloatArray, FloatArray]:
-    coded = window_delay_s(PAPER_UNITS, window_packets=WINDOW_PACKETS, blocking_prob=PAPER_PROBS, **SETTING)
+    coded = window_delay_s(PAPER_UNITS, blocking_prob=PAPER_PROBS, **EQ4)
     rtts = {name: SETTING[name] for name in ("rtt_short_s", "rtt_long_s")}
     return coded, uncoded_window_delay_s(WINDOW_PACKETS, blocking_prob=PAPER_PROBS, **rtts)
 

@@ -41,9 +41,9 @@
 # %% [markdown]
 # ## One unit
 #
-# CAPS sends the $k$ source packets of a short flow as $n = k + r$ coded packets over all paths. A packet is *blocked*
-# when it meets a path with a long flow; that has probability $p_B$, say 0.2 when 8 of 40 paths have one. The unit
-# decodes at once when at most $r$ of its packets are blocked:
+# CAPS sends the $k$ source packets of a short flow as $n = k + r$ coded packets over all paths. A packet that
+# takes a path with a long flow comes too late to count: it is [*blocked*](../docs/glossary.md). That has probability
+# $p_B$, say 0.2 when 8 of 40 paths have one. The unit decodes at once when at most $r$ of its packets are blocked:
 #
 # $$p_S = \sum_{j=0}^{r}\binom{k+r}{j}p_B^j(1-p_B)^{k+r-j} = I_{1-p_B}(k, r+1)\qquad\text{(CAPS Eq. 2, CDCPS Eq. 7)}$$
 

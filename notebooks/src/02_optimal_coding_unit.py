@@ -34,7 +34,7 @@ print("printed in the paper:     ", PRINTED)
 k = np.arange(1, 65)
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 for p, printed in zip(PROBS, PRINTED, strict=True):
-    delay_ms = 1e3 * cm.window_delay_s(k, window_packets=64, blocking_prob=p, **SETTING)
+    delay_ms = 1e3 * cm.window_delay_s(k, window_packets=64, blocking_prob=p, objective="eq4", **SETTING)
     (line,) = axes.plot(k, delay_ms, label=f"$p_B$ = {p}", linewidth=0.8)
     axes.plot(printed, delay_ms[printed - 1], "X", color=line.get_color(), markersize=11, markeredgecolor="black")
     axes.plot(k[delay_ms.argmin()], delay_ms.min(), "o", color=line.get_color(), markersize=9, markeredgecolor="black")

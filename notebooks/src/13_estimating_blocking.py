@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Estimating the blocking probability
 #
-# A short packet is *blocked* when it meets a path with a long flow. With $n_L$ such paths of $n$ and packets sprayed
-# over all of them, the blocking probability is
+# What [blocks](../docs/glossary.md) a packet of a short flow is a long flow on its path. With $n_L$ such paths of $n$
+# and packets sprayed over all of them, the blocking probability is
 #
 # $$p_B = n_L/n$$
 #

@@ -54,8 +54,8 @@ def trace_size_bytes(scenario: Scenario, fabric: Fabric, flows: FlowList, *, mss
     return 2 * 2 * packets * hops * records.TRACE.itemsize
 
 
-def check_drawing(scenario: Scenario) -> None:
-    """Refuse a fabric or traffic whose arrays alone would not fit.
+def check_fabric(scenario: Scenario) -> None:
+    """Refuse a fabric whose arrays alone would not fit.
 
     Raises
     ------
@@ -65,7 +65,17 @@ def check_drawing(scenario: Scenario) -> None:
     hosts, switches = scenario.fabric.node_counts()
     epochs = 1 + 2 * len(scenario.fabric.links)
     check_fits(hosts * switches * ROUTE_BYTES * epochs, f"routes of {switches} switches for {hosts} hosts")
-    flows = math.ceil(sum(entry.expected_flows(scenario.fabric) for entry in scenario.traffic))
+
+
+def check_traffic(scenario: Scenario, fabric: Fabric) -> None:
+    """Refuse traffic whose arrays alone would not fit.
+
+    Raises
+    ------
+    ParameterError
+        One line with the size, before anything of that size is made.
+    """
+    flows = math.ceil(sum(entry.expected_flows(fabric) for entry in scenario.traffic))
     check_fits(flows * BYTES_PER_DRAWN_FLOW, f"{flows} flows")
 
 

@@ -10,8 +10,9 @@ from capsim import conservation, memory, tables
 from capsim.clock import PS_PER_S, to_ps
 from capsim.engines import run
 from capsim.fabric.flows import FlowList
+from capsim.fabric.load import LOAD_DEFINITIONS, LoadOf, load_capacity_bps, offered
 from capsim.fabric.topology import Fabric
-from capsim.fabric.traffic import Poisson, draw_flows
+from capsim.fabric.traffic import AnyTraffic, Poisson, draw_flows
 from capsim.hooks import Scheme
 from capsim.ideal import ideal_fct_s
 from capsim.manifest import Resources, Stopwatch, make_manifest, peak_memory_bytes, run_parameters
@@ -21,12 +22,8 @@ from capsim.scenario import Scenario, checked
 from capsim.seeds import Purpose, engine_seed
 from capsim.state import RawRecords, Setup
 from capsmodel._checks import ParameterError
-from capsmodel.units import BITS_PER_BYTE
 
 Progress = Callable[[float], None]
-LOAD_DEFINITION = (
-    "payload bits per second offered by all hosts over the capacity of all host links; headers not counted"
-)
 
 
 def simulate(
@@ -113,8 +110,9 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
     ParameterError
         If the scenario asks for the impossible or would not fit in memory.
     """
-    memory.check_drawing(scenario)
+    memory.check_fabric(scenario)
     fabric = scenario.fabric.build()
+    memory.check_traffic(scenario, fabric)
     flows = draw_flows(scenario.traffic, fabric, seed=scenario.seed, short_bytes=scenario.short_bytes)
     chosen = (scheme or find(scenario.scheme)).with_params(**scenario.params)
     needs = memory.estimate(scenario, fabric, flows, chosen)
@@ -199,14 +197,22 @@ def _result(
 
 
 def load_record(scenario: Scenario, setup: Setup) -> dict[str, Any]:
-    """Return the load as asked for and as offered, with its definition (:mod:`capsim.fabric.traffic`)."""
-    asked = [
-        {"entry": position, "load": entry.load, "load_of": entry.load_of, "flows_per_s": entry.rate_per_s(setup.fabric)}
-        for position, entry in enumerate(scenario.traffic)
-        if isinstance(entry, Poisson)
-    ]
-    flows = setup.flows
-    span_s = float(flows.start_ps[-1] - flows.start_ps[0]) / PS_PER_S
-    capacity_bps = float(setup.fabric.rate_bps[setup.fabric.host_port].sum())
-    offered = float(flows.flow_bytes.sum()) * BITS_PER_BYTE / (span_s * capacity_bps) if span_s else None
-    return {"definition": LOAD_DEFINITION, "asked": asked, "offered": offered, "arrivals_s": span_s}
+    """Return the load of each traffic entry, asked for and offered over one capacity (:mod:`capsim.fabric.load`)."""
+    entries = [_load_of_entry(position, entry, setup) for position, entry in enumerate(scenario.traffic)]
+    return {"definitions": LOAD_DEFINITIONS, "entries": entries}
+
+
+def _load_of_entry(position: int, entry: AnyTraffic, setup: Setup) -> dict[str, Any]:
+    """Return one entry's load; what is not Poisson asks for none, and what it offers is measured at the host links."""
+    poisson = entry if isinstance(entry, Poisson) else None
+    load_of: LoadOf = poisson.load_of if poisson else "host-links"
+    load, span_s = offered(setup.flows, setup.fabric, load_of, entry=position)
+    return {
+        "entry": position,
+        "load_of": load_of,
+        "capacity_bps": load_capacity_bps(setup.fabric, load_of),
+        "asked": poisson.load if poisson else None,
+        "flows_per_s": poisson.rate_per_s(setup.fabric) if poisson else None,
+        "offered": load,
+        "arrivals_s": span_s,
+    }

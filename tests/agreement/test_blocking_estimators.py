@@ -115,14 +115,3 @@ def test_after_a_burst_most_acks_are_of_blocked_packets(thirds):
     found = by_run(thirds("bursty", 4))
     assert mean_interval(found["blocked_prob"]).low > 4 / PATHS
     assert paired_difference(found["blocked_prob"], found["twice_average_prob"]).low > 0
-
-
-@pytest.mark.parametrize(("traffic", "duration_s"), [("static", 0.01), ("bursty", 0.1)])
-def test_both_engines_give_the_same_rows(traffic, duration_s, measured):
-    setting = {"traffic": traffic, "long_flows": 1, "duration_s": duration_s, "buffer_packets": 16, "seed": 3}
-    slow, fast = (
-        measured(f"{MODULE}.sampling_periods", setting | {"engine": engine}).drop(columns=["task_id", "engine"])
-        for engine in ("reference", "compiled")
-    )
-    assert len(slow) > 5
-    pd.testing.assert_frame_equal(slow, fast, check_exact=True)

@@ -13,7 +13,6 @@ from capsmodel.experiments.measurements.replicated_bursts import (
     ONE_ROUND,
     PATHS,
     SHORT_BYTE_SHARE,
-    run_bursts,
 )
 from capsmodel.experiments.statistics import mean_interval, paired_difference
 from capsmodel.fct import BURST_PACKETS, mean_fct, replicated_load, tail_fct
@@ -209,13 +208,3 @@ def test_standing_queues_and_timeouts_break_the_model_on_a_fat_tree(measured):
     assert paired_difference(one["slowdown"], one["smooth_slowdown"]).low > 0
     assert paired_difference(one["timed_out_ratio"], two["timed_out_ratio"]).low > 0
     assert mean_interval(1 - two["smooth_slowdown"] / one["smooth_slowdown"]).high < promised(0.5, sizes)
-
-
-@pytest.mark.parametrize("scheme", ["ecmp", "repflow"])
-@pytest.mark.parametrize("fabric", ["parallel-paths", "fat-tree"])
-def test_both_engines_give_the_same_flows(scheme, fabric):
-    """The slice that the reference engine runs: the same records, bit for bit."""
-    setting = {"fabric": fabric, "scheme": scheme, "short_flows": 10, "seed": 3}
-    fast, slow = (run_bursts(0.5, engine=engine, **setting) for engine in ("compiled", "reference"))
-    assert fast.flows.equals(slow.flows)
-    assert fast.ports.equals(slow.ports)

@@ -11,7 +11,6 @@ from capsmodel.experiments.measurements.means import mean_in_row
 from capsmodel.experiments.measurements.single_port import (
     long_wait_s,
     service_law,
-    simulated_port,
     sufficient_packets,
 )
 from capsmodel.queueing import mg1_mean_wait, mg1_wait_prob
@@ -64,13 +63,3 @@ def test_tail_of_the_wait(payload_bytes, load, measured_port, compare):
     row = measured_port(payload_bytes, load)
     verdict = compare(model, mean_in_row(row, "long_wait_prob"), detect=0.4 * model)
     assert verdict, verdict
-
-
-def test_both_engines_give_the_same_waits(payload_bytes):
-    """The slice that the reference engine runs: the same records, bit for bit."""
-    fast, slow = (
-        simulated_port(payload_bytes, load=0.8, packets=400, seed=11, engine=engine)
-        for engine in ("compiled", "reference")
-    )
-    assert fast.flows.equals(slow.flows)
-    assert fast.ports.equals(slow.ports)

@@ -135,8 +135,3 @@ def test_faster_hosts_reorder_without_a_slow_path(flows, compare):
     found = reordered(flows(30, 0, host_rate_bps=10 * RATE_BPS))
     assert compare(reordering_prob(30, congested_prob=0.0), found, detect=DETECT).verdict == "disagrees"
     assert wilson_interval(found.successes, trials=found.trials).low > 0.5
-
-
-def test_both_engines_give_the_same_packets(flows):
-    ours, theirs = (flows(10, 10, flows=300, engine=engine) for engine in ("compiled", "reference"))
-    pd.testing.assert_frame_equal(ours.drop(columns=["task_id", "engine"]), theirs.drop(columns=["task_id", "engine"]))

@@ -80,9 +80,3 @@ def test_timeouts_take_what_the_equation_leaves_out(row, compare):
     assert verdict.verdict == "disagrees"
     assert long.mean < short.mean < single_path_mean_window(0.1)
     assert row(0.1)["timeouts"] > 0.05 * row(0.1)["lost_packets"]
-
-
-def test_both_engines_give_the_same_packets(row):
-    setting = {"connections": 4, "packets": 500}
-    ours, theirs = (row(0.01, engine=engine, **setting) for engine in ("compiled", "reference"))
-    pd.testing.assert_series_equal(ours.drop(["task_id", "engine"]), theirs.drop(["task_id", "engine"]))

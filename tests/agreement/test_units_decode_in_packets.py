@@ -106,10 +106,3 @@ def test_by_path_is_by_time(k, r, measured):
     """Units of which k packets met no long flow are those that the receiver decodes before a blocked packet comes."""
     found = measured(TWO_WAYS, {"k": k, "r": r, "n_paths": 10, "long_flows": 3, "windows": 40, "seed": k}).iloc[0]
     assert found["by_path"] == found["by_time"] == found["both"] > 0
-
-
-def test_both_engines_decode_the_same_units(measured):
-    sent = {**setting(10, 4, 10, 1), "units": 18}
-    compiled, reference = (measured(DECODED, {**sent, "engine": engine}) for engine in ("compiled", "reference"))
-    columns = ["code", "successes", "trials"]
-    assert compiled[columns].equals(reference[columns])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsmodel._checks import ParameterError
-from capsmodel._unit_points import Points, Rule
+from capsmodel._unit_points import DEFAULT_OBJECTIVE, Points, Rule
 from capsmodel._unit_search import best_sizes, delay_table
 from capsmodel.coding_unit import (
     buffering_delay_s,
@@ -39,21 +39,41 @@ def exact_delay(k, r, w, p, fabric):
 @pytest.mark.parametrize("p", [1e-9, 0.01, 0.35, 0.9, 0.999])
 def test_window_delay_against_exact_rationals(k, p):
     for r in {0, 3, 40, repair_packets(k, blocking_prob=min(p, 0.9))}:
-        delay = window_delay_s(k, r=r, window_packets=64, blocking_prob=p, **PAPER)
+        delay = window_delay_s(k, r=r, window_packets=64, blocking_prob=p, objective="eq4", **PAPER)
         assert delay == pytest.approx(float(exact_delay(k, r, 64, p, PAPER)), rel=1e-12, abs=0)
 
 
 def test_window_delay_keeps_its_digits_when_late_packets_cost_a_million_times_more():
     fabric = PAPER | {"rtt_long_s": 100.0, "rtt_short_s": 1e-4}
-    delay = window_delay_s(8, r=20, window_packets=64, blocking_prob=0.01, **fabric)
+    delay = window_delay_s(8, r=20, window_packets=64, blocking_prob=0.01, objective="eq4", **fabric)
     assert delay == pytest.approx(float(exact_delay(8, 20, 64, 0.01, fabric)), rel=1e-12, abs=0)
 
 
-def test_repair_packets_follow_the_ceiling_rule_unless_given():
-    k = np.arange(1, 65)
-    by_rule = window_delay_s(k, window_packets=64, blocking_prob=0.3, **PAPER)
-    given_r = window_delay_s(k, r=repair_packets(k, blocking_prob=0.3), window_packets=64, blocking_prob=0.3, **PAPER)
-    np.testing.assert_array_equal(by_rule, given_r)
+def test_repair_packets_of_eq_4_follow_the_ceiling_rule_unless_given():
+    k, common = np.arange(1, 65), PAPER | {"window_packets": 64, "blocking_prob": 0.3, "objective": "eq4"}
+    given_r = window_delay_s(k, r=repair_packets(k, blocking_prob=0.3), **common)
+    np.testing.assert_array_equal(window_delay_s(k, **common), given_r)
+
+
+@pytest.mark.parametrize("prob", [0, 0.2, 0.35, 0.95])
+def test_by_default_every_function_has_one_objective(prob):
+    """The least point of the curve, from either function, is the optimum that is printed."""
+    common = PAPER | {"window_packets": 64, "blocking_prob": prob}
+    best, curve = optimal_coding_unit(**common), delay_curve(**common)
+    assert (curve.k[curve.delay_s.argmin()], curve.r[curve.delay_s.argmin()]) == (best.k, best.r)
+    delay = window_delay_s(curve.k, **common)
+    assert curve.k[delay.argmin()] == best.k
+    np.testing.assert_allclose(delay, curve.delay_s, rtol=1e-12)
+    assert window_delay_s(best.k, **common) == window_delay_s(best.k, r=best.r, **common) == best.delay_s
+    assert best.objective == DEFAULT_OBJECTIVE
+
+
+def test_units_that_are_paid_for_fit_the_window():
+    common = PAPER | {"window_packets": 64, "blocking_prob": 0.2}
+    with pytest.raises(ParameterError, match="k exceeds window_packets"):
+        window_delay_s([1, 65], **common)
+    assert window_delay_s(65, r=3, **common) > 0
+    assert window_delay_s(65, objective="eq4", **common) > 0
 
 
 def test_cost_and_whole_units_add_what_they_say():
@@ -141,7 +161,7 @@ def test_every_k_has_its_best_r(w, long, rate_bps, whole_units):
 def test_no_k_is_better_in_eq4(w, p, fabric, ratio, whole_units):
     common = fabric | {"window_packets": w, "blocking_prob": p, "rtt_long_s": ratio * fabric["rtt_short_s"]}
     best = optimal_coding_unit(**common, objective="eq4", whole_units=whole_units)
-    every = window_delay_s(np.arange(1, w + 1), whole_units=whole_units, **common)
+    every = window_delay_s(np.arange(1, w + 1), objective="eq4", whole_units=whole_units, **common)
     assert best.delay_s == pytest.approx(every.min(), rel=1e-12)
     assert best.r == repair_packets(best.k, blocking_prob=p)
     assert best.decode_prob == decode_prob(best.k, r=best.r, blocking_prob=p)

@@ -113,9 +113,10 @@ def test_another_seed_gives_other_flows_and_rng_is_recorded(result: Result) -> N
 
 
 def test_load_is_written_in_the_result(result: Result) -> None:
-    load = result.manifest["load"]
-    assert load["asked"][0]["load"] == 0.7
-    assert "host links" in load["definition"]
+    record = result.manifest["load"]
+    (load,) = record["entries"]
+    assert load["asked"] == 0.7
+    assert "links from hosts" in record["definitions"][load["load_of"]]
     span_s = result.flows["start_s"].max() - result.flows["start_s"].min()
     assert load["offered"] == pytest.approx(8 * result.flows["flow_bytes"].sum() / (span_s * 8e9), rel=1e-12)
 

@@ -137,7 +137,7 @@ VI_D_RECORD = params_of(scheme("caps").coding, max_overhead=1000.0)  # its times
 @given(data=st.data(), window=st.integers(1, 80), r=st.integers(0, 40), blocking_prob=st.floats(1e-6, 0.9))
 def test_window_delay_is_eq_4_of_the_model(data, window, r, blocking_prob):
     k = data.draw(st.integers(1, window))
-    setting = {"window_packets": window, "blocking_prob": blocking_prob, "r": r} | VI_D
+    setting = {"window_packets": window, "blocking_prob": blocking_prob, "r": r, "objective": "eq4"} | VI_D
     delay_s = window_delay_s(VI_D_RECORD, k, r, window, blocking_prob) / 1e12
     assert delay_s == pytest.approx(coding_unit.window_delay_s(k, **setting), rel=1e-9)
 
@@ -145,9 +145,9 @@ def test_window_delay_is_eq_4_of_the_model(data, window, r, blocking_prob):
 @given(window=st.integers(1, 80), blocked=st.integers(1, 29))
 def test_optimal_unit_is_that_of_the_model(window, blocked):
     """p_B in steps of 1/30. Of units that are equally good to 9 digits either may be found."""
-    setting = {"blocking_prob": blocked / 30} | VI_D
+    setting = {"blocking_prob": blocked / 30, "objective": "eq4"} | VI_D
     found = optimal_unit_packets(VI_D_RECORD, window, blocked, 30)
-    best = coding_unit.optimal_coding_unit(window, objective="eq4", **setting)
+    best = coding_unit.optimal_coding_unit(window, **setting)
     if found != best.k:
         delay_s = coding_unit.window_delay_s(found, window_packets=window, **setting)
         assert delay_s == pytest.approx(best.delay_s, rel=1e-9)

@@ -11,7 +11,7 @@ from pandas import DataFrame
 
 from capsmodel.coding_unit import window_delay_s
 from capsmodel.experiments.figures import _drawing as drawing
-from capsmodel.experiments.published_caps import PAPER_PROBS, PAPER_UNITS, SETTING, WINDOW_PACKETS
+from capsmodel.experiments.published_caps import EQ4, PAPER_PROBS, PAPER_UNITS
 from capsmodel.redundancy import repair_packets
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def data(*, quick: bool = False) -> DataFrame:
     """Return k, p_B, r and d_w; `quick` changes nothing."""
     curve, r = (values.ravel() for values in np.meshgrid(np.arange(4), REPAIR_PACKETS, indexing="ij"))
     k, prob = np.array(PAPER_UNITS)[curve], np.array(PAPER_PROBS)[curve]
-    delays = window_delay_s(k, window_packets=WINDOW_PACKETS, blocking_prob=prob, r=r, **SETTING)
+    delays = window_delay_s(k, blocking_prob=prob, r=r, **EQ4)
     return DataFrame({"k": k, "blocking_prob": prob, "r": r, "window_delay_s": delays})
 
 

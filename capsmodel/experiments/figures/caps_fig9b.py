@@ -13,7 +13,7 @@ from pandas import DataFrame, concat
 
 from capsmodel.coding_unit import optimal_coding_unit, uncoded_window_delay_s, window_delay_s
 from capsmodel.experiments.figures import _drawing as drawing
-from capsmodel.experiments.published_caps import PAPER_PROBS, PAPER_UNITS, SETTING, WINDOW_PACKETS
+from capsmodel.experiments.published_caps import EQ4, PAPER_PROBS, PAPER_UNITS, SETTING, WINDOW_PACKETS
 from capsmodel.redundancy import repair_packets
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def _rows(scheme: str, prob: npt.ArrayLike, k: npt.ArrayLike, r: npt.ArrayLike, 
 
 def _of_paper() -> DataFrame:
     r = repair_packets(PAPER_UNITS, blocking_prob=PAPER_PROBS)
-    delay_s = window_delay_s(PAPER_UNITS, window_packets=WINDOW_PACKETS, blocking_prob=PAPER_PROBS, r=r, **SETTING)
+    delay_s = window_delay_s(PAPER_UNITS, blocking_prob=PAPER_PROBS, r=r, **EQ4)
     return _rows(PAPER, PAPER_PROBS, PAPER_UNITS, r, delay_s)
 
 

@@ -12,9 +12,9 @@ RTT over each path                  rtt_s                 s        caps Fig. 4(b
 RTT of packets not blocked          rtt_s                 s        its law, by quantiles
 ==================================  ====================  =======  ==============================
 
-CAPS Fig. 4: short flows sprayed over 40 paths, each long flow on a path of its own. A packet is blocked when it was
-sent to the path of a long flow. RTTs of all senders of short flows are pooled in sampling periods of 200 us; the first
-packets of a segment count, retransmitted ones give no RTT (Karn).
+CAPS Fig. 4: short flows sprayed over 40 paths, each long flow on a path of its own. A packet that was sent
+to the path of a long flow counts as blocked. RTTs of all senders of short flows are pooled in sampling periods of
+200 us; the first packets of a segment count, retransmitted ones give no RTT (Karn).
 
 Paths have 1 Gbps and hosts 10 Gbps, so that a long flow queues at its path and not at home. With hosts as fast as
 paths, the packets of a long flow reach a full queue in step with its departures: each finds the place just free, and

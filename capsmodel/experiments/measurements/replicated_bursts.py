@@ -109,7 +109,7 @@ def run_bursts(
         short_bytes=WINDOW_PACKETS * MSS_BYTES,
         params={"transport": {"initial_window_packets": BURST_PACKETS, "min_rto_s": 10.0, "initial_rto_s": 10.0}},
         seed=seed,
-        end_s=1e4,
+        end_s=1e3,
     )
     result = simulate(scenario, engine=engine)
     lost = result.summary

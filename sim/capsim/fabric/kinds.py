@@ -78,7 +78,7 @@ class FabricKind(
 
     @property
     def edge_rate_bps(self) -> float:
-        """Return the rate of host links in bit/s, the capacity that a load refers to."""
+        """Return the rate of host links in bit/s."""
         return self.rate_bps if self.host_rate_bps is None else self.host_rate_bps
 
     def _switch_buffers(self) -> tuple[int, int]:

@@ -10,10 +10,7 @@ kind         when flows start                                        for
 ``list``     as listed; in a TOML file ``csv`` names a file instead  replaying another simulator's flows
 ============ ======================================================= ===========================================
 
-**Load** is defined here and nowhere else: payload bits offered per second by all hosts together over the capacity of
-all host links, :math:`\rho = 8 \lambda E[S] / (H C)`; with ``load_of = "leaf-uplinks"`` the payload bits that leave
-their leaf over the capacity of all links from leaves upwards. Headers, acknowledgements, replicas and repair packets
-are not counted: load is what the applications ask for, the same for every scheme.
+Load is defined in :mod:`capsim.fabric.load`.
 
 ============= ====== ====================== ============
 Quantity      Symbol Name                   Unit
@@ -24,7 +21,7 @@ flow size     S      ``flow_bytes``         byte
 ============= ====== ====================== ============
 """
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 import numpy as np
@@ -33,11 +30,11 @@ from msgspec import Meta
 
 from capsim.fabric.endpoints import Ints, Pairs, partners
 from capsim.fabric.flows import FlowList, check_hosts, flow_list
-from capsim.fabric.kinds import FabricKind
+from capsim.fabric.load import LoadOf, counted_share, load_capacity_bps
 from capsim.fabric.topology import Fabric
 from capsim.seeds import EntrySeeds
 from capsmodel._checks import ParameterError, require
-from capsmodel.units import BITS_PER_BYTE
+from capsmodel.metrics import arrival_rate_per_s
 from capsmodel.workloads import load_workload
 
 Floats = npt.NDArray[np.float64]
@@ -45,7 +42,6 @@ Positive = Annotated[float, Meta(gt=0)]
 Time = Annotated[float, Meta(ge=0)]
 Count = Annotated[int, Meta(ge=1)]
 Size = Annotated[int, Meta(ge=1)]
-LoadOf = Literal["host-links", "leaf-uplinks"]
 
 
 class Drawn(msgspec.Struct, frozen=True):
@@ -94,7 +90,7 @@ class TrafficKind(
     hosts: Count | None = None
     start_s: Time = 0.0
 
-    def expected_flows(self, kind: FabricKind) -> float:
+    def expected_flows(self, fabric: Fabric) -> float:
         """Return about how many flows this entry makes, without making them."""
         raise NotImplementedError
 
@@ -146,11 +142,11 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
     Parameters
     ----------
     load : float, optional
-        Offered load ρ as defined at the top of this module; or `flows_per_s`, the arrival rate of the whole fabric.
+        Load ρ (:mod:`capsim.fabric.load`); or `flows_per_s`, the arrival rate of the whole fabric.
     flows_per_s : float, optional
         Arrival rate λ, per second.
     load_of : str
-        ``host-links`` or ``leaf-uplinks``.
+        What the load is measured against: ``host-links`` or ``leaf-uplinks``.
     flows : int, optional
         Number of flows; or `duration_s`, the time over which they arrive.
     duration_s : float, optional
@@ -168,16 +164,15 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
         require((self.load is None) != (self.flows_per_s is None), "traffic: give one of load and flows_per_s")
         if self.flows_per_s is not None:
             return self.flows_per_s
-        capacity_bps, share = load_capacity(fabric, self.load_of, self.pairs)
-        return float(self.load or 0) * capacity_bps / (BITS_PER_BYTE * self.mean_bytes() * share)
+        counted_bytes = self.mean_bytes() * counted_share(fabric, self.load_of, self.pairs)
+        capacity_bps = load_capacity_bps(fabric, self.load_of)
+        return float(arrival_rate_per_s(self.load or 0, mean_bytes=counted_bytes, rate_bps=capacity_bps))
 
-    def expected_flows(self, kind: FabricKind) -> float:
+    def expected_flows(self, fabric: Fabric) -> float:
         """Return about how many flows this entry makes, without making them."""
         if self.flows is not None:
             return self.flows
-        hosts, _ = kind.node_counts()
-        at_load = (self.load or 0.0) * hosts * kind.edge_rate_bps / (BITS_PER_BYTE * self.mean_bytes())
-        return (self.duration_s or 0.0) * (self.flows_per_s or at_load)
+        return (self.duration_s or 0.0) * self.rate_per_s(fabric)
 
     def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
         """Return the flows of this entry."""
@@ -189,18 +184,6 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
             duration_s = float(self.duration_s or 0)
             times = np.sort(seeds.arrivals.uniform(0, duration_s, seeds.arrivals.poisson(rate_per_s * duration_s)))
         return _among_senders(self, fabric, seeds, times)
-
-
-def load_capacity(fabric: Fabric, load_of: LoadOf, pairs: Pairs) -> tuple[float, float]:
-    """Return the capacity in bit/s that a load refers to, and the share of flows that cross it."""
-    if load_of == "host-links":
-        return float(fabric.rate_bps[fabric.host_port].sum()), 1.0
-    leaf_ports = np.isin(fabric.port_from - fabric.n_hosts, np.unique(fabric.leaf_of_host))
-    up = leaf_ports & (fabric.port_to >= fabric.n_hosts)
-    if pairs in ("other-leaf", "other-pod", "sides"):
-        return float(fabric.rate_bps[up].sum()), 1.0
-    same_leaf = np.bincount(fabric.leaf_of_host)[fabric.leaf_of_host] - 1
-    return float(fabric.rate_bps[up].sum()), float(1 - np.mean(same_leaf / (fabric.n_hosts - 1)))
 
 
 def _among_senders(entry: TrafficKind, fabric: Fabric, seeds: EntrySeeds, times: Floats) -> Drawn:
@@ -225,9 +208,9 @@ class Batch(TrafficKind, frozen=True, kw_only=True, tag="batch", omit_defaults=T
     flows: Count | None = None
     spread_s: Time = 0.0
 
-    def expected_flows(self, kind: FabricKind) -> float:
+    def expected_flows(self, fabric: Fabric) -> float:
         """Return about how many flows this entry makes, without making them."""
-        return float(self.flows or kind.node_counts()[0])
+        return float(self.flows or fabric.n_hosts)
 
     def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
         """Return the flows of this entry."""
@@ -257,7 +240,7 @@ class OnOff(TrafficKind, frozen=True, kw_only=True, tag="on-off", omit_defaults=
     mean_on_s: Time
     mean_off_s: Positive
 
-    def expected_flows(self, kind: FabricKind) -> float:
+    def expected_flows(self, fabric: Fabric) -> float:
         """Return about how many flows this entry makes, without making them."""
         return float(self.bursts * self.flows_per_burst)
 
@@ -293,7 +276,7 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
     period_s: Time = 0.0
     spread_s: Time = 0.0
 
-    def expected_flows(self, kind: FabricKind) -> float:
+    def expected_flows(self, fabric: Fabric) -> float:
         """Return about how many flows this entry makes, without making them."""
         return float(self.rounds * self.senders_per_round)
 
@@ -329,7 +312,7 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     flows: tuple[tuple[int, int, int, float], ...]
 
-    def expected_flows(self, kind: FabricKind) -> float:
+    def expected_flows(self, fabric: Fabric) -> float:
         """Return about how many flows this entry makes, without making them."""
         return float(len(self.flows))
 
