@@ -17,6 +17,7 @@ from capsim.state import tables
 
 MSS = 1460
 US = 10**6  # picoseconds
+LEFT = {"flags": 0xFF, "bytes": 77, "priority": 7, "segment": 777, "ack": 777, "unit": 7, "sent_ps": 7}
 PAIR = Dumbbell(hosts_per_side=1)
 
 Blocks = Sequence[tuple[int, int]]
@@ -103,12 +104,15 @@ class Sender(Endpoint):
         return self._pump()
 
     def _pump(self) -> list[int]:
-        """Send until the transport has nothing more to send; return the segments of the data packets."""
-        before, packet = len(self.packets), new_packet()
+        """Send until the transport has nothing more to send; return the segments of the data packets.
+
+        It gets packets that were used before, as from an engine: what is left in them says nothing.
+        """
+        before, packet = len(self.packets), new_packet(**LEFT)
         while self.hooks.send(self.params, self.conn, self.segments, packet, round(self.now_us * US)):
             self.packets.append(packet)
             self.times_us.append(self.now_us)
-            packet = new_packet()
+            packet = new_packet(**LEFT)
         return [packet.segment for packet in self.packets[before:] if packet.kind == DATA]
 
 
@@ -126,9 +130,11 @@ class Receiver(Endpoint):
 
 
 def blocks_of(packet: Any) -> list[tuple[int, int]]:
-    """Return the SACK blocks [first, end) of an acknowledgement, in its order."""
-    pairs = zip(packet.sack_first, packet.sack_end, strict=True)
-    return [(first, end) for first, end in pairs if end > first]
+    """Return the SACK blocks [first, end) of an acknowledgement, in its order; unused ones are 0 and come last."""
+    pairs = list(zip(packet.sack_first, packet.sack_end, strict=True))
+    used = pairs.index((0, 0)) if (0, 0) in pairs else len(pairs)
+    assert all(pair == (0, 0) for pair in pairs[used:])
+    return pairs[:used]
 
 
 def runs_above(received: Iterable[int], ack: int) -> list[tuple[int, int]]:
