@@ -12,6 +12,7 @@ import numpy as np
 from engine_setups import flow_list, setup_of
 
 from capsim.fabric.kinds import Dumbbell
+from capsim.hooks import Scheme
 from capsim.records import ACK, DATA, NONE, PACKET, RETRANSMITTED, SYN_ACK, slotted
 from capsim.state import tables
 
@@ -35,7 +36,7 @@ def new_packet(**values: Any) -> Any:
 class Endpoint:
     """A connection of `n_segments`, the last of them of `last_bytes`, and the hooks of a scheme's transport."""
 
-    def __init__(self, name: str = "ecmp", *, n_segments: int = 1000, last_bytes: int = MSS, **transport: Any):
+    def __init__(self, name: str | Scheme = "ecmp", *, n_segments: int = 1000, last_bytes: int = MSS, **transport: Any):
         flow_bytes = (n_segments - 1) * MSS + last_bytes
         setup = setup_of(PAIR, flow_list([(0, 1, flow_bytes, 0.0)]), name, transport=transport)
         made = tables(setup)
@@ -48,7 +49,7 @@ class Endpoint:
 class Sender(Endpoint):
     """The sending side; `packets` are all that it has sent, with their times in `times_us`."""
 
-    def __init__(self, name: str = "ecmp", **options: Any):
+    def __init__(self, name: str | Scheme = "ecmp", **options: Any):
         super().__init__(name, **options)
         self.packets: list[Any] = []
         self.times_us: list[float] = []

@@ -69,6 +69,15 @@ def test_kendalls_tau_of_four_values() -> None:
     assert rules.kendall(np.array([1.0, 3.0, 2.0, 4.0])) == pytest.approx(4 / 6)
 
 
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [([3, 2, 2], "monotone"), ([1, 1, 2], "monotone"), ([1, 3, 2, 4], "not monotone, Kendall tau 0.67")],
+)
+def test_a_trend_shows_its_ends_and_whether_it_is_monotone(values: list[float], kind: str) -> None:
+    found = rules.by_trend(replace(CLAIM, unit="increasing"), values, "why")
+    assert (found.value, found.reason) == ((values[0], values[-1]), f"why; {kind}")
+
+
 WORDS = ["reproduced", "differs in size", "refuted"]
 
 

@@ -155,7 +155,7 @@ def test_data_are_ecn_capable():
 
 
 def test_a_mark_before_all_of_recover_is_acknowledged_is_not_answered():
-    """RFC 3168, section 6.1.2: 1-10 are out, 10 is `recover`. A mark that comes with 10 belongs to the window halved."""
+    """RFC 3168, section 6.1.2: 1-10 are out, 10 is `recover`. A mark that comes with 10 is of the window halved."""
     windows = []
     for flags in (0, ECN_ECHO):
         sender = fixed_window()

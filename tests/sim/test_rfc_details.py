@@ -1,11 +1,16 @@
 """Details of the RFCs on which implementations differ: blocks, RescueRxt, careful variant, lost SYN, marks."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted import Receiver, Sender, blocks_of, resent, runs_above
 
+from capsim.protocols.transports.newreno import NEWRENO
+from capsim.protocols.transports.tahoe import TAHOE
 from capsim.records import ECN_ECHO, RETRANSMITTED
+from capsim.registry import scheme
 
 
 @given(st.permutations([*range(8), *range(8)]))
@@ -64,9 +69,10 @@ def test_high_rxt_begins_anew_with_each_recovery():
     assert sender.ack(10, blocks=[(11, 17)]) == [10, 19]
 
 
-def test_fast_retransmit_asks_for_more_than_recover():
+@pytest.mark.parametrize("transport", [NEWRENO, TAHOE], ids=["newreno", "tahoe"])
+def test_fast_retransmit_asks_for_more_than_recover(transport):
     """RFC 6582, section 3.2: ack_number - 1 > recover. After a timeout of 0-9, duplicates for 10 are not enough."""
-    sender = Sender()
+    sender = Sender(replace(scheme("ecmp"), transport=transport))
     sender.expire()
     sender.ack(10)
     assert sender.conn.recover == 9

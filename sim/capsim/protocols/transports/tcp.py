@@ -139,7 +139,6 @@ def open_connection(params: Any, conn: Any, now_ps: int) -> int:
     conn.ssthresh_bytes = params.initial_ssthresh_bytes
     conn.recover = -2  # below HighACK, which is -1 at first: nothing has been recovered
     conn.timed_out = -1
-    conn.rescued = -2  # RescueRxt is undefined: below HighACK, which is -1 at first
     if params.initial_rtt_ps:
         take_sample(conn, params.initial_rtt_ps)
     set_rto(params, conn)
