@@ -13,7 +13,7 @@ from engine_setups import flow_list, setup_of
 
 from capsim.fabric.kinds import Dumbbell
 from capsim.hooks import Scheme
-from capsim.records import ACK, DATA, NONE, PACKET, RETRANSMITTED, SYN_ACK, slotted
+from capsim.records import ACK, DATA, MAX_SACK_BLOCKS, NONE, PACKET, RETRANSMITTED, SYN_ACK, slotted
 from capsim.state import tables
 
 MSS = 1460
@@ -27,7 +27,7 @@ Blocks = Sequence[tuple[int, int]]
 def new_packet(**values: Any) -> Any:
     """Return a packet with the given fields."""
     packet = slotted(PACKET)(np.zeros((), PACKET))
-    packet.sack_first, packet.sack_end = [0, 0, 0], [0, 0, 0]
+    packet.sack_first, packet.sack_end = [0] * MAX_SACK_BLOCKS, [0] * MAX_SACK_BLOCKS
     for name, value in values.items():
         setattr(packet, name, value)
     return packet
@@ -152,7 +152,7 @@ def resent(sender: Sender) -> list[int]:
 
 
 def _options(blocks: Blocks) -> dict[str, list[int]]:
-    padded = [*blocks, (0, 0), (0, 0), (0, 0)][:3]
+    padded = [*blocks, *[(0, 0)] * MAX_SACK_BLOCKS][:MAX_SACK_BLOCKS]
     return {"sack_first": [first for first, _ in padded], "sack_end": [end for _, end in padded]}
 
 
