@@ -6,7 +6,7 @@ from scripted import LEFT, MSS, PAIR, new_packet
 
 from capsim import records
 from capsim.protocols.coding.decoder import Release
-from capsim.records import CODED, DATA, NONE, RETRANSMITTED
+from capsim.records import CODED, DATA, NONE, RETRANSMITTED, SYN
 from capsim.registry import scheme
 from capsim.state import tables
 
@@ -35,16 +35,17 @@ class Decoder:
 
     def coded(self, number):
         """Take a coded packet; return the segments that go up to TCP."""
-        return self._take(kind=CODED, unit=number, segment=self.units[number].first)
+        return self.take(kind=CODED, unit=number, segment=self.units[number].first)
 
     def source(self, segment, *, flags=0):
         """Take a packet in clear; return the segments that go up to TCP."""
-        return self._take(kind=DATA, unit=NONE, segment=segment, flags=flags)
+        return self.take(kind=DATA, unit=NONE, segment=segment, flags=flags)
 
     def resent(self, segment):
         return self.source(segment, flags=RETRANSMITTED)
 
-    def _take(self, **fields):
+    def take(self, **fields):
+        """Take a packet; return the segments that go up to TCP."""
         self.now_ps += 1000
         packet, before = new_packet(bytes=MSS + 40, sent_ps=self.now_ps - 500, **fields), len(self.handed)
         if self.coding.collect(self.params, self.conn, self.segments, self.units, packet, self.now_ps):
@@ -171,3 +172,10 @@ def test_as_decoded_sources_go_up_as_they_come():
     unit = decoder.unit(0, 3, 4)
     assert [decoder.source(0), decoder.source(2), decoder.coded(0)] == [[0], [2], [1]]
     assert (unit.arrived, decoder.counts) == (3, (1, 0, 0))
+
+
+@pytest.mark.parametrize("name", ["packet", "decoded"])
+def test_a_syn_passes_by_the_decoder(name):
+    decoder = Decoder(ack=name)
+    assert decoder.take(kind=SYN, unit=NONE, segment=0) == [0]
+    assert decoder.counts == (0, 0, 0)

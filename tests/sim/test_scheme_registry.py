@@ -3,9 +3,12 @@
 from dataclasses import fields, replace
 
 import pytest
+from engine_setups import flow_list, setup_of
+from scripted import PAIR
 
 from capsim.hooks import param_record
 from capsim.registry import scheme, schemes
+from capsim.state import tables
 from capsmodel._checks import ParameterError
 
 
@@ -132,3 +135,10 @@ FIXED = [
 def test_defaults_that_a_source_fixes(name, part, values):
     params = getattr(scheme(name), part).params
     assert {key: getattr(params, key) for key in values} == values
+
+
+def test_caps_dark_does_not_know_sizes():
+    """VII: neither hosts nor switches are told which flows are short."""
+    flows = flow_list([(0, 1, 1000, 0.0), (0, 1, 10**6, 0.0)])
+    known = {name: tables(setup_of(PAIR, flows, name)).conns["short"].tolist() for name in ("caps", "caps_dark")}
+    assert known == {"caps": [1, 0], "caps_dark": [0, 0]}

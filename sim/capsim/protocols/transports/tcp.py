@@ -313,13 +313,13 @@ def expire_syn(params: Any, conn: Any, now_ps: int) -> None:
 
 
 @inlined
-def note_arrival(conn: Any, segments: Any, packet: Any) -> int:
-    """Enter a data packet at the receiver; return 1 if it is new."""
+def note_arrival(conn: Any, segments: Any, packet: Any) -> None:
+    """Enter a data packet at the receiver."""
     segment = packet.segment
     index = conn.ring + (segment & conn.ring_mask)
     if segment < conn.receive_next or segments[index] & RECEIVED:
         conn.duplicate_packets += 1
-        return 0
+        return
     if segment < conn.highest_received and not packet.flags & RETRANSMITTED:
         conn.reordered_packets += 1
     conn.highest_received = max(conn.highest_received, segment)
@@ -327,7 +327,6 @@ def note_arrival(conn: Any, segments: Any, packet: Any) -> int:
     while conn.receive_next < conn.n_segments and segments[conn.ring + (conn.receive_next & conn.ring_mask)] & RECEIVED:
         segments[conn.ring + (conn.receive_next & conn.ring_mask)] &= ~RECEIVED
         conn.receive_next += 1
-    return 1
 
 
 @inlined
