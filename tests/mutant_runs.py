@@ -49,11 +49,12 @@ class Recorded:
 
 
 class Quick:
-    """Pytest plugin: Hypothesis stops at the first example that fails, and does not make it simpler."""
+    """Pytest plugin: Hypothesis tries 40 examples, stops at the first that fails, and does not make it simpler."""
 
     def pytest_sessionstart(self) -> None:  # after conftest.py has loaded its own profile
         phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)
-        hypothesis.settings.register_profile("mutants", deadline=None, derandomize=True, database=None, phases=phases)
+        quick = {"deadline": None, "derandomize": True, "database": None, "max_examples": 40}
+        hypothesis.settings.register_profile("mutants", phases=phases, **quick)
         hypothesis.settings.load_profile("mutants")
 
 

@@ -12,11 +12,13 @@ import numpy as np
 from engine_setups import flow_list, setup_of
 
 from capsim.fabric.kinds import Dumbbell
+from capsim.hooks import Scheme
 from capsim.records import ACK, DATA, MAX_SACK_BLOCKS, NONE, PACKET, RETRANSMITTED, SYN_ACK, slotted
 from capsim.state import tables
 
 MSS = 1460
 US = 10**6  # picoseconds
+LEFT = {"flags": 0xFF, "bytes": 77, "priority": 7, "segment": 777, "ack": 777, "unit": 7, "sent_ps": 7}
 PAIR = Dumbbell(hosts_per_side=1)
 
 Blocks = Sequence[tuple[int, int]]
@@ -34,7 +36,7 @@ def new_packet(**values: Any) -> Any:
 class Endpoint:
     """A connection of `n_segments`, the last of them of `last_bytes`, and the hooks of a scheme's transport."""
 
-    def __init__(self, name: str = "ecmp", *, n_segments: int = 1000, last_bytes: int = MSS, **transport: Any):
+    def __init__(self, name: str | Scheme = "ecmp", *, n_segments: int = 1000, last_bytes: int = MSS, **transport: Any):
         flow_bytes = (n_segments - 1) * MSS + last_bytes
         setup = setup_of(PAIR, flow_list([(0, 1, flow_bytes, 0.0)]), name, transport=transport)
         made = tables(setup)
@@ -47,7 +49,7 @@ class Endpoint:
 class Sender(Endpoint):
     """The sending side; `packets` are all that it has sent, with their times in `times_us`."""
 
-    def __init__(self, name: str = "ecmp", **options: Any):
+    def __init__(self, name: str | Scheme = "ecmp", **options: Any):
         super().__init__(name, **options)
         self.packets: list[Any] = []
         self.times_us: list[float] = []
@@ -103,12 +105,15 @@ class Sender(Endpoint):
         return self._pump()
 
     def _pump(self) -> list[int]:
-        """Send until the transport has nothing more to send; return the segments of the data packets."""
-        before, packet = len(self.packets), new_packet()
+        """Send until the transport has nothing more to send; return the segments of the data packets.
+
+        It gets packets that were used before, as from an engine: what is left in them says nothing.
+        """
+        before, packet = len(self.packets), new_packet(**LEFT)
         while self.hooks.send(self.params, self.conn, self.segments, packet, round(self.now_us * US)):
             self.packets.append(packet)
             self.times_us.append(self.now_us)
-            packet = new_packet()
+            packet = new_packet(**LEFT)
         return [packet.segment for packet in self.packets[before:] if packet.kind == DATA]
 
 
@@ -126,9 +131,11 @@ class Receiver(Endpoint):
 
 
 def blocks_of(packet: Any) -> list[tuple[int, int]]:
-    """Return the SACK blocks [first, end) of an acknowledgement, in its order."""
-    pairs = zip(packet.sack_first, packet.sack_end, strict=True)
-    return [(first, end) for first, end in pairs if end > first]
+    """Return the SACK blocks [first, end) of an acknowledgement, in its order; unused ones are 0 and come last."""
+    pairs = list(zip(packet.sack_first, packet.sack_end, strict=True))
+    used = pairs.index((0, 0)) if (0, 0) in pairs else len(pairs)
+    assert all(pair == (0, 0) for pair in pairs[used:])
+    return pairs[:used]
 
 
 def runs_above(received: Iterable[int], ack: int) -> list[tuple[int, int]]:
@@ -145,7 +152,7 @@ def resent(sender: Sender) -> list[int]:
 
 
 def _options(blocks: Blocks) -> dict[str, list[int]]:
-    padded = [*blocks, (0, 0), (0, 0), (0, 0)][:3]
+    padded = [*blocks, *[(0, 0)] * MAX_SACK_BLOCKS][:MAX_SACK_BLOCKS]
     return {"sack_first": [first for first, _ in padded], "sack_end": [end for _, end in padded]}
 
 

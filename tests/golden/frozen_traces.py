@@ -1,6 +1,6 @@
-"""What every scheme does on four fabrics, as hashes of the packet trace by field: ``python tests/golden/frozen_traces.py``.
+"""What every scheme does on four fabrics, as hashes of the packet trace by field.
 
-Run it (with ``tests`` on the path) to freeze the traces anew after a change that is meant to change them.
+``python tests/golden/frozen_traces.py`` freezes the traces anew after a change that is meant to change them.
 """
 
 import hashlib

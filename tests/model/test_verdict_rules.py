@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from capsmodel._paper_index import Claim, PrintedNumber
@@ -61,6 +62,20 @@ def test_bounds_and_ends_of_ranges_have_the_reading_error_of_a_size(
 )
 def test_a_trend_needs_the_sign_of_kendalls_tau_and_of_its_ends(values: list[float], unit: str, word: str) -> None:
     assert rules.by_trend(replace(CLAIM, unit=unit), values, "").verdict == word
+
+
+def test_kendalls_tau_of_four_values() -> None:
+    """Of six pairs one is out of order: (5 - 1) / 6."""
+    assert rules.kendall(np.array([1.0, 3.0, 2.0, 4.0])) == pytest.approx(4 / 6)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [([3, 2, 2], "monotone"), ([1, 1, 2], "monotone"), ([1, 1.5, 1.25, 2], "not monotone, Kendall tau 0.67")],
+)
+def test_a_trend_shows_its_ends_and_whether_it_is_monotone(values: list[float], kind: str) -> None:
+    found = rules.by_trend(replace(CLAIM, unit="increasing"), values, "why")
+    assert (found.value, found.reason) == ((values[0], values[-1]), f"why; {kind}")
 
 
 WORDS = ["reproduced", "differs in size", "refuted"]

@@ -204,6 +204,11 @@ def test_min_repair_and_partial_units():
     assert play(14, coding=coding | {"repair_partial": False})[0].units["n"].tolist() == [12, 4]
 
 
+def test_the_ns2_code_never_changes_r():
+    """At p_B = 1/2 the formula would have 10 for 10."""
+    assert play(10, name="caps_ns2", coding={"initial_blocking_prob": 0.5})[0].units["n"].tolist() == [12]
+
+
 def test_retransmissions_take_copies_along():
     """caps_ns2, 10 + 2, three lost: the timeout sends a packet of the unit and ceil(r / 2) = 1 more, both at once."""
     result, sent = play(10, name="caps_ns2", coding={}, unit=0, positions=bits([1, 2, 3]))

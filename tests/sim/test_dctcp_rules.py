@@ -152,3 +152,42 @@ def test_acknowledgements_are_ecn_capable_when_asked(name, ecn_acks, flags):
 
 def test_data_are_ecn_capable():
     assert {packet.flags & ECN_CAPABLE for packet in Sender("dctcp").packets} == {ECN_CAPABLE}
+
+
+def test_a_mark_before_all_of_recover_is_acknowledged_is_not_answered():
+    """RFC 3168, section 6.1.2: 1-10 are out, 10 is `recover`. A mark that comes with 10 is of the window halved."""
+    windows = []
+    for flags in (0, ECN_ECHO):
+        sender = fixed_window()
+        sender.ack(1)
+        sender.duplicates(1, 9)
+        sender.ack(10, flags=flags)
+        assert (sender.conn.in_recovery, sender.conn.recover) == (1, 10)
+        windows.append((sender.cwnd, sender.ssthresh))
+    assert windows[0] == windows[1]
+
+
+def test_duplicates_beyond_what_was_out_are_forgotten_with_it():
+    """Twelve duplicates for the nine segments behind 1, as after needless retransmissions. 11 acknowledges all.
+
+    The next window, segment 11, counts again: alpha decays with it.
+    """
+    sender = fixed_window()
+    sender.ack(1)
+    sender.duplicates(1, 12)
+    sender.ack(11)
+    assert sender.conn.early_bytes == 0
+    alpha = sender.conn.alpha
+    sender.ack(12)
+    assert sender.conn.alpha == 15 / 16 * alpha
+
+
+def test_bytes_counted_before_a_cut_do_not_open_the_window():
+    """RFC 5681, section 3.1 after a cut to 5.3 segments: from 12 on, the sixth acknowledgement makes it 6.3."""
+    sender = fixed_window(count_acked_bytes=True, initial_ssthresh_bytes=10 * MSS)
+    marked_acks(sender, 1, 2, marked=(2,))
+    cut = sender.conn.cwnd_bytes
+    marked_acks(sender, 3, 16)
+    assert sender.conn.cwnd_bytes == cut
+    sender.ack(17)
+    assert sender.conn.cwnd_bytes == cut + MSS

@@ -64,6 +64,13 @@ def test_partial_acknowledgement_deflates_and_adds_back_one_segment():
     assert resent(sender) == [0, 4]
 
 
+def test_partial_acknowledgement_leaves_a_window_of_one_segment():
+    """8 segments, less the 11 acknowledged: there is a loss window at least (RFC 5681), and it lets 11 go again."""
+    sender = in_recovery()
+    assert sender.ack(11) == [11]
+    assert (sender.cwnd, sender.conn.in_recovery) == (1, 1)
+
+
 def test_only_the_first_partial_acknowledgement_restarts_the_timer():
     """RFC 6582, section 3.2 step 3: five holes, RTO 2 ms: the timer fires 2 ms after the first partial one."""
     sender = in_recovery()
@@ -112,12 +119,26 @@ def test_ssthresh_from_what_is_thought_to_be_in_the_network():
     assert late.ssthresh == 4
 
 
+@pytest.mark.parametrize(("more", "ack", "out", "told"), [(14, 4, 27, 14), (3, 3, 22, 4), (0, 21, 22, 0)])
+def test_duplicates_told_of_what_a_partial_acknowledgement_leaves(more, ack, out, told):
+    """0 and `ack` of 22 are lost. Of the duplicates `ack` - 1 were of segments below it, the others of later ones.
+
+    At a timeout these are not in the network any more; ssthresh is half of the rest, at least two segments.
+    """
+    sender = in_recovery(ssthresh_from="pipe", initial_window_packets=20)
+    sender.duplicates(0, more)
+    sender.ack(ack)
+    assert sender.conn.next_segment == out
+    sender.expire()
+    assert sender.ssthresh == max((out - ack - told) / 2, 2)
+
+
 def test_no_fast_retransmit_below_recover_after_a_timeout():
     """RFC 6582, section 3.2 steps 1 and 4: duplicates for data sent before the timeout start no recovery."""
     sender = Sender()
     sender.ack(1)  # 1-11 out
     sender.expire()
-    assert sender.conn.recover == 11
+    assert (sender.conn.recover, sender.ssthresh) == (11, 5.5)
     sender.ack(4)
     assert sender.duplicates(4, 5) == [[], [], [], [], []]
     assert (sender.conn.in_recovery, sender.conn.fast_retransmits) == (0, 0)

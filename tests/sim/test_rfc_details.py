@@ -1,11 +1,16 @@
 """Details of the RFCs on which implementations differ: blocks, RescueRxt, careful variant, lost SYN, marks."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted import Receiver, Sender, blocks_of, resent, runs_above
 
-from capsim.records import ECN_ECHO, RETRANSMITTED
+from capsim.protocols.transports.newreno import NEWRENO
+from capsim.protocols.transports.tahoe import TAHOE
+from capsim.records import CONNECTION, ECN_ECHO, RETRANSMITTED
+from capsim.registry import scheme
 
 
 @given(st.permutations([*range(8), *range(8)]))
@@ -64,9 +69,10 @@ def test_high_rxt_begins_anew_with_each_recovery():
     assert sender.ack(10, blocks=[(11, 17)]) == [10, 19]
 
 
-def test_fast_retransmit_asks_for_more_than_recover():
+@pytest.mark.parametrize("transport", [NEWRENO, TAHOE], ids=["newreno", "tahoe"])
+def test_fast_retransmit_asks_for_more_than_recover(transport):
     """RFC 6582, section 3.2: ack_number - 1 > recover. After a timeout of 0-9, duplicates for 10 are not enough."""
-    sender = Sender()
+    sender = Sender(replace(scheme("ecmp"), transport=transport))
     sender.expire()
     sender.ack(10)
     assert sender.conn.recover == 9
@@ -93,9 +99,29 @@ def test_one_segment_after_a_lost_syn(name):
     assert sender.syn_ack(at_us=1e7, rtt_us=100, flags=RETRANSMITTED) == [0]
 
 
-def test_three_seconds_after_a_lost_syn():
-    """RFC 6298, 5.7: after a timeout of the SYN the RTO is 3 s when data transmission begins."""
-    sender = Sender(handshake=True, initial_rto_s=1.0)
+@pytest.mark.parametrize(("first_s", "most_s", "then_s"), [(1, 60, 3), (5, 60, 5), (1, 2, 2)])
+def test_three_seconds_after_a_lost_syn(first_s, most_s, then_s):
+    """RFC 6298, 5.7: after a timeout of the SYN the RTO is at least 3 s when data transmission begins."""
+    sender = Sender(handshake=True, initial_rto_s=float(first_s), max_rto_s=float(most_s))
     sender.expire()
-    sender.syn_ack(at_us=1e6 + 100, rtt_us=100, flags=RETRANSMITTED)
-    assert sender.timer_us == 1e6 + 100 + 3e6
+    now_us = first_s * 1e6 + 100
+    sender.syn_ack(at_us=now_us, rtt_us=100, flags=RETRANSMITTED)
+    assert sender.timer_us == now_us + then_s * 1e6
+
+
+@pytest.mark.parametrize("name", ["ecmp", "sack", "dctcp", "dctcp_sack", "caps_ns2"])
+def test_a_second_answer_to_the_syn_changes_nothing(name):
+    """RFC 9293, section 3.10.7.4: it is old; above all it is no duplicate acknowledgement of segment 0."""
+    sender = Sender(name, handshake=True)
+    sender.syn_ack(at_us=100, rtt_us=100)
+    before = fields_of(sender.conn)
+    for _ in range(4):
+        assert sender.syn_ack(at_us=300, rtt_us=300) == []
+    assert fields_of(sender.conn) == before
+    assert len(sender.packets) == 2 + 10
+
+
+def fields_of(conn):
+    return {
+        name: list(value) if hasattr(value := getattr(conn, name), "__len__") else value for name in CONNECTION.names
+    }

@@ -41,6 +41,15 @@ def test_blocks_by_hand():
     ]
 
 
+def test_four_blocks_without_time_stamps():
+    """RFC 2018, section 3: 2 + 4 * 8 bytes and padding; the oldest gives way to a fifth."""
+    receiver = Receiver("sack", sack_blocks=4)
+    answers = [receiver.take(segment) for segment in (1, 3, 5, 7, 9)]
+    assert blocks_of(answers[3]) == [(7, 8), (5, 6), (3, 4), (1, 2)]
+    assert blocks_of(answers[4]) == [(9, 10), (7, 8), (5, 6), (3, 4)]
+    assert [answer.bytes for answer in answers] == [52, 60, 68, 76, 76]
+
+
 def test_what_is_acknowledged_is_no_block():
     receiver = Receiver("sack")
     answers = [receiver.take(segment) for segment in (3, 0, 1, 2, 4)]

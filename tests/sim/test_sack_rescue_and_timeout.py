@@ -1,7 +1,7 @@
 """RFC 6675 by hand: rescue retransmissions, partial acknowledgements, timeouts. Windows in segments."""
 
 import pytest
-from scripted import Sender, resent
+from scripted import MSS, Sender, resent
 
 # -- rescue retransmission (section 4, NextSeg rule 4)
 
@@ -100,6 +100,9 @@ def test_no_recovery_before_recovery_point_after_a_timeout():
     sender.ack(4, blocks=[(5, 10)])
     assert sender.ack(4, blocks=[(5, 11)]) == [11]
     assert (sender.conn.in_recovery, sender.conn.fast_retransmits) == (0, 1)
+    sender.ack(12)
+    sender.ack(12, blocks=[(13, 16)])
+    assert (sender.conn.in_recovery, sender.conn.fast_retransmits) == (0, 1)
     sender.ack(13)
     first = sender.conn.una
     sender.ack(first, blocks=[(first + 1, first + 4)])
@@ -111,3 +114,38 @@ def test_ssthresh_from_pipe():
     sender = Sender("sack", ssthresh_from="pipe")
     sender.ack(0, blocks=[(1, 4)])
     assert sender.ssthresh == 3
+
+
+def test_ssthresh_from_pipe_at_a_timeout():
+    """Twenty out, 1-3 and 5-14 SACKed: 0 and 4, both sent again, 15-19 and the new 20 are in the network."""
+    sender = Sender("sack", ssthresh_from="pipe", initial_window_packets=20)
+    assert sender.ack(0, blocks=[(1, 4)]) == [0]
+    assert sender.ssthresh == 8
+    assert sender.ack(0, blocks=[(5, 15), (1, 4)]) == [4, 20]
+    sender.expire()
+    assert sender.ssthresh == 4
+
+
+def test_pipe_is_no_more_than_what_is_out():
+    """Three segments, the last of 100 bytes: FlightSize 2 SMSS + 100 is less than three whole segments."""
+    sender = Sender("sack", ssthresh_from="pipe", n_segments=5, last_bytes=100)
+    sender.expire()
+    assert sender.conn.ssthresh_bytes == (4 * MSS + 100) // 2
+
+
+def test_what_is_sacked_makes_room_until_recovery_point_is_acknowledged():
+    """After the timeout RecoveryPoint is 12. Window 3 (slow start from 1, two acknowledgements), 13 SACKed above 12."""
+    sender = after_timeout()
+    assert sender.ack(10) == [10, 11]
+    assert sender.ack(12) == [12, 13, 14]
+    assert sender.ack(12, blocks=[(13, 14)]) == [15]
+
+
+def test_scoreboard_of_a_receive_window_used_again():
+    """Eight flags for a window of eight segments: what was SACKed or resent of 0-7 says nothing about 8-15."""
+    sender = Sender("sack", max_window_bytes=8 * MSS)
+    assert sender.ack(0, blocks=[(1, 8)]) == [0]
+    assert sender.ack(8) == [8, 9, 10, 11]
+    sender.ack(4, blocks=[(5, 8)])  # late
+    assert sender.ack(8, blocks=[(9, 12)]) == [8, 12]
+    assert sender.conn.pipe_packets == 2

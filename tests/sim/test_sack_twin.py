@@ -12,12 +12,13 @@ THRESHOLD = 3
 class Rfc6675:
     """Sections 4 and 5 in whole segments; RFC 5681 outside recovery, no limited transmit, no timer."""
 
-    def __init__(self, *, window, n_segments, rescues):
+    def __init__(self, *, window, receive_window, n_segments, rescues):
         self.una = self.next = 0  # HighACK + 1, HighData + 1
         self.sacked, self.dup_acks = set(), 0
         self.recovery_point = self.high_rxt = self.rescue_rxt = -1
         self.in_recovery, self.rescues = False, rescues
         self.cwnd_bytes, self.ssthresh_bytes, self.n_segments = window * MSS, 2**40, n_segments
+        self.receive_window = receive_window
 
     def is_lost(self, segment):
         return sum(other > segment for other in self.sacked) >= THRESHOLD
@@ -26,13 +27,17 @@ class Rfc6675:
         holes = [segment for segment in range(self.una, self.next) if segment not in self.sacked]
         return sum((not self.is_lost(segment)) + (segment <= self.high_rxt) for segment in holes)
 
+    def has_new(self):
+        """Return whether there is a new segment that the receiver has room for."""
+        return self.next < min(self.n_segments, self.una + self.receive_window)
+
     def next_seg(self):
         """Return the segment of rules 1-3, or None."""
         holes = [segment for segment in range(self.una, max(self.sacked, default=0)) if segment not in self.sacked]
         left = [segment for segment in holes if segment > self.high_rxt]
         if left and self.is_lost(left[0]):
             return left[0]
-        if self.next < self.n_segments:
+        if self.has_new():
             return self.next
         return left[0] if left else None
 
@@ -47,7 +52,7 @@ class Rfc6675:
     def send(self):
         """Return what leaves now: by the window, or by step C."""
         sent = []
-        while not self.in_recovery and self.next < self.n_segments and self._room(self.next - self.una):
+        while not self.in_recovery and self.has_new() and self._room(self.next - self.una):
             sent.append(self.next)
             self.next += 1
         while self.in_recovery and self._room(self.pipe()):
@@ -71,6 +76,7 @@ class Rfc6675:
             if not self.in_recovery:
                 slow_start = self.cwnd_bytes < self.ssthresh_bytes
                 self.cwnd_bytes += MSS if slow_start else max(1, MSS * MSS // self.cwnd_bytes)
+                self.cwnd_bytes = min(self.cwnd_bytes, self.receive_window * MSS)
             self.in_recovery = self.in_recovery and ack <= self.recovery_point
         if fresh and not self.in_recovery:
             self.dup_acks += 1
@@ -91,17 +97,18 @@ class Rfc6675:
 
 @given(
     window=st.integers(2, 16),
+    receive_window=st.integers(2, 20),
     n_segments=st.integers(2, 60),
     lost=st.sets(st.integers(0, 59), max_size=12),
     lost_again=st.sets(st.integers(0, 59), max_size=3),
     mute=st.sets(st.integers(0, 80), max_size=10),
     rescue=st.booleans(),
 )
-def test_the_twin_sends_the_same(window, n_segments, lost, lost_again, mute, rescue):
+def test_the_twin_sends_the_same(window, receive_window, n_segments, lost, lost_again, mute, rescue):
     """A path in order that loses the first copy of some segments, the second of a few, and some acknowledgements."""
     options = {"initial_window_packets": window, "limited_transmit": False, "rescue": rescue}
-    sender = Sender("sack", n_segments=n_segments, **options)
-    twin = Rfc6675(window=window, n_segments=n_segments, rescues=rescue)
+    sender = Sender("sack", n_segments=n_segments, max_window_bytes=receive_window * MSS, **options)
+    twin = Rfc6675(window=window, receive_window=receive_window, n_segments=n_segments, rescues=rescue)
     path = deque(twin.send())
     assert [packet.segment for packet in sender.packets] == list(path)
     drops, came, number = {segment: 1 + (segment in lost_again) for segment in lost}, set(), 0

@@ -3,9 +3,12 @@
 from dataclasses import fields, replace
 
 import pytest
+from engine_setups import flow_list, setup_of
+from scripted import PAIR
 
 from capsim.hooks import param_record
 from capsim.registry import scheme, schemes
+from capsim.state import tables
 from capsmodel._checks import ParameterError
 
 
@@ -66,3 +69,76 @@ def test_unknown_component():
 def test_impossible_parameters_are_one_clear_line(changes, text):
     with pytest.raises(ParameterError, match=text):
         scheme("caps").with_params(**changes)
+
+
+LIMITS = [
+    ("transport", "mss_bytes", 1, 0),
+    ("transport", "ack_bytes", 1, 0),
+    ("transport", "syn_bytes", 1, 0),
+    ("transport", "initial_window_packets", 1, 0),
+    ("transport", "dup_ack_threshold", 1, 0),
+    ("transport", "mss_bytes", 99_960, 99_961),  # with 40 of headers
+    ("transport", "max_window_bytes", 1460, 1459),
+    ("transport", "initial_rto_s", 60.0, 60.1),
+    ("transport", "min_rto_s", 60.0, 60.1),
+    ("transport", "min_rto_s", 1e-9, 0.0),  # without an initial RTO
+    ("transport", "max_rto_s", 0.2, 0.0),
+    ("transport", "full_ack_option", 1, 0),
+    ("transport", "full_ack_option", 2, 3),
+    ("transport", "sack_blocks", 1, 0),
+    ("transport", "sack_blocks", 4, 5),
+    ("coding", "fixed_packets", 1, 0),
+    ("coding", "max_overhead", 1000.0, 1000.5),
+    ("coding", "sampling_s", 1e-12, 0.95e-12),
+    ("coding", "sampling_s", 0.0, 0.95e-12),
+    ("balancer", "mode_period_s", 1e-12, 0.95e-12),
+]
+
+
+@pytest.mark.parametrize(("part", "name", "last", "beyond"), LIMITS)
+def test_the_last_possible_value(part, name, last, beyond):
+    base = replace(scheme("caps"), transport=scheme("sack").transport)
+    assert getattr(getattr(base.with_params(**{part: {name: last}}), part).params, name) == last
+    with pytest.raises(ParameterError, match=part):
+        base.with_params(**{part: {name: beyond}})
+
+
+def test_no_minimum_of_the_rto_with_an_initial_one():
+    assert scheme("ecmp").with_params(transport={"min_rto_s": 0.0, "initial_rto_s": 1e-3})
+    with pytest.raises(ParameterError, match="max_rto_s must lie above 0"):
+        scheme("ecmp").with_params(transport={"min_rto_s": 0.0, "max_rto_s": 0.0})
+
+
+# What an RFC or a paper fixes.
+FIXED = [
+    ("ecmp", "transport", {"initial_window_packets": 10}),  # RFC 6928, section 2
+    ("ecmp", "transport", {"dup_ack_threshold": 3, "limited_transmit": True}),  # RFC 5681, section 3.2; RFC 3042
+    ("ecmp", "transport", {"max_rto_s": 60.0}),  # RFC 6298, 2.5
+    ("ecmp", "transport", {"min_rto_s": 0.2}),  # RFC 6298 has 1 s; 200 ms in Linux and ns-2
+    ("ecmp", "transport", {"ecn": False, "ecn_acks": False}),  # RFC 3168, 6.1.4
+    ("dctcp", "transport", {"ewma_gain": 1 / 16, "initial_alpha": 1.0, "ecn": True, "ecn_acks": False}),  # RFC 8257
+    ("dctcp", "queue", {"threshold_packets": 20}),  # Alizadeh et al. 2010
+    ("sack", "transport", {"rescue": True, "resend_at_partial_ack": False}),  # RFC 6675, sections 4 and 5
+    ("sack", "transport", {"sack_blocks": 3, "sack_option_bytes": 4, "sack_block_bytes": 8}),  # RFC 2018, section 3
+    ("rps", "balancer", {"round_robin": False, "spray_acks": True}),  # Dixit et al. 2013
+    ("caps", "balancer", {"threshold_bytes": 100_000, "mode_period_s": 500e-6}),  # Algorithm 1
+    ("caps", "coding", {"sampling_s": 200e-6, "rtt_factor": 2.0}),  # VII, VI-A
+    ("caps", "coding", {"rtt_short_s": 100e-6, "rtt_long_s": 3e-3, "packet_s": 12e-6}),  # VI-D
+    ("caps", "coding", {"initial_blocking_prob": 1 / 6, "fixed_packets": 10}),  # the authors' ns-2 code: 10 + 2
+    ("caps", "coding", {"min_repair": 0, "repair_partial": True, "resend_copies": 0.0}),  # VI-B
+    ("caps_dark", "coding", {"coded_packets": 69}),  # VII: 100 KB
+    ("caps_ns2", "coding", {"fixed_packets": 10, "min_repair": 2, "max_overhead": 0.0, "repair_partial": False}),
+]
+
+
+@pytest.mark.parametrize(("name", "part", "values"), FIXED)
+def test_defaults_that_a_source_fixes(name, part, values):
+    params = getattr(scheme(name), part).params
+    assert {key: getattr(params, key) for key in values} == values
+
+
+def test_caps_dark_does_not_know_sizes():
+    """VII: neither hosts nor switches are told which flows are short."""
+    flows = flow_list([(0, 1, 1000, 0.0), (0, 1, 10**6, 0.0)])
+    known = {name: tables(setup_of(PAIR, flows, name)).conns["short"].tolist() for name in ("caps", "caps_dark")}
+    assert known == {"caps": [1, 0], "caps_dark": [0, 0]}

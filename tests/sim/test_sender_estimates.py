@@ -18,8 +18,8 @@ from capsim.protocols.coding.blocking import (
     window_delay_s,
 )
 from capsim.protocols.coding.params import CodingParams
-from capsim.protocols.coding.units import measured
-from capsim.records import ACK, RETRANSMITTED, SYN_ACK
+from capsim.protocols.coding.units import measured, new_unit
+from capsim.records import ACK, NONE, RETRANSMITTED, SYN_ACK
 from capsim.registry import scheme
 from capsmodel import coding_unit
 from capsmodel.blocking import blocking_prob_twice_average
@@ -97,6 +97,15 @@ def test_average_includes_the_rtt_itself(last_us, large):
     assert sender.estimator.blocked == large
 
 
+@pytest.mark.parametrize(("rtt_us", "large"), [(240, 0), (240.000001, 1)])
+def test_before_the_first_period_is_over_its_own_mean_is_the_usual_rtt(rtt_us, large):
+    """100 and 140, then twice their mean; the very first has nothing to be held against."""
+    sender = Sender()
+    for one in (100, 140, rtt_us):
+        sender.hear(1000, one)
+    assert sender.estimator.blocked == large
+
+
 @pytest.mark.parametrize(("rtt_us", "large"), [(200, 0), (200.000001, 1)])
 def test_exactly_twice_the_usual_rtt_is_not_large(rtt_us, large):
     sender = Sender()
@@ -142,8 +151,7 @@ def test_window_delay_is_eq_4_of_the_model(data, window, r, blocking_prob):
     assert delay_s == pytest.approx(coding_unit.window_delay_s(k, **setting), rel=1e-9)
 
 
-@given(window=st.integers(1, 80), blocked=st.integers(1, 29))
-def test_optimal_unit_is_that_of_the_model(window, blocked):
+def as_good_as_that_of_the_model(window, blocked):
     """p_B in steps of 1/30. Of units that are equally good to 9 digits either may be found."""
     setting = {"blocking_prob": blocked / 30, "objective": "eq4"} | VI_D
     found = optimal_unit_packets(VI_D_RECORD, window, blocked, 30)
@@ -151,3 +159,49 @@ def test_optimal_unit_is_that_of_the_model(window, blocked):
     if found != best.k:
         delay_s = coding_unit.window_delay_s(found, window_packets=window, **setting)
         assert delay_s == pytest.approx(best.delay_s, rel=1e-9)
+
+
+@given(window=st.integers(1, 80), blocked=st.integers(1, 29))
+def test_optimal_unit_is_that_of_the_model(window, blocked):
+    as_good_as_that_of_the_model(window, blocked)
+
+
+@pytest.mark.parametrize("window", [1, 2, 5, 12])
+@pytest.mark.parametrize("blocked", [1, 6, 15, 29])
+def test_optimal_unit_of_a_small_window(window, blocked):
+    as_good_as_that_of_the_model(window, blocked)
+
+
+def test_with_all_paths_blocked_the_window_is_the_unit():
+    assert optimal_unit_packets(VI_D_RECORD, 7, 30, 30) == 7
+
+
+@pytest.mark.parametrize(
+    ("params", "most"),
+    [
+        ({"max_overhead": 0.5, "min_repair": 0}, 0.5 * (16 + 16)),
+        ({"max_overhead": 0.5, "min_repair": 3}, 3 * (16 + 16)),
+        ({"max_overhead": 0.3, "fixed_packets": 40}, 17),  # 0.3 (16 + 40), rounded up
+        ({"max_overhead": 0.5, "fixed_packets": 400}, 0.5 * (16 + 50)),
+        ({"max_overhead": 0.5, "resend_copies": 0.5}, 16 + 16 * 4),  # half of 8 with each of 16 retransmissions
+        ({"max_overhead": 0.0, "min_repair": 3, "resend_copies": 0.5}, 96 + 16 * 2),
+    ],
+)
+def test_most_packets_beyond_the_window(params, most):
+    """A window of 16 segments, flows of up to 50; a unit has at least one packet, and one had begun before."""
+    assert CodingParams(**params).most_repair_packets(16, largest_flow=50) == most
+
+
+def test_a_new_unit_keeps_nothing_of_what_was_there():
+    """Numbers, what it is counted with, and the chain of the connection's units."""
+    units = [record(records.UNIT, **dict.fromkeys(records.UNIT.names, 7)) for _ in range(2)]
+    counters = record(records.COUNTERS)
+    conn = record(records.CONNECTION, id=5, first_unit=NONE, last_unit=NONE)
+    assert [new_unit(conn, units, counters, first, now_ps=first + 1) for first in (20, 30)] == [0, 1]
+    for number, unit in enumerate(units):
+        first = 20 + 10 * number
+        named = {"conn": 5, "first": first, "sent_ps": first + 1, "decoded_ps": NONE, "next": [1, NONE][number]}
+        assert {name: getattr(unit, name) for name in records.UNIT.names} == dict.fromkeys(
+            records.UNIT.names, 0
+        ) | named
+    assert (conn.first_unit, conn.last_unit, conn.units, counters.units) == (0, 1, 2, 2)

@@ -3,7 +3,18 @@
 import pytest
 from scripted import MSS, US, Receiver, Sender
 
-from capsim.records import ACK, CLOSED, CONGESTION_EXPERIENCED, ECN_CAPABLE, ECN_ECHO, NONE, RETRANSMITTED
+from capsim.records import (
+    ACK,
+    CLOSED,
+    CONGESTION_EXPERIENCED,
+    DATA,
+    ECN_CAPABLE,
+    ECN_ECHO,
+    HANDSHAKE_ACK,
+    NONE,
+    RETRANSMITTED,
+    SYN,
+)
 
 # -- growth
 
@@ -32,6 +43,18 @@ def test_congestion_avoidance_adds_smss_squared_over_cwnd():
     assert sender.conn.cwnd_bytes == 10 * MSS + MSS // 10 + MSS * MSS // (10 * MSS + MSS // 10)
 
 
+def test_congestion_avoidance_by_acknowledged_bytes():
+    """RFC 5681, section 3.1: a segment more when a window has been acknowledged, 10, then 11; the rest counts."""
+    sender = Sender(initial_ssthresh_bytes=10 * MSS, count_acked_bytes=True)
+    windows = []
+    for ack in (9, 10, 20, 21, 31, 32, 35, 44):
+        sender.ack(ack)
+        windows.append(sender.cwnd)
+    assert windows == [10, 11, 11, 12, 12, 12, 13, 13]
+    sender.ack(46)
+    assert sender.cwnd == 14  # 46 - (10 + 11 + 12) is a window of 13
+
+
 def test_slow_start_ends_at_ssthresh():
     sender = Sender(initial_ssthresh_bytes=12 * MSS)
     sender.acks(1, 2)
@@ -41,13 +64,14 @@ def test_slow_start_ends_at_ssthresh():
 
 
 @pytest.mark.parametrize("name", ["ecmp", "sack", "dctcp"])
-def test_the_window_stays_at_the_receive_window(name):
+@pytest.mark.parametrize("window", [16, 40])
+def test_the_window_stays_at_the_receive_window(name, window):
     """300 acknowledgements without a loss: cwnd is the receive window, and no more than that is in flight."""
-    sender = Sender(name, n_segments=400, max_window_bytes=40 * MSS)
+    sender = Sender(name, n_segments=400, max_window_bytes=window * MSS)
     for ack in range(1, 301):
         sender.ack(ack)
-    assert sender.cwnd == 40
-    assert sender.conn.next_segment == 340
+    assert sender.cwnd == window
+    assert sender.conn.next_segment == 300 + window
 
 
 # -- limited transmit (RFC 3042)
@@ -101,6 +125,25 @@ def test_an_old_acknowledgement_changes_nothing():
 @pytest.mark.parametrize(("ecn", "flag"), [(False, 0), (True, ECN_CAPABLE)])
 def test_data_are_ecn_capable_when_asked(ecn, flag):
     assert {packet.flags & ECN_CAPABLE for packet in Sender(ecn=ecn).packets} == {flag}
+
+
+def test_packets_say_what_they_are():
+    """Of a long flow, which has the lower of two classes: SYN, the third packet of the handshake, data."""
+    sender = Sender("ecmp_pq", handshake=True, ecn=True, n_segments=1, last_bytes=900)
+    long = Sender("ecmp_pq", handshake=True, ecn=True)
+    for each in (sender, long):
+        each.syn_ack(at_us=100, rtt_us=100)
+    fields = ("kind", "segment", "ack", "unit", "flags", "bytes", "priority", "sent_ps")
+    found = [tuple(getattr(packet, name) for name in fields) for packet in (*sender.packets, *long.packets[:4])]
+    assert found == [
+        (SYN, 0, 0, NONE, 0, 40, 0, 0),
+        (HANDSHAKE_ACK, 0, 0, NONE, 0, 40, 0, 100 * US),
+        (DATA, 0, 0, NONE, ECN_CAPABLE, 940, 0, 100 * US),
+        (SYN, 0, 0, NONE, 0, 40, 1, 0),
+        (HANDSHAKE_ACK, 0, 0, NONE, 0, 40, 1, 100 * US),
+        (DATA, 0, 0, NONE, ECN_CAPABLE, 1500, 1, 100 * US),
+        (DATA, 1, 0, NONE, ECN_CAPABLE, 1500, 1, 100 * US),
+    ]
 
 
 def test_the_time_sent_is_that_of_each_sending():

@@ -179,8 +179,6 @@ def hear_acknowledgement(params: Any, conn: Any, segments: Any, packet: Any, now
 def _hear_new(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> None:
     sample_rtt(params, conn, packet, now_ps)
     acked = advance(params, conn, segments, packet.ack)
-    conn.high_sacked = max(conn.high_sacked, conn.una - 1)
-    conn.lost_below = max(conn.lost_below, conn.una)
     if not conn.in_recovery:
         grow(params, conn, acked)
     elif conn.una > conn.recover:
@@ -263,10 +261,8 @@ def _rescue(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> 
     if not params.rescue or conn.una - 1 <= conn.rescued:
         return 0
     segment = conn.next_segment - 1
-    while segment >= conn.una and _holds(conn, segments, segment, SACKED):
+    while _holds(conn, segments, segment, SACKED):  # ends at `una`, which is not SACKED
         segment -= 1
-    if segment < conn.una:
-        return 0
     conn.rescued = conn.recover
     conn.pipe_packets += 1
     return send_segment(params, conn, packet, segment, now_ps)

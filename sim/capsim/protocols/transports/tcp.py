@@ -135,7 +135,6 @@ def open_connection(params: Any, conn: Any, now_ps: int) -> int:
     conn.ssthresh_bytes = params.initial_ssthresh_bytes
     conn.recover = -2  # below HighACK, which is -1 at first: nothing has been recovered
     conn.timed_out = -1
-    conn.rescued = -2  # RescueRxt is undefined: below HighACK, which is -1 at first
     if params.initial_rtt_ps:
         take_sample(conn, params.initial_rtt_ps)
     set_rto(params, conn)
@@ -304,13 +303,13 @@ def expire_syn(params: Any, conn: Any, now_ps: int) -> None:
 
 
 @inlined
-def note_arrival(conn: Any, segments: Any, packet: Any) -> int:
-    """Enter a data packet at the receiver; return 1 if it is new."""
+def note_arrival(conn: Any, segments: Any, packet: Any) -> None:
+    """Enter a data packet at the receiver."""
     segment = packet.segment
     index = conn.ring + (segment & conn.ring_mask)
     if segment < conn.receive_next or segments[index] & RECEIVED:
         conn.duplicate_packets += 1
-        return 0
+        return
     if segment < conn.highest_received and not packet.flags & RETRANSMITTED:
         conn.reordered_packets += 1
     conn.highest_received = max(conn.highest_received, segment)
@@ -318,7 +317,6 @@ def note_arrival(conn: Any, segments: Any, packet: Any) -> int:
     while conn.receive_next < conn.n_segments and segments[conn.ring + (conn.receive_next & conn.ring_mask)] & RECEIVED:
         segments[conn.ring + (conn.receive_next & conn.ring_mask)] &= ~RECEIVED
         conn.receive_next += 1
-    return 1
 
 
 @inlined

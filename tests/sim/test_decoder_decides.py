@@ -1,0 +1,181 @@
+"""The receiver with an ACK at decoding, packet by packet: what is held, what goes up to TCP, what is counted."""
+
+import pytest
+from engine_setups import flow_list, params_of, record, setup_of
+from scripted import LEFT, MSS, PAIR, new_packet
+
+from capsim import records
+from capsim.protocols.coding.decoder import Release
+from capsim.records import CODED, DATA, NONE, RETRANSMITTED, SYN
+from capsim.registry import scheme
+from capsim.state import tables
+
+
+class Decoder:
+    """The receiving host of one flow of 12 segments; `handed` is what TCP got of the decoder, packet by packet."""
+
+    def __init__(self, *, window=12, **coding):
+        chosen = scheme("caps_decode").with_params(coding=coding, transport={"max_window_bytes": window * MSS})
+        made = tables(setup_of(PAIR, flow_list([(0, 1, 12 * MSS, 0.0)]), chosen))
+        self.coding, self.params, self.transport = chosen.coding, params_of(chosen.coding), chosen.transport
+        self.transport_params = params_of(chosen.transport)
+        self.conn = records.slotted(records.CONNECTION)(made.conns[0])
+        self.segments, self.units, self.handed = bytearray(len(made.segments)), [], []
+        self.now_ps = 0
+
+    def unit(self, first, k, n):
+        """Let the sender close a unit, and return it."""
+        made = record(records.UNIT, first=first, k=k, n=n, next=NONE, decoded_ps=NONE, sent_ps=100 + len(self.units))
+        if self.units:
+            self.units[-1].next = len(self.units)
+        if self.conn.first_unit == NONE:
+            self.conn.first_unit = len(self.units)
+        self.units.append(made)
+        return made
+
+    def coded(self, number):
+        """Take a coded packet; return the segments that go up to TCP."""
+        return self.take(kind=CODED, unit=number, segment=self.units[number].first)
+
+    def source(self, segment, *, flags=0):
+        """Take a packet in clear; return the segments that go up to TCP."""
+        return self.take(kind=DATA, unit=NONE, segment=segment, flags=flags)
+
+    def resent(self, segment):
+        return self.source(segment, flags=RETRANSMITTED)
+
+    def take(self, **fields):
+        """Take a packet; return the segments that go up to TCP."""
+        self.now_ps += 1000
+        packet, before = new_packet(bytes=MSS + 40, sent_ps=self.now_ps - 500, **fields), len(self.handed)
+        if self.coding.collect(self.params, self.conn, self.segments, self.units, packet, self.now_ps):
+            self._up(packet)
+        packet = new_packet(**LEFT)
+        while self.coding.release(self.params, self.conn, self.segments, self.units, packet, self.now_ps):
+            self._up(packet)
+            packet = new_packet(**LEFT)
+        return [segment for segment, _ in self.handed[before:]]
+
+    def _up(self, packet):
+        names = ("kind", "flags", "bytes", "priority", "ack", "unit", "sent_ps")
+        self.handed.append((packet.segment, tuple(getattr(packet, name) for name in names)))
+        self.transport.receive(self.transport_params, self.conn, self.segments, packet, self.now_ps)
+
+    @property
+    def counts(self):
+        """Return units decoded, units stalled, late packets."""
+        return self.conn.units_decoded, self.conn.units_stalled, self.conn.late_packets
+
+
+@pytest.mark.parametrize(
+    ("release", "second", "first"), [(Release.IN_ORDER, [], [0, 1, 2, 3, 4]), (Release.DECODED, [3, 4], [0, 1, 2])]
+)
+def test_a_later_unit_decodes_first(release, second, first):
+    decoder = Decoder(release=release)
+    one, two = decoder.unit(0, 3, 4), decoder.unit(3, 2, 2)
+    assert [decoder.coded(1), decoder.coded(1)] == [[], second]
+    assert [decoder.coded(0) for _ in range(4)] == [[], [], first, []]
+    assert (one.decoded_ps, two.decoded_ps, one.arrived, two.arrived) == (5000, 2000, 3, 2)
+    assert decoder.counts == (2, 0, 1)
+
+
+def test_what_tcp_gets_of_a_unit():
+    """Source packets of one MSS, sent when the unit was, which are no retransmissions."""
+    decoder = Decoder()
+    decoder.conn.priority = 1
+    decoder.unit(0, 1, 1), decoder.unit(1, 2, 2)
+    assert [decoder.coded(0), decoder.coded(1), decoder.coded(1)] == [[0], [], [1, 2]]
+    sources = [(DATA, 0, MSS, 1, 0, unit, 100 + unit) for unit in (0, 1, 1)]
+    assert decoder.handed == list(enumerate(sources))
+
+
+def test_a_retransmission_counts_for_its_unit():
+    """Two of three have come; 4 belongs to the second unit, 1 completes the first. Then every packet of it is late."""
+    decoder = Decoder()
+    one, two = decoder.unit(0, 3, 4), decoder.unit(3, 2, 3)
+    assert [decoder.coded(0), decoder.coded(0), decoder.resent(4)] == [[], [], [4]]
+    assert (one.arrived, one.stalled, two.arrived, two.stalled) == (2, 0, 1, 1)
+    assert decoder.resent(3) == [3]  # completes the second, which waits for the first
+    assert decoder.counts == (1, 1, 0)
+    assert decoder.resent(1) == [1, 0, 2]
+    assert (one.arrived, one.stalled, one.decoded_ps) == (3, 1, 5000)
+    assert decoder.counts == (2, 2, 0)
+    assert [decoder.coded(0), decoder.resent(2)] == [[], [2]]
+    assert (one.arrived, decoder.counts) == (3, (2, 2, 1))
+
+
+SYSTEMATIC = {"systematic": True}
+
+
+def test_sources_that_came_before_their_unit_was_closed_count():
+    """1 of 0-3 is missing: 2 and 3 wait, and the first repair packet decodes."""
+    decoder = Decoder(**SYSTEMATIC)
+    assert [decoder.source(segment) for segment in (0, 2, 3)] == [[0], [], []]
+    unit = decoder.unit(0, 4, 6)
+    assert decoder.coded(0) == [1, 2, 3]
+    assert (unit.arrived, unit.decoded_ps, decoder.counts) == (4, 4000, (1, 0, 0))
+    assert [decoder.coded(0), decoder.source(1)] == [[], []]
+    assert decoder.counts == (1, 0, 2)
+
+
+def test_only_sources_of_the_unit_count():
+    """Of the unit 4-7 only 5 has come; 8 is of the next. It takes three repair packets."""
+    decoder = Decoder(**SYSTEMATIC)
+    assert [decoder.source(segment) for segment in (0, 1, 2, 3, 5, 8)] == [[0], [1], [2], [3], [], []]
+    unit = decoder.unit(4, 4, 8)
+    assert [decoder.coded(0) for _ in range(3)] == [[], [], [4, 5, 6, 7, 8]]
+    assert unit.arrived == 4
+
+
+def test_a_unit_complete_before_it_was_closed_is_decoded():
+    decoder = Decoder(**SYSTEMATIC)
+    assert [decoder.source(segment) for segment in (0, 1)] == [[0], [1]]
+    one = decoder.unit(0, 2, 2)
+    assert decoder.source(2) == [2]
+    assert (one.arrived, one.decoded_ps, decoder.counts) == (2, 3000, (1, 0, 0))
+
+
+def test_a_retransmission_frees_what_was_held_behind_the_gap():
+    """They go up as what came with it: time and flag of the retransmission, so that nobody measures an RTT."""
+    decoder = Decoder(**SYSTEMATIC)
+    assert [decoder.source(0), decoder.source(2), decoder.source(3), decoder.resent(1)] == [[0], [], [], [1, 2, 3]]
+    assert [found[1] for _, found in decoder.handed] == [0, *3 * [RETRANSMITTED]]
+    assert [found[6] for _, found in decoder.handed] == [500, *3 * [3500]]
+
+
+def test_flags_of_a_receive_window_used_again():
+    """Four flags for a window of four: that 2 was held says nothing about 6."""
+    decoder = Decoder(window=4, **SYSTEMATIC)
+    assert [decoder.source(segment) for segment in (0, 2, 3)] == [[0], [], []]
+    assert decoder.resent(1) == [1, 2, 3]
+    assert [decoder.source(segment) for segment in (4, 5, 7)] == [[4], [5], []]
+    assert decoder.resent(6) == [6, 7]
+
+
+def test_what_was_decoded_is_held_no_more():
+    decoder = Decoder(window=4, **SYSTEMATIC)
+    decoder.unit(0, 4, 5)
+    assert [decoder.source(segment) for segment in (0, 2, 3)] == [[0], [], []]
+    assert decoder.coded(0) == [1, 2, 3]
+    assert [decoder.source(segment) for segment in (4, 5, 7)] == [[4], [5], []]
+
+
+def test_sources_beyond_the_coded_part_go_up_at_once():
+    """The first three segments are coded: 2 waits for 1, 3 does not, and no repair packet could help it."""
+    decoder = Decoder(coded_packets=3, **SYSTEMATIC)
+    assert [decoder.source(segment) for segment in (0, 2, 3)] == [[0], [], [3]]
+    assert decoder.source(1) == [1, 2]
+
+
+def test_as_decoded_sources_go_up_as_they_come():
+    decoder = Decoder(release=Release.DECODED, **SYSTEMATIC)
+    unit = decoder.unit(0, 3, 4)
+    assert [decoder.source(0), decoder.source(2), decoder.coded(0)] == [[0], [2], [1]]
+    assert (unit.arrived, decoder.counts) == (3, (1, 0, 0))
+
+
+@pytest.mark.parametrize("name", ["packet", "decoded"])
+def test_a_syn_passes_by_the_decoder(name):
+    decoder = Decoder(ack=name)
+    assert decoder.take(kind=SYN, unit=NONE, segment=0) == [0]
+    assert decoder.counts == (0, 0, 0)
