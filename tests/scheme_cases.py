@@ -169,7 +169,7 @@ def incast(column, scheme, samples):
 
 
 def of_incast(column, scheme, sample, better, worse, senders):
-    """A scheme better or worse than the others at 256 and at 100 packets, and the contrary beyond a range of senders."""
+    """A scheme better or worse than the others with both buffers, and the contrary beyond a range of senders."""
 
     def at(value, half=0.01, *, small=None):
         inside = {256: sample(value, half), 100: sample(small or value, half)}

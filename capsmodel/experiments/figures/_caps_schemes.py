@@ -120,7 +120,7 @@ def of_points(claim: Claim, found: Compared, word: VerdictWord, reason: str, mis
     shown, interval = ((first.value,), (first.low, first.high)) if not others else ((min(values), max(values)), ())
     sample = f"{min(one.samples for one in found.values())} runs"
     if missing:
-        sample += f" without {' and '.join(missing)}, not simulated,"
+        sample += f" without {' and '.join(name.capitalize() for name in missing)}, not simulated,"
     return of_sample(Verdict(claim.id, shown, word, reason, interval), sample)
 
 

@@ -62,18 +62,20 @@ def _comparison(column: str) -> tuple[Callable[..., shared.Compared], str, float
     return (shared.differences, "minus", 0) if column in COUNTED else (shared.ratios, "over", 1)
 
 
-def _over_baselines(claim: Claim, runs: shared.Runs, column: str, *, size: float | None = None) -> Verdict:
+def _over_baselines(
+    claim: Claim, runs: shared.Runs, column: str, *, at: str, brief: bool = False, size: float | None = None
+) -> Verdict:
     """Judge an order; priority with one buffer for all counts for the direction."""
     compare, word, even = _comparison(column)
     subject, baselines = claim.subject_scheme.lower(), shared.named(claim.baseline_scheme)
     found = compare(runs, subject, baselines)
     other = compare(runs, SHARED_BUFFER.get(subject, subject), [SHARED_BUFFER.get(name, name) for name in baselines])
-    reason = f"{subject}, at {', '.join(runs)}, {word} {shared.told(found)}"
+    reason = f"{subject}, {at}, {word} {shared.told(found, brief=brief)}"
     if other.keys() - found.keys() or subject in SHARED_BUFFER:
         reason += f"; priority with one buffer for all: {word} {shared.told(other, brief=True)}"
-    for reading in shared.READINGS if subject == "caps" and len(runs) < len(QUANTILES) else ():
+    for reading in shared.READINGS if subject == "caps" else ():
         reason += f"; {reading}: {word} {shared.told(compare(runs, reading, baselines), brief=True)}"
-    beside = {(f"{name}, one buffer", at): one for (name, at), one in other.items()}
+    beside = {(f"{name}, one buffer", place): one for (name, place), one in other.items()}
     return shared.judge_order(claim, found, even=even, size=size, beside=beside, reason=reason)
 
 
@@ -83,7 +85,8 @@ def _runs(frame: DataFrame, claim: Claim) -> shared.Runs:
 
 def judge_order(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge whether a scheme has more, or less, than each other one at each number of short flows."""
-    return _over_baselines(claim, _runs(frame, claim), COLUMNS[claim.metric])
+    runs = _runs(frame, claim)
+    return _over_baselines(claim, runs, COLUMNS[claim.metric], at=f"{', '.join(runs)} short flows")
 
 
 def judge_law(claim: Claim, frame: DataFrame) -> Verdict:
@@ -93,7 +96,8 @@ def judge_law(claim: Claim, frame: DataFrame) -> Verdict:
         f"{pct}%": rows.pivot(index="seed", columns="scheme", values=column)
         for pct, column in zip(FCT_QUANTILES_PCT, QUANTILES, strict=True)
     }
-    return _over_baselines(claim, by_quantile, "mean_fct_s", size=MUCH[0])
+    at = f"{len(QUANTILES)} quantiles at {CDF_FLOWS} short flows"
+    return _over_baselines(claim, by_quantile, "mean_fct_s", at=at, brief=True, size=MUCH[0])
 
 
 def judge_rise(claim: Claim, frame: DataFrame) -> Verdict:
@@ -102,7 +106,9 @@ def judge_rise(claim: Claim, frame: DataFrame) -> Verdict:
     rising = {name: shared.rises(runs, name) for name in SCHEMES}
     found = {(name, "all"): last for name, (_, last) in rising.items()}
     word = verdict_word(one for one, _ in rising.values())
-    return shared.of_points(claim, found, word, f"{', '.join(runs)} flows, last minus first: {shared.told(found)}")
+    return shared.of_points(
+        claim, found, word, f"{', '.join(runs)} short flows, last minus first: {shared.told(found)}"
+    )
 
 
 def _shares(claim: Claim, frame: DataFrame) -> shared.Compared:
@@ -128,7 +134,7 @@ def judge_closeness(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge whether a scheme is close to another one at each number of short flows."""
     runs = _runs(frame, claim)
     found = shared.ratios(runs, claim.subject_scheme.lower(), shared.named(claim.baseline_scheme))
-    return shared.judge_closeness(claim, found, f"at {', '.join(runs)}, over {shared.told(found)}")
+    return shared.judge_closeness(claim, found, f"{', '.join(runs)} short flows, over {shared.told(found)}")
 
 
 JUDGES: dict[str, Callable[[Claim, DataFrame], Verdict]] = {
