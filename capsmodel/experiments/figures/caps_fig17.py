@@ -157,13 +157,14 @@ def _by_reading(axes: "Axes", frame: DataFrame) -> None:
 def draw(frame: DataFrame) -> "Figure":
     """Draw completion times and throughput over load, and the ratio to RPS of each reading of CAPS."""
     figure, (left, middle, right) = drawing.panels("CAPS Fig. 17: leaf-spine, 36 hosts and 12 uplinks a leaf", 3)
+    figure.set_figheight(7.6)
     web = frame[frame["form"] == WEB]
     shared.over_sweep(left, web, "mean_fct_s", 1e3, sweep="load", schemes=SCHEMES[:6])
     shared.over_sweep(middle, web, "throughput_bps", 1e-6, sweep="load", schemes=SCHEMES[:6])
     _by_reading(right, frame)
     low_pct, high_pct = drawing.claimed("caps-f17a-rps")
     drawing.paper_band(right, 1 - high_pct / 100, 1 - low_pct / 100, "paper, web search")
-    left.set(xlabel="load", ylabel="mean completion time of short flows, ms", yscale="log")
-    middle.set(xlabel="load", ylabel="mean throughput of long flows, Mbit/s", ylim=(0, None))
-    right.set(xlabel="reading of CAPS", ylabel="mean completion time over that of RPS", yscale="log")
+    left.set(xlabel="load", ylabel="mean FCT of short flows, ms", yscale="log")
+    middle.set(xlabel="load", ylabel="throughput of long flows, Mbit/s", ylim=(0, None))
+    right.set(xlabel="reading of CAPS", ylabel="mean FCT over that of RPS", yscale="log")
     return drawing.finish(figure, [left, middle, right], tuple(JUDGES))

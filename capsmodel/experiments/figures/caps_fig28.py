@@ -151,6 +151,7 @@ JUDGES: dict[str, Callable[[Claim, DataFrame], Verdict]] = {
 def draw(frame: DataFrame) -> "Figure":
     """Draw completion times, losses and throughput of long flows over the number of short ones."""
     figure, panels = drawing.panels("CAPS Fig. 28 and 29(b): three long flows on 12 paths", 3)
+    figure.set_figheight(6.4)
     for axes, column, scale in zip(
         panels, ("mean_fct_s", "lost_ratio", "throughput_bps"), (1e3, 100, 1e-6), strict=True
     ):
@@ -159,8 +160,8 @@ def draw(frame: DataFrame) -> "Figure":
         shared.over_sweep(axes, frame, column, scale, sweep="flows", schemes=one_buffer, style="o:")
         axes.set(xlabel="short flows")
     left, middle, right = panels
-    drawing.paper_arrow(left, (0.3, 0.9), (0.3, 0.6), "paper: CAPS below all others")
-    left.set(ylabel="mean completion time of short flows, ms", yscale="log")
+    drawing.paper_arrow(left, (0.4, 0.2), (0.4, 0.04), "paper: CAPS below all others")
+    left.set(ylabel="mean FCT of short flows, ms", yscale="log")
     middle.set(ylabel="lost packets of short flows, %", ylim=(0, None))
-    right.set(ylabel="mean throughput of long flows, Mbit/s", ylim=(0, None))
+    right.set(ylabel="throughput of long flows, Mbit/s", ylim=(0, None))
     return drawing.finish(figure, panels, tuple(JUDGES))
