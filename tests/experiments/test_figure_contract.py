@@ -25,8 +25,8 @@ CLOSED_FORM = [
     *(f"repflow-fig{number}" for number in (4, 5, 6, 7)),
 ]
 SUFFIXES = ("_s", "_bytes", "_bps", "_packets", "_paths", "_prob", "_ratio", "_pct")
-# Words of the glossary that are their own unit, and columns of text.
-WORDS = {"k", "r", "load", "slowdown", "scheme", "form", "seed", "part"}
+# Words of the glossary that are their own unit, counts, and columns of text.
+WORDS = {"k", "r", "load", "slowdown", "flows", "timeouts", "winner_timeouts", "scheme", "form", "seed", "part"}
 PAPERS = {"caps", "mmptcp", "repflow", "cdcps", "dc2mtcp"}
 
 

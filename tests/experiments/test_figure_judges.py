@@ -6,6 +6,7 @@ A sample is written (mean, half): runs whose mean has just that 95% interval.
 import numpy as np
 import pandas as pd
 import pytest
+import scheme_cases
 from scipy import stats
 
 from capsmodel._paper_index import read_claims
@@ -344,10 +345,12 @@ CASES = {
     ],
     "repflow-t1-50m": over_half("mean_fct_s"),
     "repflow-t1-50t": over_half("p99_fct_s"),
+    **scheme_cases.CASES,
 }
 
-# What these judge has no noise: counts of paths and rows, and what is an input.
+# What these judge has no noise: counts of paths and rows, what never happens, and what is an input.
 EXACT = {"caps-f4a-onoff", "caps-f4a-exist", "caps-f4b-pb", "dc2mtcp-s5-pda", "dc2mtcp-s1-eps"}
+EXACT |= {"caps-f28b-ecmp", "caps-f28b-ecmp_pq"}
 
 
 def test_every_judge_is_tested_and_every_noisy_one_with_too_few_runs():

@@ -1,0 +1,346 @@
+"""Made-up tables for the judges that hold schemes against each other (CAPS Fig. 17, 26, 28), with the word expected.
+
+All schemes have the same values but those named: a sample (mean, half) are runs whose mean has just that 95% interval,
+of the logarithm where a ratio is judged.
+"""
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from capsmodel.experiments.figures import _caps_schemes, caps_fig17, caps_fig26, caps_fig28
+
+RUNS = 10
+REPRODUCED, DIFFERS, REFUTED, OPEN = "reproduced", "differs in size", "refuted", "open"
+WEB = [{"form": caps_fig17.WEB, "load": load} for load in (0.3, 0.6, 0.8)]
+DATA = [{"form": caps_fig17.DATA, "load": 0.6}]
+SENDERS = [{"buffer_packets": packets, "flows": flows} for packets in (256, 100) for flows in (20, 60, 100, 140, 180)]
+BESIDE = [{"flows": flows} for flows in (20, 60, 120, 180)]
+ONE_BUFFER = tuple(caps_fig28.SHARED_BUFFER.values())
+
+
+def runs(mean, half):
+    """Runs whose mean has the 95% interval mean - half to mean + half."""
+    step = half * (RUNS - 1) ** 0.5 / stats.t.ppf(0.975, RUNS - 1)
+    return mean + step * np.array([1, -1] * (RUNS // 2))
+
+
+def in_turn(means, half):
+    """Samples of which the first has its large runs where the others have their small ones."""
+    first, *others = (runs(mean, half) for mean in means)
+    return [np.roll(first, 1), *others]
+
+
+def times(ratio, half=0.01):
+    """Runs whose geometric mean is a ratio, with an interval of so much in the logarithm."""
+    return np.exp(runs(np.log(ratio), half))
+
+
+def table(places, columns, schemes, samples):
+    """Rows of all schemes, seeds and places, 1 but for samples by (scheme, column), one for each place."""
+    rows = [
+        place
+        | {"scheme": scheme, "seed": seed}
+        | {column: samples[scheme, column][at][seed] if (scheme, column) in samples else 1.0 for column in columns}
+        for at, place in enumerate(places)
+        for scheme in schemes
+        for seed in range(RUNS)
+    ]
+    return pd.DataFrame(rows)
+
+
+def leaf_spine(column, *, extra=(), **samples):
+    """Table of Fig. 17: for each scheme named a sample for the three loads of web search and one for data mining."""
+    schemes = (*caps_fig17.SCHEMES, *_caps_schemes.READINGS, *extra)
+    return table(WEB + DATA, caps_fig17.COLUMNS.values(), schemes, {(name, column): x for name, x in samples.items()})
+
+
+def everywhere(column, name, *ratios, half=0.01, **more):
+    """Table of Fig. 17 with these ratios of a scheme over all others, place by place; the last one repeats."""
+    four = (*ratios, *(4 - len(ratios)) * ratios[-1:])
+    return leaf_spine(column, **{name: [times(ratio, half) for ratio in four]}, **more)
+
+
+def reductions(baseline, low, high):
+    """CAPS below a baseline by what a claim prints from `low` to `high` percent, met within 5% of each end."""
+
+    def lower_by(*percents, half=0.001):
+        return everywhere("mean_fct_s", baseline, *(1 / (1 - percent / 100) for percent in percents), half=half)
+
+    return [
+        (lower_by((low + high) / 2), REPRODUCED),
+        (lower_by(0.95 * low + 0.1, (low + high) / 2, 1.05 * high - 0.1), REPRODUCED),
+        (lower_by(0.95 * low - 0.1, low, low), DIFFERS),
+        (lower_by(low, low, 1.05 * high + 0.1), DIFFERS),
+        (lower_by(0.95 * low, low, low), OPEN),
+        (lower_by(low, half=0.5), OPEN),
+        (lower_by(-5), REFUTED),
+        (lower_by(-5, -5, 5), DIFFERS),
+        (lower_by(-5, -5, 0, half=0.01), OPEN),
+    ]
+
+
+def headline():
+    def lower_by(**samples):
+        fcts = {name: [times(1 / (1 - one / 100), 0.001) for one in percents] for name, percents in samples.items()}
+        return leaf_spine("mean_fct_s", **fcts)
+
+    inside = (29, 50, 73, 50)
+    return [
+        (lower_by(ecmp=inside, rps=inside, repflow=inside), OPEN),  # Presto
+        (lower_by(ecmp=inside, rps=(28, 50, 50, 50), repflow=inside), DIFFERS),
+        (lower_by(ecmp=inside, rps=(50, 50, 50, 74), repflow=inside), DIFFERS),
+        (lower_by(ecmp=(-5,) * 4, rps=(-5,) * 4, repflow=(-5,) * 4), OPEN),
+    ]
+
+
+def best(column):
+    """CAPS below all baselines: nothing but a failure decides it while Presto is missing."""
+    return [
+        (everywhere(column, "caps", 0.9), OPEN),
+        (everywhere(column, "caps", 0.9, rps=4 * [times(0.8)]), DIFFERS),
+        (everywhere(column, "caps", 0.9, rps=4 * [times(0.9, 0.2)]), OPEN),
+        (everywhere(column, "caps", 1.1), OPEN),
+    ]
+
+
+def lower(column, name, extra):
+    other = {"extra": (extra,), extra: [times(0.5)] * 4}
+    return [
+        (everywhere(column, name, 0.98), REPRODUCED),
+        (everywhere(column, name, 1.02), REFUTED),
+        (everywhere(column, name, 1.02, **other), DIFFERS),
+        (everywhere(column, name, 0.98, **other), REPRODUCED),
+        (everywhere(column, name, 1, half=0.1), OPEN),
+    ]
+
+
+def highest():
+    column = "throughput_bps"
+    return [
+        (everywhere(column, "rps", 1.05), OPEN),  # Freeway, Presto
+        (everywhere(column, "rps", 1.05, ecmp=4 * [times(1.2)]), DIFFERS),
+        (everywhere(column, "rps", 0.9), OPEN),
+    ]
+
+
+def well_above():
+    column = "throughput_bps"
+    return [
+        (everywhere(column, "caps", 1.15), OPEN),  # Freeway
+        (everywhere(column, "caps", 1.05), DIFFERS),
+        (everywhere(column, "caps", 0.95), OPEN),
+    ]
+
+
+def close(column):
+    return [
+        (everywhere(column, "caps_dark", 0.92), REPRODUCED),
+        (everywhere(column, "caps_dark", 1.08), REPRODUCED),
+        (everywhere(column, "caps_dark", 1.13), REFUTED),
+        (everywhere(column, "caps_dark", 0.88), REFUTED),
+        (everywhere(column, "caps_dark", 1, half=0.2), OPEN),
+    ]
+
+
+def some_loads(column):
+    """What differs from load to load, which is web search alone."""
+    return [(everywhere(column, "caps_dark", 1.13, 1, 1), DIFFERS), (everywhere(column, "caps_dark", 1.1, 1, 1), OPEN)]
+
+
+def workloads():
+    def faster(*ratios, half=0.01):
+        samples = zip(caps_fig17.SCHEMES, ratios, strict=True)
+        same = 3 * [np.full(RUNS, 1.0)]
+        return leaf_spine("mean_fct_s", **{name: [*same, times(ratio, half)] for name, ratio in samples})
+
+    count = len(caps_fig17.SCHEMES)
+    return [
+        (faster(*count * [0.9]), OPEN),  # Presto, Freeway
+        (faster(*(count - 1) * [0.9], 1.1), DIFFERS),
+        (faster(*count * [0.9], half=0.2), OPEN),
+        (faster(*count * [1.1]), OPEN),
+    ]
+
+
+def incast(column, scheme, samples):
+    columns = (*caps_fig26.COLUMNS.values(), "repair_ratio", "lost_ratio")
+    return table(SENDERS, columns, (*caps_fig26.SCHEMES, *_caps_schemes.READINGS), {(scheme, column): samples})
+
+
+def of_incast(column, scheme, sample, better, worse, senders):
+    """A scheme better or worse than the others with both buffers, and the contrary beyond a range of senders."""
+
+    def at(value, half=0.01, *, small=None):
+        inside = {256: sample(value, half), 100: sample(small or value, half)}
+        outside = sample(worse if value == better else better, half)
+        counts = [senders[0] <= place["flows"] <= senders[1] for place in SENDERS]
+        samples = [
+            inside[place["buffer_packets"]] if counted else outside
+            for place, counted in zip(SENDERS, counts, strict=True)
+        ]
+        return incast(column, scheme, samples)
+
+    return [
+        (at(better), REPRODUCED),
+        (at(worse), REFUTED),
+        (at(worse, small=better), DIFFERS),
+        (at(better, small=worse), REPRODUCED),
+        (at(1.0, 0.1), OPEN),
+    ]
+
+
+def redundancy():
+    def rising(*values, half=0.01):
+        return incast("repair_ratio", "caps", 2 * in_turn(values, half))
+
+    return [
+        (rising(0.1, 0.2, 0.3, 0.4, 0.5), REPRODUCED),
+        (rising(0.5, 0.4, 0.3, 0.2, 0.1), REFUTED),
+        (rising(0.2, 0.5, 0.4, 0.3, 0.21, half=0.001), REFUTED),  # the ends rise, the trend falls
+        (rising(0.1, 0.2, 0.3, 0.4, 0.5, half=0.5), OPEN),
+        (incast("repair_ratio", "caps", [runs(one, 0.001) for one in (5, 4, 3, 2, 1, 1, 2, 3, 4, 5)]), DIFFERS),
+    ]
+
+
+def small_buffers():
+    def lost(small, half=0.01, **more):
+        columns = (*caps_fig26.COLUMNS.values(), "repair_ratio", "lost_ratio")
+        values = {name: small for name in caps_fig26.SCHEMES} | more
+        samples = {
+            (name, "lost_ratio"): [runs(0.2 if place["buffer_packets"] == 256 else value, half) for place in SENDERS]
+            for name, value in values.items()
+        }
+        # Rolled, so that the runs with both buffers are not alike.
+        for key, them in samples.items():
+            samples[key] = [one if at < 5 else np.roll(one, 1) for at, one in enumerate(them)]
+        return table(SENDERS, columns, (*caps_fig26.SCHEMES, *_caps_schemes.READINGS), samples)
+
+    return [
+        (lost(0.3), REPRODUCED),
+        (lost(0.3, rps=0.1), DIFFERS),
+        (lost(0.1), REFUTED),
+        (lost(0.2), OPEN),
+    ]
+
+
+def beside(column, samples):
+    columns = (*caps_fig28.COLUMNS.values(), *caps_fig28.QUANTILES)
+    schemes = (*caps_fig28.SCHEMES, *ONE_BUFFER, *_caps_schemes.READINGS)
+    names = caps_fig28.QUANTILES if column == "quantiles" else [column]
+    found = {(scheme, name): [sample] * len(BESIDE) for scheme, sample in samples.items() for name in names}
+    return table(BESIDE, columns, schemes, found)
+
+
+def of_priority(column, scheme, sample, better, worse):
+    """A scheme that is better or worse than the others; under the other rule for buffers too."""
+    shared = caps_fig28.SHARED_BUFFER.get(scheme)
+
+    def at(value, half, other):
+        samples = {scheme: sample(value, half)} | ({shared: sample(other, 0.01)} if shared else {})
+        return beside(column, samples)
+
+    found = [
+        (at(better, 0.01, better), REPRODUCED),
+        (at(worse, 0.01, worse), REFUTED),
+        (at(1.0, 0.1, 1.0), OPEN),
+    ]
+    return [*found, (at(worse, 0.01, better), DIFFERS), (at(better, 0.01, worse), REPRODUCED)] if shared else found
+
+
+def among_priority(column, scheme, sample, better, worse):
+    """The same where others have two rules for buffers: better than all but one of them is not all."""
+    one = {scheme: sample(better, 0.01), "rps_pq": sample(2 * better - 1, 0.01)}
+    return [*of_priority(column, scheme, sample, better, worse), (beside(column, one), DIFFERS)]
+
+
+def losses():
+    def rising(*values, scheme="caps", half=0.001):
+        flat = {name: [runs(0.01 * at, 0.001) for at in range(1, 5)] for name in caps_fig28.SCHEMES}
+        found = flat | {scheme: in_turn(values, half)}
+        columns = (*caps_fig28.COLUMNS.values(), *caps_fig28.QUANTILES)
+        return table(BESIDE, columns, caps_fig28.SCHEMES, {(name, "lost_ratio"): x for name, x in found.items()})
+
+    def all_falling():
+        columns = (*caps_fig28.COLUMNS.values(), *caps_fig28.QUANTILES)
+        down = [runs(0.01 * at, 0.001) for at in range(4, 0, -1)]
+        return table(BESIDE, columns, caps_fig28.SCHEMES, {(one, "lost_ratio"): down for one in caps_fig28.SCHEMES})
+
+    return [
+        (rising(0.1, 0.2, 0.3, 0.4), REPRODUCED),
+        (rising(0.4, 0.3, 0.2, 0.1), DIFFERS),
+        (rising(0.1, 0.2, 0.3, 0.4, half=0.4), OPEN),
+        (all_falling(), REFUTED),
+    ]
+
+
+def shares(scheme, *cases):
+    return [(beside("reordered_ratio", {scheme: runs(*sample)}), word) for sample, word in cases]
+
+
+def quantiles():
+    return [
+        (beside("quantiles", {"caps": times(0.48)}), REPRODUCED),
+        (beside("quantiles", {"caps": times(0.52)}), DIFFERS),
+        (beside("quantiles", {"caps": times(0.5)}), OPEN),
+        (beside("quantiles", {"caps": times(1.1)}), REFUTED),
+        (beside("quantiles", {"caps": times(0.48), "rps_pq": times(0.4)}), DIFFERS),
+    ]
+
+
+def near(scheme):
+    return [
+        (beside("throughput_bps", {scheme: times(0.92)}), REPRODUCED),
+        (beside("throughput_bps", {scheme: times(1.13)}), REFUTED),
+        (beside("throughput_bps", {scheme: times(1.1)}), OPEN),
+    ]
+
+
+FCT, TAIL, LONG = "mean_fct_s", "p99_fct_s", "throughput_bps"
+UP_TO, BEYOND, ALL = (20, 100), (140, 180), (20, 180)
+
+
+CASES = {
+    "caps-abs-afct": headline(),
+    "caps-f17a-ecmp": reductions("ecmp", 60, 70),
+    "caps-f17a-rps": reductions("rps", 50, 60),
+    "caps-f17a-repflow": reductions("repflow", 40, 50),
+    **{f"caps-f17{panel}-best": best(column) for panel, column in zip("abde", 2 * (FCT, TAIL), strict=True)},
+    **{
+        f"caps-f17{panel}-{name.replace('_', '')}": lower(column, name, f"{name}, tail drop")
+        for panel, column in zip("abcdef", 2 * (FCT, TAIL, LONG), strict=True)
+        for name in ("ecmp_pq", "rps_pq")
+    },
+    **{f"caps-f17{panel}-rps": highest() for panel in "cf"},
+    **{f"caps-f17{panel}-caps": well_above() for panel in "cf"},
+    **{
+        f"caps-f17{panel}-dark": close(column) + (some_loads(column) if panel in "abc" else [])
+        for panel, column in zip("abcdef", 2 * (FCT, TAIL, LONG), strict=True)
+    },
+    "caps-f17-dm-ws": workloads(),
+    "caps-f26a-n": redundancy(),
+    "caps-f26c-caps": of_incast("timeouts", "caps", runs, 0.9, 1.1, UP_TO),
+    "caps-f26c-caps2": of_incast("timeouts", "caps", runs, 1.1, 0.9, BEYOND),
+    "caps-f26c-repflow": of_incast("timeouts", "repflow", runs, 1.1, 0.9, ALL),
+    "caps-f26c-rps": of_incast("timeouts", "rps", runs, 1.1, 0.9, ALL),
+    "caps-f26-buffer": small_buffers(),
+    "caps-f26d": of_incast("goodput_bps", "caps", times, 1.1, 0.9, ALL),
+    "caps-f26e": of_incast("mean_fct_s", "caps", times, 0.9, 1.1, UP_TO),
+    "caps-f26e2": of_incast("mean_fct_s", "caps", times, 1.1, 0.9, BEYOND),
+    "caps-f28a-n": losses(),
+    "caps-f28a-ecmp": of_priority("lost_ratio", "ecmp_pq", runs, 0.9, 1.1),
+    "caps-f28a-rps": of_priority("lost_ratio", "rps_pq", runs, 0.9, 1.1),
+    "caps-f28b-rps": among_priority("reordered_ratio", "rps", runs, 1.1, 0.9),
+    "caps-f28b-ecmp": shares("ecmp", ((0, 0), REPRODUCED), ((0.001, 0), REFUTED)),
+    "caps-f28b-ecmp_pq": shares("ecmp_pq", ((0, 0), REPRODUCED), ((0.001, 0), REFUTED)),
+    "caps-f28b-rps_pq": shares("rps_pq", ((0.1, 0.09), REPRODUCED), ((0.1, 0.11), OPEN), ((0, 0), REFUTED)),
+    "caps-f28b-caps": shares("caps", ((0.1, 0.09), REPRODUCED), ((0.1, 0.11), OPEN), ((0, 0), REFUTED)),
+    "caps-f28c-ecmp": of_priority("mean_fct_s", "ecmp_pq", times, 0.9, 1.1),
+    "caps-f28c-rps": of_priority("mean_fct_s", "rps_pq", times, 0.9, 1.1),
+    "caps-f28c-caps": among_priority("mean_fct_s", "caps", times, 0.9, 1.1),
+    "caps-f28d": quantiles(),
+    "caps-f29b-ecmp": of_priority(LONG, "ecmp_pq", times, 0.9, 1.1),
+    "caps-f29b-rps": of_priority(LONG, "rps_pq", times, 0.9, 1.1),
+    "caps-f29b-worst": of_priority(LONG, "ecmp_pq", times, 0.9, 1.1),
+    "caps-f29b-caps": near("caps"),
+}
