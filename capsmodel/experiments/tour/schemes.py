@@ -58,8 +58,8 @@ def _finding(compared: Compared) -> str:
         f"Short flows finish soonest on average under {best}. CAPS needs {caps['ratio']:.2f} ± "
         f"{caps['ratio_half_width']:.2f} of the time that {compared.schemes[0]} needs on the same flows. Here it "
         "acknowledges each packet, as its measurement of blocked packets needs; the other reading of the paper, in "
-        "which a unit is acknowledged when it decodes, is the scheme caps_decode. A mean hangs on the flows that had to "
-        "wait for a timeout: their share, and the mean of the others, stand beside it."
+        "which a unit is acknowledged when it decodes, is the scheme caps_decode. A mean hangs on the flows that had "
+        "to wait for a timeout: their share, and the mean of the others, stand beside it."
     )
 
 
