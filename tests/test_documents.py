@@ -1,23 +1,26 @@
 """Property: Python blocks of the guides run as they stand, files that documents name exist, words are defined once."""
 
 import re
+import tomllib
 from fnmatch import fnmatch
 from itertools import chain
 from pathlib import Path
 
 import pytest
 
+from capsmodel import __version__
 from capsmodel.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+CHANGES = (ROOT / "CHANGELOG.md").read_text()
 FENCE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 BLOCKS = [
     (guide.name, number, code) for guide in GUIDES for number, code in enumerate(FENCE.findall(guide.read_text()))
 ]
 
 DOCUMENTS = [*GUIDES, *(ROOT / "docs").glob("*.md"), ROOT / "CHANGELOG.md", ROOT / "sim/README.md"]
-DOCUMENTS += (ROOT / "data").rglob("README.md")
+DOCUMENTS += chain((ROOT / "data").rglob("README.md"), (ROOT / ".github").rglob("*.md"))
 FOLDERS = [".ci", ".github", "benchmarks", "capsmodel", "data", "docs", "notebooks", "sim", "tests"]
 THERE = [
     str(file.relative_to(ROOT))
@@ -63,6 +66,23 @@ def test_a_word_of_the_glossary_is_defined_once():
     defined = re.compile(r"\*blocked\*\s+(#\s+)?(when|if)\b")
     sources = chain(*((ROOT / folder).rglob("*.[mp][dy]") for folder in ("capsmodel", "sim", "notebooks", "docs")))
     assert [str(file) for file in sources if defined.search(file.read_text())] == []
+
+
+def test_changes_and_citation_have_the_version_and_its_date():
+    """CITATION.cff has no date until CHANGELOG.md has one."""
+    newest, date = re.search(r"^## (\S+) \((unreleased|\d{4}-\d\d-\d\d)\)$", CHANGES, re.MULTILINE).groups()
+    fields = dict(re.findall(r"^(version|date-released): *(\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE))
+    released = {} if date == "unreleased" else {"date-released": date}
+    assert newest == __version__
+    assert fields == {"version": __version__, **released}
+
+
+def test_the_gate_runs_on_the_oldest_and_the_newest_python():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = [line.rpartition(" ")[2] for line in project["classifiers"] if ":: Python :: 3." in line]
+    (matrix,) = re.findall(r"^ *python: \[(.*)\]$", (ROOT / ".github/workflows/ci.yml").read_text(), re.MULTILINE)
+    assert re.findall(r"[\d.]+", matrix) == [named[0], named[-1]]
+    assert project["requires-python"] == f">={named[0]}"
 
 
 def test_the_guides_have_examples():
