@@ -13,29 +13,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import hypothesis.strategies
-import joblib
-import numpy
-import pandas
-import pyarrow.parquet
+import hypothesis
 import pytest
-import scipy.integrate
-import scipy.optimize
-import scipy.stats
-import simpy
 
 # Read once, before the first fork.
 WARM = (
-    hypothesis.strategies,
-    joblib,
-    numpy,
-    pandas,
-    pyarrow.parquet,
-    scipy.integrate,
-    scipy.optimize,
-    scipy.stats,
-    simpy,
-)
+    "hypothesis.strategies", "joblib", "pandas", "pyarrow.parquet", "scipy.integrate", "scipy.optimize", "scipy.stats",
+    "simpy",
+)  # fmt: skip
+for _name in WARM:
+    import_module(_name)
 MEMORY_BYTES = 4 * 2**30  # a mutant that loops without end may also fill the memory
 ARGUMENTS = ("-q", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib")
 
