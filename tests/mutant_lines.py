@@ -58,22 +58,21 @@ def mutants_of(path: Path, file: str) -> list[Mutant]:
     """Return the mutants of the source at `path`, called `file`, each text once."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found: dict[str, Mutant] = {}
-    for slot in list(_slots(tree, _Place(tree))):
-        before = _header(slot.place.statement)
-        for variant in variants(slot.child, flag=isinstance(slot.parent, ast.Return | ast.Assign)):
-            slot.put(variant)
-            statement = variant if slot.child is slot.place.statement else slot.place.statement
+    for siblings, index, child, parent, place in list(_slots(tree, _Place(tree))):
+        before = _header(place.statement)
+        for variant in variants(child, flag=isinstance(parent, ast.Return | ast.Assign)):
+            siblings[index] = variant
             mutant = Mutant(
                 file=file,
-                function=".".join(slot.place.names),
-                lines=_lines(slot.place.statement),
-                at_import=not slot.place.in_function or isinstance(slot.place.statement, ast.FunctionDef),
+                function=".".join(place.names),
+                lines=_lines(place.statement),
+                at_import=not place.in_function or isinstance(place.statement, ast.FunctionDef),
                 before=before,
-                after=_header(statement),
+                after=_header(variant if child is place.statement else place.statement),
                 text=ast.unparse(tree),
             )
             found.setdefault(mutant.text, mutant)
-            slot.put(slot.child)
+            siblings[index] = child
     found.pop(ast.unparse(tree), None)
     return list(found.values())
 
@@ -153,35 +152,16 @@ class _Place:
         return _Place(statement, self.names, self.in_function)
 
 
-@dataclass(frozen=True)
-class _Slot:
-    """Where in its parent a node stands."""
-
-    parent: Any
-    field: str
-    index: int | None
-    child: Any
-    place: _Place
-
-    def put(self, node: ast.AST) -> None:
-        """Let `node` stand there."""
-        if self.index is None:
-            setattr(self.parent, self.field, node)
-        else:
-            getattr(self.parent, self.field)[self.index] = node
-
-
-def _slots(node: ast.AST, place: _Place) -> Iterator[_Slot]:
-    """Yield every node below `node` that may be changed."""
+def _slots(node: ast.AST, place: _Place) -> Iterator[tuple[Any, Any, Any, ast.AST, _Place]]:
+    """Yield, for every node below `node` that may be changed: where it stands, its key there, itself, parent, place."""
     for field, value in ast.iter_fields(node):
-        if field in _SKIPPED:
-            continue
-        for index, child in enumerate(value if isinstance(value, list) else [value]):
-            if not isinstance(child, ast.AST) or isinstance(child, _TEXT_ONLY):
-                continue
-            inner = place.inner(child, node) if isinstance(child, ast.stmt) else place
-            yield _Slot(node, field, index if isinstance(value, list) else None, child, inner)
-            yield from _slots(child, inner)
+        siblings, keys = (value, range(len(value))) if isinstance(value, list) else (vars(node), [field])
+        for key in keys if field not in _SKIPPED else ():
+            child = siblings[key]
+            if isinstance(child, ast.AST) and not isinstance(child, _TEXT_ONLY):
+                inner = place.inner(child, node) if isinstance(child, ast.stmt) else place
+                yield siblings, key, child, node, inner
+                yield from _slots(child, inner)
 
 
 def _header(statement: Any) -> str:

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import resource
+import signal
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -13,29 +14,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import hypothesis.strategies
-import joblib
-import numpy
-import pandas
-import pyarrow.parquet
+import hypothesis
 import pytest
-import scipy.integrate
-import scipy.optimize
-import scipy.stats
-import simpy
 
 # Read once, before the first fork.
 WARM = (
-    hypothesis.strategies,
-    joblib,
-    numpy,
-    pandas,
-    pyarrow.parquet,
-    scipy.integrate,
-    scipy.optimize,
-    scipy.stats,
-    simpy,
-)
+    "hypothesis.strategies", "joblib", "pandas", "pyarrow.parquet", "scipy.integrate", "scipy.optimize", "scipy.stats",
+    "simpy",
+)  # fmt: skip
+for _name in WARM:
+    import_module(_name)
 MEMORY_BYTES = 4 * 2**30  # a mutant that loops without end may also fill the memory
 ARGUMENTS = ("-q", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib")
 
@@ -134,13 +122,17 @@ class Recorder(Quick):
 
 
 class Chosen(Quick):
-    """Pytest plugin: runs the tests named, in their order."""
+    """Pytest plugin: runs the tests named, in their order; SIGPROF ends the process at a test's limit."""
 
-    def __init__(self, names: Sequence[str]):
-        self.order = {name: place for place, name in enumerate(names)}
+    def __init__(self, limits_cpu_s: dict[str, float]):
+        self.limits_cpu_s = limits_cpu_s
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = sorted((item for item in items if item.nodeid in self.order), key=lambda i: self.order[i.nodeid])
+        found = {item.nodeid: item for item in items}
+        items[:] = [found[name] for name in self.limits_cpu_s if name in found]
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        signal.setitimer(signal.ITIMER_PROF, self.limits_cpu_s[nodeid])
 
 
 def record(copy: Path, files: Sequence[str], sources: Sequence[str], *, slow_cpu_s: float, out: Path) -> int:
@@ -154,11 +146,11 @@ def record(copy: Path, files: Sequence[str], sources: Sequence[str], *, slow_cpu
     return status
 
 
-def run_chosen(copy: Path, names: Sequence[str]) -> int:
-    """Run the tests named until one fails, and return pytest's exit status."""
+def run_chosen(copy: Path, limits_cpu_s: dict[str, float]) -> int:
+    """Run the tests named, each with its limit of processor time, until one fails; return pytest's exit status."""
     _prepare(copy)
-    files = sorted({name.partition("::")[0] for name in names})
-    return int(pytest.main([*ARGUMENTS, "-x", *files], plugins=[Chosen(names)]))
+    files = sorted({name.partition("::")[0] for name in limits_cpu_s})
+    return int(pytest.main([*ARGUMENTS, "-x", *files], plugins=[Chosen(limits_cpu_s)]))
 
 
 def _prepare(copy: Path) -> None:

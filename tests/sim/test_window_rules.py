@@ -43,6 +43,13 @@ def test_congestion_avoidance_adds_smss_squared_over_cwnd():
     assert sender.conn.cwnd_bytes == 10 * MSS + MSS // 10 + MSS * MSS // (10 * MSS + MSS // 10)
 
 
+def test_congestion_avoidance_adds_a_byte_at_least():
+    """RFC 5681, section 3.1: SMSS^2 / cwnd is 0.7 bytes for a window of 2000 segments."""
+    sender = Sender(n_segments=3000, initial_window_packets=2000, initial_ssthresh_bytes=MSS, max_window_bytes=10**7)
+    sender.ack(1)
+    assert sender.conn.cwnd_bytes == 2000 * MSS + 1
+
+
 def test_congestion_avoidance_by_acknowledged_bytes():
     """RFC 5681, section 3.1: a segment more when a window has been acknowledged, 10, then 11; the rest counts."""
     sender = Sender(initial_ssthresh_bytes=10 * MSS, count_acked_bytes=True)
