@@ -154,13 +154,13 @@ print(f"with priority {beside_120_ms['ecmp_pq']:.1f} and {beside_120_ms['rps_pq'
 # %% [markdown]
 # *Web search.* CAPS prints that it halves the completion time of spraying: ratios of 0.4 to 0.5 at loads of 0.3 to
 # 0.8. No reading does. `caps` has 0.85 to 0.9, and the intervals hold 1: four runs do not tell it from RPS.
-# `caps_decode` is slower than RPS at 0.6. `caps_ns2`, which has Tahoe and a fixed path for each long flow, is slower
-# more than five times.
+# `caps_decode` is slower than RPS at 0.6. `caps_ns2`, which has Tahoe and a fixed path for each long flow, takes
+# more than five times as long.
 #
 # *Repair packets.* Under this load they add nothing that four runs could show: `caps` takes as long without them.
 # Beside three long flows and 119 other short ones that start with it, a flow of `caps` measures a $p_B$ that asks for
 # $r/k$ of nearly one half. Repair packets go out beside the window, here into full buffers: without them nothing is
-# lost, and the mean completion time is a ninth.
+# lost, and the mean completion time is about a tenth.
 #
 # *Incast.* The fewest timeouts of all are claimed for CAPS up to 100 senders. At 100 `caps` has as many as ECMP and
 # RPS, the readings with another acknowledgement or another TCP have more, and RepFlow more still.
