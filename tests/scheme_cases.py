@@ -150,11 +150,11 @@ def some_loads(column):
 
 def workloads():
     def faster(*ratios, half=0.01):
-        samples = zip(caps_fig17.SCHEMES, ratios, strict=True)
+        samples = zip((*caps_fig17.SCHEMES, "caps_dark"), ratios, strict=True)
         same = 3 * [np.full(RUNS, 1.0)]
         return leaf_spine("mean_fct_s", **{name: [*same, times(ratio, half)] for name, ratio in samples})
 
-    count = len(caps_fig17.SCHEMES)
+    count = len(caps_fig17.SCHEMES) + 1
     return [
         (faster(*count * [0.9]), OPEN),  # Presto, Freeway
         (faster(*(count - 1) * [0.9], 1.1), DIFFERS),

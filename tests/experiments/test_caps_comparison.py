@@ -1,4 +1,4 @@
-"""Identity: what must hold in any run behind CAPS Fig. 17, 26 and 28, whatever the scheme gives."""
+"""Identity tests of the runs behind CAPS Fig. 17, 26 and 28: what must hold in all of them."""
 
 import pandas as pd
 import pytest

@@ -34,7 +34,7 @@ from capsmodel.experiments.verdicts import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-READINGS = ("caps_decode", "caps_ns2", WITHOUT_REPAIR)
+READINGS = ("caps_dark", "caps_decode", "caps_ns2", WITHOUT_REPAIR)
 """Other readings of CAPS, and CAPS without a repair packet: in the figures and in the reasons, not in the verdicts."""
 Runs = Mapping[str, DataFrame]
 """One quantity: for each place of a sweep a table with a row for each seed and a column for each scheme."""
@@ -170,7 +170,8 @@ def judge_reduction(claim: Claim, found: Compared, reason: str, missing: Sequenc
     unknown: list[Holds] = [None for _ in missing]
     met = [within(one, *printed_range(claim)) for one in found.values()]
     direction = [above(one, 0) for one in found.values()]
-    return of_points(claim, found, verdict_word(met + unknown, direction + unknown), reason, missing)
+    counted = f"the size is met at {met.count(True)} of {len(met)} points and missed at {met.count(False)}"
+    return of_points(claim, found, verdict_word(met + unknown, direction + unknown), f"{counted}; {reason}", missing)
 
 
 def rises(runs: Runs, scheme: str) -> tuple[Holds, Interval]:
