@@ -191,7 +191,7 @@ def _replace(source: Path, text: str) -> None:
 
 
 def _tests_of(mutant: Mutant, tests: dict[str, Recorded]) -> list[str]:
-    """Return the tests that reach the line, fastest first; of a line that runs at import, those that reach the file."""
+    """Return the tests that reach the line, fastest first; of one run at import, those of the file and of none."""
     pattern = TARGETS[_target_of(mutant)]
     of_target = {name: test for name, test in tests.items() if fnmatchcase(name.partition("::")[0], pattern)}
     reached = {name: set(test.lines.get(mutant.file, ())) for name, test in of_target.items()}
@@ -199,7 +199,7 @@ def _tests_of(mutant: Mutant, tests: dict[str, Recorded]) -> list[str]:
     if not mutant.at_import:
         chosen = [name for name in of_target if any(first <= line <= last for line in reached[name])]
     else:
-        chosen = [name for name in of_target if reached[name]] or list(of_target)
+        chosen = [name for name in of_target if reached[name] or not tests[name].lines]
     return sorted(chosen, key=lambda name: tests[name].cpu_s)
 
 

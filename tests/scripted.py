@@ -38,11 +38,11 @@ class Endpoint:
 
     def __init__(self, name: str | Scheme = "ecmp", *, n_segments: int = 1000, last_bytes: int = MSS, **transport: Any):
         flow_bytes = (n_segments - 1) * MSS + last_bytes
-        setup = setup_of(PAIR, flow_list([(0, 1, flow_bytes, 0.0)]), name, transport=transport)
+        setup = setup_of(PAIR, flow_list([(0, 1, flow_bytes, 0.0)] * 2), name, transport=transport)
         made = tables(setup)
         self.hooks = setup.scheme.transport
-        self.params = _first(made.params["transport"])
-        self.conn = _first(made.conns)
+        self.params = _row(made.params["transport"], 0)
+        self.conn = _row(made.conns, 1)  # the flags of another connection come before its own
         self.segments = bytearray(len(made.segments))
 
 
@@ -156,5 +156,5 @@ def _options(blocks: Blocks) -> dict[str, list[int]]:
     return {"sack_first": [first for first, _ in padded], "sack_end": [end for _, end in padded]}
 
 
-def _first(table: Any) -> Any:
-    return slotted(table.dtype)(table[0])
+def _row(table: Any, number: int) -> Any:
+    return slotted(table.dtype)(table[number])

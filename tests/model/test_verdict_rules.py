@@ -58,6 +58,8 @@ def test_bounds_and_ends_of_ranges_have_the_reading_error_of_a_size(
         ([9, 5, 7, 3, 4, 1], "decreasing", "reproduced"),
         ([5, 9, 8, 7, 6], "decreasing", "refuted"),  # tau = -0.2, but it ends higher than it began
         ([5, 6, 7, 8, 4], "decreasing", "refuted"),  # ends lower, but tau = 0.2
+        ([2, 4, 1, 3], "increasing", "refuted"),  # ends higher, but tau = 0
+        ([1, 2, 3, 1], "increasing", "refuted"),  # tau = 1/6, but it ends where it began
     ],
 )
 def test_a_trend_needs_the_sign_of_kendalls_tau_and_of_its_ends(values: list[float], unit: str, word: str) -> None:
@@ -134,6 +136,13 @@ def test_what_is_close_is_not_significant() -> None:
 )
 def test_close_is_within_ten_percent(ratio: float, word: str) -> None:
     assert rules.by_closeness(CLAIM, [ratio], [1], "").verdict == word
+
+
+def test_what_is_close_or_lower_is_the_ratio_to_the_baseline() -> None:
+    close = rules.by_closeness(CLAIM, [2, 4.2], [2, 4], "")
+    lower = rules.by_order(replace(CLAIM, unit="lower"), [3, 4], [4, 8], "")
+    assert (close.value, close.verdict) == ((1, 1.05), "reproduced")
+    assert (lower.value, lower.verdict) == ((0.5, 0.75), "reproduced")
 
 
 def test_closeness_holds_everywhere_on_a_part_or_nowhere() -> None:

@@ -16,10 +16,10 @@ class Decoder:
 
     def __init__(self, *, window=12, **coding):
         chosen = scheme("caps_decode").with_params(coding=coding, transport={"max_window_bytes": window * MSS})
-        made = tables(setup_of(PAIR, flow_list([(0, 1, 12 * MSS, 0.0)]), chosen))
+        made = tables(setup_of(PAIR, flow_list([(0, 1, 12 * MSS, 0.0)] * 2), chosen))
         self.coding, self.params, self.transport = chosen.coding, params_of(chosen.coding), chosen.transport
         self.transport_params = params_of(chosen.transport)
-        self.conn = records.slotted(records.CONNECTION)(made.conns[0])
+        self.conn = records.slotted(records.CONNECTION)(made.conns[1])  # the first has flags of its own
         self.segments, self.units, self.handed = bytearray(len(made.segments)), [], []
         self.now_ps = 0
 
@@ -133,6 +133,9 @@ def test_a_unit_complete_before_it_was_closed_is_decoded():
     one = decoder.unit(0, 2, 2)
     assert decoder.source(2) == [2]
     assert (one.arrived, one.decoded_ps, decoder.counts) == (2, 3000, (1, 0, 0))
+    two = decoder.unit(2, 1, 1)
+    assert decoder.source(2) == []  # once more
+    assert (two.arrived, two.decoded_ps, decoder.counts) == (1, 4000, (2, 0, 1))
 
 
 def test_a_retransmission_frees_what_was_held_behind_the_gap():

@@ -147,6 +147,15 @@ def test_spraying_follows_the_draw():
     assert sprayed(DATA, [0.0, 0.249, 0.25, 0.5, 0.749, 0.75, 0.999]) == [0, 0, 1, 2, 2, 3, 3]
 
 
+@pytest.mark.parametrize("name", ["rps", "caps"])
+def test_switches_draw_for_each_packet(name):
+    """Of 64 packets some take each of four paths: all but one run in 10^7."""
+    setup = setup_of(PARALLEL, flow_list([(0, 4, 64 * MSS, 0.0)]), name)
+    trace = reference(setup).trace
+    middle = [port for port, each in enumerate(setup.fabric.port_names) if each.startswith("left>right")]
+    assert set(trace["port"][np.isin(trace["port"], middle)].tolist()) == set(middle)
+
+
 def test_spraying_in_turn_uses_every_port_once_in_four():
     ports = sprayed(DATA, [0.0] * 12, round_robin=True)
     assert sorted(ports[:4]) == [0, 1, 2, 3]

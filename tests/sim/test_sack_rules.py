@@ -35,7 +35,7 @@ def test_pipe_and_next_segment_with_two_holes(resend_at_partial_ack):
     assert (sender.cwnd, sender.ssthresh, sender.conn.in_recovery) == (5, 5, 1)
     assert sender.ack(12) == [16]
     assert (sender.cwnd, sender.conn.in_recovery) == (5, 0)
-    assert sender.conn.fast_retransmits == 1
+    assert (sender.conn.fast_retransmits, sender.conn.dup_acks_received) == (1, 10)
 
 
 def test_one_acknowledgement_that_sacks_three_starts_recovery():
