@@ -27,6 +27,7 @@ def test_halving_counts_a_short_last_segment_by_its_bytes():
     """Five segments in flight, the last of 500 bytes: ssthresh is half of 4 SMSS + 500 bytes."""
     sender = in_recovery(n_segments=5, last_bytes=500)
     assert sender.conn.ssthresh_bytes == (4 * MSS + 500) // 2
+    assert in_recovery(last_bytes=500).ssthresh == 5  # which is not out yet
 
 
 def test_halving_leaves_out_only_the_last_limited_transmit():
