@@ -49,7 +49,7 @@ def test_the_index_prints(command, capsys):
 
 
 def test_claims_list_what_was_run_and_left_open_apart_from_what_waits(capsys, monkeypatch):
-    rows = list(papers.claims("caps"))
+    rows = [row for row in papers.claims("caps") if row.entry.verdict != "open" or not row.entry.date]
     run_row = next(i for i, row in enumerate(rows) if row.entry.date)
     reason = "30 runs do not decide: why"
     rows[run_row] = replace(rows[run_row], entry=replace(rows[run_row].entry, verdict="open", reason=reason))

@@ -180,14 +180,3 @@ def test_duplicates_beyond_what_was_out_are_forgotten_with_it():
     alpha = sender.conn.alpha
     sender.ack(12)
     assert sender.conn.alpha == 15 / 16 * alpha
-
-
-def test_bytes_counted_before_a_cut_do_not_open_the_window():
-    """RFC 5681, section 3.1 after a cut to 5.3 segments: from 12 on, the sixth acknowledgement makes it 6.3."""
-    sender = fixed_window(count_acked_bytes=True, initial_ssthresh_bytes=10 * MSS)
-    marked_acks(sender, 1, 2, marked=(2,))
-    cut = sender.conn.cwnd_bytes
-    marked_acks(sender, 3, 16)
-    assert sender.conn.cwnd_bytes == cut
-    sender.ack(17)
-    assert sender.conn.cwnd_bytes == cut + MSS

@@ -50,18 +50,6 @@ def test_congestion_avoidance_adds_a_byte_at_least():
     assert sender.conn.cwnd_bytes == 2000 * MSS + 1
 
 
-def test_congestion_avoidance_by_acknowledged_bytes():
-    """RFC 5681, section 3.1: a segment more when a window has been acknowledged, 10, then 11; the rest counts."""
-    sender = Sender(initial_ssthresh_bytes=10 * MSS, count_acked_bytes=True)
-    windows = []
-    for ack in (9, 10, 20, 21, 31, 32, 35, 44):
-        sender.ack(ack)
-        windows.append(sender.cwnd)
-    assert windows == [10, 11, 11, 12, 12, 12, 13, 13]
-    sender.ack(46)
-    assert sender.cwnd == 14  # 46 - (10 + 11 + 12) is a window of 13
-
-
 def test_slow_start_ends_at_ssthresh():
     sender = Sender(initial_ssthresh_bytes=12 * MSS)
     sender.acks(1, 2)
