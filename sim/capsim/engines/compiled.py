@@ -1,7 +1,8 @@
 """The compiled engine: one event loop for all schemes, compiled by Numba and found on disk by the next process.
 
-The parts are :mod:`~capsim.engines.links`, :mod:`~capsim.engines.hosts` and :mod:`~capsim.engines.loop`. This file
-makes the arrays that they work on, compiles the hooks of a scheme, and lets pools grow when the loop asks for it.
+The parts are :mod:`~capsim.engines.trees`, :mod:`~capsim.engines.links`, :mod:`~capsim.engines.outages`,
+:mod:`~capsim.engines.hosts` and :mod:`~capsim.engines.loop`. This file makes the arrays that they work on, compiles the
+hooks of a scheme, and lets pools grow when the loop asks for it.
 """
 
 from collections.abc import Callable
@@ -14,9 +15,10 @@ from numba import types
 from capsim.engines import jit, loop
 from capsim.engines.events import FLUSH_TIMER
 from capsim.engines.jit import record_type
-from capsim.engines.links import NO_STAMP, drain
+from capsim.engines.links import drain
 from capsim.engines.memory import CACHE_LINE_BYTES, NODE, NUMBERS, TABLES, WORLD, counters_at, port_at
 from capsim.engines.signatures import COMPONENTS, compiled_hooks
+from capsim.engines.trees import NO_STAMP
 from capsim.state import RawRecords, Setup, Table, Tables, tables
 
 CHUNK_EVENTS = 2_000_000  # about a quarter of a second; between chunks Python sees Ctrl-C

@@ -1,11 +1,11 @@
-"""The compiled engine, part 2: end hosts and switches, which call the hooks of the scheme."""
+"""The compiled engine, part 4: end hosts and switches, which call the hooks of the scheme."""
 
 from typing import Any
 
 from capsim.engines import calls
 from capsim.engines.events import FLUSH_TIMER, TIE_BITS
 from capsim.engines.jit import inline_into_hooks, kernel
-from capsim.engines.links import NEVER, drain, drop, enqueue, free_packet, set_time, take_packet
+from capsim.engines.links import drain, drop, enqueue, free_packet, take_packet
 from capsim.engines.memory import (
     conn_at,
     counters_at,
@@ -17,6 +17,7 @@ from capsim.engines.memory import (
     port_at,
     switch_at,
 )
+from capsim.engines.trees import NEVER, set_time
 from capsim.hooks import FOLLOW, KEEP, PASS
 from capsim.randomness import MASK, draw
 from capsim.records import ACK, CLOSED, CODED, DATA, NO_ROUTE, NONE, SYN_ACK

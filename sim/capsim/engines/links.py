@@ -1,8 +1,4 @@
-"""The compiled engine, part 1: event trees, the packet pool, ports.
-
-**Events.** Every entity (port, connection) has at most one pending event of each kind, so the pending events of a kind
-are a tournament tree over entities: node 1 holds the smallest :func:`capsim.engines.events.stamp` and its entity, of
-equal stamps the left one, which has the smaller number.
+"""The compiled engine, part 2: the packet pool and ports.
 
 **FIFO ports.** The departure of a packet is known when it is accepted: all that is ahead of it must be sent. So the
 queue and the packets on the wire are one chain in order of arrival at the far end, with one event for its head; what
@@ -14,19 +10,17 @@ has left the queue meanwhile is found when the port is next looked at (:func:`dr
 from typing import Any
 
 from capsim.engines.calls import admit
-from capsim.engines.events import MAX_TIME_PS, TIE_BITS, stamp
 from capsim.engines.host_jitter import send_delay_ps
 from capsim.engines.jit import inline_into_hooks, kernel
 from capsim.engines.memory import (
     conn_at,
     counters_at,
-    node_at,
     packet_at,
     port_at,
     prefetch_packet,
-    prefetch_port,
     trace_at,
 )
+from capsim.engines.trees import NEVER, bring_forward, next_arrival, set_time
 from capsim.hooks import MARK, PUSH_OUT, REFUSE
 from capsim.records import (
     CONGESTION_EXPERIENCED,
@@ -39,65 +33,7 @@ from capsim.records import (
 )
 from capsim.state import TRACE_DROPS, TRACE_PACKETS
 
-inline_into_hooks(stamp)
 inline_into_hooks(send_delay_ps)
-
-NEVER = MAX_TIME_PS
-NO_STAMP = NEVER << TIE_BITS
-LARGE = 1024  # ports: their records no longer fit into the second-level cache
-PORTS_FROM, PACKETS_FROM = 16, 4  # levels of the tree, by their first node, at which what wins is prefetched
-
-
-@kernel
-def set_time(w: Any, tree: int, leaves: int, leaf: int, time_ps: int) -> None:
-    """Set the time of the pending event at `leaf` of a tree and replay its matches up to the root."""
-    index = leaves + leaf
-    changed = node_at(tree, index)
-    changed.stamp = NO_STAMP if time_ps == NEVER else stamp(w.tie_seed, time_ps, changed.entity)
-    while index > 1:
-        index >>= 1
-        left, right, node = node_at(tree, 2 * index), node_at(tree, 2 * index + 1), node_at(tree, index)
-        right_wins = right.stamp < left.stamp
-        node.stamp = right.stamp if right_wins else left.stamp
-        node.entity = right.entity if right_wins else left.entity
-
-
-@kernel
-def bring_forward(w: Any, tree: int, leaves: int, leaf: int, time_ps: int) -> None:
-    """Set the time of an event that had none or a later one: replay its matches until it loses one."""
-    index = leaves + leaf
-    node = node_at(tree, index)
-    entity = node.entity
-    earlier = stamp(w.tie_seed, time_ps, entity)
-    node.stamp = earlier
-    while index > 1:
-        index >>= 1
-        node = node_at(tree, index)
-        if node.stamp < earlier or (node.stamp == earlier and node.entity < entity):
-            return
-        node.stamp = earlier
-        node.entity = entity
-
-
-@kernel
-def next_arrival(w: Any, p: int, time_ps: int) -> None:
-    """Set the time of the next arrival from port `p`."""
-    set_time(w, w.arrive_tree, w.arrive_leaves, p, time_ps)
-    if w.arrive_leaves >= LARGE:
-        prefetch_soon(w, w.arrive_leaves + p)
-
-
-@kernel
-def prefetch_soon(w: Any, index: int) -> None:
-    """Ask for the port and the packet of arrivals that have won most of the matches above leaf `index`."""
-    while index >= 2 * PORTS_FROM:
-        index >>= 1
-    prefetch_port(w.ports, node_at(w.arrive_tree, index).entity)
-    while index >= 2 * PACKETS_FROM:
-        index >>= 1
-    head = port_at(w.ports, node_at(w.arrive_tree, index).entity).head
-    if head != NONE:
-        prefetch_packet(w.packets, head)
 
 
 @kernel
@@ -363,47 +299,3 @@ def leave_wire(w: Any, p: int, port: Any, now_ps: int) -> int:
     port.packets_arrived += 1
     counters_at(w.counters, 0).traversals += 1
     return number
-
-
-@kernel
-def fail_fifo(w: Any, p: int, port: Any, now_ps: int) -> None:
-    """Lose what a FIFO port has not sent before `now_ps`; what is on the wire arrives."""
-    drain(w, port, now_ps - 1)
-    if port.queue_head == NONE:
-        return
-    number = port.queue_head
-    last = NONE
-    if port.head != number:
-        last = port.head
-        while packet_at(w.packets, last).next != number:
-            last = packet_at(w.packets, last).next
-        packet_at(w.packets, last).next = NONE
-    port.tail = last
-    if last == NONE:
-        port.head = NONE
-        set_time(w, w.arrive_tree, w.arrive_leaves, p, NEVER)
-    port.queue_head = NONE
-    while number != NONE:
-        following = packet_at(w.packets, number).next
-        forget(w, port, packet_at(w.packets, number))
-        drop(w, p, number, LINK_DOWN, now_ps)
-        number = following
-    port.free_ps = now_ps
-
-
-@kernel
-def fail_classes(w: Any, p: int, port: Any, now_ps: int) -> None:
-    """Lose what a strict-priority port has not sent."""
-    if port.service == NONE:
-        return
-    forget(w, port, packet_at(w.packets, port.service))
-    drop(w, p, port.service, LINK_DOWN, now_ps)
-    port.service = NONE
-    set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
-    for level in range(2):
-        while port.class_head[level] != NONE:
-            number = port.class_head[level]
-            unlink(w, port, number, packet_at(w.packets, number))
-            forget(w, port, packet_at(w.packets, number))
-            drop(w, p, number, LINK_DOWN, now_ps)
-    port.free_ps = now_ps

@@ -1,12 +1,14 @@
-"""The compiled engine, part 3: the event loop. It allocates nothing; it returns when a pool must grow."""
+"""The compiled engine, part 5: the event loop. It allocates nothing; it returns when a pool must grow."""
 
 from typing import Any
 
 from capsim.engines.events import ARRIVE, DEPART, EPOCH, PROBE, START, TIE_BITS, TIMER
 from capsim.engines.hosts import deliver, forward, start, timer
 from capsim.engines.jit import kernel
-from capsim.engines.links import NEVER, depart, drain, fail_classes, fail_fifo, leave_wire, write_trace
+from capsim.engines.links import depart, drain, leave_wire, write_trace
 from capsim.engines.memory import byte_at, conn_at, counters_at, int64_at, node_at, packet_at, port_at, probe_at
+from capsim.engines.outages import fail_classes, fail_fifo
+from capsim.engines.trees import NEVER
 from capsim.records import ARRIVED, CONNECTION_SAMPLE, NONE, PORT_SAMPLE
 from capsim.state import TRACE_PACKETS
 

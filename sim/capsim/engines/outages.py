@@ -1,0 +1,53 @@
+"""The compiled engine, part 3: what a port loses when its link fails; what is on the wire arrives."""
+
+from typing import Any
+
+from capsim.engines.jit import kernel
+from capsim.engines.links import drain, drop, forget, unlink
+from capsim.engines.memory import packet_at
+from capsim.engines.trees import NEVER, set_time
+from capsim.records import LINK_DOWN, NONE
+
+
+@kernel
+def fail_fifo(w: Any, p: int, port: Any, now_ps: int) -> None:
+    """Lose what a FIFO port has not sent before `now_ps`; what is on the wire arrives."""
+    drain(w, port, now_ps - 1)
+    if port.queue_head == NONE:
+        return
+    number = port.queue_head
+    last = NONE
+    if port.head != number:
+        last = port.head
+        while packet_at(w.packets, last).next != number:
+            last = packet_at(w.packets, last).next
+        packet_at(w.packets, last).next = NONE
+    port.tail = last
+    if last == NONE:
+        port.head = NONE
+        set_time(w, w.arrive_tree, w.arrive_leaves, p, NEVER)
+    port.queue_head = NONE
+    while number != NONE:
+        following = packet_at(w.packets, number).next
+        forget(w, port, packet_at(w.packets, number))
+        drop(w, p, number, LINK_DOWN, now_ps)
+        number = following
+    port.free_ps = now_ps
+
+
+@kernel
+def fail_classes(w: Any, p: int, port: Any, now_ps: int) -> None:
+    """Lose what a strict-priority port has not sent."""
+    if port.service == NONE:
+        return
+    forget(w, port, packet_at(w.packets, port.service))
+    drop(w, p, port.service, LINK_DOWN, now_ps)
+    port.service = NONE
+    set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
+    for level in range(2):
+        while port.class_head[level] != NONE:
+            number = port.class_head[level]
+            unlink(w, port, number, packet_at(w.packets, number))
+            forget(w, port, packet_at(w.packets, number))
+            drop(w, p, number, LINK_DOWN, now_ps)
+    port.free_ps = now_ps

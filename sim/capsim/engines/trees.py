@@ -1,0 +1,72 @@
+"""The compiled engine, part 1: event trees.
+
+Every entity (port, connection) has at most one pending event of each kind, so the pending events of a kind are a
+tournament tree over entities: node 1 holds the smallest :func:`capsim.engines.events.stamp` and its entity, of equal
+stamps the left one, which has the smaller number.
+"""
+
+from typing import Any
+
+from capsim.engines.events import MAX_TIME_PS, TIE_BITS, stamp
+from capsim.engines.jit import inline_into_hooks, kernel
+from capsim.engines.memory import node_at, port_at, prefetch_packet, prefetch_port
+from capsim.records import NONE
+
+inline_into_hooks(stamp)
+
+NEVER = MAX_TIME_PS
+NO_STAMP = NEVER << TIE_BITS
+LARGE = 1024  # ports: their records no longer fit into the second-level cache
+PORTS_FROM, PACKETS_FROM = 16, 4  # levels of the tree, by their first node, at which what wins is prefetched
+
+
+@kernel
+def set_time(w: Any, tree: int, leaves: int, leaf: int, time_ps: int) -> None:
+    """Set the time of the pending event at `leaf` of a tree and replay its matches up to the root."""
+    index = leaves + leaf
+    changed = node_at(tree, index)
+    changed.stamp = NO_STAMP if time_ps == NEVER else stamp(w.tie_seed, time_ps, changed.entity)
+    while index > 1:
+        index >>= 1
+        left, right, node = node_at(tree, 2 * index), node_at(tree, 2 * index + 1), node_at(tree, index)
+        right_wins = right.stamp < left.stamp
+        node.stamp = right.stamp if right_wins else left.stamp
+        node.entity = right.entity if right_wins else left.entity
+
+
+@kernel
+def bring_forward(w: Any, tree: int, leaves: int, leaf: int, time_ps: int) -> None:
+    """Set the time of an event that had none or a later one: replay its matches until it loses one."""
+    index = leaves + leaf
+    node = node_at(tree, index)
+    entity = node.entity
+    earlier = stamp(w.tie_seed, time_ps, entity)
+    node.stamp = earlier
+    while index > 1:
+        index >>= 1
+        node = node_at(tree, index)
+        if node.stamp < earlier or (node.stamp == earlier and node.entity < entity):
+            return
+        node.stamp = earlier
+        node.entity = entity
+
+
+@kernel
+def next_arrival(w: Any, p: int, time_ps: int) -> None:
+    """Set the time of the next arrival from port `p`."""
+    set_time(w, w.arrive_tree, w.arrive_leaves, p, time_ps)
+    if w.arrive_leaves >= LARGE:
+        prefetch_soon(w, w.arrive_leaves + p)
+
+
+@kernel
+def prefetch_soon(w: Any, index: int) -> None:
+    """Ask for the port and the packet of arrivals that have won most of the matches above leaf `index`."""
+    while index >= 2 * PORTS_FROM:
+        index >>= 1
+    prefetch_port(w.ports, node_at(w.arrive_tree, index).entity)
+    while index >= 2 * PACKETS_FROM:
+        index >>= 1
+    head = port_at(w.ports, node_at(w.arrive_tree, index).entity).head
+    if head != NONE:
+        prefetch_packet(w.packets, head)
