@@ -117,7 +117,7 @@ class LedgerEntry:
     Attributes
     ----------
     decided_by : str
-        The figure (``capsmodel reproduce NAME``) or the test that decides it; empty while it is open.
+        The figure (``capsmodel reproduce NAME``) or the test that decides it; empty while it waits for its experiment.
     value : tuple of float
         Our value, or both ends of our range, in the unit of the claim.
     interval : tuple of float
@@ -126,8 +126,6 @@ class LedgerEntry:
         ``"reproduced"``, ``"differs in size"``, ``"refuted"``, ``"not testable"`` or ``"open"``.
     reason : str
         Setting chosen where the paper leaves one out, and what explains a difference.
-    date : str
-        Day of the run, ISO 8601.
     result_id : str
         SHA-256 of the table that the figure or the test decides by.
     """
@@ -137,8 +135,12 @@ class LedgerEntry:
     interval: tuple[float, ...]
     verdict: str
     reason: str
-    date: str
     result_id: str
+
+    @property
+    def was_run(self) -> bool:
+        """Whether a figure or a test has looked at the claim, decided or not."""
+        return bool(self.decided_by)
 
 
 LEDGER_COLUMNS = tuple(field.name for field in fields(LedgerEntry))

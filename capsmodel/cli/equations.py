@@ -108,7 +108,7 @@ def claims(
     if totals:
         print_table(_totals(rows), title="Published claims", as_json=json, as_csv=csv)
         return
-    shown = [row for row in rows if all or verdict or row.entry.date]
+    shown = [row for row in rows if all or verdict or row.entry.was_run]
     table = [_whole_row(row) if json or csv else _claim_row(row) for row in shown]
     print_table(table, title="Published claims", as_json=json, as_csv=csv)
     if not json and not csv:

@@ -1,4 +1,4 @@
-"""The ledger: every published claim with what decides it, our value, its interval, the verdict, date and result.
+"""The ledger: every published claim with what decides it, our value, its interval, the verdict and the result.
 
 ``make ledger`` computes all figures in full and all closed-form claims, judges every claim that one of them decides,
 and writes the last columns of ``data/papers/claims.csv``. What it judged by is kept in ``data/results``:
@@ -18,7 +18,6 @@ import io
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple, fields
-from datetime import date
 from pathlib import Path
 
 import pandas as pd
@@ -59,23 +58,21 @@ def run_figures(results: Path, kept: Path) -> None:
         merge([results], task_ids=[task.id for task in figure.tasks()], out=kept / f"{figure.name}.parquet")
 
 
-def decided(results: Path, day: str) -> dict[str, LedgerEntry]:
+def decided(results: Path) -> dict[str, LedgerEntry]:
     """Return an entry for each claim that a closed form or a figure from packets decides.
 
     Parameters
     ----------
     results : pathlib.Path
         Folder with the simulations of all figures.
-    day : str
-        Date of the run.
     """
     formulas = {claim.id: verdict for claim, verdict in closed_form_verdicts()}
     table = table_id(closed_form_table())
-    entries = {name: _entry(verdict, CLOSED_FORM_TEST, day, table) for name, verdict in formulas.items()}
+    entries = {name: _entry(verdict, CLOSED_FORM_TEST, table) for name, verdict in formulas.items()}
     for figure in published_figures().values():
         frame = figure.data(results=results)
         for claim, verdict in _verdicts(figure, frame, formulas):
-            entries[claim.id] = _entry(verdict, figure.name, day, table_id(frame))
+            entries[claim.id] = _entry(verdict, figure.name, table_id(frame))
     return entries
 
 
@@ -87,14 +84,14 @@ def _verdicts(
         yield claim, figure.judges[name](claim, frame) if name in figure.judges else formulas[name]
 
 
-def _entry(verdict: Verdict, decided_by: str, day: str, result_id: str) -> LedgerEntry:
+def _entry(verdict: Verdict, decided_by: str, result_id: str) -> LedgerEntry:
     value, interval = verdict.value, verdict.interval
-    return LedgerEntry(decided_by, value, interval, verdict.verdict, verdict.reason, day, result_id)
+    return LedgerEntry(decided_by, value, interval, verdict.verdict, verdict.reason, result_id)
 
 
 def _open(claim: Claim) -> LedgerEntry:
     waits_for = _WAITS_FOR[experiment_kinds()[claim.experiment_id]]
-    return LedgerEntry("", (), (), "open", f"{claim.experiment_id}: {waits_for}", "", "")
+    return LedgerEntry("", (), (), "open", f"{claim.experiment_id}: {waits_for}", "")
 
 
 def _cell(value: str | tuple[float, ...]) -> str:
@@ -126,7 +123,7 @@ def update(data: Path, results: Path) -> None:
     kept.mkdir(exist_ok=True)
     run_figures(results, kept)
     files = {kept / CLOSED_FORM_FILE: table_csv(closed_form_table())}
-    files[data / "papers" / "claims.csv"] = ledger_csv(decided(results, date.today().isoformat()))
+    files[data / "papers" / "claims.csv"] = ledger_csv(decided(results))
     for path, text in files.items():
         with atomic_writer(path) as file:
             file.write(text.encode())

@@ -49,17 +49,17 @@ def test_the_index_prints(command, capsys):
 
 
 def test_claims_list_what_was_run_and_left_open_apart_from_what_waits(capsys, monkeypatch):
-    rows = [row for row in papers.claims("caps") if row.entry.verdict != "open" or not row.entry.date]
-    run_row = next(i for i, row in enumerate(rows) if row.entry.date)
+    rows = [row for row in papers.claims("caps") if row.entry.verdict != "open" or not row.entry.was_run]
+    run_row = next(i for i, row in enumerate(rows) if row.entry.was_run)
     reason = "30 runs do not decide: why"
     rows[run_row] = replace(rows[run_row], entry=replace(rows[run_row].entry, verdict="open", reason=reason))
     monkeypatch.setattr("capsmodel.cli.equations.claim_rows", lambda paper, verdict: rows)
     shown = json.loads(run("claims --json", capsys))
     assert [row["reason"] for row in shown if row["verdict"] == "open"] == [reason]
-    assert {row["id"] for row in shown} == {row.claim.id for row in rows if row.entry.date}
+    assert {row["id"] for row in shown} == {row.claim.id for row in rows if row.entry.was_run}
     assert len(json.loads(run("claims --all --json", capsys))) == len(rows)
     (totals,) = json.loads(run("claims --totals --json", capsys))
-    assert totals["open"] == 1 + sum(not row.entry.date for row in rows)
+    assert totals["open"] == 1 + sum(not row.entry.was_run for row in rows)
     assert " ".join(reason.split()[:3]) in run("claims", capsys)
 
 
