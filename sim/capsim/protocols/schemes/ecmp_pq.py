@@ -5,4 +5,6 @@ from dataclasses import replace
 from capsim.protocols.queues.priority import PRIORITY
 from capsim.protocols.schemes import ecmp
 
-SCHEME = replace(ecmp.SCHEME, name="ecmp_pq", summary="ECMP, short flows first", queue=PRIORITY, cite="caps")
+SCHEME = replace(
+    ecmp.SCHEME, name="ecmp_pq", summary="ECMP, short flows first, long ones pushed out", queue=PRIORITY, cite="caps"
+)

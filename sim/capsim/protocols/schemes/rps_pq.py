@@ -5,4 +5,6 @@ from dataclasses import replace
 from capsim.protocols.queues.priority import PRIORITY
 from capsim.protocols.schemes import rps
 
-SCHEME = replace(rps.SCHEME, name="rps_pq", summary="RPS, short flows first", queue=PRIORITY, cite="caps")
+SCHEME = replace(
+    rps.SCHEME, name="rps_pq", summary="RPS, short flows first, long ones pushed out", queue=PRIORITY, cite="caps"
+)
