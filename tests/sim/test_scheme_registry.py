@@ -111,6 +111,7 @@ def test_no_minimum_of_the_rto_with_an_initial_one():
 
 # What an RFC or a paper fixes.
 FIXED = [
+    ("caps_decode", "coding", {"systematic": False}),  # IV (1): k packets wait for each other
     ("ecmp", "transport", {"initial_window_packets": 10}),  # RFC 6928, section 2
     ("ecmp", "transport", {"dup_ack_threshold": 3, "limited_transmit": True}),  # RFC 5681, section 3.2; RFC 3042
     ("ecmp", "transport", {"max_rto_s": 60.0}),  # RFC 6298, 2.5
@@ -142,3 +143,8 @@ def test_caps_dark_does_not_know_sizes():
     flows = flow_list([(0, 1, 1000, 0.0), (0, 1, 10**6, 0.0)])
     known = {name: tables(setup_of(PAIR, flows, name)).conns["short"].tolist() for name in ("caps", "caps_dark")}
     assert known == {"caps": [1, 0], "caps_dark": [0, 0]}
+
+
+def test_repflow_sends_short_flows_twice_and_caps_ns2_may_spray_at_random():
+    assert (scheme("repflow").replication.copies_of_short, scheme("ecmp").replication.copies_of_short) == (2, 1)
+    assert scheme("caps_ns2").balancer.draws  # for round_robin = false

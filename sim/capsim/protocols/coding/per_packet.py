@@ -94,8 +94,7 @@ def collect_packet(conn: Any, units: Any, packet: Any, now_ps: int) -> int:
     """Make what is new to its unit the unit's next source packet; drop the rest, but for retransmissions."""
     unit = units[packet.unit]
     resent = packet.flags & RETRANSMITTED
-    packet.kind = DATA
-    packet.segment = unit.first
+    packet.kind = DATA  # its segment is the first of the unit
     if unit.arrived == unit.k:
         conn.late_packets += 1
         return 1 if resent else 0
