@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from rich.progress import Progress
 
-from capsim.compare import FIGURES, Compared
-from capsim.compare import compare as compare_schemes
-from capsim.registry import scheme as find
-from capsim.registry import schemes as all_schemes
+from capsim import Compared, Scenario
+from capsim import compare as compare_schemes
+from capsim import scheme as find
+from capsim import schemes as all_schemes
+from capsim.comparison import FIGURES
 from capsim.results import whole_folder
-from capsim.scenario import Comparison, Scenario
+from capsim.scenario import Comparison
 from capsmodel._checks import ParameterError, require
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, print_table

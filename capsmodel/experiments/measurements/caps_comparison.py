@@ -28,9 +28,7 @@ import msgspec
 import numpy as np
 from pandas import DataFrame
 
-from capsim.results import Result
-from capsim.scenario import Scenario, load_scenario
-from capsim.simulate import simulate
+from capsim import Result, Scenario, load_scenario, simulate
 from capsmodel._checks import require
 from capsmodel.experiments.measurements.head_of_line import FCT_QUANTILES_PCT
 from capsmodel.metrics import percentile

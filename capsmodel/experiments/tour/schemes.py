@@ -5,8 +5,7 @@ from typing import Any
 
 import msgspec
 
-from capsim.compare import Compared, compare
-from capsim.scenario import Scenario, load_scenario
+from capsim import Compared, Scenario, compare, load_scenario
 from capsmodel.experiments.comparison import draw
 from capsmodel.experiments.tour.section import Advance, Column, Section, Station
 
