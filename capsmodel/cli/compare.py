@@ -10,7 +10,7 @@ from capsim import compare as compare_schemes
 from capsim import scheme as find
 from capsim import schemes as all_schemes
 from capsim.comparison import FIGURES
-from capsim.results import whole_folder
+from capsim.files import whole_folder
 from capsim.scenario import Comparison
 from capsmodel._checks import ParameterError, require
 from capsmodel.cli._options import Flag

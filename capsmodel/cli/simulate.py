@@ -10,7 +10,7 @@ from capsim import Result, Scenario, schema
 from capsim import scheme as find
 from capsim.clock import to_s
 from capsim.estimate import trace_size_bytes
-from capsim.results import check_folder, read_manifest, read_table
+from capsim.files import check_folder, read_manifest, read_table
 from capsim.run import compile_if_needed, prepare, run_prepared
 from capsim.scenario import from_dict
 from capsmodel import __version__

@@ -198,7 +198,7 @@ def _result(
         trace=tables.trace_table(raw, setup.fabric),
         manifest=manifest,
         resources=resources,
-        raw=raw,
+        raw_records=raw,
     )
 
 

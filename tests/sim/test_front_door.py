@@ -38,7 +38,7 @@ def test_a_file_and_a_scenario_give_the_same_run(tmp_path: Path) -> None:
 
 
 def test_a_preset_goes_by_its_name() -> None:
-    named = simulate("caps-units", engine="reference")
+    named = simulate("caps-units")
     assert named.scenario == load_scenario("caps-units") == presets()["caps-units"]
 
 

@@ -27,8 +27,8 @@ from capsim import (
 )
 from capsim import scheme as find
 from capsim.fabric.topology import Fabric
+from capsim.files import read_manifest, read_table
 from capsim.ideal import ideal_fct_s
-from capsim.results import read_manifest, read_table
 from capsim.run import prepare
 from capsim.scenario import from_dict
 from capsim.state import initial_state
