@@ -6,7 +6,7 @@ from typing import NoReturn
 from cyclopts import App, CycloptsError
 
 from capsmodel import __version__
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 app = App(
     name="capsmodel",

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from capsim.fabric.flows import read_flow_csv
 from capsim.scenario import Scenario, from_dict, load_scenario
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 from capsmodel.cli._options import MaybeRate, MaybeTime
 from capsmodel.units import parse_size_bytes
 

@@ -11,11 +11,11 @@ from capsim.registry import scheme as find
 from capsim.registry import schemes as all_schemes
 from capsim.results import whole_folder
 from capsim.scenario import Comparison, Scenario
-from capsmodel._checks import ParameterError, require
+from capsmodel.checks import ParameterError, require
+from capsmodel.cli._comparison_figure import draw
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, print_table
 from capsmodel.cli._scenario import Engine, ScenarioOptions, scenario_from
-from capsmodel.experiments.comparison import draw
 from capsmodel.plotting import save_figure
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from capsmodel._checks import require
+from capsmodel.checks import require
 from capsmodel.codec import linalg
 from capsmodel.codec.base import BlockCode, Decoder, Packets, check_received, check_source
 from capsmodel.codec.combiner import Combiner

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from capsmodel import __version__
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from capsmodel._checks import ParameterError, require
 from capsmodel._files import atomic_writer
+from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.manifest import SCHEMA, canonical_json, environment, software
 
 TASK_COLUMN = "task_id"

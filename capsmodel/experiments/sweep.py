@@ -25,7 +25,7 @@ import joblib
 import pandas as pd
 import pyarrow as pa
 
-from capsmodel._checks import ParameterError, require, whole
+from capsmodel.checks import ParameterError, require, whole
 from capsmodel.experiments.manifest import SCHEMA, canonical_json, content_id, software
 from capsmodel.experiments.progress import track
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge, write_part

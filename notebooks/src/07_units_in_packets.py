@@ -20,11 +20,11 @@ import capsmodel as cm
 from capsmodel.codec.ldpc import LdpcStaircase
 from capsmodel.codec.reception import decodes
 from capsmodel.experiments.agreement import Count, agreement
-from capsmodel.experiments.measurements.real_codes import LDPC_SEED
-from capsmodel.experiments.statistics import wilson_interval
+from capsmodel.experiments.statistics.intervals import wilson_interval
 from capsmodel.experiments.sweep import Task, gather
+from capsmodel.papers.measurements.real_codes import LDPC_SEED
 
-MEASUREMENTS = "capsmodel.experiments.measurements."
+MEASUREMENTS = "capsmodel.papers.measurements."
 
 
 def decoded(*points, codes=("mds",)):

@@ -16,16 +16,16 @@ from matplotlib import pyplot as plt
 
 import capsmodel as cm
 from capsim.simulate import simulate
-from capsmodel.coding_unit import buffering_delay_s
+from capsmodel.coding.optimal_unit import buffering_delay_s
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.agreement import agreement
-from capsmodel.experiments.figures import published_figure
-from capsmodel.experiments.measurements.coding_units import PINNED
-from capsmodel.experiments.measurements.unit_overhead import live_scenario, rtt_samples
-from capsmodel.experiments.statistics import mean_interval
+from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.sweep import Task, gather
+from capsmodel.papers.figures import published_figure
+from capsmodel.papers.measurements.coding_units import PINNED
+from capsmodel.papers.measurements.unit_overhead import live_scenario, rtt_samples
 
-MEASUREMENTS = "capsmodel.experiments.measurements."
+MEASUREMENTS = "capsmodel.papers.measurements."
 
 
 def measured(name, *payloads):

@@ -19,15 +19,15 @@ from matplotlib import pyplot as plt
 
 import capsmodel as cm
 from capsmodel.experiments.agreement import agreement
-from capsmodel.experiments.measurements.means import mean_in_row
-from capsmodel.experiments.measurements.replicated_bursts import MSS_BYTES, ONE_ROUND, PATHS, SHORT_BYTE_SHARE
-from capsmodel.experiments.statistics import mean_interval
+from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.sweep import Task, gather
-from capsmodel.queueing import mg1_mean_wait, mg1_wait_prob
-from capsmodel.replication import mean_shortest_wait
-from capsmodel.workloads import load_workload
+from capsmodel.fct.replication import mean_shortest_wait
+from capsmodel.papers.measurements.means import mean_in_row
+from capsmodel.papers.measurements.replicated_bursts import MSS_BYTES, ONE_ROUND, PATHS, SHORT_BYTE_SHARE
+from capsmodel.queueing.mg1 import mg1_mean_wait, mg1_wait_prob
+from capsmodel.workloads.catalogue import load_workload
 
-MEASUREMENTS = "capsmodel.experiments.measurements"
+MEASUREMENTS = "capsmodel.papers.measurements"
 M, X = 44, 12
 BURST = cm.Deterministic(M)
 loads = np.arange(1, 9) / 10

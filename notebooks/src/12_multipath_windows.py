@@ -14,19 +14,19 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 import capsmodel as cm
-from capsmodel.congestion import lia_equilibrium_windows, single_path_window
 from capsmodel.experiments.agreement import Count, agreement
-from capsmodel.experiments.measurements.means import mean_in_row
-from capsmodel.experiments.statistics import wilson_interval
+from capsmodel.experiments.statistics.intervals import wilson_interval
 from capsmodel.experiments.sweep import Task, gather
-from capsmodel.window_swing import (
+from capsmodel.multipath.lia import lia_equilibrium_windows, single_path_window
+from capsmodel.multipath.sawtooth import (
     ROUND_TRIP_COST_PACKETS,
     SINGLE_PATH_SHARE,
     lia_mean_windows,
     single_path_mean_window,
 )
+from capsmodel.papers.measurements.means import mean_in_row
 
-MEASUREMENTS = "capsmodel.experiments.measurements"
+MEASUREMENTS = "capsmodel.papers.measurements"
 
 
 def measured(function, *payloads):

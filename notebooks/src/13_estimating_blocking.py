@@ -19,11 +19,11 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 import capsmodel as cm
-from capsmodel.blocking import MISSED_SHARE_BIAS, twice_average_missed_share
+from capsmodel.coding.blocking import MISSED_SHARE_BIAS, twice_average_missed_share
 from capsmodel.experiments.agreement import agreement
-from capsmodel.experiments.measurements.blocking_estimators import BASE_RTT_S, PATHS, full_wait_s
-from capsmodel.experiments.statistics import mean_interval
+from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.sweep import Task, gather
+from capsmodel.papers.measurements.blocking_estimators import BASE_RTT_S, PATHS, full_wait_s
 
 PACKET_S = 12e-6
 sprayed_s = cm.mg1_mean_wait(4 / PATHS, mean_service=PACKET_S, second_moment_service=PACKET_S**2)
@@ -32,7 +32,7 @@ print(f"wait beside four sprayed long flows, M/D/1: {sprayed_s * 1e6:.2f} us")
 
 def runs(name, *, seeds=4, **setting):
     """Return the rows of a measurement of this package, one run for each seed."""
-    function = f"capsmodel.experiments.measurements.{name}"
+    function = f"capsmodel.papers.measurements.{name}"
     return gather([Task(function=function, payload=setting | {"seed": seed}) for seed in range(1, seeds + 1)])
 
 

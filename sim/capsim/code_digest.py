@@ -27,7 +27,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 BY_NAME = sys.stdlib_module_names | {"builtins", "capsim", "capsmodel", "numpy", "numba"}
 _NO_MEANING = frozenset({"annotation", "returns", "decorator_list", "type_comment", "type_params", "kind", "ctx"})

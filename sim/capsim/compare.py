@@ -23,7 +23,7 @@ from scipy.special import stdtrit
 from capsim.hooks import Scheme
 from capsim.scenario import Scenario
 from capsim.simulate import simulate
-from capsmodel._checks import require
+from capsmodel.checks import require
 
 LEVEL = 0.95
 FIGURES = (

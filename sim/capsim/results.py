@@ -19,7 +19,7 @@ from capsim.manifest import Resources, canonical_json
 from capsim.scenario import Scenario
 from capsim.state import RawRecords
 from capsim.summary import Summary, summarise
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 KEY = b"capsmodel"
 

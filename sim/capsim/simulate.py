@@ -21,7 +21,7 @@ from capsim.results import Result
 from capsim.scenario import Scenario, checked
 from capsim.seeds import Purpose, engine_seed
 from capsim.state import RawRecords, Setup
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 Progress = Callable[[float], None]
 

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capsmodel.blocking import MISSED_SHARE_BIAS, twice_average_missed_share
+from capsmodel.coding.blocking import MISSED_SHARE_BIAS, twice_average_missed_share
 from capsmodel.experiments.agreement import Count
-from capsmodel.experiments.measurements.blocking_estimators import BASE_RTT_S, PATHS, full_wait_s
-from capsmodel.experiments.statistics import mean_interval, paired_difference, welch_difference
+from capsmodel.experiments.statistics.intervals import mean_interval, paired_difference, welch_difference
+from capsmodel.papers.measurements.blocking_estimators import BASE_RTT_S, PATHS, full_wait_s
 
-MODULE = "capsmodel.experiments.measurements.blocking_estimators"
+MODULE = "capsmodel.papers.measurements.blocking_estimators"
 RUNS = 8
 BELOW_ONE = np.nextafter(1, 0)  # where all are blocked, all are missed
 ESTIMATES = ["blocked_prob", "twice_average_prob", "twice_smoothed_prob", "above_average_prob"]

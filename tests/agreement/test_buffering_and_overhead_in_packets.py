@@ -10,13 +10,13 @@ packet is sent. Where each packet is acknowledged (``caps``), the sender measure
 import pytest
 
 from capsmodel import repair_packets, traffic_overhead
-from capsmodel.coding_unit import buffering_delay_s
+from capsmodel.coding.optimal_unit import buffering_delay_s
 from capsmodel.experiments.agreement import LEVEL
-from capsmodel.experiments.statistics import mean_interval
+from capsmodel.experiments.statistics.intervals import mean_interval
 
-WAITS = "capsmodel.experiments.measurements.unit_delays.lone_unit_waits"
-SENT = "capsmodel.experiments.measurements.unit_overhead.packets_sent"
-LIVE = "capsmodel.experiments.measurements.unit_overhead.live_redundancy"
+WAITS = "capsmodel.papers.measurements.unit_delays.lone_unit_waits"
+SENT = "capsmodel.papers.measurements.unit_overhead.packets_sent"
+LIVE = "capsmodel.papers.measurements.unit_overhead.live_redundancy"
 
 
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
@@ -104,7 +104,7 @@ def test_to_start_from_the_truth_does_not_help(measured):
     assert mean_interval(measured_part, confidence=1 - LEVEL).high < 0.03 * 34 / 64
 
 
-BY_READING = "capsmodel.experiments.measurements.unit_overhead.by_reading"
+BY_READING = "capsmodel.papers.measurements.unit_overhead.by_reading"
 
 
 def sent_ratio(measured, reading, seeds):

@@ -7,18 +7,18 @@ A queue forgets within about 1/(1-ρ)² bursts, so runs are that much longer at 
 
 import pytest
 
-from capsmodel.experiments.measurements.burst_queue import THREE_ROUNDS_PACKETS
-from capsmodel.experiments.measurements.means import BATCHES, mean_in_row
-from capsmodel.experiments.measurements.replicated_bursts import ONE_ROUND
-from capsmodel.experiments.measurements.single_port import wait_variance
-from capsmodel.fct import BURST_PACKETS, effective_load, mean_fct, tail_fct
-from capsmodel.queueing import mg1_mean_wait, mg1_second_moment_wait, mg1_wait_prob
-from capsmodel.replication import mean_shortest_wait
-from capsmodel.service import Deterministic
-from capsmodel.slow_start import WINDOW_PACKETS
-from capsmodel.workloads import PacketSizes
+from capsmodel.fct.completion import BURST_PACKETS, effective_load, mean_fct, tail_fct
+from capsmodel.fct.replication import mean_shortest_wait
+from capsmodel.fct.slow_start import WINDOW_PACKETS
+from capsmodel.papers.measurements.burst_queue import THREE_ROUNDS_PACKETS
+from capsmodel.papers.measurements.means import BATCHES, mean_in_row
+from capsmodel.papers.measurements.replicated_bursts import ONE_ROUND
+from capsmodel.papers.measurements.single_port import wait_variance
+from capsmodel.queueing.mg1 import mg1_mean_wait, mg1_second_moment_wait, mg1_wait_prob
+from capsmodel.queueing.service import Deterministic
+from capsmodel.workloads.catalogue import PacketSizes
 
-BURST_QUEUE = "capsmodel.experiments.measurements.burst_queue.burst_queue"
+BURST_QUEUE = "capsmodel.papers.measurements.burst_queue.burst_queue"
 LOADS = [tenths / 10 for tenths in range(1, 9)]
 MOMENTS = {"mean_service": BURST_PACKETS, "second_moment_service": BURST_PACKETS**2}
 SERVICE = Deterministic(BURST_PACKETS)

@@ -6,20 +6,20 @@ Measured is the window process with random losses. How packets divide over paths
 import numpy as np
 import pytest
 
-from capsmodel.congestion import lia_equilibrium_windows
-from capsmodel.decoding import decode_prob
+from capsmodel.coding.decoding import decode_prob
 from capsmodel.experiments.agreement import Count
-from capsmodel.experiments.measurements.means import mean_in_row
-from capsmodel.multipath import (
+from capsmodel.multipath.coded_transport import (
     connection_loss_prob,
     is_small_flow,
     redundancy_rate_per_s,
     redundancy_ratio,
     small_flow_redundancy_ratio,
 )
-from capsmodel.window_swing import lia_mean_windows, total_swing_bias
+from capsmodel.multipath.lia import lia_equilibrium_windows
+from capsmodel.multipath.sawtooth import lia_mean_windows, total_swing_bias
+from capsmodel.papers.measurements.means import mean_in_row
 
-MODULE = "capsmodel.experiments.measurements.coupled_windows"
+MODULE = "capsmodel.papers.measurements.coupled_windows"
 CONNECTIONS = 400
 PATHS = {
     "one loses twice as much": ((0.01, 0.02), (1.0, 1.0)),

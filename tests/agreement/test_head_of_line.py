@@ -6,10 +6,10 @@ its capacity, nearly Poisson. Runs with and without long flows have the same sho
 
 import pytest
 
-from capsmodel.experiments.statistics import mean_interval, paired_difference
-from capsmodel.queueing import mg1_mean_wait
+from capsmodel.experiments.statistics.intervals import mean_interval, paired_difference
+from capsmodel.queueing.mg1 import mg1_mean_wait
 
-FUNCTION = "capsmodel.experiments.measurements.head_of_line.short_flows"
+FUNCTION = "capsmodel.papers.measurements.head_of_line.short_flows"
 PATHS, PACKET_S, LONG_LOAD = 40, 12e-6, 4 / 40
 RUNS, SPREAD_S = 16, 0.1
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from capsmodel import decode_prob, decode_prob_rlnc, full_rank_prob
-from capsmodel.decoding import blocked_packets_prob
+from capsmodel.coding.decoding import blocked_packets_prob
 from capsmodel.experiments.agreement import Count, MeanAndError
-from capsmodel.experiments.statistics import mean_interval, paired_difference
+from capsmodel.experiments.statistics.intervals import mean_interval, paired_difference
 
-CODES = "capsmodel.experiments.measurements.real_codes."
+CODES = "capsmodel.papers.measurements.real_codes."
 RECEPTIONS, BY_PATH = CODES + "decoded_receptions", CODES + "decoded_receptions_by_path"
 LDPC, NEEDED = CODES + "ldpc_receptions", CODES + "ldpc_packets_needed"
 KEYS = 65536  # of RFC 8681; random linear units share none, so this bounds their number

@@ -1,28 +1,28 @@
 """Agreement: RepFlow's completion times against packets, in bursts on parallel paths and on fat-trees.
 
-The settings stand in `capsmodel.experiments.measurements.replicated_bursts`. Parallel paths are the model's queues;
+The settings stand in `capsmodel.papers.measurements.replicated_bursts`. Parallel paths are the model's queues;
 their loads are a subset of the paper's 0.1 to 0.8 with both ends. On a fat-tree the model does not hold: the tests say
 in which direction it fails and which of its assumptions is broken, over seeds.
 """
 
 import pytest
 
-from capsmodel.experiments.measurements.means import mean_in_row
-from capsmodel.experiments.measurements.replicated_bursts import (
+from capsmodel.experiments.statistics.intervals import mean_interval, paired_difference
+from capsmodel.fct.completion import BURST_PACKETS, mean_fct, replicated_load, tail_fct
+from capsmodel.fct.replication import mean_shortest_wait
+from capsmodel.fct.slow_start import WINDOW_PACKETS
+from capsmodel.papers.measurements.means import mean_in_row
+from capsmodel.papers.measurements.replicated_bursts import (
     MSS_BYTES,
     ONE_ROUND,
     PATHS,
     SHORT_BYTE_SHARE,
 )
-from capsmodel.experiments.statistics import mean_interval, paired_difference
-from capsmodel.fct import BURST_PACKETS, mean_fct, replicated_load, tail_fct
-from capsmodel.queueing import mg1_wait_prob
-from capsmodel.replication import mean_shortest_wait
-from capsmodel.service import Empirical
-from capsmodel.slow_start import WINDOW_PACKETS
-from capsmodel.workloads import load_workload
+from capsmodel.queueing.mg1 import mg1_wait_prob
+from capsmodel.queueing.service import Empirical
+from capsmodel.workloads.catalogue import load_workload
 
-MEASUREMENTS = "capsmodel.experiments.measurements.replicated_bursts"
+MEASUREMENTS = "capsmodel.papers.measurements.replicated_bursts"
 # A queue forgets the more slowly the higher its load: more flows there, and still less to be seen in the tails.
 SHORT_FLOWS = {0.1: 24_000, 0.3: 24_000, 0.5: 30_000, 0.8: 80_000}
 DETECT_TAIL_SHARE = {0.1: 0.6, 0.3: 0.8, 0.5: 0.8, 0.8: 1.1}

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capsmodel.dup_acks import duplicate_acks_prob
 from capsmodel.experiments.agreement import Count
-from capsmodel.experiments.measurements.sprayed_reordering import PATHS, RATE_BPS, SPACING_S
-from capsmodel.experiments.statistics import wilson_interval
-from capsmodel.reordering import expected_overtaken_packets, reordering_prob
+from capsmodel.experiments.statistics.intervals import wilson_interval
+from capsmodel.papers.measurements.sprayed_reordering import PATHS, RATE_BPS, SPACING_S
+from capsmodel.reordering.dup_acks import duplicate_acks_prob
+from capsmodel.reordering.probability import expected_overtaken_packets, reordering_prob
 
-FUNCTION = "capsmodel.experiments.measurements.sprayed_reordering.sprayed_flows"
+FUNCTION = "capsmodel.papers.measurements.sprayed_reordering.sprayed_flows"
 FLOWS, DETECT = 8000, 0.04
 SLOW_PATHS = (1, 4, 10, 20, 30, 39)
 FLOW_PACKETS = (2, 5, 10, 30)

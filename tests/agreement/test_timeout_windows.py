@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from capsmodel.experiments.agreement import Count
-from capsmodel.recovery import timeout_prob
+from capsmodel.multipath.timeouts import timeout_prob
 
-MODULE = "capsmodel.experiments.measurements.timeout_windows"
+MODULE = "capsmodel.papers.measurements.timeout_windows"
 CASES = [(window, loss) for window in (2, 3, 4, 6, 10, 20) for loss in (0.01, 0.05, 0.2)]
 
 

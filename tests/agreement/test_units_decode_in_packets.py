@@ -14,10 +14,10 @@ from capsmodel import decode_prob, decode_prob_rlnc, repair_packets
 from capsmodel.codec.ldpc import LdpcStaircase
 from capsmodel.codec.reception import decodes
 from capsmodel.experiments.agreement import Count, MeanAndError
-from capsmodel.experiments.measurements.real_codes import LDPC_SEED
+from capsmodel.papers.measurements.real_codes import LDPC_SEED
 
-DECODED = "capsmodel.experiments.measurements.unit_decoding.decoded_units"
-TWO_WAYS = "capsmodel.experiments.measurements.unit_decoding.decoding_two_ways"
+DECODED = "capsmodel.papers.measurements.unit_decoding.decoded_units"
+TWO_WAYS = "capsmodel.papers.measurements.unit_decoding.decoding_two_ways"
 DETECT, UNITS = 0.06, 3600
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsmodel._checks import ParameterError
-from capsmodel.decoding import (
+from capsmodel.checks import ParameterError
+from capsmodel.coding.decoding import (
     blocked_packets_prob,
     decode_failure_prob,
     decode_failure_prob_paths,

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-from capsmodel._checks import ParameterError
-from capsmodel.dup_acks import (
+from capsmodel.checks import ParameterError
+from capsmodel.reordering.dup_acks import (
     cross_pod_prob,
     dup_ack_threshold_fat_tree,
     dup_ack_threshold_leaf_spine,
@@ -20,7 +20,7 @@ from capsmodel.dup_acks import (
     subflow_count,
     subflow_minimum_window_share,
 )
-from capsmodel.reordering import reordering_prob
+from capsmodel.reordering.probability import reordering_prob
 
 RTOL = 1e-12
 

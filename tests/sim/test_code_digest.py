@@ -19,7 +19,7 @@ from capsim.protocols.balancers import spray
 from capsim.registry import built_in, scheme
 from capsim.scenario import Scenario
 from capsim.simulate import simulate
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 HELPERS = "LIMIT = 7\nTABLE = (1, 2)\ndef first(x):\n    return x // 1\n"
 HOOK = '''

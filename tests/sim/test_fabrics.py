@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from capsim.fabric.kinds import Dumbbell, FabricKind, FatTree, LeafSpine, ParallelPaths
 from capsim.fabric.topology import Fabric
 from capsim.fabric.wiring import LinkChange
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 counts = st.integers(1, 5)
 fabrics = st.one_of(

@@ -11,7 +11,7 @@ from capsim.fabric.traffic import Batch, Poisson
 from capsim.fabric.wiring import LinkChange
 from capsim.scenario import Scenario
 from capsim.simulate import load_record, prepare
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 # 2 leaves with 3 hosts at 1 Gbps; 2 spines, 3 links at 2 Gbps and one at 0.5 Gbps.
 SLOW = LinkChange(between=("leaf1", "spine1"), rate_bps=5e8)

@@ -13,7 +13,7 @@ from capsim.hooks import Balancer, Scheme
 from capsim.registry import scheme, schemes
 from capsim.scenario import Scenario
 from capsim.simulate import simulate
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from capsim.registry import schemes
 from capsim.scenario import Probes, Scenario, checked, from_dict, load_scenario, preset_names
 from capsim.seeds import Purpose, engine_seed, sequence
 from capsim.simulate import prepare
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 SMALL = """
 [fabric]

@@ -9,7 +9,7 @@ from scripted import PAIR
 from capsim.hooks import param_record
 from capsim.registry import scheme, schemes
 from capsim.state import tables
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 
 def test_the_schemes_asked_for_are_there():
