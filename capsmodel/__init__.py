@@ -5,6 +5,7 @@ The names below are the model: exact, vectorised closed forms of the five papers
 :mod:`capsmodel.experiments`.
 """
 
+from capsmodel._version import __version__
 from capsmodel.checks import ParameterError
 from capsmodel.coding.decoding import decode_failure_prob, decode_prob, decode_prob_paths, log_decode_prob
 from capsmodel.coding.optimal_unit import (
@@ -30,8 +31,6 @@ from capsmodel.reordering.dup_acks import duplicate_acks_prob
 from capsmodel.reordering.probability import expected_overtaken_packets, reordering_prob
 from capsmodel.workloads.catalogue import FlowSizes, PacketSizes, load_workload, workload_names
 
-__version__ = "0.1.0"
-
 __all__ = [
     "DelayCurve",
     "Deterministic",
@@ -43,6 +42,7 @@ __all__ = [
     "OptimalUnit",
     "PacketSizes",
     "ParameterError",
+    "__version__",
     "buffering_delay_s",
     "connection_loss_prob",
     "decode_failure_prob",

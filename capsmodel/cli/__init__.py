@@ -5,7 +5,7 @@ from typing import NoReturn
 
 from cyclopts import App, CycloptsError
 
-from capsmodel import __version__
+from capsmodel._version import __version__
 from capsmodel.checks import ParameterError
 
 app = App(

@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from capsmodel import __version__
+from capsmodel._version import __version__
 from capsmodel.checks import require
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, write_whole

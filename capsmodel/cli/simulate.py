@@ -13,7 +13,7 @@ from capsim.registry import scheme as find
 from capsim.results import Result, check_folder, read_manifest, read_table
 from capsim.scenario import Scenario, from_dict
 from capsim.simulate import load, prepare, run_prepared
-from capsmodel import __version__
+from capsmodel._version import __version__
 from capsmodel.checks import ParameterError
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, print_table

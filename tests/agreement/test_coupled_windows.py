@@ -10,9 +10,9 @@ import pytest
 
 from capsmodel.multipath.lia import best_path_rate_per_s, lia_equilibrium_windows, single_path_window
 from capsmodel.multipath.sawtooth import SINGLE_PATH_SHARE, lia_mean_windows, single_path_mean_window, total_swing_bias
+from capsmodel.papers.measurements.coupled_windows import averaged_windows
 from capsmodel.papers.measurements.means import mean_in_row
 
-FUNCTION = "capsmodel.papers.measurements.coupled_windows.averaged_windows"
 SIZES = {"connections": 400, "packets": 25_000}
 SIZES_EIGHT = {"connections": 200, "packets": 60_000}  # a quarter as many packets must forget the start of each window
 PATHS = {
@@ -38,7 +38,7 @@ def rows(measured):
     def averages(name: str):
         loss_probs, rtts_s = PATHS[name]
         payload = {"loss_probs": loss_probs, "rtts_s": rtts_s, "seed": list(PATHS).index(name)}
-        return measured(FUNCTION, payload | (SIZES_EIGHT if name == "eight alike" else SIZES))
+        return measured(averaged_windows, payload | (SIZES_EIGHT if name == "eight alike" else SIZES))
 
     return averages
 

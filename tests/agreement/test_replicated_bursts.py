@@ -17,12 +17,13 @@ from capsmodel.papers.measurements.replicated_bursts import (
     ONE_ROUND,
     PATHS,
     SHORT_BYTE_SHARE,
+    burst_flows,
+    web_search_flows,
 )
 from capsmodel.queueing.mg1 import mg1_wait_prob
 from capsmodel.queueing.service import Empirical
 from capsmodel.workloads.catalogue import load_workload
 
-MEASUREMENTS = "capsmodel.papers.measurements.replicated_bursts"
 # A queue forgets the more slowly the higher its load: more flows there, and still less to be seen in the tails.
 SHORT_FLOWS = {0.1: 24_000, 0.3: 24_000, 0.5: 30_000, 0.8: 80_000}
 DETECT_TAIL_SHARE = {0.1: 0.6, 0.3: 0.8, 0.5: 0.8, 0.8: 1.1}
@@ -42,7 +43,7 @@ def on_paths(measured):
 
     def row(load, copies):
         setting = {"load": load, "fabric": "parallel-paths", "short_flows": SHORT_FLOWS[load], "seed": 3}
-        return measured(f"{MEASUREMENTS}.burst_flows", setting | {"scheme": ("ecmp", "repflow")[copies - 1]}).iloc[0]
+        return measured(burst_flows, setting | {"scheme": ("ecmp", "repflow")[copies - 1]}).iloc[0]
 
     return row
 
@@ -131,7 +132,7 @@ def over_seeds(measured):
 
     def rows(load, copies, fabric="fat-tree"):
         setting = {"load": load, "fabric": fabric, "scheme": ("ecmp", "repflow")[copies - 1], "short_flows": 2000}
-        return measured(f"{MEASUREMENTS}.burst_flows", *({**setting, "seed": seed} for seed in SEEDS))
+        return measured(burst_flows, *({**setting, "seed": seed} for seed in SEEDS))
 
     return rows
 
@@ -198,9 +199,7 @@ def test_standing_queues_and_timeouts_break_the_model_on_a_fat_tree(measured):
     """
     setting = {"load": 0.5, "flows": 1500}
     one, two = (
-        measured(
-            f"{MEASUREMENTS}.web_search_flows", *({**setting, "scheme": scheme, "seed": seed} for seed in range(5))
-        )
+        measured(web_search_flows, *({**setting, "scheme": scheme, "seed": seed} for seed in range(5)))
         for scheme in ("ecmp", "repflow")
     )
     sizes = load_workload("websearch").in_packets(MSS_BYTES)

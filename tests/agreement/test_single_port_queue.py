@@ -10,6 +10,7 @@ import pytest
 from capsmodel.papers.measurements.means import mean_in_row
 from capsmodel.papers.measurements.single_port import (
     long_wait_s,
+    port_waits,
     service_law,
     sufficient_packets,
 )
@@ -35,7 +36,7 @@ def measured_port(measured):
     def row(payload_bytes, load):
         packets = max(150_000, sufficient_packets(payload_bytes, load=load, detect_ratio=DETECT))
         setting = {"payload_bytes": payload_bytes, "load": load, "packets": packets, "seed": 11}
-        return measured("capsmodel.papers.measurements.single_port.port_waits", setting).iloc[0]
+        return measured(port_waits, setting).iloc[0]
 
     return row
 

@@ -43,7 +43,7 @@ def data_of(results):
 @cache
 def computed(name, quick, folder):
     figure = published_figure(name)
-    assert quick or {task.id for task in figure.tasks()} <= finished_tasks(folder), "run make ledger"
+    assert quick or {task.id for task in figure.tasks()} <= finished_tasks(folder).keys(), "run make ledger"
     return figure.data(quick=quick, results=folder)
 
 

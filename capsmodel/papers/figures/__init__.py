@@ -1,30 +1,21 @@
 """The papers' figures, one file each: the data as a table, the drawing, and what the paper says about it beside.
 
-A module of this folder whose name has no leading underscore is a figure, ``caps_fig9a.py`` is ``caps-fig9a``. It has
-
-- a docstring: the figure in one line, then what the paper leaves out (*Not stated*) and what was taken (*Chosen*);
-- ``CLAIMS``, the ids of the rows of ``claims.csv`` that the figure decides;
-- ``data(*, quick)``, a DataFrame in long form whose columns name their units;
-- ``draw(frame)``, the figure, with the paper's printed points and bounds in black.
-
-A figure from packets has, instead of ``CLAIMS`` and ``data(*, quick)``,
-
-- ``tasks(*, quick)``, the list of simulations, tasks of a sweep (:mod:`capsmodel.experiments.sweep`);
-- ``data(rows)``, the DataFrame made of all rows of these tasks;
-- ``JUDGES``, for each claim that it decides a function ``(claim, frame) -> Verdict`` of the full frame.
+A module of this folder whose name has no leading underscore is a figure, ``caps_fig9a.py`` is ``caps-fig9a``. Its
+docstring is the figure in one line, then what the paper leaves out (*Not stated*) and what was taken (*Chosen*); its
+``FIGURE`` is the :class:`PublishedFigure`.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from capsmodel.checks import ParameterError
+from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.sweep import Task, gather
 from capsmodel.papers.verdicts import Verdict
 
@@ -37,64 +28,84 @@ if TYPE_CHECKING:
 __all__ = ["PublishedFigure", "published_figure", "published_figures"]
 
 
-@dataclass(frozen=True, kw_only=True)
+def _no_tasks(*, quick: bool = False) -> Sequence[Task]:
+    return []
+
+
+@dataclass(frozen=True)
 class PublishedFigure:
     """A figure of a paper, ready to be computed and drawn.
 
+    Of a formula it is ``PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)``, of packets or
+    codes ``PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)``.
+
     Attributes
     ----------
-    name : str
-        Paper key and number, ``"caps-fig9a"``.
-    title : str
-        What it shows, one line.
-    choices : str
-        What the paper leaves out and what was taken instead.
-    claims : tuple of str
-        Rows of ``claims.csv`` that it decides.
-    tasks : callable
-        ``tasks(quick=False)`` returns its simulations; none for a closed form. `quick` takes fewer.
-    data : callable
-        ``data(quick=False, results=None)`` returns the table, from simulations kept in the folder `results`; `quick`
-        takes a coarser grid.
+    module, about : str
+        Name and docstring of the figure's module.
     draw : callable
-        ``draw(frame)`` returns the matplotlib figure.
+        ``draw(frame)`` returns the matplotlib figure, with the paper's printed points and bounds in black.
+    compute : callable, optional
+        ``compute(quick=False)`` returns the table of a formula in long form, its columns named with their units;
+        `quick` takes a coarser grid.
+    claims : tuple of str
+        Rows of ``claims.csv`` that the figure decides; those of `judges` where there are any.
+    tasks : callable
+        ``tasks(quick=False)`` returns the simulations, tasks of a sweep; `quick` takes fewer.
+    table : callable, optional
+        ``table(rows)`` returns the table from the rows of all tasks.
     judges : mapping
-        For each claim that packets decide, ``judges[claim.id](claim, frame)`` returns the verdict.
+        For each claim that the tasks decide, ``judges[claim.id](claim, frame)`` returns the verdict.
     """
 
-    name: str
-    title: str
-    choices: str
-    claims: tuple[str, ...]
-    tasks: Callable[..., Sequence[Task]]
-    data: Callable[..., "DataFrame"]
+    module: str
+    about: str | None
     draw: Callable[["DataFrame"], "Figure"]
-    judges: Mapping[str, Callable[["Claim", "DataFrame"], Verdict]]
+    compute: Callable[..., "DataFrame"] | None = None
+    claims: tuple[str, ...] = ()
+    tasks: Callable[..., Sequence[Task]] = _no_tasks
+    table: Callable[["DataFrame"], "DataFrame"] | None = None
+    judges: Mapping[str, Callable[["Claim", "DataFrame"], Verdict]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        rule = f"{self.module}: give compute and claims, or tasks, table and judges"
+        require((self.compute is None) != (self.table is None), rule)
+        object.__setattr__(self, "claims", self.claims or tuple(self.judges))
+
+    @property
+    def name(self) -> str:
+        """Return paper key and number, such as ``"caps-fig9a"``."""
+        return self.module.rpartition(".")[2].replace("_", "-")
+
+    @property
+    def title(self) -> str:
+        """Return what it shows, one line."""
+        return (self.about or "").strip().partition("\n")[0]
+
+    @property
+    def choices(self) -> str:
+        """Return what the paper leaves out and what was taken instead."""
+        return (self.about or "").strip().partition("\n")[2].strip()
+
+    def data(self, *, quick: bool = False, results: Path | None = None) -> "DataFrame":
+        """Return the table that is drawn and judged.
+
+        Parameters
+        ----------
+        quick : bool
+            Take a coarser grid, or fewer simulations.
+        results : path, optional
+            Folder where simulations are kept; those that are there are not run again.
+        """
+        if self.table is None:
+            assert self.compute is not None
+            return self.compute(quick=quick)
+        return self.table(gather(self.tasks(quick=quick), results, label=self.name))
 
 
 def _in_order(name: str) -> list[str | int]:
     """Sort key: numbers by value, so that Fig. 10 follows Fig. 9."""
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
-
-
-def _load(module_name: str) -> PublishedFigure:
-    module: Any = import_module(f"{__name__}.{module_name}")
-    title, _, choices = (module.__doc__ or "").strip().partition("\n")
-    packets = hasattr(module, "tasks")
-    judges = module.JUDGES if packets else {}
-
-    def tasks(*, quick: bool = False) -> Sequence[Task]:
-        return module.tasks(quick=quick) if packets else []
-
-    def data(*, quick: bool = False, results: Path | None = None) -> "DataFrame":
-        rows = {"rows": gather(tasks(quick=quick), results, label=module_name)} if packets else {"quick": quick}
-        frame: DataFrame = module.data(**rows)
-        return frame
-
-    return PublishedFigure(
-        name=module_name.replace("_", "-"), title=title, choices=choices.strip(),
-        claims=tuple(judges) if packets else module.CLAIMS, tasks=tasks, data=data, draw=module.draw, judges=judges,
-    )  # fmt: skip
 
 
 @cache
@@ -107,7 +118,8 @@ def published_figures() -> Mapping[str, PublishedFigure]:
     ('caps-f9a-r',)
     """
     names = (found.name for found in iter_modules(__path__) if not found.name.startswith("_"))
-    figures = (_load(name) for name in sorted(names, key=_in_order))
+    figures: Iterator[PublishedFigure]
+    figures = (import_module(f"{__name__}.{name}").FIGURE for name in sorted(names, key=_in_order))
     return MappingProxyType({figure.name: figure for figure in figures})
 
 

@@ -9,12 +9,12 @@ from capsmodel.experiments.statistics.intervals import MeanInterval, PairedDiffe
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.index import Claim
+from capsmodel.papers.measurements.head_of_line import short_flows
 from capsmodel.papers.verdicts import Holds, Verdict, above, of_sample, verdict_word
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FUNCTION = "capsmodel.papers.measurements.head_of_line.short_flows"
 FORMS = {4: "with 4 long flows", 0: "without long flows"}
 PRESET_SPREAD_S = 1e-4
 SPREADS_S = (PRESET_SPREAD_S, 1e-3, 1e-2, 1e-1)
@@ -23,7 +23,7 @@ SPREADS_S = (PRESET_SPREAD_S, 1e-3, 1e-2, 1e-1)
 def tasks(spreads_s: Sequence[float], *, runs: int) -> list[Task]:
     """Return a run with and one without long flows for each spread of start times and each of `runs` seeds."""
     return [
-        Task(function=FUNCTION, payload={"long_flows": long_flows, "spread_s": spread_s, "seed": seed})
+        Task(short_flows, long_flows=long_flows, spread_s=spread_s, seed=seed)
         for spread_s in spreads_s
         for seed in range(1, runs + 1)
         for long_flows in FORMS

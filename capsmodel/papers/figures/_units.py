@@ -4,22 +4,22 @@ from pandas import DataFrame, Series
 
 from capsmodel.experiments.statistics.intervals import Interval, proportion_difference, wilson_interval
 from capsmodel.experiments.sweep import Task
-
-_MEASUREMENTS = "capsmodel.papers.measurements."
+from capsmodel.papers.measurements.unit_decoding import decoded_units
+from capsmodel.papers.measurements.unit_delays import mean_window_delays
 
 
 def decoding_task(k: int, *, r: int, n_paths: int, long_flows: int, units: int) -> Task:
     """Return the task that counts decoded units; every setting has a seed of its own."""
     setting = {"k": k, "r": r, "n_paths": n_paths, "long_flows": long_flows, "units": units}
     seed = 100_000 * n_paths + 10_000 * long_flows + 100 * k + r
-    return Task(function=f"{_MEASUREMENTS}unit_decoding.decoded_units", payload={**setting, "seed": seed})
+    return Task(decoded_units, **setting, seed=seed)
 
 
 def delay_task(k: int, *, r: int, n_paths: int, long_flows: int, windows: int) -> Task:
     """Return the task that measures the mean delays of windows; every setting has a seed of its own."""
     setting = {"k": k, "r": r, "n_paths": n_paths, "long_flows": long_flows, "windows": windows}
     seed = 100_000 * n_paths + 10_000 * long_flows + 100 * k + r
-    return Task(function=f"{_MEASUREMENTS}unit_delays.mean_window_delays", payload={**setting, "seed": seed})
+    return Task(mean_window_delays, **setting, seed=seed)
 
 
 def decode_shares(rows: DataFrame) -> DataFrame:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pandas import DataFrame
 
 from capsmodel.experiments.sweep import Task
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _head_of_line as shared
 from capsmodel.papers.index import Claim, read_claims
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
 _DELAY = "queueing_delay_s"
 
 
-def tasks(*, quick: bool) -> list[Task]:
+def tasks(*, quick: bool = False) -> list[Task]:
     """Return the runs: spreads of start times, with and without long flows, 30 seeds (2 when `quick`)."""
     return shared.tasks(shared.SPREADS_S, runs=2 if quick else 30)
 
 
-def data(rows: DataFrame) -> DataFrame:
+def table(rows: DataFrame) -> DataFrame:
     """Return the mean queueing delay of each run."""
     return shared.with_form(rows)[["form", "spread_s", "seed", _DELAY]]
 
@@ -67,3 +68,6 @@ def draw(frame: DataFrame) -> "Figure":
     left.set(xscale="log", yscale="log", xlabel="short flows start within, s", ylabel="mean queueing delay, µs")
     right.set(xscale="log", xlabel="short flows start within, s", ylabel="queueing delay saved, %", ylim=(0, 100))
     return drawing.finish(figure, [left, right], tuple(JUDGES))
+
+
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

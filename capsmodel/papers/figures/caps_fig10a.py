@@ -11,6 +11,7 @@ from pandas import DataFrame
 
 from capsmodel.coding.redundancy import traffic_overhead
 from capsmodel.papers.closed_forms.caps import PAPER_PROBS, RATIOS
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ CLAIMS = ("caps-f10a-g", "caps-f10a-max")
 PROBS = (0.1, *PAPER_PROBS)
 
 
-def data(*, quick: bool = False) -> DataFrame:
+def compute(*, quick: bool = False) -> DataFrame:
     """Return g, p_B and the overhead; `quick` changes nothing."""
     prob, ratio = (values.ravel() for values in np.meshgrid(PROBS, RATIOS, indexing="ij"))
     overhead = traffic_overhead(prob, long_short_ratio=ratio)
@@ -37,3 +38,6 @@ def draw(frame: DataFrame) -> "Figure":
     axes.set(xlabel="packets of long flows over packets of short flows g", ylabel="overhead η, % of all packets")
     axes.set(xlim=(9, 99), ylim=(0, None))
     return drawing.finish(figure, [axes], CLAIMS)
+
+
+FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

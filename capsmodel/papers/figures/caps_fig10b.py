@@ -9,6 +9,7 @@ import numpy as np
 from pandas import DataFrame
 
 from capsmodel.coding.redundancy import traffic_overhead
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ CLAIMS = ("caps-f10b-max",)
 RATIOS = (9, 19, 49, 99)
 
 
-def data(*, quick: bool = False) -> DataFrame:
+def compute(*, quick: bool = False) -> DataFrame:
     """Return g, p_B and the overhead."""
     probs = drawing.grid(0, 0.5, steps=100, quick=quick)
     ratio, prob = (values.ravel() for values in np.meshgrid(RATIOS, probs, indexing="ij"))
@@ -35,3 +36,6 @@ def draw(frame: DataFrame) -> "Figure":
     drawing.paper_level(axes, bound, f"paper: less than {bound:g}%")
     axes.set(xlabel="blocking probability $p_B$", ylabel="overhead η, % of all packets", xlim=(0, 0.5), ylim=(0, None))
     return drawing.finish(figure, [axes], CLAIMS)
+
+
+FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

@@ -20,17 +20,17 @@ from pandas import DataFrame
 
 from capsmodel.experiments.statistics.intervals import welch_difference
 from capsmodel.experiments.sweep import Task
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _caps_schemes as shared
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.index import Claim
-from capsmodel.papers.measurements.caps_comparison import SHARED_BUFFER
+from capsmodel.papers.measurements.caps_comparison import SHARED_BUFFER, leaf_spine
 from capsmodel.papers.verdicts import SIGNIFICANTLY, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FUNCTION = "capsmodel.papers.measurements.caps_comparison.leaf_spine"
 WEB, DATA = "web search", "data mining"
 # Workload in the simulator, load, flows.
 SETTINGS = (("websearch", 0.3, 2500), ("websearch", 0.6, 2500), ("websearch", 0.8, 2500), ("datamining", 0.6, 1200))
@@ -39,15 +39,12 @@ SCHEMES = ("ecmp", "rps", "repflow", "ecmp_pq", "rps_pq", "caps")
 COLUMNS = {"afct_short": "mean_fct_s", "p99_fct_short": "p99_fct_s", "long_goodput": "throughput_bps"}
 
 
-def tasks(*, quick: bool) -> list[Task]:
+def tasks(*, quick: bool = False) -> list[Task]:
     """Return the runs: four settings, 4 seeds; on 2 leaves, 150 flows, two settings and 2 seeds when `quick`."""
     settings = [(*one[:2], 150) for one in SETTINGS if one[1] == 0.6] if quick else SETTINGS
     fixed: dict[str, Any] = {"leaves": 2, "warm_up_s": 0.0} if quick else {"leaves": 8, "warm_up_s": 0.2}
     return [
-        Task(
-            function=FUNCTION,
-            payload={"form": form, "workload": workload, "load": load, "flows": flows, **fixed, "seed": seed},
-        )
+        Task(leaf_spine, form=form, workload=workload, load=load, flows=flows, **fixed, seed=seed)
         for seed, (workload, load, flows) in product(range(1, 3 if quick else 5), settings)
         for form in (
             *SCHEMES,
@@ -57,7 +54,7 @@ def tasks(*, quick: bool) -> list[Task]:
     ]
 
 
-def data(rows: DataFrame) -> DataFrame:
+def table(rows: DataFrame) -> DataFrame:
     """Return what each run gives; `repair_ratio` is r/k, 0 where nothing is coded."""
     found = rows.assign(scheme=rows["form"], form=rows["workload"].map(WORKLOADS))
     others = ("untimed_fct_s", "timed_out_ratio", "repair_ratio", "reordered_ratio")
@@ -171,3 +168,6 @@ def draw(frame: DataFrame) -> "Figure":
     middle.set(xlabel="load", ylabel="throughput of long flows, Mbit/s", ylim=(0, None))
     right.set(xlabel="reading of CAPS", ylabel="mean FCT over that of RPS", yscale="log")
     return drawing.finish(figure, [left, middle, right], tuple(JUDGES))
+
+
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

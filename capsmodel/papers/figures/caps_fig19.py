@@ -14,24 +14,25 @@ from pandas import DataFrame
 from capsmodel.experiments.statistics._intervals import MeanInterval
 from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.sweep import Task
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.index import Claim
+from capsmodel.papers.measurements.burst_rtts import burst_periods
 from capsmodel.papers.verdicts import CLOSE_RELATIVE, Verdict, of_sample, verdict_word, within
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FUNCTION = "capsmodel.papers.measurements.burst_rtts.burst_periods"
 ESTIMATES = {"twice_average_prob": "twice the average", "twice_smoothed_prob": "twice the smoothed RTT"}
 
 
-def tasks(*, quick: bool) -> list[Task]:
+def tasks(*, quick: bool = False) -> list[Task]:
     """Return the runs: lambda from 5 to 40, 10 seeds; only the ends and 2 seeds when `quick`."""
     rates, seeds = ((5, 40), (1, 2)) if quick else ((5, 10, 20, 40), range(1, 11))
-    return [Task(function=FUNCTION, payload={"bursts_per_s": rate, "seed": seed}) for rate in rates for seed in seeds]
+    return [Task(burst_periods, bursts_per_s=rate, seed=seed) for rate in rates for seed in seeds]
 
 
-def data(rows: DataFrame) -> DataFrame:
+def table(rows: DataFrame) -> DataFrame:
     """Return a row for each sampling period of each run."""
     return rows[["bursts_per_s", "seed", "time_s", "rtt_average_s", "rtt_smoothed_s", *ESTIMATES]]
 
@@ -90,3 +91,6 @@ def draw(frame: DataFrame) -> "Figure":
     left.set(xlabel="sampling periods with ACKs, in order", ylabel="RTT, ms", yscale="log")
     right.set(xlabel="λ, bursts per second", ylabel="blocking probability found", ylim=(0, None))
     return drawing.finish(figure, [left, right], tuple(JUDGES))
+
+
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

@@ -14,6 +14,7 @@ from pandas import DataFrame
 
 from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.sweep import Task
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _head_of_line as shared
 from capsmodel.papers.index import Claim
@@ -28,13 +29,13 @@ if TYPE_CHECKING:
 QUANTILES = {f"fct_p{pct:02}_s": pct / 100 for pct in FCT_QUANTILES_PCT}
 
 
-def tasks(*, quick: bool) -> list[Task]:
+def tasks(*, quick: bool = False) -> list[Task]:
     """Return the runs of Fig. 1, and at the preset more of them: 160 seeds (4 when `quick`)."""
     preset, *others = shared.SPREADS_S
     return shared.tasks((preset,), runs=4 if quick else 160) + shared.tasks(others, runs=2 if quick else 30)
 
 
-def data(rows: DataFrame) -> DataFrame:
+def table(rows: DataFrame) -> DataFrame:
     """Return share of reordered packets, mean window, and mean and quantiles of the completion time of each run."""
     return shared.with_form(rows)[["form", "spread_s", "seed", "reordered_ratio", "cwnd_packets", "fct_s", *QUANTILES]]
 
@@ -114,3 +115,6 @@ def draw(frame: DataFrame) -> "Figure":
     middle.set(xlabel="(b)", ylabel="mean congestion window, packets")
     right.set(xlabel="(c) completion time, ms", ylabel="share of short flows", xlim=(0, None), ylim=(0, 1.3))
     return drawing.finish(figure, [left, middle, right], tuple(JUDGES), loc="upper left")
+
+
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

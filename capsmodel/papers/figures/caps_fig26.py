@@ -17,15 +17,16 @@ from pandas import DataFrame
 
 from capsmodel.experiments.statistics.intervals import paired_difference
 from capsmodel.experiments.sweep import Task
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _caps_schemes as shared
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.index import Claim
+from capsmodel.papers.measurements.caps_comparison import incast
 from capsmodel.papers.verdicts import Verdict, verdict_word
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FUNCTION = "capsmodel.papers.measurements.caps_comparison.incast"
 SCHEMES = ("ecmp", "rps", "repflow", "caps")
 BUFFER_PACKETS, OTHER_BUFFER_PACKETS = 256, 100
 BORDER = 100
@@ -33,20 +34,17 @@ BORDER = 100
 COLUMNS = {"timeouts": "timeouts", "goodput": "goodput_bps", "afct_short": "mean_fct_s"}
 
 
-def tasks(*, quick: bool) -> list[Task]:
+def tasks(*, quick: bool = False) -> list[Task]:
     """Return a task for each number of senders, buffer and scheme, of 20 runs; of 2 and fewer senders when `quick`."""
     senders, runs = ((20, 60), 2) if quick else ((20, 60, 100, 140, 180), 20)
     return [
-        Task(
-            function=FUNCTION,
-            payload={"form": form, "senders": count, "buffer_packets": packets, "runs": runs, "seed": 1},
-        )
+        Task(incast, form=form, senders=count, buffer_packets=packets, runs=runs, seed=1)
         for count, packets in product(senders, (BUFFER_PACKETS, OTHER_BUFFER_PACKETS))
         for form in (*SCHEMES, *shared.READINGS)
     ]
 
 
-def data(rows: DataFrame) -> DataFrame:
+def table(rows: DataFrame) -> DataFrame:
     """Return what each run gives; `flows` is the number of senders, `repair_ratio` r/k."""
     found = rows.rename(columns={"form": "scheme", "senders": "flows"})
     counts = ("winner_timeouts", "timed_out_ratio", "repair_ratio", "lost_ratio")
@@ -124,3 +122,6 @@ def draw(frame: DataFrame) -> "Figure":
         drawing.paper_place(axes, BORDER, "paper: CAPS best up to here")
         axes.set(xlabel="senders", ylabel=label, ylim=(0, None))
     return drawing.finish(figure, panels, tuple(JUDGES))
+
+
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

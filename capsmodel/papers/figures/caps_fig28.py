@@ -16,17 +16,17 @@ from pandas import DataFrame
 
 from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.sweep import Task
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _caps_schemes as shared
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.index import Claim
-from capsmodel.papers.measurements.caps_comparison import SHARED_BUFFER
+from capsmodel.papers.measurements.caps_comparison import SHARED_BUFFER, beside_long_flows
 from capsmodel.papers.measurements.head_of_line import FCT_QUANTILES_PCT
 from capsmodel.papers.verdicts import MUCH, Verdict, above, verdict_word
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FUNCTION = "capsmodel.papers.measurements.caps_comparison.beside_long_flows"
 SCHEMES = ("ecmp", "rps", "caps", "ecmp_pq", "rps_pq")
 QUANTILES = [f"fct_p{pct:02}_s" for pct in FCT_QUANTILES_PCT]
 COLUMNS = {
@@ -40,17 +40,17 @@ COUNTED = ("lost_ratio", "reordered_ratio")
 CDF_FLOWS = 120
 
 
-def tasks(*, quick: bool) -> list[Task]:
+def tasks(*, quick: bool = False) -> list[Task]:
     """Return a task for each number of short flows and scheme, of 20 runs; of 2 and two numbers when `quick`."""
     numbers, runs = ((60, CDF_FLOWS), 2) if quick else ((20, 60, CDF_FLOWS, 180), 20)
     return [
-        Task(function=FUNCTION, payload={"form": form, "short_flows": count, "runs": runs, "seed": 1})
+        Task(beside_long_flows, form=form, short_flows=count, runs=runs, seed=1)
         for count in numbers
         for form in (*SCHEMES, *SHARED_BUFFER.values(), *shared.READINGS)
     ]
 
 
-def data(rows: DataFrame) -> DataFrame:
+def table(rows: DataFrame) -> DataFrame:
     """Return what each run gives; `flows` is the number of short flows."""
     found = rows.rename(columns={"form": "scheme", "short_flows": "flows"})
     others = ("timeouts", "timed_out_ratio", "repair_ratio")
@@ -165,3 +165,6 @@ def draw(frame: DataFrame) -> "Figure":
     middle.set(ylabel="lost packets of short flows, %", ylim=(0, None))
     right.set(ylabel="throughput of long flows, Mbit/s", ylim=(0, None))
     return drawing.finish(figure, panels, tuple(JUDGES))
+
+
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

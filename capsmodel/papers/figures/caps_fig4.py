@@ -6,35 +6,36 @@ of their own; NewReno; hosts of 10 Gbps, so that a long flow queues at its path 
 500 us is ON if a packet of a short flow comes to the first switch, as Algorithm 1 samples it.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pandas import DataFrame, concat
 
 from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.sweep import Task
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.index import Claim, read_claims
+from capsmodel.papers.measurements.blocking_estimators import on_off_periods, path_rtts
 from capsmodel.papers.verdicts import MUCH, Verdict, above, all_of, not_testable, of_sample, verdict_word
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import Series
 
-MODULE = "capsmodel.papers.measurements.blocking_estimators"
 LONG_FLOWS = 4
 ON, OFF, BLOCKED, FREE = "ON", "OFF", "path with a long flow", "path without"
 
 
-def tasks(*, quick: bool) -> list[Task]:
+def tasks(*, quick: bool = False) -> list[Task]:
     """Return the runs: 10 seeds (2, and shorter, when `quick`), for the periods and for the paths."""
-    setting = {"traffic": "on-off", "long_flows": LONG_FLOWS, "duration_s": 0.2 if quick else 0.3}
+    setting: dict[str, Any] = {"traffic": "on-off", "long_flows": LONG_FLOWS, "duration_s": 0.2 if quick else 0.3}
     seeds = range(1, 3 if quick else 11)
-    names = ("on_off_periods", "path_rtts")
-    return [Task(function=f"{MODULE}.{name}", payload=setting | {"seed": seed}) for name in names for seed in seeds]
+    functions = (on_off_periods, path_rtts)
+    return [Task(function, **setting, seed=seed) for function in functions for seed in seeds]
 
 
-def data(rows: DataFrame) -> DataFrame:
+def table(rows: DataFrame) -> DataFrame:
     """Return the lengths of all periods, by their number, and the mean RTT of each path, for each seed."""
     periods, paths = rows[rows["on_s"].notna()], rows[rows["path"].notna()]
     number = periods.groupby("seed").cumcount()
@@ -118,3 +119,6 @@ def draw(frame: DataFrame) -> "Figure":
     left.set(xlabel="time, ms", ylabel="under way")
     right.set(xlabel="path", ylabel="mean RTT, ms", ylim=(0, 4))
     return drawing.finish(figure, [left, right], tuple(JUDGES))
+
+
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

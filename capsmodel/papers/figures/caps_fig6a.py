@@ -10,6 +10,7 @@ import numpy as np
 from pandas import DataFrame
 
 from capsmodel.coding.redundancy import repair_packets
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ UNITS = (10, 20, 40, 64)
 _PRINTED = {blocked / 12: f"caps-ixe-r{blocked}" for blocked in (1, 2, 3, 4)}
 
 
-def data(*, quick: bool = False) -> DataFrame:
+def compute(*, quick: bool = False) -> DataFrame:
     """Return k, p_B and r, by CAPS's ceiling rule."""
     probs = drawing.grid(0, 0.5, steps=600, quick=quick)
     k, prob = (values.ravel() for values in np.meshgrid(UNITS, probs, indexing="ij"))
@@ -35,3 +36,6 @@ def draw(frame: DataFrame) -> "Figure":
     drawing.paper_points(axes, list(_PRINTED), printed, "paper, Section IX-E: k = 10, 1 to 4 of 12 paths")
     axes.set(xlabel="blocking probability $p_B$", ylabel="repair packets r", xlim=(0, 0.5), ylim=(0, None))
     return drawing.finish(figure, [axes], CLAIMS)
+
+
+FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

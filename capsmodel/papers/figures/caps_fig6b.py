@@ -10,6 +10,7 @@ import numpy as np
 from pandas import DataFrame
 
 from capsmodel.coding.decoding import decode_prob
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.verdicts import APPROX_RELATIVE
 
@@ -22,7 +23,7 @@ LONG_FLOW_PATHS = (1, 2, 4, 6, 8)
 REPAIR_PACKETS = np.arange(11)
 
 
-def data(*, quick: bool = False) -> DataFrame:
+def compute(*, quick: bool = False) -> DataFrame:
     """Return p_S for each number of paths with a long flow and each r; `quick` changes nothing."""
     busy, r = (values.ravel() for values in np.meshgrid(LONG_FLOW_PATHS, REPAIR_PACKETS, indexing="ij"))
     probs = busy / N_PATHS
@@ -39,3 +40,6 @@ def draw(frame: DataFrame) -> "Figure":
     axes.plot([2, 2], [value - APPROX_RELATIVE, value], color="black", linewidth=1.2, gid=drawing.PUBLISHED)
     axes.set(xlabel="repair packets r", ylabel="decoding probability $p_S$")
     return drawing.finish(figure, [axes], CLAIMS, loc="lower right")
+
+
+FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pandas import DataFrame
 
 from capsmodel.coding.decoding import decode_prob
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _units as units
 from capsmodel.papers.verdicts import (
@@ -43,7 +44,7 @@ def tasks(*, quick: bool = False) -> list["Task"]:
     ]
 
 
-def data(rows: DataFrame) -> DataFrame:
+def table(rows: DataFrame) -> DataFrame:
     """Return the simulated p_S with its interval and that of Eq. 2."""
     probs = rows["long_flows"] / N_PATHS
     frame = rows[["k", "r"]].assign(long_flow_paths=rows["long_flows"], blocking_prob=probs)
@@ -89,3 +90,6 @@ def judge(claim: "Claim", frame: DataFrame) -> Verdict:
 
 
 JUDGES = {"caps-f6c-sim": judge}
+
+
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

@@ -12,6 +12,7 @@ from pandas import DataFrame
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.redundancy import repair_packets
 from capsmodel.papers.closed_forms.caps import PAPER_PROBS, UNITS
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ CLAIMS = ("caps-f8a-k", "caps-f7a-succ")
 PROBS = (*PAPER_PROBS, 0.5)
 
 
-def data(*, quick: bool = False) -> DataFrame:
+def compute(*, quick: bool = False) -> DataFrame:
     """Return k, p_B, r and p_S; `quick` changes nothing."""
     prob, k = (values.ravel() for values in np.meshgrid(PROBS, UNITS, indexing="ij"))
     r = repair_packets(k, blocking_prob=prob)
@@ -37,3 +38,6 @@ def draw(frame: DataFrame) -> "Figure":
     drawing.paper_points(axes, [3], [value], "paper, Fig. 7(a): k = 3, $p_B$ = 0.5")
     axes.set(xlabel="source packets in a unit k", ylabel="decoding probability $p_S$", xlim=(0, 65), ylim=(0.45, 1))
     return drawing.finish(figure, [axes], CLAIMS, ncols=2)
+
+
+FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

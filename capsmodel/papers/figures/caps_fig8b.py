@@ -11,6 +11,7 @@ from pandas import DataFrame, concat
 
 from capsmodel.coding.optimal_unit import delay_curve
 from capsmodel.papers.closed_forms.caps import PAPER_PROBS, PAPER_UNITS, SETTING, WINDOW_PACKETS
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def _curve(prob: float, max_k: int) -> DataFrame:
     return DataFrame(columns)
 
 
-def data(*, quick: bool = False) -> DataFrame:
+def compute(*, quick: bool = False) -> DataFrame:
     """Return k, p_B, r and d_w; `quick` stops at the window."""
     return concat([_curve(prob, WINDOW_PACKETS if quick else 3 * WINDOW_PACKETS) for prob in PAPER_PROBS])
 
@@ -45,3 +46,6 @@ def draw(frame: DataFrame) -> "Figure":
     axes.annotate("k = w", (WINDOW_PACKETS + 1, 2.95), color="0.4", fontsize="small")
     axes.set(xlabel="source packets in a unit k", ylabel="mean window delay $d_w$, ms", ylim=(1.2, 3.1))
     return drawing.finish(figure, [axes], CLAIMS)
+
+
+FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

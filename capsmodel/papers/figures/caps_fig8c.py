@@ -13,6 +13,7 @@ from pandas import DataFrame
 
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.redundancy import repair_packets
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _units as units
 from capsmodel.papers.verdicts import Verdict, all_of, below, kendall, of_sample, verdict_word
@@ -39,7 +40,7 @@ def tasks(*, quick: bool = False) -> list["Task"]:
     ]  # fmt: skip
 
 
-def data(rows: DataFrame) -> DataFrame:
+def table(rows: DataFrame) -> DataFrame:
     """Return the simulated p_S with its interval and that of Eq. 2."""
     formula = decode_prob(rows["k"].to_numpy(), r=rows["r"].to_numpy(), blocking_prob=PROB)
     return rows[["k", "r"]].join(units.decode_shares(rows)).assign(formula_prob=formula)
@@ -71,3 +72,6 @@ def judge(claim: "Claim", frame: DataFrame) -> Verdict:
 
 
 JUDGES = {"caps-f8c-ps": judge}
+
+
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

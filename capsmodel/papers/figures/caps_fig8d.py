@@ -18,6 +18,7 @@ from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.optimal_unit import delay_curve, window_delay_s
 from capsmodel.coding.redundancy import repair_packets
 from capsmodel.experiments.statistics._intervals import Interval
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _units as units
 from capsmodel.papers.measurements.coding_units import FABRIC, WINDOW_PACKETS
@@ -56,7 +57,7 @@ def tasks(*, quick: bool = False) -> list["Task"]:
     return delays + [units.decoding_task(k, r=r, units=sent, **where) for k, r in points]
 
 
-def data(rows: DataFrame) -> DataFrame:
+def table(rows: DataFrame) -> DataFrame:
     """Return both delays and p_S with their intervals, and what the formulas say, for each rule of r and each k."""
     sizes = rows["k"].drop_duplicates().tolist()
     return DataFrame([_point(rows, form, k) for form in (EQ4, COST) for k in sizes])
@@ -143,3 +144,6 @@ def judge_match(claim: "Claim", frame: DataFrame) -> Verdict:
 
 
 JUDGES = {"caps-f8d-dw": judge_shape, "caps-f8cd-match": judge_match}
+
+
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

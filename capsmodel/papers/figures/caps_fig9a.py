@@ -12,6 +12,7 @@ from pandas import DataFrame
 from capsmodel.coding.optimal_unit import window_delay_s
 from capsmodel.coding.redundancy import repair_packets
 from capsmodel.papers.closed_forms.caps import EQ4, PAPER_PROBS, PAPER_UNITS
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ CLAIMS = ("caps-f9a-r",)
 REPAIR_PACKETS = np.arange(41)
 
 
-def data(*, quick: bool = False) -> DataFrame:
+def compute(*, quick: bool = False) -> DataFrame:
     """Return k, p_B, r and d_w; `quick` changes nothing."""
     curve, r = (values.ravel() for values in np.meshgrid(np.arange(4), REPAIR_PACKETS, indexing="ij"))
     k, prob = np.array(PAPER_UNITS)[curve], np.array(PAPER_PROBS)[curve]
@@ -41,3 +42,6 @@ def draw(frame: DataFrame) -> "Figure":
     drawing.paper_points(axes, ruled["r"].tolist(), at_rule_ms, "the paper's k and $p_B$, r of its ceiling rule")
     axes.set(xlabel="repair packets of a unit r", ylabel="mean window delay $d_w$, ms", ylim=(0, 3.1))
     return drawing.finish(figure, [axes], CLAIMS)
+
+
+FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

@@ -14,6 +14,7 @@ from pandas import DataFrame, concat
 from capsmodel.coding.optimal_unit import optimal_coding_unit, uncoded_window_delay_s, window_delay_s
 from capsmodel.coding.redundancy import repair_packets
 from capsmodel.papers.closed_forms.caps import EQ4, PAPER_PROBS, PAPER_UNITS, SETTING, WINDOW_PACKETS
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def _of_paper() -> DataFrame:
     return _rows(PAPER, PAPER_PROBS, PAPER_UNITS, r, delay_s)
 
 
-def data(*, quick: bool = False) -> DataFrame:
+def compute(*, quick: bool = False) -> DataFrame:
     """Return scheme, p_B, k, r and the delay of a window; an uncoded window has k = 1, r = 0."""
     probs = np.arange(5 if quick else 1, 51, 5 if quick else 1) / 100
     uncoded_s = uncoded_window_delay_s(
@@ -57,3 +58,6 @@ def draw(frame: DataFrame) -> "Figure":
     drawing.paper_points(axes, theirs["blocking_prob"].tolist(), (theirs["window_delay_s"] * 1e3).tolist(), label)
     axes.set(xlabel="blocking probability $p_B$", ylabel="mean window delay, ms", ylim=(0, 3.2))
     return drawing.finish(figure, [axes], CLAIMS, loc="center right", bbox_to_anchor=(1, 0.72))
+
+
+FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

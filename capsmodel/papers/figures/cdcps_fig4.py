@@ -9,6 +9,7 @@ import numpy as np
 from pandas import DataFrame
 
 from capsmodel.papers.closed_forms.cdcps import CONGESTED_PATHS
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.reordering.probability import reordering_prob
 
@@ -20,7 +21,7 @@ N_PATHS = 40
 FLOW_PACKETS = (2, 5, 10, 20, 100)
 
 
-def data(*, quick: bool = False) -> DataFrame:
+def compute(*, quick: bool = False) -> DataFrame:
     """Return S, n_b and P_r; `quick` changes nothing."""
     size, congested = (values.ravel() for values in np.meshgrid(FLOW_PACKETS, CONGESTED_PATHS, indexing="ij"))
     prob = reordering_prob(size, congested_prob=congested / N_PATHS)
@@ -36,3 +37,6 @@ def draw(frame: DataFrame) -> "Figure":
     drawing.paper_place(axes, place, f"paper: largest at {place:g} paths")
     axes.set(xlabel="congested paths $n_b$", ylabel="reordering probability $P_r$", xlim=(0, 40), ylim=(0, 1.02))
     return drawing.finish(figure, [axes], CLAIMS, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

@@ -13,8 +13,10 @@ from capsmodel.coding.random_linear import full_rank_prob
 from capsmodel.experiments.statistics._intervals import Interval
 from capsmodel.experiments.statistics.intervals import wilson_interval
 from capsmodel.experiments.sweep import Task
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.index import Claim
+from capsmodel.papers.measurements.received_sets import random_linear_sets
 from capsmodel.papers.verdicts import CLOSE_RELATIVE, Verdict, above, of_sample, verdict_word
 
 if TYPE_CHECKING:
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
 SOURCE, REPAIR, UNITS = 4, 2, 10_000
 SCHEMES = {False: "all packets coded", True: "source packets as they are"}
-_FUNCTION = "capsmodel.papers.measurements.received_sets.random_linear_sets"
 
 
 def tasks(*, quick: bool = False) -> list[Task]:
@@ -31,20 +32,18 @@ def tasks(*, quick: bool = False) -> list[Task]:
     fixed = {"k": SOURCE, "r": REPAIR, "units": units}
     return [
         Task(
-            function=_FUNCTION,
-            payload={
-                **fixed,
-                "received_packets": received,
-                "systematic": systematic,
-                "seed": 10 * received + systematic,
-            },
+            random_linear_sets,
+            **fixed,
+            received_packets=received,
+            systematic=systematic,
+            seed=10 * received + systematic,
         )
         for systematic in SCHEMES
         for received in range(1, SOURCE + REPAIR + 1)
     ]
 
 
-def data(rows: DataFrame) -> DataFrame:
+def table(rows: DataFrame) -> DataFrame:
     """Return the share of sets that decode, with its 95% interval, and of those that are independent."""
     counts = zip(rows["decoded_sets"], rows["units"], strict=True)
     intervals = [wilson_interval(int(decoded), trials=int(units)) for decoded, units in counts]
@@ -93,3 +92,6 @@ def survives_two_blocked(claim: Claim, frame: DataFrame) -> Verdict:
 
 
 JUDGES = {"cdcps-f6": survives_two_blocked}
+
+
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

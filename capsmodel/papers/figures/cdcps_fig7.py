@@ -10,6 +10,7 @@ import numpy as np
 from pandas import DataFrame
 
 from capsmodel.coding.redundancy import repair_packets
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ CLAIMS = ("cdcps-f7-pb", "cdcps-f7-x")
 UNITS = (4, 8, 16, 32)
 
 
-def data(*, quick: bool = False) -> DataFrame:
+def compute(*, quick: bool = False) -> DataFrame:
     """Return k (the paper's x), P_b and r (its alpha)."""
     probs = drawing.grid(0, 0.5, steps=600, quick=quick)
     k, prob = (values.ravel() for values in np.meshgrid(UNITS, probs, indexing="ij"))
@@ -33,3 +34,6 @@ def draw(frame: DataFrame) -> "Figure":
     drawing.paper_points(axes, [2 / 6], [drawing.printed("cdcps-fig6")], "paper, Fig. 6: x = 4, 2 of 6 packets blocked")
     axes.set(xlabel="blocking probability $P_b$", ylabel="repair packets α", xlim=(0, 0.5), ylim=(0, None))
     return drawing.finish(figure, [axes], CLAIMS)
+
+
+FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

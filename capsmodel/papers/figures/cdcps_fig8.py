@@ -12,6 +12,7 @@ from pandas import DataFrame
 
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.redundancy import repair_packets_for
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ PATHS = (2, 4, 8, 12, 16)
 REPAIR_PACKETS = np.arange(17)
 
 
-def data(*, quick: bool = False) -> DataFrame:
+def compute(*, quick: bool = False) -> DataFrame:
     """Return congested paths, r (the paper's alpha), P_b and P_d; `quick` changes nothing."""
     paths, r = (values.ravel() for values in np.meshgrid(PATHS, REPAIR_PACKETS, indexing="ij"))
     prob = paths / N_PATHS
@@ -41,3 +42,6 @@ def draw(frame: DataFrame) -> "Figure":
     axes.plot(needed, reached, "o", color="0.4", label=f"first $P_d$ of at least {TARGET_PROB}")
     axes.set(xlabel="repair packets α", ylabel="decoding probability $P_d$")
     return drawing.finish(figure, [axes], CLAIMS, loc="lower right")
+
+
+FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from pandas import DataFrame
 
 from capsmodel.experiments.sweep import Task
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.index import Claim
+from capsmodel.papers.measurements.decoding_work import decoding_work
 from capsmodel.papers.verdicts import ROUNDING, Verdict, by_bound, verdict_word
 
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
 MIXED_PACKETS = 15
 MEASURES = {"rows_examined": "rows looked at", "row_operations": "row operations carried out"}
-_FUNCTION = "capsmodel.papers.measurements.decoding_work.decoding_work"
 _SIZES = ((100, (1, 2, 4, 8)), (400, (2, 6, 12, 18, 30)), (1000, (5, 10, 20, 40)))
 
 
@@ -31,10 +32,10 @@ def tasks(*, quick: bool = False) -> list[Task]:
         for coded in several
         for seed in range(1 if quick else 3)
     )
-    return [Task(function=_FUNCTION, payload=payload) for payload in payloads]
+    return [Task(decoding_work, **payload) for payload in payloads]
 
 
-def data(rows: DataFrame) -> DataFrame:
+def table(rows: DataFrame) -> DataFrame:
     """Return the work of preemptive decoding over that of Gauss-Jordan, in both measures, the mean of all windows."""
     work = rows.set_index(["originals", "coded", "seed", "algorithm"])[list(MEASURES)].unstack("algorithm")
     shares = [
@@ -84,3 +85,6 @@ def work_is_at_most_the_coding_ratio(claim: Claim, frame: DataFrame) -> Verdict:
 
 
 JUDGES = {"dc2mtcp-s5-pda": saves_most_of_the_work, "dc2mtcp-s1-eps": work_is_at_most_the_coding_ratio}
+
+
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pandas import DataFrame
 
 from capsmodel.fct.completion import mean_fct
-from capsmodel.papers.figures import _repflow
+from capsmodel.papers.figures import PublishedFigure, _repflow
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CLAIMS = ("repflow-f4", "repflow-s4d", "repflow-s4b-gap")
 
 
-def data(*, quick: bool = False) -> DataFrame:
+def compute(*, quick: bool = False) -> DataFrame:
     """Return load, scheme, form of the model and slowdown."""
     return _repflow.completion({_repflow.PAPER_FORM: mean_fct}, quick=quick)
 
@@ -29,3 +29,6 @@ def draw(frame: DataFrame) -> "Figure":
     _repflow.reduction_band(right, "repflow-s4d", "paper, Section IV-D: 40 to 70% less")
     right.set_ylim(-75, 5)
     return _repflow.finish(figure, [left, right], CLAIMS)
+
+
+FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

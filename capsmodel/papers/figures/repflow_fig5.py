@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from pandas import DataFrame
 
 from capsmodel.fct.completion import mean_fct_long
+from capsmodel.papers.figures import PublishedFigure, _repflow
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.figures import _repflow
 from capsmodel.papers.verdicts import CLOSE_RELATIVE
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CLAIMS = ("repflow-f5",)
 
 
-def data(*, quick: bool = False) -> DataFrame:
+def compute(*, quick: bool = False) -> DataFrame:
     """Return load, scheme, form of the model and slowdown."""
     return _repflow.completion({_repflow.PAPER_FORM: mean_fct_long}, quick=quick)
 
@@ -31,3 +31,6 @@ def draw(frame: DataFrame) -> "Figure":
     drawing.paper_band(right, 0, 100 * CLOSE_RELATIVE, 'paper: "mildly affected", taken as up to 10%')
     right.set_ylim(0, None)
     return _repflow.finish(figure, [left, right], CLAIMS)
+
+
+FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

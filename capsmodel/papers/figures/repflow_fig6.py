@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pandas import DataFrame
 
 from capsmodel.fct.completion import tail_fct
-from capsmodel.papers.figures import _repflow
+from capsmodel.papers.figures import PublishedFigure, _repflow
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CLAIMS = ("repflow-f6", "repflow-s4d")
 
 
-def data(*, quick: bool = False) -> DataFrame:
+def compute(*, quick: bool = False) -> DataFrame:
     """Return load, scheme, form of the model and slowdown."""
     forms: dict[str, Callable[..., Any]] = {
         _repflow.PAPER_FORM: tail_fct,
@@ -36,3 +36,6 @@ def draw(frame: DataFrame) -> "Figure":
     figure, left, right = _repflow.draw_pair(frame, "RepFlow Fig. 6: short flows, 99th percentile")
     _repflow.reduction_band(right, "repflow-f6", "paper: 40 to 70% less")
     return _repflow.finish(figure, [left, right], CLAIMS)
+
+
+FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from pandas import DataFrame
 
 from capsmodel.fct.completion import tail_fct, tail_fct_long
+from capsmodel.papers.figures import PublishedFigure, _repflow
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.figures import _repflow
 from capsmodel.papers.verdicts import CLOSE_RELATIVE
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ CLAIMS = ("repflow-f7", "repflow-f7-ls")
 SHORT = "short flows"
 
 
-def data(*, quick: bool = False) -> DataFrame:
+def compute(*, quick: bool = False) -> DataFrame:
     """Return load, scheme, form of the model (long flows, or short ones to compare) and slowdown."""
     exact = partial(tail_fct_long, tail="exact", rounding="whole")
     forms: dict[str, Callable[..., Any]] = {
@@ -45,3 +45,6 @@ def draw(frame: DataFrame) -> "Figure":
     drawing.paper_band(right, 0, 100 * CLOSE_RELATIVE, 'paper: "not penalised", taken as up to 10%')
     right.set_ylim(0, None)
     return _repflow.finish(figure, [left, right], CLAIMS)
+
+
+FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

@@ -18,8 +18,10 @@ from pandas import DataFrame
 from capsmodel.checks import FloatArray
 from capsmodel.experiments.statistics.intervals import MeanInterval, mean_interval
 from capsmodel.experiments.sweep import Task
+from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.index import Claim, read_claims
+from capsmodel.papers.measurements.behind_long_flow import behind_long_flow
 from capsmodel.papers.verdicts import (
     Verdict,
     VerdictWord,
@@ -46,7 +48,6 @@ _SCENARIOS: dict[str, tuple[str, dict[str, Any]]] = {
 # Judged, and drawn beside.
 _BUFFERS_PACKETS = (50, 1000)
 _COLUMNS = {"mean": "mean_fct_s", "p99": "p99_fct_s"}
-_FUNCTION = "capsmodel.papers.measurements.behind_long_flow.behind_long_flow"
 
 _ALONE = "four links of 1 ms, a handshake and ten packets take 15.17 ms without any queue, more than is printed"
 _BESIDE = {
@@ -60,14 +61,14 @@ def tasks(*, quick: bool = False) -> list[Task]:
     """Return one task for each buffer, scenario and seed."""
     flows, runs = (100, 2) if quick else (1000, 10)
     return [
-        Task(function=_FUNCTION, payload={**setting, "short_flows": flows, "buffer_packets": buffers, "seed": seed})
+        Task(behind_long_flow, **setting, short_flows=flows, buffer_packets=buffers, seed=seed)
         for buffers in _BUFFERS_PACKETS
         for _, setting in _SCENARIOS.values()
         for seed in range(runs)
     ]
 
 
-def data(rows: DataFrame) -> DataFrame:
+def table(rows: DataFrame) -> DataFrame:
     """Return mean and 99th percentile of each run; the n-th runs of all scenarios have the same short flows."""
     name_of = {(setting["long_flow"], setting["copies"]): name for name, setting in _SCENARIOS.values()}
     schemes = [name_of[key] for key in zip(rows["long_flow"], rows["copies"], strict=True)]
@@ -145,3 +146,6 @@ JUDGES: dict[str, Callable[[Claim, DataFrame], Verdict]] = {
     "repflow-t1-50m": over_half,
     "repflow-t1-50t": over_half,
 }
+
+
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

@@ -17,6 +17,7 @@ from capsim.results import Result
 from capsim.scenario import Scenario
 from capsim.simulate import simulate
 from capsmodel.checks import require
+from capsmodel.experiments.measurement import measurement
 from capsmodel.metrics import percentile
 
 __all__ = ["behind_long_flow", "run_behind_long_flow"]
@@ -83,6 +84,7 @@ def run_behind_long_flow(
     return simulate(scenario, engine=engine)
 
 
+@measurement("behind-long-flow", revision=1)
 def behind_long_flow(
     *, copies: int, long_flow: bool, short_flows: int, seed: int, buffer_packets: int = 50
 ) -> dict[str, float]:

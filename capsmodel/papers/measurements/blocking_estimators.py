@@ -42,6 +42,7 @@ from capsmodel.coding.blocking import (
     blocking_prob_twice_average,
     blocking_prob_twice_smoothed,
 )
+from capsmodel.experiments.measurement import measurement
 from capsmodel.papers.measurements.coding_units import PINNED
 
 __all__ = [
@@ -232,6 +233,7 @@ def in_periods(packets: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@measurement("sampling-periods", revision=1)
 def sampling_periods(traffic: str, **setting: Any) -> pd.DataFrame:
     """Simulate :func:`run_sprayed` of the same arguments; return a row for each sampling period with 20 ACKs or more.
 
@@ -243,6 +245,7 @@ def sampling_periods(traffic: str, **setting: Any) -> pd.DataFrame:
     return in_periods(_packets(traffic, **setting))
 
 
+@measurement("path-rtts", revision=1)
 def path_rtts(traffic: str, **setting: Any) -> pd.DataFrame:
     """Simulate :func:`run_sprayed` of the same arguments and return a row for each path.
 
@@ -262,6 +265,7 @@ def path_rtts(traffic: str, **setting: Any) -> pd.DataFrame:
     return pd.DataFrame(columns).reset_index()
 
 
+@measurement("on-off-periods", revision=1)
 def on_off_periods(traffic: str, **setting: Any) -> pd.DataFrame:
     """Simulate :func:`run_sprayed` of the same arguments and return a row for each ON period but the last.
 
@@ -281,6 +285,7 @@ def on_off_periods(traffic: str, **setting: Any) -> pd.DataFrame:
     return pd.DataFrame({"on_s": lengths, "off_s": np.diff(on[begin]) - lengths}) * _MODE_PERIOD_S
 
 
+@measurement("usual-rtts", revision=1)
 def usual_rtts(traffic: str, **setting: Any) -> pd.DataFrame:
     """Simulate :func:`run_sprayed` of the same arguments and return the law of the RTT of packets not blocked.
 

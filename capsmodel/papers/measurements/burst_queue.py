@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from capsmodel.experiments.measurement import measurement
 from capsmodel.fct.completion import BURST_PACKETS, tail_fct
 from capsmodel.fct.slow_start import WINDOW_PACKETS
 from capsmodel.papers.measurements.means import batch_columns
@@ -61,6 +62,7 @@ def burst_waits(
     return np.asarray(walk - np.minimum.accumulate(walk))
 
 
+@measurement("burst-queue", revision=1)
 def burst_queue(load: float, *, bursts: int, seed: int) -> dict[str, float]:
     """Measure RepFlow's short flows of one round, with one and with two copies, at queues of bursts.
 

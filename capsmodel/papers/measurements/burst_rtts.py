@@ -21,6 +21,7 @@ from capsim.protocols.coding.none import NO_CODING
 from capsim.registry import scheme
 from capsim.scenario import load_scenario
 from capsim.simulate import simulate
+from capsmodel.experiments.measurement import measurement
 from capsmodel.papers.measurements.blocking_estimators import first_packets, in_periods
 
 __all__ = ["burst_periods"]
@@ -29,6 +30,7 @@ __all__ = ["burst_periods"]
 UNCODED = replace(scheme("caps"), name="caps_uncoded", summary="CAPS without coding", coding=NO_CODING)
 
 
+@measurement("burst-periods", revision=1)
 def burst_periods(bursts_per_s: float, *, seed: int, bursts: int = 4, engine: str = "compiled") -> pd.DataFrame:
     """Simulate the preset ``caps-bursts`` without coding; return a row for each sampling period with 20 ACKs or more.
 

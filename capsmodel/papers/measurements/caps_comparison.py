@@ -32,6 +32,7 @@ from capsim.results import Result
 from capsim.scenario import Scenario, load_scenario
 from capsim.simulate import simulate
 from capsmodel.checks import require
+from capsmodel.experiments.measurement import measurement
 from capsmodel.metrics import percentile
 from capsmodel.papers.measurements.head_of_line import FCT_QUANTILES_PCT
 from capsmodel.units import BITS_PER_BYTE
@@ -62,6 +63,7 @@ PATHS, LONG_FLOWS = 12, 3
 """Paths and long flows of Appendix B."""
 
 
+@measurement("caps-leaf-spine", revision=1)
 def leaf_spine(
     form: str,
     *,
@@ -116,6 +118,7 @@ def leaf_spine(
     }
 
 
+@measurement("caps-incast", revision=1)
 def incast(
     form: str, *, senders: int, buffer_packets: int, runs: int, seed: int, engine: str = "compiled"
 ) -> DataFrame:
@@ -152,6 +155,7 @@ def incast(
     return _over_seeds(lambda one: _run(scenario, form, one, engine), goodput, range(seed, seed + runs))
 
 
+@measurement("caps-beside-long-flows", revision=1)
 def beside_long_flows(form: str, *, short_flows: int, runs: int, seed: int, engine: str = "compiled") -> DataFrame:
     """Simulate flows of 15 to 100 KB beside 3 long ones, over 12 paths, each to a receiver of its own.
 

@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 from capsmodel.checks import FloatArray, ParameterError, Scalars, require, whole
+from capsmodel.experiments.measurement import measurement
 from capsmodel.multipath.lia import lia_equilibrium_windows
 from capsmodel.papers.measurements.means import replicate_columns
 
@@ -107,6 +108,7 @@ def simulate_coupled_windows(
     return _averages(windows, loss, rtts, count, draw)
 
 
+@measurement("averaged-windows", revision=1)
 def averaged_windows(
     loss_probs: Sequence[float], *, rtts_s: Sequence[float], connections: int, packets: int, seed: int
 ) -> pd.DataFrame:
@@ -157,6 +159,7 @@ def averaged_windows(
     return pd.DataFrame(rows)
 
 
+@measurement("protected-blocks", revision=1)
 def protected_blocks(
     loss_probs: Sequence[float],
     *,

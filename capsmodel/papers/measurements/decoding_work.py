@@ -14,11 +14,13 @@ import pandas as pd
 from capsmodel.checks import require
 from capsmodel.codec.gf256 import MUL
 from capsmodel.codec.progressive import GaussJordan, Preemptive, ProgressiveDecoder
+from capsmodel.experiments.measurement import measurement
 
 ALGORITHMS: dict[str, type[ProgressiveDecoder]] = {"Gauss-Jordan": GaussJordan, "preemptive": Preemptive}
 _PACKET_BYTES = 8
 
 
+@measurement("decoding-work", revision=1)
 def decoding_work(originals: int, *, coded: int, mixed_packets: int, seed: int) -> pd.DataFrame:
     """Decode one window with both algorithms and count their work.
 

@@ -22,6 +22,7 @@ import pandas as pd
 from capsim.results import Result
 from capsim.scenario import Probes, Scenario, load_scenario
 from capsim.simulate import simulate
+from capsmodel.experiments.measurement import measurement
 from capsmodel.papers.measurements.blocking_estimators import at_ports
 
 __all__ = ["FCT_QUANTILES_PCT", "mean_windows_packets", "packet_waits_s", "short_flows"]
@@ -31,6 +32,7 @@ _PROBE_PERIOD_S = 20e-6
 _MSS_BYTES, _SHORT_FLOWS = 1460, 100
 
 
+@measurement("head-of-line-short-flows", revision=1)
 def short_flows(long_flows: int, *, seed: int, spread_s: float = 1e-4, engine: str = "compiled") -> dict[str, float]:
     """Simulate the preset ``caps-fig1`` and return what its short flows met.
 

@@ -29,6 +29,7 @@ from capsim.results import Result
 from capsim.scenario import Scenario
 from capsim.simulate import simulate
 from capsmodel.checks import require
+from capsmodel.experiments.measurement import measurement
 from capsmodel.multipath.lia import single_path_window
 from capsmodel.papers.measurements.means import replicate_columns
 
@@ -82,6 +83,7 @@ def _simulate(loss_prob: float, *, connections: int, packets: int, seed: int, mi
     return simulate(scenario, scheme=lossy, engine=engine)
 
 
+@measurement("tcp-on-lossy-path", revision=1)
 def tcp_on_lossy_path(
     loss_prob: float,
     *,

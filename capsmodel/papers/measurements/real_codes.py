@@ -22,6 +22,7 @@ from capsmodel.codec.ldpc import LdpcStaircase
 from capsmodel.codec.reception import Flags, arrivals, arrivals_by_path, decodes
 from capsmodel.codec.rlnc import RandomLinear
 from capsmodel.coding._binomial import log_pmf
+from capsmodel.experiments.measurement import measurement
 
 LDPC_SEED = 77
 """Of the one matrix that is used wherever its decoding probability is enumerated."""
@@ -75,6 +76,7 @@ def _counted(successes: Flags) -> dict[str, Any]:
     return {"successes": int(successes.sum()), "trials": successes.size}
 
 
+@measurement("decoded-receptions", revision=1)
 def decoded_receptions(
     k: int, *, r: int, code: str, blocking_prob: float, receptions: int, seed: int
 ) -> dict[str, Any]:
@@ -89,6 +91,7 @@ def decoded_receptions(
     return _counted(decoded(code, arrived, k=k, seed=seed))
 
 
+@measurement("decoded-receptions-by-path", revision=1)
 def decoded_receptions_by_path(
     k: int, *, r: int, code: str, n_paths: int, blocked_paths: int, in_turn: bool, receptions: int, seed: int
 ) -> dict[str, Any]:
@@ -99,6 +102,7 @@ def decoded_receptions_by_path(
     return _counted(decoded(code, arrived, k=k, seed=seed))
 
 
+@measurement("ldpc-receptions", revision=1)
 def ldpc_receptions(k: int, *, r: int, n1: int, blocking_prob: float, receptions: int, seed: int) -> dict[str, Any]:
     """Return how many receptions LDPC decodes, and the share that k', measured on other receptions, predicts.
 
@@ -114,6 +118,7 @@ def ldpc_receptions(k: int, *, r: int, n1: int, blocking_prob: float, receptions
     return _counted(found) | {"predicted_prob": float(shares.mean()), "error_predicted_prob": error}
 
 
+@measurement("ldpc-packets-needed", revision=1)
 def ldpc_packets_needed(k: int, *, r: int, n1: int, matrices: int, orders: int, seed: int) -> DataFrame:
     """Return the mean of k' of each of some matrices, with elimination and by peeling alone, in packets."""
     rng = np.random.default_rng(seed)

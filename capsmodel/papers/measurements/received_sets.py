@@ -14,10 +14,12 @@ from capsmodel.checks import require, whole
 from capsmodel.codec.base import NotEnoughPackets
 from capsmodel.codec.linalg import rank
 from capsmodel.codec.rlnc import RandomLinear
+from capsmodel.experiments.measurement import measurement
 
 _KEYS, _PACKET_BYTES = 0x10000, 100
 
 
+@measurement("random-linear-sets", revision=1)
 def random_linear_sets(
     k: int, *, r: int, received_packets: int, units: int, systematic: bool, seed: int
 ) -> dict[str, int]:

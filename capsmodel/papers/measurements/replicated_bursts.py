@@ -33,6 +33,7 @@ from capsim.results import Result
 from capsim.scenario import Scenario
 from capsim.simulate import simulate
 from capsmodel.checks import require
+from capsmodel.experiments.measurement import measurement
 from capsmodel.fct.completion import BURST_PACKETS, tail_fct
 from capsmodel.fct.slow_start import WINDOW_PACKETS
 from capsmodel.papers.measurements.means import batch_columns
@@ -135,6 +136,7 @@ def _copies(result: Result) -> dict[str, float]:
     }
 
 
+@measurement("burst-flows", revision=1)
 def burst_flows(
     load: float, *, fabric: str, scheme: str, short_flows: int, seed: int, engine: str = "compiled"
 ) -> dict[str, float]:
@@ -175,6 +177,7 @@ def burst_flows(
     return columns | (_copies(result) if replicas == 2 else {})
 
 
+@measurement("web-search-flows", revision=1)
 def web_search_flows(load: float, *, scheme: str, flows: int, seed: int, engine: str = "compiled") -> dict[str, float]:
     """Measure short flows of the web search on a fat-tree of four pods, with NewReno and 100-packet buffers.
 

@@ -27,6 +27,7 @@ from capsim.scenario import Scenario
 from capsim.simulate import simulate
 from capsmodel.checks import require
 from capsmodel.experiments.agreement import LEVEL, sufficient_standard_error
+from capsmodel.experiments.measurement import measurement
 from capsmodel.papers.measurements.means import BATCHES, batch_columns
 from capsmodel.queueing.mg1 import mg1_mean_wait, mg1_second_moment_wait
 from capsmodel.queueing.service import Deterministic, Empirical
@@ -91,6 +92,7 @@ def waits_s(result: Result, *, warm_up_ratio: float = _WARM_UP) -> npt.NDArray[n
     return np.asarray(flows["fct_s"].to_numpy() - bits / RATE_BPS - 2 * bits / FAST_BPS, np.float64)
 
 
+@measurement("port-waits", revision=1)
 def port_waits(payload_bytes: Sequence[int], *, load: float, packets: int, seed: int) -> dict[str, float]:
     """Measure the waits of :func:`simulated_port`.
 

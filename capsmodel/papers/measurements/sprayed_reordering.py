@@ -21,6 +21,7 @@ from capsim.fabric.wiring import LinkChange
 from capsim.scenario import Scenario
 from capsim.simulate import simulate
 from capsmodel.checks import require
+from capsmodel.experiments.measurement import measurement
 
 PATHS, RATE_BPS = 40, 1e9
 """CDCPS Fig. 4 has 40 paths; the rate of each, in bit/s, is ours."""
@@ -32,6 +33,7 @@ FAR_S = 5e-3
 _DELAY_S, _APART_S = 1e-6, 0.05
 
 
+@measurement("sprayed-flows", revision=1)
 def sprayed_flows(
     flow_packets: int,
     *,

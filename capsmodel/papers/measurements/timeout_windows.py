@@ -22,11 +22,13 @@ from capsim.registry import scheme
 from capsim.scenario import Scenario
 from capsim.simulate import simulate
 from capsmodel.checks import require, whole
+from capsmodel.experiments.measurement import measurement
 
 _MSS_BYTES, _APART_S = 1460, 20.0
 _MOST_PACKETS = 10  # 2^10 patterns; all leave in the initial window
 
 
+@measurement("random-windows", revision=1)
 def random_windows(
     window_packets: int, *, loss_prob: float, windows: int, seed: int, subflows: int = 1
 ) -> dict[str, int]:
@@ -85,6 +87,7 @@ PATTERNS = replace(
 )
 
 
+@measurement("played-patterns", revision=1)
 def played_patterns(window_packets: int, *, seed: int, engine: str = "compiled") -> pd.DataFrame:
     """Play every pattern of losses of one window to NewReno, and count the patterns that need the timer.
 

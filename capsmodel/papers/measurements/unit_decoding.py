@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from pandas import DataFrame
 
+from capsmodel.experiments.measurement import measurement
 from capsmodel.papers.measurements.coding_units import (
     AT_ONCE,
     WINDOW_PACKETS,
@@ -27,6 +28,7 @@ from capsmodel.papers.measurements.real_codes import decoded
 _MOST_PACKETS = 100
 
 
+@measurement("decoded-units", revision=1)
 def decoded_units(
     k: int,
     *,
@@ -67,6 +69,7 @@ def decoded_units(
     return DataFrame({"code": list(codes), "successes": counts, "trials": len(arrived)})
 
 
+@measurement("decoding-two-ways", revision=1)
 def decoding_two_ways(k: int, *, r: int, n_paths: int, long_flows: int, windows: int, seed: int) -> dict[str, Any]:
     """Return the units that k packets met no long flow of, those that decoded in time, and those that did both."""
     packets = WINDOW_PACKETS // k * k

@@ -16,6 +16,7 @@ from typing import Any
 
 from pandas import DataFrame
 
+from capsmodel.experiments.measurement import measurement
 from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.papers.measurements.coding_units import (
     mean_packet_delays_s,
@@ -25,6 +26,7 @@ from capsmodel.papers.measurements.coding_units import (
 )
 
 
+@measurement("window-delays", revision=1)
 def window_delays(
     k: int, *, r: int, n_paths: int, long_flows: int, windows: int, seed: int, engine: str = "compiled"
 ) -> DataFrame:
@@ -54,6 +56,7 @@ def window_delays(
     return DataFrame({"window_delay_s": window_delays_s(result), "packet_delay_s": mean_packet_delays_s(result)})
 
 
+@measurement("mean-window-delays", revision=1)
 def mean_window_delays(
     k: int, *, r: int, n_paths: int, long_flows: int, windows: int, seed: int, engine: str = "compiled"
 ) -> dict[str, float]:
@@ -66,6 +69,7 @@ def mean_window_delays(
     return row
 
 
+@measurement("lone-unit-waits", revision=1)
 def lone_unit_waits(k: int, *, units: int, seed: int, engine: str = "compiled") -> dict[str, Any]:
     """Return the least and the largest mean wait of a unit's packets, in seconds: one unit at a time, no long flow."""
     result = run_units(

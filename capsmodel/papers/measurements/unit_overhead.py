@@ -25,6 +25,7 @@ from capsim.results import Result
 from capsim.scenario import Scenario, load_scenario
 from capsim.simulate import simulate
 from capsmodel.coding.redundancy import repair_packets
+from capsmodel.experiments.measurement import measurement
 from capsmodel.papers.measurements.coding_units import (
     PINNED,
     START_S,
@@ -40,6 +41,7 @@ _PERIOD_PS, _RTT_FACTOR = 200_000_000, 2  # of the scheme ``caps_decode``
 _PS = 1e12
 
 
+@measurement("unit-packets-sent", revision=1)
 def packets_sent(
     k: int,
     *,
@@ -108,6 +110,7 @@ def live_scenario(
     )
 
 
+@measurement("overhead-by-reading", revision=1)
 def by_reading(reading: str, *, engine: str = "compiled", **setting: Any) -> dict[str, Any]:
     """Return packets sent and completion times under one reading of CAPS, long flows on paths of their own.
 
@@ -134,6 +137,7 @@ def by_reading(reading: str, *, engine: str = "compiled", **setting: Any) -> dic
     }
 
 
+@measurement("live-redundancy", revision=1)
 def live_redundancy(unit_size: str, *, engine: str = "compiled", **setting: Any) -> dict[str, Any]:
     """Return packets sent when r follows from the sender's own estimate, and how that estimate stood.
 
