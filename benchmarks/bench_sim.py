@@ -12,10 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from capsim import FlowList, LeafSpine, scheme
 from capsim.engines import run
-from capsim.fabric.flows import FlowList
-from capsim.fabric.kinds import LeafSpine
-from capsim.registry import scheme
 from capsim.state import Setup
 
 pytestmark = [pytest.mark.bench, pytest.mark.benchmark(timer=time.process_time)]  # CPU, not wall: machines are shared

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from capsim import ACCEPT, REFUSE, Dumbbell, FatTree, FlowList, LeafSpine, ParallelPaths, Queue, Scheme, scheme
 from capsim.engines import run
-from capsim.fabric.flows import FlowList
-from capsim.fabric.kinds import Dumbbell, FabricKind, FatTree, LeafSpine, ParallelPaths
-from capsim.hooks import ACCEPT, REFUSE, Queue, Scheme, param_record
+from capsim.fabric.kinds import FabricKind
+from capsim.hooks import param_record
 from capsim.records import ACK, CODED, DATA, ENQUEUED, RETRANSMITTED, slotted
-from capsim.registry import scheme
 from capsim.state import TRACE_PACKETS, RawRecords, Setup
 
 # How the compiled engine stores queues

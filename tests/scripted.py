@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from engine_setups import flow_list, setup_of
 
-from capsim.fabric.kinds import Dumbbell
-from capsim.hooks import Scheme
+from capsim import Dumbbell, Scheme
 from capsim.records import ACK, DATA, MAX_SACK_BLOCKS, NONE, PACKET, RETRANSMITTED, SYN_ACK, slotted
-from capsim.state import tables
+from capsim.state import initial_state
 
 MSS = 1460
 US = 10**6  # picoseconds
@@ -39,11 +38,11 @@ class Endpoint:
     def __init__(self, name: str | Scheme = "ecmp", *, n_segments: int = 1000, last_bytes: int = MSS, **transport: Any):
         flow_bytes = (n_segments - 1) * MSS + last_bytes
         setup = setup_of(PAIR, flow_list([(0, 1, flow_bytes, 0.0)] * 2), name, transport=transport)
-        made = tables(setup)
+        state = initial_state(setup)
         self.hooks = setup.scheme.transport
-        self.params = _row(made.params["transport"], 0)
-        self.conn = _row(made.conns, 1)  # the flags of another connection come before its own
-        self.segments = bytearray(len(made.segments))
+        self.params = _row(state.params["transport"], 0)
+        self.conn = _row(state.conns, 1)  # the flags of another connection come before its own
+        self.segments = bytearray(len(state.segments))
 
 
 class Sender(Endpoint):

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from capsim.compare import Compared
+from capsim import Compared
 from capsmodel.plotting import new_figure
 
 if TYPE_CHECKING:

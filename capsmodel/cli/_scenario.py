@@ -8,8 +8,9 @@ from typing import Any, Literal
 import msgspec
 from cyclopts import Parameter
 
+from capsim import Scenario, load_scenario
 from capsim.fabric.flows import read_flow_csv
-from capsim.scenario import Scenario, from_dict, load_scenario
+from capsim.scenario import from_dict
 from capsmodel.checks import ParameterError
 from capsmodel.cli._options import MaybeRate, MaybeTime
 from capsmodel.units import parse_size_bytes

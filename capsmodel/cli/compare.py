@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from rich.progress import Progress
 
-from capsim.compare import FIGURES, Compared
-from capsim.compare import compare as compare_schemes
-from capsim.registry import scheme as find
-from capsim.registry import schemes as all_schemes
-from capsim.results import whole_folder
-from capsim.scenario import Comparison, Scenario
+from capsim import Compared, Scenario
+from capsim import compare as compare_schemes
+from capsim import scheme as find
+from capsim import schemes as all_schemes
+from capsim.comparison import FIGURES
+from capsim.files import whole_folder
+from capsim.scenario import Comparison
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli._comparison_figure import draw
 from capsmodel.cli._options import Flag

@@ -6,13 +6,13 @@ import tempfile
 from pathlib import Path
 from typing import Any, Literal
 
-from capsim import schema
+from capsim import Result, Scenario, schema
+from capsim import scheme as find
 from capsim.clock import to_s
-from capsim.memory import trace_size_bytes
-from capsim.registry import scheme as find
-from capsim.results import Result, check_folder, read_manifest, read_table
-from capsim.scenario import Scenario, from_dict
-from capsim.simulate import load, prepare, run_prepared
+from capsim.estimate import trace_size_bytes
+from capsim.files import check_folder, read_manifest, read_table
+from capsim.run import compile_if_needed, prepare, run_prepared
+from capsim.scenario import from_dict
 from capsmodel._version import __version__
 from capsmodel.checks import ParameterError
 from capsmodel.cli._options import Flag
@@ -78,7 +78,7 @@ def _run(scenario: Scenario, engine: Engine) -> Result:
         size = trace_size_bytes(scenario, setup.fabric, setup.flows, mss_bytes=mss_bytes)
         print(f"the packet trace will take about {size / 1e6:.0f} MB of memory", file=sys.stderr)
     with waiting("loading the engine; a scheme is compiled once, in under 30 s"):
-        compiled = load(setup, engine=engine)
+        compiled = compile_if_needed(setup.scheme, engine=engine)
     if compiled and sys.stderr.isatty():
         print("compiled; the next run finds the machine code on disk", file=sys.stderr)
     with simulated_time(to_s(int(setup.flows.start_ps[-1]))) as progress:

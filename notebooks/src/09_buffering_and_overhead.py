@@ -15,7 +15,7 @@ from IPython.display import display
 from matplotlib import pyplot as plt
 
 import capsmodel as cm
-from capsim.simulate import simulate
+from capsim import simulate
 from capsmodel.coding.optimal_unit import buffering_delay_s
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.agreement import agreement

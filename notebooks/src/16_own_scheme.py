@@ -15,13 +15,7 @@ from dataclasses import replace
 
 from matplotlib import pyplot as plt
 
-from capsim.compare import compare
-from capsim.fabric.kinds import LeafSpine
-from capsim.fabric.traffic import Poisson
-from capsim.hooks import Balancer
-from capsim.registry import scheme
-from capsim.scenario import Probes, Scenario
-from capsim.simulate import simulate
+from capsim import Balancer, LeafSpine, Poisson, Probes, Scenario, compare, scheme, simulate
 
 
 def shorter_of_two(params, state, switch, conn, packet, ports, candidates, now_ps, u0):

@@ -1,1 +1,100 @@
-"""Packet simulator of data-centre fabrics: protocols written once, run by two engines."""
+"""A packet simulator for transports that spread, replicate or code their packets over many paths.
+
+A run in three lines:
+
+>>> from capsim import Batch, Dumbbell, Scenario, simulate
+>>> scenario = Scenario(fabric=Dumbbell(hosts_per_side=2), traffic=(Batch(flow_bytes=50_000, pairs="sides"),))
+>>> simulate(scenario, scheme="ecmp", engine="reference").summary.flows
+2
+
+What there is:
+
+==================== ===================================================================================================
+to describe a run    :class:`Scenario`, :class:`Probes`; :func:`load_scenario` (TOML file or preset), :func:`presets`
+fabrics              :class:`LeafSpine`, :class:`FatTree`, :class:`ParallelPaths`, :class:`Dumbbell`;
+                     :class:`LinkChange` for links that differ, fail and return
+traffic              :class:`Poisson`, :class:`Batch`, :class:`OnOff`, :class:`Incast`, :class:`Listed`;
+                     :func:`draw_flows` gives the :class:`FlowList` that they become
+to run it            :func:`simulate` (one run), :func:`compare` (several schemes on the same flows, over seeds)
+schemes              :func:`schemes` lists them, :func:`scheme` finds one by its name
+to read results      :class:`Result` (tables, completion times, files), :class:`Summary`, :class:`Compared`
+a scheme of your own :class:`Scheme`, made of :class:`Transport`, :class:`Balancer`, :class:`Coding`, :class:`Queue`,
+                     :class:`Replication`; what hooks return is ``ACCEPT``, ``MARK``, ``REFUSE``, ``PUSH_OUT`` (queue)
+                     and ``PASS``, ``KEEP``, ``FOLLOW`` (coding); :func:`inlined` marks functions that hooks call
+errors               :class:`ParameterError` (bad input), :class:`ConservationError` (a defect: packets do not add up)
+==================== ===================================================================================================
+
+The signatures of hooks are in :mod:`capsim.hooks`, the fields of the records that they are given in
+:mod:`capsim.records`, the columns of the tables in :mod:`capsim.schema`.
+"""
+
+from capsim.comparison import Compared, compare
+from capsim.conservation import ConservationError
+from capsim.fabric.flows import FlowList
+from capsim.fabric.kinds import Dumbbell, FatTree, LeafSpine, ParallelPaths
+from capsim.fabric.traffic import Batch, Incast, Listed, OnOff, Poisson, draw_flows
+from capsim.fabric.wiring import LinkChange
+from capsim.hooks import (
+    ACCEPT,
+    FOLLOW,
+    KEEP,
+    MARK,
+    PASS,
+    PUSH_OUT,
+    REFUSE,
+    Balancer,
+    Coding,
+    Queue,
+    Replication,
+    Scheme,
+    Transport,
+    inlined,
+)
+from capsim.registry import scheme, schemes
+from capsim.results import Result
+from capsim.run import simulate
+from capsim.scenario import Probes, Scenario, load_scenario, presets
+from capsim.summary import Summary
+from capsmodel.checks import ParameterError
+
+__all__ = [
+    "ACCEPT",
+    "FOLLOW",
+    "KEEP",
+    "MARK",
+    "PASS",
+    "PUSH_OUT",
+    "REFUSE",
+    "Balancer",
+    "Batch",
+    "Coding",
+    "Compared",
+    "ConservationError",
+    "Dumbbell",
+    "FatTree",
+    "FlowList",
+    "Incast",
+    "LeafSpine",
+    "LinkChange",
+    "Listed",
+    "OnOff",
+    "ParallelPaths",
+    "ParameterError",
+    "Poisson",
+    "Probes",
+    "Queue",
+    "Replication",
+    "Result",
+    "Scenario",
+    "Scheme",
+    "Summary",
+    "Transport",
+    "compare",
+    "draw_flows",
+    "inlined",
+    "load_scenario",
+    "presets",
+    "scheme",
+    "schemes",
+    "simulate",
+]

@@ -58,6 +58,9 @@ ACCEPT, MARK, REFUSE, PUSH_OUT = 0, 1, 2, 3
 # Verdicts of Coding.accept
 PASS, KEEP, FOLLOW = 0, 1, 2
 
+# The components that have hooks; a replication has none.
+COMPONENTS = ("transport", "balancer", "queue", "coding")
+
 # Bytes of every parameter record and every switch state, so that one compiled loop fits all of them.
 RECORD_BYTES = 512
 

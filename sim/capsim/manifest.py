@@ -103,8 +103,13 @@ def _without_params(component: Any) -> list[Any]:
 
 
 def run_parameters(scenario: Scenario, scheme: Scheme) -> dict[str, Any]:
-    """Return all that a run depends on besides the version: the whole scenario, flow lists included, and the scheme."""
-    return {"scenario": scenario.to_dict(), "scheme": scheme_parameters(scheme)}
+    """Return all that a run depends on besides the version: the whole scenario, flow lists included, and the scheme.
+
+    They are plain JSON values, so that a manifest that was read from a file equals the one that was written.
+    """
+    parameters = {"scenario": scenario.to_dict(), "scheme": scheme_parameters(scheme)}
+    plain: dict[str, Any] = msgspec.json.decode(canonical_json(parameters))
+    return plain
 
 
 def make_manifest(parameters: dict[str, Any], *, engine: str, load: dict[str, Any]) -> dict[str, Any]:

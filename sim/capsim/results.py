@@ -1,30 +1,30 @@
-"""Results of a run: tables, summary, and Parquet files that carry their own manifest."""
+"""Results of a run: tables, summary, completion times; saved to files and loaded from them."""
 
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isnan
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import msgspec
+import numpy.typing as npt
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from capsim import schema
-from capsim.manifest import Resources, canonical_json
-from capsim.scenario import Scenario
+from capsim.fabric.topology import Fabric
+from capsim.fct import SIZE_EDGES_BYTES, Kind, fct_by_size, fct_cdf, fct_percentile_s
+from capsim.files import read_manifest, read_table, whole_folder, write_table
+from capsim.manifest import Resources
+from capsim.scenario import Scenario, from_dict
 from capsim.state import RawRecords
 from capsim.summary import Summary, summarise
-from capsmodel.checks import ParameterError
+from capsim.tables import empty_table
+from capsmodel.checks import ParameterError, require
 
-KEY = b"capsmodel"
 
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Result:
     """Tables of one run; columns and units in :mod:`capsim.schema`.
 
@@ -38,8 +38,8 @@ class Result:
         Where it comes from (:mod:`capsim.manifest`).
     resources : Resources
         What it took.
-    raw : RawRecords
-        The engine's integers.
+    raw_records : RawRecords, optional
+        The engine's integers, which files do not keep; read them as `raw`.
     """
 
     scenario: Scenario
@@ -50,12 +50,41 @@ class Result:
     trace: pd.DataFrame
     manifest: dict[str, Any]
     resources: Resources
-    raw: RawRecords
+    raw_records: RawRecords | None = None
 
     @cached_property
     def summary(self) -> Summary:
         """Return the figures that the papers report."""
         return summarise(self.flows, end_s=self.resources.simulated_s, warm_up_s=self.scenario.warm_up_s)
+
+    @property
+    def raw(self) -> RawRecords:
+        """Return the engine's integers.
+
+        Raises
+        ------
+        ParameterError
+            If the result was read from files.
+        """
+        if self.raw_records is None:
+            raise ParameterError("this result was read from files, which hold no raw records: simulate its scenario")
+        return self.raw_records
+
+    def __repr__(self) -> str:
+        """Return what a person wants to know first, on a few lines."""
+        return overview(self)
+
+    def fct_by_size(self, edges_bytes: Sequence[float] = SIZE_EDGES_BYTES) -> pd.DataFrame:
+        """Return completion times for each bin of flow sizes; see :func:`capsim.fct.fct_by_size`."""
+        return fct_by_size(self.flows, edges_bytes, warm_up_s=self.scenario.warm_up_s)
+
+    def fct_percentile_s(self, percent: npt.ArrayLike, *, kind: Kind = "all") -> Any:
+        """Return a percentile of completion times in seconds; see :func:`capsim.fct.fct_percentile_s`."""
+        return fct_percentile_s(self.flows, percent, warm_up_s=self.scenario.warm_up_s, kind=kind)
+
+    def fct_cdf(self, *, kind: Kind = "all") -> pd.DataFrame:
+        """Return the empirical distribution of completion times; see :func:`capsim.fct.fct_cdf`."""
+        return fct_cdf(self.flows, warm_up_s=self.scenario.warm_up_s, kind=kind)
 
     def save(self, folder: str | Path) -> Path:
         """Write every table that has rows as a Parquet file with the manifest inside; all files appear at once.
@@ -78,70 +107,58 @@ class Result:
                     write_table(frame, partial / f"{name}.parquet", manifest=manifest, meanings=schema.TABLES[name])
         return Path(folder)
 
+    @classmethod
+    def load(cls, folder: str | Path) -> "Result":
+        """Return the result that :meth:`save` wrote to `folder`: all but the raw records.
 
-@contextmanager
-def whole_folder(folder: Path, *, made_of: frozenset[str]) -> Iterator[Path]:
-    """Give a folder to write to; it takes the place of `folder` at the end, and vanishes if anything goes wrong.
-
-    Parameters
-    ----------
-    folder : Path
-        Target. If it exists, it may hold only files named in `made_of`, which are replaced.
-    made_of : frozenset of str
-        File names that belong to such a folder.
-    """
-    check_folder(folder, made_of=made_of)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
-    try:
-        (partial / "new").mkdir()
-        yield partial / "new"
-        if folder.exists():
-            folder.replace(partial / "old")
-        (partial / "new").replace(folder)
-    finally:
-        shutil.rmtree(partial)
+        Raises
+        ------
+        ParameterError
+            If the folder holds no whole result of one run, or one of a version with other columns.
+        """
+        flows = Path(folder) / "flows.parquet"
+        if not flows.is_file():
+            raise ParameterError(f"{folder} holds no flows.parquet: name a folder that a result was saved to")
+        manifest = read_manifest(flows)
+        resources = msgspec.convert(manifest.pop("resources"), Resources)
+        scenario = from_dict(manifest["parameters"]["scenario"])
+        fabric = scenario.fabric.build()
+        frames = {name: _loaded(Path(folder), name, manifest["id"], fabric) for name in schema.TABLES}
+        return cls(scenario=scenario, manifest=manifest, resources=resources, raw_records=None, **frames)
 
 
-def check_folder(folder: Path, *, made_of: frozenset[str]) -> None:
-    """Refuse a target that is a file, or a folder with files that are not ours."""
-    if folder.exists() and not folder.is_dir():
-        raise ParameterError(f"{folder} is a file: name a folder for the results")
-    foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in made_of) if folder.exists() else []
-    if foreign:
-        raise ParameterError(f"{folder} holds {foreign[0]!r}, which is no result: name an empty or a new folder")
-
-
-def write_table(frame: pd.DataFrame, path: Path, *, manifest: dict[str, Any], meanings: dict[str, str]) -> None:
-    """Write `frame` to `path` with `manifest` in the file and the meaning beside each column."""
-    table = pa.Table.from_pandas(frame, preserve_index=False)
-    fields = [field.with_metadata({b"meaning": meanings[field.name].encode()}) for field in table.schema]
-    metadata = (table.schema.metadata or {}) | {KEY: canonical_json(manifest)}
-    pq.write_table(table.cast(pa.schema(fields, metadata=metadata)), path, compression="zstd")
-
-
-def read_manifest(path: str | Path) -> dict[str, Any]:
-    """Return the manifest inside a Parquet file of a result.
-
-    Raises
-    ------
-    ParameterError
-        If the file is no Parquet file or carries no manifest.
-    """
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"no file {str(path)!r}: give a Parquet file of a result")
-    try:
-        metadata = pq.read_schema(path).metadata or {}
-    except pa.ArrowInvalid:
-        raise ParameterError(f"{path.name} is not a Parquet file") from None
-    if KEY not in metadata:
-        raise ParameterError(f"{path.name} carries no manifest: it was not written by capsmodel simulate")
-    manifest: dict[str, Any] = msgspec.json.decode(metadata[KEY])
-    return manifest
-
-
-def read_table(path: str | Path) -> pd.DataFrame:
-    """Return the table in a Parquet file of a result."""
-    frame: pd.DataFrame = pq.read_table(path).to_pandas()
+def _loaded(folder: Path, name: str, run_id: str, fabric: Fabric) -> pd.DataFrame:
+    """Return one table of a saved result; tables without rows have no file."""
+    path = folder / f"{name}.parquet"
+    if name not in ("flows", "ports") and not path.is_file():
+        return empty_table(name, fabric)
+    manifest, frame = read_manifest(path), read_table(path)
+    same = manifest["id"] == run_id
+    require(same, f"{path.name} is of another run than flows.parquet: keep each run in a folder of its own")
+    made_by = manifest["software"]["version"]
+    known = list(frame.columns) == list(schema.TABLES[name])
+    require(known, f"{path.name} was made by capsmodel {made_by} with other columns: simulate its scenario again")
     return frame
+
+
+def overview(result: Result) -> str:
+    """Return a result in a few lines of at most 80 columns."""
+    scenario, summary = result.scenario, result.summary
+    hosts, switches = scenario.fabric.node_counts()
+    lines = {
+        "scheme": f"{scenario.scheme}, seed {scenario.seed}",
+        "fabric": f"{scenario.fabric.kind}, {hosts} hosts, {switches} switches",
+        "flows": f"{summary.flows}: {summary.short_flows} short, {summary.long_flows} long; "
+        f"{summary.unfinished_flows} unfinished",
+        "simulated time": f"{result.resources.simulated_s:.4g} s",
+        "FCT, short": _mean_and_p99(summary.mean_fct_short_s, summary.p99_fct_short_s),
+        "FCT, long": _mean_and_p99(summary.mean_fct_long_s, result.fct_percentile_s(99, kind="long")),
+        "timeouts": f"{summary.timeouts}",
+        "packets dropped": f"{summary.packets_dropped}",
+    }
+    title = shorten(scenario.name, 65, placeholder=" ...")
+    return "\n".join([f"Result of {title}", *(f"  {name:<16}{value}" for name, value in lines.items())])
+
+
+def _mean_and_p99(mean_s: float, p99_s: float) -> str:
+    return "none finished" if isnan(mean_s) else f"mean {1e3 * mean_s:.4g} ms, 99th percentile {1e3 * p99_s:.4g} ms"

@@ -6,6 +6,7 @@ In TOML a quantity may be typed with its unit (``rate_bps = "10Gbps"``, ``delay_
 
 import tomllib
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -206,7 +207,7 @@ def load_scenario(source: str | Path) -> Scenario:
     Parameters
     ----------
     source : str or Path
-        File, or one of :func:`preset_names`.
+        File, or the name of one of :func:`presets`.
 
     Raises
     ------
@@ -220,13 +221,13 @@ def load_scenario(source: str | Path) -> Scenario:
     >>> load_scenario("p64").fabric.spines
     8
     """
-    path = Path(source)
-    if str(source) in preset_names():
-        text = resources.files("capsim").joinpath("presets", f"{source}.toml").read_text(encoding="utf-8")
+    path, known = Path(source), _preset_files()
+    if str(source) in known:
+        text = known[str(source)].read_text(encoding="utf-8")
     elif path.is_file():
         text = _read(path)
     else:
-        raise FileNotFoundError(f"no scenario {str(source)!r}: give a TOML file or one of {', '.join(preset_names())}")
+        raise FileNotFoundError(f"no scenario {str(source)!r}: give a TOML file or a preset: {', '.join(known)}")
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -241,13 +242,19 @@ def _read(path: Path) -> str:
         raise ParameterError(f"{path.name} is not TOML: it is not UTF-8 text") from None
 
 
-def preset_names() -> tuple[str, ...]:
-    """Return the names of the scenarios that come with the package, in alphabetical order.
+def presets() -> dict[str, Scenario]:
+    """Return the scenarios that come with the package by name, in alphabetical order.
 
     Examples
     --------
-    >>> "p64" in preset_names()
-    True
+    >>> presets()["p64"].fabric.spines
+    8
     """
+    return {name: load_scenario(name) for name in _preset_files()}
+
+
+def _preset_files() -> dict[str, Traversable]:
+    """Return the file of each preset by its name."""
     files = resources.files("capsim").joinpath("presets").iterdir()
-    return tuple(sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml")))
+    named = {file.name.removesuffix(".toml"): file for file in files if file.name.endswith(".toml")}
+    return dict(sorted(named.items()))

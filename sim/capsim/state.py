@@ -9,7 +9,7 @@ import numpy.typing as npt
 from capsim import records
 from capsim.fabric.flows import FlowList
 from capsim.fabric.topology import Fabric
-from capsim.hooks import Scheme, padded, param_record
+from capsim.hooks import COMPONENTS, Scheme, padded, param_record
 from capsim.randomness import key
 from capsim.records import NONE
 
@@ -92,8 +92,8 @@ class RawRecords:
 
 
 @dataclass
-class Tables:
-    """The records of a run, as arrays."""
+class State:
+    """The records of a run, as arrays; in the beginning as :func:`initial_state` makes them."""
 
     setup: Setup
     packets: Table
@@ -132,19 +132,18 @@ class Tables:
         )
 
 
-def tables(setup: Setup) -> Tables:
+def param_records(scheme: Scheme) -> dict[str, Table]:
+    """Return the parameters of each component with hooks as an array of one record."""
+    return {name: param_record(getattr(scheme, name).params) for name in COMPONENTS}
+
+
+def initial_state(setup: Setup) -> State:
     """Return the records from which an engine starts."""
     fabric, scheme = setup.fabric, setup.scheme
     conns = _connections(setup)
     window = int(conns["ring_mask"].max(initial=0)) + 1
-    params = {
-        "transport": param_record(scheme.transport.params),
-        "balancer": param_record(scheme.balancer.params),
-        "queue": param_record(scheme.queue.params),
-        "coding": param_record(scheme.coding.params),
-    }
     offsets = np.cumsum([0] + [len(epoch.routes.candidates) for epoch in fabric.epochs[:-1]], dtype=np.int32)
-    return Tables(
+    return State(
         setup=setup,
         packets=np.zeros(0, records.PACKET),
         ports=_ports(setup),
@@ -165,7 +164,7 @@ def tables(setup: Setup) -> Tables:
         candidates=np.concatenate([epoch.routes.candidates for epoch in fabric.epochs]).astype(np.int32),
         epoch_ps=np.array([epoch.time_ps for epoch in fabric.epochs], np.int64),
         port_up=np.stack([epoch.port_up for epoch in fabric.epochs]),
-        params=params,
+        params=param_records(scheme),
         tie_seed=key(setup.tie_seed, TIES, 0),
         jitter_seed=key(setup.jitter_seed, JITTER, 0),
         margin=_margin(scheme, window, largest_flow=int(conns["n_segments"].max(initial=0))),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 import pandas as pd
 
+from capsim.fct import counted_flows, fct_percentile_s, finished_flows
 from capsmodel.metrics import percentile
 from capsmodel.units import BITS_PER_BYTE
 
@@ -82,8 +83,7 @@ def summarise(flows: pd.DataFrame, *, end_s: float, warm_up_s: float = 0.0) -> S
     warm_up_s : float
         Flows that start earlier are left out, in seconds.
     """
-    counted = flows[flows["start_s"] >= warm_up_s]
-    done = counted[counted["finished"]]
+    counted, done = counted_flows(flows, warm_up_s=warm_up_s), finished_flows(flows, warm_up_s=warm_up_s)
     short, long = done[done["short"]], counted[~counted["short"]]
     timed_out = short["winner_timeouts"] > 0
     duration_s = long["fct_s"].fillna(end_s - long["start_s"])
@@ -95,7 +95,7 @@ def summarise(flows: pd.DataFrame, *, end_s: float, warm_up_s: float = 0.0) -> S
         short_flows=int(counted["short"].sum()),
         long_flows=len(long),
         mean_fct_short_s=_mean(short["fct_s"]),
-        p99_fct_short_s=_p99(short["fct_s"]),
+        p99_fct_short_s=float(fct_percentile_s(flows, 99, warm_up_s=warm_up_s, kind="short")),
         timeout_ratio_short=_mean(timed_out),
         mean_fct_short_without_timeouts_s=_mean(short.loc[~timed_out, "fct_s"]),
         mean_fct_long_s=_mean(done.loc[~done["short"], "fct_s"]),

@@ -128,6 +128,26 @@ def probes_table(raw: RawRecords, fabric: Fabric) -> pd.DataFrame:
     return _ordered(columns, schema.PROBES)
 
 
+def empty_table(name: str, fabric: Fabric) -> pd.DataFrame:
+    """Return the table of units, probes or trace of a run that has no row of it."""
+    none = RawRecords(
+        flows=np.zeros(0, records.FLOW),
+        conns=np.zeros(0, records.CONNECTION),
+        ports=np.zeros(0, records.PORT),
+        units=np.zeros(0, records.UNIT),
+        trace=np.zeros(0, records.TRACE),
+        probes=np.zeros(0, records.PROBE),
+        counters=np.zeros(0, records.COUNTERS),
+    )
+    match name:
+        case "units":
+            return units_table(none)
+        case "probes":
+            return probes_table(none, fabric)
+        case _:
+            return trace_table(none, fabric)
+
+
 def trace_table(raw: RawRecords, fabric: Fabric) -> pd.DataFrame:
     """Return one row for each line of the packet trace."""
     trace = raw.trace

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from capsim.results import read_manifest, read_table
+from capsim.files import read_manifest, read_table
 from capsmodel.cli import main
 from capsmodel.cli._progress import _Bar, simulated_time, waiting
 
@@ -88,7 +88,7 @@ def test_rerun_is_identical_or_says_what_differs(capsys: pytest.CaptureFixture[s
 
 
 def _with_manifest_of(source: Path, table, target: Path) -> None:
-    from capsim.results import write_table
+    from capsim.files import write_table
     from capsim.schema import FLOWS
 
     write_table(table, target, manifest=read_manifest(source), meanings=FLOWS)

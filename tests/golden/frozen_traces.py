@@ -35,8 +35,8 @@ def main():
     """Write the file."""
     from engine_setups import BUSY, setup_of
 
+    from capsim import schemes
     from capsim.engines import run
-    from capsim.registry import schemes
 
     found = {
         fabric: {name: digests(run(setup_of(kind, flows, name))) for name in schemes()}

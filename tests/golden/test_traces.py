@@ -4,8 +4,8 @@ import pytest
 from engine_setups import BUSY, setup_of
 from golden.frozen_traces import digests, frozen
 
+from capsim import schemes
 from capsim.engines import run
-from capsim.registry import schemes
 
 
 @pytest.mark.parametrize("fabric", BUSY)

@@ -6,9 +6,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from capsim.results import Result
-from capsim.scenario import Scenario
-from capsim.simulate import simulate
+from capsim import Result, Scenario, simulate
 from capsmodel.papers.measurements import head_of_line, lossy_path
 
 

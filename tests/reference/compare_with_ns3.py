@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from reference.reference_scenarios import in_run, names, runs, scenario_of, scheme_of, values_file
 
+from capsim import Scenario, simulate
 from capsim.clock import PS_PER_S
-from capsim.scenario import Scenario
-from capsim.simulate import simulate
 from capsmodel.metrics import percentile
 
 COLUMNS = (

@@ -36,9 +36,9 @@ from reference.reference_scenarios import (
     values_file,
 )
 
+from capsim import Scenario
 from capsim.clock import PS_PER_S, to_ps
 from capsim.fabric.topology import Fabric
-from capsim.scenario import Scenario
 from capsmodel.metrics import percentile
 
 OPENING_PS = PS_PER_S  # flows of pre-opened connections start this much later in ns-3

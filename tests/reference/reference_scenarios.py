@@ -15,12 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from capsim import Balancer, FlowList, Listed, Scenario, Scheme, draw_flows, load_scenario, scheme
 from capsim.clock import PS_PER_S
-from capsim.fabric.flows import FlowList
-from capsim.fabric.traffic import Listed, draw_flows
-from capsim.hooks import Balancer, Scheme
-from capsim.registry import scheme
-from capsim.scenario import Scenario, load_scenario
 
 FOLDER = Path(__file__).parent
 SHIFT_PS = 10**6

@@ -16,13 +16,11 @@ from engine_setups import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capsim import records
+from capsim import Dumbbell, records, scheme
 from capsim.engines import run
-from capsim.fabric.kinds import Dumbbell
 from capsim.protocols.coding.params import UnitSize
 from capsim.records import ACK, CODED, DATA, ENQUEUED, NONE, RETRANSMITTED
-from capsim.registry import scheme
-from capsim.state import tables
+from capsim.state import initial_state
 
 MSS = 1460
 LINK = Dumbbell(hosts_per_side=1, rate_bps=1e9, delay_s=50e-6, buffer_packets=1000)
@@ -71,11 +69,11 @@ class Receiver:
 
     def __init__(self, k, r):
         chosen = scheme("caps")
-        made = tables(setup_of(LINK, flow_list([(0, 1, k * MSS, 0.0)]), chosen))
+        state = initial_state(setup_of(LINK, flow_list([(0, 1, k * MSS, 0.0)]), chosen))
         self.collect, self.receive = chosen.coding.collect, chosen.transport.receive
         self.coding, self.transport = params_of(chosen.coding), params_of(chosen.transport)
-        self.conn = records.slotted(records.CONNECTION)(made.conns[0])
-        self.segments = bytearray(len(made.segments))
+        self.conn = records.slotted(records.CONNECTION)(state.conns[0])
+        self.segments = bytearray(len(state.segments))
         self.unit = record(records.UNIT, k=k, n=k + r, first=0, decoded_ps=NONE)
 
     def take(self, position, *, flags=0, now_ps=0):

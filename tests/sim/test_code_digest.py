@@ -10,15 +10,11 @@ from typing import Any
 
 import pytest
 
+from capsim import Balancer, Batch, LeafSpine, Scenario, Scheme, scheme, simulate
 from capsim.code_digest import component_digest
-from capsim.fabric.kinds import LeafSpine
-from capsim.fabric.traffic import Batch
-from capsim.hooks import Balancer, Scheme
 from capsim.manifest import run_id, scheme_parameters
 from capsim.protocols.balancers import spray
-from capsim.registry import built_in, scheme
-from capsim.scenario import Scenario
-from capsim.simulate import simulate
+from capsim.registry import built_in
 from capsmodel.checks import ParameterError
 
 HELPERS = "LIMIT = 7\nTABLE = (1, 2)\ndef first(x):\n    return x // 1\n"
@@ -26,7 +22,7 @@ HOOK = '''
 import math
 import helpers
 from enum import IntEnum
-from capsim.hooks import inlined
+from capsim import inlined
 from capsim.randomness import mix
 
 THRESHOLD = 3

@@ -3,11 +3,10 @@
 import pytest
 from engine_setups import Losses, flow_list, one_run, sent_by, setup_of, with_losses
 
-from capsim.fabric.kinds import Dumbbell
+from capsim import Dumbbell, scheme
 from capsim.protocols.coding.decoder import Release
 from capsim.protocols.coding.params import UnitSize
 from capsim.records import CODED, DATA
-from capsim.registry import scheme
 
 MSS = 1460
 LINK = Dumbbell(hosts_per_side=1, rate_bps=1e9, delay_s=50e-6, buffer_packets=1000)

@@ -1,15 +1,19 @@
-"""What the compiled engine relies on in Numba: the flag is accepted, and the next process finds the machine code."""
+"""What the compiled engine relies on: flags of Numba, machine code that the next process finds, one initial state."""
 
 import os
 import subprocess
 import sys
 
+from capsim import Batch, Dumbbell, Scenario, scheme, simulate
+from capsim.engines import compiled, signatures
 from capsim.engines.jit import FLAGS
+from capsim.run import compile_if_needed
+from capsim.state import initial_state
 
 PROCESS = """
+from capsim import scheme
 from capsim.engines import compiled
-from engine_setups import DUMBBELL, flow_list, setup_of
-print(compiled.is_compiled(setup_of(DUMBBELL, flow_list([(0, 3, 1000, 0.0)]), "caps")))
+print(compiled.is_compiled(scheme("caps")))
 """
 
 
@@ -17,12 +21,20 @@ def test_reference_counting_is_off():
     assert FLAGS["_nrt"] is False
 
 
-def test_next_process_compiles_nothing(request):
-    tests = str(request.config.rootpath / "tests")
+def test_next_process_compiles_nothing():
     for _ in range(2):
-        command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {tests!r}){PROCESS}"]
-        result = subprocess.run(command, check=True, capture_output=True, text=True)
+        result = subprocess.run([sys.executable, "-c", PROCESS], check=True, capture_output=True, text=True)
     assert result.stdout.split() == ["True"]
+
+
+def test_a_run_builds_its_initial_state_once_and_compiles_nothing_after_the_question(monkeypatch):
+    built = []
+    monkeypatch.setattr(compiled, "initial_state", lambda setup: built.append(setup) or initial_state(setup))
+    scenario = Scenario(fabric=Dumbbell(hosts_per_side=1), traffic=(Batch(flow_bytes=5000, pairs="sides"),))
+    compile_if_needed(scheme("caps"), engine="compiled")
+    compiled_hooks = signatures._compiled_hook.cache_info().misses
+    simulate(scenario, scheme="caps")
+    assert (len(built), signatures._compiled_hook.cache_info().misses) == (1, compiled_hooks)
 
 
 OWN_HOOK = """

@@ -6,13 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from capsim import conservation
+from capsim import Batch, LeafSpine, LinkChange, Scenario, conservation, simulate
 from capsim.engines import run
-from capsim.fabric.kinds import LeafSpine
-from capsim.fabric.traffic import Batch
-from capsim.fabric.wiring import LinkChange
-from capsim.scenario import Scenario
-from capsim.simulate import prepare, simulate
+from capsim.run import prepare
 from capsim.state import RawRecords, Setup
 
 # A spine link and a host fail: packets are lost with a link, then some have no route. Four long flows fill the buffers
@@ -129,6 +125,6 @@ def test_a_run_that_loses_a_packet_gives_no_result(
     def losing(setup: Setup, **options: Any) -> RawRecords:
         return changed(run(setup, **options), table, row, **{field: -1})
 
-    monkeypatch.setattr("capsim.simulate.run", losing)
+    monkeypatch.setattr("capsim.run.run", losing)
     with pytest.raises(conservation.ConservationError):
         simulate(SCENARIO, engine="reference")

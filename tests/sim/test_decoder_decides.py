@@ -4,11 +4,10 @@ import pytest
 from engine_setups import flow_list, params_of, record, setup_of
 from scripted import LEFT, MSS, PAIR, new_packet
 
-from capsim import records
+from capsim import records, scheme
 from capsim.protocols.coding.decoder import Release
 from capsim.records import CODED, DATA, NONE, RETRANSMITTED, SYN
-from capsim.registry import scheme
-from capsim.state import tables
+from capsim.state import initial_state
 
 
 class Decoder:
@@ -16,11 +15,11 @@ class Decoder:
 
     def __init__(self, *, window=12, **coding):
         chosen = scheme("caps_decode").with_params(coding=coding, transport={"max_window_bytes": window * MSS})
-        made = tables(setup_of(PAIR, flow_list([(0, 1, 12 * MSS, 0.0)] * 2), chosen))
+        state = initial_state(setup_of(PAIR, flow_list([(0, 1, 12 * MSS, 0.0)] * 2), chosen))
         self.coding, self.params, self.transport = chosen.coding, params_of(chosen.coding), chosen.transport
         self.transport_params = params_of(chosen.transport)
-        self.conn = records.slotted(records.CONNECTION)(made.conns[1])  # the first has flags of its own
-        self.segments, self.units, self.handed = bytearray(len(made.segments)), [], []
+        self.conn = records.slotted(records.CONNECTION)(state.conns[1])  # the first has flags of its own
+        self.segments, self.units, self.handed = bytearray(len(state.segments)), [], []
         self.now_ps = 0
 
     def unit(self, first, k, n):

@@ -4,12 +4,10 @@ import pytest
 from engine_setups import flow_list, params_of, record, setup_of
 from scripted import LEFT, MSS, PAIR, US, new_packet
 
-from capsim import records
-from capsim.hooks import FOLLOW, KEEP
+from capsim import FOLLOW, KEEP, records, scheme
 from capsim.protocols.coding.params import Acknowledged, UnitSize
 from capsim.records import CODED, DATA, NONE, RETRANSMITTED
-from capsim.registry import scheme
-from capsim.state import tables
+from capsim.state import initial_state
 
 THREES = {"unit_size": UnitSize.FIXED, "fixed_packets": 3, "initial_blocking_prob": 0.25}  # r = 1
 BUFFERED = THREES | {"systematic": False}
@@ -20,9 +18,9 @@ class Encoder:
 
     def __init__(self, **coding):
         chosen = scheme("caps").with_params(coding=coding)
-        made = tables(setup_of(PAIR, flow_list([(0, 1, 12 * MSS, 0.0)]), chosen))
+        state = initial_state(setup_of(PAIR, flow_list([(0, 1, 12 * MSS, 0.0)]), chosen))
         self.coding, self.params = chosen.coding, params_of(chosen.coding)
-        self.conn = records.slotted(records.CONNECTION)(made.conns[0])
+        self.conn = records.slotted(records.CONNECTION)(state.conns[0])
         self.conn.cwnd_bytes = 10 * MSS
         self.estimator, self.counters = record(records.ESTIMATOR), record(records.COUNTERS)
         self.units = [record(records.UNIT, **dict.fromkeys(records.UNIT.names, 7)) for _ in range(8)]

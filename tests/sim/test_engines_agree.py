@@ -8,9 +8,8 @@ from engine_setups import BUSY, FABRICS, LEAF_SPINE, differences, flow_list, ran
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capsim.fabric.wiring import LinkChange
+from capsim import LinkChange, schemes
 from capsim.protocols.transports.tcp import SsthreshFrom
-from capsim.registry import schemes
 
 VARIANTS = {
     "handshake": ("ecmp", {"transport": {"handshake": True}}),

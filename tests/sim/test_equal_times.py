@@ -5,9 +5,9 @@ import pytest
 from engine_setups import DUMBBELL, differences, flow_list, one_run, sent_by, setup_of
 from scipy import stats
 
+from capsim import LeafSpine
 from capsim.engines import run
 from capsim.engines.events import FLUSH_TIMER, tie
-from capsim.fabric.kinds import LeafSpine
 from capsim.state import TRACE_OFF
 
 SENDERS = 4

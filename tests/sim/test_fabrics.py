@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capsim.fabric.kinds import Dumbbell, FabricKind, FatTree, LeafSpine, ParallelPaths
+from capsim import Dumbbell, FatTree, LeafSpine, LinkChange, ParallelPaths
+from capsim.fabric.kinds import FabricKind
 from capsim.fabric.topology import Fabric
-from capsim.fabric.wiring import LinkChange
 from capsmodel.checks import ParameterError
 
 counts = st.integers(1, 5)

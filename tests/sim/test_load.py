@@ -2,15 +2,11 @@
 
 import pytest
 
-from capsim import memory
-from capsim.fabric.flows import FlowList, flow_list
-from capsim.fabric.kinds import FatTree, LeafSpine
+from capsim import Batch, FatTree, FlowList, LeafSpine, LinkChange, Poisson, Scenario, estimate
+from capsim.fabric.flows import flow_list
 from capsim.fabric.load import LoadOf, counted_share, load_capacity_bps, offered
 from capsim.fabric.topology import Fabric
-from capsim.fabric.traffic import Batch, Poisson
-from capsim.fabric.wiring import LinkChange
-from capsim.scenario import Scenario
-from capsim.simulate import load_record, prepare
+from capsim.run import load_record, prepare
 from capsmodel.checks import ParameterError
 
 # 2 leaves with 3 hosts at 1 Gbps; 2 spines, 3 links at 2 Gbps and one at 0.5 Gbps.
@@ -59,11 +55,11 @@ def test_memory_is_checked_for_the_flows_that_the_definition_gives(
     entry = Poisson(load=0.5, load_of=load_of, flow_bytes=125_000, duration_s=2.0)
     scenario = Scenario(fabric=KIND, traffic=(entry, Batch(flows=7, flow_bytes=1)))
     needed = {"host-links": 6007, "leaf-uplinks": 10841}[load_of]  # 2 * 3000 / 1 and 2 * 3250 / 0.6, and 7
-    monkeypatch.setattr(memory, "available_bytes", lambda: needed * memory.BYTES_PER_DRAWN_FLOW)
-    memory.check_traffic(scenario, FABRIC)
-    monkeypatch.setattr(memory, "available_bytes", lambda: needed * memory.BYTES_PER_DRAWN_FLOW - 1)
+    monkeypatch.setattr(estimate, "available_bytes", lambda: needed * estimate.BYTES_PER_DRAWN_FLOW)
+    estimate.check_traffic(scenario, FABRIC)
+    monkeypatch.setattr(estimate, "available_bytes", lambda: needed * estimate.BYTES_PER_DRAWN_FLOW - 1)
     with pytest.raises(ParameterError, match=f"{needed} flows would not fit"):
-        memory.check_traffic(scenario, FABRIC)
+        estimate.check_traffic(scenario, FABRIC)
 
 
 def flows_of(*rows: tuple[int, int, int, float, int]) -> FlowList:

@@ -5,12 +5,10 @@ from dataclasses import dataclass, replace
 import pytest
 from engine_setups import Losses, flow_list, sent_by, setup_of, with_losses
 
+from capsim import ACCEPT, REFUSE, Dumbbell, Queue, scheme
 from capsim.clock import serialisation_ps
 from capsim.engines import run
-from capsim.fabric.kinds import Dumbbell
-from capsim.hooks import ACCEPT, REFUSE, Queue
 from capsim.records import DROPPED, RETRANSMITTED, SYN, SYN_ACK
-from capsim.registry import scheme
 
 MSS = 1460
 RATE_BPS, DELAY_S = 10**9, 50e-6

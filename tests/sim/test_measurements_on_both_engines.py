@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capsim.results import Result
+from capsim import Result
 from capsmodel.papers.measurements.blocking_estimators import sampling_periods
 from capsmodel.papers.measurements.head_of_line import short_flows
 from capsmodel.papers.measurements.lossy_path import tcp_on_lossy_path

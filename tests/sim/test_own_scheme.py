@@ -5,14 +5,7 @@ from typing import Any
 
 import pytest
 
-from capsim import schema
-from capsim.compare import compare
-from capsim.fabric.kinds import FatTree, LeafSpine
-from capsim.fabric.traffic import Poisson
-from capsim.hooks import Balancer, Scheme
-from capsim.registry import scheme, schemes
-from capsim.scenario import Scenario
-from capsim.simulate import simulate
+from capsim import Balancer, FatTree, LeafSpine, Poisson, Scenario, Scheme, compare, schema, scheme, schemes, simulate
 from capsmodel.checks import ParameterError
 
 

@@ -9,16 +9,13 @@ from engine_setups import PARALLEL, flow_list, params_of, record, setup_of
 from scipy.stats import chi2_contingency
 from scripted import MSS, new_packet
 
+from capsim import ACCEPT, REFUSE, Balancer, Dumbbell, FatTree, LeafSpine, LinkChange, scheme
 from capsim.engines import run
-from capsim.fabric.kinds import Dumbbell, FatTree, LeafSpine
-from capsim.fabric.wiring import LinkChange
-from capsim.hooks import ACCEPT, REFUSE, Balancer
 from capsim.protocols.balancers.ecmp import ECMP
 from capsim.protocols.balancers.spray import RPS
 from capsim.protocols.queues.droptail import DROPTAIL
 from capsim.records import ACK, DATA, DROPPED, EVICTED, LINK_DOWN, NONE, PORT, QUEUE_FULL, SWITCH, slotted
-from capsim.registry import scheme
-from capsim.state import tables
+from capsim.state import initial_state
 
 
 def slow_port(buffer_packets):
@@ -86,9 +83,9 @@ def test_without_push_out_who_comes_late_is_refused():
 
 def many_connections(kind, count):
     flows = flow_list([(0, kind.build().n_hosts - 1, 1000, 0.0)] * count)
-    made = tables(setup_of(kind, flows))
-    switches = [slotted(SWITCH)(row) for row in made.switches]
-    return made.conns["hash"].tolist(), made.conns["reverse_hash"].tolist(), switches
+    state = initial_state(setup_of(kind, flows))
+    switches = [slotted(SWITCH)(row) for row in state.switches]
+    return state.conns["hash"].tolist(), state.conns["reverse_hash"].tolist(), switches
 
 
 def hashed_port(switch, value, n_ports):

@@ -6,11 +6,8 @@ from typing import Any
 import pytest
 from engine_setups import Losses, flow_list, one_run, sent_by, setup_of, with_losses
 
-from capsim.fabric.kinds import Dumbbell, ParallelPaths
-from capsim.fabric.wiring import LinkChange
-from capsim.hooks import Balancer
+from capsim import Balancer, Dumbbell, LinkChange, ParallelPaths, scheme
 from capsim.records import RETRANSMITTED
-from capsim.registry import scheme
 
 MSS = 1460
 LINK = Dumbbell(hosts_per_side=1, rate_bps=1e9, delay_s=50e-6, buffer_packets=1000)

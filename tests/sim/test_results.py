@@ -8,19 +8,30 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from capsim import memory, schema
-from capsim.compare import compare
-from capsim.fabric.kinds import Dumbbell, LeafSpine
+from capsim import (
+    Batch,
+    Dumbbell,
+    LeafSpine,
+    LinkChange,
+    Listed,
+    Poisson,
+    Probes,
+    Result,
+    Scenario,
+    compare,
+    draw_flows,
+    estimate,
+    schema,
+    schemes,
+    simulate,
+)
+from capsim import scheme as find
 from capsim.fabric.topology import Fabric
-from capsim.fabric.traffic import Batch, Listed, Poisson, draw_flows
-from capsim.fabric.wiring import LinkChange
+from capsim.files import read_manifest, read_table
 from capsim.ideal import ideal_fct_s
-from capsim.registry import scheme as find
-from capsim.registry import schemes
-from capsim.results import Result, read_manifest, read_table
-from capsim.scenario import Probes, Scenario, from_dict
-from capsim.simulate import prepare, simulate
-from capsim.state import tables as tables_of
+from capsim.run import prepare
+from capsim.scenario import from_dict
+from capsim.state import initial_state
 from capsmodel import metrics
 from capsmodel.checks import ParameterError
 from capsmodel.papers.measurements.single_port import FAST_BPS, HEADER_BYTES, RATE_BPS, simulated_port
@@ -172,7 +183,7 @@ def test_comparison_shares_flows_within_a_seed() -> None:
 
 
 def test_the_first_copy_of_a_flow_hashes_as_without_replication() -> None:
-    single, doubled = (tables_of(prepare(SCENARIO.replace(scheme=name))) for name in ("ecmp", "repflow"))
+    single, doubled = (initial_state(prepare(SCENARIO.replace(scheme=name))) for name in ("ecmp", "repflow"))
     first = doubled.conns[doubled.flows["first_conn"]]
     assert len(doubled.conns) == 60 + int((single.flows["short"] != 0).sum())
     for field in ("hash", "reverse_hash"):
@@ -183,7 +194,7 @@ def test_the_first_copy_of_a_flow_hashes_as_without_replication() -> None:
 def test_the_trace_takes_about_what_was_said() -> None:
     traced = SCENARIO.replace(trace="packets")
     setup = prepare(traced)
-    said = memory.trace_size_bytes(traced, setup.fabric, setup.flows, mss_bytes=1460)
+    said = estimate.trace_size_bytes(traced, setup.fabric, setup.flows, mss_bytes=1460)
     taken = simulate(traced).raw.trace.nbytes
     assert 0.5 < said / taken < 2
 

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted import Receiver, Sender, blocks_of, resent, runs_above
 
+from capsim import scheme
 from capsim.protocols.transports.newreno import NEWRENO
 from capsim.protocols.transports.tahoe import TAHOE
 from capsim.records import CONNECTION, ECN_ECHO, RETRANSMITTED
-from capsim.registry import scheme
 
 
 @given(st.permutations([*range(8), *range(8)]))

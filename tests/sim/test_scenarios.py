@@ -5,13 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from capsim.fabric.kinds import Dumbbell, LeafSpine
-from capsim.fabric.traffic import Batch, Listed, Poisson, draw_flows
-from capsim.fabric.wiring import LinkChange
-from capsim.registry import schemes
-from capsim.scenario import Probes, Scenario, checked, from_dict, load_scenario, preset_names
+from capsim import (
+    Batch,
+    Dumbbell,
+    LeafSpine,
+    LinkChange,
+    Listed,
+    Poisson,
+    Probes,
+    Scenario,
+    draw_flows,
+    load_scenario,
+    presets,
+    schemes,
+)
+from capsim.run import prepare
+from capsim.scenario import checked, from_dict
 from capsim.seeds import Purpose, engine_seed, sequence
-from capsim.simulate import prepare
 from capsmodel.checks import ParameterError
 
 SMALL = """
@@ -29,7 +39,7 @@ flows = 10
 """
 
 
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", presets())
 def test_a_preset_is_sound_and_survives_toml(name: str) -> None:
     scenario = load_scenario(name)
     assert scenario.name == name
@@ -40,14 +50,12 @@ def test_a_preset_is_sound_and_survives_toml(name: str) -> None:
 
 
 def test_presets_compare_schemes_that_exist() -> None:
-    asked = {
-        name for preset in preset_names() if (written := load_scenario(preset).compare) for name in written.schemes
-    }
+    asked = {name for preset in presets() if (written := load_scenario(preset).compare) for name in written.schemes}
     assert asked <= set(schemes())
 
 
 def test_there_are_presets_of_all_papers_that_simulate() -> None:
-    papers = {name.split("-")[0] for name in preset_names()}
+    papers = {name.split("-")[0] for name in presets()}
     assert papers >= {"caps", "cdcps", "mmptcp", "repflow", "p64", "websearch"}
 
 

@@ -6,9 +6,9 @@ import pytest
 from engine_setups import flow_list, setup_of
 from scripted import PAIR
 
+from capsim import scheme, schemes
 from capsim.hooks import param_record
-from capsim.registry import scheme, schemes
-from capsim.state import tables
+from capsim.state import initial_state
 from capsmodel.checks import ParameterError
 
 
@@ -141,7 +141,7 @@ def test_defaults_that_a_source_fixes(name, part, values):
 def test_caps_dark_does_not_know_sizes():
     """VII: neither hosts nor switches are told which flows are short."""
     flows = flow_list([(0, 1, 1000, 0.0), (0, 1, 10**6, 0.0)])
-    known = {name: tables(setup_of(PAIR, flows, name)).conns["short"].tolist() for name in ("caps", "caps_dark")}
+    known = {name: initial_state(setup_of(PAIR, flows, name)).conns["short"].tolist() for name in ("caps", "caps_dark")}
     assert known == {"caps": [1, 0], "caps_dark": [0, 0]}
 
 

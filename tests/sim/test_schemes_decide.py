@@ -6,15 +6,11 @@ import numpy as np
 import pytest
 from engine_setups import DUMBBELL, PARALLEL, flow_list, one_run, params_of, random_flows, record, setup_of
 
-from capsim import records
+from capsim import ACCEPT, MARK, PUSH_OUT, REFUSE, Dumbbell, LeafSpine, LinkChange, records, scheme
 from capsim.engines import run
-from capsim.fabric.kinds import Dumbbell, LeafSpine
-from capsim.fabric.wiring import LinkChange
-from capsim.hooks import ACCEPT, MARK, PUSH_OUT, REFUSE
 from capsim.protocols.queues.ecn import ECN
 from capsim.protocols.queues.priority import PRIORITY
 from capsim.records import ACK, ARRIVED, DATA, ECN_CAPABLE, EVICTED, PORT_SAMPLE
-from capsim.registry import scheme
 from capsim.state import Setup
 
 

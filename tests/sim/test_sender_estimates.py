@@ -9,7 +9,7 @@ from engine_setups import params_of, record
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsim import records
+from capsim import records, scheme
 from capsim.protocols.coding.blocking import (
     Threshold,
     decode_prob,
@@ -20,7 +20,6 @@ from capsim.protocols.coding.blocking import (
 from capsim.protocols.coding.params import CodingParams
 from capsim.protocols.coding.units import measured, new_unit
 from capsim.records import ACK, NONE, RETRANSMITTED, SYN_ACK
-from capsim.registry import scheme
 from capsmodel.coding import optimal_unit
 from capsmodel.coding.blocking import blocking_prob_twice_average
 from capsmodel.coding.decoding import decode_prob as model_decode_prob

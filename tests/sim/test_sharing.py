@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from engine_setups import flow_list
 
+from capsim import Dumbbell, scheme
 from capsim.engines import run
-from capsim.fabric.kinds import Dumbbell
-from capsim.registry import scheme
 from capsim.state import Setup
 
 END_S = 10

@@ -8,17 +8,24 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capsim import records, tables
-from capsim.compare import FIGURES, Compared, half_width
-from capsim.fabric.kinds import Dumbbell
-from capsim.fabric.traffic import Batch
-from capsim.hooks import ACCEPT, REFUSE, Queue
+from capsim import (
+    ACCEPT,
+    REFUSE,
+    Batch,
+    Compared,
+    Dumbbell,
+    Queue,
+    Scenario,
+    Summary,
+    records,
+    scheme,
+    simulate,
+    tables,
+)
+from capsim.comparison import FIGURES, half_width
 from capsim.records import DATA
-from capsim.registry import scheme
-from capsim.scenario import Scenario
-from capsim.simulate import simulate
 from capsim.state import RawRecords
-from capsim.summary import Summary, summarise
+from capsim.summary import summarise
 
 COUNTERS = ("retransmissions", "fast_retransmits", "timeouts", "winner_timeouts", "reordered_packets")
 COUNTERS += ("coded_packets", "repair_packets", "units", "units_stalled", "packets_dropped")

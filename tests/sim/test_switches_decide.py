@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from engine_setups import FAT_TREE, LEAF_SPINE, PARALLEL, flow_list, one_run, params_of, record, setup_of
 
-from capsim import records
+from capsim import records, scheme
 from capsim.hooks import padded
 from capsim.protocols.balancers.caps import LongFrom, ModeCounts
 from capsim.records import ACK, CODED, DATA, ENQUEUED, SYN, SYN_ACK
-from capsim.registry import scheme
 
 DRAWS = (0.1, 0.9)  # of four paths, spraying takes the first and the last
 

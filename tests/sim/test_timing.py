@@ -5,8 +5,8 @@ from engine_setups import flow_list, one_run, setup_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from capsim import Dumbbell, FatTree, LeafSpine
 from capsim.clock import serialisation_ps
-from capsim.fabric.kinds import Dumbbell, FatTree, LeafSpine
 from capsim.state import TRACE_OFF
 
 HEADER, ACK = 40, 40

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from capsim import Batch, Dumbbell, FatTree, FlowList, Incast, LeafSpine, Listed, OnOff, Poisson, draw_flows
 from capsim.fabric.endpoints import Pairs, pods
-from capsim.fabric.flows import FlowList, flow_list, read_flow_csv
-from capsim.fabric.kinds import Dumbbell, FatTree, LeafSpine
+from capsim.fabric.flows import flow_list, read_flow_csv
 from capsim.fabric.topology import Fabric
-from capsim.fabric.traffic import AnyTraffic, Batch, Incast, Listed, OnOff, Poisson, draw_flows
+from capsim.fabric.traffic import AnyTraffic
 from capsmodel.checks import ParameterError
 
 LEAF_SPINE = LeafSpine(leaves=4, hosts_per_leaf=4, spines=2).build()

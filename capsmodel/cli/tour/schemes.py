@@ -5,8 +5,7 @@ from typing import Any
 
 import msgspec
 
-from capsim.compare import Compared, compare
-from capsim.scenario import Scenario, load_scenario
+from capsim import Compared, Scenario, compare, load_scenario
 from capsmodel.cli._comparison_figure import draw
 from capsmodel.cli.tour.section import Advance, Column, Section, Station
 

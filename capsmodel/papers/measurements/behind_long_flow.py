@@ -11,11 +11,7 @@ flows slower than a timeout    `timed_out_ratio`              1      --
 
 import numpy as np
 
-from capsim.fabric.kinds import LeafSpine
-from capsim.fabric.traffic import Listed
-from capsim.results import Result
-from capsim.scenario import Scenario
-from capsim.simulate import simulate
+from capsim import LeafSpine, Listed, Result, Scenario, simulate
 from capsmodel.checks import require
 from capsmodel.experiments.measurement import measurement
 from capsmodel.metrics import percentile

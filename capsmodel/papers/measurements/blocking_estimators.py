@@ -30,12 +30,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capsim.fabric.kinds import ParallelPaths
-from capsim.fabric.traffic import AnyTraffic, Batch, OnOff, Poisson
-from capsim.registry import scheme
-from capsim.results import Result
-from capsim.scenario import Scenario
-from capsim.simulate import simulate
+from capsim import Batch, OnOff, ParallelPaths, Poisson, Result, Scenario, scheme, simulate
+from capsim.fabric.traffic import AnyTraffic
 from capsmodel.checks import require
 from capsmodel.coding.blocking import (
     blocking_prob_above_average,

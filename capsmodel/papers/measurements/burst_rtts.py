@@ -17,10 +17,8 @@ from dataclasses import replace
 import msgspec
 import pandas as pd
 
+from capsim import load_scenario, scheme, simulate
 from capsim.protocols.coding.none import NO_CODING
-from capsim.registry import scheme
-from capsim.scenario import load_scenario
-from capsim.simulate import simulate
 from capsmodel.experiments.measurement import measurement
 from capsmodel.papers.measurements.blocking_estimators import first_packets, in_periods
 

@@ -28,9 +28,7 @@ import msgspec
 import numpy as np
 from pandas import DataFrame
 
-from capsim.results import Result
-from capsim.scenario import Scenario, load_scenario
-from capsim.simulate import simulate
+from capsim import Result, Scenario, load_scenario, simulate
 from capsmodel.checks import require
 from capsmodel.experiments.measurement import measurement
 from capsmodel.metrics import percentile

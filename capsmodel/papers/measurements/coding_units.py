@@ -21,12 +21,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from capsim.fabric.traffic import Listed
-from capsim.hooks import Balancer, Scheme
-from capsim.registry import scheme
-from capsim.results import Result
-from capsim.scenario import Scenario, load_scenario
-from capsim.simulate import simulate
+from capsim import Balancer, Listed, Result, Scenario, Scheme, load_scenario, scheme, simulate
 from capsmodel.checks import require
 from capsmodel.papers.closed_forms.caps import SETTING, WINDOW_PACKETS
 

@@ -19,9 +19,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from capsim.results import Result
-from capsim.scenario import Probes, Scenario, load_scenario
-from capsim.simulate import simulate
+from capsim import Probes, Result, Scenario, load_scenario, simulate
 from capsmodel.experiments.measurement import measurement
 from capsmodel.papers.measurements.blocking_estimators import at_ports
 

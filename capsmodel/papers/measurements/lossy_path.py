@@ -19,15 +19,9 @@ from typing import Any
 
 import pandas as pd
 
-from capsim.fabric.kinds import Dumbbell
-from capsim.fabric.traffic import Listed
-from capsim.hooks import ACCEPT, REFUSE, Queue
+from capsim import ACCEPT, REFUSE, Dumbbell, Listed, Queue, Result, Scenario, scheme, simulate
 from capsim.randomness import MASK, mix, uniform
 from capsim.records import DATA
-from capsim.registry import scheme
-from capsim.results import Result
-from capsim.scenario import Scenario
-from capsim.simulate import simulate
 from capsmodel.checks import require
 from capsmodel.experiments.measurement import measurement
 from capsmodel.multipath.lia import single_path_window

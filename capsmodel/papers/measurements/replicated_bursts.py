@@ -27,11 +27,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capsim.fabric.kinds import AnyFabric, FatTree, ParallelPaths
-from capsim.fabric.traffic import Poisson
-from capsim.results import Result
-from capsim.scenario import Scenario
-from capsim.simulate import simulate
+from capsim import FatTree, ParallelPaths, Poisson, Result, Scenario, simulate
+from capsim.fabric.kinds import AnyFabric
 from capsmodel.checks import require
 from capsmodel.experiments.measurement import measurement
 from capsmodel.fct.completion import BURST_PACKETS, tail_fct

@@ -19,12 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from capsim.fabric.kinds import Dumbbell
-from capsim.fabric.traffic import Poisson
-from capsim.fabric.wiring import LinkChange
-from capsim.results import Result
-from capsim.scenario import Scenario
-from capsim.simulate import simulate
+from capsim import Dumbbell, LinkChange, Poisson, Result, Scenario, simulate
 from capsmodel.checks import require
 from capsmodel.experiments.agreement import LEVEL, sufficient_standard_error
 from capsmodel.experiments.measurement import measurement

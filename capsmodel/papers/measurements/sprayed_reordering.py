@@ -15,11 +15,7 @@ each packet is sent once. Flows follow each other at distances at which the fabr
 
 import pandas as pd
 
-from capsim.fabric.kinds import ParallelPaths
-from capsim.fabric.traffic import Listed
-from capsim.fabric.wiring import LinkChange
-from capsim.scenario import Scenario
-from capsim.simulate import simulate
+from capsim import LinkChange, Listed, ParallelPaths, Scenario, simulate
 from capsmodel.checks import require
 from capsmodel.experiments.measurement import measurement
 

@@ -14,13 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capsim.fabric.kinds import Dumbbell
-from capsim.fabric.traffic import Listed
-from capsim.hooks import ACCEPT, REFUSE, Queue
+from capsim import ACCEPT, REFUSE, Dumbbell, Listed, Queue, Scenario, scheme, simulate
 from capsim.records import DATA, RETRANSMITTED
-from capsim.registry import scheme
-from capsim.scenario import Scenario
-from capsim.simulate import simulate
 from capsmodel.checks import require, whole
 from capsmodel.experiments.measurement import measurement
 

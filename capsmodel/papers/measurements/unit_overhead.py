@@ -21,9 +21,7 @@ import msgspec
 import numpy as np
 from pandas import DataFrame, merge_asof
 
-from capsim.results import Result
-from capsim.scenario import Scenario, load_scenario
-from capsim.simulate import simulate
+from capsim import Result, Scenario, load_scenario, simulate
 from capsmodel.coding.redundancy import repair_packets
 from capsmodel.experiments.measurement import measurement
 from capsmodel.papers.measurements.coding_units import (

@@ -3,7 +3,7 @@
 from typing import Any
 
 from capsim.engines.jit import kernel
-from capsim.engines.memory import (
+from capsim.engines.pointers import (
     accept_hook,
     admit_hook,
     bytes_array,

@@ -16,10 +16,11 @@ from capsim.engines import jit, loop
 from capsim.engines.events import FLUSH_TIMER
 from capsim.engines.jit import record_type
 from capsim.engines.links import drain
-from capsim.engines.memory import CACHE_LINE_BYTES, NODE, NUMBERS, TABLES, WORLD, counters_at, port_at
-from capsim.engines.signatures import COMPONENTS, compiled_hooks
+from capsim.engines.pointers import ARRAYS, CACHE_LINE_BYTES, NODE, NUMBERS, WORLD, counters_at, port_at
+from capsim.engines.signatures import compiled_hooks
 from capsim.engines.trees import NO_STAMP
-from capsim.state import RawRecords, Setup, Table, Tables, tables
+from capsim.hooks import COMPONENTS, Scheme, padded
+from capsim.state import RawRecords, Setup, State, Table, initial_state, param_records
 
 CHUNK_EVENTS = 2_000_000  # about a quarter of a second; between chunks Python sees Ctrl-C
 
@@ -49,21 +50,21 @@ def _aligned(size: int, dtype: np.dtype[Any]) -> Table:
 class World:
     """The record of addresses that the loop takes, and the arrays that it points to."""
 
-    def __init__(self, setup: Setup, made: Tables):
+    def __init__(self, setup: Setup, state: State):
         self.record = np.zeros(1, WORLD)
         self.arrays: dict[str, Table] = {}
-        self.margin = made.margin
-        ports = _aligned(len(made.ports), made.ports.dtype)
-        ports[:] = made.ports
-        made.ports = ports
-        leaves, timers = _power_of_two(setup.fabric.n_ports), 2 * _power_of_two(len(made.conns))
+        self.margin = state.margin
+        ports = _aligned(len(state.ports), state.ports.dtype)
+        ports[:] = state.ports
+        state.ports = ports
+        leaves, timers = _power_of_two(setup.fabric.n_ports), 2 * _power_of_two(len(state.conns))
         self.set_numbers(arrive_leaves=leaves, depart_leaves=leaves, timer_leaves=timers)
-        self.set_numbers(**_numbers(setup, made))
-        for name in TABLES:
-            if hasattr(made, name):
-                self.point(name, getattr(made, name))
+        self.set_numbers(**_numbers(setup, state))
+        for name in ARRAYS:
+            if hasattr(state, name):
+                self.point(name, getattr(state, name))
         for name in COMPONENTS:
-            self.point(name, made.params[name])
+            self.point(name, state.params[name])
         self.point("probe_ports", np.array(setup.probe_ports, np.int64))
         self.point("probe_conns", np.array(setup.probe_conns, np.int64))
         self.point("host_port", setup.fabric.host_port.astype(np.int64))
@@ -71,7 +72,7 @@ class World:
         self.point("depart_tree", _tree(np.arange(leaves)))
         conns = np.arange(timers // 2)
         self.point("timer_tree", _tree(np.concatenate([conns, conns + FLUSH_TIMER])))  # RTO, then flush timers
-        self.hooks = compiled_hooks(setup.scheme, made.params, made.balancer_state.dtype)
+        self.hooks = compiled_hooks(setup.scheme, state.params, state.balancer_state.dtype)
         self.set_numbers(**{name: hook.address for name, hook in self.hooks.items()})
 
     def set_numbers(self, **numbers: int) -> None:
@@ -118,12 +119,12 @@ class World:
             self.enlarge("probes", 2 * len(arrays["probes"]) + 64 * samples)
 
 
-def _numbers(setup: Setup, made: Tables) -> dict[str, int]:
+def _numbers(setup: Setup, state: State) -> dict[str, int]:
     scheme = setup.scheme
     return {
         "n_hosts": setup.fabric.n_hosts,
-        "n_epochs": len(made.epoch_ps),
-        "segment_bytes": len(made.segments),
+        "n_epochs": len(state.epoch_ps),
+        "segment_bytes": len(state.segments),
         "end_ps": setup.end_ps,
         "link_bytes": setup.link_bytes,
         "count_in_service": setup.count_in_service,
@@ -131,12 +132,12 @@ def _numbers(setup: Setup, made: Tables) -> dict[str, int]:
         "draws": scheme.balancer.draws,
         "reads_queues": scheme.balancer.reads_queues,
         "trace_level": setup.trace,
-        "margin": made.margin,
+        "margin": state.margin,
         "probe_ps": setup.probe_ps,
         "abort_losers": scheme.replication.abort_losers,
-        "tie_seed": made.tie_seed,
+        "tie_seed": state.tie_seed,
         "host_jitter_ps": setup.host_jitter_ps,
-        "jitter_seed": made.jitter_seed,
+        "jitter_seed": state.jitter_seed,
     }
 
 
@@ -163,21 +164,21 @@ def settle(w: Any) -> int:
 
 def run(setup: Setup, *, progress: Callable[[int], None] | None = None) -> RawRecords:
     """Simulate `setup` and return its records; `progress` is told the simulated time in picoseconds now and then."""
-    made = tables(setup)
-    world, main = World(setup, made), _compiled_loop()
+    state = initial_state(setup)
+    world, main = World(setup, state), _compiled_loop()
     while (status := main(world.record[0], CHUNK_EVENTS)) != loop.DONE:
         if status == loop.FAULT:
             raise ValueError(f"the balancer {setup.scheme.balancer.name!r} named a path that does not exist")
         if status != loop.PAUSED:
             world.grow(status)
         elif progress is not None:
-            progress(int(made.counters["now_ps"][0]))
+            progress(int(state.counters["now_ps"][0]))
     _compiled_settle()(world.record[0])
-    made.units, made.trace, made.probes = (world.arrays[name] for name in ("units", "trace", "probes"))
-    return made.finished()
+    state.units, state.trace, state.probes = (world.arrays[name] for name in ("units", "trace", "probes"))
+    return state.finished()
 
 
-def is_compiled(setup: Setup) -> bool:
-    """Return whether the machine code for `setup` comes from the on-disk cache; compile it otherwise."""
-    hooks = World(setup, tables(setup)).hooks.values()
+def is_compiled(scheme: Scheme) -> bool:
+    """Return whether the machine code for `scheme` comes from the on-disk cache; compile it otherwise."""
+    hooks = compiled_hooks(scheme, param_records(scheme), padded(scheme.balancer.state)).values()
     return jit.from_cache(_compiled_loop()) and all(hook.cache_hits for hook in hooks)

@@ -6,7 +6,7 @@ from capsim.engines import calls
 from capsim.engines.events import FLUSH_TIMER, TIE_BITS
 from capsim.engines.jit import inline_into_hooks, kernel
 from capsim.engines.links import drain, drop, enqueue, free_packet, take_packet
-from capsim.engines.memory import (
+from capsim.engines.pointers import (
     conn_at,
     counters_at,
     flow_at,

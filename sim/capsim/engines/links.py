@@ -12,7 +12,7 @@ from typing import Any
 from capsim.engines.calls import admit
 from capsim.engines.host_jitter import send_delay_ps
 from capsim.engines.jit import inline_into_hooks, kernel
-from capsim.engines.memory import (
+from capsim.engines.pointers import (
     conn_at,
     counters_at,
     packet_at,

@@ -6,8 +6,8 @@ from capsim.engines.events import ARRIVE, DEPART, EPOCH, PROBE, START, TIE_BITS,
 from capsim.engines.hosts import deliver, forward, start, timer
 from capsim.engines.jit import kernel
 from capsim.engines.links import depart, drain, leave_wire, write_trace
-from capsim.engines.memory import byte_at, conn_at, counters_at, int64_at, node_at, packet_at, port_at, probe_at
 from capsim.engines.outages import fail_classes, fail_fifo
+from capsim.engines.pointers import byte_at, conn_at, counters_at, int64_at, node_at, packet_at, port_at, probe_at
 from capsim.engines.trees import NEVER
 from capsim.records import ARRIVED, CONNECTION_SAMPLE, NONE, PORT_SAMPLE
 from capsim.state import TRACE_PACKETS

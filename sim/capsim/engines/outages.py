@@ -4,7 +4,7 @@ from typing import Any
 
 from capsim.engines.jit import kernel
 from capsim.engines.links import drain, drop, forget, unlink
-from capsim.engines.memory import packet_at
+from capsim.engines.pointers import packet_at
 from capsim.engines.trees import NEVER, set_time
 from capsim.records import LINK_DOWN, NONE
 

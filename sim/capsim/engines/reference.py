@@ -156,7 +156,7 @@ class Network(Records):
         super().__init__(setup)
         self.progress: Callable[[int], None] | None = None
         self.env = Environment(0)
-        self.env.tie_seed = self.made.tie_seed
+        self.env.tie_seed = self.state.tie_seed
         self.done = self.env.event()
         self.armed: dict[tuple[int, int], int] = {}
         self.epoch = 0
@@ -166,7 +166,7 @@ class Network(Records):
 
     def schedule(self) -> None:
         """Schedule what is known beforehand."""
-        for index, time_ps in enumerate(self.made.epoch_ps.tolist()[1:], start=1):
+        for index, time_ps in enumerate(self.state.epoch_ps.tolist()[1:], start=1):
             At(self.env, time_ps, EPOCH, 0).then(self.change_epoch, index)
         for conn in self.conns:
             At(self.env, conn.start_ps, START, conn.id).then(self.hosts[conn.src].start, conn)
@@ -196,8 +196,8 @@ class Network(Records):
 
     def forward(self, row: int, packet: Any) -> None:
         """Send a packet on from a switch."""
-        first = int(self.made.route_first[self.epoch, row, packet.target])
-        count = int(self.made.route_count[self.epoch, row, packet.target])
+        first = int(self.state.route_first[self.epoch, row, packet.target])
+        count = int(self.state.route_count[self.epoch, row, packet.target])
         if count == 0:
             return self.drop(packet, NO_ROUTE)
         candidates = self.candidates[first : first + count]
@@ -294,7 +294,7 @@ class Network(Records):
     def change_epoch(self, index: int) -> None:
         """Change routes, and take links down and up."""
         self.epoch = index
-        for port, up in zip(self.ports, self.made.port_up[index].tolist(), strict=True):
+        for port, up in zip(self.ports, self.state.port_up[index].tolist(), strict=True):
             if port.record.up and not up:
                 port.fail()
             port.record.up = int(up)

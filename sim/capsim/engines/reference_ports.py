@@ -91,7 +91,7 @@ class Port:
         jitter_ps, enqueue_ps = self.setup.host_jitter_ps, int(packet.enqueue_ps)
         if jitter_ps == 0 or self.record.from_node >= self.setup.fabric.n_hosts:
             return enqueue_ps
-        return enqueue_ps + send_delay_ps(jitter_ps, self.network.made.jitter_seed, self.number, count)
+        return enqueue_ps + send_delay_ps(jitter_ps, self.network.state.jitter_seed, self.number, count)
 
     def leave_queue(self, packet: Any) -> None:
         """Count a packet that has been sent."""

@@ -8,9 +8,8 @@ from numba import types
 
 from capsim import records
 from capsim.engines.jit import GENERIC, compiled_hook, record_type
-from capsim.hooks import Scheme
+from capsim.hooks import COMPONENTS, Scheme
 
-COMPONENTS = ("transport", "balancer", "queue", "coding")
 TRANSPORT_HOOKS = ("open", "send", "receive", "hear", "expire")
 CODING_HOOKS = ("accept", "emit", "collect", "release", "observe")
 HOOK_NAMES = ("choose", "admit", *TRANSPORT_HOOKS, *CODING_HOOKS)

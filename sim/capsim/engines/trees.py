@@ -9,7 +9,7 @@ from typing import Any
 
 from capsim.engines.events import MAX_TIME_PS, TIE_BITS, stamp
 from capsim.engines.jit import inline_into_hooks, kernel
-from capsim.engines.memory import node_at, port_at, prefetch_packet, prefetch_port
+from capsim.engines.pointers import node_at, port_at, prefetch_packet, prefetch_port
 from capsim.records import NONE
 
 inline_into_hooks(stamp)

@@ -77,6 +77,11 @@ class FabricKind(
         raise NotImplementedError
 
     @property
+    def kind(self) -> str:
+        """Return the name of the kind, as the key ``kind`` of a scenario gives it."""
+        return str(self.__struct_config__.tag)
+
+    @property
     def edge_rate_bps(self) -> float:
         """Return the rate of host links in bit/s."""
         return self.rate_bps if self.host_rate_bps is None else self.host_rate_bps

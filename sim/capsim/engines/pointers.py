@@ -49,7 +49,7 @@ NUMBERS = (
     "depart_leaves",
     "timer_leaves",
 )
-TABLES = (
+ARRAYS = (
     "packets",
     "ports",
     "switches",
@@ -79,7 +79,7 @@ TABLES = (
     "timer_tree",
 )
 
-WORLD = np.dtype([(name, "i8") for name in (*NUMBERS, *TABLES, *HOOK_NAMES)])
+WORLD = np.dtype([(name, "i8") for name in (*NUMBERS, *ARRAYS, *HOOK_NAMES)])
 
 # A node of a tournament tree (links.py)
 NODE = np.dtype([("stamp", "i8"), ("entity", "i8")], align=True)

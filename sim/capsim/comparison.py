@@ -12,6 +12,7 @@ interval half-width  :math:`t_{n-1,0.975}\,s/\sqrt{n}`  ``half_width``       as 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,9 @@ from joblib import Parallel, delayed
 from scipy.special import stdtrit
 
 from capsim.hooks import Scheme
-from capsim.scenario import Scenario
-from capsim.simulate import simulate
+from capsim.registry import scheme as find
+from capsim.run import simulate
+from capsim.scenario import Scenario, load_scenario
 from capsmodel.checks import require
 
 LEVEL = 0.95
@@ -109,7 +111,7 @@ class Compared:
 
 
 def compare(
-    scenario: Scenario,
+    scenario: Scenario | str | Path,
     *,
     schemes: Sequence[str | Scheme],
     seeds: int = 5,
@@ -121,8 +123,9 @@ def compare(
 
     Parameters
     ----------
-    scenario : Scenario
-        Its scheme is replaced; its parameters go to the schemes as they are.
+    scenario : Scenario, str or Path
+        A scenario, the name of a preset or a TOML file (:func:`capsim.load_scenario`). Its scheme is
+        replaced; its parameters go to the schemes as they are.
     schemes : sequence of str or Scheme
         At least one; the first is the base of the ratios.
     seeds : int
@@ -144,14 +147,15 @@ def compare(
     ParameterError
         If a scheme is unknown or named twice, or the scenario breaks a rule.
     """
-    names = tuple(scheme if isinstance(scheme, str) else scheme.name for scheme in schemes)
+    described = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
+    names = tuple((find(scheme) if isinstance(scheme, str) else scheme).name for scheme in schemes)
     require(len(names) > 0, "schemes: name at least one")
     require(len(set(names)) == len(names), f"schemes: {', '.join(names)} names one twice")
     require(seeds >= 1, f"seeds = {seeds}, but it must be at least 1")
-    tasks = [(scheme, scenario.seed + replicate) for replicate in range(seeds) for scheme in schemes]
+    tasks = [(scheme, described.seed + replicate) for replicate in range(seeds) for scheme in schemes]
     rows = []
     run = Parallel(n_jobs=jobs, return_as="generator")
-    for row in run(delayed(_one_run)(scenario, scheme, seed, engine) for scheme, seed in tasks):
+    for row in run(delayed(_one_run)(described, scheme, seed, engine) for scheme, seed in tasks):
         rows.append(row)
         if done:
             done(row)
@@ -159,11 +163,9 @@ def compare(
 
 
 def _one_run(scenario: Scenario, scheme: str | Scheme, seed: int, engine: str) -> dict[str, Any]:
-    named = scheme if isinstance(scheme, str) else scheme.name
-    own = None if isinstance(scheme, str) else scheme
-    result = simulate(scenario.replace(scheme=named, seed=seed), engine=engine, scheme=own)
+    result = simulate(scenario.replace(seed=seed), engine=engine, scheme=scheme)
     return {
-        "scheme": named,
+        "scheme": result.scenario.scheme,
         "seed": seed,
         **result.summary.to_dict(),
         "traversals": result.resources.traversals,

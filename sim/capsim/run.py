@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from capsim import conservation, memory, tables
+from capsim import conservation, estimate, tables
 from capsim.clock import PS_PER_S, to_ps
 from capsim.engines import run
 from capsim.fabric.flows import FlowList
@@ -18,7 +19,7 @@ from capsim.ideal import ideal_fct_s
 from capsim.manifest import Resources, Stopwatch, make_manifest, peak_memory_bytes, run_parameters
 from capsim.registry import scheme as find
 from capsim.results import Result
-from capsim.scenario import Scenario, checked
+from capsim.scenario import Scenario, load_scenario
 from capsim.seeds import Purpose, engine_seed
 from capsim.state import RawRecords, Setup
 from capsmodel.checks import ParameterError
@@ -27,25 +28,26 @@ Progress = Callable[[float], None]
 
 
 def simulate(
-    scenario: Scenario,
+    scenario: Scenario | str | Path,
     *,
     rng: np.random.Generator | int | None = None,
     engine: str = "compiled",
-    scheme: Scheme | None = None,
+    scheme: Scheme | str | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Run a scenario and return its tables.
 
     Parameters
     ----------
-    scenario : Scenario
-        What to run; see :func:`capsim.scenario.load_scenario`.
+    scenario : Scenario, str or Path
+        What to run: a scenario, the name of a preset or a TOML file (:func:`capsim.load_scenario`).
     rng : Generator or int, optional
         Draws the seed of the run in place of ``scenario.seed``; the result's scenario holds what was drawn.
     engine : str
         ``compiled`` (Numba) or ``reference`` (SimPy); both give identical records.
-    scheme : Scheme, optional
-        A scheme of one's own in place of the one that the scenario names.
+    scheme : Scheme or str, optional
+        In place of the one that the scenario names: a name (:func:`capsim.schemes`) or a scheme of one's own. The
+        result's scenario names the scheme that ran.
     progress : callable, optional
         Called now and then with the simulated time in seconds.
 
@@ -57,30 +59,34 @@ def simulate(
     Raises
     ------
     ParameterError
-        If the scenario breaks a rule or would not fit in memory.
+        If the scenario breaks a rule or would not fit in memory, or there is no such scheme.
+    FileNotFoundError
+        If there is neither a preset nor a file of the name given.
     ConservationError
         If packets or bytes do not add up, which is a defect of the simulator or the scheme.
 
     Examples
     --------
-    >>> from capsim.fabric.kinds import Dumbbell
-    >>> from capsim.fabric.traffic import Batch
+    >>> from capsim import Batch, Dumbbell
     >>> traffic = (Batch(flows=2, flow_bytes=50_000, pairs="sides"),)
     >>> result = simulate(Scenario(fabric=Dumbbell(hosts_per_side=2), traffic=traffic), engine="reference")
     >>> result.summary.flows, result.summary.unfinished_flows
     (2, 0)
+
+    A preset with another scheme: ``simulate("websearch-load-60", scheme="rps")``.
     """
-    scenario = checked(scenario)
-    if rng is not None:
-        scenario = scenario.replace(seed=int(np.random.default_rng(rng).integers(2**63)))
-    return run_prepared(scenario, prepare(scenario, scheme=scheme), engine=engine, progress=progress)
+    described = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
+    chosen = scheme if isinstance(scheme, Scheme) else find(described.scheme if scheme is None else scheme)
+    seed = described.seed if rng is None else int(np.random.default_rng(rng).integers(2**63))
+    scenario = described.replace(scheme=chosen.name, seed=seed)
+    return run_prepared(scenario, prepare(scenario, scheme=chosen), engine=engine, progress=progress)
 
 
 def run_prepared(scenario: Scenario, setup: Setup, *, engine: str, progress: Progress | None = None) -> Result:
     """Run what :func:`prepare` made of `scenario`, check that nothing is lost, and return the tables."""
     parameters = run_parameters(scenario, setup.scheme)
     watch = Stopwatch()
-    load(setup, engine=engine)
+    compile_if_needed(setup.scheme, engine=engine)
     loading_s = watch.cpu_s()
     raw = run(setup, engine=engine, progress=_in_seconds(progress))
     cpu_s = watch.cpu_s() - loading_s
@@ -89,13 +95,13 @@ def run_prepared(scenario: Scenario, setup: Setup, *, engine: str, progress: Pro
     return _result(scenario, setup, raw, manifest=manifest, loading_cpu_s=loading_s, cpu_s=cpu_s)
 
 
-def load(setup: Setup, *, engine: str) -> bool:
-    """Make the engine ready for `setup` and return whether it had to be compiled; the next process finds it on disk."""
+def compile_if_needed(scheme: Scheme, *, engine: str) -> bool:
+    """Make the engine ready for `scheme` and return whether it was compiled now; the next process finds it on disk."""
     if engine != "compiled":
         return False
     from capsim.engines.compiled import is_compiled
 
-    return not is_compiled(setup)
+    return not is_compiled(scheme)
 
 
 def _in_seconds(progress: Progress | None) -> Callable[[int], None] | None:
@@ -110,13 +116,13 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
     ParameterError
         If the scenario asks for the impossible or would not fit in memory.
     """
-    memory.check_fabric(scenario)
+    estimate.check_fabric(scenario)
     fabric = scenario.fabric.build()
-    memory.check_traffic(scenario, fabric)
+    estimate.check_traffic(scenario, fabric)
     flows = draw_flows(scenario.traffic, fabric, seed=scenario.seed, short_bytes=scenario.short_bytes)
     chosen = (scheme or find(scenario.scheme)).with_params(**scenario.params)
-    needs = memory.estimate(scenario, fabric, flows, chosen)
-    memory.check_fits(needs.memory_bytes, f"the records of {len(flows)} flows and their trace")
+    needs = estimate.estimate(scenario, fabric, flows, chosen)
+    estimate.check_fits(needs.memory_bytes, f"the records of {len(flows)} flows and their trace")
     ports, conns, period_ps = _probed(scenario, fabric, flows, chosen)
     return Setup(
         fabric=fabric,
@@ -130,7 +136,7 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
         link_bytes=scenario.link_bytes,
         count_in_service=scenario.count_in_service,
         host_jitter_ps=to_ps(scenario.host_jitter_s),
-        trace=memory.TRACE_LEVELS[scenario.trace],
+        trace=estimate.TRACE_LEVELS[scenario.trace],
         probe_ps=period_ps,
         probe_ports=ports,
         probe_conns=conns,
@@ -192,7 +198,7 @@ def _result(
         trace=tables.trace_table(raw, setup.fabric),
         manifest=manifest,
         resources=resources,
-        raw=raw,
+        raw_records=raw,
     )
 
 

@@ -1,0 +1,181 @@
+r"""Completion times of a run: which flows count, by flow size, by percentile, as a distribution.
+
+=================== ============== ======================= ======
+Quantity            Symbol         Name                    Unit
+=================== ============== ======================= ======
+completion time     :math:`T`      ``fct_s``               second
+slowdown            :math:`T/T_0`  ``mean_slowdown``       1
+its distribution    :math:`F(x)`   :func:`fct_cdf`         1
+percentile          :math:`x_q`    :func:`fct_percentile_s` second
+=================== ============== ======================= ======
+
+All functions take the flows table of a result (:mod:`capsim.schema`). A flow counts when it starts at `warm_up_s` or
+later (:func:`counted_flows`), and completion times are over those that have finished, in :class:`~capsim.Summary` as
+here: with unfinished flows they are too good.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from capsmodel.checks import ParameterError, require
+from capsmodel.metrics import percentile
+
+Kind = Literal["all", "short", "long"]
+
+SIZE_EDGES_BYTES = (0, 100_000, 10_000_000, float("inf"))
+"""Small, medium and large flows as in pFabric (Alizadeh et al., SIGCOMM 2013, Section 5): up to 100 KB, up to 10 MB."""
+
+
+def counted_flows(flows: pd.DataFrame, *, warm_up_s: float = 0.0) -> pd.DataFrame:
+    """Return the flows that count: those that start at `warm_up_s` or later, in seconds."""
+    return flows[flows["start_s"] >= warm_up_s]
+
+
+def finished_flows(flows: pd.DataFrame, *, warm_up_s: float = 0.0, kind: Kind = "all") -> pd.DataFrame:
+    """Return the flows that count and have finished: all, the short ones or the long ones.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such kind.
+    """
+    counted = counted_flows(flows, warm_up_s=warm_up_s)
+    done = counted[counted["finished"]]
+    match kind:
+        case "all":
+            return done
+        case "short":
+            return done[done["short"]]
+        case "long":
+            return done[~done["short"]]
+    raise ParameterError(f"kind = {kind!r}, but it must be one of all, short, long")
+
+
+def fct_percentile_s(flows: pd.DataFrame, percent: npt.ArrayLike, *, warm_up_s: float = 0.0, kind: Kind = "all") -> Any:
+    """Return a percentile of completion times by nearest rank (:func:`capsmodel.metrics.percentile`), in seconds.
+
+    Parameters
+    ----------
+    flows : DataFrame
+        The flows table of a result.
+    percent : array_like
+        In [0, 100]; 99 for the 99th percentile.
+    warm_up_s : float
+        Flows that start earlier are left out, in seconds.
+    kind : str
+        ``all``, ``short`` or ``long``.
+
+    Returns
+    -------
+    float or ndarray
+        Of the shape of `percent`; NaN if no such flow has finished.
+
+    Raises
+    ------
+    ParameterError
+        If `percent` leaves [0, 100] or there is no such kind.
+
+    Examples
+    --------
+    >>> flows = pd.DataFrame({"start_s": 0.0, "finished": True, "short": True, "fct_s": [1.0, 2.0, 3.0, 200.0]})
+    >>> fct_percentile_s(flows, [50, 99]).tolist()
+    [2.0, 200.0]
+    """
+    asked = np.asarray(percent, np.float64)
+    inside = bool(np.all((asked >= 0) & (asked <= 100)))
+    require(inside, f"percent = {percent!r}, but it must be in [0, 100]: 99 is the 99th percentile")
+    times_s = finished_flows(flows, warm_up_s=warm_up_s, kind=kind)["fct_s"].to_numpy()
+    if len(times_s) == 0:
+        return np.full(asked.shape, np.nan)[()]
+    return percentile(times_s, q=asked / 100)
+
+
+def fct_cdf(flows: pd.DataFrame, *, warm_up_s: float = 0.0, kind: Kind = "all") -> pd.DataFrame:
+    """Return the empirical distribution of completion times.
+
+    Parameters
+    ----------
+    flows : DataFrame
+        The flows table of a result.
+    warm_up_s : float
+        Flows that start earlier are left out, in seconds.
+    kind : str
+        ``all``, ``short`` or ``long``.
+
+    Returns
+    -------
+    DataFrame
+        One row for each distinct completion time ``fct_s``, in order: ``cdf_prob`` is F(fct_s), the share of finished
+        flows with at most this time. The last is 1. Draw it with steps that jump at ``fct_s`` (``where="post"``).
+
+    Examples
+    --------
+    >>> flows = pd.DataFrame({"start_s": 0.0, "finished": True, "short": True, "fct_s": [3.0, 1.0, 1.0, 2.0]})
+    >>> fct_cdf(flows)["cdf_prob"].tolist()
+    [0.5, 0.75, 1.0]
+    """
+    times_s = finished_flows(flows, warm_up_s=warm_up_s, kind=kind)["fct_s"].to_numpy()
+    values_s, counts = np.unique(times_s, return_counts=True)
+    return pd.DataFrame({"fct_s": values_s, "cdf_prob": np.cumsum(counts) / max(1, len(times_s))})
+
+
+def fct_by_size(
+    flows: pd.DataFrame, edges_bytes: Sequence[float] = SIZE_EDGES_BYTES, *, warm_up_s: float = 0.0
+) -> pd.DataFrame:
+    """Return completion times for each bin of flow sizes.
+
+    Parameters
+    ----------
+    flows : DataFrame
+        The flows table of a result.
+    edges_bytes : sequence of float
+        Edges of the bins in increasing order, at least two, in bytes; the last may be infinite. A bin holds the sizes
+        above its lower edge up to its upper edge, that included, as a short flow is one of at most ``short_bytes``.
+    warm_up_s : float
+        Flows that start earlier are left out, in seconds.
+
+    Returns
+    -------
+    DataFrame
+        One row for each bin: ``above_bytes`` and ``up_to_bytes``; ``flows``, how many count, and ``unfinished_flows``
+        of them; over the finished ones ``mean_fct_s``, ``median_fct_s``, ``p95_fct_s``, ``p99_fct_s`` (nearest rank)
+        and ``mean_slowdown``, NaN where none has finished.
+
+    Raises
+    ------
+    ParameterError
+        If the edges do not increase.
+
+    Examples
+    --------
+    >>> flows = pd.DataFrame(
+    ...     {"start_s": 0.0, "finished": True, "short": [True, False], "flow_bytes": [100_000, 100_001]}
+    ... ).assign(fct_s=[1e-3, 9e-3], slowdown=1.25)
+    >>> fct_by_size(flows)["flows"].tolist()
+    [1, 1, 0]
+    """
+    edges = np.asarray(edges_bytes, np.float64)
+    rising = edges.ndim == 1 and len(edges) >= 2 and bool(np.all(np.diff(edges) > 0))
+    require(rising, f"edges_bytes = {edges_bytes}, but it must be two or more numbers in increasing order")
+    counted = counted_flows(flows, warm_up_s=warm_up_s)
+    place = np.searchsorted(edges, counted["flow_bytes"].to_numpy(), side="left") - 1
+    rows = [_bin(counted[place == number]) for number in range(len(edges) - 1)]
+    return pd.DataFrame({"above_bytes": edges[:-1], "up_to_bytes": edges[1:]}).join(pd.DataFrame(rows))
+
+
+def _bin(counted: pd.DataFrame) -> dict[str, Any]:
+    done = counted[counted["finished"]]
+    median_s, p95_s, p99_s = fct_percentile_s(done, [50, 95, 99])
+    return {
+        "flows": len(counted),
+        "unfinished_flows": len(counted) - len(done),
+        "mean_fct_s": done["fct_s"].mean(),
+        "median_fct_s": median_s,
+        "p95_fct_s": p95_s,
+        "p99_fct_s": p99_s,
+        "mean_slowdown": done["slowdown"].mean(),
+    }

@@ -1,0 +1,159 @@
+"""Identity: completion times by size, percentile and distribution, from tables made by hand; the overview of a run."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from capsim import Batch, Dumbbell, ParameterError, Poisson, Result, Scenario, simulate
+from capsim.fct import SIZE_EDGES_BYTES, fct_by_size, fct_cdf, fct_percentile_s, finished_flows
+
+KB, MB = 1000, 1_000_000
+
+
+def flow(start_s: float, flow_bytes: int, fct_s: float = math.nan, slowdown: float = math.nan) -> dict[str, Any]:
+    """Return a row of the flows table; it is finished if it has a time, and short up to 100 KB."""
+    done = not math.isnan(fct_s)
+    columns = {"start_s": start_s, "flow_bytes": flow_bytes, "fct_s": fct_s, "slowdown": slowdown, "finished": done}
+    return columns | {"short": flow_bytes <= 100 * KB}
+
+
+WARM_UP_S = 1.0
+FLOWS = pd.DataFrame(
+    [
+        flow(0.999, 10 * KB, fct_s=50.0, slowdown=999.0),  # before the warm-up has ended
+        flow(1.0, 10 * KB, fct_s=0.004, slowdown=4.0),
+        flow(1.1, 100 * KB, fct_s=0.001, slowdown=1.0),  # at the edge: in the lower bin
+        flow(1.2, 100 * KB),  # not finished
+        flow(1.3, 20 * KB, fct_s=0.001, slowdown=1.0),
+        flow(1.4, 30 * KB, fct_s=0.208, slowdown=30.0),
+        flow(1.5, 100 * KB + 1, fct_s=0.3, slowdown=2.0),
+        flow(1.6, 10 * MB, fct_s=0.1, slowdown=1.5),
+        flow(1.7, 11 * MB),
+    ]
+)
+
+
+def test_by_size() -> None:
+    table = fct_by_size(FLOWS, warm_up_s=WARM_UP_S)
+    expected = pd.DataFrame(
+        {
+            "above_bytes": [0.0, 1e5, 1e7],
+            "up_to_bytes": [1e5, 1e7, np.inf],
+            "flows": [5, 2, 1],
+            "unfinished_flows": [1, 0, 1],
+            "mean_fct_s": [0.0535, 0.2, np.nan],  # (4 + 1 + 1 + 208) / 4 ms
+            "median_fct_s": [0.001, 0.1, np.nan],
+            "p95_fct_s": [0.208, 0.3, np.nan],
+            "p99_fct_s": [0.208, 0.3, np.nan],
+            "mean_slowdown": [9.0, 1.75, np.nan],
+        }
+    )
+    pd.testing.assert_frame_equal(table, expected)
+
+
+def test_percentiles_of_a_bin_are_apart() -> None:
+    """By nearest rank in 1, 2, ..., 200: ranks 100, 190 and 198."""
+    many = pd.DataFrame([flow(2.0, KB, fct_s=float(rank), slowdown=1.0) for rank in range(1, 201)])
+    row = fct_by_size(many).iloc[0]
+    assert (row["median_fct_s"], row["p95_fct_s"], row["p99_fct_s"]) == (100, 190, 198)
+
+
+def test_own_edges_leave_out_what_lies_outside() -> None:
+    table = fct_by_size(FLOWS, [10 * KB, 30 * KB, 100 * KB], warm_up_s=WARM_UP_S)
+    assert table["flows"].tolist() == [2, 2]
+    assert table["mean_fct_s"].tolist() == [pytest.approx(0.1045), 0.001]
+
+
+@pytest.mark.parametrize(
+    ("kind", "median_s", "p99_s"), [("all", 0.004, 0.3), ("short", 0.001, 0.208), ("long", 0.1, 0.3)]
+)
+def test_percentiles(kind: Any, median_s: float, p99_s: float) -> None:
+    assert fct_percentile_s(FLOWS, [50, 99], warm_up_s=WARM_UP_S, kind=kind).tolist() == [median_s, p99_s]
+    assert fct_percentile_s(FLOWS, 99, warm_up_s=WARM_UP_S, kind=kind) == p99_s
+    assert fct_percentile_s(FLOWS, 0, warm_up_s=WARM_UP_S) == 0.001
+
+
+def test_distribution() -> None:
+    table = fct_cdf(FLOWS, warm_up_s=WARM_UP_S)
+    assert table["fct_s"].tolist() == [0.001, 0.004, 0.1, 0.208, 0.3]
+    assert table["cdf_prob"].tolist() == pytest.approx([2 / 6, 3 / 6, 4 / 6, 5 / 6, 1.0])
+    assert fct_cdf(FLOWS, warm_up_s=WARM_UP_S, kind="long")["fct_s"].tolist() == [0.1, 0.3]
+    assert fct_cdf(FLOWS)["fct_s"].max() == 50.0
+
+
+def test_without_a_finished_flow_there_is_no_value() -> None:
+    assert math.isnan(fct_percentile_s(FLOWS, 99, warm_up_s=1.7))
+    assert np.isnan(fct_percentile_s(FLOWS, [1, 99], warm_up_s=1.7)).tolist() == [True, True]
+    assert len(fct_cdf(FLOWS, warm_up_s=1.7)) == 0
+
+
+@pytest.mark.parametrize("edges_bytes", [[], [1], [0, 0], [2, 1], [0, math.nan]])
+def test_edges_must_increase(edges_bytes: list[float]) -> None:
+    with pytest.raises(ParameterError, match=r"edges_bytes = .* two or more numbers in increasing order"):
+        fct_by_size(FLOWS, edges_bytes)
+
+
+@pytest.mark.parametrize("percent", [-0.1, 100.1, [50, 990], math.nan])
+def test_percent_is_a_percentage(percent: Any) -> None:
+    with pytest.raises(ParameterError, match=r"percent = .* \[0, 100\]: 99 is"):
+        fct_percentile_s(FLOWS, percent)
+
+
+def test_there_are_three_kinds_of_flow() -> None:
+    with pytest.raises(ParameterError, match="kind = 'mice', but it must be one of all, short, long"):
+        finished_flows(FLOWS, kind="mice")  # type: ignore[arg-type]
+
+
+def test_the_default_edge_is_that_between_short_and_long() -> None:
+    assert Scenario(fabric=Dumbbell(hosts_per_side=1), traffic=()).short_bytes == SIZE_EDGES_BYTES[1]
+
+
+@pytest.fixture(scope="module")
+def warmed_up() -> Result:
+    """A run with flows before the warm-up ends and flows that do not finish."""
+    traffic = (
+        Poisson(workload="websearch", load=0.9, flows=40, pairs="sides"),
+        Batch(flow_bytes=10**9, pairs="sides", flows=1, start_s=0.03),
+    )
+    fabric = Dumbbell(hosts_per_side=4, buffer_packets=20)
+    return simulate(Scenario(fabric=fabric, traffic=traffic, warm_up_s=0.02, end_s=0.5), engine="reference")
+
+
+def test_a_result_counts_the_flows_of_its_summary(warmed_up: Result) -> None:
+    summary, by_size = warmed_up.summary, warmed_up.fct_by_size([0, math.inf]).iloc[0]
+    assert 0 < summary.unfinished_flows < summary.flows < len(warmed_up.flows)
+    assert (by_size["flows"], by_size["unfinished_flows"]) == (summary.flows, summary.unfinished_flows)
+    assert by_size["mean_slowdown"] == summary.mean_slowdown
+    assert warmed_up.fct_percentile_s(99, kind="short") == summary.p99_fct_short_s
+    long = warmed_up.fct_cdf(kind="long")
+    assert np.average(long["fct_s"], weights=np.diff(long["cdf_prob"], prepend=0)) == pytest.approx(
+        summary.mean_fct_long_s
+    )
+
+
+def test_an_overview_fits_a_screen(warmed_up: Result) -> None:
+    summary, lines = warmed_up.summary, repr(warmed_up).splitlines()
+    assert lines[:3] == [
+        "Result of scenario",
+        "  scheme          ecmp, seed 1",
+        "  fabric          dumbbell, 8 hosts, 2 switches",
+    ]
+    text = "\n".join(lines)
+    for value in (summary.flows, summary.unfinished_flows, summary.timeouts, summary.packets_dropped):
+        assert f" {value}" in text
+    for time_s in (summary.mean_fct_short_s, summary.p99_fct_short_s, summary.mean_fct_long_s):
+        assert f"{1e3 * time_s:.4g} ms" in text
+    assert f"99th percentile {1e3 * warmed_up.fct_percentile_s(99, kind='long'):.4g} ms" in text
+
+
+def test_a_long_name_or_no_flow_of_a_kind_fits_too() -> None:
+    scenario = Scenario(
+        fabric=Dumbbell(hosts_per_side=2), traffic=(Batch(flow_bytes=5000, pairs="sides"),), name="many words " * 20
+    )
+    lines = repr(simulate(scenario, engine="reference")).splitlines()
+    assert len(lines) <= 12
+    assert max(map(len, lines)) <= 80
+    assert "  FCT, long       none finished" in lines

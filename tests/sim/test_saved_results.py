@@ -1,0 +1,67 @@
+"""Identity: what :meth:`Result.save` wrote is what :meth:`Result.load` gives back, and what it refuses."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from capsim import LeafSpine, ParameterError, Poisson, Probes, Result, Scenario, schema, simulate
+from capsim.files import read_manifest, read_table, write_table
+
+SCENARIO = Scenario(
+    fabric=LeafSpine(leaves=2, hosts_per_leaf=4, spines=2, buffer_packets=20),
+    traffic=(Poisson(workload="websearch", load=0.7, flows=30, pairs="other-leaf"),),
+    probes=Probes(period_s=1e-3, ports=("leaf0>spine*",), flows=(0, 3)),
+    trace="drops",
+)
+PLAIN = SCENARIO.replace(probes=None, trace="off")
+
+
+def loaded(scenario: Scenario, folder: Path, scheme: str) -> tuple[Result, Result]:
+    result = simulate(scenario, scheme=scheme, engine="reference")
+    return result, Result.load(result.save(folder))
+
+
+@pytest.mark.parametrize(("scenario", "scheme"), [(SCENARIO, "caps"), (SCENARIO, "ecmp"), (PLAIN, "ecmp")])
+def test_all_comes_back(scenario: Scenario, scheme: str, tmp_path: Path) -> None:
+    """With units and without, with samples and a trace and without."""
+    saved, again = loaded(scenario, tmp_path / "out", scheme)
+    for name in schema.TABLES:
+        pd.testing.assert_frame_equal(getattr(again, name), getattr(saved, name), check_exact=True)
+    assert again.scenario == saved.scenario
+    assert again.manifest == saved.manifest
+    assert again.resources == saved.resources
+    pd.testing.assert_series_equal(pd.Series(again.summary.to_dict()), pd.Series(saved.summary.to_dict()))
+    assert repr(again) == repr(saved)
+    assert Result.load(again.save(tmp_path / "twice")).manifest == saved.manifest
+
+
+def test_raw_records_are_not_in_files(tmp_path: Path) -> None:
+    saved, again = loaded(PLAIN, tmp_path / "out", "ecmp")
+    assert len(saved.raw.flows) == 30
+    with pytest.raises(ParameterError, match="read from files, which hold no raw records: simulate its scenario"):
+        _ = again.raw
+
+
+def test_a_folder_without_a_result_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"holds no flows.parquet: name a folder that a result was saved to"):
+        Result.load(tmp_path)
+
+
+def test_files_of_two_runs_are_refused(tmp_path: Path) -> None:
+    for seed in (1, 2):
+        simulate(PLAIN.replace(seed=seed), engine="reference").save(tmp_path / str(seed))
+    (tmp_path / "2/ports.parquet").replace(tmp_path / "1/ports.parquet")
+    with pytest.raises(ParameterError, match=r"ports.parquet is of another run than flows.parquet"):
+        Result.load(tmp_path / "1")
+    with pytest.raises(FileNotFoundError, match=r"ports.parquet"):
+        Result.load(tmp_path / "2")
+
+
+def test_other_columns_are_refused(tmp_path: Path) -> None:
+    folder = simulate(PLAIN, engine="reference").save(tmp_path / "out")
+    path = folder / "ports.parquet"
+    fewer = read_table(path).drop(columns="utilisation")
+    write_table(fewer, path, manifest=read_manifest(path), meanings=schema.PORTS)
+    with pytest.raises(ParameterError, match=r"ports.parquet was made by capsmodel \S+ with other columns"):
+        Result.load(folder)
