@@ -6,7 +6,7 @@ import enumeration as brute
 import pytest
 from three_ways import Case, formulas_to_cover, numbered
 
-from capsmodel.coding import blocked_count, blocking, decoding, optimal_unit, redundancy
+from capsmodel.coding import blocking, decoding, optimal_unit, redundancy
 from capsmodel.reordering import dup_acks, probability
 
 THIRD, FIFTH, HALF = Fraction(1, 3), Fraction(1, 5), Fraction(1, 2)
@@ -30,7 +30,7 @@ def _caps() -> list[Case]:
                 Case("blocked_packets_prob_cdcps", {**pair, "i": j}, numeric, exactly),
             ]
     for k, units in ((1, 4), (2, 2), (2, 3), (3, 2), (1, 6)):
-        numeric = blocked_count.units_decoded_by_first_arrivals_prob(k, r=k, n_units=units)
+        numeric = decoding.units_decoded_by_first_arrivals_prob(k, r=k, n_units=units)
         values = {"k": k, "w": k * units}
         cases.append(Case("first_arrivals_prob", values, numeric, brute.first_arrivals_decode(k, units)))
     return cases
