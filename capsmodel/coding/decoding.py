@@ -17,7 +17,8 @@ first arrivals suffice  64/924          :func:`units_decoded_by_first_arrivals_p
 
 All assume a code of which any k of the n = k + r packets suffice (maximum distance separable, MDS); what a random
 linear code needs besides is in :mod:`capsmodel.coding.random_linear`. What *blocked* means is said in
-``docs/glossary.md``. The evaluation, to 1e-12 for k up to 10^6, and its algebra are in :mod:`capsmodel.coding._binomial`.
+``docs/glossary.md``. The evaluation, to 1e-12 for k up to 10^6, and its algebra are in
+:mod:`capsmodel.coding._binomial`.
 """
 
 from fractions import Fraction

@@ -88,9 +88,7 @@ def test_unequal_paths_by_listing_blocked_sets(k):
 )
 def test_rank_by_listing_matrices(k, received, prime):
     exact = full_rank_share(k, received, prime)
-    assert rlnc_model.full_rank_prob(k, received=received, field_size=prime) == pytest.approx(
-        float(exact), rel=RTOL
-    )
+    assert rlnc_model.full_rank_prob(k, received=received, field_size=prime) == pytest.approx(float(exact), rel=RTOL)
 
 
 @pytest.mark.parametrize(("k", "r", "prime"), [(1, 2, 2), (2, 2, 2), (3, 1, 2), (2, 1, 3)])
