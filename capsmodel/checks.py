@@ -4,7 +4,8 @@ Every check takes the value as the user gave it, returns a float64 array that br
 :class:`ParameterError` naming the argument, the first offending value, the rule and the remedy.
 """
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,10 @@ FloatArray = npt.NDArray[np.float64]
 Scalars = npt.ArrayLike
 Rng = np.random.Generator | int | None
 """A generator, or a seed for a new one (SPEC 7)."""
+
+
+Layer = Literal["core", "aggregation", "access"]
+"""Layer of a fat-tree at which a flow turns down towards its receiver."""
 
 
 class ParameterError(ValueError):
@@ -65,6 +70,12 @@ def non_negative(name: str, value: Scalars) -> FloatArray:
     values = as_floats(name, value)
     _reject(name, values, (values >= 0) & np.isfinite(values), "it must be finite and at least 0")
     return values
+
+
+def choice(name: str, value: object, known: Iterable[str]) -> None:
+    """Raise :class:`ParameterError` unless `value` is one of the words `known`."""
+    words = tuple(known)
+    require(value in words, f"{name} = {value!r}, but it must be one of {', '.join(words)}")
 
 
 def require(condition: npt.ArrayLike, text: str) -> None:

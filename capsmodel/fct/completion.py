@@ -6,50 +6,30 @@ flow bursts of M packets; each meets an M/G/1 queue in which, as RepFlow argues,
 n replicas a short flow meets n independent queues of load :math:`\rho_n=(1+(n-1)\epsilon)\rho` and waits only when all
 are busy; RepFlow takes it to see one queue of load :math:`\rho_n^n`.
 
-====================== ============================= ==================================== ======= ======================
-Quantity               Symbol                        Name                                 Unit    Equation
-====================== ============================= ==================================== ======= ======================
-rounds of a short flow :math:`\log_2(X/k+1)`         :func:`rounds`                       1       repflow u (IV-A)
-load of each queue     :math:`(1+\epsilon)\rho`      :func:`replicated_load`              1       repflow u (IV-B)
-load of virtual queue  :math:`(1+\epsilon)^2\rho^2`  :func:`effective_load`               1       repflow u (IV-B)
-break-even load        :math:`(1+\epsilon)^{-2}`     :func:`replication_break_even_load`  1       repflow u (IV-B)
-short-flow byte share  :math:`\epsilon`              :func:`short_byte_share`             1       repflow u (IV-B)
-short flows, mean      :math:`E[FCT]`                :func:`mean_fct`                     1       repflow Eq. 1, 3-6
-short flows, tail      :math:`\tilde{FCT}`           :func:`tail_fct`                     1       repflow Eq. 9-12
-long flows, mean       :math:`E[FCT^L]`              :func:`mean_fct_long`                1       repflow Eq. 2, 7-8
-long flows, tail       :math:`\tilde{FCT}^L`         :func:`tail_fct_long`                1       repflow Eq. 13-14
-====================== ============================= ==================================== ======= ======================
+======================== ========================== ===================== ==== ==================
+Quantity                 Symbol                     Name                  Unit Equation
+======================== ========================== ===================== ==== ==================
+FCT of short flows, mean :math:`E[FCT]`             :func:`mean_fct`      1    repflow Eq. 1, 3-6
+FCT of short flows, tail :math:`\tilde{FCT}`        :func:`tail_fct`      1    repflow Eq. 9-12
+FCT of long flows, mean  :math:`E[FCT^L]`           :func:`mean_fct_long` 1    repflow Eq. 2, 7-8
+FCT of long flows, tail  :math:`\tilde{FCT}^L`      :func:`tail_fct_long` 1    repflow Eq. 13-14
+======================== ========================== ===================== ==== ==================
+
+The load with replication is in :mod:`capsmodel.fct.replication`, the rounds of slow start in
+:mod:`capsmodel.fct.slow_start`.
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel.checks import FloatArray, plain, positive
-from capsmodel.fct.replication import (
-    SHORT_PACKETS,
-    effective_load,
-    replicated_load,
-    replication_break_even_load,
-    short_byte_share,
-)
-from capsmodel.fct.slow_start import WINDOW_PACKETS, Rounding, choice, long_averages, rounds, short_averages
+from capsmodel.checks import FloatArray, choice, plain, positive
+from capsmodel.fct.replication import SHORT_PACKETS, replicated_load, short_byte_share
+from capsmodel.fct.slow_start import WINDOW_PACKETS, Rounding, long_averages, short_averages
 from capsmodel.queueing.mg1 import effective_bandwidth_wait_quantile, mg1_mean_wait, mg1_wait_quantile
 from capsmodel.queueing.service import Deterministic
 from capsmodel.workloads.catalogue import PacketSizes
-
-__all__ = [
-    "effective_load",
-    "mean_fct",
-    "mean_fct_long",
-    "replicated_load",
-    "replication_break_even_load",
-    "rounds",
-    "short_byte_share",
-    "tail_fct",
-    "tail_fct_long",
-]
 
 TailModel = Literal["effective_bandwidth", "exact"]
 
@@ -66,7 +46,7 @@ def _completion(
     tail: TailModel = "effective_bandwidth",
 ) -> Any:
     """Return 1, so many rounds at the mean wait, and so many at its quantile; infinite where a queue is unstable."""
-    choice("tail", tail, ("effective_bandwidth", "exact"))
+    choice("tail", tail, get_args(TailModel))
     burst = float(positive("burst_packets", burst_packets))
     stable = np.where(load < 1, load, 0.0)
     moments = {"mean_service": burst, "second_moment_service": burst**2}

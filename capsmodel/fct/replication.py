@@ -19,33 +19,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel.checks import plain, positive, probability, require, whole
+from capsmodel.checks import plain, positive, probability, whole
 from capsmodel.queueing.mg1 import mg1_wait_prob
 from capsmodel.queueing.service import Deterministic, Empirical
-from capsmodel.queueing.transforms import common_step
-from capsmodel.workloads.catalogue import PacketSizes
+from capsmodel.queueing.transforms import GRID_SERVICES, common_step
+from capsmodel.workloads.catalogue import PacketSizes, packet_sizes
 
 # RepFlow's border between short and long: 100 KB (of 1024 B) in packets of 1500 B.
 SHORT_PACKETS = 68
 
-# The tail is a pure exponential beyond this many of the longest services (capsmodel.queueing.transforms).
-_GRID_SERVICES = 64
 _NODES = 8
-
-
-def in_packets(sizes: PacketSizes) -> PacketSizes:
-    """Return `sizes`, or raise :class:`ParameterError` if they are not in packets (bytes look just the same).
-
-    Examples
-    --------
-    >>> in_packets(PacketSizes.fixed(10)).mean_packets
-    10.0
-    """
-    require(
-        isinstance(sizes, PacketSizes),
-        f"sizes is a {type(sizes).__name__}, but it must be in packets: call sizes.in_packets(1500)",
-    )
-    return sizes
 
 
 def short_byte_share(sizes: PacketSizes, *, short_packets: float = SHORT_PACKETS) -> float:
@@ -83,7 +66,7 @@ def short_byte_share(sizes: PacketSizes, *, short_packets: float = SHORT_PACKETS
     >>> round(short_byte_share(load_workload("websearch").in_packets(1500)), 4)
     0.0103
     """
-    return float(in_packets(sizes).byte_share_below(positive("short_packets", short_packets)))
+    return float(packet_sizes(sizes).byte_share_below(positive("short_packets", short_packets)))
 
 
 def replicated_load(load: npt.ArrayLike, *, short_byte_share: npt.ArrayLike, replicas: npt.ArrayLike = 2) -> Any:
@@ -242,7 +225,7 @@ def mean_shortest_wait(load: npt.ArrayLike, *, service: Deterministic | Empirica
     """
     rho, n = probability("load", load), int(whole("replicas", replicas, minimum=1))
     step, multiples = common_step(service.atoms[0])
-    longest, last = step * multiples.max(), _GRID_SERVICES * int(multiples.max())
+    longest, last = step * multiples.max(), GRID_SERVICES * int(multiples.max())
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     waits = step * (np.arange(last)[:, np.newaxis] + (nodes + 1) / 2)
     tail = mg1_wait_prob(waits[..., np.newaxis], load=rho.ravel(), service=service)

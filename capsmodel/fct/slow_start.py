@@ -10,25 +10,18 @@ bursts per packet      :math:`1/M`, :math:`P=E[1/X]`      :func:`long_averages` 
 """
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel.checks import FloatArray, ParameterError, plain, positive, require
-from capsmodel.fct.replication import in_packets
-from capsmodel.workloads.catalogue import PacketSizes
+from capsmodel.checks import FloatArray, choice, plain, positive, require
+from capsmodel.workloads.catalogue import PacketSizes, packet_sizes
 
 Rounding = Literal["fractional", "whole"]
 
 # RepFlow IV-B: initial window of 12 packets.
 WINDOW_PACKETS = 12
-
-
-def choice(name: str, value: str, known: tuple[str, ...]) -> None:
-    """Raise :class:`ParameterError` unless `value` is one of `known`."""
-    if value not in known:
-        raise ParameterError(f"{name} = {value!r}, but it must be one of {', '.join(known)}")
 
 
 def rounds(
@@ -68,7 +61,7 @@ def rounds(
     >>> rounds([12, 36, 40]).round(3).tolist(), rounds([1, 36, 40], rounding="whole").tolist()
     ([1.0, 2.0, 2.115], [1.0, 2.0, 3.0])
     """
-    choice("rounding", rounding, ("fractional", "whole"))
+    choice("rounding", rounding, get_args(Rounding))
     flow = positive("flow_packets", flow_packets)
     return plain(_rounds(flow, float(positive("window_packets", window_packets)), rounding))
 
@@ -100,7 +93,7 @@ def short_averages(
     >>> short_averages(PacketSizes.fixed(12), 12, 68, "fractional", 1) == (1 / 12, 1 / 12)
     True
     """
-    choice("rounding", rounding, ("fractional", "whole"))
+    choice("rounding", rounding, get_args(Rounding))
     window, short = float(positive("window_packets", window)), float(positive("short_packets", short))
     smallest = float(positive("smallest_packets", smallest))
     # The integrands bend at `smallest`; whole rounds jump where a window has just been filled.
@@ -114,7 +107,7 @@ def short_averages(
     def one_per_packet(flow: FloatArray) -> FloatArray:
         return 1 / np.maximum(flow, smallest)
 
-    in_packets(sizes)
+    packet_sizes(sizes)
     return (
         _average(rounds_per_packet, sizes, -1.0, short, breaks),
         _average(one_per_packet, sizes, -1.0, short, breaks),
@@ -129,9 +122,9 @@ def long_averages(sizes: PacketSizes, burst: float, short: float, rounding: Roun
     >>> long_averages(PacketSizes.fixed(100), 44, 68, "whole") == (0.03, 0.01)
     True
     """
-    choice("rounding", rounding, ("fractional", "whole"))
+    choice("rounding", rounding, get_args(Rounding))
     burst, short = float(positive("burst_packets", burst)), float(positive("short_packets", short))
-    per_packet = _average(lambda flow: 1 / flow, in_packets(sizes), short, np.inf, np.empty(0))
+    per_packet = _average(lambda flow: 1 / flow, packet_sizes(sizes), short, np.inf, np.empty(0))
     if rounding == "fractional":
         return 1 / burst, per_packet
     breaks = np.arange(1.0, np.ceil(sizes.sizes[-1] / burst)) * burst

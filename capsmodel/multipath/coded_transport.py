@@ -18,19 +18,21 @@ When to mix a coded packet is in `capsmodel.multipath.coding_schedule`, the cong
 equilibrium) in `capsmodel.multipath.lia`, what a loss costs without coding in `capsmodel.multipath.timeouts`.
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from capsmodel.checks import ParameterError, Scalars, non_negative, plain, positive, probability, require, whole
+from capsmodel.checks import Scalars, choice, non_negative, plain, positive, probability, require, whole
 from capsmodel.multipath.lia import LossForm, lia_loss_prob
+
+Weight = Literal["window", "rate"]
 
 
 def connection_loss_prob(
     windows_packets: Scalars,
     *,
     rtts_s: Scalars,
-    weight: Literal["window", "rate"] = "window",
+    weight: Weight = "window",
     form: LossForm = "rfc6356",
 ) -> Any:
     r"""Loss probability of a packet of the whole LIA connection, from its windows and RTTs.
@@ -69,8 +71,7 @@ def connection_loss_prob(
     >>> round(connection_loss_prob([5, 5], rtts_s=[1e-3, 1e-3]), 6)
     0.019608
     """
-    if weight not in ("window", "rate"):
-        raise ParameterError(f"weight = {weight!r}, but it must be window or rate")
+    choice("weight", weight, get_args(Weight))
     windows, rtts = np.broadcast_arrays(
         np.atleast_1d(positive("windows_packets", windows_packets)), np.atleast_1d(positive("rtts_s", rtts_s))
     )

@@ -17,11 +17,11 @@ loss that keeps a window         :math:`p_i`                   `lia_loss_prob`  
 """
 
 from math import log
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from capsmodel.checks import FloatArray, ParameterError, Scalars, plain, positive, probability, require
+from capsmodel.checks import FloatArray, Scalars, choice, plain, positive, probability, require
 
 LossForm = Literal["rfc6356", "uncapped", "printed"]
 
@@ -362,12 +362,11 @@ def lia_loss_prob(windows_packets: Scalars, *, rtts_s: Scalars, form: LossForm =
     >>> lia_loss_prob([5, 5], rtts_s=[1e-3, 1e-3]).round(12).tolist() == [round(2 / 102, 12)] * 2
     True
     """
+    choice("form", form, get_args(LossForm))
     windows, rtts = np.broadcast_arrays(*_subflows(windows_packets, rtts_s))
     coupled = _coupled_increase(windows, rtts)
     if form == "printed":
         total = np.sum(windows, axis=-1, keepdims=True)
         return 2 * coupled * total / (2 * coupled * total + windows) * total
-    if form not in ("rfc6356", "uncapped"):
-        raise ParameterError(f"form = {form!r}, but it must be one of rfc6356, uncapped, printed")
     growth = np.minimum(coupled, 1 / windows) if form == "rfc6356" else coupled
     return 2 * growth / (2 * growth + windows)

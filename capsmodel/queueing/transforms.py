@@ -52,7 +52,7 @@ _EULER_ORDER = 16
 
 # Beyond 64 services of the longest kind the second pole of the transform is e**-130 of the first at high load, and
 # at low load the tail itself is below 1e-100.
-_GRID_SERVICES = 64
+GRID_SERVICES = 64
 
 # More than 32 arrivals in a step of at most one mean service time have probability below 1e-37.
 _ARRIVALS_PER_STEP = 32
@@ -224,7 +224,7 @@ class LatticeWait:
         """Solve the renewal equation on the grid for each of the one-dimensional `loads`."""
         step, multiples = common_step(times)
         rates = loads / (multiples @ probs)
-        steps = _GRID_SERVICES * int(multiples.max())
+        steps = GRID_SERVICES * int(multiples.max())
         spare = _ARRIVALS_PER_STEP * int(multiples.max())
         arrivals = compound_poisson_pmf(rates, multiples=multiples, probs=probs, largest=steps + spare)
         above = _sums_above(arrivals)

@@ -1,4 +1,4 @@
-r"""Duplicate ACKs: how likely reordering raises them, how many to wait for, and the subflow rules of MMPTCP.
+r"""Duplicate ACKs: how likely reordering raises them and how many to wait for.
 
 =============================================== ================ ============================== ======= =============
 Quantity                                        Symbol           Name                           Unit    Equation
@@ -8,13 +8,10 @@ duplicate-ACK threshold, leaf-spine             dupthresh        `dup_ack_thresh
 duplicate-ACK threshold, fat-tree               dupthresh        `dup_ack_threshold_fat_tree`   ACKs    mmptcp u
 new segments before fast retransmit             –                `limited_transmit_segments`    packets mmptcp u
 packets on a path until the first loss on any   E[min]           `packets_before_first_loss`    packets mmptcp u
-subflows by the layer where a flow turns round  –                `subflow_count`                –       mmptcp u
-share of the path that minimum windows take     –                `subflow_minimum_window_share` –       mmptcp u
-probability that a flow leaves its pod          –                `cross_pod_prob`               –       –
 =============================================== ================ ============================== ======= =============
 """
 
-from typing import Any, Literal
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +19,11 @@ from scipy.special import betainc, betaln, xlog1py, xlogy
 
 from capsmodel.checks import (
     FloatArray,
-    ParameterError,
+    Layer,
     Scalars,
     as_floats,
+    choice,
     plain,
-    positive,
     probability,
     require,
     whole,
@@ -34,10 +31,6 @@ from capsmodel.checks import (
 
 DEFAULT_DUP_ACK_THRESHOLD = 3
 """Duplicate ACKs that trigger fast retransmit in standard TCP (RFC 5681)."""
-
-Layer = Literal["core", "aggregation", "access"]
-
-_SUBFLOWS: dict[Layer, float] = {"core": 8.0, "aggregation": 4.0, "access": 1.0}
 
 
 def duplicate_acks_prob(min_dup_acks: Scalars, *, flow_packets: Scalars, congested_prob: Scalars) -> Any:
@@ -171,10 +164,11 @@ def dup_ack_threshold_fat_tree(pods: Scalars, *, location: Layer = "core", max_p
     >>> [dup_ack_threshold_fat_tree(8, location=layer) for layer in ("core", "aggregation", "access")]
     [19.0, 7.0, 3.0]
     """
+    choice("location", location, get_args(Layer))
     half = _even_pods(pods) / 2
     limit = as_floats("max_paths", max_paths)
     require(limit >= 1, "max_paths is below 1, but a flow needs at least one path")
-    paths = {"core": half**2, "aggregation": half, "access": 0 * half}[_known_layer(location)]
+    paths = {"core": half**2, "aggregation": half, "access": 0 * half}[location]
     return plain(DEFAULT_DUP_ACK_THRESHOLD + np.minimum(paths, limit))
 
 
@@ -182,12 +176,6 @@ def _even_pods(pods: Scalars) -> FloatArray:
     values = whole("pods", pods, minimum=2)
     require(values % 2 == 0, "pods is odd, but a fat-tree switch has as many ports up as down: give an even number")
     return values
-
-
-def _known_layer(location: Layer) -> Layer:
-    if location not in _SUBFLOWS:
-        raise ParameterError(f"location = {location!r}, but it must be one of {', '.join(_SUBFLOWS)}")
-    return location
 
 
 def limited_transmit_segments(dup_ack_threshold: Scalars) -> Any:
@@ -257,100 +245,3 @@ def packets_before_first_loss(n_paths: Scalars, *, loss_prob: Scalars) -> Any:
     paths = whole("n_paths", n_paths, minimum=1)
     first = -np.expm1(xlog1py(paths, -probability("loss_prob", loss_prob, one=True)))
     return plain(np.divide(1.0, first, out=np.full_like(first, np.inf), where=first > 0))
-
-
-def subflow_count(location: Layer) -> float:
-    """Subflows that MMPTCP opens for a flow, by the layer where the flow turns round.
-
-    Parameters
-    ----------
-    location : {"core", "aggregation", "access"}
-        Receiver in another pod, in the same pod, or on the same access switch.
-
-    Returns
-    -------
-    float
-        8, 4 or 1 subflows. They are the paper's choice for an 8-ary fat-tree, not its 16, 4 and 1 paths.
-
-    Raises
-    ------
-    ParameterError
-        If `location` is none of the three layers.
-
-    References
-    ----------
-    mmptcp u (2.5, 3.11) subflow count.
-
-    Examples
-    --------
-    >>> subflow_count("aggregation")
-    4.0
-    """
-    return _SUBFLOWS[_known_layer(location)]
-
-
-def subflow_minimum_window_share(n_subflows: Scalars, *, bdp_packets: Scalars) -> Any:
-    """Share of a path's bandwidth-delay product that the minimum windows of the subflows take, as a ratio.
-
-    Parameters
-    ----------
-    n_subflows : array_like
-        Subflows :math:`m`, a whole number of at least 1; each keeps at least 2 packets in flight. Broadcasts.
-    bdp_packets : array_like
-        Bandwidth-delay product in packets, positive. Broadcasts.
-
-    Returns
-    -------
-    float or ndarray
-        :math:`2m` over the bandwidth-delay product, of the broadcast shape; above 1 the queue must hold the rest.
-
-    Raises
-    ------
-    ParameterError
-        If `n_subflows` is no whole number of at least 1, or `bdp_packets` is not positive.
-
-    References
-    ----------
-    mmptcp u (3.11) minimum windows.
-
-    Examples
-    --------
-    >>> round(subflow_minimum_window_share(8, bdp_packets=30), 3)
-    0.533
-    """
-    return plain(2 * whole("n_subflows", n_subflows, minimum=1) / positive("bdp_packets", bdp_packets))
-
-
-def cross_pod_prob(pods: Scalars, *, hosts_per_pod: Scalars) -> Any:
-    r"""Probability that a uniformly chosen other host lies in another pod.
-
-    Parameters
-    ----------
-    pods : array_like
-        Pods :math:`K`, a whole number of at least 1. Broadcasts.
-    hosts_per_pod : array_like
-        Hosts :math:`h` in each pod, a whole number of at least 1; :math:`(K/2)^2` without oversubscription. Broadcasts.
-
-    Returns
-    -------
-    float or ndarray
-        :math:`(K-1)h/(Kh-1)`, of the broadcast shape; also for each flow of a random permutation without fixed points.
-
-    Raises
-    ------
-    ParameterError
-        If an argument is no whole number of at least 1, or there is only one host.
-
-    References
-    ----------
-    None as a formula; mmptcp Section 3.5 prints 85% for 8 pods of 16 hosts, for which it gives 88%.
-
-    Examples
-    --------
-    >>> cross_pod_prob(8, hosts_per_pod=16) == 112 / 127
-    True
-    """
-    n_pods = whole("pods", pods, minimum=1)
-    hosts = whole("hosts_per_pod", hosts_per_pod, minimum=1)
-    require(n_pods * hosts > 1, "pods and hosts_per_pod give one host, but a flow needs two")
-    return plain((n_pods - 1) * hosts / (n_pods * hosts - 1))

@@ -51,7 +51,7 @@ FORMULAS = (
         "u (VI-C, Fig. 7) example",
         sp.Eq(sp.Symbol("p"), sp.binomial(2 * k, k) ** (w / k) / sp.binomial(2 * w, w)),
         {k: "source packets of the unit, as many as repair packets", w: "packets of the window, a multiple of k"},
-        "capsmodel.coding.blocked_count.units_decoded_by_first_arrivals_prob",
+        "capsmodel.coding.decoding.units_decoded_by_first_arrivals_prob",
     ),
     Formula(
         "blocked_packets_prob_cdcps",

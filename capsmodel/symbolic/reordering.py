@@ -83,7 +83,7 @@ FORMULAS = (
         "u (3.11) minimum windows",
         sp.Eq(sp.Symbol("share"), sp.Rational(2) * n_subflows / BDP),
         {n_subflows: "subflows", BDP: "bandwidth-delay product, packets"},
-        "capsmodel.reordering.dup_acks.subflow_minimum_window_share",
+        "capsmodel.multipath.subflows.subflow_minimum_window_share",
     ),
 )
 

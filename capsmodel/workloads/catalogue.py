@@ -58,6 +58,21 @@ class PacketSizes(SizeLaw):
         return self._moment(3)
 
 
+def packet_sizes(sizes: PacketSizes) -> PacketSizes:
+    """Return `sizes`, or raise :class:`ParameterError` if they are not in packets (bytes look just the same).
+
+    Examples
+    --------
+    >>> packet_sizes(PacketSizes.fixed(10)).mean_packets
+    10.0
+    """
+    require(
+        isinstance(sizes, PacketSizes),
+        f"sizes is a {type(sizes).__name__}, but it must be in packets: call sizes.in_packets(1500)",
+    )
+    return sizes
+
+
 class FlowSizes(SizeLaw):
     """Flow sizes in bytes of payload.
 

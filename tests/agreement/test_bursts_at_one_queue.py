@@ -7,8 +7,8 @@ A queue forgets within about 1/(1-ρ)² bursts, so runs are that much longer at 
 
 import pytest
 
-from capsmodel.fct.completion import BURST_PACKETS, effective_load, mean_fct, tail_fct
-from capsmodel.fct.replication import mean_shortest_wait
+from capsmodel.fct.completion import BURST_PACKETS, mean_fct, tail_fct
+from capsmodel.fct.replication import effective_load, mean_shortest_wait
 from capsmodel.fct.slow_start import WINDOW_PACKETS
 from capsmodel.papers.measurements.burst_queue import THREE_ROUNDS_PACKETS, burst_queue
 from capsmodel.papers.measurements.means import BATCHES, mean_in_row

@@ -11,16 +11,18 @@ from hypothesis import strategies as st
 
 from capsmodel.checks import ParameterError
 from capsmodel.fct.completion import (
-    effective_load,
     mean_fct,
     mean_fct_long,
-    replicated_load,
-    replication_break_even_load,
-    rounds,
-    short_byte_share,
     tail_fct,
     tail_fct_long,
 )
+from capsmodel.fct.replication import (
+    effective_load,
+    replicated_load,
+    replication_break_even_load,
+    short_byte_share,
+)
+from capsmodel.fct.slow_start import rounds
 from capsmodel.queueing.mg1 import mg1_wait_quantile
 from capsmodel.queueing.service import Deterministic
 from capsmodel.workloads.catalogue import FlowSizes, PacketSizes, load_workload

@@ -6,7 +6,8 @@ import enumeration as brute
 import pytest
 from three_ways import Case, formulas_to_cover, numbered
 
-from capsmodel.coding import blocked_count, blocking, decoding, optimal_unit, redundancy
+from capsmodel.coding import blocking, decoding, optimal_unit, redundancy
+from capsmodel.multipath import subflows
 from capsmodel.reordering import dup_acks, probability
 
 THIRD, FIFTH, HALF = Fraction(1, 3), Fraction(1, 5), Fraction(1, 2)
@@ -30,7 +31,7 @@ def _caps() -> list[Case]:
                 Case("blocked_packets_prob_cdcps", {**pair, "i": j}, numeric, exactly),
             ]
     for k, units in ((1, 4), (2, 2), (2, 3), (3, 2), (1, 6)):
-        numeric = blocked_count.units_decoded_by_first_arrivals_prob(k, r=k, n_units=units)
+        numeric = decoding.units_decoded_by_first_arrivals_prob(k, r=k, n_units=units)
         values = {"k": k, "w": k * units}
         cases.append(Case("first_arrivals_prob", values, numeric, brute.first_arrivals_decode(k, units)))
     return cases
@@ -112,7 +113,7 @@ def _reordering() -> list[Case]:
         numeric = dup_acks.dup_ack_threshold_fat_tree(pods)
         cases.append(Case("dup_ack_threshold", {"K": pods}, numeric, Fraction(3 + cores)))
     segments = dup_acks.limited_transmit_segments(19)
-    share = dup_acks.subflow_minimum_window_share(8, bdp_packets=30)
+    share = subflows.subflow_minimum_window_share(8, bdp_packets=30)
     released = sum(ack < 19 for ack in range(1, 20))  # every duplicate ACK short of the threshold sends one
     return [
         *cases,

@@ -9,9 +9,13 @@ from typing import Any
 import numpy as np
 
 from capsmodel.checks import FloatArray
-from capsmodel.coding.blocked_count import units_decoded_by_first_arrivals_prob
 from capsmodel.coding.blocking import blocking_prob_twice_average
-from capsmodel.coding.decoding import decode_failure_prob, decode_prob, window_decode_prob
+from capsmodel.coding.decoding import (
+    decode_failure_prob,
+    decode_prob,
+    units_decoded_by_first_arrivals_prob,
+    window_decode_prob,
+)
 from capsmodel.coding.optimal_unit import (
     OptimalUnit,
     buffering_delay_s,

@@ -2,15 +2,14 @@
 
 import numpy as np
 
+from capsmodel.multipath.subflows import cross_pod_prob, subflow_minimum_window_share
 from capsmodel.papers.index import Claim
 from capsmodel.papers.printed_numbers import computes
 from capsmodel.papers.verdicts import Verdict, by_size, by_truth, cell, judges
 from capsmodel.reordering.dup_acks import (
-    cross_pod_prob,
     dup_ack_threshold_fat_tree,
     limited_transmit_segments,
     packets_before_first_loss,
-    subflow_minimum_window_share,
 )
 
 _LOSSES = np.array([0.001, 0.01, 0.1, 0.5])
