@@ -40,7 +40,7 @@ write-notebooks: $(STAMP)
 
 # Decides every claim that a figure or a closed form decides; simulations that out/results holds are not run again.
 ledger: $(STAMP)
-	$(BIN)/python -m capsmodel.experiments.ledger data out/results
+	$(BIN)/python -m capsmodel.papers.ledger data out/results
 
 bench: $(STAMP)
 	$(BIN)/python -m pytest benchmarks --benchmark-enable --benchmark-only -q -s -p no:xdist

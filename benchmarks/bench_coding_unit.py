@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.special import bdtr, betaincc
 
-from capsmodel.coding_unit import optimal_coding_unit
-from capsmodel.decoding import decode_prob
+from capsmodel.coding.decoding import decode_prob
+from capsmodel.coding.optimal_unit import optimal_coding_unit
 
 N_POINTS = 100_000
 WINDOW_PACKETS = 64

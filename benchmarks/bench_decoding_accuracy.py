@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from capsmodel.decoding import decode_failure_prob, decode_prob, log_decode_failure_prob, log_decode_prob
+from capsmodel.coding.decoding import decode_failure_prob, decode_prob, log_decode_failure_prob, log_decode_prob
 
 BOUND = 1e-12
 DEVIATIONS = (-30, -8, -3, -1, 0, 1, 3, 8, 30)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from capsmodel.fct import tail_fct
-from capsmodel.queueing import mg1_wait_prob, mg1_wait_quantile
-from capsmodel.service import Deterministic, Empirical, Erlang
-from capsmodel.workloads import load_workload
+from capsmodel.fct.completion import tail_fct
+from capsmodel.queueing.mg1 import mg1_wait_prob, mg1_wait_quantile
+from capsmodel.queueing.service import Deterministic, Empirical, Erlang
+from capsmodel.workloads.catalogue import load_workload
 
 LOADS = np.linspace(0.01, 0.99, 1000)
 SERVICES = {

@@ -5,8 +5,10 @@ The names below are the model: exact, vectorised closed forms of the five papers
 :mod:`capsmodel.experiments`.
 """
 
-from capsmodel._checks import ParameterError
-from capsmodel.coding_unit import (
+from capsmodel._version import __version__
+from capsmodel.checks import ParameterError
+from capsmodel.coding.decoding import decode_failure_prob, decode_prob, decode_prob_paths, log_decode_prob
+from capsmodel.coding.optimal_unit import (
     DelayCurve,
     OptimalUnit,
     buffering_delay_s,
@@ -15,22 +17,19 @@ from capsmodel.coding_unit import (
     uncoded_window_delay_s,
     window_delay_s,
 )
-from capsmodel.congestion import lia_equilibrium_windows
-from capsmodel.decoding import decode_failure_prob, decode_prob, decode_prob_paths, log_decode_prob
-from capsmodel.dup_acks import duplicate_acks_prob
-from capsmodel.fct import mean_fct, mean_fct_long, tail_fct, tail_fct_long
+from capsmodel.coding.random_linear import decode_prob_rlnc, full_rank_prob
+from capsmodel.coding.redundancy import repair_packets, repair_packets_for, traffic_overhead
+from capsmodel.fct.completion import mean_fct, mean_fct_long, tail_fct, tail_fct_long
+from capsmodel.fct.replication import replication_break_even_load
 from capsmodel.metrics import goodput_bps, ideal_fct_s, jain_fairness, percentile, slowdown
-from capsmodel.multipath import connection_loss_prob, redundancy_ratio
-from capsmodel.queueing import mg1_mean_wait, mg1_wait_prob, mg1_wait_quantile, priority_mean_waits
-from capsmodel.rank import decode_prob_rlnc, full_rank_prob
-from capsmodel.recovery import timeout_prob
-from capsmodel.redundancy import repair_packets, repair_packets_for, traffic_overhead
-from capsmodel.reordering import expected_overtaken_packets, reordering_prob
-from capsmodel.replication import replication_break_even_load
-from capsmodel.service import Deterministic, Empirical, Erlang, Exponential, Hyperexponential
-from capsmodel.workloads import FlowSizes, PacketSizes, load_workload, workload_names
-
-__version__ = "0.1.0"
+from capsmodel.multipath.coded_transport import connection_loss_prob, redundancy_ratio
+from capsmodel.multipath.lia import lia_equilibrium_windows
+from capsmodel.multipath.timeouts import timeout_prob
+from capsmodel.queueing.mg1 import mg1_mean_wait, mg1_wait_prob, mg1_wait_quantile, priority_mean_waits
+from capsmodel.queueing.service import Deterministic, Empirical, Erlang, Exponential, Hyperexponential
+from capsmodel.reordering.dup_acks import duplicate_acks_prob
+from capsmodel.reordering.probability import expected_overtaken_packets, reordering_prob
+from capsmodel.workloads.catalogue import FlowSizes, PacketSizes, load_workload, workload_names
 
 __all__ = [
     "DelayCurve",
@@ -43,6 +42,7 @@ __all__ = [
     "OptimalUnit",
     "PacketSizes",
     "ParameterError",
+    "__version__",
     "buffering_delay_s",
     "connection_loss_prob",
     "decode_failure_prob",

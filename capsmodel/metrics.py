@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel._checks import FloatArray, as_floats, non_negative, plain, positive, probability, require, whole
+from capsmodel.checks import FloatArray, as_floats, non_negative, plain, positive, probability, require, whole
 from capsmodel.units import BITS_PER_BYTE, serialisation_s
 
 
@@ -136,8 +136,8 @@ def percentile(values: npt.ArrayLike, *, q: npt.ArrayLike) -> Any:
     -----
     :math:`x_{(\lceil qn\rceil)}`, and the least value at q = 0. Why not interpolate: completion times have gaps (a
     timeout is 200 ms away from everything else), and a value between two modes is one that no flow ever had. Nearest
-    rank is the inverse of the empirical distribution function, the definition that :mod:`capsmodel.size_law` and
-    :mod:`capsmodel.queueing` use for laws, and it commutes with every increasing change of unit. Below 100
+    rank is the inverse of the empirical distribution function, the definition that :mod:`capsmodel.workloads.sizes` and
+    :mod:`capsmodel.queueing.mg1` use for laws, and it commutes with every increasing change of unit. Below 100
     observations the 99th percentile is the maximum.
 
     Examples

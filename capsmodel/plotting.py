@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from capsmodel._checks import ParameterError
 from capsmodel._files import atomic_writer
+from capsmodel.checks import ParameterError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from capsmodel.coding_unit import DelayCurve
+    from capsmodel.coding.optimal_unit import DelayCurve
 
 
 def new_figure(*, width_in: float = 6.4, height_in: float = 4.0) -> Figure:
@@ -73,7 +73,7 @@ def plot_delay_curves(curves: Sequence[DelayCurve], blocking_probs: Sequence[flo
     Parameters
     ----------
     curves : sequence of DelayCurve
-        Curves from :func:`capsmodel.coding_unit.delay_curve`.
+        Curves from :func:`capsmodel.coding.optimal_unit.delay_curve`.
     blocking_probs : sequence of float
         The blocking probability of each curve.
     title : str

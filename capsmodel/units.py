@@ -18,7 +18,7 @@ from decimal import Decimal
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 BITS_PER_BYTE = 8
 

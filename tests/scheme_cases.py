@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from capsmodel.experiments.figures import _caps_schemes, caps_fig17, caps_fig26, caps_fig28
+from capsmodel.papers.figures import _caps_schemes, caps_fig17, caps_fig26, caps_fig28
 
 RUNS = 10
 REPRODUCED, DIFFERS, REFUTED, OPEN = "reproduced", "differs in size", "refuted", "open"

@@ -5,8 +5,8 @@ from typing import NoReturn
 
 from cyclopts import App, CycloptsError
 
-from capsmodel import __version__
-from capsmodel._checks import ParameterError
+from capsmodel._version import __version__
+from capsmodel.checks import ParameterError
 
 app = App(
     name="capsmodel",

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter, Token
 
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
 Converter = Callable[[Any, Sequence[Token]], Any]

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from capsim import Scenario, load_scenario
 from capsim.fabric.flows import read_flow_csv
 from capsim.scenario import from_dict
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 from capsmodel.cli._options import MaybeRate, MaybeTime
 from capsmodel.units import parse_size_bytes
 

@@ -3,17 +3,17 @@
 from itertools import product
 from typing import Any, Literal
 
-from capsmodel._checks import require
+from capsmodel.checks import require
 from capsmodel.cli._options import Counts, Flag, Numbers, Size
 from capsmodel.cli._output import print_table
-from capsmodel.decoding import decode_failure_prob, decode_prob
-from capsmodel.dup_acks import duplicate_acks_prob
-from capsmodel.fct import mean_fct, mean_fct_long, tail_fct, tail_fct_long
-from capsmodel.rank import decode_failure_prob_rlnc, decode_prob_rlnc
-from capsmodel.redundancy import repair_packets, repair_packets_for, traffic_overhead
-from capsmodel.reordering import expected_overtaken_packets, reordering_prob
-from capsmodel.replication import replication_break_even_load, short_byte_share
-from capsmodel.workloads import load_workload
+from capsmodel.coding.decoding import decode_failure_prob, decode_prob
+from capsmodel.coding.random_linear import decode_failure_prob_rlnc, decode_prob_rlnc
+from capsmodel.coding.redundancy import repair_packets, repair_packets_for, traffic_overhead
+from capsmodel.fct.completion import mean_fct, mean_fct_long, tail_fct, tail_fct_long
+from capsmodel.fct.replication import replication_break_even_load, short_byte_share
+from capsmodel.reordering.dup_acks import duplicate_acks_prob
+from capsmodel.reordering.probability import expected_overtaken_packets, reordering_prob
+from capsmodel.workloads.catalogue import load_workload
 
 _CODES = {
     "mds": (decode_prob, decode_failure_prob),

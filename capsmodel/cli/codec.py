@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, ParamSpec
 import numpy as np
 from cyclopts import App, Parameter
 
-from capsmodel._checks import ParameterError, require
+from capsmodel.checks import ParameterError, require
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, print_table
 from capsmodel.codec.base import CodecError, PacketError
@@ -18,8 +18,8 @@ from capsmodel.codec.jit import first_use_reported
 from capsmodel.codec.packets import VARIANTS, Unit, build_code
 from capsmodel.codec.reception import Draw, Flags, arrivals, arrivals_by_path, decodes
 from capsmodel.codec.stream import DEFAULT_WINDOW_UNITS, StreamEncoder
-from capsmodel.decoding import decode_prob
-from capsmodel.rank import decode_prob_rlnc
+from capsmodel.coding.decoding import decode_prob
+from capsmodel.coding.random_linear import decode_prob_rlnc
 
 app = App(name="codec", help="Code a file into packets, decode it, look into packets, measure losses.")
 

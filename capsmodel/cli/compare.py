@@ -12,11 +12,11 @@ from capsim import schemes as all_schemes
 from capsim.comparison import FIGURES
 from capsim.files import whole_folder
 from capsim.scenario import Comparison
-from capsmodel._checks import ParameterError, require
+from capsmodel.checks import ParameterError, require
+from capsmodel.cli._comparison_figure import draw
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, print_table
 from capsmodel.cli._scenario import Engine, ScenarioOptions, scenario_from
-from capsmodel.experiments.comparison import draw
 from capsmodel.plotting import save_figure
 
 if TYPE_CHECKING:

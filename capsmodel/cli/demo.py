@@ -11,15 +11,15 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from capsmodel import __version__
-from capsmodel._checks import require
+from capsmodel._version import __version__
+from capsmodel.checks import require
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, write_whole
 from capsmodel.cli.closed_forms import fct, redundancy, reordering
 from capsmodel.cli.optimal_k import optimal_k
-from capsmodel.experiments.tour import STATIONS
-from capsmodel.experiments.tour.page import page
-from capsmodel.experiments.tour.section import Section
+from capsmodel.cli.tour import STATIONS
+from capsmodel.cli.tour.page import page
+from capsmodel.cli.tour.section import Section
 from capsmodel.plotting import save_figure
 
 # File name of each table and the command that makes it; the defaults are the papers' settings.

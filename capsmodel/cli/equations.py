@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import print_table
-from capsmodel.experiments.verdicts import VERDICT_WORDS
 from capsmodel.papers import ClaimRow, NumberRow
 from capsmodel.papers import cite as references
 from capsmodel.papers import claims as claim_rows
 from capsmodel.papers import equations as equation_rows
 from capsmodel.papers import numbers as number_rows
+from capsmodel.papers.verdicts import VERDICT_WORDS
 
 
 def equations(

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from capsmodel._checks import require
-from capsmodel._unit_points import DEFAULT_OBJECTIVE, Objective
+from capsmodel.checks import require
 from capsmodel.cli._options import Flag, Numbers, Rate, Size, Time
 from capsmodel.cli._output import console, print_table, text_curve
-from capsmodel.coding_unit import DelayCurve, delay_curve, optimal_coding_unit
+from capsmodel.coding._unit_points import DEFAULT_OBJECTIVE, Objective
+from capsmodel.coding.optimal_unit import DelayCurve, delay_curve, optimal_coding_unit
 
 
 def _blocking_probs(given: tuple[float, ...], paths: int | None, long_flows: int | None) -> tuple[float, ...]:

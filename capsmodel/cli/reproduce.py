@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from capsmodel._checks import require
+from capsmodel.checks import require
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, print_table, write_whole
-from capsmodel.experiments.figures import PublishedFigure, published_figure, published_figures
 from capsmodel.experiments.manifest import table_csv, table_id
 from capsmodel.experiments.progress import track
 from capsmodel.experiments.sweep import run_sweep
+from capsmodel.papers.figures import PublishedFigure, published_figure, published_figures
 from capsmodel.plotting import save_figure
 
 

@@ -13,8 +13,8 @@ from capsim.estimate import trace_size_bytes
 from capsim.files import check_folder, read_manifest, read_table
 from capsim.run import compile_if_needed, prepare, run_prepared
 from capsim.scenario import from_dict
-from capsmodel import __version__
-from capsmodel._checks import ParameterError
+from capsmodel._version import __version__
+from capsmodel.checks import ParameterError
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, print_table
 from capsmodel.cli._progress import simulated_time, waiting

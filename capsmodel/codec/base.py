@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel._checks import require
+from capsmodel.checks import require
 
 Packets = npt.NDArray[np.uint8]
 

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capsmodel._checks import require
+from capsmodel.checks import require
 from capsmodel.codec.base import PacketError, Packets, check_packet, whole_number
 from capsmodel.codec.elimination import add_scaled
 from capsmodel.codec.gf256 import MUL

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from capsmodel._checks import require
+from capsmodel.checks import require
 from capsmodel.codec.base import BatchDecoder, BlockCode, Packets, check_received, check_source
 from capsmodel.codec.ldpc_matrix import (
     CheckMatrix,

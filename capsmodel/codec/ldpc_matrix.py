@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from capsmodel._checks import require
+from capsmodel.checks import require
 from capsmodel.codec.base import whole_number
 
 Ints = npt.NDArray[np.int32]

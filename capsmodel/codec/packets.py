@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from capsmodel._checks import ParameterError, require
+from capsmodel.checks import ParameterError, require
 from capsmodel.codec.base import BlockCode, PacketError, Packets
 from capsmodel.codec.crc32c import crc32c
 from capsmodel.codec.registry import CODES, get_code

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel._checks import probability, require
+from capsmodel.checks import probability, require
 from capsmodel.codec.base import BlockCode, whole_number
 
 Flags = npt.NDArray[np.bool_]

@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
-from capsmodel._checks import require
+from capsmodel.checks import choice, require
 from capsmodel.codec import linalg
 from capsmodel.codec.base import BlockCode, Decoder, Packets, check_received, check_source
 from capsmodel.codec.combiner import Combiner
@@ -117,9 +117,7 @@ class ReedSolomon(BlockCode):
 
     def __init__(self, k: int, *, r: int, packet_bytes: int, convention: str = "cauchy") -> None:
         super().__init__(k, r=r, packet_bytes=packet_bytes)
-        require(
-            convention in CONVENTIONS, f"convention = {convention!r}, but it must be one of {', '.join(CONVENTIONS)}"
-        )
+        choice("convention", convention, CONVENTIONS)
         limit = len(CONVENTIONS[convention])
         require(
             self.n <= limit, f"k + r = {self.n}, but GF(2^8) has {limit} points for {convention!r}: use smaller units"

@@ -16,7 +16,7 @@ from contextlib import suppress
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel._checks import require
+from capsmodel.checks import require
 from capsmodel.codec.base import (
     BatchDecoder,
     BlockCode,

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from capsmodel._checks import require, whole
+from capsmodel.checks import require, whole
 
 _MASK32 = 0xFFFFFFFF
 _MAT1, _MAT2, _TMAT = 0x8F7011EE, 0xFC78FF1F, 0x3793FDFF  # RFC 8682, section 2.1

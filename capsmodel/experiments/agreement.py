@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
-from capsmodel._checks import non_negative, positive, probability, require, whole
-from capsmodel.experiments.statistics import MeanInterval, mean_interval
+from capsmodel.checks import non_negative, positive, probability, require, whole
+from capsmodel.experiments.statistics.intervals import MeanInterval, mean_interval
 
 FAMILY_FALSE_ALARM_PROB = 0.01
 """Probability that any of all agreement tests disagrees though every model holds: stated here and nowhere else."""
@@ -276,7 +276,7 @@ def agreement(
         Prediction, any unit.
     samples : array_like, MeanAndError, MeanInterval or Count
         At least two independent replicates; a mean with its standard error, such as the result of
-        :func:`~capsmodel.experiments.statistics.batch_means`; or successes in independent trials.
+        :func:`~capsmodel.experiments.statistics.intervals.batch_means`; or successes in independent trials.
     detect : float or (float, float)
         Error that matters: a true mean that far from `model` must be found to disagree. In the unit of `model`, beyond
         `bias`; a pair is the error below, negative, and above.

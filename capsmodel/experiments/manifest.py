@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from capsmodel import __version__
-from capsmodel._checks import ParameterError
+from capsmodel._version import __version__
+from capsmodel.checks import ParameterError
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-SCHEMA = 1
+SCHEMA = 2
 """Version of the files that a sweep writes; part of every id."""
 
 _LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow")
@@ -72,7 +72,7 @@ def table_id(frame: "DataFrame") -> str:
 
 
 def software() -> dict[str, str]:
-    """Return name and version of this package; a new version has new ids, so it never reuses old results.
+    """Return name and version of this package.
 
     Examples
     --------

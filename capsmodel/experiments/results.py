@@ -1,7 +1,8 @@
 """Result files of a sweep: Parquet with the manifest inside, written in one step, merged by task.
 
 A part holds the rows of one or several tasks. Its manifest (key ``capsmodel`` of the file's metadata, JSON) lists those
-tasks with function, payload and processor time, beside schema, software and environment.
+tasks with the measurement's name and revision, payload, digest of the code and processor time, beside schema, software
+and environment.
 """
 
 import json
@@ -14,12 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from capsmodel._checks import ParameterError, require
 from capsmodel._files import atomic_writer
+from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.manifest import SCHEMA, canonical_json, environment, software
 
 TASK_COLUMN = "task_id"
 _KEY = b"capsmodel"
+_DIFFERS = "its function is not deterministic, or was edited without a new revision"
 
 
 def write_part(table: Any, path: Path, *, tasks: Sequence[dict[str, Any]]) -> None:
@@ -63,9 +65,9 @@ def part_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.parquet") if not path.name.startswith("."))
 
 
-def finished_tasks(folder: Path) -> set[str]:
-    """Return the ids of all tasks that have their rows in a folder."""
-    return {task["id"] for path in part_files(folder) for task in read_manifest(path)["tasks"]}
+def finished_tasks(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the record of each task that has its rows in a folder, by its id."""
+    return {task["id"]: task for path in part_files(folder) for task in read_manifest(path)["tasks"]}
 
 
 def merge(
@@ -80,7 +82,8 @@ def merge(
     task_ids : iterable of str, optional
         Only these tasks, and all of them; every task found by default.
     out : path, optional
-        Write the table there too, as a part that can be merged again.
+        Write the table there too, as a part that can be merged again. It is meant to be kept while the code goes on:
+        it says measurement and revision of each task, and no longer which code ran.
 
     Returns
     -------
@@ -90,7 +93,7 @@ def merge(
     Raises
     ------
     ParameterError
-        If there is nothing to merge, a task is missing, two sources differ on a task, or versions differ.
+        If there is nothing to merge, a task is missing, or two sources differ on a task.
     """
     found, records = _by_task(sources, None if task_ids is None else set(task_ids))
     order = sorted(found) if task_ids is None else list(task_ids)
@@ -99,7 +102,8 @@ def merge(
     require(bool(order), "there is nothing to merge: name a folder that a sweep has written to")
     table = pa.concat_tables([found[task] for task in order], promote_options="permissive")
     if out is not None:
-        write_part(table, Path(out), tasks=[records[task] for task in order])
+        kept = [{key: value for key, value in records[task].items() if key != "code"} for task in order]
+        write_part(table, Path(out), tasks=kept)
     frame: pd.DataFrame = table.to_pandas()
     return frame
 
@@ -108,7 +112,6 @@ def _by_task(sources: Iterable[str | Path], wanted: set[str] | None) -> tuple[di
     """Return rows and record of each task."""
     found: dict[str, Any] = {}
     records: dict[str, Any] = {}
-    versions = set()
     for path in _files(sources):
         manifest = read_manifest(path)
         tasks = [task for task in manifest["tasks"] if wanted is None or task["id"] in wanted]
@@ -116,13 +119,10 @@ def _by_task(sources: Iterable[str | Path], wanted: set[str] | None) -> tuple[di
             continue
         table = pq.read_table(path).replace_schema_metadata(None)
         for task in tasks:
-            versions.add(manifest["software"]["version"])
             rows = table.filter(pc.equal(table[TASK_COLUMN], task["id"]))
             same = task["id"] not in found or rows.equals(found[task["id"]])
-            require(same, f"{path} differs from another source on task {task['id']}: its function is not deterministic")
+            require(same, f"{path} differs from another source on task {task['id']}: {_DIFFERS}")
             found[task["id"]], records[task["id"]] = rows, task
-    known = ", ".join(sorted(versions))
-    require(len(versions) <= 1, f"the sources come from versions {known} of capsmodel: merge those of one version")
     return found, records
 
 

@@ -1,23 +1,26 @@
 """A sweep: independent tasks, each known by the hash of its content, run on all cores and never twice.
 
-A task is a function, by its dotted name, and its keyword arguments. Its rows go to a Parquet part in the folder of the
-sweep, so a sweep that was killed does only what is missing when it is started again::
+A task is a measuring function and its keyword arguments. Its rows go to a Parquet part in the folder of the sweep, so a
+sweep that was killed does only what is missing when it is started again::
 
-    tasks = [Task(function="mystudy.measure", payload={"load": load, "seed": seed}) for load in loads for seed in seeds]
-    frame = gather(tasks, "results/mystudy")
+    @measurement("port-waits", revision=1)
+    def port_waits(*, load, seed): ...
 
-The id covers function, arguments, and the versions of this package and of the file format, not the function's source:
-change the arguments or the folder when you change your function.
+    frame = gather([Task(port_waits, load=load, seed=seed) for load in loads for seed in seeds], "results/mystudy")
+
+The id covers name, revision and arguments. A function that has been edited keeps its id until its revision is raised;
+where its code is not that of the kept results, a sweep warns.
 """
 
 import json
 import tempfile
 import time
 import traceback
+import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -25,51 +28,79 @@ import joblib
 import pandas as pd
 import pyarrow as pa
 
-from capsmodel._checks import ParameterError, require, whole
-from capsmodel.experiments.manifest import SCHEMA, canonical_json, content_id, software
+from capsmodel.checks import ParameterError, require, whole
+from capsmodel.experiments.manifest import SCHEMA, canonical_json, content_id
+from capsmodel.experiments.measurement import Measurement, measurement, measurement_of
 from capsmodel.experiments.progress import track
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge, write_part
+from capsmodel.experiments.source import source_digest
 
-__all__ = ["Executor", "SweepError", "SweepReport", "Task", "all_cores", "gather", "merge", "one_by_one", "run_sweep"]
+__all__ = [
+    "Executor",
+    "OtherCodeWarning",
+    "SweepError",
+    "SweepReport",
+    "Task",
+    "all_cores",
+    "gather",
+    "measurement",
+    "merge",
+    "one_by_one",
+    "run_sweep",
+]
 
 
 class SweepError(RuntimeError):
     """Some tasks failed; all others are done and stored."""
 
 
-@dataclass(frozen=True, kw_only=True)
+class OtherCodeWarning(UserWarning):
+    """Kept results were measured by other code than today's, under the same revision."""
+
+
+@dataclass(frozen=True, init=False)
 class Task:
-    """One independent piece of work.
+    """One independent piece of work: ``Task(port_waits, load=0.5, seed=1)``.
 
     Attributes
     ----------
-    function : str
-        Dotted name of a module-level function, such as ``"mystudy.measure"``, that returns a mapping (one row) or a
-        DataFrame; its columns name their units.
+    function : callable
+        A measurement (:func:`~capsmodel.experiments.measurement.measurement`) of a module, so that other processes find
+        it; it returns a mapping (one row) or a DataFrame, whose columns name their units.
     payload : mapping
-        Keyword arguments: whatever JSON holds, dataclasses included (they arrive as dictionaries). The seed is one.
+        Its keyword arguments: whatever JSON holds, dataclasses included (they arrive as dictionaries). The seed is one.
+
+    Raises
+    ------
+    ParameterError
+        If the function is no measurement, or an argument has no JSON form.
 
     Examples
     --------
-    >>> task = Task(function="builtins.dict", payload={"load": 0.5, "seed": 1})
-    >>> task.id == Task(function="builtins.dict", payload={"seed": 1, "load": 0.5}).id
-    True
+    >>> double = measurement("double", revision=1)(lambda *, number: {"double": 2 * number})
+    >>> Task(double, number=3).payload
+    {'number': 3}
     """
 
-    function: str
+    function: Callable[..., Any]
     payload: Mapping[str, Any]
 
-    def __post_init__(self) -> None:
-        require("." in self.function, f"function = {self.function!r}, but it must be a dotted name: module.function")
+    def __init__(self, function: Callable[..., Any], /, **payload: Any):
+        measurement_of(function)
+        object.__setattr__(self, "function", function)
         # As JSON gives it back: what is hashed, stored and passed on is the same, and no later change can reach it.
-        object.__setattr__(self, "payload", json.loads(canonical_json(self.payload)))
-        require(isinstance(self.payload, dict), f"payload = {self.payload!r}, but it must name keyword arguments")
+        object.__setattr__(self, "payload", json.loads(canonical_json(payload)))
+
+    @property
+    def measurement(self) -> Measurement:
+        """Return name and revision of the function."""
+        return measurement_of(self.function)
 
     @cached_property
     def id(self) -> str:
         """Return the SHA-256 of what the result depends on, 64 hexadecimal digits."""
-        asked = {"function": self.function, "payload": self.payload}
-        return content_id({"schema": SCHEMA, "software": software(), "task": asked})
+        asked = {"measurement": self.measurement.name, "revision": self.measurement.revision, "payload": self.payload}
+        return content_id({"schema": SCHEMA, "task": asked})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,6 +175,11 @@ def run_sweep(
         If two tasks are the same, or `folder` is a file or holds a file that is no part.
     SweepError
         If tasks failed, after all others have been run and stored.
+
+    Warns
+    -----
+    OtherCodeWarning
+        If results that are there were measured by other code, under the same name and revision.
     """
     asked, place = list(tasks), Path(folder)
     size = int(whole("tasks_per_file", tasks_per_file, minimum=1))
@@ -152,14 +188,16 @@ def run_sweep(
     require(not place.exists() or place.is_dir(), f"{place} is a file: name a folder")
     place.mkdir(parents=True, exist_ok=True)
     done = finished_tasks(place)
+    _warn_of_other_code([(task, done[task.id]) for task in asked if task.id in done])
     missing = [task for task in asked if task.id not in done]
     batches = [missing[i : i + size] for i in range(0, len(missing), size)]
     if not batches:
         return SweepReport(ran=0, found=len(asked))
+    code = {task.measurement.name: source_digest(task.function) for task in missing}
     execute = all_cores() if executor is None else executor
     failures: list[str] = []
     for outcomes in track(execute(_run_batch, batches), total=len(batches), label=label):
-        failures += _store(outcomes, place)
+        failures += _store(outcomes, place, code)
     if failures:
         raise SweepError(f"{len(failures)} of {len(missing)} tasks failed, the others are stored; {failures[0]}")
     return SweepReport(ran=len(missing), found=len(asked) - len(missing))
@@ -193,8 +231,9 @@ def gather(
 
     Examples
     --------
-    >>> gather([Task(function="builtins.dict", payload={"load": 0.5})], executor=one_by_one)["load"].item()
-    0.5
+    >>> double = measurement("double", revision=1)(lambda *, number: {"double": 2 * number})
+    >>> gather([Task(double, number=3)], executor=one_by_one)["double"].item()
+    6
     """
     if folder is None:
         with tempfile.TemporaryDirectory() as forgotten:
@@ -204,11 +243,23 @@ def gather(
     return merge([folder], task_ids=list(once))
 
 
-def _store(outcomes: Sequence[_Outcome], folder: Path) -> list[str]:
-    """Write the part of a batch; return what went wrong in the tasks that have none."""
+def _warn_of_other_code(found: Sequence[tuple[Task, Mapping[str, Any]]]) -> None:
+    """Warn once for each measurement whose kept results name another digest of its code than today's."""
+    code = {task.measurement: source_digest(task.function) for task, _ in found}
+    old = [
+        task.measurement for task, kept in found if kept.get("code", code[task.measurement]) != code[task.measurement]
+    ]
+    for known, count in Counter(old).items():
+        text = f"{count} kept results of {known.name!r}, revision {known.revision}, come from other code than today's"
+        advice = "raise the revision to measure anew, or go on if the change cannot change them"
+        warnings.warn(f"{text}: {advice}", OtherCodeWarning, stacklevel=3)
+
+
+def _store(outcomes: Sequence[_Outcome], folder: Path, code: Mapping[str, str]) -> list[str]:
+    """Write the part of a batch, with the digest of each measurement's code; return what went wrong in the others."""
     good = [outcome for outcome in outcomes if not outcome.error]
     if good:
-        records = [outcome.record for outcome in good]
+        records = [outcome.record | {"code": code[outcome.record["measurement"]]} for outcome in good]
         ids = [record["id"] for record in records]
         name = ids[0] if len(ids) == 1 else content_id(ids)
         table = pa.concat_tables([outcome.table for outcome in good], promote_options="permissive")
@@ -221,24 +272,24 @@ def _run_batch(batch: _Batch) -> list[_Outcome]:
 
 
 def _run_task(task: Task) -> _Outcome:
-    record = {"id": task.id, "function": task.function, "payload": task.payload}
+    name, revision = task.measurement.name, task.measurement.revision
+    record = {"id": task.id, "measurement": name, "revision": revision, "payload": task.payload}
     begin_s = time.process_time()
     try:
         table = pa.Table.from_pandas(_rows(task), preserve_index=False).replace_schema_metadata(None)
     except Exception:  # whatever a user's function raises must not end the other tasks
-        return _Outcome(None, record, f"{task.function}({canonical_json(task.payload)}):\n{traceback.format_exc()}")
+        return _Outcome(None, record, f"{name}({canonical_json(task.payload)}):\n{traceback.format_exc()}")
     return _Outcome(table, record | {"cpu_s": time.process_time() - begin_s})
 
 
 def _rows(task: Task) -> pd.DataFrame:
     """Call the function; put the id and the plain arguments before its columns."""
-    module, _, name = task.function.rpartition(".")
-    result = getattr(import_module(module), name)(**task.payload)
+    name, result = task.measurement.name, task.function(**task.payload)
     if isinstance(result, Mapping):
         result = pd.DataFrame([result])
     if not isinstance(result, pd.DataFrame):
-        raise ParameterError(f"{task.function} returned {type(result).__name__}, but rows are a mapping or a DataFrame")
-    require(TASK_COLUMN not in result.columns, f"{task.function} returned a column {TASK_COLUMN}, which the sweep adds")
+        raise ParameterError(f"{name} returned {type(result).__name__}, but rows are a mapping or a DataFrame")
+    require(TASK_COLUMN not in result.columns, f"{name} returned a column {TASK_COLUMN}, which the sweep adds")
     given = {
         key: value
         for key, value in task.payload.items()

@@ -25,7 +25,7 @@ Examples
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 from capsmodel.symbolic import (
     coding_unit,
     congestion,

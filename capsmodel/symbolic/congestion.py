@@ -38,14 +38,14 @@ LIA = {alpha: "aggressiveness of LIA", W_total: "sum of the windows, packets"}
 _PATHS = {**SUBFLOWS, RTT: "RTT of each subflow, s"}
 
 FORMULAS = (
-    Formula("lia_alpha", "dc2mtcp", "Eq. 2", sp.Eq(alpha, LIA_ALPHA), _PATHS, "capsmodel.congestion.lia_alpha"),
+    Formula("lia_alpha", "dc2mtcp", "Eq. 2", sp.Eq(alpha, LIA_ALPHA), _PATHS, "capsmodel.multipath.lia.lia_alpha"),
     Formula(
         "lia_increase",
         "dc2mtcp",
         "Eq. 2",
         sp.Eq(sp.Symbol(r"\Delta W_{i}"), sp.Min(alpha / W_total, 1 / W_i)),
         {**LIA, W_i: "window of the subflow, packets"},
-        "capsmodel.congestion.lia_increase",
+        "capsmodel.multipath.lia.lia_increase",
     ),
     Formula(
         "balance",
@@ -60,7 +60,7 @@ FORMULAS = (
         "Eq. 7",
         sp.Eq(p_i, PATH_LOSS),
         {**LIA, W_i: "window of the subflow, packets"},
-        "capsmodel.congestion.lia_loss_prob",
+        "capsmodel.multipath.lia.lia_loss_prob",
         printed=sp.Eq(p_i, PATH_LOSS_PRINTED),
     ),
     Formula(
@@ -69,7 +69,7 @@ FORMULAS = (
         "Eq. 8",
         sp.Eq(W_s, SINGLE_PATH),
         {p_i: "loss probability of the path"},
-        "capsmodel.congestion.single_path_window",
+        "capsmodel.multipath.lia.single_path_window",
     ),
     Formula(
         "best_path_rate",
@@ -77,7 +77,7 @@ FORMULAS = (
         "Eq. 9",
         sp.Eq(SUM_OF_RATES, _BEST_PATH),
         {p: "loss probability of each path", RTT: _PATHS[RTT]},
-        "capsmodel.congestion.best_path_rate_per_s",
+        "capsmodel.multipath.lia.best_path_rate_per_s",
         printed=sp.Le(SUM_OF_RATES, _BEST_PATH),
     ),
 )

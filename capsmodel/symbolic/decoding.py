@@ -35,7 +35,7 @@ FORMULAS = (
         "Eq. 1",
         sp.Eq(sp.Function("p_B")(j), BLOCKED),
         {**_UNIT, j: "blocked packets"},
-        "capsmodel.decoding.blocked_packets_prob",
+        "capsmodel.coding.decoding.blocked_packets_prob",
     ),
     Formula(
         "decode_prob",
@@ -43,7 +43,7 @@ FORMULAS = (
         "Eq. 2",
         sp.Eq(sp.Symbol("p_S"), DECODES),
         _UNIT,
-        "capsmodel.decoding.decode_prob",
+        "capsmodel.coding.decoding.decode_prob",
     ),
     Formula(
         "first_arrivals_prob",
@@ -51,7 +51,7 @@ FORMULAS = (
         "u (VI-C, Fig. 7) example",
         sp.Eq(sp.Symbol("p"), sp.binomial(2 * k, k) ** (w / k) / sp.binomial(2 * w, w)),
         {k: "source packets of the unit, as many as repair packets", w: "packets of the window, a multiple of k"},
-        "capsmodel.blocked_count.units_decoded_by_first_arrivals_prob",
+        "capsmodel.coding.decoding.units_decoded_by_first_arrivals_prob",
     ),
     Formula(
         "blocked_packets_prob_cdcps",
@@ -59,7 +59,7 @@ FORMULAS = (
         "Eq. 6",
         sp.Eq(sp.Function("P_b")(i), _PAIR_BLOCKED),
         {**_PAIR, i: "blocked packets"},
-        "capsmodel.decoding.blocked_packets_prob",
+        "capsmodel.coding.decoding.blocked_packets_prob",
     ),
     Formula(
         "decode_prob_cdcps",
@@ -67,7 +67,7 @@ FORMULAS = (
         "Eq. 7",
         sp.Eq(sp.Symbol("P_d"), sp.Sum(_PAIR_BLOCKED, (i, 0, alpha))),
         _PAIR,
-        "capsmodel.decoding.decode_prob",
+        "capsmodel.coding.decoding.decode_prob",
     ),
 )
 

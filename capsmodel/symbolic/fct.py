@@ -59,7 +59,7 @@ FORMULAS = (
         "u (IV-A) rounds",
         sp.Eq(_m, ROUNDS),
         {X: "flow size, packets", k: "initial window, packets"},
-        "capsmodel.slow_start.rounds",
+        "capsmodel.fct.slow_start.rounds",
     ),
     Formula(
         "short_fct",
@@ -81,7 +81,7 @@ FORMULAS = (
         "Eq. 3",
         sp.Eq(_mean, mean_wait * _over_short(ROUNDS, sp.S.Zero) + 1),
         {mean_wait: "mean wait, packet times", k: "initial window, packets", **_SIZES},
-        "capsmodel.fct.mean_fct",
+        "capsmodel.fct.completion.mean_fct",
     ),
     Formula(
         "mean_fct",
@@ -89,7 +89,7 @@ FORMULAS = (
         "Eq. 5",
         sp.Eq(_mean, MEAN_FCT),
         {**_MODEL, J: _AVERAGES[J]},
-        "capsmodel.fct.mean_fct",
+        "capsmodel.fct.completion.mean_fct",
     ),
     Formula(
         "short_byte_share",
@@ -97,7 +97,7 @@ FORMULAS = (
         "u (IV-B) short-flow byte share",
         sp.Eq(epsilon, sp.Integral(x * f(x), (x, 0, S_L)) / mean_size),
         {f: _SIZES[f], S_L: _SIZES[S_L], mean_size: "mean flow size, packets"},
-        "capsmodel.replication.short_byte_share",
+        "capsmodel.fct.replication.short_byte_share",
     ),
     Formula(
         "replicated_load",
@@ -105,7 +105,7 @@ FORMULAS = (
         "u (IV-B) replicated load",
         sp.Eq(sp.Symbol("rho_2"), REPLICATED_LOAD),
         {rho: "load", epsilon: _AVERAGES[epsilon]},
-        "capsmodel.replication.replicated_load",
+        "capsmodel.fct.replication.replicated_load",
     ),
     Formula(
         "effective_load",
@@ -113,7 +113,7 @@ FORMULAS = (
         "u (IV-B) effective load",
         sp.Eq(sp.Symbol("rho_eff"), EFFECTIVE_LOAD),
         {rho: "load", epsilon: _AVERAGES[epsilon]},
-        "capsmodel.replication.effective_load",
+        "capsmodel.fct.replication.effective_load",
     ),
     Formula(
         "break_even_load",
@@ -121,7 +121,7 @@ FORMULAS = (
         "u (IV-B) break-even load",
         sp.Eq(sp.Symbol("rho_even"), (1 + epsilon) ** -2),
         {epsilon: _AVERAGES[epsilon]},
-        "capsmodel.replication.replication_break_even_load",
+        "capsmodel.fct.replication.replication_break_even_load",
     ),
     Formula(
         "mean_fct_replicated",
@@ -129,7 +129,7 @@ FORMULAS = (
         "Eq. 6",
         sp.Eq(_replicated, REPLICATED_WAIT * J + 1),
         {**_MODEL, J: _AVERAGES[J], epsilon: _AVERAGES[epsilon]},
-        "capsmodel.fct.mean_fct",
+        "capsmodel.fct.completion.mean_fct",
     ),
     Formula(
         "mean_fct_long",
@@ -137,7 +137,7 @@ FORMULAS = (
         "Eq. 7",
         sp.Eq(mean_long, MEAN_FCT_LONG),
         {rho: "load"},
-        "capsmodel.fct.mean_fct_long",
+        "capsmodel.fct.completion.mean_fct_long",
     ),
     Formula(
         "mean_fct_long_replicated",
@@ -145,7 +145,7 @@ FORMULAS = (
         "Eq. 8",
         sp.Eq(mean_long_replicated, MEAN_FCT_LONG.subs(rho, REPLICATED_LOAD)),
         {rho: "load", epsilon: _AVERAGES[epsilon]},
-        "capsmodel.fct.mean_fct_long",
+        "capsmodel.fct.completion.mean_fct_long",
     ),
     Formula(
         "tail_fct",
@@ -153,7 +153,7 @@ FORMULAS = (
         "Eq. 11",
         sp.Eq(_tail, mean_wait * _over_short(ROUNDS + EXCESS, x_0) + 1),
         {mean_wait: "mean wait, packet times", k: "initial window, packets", x_0: "smallest flow, packets", **_SIZES},
-        "capsmodel.fct.tail_fct",
+        "capsmodel.fct.completion.tail_fct",
         printed=sp.Eq(_tail, mean_wait * _over_short(ROUNDS + EXCESS, sp.S.Zero) + 1),
     ),
     Formula(
@@ -162,7 +162,7 @@ FORMULAS = (
         "Eq. 12",
         sp.Eq(sp.Symbol("FCTtilde_rep"), REPLICATED_WAIT * N + 1),
         {**_MODEL, N: _AVERAGES[N], epsilon: _AVERAGES[epsilon]},
-        "capsmodel.fct.tail_fct",
+        "capsmodel.fct.completion.tail_fct",
     ),
     Formula(
         "tail_fct_long",
@@ -170,7 +170,7 @@ FORMULAS = (
         "Eq. 13",
         sp.Eq(sp.Symbol("FCTtilde^L"), mean_long + EXCESS * mean_wait * P),
         {mean_long: "Eq. 7", mean_wait: "Eq. 4, packet times", P: _AVERAGES[P]},
-        "capsmodel.fct.tail_fct_long",
+        "capsmodel.fct.completion.tail_fct_long",
     ),
     Formula(
         "tail_fct_long_replicated",
@@ -178,7 +178,7 @@ FORMULAS = (
         "Eq. 14",
         sp.Eq(sp.Symbol("FCTtilde^L_rep"), mean_long_replicated + EXCESS * MEAN_WAIT.subs(rho, REPLICATED_LOAD) * P),
         {mean_long_replicated: "Eq. 8", **_MODEL, epsilon: _AVERAGES[epsilon], P: _AVERAGES[P]},
-        "capsmodel.fct.tail_fct_long",
+        "capsmodel.fct.completion.tail_fct_long",
     ),
 )
 

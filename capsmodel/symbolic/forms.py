@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy as sp
 
-from capsmodel._checks import require
+from capsmodel.checks import require
 
 # SymPy has no maximum over an index, so this undefined function stands for it until `Formula.value` knows the terms.
 INDEX = sp.Symbol("i", integer=True, positive=True)

@@ -54,7 +54,7 @@ FORMULAS = (
         "u (III-A) example",
         sp.Eq(sp.Symbol("FCT_uncoded"), RTO + RTT_1 / 2),
         {RTO: "retransmission timeout, s", RTT_1: "RTT of the lossy path, s"},
-        "capsmodel.recovery.retransmitted_fct_s",
+        "capsmodel.multipath.timeouts.retransmitted_fct_s",
     ),
     Formula(
         "coded_fct",
@@ -62,7 +62,7 @@ FORMULAS = (
         "u (III-A) example",
         sp.Eq(sp.Symbol("FCT_coded"), sp.Rational(3, 2) * RTT_2),
         {RTT_2: "RTT of the other path, s"},
-        "capsmodel.recovery.coded_fct_s",
+        "capsmodel.multipath.timeouts.coded_fct_s",
     ),
     Formula(
         "option_length",
@@ -70,7 +70,7 @@ FORMULAS = (
         "u (III-B) option length",
         sp.Eq(sp.Symbol("bytes"), 3 * n - 1),
         {n: "packets mixed"},
-        "capsmodel.multipath.coded_option_bytes",
+        "capsmodel.multipath.coded_transport.coded_option_bytes",
     ),
     Formula(
         "apl_measure",
@@ -78,7 +78,7 @@ FORMULAS = (
         "u (IV-A) APL measure",
         sp.Eq(sp.Symbol("psi"), W_v - W_s),
         {W_v: "packets between the edges of the window", W_s: "unacknowledged packets among them"},
-        "capsmodel.coding_schedule.pre_coding_measure",
+        "capsmodel.multipath.coding_schedule.pre_coding_measure",
     ),
     Formula(
         "reorder_buffer",
@@ -86,7 +86,7 @@ FORMULAS = (
         "u (IV-B) reorder buffer",
         sp.Eq(sp.Symbol("B_fr"), sp.Sum(BW[i], OVER_SUBFLOWS) * LARGEST(RTT[i])),
         {n: "subflows", BW: "rate of each subflow, bit/s", RTT: "RTT of each subflow, s"},
-        "capsmodel.recovery.reorder_buffer_bits",
+        "capsmodel.multipath.timeouts.reorder_buffer_bits",
     ),
     Formula(
         "redundancy_rate",
@@ -94,7 +94,7 @@ FORMULAS = (
         "u (IV-B) redundancy rate",
         sp.Eq(sp.Symbol("gamma"), loss / (1 - loss) * total_rate),
         {loss: "loss probability of the connection", total_rate: "original packets per second"},
-        "capsmodel.multipath.redundancy_rate_per_s",
+        "capsmodel.multipath.coded_transport.redundancy_rate_per_s",
     ),
     Formula(
         "subflow_redundancy_rate",
@@ -102,7 +102,7 @@ FORMULAS = (
         "Eq. 1",
         sp.Eq(sp.Symbol("gamma_1^i"), loss / (1 - loss) * rate_i),
         {loss: "loss probability of the connection", rate_i: "original packets per second on the subflow"},
-        "capsmodel.multipath.redundancy_rate_per_s",
+        "capsmodel.multipath.coded_transport.redundancy_rate_per_s",
     ),
     Formula(
         "connection_loss_prob",
@@ -110,7 +110,7 @@ FORMULAS = (
         "Eq. 4",
         sp.Eq(loss, sp.Sum(W[i] * PATH_LOSS.subs(W_i, W[i]), OVER_SUBFLOWS) / W_total),
         {**SUBFLOWS, **LIA},
-        "capsmodel.multipath.connection_loss_prob",
+        "capsmodel.multipath.coded_transport.connection_loss_prob",
         printed=sp.Eq(loss, sp.Sum(W[i] * PATH_LOSS_PRINTED.subs(W_i, W[i]), OVER_SUBFLOWS) / W_total),
     ),
     Formula(
@@ -119,7 +119,7 @@ FORMULAS = (
         "Eq. 5",
         sp.Eq(sp.Symbol("gamma_1"), sp.Sum(loss / (1 - loss) * rate[i], OVER_SUBFLOWS)),
         {n: "subflows", loss: "loss probability of the connection", rate: "original packets per second of each"},
-        "capsmodel.multipath.redundancy_rate_per_s",
+        "capsmodel.multipath.coded_transport.redundancy_rate_per_s",
     ),
     Formula(
         "timeout_prob",
@@ -127,7 +127,7 @@ FORMULAS = (
         "Eq. 6",
         sp.Eq(sp.Symbol("P_to"), TIMEOUT),
         {window: "window of the subflow, packets", p_i: "its loss probability"},
-        "capsmodel.recovery.timeout_prob",
+        "capsmodel.multipath.timeouts.timeout_prob",
     ),
     Formula(
         "small_flow_redundancy",
@@ -135,7 +135,7 @@ FORMULAS = (
         "Eq. 10",
         sp.Eq(sp.Symbol("gamma_2"), 1 / W_total),
         {W_total: LIA[W_total]},
-        "capsmodel.multipath.small_flow_redundancy_ratio",
+        "capsmodel.multipath.coded_transport.small_flow_redundancy_ratio",
     ),
     Formula(
         "decoding_work",
@@ -143,7 +143,7 @@ FORMULAS = (
         "u (V) decoding work",
         sp.Eq(sp.Symbol("ratio"), coded / (original + coded)),
         _MATRIX,
-        "capsmodel.multipath.decoding_work_ratio",
+        "capsmodel.multipath.coded_transport.decoding_work_ratio",
     ),
     Formula(
         "coded_original_ratio",
@@ -151,7 +151,7 @@ FORMULAS = (
         "u (VI) metrics",
         sp.Eq(sp.Symbol("epsilon"), coded / original),
         _MATRIX,
-        "capsmodel.multipath.coded_original_ratio",
+        "capsmodel.multipath.coded_transport.coded_original_ratio",
     ),
 )
 

@@ -37,7 +37,7 @@ FORMULAS = (
         "Eq. 4",
         sp.Eq(mean_wait, _GENERAL),
         _BURSTS,
-        "capsmodel.queueing.mg1_mean_wait",
+        "capsmodel.queueing.mg1.mg1_mean_wait",
     ),
     Formula(
         "wait_tail",
@@ -45,7 +45,7 @@ FORMULAS = (
         "Eq. 9",
         sp.Eq(_tail, _WAIT_TAIL),
         {**_BURSTS, w: "wait, packet times"},
-        "capsmodel.queueing.effective_bandwidth_wait_prob",
+        "capsmodel.queueing.mg1.effective_bandwidth_wait_prob",
         printed=sp.Eq(_tail, sp.exp(_EXPONENT * mean_size / second_moment_size)),
     ),
     Formula(
@@ -54,7 +54,7 @@ FORMULAS = (
         "Eq. 10",
         sp.Eq(sp.Symbol("Wtilde"), WAIT_PERCENTILE),
         {rho: "load", M: "burst, packets"},
-        "capsmodel.queueing.effective_bandwidth_wait_quantile",
+        "capsmodel.queueing.mg1.effective_bandwidth_wait_quantile",
     ),
 )
 

@@ -33,7 +33,7 @@ FORMULAS = (
         "u (VI-A, VI-B) blocking probability",
         sp.Eq(p_B, n_L / n),
         {n_L: "ACKs whose RTT exceeds twice the average", n: "ACKs of the sampling period"},
-        "capsmodel.blocking.blocking_prob_twice_average",
+        "capsmodel.coding.blocking.blocking_prob_twice_average",
     ),
     Formula(
         "smoothed_rtt",
@@ -41,7 +41,7 @@ FORMULAS = (
         "u (IX-C) smoothed RTT",
         sp.Eq(sp.Symbol("RTT_new"), sp.Rational(7, 8) * RTT_smooth + RTT_avg / 8),
         {RTT_smooth: "smoothed RTT so far, s", RTT_avg: "mean RTT of the sampling period, s"},
-        "capsmodel.blocking.smoothed_rtt_s",
+        "capsmodel.coding.blocking.smoothed_rtt_s",
     ),
     Formula(
         "repair_packets",
@@ -49,7 +49,7 @@ FORMULAS = (
         "u (VI-B) redundancy",
         sp.Eq(r, sp.ceiling(k * p_B / (1 - p_B))),
         _UNIT,
-        "capsmodel.redundancy.repair_packets",
+        "capsmodel.coding.redundancy.repair_packets",
     ),
     Formula(
         "traffic_overhead",
@@ -57,7 +57,7 @@ FORMULAS = (
         "Eq. 7",
         sp.Eq(sp.Symbol("eta"), OVERHEAD_CLOSED),
         {p_B: "probability that a packet is blocked", g: "packets of long flows for each packet of a short flow"},
-        "capsmodel.redundancy.traffic_overhead",
+        "capsmodel.coding.redundancy.traffic_overhead",
     ),
     Formula(
         "blocking_prob_cdcps",
@@ -65,7 +65,7 @@ FORMULAS = (
         "u (V-B) blocking probability",
         sp.Eq(P_b, m_L / m),
         {m_L: "ACKs whose RTT exceeds the average", m: "all ACKs"},
-        "capsmodel.blocking.blocking_prob_above_average",
+        "capsmodel.coding.blocking.blocking_prob_above_average",
     ),
     Formula(
         "repair_condition",
@@ -81,7 +81,7 @@ FORMULAS = (
         "Eq. 5",
         sp.Eq(alpha, sp.ceiling(x / (1 - P_b) - x)),
         _PAIR,
-        "capsmodel.redundancy.repair_packets",
+        "capsmodel.coding.redundancy.repair_packets",
     ),
 )
 

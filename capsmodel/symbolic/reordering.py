@@ -35,7 +35,7 @@ FORMULAS = (
         "Eq. 1",
         sp.Eq(P_r, _REORDERED),
         {S: "flow size, packets", P_g: "probability of an uncongested path", P_b: "probability of a congested path"},
-        "capsmodel.reordering.reordering_prob",
+        "capsmodel.reordering.probability.reordering_prob",
     ),
     Formula(
         "uncongested_prob",
@@ -50,7 +50,7 @@ FORMULAS = (
         "Eq. 3",
         sp.Eq(P_r, _REORDERED.subs(_PATHS)),
         {S: "flow size, packets", n_g: "uncongested paths", n: "parallel paths"},
-        "capsmodel.reordering.reordering_prob",
+        "capsmodel.reordering.probability.reordering_prob",
     ),
     Formula(
         "packets_before_first_loss",
@@ -58,7 +58,7 @@ FORMULAS = (
         "u (footnote 2) packets before the first loss",
         sp.Eq(sp.Symbol("E[min]"), 1 / (1 - (1 - p) ** n)),
         {n: "paths", p: "loss probability of each packet"},
-        "capsmodel.dup_acks.packets_before_first_loss",
+        "capsmodel.reordering.dup_acks.packets_before_first_loss",
     ),
     Formula(
         "dup_ack_threshold",
@@ -66,7 +66,7 @@ FORMULAS = (
         "u (2.4) topology-based threshold",
         sp.Eq(dupthresh, 3 + (K / 2) ** 2),
         {K: "pods of the fat-tree; (K/2)^2 equal-cost paths between pods"},
-        "capsmodel.dup_acks.dup_ack_threshold_fat_tree",
+        "capsmodel.reordering.dup_acks.dup_ack_threshold_fat_tree",
         printed=sp.Eq(dupthresh, 3 + N_paths),
     ),
     Formula(
@@ -75,7 +75,7 @@ FORMULAS = (
         "u (2.4) modified Limited Transmit",
         sp.Eq(sp.Symbol("segments"), dupthresh - 1),
         {dupthresh: "duplicate ACKs that trigger a fast retransmission"},
-        "capsmodel.dup_acks.limited_transmit_segments",
+        "capsmodel.reordering.dup_acks.limited_transmit_segments",
     ),
     Formula(
         "subflow_window_share",
@@ -83,7 +83,7 @@ FORMULAS = (
         "u (3.11) minimum windows",
         sp.Eq(sp.Symbol("share"), sp.Rational(2) * n_subflows / BDP),
         {n_subflows: "subflows", BDP: "bandwidth-delay product, packets"},
-        "capsmodel.dup_acks.subflow_minimum_window_share",
+        "capsmodel.multipath.subflows.subflow_minimum_window_share",
     ),
 )
 

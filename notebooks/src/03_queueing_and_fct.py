@@ -17,8 +17,8 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 import capsmodel as cm
-from capsmodel.queueing import effective_bandwidth_wait_prob, effective_bandwidth_wait_quantile, mg1_wait_prob
-from capsmodel.service import Deterministic, Erlang, Exponential
+from capsmodel.queueing.mg1 import effective_bandwidth_wait_prob, effective_bandwidth_wait_quantile, mg1_wait_prob
+from capsmodel.queueing.service import Deterministic, Erlang, Exponential
 
 # %% [markdown]
 # ## The tail: approximation and truth

@@ -17,8 +17,8 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 import capsmodel as cm
-from capsmodel.dup_acks import dup_ack_threshold_fat_tree, dup_ack_threshold_leaf_spine, duplicate_acks_prob
-from capsmodel.reordering import out_of_order_degree
+from capsmodel.reordering.dup_acks import dup_ack_threshold_fat_tree, dup_ack_threshold_leaf_spine, duplicate_acks_prob
+from capsmodel.reordering.probability import out_of_order_degree
 
 n_b = np.arange(0, 41)
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")

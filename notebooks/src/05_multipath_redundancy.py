@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 import capsmodel as cm
-from capsmodel.congestion import lia_alpha, lia_equilibrium_windows, single_path_window
+from capsmodel.multipath.lia import lia_alpha, lia_equilibrium_windows, single_path_window
 
 windows, rtts = np.array([10.0, 30.0]), np.array([1e-3, 1e-3])
 alpha = lia_alpha(windows, rtts_s=rtts)

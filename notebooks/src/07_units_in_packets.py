@@ -20,19 +20,17 @@ import capsmodel as cm
 from capsmodel.codec.ldpc import LdpcStaircase
 from capsmodel.codec.reception import decodes
 from capsmodel.experiments.agreement import Count, agreement
-from capsmodel.experiments.measurements.real_codes import LDPC_SEED
-from capsmodel.experiments.statistics import wilson_interval
+from capsmodel.experiments.statistics.intervals import wilson_interval
 from capsmodel.experiments.sweep import Task, gather
-
-MEASUREMENTS = "capsmodel.experiments.measurements."
+from capsmodel.papers.measurements.real_codes import LDPC_SEED, decoded_receptions_by_path
+from capsmodel.papers.measurements.unit_decoding import decoded_units, decoding_two_ways
 
 
 def decoded(*points, codes=("mds",)):
     """Return a count of decoded units for each point (k, r, paths, long flows) and code, as rows."""
     names = ("k", "r", "n_paths", "long_flows")
     payloads = [dict(zip(names, point, strict=True)) | {"units": 1500, "seed": 7} for point in points]
-    function = MEASUREMENTS + "unit_decoding.decoded_units"
-    return gather([Task(function=function, payload=payload | {"codes": codes}) for payload in payloads])
+    return gather([Task(decoded_units, **payload, codes=codes) for payload in payloads])
 
 
 def count(row):
@@ -86,7 +84,7 @@ print(verdict)
 
 # %%
 two_ways = {"k": 10, "r": 5, "n_paths": 10, "long_flows": 3, "windows": 40, "seed": 7}
-ways = gather([Task(function=MEASUREMENTS + "unit_decoding.decoding_two_ways", payload=two_ways)]).iloc[0]
+ways = gather([Task(decoding_two_ways, **two_ways)]).iloc[0]
 print(f"of {ways['units']} units {ways['by_path']} decode by path, {ways['by_time']} by time, {ways['both']} by both")
 
 # %% [markdown]
@@ -129,8 +127,7 @@ print(agreement(enumerated, found, detect=0.1))
 
 # %%
 paths = {"k": 10, "r": 4, "code": "rs", "n_paths": 40, "blocked_paths": 8, "receptions": 20_000, "seed": 7}
-function = MEASUREMENTS + "real_codes.decoded_receptions_by_path"
-spread = gather([Task(function=function, payload=paths | {"in_turn": turn}) for turn in (False, True)])
+spread = gather([Task(decoded_receptions_by_path, **paths, in_turn=turn) for turn in (False, True)])
 shares = (spread["successes"] / spread["trials"]).tolist()
 print(f"drawn {shares[0]:.3f}, in turn {shares[1]:.3f}, Eq. 2 {cm.decode_prob(10, r=4, blocking_prob=0.2):.3f}")
 

@@ -16,11 +16,12 @@ from matplotlib import pyplot as plt
 from scipy import stats
 
 import capsmodel as cm
-from capsmodel.coding_unit import delay_curve, optimal_coding_unit, window_delay_s
+from capsmodel.coding.optimal_unit import delay_curve, optimal_coding_unit, window_delay_s
 from capsmodel.experiments.agreement import agreement
-from capsmodel.experiments.measurements.coding_units import FABRIC
-from capsmodel.experiments.statistics import argmin_interval, mean_interval
+from capsmodel.experiments.statistics.intervals import argmin_interval, mean_interval
 from capsmodel.experiments.sweep import Task, gather
+from capsmodel.papers.measurements.coding_units import FABRIC
+from capsmodel.papers.measurements.unit_delays import window_delays
 
 P, WINDOW = 0.2, 64
 SIZES = (2, 4, 8, 16, 24, 28, 32, 40, 48, 56, 61, 64)
@@ -40,8 +41,7 @@ def sent(objective):
     """Return the delays of 500 windows for each k, r as the objective has it."""
     setting = {"n_paths": 10, "long_flows": 2, "windows": 500}
     points = [{"k": k, "r": int(REPAIR[objective][k - 1]), "seed": 800 + k} for k in SIZES]
-    function = "capsmodel.experiments.measurements.unit_delays.window_delays"
-    return gather([Task(function=function, payload=setting | point) for point in points])
+    return gather([Task(window_delays, **setting, **point) for point in points])
 
 
 delays = {objective: sent(objective) for objective in REPAIR}

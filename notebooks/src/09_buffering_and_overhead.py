@@ -16,20 +16,25 @@ from matplotlib import pyplot as plt
 
 import capsmodel as cm
 from capsim import simulate
-from capsmodel.coding_unit import buffering_delay_s
+from capsmodel.coding.optimal_unit import buffering_delay_s
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.agreement import agreement
-from capsmodel.experiments.figures import published_figure
-from capsmodel.experiments.measurements.coding_units import PINNED
-from capsmodel.experiments.measurements.unit_overhead import live_scenario, rtt_samples
-from capsmodel.experiments.statistics import mean_interval
+from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.sweep import Task, gather
+from capsmodel.papers.figures import published_figure
+from capsmodel.papers.measurements.coding_units import PINNED
+from capsmodel.papers.measurements.unit_delays import lone_unit_waits
+from capsmodel.papers.measurements.unit_overhead import (
+    by_reading,
+    live_redundancy,
+    live_scenario,
+    packets_sent,
+    rtt_samples,
+)
 
-MEASUREMENTS = "capsmodel.experiments.measurements."
 
-
-def measured(name, *payloads):
-    return gather([Task(function=MEASUREMENTS + name, payload=payload) for payload in payloads])
+def measured(function, *payloads):
+    return gather([Task(function, **payload) for payload in payloads])
 
 
 # %% [markdown]
@@ -40,7 +45,7 @@ def measured(name, *payloads):
 
 # %%
 SIZES = (1, 2, 4, 8, 16, 32, 64)
-waits = measured("unit_delays.lone_unit_waits", *({"k": k, "units": 10, "seed": 9} for k in SIZES))
+waits = measured(lone_unit_waits, *({"k": k, "units": 10, "seed": 9} for k in SIZES))
 expected_s = buffering_delay_s(np.array(SIZES), packet_bytes=1500, rate_bps=1e9)
 for k, low_s, high_s, model_s in zip(SIZES, waits["least_wait_s"], waits["largest_wait_s"], expected_s, strict=True):
     print(f"k = {k:2d}: {low_s * 1e6:7.3f} to {high_s * 1e6:7.3f} µs, Eq. 3 {model_s * 1e6:7.3f} µs")
@@ -55,7 +60,7 @@ rows = []
 for k, long_flows in ((16, 1), (16, 2), (32, 3)):
     r = int(cm.repair_packets(k, blocking_prob=long_flows / 10))
     sent = {"k": k, "r": r, "n_paths": 10, "long_flows": long_flows, "windows": 20, "seed": 9}
-    counted = measured("unit_overhead.packets_sent", sent).iloc[0]
+    counted = measured(packets_sent, sent).iloc[0]
     g = counted["long_packets"] / counted["source_packets"]
     eta = counted["repair_packets"] / counted["all_packets"]
     rows.append((eta, cm.traffic_overhead(long_flows / 10, long_short_ratio=g, k=k)))
@@ -82,9 +87,7 @@ for k, long_flows in ((16, 1), (16, 2), (32, 3)):
 # %%
 READINGS, SEEDS = ("caps", "caps_dark", "caps_decode", "caps_ns2"), range(8)
 setting = {"n_paths": 10, "long_flows": 3, "flows": 20, "initial_blocking_prob": 0.0}
-found = measured(
-    "unit_overhead.by_reading", *({**setting, "reading": name, "seed": 90 + s} for name in READINGS for s in SEEDS)
-)
+found = measured(by_reading, *({**setting, "reading": name, "seed": 90 + s} for name in READINGS for s in SEEDS))
 found["ratio"] = found["repair_packets"] / found["source_packets"]
 asked = 0.3 / (1 - 0.3)
 ratios = {name: found.loc[found["reading"] == name, "ratio"] for name in READINGS}
@@ -185,9 +188,7 @@ plt.show()
 # To start from the true $p_B$ in place of 0 does not help at decoding: the first measurement undoes it.
 
 # %%
-from_truth = measured(
-    "unit_overhead.live_redundancy", setting | {"unit_size": "window", "initial_blocking_prob": 0.3, "seed": 90}
-)
+from_truth = measured(live_redundancy, setting | {"unit_size": "window", "initial_blocking_prob": 0.3, "seed": 90})
 later = (from_truth["mean_held_prob"].item() - 0.3 * (10 + 20) / 64) / (34 / 64)
 print(f"p_B = 0.3 for the units of 10 and 20 packets, {later:.4f} for the last 34 of a flow's 64")
 
@@ -209,7 +210,7 @@ print(f"best unit of Eq. 4 at p_B = 0: k = {unblocked.k}, r = {unblocked.r}")
 # %%
 UNITS = {"window": 0.0, "fixed": 0.0, "optimal": 1 / 6}
 live = measured(
-    "unit_overhead.live_redundancy",
+    live_redundancy,
     *(setting | {"unit_size": u, "initial_blocking_prob": p, "seed": 90 + s} for u, p in UNITS.items() for s in SEEDS),
 )
 live["ratio"] = live["repair_packets"] / live["source_packets"]

@@ -19,15 +19,22 @@ from matplotlib import pyplot as plt
 
 import capsmodel as cm
 from capsmodel.experiments.agreement import agreement
-from capsmodel.experiments.measurements.means import mean_in_row
-from capsmodel.experiments.measurements.replicated_bursts import MSS_BYTES, ONE_ROUND, PATHS, SHORT_BYTE_SHARE
-from capsmodel.experiments.statistics import mean_interval
+from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.sweep import Task, gather
-from capsmodel.queueing import mg1_mean_wait, mg1_wait_prob
-from capsmodel.replication import mean_shortest_wait
-from capsmodel.workloads import load_workload
+from capsmodel.fct.replication import mean_shortest_wait
+from capsmodel.papers.measurements.burst_queue import burst_queue
+from capsmodel.papers.measurements.means import mean_in_row
+from capsmodel.papers.measurements.replicated_bursts import (
+    MSS_BYTES,
+    ONE_ROUND,
+    PATHS,
+    SHORT_BYTE_SHARE,
+    burst_flows,
+    web_search_flows,
+)
+from capsmodel.queueing.mg1 import mg1_mean_wait, mg1_wait_prob
+from capsmodel.workloads.catalogue import load_workload
 
-MEASUREMENTS = "capsmodel.experiments.measurements"
 M, X = 44, 12
 BURST = cm.Deterministic(M)
 loads = np.arange(1, 9) / 10
@@ -42,10 +49,7 @@ curve = np.linspace(0.02, 0.85, 84)
 # %%
 queue = gather(
     [
-        Task(
-            function=f"{MEASUREMENTS}.burst_queue.burst_queue",
-            payload={"load": float(load), "bursts": bursts, "seed": 1},
-        )
+        Task(burst_queue, load=float(load), bursts=bursts, seed=1)
         for load in loads
         for bursts in [round(max(400_000, 100_000 / (1 - load) ** 2))]
     ]
@@ -123,10 +127,7 @@ FABRICS = ("parallel-paths", "fat-tree-fast-hosts", "fat-tree")
 some, seeds = (0.1, 0.3, 0.5, 0.8), range(4)
 packets = gather(
     [
-        Task(
-            function=f"{MEASUREMENTS}.replicated_bursts.burst_flows",
-            payload={"load": load, "fabric": fabric, "scheme": scheme, "short_flows": 1000, "seed": seed},
-        )
+        Task(burst_flows, load=load, fabric=fabric, scheme=scheme, short_flows=1000, seed=seed)
         for fabric in FABRICS
         for scheme in ("ecmp", "repflow")
         for load in some
@@ -136,10 +137,8 @@ packets = gather(
 queues = gather(
     [
         Task(
-            function=f"{MEASUREMENTS}.burst_queue.burst_queue",
-            # Copies raise the load of each queue.
-            payload={"load": round(load * copies, 6), "bursts": 400_000, "seed": seed},
-        )
+            burst_queue, load=round(load * copies, 6), bursts=400_000, seed=seed
+        )  # copies raise the load of each queue
         for copies in (1, 1 + SHORT_BYTE_SHARE)
         for load in some
         for seed in seeds
@@ -230,10 +229,7 @@ independence.round(2)
 # %%
 web = gather(
     [
-        Task(
-            function=f"{MEASUREMENTS}.replicated_bursts.web_search_flows",
-            payload={"load": 0.5, "scheme": scheme, "flows": 1000, "seed": seed},
-        )
+        Task(web_search_flows, load=0.5, scheme=scheme, flows=1000, seed=seed)
         for scheme in ("ecmp", "repflow")
         for seed in range(4)
     ]

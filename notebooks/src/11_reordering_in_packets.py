@@ -18,18 +18,17 @@ from matplotlib import pyplot as plt
 
 import capsmodel as cm
 from capsmodel.experiments.agreement import Count, agreement
-from capsmodel.experiments.measurements.sprayed_reordering import FAR_S, PATHS, RATE_BPS, SPACING_S
-from capsmodel.experiments.statistics import mean_interval, wilson_interval
+from capsmodel.experiments.statistics.intervals import mean_interval, wilson_interval
 from capsmodel.experiments.sweep import Task, gather
-from capsmodel.reordering import expected_overtaken_packets
+from capsmodel.papers.measurements.sprayed_reordering import FAR_S, PATHS, RATE_BPS, SPACING_S, sprayed_flows
+from capsmodel.reordering.probability import expected_overtaken_packets
 
 FLOWS = 2000
-MEASURE = "capsmodel.experiments.measurements.sprayed_reordering.sprayed_flows"
 
 
 def sprayed(**setting):
     """Return the counts of one setting."""
-    return gather([Task(function=MEASURE, payload={"flows": FLOWS, "seed": 11} | setting)])
+    return gather([Task(sprayed_flows, **{"flows": FLOWS, "seed": 11} | setting)])
 
 
 def reordered(found):

@@ -14,24 +14,25 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 import capsmodel as cm
-from capsmodel.congestion import lia_equilibrium_windows, single_path_window
 from capsmodel.experiments.agreement import Count, agreement
-from capsmodel.experiments.measurements.means import mean_in_row
-from capsmodel.experiments.statistics import wilson_interval
+from capsmodel.experiments.statistics.intervals import wilson_interval
 from capsmodel.experiments.sweep import Task, gather
-from capsmodel.window_swing import (
+from capsmodel.multipath.lia import lia_equilibrium_windows, single_path_window
+from capsmodel.multipath.sawtooth import (
     ROUND_TRIP_COST_PACKETS,
     SINGLE_PATH_SHARE,
     lia_mean_windows,
     single_path_mean_window,
 )
-
-MEASUREMENTS = "capsmodel.experiments.measurements"
+from capsmodel.papers.measurements.coupled_windows import averaged_windows, protected_blocks
+from capsmodel.papers.measurements.lossy_path import tcp_on_lossy_path
+from capsmodel.papers.measurements.means import mean_in_row
+from capsmodel.papers.measurements.timeout_windows import random_windows
 
 
 def measured(function, *payloads):
     """Return the rows of one task for each payload."""
-    return gather([Task(function=f"{MEASUREMENTS}.{function}", payload={"seed": 12} | payload) for payload in payloads])
+    return gather([Task(function, **{"seed": 12} | payload) for payload in payloads])
 
 
 # %% [markdown]
@@ -46,7 +47,7 @@ def measured(function, *payloads):
 # %%
 NUMBERS = (1, 2, 3, 4, 6, 8)
 alike = [{"loss_probs": [0.01] * n, "rtts_s": [1.0] * n, "connections": 100, "packets": 10_000} for n in NUMBERS]
-rows = measured("coupled_windows.averaged_windows", *alike).groupby("task_id", sort=False).first()
+rows = measured(averaged_windows, *alike).groupby("task_id", sort=False).first()
 one_tcp = single_path_window(0.01)
 swing = [lia_mean_windows([0.01] * n, rtts_s=[1.0] * n).sum() / one_tcp for n in NUMBERS]
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
@@ -78,7 +79,7 @@ print(swinging)
 # %%
 LOSSES = (0.002, 0.005, 0.01, 0.03, 0.1)
 lossy = measured(
-    "lossy_path.tcp_on_lossy_path",
+    tcp_on_lossy_path,
     *({"loss_prob": loss, "connections": 50, "packets": round(60 / loss)} for loss in LOSSES),
 )
 p = np.geomspace(0.001, 0.2, 60)
@@ -110,7 +111,7 @@ loss_probs, rtts_s, originals = [0.01, 0.03], [1.0, 1.0], 200
 loss = cm.connection_loss_prob(lia_equilibrium_windows(loss_probs, rtts_s=rtts_s), rtts_s=rtts_s, weight="rate")
 CODED = range(11)
 setting = {"loss_probs": loss_probs, "rtts_s": rtts_s, "originals": originals, "connections": 200, "blocks": 10}
-blocks = measured("coupled_windows.protected_blocks", *({**setting, "coded": coded} for coded in CODED))
+blocks = measured(protected_blocks, *({**setting, "coded": coded} for coded in CODED))
 ends = [wilson_interval(row["whole_blocks"], trials=row["blocks"]) for _, row in blocks.iterrows()]
 share = np.array(blocks["whole_blocks"] / blocks["blocks"])
 binomial = cm.decode_prob(originals, r=list(CODED), blocking_prob=loss)
@@ -141,7 +142,7 @@ print(on_average)
 # %%
 SUBFLOWS = (1, 2, 4, 8)
 split = measured(
-    "timeout_windows.random_windows",
+    random_windows,
     *({"window_packets": 16, "loss_prob": 0.02, "windows": 20_000, "subflows": n} for n in SUBFLOWS),
 )
 parts = 16 // np.array(SUBFLOWS)

@@ -19,29 +19,36 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 import capsmodel as cm
-from capsmodel.blocking import MISSED_SHARE_BIAS, twice_average_missed_share
+from capsmodel.coding.blocking import MISSED_SHARE_BIAS, twice_average_missed_share
 from capsmodel.experiments.agreement import agreement
-from capsmodel.experiments.measurements.blocking_estimators import BASE_RTT_S, PATHS, full_wait_s
-from capsmodel.experiments.statistics import mean_interval
+from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.sweep import Task, gather
+from capsmodel.papers.measurements.blocking_estimators import (
+    BASE_RTT_S,
+    PATHS,
+    full_wait_s,
+    path_rtts,
+    sampling_periods,
+    usual_rtts,
+)
+from capsmodel.papers.measurements.head_of_line import short_flows
 
 PACKET_S = 12e-6
 sprayed_s = cm.mg1_mean_wait(4 / PATHS, mean_service=PACKET_S, second_moment_service=PACKET_S**2)
 print(f"wait beside four sprayed long flows, M/D/1: {sprayed_s * 1e6:.2f} us")
 
 
-def runs(name, *, seeds=4, **setting):
+def runs(function, *, seeds=4, **setting):
     """Return the rows of a measurement of this package, one run for each seed."""
-    function = f"capsmodel.experiments.measurements.{name}"
-    return gather([Task(function=function, payload=setting | {"seed": seed}) for seed in range(1, seeds + 1)])
+    return gather([Task(function, **setting, seed=seed) for seed in range(1, seeds + 1)])
 
 
-beside, alone = (runs("head_of_line.short_flows", long_flows=count, spread_s=0.1) for count in (4, 0))
+beside, alone = (runs(short_flows, long_flows=count, spread_s=0.1) for count in (4, 0))
 added = mean_interval(beside["path_wait_s"] - alone["path_wait_s"])
 low_us, high_us = added.low * 1e6, added.high * 1e6
 print(f"added by them in packets: {added.value * 1e6:.2f} us, 95% interval {low_us:.2f} to {high_us:.2f}")
 
-paths = runs("blocking_estimators.path_rtts", seeds=1, traffic="static", long_flows=4, duration_s=0.05)
+paths = runs(path_rtts, seeds=1, traffic="static", long_flows=4, duration_s=0.05)
 figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
 for blocked, rows in paths.groupby("blocked"):
     axes.bar(rows["path"], rows["rtt_s"] * 1e3, label="with a long flow" if blocked else "without")
@@ -70,8 +77,8 @@ print(f"share of packets sent to a path with a long flow: {sent[True] / sent.sum
 BUFFER_PACKETS = 64
 counts = (4, 8, 12, 16)
 setting = {"traffic": "static", "buffer_packets": BUFFER_PACKETS, "duration_s": 0.06}
-found = {count: runs("blocking_estimators.sampling_periods", long_flows=count, **setting) for count in counts}
-usual_s = runs("blocking_estimators.usual_rtts", seeds=1, long_flows=4, **setting)["rtt_s"]
+found = {count: runs(sampling_periods, long_flows=count, **setting) for count in counts}
+usual_s = runs(usual_rtts, seeds=1, long_flows=4, **setting)["rtt_s"]
 
 
 def expected(prob):
@@ -121,8 +128,8 @@ print(verdict)
 # before: at the begin of a burst its threshold is too low.
 
 # %%
-idle = runs("blocking_estimators.sampling_periods", traffic="static", long_flows=0, duration_s=0.05)
-bursty = runs("blocking_estimators.sampling_periods", traffic="bursty", long_flows=0, duration_s=0.1)
+idle = runs(sampling_periods, traffic="static", long_flows=0, duration_s=0.05)
+bursty = runs(sampling_periods, traffic="bursty", long_flows=0, duration_s=0.1)
 for label, rows in (("steady, no long flow", idle), ("bursts, no long flow", bursty)):
     print(label + ":", ", ".join(f"{name} {rows[column].mean():.3f}" for column, name in names.items()))
 

@@ -17,12 +17,11 @@ from matplotlib import pyplot as plt
 
 import capsmodel as cm
 from capsmodel import papers
-from capsmodel.blocked_count import units_decoded_by_first_arrivals_prob
-from capsmodel.blocking import blocking_prob_above_average, blocking_prob_twice_average
-from capsmodel.congestion import lia_loss_prob
-from capsmodel.decoding import blocked_packets_prob
-from capsmodel.multipath import coded_option_bytes
-from capsmodel.queueing import effective_bandwidth_wait_prob, effective_bandwidth_wait_quantile
+from capsmodel.coding.blocking import blocking_prob_above_average, blocking_prob_twice_average
+from capsmodel.coding.decoding import blocked_packets_prob, units_decoded_by_first_arrivals_prob
+from capsmodel.multipath.coded_transport import coded_option_bytes
+from capsmodel.multipath.lia import lia_loss_prob
+from capsmodel.queueing.mg1 import effective_bandwidth_wait_prob, effective_bandwidth_wait_quantile
 
 plt.rcParams["figure.dpi"] = 88
 NUMBERS = {row.number.id: row for row in papers.numbers()}

@@ -57,7 +57,7 @@ from capsim.run import simulate
 from capsim.scenario import Probes, Scenario, load_scenario, presets
 from capsim.summary import Summary
 from capsim.trace import Trace
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 __all__ = [
     "ACCEPT",

@@ -27,10 +27,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from capsmodel._checks import ParameterError
+from capsmodel._syntax import normal_syntax
+from capsmodel.checks import ParameterError
 
 BY_NAME = sys.stdlib_module_names | {"builtins", "capsim", "capsmodel", "numpy", "numba"}
-_NO_MEANING = frozenset({"annotation", "returns", "decorator_list", "type_comment", "type_params", "kind", "ctx"})
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
 
 
@@ -120,7 +120,7 @@ class _Description:
         if tree is None:
             self.all_from_source = False
             return ["bytecode", self.bytecode(function.__code__, function.__doc__), defaults, reads]
-        return ["source", _normal(tree), defaults, reads]
+        return ["source", normal_syntax(tree), defaults, reads]
 
     def bytecode(self, code: CodeType, doc: str | None = None) -> Any:
         """Describe a code object; its docstring is left out."""
@@ -197,22 +197,3 @@ def _defines(node: ast.AST) -> tuple[str, int] | None:
     if isinstance(node, ast.FunctionDef):
         return node.name, min([node.lineno, *(each.lineno for each in node.decorator_list)])
     return None
-
-
-def _normal(part: Any) -> Any:
-    """Return a syntax tree as lists, without what has no effect; nothing empty is in it, as Python versions differ."""
-    if isinstance(part, ast.Constant):
-        return [type(part.value).__name__, repr(part.value)]
-    if isinstance(part, ast.AST):
-        kept = {
-            name: item for name, item in ast.iter_fields(part) if name not in _NO_MEANING and item not in (None, [])
-        }
-        return [type(part).__name__, {name: _normal(item) for name, item in kept.items()}]
-    if isinstance(part, list):
-        return [_normal(item) for item in part if not _is_text(item)]
-    return part
-
-
-def _is_text(part: Any) -> bool:
-    """Return whether `part` is a statement that is a string: a docstring, or a comment in its form."""
-    return isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) and isinstance(part.value.value, str)

@@ -25,7 +25,7 @@ from capsim.hooks import Scheme
 from capsim.registry import scheme as find
 from capsim.run import simulate
 from capsim.scenario import Scenario, load_scenario
-from capsmodel._checks import require
+from capsmodel.checks import require
 
 LEVEL = 0.95
 FIGURES = (

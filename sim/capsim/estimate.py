@@ -11,7 +11,7 @@ from capsim.fabric.topology import Fabric
 from capsim.hooks import Scheme
 from capsim.scenario import Scenario
 from capsim.state import TRACE_OFF, TRACE_PACKETS
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 BYTES_PER_DRAWN_FLOW = 200  # while sizes, ends and starts are drawn and sorted
 ROUTE_BYTES = 8  # first and count, int32 each

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capsmodel._checks import ParameterError, require
+from capsmodel.checks import ParameterError, require
 from capsmodel.metrics import percentile
 
 Kind = Literal["all", "short", "long"]

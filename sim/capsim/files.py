@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from capsim.manifest import canonical_json
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 KEY = b"capsmodel"
 

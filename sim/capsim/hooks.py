@@ -47,7 +47,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from capsim.clock import to_ps
-from capsmodel._checks import ParameterError, require
+from capsmodel.checks import ParameterError, require
 
 Hook = Callable[..., int]
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -19,7 +19,7 @@ from capsim.code_digest import component_digest
 from capsim.hooks import Scheme
 from capsim.registry import built_in
 from capsim.scenario import Scenario
-from capsmodel import __version__
+from capsmodel._version import __version__
 
 LIBRARIES = ("numpy", "numba", "simpy", "pandas", "pyarrow", "msgspec")
 COMPONENTS = ("transport", "balancer", "coding", "queue", "replication")

@@ -10,7 +10,7 @@ from pkgutil import iter_modules
 
 from capsim.hooks import Scheme
 from capsim.protocols import schemes as folder
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 ENTRY_POINT_GROUP = "capsim.schemes"
 

@@ -21,7 +21,7 @@ from capsim.scenario import Scenario, from_dict
 from capsim.state import RawRecords
 from capsim.summary import Summary, summarise
 from capsim.tables import empty_table
-from capsmodel._checks import ParameterError, require
+from capsmodel.checks import ParameterError, require
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -22,7 +22,7 @@ from capsim.results import Result
 from capsim.scenario import Scenario, load_scenario
 from capsim.seeds import Purpose, engine_seed
 from capsim.state import RawRecords, Setup
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 Progress = Callable[[float], None]
 

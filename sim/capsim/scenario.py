@@ -17,7 +17,7 @@ from msgspec import Meta
 from capsim.fabric.flows import read_flow_csv
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
 Time = Annotated[float, Meta(ge=0)]

@@ -13,13 +13,13 @@ from capsmodel.experiments.sweep import Task, gather
 
 @pytest.fixture(scope="session")
 def measured(results: Path, pytestconfig: pytest.Config) -> Callable[..., pd.DataFrame]:
-    """Return ``measured("dotted.function", {"seed": 1}, {"seed": 2})``: the rows of one task for each payload."""
+    """Return ``measured(function, {"seed": 1}, {"seed": 2})``: the rows of one task for each payload."""
     shift = pytestconfig.getoption("fresh_seeds")
     known: dict[tuple[str, ...], pd.DataFrame] = {}
 
-    def rows(function: str, *payloads: dict[str, Any]) -> pd.DataFrame:
+    def rows(function: Callable[..., Any], *payloads: dict[str, Any]) -> pd.DataFrame:
         fresh = ({**payload, "seed": payload["seed"] + shift} for payload in payloads)
-        tasks = [Task(function=function, payload=payload) for payload in fresh]
+        tasks = [Task(function, **payload) for payload in fresh]
         ids = tuple(task.id for task in tasks)
         if ids not in known:
             known[ids] = gather(tasks, results)

@@ -8,12 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capsmodel.blocking import MISSED_SHARE_BIAS, twice_average_missed_share
+from capsmodel.coding.blocking import MISSED_SHARE_BIAS, twice_average_missed_share
 from capsmodel.experiments.agreement import Count
-from capsmodel.experiments.measurements.blocking_estimators import BASE_RTT_S, PATHS, full_wait_s
-from capsmodel.experiments.statistics import mean_interval, paired_difference, welch_difference
+from capsmodel.experiments.statistics.intervals import mean_interval, paired_difference, welch_difference
+from capsmodel.papers.measurements.blocking_estimators import (
+    BASE_RTT_S,
+    PATHS,
+    full_wait_s,
+    path_rtts,
+    sampling_periods,
+    usual_rtts,
+)
 
-MODULE = "capsmodel.experiments.measurements.blocking_estimators"
 RUNS = 8
 BELOW_ONE = np.nextafter(1, 0)  # where all are blocked, all are missed
 ESTIMATES = ["blocked_prob", "twice_average_prob", "twice_smoothed_prob", "above_average_prob"]
@@ -25,7 +31,7 @@ def periods(measured):
 
     def rows_of(traffic, long_flows, **setting):
         payload = {"traffic": traffic, "long_flows": long_flows, "duration_s": 0.12} | setting
-        rows = measured(f"{MODULE}.sampling_periods", *({**payload, "seed": seed} for seed in range(1, RUNS + 1)))
+        rows = measured(sampling_periods, *({**payload, "seed": seed} for seed in range(1, RUNS + 1)))
         third = rows.groupby("task_id")["time_s"].transform(lambda times: pd.qcut(times, 3, labels=False))
         return rows.set_index(["task_id", third])[ESTIMATES]
 
@@ -52,7 +58,7 @@ def by_run(frame):
 def test_share_of_packets_sent_to_blocked_paths(traffic, long_flows, measured, compare):
     """The model's p_B, paths with long flows over paths, is the share of packets that spraying sends to them."""
     payload = {"traffic": traffic, "long_flows": long_flows, "duration_s": 0.12}
-    rows = measured(f"{MODULE}.path_rtts", *({**payload, "seed": seed} for seed in (1, 2)))
+    rows = measured(path_rtts, *({**payload, "seed": seed} for seed in (1, 2)))
     sent = int(rows.loc[rows["blocked"], "sent_packets"].sum())
     verdict = compare(long_flows / PATHS, Count(successes=sent, trials=int(rows["sent_packets"].sum())), detect=0.02)
     assert verdict, verdict
@@ -66,7 +72,7 @@ def test_twice_average_beside_steady_long_flows(buffer_packets, long_flows, peri
     payload = {"traffic": "static", "long_flows": long_flows, "duration_s": 0.12, "seed": 1} | setting
     missed = twice_average_missed_share(
         found["blocked_prob"].clip(upper=BELOW_ONE),
-        usual_rtts_s=measured(f"{MODULE}.usual_rtts", payload)["rtt_s"].to_numpy(),
+        usual_rtts_s=measured(usual_rtts, payload)["rtt_s"].to_numpy(),
         base_rtt_s=BASE_RTT_S,
         full_wait_s=full_wait_s(buffer_packets),
     )

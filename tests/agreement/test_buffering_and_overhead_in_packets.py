@@ -10,13 +10,11 @@ packet is sent. Where each packet is acknowledged (``caps``), the sender measure
 import pytest
 
 from capsmodel import repair_packets, traffic_overhead
-from capsmodel.coding_unit import buffering_delay_s
+from capsmodel.coding.optimal_unit import buffering_delay_s
 from capsmodel.experiments.agreement import LEVEL
-from capsmodel.experiments.statistics import mean_interval
-
-WAITS = "capsmodel.experiments.measurements.unit_delays.lone_unit_waits"
-SENT = "capsmodel.experiments.measurements.unit_overhead.packets_sent"
-LIVE = "capsmodel.experiments.measurements.unit_overhead.live_redundancy"
+from capsmodel.experiments.statistics.intervals import mean_interval
+from capsmodel.papers.measurements.unit_delays import lone_unit_waits
+from capsmodel.papers.measurements.unit_overhead import by_reading, live_redundancy, packets_sent
 
 
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
@@ -24,7 +22,7 @@ LIVE = "capsmodel.experiments.measurements.unit_overhead.live_redundancy"
 def test_mean_wait_of_lone_units(k, engine, measured):
     """One unit at a time; different paths join in the order in which packets left. Tolerance: picosecond rounding."""
     units = 20 if engine == "compiled" else 2
-    found = measured(WAITS, {"k": k, "units": units, "seed": 2, "engine": engine}).iloc[0]
+    found = measured(lone_unit_waits, {"k": k, "units": units, "seed": 2, "engine": engine}).iloc[0]
     expected = buffering_delay_s(k, packet_bytes=1500, rate_bps=1e9)
     assert [found["least_wait_s"], found["largest_wait_s"]] == pytest.approx([expected, expected], abs=1e-11)
     assert found["units"] == units
@@ -35,7 +33,7 @@ def test_mean_wait_of_lone_units(k, engine, measured):
 def test_repair_packets_are_those_of_the_rule(k, long_flows, engine, measured):
     r = repair_packets(k, blocking_prob=long_flows / 10)
     sent = {"k": k, "r": r, "n_paths": 10, "long_flows": 0, "windows": 2, "seed": 4, "engine": engine}
-    found = measured(SENT, {**sent, "window_packets": k}).iloc[0]
+    found = measured(packets_sent, {**sent, "window_packets": k}).iloc[0]
     assert found["least_n_packets"] == found["largest_n_packets"] == k + r
     assert found["repair_packets"] * k == found["source_packets"] * r
 
@@ -45,7 +43,7 @@ def test_overhead_of_all_packets(k, long_flows, measured):
     """The share of repair packets, with g as the run had it; an identity of the counters. k divides the window."""
     p = long_flows / 10
     sent = {"k": k, "r": repair_packets(k, blocking_prob=p), "n_paths": 10, "long_flows": long_flows, "windows": 40}
-    found = measured(SENT, {**sent, "seed": 6}).iloc[0]
+    found = measured(packets_sent, {**sent, "seed": 6}).iloc[0]
     assert found["retransmitted_packets"] == 0
     overhead = found["repair_packets"] / found["all_packets"]
     expected = traffic_overhead(p, long_short_ratio=found["long_packets"] / found["source_packets"], k=k)
@@ -62,7 +60,7 @@ def live(measured, unit_size, n_paths, long_flows, **more):
     setting = {"unit_size": unit_size, "n_paths": n_paths, "long_flows": long_flows, "flows": FLOWS}
     setting |= {"initial_blocking_prob": BEGIN_WITH.get(unit_size, 0.0)} | more
     seed = 100 * (10 * n_paths + long_flows)
-    rows = measured(LIVE, *({**setting, "seed": seed + one} for one in SEEDS))
+    rows = measured(live_redundancy, *({**setting, "seed": seed + one} for one in SEEDS))
     g = rows["long_packets"] / rows["source_packets"]
     return rows.assign(
         overhead_ratio=rows["repair_packets"] / rows["all_packets"],
@@ -104,13 +102,10 @@ def test_to_start_from_the_truth_does_not_help(measured):
     assert mean_interval(measured_part, confidence=1 - LEVEL).high < 0.03 * 34 / 64
 
 
-BY_READING = "capsmodel.experiments.measurements.unit_overhead.by_reading"
-
-
 def sent_ratio(measured, reading, seeds):
     """Return r / k of runs with 3 long flows on 10 paths, all r from what the sender measures."""
     setting = {"reading": reading, "n_paths": 10, "long_flows": 3, "flows": FLOWS, "initial_blocking_prob": 0.0}
-    rows = measured(BY_READING, *({**setting, "seed": 700 + one} for one in seeds))
+    rows = measured(by_reading, *({**setting, "seed": 700 + one} for one in seeds))
     assert (rows["source_packets"] == FLOWS * 64).all()
     return rows["repair_packets"] / rows["source_packets"]
 
@@ -129,5 +124,5 @@ def test_each_packet_acknowledged_tells_of_blocking_and_at_decoding_nothing(meas
 def test_ns2_code_sends_what_it_is_set_to(measured):
     """r = 2 of 10, whatever it measures, none for the last 4 of 64 packets, and one more with each retransmission."""
     setting = {"reading": "caps_ns2", "n_paths": 10, "long_flows": 3, "flows": FLOWS, "initial_blocking_prob": 0.0}
-    row = measured(BY_READING, {**setting, "seed": 700}).iloc[0]
+    row = measured(by_reading, {**setting, "seed": 700}).iloc[0]
     assert row["repair_packets"] == FLOWS * 6 * 2 + row["retransmitted_packets"]

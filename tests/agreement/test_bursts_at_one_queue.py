@@ -7,18 +7,17 @@ A queue forgets within about 1/(1-ρ)² bursts, so runs are that much longer at 
 
 import pytest
 
-from capsmodel.experiments.measurements.burst_queue import THREE_ROUNDS_PACKETS
-from capsmodel.experiments.measurements.means import BATCHES, mean_in_row
-from capsmodel.experiments.measurements.replicated_bursts import ONE_ROUND
-from capsmodel.experiments.measurements.single_port import wait_variance
-from capsmodel.fct import BURST_PACKETS, effective_load, mean_fct, tail_fct
-from capsmodel.queueing import mg1_mean_wait, mg1_second_moment_wait, mg1_wait_prob
-from capsmodel.replication import mean_shortest_wait
-from capsmodel.service import Deterministic
-from capsmodel.slow_start import WINDOW_PACKETS
-from capsmodel.workloads import PacketSizes
+from capsmodel.fct.completion import BURST_PACKETS, mean_fct, tail_fct
+from capsmodel.fct.replication import effective_load, mean_shortest_wait
+from capsmodel.fct.slow_start import WINDOW_PACKETS
+from capsmodel.papers.measurements.burst_queue import THREE_ROUNDS_PACKETS, burst_queue
+from capsmodel.papers.measurements.means import BATCHES, mean_in_row
+from capsmodel.papers.measurements.replicated_bursts import ONE_ROUND
+from capsmodel.papers.measurements.single_port import wait_variance
+from capsmodel.queueing.mg1 import mg1_mean_wait, mg1_second_moment_wait, mg1_wait_prob
+from capsmodel.queueing.service import Deterministic
+from capsmodel.workloads.catalogue import PacketSizes
 
-BURST_QUEUE = "capsmodel.experiments.measurements.burst_queue.burst_queue"
 LOADS = [tenths / 10 for tenths in range(1, 9)]
 MOMENTS = {"mean_service": BURST_PACKETS, "second_moment_service": BURST_PACKETS**2}
 SERVICE = Deterministic(BURST_PACKETS)
@@ -33,7 +32,7 @@ def load(request):
 @pytest.fixture
 def row(load, measured):
     bursts = round(max(2_000_000, 300_000 / (1 - load) ** 2))
-    return measured(BURST_QUEUE, {"load": load, "bursts": bursts, "seed": 12}).iloc[0]
+    return measured(burst_queue, {"load": load, "bursts": bursts, "seed": 12}).iloc[0]
 
 
 @pytest.fixture
@@ -115,7 +114,7 @@ def test_tail_fct_of_replicas(tail, column, load, agrees):
 def test_error_of_batch_means(measured, compare):
     """The error that batch means report is the one that theory gives for so many successive waits."""
     bursts = 100_000
-    rows = measured(BURST_QUEUE, *({"load": 0.5, "bursts": bursts, "seed": seed} for seed in range(30)))
+    rows = measured(burst_queue, *({"load": 0.5, "bursts": bursts, "seed": seed} for seed in range(30)))
     kept = 0.9 * bursts // BATCHES * BATCHES
     theory = wait_variance(0.5, service=SERVICE) / kept
     verdict = compare(1.0, (rows["error_wait_packets"] ** 2 / theory).to_numpy(), detect=0.5)

@@ -6,20 +6,20 @@ Measured is the window process with random losses. How packets divide over paths
 import numpy as np
 import pytest
 
-from capsmodel.congestion import lia_equilibrium_windows
-from capsmodel.decoding import decode_prob
+from capsmodel.coding.decoding import decode_prob
 from capsmodel.experiments.agreement import Count
-from capsmodel.experiments.measurements.means import mean_in_row
-from capsmodel.multipath import (
+from capsmodel.multipath.coded_transport import (
     connection_loss_prob,
     is_small_flow,
     redundancy_rate_per_s,
     redundancy_ratio,
     small_flow_redundancy_ratio,
 )
-from capsmodel.window_swing import lia_mean_windows, total_swing_bias
+from capsmodel.multipath.lia import lia_equilibrium_windows
+from capsmodel.multipath.sawtooth import lia_mean_windows, total_swing_bias
+from capsmodel.papers.measurements.coupled_windows import averaged_windows, protected_blocks
+from capsmodel.papers.measurements.means import mean_in_row
 
-MODULE = "capsmodel.experiments.measurements.coupled_windows"
 CONNECTIONS = 400
 PATHS = {
     "one loses twice as much": ((0.01, 0.02), (1.0, 1.0)),
@@ -37,7 +37,7 @@ def rows(measured):
     def averages(name: str):
         loss_probs, rtts_s = PATHS[name]
         payload = {"loss_probs": loss_probs, "rtts_s": rtts_s, "connections": CONNECTIONS, "packets": 20_000}
-        return measured(f"{MODULE}.averaged_windows", payload | {"seed": 100 + list(PATHS).index(name)})
+        return measured(averaged_windows, payload | {"seed": 100 + list(PATHS).index(name)})
 
     return averages
 
@@ -115,7 +115,7 @@ def test_redundancy_makes_up_losses_on_average_and_no_better(measured, compare, 
     loss, originals = at_equilibrium(name, weight="rate"), 200
     coded = times * round(originals * redundancy_ratio(loss))
     payload = {"loss_probs": loss_probs, "rtts_s": rtts_s, "originals": originals, "coded": coded}
-    found = measured(f"{MODULE}.protected_blocks", payload | {"connections": 400, "blocks": 50, "seed": 20}).iloc[0]
+    found = measured(protected_blocks, payload | {"connections": 400, "blocks": 50, "seed": 20}).iloc[0]
     arrived = mean_in_row(found, "arrived_packets")
     sent = originals + coded
     step = max(loss_probs) * loss * sent
@@ -138,7 +138,7 @@ def test_small_flows_send_one_coded_packet_for_each_window(measured, compare, su
     coded = round(originals * small_flow_redundancy_ratio(total))
     assert coded == 1
     payload = {"loss_probs": loss_probs, "rtts_s": rtts_s, "originals": originals, "coded": coded}
-    found = measured(f"{MODULE}.protected_blocks", payload | {"connections": 400, "blocks": 50, "seed": 21}).iloc[0]
+    found = measured(protected_blocks, payload | {"connections": 400, "blocks": 50, "seed": 21}).iloc[0]
     whole = Count(successes=int(found["whole_blocks"]), trials=int(found["blocks"]))
     verdict = compare(decode_prob(originals, r=coded, blocking_prob=loss), whole, detect=0.01)
     assert verdict, verdict

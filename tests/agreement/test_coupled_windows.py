@@ -1,18 +1,18 @@
 """Agreement: LIA windows, and the rate they give (DC2-MTCP Eq. 2, 3, 8, 9), against windows with random losses.
 
 The equations put one number for a window that swings between W and W/2. What that costs is derived in
-`capsmodel.window_swing`, with a bias to one side; what the process must satisfy exactly, the balance of gains and
+`capsmodel.multipath.sawtooth`, with a bias to one side; what the process must satisfy exactly, the balance of gains and
 losses, checks the process itself. Steps of one packet are declared as a relative error p.
 """
 
 import numpy as np
 import pytest
 
-from capsmodel.congestion import best_path_rate_per_s, lia_equilibrium_windows, single_path_window
-from capsmodel.experiments.measurements.means import mean_in_row
-from capsmodel.window_swing import SINGLE_PATH_SHARE, lia_mean_windows, single_path_mean_window, total_swing_bias
+from capsmodel.multipath.lia import best_path_rate_per_s, lia_equilibrium_windows, single_path_window
+from capsmodel.multipath.sawtooth import SINGLE_PATH_SHARE, lia_mean_windows, single_path_mean_window, total_swing_bias
+from capsmodel.papers.measurements.coupled_windows import averaged_windows
+from capsmodel.papers.measurements.means import mean_in_row
 
-FUNCTION = "capsmodel.experiments.measurements.coupled_windows.averaged_windows"
 SIZES = {"connections": 400, "packets": 25_000}
 SIZES_EIGHT = {"connections": 200, "packets": 60_000}  # a quarter as many packets must forget the start of each window
 PATHS = {
@@ -38,7 +38,7 @@ def rows(measured):
     def averages(name: str):
         loss_probs, rtts_s = PATHS[name]
         payload = {"loss_probs": loss_probs, "rtts_s": rtts_s, "seed": list(PATHS).index(name)}
-        return measured(FUNCTION, payload | (SIZES_EIGHT if name == "eight alike" else SIZES))
+        return measured(averaged_windows, payload | (SIZES_EIGHT if name == "eight alike" else SIZES))
 
     return averages
 

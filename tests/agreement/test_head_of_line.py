@@ -6,10 +6,10 @@ its capacity, nearly Poisson. Runs with and without long flows have the same sho
 
 import pytest
 
-from capsmodel.experiments.statistics import mean_interval, paired_difference
-from capsmodel.queueing import mg1_mean_wait
+from capsmodel.experiments.statistics.intervals import mean_interval, paired_difference
+from capsmodel.papers.measurements.head_of_line import short_flows
+from capsmodel.queueing.mg1 import mg1_mean_wait
 
-FUNCTION = "capsmodel.experiments.measurements.head_of_line.short_flows"
 PATHS, PACKET_S, LONG_LOAD = 40, 12e-6, 4 / 40
 RUNS, SPREAD_S = 16, 0.1
 
@@ -19,7 +19,7 @@ def runs(measured):
     """Return the runs with (4) and without (0) long flows."""
     pairs = [(long_flows, seed) for long_flows in (4, 0) for seed in range(1, RUNS + 1)]
     payloads = ({"long_flows": count, "seed": seed, "spread_s": SPREAD_S} for count, seed in pairs)
-    return measured(FUNCTION, *payloads).set_index(["long_flows", "seed"])
+    return measured(short_flows, *payloads).set_index(["long_flows", "seed"])
 
 
 def wait_s(load):
@@ -47,6 +47,6 @@ def test_a_train_carries_its_largest_wait_to_the_receiver(runs):
 
 def test_short_flows_that_start_together_queue_behind_each_other(runs, measured):
     """Within 0.1 ms, without any long flow, they wait longer than far apart beside four."""
-    together = measured(FUNCTION, *({"long_flows": 0, "seed": seed} for seed in range(1, RUNS + 1)))
+    together = measured(short_flows, *({"long_flows": 0, "seed": seed} for seed in range(1, RUNS + 1)))
     alone_s = together.set_index("seed")["queueing_delay_s"]
     assert paired_difference(alone_s, runs.loc[4, "queueing_delay_s"]).low > 0

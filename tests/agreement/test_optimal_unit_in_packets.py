@@ -12,12 +12,12 @@ import pytest
 from scipy import stats
 
 from capsmodel import decode_failure_prob, repair_packets
-from capsmodel.coding_unit import delay_curve, optimal_coding_unit, window_delay_s
+from capsmodel.coding.optimal_unit import delay_curve, optimal_coding_unit, window_delay_s
 from capsmodel.experiments.agreement import LEVEL
-from capsmodel.experiments.measurements.coding_units import FABRIC, WINDOW_PACKETS
-from capsmodel.experiments.statistics import argmin_interval, mean_interval, welch_difference
+from capsmodel.experiments.statistics.intervals import argmin_interval, mean_interval, welch_difference
+from capsmodel.papers.measurements.coding_units import FABRIC, WINDOW_PACKETS
+from capsmodel.papers.measurements.unit_delays import window_delays
 
-DELAYS = "capsmodel.experiments.measurements.unit_delays.window_delays"
 SIZES = (1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 61, 62, 64)
 WINDOWS = 1000
 LAST_ACK, OVER_PACKETS = "window_delay_s", "packet_delay_s"
@@ -40,7 +40,7 @@ def sent(k, repair, long_flows):
 
 def delays_s(measured, k, repair, long_flows, *, reading=LAST_ACK):
     """Return the delays of all windows in units of k."""
-    rows = measured(DELAYS, *(sent(size, repair, long_flows) for size in SIZES))
+    rows = measured(window_delays, *(sent(size, repair, long_flows) for size in SIZES))
     return rows.loc[rows["k"] == k, reading].to_numpy()
 
 

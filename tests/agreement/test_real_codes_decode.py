@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 
 from capsmodel import decode_prob, decode_prob_rlnc, full_rank_prob
-from capsmodel.decoding import blocked_packets_prob
+from capsmodel.coding.decoding import blocked_packets_prob
 from capsmodel.experiments.agreement import Count, MeanAndError
-from capsmodel.experiments.statistics import mean_interval, paired_difference
+from capsmodel.experiments.statistics.intervals import mean_interval, paired_difference
+from capsmodel.papers.measurements.real_codes import (
+    decoded_receptions,
+    decoded_receptions_by_path,
+    ldpc_packets_needed,
+    ldpc_receptions,
+)
 
-CODES = "capsmodel.experiments.measurements.real_codes."
-RECEPTIONS, BY_PATH = CODES + "decoded_receptions", CODES + "decoded_receptions_by_path"
-LDPC, NEEDED = CODES + "ldpc_receptions", CODES + "ldpc_packets_needed"
 KEYS = 65536  # of RFC 8681; random linear units share none, so this bounds their number
 
 
@@ -20,7 +23,7 @@ def count(row):
 
 def received(measured, code, k, r, blocking_prob, *, receptions, seed):
     sent = {"k": k, "r": r, "code": code, "blocking_prob": blocking_prob, "receptions": receptions, "seed": seed}
-    return count(measured(RECEPTIONS, sent).iloc[0])
+    return count(measured(decoded_receptions, sent).iloc[0])
 
 
 @pytest.mark.parametrize(("k", "r", "blocking_prob"), [(10, 4, 0.2), (8, 3, 0.1), (32, 14, 0.3)])
@@ -37,7 +40,7 @@ def test_blocked_paths_are_a_blocking_probability_when_paths_are_drawn(in_turn, 
     In turn, 14 different paths of 40 narrow the number of losses, and more units decode than the binomial says.
     """
     sent = {"k": 10, "r": 4, "code": "rs", "n_paths": 40, "blocked_paths": 8, "in_turn": in_turn, "seed": 2}
-    found = count(measured(BY_PATH, {**sent, "receptions": 32_000}).iloc[0])
+    found = count(measured(decoded_receptions_by_path, {**sent, "receptions": 32_000}).iloc[0])
     verdict = compare(decode_prob(10, r=4, blocking_prob=0.2), found, detect=0.02)
     if in_turn:
         assert verdict.verdict == "disagrees"
@@ -90,7 +93,7 @@ def test_ldpc_decodes_as_its_own_inefficiency_says(k, r, n1, measured, compare):
     """
     p = 0.15
     sent = {"k": k, "r": r, "n1": n1, "blocking_prob": p, "receptions": 32_000, "seed": 6}
-    row = measured(LDPC, sent).iloc[0]
+    row = measured(ldpc_receptions, sent).iloc[0]
     share = row["successes"] / row["trials"]
     error = np.hypot(np.sqrt(share * (1 - share) / row["trials"]), row["error_predicted_prob"])
     difference = MeanAndError(mean=share - row["predicted_prob"], standard_error=error)
@@ -107,7 +110,7 @@ def test_ldpc_needs_clearly_more_than_k_packets(k, r, n1, measured):
 
     Of 30 matrices the mean of k' exceeds k by more than half a packet for certain, and peeling alone needs more.
     """
-    rows = measured(NEEDED, {"k": k, "r": r, "n1": n1, "matrices": 30, "orders": 60, "seed": 7})
+    rows = measured(ldpc_packets_needed, {"k": k, "r": r, "n1": n1, "matrices": 30, "orders": 60, "seed": 7})
     elimination, peeling = rows["elimination_packets"], rows["peeling_packets"]
     assert mean_interval(elimination, confidence=0.9999).low > k + 0.5
     assert paired_difference(peeling, elimination, confidence=0.9999).low > 0

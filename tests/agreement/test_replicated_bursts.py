@@ -1,28 +1,29 @@
 """Agreement: RepFlow's completion times against packets, in bursts on parallel paths and on fat-trees.
 
-The settings stand in `capsmodel.experiments.measurements.replicated_bursts`. Parallel paths are the model's queues;
+The settings stand in `capsmodel.papers.measurements.replicated_bursts`. Parallel paths are the model's queues;
 their loads are a subset of the paper's 0.1 to 0.8 with both ends. On a fat-tree the model does not hold: the tests say
 in which direction it fails and which of its assumptions is broken, over seeds.
 """
 
 import pytest
 
-from capsmodel.experiments.measurements.means import mean_in_row
-from capsmodel.experiments.measurements.replicated_bursts import (
+from capsmodel.experiments.statistics.intervals import mean_interval, paired_difference
+from capsmodel.fct.completion import BURST_PACKETS, mean_fct, tail_fct
+from capsmodel.fct.replication import mean_shortest_wait, replicated_load
+from capsmodel.fct.slow_start import WINDOW_PACKETS
+from capsmodel.papers.measurements.means import mean_in_row
+from capsmodel.papers.measurements.replicated_bursts import (
     MSS_BYTES,
     ONE_ROUND,
     PATHS,
     SHORT_BYTE_SHARE,
+    burst_flows,
+    web_search_flows,
 )
-from capsmodel.experiments.statistics import mean_interval, paired_difference
-from capsmodel.fct import BURST_PACKETS, mean_fct, replicated_load, tail_fct
-from capsmodel.queueing import mg1_wait_prob
-from capsmodel.replication import mean_shortest_wait
-from capsmodel.service import Empirical
-from capsmodel.slow_start import WINDOW_PACKETS
-from capsmodel.workloads import load_workload
+from capsmodel.queueing.mg1 import mg1_wait_prob
+from capsmodel.queueing.service import Empirical
+from capsmodel.workloads.catalogue import load_workload
 
-MEASUREMENTS = "capsmodel.experiments.measurements.replicated_bursts"
 # A queue forgets the more slowly the higher its load: more flows there, and still less to be seen in the tails.
 SHORT_FLOWS = {0.1: 24_000, 0.3: 24_000, 0.5: 30_000, 0.8: 80_000}
 DETECT_TAIL_SHARE = {0.1: 0.6, 0.3: 0.8, 0.5: 0.8, 0.8: 1.1}
@@ -42,7 +43,7 @@ def on_paths(measured):
 
     def row(load, copies):
         setting = {"load": load, "fabric": "parallel-paths", "short_flows": SHORT_FLOWS[load], "seed": 3}
-        return measured(f"{MEASUREMENTS}.burst_flows", setting | {"scheme": ("ecmp", "repflow")[copies - 1]}).iloc[0]
+        return measured(burst_flows, setting | {"scheme": ("ecmp", "repflow")[copies - 1]}).iloc[0]
 
     return row
 
@@ -131,7 +132,7 @@ def over_seeds(measured):
 
     def rows(load, copies, fabric="fat-tree"):
         setting = {"load": load, "fabric": fabric, "scheme": ("ecmp", "repflow")[copies - 1], "short_flows": 2000}
-        return measured(f"{MEASUREMENTS}.burst_flows", *({**setting, "seed": seed} for seed in SEEDS))
+        return measured(burst_flows, *({**setting, "seed": seed} for seed in SEEDS))
 
     return rows
 
@@ -198,9 +199,7 @@ def test_standing_queues_and_timeouts_break_the_model_on_a_fat_tree(measured):
     """
     setting = {"load": 0.5, "flows": 1500}
     one, two = (
-        measured(
-            f"{MEASUREMENTS}.web_search_flows", *({**setting, "scheme": scheme, "seed": seed} for seed in range(5))
-        )
+        measured(web_search_flows, *({**setting, "scheme": scheme, "seed": seed} for seed in range(5)))
         for scheme in ("ecmp", "repflow")
     )
     sizes = load_workload("websearch").in_packets(MSS_BYTES)

@@ -7,13 +7,14 @@ load needs is known beforehand (`sufficient_packets`); waits are rare at low loa
 
 import pytest
 
-from capsmodel.experiments.measurements.means import mean_in_row
-from capsmodel.experiments.measurements.single_port import (
+from capsmodel.papers.measurements.means import mean_in_row
+from capsmodel.papers.measurements.single_port import (
     long_wait_s,
+    port_waits,
     service_law,
     sufficient_packets,
 )
-from capsmodel.queueing import mg1_mean_wait, mg1_wait_prob
+from capsmodel.queueing.mg1 import mg1_mean_wait, mg1_wait_prob
 
 LOADS = (0.1, 0.5, 0.8)
 MIXES = {"M/D/1": (1460,), "M/G/1": (100, 1460)}  # equally frequent
@@ -35,7 +36,7 @@ def measured_port(measured):
     def row(payload_bytes, load):
         packets = max(150_000, sufficient_packets(payload_bytes, load=load, detect_ratio=DETECT))
         setting = {"payload_bytes": payload_bytes, "load": load, "packets": packets, "seed": 11}
-        return measured("capsmodel.experiments.measurements.single_port.port_waits", setting).iloc[0]
+        return measured(port_waits, setting).iloc[0]
 
     return row
 

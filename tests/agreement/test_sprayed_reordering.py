@@ -10,13 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capsmodel.dup_acks import duplicate_acks_prob
 from capsmodel.experiments.agreement import Count
-from capsmodel.experiments.measurements.sprayed_reordering import PATHS, RATE_BPS, SPACING_S
-from capsmodel.experiments.statistics import wilson_interval
-from capsmodel.reordering import expected_overtaken_packets, reordering_prob
+from capsmodel.experiments.statistics.intervals import wilson_interval
+from capsmodel.papers.measurements.sprayed_reordering import PATHS, RATE_BPS, SPACING_S, sprayed_flows
+from capsmodel.reordering.dup_acks import duplicate_acks_prob
+from capsmodel.reordering.probability import expected_overtaken_packets, reordering_prob
 
-FUNCTION = "capsmodel.experiments.measurements.sprayed_reordering.sprayed_flows"
 FLOWS, DETECT = 8000, 0.04
 SLOW_PATHS = (1, 4, 10, 20, 30, 39)
 FLOW_PACKETS = (2, 5, 10, 30)
@@ -29,7 +28,7 @@ def flows(measured):
     def counts(flow_packets: int, slow_paths: int, **setting: Any) -> pd.DataFrame:
         seed = 1000 * flow_packets + slow_paths
         payload = {"flow_packets": flow_packets, "slow_paths": slow_paths, "flows": FLOWS, "seed": seed}
-        return measured(FUNCTION, payload | setting)
+        return measured(sprayed_flows, payload | setting)
 
     return counts
 

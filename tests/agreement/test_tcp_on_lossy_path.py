@@ -6,17 +6,17 @@ The declared bias was measured apart, at other loss probabilities and with anoth
 import pandas as pd
 import pytest
 
-from capsmodel.congestion import single_path_window
 from capsmodel.experiments.agreement import Count
-from capsmodel.experiments.measurements.means import mean_in_row
-from capsmodel.window_swing import (
+from capsmodel.multipath.lia import single_path_window
+from capsmodel.multipath.sawtooth import (
     ROUND_TRIP_REMAINDER_PACKETS,
     TIMEOUT_REMAINDER_PACKETS,
     newreno_packets_per_rtt,
     single_path_mean_window,
 )
+from capsmodel.papers.measurements.lossy_path import tcp_on_lossy_path
+from capsmodel.papers.measurements.means import mean_in_row
 
-FUNCTION = "capsmodel.experiments.measurements.lossy_path.tcp_on_lossy_path"
 CONNECTIONS = 100
 LOSSES = {0.003: 1400, 0.005: 900, 0.01: 500, 0.03: 300, 0.1: 150}
 """Packets that each connection loses: enough to see 0.3 packets beyond the declared bias."""
@@ -36,7 +36,7 @@ def row(measured):
     def averages(loss_prob: float, **setting: float) -> pd.Series:
         packets = round(LOSSES[loss_prob] / loss_prob)
         payload = {"loss_prob": loss_prob, "connections": CONNECTIONS, "packets": packets, "seed": 30}
-        return measured(FUNCTION, payload | setting).iloc[0]
+        return measured(tcp_on_lossy_path, payload | setting).iloc[0]
 
     return averages
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from capsmodel.experiments.agreement import Count
-from capsmodel.recovery import timeout_prob
+from capsmodel.multipath.timeouts import timeout_prob
+from capsmodel.papers.measurements.timeout_windows import played_patterns, random_windows
 
-MODULE = "capsmodel.experiments.measurements.timeout_windows"
 CASES = [(window, loss) for window in (2, 3, 4, 6, 10, 20) for loss in (0.01, 0.05, 0.2)]
 
 
@@ -23,7 +23,7 @@ def timeouts(measured):
     def count(window: int, loss: float, **setting: int) -> Count:
         seed = 1000 * window + round(1000 * loss)
         payload = {"window_packets": window, "loss_prob": loss, "windows": 200_000, "seed": seed}
-        row = measured(f"{MODULE}.random_windows", payload | setting).iloc[0]
+        row = measured(random_windows, payload | setting).iloc[0]
         return Count(successes=int(row["timeouts"]), trials=int(row["windows"]))
 
     return count
@@ -50,7 +50,7 @@ def test_printed_form_is_a_lower_bound(timeouts, compare, window, loss):
 @pytest.mark.parametrize("window", [1, 3, 4, 5, 6])
 def test_exact_form_in_packets(measured, window, engine):
     """Every pattern of losses of one window, played by NewReno and weighted by its probability: no chance is left."""
-    rows = measured(f"{MODULE}.played_patterns", {"window_packets": window, "seed": 1, "engine": engine})
+    rows = measured(played_patterns, {"window_packets": window, "seed": 1, "engine": engine})
     assert rows["patterns"].tolist() == [comb(window, lost) for lost in rows["lost_packets"]]
     stuck = list(zip(rows["lost_packets"], rows["timeouts"], strict=True))
     for loss in (0.01, 0.05, 0.3):

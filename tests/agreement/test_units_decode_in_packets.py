@@ -14,10 +14,9 @@ from capsmodel import decode_prob, decode_prob_rlnc, repair_packets
 from capsmodel.codec.ldpc import LdpcStaircase
 from capsmodel.codec.reception import decodes
 from capsmodel.experiments.agreement import Count, MeanAndError
-from capsmodel.experiments.measurements.real_codes import LDPC_SEED
+from capsmodel.papers.measurements.real_codes import LDPC_SEED
+from capsmodel.papers.measurements.unit_decoding import decoded_units, decoding_two_ways
 
-DECODED = "capsmodel.experiments.measurements.unit_decoding.decoded_units"
-TWO_WAYS = "capsmodel.experiments.measurements.unit_decoding.decoding_two_ways"
 DETECT, UNITS = 0.06, 3600
 
 
@@ -29,7 +28,7 @@ def setting(k, r, n_paths, long_flows, codes=("mds", "rs")):
 
 def counts(measured, *where, **options):
     """Return successes in trials of each code."""
-    rows = measured(DECODED, setting(*where, **options)).set_index("code")
+    rows = measured(decoded_units, setting(*where, **options)).set_index("code")
     return {code: Count(successes=int(row["successes"]), trials=int(row["trials"])) for code, row in rows.iterrows()}
 
 
@@ -91,7 +90,7 @@ def test_small_units_fall_and_rise(measured, compare):
         sent = [
             {**setting(size, repair_packets(size, blocking_prob=0.3), 10, 3), "units": 4 * UNITS} for size in (k, other)
         ]
-        rows = measured(DECODED, *sent).query("code == 'mds'")
+        rows = measured(decoded_units, *sent).query("code == 'mds'")
         share, trials = (rows["successes"] / rows["trials"]).to_numpy(), rows["trials"].to_numpy()
         error = np.sqrt(np.sum(share * (1 - share) / trials))
         return MeanAndError(mean=share[0] - share[1], standard_error=error)
@@ -104,5 +103,7 @@ def test_small_units_fall_and_rise(measured, compare):
 @pytest.mark.parametrize(("k", "r"), [(2, 1), (10, 5), (32, 14), (64, 42)])
 def test_by_path_is_by_time(k, r, measured):
     """Units of which k packets met no long flow are those that the receiver decodes before a blocked packet comes."""
-    found = measured(TWO_WAYS, {"k": k, "r": r, "n_paths": 10, "long_flows": 3, "windows": 40, "seed": k}).iloc[0]
+    found = measured(
+        decoding_two_ways, {"k": k, "r": r, "n_paths": 10, "long_flows": 3, "windows": 40, "seed": k}
+    ).iloc[0]
     assert found["by_path"] == found["by_time"] == found["both"] > 0

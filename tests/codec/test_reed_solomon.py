@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyeclib.ec_iface import ECDriver
 
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 from capsmodel.codec import CODES, CodecError, NotEnoughPackets, PacketError, get_code
 from capsmodel.codec.reed_solomon import CONVENTIONS, ReedSolomon
 

@@ -5,17 +5,22 @@ from pathlib import Path
 
 import pandas as pd
 
+from capsmodel.experiments.measurement import measurement
 
+
+@measurement("square", revision=1)
 def square(*, number, seed=0):
     """Return one row."""
     return {"square": number**2, "seed_used": seed}
 
 
+@measurement("several-rows", revision=1)
 def several_rows(*, count):
     """Return `count` rows, possibly none."""
     return pd.DataFrame({"row": pd.Series(range(count), dtype="int64")})
 
 
+@measurement("fails-on-odd", revision=1)
 def fails_on_odd(*, number):
     """Fail on odd numbers."""
     if number % 2:
@@ -23,6 +28,7 @@ def fails_on_odd(*, number):
     return {"half": number // 2}
 
 
+@measurement("unlike-each-call", revision=1)
 def unlike_each_call(*, counter):
     """Return a row that is different each time, as a function with a hidden state would."""
     path = Path(counter)
@@ -31,11 +37,13 @@ def unlike_each_call(*, counter):
     return {"calls": path.stat().st_size}
 
 
+@measurement("no-rows", revision=1)
 def no_rows(*, number):
     """Return something that is no table."""
     return [number]
 
 
+@measurement("logged", revision=1)
 def logged(*, number, folder):
     """Append to a log; on number 3 tell a waiting reader and stay until the door is gone (a named pipe)."""
     with Path(folder, "log").open("a") as file:

@@ -6,7 +6,7 @@ from scipy import stats
 
 from capsmodel import ParameterError
 from capsmodel.experiments import agreement as ag
-from capsmodel.experiments.statistics import batch_means, paired_difference, wilson_interval
+from capsmodel.experiments.statistics.intervals import batch_means, paired_difference, wilson_interval
 
 REPEATS = 4000
 # Each simulated probability is held against an interval that misses the truth once in 10^4 cases.

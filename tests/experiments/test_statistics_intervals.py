@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from capsmodel import ParameterError
-from capsmodel.experiments import statistics as st
+from capsmodel.experiments.statistics import intervals as st
 
 RNG_SEED = 20261101
 COUNTS = [(0, 1), (1, 1), (0, 7), (3, 7), (7, 7), (1, 100), (50, 100), (99_990, 100_000)]

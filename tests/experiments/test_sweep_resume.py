@@ -13,19 +13,30 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from experiments import sweep_functions as functions
 
 from capsmodel import ParameterError
 from capsmodel.experiments import manifest, sweep
-from capsmodel.experiments.results import finished_tasks, part_files, read_manifest
-from capsmodel.experiments.sweep import SweepError, SweepReport, Task, all_cores, merge, one_by_one, run_sweep
+from capsmodel.experiments.results import finished_tasks, part_files, read_manifest, write_part
+from capsmodel.experiments.source import source_digest
+from capsmodel.experiments.sweep import (
+    OtherCodeWarning,
+    SweepError,
+    SweepReport,
+    Task,
+    all_cores,
+    measurement,
+    merge,
+    one_by_one,
+    run_sweep,
+)
 
-HERE = "experiments.sweep_functions"
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def tasks_of(name, **lists):
     (key, values), *_ = lists.items()
-    return [Task(function=f"{HERE}.{name}", payload={key: value}) for value in values]
+    return [Task(getattr(functions, name), **{key: value}) for value in values]
 
 
 SQUARES = tasks_of("square", number=range(7))
@@ -37,26 +48,36 @@ class Setting:
     paths: tuple[int, ...]
 
 
+def named(name, revision=1):
+    """Return a measurement of this name and revision."""
+    return measurement(name, revision=revision)(lambda **_: {})
+
+
 def test_equal_content_has_equal_ids_and_any_change_another(monkeypatch):
-    base = Task(function="a.b", payload={"load": 0.5, "setting": Setting(0.1, (1, 2))})
-    same = Task(function="a.b", payload={"setting": {"paths": [1, 2], "load": 0.1}, "load": 0.5})
+    base = Task(named("a"), load=0.5, setting=Setting(0.1, (1, 2)))
+    same = Task(named("a"), setting={"paths": [1, 2], "load": 0.1}, load=0.5)
     others = [
-        Task(function="a.c", payload=base.payload),
-        Task(function="a.b", payload={**base.payload, "load": 0.25}),
-        Task(function="a.b", payload={**base.payload, "seed": 1}),
+        Task(named("b"), **base.payload),
+        Task(named("a", revision=2), **base.payload),
+        Task(named("a"), **{**base.payload, "load": 0.25}),
+        Task(named("a"), **base.payload, seed=1),
     ]
     assert base.id == same.id
-    assert len({base.id, *(task.id for task in others)}) == 4
-    monkeypatch.setattr(manifest, "__version__", "99.0")
-    assert Task(function="a.b", payload=base.payload).id != base.id
+    assert len({base.id, *(task.id for task in others)}) == 5
     monkeypatch.setattr(sweep, "SCHEMA", 99)
-    assert len({base.id, Task(function="a.b", payload=base.payload).id}) == 2
+    assert len({base.id, Task(named("a"), **base.payload).id}) == 2
+
+
+def test_neither_the_version_nor_the_address_is_in_the_id(monkeypatch):
+    before = Task(functions.square, number=3).id
+    monkeypatch.setattr(manifest, "__version__", "99.0")
+    assert Task(named("square"), number=3).id == before
 
 
 def test_a_task_keeps_what_it_was_made_of():
-    payload = {"paths": [1, 2]}
-    task = Task(function="a.b", payload=payload)
-    payload["paths"].append(3)
+    paths = [1, 2]
+    task = Task(named("a"), paths=paths)
+    paths.append(3)
     assert task.payload == {"paths": [1, 2]}
 
 
@@ -91,7 +112,9 @@ def test_the_manifest_says_what_was_asked_and_nothing_of_the_place(tmp_path):
     found = read_manifest(path)
     (record,) = found["tasks"]
     assert path.stem == record["id"] == SQUARES[0].id
-    assert Task(function=record["function"], payload=record["payload"]).id == record["id"]  # a round trip
+    assert (record["measurement"], record["revision"]) == ("square", 1)
+    assert Task(functions.square, **record["payload"]).id == record["id"]  # a round trip
+    assert record["code"] == source_digest(functions.square)
     assert record["cpu_s"] >= 0
     assert found["software"]["name"] == "capsmodel"
     assert str(tmp_path) not in json.dumps(found)
@@ -107,9 +130,9 @@ def test_a_task_may_have_no_rows_and_still_be_done(tmp_path):
 
 def test_failing_tasks_are_told_after_all_others_are_stored(tmp_path):
     tasks = tasks_of("fails_on_odd", number=range(5))
-    with pytest.raises(SweepError, match=r"2 of 5 tasks failed(.|\n)*fails_on_odd.*\n(.|\n)*1 is odd"):
+    with pytest.raises(SweepError, match=r"2 of 5 tasks failed(.|\n)*fails-on-odd.*\n(.|\n)*1 is odd"):
         run_sweep(tasks, tmp_path, executor=one_by_one, tasks_per_file=2)
-    assert finished_tasks(tmp_path) == {task.id for task in tasks[::2]}
+    assert finished_tasks(tmp_path).keys() == {task.id for task in tasks[::2]}
     with pytest.raises(SweepError, match="2 of 2 tasks failed"):
         run_sweep(tasks, tmp_path, executor=one_by_one)
     with pytest.raises(ParameterError, match="2 of 5 tasks have no result"):
@@ -127,30 +150,41 @@ def test_shards_merge_to_the_whole_and_may_overlap(tmp_path):
 
 
 def test_a_function_with_a_hidden_state_is_found_out_when_shards_overlap(tmp_path):
-    task = Task(function=f"{HERE}.unlike_each_call", payload={"counter": str(tmp_path / "calls")})
+    task = Task(functions.unlike_each_call, counter=str(tmp_path / "calls"))
     run_sweep([task], tmp_path / "a", executor=one_by_one)
     run_sweep([task], tmp_path / "b", executor=one_by_one)
     with pytest.raises(ParameterError, match="not deterministic"):
         merge([tmp_path / "a", tmp_path / "b"])
 
 
-def test_parts_of_two_versions_do_not_mix(tmp_path, monkeypatch):
-    run_sweep(SQUARES[:1], tmp_path, executor=one_by_one)
-    monkeypatch.setattr(manifest, "__version__", "99.0")
-    newer = [Task(function=task.function, payload=task.payload) for task in SQUARES[:1]]
-    assert run_sweep(newer, tmp_path, executor=one_by_one) == SweepReport(ran=1, found=0)
-    with pytest.raises(ParameterError, match="versions"):
-        merge([tmp_path])
-    assert len(merge([tmp_path], task_ids=[newer[0].id])) == 1
+def with_code(folder, code):
+    """Write the digest of some other code into the parts of a folder."""
+    for path in part_files(folder):
+        found = read_manifest(path)
+        write_part(pq.read_table(path), path, tasks=[task | {"code": code} for task in found["tasks"]])
+
+
+def test_results_of_other_code_are_used_with_a_warning(tmp_path):
+    run_sweep(SQUARES[:3], tmp_path, executor=one_by_one)
+    with_code(tmp_path, "0" * 64)
+    with pytest.warns(OtherCodeWarning, match=r"3 kept results of 'square', revision 1, .*raise the revision"):
+        assert run_sweep(SQUARES[:3], tmp_path, executor=one_by_one) == SweepReport(ran=0, found=3)
+
+
+def test_a_merged_file_is_kept_while_the_code_goes_on(tmp_path):
+    run_sweep(SQUARES[:2], tmp_path / "parts", executor=one_by_one)
+    with_code(tmp_path / "parts", "0" * 64)
+    (tmp_path / "kept").mkdir()
+    merge([tmp_path / "parts"], out=tmp_path / "kept" / "all.parquet")
+    assert run_sweep(SQUARES[:2], tmp_path / "kept", executor=one_by_one) == SweepReport(ran=0, found=2)
 
 
 KILLED = """
 import sys
 from capsmodel.experiments.sweep import Task, all_cores, run_sweep
+from experiments.sweep_functions import logged
 folder = sys.argv[1]
-tasks = [
-    Task(function="experiments.sweep_functions.logged", payload={"number": n, "folder": folder}) for n in range(6)
-]
+tasks = [Task(logged, number=n, folder=folder) for n in range(6)]
 run_sweep(tasks, folder + "/parts", executor=all_cores(2))
 """
 
@@ -173,7 +207,7 @@ def test_killed_in_the_middle_it_resumes_with_what_is_missing(tmp_path):
     stored = {task["payload"]["number"] for path in part_files(folder) for task in read_manifest(path)["tasks"]}
     assert 3 not in stored
     (tmp_path / "log").write_text("")
-    tasks = [Task(function=f"{HERE}.logged", payload={"number": n, "folder": str(tmp_path)}) for n in range(6)]
+    tasks = [Task(functions.logged, number=n, folder=str(tmp_path)) for n in range(6)]
     report = run_sweep(tasks, folder, executor=one_by_one)
     assert report == SweepReport(ran=6 - len(stored), found=len(stored))
     again = Counter(int(line) for line in (tmp_path / "log").read_text().split())
@@ -218,10 +252,11 @@ def test_a_strange_file_in_the_folder_is_told(make, told, tmp_path):
         (lambda folder: run_sweep(SQUARES, Path(__file__)), "is a file"),
         (lambda folder: merge([folder]), "nothing to merge"),
         (lambda folder: merge([folder / "nowhere"]), "does not exist"),
-        (lambda folder: Task(function="square", payload={}), "dotted name"),
-        (lambda folder: Task(function="a.b", payload={"x": object()}), "object object"),
-        (lambda folder: Task(function="a.b", payload={"x": float("nan")}), "finite Python numbers"),
-        (lambda folder: Task(function="a.b", payload=[1]), "keyword arguments"),
+        (lambda folder: Task(dict, load=0.5), '@measurement."dict", revision=1. before'),
+        (lambda folder: measurement("", revision=1), "name is empty"),
+        (lambda folder: measurement("a", revision=0), "revision = 0"),
+        (lambda folder: Task(functions.square, x=object()), "object object"),
+        (lambda folder: Task(functions.square, x=float("nan")), "finite Python numbers"),
     ],
 )
 def test_bad_input_is_told(call, told, tmp_path):

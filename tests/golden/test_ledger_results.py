@@ -7,13 +7,13 @@ writes them all anew.
 import pandas as pd
 import pytest
 
-from capsmodel._paper_index import read_claims, read_ledger
 from capsmodel.datafiles import data_path
-from capsmodel.experiments.figures import published_figure, published_figures
-from capsmodel.experiments.ledger import CLOSED_FORM_FILE, CLOSED_FORM_TEST, closed_form_table
 from capsmodel.experiments.manifest import table_csv, table_id
 from capsmodel.experiments.results import TASK_COLUMN, read_manifest
 from capsmodel.experiments.sweep import gather, one_by_one
+from capsmodel.papers.figures import published_figure, published_figures
+from capsmodel.papers.index import read_claims, read_ledger
+from capsmodel.papers.ledger import CLOSED_FORM_FILE, CLOSED_FORM_TEST, closed_form_table
 
 RESULTS = data_path("results")
 LEDGER = read_ledger()

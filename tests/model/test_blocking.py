@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsmodel._checks import ParameterError
-from capsmodel.blocking import (
+from capsmodel.checks import ParameterError
+from capsmodel.coding.blocking import (
     blocking_prob_above_average,
     blocking_prob_twice_average,
     blocking_prob_twice_smoothed,

@@ -10,22 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsmodel._checks import ParameterError
-from capsmodel.decoding import (
+from capsmodel.checks import ParameterError
+from capsmodel.coding.decoding import (
     blocked_packets_prob,
     decode_failure_prob,
     decode_failure_prob_paths,
-    decode_failure_prob_rlnc,
     decode_prob,
     decode_prob_blocked_count,
     decode_prob_paths,
-    decode_prob_rlnc,
-    full_rank_prob,
     log_decode_failure_prob,
     log_decode_prob,
     units_decoded_by_first_arrivals_prob,
     window_decode_prob,
 )
+from capsmodel.coding.random_linear import decode_failure_prob_rlnc, decode_prob_rlnc, full_rank_prob
 
 RTOL = 1e-12
 KS = (1, 64, 10**4, 10**6)

@@ -9,18 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-from capsmodel._checks import ParameterError
-from capsmodel.dup_acks import (
-    cross_pod_prob,
+from capsmodel.checks import ParameterError
+from capsmodel.reordering.dup_acks import (
     dup_ack_threshold_fat_tree,
     dup_ack_threshold_leaf_spine,
     duplicate_acks_prob,
     limited_transmit_segments,
     packets_before_first_loss,
-    subflow_count,
-    subflow_minimum_window_share,
 )
-from capsmodel.reordering import reordering_prob
+from capsmodel.reordering.probability import reordering_prob
 
 RTOL = 1e-12
 
@@ -111,13 +108,3 @@ def test_packets_before_the_first_loss_equal_exact_rationals(n_paths: int, loss:
 
 def test_without_loss_the_first_loss_never_comes() -> None:
     assert packets_before_first_loss(4, loss_prob=0.0) == np.inf
-
-
-def test_subflow_rules() -> None:
-    assert [subflow_count(layer) for layer in ("core", "aggregation", "access")] == [8, 4, 1]
-    np.testing.assert_allclose(subflow_minimum_window_share([8, 4, 1], bdp_packets=30), [16 / 30, 8 / 30, 2 / 30])
-    hosts = [(pod, host) for pod in range(4) for host in range(3)]
-    other_pod = sum(a[0] != b[0] for a in hosts for b in hosts if a != b) / (12 * 11)
-    assert cross_pod_prob(4, hosts_per_pod=3) == pytest.approx(other_pod, rel=RTOL)
-    with pytest.raises(ParameterError):
-        cross_pod_prob(1, hosts_per_pod=1)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 from capsmodel.metrics import (
     goodput_bps,
     ideal_fct_s,
@@ -20,7 +20,7 @@ from capsmodel.metrics import (
     slowdown,
     throughput_bps,
 )
-from capsmodel.workloads import load_workload
+from capsmodel.workloads.catalogue import load_workload
 
 orders = st.lists(st.integers(1, 30), max_size=40)
 

@@ -10,19 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from mpmath import binomial, mp, mpf
 
-from capsmodel._checks import ParameterError
-from capsmodel.coding_schedule import CodingAction, CodingState, accumulate_redundancy, pre_coding_measure
-from capsmodel.congestion import (
-    best_path_rate_per_s,
-    fully_coupled_increase,
-    lia_alpha,
-    lia_equilibrium_windows,
-    lia_increase,
-    lia_loss_prob,
-    single_path_window,
-    uncoupled_increase,
-)
-from capsmodel.multipath import (
+from capsmodel.checks import ParameterError
+from capsmodel.multipath.coded_transport import (
     coded_option_bytes,
     coded_original_ratio,
     connection_loss_prob,
@@ -33,7 +22,18 @@ from capsmodel.multipath import (
     small_flow_redundancy_ratio,
     total_coding_delay_s,
 )
-from capsmodel.recovery import coded_fct_s, reorder_buffer_bits, retransmitted_fct_s, timeout_prob
+from capsmodel.multipath.coding_schedule import CodingAction, CodingState, accumulate_redundancy, pre_coding_measure
+from capsmodel.multipath.lia import (
+    best_path_rate_per_s,
+    fully_coupled_increase,
+    lia_alpha,
+    lia_equilibrium_windows,
+    lia_increase,
+    lia_loss_prob,
+    single_path_window,
+    uncoupled_increase,
+)
+from capsmodel.multipath.timeouts import coded_fct_s, reorder_buffer_bits, retransmitted_fct_s, timeout_prob
 
 RTOL = 1e-12
 losses = arrays(float, st.tuples(st.integers(1, 3), st.integers(1, 6)), elements=st.floats(1e-9, 0.999))

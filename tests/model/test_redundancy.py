@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsmodel._checks import ParameterError
-from capsmodel.decoding import decode_failure_prob, decode_prob
-from capsmodel.redundancy import (
+from capsmodel.checks import ParameterError
+from capsmodel.coding.decoding import decode_failure_prob, decode_prob
+from capsmodel.coding.redundancy import (
     repair_packets,
     repair_packets_for,
     traffic_overhead,

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-from capsmodel._checks import ParameterError
-from capsmodel.reordering import (
+from capsmodel.checks import ParameterError
+from capsmodel.reordering.probability import (
     asymmetry_degree,
     expected_overtaken_packets,
     in_order_prob,

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.integrate import simpson
 
-from capsmodel._checks import ParameterError
-from capsmodel.queueing import mg1_mean_wait, mg1_wait_prob
-from capsmodel.replication import mean_shortest_wait
-from capsmodel.service import Deterministic, Empirical
+from capsmodel.checks import ParameterError
+from capsmodel.fct.replication import mean_shortest_wait
+from capsmodel.queueing.mg1 import mg1_mean_wait, mg1_wait_prob
+from capsmodel.queueing.service import Deterministic, Empirical
 
 LOADS = np.array([1e-6, 0.01, 0.1, 0.3, 0.5, 0.8, 0.95, 0.999])
 FIXED, MIXED = Deterministic(44.0), Empirical((12.0, 44.0), (0.2, 0.8))

@@ -6,7 +6,9 @@ import enumeration as brute
 import pytest
 from three_ways import Case, formulas_to_cover, numbered
 
-from capsmodel import blocked_count, blocking, coding_unit, decoding, dup_acks, redundancy, reordering
+from capsmodel.coding import blocking, decoding, optimal_unit, redundancy
+from capsmodel.multipath import subflows
+from capsmodel.reordering import dup_acks, probability
 
 THIRD, FIFTH, HALF = Fraction(1, 3), Fraction(1, 5), Fraction(1, 2)
 
@@ -29,7 +31,7 @@ def _caps() -> list[Case]:
                 Case("blocked_packets_prob_cdcps", {**pair, "i": j}, numeric, exactly),
             ]
     for k, units in ((1, 4), (2, 2), (2, 3), (3, 2), (1, 6)):
-        numeric = blocked_count.units_decoded_by_first_arrivals_prob(k, r=k, n_units=units)
+        numeric = decoding.units_decoded_by_first_arrivals_prob(k, r=k, n_units=units)
         values = {"k": k, "w": k * units}
         cases.append(Case("first_arrivals_prob", values, numeric, brute.first_arrivals_decode(k, units)))
     return cases
@@ -73,15 +75,15 @@ def _windows() -> list[Case]:
     for k, r, units, p in ((1, 0, 5, FIFTH), (2, 1, 3, FIFTH), (3, 2, 2, Fraction(7, 20)), (4, 2, 1, HALF)):
         buffered = brute.buffered_wait(k, Fraction(mss, rate))
         w, unit, ends = k * units, {"k": k, "MSS": mss, "C": rate}, {"RTT_S": short, "RTT_L": long}
-        numeric = coding_unit.window_delay_s(
+        numeric = optimal_unit.window_delay_s(
             k, window_packets=w, blocking_prob=float(p), r=r, objective="eq4", **trips, **link
         )
         delay = brute.window_delay(k, r, units, p, short + buffered, long)
-        uncoded = coding_unit.uncoded_window_delay_s(w, blocking_prob=float(p), **trips)
+        uncoded = optimal_unit.uncoded_window_delay_s(w, blocking_prob=float(p), **trips)
         four = {"k": k, "w": w, "p_S": brute.decodes(k, r, p), "d_B": buffered, **ends}
         without = brute.window_delay(w, 0, 1, p, short, long)
         cases += [
-            Case("buffering_delay", unit, coding_unit.buffering_delay_s(k, **link), buffered),
+            Case("buffering_delay", unit, optimal_unit.buffering_delay_s(k, **link), buffered),
             Case("window_delay", four, numeric, delay),
             Case("window_delay_full", {**unit, **ends, "r": r, "w": w, "p_B": p}, numeric, delay),
             Case("uncoded_window_delay", {"w": w, "p_B": p, **ends}, uncoded, without),
@@ -94,7 +96,7 @@ def _reordering() -> list[Case]:
     for packets, good, paths in ((1, 1, 2), (2, 1, 2), (5, 20, 40), (8, 3, 4), (10, 1, 7)):
         congested = 1 - Fraction(good, paths)
         enumerated = brute.chance(packets, congested, brute.is_reordered)
-        numeric = reordering.reordering_prob(packets, congested_prob=float(congested))
+        numeric = probability.reordering_prob(packets, congested_prob=float(congested))
         probs = {"S": packets, "P_g": 1 - congested, "P_b": congested}
         cases += [
             Case("reordering_prob", probs, numeric, enumerated),
@@ -111,7 +113,7 @@ def _reordering() -> list[Case]:
         numeric = dup_acks.dup_ack_threshold_fat_tree(pods)
         cases.append(Case("dup_ack_threshold", {"K": pods}, numeric, Fraction(3 + cores)))
     segments = dup_acks.limited_transmit_segments(19)
-    share = dup_acks.subflow_minimum_window_share(8, bdp_packets=30)
+    share = subflows.subflow_minimum_window_share(8, bdp_packets=30)
     released = sum(ack < 19 for ack in range(1, 20))  # every duplicate ACK short of the threshold sends one
     return [
         *cases,

@@ -9,11 +9,13 @@ import pytest
 import sympy as sp
 from three_ways import RTOL, Case, formulas_to_cover, numbered
 
-from capsmodel import coding_schedule, congestion, fct, multipath, queueing, recovery, replication, slow_start
+from capsmodel.fct import completion, replication, slow_start
+from capsmodel.multipath import coded_transport, coding_schedule, lia, timeouts
+from capsmodel.queueing import mg1
 from capsmodel.symbolic import FORMULAS
 from capsmodel.symbolic.congestion import W_i, W_total, alpha
 from capsmodel.symbolic.multipath import TIMEOUT_EXACT, p_i, window
-from capsmodel.workloads import PacketSizes
+from capsmodel.workloads.catalogue import PacketSizes
 
 FIFTH, HALF = Fraction(1, 5), Fraction(1, 2)
 
@@ -31,12 +33,12 @@ def _queues() -> list[Case]:
         Fraction(0),
     )
     wait = load * rest / first / (1 - load)
-    tail = queueing.effective_bandwidth_wait_prob(30.0, load=float(load), **service)
-    percentile = queueing.effective_bandwidth_wait_quantile(
+    tail = mg1.effective_bandwidth_wait_prob(30.0, load=float(load), **service)
+    percentile = mg1.effective_bandwidth_wait_quantile(
         0.99, load=float(load), mean_service=burst, second_moment_service=burst**2
     )
     return [
-        Case("mean_wait", bursts, queueing.mg1_mean_wait(float(load), **service), wait),
+        Case("mean_wait", bursts, mg1.mg1_mean_wait(float(load), **service), wait),
         Case("wait_tail", {**bursts, "w": 30}, tail, math.exp(-30 / wait)),
         Case("wait_percentile", {"rho": load, "M": burst}, percentile, math.log(100) * 44 * 0.6 / 0.8),
     ]
@@ -78,31 +80,31 @@ def _completion() -> list[Case]:
     j, n = rounds / 36, (rounds - 1 + 2 * sp.log(10)) / 36
     p = float(load)
     return [
-        Case("mean_fct", {"rho": load, "M": burst, "J": j}, fct.mean_fct(p, sizes=small), one * j + 1),
-        Case("mean_fct_replicated", {**at, "J": j}, fct.mean_fct(p, sizes=small, **copies), two * j + 1),
-        Case("mean_fct_long", {"rho": load}, fct.mean_fct_long(p, sizes=large), mean_long),
+        Case("mean_fct", {"rho": load, "M": burst, "J": j}, completion.mean_fct(p, sizes=small), one * j + 1),
+        Case("mean_fct_replicated", {**at, "J": j}, completion.mean_fct(p, sizes=small, **copies), two * j + 1),
+        Case("mean_fct_long", {"rho": load}, completion.mean_fct_long(p, sizes=large), mean_long),
         Case(
             "mean_fct_long_replicated",
             {"rho": load, "epsilon": share},
-            fct.mean_fct_long(p, sizes=large, **copies),
+            completion.mean_fct_long(p, sizes=large, **copies),
             mean_long_copied,
         ),
         Case(
             "tail_fct_replicated",
             {**at, "N": n},
-            fct.tail_fct(p, sizes=small, **copies),
+            completion.tail_fct(p, sizes=small, **copies),
             float(two) * (float(rounds) + excess) / 36 + 1,
         ),
         Case(
             "tail_fct_long",
             {"E[FCT^{L}]": mean_long, "E[W]": one, "P": Fraction(1, 440)},
-            fct.tail_fct_long(p, sizes=large),
+            completion.tail_fct_long(p, sizes=large),
             float(mean_long) + float(one) * excess / 440,
         ),
         Case(
             "tail_fct_long_replicated",
             {**at, "E[FCT^{L}_{rep}]": mean_long_copied, "P": Fraction(1, 440)},
-            fct.tail_fct_long(p, sizes=large, **copies),
+            completion.tail_fct_long(p, sizes=large, **copies),
             float(mean_long_copied) + float(long) * excess / 440,
         ),
     ]
@@ -121,13 +123,13 @@ def _averaged_over_sizes() -> list[Case]:
         Case(
             "mean_fct_of_wait",
             {**law, **density, "F": lambda _: sp.Rational(68, 100)},
-            fct.mean_fct(load, sizes=PacketSizes.uniform(0, 100), smallest_packets=1e-14),
+            completion.mean_fct(load, sizes=PacketSizes.uniform(0, 100), smallest_packets=1e-14),
             mean,
         ),
         Case(
             "tail_fct",
             {**law, **density, "F": lambda _: sp.Rational(67, 100), "x_0": 1},
-            fct.tail_fct(load, sizes=PacketSizes.uniform(1, 101)),
+            completion.tail_fct(load, sizes=PacketSizes.uniform(1, 101)),
             tail,
         ),
     ]
@@ -139,22 +141,22 @@ def _subflows() -> list[Case]:
         alpha, total, n = brute.lia(windows, rtts), sum(windows), len(windows)
         kept = {"rtts_s": np.array(rtts, float)}
         losses = [brute.balancing_loss(alpha / total, w) for w in windows]
-        numeric = congestion.lia_loss_prob(windows, form="uncapped", **kept)
-        increases = congestion.lia_increase(windows, **kept)
+        numeric = lia.lia_loss_prob(windows, form="uncapped", **kept)
+        increases = lia.lia_increase(windows, **kept)
         connection = sum((w * loss for w, loss in zip(windows, losses, strict=True)), Fraction(0)) / total
         cases += [
-            Case("lia_alpha", {"n": n, "W": windows, "RTT": rtts}, congestion.lia_alpha(windows, **kept), alpha),
+            Case("lia_alpha", {"n": n, "W": windows, "RTT": rtts}, lia.lia_alpha(windows, **kept), alpha),
             Case(
                 "connection_loss_prob",
                 {"n": n, "W": windows, "alpha": alpha, "W_total": total},
-                multipath.connection_loss_prob(windows, form="uncapped", **kept),
+                coded_transport.connection_loss_prob(windows, form="uncapped", **kept),
                 connection,
             ),
             # Eq. 9: the rate of the whole connection is the best of the single paths.
             Case(
                 "best_path_rate",
                 {"p": losses, "RTT": rtts},
-                congestion.best_path_rate_per_s([float(loss) for loss in losses], **kept),
+                lia.best_path_rate_per_s([float(loss) for loss in losses], **kept),
                 sum((Fraction(w, rtt) for w, rtt in zip(windows, rtts, strict=True)), Fraction(0)),
             ),
         ]
@@ -171,14 +173,14 @@ def _losses() -> list[Case]:
     cases = []
     for size in range(1, 9):
         for p in (Fraction(1, 20), HALF):
-            numeric = recovery.timeout_prob(size, loss_prob=float(p))
+            numeric = timeouts.timeout_prob(size, loss_prob=float(p))
             enumerated = brute.chance(size, p, brute.times_out_as_printed)
             cases.append(Case("timeout_prob", {"W_i": size, "p_i": p}, numeric, enumerated))
     for p in (Fraction(1, 10), HALF):
         # What is left out after 400 coded packets for coded packets is below 1e-100.
         spent = 1000 * float(brute.series(p, 400))
-        rate = multipath.redundancy_rate_per_s(float(p), packets_per_s=1000.0)
-        parts = multipath.redundancy_rate_per_s(float(p), packets_per_s=np.array([300.0, 700.0]))
+        rate = coded_transport.redundancy_rate_per_s(float(p), packets_per_s=1000.0)
+        parts = coded_transport.redundancy_rate_per_s(float(p), packets_per_s=np.array([300.0, 700.0]))
         cases += [
             Case("redundancy_rate", {"p": p, "lambda": 1000}, rate, spent),
             Case("subflow_redundancy_rate", {"p": p, "lambda_i": 1000}, rate, spent),
@@ -187,7 +189,7 @@ def _losses() -> list[Case]:
     for side in (1, 2, 7):
         # W = sqrt(2(1-p)/p) is the whole number `side` at this loss, where 1/W per ACK balances W/2 per loss.
         p = brute.balancing_loss(Fraction(1, side), side)
-        numeric = congestion.single_path_window(float(p))
+        numeric = lia.single_path_window(float(p))
         cases.append(Case("single_path_window", {"p_i": p}, numeric, Fraction(side)))
     return cases
 
@@ -195,11 +197,13 @@ def _losses() -> list[Case]:
 def _counts() -> list[Case]:
     option = 1 + sum(2 for _ in range(14)) + sum(1 for _ in range(15))
     acknowledged = len([33, *range(35, 80)])
-    retransmitted, coded = recovery.retransmitted_fct_s(0.2, rtt_s=0.004), recovery.coded_fct_s(0.001)
-    work, ratio = (of(5, original=100) for of in (multipath.decoding_work_ratio, multipath.coded_original_ratio))
-    buffer = recovery.reorder_buffer_bits([1e10] * 8, rtts_s=[0.0015] + [0.001] * 7)
+    retransmitted, coded = timeouts.retransmitted_fct_s(0.2, rtt_s=0.004), timeouts.coded_fct_s(0.001)
+    work, ratio = (
+        of(5, original=100) for of in (coded_transport.decoding_work_ratio, coded_transport.coded_original_ratio)
+    )
+    buffer = timeouts.reorder_buffer_bits([1e10] * 8, rtts_s=[0.0015] + [0.001] * 7)
     return [
-        Case("option_length", {"n": 15}, multipath.coded_option_bytes(15), Fraction(option)),
+        Case("option_length", {"n": 15}, coded_transport.coded_option_bytes(15), Fraction(option)),
         Case(
             "apl_measure",
             {"W_v": 60, "W_s": 14},
@@ -214,7 +218,7 @@ def _counts() -> list[Case]:
             buffer,
             Fraction(120_000_000),
         ),
-        Case("small_flow_redundancy", {"W_total": 8}, multipath.small_flow_redundancy_ratio(8), Fraction(1, 8)),
+        Case("small_flow_redundancy", {"W_total": 8}, coded_transport.small_flow_redundancy_ratio(8), Fraction(1, 8)),
         Case("decoding_work", {"l": 5, "m": 100}, work, Fraction(5 * 105, 105**2)),
         Case("coded_original_ratio", {"l": 5, "m": 100}, ratio, Fraction(5, 100)),
     ]
@@ -237,12 +241,12 @@ def test_exact_timeout_agrees_with_the_patterns_of_losses(size: int) -> None:
     p = Fraction(1, 20)
     enumerated = brute.chance(size, p, brute.times_out)
     assert TIMEOUT_EXACT.subs({window: size, p_i: p}).doit() == sp.Rational(enumerated)
-    assert recovery.timeout_prob(size, loss_prob=float(p), exact=True) == pytest.approx(float(enumerated), rel=RTOL)
+    assert timeouts.timeout_prob(size, loss_prob=float(p), exact=True) == pytest.approx(float(enumerated), rel=RTOL)
 
 
 def test_printed_path_loss_is_the_numeric_function_of_that_name() -> None:
     windows = (10, 30)
     printed = FORMULAS["path_loss_prob"].printed.rhs.subs({alpha: brute.lia(windows, (1, 1)), W_total: 40})
-    numeric = congestion.lia_loss_prob(windows, rtts_s=[1.0, 1.0], form="printed")
+    numeric = lia.lia_loss_prob(windows, rtts_s=[1.0, 1.0], form="printed")
     for place, size in enumerate(windows):
         assert numeric[place] == pytest.approx(float(printed.subs(W_i, size)), rel=RTOL)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsmodel._checks import ParameterError
-from capsmodel.workloads import FlowSizes, PacketSizes, load_workload, workload_names, workload_source
+from capsmodel.checks import ParameterError
+from capsmodel.workloads.catalogue import FlowSizes, PacketSizes, load_workload, workload_names, workload_source
 
 ALL = workload_names()
 

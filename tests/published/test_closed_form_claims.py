@@ -6,11 +6,11 @@ from math import ceil, comb
 import numpy as np
 import pytest
 
-from capsmodel._paper_index import read_ledger
-from capsmodel.experiments.printed_numbers import registered_numbers
-from capsmodel.experiments.published import closed_form_verdicts, number_verdicts
-from capsmodel.experiments.verdicts import VERDICT_WORDS, registered_claims
-from capsmodel.workloads import load_workload
+from capsmodel.papers.closed_forms import closed_form_verdicts, number_verdicts
+from capsmodel.papers.index import read_ledger
+from capsmodel.papers.printed_numbers import registered_numbers
+from capsmodel.papers.verdicts import VERDICT_WORDS, registered_claims
+from capsmodel.workloads.catalogue import load_workload
 
 CLAIMS = {claim.id: (claim, verdict) for claim, verdict in closed_form_verdicts()}
 NUMBERS = {number.id: (number, verdict) for number, verdict in number_verdicts()}

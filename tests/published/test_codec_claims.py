@@ -2,9 +2,9 @@
 
 import pytest
 
-from capsmodel._paper_index import read_claims
-from capsmodel.experiments.measurements.decoding_work import decoding_work
-from capsmodel.multipath import decoding_work_ratio, small_flow_redundancy_ratio
+from capsmodel.multipath.coded_transport import decoding_work_ratio, small_flow_redundancy_ratio
+from capsmodel.papers.index import read_claims
+from capsmodel.papers.measurements.decoding_work import decoding_work
 
 CLAIMS = read_claims()
 

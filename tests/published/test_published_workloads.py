@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from capsmodel.datafiles import data_path
-from capsmodel.workloads import load_workload, workload_names, workload_source
+from capsmodel.workloads.catalogue import load_workload, workload_names, workload_source
 
 with data_path("workloads/stats.csv").open(newline="") as file:
     STATS = {row["name"]: row for row in csv.DictReader(file)}

@@ -15,7 +15,7 @@ from capsim.code_digest import component_digest
 from capsim.manifest import run_id, scheme_parameters
 from capsim.protocols.balancers import spray
 from capsim.registry import built_in
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 HELPERS = "LIMIT = 7\nTABLE = (1, 2)\ndef first(x):\n    return x // 1\n"
 HOOK = '''

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from capsim import Dumbbell, FatTree, LeafSpine, LinkChange, ParallelPaths
 from capsim.fabric.kinds import FabricKind
 from capsim.fabric.topology import NO_PATH, Fabric
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 counts = st.integers(1, 5)
 fabrics = st.one_of(

@@ -7,7 +7,7 @@ from capsim.fabric.flows import flow_list
 from capsim.fabric.load import LoadOf, counted_share, load_capacity_bps, offered
 from capsim.fabric.topology import Fabric
 from capsim.run import load_record, prepare
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 # 2 leaves with 3 hosts at 1 Gbps; 2 spines, 3 links at 2 Gbps and one at 0.5 Gbps.
 SLOW = LinkChange(between=("leaf1", "spine1"), rate_bps=5e8)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from capsmodel.experiments.measurements.behind_long_flow import run_behind_long_flow
+from capsmodel.papers.measurements.behind_long_flow import run_behind_long_flow
 
 
 def test_a_short_flow_alone_takes_a_handshake_and_ten_packets() -> None:

@@ -8,15 +8,15 @@ import pandas as pd
 import pytest
 
 from capsim import Result
-from capsmodel.experiments.measurements.blocking_estimators import sampling_periods
-from capsmodel.experiments.measurements.head_of_line import short_flows
-from capsmodel.experiments.measurements.lossy_path import tcp_on_lossy_path
-from capsmodel.experiments.measurements.replicated_bursts import run_bursts
-from capsmodel.experiments.measurements.single_port import simulated_port
-from capsmodel.experiments.measurements.sprayed_reordering import sprayed_flows
-from capsmodel.experiments.measurements.unit_decoding import decoded_units
-from capsmodel.experiments.measurements.unit_delays import window_delays
-from capsmodel.experiments.measurements.unit_overhead import live_redundancy
+from capsmodel.papers.measurements.blocking_estimators import sampling_periods
+from capsmodel.papers.measurements.head_of_line import short_flows
+from capsmodel.papers.measurements.lossy_path import tcp_on_lossy_path
+from capsmodel.papers.measurements.replicated_bursts import run_bursts
+from capsmodel.papers.measurements.single_port import simulated_port
+from capsmodel.papers.measurements.sprayed_reordering import sprayed_flows
+from capsmodel.papers.measurements.unit_decoding import decoded_units
+from capsmodel.papers.measurements.unit_delays import window_delays
+from capsmodel.papers.measurements.unit_overhead import live_redundancy
 
 
 def on_both_engines(measure: Callable[..., Any], **setting: Any) -> tuple[Any, Any]:

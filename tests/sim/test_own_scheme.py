@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from capsim import Balancer, FatTree, LeafSpine, Poisson, Scenario, Scheme, compare, schema, scheme, schemes, simulate
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,8 +33,8 @@ from capsim.run import prepare
 from capsim.scenario import from_dict
 from capsim.state import initial_state
 from capsmodel import metrics
-from capsmodel._checks import ParameterError
-from capsmodel.experiments.measurements.single_port import FAST_BPS, HEADER_BYTES, RATE_BPS, simulated_port
+from capsmodel.checks import ParameterError
+from capsmodel.papers.measurements.single_port import FAST_BPS, HEADER_BYTES, RATE_BPS, simulated_port
 
 SCENARIO = Scenario(
     fabric=LeafSpine(leaves=2, hosts_per_leaf=4, spines=2, buffer_packets=20, delay_s=5e-6),

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scripted import Receiver, blocks_of, runs_above
 
 from capsim.protocols.transports.sack import SackParams
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 
 @given(st.permutations([*range(10), *range(10)]))  # each segment comes twice

@@ -22,7 +22,7 @@ from capsim import (
 from capsim.run import prepare
 from capsim.scenario import checked, from_dict
 from capsim.seeds import Purpose, engine_seed, sequence
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 SMALL = """
 [fabric]

@@ -9,7 +9,7 @@ from scripted import PAIR
 from capsim import scheme, schemes
 from capsim.hooks import param_record
 from capsim.state import initial_state
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 
 def test_the_schemes_asked_for_are_there():

@@ -12,7 +12,7 @@ from capsim.fabric.endpoints import Pairs, pods
 from capsim.fabric.flows import flow_list, read_flow_csv
 from capsim.fabric.topology import Fabric
 from capsim.fabric.traffic import AnyTraffic
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 LEAF_SPINE = LeafSpine(leaves=4, hosts_per_leaf=4, spines=2).build()
 FAT_TREE = FatTree(pods=4).build()

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from capsim.state import RawRecords, Setup
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 ENGINES = ("compiled", "reference")
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from capsim.fabric.topology import Fabric
 from capsim.seeds import EntrySeeds
-from capsmodel._checks import require
+from capsmodel.checks import require
 
 Ints = npt.NDArray[np.int64]
 Pairs = Literal["random", "other-leaf", "other-pod", "sides", "permutation", "stride"]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from capsim.clock import PS_PER_S
 from capsim.fabric.topology import Bools, Int32, Int64
-from capsmodel._checks import ParameterError
+from capsmodel.checks import ParameterError
 
 CSV_HEADER = ("src", "dst", "bytes", "start_s")
 

@@ -21,7 +21,7 @@ from msgspec import Meta
 
 from capsim.fabric.topology import Fabric
 from capsim.fabric.wiring import UNLIMITED, LinkChange, LinkKind, Wiring
-from capsmodel._checks import ParameterError, require
+from capsmodel.checks import ParameterError, require
 
 Count = Annotated[int, Meta(ge=1, le=4096)]
 Positive = Annotated[float, Meta(gt=0)]

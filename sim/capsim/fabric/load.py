@@ -28,7 +28,7 @@ from capsim.clock import PS_PER_S
 from capsim.fabric.endpoints import Pairs
 from capsim.fabric.flows import FlowList
 from capsim.fabric.topology import Fabric
-from capsmodel._checks import require
+from capsmodel.checks import require
 from capsmodel.metrics import offered_load
 
 LoadOf = Literal["host-links", "leaf-uplinks"]

@@ -33,9 +33,9 @@ from capsim.fabric.flows import FlowList, check_hosts, flow_list
 from capsim.fabric.load import LoadOf, counted_share, load_capacity_bps
 from capsim.fabric.topology import Fabric
 from capsim.seeds import EntrySeeds
-from capsmodel._checks import ParameterError, require
+from capsmodel.checks import ParameterError, require
 from capsmodel.metrics import arrival_rate_per_s
-from capsmodel.workloads import load_workload
+from capsmodel.workloads.catalogue import load_workload
 
 Floats = npt.NDArray[np.float64]
 Positive = Annotated[float, Meta(gt=0)]
@@ -61,8 +61,8 @@ class TrafficKind(
     Parameters
     ----------
     workload : str, optional
-        Name of a flow-size distribution of :mod:`capsmodel.workloads`. One of `workload`, `flow_bytes` and the
-        pair `min_bytes`, `max_bytes` must be given.
+        Name of a flow-size distribution of :mod:`capsmodel.workloads.catalogue`. One of `workload`, `flow_bytes` and
+        the pair `min_bytes`, `max_bytes` must be given.
     flow_bytes : int, optional
         One size for all, in bytes.
     min_bytes, max_bytes : int, optional

@@ -9,7 +9,7 @@ import numpy as np
 from capsim.clock import to_ps
 from capsim.fabric.routing import shortest_path_routes
 from capsim.fabric.topology import HOST, NO_PATH, Bools, Epoch, Fabric
-from capsmodel._checks import ParameterError, require
+from capsmodel.checks import ParameterError, require
 
 UNLIMITED = -1
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import root
 
-from capsmodel.congestion import lia_equilibrium_windows
+from capsmodel.multipath.lia import lia_equilibrium_windows
 
 
 def balance(log_windows: np.ndarray, loss: np.ndarray, rtt: np.ndarray) -> np.ndarray:

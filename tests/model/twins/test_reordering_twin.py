@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from capsmodel.dup_acks import duplicate_acks_prob
-from capsmodel.reordering import expected_overtaken_packets, out_of_order_degree, reordering_prob
+from capsmodel.reordering.dup_acks import duplicate_acks_prob
+from capsmodel.reordering.probability import expected_overtaken_packets, out_of_order_degree, reordering_prob
 
 
 def printed_eq3(size: int, n_g: int, n: int) -> Fraction:

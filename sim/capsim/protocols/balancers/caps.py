@@ -25,7 +25,7 @@ from capsim.hooks import Balancer, inlined
 from capsim.protocols.balancers.ecmp import hashed
 from capsim.protocols.balancers.spray import SprayParams, sprayed
 from capsim.records import ACK, SYN_ACK
-from capsmodel._checks import require
+from capsmodel.checks import require
 
 
 class ModeCounts(IntEnum):

@@ -19,7 +19,7 @@ from math import ceil
 
 from capsim.protocols.coding.blocking import Threshold
 from capsim.protocols.coding.decoder import Release
-from capsmodel._checks import require
+from capsmodel.checks import require
 
 
 class Acknowledged(IntEnum):

@@ -39,7 +39,7 @@ from capsim.records import (
     SACKED,
     SYN_SENT,
 )
-from capsmodel._checks import require
+from capsmodel.checks import require
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,7 +37,7 @@ from capsim.records import (
     SYN_ANSWERED,
     SYN_SENT,
 )
-from capsmodel._checks import require
+from capsmodel.checks import require
 
 FIRST_RTO_PS = 10**12  # RFC 6298, 2.1: 1 second
 RTO_AFTER_LOST_SYN_PS = 3 * 10**12  # RFC 6298, 5.7

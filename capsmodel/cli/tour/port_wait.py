@@ -1,0 +1,83 @@
+"""Station: the M/D/1 wait at a port, closed form against simulated packets."""
+
+from typing import TYPE_CHECKING, Any
+
+from scipy.special import stdtrit
+
+from capsmodel.cli.tour.section import Advance, Column, Section, Station
+from capsmodel.experiments.agreement import agreement
+from capsmodel.papers.measurements.means import mean_in_row
+from capsmodel.papers.measurements.single_port import port_waits, service_law, sufficient_packets
+from capsmodel.plotting import new_figure
+from capsmodel.queueing.mg1 import mg1_mean_wait
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PAYLOAD_BYTES, SEED, LOADS = 1460, 11, (0.3, 0.5, 0.7, 0.8)
+DETECT, QUICK_DETECT = 0.1, 0.5
+"""Relative error of the model that must be found: it says how many packets each load takes, before any is sent."""
+
+
+def _model_us(load: float) -> float:
+    service = service_law((PAYLOAD_BYTES,))
+    wait_s = mg1_mean_wait(load, mean_service=service.mean, second_moment_service=service.second_moment)
+    return float(wait_s) * 1e6
+
+
+def _row(load: float, detect_ratio: float) -> dict[str, Any]:
+    packets = sufficient_packets((PAYLOAD_BYTES,), load=load, detect_ratio=detect_ratio)
+    found = mean_in_row(port_waits((PAYLOAD_BYTES,), load=load, packets=packets, seed=SEED), "wait_s")
+    model = _model_us(load)
+    verdict = agreement(model / 1e6, found, detect=detect_ratio * model / 1e6)
+    return {
+        "load": load,
+        "packets": packets,
+        "model_us": model,
+        "simulated_us": found.mean * 1e6,
+        "simulated_half_width_us": stdtrit(found.degrees_of_freedom, 0.975) * found.standard_error * 1e6,
+        "p_value": verdict.p_value,
+        "verdict": verdict.verdict,
+    }
+
+
+def _draw(rows: list[dict[str, Any]]) -> "Figure":
+    figure = new_figure(width_in=6.4, height_in=3.6)
+    axes = figure.add_subplot()
+    loads = [percent / 100 for percent in range(5, 86)]
+    axes.plot(loads, [_model_us(load) for load in loads], label="M/D/1, closed form")
+    measured, errors = [row["simulated_us"] for row in rows], [row["simulated_half_width_us"] for row in rows]
+    axes.errorbar(LOADS, measured, yerr=errors, fmt="o", capsize=3, label="simulated packets, 95% interval")
+    axes.set(xlabel="load of the port", ylabel="mean wait (µs)", ylim=(0, None))
+    axes.legend(frameon=False)
+    return figure
+
+
+def _visit(quick: bool, advance: Advance) -> Section:
+    detect_ratio = QUICK_DETECT if quick else DETECT
+    rows = []
+    for load in LOADS:
+        rows.append(_row(load, detect_ratio))
+        advance(1 / len(LOADS))
+    agreed = sum(row["verdict"] == "agrees" for row in rows)
+    return Section(
+        title="Do model and simulator agree?",
+        reading="The line is the mean wait of a packet at a 1 Gbit/s port by queueing theory, the dots are waits of "
+        "packets in the simulator; they should lie on the line.",
+        finding=f"At {agreed} of {len(rows)} loads they agree. The test is two-sided, and there are as many packets as "
+        f"theory says it takes to find an error of {detect_ratio:.0%}: the more, the fuller the port.",
+        command="pytest tests/agreement/test_single_port_queue.py",
+        columns=(
+            Column("load", "load"),
+            Column("packets", "packets"),
+            Column("model_us", "closed form (µs)"),
+            Column("simulated_us", "simulated (µs)", "simulated_half_width_us"),
+            Column("p_value", "p-value"),
+            Column("verdict", "verdict"),
+        ),
+        rows=rows,
+        figures={"port_wait": _draw(rows)},
+    )
+
+
+STATION = Station("port_wait", "model against simulation", _visit)

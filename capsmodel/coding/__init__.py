@@ -1,0 +1,12 @@
+"""Coding of a unit of packets: when it decodes, how many repair packets it needs, how large it should be.
+
+================== ===================================================================================
+Module             Holds
+================== ===================================================================================
+`decoding`         the decoding probability p_S of a unit, also when the number of blocked packets is known
+`random_linear`    the same for random linear codes, whose packets may be dependent
+`redundancy`       how many repair packets a unit needs, and what they cost
+`optimal_unit`     the delay of a window and the coding unit of least delay
+`blocking`         estimates of the blocking probability p_B from round-trip times
+================== ===================================================================================
+"""

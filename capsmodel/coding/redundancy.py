@@ -1,0 +1,216 @@
+r"""Repair packets for a blocking probability, and what they cost.
+
+============================  =========  ====================================  =======  ==============================
+Quantity                      Symbol     Name                                  Unit     Equation
+============================  =========  ====================================  =======  ==============================
+repair packets of a unit      r, alpha   :func:`repair_packets`                packets  caps u (VI-B), cdcps Eq. 4-5
+fewest for a target p_S       r          :func:`repair_packets_for`            packets  inverts caps Eq. 2
+share of repair packets       eta        :func:`traffic_overhead`              1        caps Eq. 7
+============================  =========  ====================================  =======  ==============================
+
+How likely a packet is *blocked* (``docs/glossary.md``) is estimated by :mod:`capsmodel.coding.blocking`.
+"""
+
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from capsmodel.checks import (
+    FloatArray,
+    Scalars,
+    non_negative,
+    plain,
+    probability,
+    require,
+    whole,
+)
+from capsmodel.coding._binomial import log_tails
+
+_UNIT_ROUNDOFF = 2.0**-53
+_TARGET_TOLERANCE = 1e-12
+
+
+def ceiling_rule(k: FloatArray, p: FloatArray) -> FloatArray:
+    """Return ceil(k p / (1 - p)) as float64 with the tolerance of :func:`repair_packets`; arguments checked before."""
+    x = k * p / (1 - p)
+    return np.ceil(x - x * (4 + 2 / (1 - p)) * _UNIT_ROUNDOFF)
+
+
+def _exact_ceiling(k: float, p: Fraction) -> int:
+    return ceil(int(k) * p / (1 - p))
+
+
+def _is_fractions(blocking_prob: Any) -> bool:
+    values = np.asarray(blocking_prob, dtype=object)
+    return values.size > 0 and all(isinstance(value, Fraction) for value in values.flat)
+
+
+def repair_packets(k: Scalars, *, blocking_prob: Scalars | Fraction) -> Any:
+    r"""Repair packets r (alpha in cdcps) of a unit so that on average `k` packets are not blocked.
+
+    Parameters
+    ----------
+    k : array_like
+        Source packets k, packets, whole, at least 1.
+    blocking_prob : array_like or Fraction
+        Probability p that a packet is blocked, in [0, 1). A :class:`fractions.Fraction`, or an array of them, is used
+        exactly.
+
+    Returns
+    -------
+    int or ndarray of int64
+        Packets, broadcast over both arguments.
+
+    Raises
+    ------
+    ParameterError
+        If an argument leaves its range or r would reach 2^53.
+
+    Notes
+    -----
+    The least r with :math:`(1-p)(k+r) \ge k`, :math:`r = \lceil k/(1-p) - k \rceil = \lceil kp/(1-p) \rceil`.
+    cdcps Eq. 4 prints :math:`\ge k` without defining k; its source packets are x.
+
+    *Rounding.* k p/(1 - p) is a whole number for many p such as 0.3, and a plain ceil of its rounding is then one too
+    large (k = 21, p = 0.3 gives 10, not 9). Let u = 2^-53 and let the float p be the one nearest to a rational a/b,
+    as for 0.3 or for the quotient of two counts: p = (a/b)(1 + e), |e| <= u. The computed x differs from
+    X = ka/(b - a) by a relative error of at most u/(1-p) (from e) + 3u (three operations), to first order; one more u
+    for the subtraction below, and it stays under tau = (4 + 2/(1-p))u. Taken is ceil(x - tau x), and x - tau x lies
+    in (X - 2 tau X, X]. If X is whole, the result is X as long as 2 tau X < 1. If not, X is at least 1/(b - a) above
+    the next lower whole number, and the result is right as long as 2 tau X < 1/(b - a): for k <= 10^6 and p <= 1/2
+    with every denominator b up to 5e8, for k <= 10^4 and p <= 0.999 with b up to 2e5. A float that lies less than a
+    relative 2 tau above a whole X counts as that whole number; pass a Fraction to have it decided exactly.
+
+    References
+    ----------
+    caps u (VI-B) redundancy; cdcps Eq. 4-5.
+
+    Examples
+    --------
+    >>> repair_packets(21, blocking_prob=0.3)
+    9
+    >>> repair_packets([4, 10], blocking_prob=[0.2, 4 / 12]).tolist()
+    [1, 5]
+    """
+    counts = whole("k", k, minimum=1)
+    as_given = float(blocking_prob) if isinstance(blocking_prob, Fraction) else blocking_prob
+    probs = probability("blocking_prob", as_given)
+    repair: npt.NDArray[Any]
+    if _is_fractions(blocking_prob):
+        repair = np.asarray(np.frompyfunc(_exact_ceiling, 2, 1)(counts, np.asarray(blocking_prob, dtype=object)))
+    else:
+        repair = ceiling_rule(counts, probs)
+    require(repair < 2**53, "blocking_prob is so near 1 that r exceeds 2^53 packets: lower it")
+    return plain(repair.astype(np.int64))
+
+
+def _reaches(k: FloatArray, r: FloatArray, p: FloatArray, target: FloatArray) -> npt.NDArray[np.bool_]:
+    """Tell where p_S reaches `target`, comparing whichever of p_S and 1 - p_S is the smaller one."""
+    log_success, log_failure = log_tails(k, r, p)
+    low = np.exp(log_success) >= target * (1 - _TARGET_TOLERANCE)
+    high = np.exp(log_failure) <= (1 - target) * (1 + _TARGET_TOLERANCE)
+    return np.where(target < 0.5, low, high)
+
+
+def repair_packets_for(k: Scalars, *, blocking_prob: Scalars, target_prob: Scalars) -> Any:
+    r"""Fewest repair packets with which a coding unit decodes with at least `target_prob`.
+
+    Parameters
+    ----------
+    k : array_like
+        Source packets k, packets, whole, at least 1.
+    blocking_prob : array_like
+        Probability p that a packet is blocked, in [0, 1).
+    target_prob : array_like
+        Wanted decoding probability, in [0, 1).
+
+    Returns
+    -------
+    int or ndarray of int64
+        Packets, broadcast over all arguments.
+
+    Raises
+    ------
+    ParameterError
+        If an argument leaves its range.
+
+    Notes
+    -----
+    The least r with :math:`p_S(k, r) \ge` target. p_S rises with r to 1, so doubling r until it is reached and halving
+    the bracket finds it. A target met up to a relative 1e-12 counts as met, as in one typed in decimal that p_S
+    equals.
+
+    References
+    ----------
+    Inverts caps Eq. 2; the paper's own rule is :func:`repair_packets`, after which p_S is near 1/2 for large units.
+
+    Examples
+    --------
+    >>> repair_packets_for(1, blocking_prob=0.5, target_prob=0.75)  # 1 - (1/2)^2
+    1
+    >>> repair_packets_for(29, blocking_prob=0.2, target_prob=0.995)
+    16
+    """
+    k, p, target = np.broadcast_arrays(
+        whole("k", k, minimum=1), probability("blocking_prob", blocking_prob), probability("target_prob", target_prob)
+    )
+    low, high = np.full(k.shape, -1.0), ceiling_rule(k, p)
+    short = ~_reaches(k, high, p, target)
+    while np.any(short):
+        low, high = np.where(short, high, low), np.where(short, 2 * high + 1, high)
+        require(high < 2.0**53, "blocking_prob is so near 1 that r exceeds 2^53 packets: lower it")
+        short = ~_reaches(k, high, p, target)
+    while np.any(high - low > 1):
+        middle = np.maximum(np.floor((low + high) / 2), 0)
+        enough = _reaches(k, middle, p, target)
+        low, high = np.where(enough | (high - low <= 1), low, middle), np.where(enough, middle, high)
+    return plain(high.astype(np.int64))
+
+
+def traffic_overhead(blocking_prob: Scalars, *, long_short_ratio: Scalars, k: Scalars | None = None) -> Any:
+    r"""Share of repair packets in all packets, when only short flows are coded.
+
+    Parameters
+    ----------
+    blocking_prob : array_like
+        Probability p that a packet is blocked, in [0, 1).
+    long_short_ratio : array_like
+        Packets of long flows for each packet of short flows g, a ratio, at least 0.
+    k : array_like, optional
+        Source packets k, packets, whole, at least 1; with it r is rounded up as :func:`repair_packets` does.
+
+    Returns
+    -------
+    float or ndarray
+        Overhead eta, a ratio in [0, 1), broadcast over all arguments.
+
+    Raises
+    ------
+    ParameterError
+        If an argument leaves its range.
+
+    Notes
+    -----
+    :math:`\eta = \frac{r/k}{1 + g + r/k} = \frac{p}{1 + g(1-p)}` with r/k = p/(1-p). It falls with g, while
+    the text to caps Fig. 10(a) says that it rises; it stays below the 3.5% printed there only for p <= 0.266 at g = 9.
+
+    References
+    ----------
+    caps Eq. 7.
+
+    Examples
+    --------
+    >>> round(traffic_overhead(0.25, long_short_ratio=9), 6)  # 1/31
+    0.032258
+    >>> round(traffic_overhead(0.25, long_short_ratio=9, k=1), 6)  # r = 1: 1/11
+    0.090909
+    """
+    p, g = probability("blocking_prob", blocking_prob), non_negative("long_short_ratio", long_short_ratio)
+    if k is None:
+        return plain(p / (1 + g * (1 - p)))
+    counts = whole("k", k, minimum=1)
+    ratio = ceiling_rule(counts, p) / counts
+    return plain(ratio / (1 + g + ratio))

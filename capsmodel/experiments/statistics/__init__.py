@@ -1,0 +1,1 @@
+"""Intervals of means and quantiles, steady state, place of a minimum."""

@@ -1,9 +1,0 @@
-"""The tour: one station for each part of the package, in the order of its page.
-
-A station is a function that computes and returns a `Section`; a new one is a module beside these and a line here.
-"""
-
-from capsmodel.experiments.tour import optimal_unit, port_wait, recovery, schemes
-from capsmodel.experiments.tour.section import Station
-
-STATIONS: tuple[Station, ...] = (optimal_unit.STATION, schemes.STATION, port_wait.STATION, recovery.STATION)

@@ -1,0 +1,346 @@
+r"""Coded multipath transport of DC²-MTCP: how much to add and what it costs.
+
+============================== ======================== ============================= ========= ============
+Quantity                       Symbol                   Name                          Unit      Equation
+============================== ======================== ============================= ========= ============
+loss of the connection         :math:`p`                `connection_loss_prob`        –         dc2mtcp 4
+coded per original packet      :math:`\gamma_1/\lambda` `redundancy_ratio`            –         dc2mtcp 1, 5
+coded packets per second       :math:`\gamma_1`         `redundancy_rate_per_s`       packets/s dc2mtcp 1, 5
+the same, small flows          :math:`\gamma_2`         `small_flow_redundancy_ratio` –         dc2mtcp 10
+whether a flow is small        :math:`W \le 5n`         `is_small_flow`               –         dc2mtcp 10
+length of the header option    –                        `coded_option_bytes`          bytes     dc2mtcp u
+decoding work to Gauss-Jordan  –                        `decoding_work_ratio`         –         dc2mtcp u
+coded packets sent to original –                        `coded_original_ratio`        –         dc2mtcp u
+delay added by coding          –                        `total_coding_delay_s`        s         dc2mtcp u
+============================== ======================== ============================= ========= ============
+
+When to mix a coded packet is in `capsmodel.multipath.coding_schedule`, the congestion control below (LIA and its
+equilibrium) in `capsmodel.multipath.lia`, what a loss costs without coding in `capsmodel.multipath.timeouts`.
+"""
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from capsmodel.checks import Scalars, choice, non_negative, plain, positive, probability, require, whole
+from capsmodel.multipath.lia import LossForm, lia_loss_prob
+
+Weight = Literal["window", "rate"]
+
+
+def connection_loss_prob(
+    windows_packets: Scalars,
+    *,
+    rtts_s: Scalars,
+    weight: Weight = "window",
+    form: LossForm = "rfc6356",
+) -> Any:
+    r"""Loss probability of a packet of the whole LIA connection, from its windows and RTTs.
+
+    Parameters
+    ----------
+    windows_packets, rtts_s : array_like
+        As in `capsmodel.multipath.lia.lia_alpha`; subflows on the last axis.
+    weight : {"window", "rate"}, optional
+        Average the :math:`p_i` by window :math:`W_i`, as the paper does, or by rate :math:`W_i/RTT_i`, which counts
+        packets and is right when the RTTs differ.
+    form : {"rfc6356", "uncapped", "printed"}, optional
+        As in `capsmodel.multipath.lia.lia_loss_prob`; Eq. 4 as printed exceeds 1.
+
+    Returns
+    -------
+    float or ndarray
+        :math:`p`, of the broadcast shape without the last axis.
+
+    Raises
+    ------
+    ParameterError
+        As `lia_loss_prob`, or if `weight` is unknown.
+
+    Notes
+    -----
+    Eq. 4 carries the slip of Eq. 7; here
+    :math:`p = \frac{1}{W} \sum_i \frac{2\alpha W_i}{2\alpha + W_i W}` (without the cap).
+
+    References
+    ----------
+    dc2mtcp Eq. 4.
+
+    Examples
+    --------
+    >>> round(connection_loss_prob([5, 5], rtts_s=[1e-3, 1e-3]), 6)
+    0.019608
+    """
+    choice("weight", weight, get_args(Weight))
+    windows, rtts = np.broadcast_arrays(
+        np.atleast_1d(positive("windows_packets", windows_packets)), np.atleast_1d(positive("rtts_s", rtts_s))
+    )
+    shares = windows if weight == "window" else windows / rtts
+    loss = lia_loss_prob(windows, rtts_s=rtts, form=form)
+    return plain(np.sum(shares * loss, axis=-1) / np.sum(shares, axis=-1))
+
+
+def redundancy_ratio(loss_prob: Scalars) -> Any:
+    r"""Coded packets to send for each original packet so that losses are made up on average, as a ratio.
+
+    Parameters
+    ----------
+    loss_prob : array_like
+        Loss probability :math:`p` of the connection, in [0, 1).
+
+    Returns
+    -------
+    float or ndarray
+        :math:`\gamma_1/\lambda = p/(1-p)`, of the shape of the argument. Algorithm 1 of the paper adds this ratio for
+        every packet, while its Eq. 5 prints the rate `redundancy_rate_per_s`.
+
+    Raises
+    ------
+    ParameterError
+        If `loss_prob` is not in [0, 1).
+
+    References
+    ----------
+    dc2mtcp Eq. 1, dc2mtcp Eq. 5, dc2mtcp u (IV-B) redundancy rate.
+
+    Examples
+    --------
+    >>> redundancy_ratio(0.2)
+    0.25
+    """
+    loss = probability("loss_prob", loss_prob)
+    return plain(loss / (1 - loss))
+
+
+def redundancy_rate_per_s(loss_prob: Scalars, *, packets_per_s: Scalars) -> Any:
+    r"""Coded packets per second on a subflow or a connection.
+
+    Parameters
+    ----------
+    loss_prob : array_like
+        Loss probability :math:`p` of the *connection*, in [0, 1). Broadcasts.
+    packets_per_s : array_like
+        Rate of original packets, :math:`\lambda_i` of a subflow or :math:`\lambda` of the connection. Broadcasts.
+
+    Returns
+    -------
+    float or ndarray
+        :math:`\gamma_1 = \lambda p/(1-p)` packets per second, of the broadcast shape.
+
+    Raises
+    ------
+    ParameterError
+        If `loss_prob` is not in [0, 1) or `packets_per_s` is negative.
+
+    References
+    ----------
+    dc2mtcp Eq. 1, dc2mtcp Eq. 5, dc2mtcp u (IV-B) redundancy rate.
+
+    Examples
+    --------
+    >>> redundancy_rate_per_s(0.2, packets_per_s=1000)
+    250.0
+    """
+    return plain(redundancy_ratio(loss_prob) * non_negative("packets_per_s", packets_per_s))
+
+
+def small_flow_redundancy_ratio(total_window_packets: Scalars) -> Any:
+    r"""Coded packets to send for each original packet of a small flow: one for each total window.
+
+    Parameters
+    ----------
+    total_window_packets : array_like
+        Sum :math:`W` of the windows of all subflows in packets, positive.
+
+    Returns
+    -------
+    float or ndarray
+        :math:`\gamma_2 = 1/W`, of the shape of the argument.
+
+    Raises
+    ------
+    ParameterError
+        If `total_window_packets` is not positive.
+
+    Notes
+    -----
+    The paper applies it while :math:`W \le 5n` with :math:`n` subflows, see `is_small_flow`.
+
+    References
+    ----------
+    dc2mtcp Eq. 10.
+
+    Examples
+    --------
+    >>> small_flow_redundancy_ratio(20)
+    0.05
+    """
+    return plain(1 / positive("total_window_packets", total_window_packets))
+
+
+def is_small_flow(total_window_packets: Scalars, *, n_subflows: Scalars) -> Any:
+    r"""Whether a connection counts as a small flow: its windows hold five packets or less on average.
+
+    Parameters
+    ----------
+    total_window_packets : array_like
+        Sum :math:`W` of the windows of all subflows in packets, positive. Broadcasts.
+    n_subflows : array_like
+        Subflows :math:`n`, a whole number of at least 1. Broadcasts.
+
+    Returns
+    -------
+    bool or ndarray of bool
+        :math:`W \le 5n`, of the broadcast shape.
+
+    Raises
+    ------
+    ParameterError
+        If the window is not positive or `n_subflows` no whole number of at least 1.
+
+    References
+    ----------
+    dc2mtcp Eq. 10.
+
+    Examples
+    --------
+    >>> is_small_flow(20, n_subflows=4), is_small_flow(21, n_subflows=4)
+    (True, False)
+    """
+    total = positive("total_window_packets", total_window_packets)
+    return plain(total <= 5 * whole("n_subflows", n_subflows, minimum=1))
+
+
+def coded_option_bytes(mixed_packets: Scalars) -> Any:
+    r"""Length of the DC² option in the TCP header of a packet, in bytes.
+
+    Parameters
+    ----------
+    mixed_packets : array_like
+        Original packets :math:`n` mixed in the coded packet; 0 marks an original packet.
+
+    Returns
+    -------
+    float or ndarray
+        :math:`1 + 2(n-1) + n = 3n - 1` bytes (count, offsets of the other packets, coefficients in GF(256)), and 1 for
+        :math:`n = 0`, where the printed form would give -1.
+
+    Raises
+    ------
+    ParameterError
+        If `mixed_packets` is no whole number of at least 0.
+
+    Notes
+    -----
+    TCP has room for 40 bytes of options, so :math:`n \le 13`; the paper's :math:`C_{max} = 15` needs 44.
+
+    References
+    ----------
+    dc2mtcp u (III-B) option length.
+
+    Examples
+    --------
+    >>> coded_option_bytes([0, 1, 13, 15]).tolist()
+    [1.0, 2.0, 38.0, 44.0]
+    """
+    mixed = whole("mixed_packets", mixed_packets)
+    return plain(np.maximum(3 * mixed - 1, 1.0))
+
+
+def decoding_work_ratio(coded: Scalars, *, original: Scalars) -> Any:
+    r"""Work of preemptive decoding as a share of the work of Gauss-Jordan elimination.
+
+    Parameters
+    ----------
+    coded : array_like
+        Coded packets :math:`l` in the decoding matrix, a whole number of at least 0. Broadcasts.
+    original : array_like
+        Original packets :math:`m` in it, a whole number of at least 0. Broadcasts.
+
+    Returns
+    -------
+    float or ndarray
+        :math:`l(m+l)/(m+l)^2 = l/(m+l)`, of the broadcast shape; a ratio of operation orders, not of seconds.
+
+    Raises
+    ------
+    ParameterError
+        If an argument is no whole number, or the matrix has no rows.
+
+    References
+    ----------
+    dc2mtcp u (V) decoding work.
+
+    Examples
+    --------
+    >>> decoding_work_ratio(1, original=19)
+    0.05
+    """
+    combined = whole("coded", coded)
+    rows = combined + whole("original", original)
+    require(rows > 0, "coded and original are both 0, but a decoding matrix has at least one row")
+    return plain(combined / rows)
+
+
+def coded_original_ratio(coded: Scalars, *, original: Scalars) -> Any:
+    """Coded packets sent for each original packet, as a ratio (the C-O ratio).
+
+    Parameters
+    ----------
+    coded : array_like
+        Coded packets sent, a whole number of at least 0. Broadcasts.
+    original : array_like
+        Original packets sent, a whole number of at least 1. Broadcasts.
+
+    Returns
+    -------
+    float or ndarray
+        Ratio, of the broadcast shape.
+
+    Raises
+    ------
+    ParameterError
+        If an argument is out of its range.
+
+    References
+    ----------
+    dc2mtcp u (VI) metrics.
+
+    Examples
+    --------
+    >>> coded_original_ratio(5, original=1000)
+    0.005
+    """
+    return plain(whole("coded", coded) / whole("original", original, minimum=1))
+
+
+def total_coding_delay_s(coded: Scalars, *, coding_delay_s: Scalars) -> Any:
+    """Delay that coding adds to a flow in total, in seconds.
+
+    Parameters
+    ----------
+    coded : array_like
+        Coded packets sent, a whole number of at least 0. Broadcasts.
+    coding_delay_s : array_like
+        Delay of coding one packet in seconds, not negative. Broadcasts.
+
+    Returns
+    -------
+    float or ndarray
+        Their product in seconds, of the broadcast shape.
+
+    Raises
+    ------
+    ParameterError
+        If an argument is out of its range.
+
+    References
+    ----------
+    dc2mtcp u (VI) metrics.
+
+    Examples
+    --------
+    >>> total_coding_delay_s(5, coding_delay_s=0.25)
+    1.25
+    """
+    return plain(whole("coded", coded) * non_negative("coding_delay_s", coding_delay_s))

@@ -1,0 +1,114 @@
+r"""Subflows of MMPTCP: how many a flow opens, what share of a path their windows take, how many flows leave a pod.
+
+============================================== ============================== ==== =========================
+Quantity                                       Name                           Unit Equation
+============================================== ============================== ==== =========================
+subflows by the layer where a flow turns round `subflow_count`                1    mmptcp u (2.5, 3.11)
+share of the path that minimum windows take    `subflow_minimum_window_share` 1    mmptcp u (3.11)
+probability that a flow leaves its pod         `cross_pod_prob`               1    beyond the papers
+============================================== ============================== ==== =========================
+"""
+
+from typing import Any
+
+from capsmodel.checks import Layer, Scalars, choice, plain, positive, require, whole
+
+_SUBFLOWS: dict[Layer, float] = {"core": 8.0, "aggregation": 4.0, "access": 1.0}
+
+
+def subflow_count(location: Layer) -> float:
+    """Subflows that MMPTCP opens for a flow, by the layer where the flow turns round.
+
+    Parameters
+    ----------
+    location : {"core", "aggregation", "access"}
+        Receiver in another pod, in the same pod, or on the same access switch.
+
+    Returns
+    -------
+    float
+        8, 4 or 1 subflows. They are the paper's choice for an 8-ary fat-tree, not its 16, 4 and 1 paths.
+
+    Raises
+    ------
+    ParameterError
+        If `location` is none of the three layers.
+
+    References
+    ----------
+    mmptcp u (2.5, 3.11) subflow count.
+
+    Examples
+    --------
+    >>> subflow_count("aggregation")
+    4.0
+    """
+    choice("location", location, _SUBFLOWS)
+    return _SUBFLOWS[location]
+
+
+def subflow_minimum_window_share(n_subflows: Scalars, *, bdp_packets: Scalars) -> Any:
+    """Share of a path's bandwidth-delay product that the minimum windows of the subflows take, as a ratio.
+
+    Parameters
+    ----------
+    n_subflows : array_like
+        Subflows :math:`m`, a whole number of at least 1; each keeps at least 2 packets in flight. Broadcasts.
+    bdp_packets : array_like
+        Bandwidth-delay product in packets, positive. Broadcasts.
+
+    Returns
+    -------
+    float or ndarray
+        :math:`2m` over the bandwidth-delay product, of the broadcast shape; above 1 the queue must hold the rest.
+
+    Raises
+    ------
+    ParameterError
+        If `n_subflows` is no whole number of at least 1, or `bdp_packets` is not positive.
+
+    References
+    ----------
+    mmptcp u (3.11) minimum windows.
+
+    Examples
+    --------
+    >>> round(subflow_minimum_window_share(8, bdp_packets=30), 3)
+    0.533
+    """
+    return plain(2 * whole("n_subflows", n_subflows, minimum=1) / positive("bdp_packets", bdp_packets))
+
+
+def cross_pod_prob(pods: Scalars, *, hosts_per_pod: Scalars) -> Any:
+    r"""Probability that a uniformly chosen other host lies in another pod.
+
+    Parameters
+    ----------
+    pods : array_like
+        Pods :math:`K`, a whole number of at least 1. Broadcasts.
+    hosts_per_pod : array_like
+        Hosts :math:`h` in each pod, a whole number of at least 1; :math:`(K/2)^2` without oversubscription. Broadcasts.
+
+    Returns
+    -------
+    float or ndarray
+        :math:`(K-1)h/(Kh-1)`, of the broadcast shape; also for each flow of a random permutation without fixed points.
+
+    Raises
+    ------
+    ParameterError
+        If an argument is no whole number of at least 1, or there is only one host.
+
+    References
+    ----------
+    None as a formula; mmptcp Section 3.5 prints 85% for 8 pods of 16 hosts, for which it gives 88%.
+
+    Examples
+    --------
+    >>> cross_pod_prob(8, hosts_per_pod=16) == 112 / 127
+    True
+    """
+    n_pods = whole("pods", pods, minimum=1)
+    hosts = whole("hosts_per_pod", hosts_per_pod, minimum=1)
+    require(n_pods * hosts > 1, "pods and hosts_per_pod give one host, but a flow needs two")
+    return plain((n_pods - 1) * hosts / (n_pods * hosts - 1))

@@ -1,0 +1,242 @@
+"""The five papers: every equation and who computes it, every printed number, every claim and its verdict.
+
+============== =========================== ==============================================
+Quantity       Name                        Source
+============== =========================== ==============================================
+papers         `papers`, `cite`            ``data/papers/*.toml``
+equations      `equations`                 the same; a test walks them both ways
+numbers        `numbers`                   the same, with our value and verdict
+discrepancies  `discrepancies`             the same
+claims         `claims`                    ``data/papers/claims.csv``, the ledger
+============== =========================== ==============================================
+
+Keys of the papers: caps, mmptcp, repflow, cdcps, dc2mtcp.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from capsmodel.checks import ParameterError
+from capsmodel.papers.closed_forms import VERDICT_WORDS, Verdict, number_verdicts
+from capsmodel.papers.index import (
+    Claim,
+    Discrepancy,
+    Equation,
+    LedgerEntry,
+    Paper,
+    PrintedNumber,
+    chosen,
+    read_claims,
+    read_ledger,
+    read_papers,
+)
+
+__all__ = [
+    "Claim",
+    "ClaimRow",
+    "Discrepancy",
+    "Equation",
+    "LedgerEntry",
+    "NumberRow",
+    "Paper",
+    "PrintedNumber",
+    "Verdict",
+    "cite",
+    "claims",
+    "discrepancies",
+    "equations",
+    "numbers",
+    "papers",
+]
+
+
+@dataclass(frozen=True)
+class NumberRow:
+    """A printed number beside ours."""
+
+    number: PrintedNumber
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class ClaimRow:
+    """A claim beside what the ledger says of it."""
+
+    claim: Claim
+    entry: LedgerEntry
+
+
+def papers() -> tuple[Paper, ...]:
+    """Return the five papers with everything indexed of them.
+
+    Examples
+    --------
+    >>> [paper.key for paper in papers()]
+    ['caps', 'mmptcp', 'repflow', 'cdcps', 'dc2mtcp']
+    """
+    return read_papers()
+
+
+def equations(paper: str | None = None) -> tuple[Equation, ...]:
+    """Return the equations of one paper or of all, numbered and unnumbered.
+
+    Parameters
+    ----------
+    paper : str, optional
+        Key of one paper.
+
+    Returns
+    -------
+    tuple of Equation
+        In the order of the paper.
+
+    Raises
+    ------
+    ParameterError
+        If `paper` is unknown.
+
+    Examples
+    --------
+    >>> equations("caps")[1].functions[0]
+    'capsmodel.coding.decoding.decode_prob'
+    """
+    return tuple(equation for found in chosen(paper) for equation in found.equations)
+
+
+def numbers(paper: str | None = None) -> tuple[NumberRow, ...]:
+    """Return the printed numbers of one paper or of all, each with our value and verdict.
+
+    Parameters
+    ----------
+    paper : str, optional
+        Key of one paper.
+
+    Returns
+    -------
+    tuple of NumberRow
+        In the order of the index.
+
+    Raises
+    ------
+    ParameterError
+        If `paper` is unknown.
+
+    Examples
+    --------
+    >>> [row.verdict.value for row in numbers("mmptcp") if row.number.id == "mmptcp-dup"]
+    [(19.0,)]
+    """
+    return tuple(NumberRow(number, verdict) for number, verdict in number_verdicts(paper))
+
+
+def discrepancies(paper: str | None = None) -> tuple[Discrepancy, ...]:
+    """Return the places where one paper, or any, contradicts itself.
+
+    Parameters
+    ----------
+    paper : str, optional
+        Key of one paper.
+
+    Returns
+    -------
+    tuple of Discrepancy
+        Each with the numbers and claims that show it.
+
+    Raises
+    ------
+    ParameterError
+        If `paper` is unknown.
+
+    Examples
+    --------
+    >>> len(discrepancies())
+    49
+    """
+    return tuple(item for found in chosen(paper) for item in found.discrepancies)
+
+
+def claims(paper: str | None = None, verdict: str | None = None) -> tuple[ClaimRow, ...]:
+    """Return the published claims with what the ledger says of them.
+
+    Parameters
+    ----------
+    paper : str, optional
+        Key of one paper; all by default.
+    verdict : str, optional
+        Only claims with this verdict; all by default, those that do not reproduce among them.
+
+    Returns
+    -------
+    tuple of ClaimRow
+        In the order of ``claims.csv``.
+
+    Raises
+    ------
+    ParameterError
+        If `paper` or `verdict` is unknown.
+
+    Examples
+    --------
+    >>> next(row.entry.value for row in claims("caps", "refuted") if row.claim.id == "caps-optk-0.2")
+    (61.0,)
+    """
+    if verdict is not None and verdict not in VERDICT_WORDS:
+        raise ParameterError(f"verdict = {verdict!r}, but it must be one of {', '.join(VERDICT_WORDS)}")
+    wanted = {found.key for found in chosen(paper)}
+    ledger = read_ledger()
+    rows = (ClaimRow(claim, ledger[claim.id]) for claim in read_claims().values() if claim.paper in wanted)
+    return tuple(row for row in rows if verdict in (None, row.entry.verdict))
+
+
+def cite(paper: str | None = None, *, style: Literal["text", "bibtex"] = "text") -> str:
+    """Return references to one paper or all, as text or as BibTeX.
+
+    Parameters
+    ----------
+    paper : str, optional
+        Key of one paper.
+    style : {"text", "bibtex"}, optional
+        Form of the reference.
+
+    Returns
+    -------
+    str
+        One reference, or all with a blank line between; data that a paper's own text lacks are left out.
+
+    Raises
+    ------
+    ParameterError
+        If `paper` or `style` is unknown.
+
+    Examples
+    --------
+    >>> print(cite("repflow"))
+    Hong Xu, Baochun Li. RepFlow: Minimizing Flow Completion Times with Replicated Flows in Data Centers. \
+Proc. IEEE INFOCOM, pp. 1581-1589, 2014.
+    """
+    if style not in ("text", "bibtex"):
+        raise ParameterError(f"style = {style!r}, but it must be text or bibtex")
+    form = _text if style == "text" else _bibtex
+    return "\n\n".join(form(found) for found in chosen(paper))
+
+
+def _text(paper: Paper) -> str:
+    place = [paper.venue, f"vol. {paper.volume}" * bool(paper.volume), f"pp. {paper.pages}" * bool(paper.pages)]
+    place += [str(paper.year or ""), f"doi:{paper.doi}" * bool(paper.doi)]
+    parts = [", ".join(paper.authors), paper.title, ", ".join(part for part in place if part)]
+    return ". ".join(part for part in parts if part) + "."
+
+
+def _bibtex(paper: Paper) -> str:
+    kind = "misc" if not paper.venue else "inproceedings" if paper.venue.startswith("Proc.") else "article"
+    fields = {
+        "author": " and ".join(paper.authors),
+        "title": f"{{{paper.title}}}",
+        "booktitle" if kind == "inproceedings" else "journal": paper.venue,
+        "volume": paper.volume,
+        "pages": paper.pages.replace("-", "--"),
+        "year": str(paper.year or ""),
+        "doi": paper.doi,
+    }
+    lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
+    return "\n".join([f"@{kind}{{{paper.key},", *lines, "}"])

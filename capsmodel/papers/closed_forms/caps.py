@@ -1,0 +1,314 @@
+"""Claims and printed numbers of CAPS that a closed form decides.
+
+Where the paper leaves a sweep out, k runs over 1..64, p_B over 0.05..0.5 and the four values of its Section VI-D.
+"""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from capsmodel.checks import FloatArray
+from capsmodel.coding.blocking import blocking_prob_twice_average
+from capsmodel.coding.decoding import (
+    decode_failure_prob,
+    decode_prob,
+    units_decoded_by_first_arrivals_prob,
+    window_decode_prob,
+)
+from capsmodel.coding.optimal_unit import (
+    OptimalUnit,
+    buffering_delay_s,
+    delay_curve,
+    optimal_coding_unit,
+    uncoded_window_delay_s,
+    window_delay_s,
+)
+from capsmodel.coding.redundancy import repair_packets, traffic_overhead
+from capsmodel.papers.index import Claim
+from capsmodel.papers.printed_numbers import computes
+from capsmodel.papers.verdicts import (
+    MUCH,
+    Verdict,
+    by_bound,
+    by_order,
+    by_place,
+    by_size,
+    by_trend,
+    judges,
+)
+
+WINDOW_PACKETS = 64
+PAPER_PROBS = (0.2, 0.25, 0.3, 0.35)  # Section VI-D, the only list of p_B that the paper prints
+PAPER_UNITS = (29, 31, 33, 40)
+RATIOS = np.arange(9, 100)  # long to short packets, 90:10 to 99:1
+SWEPT_PROBS = np.linspace(0.05, 0.5, 10)
+UNITS = np.arange(1, WINDOW_PACKETS + 1)
+SETTING: dict[str, Any] = {"packet_bytes": 1500, "rate_bps": 1e9, "rtt_short_s": 1e-4, "rtt_long_s": 3e-3}
+EQ4: dict[str, Any] = {"window_packets": WINDOW_PACKETS, "objective": "eq4", **SETTING}
+FIG10A_PROB = 0.25  # not stated; one for both claims on the figure, and among those of Section VI-D
+_EXAMPLE_UNITS = {1: 6, 2: 3, 3: 2, 6: 1}  # Fig. 7: k -> units of six source packets
+
+
+@judges("caps-f6a-pb")
+def repair_packets_over_blocking(claim: Claim) -> Verdict:
+    """Fig. 6(a), for k = 10."""
+    return by_trend(claim, repair_packets(10, blocking_prob=SWEPT_PROBS), "k = 10, p_B = 0.05..0.5")
+
+
+@judges("caps-f6a-k")
+def repair_packets_over_unit(claim: Claim) -> Verdict:
+    """Fig. 6(a), for p_B = 0.2."""
+    return by_trend(claim, repair_packets(UNITS, blocking_prob=0.2), "p_B = 0.2, k = 1..64")
+
+
+@judges("caps-f6b-r")
+def decode_prob_over_redundancy(claim: Claim) -> Verdict:
+    """Fig. 6(b), for 4 of 40 paths."""
+    return by_trend(claim, decode_prob(10, r=np.arange(11), blocking_prob=0.1), "4 of 40 paths, r = 0..10")
+
+
+@judges("caps-f6b-nl")
+def decode_prob_over_long_flows(claim: Claim) -> Verdict:
+    """Fig. 6(b), for r = 2."""
+    return by_trend(claim, decode_prob(10, r=2, blocking_prob=np.arange(1, 11) / 40), "r = 2, n_L = 1..10")
+
+
+@judges("caps-f6b-2")
+def decode_prob_of_two_long_flows(claim: Claim) -> Verdict:
+    """Fig. 6(b), the value that the text names."""
+    return by_size(claim, decode_prob(10, r=2, blocking_prob=2 / 40), "nearly one, taken as within 5%")
+
+
+@judges("caps-f7a-fail")
+def unit_failure_example(claim: Claim) -> Verdict:
+    """Fig. 7(a)."""
+    return by_size(claim, decode_failure_prob(3, r=3, blocking_prob=0.5), "exactly 22/64")
+
+
+@judges("caps-f7a-succ")
+def unit_success_example(claim: Claim) -> Verdict:
+    """Fig. 7(a)."""
+    return by_size(claim, decode_prob(3, r=3, blocking_prob=0.5), "exactly 42/64")
+
+
+@judges("caps-f7b")
+def six_units_example(claim: Claim) -> Verdict:
+    """Fig. 7(b)."""
+    prob = units_decoded_by_first_arrivals_prob(1, r=1, n_units=6)
+    return by_size(claim, prob, "2^6/C(12,6); the printed fraction (C_3^1)^6/C_6^6 is 729")
+
+
+@judges("caps-f7c")
+def three_units_example(claim: Claim) -> Verdict:
+    """Fig. 7(c): not the drawing, but how often each k decodes everything from six arrivals."""
+    best, others = _all_decoded(2), np.array([_all_decoded(3), _all_decoded(1)])
+    text = (
+        "the drawing is one realisation, whose paths are not printed; as a probability that the first six arrivals "
+        f"decode all, k = 2 has {best:.3f}, more than k = 1 with {others[1]:.3f}, less than k = 3 with {others[0]:.3f}"
+    )
+    return by_order(claim, np.full(2, best), others, text)
+
+
+def _all_decoded(k: int) -> float:
+    return float(units_decoded_by_first_arrivals_prob(k, r=k, n_units=_EXAMPLE_UNITS[k]))
+
+
+@judges("caps-f8a-k")
+def decode_prob_over_unit(claim: Claim) -> Verdict:
+    """Fig. 8(a), r by the ceiling rule, p_B = 0.2."""
+    probs = decode_prob(UNITS, r=repair_packets(UNITS, blocking_prob=0.2), blocking_prob=0.2)
+    return by_trend(claim, probs, "p_B = 0.2, k = 1..64, r rounded up: a sawtooth around a falling trend")
+
+
+@judges("caps-f8b-dw")
+def window_delay_over_unit(claim: Claim) -> Verdict:
+    """Fig. 8(b): a unit cannot exceed its window, so the bottom of the U must lie inside k = 1..w."""
+    curve = delay_curve(blocking_prob=0.3, max_k=300, **EQ4)
+    bottom = int(curve.k[np.argmin(curve.delay_s)])
+    falls_and_rises = curve.delay_s[0] > curve.delay_s.min() < curve.delay_s[-1]
+    inside = bool(falls_and_rises and bottom < WINDOW_PACKETS)
+    text = f"p_B = 0.3 as in Fig. 8(d), w = 64: the bottom is at k = {bottom}; a unit has w packets at most"
+    return Verdict(claim.id, (float(bottom),), "reproduced" if inside else "differs in size", text)
+
+
+@judges("caps-f9a-r")
+def window_delay_over_redundancy(claim: Claim) -> Verdict:
+    """Fig. 9(a), for the printed k of p_B = 0.2."""
+    delay = window_delay_s(29, blocking_prob=0.2, r=np.arange(0, 31), **EQ4)
+    return by_trend(claim, delay, "k = 29, p_B = 0.2, r = 0..30")
+
+
+@judges("caps-optk-0.2", "caps-optk-0.25", "caps-optk-0.3", "caps-optk-0.35")
+def optimal_unit(claim: Claim) -> Verdict:
+    """Section VI-D, Eq. 4 as printed with r by the ceiling rule."""
+    prob = float(claim.id.removeprefix("caps-optk-"))
+    with_cost = optimal_coding_unit(WINDOW_PACKETS, blocking_prob=prob, objective="with_redundancy_cost", **SETTING)
+    best = _eq4_unit(prob)
+    text = (
+        f"Eq. 4 over k = 1..w, within 1% of the least delay for k from {best.near_k_min} to {best.near_k_max}; with a "
+        f"cost for repair packets and r free, k = {with_cost.k}, r = {with_cost.r}"
+    )
+    return by_place(claim, float(best.k), text, near=(best.near_k_min, best.near_k_max))
+
+
+def _eq4_unit(prob: float) -> OptimalUnit:
+    return optimal_coding_unit(blocking_prob=prob, **EQ4)
+
+
+@judges("caps-f9b-dwnc")
+def coded_against_uncoded(claim: Claim) -> Verdict:
+    """Fig. 9(b), at the printed k."""
+    coded, uncoded = _window_delays()
+    times = uncoded / coded
+    text = (
+        f"at the printed k the uncoded window takes {times.min():.2f} to {times.max():.2f} times as long; much is twice"
+    )
+    return by_order(claim, coded, uncoded, text, size=MUCH)
+
+
+def _window_delays() -> tuple[FloatArray, FloatArray]:
+    coded = window_delay_s(PAPER_UNITS, blocking_prob=PAPER_PROBS, **EQ4)
+    rtts = {name: SETTING[name] for name in ("rtt_short_s", "rtt_long_s")}
+    return coded, uncoded_window_delay_s(WINDOW_PACKETS, blocking_prob=PAPER_PROBS, **rtts)
+
+
+@judges("caps-f10a-g")
+def overhead_over_ratio(claim: Claim) -> Verdict:
+    """Fig. 10(a)."""
+    return by_trend(claim, _overhead_of_fig10a_pct(), f"p_B = {FIG10A_PROB}, g = 9..99; Eq. 7 falls")
+
+
+def _overhead_of_fig10a_pct() -> FloatArray:
+    return 100 * np.asarray(traffic_overhead(FIG10A_PROB, long_short_ratio=RATIOS))
+
+
+@judges("caps-f10a-max")
+def overhead_bound_over_ratio(claim: Claim) -> Verdict:
+    """Fig. 10(a); the overhead is largest at g = 9."""
+    text = f"p_B is not stated; {FIG10A_PROB} as for the trend, g = 9..99; holds for p_B up to 0.266, 5.11% at 0.35"
+    return by_bound(claim, _overhead_of_fig10a_pct(), text)
+
+
+@judges("caps-f10b-max")
+def overhead_bound_over_blocking(claim: Claim) -> Verdict:
+    """Fig. 10(b), at g = 9 for the p_B of Section VI-D."""
+    overhead = 100 * traffic_overhead(PAPER_PROBS, long_short_ratio=9)
+    return by_bound(claim, overhead, "p_B of Section VI-D, g = 9; 5.11% reads as 5; below 5 for p_B up to 0.3448")
+
+
+@computes("caps-fig7a")
+def fig7a_failure() -> float:
+    """P(more than 3 of 6 packets blocked)."""
+    return float(decode_failure_prob(3, r=3, blocking_prob=0.5))
+
+
+@computes("caps-fig7a2")
+def fig7a_success() -> float:
+    """p_S of one unit."""
+    return float(decode_prob(3, r=3, blocking_prob=0.5))
+
+
+@computes("caps-fig7b")
+def fig7b_first_six() -> float:
+    """Six units of one source and one repair packet."""
+    return _all_decoded(1)
+
+
+@computes("caps-fig7b-fraction")
+def fig7b_printed_fraction() -> float:
+    """Evaluate (C_3^1)^6/C_6^6."""
+    return 3.0**6
+
+
+@computes("caps-fig7c")
+def fig7c_best_unit_is_two() -> bool:
+    """Whether k = 2 decodes everything most often."""
+    return max(_EXAMPLE_UNITS, key=_all_decoded) == 2
+
+
+@computes("caps-fig7d")
+def fig7d_windows() -> FloatArray:
+    """p_S^(6/k) for the same units."""
+    k = np.array(list(_EXAMPLE_UNITS))
+    return np.asarray(window_decode_prob(k, r=k, window_packets=6, blocking_prob=0.5))
+
+
+@computes("caps-pB")
+def four_of_forty_paths() -> float:
+    """RTTs of 40 paths, 4 of them with long flows."""
+    return float(blocking_prob_twice_average([1e-4] * 36 + [3e-3] * 4))
+
+
+@computes("caps-pB2")
+def three_of_ten_paths() -> float:
+    """RTTs of 10 paths, 3 of them with long flows."""
+    return float(blocking_prob_twice_average([1e-4] * 7 + [3e-3] * 3))
+
+
+@computes("caps-fig6b")
+def fig6b_two_long_flows() -> float:
+    """p_S for k = 10, r = 2."""
+    return float(decode_prob(10, r=2, blocking_prob=2 / 40))
+
+
+for _blocked in (1, 2, 3, 4):
+
+    @computes(f"caps-ixe-r{_blocked}")
+    def repair_packets_of_twelve_paths(blocked: int = _blocked) -> float:
+        """Repair packets of a unit of 10 over 12 paths."""
+        return float(repair_packets(10, blocking_prob=Fraction(blocked, 12)))
+
+
+@computes("caps-eq3")
+def eq3_identity() -> float:
+    """Both sides of Eq. 3."""
+    mean = [sum((k - i) * 12000 / 1e9 for i in range(1, k + 1)) / k for k in UNITS[1:]]
+    return float(np.max(np.abs(np.divide(mean, buffering_delay_s(UNITS[1:], packet_bytes=1500, rate_bps=1e9)) - 1)))
+
+
+@computes("caps-eq7")
+def eq7_identity() -> float:
+    """Both sides of Eq. 7: s short packets, s g long ones, s p/(1-p) repair packets."""
+    p, g = np.meshgrid(SWEPT_PROBS, RATIOS)
+    repair = p / (1 - p)
+    return float(np.max(np.abs(repair / (1 + g + repair) / traffic_overhead(p, long_short_ratio=g) - 1)))
+
+
+@computes("caps-fig10a")
+def fig10a_largest_overhead() -> float:
+    """Largest overhead over all g."""
+    return float(np.max(traffic_overhead(np.array(PAPER_PROBS)[:, np.newaxis], long_short_ratio=RATIOS)))
+
+
+@computes("caps-fig10b")
+def fig10b_largest_overhead() -> float:
+    """Largest overhead at g = 9."""
+    return float(np.max(traffic_overhead(PAPER_PROBS, long_short_ratio=9)))
+
+
+@computes("caps-864")
+def hosts_of_leaf_spine() -> float:
+    """Leaves times hosts."""
+    return 24 * 36
+
+
+@computes("caps-ft")
+def hosts_of_a_pod() -> tuple[float, float]:
+    """(K/2)^2 hosts."""
+    return (4 / 2) ** 2, (12 / 2) ** 2
+
+
+for _prob in PAPER_PROBS:
+
+    @computes(f"caps-optk-{_prob}")
+    def eq4_optimal_unit(prob: float = _prob) -> float:
+        """Minimum of Eq. 4."""
+        return float(_eq4_unit(prob).k)
+
+
+@computes("caps-fig9b")
+def fig9b_coding_is_faster() -> bool:
+    """Whether the coded window is faster at every p_B."""
+    coded, uncoded = _window_delays()
+    return bool(np.all(coded < uncoded))

@@ -1,0 +1,137 @@
+"""The papers' figures, one file each: the data as a table, the drawing, and what the paper says about it beside.
+
+A module of this folder whose name has no leading underscore is a figure, ``caps_fig9a.py`` is ``caps-fig9a``. Its
+docstring is the figure in one line, then what the paper leaves out (*Not stated*) and what was taken (*Chosen*); its
+``FIGURE`` is the :class:`PublishedFigure`.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from capsmodel.checks import ParameterError, require
+from capsmodel.experiments.sweep import Task, gather
+from capsmodel.papers.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+    from capsmodel.papers.index import Claim
+
+__all__ = ["PublishedFigure", "published_figure", "published_figures"]
+
+
+def _no_tasks(*, quick: bool = False) -> Sequence[Task]:
+    return []
+
+
+@dataclass(frozen=True)
+class PublishedFigure:
+    """A figure of a paper, ready to be computed and drawn.
+
+    Of a formula it is ``PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)``, of packets or
+    codes ``PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)``.
+
+    Attributes
+    ----------
+    module, about : str
+        Name and docstring of the figure's module.
+    draw : callable
+        ``draw(frame)`` returns the matplotlib figure, with the paper's printed points and bounds in black.
+    compute : callable, optional
+        ``compute(quick=False)`` returns the table of a formula in long form, its columns named with their units;
+        `quick` takes a coarser grid.
+    claims : tuple of str
+        Rows of ``claims.csv`` that the figure decides; those of `judges` where there are any.
+    tasks : callable
+        ``tasks(quick=False)`` returns the simulations, tasks of a sweep; `quick` takes fewer.
+    table : callable, optional
+        ``table(rows)`` returns the table from the rows of all tasks.
+    judges : mapping
+        For each claim that the tasks decide, ``judges[claim.id](claim, frame)`` returns the verdict.
+    """
+
+    module: str
+    about: str | None
+    draw: Callable[["DataFrame"], "Figure"]
+    compute: Callable[..., "DataFrame"] | None = None
+    claims: tuple[str, ...] = ()
+    tasks: Callable[..., Sequence[Task]] = _no_tasks
+    table: Callable[["DataFrame"], "DataFrame"] | None = None
+    judges: Mapping[str, Callable[["Claim", "DataFrame"], Verdict]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        rule = f"{self.module}: give compute and claims, or tasks, table and judges"
+        require((self.compute is None) != (self.table is None), rule)
+        object.__setattr__(self, "claims", self.claims or tuple(self.judges))
+
+    @property
+    def name(self) -> str:
+        """Return paper key and number, such as ``"caps-fig9a"``."""
+        return self.module.rpartition(".")[2].replace("_", "-")
+
+    @property
+    def title(self) -> str:
+        """Return what it shows, one line."""
+        return (self.about or "").strip().partition("\n")[0]
+
+    @property
+    def choices(self) -> str:
+        """Return what the paper leaves out and what was taken instead."""
+        return (self.about or "").strip().partition("\n")[2].strip()
+
+    def data(self, *, quick: bool = False, results: Path | None = None) -> "DataFrame":
+        """Return the table that is drawn and judged.
+
+        Parameters
+        ----------
+        quick : bool
+            Take a coarser grid, or fewer simulations.
+        results : path, optional
+            Folder where simulations are kept; those that are there are not run again.
+        """
+        if self.table is None:
+            assert self.compute is not None
+            return self.compute(quick=quick)
+        return self.table(gather(self.tasks(quick=quick), results, label=self.name))
+
+
+def _in_order(name: str) -> list[str | int]:
+    """Sort key: numbers by value, so that Fig. 10 follows Fig. 9."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+
+
+@cache
+def published_figures() -> Mapping[str, PublishedFigure]:
+    """Return every figure by its name, found by walking this folder.
+
+    Examples
+    --------
+    >>> published_figures()["caps-fig9a"].claims
+    ('caps-f9a-r',)
+    """
+    names = (found.name for found in iter_modules(__path__) if not found.name.startswith("_"))
+    figures: Iterator[PublishedFigure]
+    figures = (import_module(f"{__name__}.{name}").FIGURE for name in sorted(names, key=_in_order))
+    return MappingProxyType({figure.name: figure for figure in figures})
+
+
+def published_figure(name: str) -> PublishedFigure:
+    """Return one figure by its name.
+
+    Raises
+    ------
+    ParameterError
+        If there is none of that name.
+    """
+    known = published_figures()
+    if name not in known:
+        raise ParameterError(f"no figure {name!r}: choose from {', '.join(known)}")
+    return known[name]

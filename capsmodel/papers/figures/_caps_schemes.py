@@ -1,0 +1,194 @@
+"""What the figures of CAPS with several schemes share: paired comparisons on the same flows, and how they are judged.
+
+A table has a row for each place (of a sweep), scheme and seed. Schemes of a claim that are not simulated are absent:
+they can keep a claim open, not decide it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pandas import DataFrame, Series
+
+from capsmodel.experiments.statistics._intervals import Interval
+from capsmodel.experiments.statistics.intervals import MeanInterval, mean_interval, paired_difference
+from capsmodel.papers.figures import _drawing as drawing
+from capsmodel.papers.index import Claim
+from capsmodel.papers.measurements.caps_comparison import WITHOUT_REPAIR
+from capsmodel.papers.verdicts import (
+    SIGNIFICANTLY,
+    Holds,
+    Verdict,
+    VerdictWord,
+    above,
+    all_of,
+    below,
+    kendall,
+    of_sample,
+    printed_range,
+    verdict_word,
+    within,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+READINGS = ("caps_dark", "caps_decode", "caps_ns2", WITHOUT_REPAIR)
+"""Other readings of CAPS, and CAPS without a repair packet: in the figures and in the reasons, not in the verdicts."""
+Runs = Mapping[str, DataFrame]
+"""One quantity: for each place of a sweep a table with a row for each seed and a column for each scheme."""
+Compared = dict[tuple[str, str], Interval]
+"""A comparison with each baseline at each place, by baseline and place."""
+
+
+def runs_by_place(frame: DataFrame, column: str, *, sweep: str) -> Runs:
+    """Return the runs of a column by the values of the column `sweep`, in words."""
+    return {
+        f"{place:g}": rows.pivot(index="seed", columns="scheme", values=column)
+        for place, rows in frame.groupby(sweep, sort=True)
+    }
+
+
+def named(schemes: str) -> list[str]:
+    """Return the schemes that a claim names, as the simulator calls them."""
+    return [scheme.lower() for scheme in schemes.split(";")]
+
+
+def ratio(subject: "Series[float]", baseline: "Series[float]") -> Interval:
+    """Return the geometric mean of paired ratios with its 95% interval; for quantities above 0."""
+    return ratio_of_logs(mean_interval(np.log(subject / baseline)))
+
+
+def ratio_of_logs(found: MeanInterval) -> Interval:
+    """Return a ratio from a mean difference of logarithms."""
+    ends = {name: float(np.exp(getattr(found, name))) for name in ("value", "low", "high")}
+    return Interval(**ends, confidence=found.confidence, samples=found.samples)
+
+
+def ratios(runs: Runs, subject: str, baselines: Iterable[str]) -> Compared:
+    """Return the ratio of `subject` over each baseline that is simulated, at each place."""
+    return {
+        (name, place): ratio(wide[subject], wide[name])
+        for name in baselines
+        for place, wide in runs.items()
+        if name in wide
+    }
+
+
+def differences(runs: Runs, subject: str, baselines: Iterable[str]) -> Compared:
+    """Return `subject` minus each baseline, for counts and shares; not where neither has any in any run."""
+    return {
+        (name, place): paired_difference(wide[subject], wide[name])
+        for name in baselines
+        for place, wide in runs.items()
+        if name in wide and wide[[subject, name]].to_numpy().any()
+    }
+
+
+def reductions_pct(found: Compared) -> Compared:
+    """Return ratios as reductions in percent."""
+    return {
+        key: replace(one, value=100 * (1 - one.value), low=100 * (1 - one.high), high=100 * (1 - one.low))
+        for key, one in found.items()
+    }
+
+
+def absent(runs: Runs, schemes: Iterable[str]) -> list[str]:
+    """Return the schemes that are not simulated."""
+    simulated = {scheme for wide in runs.values() for scheme in wide}
+    return [scheme for scheme in schemes if scheme not in simulated]
+
+
+def told(found: Compared, *, brief: bool = False) -> str:
+    """Return the values in words, by baseline, in the order of places; only the least and the largest if `brief`."""
+    values: dict[str, list[float]] = {}
+    for (name, _), one in found.items():
+        values.setdefault(name, []).append(one.value)
+    return "; ".join(
+        f"{name} {min(them):.3g} to {max(them):.3g}"
+        if brief and len(them) > 1
+        else f"{name} {', '.join(f'{one:.3g}' for one in them)}"
+        for name, them in values.items()
+    )
+
+
+def of_points(claim: Claim, found: Compared, word: VerdictWord, reason: str, missing: Sequence[str] = ()) -> Verdict:
+    """Return a verdict on points of a sweep; the value is their range, or the only one with its interval."""
+    values = [one.value for one in found.values()]
+    (first, *others) = found.values()
+    shown, interval = ((first.value,), (first.low, first.high)) if not others else ((min(values), max(values)), ())
+    sample = f"{min(one.samples for one in found.values())} runs"
+    if missing:
+        sample += f" without {' and '.join(name.capitalize() for name in missing)}, not simulated,"
+    return of_sample(Verdict(claim.id, shown, word, reason, interval), sample)
+
+
+def judge_order(
+    claim: Claim,
+    found: Compared,
+    *,
+    even: float,
+    size: float | None = None,
+    missing: Sequence[str] = (),
+    beside: Compared | None = None,
+    reason: str,
+) -> Verdict:
+    """Judge whether the subject is lower, or higher, than all baselines at all places.
+
+    Parameters
+    ----------
+    claim : Claim
+        Its unit is the direction.
+    found : dict
+        Ratios or differences.
+    even : float
+        Where they are neither: 1 for ratios, 0 for differences.
+    size : float, optional
+        Bound that has to be passed for the size of the claim's words; `even` when left out.
+    missing : sequence of str
+        Baselines that are not simulated: each holds or not.
+    beside : dict, optional
+        The same with other settings than the one chosen: these count for the direction only.
+    reason : str
+        What explains it.
+    """
+    side = below if claim.unit == "lower" else above
+    unknown: list[Holds] = [None for _ in missing]
+    met = [side(one, even if size is None else size) for one in found.values()]
+    direction = [side(one, even) for one in (found | (beside or {})).values()]
+    return of_points(claim, found, verdict_word(met + unknown, direction + unknown), reason, missing)
+
+
+def judge_closeness(claim: Claim, found: Compared, reason: str) -> Verdict:
+    """Judge whether ratios are all about 1."""
+    return of_points(claim, found, verdict_word(within(one, *SIGNIFICANTLY) for one in found.values()), reason)
+
+
+def judge_reduction(claim: Claim, found: Compared, reason: str, missing: Sequence[str] = ()) -> Verdict:
+    """Judge reductions in percent: all in the printed range, of the right sign, or not."""
+    unknown: list[Holds] = [None for _ in missing]
+    met = [within(one, *printed_range(claim)) for one in found.values()]
+    direction = [above(one, 0) for one in found.values()]
+    counted = f"the size is met at {met.count(True)} of {len(met)} points and missed at {met.count(False)}"
+    return of_points(claim, found, verdict_word(met + unknown, direction + unknown), f"{counted}; {reason}", missing)
+
+
+def rises(runs: Runs, scheme: str) -> tuple[Holds, Interval]:
+    """Return whether a quantity rises over the sweep, by Kendall's tau of its means and last minus first, and that."""
+    values = [wide[scheme] for wide in runs.values()]
+    last = paired_difference(values[-1], values[0])
+    return all_of(kendall(np.array([one.mean() for one in values])) > 0, above(last, 0)), last
+
+
+def over_sweep(
+    axes: "Axes", frame: DataFrame, column: str, scale: float, *, sweep: str, schemes: Sequence[str], style: str = "o-"
+) -> None:
+    """Draw the mean over seeds with its 95% interval over a column, a line for each scheme; "" leaves out a colour."""
+    drawn = [(colour, name) for colour, name in zip(drawing.COLOURS, schemes, strict=False) if name]
+    for colour, name in drawn:
+        rows = frame[frame["scheme"] == name].groupby(sweep)[column]
+        found = [mean_interval(values * scale) for _, values in rows]
+        means, halves = [one.value for one in found], [one.high - one.value for one in found]
+        places = np.array(list(rows.groups), dtype=float)
+        axes.errorbar(places, means, yerr=halves, fmt=style, markersize=3, capsize=3, color=colour, label=name)

@@ -1,0 +1,111 @@
+"""What all figures look like: our curves in colour, what the paper prints in black, its claims with verdicts below."""
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from pandas import DataFrame
+
+from capsmodel.checks import FloatArray
+from capsmodel.papers.index import read_claims, read_ledger, read_papers
+from capsmodel.plotting import new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+PUBLISHED = "published"
+"""Group id of everything in a figure that comes from the paper."""
+
+# Okabe and Ito's palette, told apart with every kind of colour vision; without yellow, too faint on white.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+_PAPER: dict[str, Any] = {"color": "black", "gid": PUBLISHED, "zorder": 5}
+_NOTE_COLUMNS = 112
+
+
+def grid(low: float, high: float, *, steps: int, quick: bool) -> FloatArray:
+    """Return `steps` + 1 values from `low` to `high`; a tenth of the steps when `quick`."""
+    return np.linspace(low, high, (steps // 10 if quick else steps) + 1)
+
+
+def panels(title: str, count: int = 1) -> tuple["Figure", list["Axes"]]:
+    """Return a figure with `count` panels side by side."""
+    figure = new_figure(width_in=7.2 if count == 1 else 10.0, height_in=4.6)
+    # The right edge stays free for the id that `capsmodel reproduce` writes there.
+    cast("ConstrainedLayoutEngine", figure.get_layout_engine()).set(rect=(0, 0, 0.985, 1))
+    figure.suptitle(title)
+    axes = [figure.add_subplot(1, count, i + 1) for i in range(count)]
+    for one in axes:
+        one.grid(color="0.9", linewidth=0.6)
+        one.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def curves(
+    axes: "Axes", frame: DataFrame, *, x: str, y: str, by: str, label: str, scale: float = 1.0, **style: Any
+) -> None:
+    """Draw `y` times `scale` over `x`, a curve for each value of `by`, named by the format `label`."""
+    for colour, (value, rows) in zip(COLOURS, frame.groupby(by, sort=False), strict=False):
+        axes.plot(rows[x], rows[y] * scale, label=label.format(value), **({"color": colour} | style))
+
+
+def error_bars(axes: "Axes", frame: DataFrame, *, x: str, y: str, scale: float = 1.0, **style: Any) -> None:
+    """Draw measured values ``name_unit`` with their intervals, columns ``name_low_unit`` and ``name_high_unit``."""
+    name, _, unit = y.rpartition("_")
+    value, low, high = (frame[column] * scale for column in (y, f"{name}_low_{unit}", f"{name}_high_{unit}"))
+    ends = np.maximum([value - low, high - value], 0)
+    look: dict[str, Any] = {"fmt": "o", "markersize": 3.5, "capsize": 2, "linewidth": 1} | style
+    axes.errorbar(frame[x], value, yerr=ends, **look)
+
+
+def paper_points(axes: "Axes", x: Sequence[float], y: Sequence[float], label: str) -> None:
+    """Mark points that the paper prints."""
+    axes.plot(x, y, "x", markersize=8, markeredgewidth=2, label=label, **_PAPER)
+
+
+def paper_level(axes: "Axes", y: float, label: str) -> None:
+    """Mark a level or a bound that the paper prints."""
+    axes.axhline(y, linestyle="--", linewidth=1.2, label=label, **_PAPER)
+
+
+def paper_place(axes: "Axes", x: float, label: str) -> None:
+    """Mark the place of an optimum that the paper prints."""
+    axes.axvline(x, linestyle="--", linewidth=1.2, label=label, **_PAPER)
+
+
+def paper_band(axes: "Axes", low: float, high: float, label: str) -> None:
+    """Mark a range that the paper prints."""
+    axes.axhspan(low, high, alpha=0.12, linewidth=0, label=label, **_PAPER)
+
+
+def paper_arrow(axes: "Axes", begin: tuple[float, float], end: tuple[float, float], text: str) -> None:
+    """Draw the direction that the paper states, in parts of the panel, with its words."""
+    style = {"arrowstyle": "->", "color": "black", "linewidth": 1.4}
+    axes.annotate("", end, begin, xycoords="axes fraction", textcoords="axes fraction", arrowprops=style, gid=PUBLISHED)
+    axes.text(*begin, text, transform=axes.transAxes, fontsize="small", va="bottom", gid=PUBLISHED)
+
+
+def printed(number_id: str) -> float:
+    """Return a number that a paper prints, from the index."""
+    return next(number.printed[0] for paper in read_papers() for number in paper.numbers if number.id == number_id)
+
+
+def claimed(claim_id: str) -> tuple[float, float]:
+    """Return the range that a claim prints, from ``claims.csv``."""
+    claim = read_claims()[claim_id]
+    return float(claim.low), float(claim.high)
+
+
+def finish(figure: "Figure", axes: Sequence["Axes"], claims: Sequence[str], **legend: Any) -> "Figure":
+    """Add the legends and, below, what the paper says of this figure with the verdict of the ledger."""
+    for one in axes:
+        one.legend(frameon=False, fontsize="small", **legend)
+    said: dict[tuple[str, str], list[str]] = {}
+    for claim in claims:
+        said.setdefault((read_claims()[claim].text, read_ledger()[claim].verdict), []).append(claim)
+    lines = [f"{', '.join(ids)} (paper: {text}): {word}" for (text, word), ids in said.items()]
+    text = "\n".join(textwrap.fill(line, _NOTE_COLUMNS, subsequent_indent="    ") for line in lines)
+    figure.supxlabel(text, x=0.01, ha="left", fontsize=7.5, gid=PUBLISHED)
+    return figure

@@ -1,0 +1,71 @@
+"""What CAPS Fig. 1 and 2 share: their simulations, means over runs with intervals, and how a reduction is judged."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from pandas import DataFrame, Series
+
+from capsmodel.experiments.statistics.intervals import MeanInterval, PairedDifference, mean_interval, paired_difference
+from capsmodel.experiments.sweep import Task
+from capsmodel.papers.figures import _drawing as drawing
+from capsmodel.papers.index import Claim
+from capsmodel.papers.measurements.head_of_line import short_flows
+from capsmodel.papers.verdicts import Holds, Verdict, above, of_sample, verdict_word
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FORMS = {4: "with 4 long flows", 0: "without long flows"}
+PRESET_SPREAD_S = 1e-4
+SPREADS_S = (PRESET_SPREAD_S, 1e-3, 1e-2, 1e-1)
+
+
+def tasks(spreads_s: Sequence[float], *, runs: int) -> list[Task]:
+    """Return a run with and one without long flows for each spread of start times and each of `runs` seeds."""
+    return [
+        Task(short_flows, long_flows=long_flows, spread_s=spread_s, seed=seed)
+        for spread_s in spreads_s
+        for seed in range(1, runs + 1)
+        for long_flows in FORMS
+    ]
+
+
+def with_form(rows: DataFrame) -> DataFrame:
+    """Return the rows with the number of long flows in words."""
+    return rows.assign(form=rows["long_flows"].map(FORMS))
+
+
+def difference(runs: "Series[float]") -> PairedDifference:
+    """Return with minus without long flows, from a value for each form and seed; both ran on the same short flows."""
+    wide = runs.unstack("form")
+    return paired_difference(wide[FORMS[4]], wide[FORMS[0]])
+
+
+def reduction_pct(frame: DataFrame, column: str, *, subject: int, spread_s: float = PRESET_SPREAD_S) -> MeanInterval:
+    """Return by how many percent a column is lower with `subject` long flows, over runs on the same short flows."""
+    runs = frame[frame["spread_s"] == spread_s].set_index(["form", "seed"])[column]
+    wide = runs.unstack("form")
+    other = next(count for count in FORMS if count != subject)
+    return mean_interval(100 * (1 - wide[FORMS[subject]] / wide[FORMS[other]]))
+
+
+def judge_reduction(
+    claim: Claim, frame: DataFrame, column: str, *, subject: int, met: Callable[[MeanInterval], Holds], reason: str
+) -> Verdict:
+    """Judge by how much a column is lower: the size at the preset, the direction at every spread of start times."""
+    found = {spread_s: reduction_pct(frame, column, subject=subject, spread_s=spread_s) for spread_s in SPREADS_S}
+    preset = found.pop(PRESET_SPREAD_S)
+    word = verdict_word([met(preset)], [above(one, 0) for one in (preset, *found.values())])
+    others = "; ".join(f"{one.value:.1f}% where they start within {1e3 * spread:g} ms" for spread, one in found.items())
+    verdict = Verdict(claim.id, (preset.value,), word, f"{reason}; {others}", (preset.low, preset.high))
+    return of_sample(verdict, f"{preset.samples} runs")
+
+
+def error_bars(axes: "Axes", runs: "Series[float]", x: str, scale: float) -> None:
+    """Draw the mean over seeds with its 95% interval over `x`, a line for each form."""
+    for colour, (form, values) in zip(drawing.COLOURS, runs.groupby(level="form", sort=False), strict=False):
+        points = [mean_interval(of_place) for _, of_place in values.groupby(level=x)]
+        means = [scale * point.value for point in points]
+        halves = [scale * (point.high - point.value) for point in points]
+        places = values.index.unique(x).to_numpy()
+        axes.errorbar(places, means, yerr=halves, fmt="o-", capsize=3, color=colour, label=str(form))

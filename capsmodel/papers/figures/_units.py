@@ -1,0 +1,40 @@
+"""What the figures of units in packets share: tasks, shares with intervals, differences of shares."""
+
+from pandas import DataFrame, Series
+
+from capsmodel.experiments.statistics.intervals import Interval, proportion_difference, wilson_interval
+from capsmodel.experiments.sweep import Task
+from capsmodel.papers.measurements.unit_decoding import decoded_units
+from capsmodel.papers.measurements.unit_delays import mean_window_delays
+
+
+def decoding_task(k: int, *, r: int, n_paths: int, long_flows: int, units: int) -> Task:
+    """Return the task that counts decoded units; every setting has a seed of its own."""
+    setting = {"k": k, "r": r, "n_paths": n_paths, "long_flows": long_flows, "units": units}
+    seed = 100_000 * n_paths + 10_000 * long_flows + 100 * k + r
+    return Task(decoded_units, **setting, seed=seed)
+
+
+def delay_task(k: int, *, r: int, n_paths: int, long_flows: int, windows: int) -> Task:
+    """Return the task that measures the mean delays of windows; every setting has a seed of its own."""
+    setting = {"k": k, "r": r, "n_paths": n_paths, "long_flows": long_flows, "windows": windows}
+    seed = 100_000 * n_paths + 10_000 * long_flows + 100 * k + r
+    return Task(mean_window_delays, **setting, seed=seed)
+
+
+def decode_shares(rows: DataFrame) -> DataFrame:
+    """Return decoded units over all units, with the ends of Wilson's 95% interval."""
+    counts = zip(rows["successes"].astype(int), rows["trials"].astype(int), strict=True)
+    found = [wilson_interval(successes, trials=trials) for successes, trials in counts]
+    columns = {"decode_prob": "value", "decode_low_prob": "low", "decode_high_prob": "high"}
+    return DataFrame({name: [getattr(one, end) for one in found] for name, end in columns.items()}, index=rows.index)
+
+
+def share_difference(later: Series, earlier: Series) -> Interval:
+    """Return the difference of two rows of :func:`decode_shares` with its 95% interval."""
+    return proportion_difference(_share(later), _share(earlier))
+
+
+def _share(row: Series) -> Interval:
+    value, low, high = (float(row[name]) for name in ("decode_prob", "decode_low_prob", "decode_high_prob"))
+    return Interval(value=value, low=low, high=high, confidence=0.95, samples=0)

@@ -1,0 +1,96 @@
+"""CAPS Fig. 19: average and smoothed RTT of short flows in bursts, and the blocking probability from each.
+
+Not stated: the unit of lambda, how senders are pooled, whose RTTs are shown, hosts of a flow. Chosen: the preset
+``caps-bursts`` at the paper's scale, 560 hosts, lambda in bursts per second, four bursts a run; the RTTs of all short
+flows pooled in sampling periods of 200 us with 20 ACKs or more; CAPS without coding, since the packets of a unit share
+a number in the trace. Close means within 10%, as everywhere in the ledger.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pandas import DataFrame
+
+from capsmodel.experiments.statistics._intervals import MeanInterval
+from capsmodel.experiments.statistics.intervals import mean_interval
+from capsmodel.experiments.sweep import Task
+from capsmodel.papers.figures import PublishedFigure
+from capsmodel.papers.figures import _drawing as drawing
+from capsmodel.papers.index import Claim
+from capsmodel.papers.measurements.burst_rtts import burst_periods
+from capsmodel.papers.verdicts import CLOSE_RELATIVE, Verdict, of_sample, verdict_word, within
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ESTIMATES = {"twice_average_prob": "twice the average", "twice_smoothed_prob": "twice the smoothed RTT"}
+
+
+def tasks(*, quick: bool = False) -> list[Task]:
+    """Return the runs: lambda from 5 to 40, 10 seeds; only the ends and 2 seeds when `quick`."""
+    rates, seeds = ((5, 40), (1, 2)) if quick else ((5, 10, 20, 40), range(1, 11))
+    return [Task(burst_periods, bursts_per_s=rate, seed=seed) for rate in rates for seed in seeds]
+
+
+def table(rows: DataFrame) -> DataFrame:
+    """Return a row for each sampling period of each run."""
+    return rows[["bursts_per_s", "seed", "time_s", "rtt_average_s", "rtt_smoothed_s", *ESTIMATES]]
+
+
+def _by_rate(frame: DataFrame, column: str) -> list[MeanInterval]:
+    """Return the mean over periods, with its interval over runs, for each rate of bursts."""
+    runs = frame.groupby(["bursts_per_s", "seed"])[column].mean()
+    return [mean_interval(values) for _, values in runs.groupby(level="bursts_per_s")]
+
+
+def _closeness(claim: Claim, frame: DataFrame, reason: str) -> Verdict:
+    """Judge the relative distances in column "apart", a mean for each rate; the value is their range over the rates."""
+    found = _by_rate(frame, "apart")
+    word = verdict_word(within(distance, -np.inf, CLOSE_RELATIVE) for distance in found)
+    ends = min(distance.value for distance in found), max(distance.value for distance in found)
+    return of_sample(Verdict(claim.id, ends, word, reason), f"{min(one.samples for one in found)} runs")
+
+
+def judge_rtt(claim: Claim, frame: DataFrame) -> Verdict:
+    """Judge the mean distance of the smoothed RTT from the average of the period, relative to it."""
+    apart = (frame["rtt_smoothed_s"] / frame["rtt_average_s"] - 1).abs()
+    reason = (
+        "a burst lasts about as long as the smoothing, 8 periods of 200 us, and its RTT rises and falls severalfold"
+    )
+    return _closeness(claim, frame.assign(apart=apart), reason)
+
+
+def judge_probability(claim: Claim, frame: DataFrame) -> Verdict:
+    """Judge the mean distance of the two probabilities, relative to the mean of the one from the average."""
+    usual = frame.groupby(["bursts_per_s"])["twice_average_prob"].transform("mean")
+    apart = (frame["twice_smoothed_prob"] - frame["twice_average_prob"]) / usual
+    reason = "the smoothed RTT remembers the burst before; a new one exceeds it, or hides below it"
+    return _closeness(claim, frame.assign(apart=apart.abs()), reason)
+
+
+JUDGES = {"caps-f19-rtt": judge_rtt, "caps-f19-pb": judge_probability}
+
+
+def draw(frame: DataFrame) -> "Figure":
+    """Draw both RTTs over the periods of one run, and the mean probabilities over lambda."""
+    figure, (left, right) = drawing.panels("CAPS Fig. 19: average and smoothed RTT in bursts", 2)
+    one = frame[(frame["bursts_per_s"] == frame["bursts_per_s"].max()) & (frame["seed"] == 1)]
+    order = np.arange(len(one))
+    average_ms, smoothed_ms = one["rtt_average_s"] * 1e3, one["rtt_smoothed_s"] * 1e3
+    left.plot(order, average_ms, color=drawing.COLOURS[0], label="average of the period")
+    left.plot(order, smoothed_ms, color=drawing.COLOURS[1], label="smoothed")
+    low, high = (average_ms * (1 + sign * CLOSE_RELATIVE) for sign in (-1, 1))
+    left.fill_between(
+        order, low, high, color="black", alpha=0.2, gid=drawing.PUBLISHED, label="paper: close, taken as 10%"
+    )
+    for colour, (column, label) in zip(drawing.COLOURS, ESTIMATES.items(), strict=False):
+        found = _by_rate(frame, column)
+        means, halves = [point.value for point in found], [point.high - point.value for point in found]
+        rates = frame["bursts_per_s"].unique()
+        right.errorbar(rates, means, yerr=halves, fmt="o-", capsize=3, color=colour, label=label)
+    left.set(xlabel="sampling periods with ACKs, in order", ylabel="RTT, ms", yscale="log")
+    right.set(xlabel="λ, bursts per second", ylabel="blocking probability found", ylim=(0, None))
+    return drawing.finish(figure, [left, right], tuple(JUDGES))
+
+
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

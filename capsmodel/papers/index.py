@@ -1,0 +1,236 @@
+"""Read ``data/papers``: one record for each paper, equation, printed number, discrepancy and claim."""
+
+import csv
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from types import MappingProxyType
+from typing import Any, Literal, cast
+
+from capsmodel.checks import ParameterError
+from capsmodel.datafiles import data_path
+
+PAPER_KEYS = ("caps", "mmptcp", "repflow", "cdcps", "dc2mtcp")
+
+NumberRelation = Literal["equal", "at_most", "at_least", "within", "true", "none"]
+
+
+@dataclass(frozen=True)
+class Equation:
+    """A formula of a paper and the functions that compute it.
+
+    Attributes
+    ----------
+    paper, number : str
+        Key of the paper and the equation's number in it, ``"Eq. 4"``; ``"u (VI-B) redundancy"`` without a number.
+    meaning : str
+        What it gives.
+    functions : tuple of str
+        Dotted names; empty when the package does not compute it.
+    reason : str
+        Why it does not; empty otherwise.
+    """
+
+    paper: str
+    number: str
+    meaning: str
+    functions: tuple[str, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class PrintedNumber:
+    """A number that a paper prints or follows from what it prints, with its reading error.
+
+    Attributes
+    ----------
+    paper, id, where, what : str
+        Key of the paper, name of the number, its place and what it counts.
+    relation : str
+        How ours must compare: ``"equal"`` up to the reading error, ``"at_most"``, ``"at_least"``, ``"within"`` two
+        bounds; ``"true"`` for a statement, ``"none"`` where the paper prints nothing.
+    printed : tuple of float
+        Values as printed; empty for ``"true"`` and ``"none"``.
+    reading_error : float
+        Half a unit of the last digit printed.
+    note : str
+        What explains a difference.
+    """
+
+    paper: str
+    id: str
+    where: str
+    what: str
+    relation: NumberRelation = "equal"
+    printed: tuple[float, ...] = ()
+    reading_error: float = 0.0
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Discrepancy:
+    """A place where a paper contradicts itself: its item in the common list, a text, and the numbers that show it."""
+
+    paper: str
+    item: int
+    text: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a paper, a row of ``claims.csv``.
+
+    Attributes
+    ----------
+    id, paper, where, experiment_id, metric, subject_scheme, baseline_scheme : str
+        Name, paper, place, experiment that tests it, what is compared and between which schemes.
+    relation : str
+        ``absolute``, ``approx``, ``ratio``, ``reduction_pct``, ``increase_pct``, ``less_than``, ``greater_than``,
+        ``argmax``, ``ordering`` or ``trend``; see ``data/papers/README.md``.
+    low, high : str
+        Range claimed, as printed; empty for an open end.
+    unit, conditions, text : str
+        Unit or direction, setting, and the claim in words.
+    """
+
+    id: str
+    paper: str
+    where: str
+    experiment_id: str
+    metric: str
+    subject_scheme: str
+    baseline_scheme: str
+    relation: str
+    low: str
+    high: str
+    unit: str
+    conditions: str
+    text: str
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """What the ledger says of a claim: the last columns of its row in ``claims.csv``.
+
+    Attributes
+    ----------
+    decided_by : str
+        The figure (``capsmodel reproduce NAME``) or the test that decides it; empty while it waits for its experiment.
+    value : tuple of float
+        Our value, or both ends of our range, in the unit of the claim.
+    interval : tuple of float
+        Low and high end of the 95% interval of a measured value; empty where a formula gives it exactly.
+    verdict : str
+        ``"reproduced"``, ``"differs in size"``, ``"refuted"``, ``"not testable"`` or ``"open"``.
+    reason : str
+        Setting chosen where the paper leaves one out, and what explains a difference.
+    result_id : str
+        SHA-256 of the table that the figure or the test decides by.
+    """
+
+    decided_by: str
+    value: tuple[float, ...]
+    interval: tuple[float, ...]
+    verdict: str
+    reason: str
+    result_id: str
+
+    @property
+    def was_run(self) -> bool:
+        """Whether a figure or a test has looked at the claim, decided or not."""
+        return bool(self.decided_by)
+
+
+LEDGER_COLUMNS = tuple(field.name for field in fields(LedgerEntry))
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Bibliographic data as the paper's own text carries them, and everything indexed of it."""
+
+    key: str
+    title: str
+    authors: tuple[str, ...]
+    venue: str
+    year: int | None
+    volume: str
+    pages: str
+    doi: str
+    equations: tuple[Equation, ...]
+    numbers: tuple[PrintedNumber, ...]
+    discrepancies: tuple[Discrepancy, ...]
+
+
+def _tuples(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
+
+
+def _read_paper(key: str) -> Paper:
+    data = tomllib.loads(data_path(f"papers/{key}.toml").read_text(encoding="utf-8"))
+    return Paper(
+        key=data["key"],
+        title=data["title"],
+        authors=tuple(data["authors"]),
+        venue=data.get("venue", ""),
+        year=data.get("year"),
+        volume=data.get("volume", ""),
+        pages=data.get("pages", ""),
+        doi=data.get("doi", ""),
+        equations=tuple(Equation(key, **_tuples(row)) for row in data["equation"]),
+        numbers=tuple(PrintedNumber(key, **_tuples(row)) for row in data["number"]),
+        discrepancies=tuple(Discrepancy(key, **_tuples(row)) for row in data["discrepancy"]),
+    )
+
+
+@cache
+def read_papers() -> tuple[Paper, ...]:
+    """Return the five papers with all that is indexed of them."""
+    return tuple(_read_paper(key) for key in PAPER_KEYS)
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with data_path(f"papers/{name}").open(encoding="utf-8", newline="") as file:
+        return cast(list[dict[str, str]], list(csv.DictReader(file)))
+
+
+@cache
+def read_claims() -> Mapping[str, Claim]:
+    """Return every claim by its id, in the order of the file."""
+    names = [field.name for field in fields(Claim)]
+    return MappingProxyType({row["id"]: Claim(**{name: row[name] for name in names}) for row in _rows("claims.csv")})
+
+
+def _entry(row: Mapping[str, str]) -> LedgerEntry:
+    cells: dict[str, Any] = {name: row[name] for name in LEDGER_COLUMNS}
+    numbers = {name: tuple(map(float, row[name].split())) for name in ("value", "interval")}
+    return LedgerEntry(**(cells | numbers))
+
+
+@cache
+def read_ledger() -> Mapping[str, LedgerEntry]:
+    """Return what the ledger says of every claim, by its id, in the order of the file."""
+    return MappingProxyType({row["id"]: _entry(row) for row in _rows("claims.csv")})
+
+
+@cache
+def experiment_kinds() -> Mapping[str, str]:
+    """Return closed_form, packet_sim, testbed or codec for every experiment by its id."""
+    return MappingProxyType({row["id"]: row["kind"] for row in _rows("experiments.csv")})
+
+
+@cache
+def closed_form_claims() -> tuple[Claim, ...]:
+    """Return the claims that a closed form tests."""
+    kinds = experiment_kinds()
+    return tuple(claim for claim in read_claims().values() if kinds.get(claim.experiment_id) == "closed_form")
+
+
+def chosen(paper: str | None) -> Sequence[Paper]:
+    """Return the papers asked for: one by its key, or all."""
+    if paper is None:
+        return read_papers()
+    if paper not in PAPER_KEYS:
+        raise ParameterError(f"paper = {paper!r}, but it must be one of {', '.join(PAPER_KEYS)}")
+    return [found for found in read_papers() if found.key == paper]

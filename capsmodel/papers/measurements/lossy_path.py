@@ -1,0 +1,135 @@
+r"""TCP over a path that loses each packet with one probability: the window of DC2-MTCP Eq. 8, sent as packets.
+
+==================================== ============= ============================ ================= =========
+Quantity                             Symbol        Column                       Unit              Equation
+==================================== ============= ============================ ================= =========
+packets sent in a round trip         :math:`E[W]`  ``sent_packets_per_rtt``     packets           dc2mtcp 8
+packets delivered in a round trip    --            ``delivered_packets_per_rtt`` packets          --
+packets lost of those sent           :math:`p`     ``lost_packets``             packets           --
+expiries of the retransmission timer --            ``timeouts``                 1                 --
+==================================== ============= ============================ ================= =========
+
+The first two are means over connections (:mod:`capsmodel.papers.measurements.means`). The sender is NewReno with
+all that the equation leaves out: it learns of a loss one round trip later, answers all losses of a window at once,
+repairs one of them a round trip, and waits for its timer where a retransmission is lost or too few duplicate ACKs come.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from capsim import ACCEPT, REFUSE, Dumbbell, Listed, Queue, Result, Scenario, scheme, simulate
+from capsim.randomness import MASK, mix, uniform
+from capsim.records import DATA
+from capsmodel.checks import require
+from capsmodel.experiments.measurement import measurement
+from capsmodel.multipath.lia import single_path_window
+from capsmodel.papers.measurements.means import replicate_columns
+
+RTT_S = 0.1
+"""Round trip in seconds; nothing queues, so it never varies."""
+_MSS_BYTES, _LINKS, _RATE_BPS = 1460, 6, 1e12
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomLosses:
+    """Probability of losing a data packet at the links into one node, and the seed of the losses."""
+
+    at_node: int
+    loss_prob: float
+    seed: int
+
+
+def _lose_at_random(params: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> int:
+    """Lose a packet by the hash of its connection, number and time: a retransmission is lost anew."""
+    if port.to_node != params.at_node or packet.kind != DATA:
+        return ACCEPT
+    stream = mix(mix((params.seed + packet.conn) & MASK) ^ (packet.segment & MASK))
+    return REFUSE if uniform(stream, packet.sent_ps) < params.loss_prob else ACCEPT
+
+
+def _simulate(loss_prob: float, *, connections: int, packets: int, seed: int, min_rto_s: float, engine: str) -> Result:
+    window = float(single_path_window(loss_prob))
+    start = max(1, round(window))
+    params: dict[str, bool | int | float | str] = {
+        "initial_window_packets": start,
+        "initial_ssthresh_bytes": start * _MSS_BYTES,
+        "max_window_bytes": 2**30,
+        "min_rto_s": min_rto_s,
+    }
+    fabric = Dumbbell(hosts_per_side=connections, rate_bps=_RATE_BPS, delay_s=RTT_S / _LINKS)
+    losses = RandomLosses(at_node=2 * connections + 1, loss_prob=loss_prob, seed=seed & MASK)
+    size = 4 * packets * _MSS_BYTES  # more than is sent in the time
+    scenario = Scenario(
+        fabric=fabric,
+        traffic=(Listed(flows=tuple((host, host + connections, size, 0.0) for host in range(connections))),),
+        params={"transport": params},
+        seed=seed,
+        end_s=packets / window * RTT_S,
+    )
+    lossy = replace(
+        scheme("ecmp"),
+        name="lossy_path",
+        summary="TCP NewReno over a path with random losses",
+        queue=Queue(name="lose_at_random", admit=_lose_at_random, params=losses),
+    )
+    return simulate(scenario, scheme=lossy, engine=engine)
+
+
+@measurement("tcp-on-lossy-path", revision=1)
+def tcp_on_lossy_path(
+    loss_prob: float,
+    *,
+    connections: int,
+    packets: int,
+    seed: int,
+    min_rto_s: float = 1.0,
+    engine: str = "compiled",
+) -> pd.DataFrame:
+    """Run TCP connections over a path with random losses, and average what they send in a round trip.
+
+    Parameters
+    ----------
+    loss_prob : float
+        Probability that a data packet is lost, independent, in (0, 1); acknowledgements arrive.
+    connections : int
+        Independent connections, at least 2, each between hosts of its own; nothing queues.
+    packets : int
+        Packets that each sends if its window is that of the equation, which is where it starts.
+    seed : int
+        Seed of the losses.
+    min_rto_s : float
+        Least retransmission timeout, in seconds; by default that of RFC 6298, ten round trips. A loss at the end of a
+        burst is repaired two round trips after the last new acknowledgement, so a timeout of two expires in vain.
+    engine : str
+        ``compiled`` or ``reference``.
+
+    Returns
+    -------
+    DataFrame
+        One row with the columns above and ``sent_packets``, all that was sent.
+
+    Raises
+    ------
+    ParameterError
+        If there is one connection only, or a flow ended before the time.
+
+    Examples
+    --------
+    >>> row = tcp_on_lossy_path(0.02, connections=2, packets=200, seed=1, engine="reference").iloc[0]
+    >>> bool(5 < row["sent_packets_per_rtt"] < 15)
+    True
+    """
+    found = _simulate(
+        loss_prob, connections=connections, packets=packets, seed=seed, min_rto_s=min_rto_s, engine=engine
+    )
+    flows = found.flows
+    require(not flows["finished"].any(), "a flow ended before the time: give more packets")
+    round_trips = found.scenario.end_s / RTT_S
+    row: dict[str, float] = replicate_columns(
+        sent_packets_per_rtt=flows["packets_sent"] / round_trips,
+        delivered_packets_per_rtt=flows["delivered_bytes"] / _MSS_BYTES / round_trips,
+    )
+    counted = {"sent_packets": "packets_sent", "lost_packets": "packets_dropped", "timeouts": "timeouts"}
+    return pd.DataFrame([row | {name: int(flows[column].sum()) for name, column in counted.items()}])

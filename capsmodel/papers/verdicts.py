@@ -1,0 +1,279 @@
+"""How a published claim is judged against a computed or a measured value.
+
+=============== ======================================================================================================
+Verdict         Meaning
+=============== ======================================================================================================
+reproduced      our value has the claimed direction and, where the claim has a size, lies within its reading error
+differs in size the direction holds, or the bound holds on a part of the sweep; the size does not
+refuted         the direction, the place of the optimum, or the statement is wrong wherever we looked
+not testable    nothing computable is claimed, or what would decide it is not in the paper
+open            nothing has been run yet, or what has been run does not decide
+=============== ======================================================================================================
+
+- *Reading error.* A printed number, be it a size, a bound or an end of a range, is met within half a unit of its last
+  digit; one that papers give in round figures (relations `approx`, `ratio`, `reduction_pct` and `increase_pct`) within
+  `APPROX_RELATIVE`.
+- *Words.* "Close", "significantly" and "much" have the sizes of the constants below.
+- *Noise.* A measured value is its 95% interval. A statement holds where the whole interval says so, fails where the
+  whole interval says the contrary, and else is undecided; a claim that hangs on one that is undecided stays open. A
+  printed size is met by an interval that reaches it and lies all close to it, and missed by one that does not reach it.
+- *Settings.* Where a paper leaves a setting out and a figure sweeps it, the size is judged at the value chosen for it,
+  and the claim is refuted only if its direction fails at all values.
+
+Not all of these rules are older than the values they judge. The reading error of a size, `APPROX_RELATIVE`,
+`CLOSE_RELATIVE`, trends, and that a bound may hold on a part came with the first values and have not changed. Changed
+or added when values were known: ranges were met within 5%, then as printed, and bounds as printed (RepFlow Fig. 6 and
+CAPS Fig. 10(b) hang on it); "much" meant sooner at every decile, then by 10% in the mean (CAPS Fig. 2(c)) or any
+difference (Fig. 9(b)); "significantly" was any difference (Fig. 2(a)); an order was refuted when it failed anywhere
+(Fig. 7(c)), a monotone fall when it rose anywhere (Fig. 8(c)), a joint claim with its worse half (Fig. 8(c)-(d)), a
+measured direction when it was undecided; a printed size was met by any interval that reached it; the best k had to
+equal the printed one; settings were not swept (Fig. 2(b) and 8(d)); Fig. 10(a) had two p_B; "ten times" was held
+against ten and not against the table that it sums up (RepFlow Table I).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from capsmodel.checks import FloatArray
+from capsmodel.experiments.statistics._intervals import Interval
+from capsmodel.papers.index import Claim, read_claims
+
+VerdictWord = Literal["reproduced", "differs in size", "refuted", "not testable", "open"]
+VERDICT_WORDS: tuple[VerdictWord, ...] = ("reproduced", "differs in size", "refuted", "not testable", "open")
+
+APPROX_RELATIVE = 0.05
+"""Relative distance at which a number given as "about", "nearly" or in round figures still counts as met."""
+CLOSE_RELATIVE = 0.10
+"""Relative distance at which two schemes called close, or one only mildly worse, still count so."""
+ANY_SIZE = (1.0, 1.0)
+"""Ratios of subject over baseline below the first of which it is lower, and above the second higher."""
+SIGNIFICANTLY = (1 - CLOSE_RELATIVE, 1 + CLOSE_RELATIVE)
+"""The same for "significantly" and "substantially": what is still close is no significant difference."""
+MUCH = (1 / 2, 2.0)
+"""The same for "much", "far" and "greatly": CAPS calls an RTT large from twice the mean on (Section VI-A)."""
+ROUNDING = 1e-9
+"""Relative error that floating point may add to a value that lies on a bound."""
+
+_ROUND_FIGURES = frozenset({"approx", "ratio", "reduction_pct", "increase_pct"})
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Our value for a claim or a number, the verdict on it, and why.
+
+    Attributes
+    ----------
+    id : str
+        The claim or the number.
+    value : tuple of float
+        What the package computes, in the unit of the claim; empty when nothing can be computed.
+    verdict : str
+        One of `VERDICT_WORDS`.
+    reason : str
+        Setting chosen where the paper leaves one out, and what explains a difference.
+    interval : tuple of float
+        Low and high end of the 95% interval of a single measured value; empty where a formula gives it exactly.
+    """
+
+    id: str
+    value: tuple[float, ...]
+    verdict: VerdictWord
+    reason: str
+    interval: tuple[float, ...] = ()
+
+
+ClaimFunction = Callable[[Claim], Verdict]
+Values = Sequence[float] | FloatArray
+Holds = bool | np.bool_ | None
+"""Whether a statement holds; None where a sample does not decide."""
+
+_JUDGES: dict[str, ClaimFunction] = {}
+
+
+def judges(*claim_ids: str) -> Callable[[ClaimFunction], ClaimFunction]:
+    """Register a function as the judge of closed-form claims."""
+
+    def register(function: ClaimFunction) -> ClaimFunction:
+        _JUDGES.update(dict.fromkeys(claim_ids, function))
+        return function
+
+    return register
+
+
+def registered_claims() -> frozenset[str]:
+    """Return the ids of all claims that have a judge."""
+    return frozenset(_JUDGES)
+
+
+def judge(claim: Claim) -> Verdict:
+    """Return the verdict on a closed-form claim."""
+    return _JUDGES[claim.id](claim)
+
+
+def cell(claim_id: str) -> float:
+    """Return a number that a paper prints in a table, from its row in ``claims.csv``."""
+    return float(read_claims()[claim_id].low)
+
+
+def reading_error(printed: str) -> float:
+    """Return half a unit of the last digit printed."""
+    exponent = Decimal(printed).as_tuple().exponent
+    return 0.5 * 10.0 ** int(exponent)
+
+
+def tolerance(claim: Claim, printed: str) -> float:
+    """Return how far a value may lie from a number that the claim prints; 0 for an open end."""
+    if not printed:
+        return 0.0
+    allowed = APPROX_RELATIVE * abs(float(printed)) if claim.relation in _ROUND_FIGURES else reading_error(printed)
+    return allowed + ROUNDING * (allowed + abs(float(printed)))
+
+
+def printed_range(claim: Claim) -> tuple[float, float]:
+    """Return the values that a claim allows: its bounds, each moved out by its tolerance; infinite for an open end."""
+    low, high = float(claim.low or -np.inf), float(claim.high or np.inf)
+    return low - tolerance(claim, claim.low), high + tolerance(claim, claim.high)
+
+
+def above(found: Interval, bound: float) -> Holds:
+    """Return whether a measured value lies above a bound."""
+    return True if found.low > bound else False if found.high <= bound else None
+
+
+def below(found: Interval, bound: float) -> Holds:
+    """Return whether a measured value lies below a bound."""
+    return True if found.high < bound else False if found.low >= bound else None
+
+
+def within(found: Interval, low: float, high: float) -> Holds:
+    """Return whether a measured value lies in a range, ends included."""
+    if low <= found.low and found.high <= high:
+        return True
+    return False if found.high < low or found.low > high else None
+
+
+def has_size(found: Interval, printed: float, allowed: float) -> Holds:
+    """Return whether a measured value is a printed one: no if its interval misses it, yes if all of it is close."""
+    if within(found, printed - allowed, printed + allowed) is False:
+        return False
+    near = max(allowed, CLOSE_RELATIVE * abs(printed))
+    return within(found, printed - near, printed + near) or None
+
+
+def all_of(*parts: Holds) -> Holds:
+    """Return whether all statements hold: no as soon as one fails."""
+    return False if any(part is not None and not part for part in parts) else all(parts) or None
+
+
+def verdict_word(met: Iterable[Holds], direction: Iterable[Holds] | None = None) -> VerdictWord:
+    """Return the verdict on a claim from what holds at the points of a sweep, or the settings of a figure.
+
+    Parameters
+    ----------
+    met : iterable of bool or None
+        Whether the claim holds with its size, at every point where it must.
+    direction : iterable of bool or None, optional
+        Whether it holds but for its size, at every point looked at; `met` for a claim without a size.
+
+    Returns
+    -------
+    str
+        "reproduced" if all is met; "refuted" if the direction fails at all points; "differs in size" if something is
+        not met and the direction holds somewhere; "open" if what is undecided could change the word.
+    """
+    sizes = [None if one is None else bool(one) for one in met]
+    directions = sizes if direction is None else [None if one is None else bool(one) for one in direction]
+    if all(sizes):
+        return "reproduced"
+    if not any(one or one is None for one in directions):
+        return "refuted"
+    return "differs in size" if False in sizes and True in directions else "open"
+
+
+def of_sample(verdict: Verdict, sample: str) -> Verdict:
+    """Let the reason of a verdict that stays open say that a sample, such as "30 runs", does not decide."""
+    if verdict.verdict != "open":
+        return verdict
+    return replace(verdict, reason=f"{sample} do not decide: {verdict.reason}")
+
+
+def _ends(values: npt.ArrayLike) -> tuple[float, float]:
+    return float(np.min(values)), float(np.max(values))
+
+
+def by_size(claim: Claim, value: float, reason: str) -> Verdict:
+    """Judge a value against a claimed one."""
+    met = abs(value - float(claim.low)) <= tolerance(claim, claim.low)
+    return Verdict(claim.id, (value,), "reproduced" if met else "differs in size", reason)
+
+
+def by_truth(claim: Claim, holds: bool, value: float, reason: str) -> Verdict:
+    """Judge a statement that either holds or does not."""
+    return Verdict(claim.id, (value,), "reproduced" if holds else "refuted", reason)
+
+
+def by_place(claim: Claim, place: float, reason: str, *, near: tuple[float, float] | None = None) -> Verdict:
+    """Judge the place of an optimum; `near` are the outermost places that are as good, where the optimum is flat."""
+    low, high = near or (place, place)
+    return Verdict(claim.id, (place,), "reproduced" if low <= float(claim.low) <= high else "refuted", reason)
+
+
+def by_bound(claim: Claim, values: Values, reason: str) -> Verdict:
+    """Judge a bound over a sweep; the value is the one nearest to it or farthest beyond."""
+    got = np.asarray(values, dtype=float)
+    low, high = printed_range(replace(claim, low="") if claim.relation == "less_than" else replace(claim, high=""))
+    worst = got.max() if claim.relation == "less_than" else got.min()
+    return Verdict(claim.id, (float(worst),), verdict_word((got >= low) & (got <= high)), reason)
+
+
+def by_range(claim: Claim, values: Values, reason: str) -> Verdict:
+    """Judge a range of reductions or increases over a sweep: all inside it, of the right sign, or not."""
+    got = np.asarray(values, dtype=float)
+    low, high = printed_range(claim)
+    return Verdict(claim.id, _ends(got), verdict_word((got >= low) & (got <= high), got > 0), reason)
+
+
+def by_order(
+    claim: Claim, subject: Values, baseline: Values, reason: str, *, size: tuple[float, float] = ANY_SIZE
+) -> Verdict:
+    """Judge an order over a sweep, with the size of its words; the value is the range of subject over baseline."""
+    ratio = np.asarray(subject, dtype=float) / np.asarray(baseline, dtype=float)
+    lower = claim.unit == "lower"
+    met, direction = (ratio < one[0] if lower else ratio > one[1] for one in (size, ANY_SIZE))
+    return Verdict(claim.id, _ends(ratio), verdict_word(met, direction), reason)
+
+
+def by_closeness(claim: Claim, subject: Values, baseline: Values, reason: str) -> Verdict:
+    """Judge "about equal" over a sweep; the value is the range of subject over baseline."""
+    ratio = np.asarray(subject, dtype=float) / np.asarray(baseline, dtype=float)
+    low, high = SIGNIFICANTLY
+    return Verdict(claim.id, _ends(ratio), verdict_word((ratio >= low) & (ratio <= high)), reason)
+
+
+def kendall(values: FloatArray) -> float:
+    """Return Kendall's tau-a of the values against their order: 1 rising, -1 falling, sawteeth in between."""
+    signs = np.sign(values[np.newaxis, :] - values[:, np.newaxis])
+    pairs = len(values) * (len(values) - 1) / 2
+    return float(np.sum(np.triu(signs, 1)) / pairs)
+
+
+def by_trend(claim: Claim, values: Values, reason: str) -> Verdict:
+    """Judge a rise or a fall by the signs of Kendall's tau and of last minus first; the value is both ends."""
+    got = np.asarray(values, dtype=float)
+    sign = 1 if claim.unit == "increasing" else -1
+    tau = kendall(got)
+    holds = sign * tau > 0 and sign * (got[-1] - got[0]) > 0
+    steps = sign * np.diff(got)
+    kind = "monotone" if (steps >= 0).all() or (steps <= 0).all() else f"not monotone, Kendall tau {tau:.2f}"
+    ends = (float(got[0]), float(got[-1]))
+    return Verdict(claim.id, ends, "reproduced" if holds else "refuted", f"{reason}; {kind}")
+
+
+def not_testable(claim: Claim, reason: str) -> Verdict:
+    """Record why a claim cannot be decided here."""
+    return Verdict(claim.id, (), "not testable", reason)

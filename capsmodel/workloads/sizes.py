@@ -1,0 +1,319 @@
+r"""Distribution of a size: a piecewise-linear distribution function with steps, and everything exact about it.
+
+A law is a list of points :math:`(x_i,F_i)`. Between two points the mass :math:`p_i=F_{i+1}-F_i` is spread evenly; two
+points of one size are a step: that much mass on that very size. This is the rule of the traffic generators that the
+published tables come from (linear in the distribution function).
+
+===================== ============================================ =============================== =================
+Quantity              Symbol                                       Name                            Unit
+===================== ============================================ =============================== =================
+distribution function :math:`F(x)`                                 ``cdf``                         1
+quantile              :math:`F^{-1}(q)`                            ``quantile``                    size
+share of flows        :math:`F(x)`                                 ``flow_share_below``            1
+share of bytes        :math:`\epsilon=E[X;X\le x]/E[X]`            ``byte_share_below``            1, repflow u (IV-B)
+partial expectation   :math:`E[g(X);a<X\le b]`                     ``expectation``                 of g
+===================== ============================================ =============================== =================
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from capsmodel.checks import FloatArray, Rng, as_floats, non_negative, plain, probability, require
+
+# 16 nodes integrate a function like 1/x over one octave to rounding (error 6**-32).
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+
+# A panel that starts at 0 is cut into this many octaves; the rest, below 1e-6 of it, is one panel.
+_OCTAVES_ABOVE_ZERO = 20
+
+
+@dataclass(frozen=True, eq=False)
+class SizeLaw:
+    """A law of flow sizes in an unnamed unit.
+
+    Use :class:`capsmodel.workloads.catalogue.FlowSizes` for bytes, :class:`capsmodel.workloads.catalogue.PacketSizes`
+    for packets.
+
+    Parameters
+    ----------
+    sizes : array_like
+        Sizes x_i, at least 0, never falling; the last above 0.
+    cdf_values : array_like
+        F at these sizes, in [0, 1], never falling, ending in 1. A first value above 0 is mass on the first size.
+    name : str, optional
+        Name for messages and tables.
+
+    Raises
+    ------
+    ParameterError
+        If the points are no distribution function of sizes.
+    """
+
+    sizes: FloatArray
+    cdf_values: FloatArray
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        sizes = np.atleast_1d(non_negative("sizes", self.sizes))
+        values = np.atleast_1d(probability("cdf_values", self.cdf_values, one=True))
+        require(sizes.ndim == 1 and sizes.shape == values.shape, "sizes and cdf_values must be two lists of one length")
+        require(sizes.size > 0, "sizes is empty: give at least one point")
+        require(np.diff(sizes) >= 0, "sizes falls somewhere, but points are listed by increasing size")
+        require(np.diff(values) >= 0, "cdf_values falls somewhere, but a distribution function never falls")
+        require(values[-1] == 1, f"cdf_values ends at {values[-1]:.15g}, but it must end at 1")
+        require(sizes[-1] > 0, "all sizes are 0, but a flow carries at least some data")
+        if values[0] > 0:
+            sizes, values = np.concatenate([sizes[:1], sizes]), np.concatenate([[0.0], values])
+        for attribute, array in (("sizes", sizes.copy()), ("cdf_values", values.copy())):
+            array.setflags(write=False)
+            object.__setattr__(self, attribute, array)
+
+    @classmethod
+    def fixed(cls, size: float) -> Self:
+        """Return the law of flows that all have `size`.
+
+        Examples
+        --------
+        >>> SizeLaw.fixed(70_000).quantile(0.5)
+        70000.0
+        """
+        return cls(np.array([size, size]), np.array([0.0, 1.0]), name=f"fixed {size:g}")
+
+    @classmethod
+    def uniform(cls, low: float, high: float) -> Self:
+        """Return the law of flows spread evenly from `low` to `high`.
+
+        Examples
+        --------
+        >>> SizeLaw.uniform(15_000, 100_000).quantile(0.5)
+        57500.0
+        """
+        return cls(np.array([low, high]), np.array([0.0, 1.0]), name=f"uniform {low:g} to {high:g}")
+
+    @classmethod
+    def mixture(cls, parts: Sequence[Self], *, shares: Sequence[float], by: Literal["flows", "data"] = "flows") -> Self:
+        """Return a mixture of laws.
+
+        Parameters
+        ----------
+        parts : sequence
+            Laws of this class.
+        shares : sequence of float
+            Share of each part, at least 0; scaled to sum to 1.
+        by : {"flows", "data"}
+            Whether a share counts flows or bytes. "Half web search, half data mining" differs a lot: with equal
+            shares of the data there are 4.5 web-search flows for each data-mining flow.
+
+        Raises
+        ------
+        ParameterError
+            If the shares do not match the parts or are all 0.
+
+        Examples
+        --------
+        >>> short, long = SizeLaw.fixed(10_000), SizeLaw.fixed(1_000_000)
+        >>> SizeLaw.mixture([short, long], shares=[0.9, 0.1]).cdf(10_000)
+        0.9
+        """
+        weights = np.atleast_1d(non_negative("shares", shares))
+        require(len(parts) == weights.size > 0, f"{weights.size} shares for {len(parts)} parts: give one for each")
+        if by == "data":
+            weights = weights / [part._mean for part in parts]
+        require(weights.sum() > 0, "shares are all 0: at least one must be above 0")
+        weights = weights / weights.sum()
+        at = np.unique(np.concatenate([part.sizes for part in parts]))
+        before = sum(w * part._cdf_before(at) for w, part in zip(weights, parts, strict=True))
+        upto = sum(w * part._cdf(at) for w, part in zip(weights, parts, strict=True))
+        values = np.minimum(np.column_stack([before, upto]).ravel(), 1.0)
+        values[-1] = 1.0
+        name = " + ".join(part.name for part in parts)
+        return cls(np.repeat(at, 2), np.maximum.accumulate(values), name=name)
+
+    @cached_property
+    def _masses(self) -> FloatArray:
+        return np.diff(self.cdf_values)
+
+    def _moment_below(self, x: FloatArray, order: int) -> FloatArray:
+        """E[X**order; X <= x], by adding the positive terms of (b**(m+1) - a**(m+1))/((m+1)(b-a))."""
+        low, high = self.sizes[:-1], self.sizes[1:]
+        whole = self._masses * _power_mean(low, high, order)
+        sums = np.concatenate([[0.0], np.cumsum(whole)])
+        last = np.searchsorted(self.sizes, x, side="right") - 1
+        inside = np.clip(last, 0, low.size - 1)
+        start, width = low[inside], high[inside] - low[inside]
+        along = (x - start) / np.where(width > 0, width, 1.0)
+        partial = self._masses[inside] * along * _power_mean(start, np.maximum(x, start), order)
+        result: FloatArray = np.where(last < 0, 0.0, sums[np.maximum(last, 0)])
+        return result + np.where((last >= 0) & (last < low.size), partial, 0.0)
+
+    def _moment(self, order: int) -> float:
+        return float(np.sum(self._masses * _power_mean(self.sizes[:-1], self.sizes[1:], order)))
+
+    @property
+    def _mean(self) -> float:
+        return self._moment(1)
+
+    def _cdf(self, x: FloatArray) -> FloatArray:
+        return np.minimum(self._interpolated(x, "right"), 1.0)
+
+    def _cdf_before(self, x: FloatArray) -> FloatArray:
+        """Left limit of F: without the mass on x itself."""
+        return self._interpolated(x, "left")
+
+    def _interpolated(self, x: FloatArray, side: Literal["left", "right"]) -> FloatArray:
+        after = np.searchsorted(self.sizes, x, side=side)
+        low = np.clip(after - 1, 0, self.sizes.size - 1)
+        high = np.clip(after, 0, self.sizes.size - 1)
+        width = self.sizes[high] - self.sizes[low]
+        along = np.clip((x - self.sizes[low]) / np.where(width > 0, width, 1.0), 0.0, 1.0)
+        values = self.cdf_values[low] + along * (self.cdf_values[high] - self.cdf_values[low])
+        return np.where(after == 0, 0.0, values)
+
+    def cdf(self, x: npt.ArrayLike) -> Any:
+        """Return F(x), the share of flows of at most `x`; steps belong to it.
+
+        Examples
+        --------
+        >>> SizeLaw.uniform(0, 100).cdf([25, 200]).tolist()
+        [0.25, 1.0]
+        """
+        return plain(self._cdf(as_floats("x", x)))
+
+    def quantile(self, q: npt.ArrayLike) -> Any:
+        """Return the smallest size x with F(x) >= q, for q in [0, 1]; at q = 0 the lower end of the law.
+
+        Examples
+        --------
+        >>> SizeLaw.uniform(0, 100).quantile(0.99)
+        99.0
+        """
+        probs = probability("q", q, one=True)
+        lower_end = int(np.searchsorted(self.cdf_values, 0.0, side="right"))
+        high = np.maximum(np.searchsorted(self.cdf_values, probs, side="left"), lower_end)
+        along = (probs - self.cdf_values[high - 1]) / (self.cdf_values[high] - self.cdf_values[high - 1])
+        low_size, high_size = self.sizes[high - 1], self.sizes[high]
+        return plain(np.where(along >= 1, high_size, low_size + along * (high_size - low_size)))
+
+    def flow_share_below(self, x: npt.ArrayLike) -> Any:
+        """Return the share of flows of at most `x`; above it is the rest.
+
+        Examples
+        --------
+        >>> SizeLaw.uniform(0, 100).flow_share_below(40)
+        0.4
+        """
+        return self.cdf(x)
+
+    def byte_share_below(self, x: npt.ArrayLike) -> Any:
+        r"""Return the share of the data that flows of at most `x` carry, ε of RepFlow when x is its border.
+
+        Notes
+        -----
+        :math:`\epsilon=E[X;X\le x]/E[X]`; above `x` is the rest.
+
+        References
+        ----------
+        repflow u (IV-B) short-flow byte share
+
+        Examples
+        --------
+        >>> SizeLaw.uniform(0, 100).byte_share_below(50)
+        0.25
+        """
+        return plain(np.minimum(self._moment_below(as_floats("x", x), 1) / self._mean, 1.0))
+
+    def expectation(
+        self,
+        function: Callable[[FloatArray], FloatArray],
+        *,
+        above: float = -1.0,
+        upto: float = np.inf,
+        breaks: Iterable[float] = (),
+    ) -> float:
+        r"""Return :math:`E[g(X);\,\text{above}<X\le\text{upto}]`, right to rounding for a smooth g.
+
+        Parameters
+        ----------
+        function : callable
+            g, elementwise on an array of sizes; analytic between breaks, with no singularity on the interval itself.
+        above, upto : float
+            Ends of the interval, in the unit of the sizes; the left end is excluded, so that neighbours add up.
+        breaks : iterable of float
+            Sizes at which g jumps or bends.
+
+        Returns
+        -------
+        float
+            The partial expectation; divide by the share of flows there for the conditional one.
+
+        Notes
+        -----
+        Gauss-Legendre panels of 16 nodes, each at most an octave wide and ending at every point and break; steps of
+        the law are summed as they are.
+
+        Examples
+        --------
+        >>> round(SizeLaw.uniform(1, 3).expectation(lambda x: 1 / x), 12)  # ln(3)/2
+        0.549306144334
+        """
+        low, high, mass = self.sizes[:-1], self.sizes[1:], self._masses
+        atoms = (low == high) & (mass > 0) & (low > above) & (low <= upto)
+        spread = (high > low) & (mass > 0) & (high > above) & (low < upto)
+        total = float(np.sum(mass[atoms] * function(low[atoms]))) if atoms.any() else 0.0
+        if spread.any():
+            total += self._panels(function, spread, above=above, upto=upto, breaks=breaks)
+        return total
+
+    def _panels(
+        self,
+        function: Callable[[FloatArray], FloatArray],
+        spread: npt.NDArray[np.bool_],
+        *,
+        above: float,
+        upto: float,
+        breaks: Iterable[float],
+    ) -> float:
+        low, high = self.sizes[:-1][spread], self.sizes[1:][spread]
+        density = self._masses[spread] / (high - low)
+        first, last = max(float(low[0]), above), min(float(high[-1]), upto)
+        cuts = np.concatenate([low, high, np.fromiter(breaks, np.float64), [first, last]])
+        cuts = cuts[(cuts >= first) & (cuts <= last)]
+        least = first if first > 0 else float(np.min(cuts[cuts > 0])) * 2.0**-_OCTAVES_ABOVE_ZERO
+        octaves = least * 2.0 ** np.arange(int(np.ceil(np.log2(last / least))))
+        edges = np.unique(np.concatenate([cuts, octaves]))
+        middle, half = (edges[1:] + edges[:-1]) / 2, (edges[1:] - edges[:-1]) / 2
+        segment = np.searchsorted(low, middle, side="right") - 1
+        inside = middle < high[segment]
+        nodes = middle[inside, np.newaxis] + half[inside, np.newaxis] * _NODES
+        return float(np.sum(density[segment[inside]] * half[inside] * (function(nodes) @ _WEIGHTS)))
+
+    def sample(self, count: int, *, rng: Rng = None, whole: bool = False) -> npt.NDArray[Any]:
+        """Draw `count` independent sizes by inversion: one uniform number each, in order.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+        rng : Generator or int, optional
+            Source of randomness, or a seed.
+        whole : bool
+            Round each size up to a whole number of at least 1 (int64); otherwise sizes are real (float64).
+
+        Examples
+        --------
+        >>> SizeLaw.uniform(0, 3).sample(4, rng=1, whole=True).tolist()
+        [2, 3, 1, 3]
+        """
+        sizes = np.asarray(self.quantile(np.random.default_rng(rng).random(count)))
+        return np.maximum(np.ceil(sizes), 1).astype(np.int64) if whole else sizes
+
+
+def _power_mean(low: FloatArray, high: FloatArray, order: int) -> FloatArray:
+    """Mean of x**order over [low, high]; low**order where they coincide."""
+    total = sum((low**i * high ** (order - i) for i in range(order + 1)), np.zeros_like(low))
+    return total / (order + 1)

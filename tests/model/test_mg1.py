@@ -1,0 +1,316 @@
+"""Identities of the M/G/1 queue: closed forms, exact series in mpmath, moments, conservation."""
+
+import math
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capsmodel.checks import ParameterError
+from capsmodel.queueing.mg1 import (
+    effective_bandwidth_wait_prob,
+    effective_bandwidth_wait_quantile,
+    mg1_mean_wait,
+    mg1_second_moment_wait,
+    mg1_wait_prob,
+    mg1_wait_quantile,
+    priority_mean_waits,
+)
+from capsmodel.queueing.service import Deterministic, Empirical, Erlang, Exponential, Hyperexponential
+from capsmodel.queueing.transforms import common_step, euler_inversion
+
+# Stated in the docstring of mg1_wait_prob.
+ATOM_RTOL, DENSITY_ATOL = 1e-12, 1e-9
+
+LOADS = [1e-6, 0.05, 0.3, 0.5, 0.8, 0.95, 0.99, 0.999]
+SERVICES = [
+    Deterministic(44),
+    Empirical((1, 12, 44), (0.5, 0.3, 0.2)),
+    Exponential(2.0),
+    Erlang(5, 3.0),
+    Hyperexponential((0.9, 0.1), (1.0, 20.0)),
+]
+
+
+def crommelin(wait, load, atoms):
+    """P(W > wait) by the alternating series, in hundreds of digits; one term for each multiset of atoms."""
+    mean = sum(p * b for b, p in atoms)
+    rate = load / mean
+
+    def terms(left, work, product):
+        if not left:
+            gap = work - wait
+            yield product(gap) * mp.exp(-rate * gap)
+            return
+        (size, prob), rest = left[0], left[1:]
+        m = 0
+        while work + m * size <= wait:
+            yield from terms(
+                rest,
+                work + m * size,
+                lambda gap, m=m, prob=prob: product(gap) * (rate * prob * gap) ** m / mp.factorial(m),
+            )
+            m += 1
+
+    return 1 - (1 - load) * mp.fsum(terms(atoms, mp.mpf(0), lambda gap: mp.mpf(1)))
+
+
+def pole_tail(wait, load, service_laplace, poles, mean):
+    """P(W > wait) from the simple poles of a rational transform: the residues of (1 - W(s))/s."""
+    rate = load / mean
+
+    total = mp.mpf(0)
+    for pole in poles:
+        slope = mp.diff(lambda s: s - rate * (1 - service_laplace(s)), pole)
+        total += -(1 - load) / slope * mp.exp(pole * wait)
+    return mp.re(total)
+
+
+class TestExactTail:
+    @pytest.mark.parametrize("load", LOADS)
+    @pytest.mark.parametrize("wait", [0, 0.3, 1, 2.5, 7.999, 30.25, 63.5, 70.125, 200])
+    def test_md1_series(self, load, wait):
+        with mp.workdps(400):
+            expected = crommelin(mp.mpf(wait), mp.mpf(load), [(mp.mpf(1), mp.mpf(1))])
+            value = mg1_wait_prob(wait, load=load, service=Deterministic(1.0))
+            if expected > mp.mpf("1e-200"):
+                assert value == pytest.approx(float(expected), rel=ATOM_RTOL, abs=0)
+            else:
+                assert value < 1e-199
+
+    @pytest.mark.parametrize("load", [0.1, 0.5, 0.9])
+    @pytest.mark.parametrize("wait", [0, 0.5, 1, 2.5, 5, 8.25, 21.5])
+    def test_two_and_three_atoms_series(self, load, wait):
+        for times, probs in (((1, 3), (0.75, 0.25)), ((0.5, 1.25, 2.0), (0.25, 0.25, 0.5))):
+            with mp.workdps(80):
+                atoms = [(mp.mpf(b), mp.mpf(p)) for b, p in zip(times, probs, strict=True)]
+                expected = float(crommelin(mp.mpf(wait), mp.mpf(load), atoms))
+            value = mg1_wait_prob(wait, load=load, service=Empirical(times, probs))
+            assert value == pytest.approx(expected, rel=ATOM_RTOL, abs=0)
+
+    @pytest.mark.parametrize("load", LOADS)
+    def test_mm1_closed_form(self, load):
+        wait = np.array([0, 1e-6, 0.01, 0.5, 1, 5, 30, 200, 1000])
+        expected = load * np.exp(-(1 - load) * wait / 2)
+        np.testing.assert_allclose(
+            mg1_wait_prob(wait, load=load, service=Exponential(2.0)), expected, rtol=0, atol=DENSITY_ATOL
+        )
+
+    @pytest.mark.parametrize("phases", [2, 5, 12])
+    @pytest.mark.parametrize("load", [0.1, 0.5, 0.9, 0.99])
+    def test_erlang_by_roots(self, phases, load):
+        with mp.workdps(50):
+            mean, rho = mp.mpf(3), mp.mpf(load)
+            rate, phase = rho / mean, mean / phases
+            # s (1 + s d)^k = rate ((1 + s d)^k - 1), without the root s = 0 of both sides.
+            power = [mp.binomial(phases, i) * phase**i for i in range(phases + 1)]
+            rest = [power[i] - (rate * power[i + 1] if i < phases else 0) for i in range(phases + 1)]
+            poles = mp.polyroots(rest[::-1], maxsteps=500, extraprec=500)
+            for wait in (0.01, 1, 6.5, 40):
+                expected = pole_tail(mp.mpf(wait), rho, lambda s: (1 + s * phase) ** -phases, poles, mean)
+                value = mg1_wait_prob(wait, load=load, service=Erlang(phases, 3.0))
+                assert abs(value - float(expected)) < DENSITY_ATOL
+
+    @pytest.mark.parametrize("load", [0.1, 0.5, 0.9, 0.99])
+    def test_hyperexponential_by_partial_fractions(self, load):
+        service = Hyperexponential((0.9, 0.1), (1.0, 20.0))
+        with mp.workdps(50):
+            p, m, rho = (mp.mpf(0.9), mp.mpf(0.1)), (mp.mpf(1), mp.mpf(20)), mp.mpf(load)
+            mean = p[0] * m[0] + p[1] * m[1]
+            rate = rho / mean
+            # s (1 + m1 s)(1 + m2 s) = rate s (p1 m1 (1 + m2 s) + p2 m2 (1 + m1 s)), divided by s.
+            poles = mp.polyroots([m[0] * m[1], m[0] + m[1] - rate * m[0] * m[1], 1 - rate * mean], extraprec=200)
+            for wait in (0.01, 1, 6.5, 40, 400):
+                expected = pole_tail(
+                    mp.mpf(wait), rho, lambda s: p[0] / (1 + m[0] * s) + p[1] / (1 + m[1] * s), poles, mean
+                )
+                assert abs(mg1_wait_prob(wait, load=load, service=service) - float(expected)) < DENSITY_ATOL
+
+    @pytest.mark.parametrize("service", SERVICES)
+    def test_probability_of_waiting_is_the_load(self, service):
+        loads = np.array([0, 0.2, 0.7, 0.99])
+        np.testing.assert_allclose(mg1_wait_prob(0, load=loads, service=service), loads, rtol=1e-12)
+
+    @pytest.mark.parametrize("service", SERVICES)
+    def test_tail_integrates_to_the_moments(self, service):
+        load = 0.6
+        nodes, weights = np.polynomial.legendre.leggauss(20)
+        # Panels end on the kinks at whole multiples of the shortest atom.
+        edges = np.linspace(0, 4000, 4001)
+        wait = ((edges[1:] + edges[:-1]) / 2)[:, None] + 0.5 * nodes
+        tail = mg1_wait_prob(wait, load=load, service=service)
+        mean = float(np.sum(tail * weights) / 2)
+        second = float(np.sum(2 * wait * tail * weights) / 2)
+        moments = {"mean_service": service.mean, "second_moment_service": service.second_moment}
+        # 4000 panels of width 1 add up errors of 1e-9 each at worst where a density law is inverted.
+        assert mean == pytest.approx(mg1_mean_wait(load, **moments), rel=1e-8)
+        expected = mg1_second_moment_wait(load, **moments, third_moment_service=service.third_moment)
+        assert second == pytest.approx(expected, rel=1e-6)
+
+
+class TestQuantile:
+    @pytest.mark.parametrize("service", SERVICES)
+    def test_inverts_the_tail(self, service):
+        q = np.array([0.5, 0.9, 0.99, 0.9999])[:, None]
+        loads = np.array([0.6, 0.9, 0.98])
+        wait = mg1_wait_quantile(q, load=loads, service=service)
+        np.testing.assert_allclose(
+            mg1_wait_prob(wait, load=loads, service=service), np.broadcast_to(1 - q, wait.shape), rtol=0, atol=1e-9
+        )
+
+    def test_md1_inverts_the_tail_to_rounding(self):
+        q = 1 - 10.0 ** -np.arange(1, 13)
+        wait = mg1_wait_quantile(q, load=0.9, service=Deterministic(1.0))
+        np.testing.assert_allclose(mg1_wait_prob(wait, load=0.9, service=Deterministic(1.0)), 1 - q, rtol=1e-12, atol=0)
+
+    @pytest.mark.parametrize("service", SERVICES)
+    def test_no_wait_up_to_the_idle_share(self, service):
+        assert mg1_wait_quantile(0.4, load=0.6, service=service) == 0
+        assert mg1_wait_quantile(0.4 + 1e-6, load=0.6, service=service) > 0
+        assert mg1_wait_quantile(0.99, load=0.0, service=service) == 0
+
+    def test_mm1_closed_form(self):
+        q, load = np.array([0.9, 0.99, 0.999]), np.array([[0.3], [0.9]])
+        expected = np.maximum(np.log(load / (1 - q)) / (1 - load), 0)
+        value = mg1_wait_quantile(q, load=load, service=Exponential(1.0))
+        np.testing.assert_allclose(value, expected, rtol=1e-6)
+
+    @pytest.mark.parametrize("load", [0.2, 0.5, 0.8, 0.9])
+    def test_exponential_tail_is_too_short_for_fixed_bursts(self, load):
+        exact = mg1_wait_quantile(0.99, load=load, service=Deterministic(1.0))
+        approximate = effective_bandwidth_wait_quantile(0.99, load=load, mean_service=1, second_moment_service=1)
+        ratio = {0.2: 2.49, 0.5: 1.45, 0.8: 1.12, 0.9: 1.06}[load]  # the docstring's figures
+        assert exact / approximate == pytest.approx(ratio, abs=0.005)
+
+    @given(load=st.floats(0.01, 0.99), q=st.floats(0.0, 0.9999))
+    def test_rises_with_load_and_scales_with_time(self, load, q):
+        one = mg1_wait_quantile(q, load=load, service=Deterministic(1.0))
+        assert mg1_wait_quantile(q, load=min(load + 0.005, 0.999), service=Deterministic(1.0)) >= one
+        assert mg1_wait_quantile(q, load=load, service=Deterministic(44.0)) == pytest.approx(44 * one, rel=1e-9)
+
+
+class TestMoments:
+    @pytest.mark.parametrize("load", [Fraction(1, 7), Fraction(1, 2), Fraction(99, 100)])
+    def test_mean_in_exact_rationals(self, load):
+        for mean, second in ((Fraction(44), Fraction(44**2)), (Fraction(3, 2), Fraction(7))):
+            expected = load * second / (2 * (1 - load) * mean)
+            value = mg1_mean_wait(float(load), mean_service=float(mean), second_moment_service=float(second))
+            assert value == pytest.approx(float(expected), rel=1e-12)
+
+    def test_second_moment_of_mm1(self):
+        load = np.array([0.1, 0.5, 0.9])
+        value = mg1_second_moment_wait(load, mean_service=2, second_moment_service=8, third_moment_service=48)
+        np.testing.assert_allclose(value, 2 * load * 4 / (1 - load) ** 2, rtol=1e-12)
+
+    def test_zero_load(self):
+        assert mg1_mean_wait(0, mean_service=1, second_moment_service=1) == 0
+        assert mg1_wait_prob([0, 1], load=0, service=Deterministic(1)).tolist() == [0, 0]
+
+    def test_effective_bandwidth_is_exponential_with_the_mean(self):
+        moments = {"mean_service": 44, "second_moment_service": 44**2}
+        mean = mg1_mean_wait(0.8, **moments)
+        assert effective_bandwidth_wait_prob(mean, load=0.8, **moments) == pytest.approx(math.exp(-1), rel=1e-14)
+        quantile = effective_bandwidth_wait_quantile(0.99, load=0.8, **moments)
+        assert quantile == pytest.approx(2 * math.log(10) * mean, rel=1e-14)
+        assert effective_bandwidth_wait_prob([0, 3], load=0, **moments).tolist() == [1, 0]
+
+    @pytest.mark.parametrize("service", SERVICES)
+    def test_services_agree_with_their_transform(self, service):
+        with mp.workdps(30):
+            for order, moment in enumerate((1, service.mean, service.second_moment, service.third_moment)):
+                # The k-th derivative of the transform at 0 by a contour integral.
+                points = 64
+                radius = 0.2 / service.third_moment ** (1 / 3)
+                s = radius * np.exp(2j * np.pi * np.arange(points) / points)
+                derivative = math.factorial(order) * np.mean(service.laplace(s) / (s / radius) ** order) / radius**order
+                assert (-1) ** order * derivative.real == pytest.approx(moment, rel=1e-10)
+
+    @pytest.mark.parametrize("service", [s for s in SERVICES if hasattr(s, "residual_laplace")])
+    def test_residual_transform_follows_from_the_transform(self, service):
+        s = np.array([0.3 + 0.1j, 2.0 - 5j, 40 + 3j])
+        residual = (1 - service.laplace(s)) / (s * service.mean)
+        np.testing.assert_allclose(service.residual_laplace(s), (1 - residual) / s, rtol=1e-10)
+
+    @pytest.mark.parametrize("service", SERVICES)
+    def test_sample_mean(self, service):
+        count = 40_000
+        standard_error = math.sqrt((service.second_moment - service.mean**2) / count)
+        sample = service.sample(count, rng=20141)
+        # Five checks in the family: 4 standard errors keep its false-alarm level below 4e-4, and seeds are fixed.
+        assert abs(sample.mean() - service.mean) <= 4 * standard_error + 1e-12 * service.mean
+        np.testing.assert_array_equal(sample, service.sample(count, rng=np.random.default_rng(20141)))
+
+
+class TestPriority:
+    def test_one_class_is_pollaczek_khinchine(self):
+        value = priority_mean_waits([0.7], mean_services=[2], second_moments_service=[9])
+        assert value[0] == pytest.approx(mg1_mean_wait(0.7, mean_service=2, second_moment_service=9), rel=1e-14)
+
+    @given(st.lists(st.tuples(st.floats(0.001, 0.3), st.floats(0.1, 10), st.floats(1, 5)), min_size=1, max_size=3))
+    def test_conservation_law(self, classes):
+        loads, means, spread = (np.array(column) for column in zip(*classes, strict=True))
+        seconds = spread * means**2
+        waits = priority_mean_waits(loads, mean_services=means, second_moments_service=seconds)
+        total = loads.sum()
+        residual = np.sum(loads * seconds / means) / 2
+        assert np.dot(loads, waits) == pytest.approx(total * residual / (1 - total), rel=1e-10)
+        assert np.all(np.diff(waits) >= 0)
+
+    def test_broadcasts_over_queues(self):
+        loads = np.array([[0.1, 0.2], [0.3, 0.4], [0.0, 0.9]])
+        waits = priority_mean_waits(loads, mean_services=[1, 44], second_moments_service=[1, 44**2])
+        assert waits.shape == (3, 2)
+        alone = priority_mean_waits(loads[1], mean_services=[1, 44], second_moments_service=[1, 44**2])
+        np.testing.assert_array_equal(waits[1], alone)
+
+
+class TestShapesAndErrors:
+    def test_scalars_give_floats_and_arrays_broadcast(self):
+        assert type(mg1_wait_prob(1, load=0.5, service=Deterministic(1))) is float
+        assert type(mg1_wait_quantile(0.99, load=0.5, service=Exponential(1))) is float
+        assert mg1_wait_prob([[1], [2]], load=[0.1, 0.2, 0.3], service=Erlang(2, 1)).shape == (2, 3)
+
+    @pytest.mark.parametrize(
+        ("call", "text"),
+        [
+            (lambda: mg1_mean_wait(1.0, mean_service=1, second_moment_service=1), r"load = 1"),
+            (lambda: mg1_mean_wait(0.5, mean_service=2, second_moment_service=1), "negative variance"),
+            (
+                lambda: mg1_second_moment_wait(0.5, mean_service=1, second_moment_service=2, third_moment_service=3),
+                "no distribution",
+            ),
+            (lambda: mg1_wait_prob(-1, load=0.5, service=Deterministic(1)), "wait = -1"),
+            (lambda: mg1_wait_quantile(1.0, load=0.5, service=Deterministic(1)), "q = 1"),
+            (lambda: mg1_wait_prob(1, load=0.5, service=Empirical((1, math.pi), (0.5, 0.5))), "3.14.*coarser grid"),
+            (lambda: mg1_wait_prob(1, load=0.5, service=Empirical((1, 1460), (0.5, 0.5))), "1460.*coarser grid"),
+            (lambda: Empirical((1, 2), (0.5, 0.6)), "sums to 1.1"),
+            (lambda: Empirical((1, 2), (1.0,)), "1 entries for 2"),
+            (lambda: Deterministic(0), "time = 0"),
+            (lambda: Erlang(0, 1), "phases = 0"),
+            (
+                lambda: priority_mean_waits([0.5, 0.5], mean_services=[1, 1], second_moments_service=[1, 1]),
+                "loads add up to 1",
+            ),
+        ],
+    )
+    def test_bad_input(self, call, text):
+        with pytest.raises(ParameterError, match=text):
+            call()
+
+
+class TestTransforms:
+    def test_euler_is_right_to_what_it_states(self):
+        t = np.array([1e-4, 0.1, 1, 10, 300])
+        np.testing.assert_allclose(euler_inversion(lambda s: 1 / (1 + s), t=t), np.exp(-t), rtol=0, atol=DENSITY_ATOL)
+        np.testing.assert_allclose(
+            euler_inversion(lambda s: 1 / (1 + s) ** 2, t=t), t * np.exp(-t), rtol=0, atol=DENSITY_ATOL
+        )
+
+    @given(st.lists(st.integers(1, 60), min_size=1, max_size=4), st.sampled_from([1.0, 0.1, 1.2e-6, 3.7]))
+    def test_common_step_is_the_greatest(self, multiples, step):
+        found, units = common_step(np.array(multiples) * step)
+        np.testing.assert_allclose(found, step * math.gcd(*multiples), rtol=1e-12)
+        assert units.tolist() == [m // math.gcd(*multiples) for m in multiples]

@@ -1,0 +1,294 @@
+"""Window delays against exact rationals; the optimum against exhaustive search, its edges and its published setting."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capsmodel.checks import ParameterError
+from capsmodel.coding._unit_points import DEFAULT_OBJECTIVE, Points, Rule
+from capsmodel.coding._unit_search import best_sizes, delay_table
+from capsmodel.coding.decoding import decode_prob, log_decode_failure_prob
+from capsmodel.coding.optimal_unit import (
+    buffering_delay_s,
+    delay_curve,
+    optimal_coding_unit,
+    uncoded_window_delay_s,
+    window_delay_s,
+)
+from capsmodel.coding.redundancy import repair_packets
+
+PAPER = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}
+PAPER_PROBS = [0.2, 0.25, 0.3, 0.35]
+COST = "with_redundancy_cost"
+
+
+def exact_delay(k, r, w, p, fabric):
+    """Eq. 4 where k divides w, all in rationals."""
+    short, long, size, rate = (Fraction(fabric[name]) for name in PAPER)
+    p = Fraction(p)
+    unit = sum(math.comb(k + r, j) * p**j * (1 - p) ** (k + r - j) for j in range(r + 1))
+    window = unit ** (w // k)
+    return window * (short + Fraction(k - 1, 2) * 8 * size / rate) + (1 - window) * long
+
+
+@pytest.mark.parametrize("k", [1, 2, 8, 32, 64])
+@pytest.mark.parametrize("p", [1e-9, 0.01, 0.35, 0.9, 0.999])
+def test_window_delay_against_exact_rationals(k, p):
+    for r in {0, 3, 40, repair_packets(k, blocking_prob=min(p, 0.9))}:
+        delay = window_delay_s(k, r=r, window_packets=64, blocking_prob=p, objective="eq4", **PAPER)
+        assert delay == pytest.approx(float(exact_delay(k, r, 64, p, PAPER)), rel=1e-12, abs=0)
+
+
+def test_window_delay_keeps_its_digits_when_late_packets_cost_a_million_times_more():
+    fabric = PAPER | {"rtt_long_s": 100.0, "rtt_short_s": 1e-4}
+    delay = window_delay_s(8, r=20, window_packets=64, blocking_prob=0.01, objective="eq4", **fabric)
+    assert delay == pytest.approx(float(exact_delay(8, 20, 64, 0.01, fabric)), rel=1e-12, abs=0)
+
+
+def test_repair_packets_of_eq_4_follow_the_ceiling_rule_unless_given():
+    k, common = np.arange(1, 65), PAPER | {"window_packets": 64, "blocking_prob": 0.3, "objective": "eq4"}
+    given_r = window_delay_s(k, r=repair_packets(k, blocking_prob=0.3), **common)
+    np.testing.assert_array_equal(window_delay_s(k, **common), given_r)
+
+
+@pytest.mark.parametrize("prob", [0, 0.2, 0.35, 0.95])
+def test_by_default_every_function_has_one_objective(prob):
+    """The least point of the curve, from either function, is the optimum that is printed."""
+    common = PAPER | {"window_packets": 64, "blocking_prob": prob}
+    best, curve = optimal_coding_unit(**common), delay_curve(**common)
+    assert (curve.k[curve.delay_s.argmin()], curve.r[curve.delay_s.argmin()]) == (best.k, best.r)
+    delay = window_delay_s(curve.k, **common)
+    assert curve.k[delay.argmin()] == best.k
+    np.testing.assert_allclose(delay, curve.delay_s, rtol=1e-12)
+    assert window_delay_s(best.k, **common) == window_delay_s(best.k, r=best.r, **common) == best.delay_s
+    assert best.objective == DEFAULT_OBJECTIVE
+
+
+def test_units_that_are_paid_for_fit_the_window():
+    common = PAPER | {"window_packets": 64, "blocking_prob": 0.2}
+    with pytest.raises(ParameterError, match="k exceeds window_packets"):
+        window_delay_s([1, 65], **common)
+    assert window_delay_s(65, r=3, **common) > 0
+    assert window_delay_s(65, objective="eq4", **common) > 0
+
+
+def test_cost_and_whole_units_add_what_they_say():
+    common = {"r": 4, "window_packets": 64, "blocking_prob": 0.2} | PAPER
+    literal, paid = (window_delay_s(10, objective=name, **common) for name in ("eq4", COST))
+    assert paid - literal == pytest.approx(4 * 6.4 * 12e-6, rel=1e-10)
+    unit = decode_prob(10, r=4, blocking_prob=0.2)
+    rounded = window_delay_s(10, objective=COST, whole_units=True, **common)
+    expected = unit**7 * (1e-4 + 54e-6) + (1 - unit**7) * 3e-3 + 4 * 7 * 12e-6
+    assert rounded == pytest.approx(expected, rel=1e-12)
+
+
+def test_buffering_and_uncoded_delay():
+    k = np.arange(1, 65)
+    mean = [float(sum(Fraction((n - i) * 12_000, 10**9) for i in range(1, n + 1)) / n) for n in range(1, 65)]
+    np.testing.assert_allclose(buffering_delay_s(k, packet_bytes=1500, rate_bps=1e9), mean, rtol=1e-15)
+    q = 1 - Fraction(1e-9)
+    exact = q**64 * Fraction(1e-4) + (1 - q**64) * Fraction(3e-3)
+    uncoded = uncoded_window_delay_s(64, blocking_prob=1e-9, rtt_short_s=1e-4, rtt_long_s=3e-3)
+    assert uncoded == pytest.approx(float(exact), rel=1e-14)
+    # One packet in a unit without repair is no code.
+    uncoded = uncoded_window_delay_s(64, blocking_prob=0.01, rtt_short_s=1e-4, rtt_long_s=3e-3)
+    assert window_delay_s(1, r=0, window_packets=64, blocking_prob=0.01, **PAPER) == pytest.approx(uncoded, rel=1e-14)
+
+
+def test_optimum_of_the_papers_setting():
+    """The paper prints 29, 31, 33, 40; Eq. 4 does not give them, the cost of redundancy comes near."""
+    literal = optimal_coding_unit(64, blocking_prob=PAPER_PROBS, objective="eq4", **PAPER)
+    assert literal.k.tolist() == [61, 64, 61, 64]
+    assert (literal.delay_s * 1e3).round(4).tolist() == [1.4289, 1.4722, 1.4969, 1.5498]
+    beyond = optimal_coding_unit(64, blocking_prob=PAPER_PROBS, objective="eq4", max_k=300, **PAPER)
+    assert beyond.k.tolist() == [101, 106, 110, 106]
+    assert (beyond.delay_s * 1e3).round(4).tolist() == [1.3283, 1.3613, 1.3640, 1.3755]
+    paid = optimal_coding_unit(64, blocking_prob=PAPER_PROBS, **PAPER)
+    assert list(zip(paid.k, paid.r, strict=True)) == [(28, 15), (31, 20), (32, 25), (35, 32)]
+    assert (paid.delay_s * 1e3).round(4).tolist() == [0.7155, 0.8212, 0.9357, 1.0621]
+    assert list(zip(paid.near_k_min, paid.near_k_max, strict=True)) == [(22, 34), (24, 37), (27, 41), (28, 45)]
+    assert (paid.uncoded_delay_s * 1e3).round(4).tolist() == [3.0] * 4
+    printed = delay_curve(64, blocking_prob=PAPER_PROBS, **PAPER).delay_s[range(4), np.array([29, 31, 33, 40]) - 1]
+    assert np.all(printed / paid.delay_s - 1 <= 0.0025)
+
+
+probs = st.floats(0, 0.98)
+fabrics = st.fixed_dictionaries(
+    {
+        "rtt_short_s": st.floats(1e-5, 1e-3),
+        "packet_bytes": st.sampled_from([64, 1500, 9000]),
+        "rate_bps": st.sampled_from([1e8, 1e9, 1e10, 1e11]),
+    }
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(1, 40), probs, fabrics, st.floats(1, 300), st.booleans())
+def test_no_pair_of_k_and_r_is_better(w, p, fabric, ratio, whole_units):
+    """Exhaustive up to the bound: with s <= 1 the delay is at least RTT_S + c e r, and (1, 0) costs at most RTT_L."""
+    common = fabric | {"window_packets": w, "blocking_prob": p, "rtt_long_s": ratio * fabric["rtt_short_s"]}
+    best = optimal_coding_unit(**common, whole_units=whole_units)
+    packet_s = 8 * fabric["packet_bytes"] / fabric["rate_bps"]
+    # The slope in r is c w/k or more, at least c as k <= w.
+    bound = min(int((common["rtt_long_s"] - fabric["rtt_short_s"]) / packet_s) + 1, 3000)
+    r, k = np.arange(bound + 1), np.arange(1, w + 1)[:, None]
+    every = window_delay_s(k, r=r, objective=COST, whole_units=whole_units, **common)
+    assert best.delay_s == pytest.approx(every.min(), rel=1e-12)
+    at_best = window_delay_s(best.k, r=best.r, objective=COST, whole_units=whole_units, **common)
+    assert at_best == pytest.approx(every.min(), rel=1e-12)
+    near = np.flatnonzero(every.min(axis=1) <= 1.01 * every.min()) + 1
+    assert (best.near_k_min, best.near_k_max) == (near[0], near[-1])
+
+
+@pytest.mark.parametrize("whole_units", [False, True])
+@pytest.mark.parametrize(("w", "long", "rate_bps"), [(24, 3e-3, 1e9), (49, 4e-4, 7e8), (10, 8e-4, 3e8), (3, 7e-4, 2e8)])
+def test_every_k_has_its_best_r(w, long, rate_bps, whole_units):
+    """Dear packets: the best r of the next k is often lower. p up to 0.98 covers both ways of searching."""
+    p = np.concatenate([np.linspace(0, 0.98, 60), np.linspace(0.01, 0.05, 20), [1e-9, 1e-6, 1e-3]])
+    common = {"rtt_short_s": 2e-5, "rtt_long_s": long, "packet_bytes": 1500, "rate_bps": rate_bps, "window_packets": w}
+    curve = delay_curve(blocking_prob=p, whole_units=whole_units, **common)
+    k, r = np.arange(1, w + 1)[:, None], np.arange(260)
+    every = window_delay_s(k, r=r, blocking_prob=p[:, None, None], objective=COST, whole_units=whole_units, **common)
+    np.testing.assert_allclose(curve.delay_s, every.min(axis=2), rtol=1e-12)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(1, 150), probs, fabrics, st.floats(1, 300), st.booleans())
+def test_no_k_is_better_in_eq4(w, p, fabric, ratio, whole_units):
+    common = fabric | {"window_packets": w, "blocking_prob": p, "rtt_long_s": ratio * fabric["rtt_short_s"]}
+    best = optimal_coding_unit(**common, objective="eq4", whole_units=whole_units)
+    every = window_delay_s(np.arange(1, w + 1), objective="eq4", whole_units=whole_units, **common)
+    assert best.delay_s == pytest.approx(every.min(), rel=1e-12)
+    assert best.r == repair_packets(best.k, blocking_prob=p)
+    assert best.decode_prob == decode_prob(best.k, r=best.r, blocking_prob=p)
+
+
+@given(st.integers(1, 200), st.floats(1e-6, 0.99), st.floats(1, 200))
+def test_gains_per_repair_packet_are_log_concave(k, p, units):
+    """D(r) = F(r)^e - F(r-1)^e, the claim on which the search rests, through logarithms of the exact F."""
+    mean, sd = k * p / (1 - p), math.sqrt(k * p) / (1 - p)
+    r = np.arange(max(0, int(mean - 3 * sd)), int(mean + 4 * sd) + 4)
+    failed = log_decode_failure_prob(k, r=r, blocking_prob=p)
+    window = -np.expm1(units * np.log1p(-np.exp(failed)))  # 1 - s(r)
+    gain = window[:-1] - window[1:]
+    clear = (gain > 1e-6 * window[1:]) & (gain > 1e-9)  # elsewhere the difference has lost its digits
+    for i in np.flatnonzero(clear[:-2] & clear[1:-1] & clear[2:]):
+        assert gain[i + 1] ** 2 >= gain[i] * gain[i + 2] * (1 - 1e-5)
+
+
+def points(window, prob):
+    ones = np.ones(np.shape(prob))
+    return Points(window * ones, np.asarray(prob), 1e-4 * ones, 3e-3 * ones, 12e-8 * ones, np.floor(window) * ones)
+
+
+@pytest.mark.parametrize("cost", [False, True])
+def test_ladder_ranks_with_twelve_digits(cost):
+    """The ladder against direct evaluation of its own (k, r); it restarts within the range."""
+    at = points(300.0, np.array([1e-9, 1e-3, 0.1, 0.35, 0.6, 0.75, 0.9]))
+    delays, r = delay_table(at, Rule(redundancy_cost=cost, whole_units=False))
+    k = np.arange(1, 301)[:, None]
+    fabric = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 15, "rate_bps": 1e9}
+    objective = COST if cost else "eq4"
+    direct = window_delay_s(k, r=r, window_packets=300, blocking_prob=at.prob, objective=objective, **fabric)
+    np.testing.assert_allclose(delays, direct, rtol=1e-12)
+
+
+def test_ladder_and_direct_search_meet_at_their_border():
+    rule = Rule(redundancy_cost=True, whole_units=False)
+    below, above = (best_sizes(points(64.0, np.array([p])), rule, near=0.01) for p in (0.9, np.nextafter(0.9, 1)))
+    np.testing.assert_array_equal(below, above)
+
+
+def test_chunks_do_not_change_results():
+    p = np.random.default_rng(3).permutation(np.linspace(0, 0.95, 9001))
+    many = optimal_coding_unit(64, blocking_prob=p, **PAPER)
+    for i in (0, 17, 4500, 9000):
+        one = optimal_coding_unit(64, blocking_prob=float(p[i]), **PAPER)
+        assert (many.k[i], many.r[i], many.delay_s[i]) == (one.k, one.r, one.delay_s)
+
+
+def test_everything_broadcasts():
+    best = optimal_coding_unit(
+        np.array([8, 64])[:, None, None],
+        blocking_prob=np.array(PAPER_PROBS)[:, None],
+        rtt_short_s=1e-4,
+        rtt_long_s=[3e-3, 5e-3, 1e-2],
+        packet_bytes=1500,
+        rate_bps=1e9,
+    )
+    assert best.k.shape == best.r.shape == best.delay_s.shape == best.uncoded_delay_s.shape == (2, 4, 3)
+    assert best.near_k_min.shape == best.decode_prob.shape == (2, 4, 3)
+    assert np.all(best.k[0] <= 8)
+    assert best.k[1, :, 0].tolist() == [28, 31, 32, 35]
+    curve = delay_curve([8, 64], blocking_prob=0.2, **PAPER)
+    assert curve.delay_s.shape == curve.r.shape == (2, 64)
+    assert np.isinf(curve.delay_s[0, 8:]).all()
+    assert np.isfinite(curve.delay_s[0, :8]).all()
+
+
+def test_scalars_and_empty_arrays():
+    best = optimal_coding_unit(64, blocking_prob=0.2, **PAPER)
+    assert isinstance(best.k, int)
+    assert isinstance(best.delay_s, float)
+    assert optimal_coding_unit(64, blocking_prob=[], **PAPER).k.shape == (0,)
+    assert window_delay_s([], window_packets=64, blocking_prob=0.2, **PAPER).shape == (0,)
+
+
+@pytest.mark.parametrize("objective", ["eq4", COST])
+def test_limits(objective):
+    common = PAPER | {"objective": objective}
+    clear = optimal_coding_unit(64, blocking_prob=0, **common)
+    assert (clear.k, clear.r, clear.delay_s, clear.decode_prob) == (1, 0, 1e-4, 1.0)
+    single = optimal_coding_unit(1, blocking_prob=0.2, **common)
+    assert (single.k, single.near_k_min, single.near_k_max) == (1, 1, 1)
+    # Nothing to gain where all paths are equally fast.
+    level = optimal_coding_unit(64, blocking_prob=0.2, **(common | {"rtt_long_s": 1e-4}))
+    assert level.k == 1
+    assert optimal_coding_unit(64, blocking_prob=0.2, max_k=10, **common).k <= 10
+    assert optimal_coding_unit(64.7, blocking_prob=0.35, **common).k <= 64
+
+
+def test_redundancy_too_dear_to_pay_for():
+    """3 ms hold 250 packets at 1 Gbps: a window of 2000 packets cannot be protected, so none is."""
+    best = optimal_coding_unit(2000, blocking_prob=0.3, **PAPER)
+    assert (best.k, best.r) == (1, 0)
+    assert best.delay_s == pytest.approx(best.uncoded_delay_s, rel=1e-14)
+
+
+def test_large_windows():
+    fabric = PAPER | {"rate_bps": 1e12}
+    best = optimal_coding_unit(1000, blocking_prob=0.2, **fabric)
+    k, r = np.arange(1, 1001)[:, None], np.arange(0, 500)
+    every = window_delay_s(k, r=r, window_packets=1000, blocking_prob=0.2, objective=COST, **fabric)
+    assert best.delay_s == pytest.approx(every.min(), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"rtt_long_s": 5e-5}, "rtt_long_s = 5e-05 is below rtt_short_s = 0.0001"),
+        ({"rtt_short_s": 0}, "rtt_short_s = 0"),
+        ({"window_packets": 0.5}, "window_packets = 0.5"),
+        ({"blocking_prob": 1}, "blocking_prob = 1"),
+        ({"blocking_prob": math.nan}, "blocking_prob = nan"),
+        ({"rate_bps": math.inf}, "rate_bps = inf"),
+        ({"packet_bytes": -1}, "packet_bytes = -1"),
+        ({"objective": "best"}, "objective = 'best'"),
+        ({"max_k": 0}, "max_k = 0"),
+        ({"max_k": 65}, "max_k exceeds window_packets"),
+    ],
+)
+def test_bad_input_is_refused_with_its_value(change, text):
+    arguments = PAPER | {"window_packets": 64, "blocking_prob": 0.2} | change
+    for search in (optimal_coding_unit, delay_curve):
+        with pytest.raises(ParameterError, match=text):
+            search(**arguments)
+
+
+def test_a_curve_needs_a_point():
+    with pytest.raises(ParameterError, match="at least one"):
+        delay_curve(64, blocking_prob=[], **PAPER)

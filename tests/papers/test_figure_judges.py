@@ -1,0 +1,382 @@
+"""Identity tests of the judges of figures from packets: made-up tables on both sides of each threshold, and noisy ones.
+
+A sample is written (mean, half): runs whose mean has just that 95% interval.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scheme_cases
+from scipy import stats
+
+from capsmodel.papers.figures import (
+    caps_fig1,
+    caps_fig2,
+    caps_fig4,
+    caps_fig8d,
+    cdcps_fig6,
+    dc2mtcp_pda,
+    published_figures,
+    repflow_table1,
+)
+from capsmodel.papers.figures._head_of_line import FORMS, SPREADS_S
+from capsmodel.papers.index import read_claims
+
+JUDGES = {claim: judge for figure in published_figures().values() for claim, judge in figure.judges.items()}
+RUNS = 10
+REPRODUCED, DIFFERS, REFUTED, OPEN = "reproduced", "differs in size", "refuted", "open"
+
+
+def runs(mean, half):
+    """Runs whose mean has the 95% interval mean - half to mean + half."""
+    step = half * (RUNS - 1) ** 0.5 / stats.t.ppf(0.975, RUNS - 1)
+    return mean + step * np.array([1, -1] * (RUNS // 2))
+
+
+def test_the_samples_of_this_file_have_the_intervals_they_say():
+    found = stats.ttest_1samp(runs(5, 2), 0).confidence_interval(0.95)
+    assert found == pytest.approx((3, 7))
+
+
+def beside_long_flows(columns, *, subject):
+    """Runs with and without long flows, `subject` lower by samples in percent: at the preset, at all other spreads."""
+
+    def frame(preset, *others):
+        samples = (preset, *others, *(len(SPREADS_S) - 1 - len(others)) * (others[-1] if others else preset,))
+        rows = [
+            {"form": form, "spread_s": spread_s, "seed": seed}
+            | dict.fromkeys(columns, 1 - lower_pct / 100 if count == subject else 1.0)
+            for spread_s, sample in zip(SPREADS_S, samples, strict=True)
+            for seed, lower_pct in enumerate(runs(*sample))
+            for count, form in FORMS.items()
+        ]
+        return pd.DataFrame(rows)
+
+    return frame
+
+
+delay = beside_long_flows(["queueing_delay_s"], subject=0)
+columns_of_fig2 = ["reordered_ratio", "fct_s", *caps_fig2.QUANTILES]
+without_long = beside_long_flows(columns_of_fig2, subject=0)
+with_long = beside_long_flows(["cwnd_packets"], subject=4)
+
+# Directions: refuted only if wrong at every spread of start times.
+DIRECTIONS = [
+    (((-5, 1),), REFUTED),
+    (((-5, 1), (-5, 1), (-5, 1), (5, 1)), DIFFERS),
+    (((-5, 1), (-5, 1), (-5, 1), (1, 2)), OPEN),
+    (((1, 2), (-5, 1)), OPEN),
+    (((1, 2), (5, 1)), DIFFERS),
+]
+
+
+def around(printed, about, close):
+    """Samples around a printed size that is met within `about`, by intervals within `close`."""
+    return [
+        (((printed, 1),), REPRODUCED),
+        (((printed, 1), (5, 1)), REPRODUCED),  # the size is that of the preset
+        (((5, 1), (printed, 1)), DIFFERS),
+        (((printed - about - 0.9, 1),), REPRODUCED),
+        (((printed - about - 1.1, 1),), DIFFERS),
+        (((printed + about + 0.9, 1),), REPRODUCED),
+        (((printed + about + 1.1, 1),), DIFFERS),
+        (((printed, 0.9 * close),), REPRODUCED),
+        (((printed, 1.1 * close),), OPEN),
+        (((printed + 0.3 * close, 0.8 * close),), OPEN),
+        (((printed - 0.3 * close, 0.8 * close),), OPEN),
+        (((printed, 2 * printed),), OPEN),
+        *DIRECTIONS,
+    ]
+
+
+def more_than(size):
+    near = [(((size + 1, 0.9),), REPRODUCED), (((size - 1, 0.9),), DIFFERS), (((size, 1),), OPEN)]
+    return [*near, (((size + 1, 0.9), (5, 1)), REPRODUCED), (((5, 1), (size + 1, 0.9)), DIFFERS), *DIRECTIONS]
+
+
+def path_rtts(blocked, free=((1.0, 0.0),)):
+    """Durations of Fig. 4: a sample of runs for each path with and without a long flow."""
+    rows = [
+        {"form": form, "seed": seed, "part": part, "duration_s": value}
+        for form, paths in ((caps_fig4.BLOCKED, blocked), (caps_fig4.FREE, free))
+        for part, sample in enumerate(paths)
+        for seed, value in enumerate(runs(*sample))
+    ]
+    return pd.DataFrame(rows)
+
+
+def large_paths(*counts):
+    """Forty paths in each run, of which so many have an RTT of ten, the others one."""
+    rows = [
+        {"form": caps_fig4.BLOCKED if path < 4 else caps_fig4.FREE, "seed": seed, "part": path,
+         "duration_s": 10.0 if path < count else 1.0}
+        for seed, count in enumerate(counts)
+        for path in range(40)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def shares(values, half, **columns):
+    """Rows with a share of decoded units, its interval, and a formula that gives the same."""
+    found = np.asarray(values, dtype=float)
+    ends = {"decode_low_prob": found - half, "decode_high_prob": found + half}
+    return pd.DataFrame({**columns, "decode_prob": found, **ends, "formula_prob": found})
+
+
+def over_repair_packets(*curves, half=0.001):
+    """Shares of Fig. 6(c): a curve over r = 0, 1, 2, ... for each number of long flows from 1 on."""
+    tables = [shares(curve, half, long_flow_paths=n, r=range(len(curve))) for n, curve in enumerate(curves, start=1)]
+    return pd.concat(tables)
+
+
+def over_unit(*values, half=0.001):
+    return shares(values, half, k=range(1, len(values) + 1))
+
+
+UNITS = (1, 20, 40, 64)
+U, FALLS, RISES, FLAT_AT_END = (9, 4, 4, 9), (9, 6, 5, 2), (2, 5, 6, 9), (9, 5, 4, 4.5)
+
+
+def window_delays(chosen, chosen_packets=FALLS, cost=FALLS, cost_packets=FALLS, *, half=0.3):
+    """Delays of Fig. 8(d) over k for both rules of r and both readings of the delay."""
+    forms = ((caps_fig8d.EQ4, chosen, chosen_packets), (caps_fig8d.COST, cost, cost_packets))
+    return pd.concat([delays_over_formula(form, windows, packets, half) for form, windows, packets in forms])
+
+
+def delays_over_formula(form, windows, packets, half, *, formula=1.0, decoded=1.0, decoded_half=0.0):
+    table = {"form": form, "k": UNITS, "formula_delay_s": formula, "formula_prob": 1.0, "decode_prob": decoded}
+    table |= {"decode_low_prob": np.subtract(decoded, decoded_half), "decode_high_prob": np.add(decoded, decoded_half)}
+    for name, values in (("window_delay", windows), ("packet_delay", packets)):
+        ends = {"": values, "_low": np.subtract(values, half), "_high": np.add(values, half)}
+        table |= {f"{name}{end}_s": them for end, them in ends.items()}
+    return pd.DataFrame(table)
+
+
+def ratios(delays, decoded=(1, 1, 1, 1), *, half=0.005):
+    """Measured over formula for the delay to the last ACK and for p_S, at four k."""
+    return delays_over_formula(caps_fig8d.EQ4, delays, (1, 1, 1, 1), half, decoded=decoded, decoded_half=half)
+
+
+def bursts(*apart):
+    """Periods of Fig. 19: a sample of relative distances for each rate, above and below in turn."""
+    rows = [
+        {"bursts_per_s": rate, "seed": seed, "rtt_average_s": 2.0, "rtt_smoothed_s": 2.0 * (1 + sign * value),
+         "twice_average_prob": 0.1, "twice_smoothed_prob": 0.1 * (1 + sign * value)}
+        for rate, sample in enumerate(apart)
+        for seed, value in enumerate(runs(*sample))
+        for sign in (1, -1)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def table_1(key, column, sample, deep=None):
+    """Table I with a sample in a cell, and another one with deep buffers; its other cells are 1."""
+    others = {"mean_fct_s": 1.0, "p99_fct_s": 1.0}
+    tables = [
+        pd.DataFrame({"scheme": name, "buffer_packets": buffers, **others}, index=range(RUNS))
+        .assign(**({column: runs(*them)} if other == key else {}))
+        for buffers, them in ((50, sample), (1000, deep or sample))
+        for other, (name, _) in repflow_table1._SCENARIOS.items()
+    ]  # fmt: skip
+    return pd.concat(tables)
+
+
+def cells(key, column, printed, error):
+    """Samples around a cell of Table I that is printed with a reading error."""
+    near = [
+        ((printed, 0.09 * printed), REPRODUCED),
+        ((printed, 0.11 * printed), OPEN),
+        ((printed + 0.9 * error, 0.01 * error), REPRODUCED),
+        ((printed + 1.1 * error, 0.01 * error), DIFFERS),
+        ((printed - 1.1 * error, 0.01 * error), DIFFERS),
+        ((printed + 1.5 * error, 0.6 * error), REPRODUCED),
+        ((3 * printed, 0.5 * printed), DIFFERS),
+    ]
+    return [(table_1(key, column, sample), word) for sample, word in near]
+
+
+def lower_by(column, mean, half, deep=None):
+    """Table I where replication lowers a column by a sample in percent."""
+    found, deep_pct = (mean, half), deep or (mean, half)
+    return table_1("repl", column, *((1 - value / 100, width / 100) for value, width in (found, deep_pct)))
+
+
+def over_half(column):
+    return [
+        (lower_by(column, 49, 1), REPRODUCED),
+        (lower_by(column, 46, 1), DIFFERS),
+        (lower_by(column, 47.5, 1), OPEN),
+        (lower_by(column, 50, 60), OPEN),
+        (lower_by(column, -5, 1), REFUTED),
+        (lower_by(column, -5, 1, (5, 1)), DIFFERS),
+        (lower_by(column, 2, 5, (-5, 1)), OPEN),
+        (lower_by(column, -5, 1, (2, 5)), OPEN),
+    ]
+
+
+def received(four=(0.99, 0.001), *, three=0.0, dependent_decode=0.0, sent=6):
+    """Sets of Fig. 6 of CDCPS: three and four packets received, both schemes."""
+    value, half = four
+    rows = [
+        {"scheme": scheme, "sent_packets": sent, "received_packets": count, "decode_prob": prob,
+         "decode_low_prob": prob - width, "decode_high_prob": prob + width,
+         "independent_prob": prob - dependent_decode}
+        for scheme in cdcps_fig6.SCHEMES.values()
+        for count, prob, width in ((3, three, 0.0), (4, value, half))
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def work(*points):
+    """Share of coded packets and work left, in rows looked at; in row operations nothing is saved."""
+    rows = [
+        {"coded_original_ratio": ratio, "work_ratio": left, "form": dc2mtcp_pda.MEASURES["rows_examined"]}
+        for ratio, left in points
+    ]
+    operations = dc2mtcp_pda.MEASURES["row_operations"]
+    return pd.DataFrame([*rows, {"coded_original_ratio": 0.01, "work_ratio": 1.0, "form": operations}])
+
+
+def closeness():
+    inside, outside, unclear = (0.09, 0.009), (0.11, 0.009), (0.10, 0.01)
+    return [
+        (bursts(inside, inside), REPRODUCED),
+        (bursts(inside, outside), DIFFERS),
+        (bursts(outside, outside), REFUTED),
+        (bursts(unclear, unclear), OPEN),
+        (bursts(inside, unclear), OPEN),
+        (bursts(outside, unclear), OPEN),
+        (bursts(inside, outside, unclear), DIFFERS),
+    ]
+
+
+def cases(frame, samples):
+    return [(frame(*sample), word) for sample, word in samples]
+
+
+CASES = {
+    "caps-f1b-qdelay": cases(delay, around(80, 4, 8)),
+    "caps-f2a-disorder": cases(without_long, more_than(10)),
+    "caps-f2b-cwnd": cases(with_long, around(50, 2.5, 5)),
+    "caps-f2c-fct": cases(without_long, more_than(50)),
+    "caps-f4a-onoff": [(path_rtts([(2, 0)]), "not testable")],
+    "caps-f4a-exist": [(path_rtts([(2, 0)]), "not testable")],
+    "caps-f4b-rtt": [
+        (path_rtts([(2.5, 0.4)]), REPRODUCED),
+        (path_rtts([(1.5, 0.4)]), DIFFERS),
+        (path_rtts([(2, 0.4)]), OPEN),
+        (path_rtts([(1, 0.4)]), OPEN),
+        (path_rtts([(0.5, 0.1)]), REFUTED),
+        (path_rtts([(0.9, 0), (9, 0)]), DIFFERS),  # far larger in the mean, but one of the paths is not
+    ],
+    "caps-f4b-pb": [(large_paths(4, 4, 4), REPRODUCED), (large_paths(4, 4, 3), DIFFERS), (large_paths(5, 5), DIFFERS)],
+    "caps-f6c-sim": [
+        (over_repair_packets((0.6, 0.7, 0.8), (0.3, 0.5, 0.6)), REPRODUCED),
+        (over_repair_packets((0.6, 0.7, 0.8), (0.5, 0.4, 0.3)), DIFFERS),  # one curve falls
+        (over_repair_packets((0.3, 0.7, 0.8), (0.6, 0.7, 0.9)), DIFFERS),  # more long flows decode more
+        (over_repair_packets((0.5, 0.4, 0.3), (0.6, 0.5, 0.4)), REFUTED),
+        (over_repair_packets((0.6, 0.7, 0.8), (0.3, 0.5, 0.6), half=0.3), OPEN),
+        (over_repair_packets((0.6, 0.7, 0.8), (0.5995, 0.7, 0.8)), OPEN),  # fewer or more: within noise
+        (over_repair_packets((0.6, 0.55, 0.5, 0.45, 0.61), (0.3, 0.4, 0.5, 0.6, 0.7)), DIFFERS),  # ends alone rise
+    ],
+    "caps-f8c-ps": [
+        (over_unit(0.9, 0.8, 0.7, 0.6), REPRODUCED),
+        (over_unit(0.9, 0.7, 0.8, 0.6), DIFFERS),
+        (over_unit(0.9, 0.75, 0.7505, 0.6), OPEN),
+        (over_unit(0.6, 0.7, 0.8, 0.9), REFUTED),
+        (over_unit(0.9, 0.8, 0.7, 0.6, half=0.3), OPEN),
+        (over_unit(0.9, 0.85, 0.8995, 0.8993), OPEN),  # rises on the way; whether it falls at all is undecided
+        (over_unit(0.7, 0.8, 0.85, 0.9, 0.69), REFUTED),  # the ends fall, the trend rises
+    ],
+    "caps-f8d-dw": [
+        (window_delays(U), REPRODUCED),
+        (window_delays(FALLS, U), DIFFERS),
+        (window_delays(FALLS, FALLS, FALLS, U), DIFFERS),
+        (window_delays(RISES, cost=U), DIFFERS),
+        (window_delays(FALLS), REFUTED),
+        (window_delays(RISES), REFUTED),
+        (window_delays(FLAT_AT_END), OPEN),
+        (window_delays(FLAT_AT_END, U, U, U), OPEN),
+        (window_delays(FALLS, FLAT_AT_END), OPEN),
+        (window_delays(U, half=9), OPEN),
+    ],
+    "caps-f8cd-match": [
+        (ratios((0.91, 1, 1, 1.09), (0.91, 1, 1, 1.09)), REPRODUCED),
+        (ratios((0.89, 1, 1, 1)), DIFFERS),
+        (ratios((1, 1, 1, 1), (1, 1, 1, 1.11)), DIFFERS),
+        (ratios((1.2, 1.2, 1.2, 1.2)), DIFFERS),
+        (ratios((1.2, 1.2, 1.2, 1.2), (0.8, 0.8, 0.8, 0.8)), REFUTED),
+        (ratios((1, 1, 1, 1.1)), OPEN),
+        (ratios((1, 1, 1, 1), (0.9, 1, 1, 1)), OPEN),
+        (ratios((1, 1, 1, 1), half=0.2), OPEN),
+    ],
+    "caps-f19-rtt": closeness(),
+    "caps-f19-pb": closeness(),
+    "cdcps-f6": [
+        (received((0.95, 0.04)), REPRODUCED),
+        (received((0.90, 0.01)), OPEN),
+        (received((0.85, 0.04)), DIFFERS),
+        (received(three=0.1), REFUTED),
+        (received(dependent_decode=0.1), REFUTED),
+        (received(sent=7), REFUTED),
+    ],
+    "dc2mtcp-s5-pda": [
+        (work((0.01, 0.02), (0.04, 0.0549)), REPRODUCED),
+        (work((0.01, 0.02), (0.04, 0.0551)), DIFFERS),
+        (work((0.01, 0.06), (0.04, 0.0551)), REFUTED),
+        (work((0.04, 0.05), (0.05, 0.5)), REPRODUCED),  # nothing is said of 0.05 and more
+    ],
+    "dc2mtcp-s1-eps": [
+        (work((0.01, 0.01), (0.04, 0.03)), REPRODUCED),
+        (work((0.01, 0.0101), (0.04, 0.03)), DIFFERS),
+        (work((0.01, 0.0101), (0.04, 0.05)), REFUTED),
+    ],
+    "repflow-t1-none-mean": cells("none", "mean_fct_s", 0.0135, 0.00005),
+    "repflow-t1-none-p99": cells("none", "p99_fct_s", 0.0145, 0.00005),
+    "repflow-t1-long-mean": cells("long", "mean_fct_s", 0.175, 0.0005),
+    "repflow-t1-long-p99": cells("long", "p99_fct_s", 0.49, 0.005),
+    "repflow-t1-repl-mean": cells("repl", "mean_fct_s", 0.105, 0.0005),
+    "repflow-t1-repl-p99": cells("repl", "p99_fct_s", 0.212, 0.0005),
+    "repflow-t1-10x": [
+        *cells("long", "mean_fct_s", 0.175 / 0.0135, 0.1755 / 0.01345 - 0.175 / 0.0135),
+        (table_1("long", "mean_fct_s", (10, 0.1)), DIFFERS),
+        (table_1("long", "mean_fct_s", (0.5, 0.1)), REFUTED),
+        (table_1("long", "mean_fct_s", (1, 0.1)), OPEN),
+    ],
+    "repflow-t1-50m": over_half("mean_fct_s"),
+    "repflow-t1-50t": over_half("p99_fct_s"),
+    **scheme_cases.CASES,
+}
+
+# What these judge has no noise: counts of paths and rows, what never happens, and what is an input.
+EXACT = {"caps-f4a-onoff", "caps-f4a-exist", "caps-f4b-pb", "dc2mtcp-s5-pda", "dc2mtcp-s1-eps"}
+EXACT |= {"caps-f28b-ecmp", "caps-f28b-ecmp_pq"}
+
+
+def test_every_judge_is_tested_and_every_noisy_one_with_too_few_runs():
+    assert CASES.keys() == JUDGES.keys()
+    assert {claim for claim, tables in CASES.items() if OPEN not in {word for _, word in tables}} == EXACT
+
+
+@pytest.mark.parametrize(("claim", "number"), [(name, i) for name, tables in CASES.items() for i in range(len(tables))])
+def test_a_judge_at_the_edges_of_its_rule(claim, number):
+    frame, word = CASES[claim][number]
+    verdict = JUDGES[claim](read_claims()[claim], frame)
+    assert verdict.verdict == word
+    assert verdict.id == claim
+    assert (" do not decide: " in verdict.reason) == (word == OPEN)
+
+
+def test_the_reason_of_an_open_claim_counts_the_runs():
+    frame = delay((80, 100))
+    verdict = caps_fig1.judge_delay(read_claims()["caps-f1b-qdelay"], frame)
+    assert verdict.reason.startswith(f"{RUNS} runs do not decide: ")
+    assert verdict.value == pytest.approx((80,))
+    assert verdict.interval == pytest.approx((-20, 180))
+
+
+def test_the_reason_of_a_cell_of_table_1_names_what_deeper_buffers_give():
+    frame = table_1("long", "mean_fct_s", (0.192, 0.01), deep=(0.159, 0.01))
+    reason = JUDGES["repflow-t1-long-mean"](read_claims()["repflow-t1-long-mean"], frame).reason
+    assert "buffers are not stated" in reason
+    assert "0.192 s with 50 packets a port, 0.159 s with 1000" in reason

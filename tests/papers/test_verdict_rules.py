@@ -1,0 +1,244 @@
+"""Identity tests of the rules that turn a value into a verdict, on made-up claims."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from capsmodel.experiments.statistics._intervals import Interval
+from capsmodel.papers import printed_numbers
+from capsmodel.papers import verdicts as rules
+from capsmodel.papers.index import Claim, PrintedNumber
+
+CLAIM = Claim("x", "caps", "", "", "", "", "", "absolute", "0.34", "0.34", "", "", "")
+
+
+@pytest.mark.parametrize(("value", "word"), [(0.344, "reproduced"), (0.346, "differs in size")])
+def test_a_value_is_met_within_half_a_unit_of_the_last_digit(value: float, word: str) -> None:
+    assert rules.by_size(CLAIM, value, "").verdict == word
+
+
+@pytest.mark.parametrize(("value", "word"), [(0.355, "reproduced"), (0.36, "differs in size")])
+def test_an_approximate_value_is_met_within_five_percent(value: float, word: str) -> None:
+    assert rules.by_size(replace(CLAIM, relation="approx"), value, "").verdict == word
+
+
+@pytest.mark.parametrize(("text", "error"), [("0.34", 0.005), ("19", 0.5), ("1.50", 0.005), ("4.19e-05", 5e-8)])
+def test_reading_error_is_half_a_unit_of_the_last_digit(text: str, error: float) -> None:
+    assert rules.reading_error(text) == pytest.approx(error)
+
+
+@pytest.mark.parametrize(
+    ("relation", "printed", "met", "missed"),
+    [
+        ("less_than", "5", 5.5, 5.51),
+        ("less_than", "3.5", 3.55, 3.551),
+        ("greater_than", "95", 94.5, 94.49),
+        ("reduction_pct", "40", 38, 37.99),  # a round figure
+        ("increase_pct", "70", 73.5, 73.51),
+        ("ratio", "10", 9.5, 9.49),
+        ("absolute", "6", 6.5, 6.51),
+    ],
+)
+def test_bounds_and_ends_of_ranges_have_the_reading_error_of_a_size(
+    relation: str, printed: str, met: float, missed: float
+) -> None:
+    claim = replace(CLAIM, relation=relation, low=printed, high=printed)
+    low, high = rules.printed_range(claim)
+    assert low <= met <= high
+    assert not low <= missed <= high
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "word"),
+    [
+        ([1, 2, 2, 3], "increasing", "reproduced"),
+        ([3, 2, 1], "increasing", "refuted"),
+        ([1, 1, 1], "increasing", "refuted"),
+        ([9, 5, 7, 3, 4, 1], "decreasing", "reproduced"),
+        ([5, 9, 8, 7, 6], "decreasing", "refuted"),  # tau = -0.2, but it ends higher than it began
+        ([5, 6, 7, 8, 4], "decreasing", "refuted"),  # ends lower, but tau = 0.2
+        ([2, 4, 1, 3], "increasing", "refuted"),  # ends higher, but tau = 0
+        ([1, 2, 3, 1], "increasing", "refuted"),  # tau = 1/6, but it ends where it began
+    ],
+)
+def test_a_trend_needs_the_sign_of_kendalls_tau_and_of_its_ends(values: list[float], unit: str, word: str) -> None:
+    assert rules.by_trend(replace(CLAIM, unit=unit), values, "").verdict == word
+
+
+def test_kendalls_tau_of_four_values() -> None:
+    """Of six pairs one is out of order: (5 - 1) / 6."""
+    assert rules.kendall(np.array([1.0, 3.0, 2.0, 4.0])) == pytest.approx(4 / 6)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [([3, 2, 2], "monotone"), ([1, 1, 2], "monotone"), ([1, 1.5, 1.25, 2], "not monotone, Kendall tau 0.67")],
+)
+def test_a_trend_shows_its_ends_and_whether_it_is_monotone(values: list[float], kind: str) -> None:
+    found = rules.by_trend(replace(CLAIM, unit="increasing"), values, "why")
+    assert (found.value, found.reason) == ((values[0], values[-1]), f"why; {kind}")
+
+
+WORDS = ["reproduced", "differs in size", "refuted"]
+
+
+def test_a_bound_holds_everywhere_on_a_part_or_nowhere() -> None:
+    upper = replace(CLAIM, relation="less_than", low="5", high="5")
+    found = [rules.by_bound(upper, values, "") for values in ([1, 5.5], [1, 6], [6, 7])]
+    assert [one.verdict for one in found] == WORDS
+    assert [one.value for one in found] == [(5.5,), (6,), (7,)]
+    lower = replace(upper, relation="greater_than")
+    found = [rules.by_bound(lower, values, "") for values in ([4.5, 9], [4, 9], [1, 4])]
+    assert [one.verdict for one in found] == WORDS
+    assert [one.value for one in found] == [(4.5,), (4,), (1,)]
+
+
+def test_a_range_holds_everywhere_has_the_sign_or_not() -> None:
+    span = replace(CLAIM, relation="reduction_pct", low="40", high="70")
+    values = ([38, 73.5], [37, 50], [-5, 1], [80, 90], [-5, -1], [-5, 0])
+    assert [rules.by_range(span, v, "").verdict for v in values] == [
+        "reproduced", "differs in size", "differs in size", "differs in size", "refuted", "refuted",
+    ]  # fmt: skip
+    assert rules.by_range(replace(span, low=""), [-90, 73], "").verdict == "reproduced"
+    assert rules.by_range(replace(span, high=""), [39, 99], "").verdict == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("unit", "size", "everywhere", "in_part", "nowhere"),
+    [
+        ("lower", rules.ANY_SIZE, [0.1, 0.99], [0.1, 1], [1, 2]),
+        ("higher", rules.ANY_SIZE, [1.01, 9], [1, 9], [0.5, 1]),
+        ("lower", rules.SIGNIFICANTLY, [0.1, 0.89], [0.91, 0.99], [1, 1.2]),
+        ("higher", rules.SIGNIFICANTLY, [1.11, 9], [1.09, 1.01], [1, 0.8]),
+        ("lower", rules.MUCH, [0.1, 0.49], [0.51, 0.1], [1, 3]),
+        ("higher", rules.MUCH, [2.01, 9], [1.99, 9], [1, 0.2]),
+    ],
+)
+def test_an_order_holds_with_its_size_without_it_or_not(
+    unit: str, size: tuple[float, float], everywhere: list[float], in_part: list[float], nowhere: list[float]
+) -> None:
+    claim = replace(CLAIM, unit=unit)
+    found = [rules.by_order(claim, ratios, [1, 1], "", size=size) for ratios in (everywhere, in_part, nowhere)]
+    assert [one.verdict for one in found] == WORDS
+    assert [one.value for one in found] == [(min(r), max(r)) for r in (everywhere, in_part, nowhere)]
+
+
+def test_what_is_close_is_not_significant() -> None:
+    for ratio in (0.9, 0.95, 1.1):
+        assert rules.by_closeness(CLAIM, [ratio], [1], "").verdict == "reproduced"
+        assert not rules.SIGNIFICANTLY[0] > ratio
+        assert not rules.SIGNIFICANTLY[1] < ratio
+
+
+@pytest.mark.parametrize(
+    ("ratio", "word"), [(1.09, "reproduced"), (1.12, "refuted"), (0.91, "reproduced"), (0.88, "refuted")]
+)
+def test_close_is_within_ten_percent(ratio: float, word: str) -> None:
+    assert rules.by_closeness(CLAIM, [ratio], [1], "").verdict == word
+
+
+def test_what_is_close_or_lower_is_the_ratio_to_the_baseline() -> None:
+    close = rules.by_closeness(CLAIM, [2, 4.2], [2, 4], "")
+    lower = rules.by_order(replace(CLAIM, unit="lower"), [3, 4], [4, 8], "")
+    assert (close.value, close.verdict) == ((1, 1.05), "reproduced")
+    assert (lower.value, lower.verdict) == ((0.5, 0.75), "reproduced")
+
+
+def test_closeness_holds_everywhere_on_a_part_or_nowhere() -> None:
+    found = [rules.by_closeness(CLAIM, ratios, [1, 1], "").verdict for ratios in ([1, 1.09], [1, 1.2], [2, 2])]
+    assert found == WORDS
+
+
+@pytest.mark.parametrize(
+    ("place", "near", "word"),
+    [
+        (29, None, "reproduced"),
+        (61, None, "refuted"),
+        (61, (29, 64), "reproduced"),
+        (61, (30, 64), "refuted"),
+        (20, (18, 29), "reproduced"),
+        (20, (18, 28), "refuted"),
+    ],
+)
+def test_a_place_is_met_where_the_optimum_is_as_flat(place: float, near: tuple[float, float] | None, word: str) -> None:
+    assert rules.by_place(replace(CLAIM, low="29"), place, "", near=near).verdict == word
+
+
+def interval(low: float, high: float) -> Interval:
+    return Interval(value=(low + high) / 2, low=low, high=high, confidence=0.95, samples=9)
+
+
+def test_a_statement_on_a_sample_holds_fails_or_is_undecided() -> None:
+    assert [rules.above(interval(*ends), 1) for ends in ((1.1, 2), (0.5, 1), (1, 2), (0.5, 1.5))] == [
+        True, False, None, None,
+    ]  # fmt: skip
+    assert [rules.below(interval(*ends), 1) for ends in ((0.5, 0.9), (1, 2), (0.5, 1), (0.5, 1.5))] == [
+        True, False, None, None,
+    ]  # fmt: skip
+    ends = ((1, 2), (0, 0.9), (2.1, 3), (0.9, 1.5), (1.5, 2.1), (0, 3))
+    assert [rules.within(interval(*one), 1, 2) for one in ends] == [True, False, False, None, None, None]
+
+
+def test_a_measured_size_is_met_by_an_interval_that_reaches_it_and_is_close() -> None:
+    ends = ((9.1, 10.9), (9.1, 9.6), (9.1, 9.4), (10.4, 10.9), (10.6, 10.9), (8.9, 10), (10, 11.1), (0, 99))
+    assert [rules.has_size(interval(*one), 10, 0.5) for one in ends] == [
+        True, True, False, True, False, None, None, None,
+    ]  # fmt: skip
+    assert rules.has_size(interval(8.1, 11.9), 10, 2) is True  # all of it within the reading error
+
+
+def test_all_of_fails_with_one_and_holds_with_all() -> None:
+    cases = [(True, True), (True, False), (None, False), (True, None), (None, None)]
+    assert [rules.all_of(*case) for case in cases] == [True, False, False, None, None]
+
+
+@pytest.mark.parametrize(
+    ("met", "direction", "word"),
+    [
+        ([True, True], None, "reproduced"),
+        ([True, False], None, "differs in size"),
+        ([False, False], None, "refuted"),
+        ([True, None], None, "open"),
+        ([False, None], None, "open"),
+        ([None], None, "open"),
+        ([True, False, None], None, "differs in size"),
+        ([False], [True], "differs in size"),
+        ([False], [False, True], "differs in size"),
+        ([False], [None, False], "open"),
+        ([None], [True], "open"),
+        ([None], [False, False], "refuted"),
+        ([False], [None, True], "differs in size"),
+    ],
+)
+def test_what_is_undecided_never_refutes(
+    met: list[bool | None], direction: list[bool | None] | None, word: str
+) -> None:
+    assert rules.verdict_word(met, direction) == word
+
+
+def test_only_an_open_verdict_says_that_the_sample_does_not_decide() -> None:
+    for word in rules.VERDICT_WORDS:
+        reason = rules.of_sample(rules.Verdict("x", (), word, "why"), "30 runs").reason
+        assert reason == ("30 runs do not decide: why" if word == "open" else "why")
+
+
+def test_numbers_are_compared_by_their_relation(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = [
+        (PrintedNumber("caps", "n", "", "", "at_most", (3.5,)), 3.6, "differs in size"),
+        (PrintedNumber("caps", "n", "", "", "at_most", (3.5,)), 3.5, "reproduced"),
+        (PrintedNumber("caps", "n", "", "", "at_most", (3.5,), 0.05), 3.54, "reproduced"),
+        (PrintedNumber("caps", "n", "", "", "at_most", (3.5,), 0.05), 3.56, "differs in size"),
+        (PrintedNumber("caps", "n", "", "", "at_least", (50.0,)), 58.0, "reproduced"),
+        (PrintedNumber("caps", "n", "", "", "at_least", (50.0,)), 49.9, "differs in size"),
+        (PrintedNumber("caps", "n", "", "", "within", (40.0, 70.0)), (41.0, 69.0), "reproduced"),
+        (PrintedNumber("caps", "n", "", "", "within", (40.0, 70.0)), (39.0, 69.0), "differs in size"),
+        (PrintedNumber("caps", "n", "", "", "within", (40.0, 70.0)), (41.0, 71.0), "differs in size"),
+        (PrintedNumber("caps", "n", "", "", "equal", (1.0, 9.0), 0.5), (1.4, 9.6), "differs in size"),
+        (PrintedNumber("caps", "n", "", "", "equal", (1.0, 9.0), 0.5), (0.5, 9.5), "reproduced"),
+        (PrintedNumber("caps", "n", "", "", "true"), False, "refuted"),
+        (PrintedNumber("caps", "n", "", "", "none"), 1.0, "not testable"),
+    ]
+    for number, value, word in cases:
+        monkeypatch.setitem(printed_numbers._VALUES, "n", lambda value=value: value)
+        assert printed_numbers.judge_number(number).verdict == word
