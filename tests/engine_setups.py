@@ -100,7 +100,7 @@ def refuse_listed(params: Any, port: Any, packet: Any, queue_packets: int, queue
 
 
 def with_losses(base: Scheme, params: Losses) -> Scheme:
-    """Return `base` with a queue that loses chosen packets."""
+    """Return `base` with a queue that drops chosen packets."""
     return replace(base, queue=Queue(name="refuse_listed", admit=refuse_listed, params=params))
 
 
@@ -145,7 +145,7 @@ def refuse_of_unit(params: Any, port: Any, packet: Any, queue_packets: int, queu
 
 
 def with_unit_losses(base: Scheme, params: UnitLosses) -> Scheme:
-    """Return `base` with a queue that loses chosen packets of a unit."""
+    """Return `base` with a queue that drops chosen packets of a unit."""
     return replace(base, queue=Queue(name="refuse_of_unit", admit=refuse_of_unit, params=params))
 
 

@@ -71,7 +71,7 @@ class Sender(Endpoint):
         return [self.ack(ack) for _ in range(count)]
 
     def syn_ack(self, *, at_us: float, rtt_us: float, flags: int = 0) -> list[int]:
-        """Hear the answer to the SYN."""
+        """Take the SYN-ACK."""
         return self._hear(SYN_ACK, at_us, rtt_us, flags, ack=0)
 
     def expire(self) -> list[int]:

@@ -1,4 +1,4 @@
-"""What a run will need, told before it starts: memory, and the size of a packet trace."""
+"""Estimates what a run will need before it starts: memory, and the size of a packet trace."""
 
 import math
 import os

@@ -16,8 +16,8 @@ Hook                  Arguments                                                 
 ``Transport.expire``  params, conn, segments, now_ps                                     0
 ``Coding.accept``     params, conn, estimator, units, counters, packet, now_ps           a verdict
 ``Coding.emit``       params, conn, estimator, units, counters, packet, now_ps           1: `packet` is filled in
-``Coding.collect``    params, conn, segments, units, packet, now_ps                      1: `packet` goes to TCP
-``Coding.release``    params, conn, segments, units, packet, now_ps                      1: `packet` goes to TCP
+``Coding.collect``    params, conn, segments, units, packet, now_ps                      1: deliver it to TCP
+``Coding.release``    params, conn, segments, units, packet, now_ps                      1: deliver it to TCP
 ``Coding.observe``    params, conn, estimator, packet, now_ps                            0
 ===================== ================================================================== ========================
 
@@ -33,10 +33,11 @@ What the engines do with them, at an end host::
     expire (``conn.timer_ps`` is reached), then send       at the sender
     receive (DATA or SYN has come)                         at the receiver
 
-and, when the connection is coded: each packet that `send` made goes to `accept`, which lets it go (PASS), keeps it
-(KEEP), or lets it go with packets of the encoder right behind it (FOLLOW: `emit` is called at once). When `send` has
-returned 0, and when ``conn.flush_ps`` is reached, `emit` is called until it returns 0. At the receiver a packet goes to
-`collect`, `release` follows until it returns 0, and what these hand on goes to `receive`.
+and, when the connection is coded: each packet that `send` filled in is given to `accept`. It is then sent (PASS), kept
+by the encoder (KEEP), or sent with packets of the encoder right behind it (FOLLOW: `emit` is called at once). When
+`send` has returned 0, and when ``conn.flush_ps`` is reached, `emit` is called until it returns 0. At the receiver a
+packet is given to `collect`, then `release` is called until it returns 0, and the packets for which these return 1 are
+delivered to TCP: given to `receive`.
 """
 
 from collections.abc import Callable

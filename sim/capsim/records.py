@@ -69,7 +69,7 @@ PACKET = np.dtype(
         ("sent_ps", "i8"),  # echoed by the acknowledgement
         ("segment", "i8"),  # DATA: sequence number; CODED: first segment of the unit
         ("ack", "i8"),  # ACK: next segment expected
-        ("unit", "i4"),  # CODED, or a source packet sent in clear: number of the unit, else NONE
+        ("unit", "i4"),  # CODED, or a source packet sent uncoded: number of the unit, else NONE
         ("position", "i4"),  # CODED: 0 .. n-1 in the unit
         ("sack_first", "i4", (MAX_SACK_BLOCKS,)),  # ACK: blocks [first, end) above `ack`, newest first; 0, 0 = none
         ("sack_end", "i4", (MAX_SACK_BLOCKS,)),  # ends the second cache line
@@ -170,7 +170,7 @@ CONNECTION = np.dtype(
         ("alpha", "f8"),  # DCTCP: estimate of the marked fraction
         ("acked_bytes", "i8"),  # DCTCP: in this observation window
         ("marked_bytes", "i8"),
-        ("early_bytes", "i8"),  # DCTCP: counted when a duplicate ACK told of them, not yet acknowledged
+        ("early_bytes", "i8"),  # DCTCP: counted when a duplicate ACK reported them, not yet acknowledged
         ("window_end", "i8"),
         ("reduced_until", "i8"),
         # -- receiver
@@ -190,11 +190,11 @@ CONNECTION = np.dtype(
             "i4",
         ),  # oldest unit not yet acknowledged (ACK per packet) or released at the receiver (at decoding)
         ("last_unit", "i4"),
-        ("release_next", "i8"),  # segments [release_next, release_end) wait to be handed to the transport
+        ("release_next", "i8"),  # segments [release_next, release_end) wait to be delivered to the transport
         ("release_end", "i8"),
         ("release_unit", "i4"),
-        ("release_flags", "i4"),  # of the packet that let them go up
-        ("release_sent_ps", "i8"),  # the same: when that packet was sent
+        ("release_flags", "i4"),  # of the packet after which they may be delivered
+        ("release_sent_ps", "i8"),  # when that packet was sent
         ("estimator", "i4"),
         # -- counters of the switches
         ("routed_bytes", "i8"),  # data that the first switch has routed

@@ -114,7 +114,7 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
     Raises
     ------
     ParameterError
-        If the scenario asks for the impossible or would not fit in memory.
+        If the scenario cannot be run or would not fit in memory.
     """
     estimate.check_fabric(scenario)
     fabric = scenario.fabric.build()

@@ -33,7 +33,7 @@ FLOWS = {
     "coded_packets": "packets sent for coding units, source and repair; retransmissions not counted",
     "repair_packets": "of these, packets beyond the k of their unit, copies that go with retransmissions among them",
     "units": "coding units sent",
-    "units_decoded": "of these, decoded at the receiver (source packets retransmitted in clear count towards k)",
+    "units_decoded": "of these, decoded at the receiver (source packets retransmitted uncoded count towards k)",
     "units_stalled": "of the units, short of k packets when a retransmission of one of their packets came",
     "late_packets": "coded packets that came after their unit was decoded",
     "packets_dropped": "packets of the flow lost in the fabric, acknowledgements included",

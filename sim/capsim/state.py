@@ -228,7 +228,7 @@ def _connections(setup: Setup) -> Table:
     conns["short"] = np.asarray(source.short)[flow] if scheme.known_sizes else 0
     conns["coded"] = {"none": 0 * flow, "short": conns["short"], "all": 0 * flow + 1}[scheme.coding.coded]
     conns["priority"] = np.where(conns["short"] != 0, 0, 1) if scheme.queue.classes > 1 else 0
-    # The first copy of a flow hashes alike with and without replication: common random numbers.
+    # The first copy of a flow has the same hash with and without replication: common random numbers.
     copy = number - np.searchsorted(flow, flow)
     ports = (flow + copy * len(source.src)).tolist()
     conns["hash"] = [key(setup.hash_seed, DATA_HASH, port) for port in ports]

@@ -50,7 +50,7 @@ def test_late_packets_are_dropped():
 
 
 def test_undecodable_unit_is_repaired_by_tcp():
-    """Four of 13 are lost. TCP times out and sends segment 0 in clear: the tenth independent packet, all is decoded.
+    """Four of 13 are lost. TCP times out and sends segment 0 uncoded: the tenth independent packet, all is decoded.
 
     TCP has gone back, so the ten acknowledgements, one after the other, let it send the other nine again, in vain.
     """
@@ -66,7 +66,7 @@ def test_undecodable_unit_is_repaired_by_tcp():
 def test_units_go_up_in_order(release):
     """Two units of 5, one packet of the first lost, no repair packets.
 
-    In order: the second unit waits, TCP hears nothing and times out; then both go up. As decoded: the second unit
+    In order: the second unit waits, TCP times out, then both are delivered. As decoded: the second unit
     makes duplicate acknowledgements and a fast retransmit repairs the first.
     """
     coding = {"unit_size": UnitSize.FIXED, "fixed_packets": 5, "release": release}
@@ -81,14 +81,14 @@ def test_units_go_up_in_order(release):
 
 
 def received(records):
-    """Return the times at which the receiver answered, and the segments it expected."""
+    """Return the times at which the receiver acknowledged, and the segments it expected."""
     nic = LINK.build().host_port[1]
     lines = records.trace[(records.trace["kind"] == 1) & (records.trace["what"] == 0) & (records.trace["port"] == nic)]
     return list(zip(lines["time_ps"].tolist(), lines["ack"].tolist(), strict=True))
 
 
 def test_systematic_sources_leave_first_and_go_up_at_once():
-    """Ten source packets in clear, then three repair packets. Each source packet goes up as it comes."""
+    """Ten source packets uncoded, then three repair packets. Each source packet is delivered as it comes."""
     records, sent = play(10, coding={"systematic": True, "initial_blocking_prob": 0.2})
     conn, unit = records.conns[0], records.units[0]
     assert sent["kind"].tolist() == 10 * [DATA] + 3 * [CODED]
@@ -98,7 +98,7 @@ def test_systematic_sources_leave_first_and_go_up_at_once():
 
 
 def test_systematic_gap_is_filled_by_the_first_repair_packet():
-    """Segment 2 is lost: 0 and 1 go up at once, 3 to 9 are held, the first repair packet decodes and all go up."""
+    """Segment 2 is lost: 0 and 1 are delivered at once, 3 to 9 held until the first repair packet decodes."""
     records, _ = play(10, coding={"systematic": True, "initial_blocking_prob": 0.2}, once_a=2)
     conn, unit = records.conns[0], records.units[0]
     assert received(records) == [
@@ -111,7 +111,7 @@ def test_systematic_gap_is_filled_by_the_first_repair_packet():
 
 
 def test_systematic_packets_do_not_wait_for_their_unit():
-    """Units of 10, window of 10. The first acknowledgement lets segments 10 and 11 out, coded or in clear.
+    """Units of 10, window of 10. The first acknowledgement lets segments 10 and 11 out, coded or uncoded.
 
     Systematic it comes when segment 0 has arrived, and they leave then. Not systematic all ten come when the unit has
     decoded, one ACK time apart, and the unit of 10 to 19 is full and leaves at the fifth.
@@ -123,7 +123,7 @@ def test_systematic_packets_do_not_wait_for_their_unit():
 
 
 def test_systematic_as_decoded_hides_no_reordering():
-    """As decoded: 3 to 9 go up at once behind the gap, and the third duplicate makes TCP send 2 again."""
+    """As decoded: 3 to 9 are delivered at once behind the gap, and the third duplicate makes TCP send 2 again."""
     coding = {"systematic": True, "release": Release.DECODED}
     records, _ = play(10, coding=coding, once_a=2)
     conn, unit = records.conns[0], records.units[0]
@@ -132,7 +132,7 @@ def test_systematic_as_decoded_hides_no_reordering():
 
 
 def test_systematic_gap_without_repair_packets_is_stalled():
-    """In order, without repair packets, nothing goes up behind the gap: TCP times out, its packet frees the rest."""
+    """In order, without repair packets, nothing is delivered behind the gap until TCP has timed out."""
     records, sent = play(10, coding={"systematic": True}, once_a=2)
     conn, unit = records.conns[0], records.units[0]
     # The second acknowledgement restarted the timer.
@@ -149,7 +149,7 @@ def test_timeout_sends_what_waits_in_the_buffer():
     timeout_ps = 2 * 10**9
     assert records.units["k"][:2].tolist() == [8, 2]
     assert records.units["sent_ps"][:2].tolist() == [0, timeout_ps]
-    assert sent["segment"][8:11].tolist() == [0, 8, 8]  # the retransmission in clear, then the unit of 8 and 9
+    assert sent["segment"][8:11].tolist() == [0, 8, 8]  # the uncoded retransmission, then the unit of 8 and 9
     assert sent["time_ps"][8:11].tolist() == 3 * [timeout_ps]
     assert records.conns["timeouts"][0] == 1
 

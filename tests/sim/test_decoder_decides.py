@@ -1,4 +1,4 @@
-"""The receiver with an ACK at decoding, packet by packet: what is held, what goes up to TCP, what is counted."""
+"""The receiver with an ACK at decoding, packet by packet: what is held, what is delivered to TCP, what is counted."""
 
 import pytest
 from engine_setups import flow_list, params_of, record, setup_of
@@ -24,27 +24,27 @@ class Decoder:
 
     def unit(self, first, k, n):
         """Let the sender close a unit, and return it."""
-        made = record(records.UNIT, first=first, k=k, n=n, next=NONE, decoded_ps=NONE, sent_ps=100 + len(self.units))
+        unit = record(records.UNIT, first=first, k=k, n=n, next=NONE, decoded_ps=NONE, sent_ps=100 + len(self.units))
         if self.units:
             self.units[-1].next = len(self.units)
         if self.conn.first_unit == NONE:
             self.conn.first_unit = len(self.units)
-        self.units.append(made)
-        return made
+        self.units.append(unit)
+        return unit
 
     def coded(self, number):
-        """Take a coded packet; return the segments that go up to TCP."""
+        """Take a coded packet; return the segments that are delivered to TCP."""
         return self.take(kind=CODED, unit=number, segment=self.units[number].first)
 
     def source(self, segment, *, flags=0):
-        """Take a packet in clear; return the segments that go up to TCP."""
+        """Take an uncoded packet; return the segments that are delivered to TCP."""
         return self.take(kind=DATA, unit=NONE, segment=segment, flags=flags)
 
     def resent(self, segment):
         return self.source(segment, flags=RETRANSMITTED)
 
     def take(self, **fields):
-        """Take a packet; return the segments that go up to TCP."""
+        """Take a packet; return the segments that are delivered to TCP."""
         self.now_ps += 1000
         packet, before = new_packet(bytes=MSS + 40, sent_ps=self.now_ps - 500, **fields), len(self.handed)
         if self.coding.collect(self.params, self.conn, self.segments, self.units, packet, self.now_ps):
@@ -138,7 +138,7 @@ def test_a_unit_complete_before_it_was_closed_is_decoded():
 
 
 def test_a_retransmission_frees_what_was_held_behind_the_gap():
-    """They go up as what came with it: time and flag of the retransmission, so that nobody measures an RTT."""
+    """They are delivered with the time and the flag of the retransmission, so that no RTT is measured."""
     decoder = Decoder(**SYSTEMATIC)
     assert [decoder.source(0), decoder.source(2), decoder.source(3), decoder.resent(1)] == [[0], [], [], [1, 2, 3]]
     assert [found[1] for _, found in decoder.handed] == [0, *3 * [RETRANSMITTED]]

@@ -150,7 +150,7 @@ def test_packets_of_a_buffered_unit():
 
 
 def test_with_an_ack_at_decoding_sources_leave_in_clear():
-    """Systematic: the repair packet is at position 3, behind the three in clear, which count as coded too."""
+    """Systematic: the repair packet is at position 3, behind the three uncoded ones, which count as coded too."""
     encoder = Encoder(**THREES, ack=Acknowledged.DECODED)
     assert encoder.send(0, 1, 2) == [0, 1, 2, (0, 3)]
     assert encoder.conn.coded_packets == 4

@@ -1,4 +1,4 @@
-"""Property: what a load is measured against, by hand on small fabrics, and that asked, expected and offered agree."""
+"""Property: what a load is measured against, by hand on small fabrics, and that expected and offered loads agree."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A twin of the SACK sender, written from RFC 6675 with sets, hears the same acknowledgements and sends the same."""
+"""A twin of the SACK sender, written from RFC 6675 with sets, gets the same acknowledgements and sends the same."""
 
 from collections import deque
 

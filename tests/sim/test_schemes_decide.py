@@ -54,11 +54,11 @@ def test_ecmp_keeps_a_flow_on_its_path_and_spreads_flows():
 
 def test_priority_pushes_out_the_last_long_packet():
     port = record(records.PORT, limit_packets=4, limit_bytes=-1)
-    ask = PRIORITY.admit
+    admit = PRIORITY.admit
     params = params_of(PRIORITY)
     high, low = (record(records.PACKET, priority=level, bytes=1500) for level in (0, 1))
-    assert [ask(params, port, packet, 3, 4500) for packet in (high, low)] == [ACCEPT, ACCEPT]
-    assert [ask(params, port, packet, 4, 6000) for packet in (high, low)] == [PUSH_OUT, REFUSE]
+    assert [admit(params, port, packet, 3, 4500) for packet in (high, low)] == [ACCEPT, ACCEPT]
+    assert [admit(params, port, packet, 4, 6000) for packet in (high, low)] == [PUSH_OUT, REFUSE]
     kind = Dumbbell(hosts_per_side=2, host_rate_bps=10e9, buffer_packets=8)
     flows = flow_list([(0, 2, 600_000, 0.0), (1, 3, 30_000, 300.0)])
     result = one_run(setup_of(kind, flows, "ecmp_pq"))

@@ -62,7 +62,7 @@ RTTS_US = st.lists(st.sampled_from([100, 199, 200, 201, 450, 3000]), min_size=1,
 
 @given(st.lists(RTTS_US, min_size=2, max_size=6))
 def test_smoothed_threshold_period_by_period(periods):
-    """IX-C: an ACK is held against twice the smoothed RTT of the periods before its own; the last period holds."""
+    """IX-C: an RTT is compared with twice the smoothed RTT of the periods before its own; the last period counts."""
     sender, smoothed_us = Sender(), Fraction(0)
     for number, rtts_us in enumerate(periods, start=20):
         for rtt_us in rtts_us:
@@ -98,7 +98,7 @@ def test_average_includes_the_rtt_itself(last_us, large):
 
 @pytest.mark.parametrize(("rtt_us", "large"), [(240, 0), (240.000001, 1)])
 def test_before_the_first_period_is_over_its_own_mean_is_the_usual_rtt(rtt_us, large):
-    """100 and 140, then twice their mean; the very first has nothing to be held against."""
+    """100 and 140, then twice their mean; the very first has nothing to be compared with."""
     sender = Sender()
     for one in (100, 140, rtt_us):
         sender.hear(1000, one)

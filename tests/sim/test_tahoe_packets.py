@@ -47,7 +47,7 @@ def test_third_duplicate_starts_again_with_one_segment():
 
 
 def test_second_hole_is_met_by_going_back():
-    """5 and 8 are lost: the ACK of 5 asks for 8, and with a window of 2 goes 9 too, which has arrived."""
+    """5 and 8 are lost: the ACK of 5 expects 8, and with a window of 2, 9 is sent too, which has arrived."""
     conn, sent = play(60, once_a=5, once_b=8)
     again = sent[(sent["flags"] & RETRANSMITTED) != 0]
     assert again["segment"].tolist()[:3] == [5, 8, 9]

@@ -1,4 +1,8 @@
-"""Two engines, one truth: SimPy to be read, Numba to be fast; the same set-up gives the same records."""
+"""The two engines: a slow one to read (SimPy) and a fast one to use (Numba).
+
+Both call the same protocol functions and give the same records for the same set-up, bit for bit. So the fast one can be
+trusted as far as the slow one can be read.
+"""
 
 from collections.abc import Callable
 

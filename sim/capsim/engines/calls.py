@@ -30,7 +30,7 @@ from capsim.engines.pointers import (
 
 @kernel
 def choose(w: Any, row: int, packet: Any, first: int, count: int, now_ps: int, u0: float) -> Any:
-    """Ask the balancer of switch `row` for one of the `count` candidates from `first` on."""
+    """Return which of the `count` candidates from `first` on the balancer of switch `row` chooses."""
     ports = port_array(w.ports, w.n_ports)
     candidates = int32_array(w.candidates + 4 * first, count)
     switch, state, conn = switch_at(w.switches, row), generic_at(w.balancer_state, row), conn_at(w.conns, packet.conn)
@@ -39,7 +39,7 @@ def choose(w: Any, row: int, packet: Any, first: int, count: int, now_ps: int, u
 
 @kernel
 def admit(w: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> Any:
-    """Ask the queue discipline."""
+    """Return the verdict of the queue discipline."""
     return admit_hook(w.admit)(generic_at(w.queue, 0), port, packet, queue_packets, queue_bytes)
 
 
@@ -51,21 +51,21 @@ def open_conn(w: Any, conn: Any, now_ps: int) -> Any:
 
 @kernel
 def send(w: Any, conn: Any, packet: Any, now_ps: int) -> Any:
-    """Ask the sending transport for its next packet."""
+    """Let the sending transport fill in its next packet, if it has one."""
     flags = bytes_array(w.segments, w.segment_bytes)
     return send_hook(w.send)(generic_at(w.transport, 0), conn, flags, packet, now_ps)
 
 
 @kernel
 def receive(w: Any, conn: Any, packet: Any, now_ps: int) -> Any:
-    """Hand a packet to the receiving transport."""
+    """Deliver a packet to the receiving transport."""
     flags = bytes_array(w.segments, w.segment_bytes)
     return receive_hook(w.receive)(generic_at(w.transport, 0), conn, flags, packet, now_ps)
 
 
 @kernel
 def hear(w: Any, conn: Any, packet: Any, now_ps: int) -> Any:
-    """Hand an acknowledgement to the sending transport."""
+    """Deliver an acknowledgement to the sending transport."""
     flags = bytes_array(w.segments, w.segment_bytes)
     return hear_hook(w.hear)(generic_at(w.transport, 0), conn, flags, packet, now_ps)
 
@@ -87,7 +87,7 @@ def accept(w: Any, conn: Any, packet: Any, now_ps: int) -> Any:
 
 @kernel
 def emit(w: Any, conn: Any, packet: Any, now_ps: int) -> Any:
-    """Ask the encoder for its next packet."""
+    """Let the encoder fill in its next packet, if it has one."""
     estimator, units = estimator_at(w.estimators, conn.estimator), unit_array(w.units, w.n_units)
     counters = counters_at(w.counters, 0)
     return emit_hook(w.emit)(generic_at(w.coding, 0), conn, estimator, units, counters, packet, now_ps)
@@ -102,13 +102,13 @@ def collect(w: Any, conn: Any, packet: Any, now_ps: int) -> Any:
 
 @kernel
 def release(w: Any, conn: Any, packet: Any, now_ps: int) -> Any:
-    """Ask the decoder for the next packet that it hands on."""
+    """Let the decoder fill in the next packet that it delivers to the transport, if it has one."""
     flags, units = bytes_array(w.segments, w.segment_bytes), unit_array(w.units, w.n_units)
     return release_hook(w.release)(generic_at(w.coding, 0), conn, flags, units, packet, now_ps)
 
 
 @kernel
 def observe(w: Any, conn: Any, packet: Any, now_ps: int) -> Any:
-    """Show an acknowledgement to the estimator of the blocking probability."""
+    """Let the estimator of the blocking probability take the RTT of an acknowledgement."""
     estimator = estimator_at(w.estimators, conn.estimator)
     return observe_hook(w.observe)(generic_at(w.coding, 0), conn, estimator, packet, now_ps)

@@ -1,8 +1,8 @@
-"""The compiled engine: one event loop for all schemes, compiled by Numba and found on disk by the next process.
+"""The compiled engine: one event loop for all schemes, compiled by Numba and kept on disk for the next process.
 
 The parts are :mod:`~capsim.engines.trees`, :mod:`~capsim.engines.links`, :mod:`~capsim.engines.outages`,
 :mod:`~capsim.engines.hosts` and :mod:`~capsim.engines.loop`. This file makes the arrays that they work on, compiles the
-hooks of a scheme, and lets pools grow when the loop asks for it.
+hooks of a scheme, and enlarges a pool (of packets, units, trace lines or samples) when the loop reports it short.
 """
 
 from collections.abc import Callable

@@ -19,7 +19,7 @@ END       0                     the time is over
 ========= ===================== =========================================
 
 What follows from it: a packet that departs at t makes room for one that arrives at t; an acknowledgement that arrives
-at t stops a timer that would fire at t; a link that fails at t loses a packet whose last bit would leave at t; a
+at t stops a timer that would fire at t; a link that fails at t drops a packet whose last bit would leave at t; a
 sample at t sees everything that happened at t.
 """
 

@@ -1,4 +1,4 @@
-"""A random time between the transport handing a packet down and its host beginning to send it (ns-2: ``overhead_``).
+"""A random delay between the transport and the NIC of a host, before each packet is sent (ns-2: ``overhead_``).
 
 Without it the senders of a simulation share one perfect clock. The order of a host's packets does not change.
 """

@@ -133,7 +133,7 @@ def timer(w: Any, entity: int, now_ps: int) -> None:
 def start(w: Any, c: int, now_ps: int) -> None:
     """Open connection `c`."""
     conn = conn_at(w.conns, c)
-    if conn.state == CLOSED:  # its twin was faster
+    if conn.state == CLOSED:  # the other copy of the flow was faster
         return
     calls.open_conn(w, conn, now_ps)
     pump(w, c, now_ps)
@@ -142,7 +142,7 @@ def start(w: Any, c: int, now_ps: int) -> None:
 
 @kernel
 def deliver(w: Any, number: int, now_ps: int) -> None:
-    """Hand a packet to the end host that it was sent to."""
+    """Deliver a packet to the end host that it was sent to."""
     packet = packet_at(w.packets, number)
     c = packet.conn
     conn = conn_at(w.conns, c)
@@ -154,29 +154,29 @@ def deliver(w: Any, number: int, now_ps: int) -> None:
         pump(w, c, now_ps)
         finish_sending(w, c, now_ps)
     elif not conn.coded:
-        hand_up(w, c, number, now_ps)
+        deliver_to_transport(w, c, number, now_ps)
     else:
         deliver_coded(w, c, number, now_ps)
 
 
 @kernel
 def deliver_coded(w: Any, c: int, number: int, now_ps: int) -> None:
-    """Hand a packet of a coded connection to the decoder, and what it releases to the transport."""
+    """Deliver a packet of a coded connection to the decoder, and what the decoder releases to the transport."""
     conn = conn_at(w.conns, c)
     if calls.collect(w, conn, packet_at(w.packets, number), now_ps):
-        hand_up(w, c, number, now_ps)
+        deliver_to_transport(w, c, number, now_ps)
     else:
         free_packet(w, number)
     number = take_packet(w)
     while calls.release(w, conn, packet_at(w.packets, number), now_ps):
-        hand_up(w, c, number, now_ps)
+        deliver_to_transport(w, c, number, now_ps)
         number = take_packet(w)
     free_packet(w, number)
 
 
 @kernel
-def hand_up(w: Any, c: int, number: int, now_ps: int) -> None:
-    """Hand a packet to the receiving transport and send its reply."""
+def deliver_to_transport(w: Any, c: int, number: int, now_ps: int) -> None:
+    """Deliver a packet to the receiving transport and send its reply."""
     conn, packet = conn_at(w.conns, c), packet_at(w.packets, number)
     replies = calls.receive(w, conn, packet, now_ps)
     if conn.received_ps == NONE and conn.receive_next == conn.n_segments:

@@ -1,15 +1,16 @@
 """The compiled engine, part 2: the packet pool and ports.
 
-**FIFO ports.** The departure of a packet is known when it is accepted: all that is ahead of it must be sent. So the
-queue and the packets on the wire are one chain in order of arrival at the far end, with one event for its head; what
-has left the queue meanwhile is found when the port is next looked at (:func:`drain`).
+**FIFO ports** (first in, first out). The departure of a packet is known when it is accepted: when all packets ahead of
+it have been sent. So the queue and the packets on the wire are one linked list in order of arrival at the far end, with
+one event for its first packet. Packets that have left the queue meanwhile are counted when the port is used next
+(:func:`drain`).
 
-**Strict-priority ports** need an event for the departure too: who is next depends on who comes.
+**Strict-priority ports** need an event for each departure too: which packet is next depends on which packets arrive.
 """
 
 from typing import Any
 
-from capsim.engines.calls import admit
+from capsim.engines import calls
 from capsim.engines.host_jitter import send_delay_ps
 from capsim.engines.jit import inline_into_hooks, kernel
 from capsim.engines.pointers import (
@@ -78,7 +79,7 @@ def write_trace(w: Any, what: int, reason: int, p: int, packet: Any, now_ps: int
 
 @kernel
 def drop(w: Any, p: int, number: int, reason: int, now_ps: int) -> None:
-    """Lose a packet at port `p`, or before any port if `p` is NONE."""
+    """Drop a packet at port `p`, or at a switch without a route if `p` is NONE."""
     packet = packet_at(w.packets, number)
     conn_at(w.conns, packet.conn).packets_dropped += 1
     queue_packets = 0
@@ -128,7 +129,7 @@ def drain(w: Any, port: Any, now_ps: int) -> None:
 
 @kernel
 def put_on_wire(w: Any, p: int, port: Any, number: int, packet: Any, arrive_ps: int) -> None:
-    """Append a packet to the chain that arrives at the far end."""
+    """Append a packet to the list of those that arrive at the far end."""
     packet.arrive_ps = arrive_ps
     packet.next = NONE
     if port.head == NONE:
@@ -221,30 +222,30 @@ def depart(w: Any, p: int, now_ps: int) -> None:
 
 @kernel
 def push_out(w: Any, p: int, port: Any, now_ps: int) -> None:
-    """Lose the last waiting packet of the lower class."""
+    """Drop the last waiting packet of the lower class."""
     number = port.class_tail[1]
     packet = packet_at(w.packets, number)
     unlink(w, port, number, packet)
-    forget(w, port, packet)
+    undo_enqueue(w, port, packet)
     drop(w, p, number, EVICTED, now_ps)
 
 
 @kernel
-def forget(w: Any, port: Any, packet: Any) -> None:
-    """Take back that a packet joined the queue."""
+def undo_enqueue(w: Any, port: Any, packet: Any) -> None:
+    """Take a packet that will not be sent off the counters of its queue."""
     port.free_ps -= transmission_ps(w, port, packet)
     port.queue_packets -= 1
     port.queue_bytes -= packet.bytes
 
 
 @kernel
-def ask(w: Any, port: Any, packet: Any) -> int:
+def admit(w: Any, port: Any, packet: Any) -> int:
     """Return the verdict of the queue discipline."""
     queue_packets, queue_bytes = port.queue_packets, port.queue_bytes
     if queue_packets > 0 and not w.count_in_service:
         queue_packets -= 1
         queue_bytes -= packet_at(w.packets, port.queue_head if w.classes == 1 else port.service).bytes
-    return admit(w, port, packet, queue_packets, queue_bytes)
+    return calls.admit(w, port, packet, queue_packets, queue_bytes)
 
 
 @kernel
@@ -258,10 +259,10 @@ def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
     if not port.up:
         drop(w, p, number, LINK_DOWN, now_ps)
         return
-    verdict = ask(w, port, packet)
+    verdict = admit(w, port, packet)
     while verdict == PUSH_OUT and port.class_tail[1] != NONE:
         push_out(w, p, port, now_ps)
-        verdict = ask(w, port, packet)
+        verdict = admit(w, port, packet)
     if verdict in (REFUSE, PUSH_OUT):
         drop(w, p, number, QUEUE_FULL, now_ps)
         return

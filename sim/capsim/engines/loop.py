@@ -34,7 +34,7 @@ def epoch(w: Any, now_ps: int) -> None:
 
 @kernel
 def probe(w: Any, now_ps: int) -> None:
-    """Take one sample of every port and connection asked for."""
+    """Take one sample of every port and connection that is probed."""
     counters = counters_at(w.counters, 0)
     counters.next_probe_ps += w.probe_ps
     for index in range(w.n_probe_ports):
@@ -119,8 +119,8 @@ def arrive(w: Any, now_ps: int) -> None:
 
 
 @kernel
-def rare(w: Any, kind: int, now_ps: int) -> None:
-    """Handle every event but arrivals and departures."""
+def infrequent(w: Any, kind: int, now_ps: int) -> None:
+    """Handle the infrequent events: all but arrivals and departures."""
     if kind == TIMER:
         timer(w, node_at(w.timer_tree, 1).entity, now_ps)
     elif kind == START:
@@ -153,5 +153,5 @@ def loop(w: Any, max_events: int) -> int:
         elif kind == DEPART:
             depart(w, node_at(w.depart_tree, 1).entity, now_ps)
         else:
-            rare(w, kind, now_ps)
+            infrequent(w, kind, now_ps)
     return PAUSED

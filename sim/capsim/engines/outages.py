@@ -1,9 +1,9 @@
-"""The compiled engine, part 3: what a port loses when its link fails; what is on the wire arrives."""
+"""The compiled engine, part 3: a link fails. Queued packets are dropped, packets on the wire still arrive."""
 
 from typing import Any
 
 from capsim.engines.jit import kernel
-from capsim.engines.links import drain, drop, forget, unlink
+from capsim.engines.links import drain, drop, undo_enqueue, unlink
 from capsim.engines.pointers import packet_at
 from capsim.engines.trees import NEVER, set_time
 from capsim.records import LINK_DOWN, NONE
@@ -11,7 +11,7 @@ from capsim.records import LINK_DOWN, NONE
 
 @kernel
 def fail_fifo(w: Any, p: int, port: Any, now_ps: int) -> None:
-    """Lose what a FIFO port has not sent before `now_ps`; what is on the wire arrives."""
+    """Drop what a FIFO port has not sent before `now_ps`; what is on the wire arrives."""
     drain(w, port, now_ps - 1)
     if port.queue_head == NONE:
         return
@@ -29,7 +29,7 @@ def fail_fifo(w: Any, p: int, port: Any, now_ps: int) -> None:
     port.queue_head = NONE
     while number != NONE:
         following = packet_at(w.packets, number).next
-        forget(w, port, packet_at(w.packets, number))
+        undo_enqueue(w, port, packet_at(w.packets, number))
         drop(w, p, number, LINK_DOWN, now_ps)
         number = following
     port.free_ps = now_ps
@@ -37,10 +37,10 @@ def fail_fifo(w: Any, p: int, port: Any, now_ps: int) -> None:
 
 @kernel
 def fail_classes(w: Any, p: int, port: Any, now_ps: int) -> None:
-    """Lose what a strict-priority port has not sent."""
+    """Drop what a strict-priority port has not sent."""
     if port.service == NONE:
         return
-    forget(w, port, packet_at(w.packets, port.service))
+    undo_enqueue(w, port, packet_at(w.packets, port.service))
     drop(w, p, port.service, LINK_DOWN, now_ps)
     port.service = NONE
     set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
@@ -48,6 +48,6 @@ def fail_classes(w: Any, p: int, port: Any, now_ps: int) -> None:
         while port.class_head[level] != NONE:
             number = port.class_head[level]
             unlink(w, port, number, packet_at(w.packets, number))
-            forget(w, port, packet_at(w.packets, number))
+            undo_enqueue(w, port, packet_at(w.packets, number))
             drop(w, p, number, LINK_DOWN, now_ps)
     port.free_ps = now_ps

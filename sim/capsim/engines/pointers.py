@@ -1,4 +1,4 @@
-"""How the compiled engine reaches its records: one record of addresses, and what reads records at an address.
+"""How the compiled engine reaches its records: one record of addresses, and functions that read a record at an address.
 
 The whole state is one argument, ``w``: a record WORLD that holds where each table lies. Passing thirty arrays
 instead, 56 bytes each, from function to function costs more than all they do (measured: 4 against 12 million
@@ -150,7 +150,7 @@ def _caller(name: str) -> Any:
 
 
 def _prefetcher(dtype: np.dtype[Any]) -> Any:
-    """Return what asks for the cache lines of record number `index` of the table at `address`, without waiting."""
+    """Return what prefetches the cache lines of record number `index` of the table at `address`, without waiting."""
 
     def prefetch(typing_context: Any, address: Any, index: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:

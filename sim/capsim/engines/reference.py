@@ -56,7 +56,7 @@ class Host:
                 self.collect(conn, packet)
 
     def start(self, conn: Any) -> None:
-        """Open a connection, unless its twin was faster."""
+        """Open a connection, unless the other copy of its flow was faster."""
         if conn.state != CLOSED:
             self.scheme.transport.open(self.params["transport"], conn, self.env.now)
             self.pump(conn)
@@ -137,7 +137,7 @@ class Host:
         return None
 
     def receive(self, conn: Any, packet: Any) -> None:
-        """Hand a packet to the receiving transport and send its reply."""
+        """Deliver a packet to the receiving transport and send its reply."""
         transport, params = self.scheme.transport, self.params["transport"]
         replies = transport.receive(params, conn, self.network.segments, packet, self.env.now)
         if conn.received_ps == NONE and conn.receive_next == conn.n_segments:
@@ -206,7 +206,7 @@ class Network(Records):
         return None
 
     def choose(self, row: int, packet: Any, candidates: list[int]) -> int:
-        """Ask the balancer."""
+        """Return the path that the balancer chooses, as its position among the candidates."""
         switch, balancer, u0 = self.switches[row], self.setup.scheme.balancer, 0.0
         if balancer.draws:
             u0 = draw(switch)
@@ -217,7 +217,7 @@ class Network(Records):
         return path
 
     def drop(self, packet: Any, reason: int, port: Port | None = None) -> None:
-        """Lose a packet."""
+        """Drop a packet."""
         self.conns[packet.conn].packets_dropped += 1
         if port is None:
             self.counters.unroutable += 1
@@ -300,7 +300,7 @@ class Network(Records):
             port.record.up = int(up)
 
     def probe(self) -> None:
-        """Take one sample of every port and connection asked for."""
+        """Take one sample of every port and connection that is probed."""
         now_ps = self.env.now
         for number in self.setup.probe_ports:
             port = self.port_records[number]

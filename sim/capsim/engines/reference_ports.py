@@ -104,7 +104,7 @@ class Port:
         port.sojourn_bytes_ns += sojourn_ps // 1000 * packet.bytes
 
     def verdict(self, packet: Any) -> int:
-        """Ask the queue discipline."""
+        """Return the verdict of the queue discipline."""
         port = self.record
         queue_packets, queue_bytes = port.queue_packets, port.queue_bytes
         if queue_packets and not self.setup.count_in_service:
@@ -114,7 +114,7 @@ class Port:
         return scheme.queue.admit(self.network.params["queue"], port, packet, queue_packets, queue_bytes)
 
     def enqueue(self, packet: Any) -> None:
-        """Accept a packet or lose it."""
+        """Accept a packet or drop it."""
         port = self.record
         port.packets_in += 1
         port.bytes_in += packet.bytes
@@ -122,7 +122,7 @@ class Port:
             return self.network.drop(packet, LINK_DOWN, self)
         verdict = self.verdict(packet)
         while verdict == PUSH_OUT and self.waiting[1]:
-            self.lose(self.waiting[1].pop(), EVICTED)
+            self.drop_queued(self.waiting[1].pop(), EVICTED)
             verdict = self.verdict(packet)
         if verdict in (REFUSE, PUSH_OUT):
             return self.network.drop(packet, QUEUE_FULL, self)
@@ -146,7 +146,7 @@ class Port:
             self.waiting[packet.priority if len(self.waiting) > 1 else 0].append(packet)
         return None
 
-    def lose(self, packet: Any, reason: int) -> None:
+    def drop_queued(self, packet: Any, reason: int) -> None:
         """Drop a packet that had joined the queue."""
         self.record.free_ps -= self.transmission_ps(packet)
         self.record.queue_packets -= 1
@@ -154,13 +154,13 @@ class Port:
         self.network.drop(packet, reason, self)
 
     def fail(self) -> None:
-        """Lose all that is not sent yet; what is on the wire arrives."""
+        """Drop all that is not sent yet; what is on the wire arrives."""
         if self.in_service is None:
             return
         packet, self.in_service = self.in_service, None
         self.process.interrupt()
-        self.lose(packet, LINK_DOWN)
+        self.drop_queued(packet, LINK_DOWN)
         for queue in self.waiting:
             while queue:
-                self.lose(queue.popleft(), LINK_DOWN)
+                self.drop_queued(queue.popleft(), LINK_DOWN)
         self.record.free_ps = self.env.now

@@ -61,7 +61,7 @@ def next_arrival(w: Any, p: int, time_ps: int) -> None:
 
 @kernel
 def prefetch_soon(w: Any, index: int) -> None:
-    """Ask for the port and the packet of arrivals that have won most of the matches above leaf `index`."""
+    """Prefetch the port and the packet of arrivals that have won most of the matches above leaf `index`."""
     while index >= 2 * PORTS_FROM:
         index >>= 1
     prefetch_port(w.ports, node_at(w.arrive_tree, index).entity)

@@ -1,4 +1,4 @@
-"""The fabrics one can ask for, as the table ``[fabric]`` of a scenario.
+"""The kinds of fabric, as the table ``[fabric]`` of a scenario.
 
 ================== ============================================== =============================
 kind               switches                                       equal-cost paths

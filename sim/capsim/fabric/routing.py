@@ -30,7 +30,7 @@ def shortest_path_routes(
     port_up : ndarray of bool, shape (ports,)
         Whether the port carries packets.
     leaf_of_host : ndarray of int32, shape (hosts,)
-        Row of the switch that each host hangs on.
+        Row of the switch that each host is attached to.
 
     Returns
     -------

@@ -92,7 +92,7 @@ class Fabric:
     buffer_bytes: Int64
     host_port: Int32  # over hosts: the NIC
     switch_tier: Int32  # over switches: 0 = leaf or edge, 1 = spine or aggregation, 2 = core
-    leaf_of_host: Int32  # over hosts: row of the switch it hangs on
+    leaf_of_host: Int32  # over hosts: row of the switch it is attached to
     epochs: tuple[Epoch, ...]
 
     @property

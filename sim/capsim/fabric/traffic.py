@@ -343,7 +343,7 @@ def draw_flows(entries: tuple[AnyTraffic, ...], fabric: Fabric, *, seed: int, sh
     Raises
     ------
     ParameterError
-        If an entry asks for the impossible; the text names the key.
+        If an entry cannot be drawn; the text names the key.
 
     Examples
     --------

@@ -1,14 +1,14 @@
-"""The switch of CAPS (Algorithm 1): short flows are sprayed; long flows hash while short flows are about, else spray.
+"""The switch of CAPS (Algorithm 1): short flows are sprayed; long flows hash while there are short flows, else spray.
 
 Every 500 us a switch looks back: if a packet of a short flow came in the last period, the mode is ON for the next. The
-timer is read off the clock when a packet comes (``now // T``), which is the same as a timer that runs from time 0: the
-mode matters to packets only.
+period is computed from the time when a packet comes (``now // T``), which is the same as a timer that runs from time 0,
+since only packets use the mode.
 
 ========================== ====== ======================= ==================
 Quantity                   Symbol Name                    Source
 ========================== ====== ======================= ==================
 bytes of a flow so far     fs[i]  ``conn.routed_bytes``   caps Algorithm 1
-border of short and long   s_L    ``threshold_bytes``     caps Algorithm 1
+threshold of long flows    s_L    ``threshold_bytes``     caps Algorithm 1
 sampling interval          T      ``mode_period_s``       caps Algorithm 1
 mode of short flows        sfmode ``state.mode``          caps Algorithm 1
 ========================== ====== ======================= ==================

@@ -1,7 +1,7 @@
-"""ECMP: a hash of the addresses and port numbers, salted by the switch, picks one port for the life of a flow.
+"""ECMP (equal-cost multipath): a hash of addresses and port numbers, and of the switch, picks one port for a flow.
 
-Without the salt, all tiers would cut the flows in the same way and part of the paths would stay empty. The
-acknowledgements hash independently (reversed tuple).
+The switch adds a number of its own to the hash (salt). Without it, all tiers would divide the flows in the same way and
+part of the paths would carry nothing. Acknowledgements have a hash of their own (reversed tuple).
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Single path: every packet takes the first equal-cost port. The control, and the smallest example of a scheme."""
+"""Single path: every packet takes the first equal-cost port. The smallest example of a balancer."""
 
 from typing import Any
 

@@ -1,11 +1,11 @@
 """The encoding buffer of CAPS (IV (1), Fig. 5): source packets wait until their unit is full.
 
-It goes early when nothing could fill it: the flow has no more data, nothing else is in flight (so always after a
-timeout), or the flush timer fires. The coded packets leave at once and do not count against the window: no
-acknowledgement says when one has left the network.
+A unit is sent before it is full when the flow has no more data, when nothing else is in flight (so always after a
+timeout), or when the flush timer fires: nothing else would fill it. The coded packets are sent at once and do not count
+against the window, since no acknowledgement says when one has left the network.
 
-With ``ack = "decoded"`` and a systematic code the buffer only remembers the source packets, which have left as they are
-(in clear: the receiver knows their unit when it is closed), and the r repair packets follow when the unit is complete.
+With ``ack = "decoded"`` and a systematic code the buffer only remembers the source packets, which have been sent
+uncoded (the receiver knows their unit when it is closed), and the r repair packets follow when the unit is complete.
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ def buffer_source(params: Any, conn: Any, packet: Any, now_ps: int) -> None:
 
 @inlined
 def nothing_to_wait_for(params: Any, conn: Any, now_ps: int) -> bool:
-    """Return whether the encoding buffer must go although the unit is not full."""
+    """Return whether the unit is sent although it is not full."""
     no_more_data = conn.unit_next in (conn.n_segments, params.coded_packets)
     nothing_else_in_flight = conn.next_segment - conn.una <= conn.unit_next - conn.unit_first
     return no_more_data or nothing_else_in_flight or (conn.flush_ps != NONE and conn.flush_ps <= now_ps)

@@ -49,14 +49,14 @@ def emit(params: Any, conn: Any, estimator: Any, units: Any, counters: Any, pack
 
 
 def collect(params: Any, conn: Any, segments: Any, units: Any, packet: Any, now_ps: int) -> int:
-    """Take a packet at the receiver; return 1 if it goes up to TCP now."""
+    """Take a packet at the receiver; return 1 if it is delivered to TCP now."""
     if params.ack == Acknowledged.DECODED:
         return collect_and_hold(params, conn, segments, units, packet, now_ps)
     return collect_packet(conn, units, packet, now_ps) if packet.kind == CODED else 1
 
 
 def release(params: Any, conn: Any, segments: Any, units: Any, packet: Any, now_ps: int) -> int:
-    """Hand on the next source packet of decoded units; with an ACK per packet none is held."""
+    """Deliver the next source packet of decoded units; with an ACK per packet none is held."""
     if params.ack == Acknowledged.PACKET:
         return 0
     return release_held(params, conn, segments, units, packet, now_ps)

@@ -1,12 +1,13 @@
-"""The receiver with an ACK at decoding: what is held, when a unit decodes, what goes up to TCP and when.
+"""The receiver with an ACK at decoding: what is held, when a unit decodes, what is delivered to TCP and when.
 
-Coded packets are held until k of their unit have come; then the k source packets go up to TCP together, units in
-order, so that TCP sees no reordering. Later packets of the unit are dropped. A retransmission goes up at once and
-counts as one more packet of its unit. A unit that was still short of k then is *stalled*: TCP had to help.
+Coded packets are held until k of their unit have come. Then the k source packets are delivered to TCP together, units
+in order, so that TCP sees no reordering. Later packets of the unit are dropped. A retransmission is delivered at once
+and counts as one more packet of its unit. A unit that is still short of k packets then is *stalled*: TCP had to
+retransmit.
 
-Source packets of a systematic code need no decoding. In order, one goes up at once if it is the next that TCP expects;
-one behind a gap is held until a source packet, the decoding of the unit or a retransmission has filled the gap. As
-decoded, each goes up as it comes, reordered as it may be.
+Source packets of a systematic code need no decoding. With ``release = "in_order"`` one is delivered at once if it is
+the next that TCP expects; one behind a gap is held until a source packet, the decoding of the unit or a retransmission
+has filled the gap. With ``release = "decoded"`` each is delivered as it comes, also when it is reordered.
 """
 
 from enum import IntEnum
@@ -17,7 +18,7 @@ from capsim.records import CODED, DATA, HELD, NONE, RECEIVED, RETRANSMITTED
 
 
 class Release(IntEnum):
-    """When a decoded unit, or a systematic source packet, goes up to TCP: after all that is earlier, or at once."""
+    """When a decoded unit or a systematic source packet is delivered to TCP: after all that is earlier, or at once."""
 
     IN_ORDER = 0
     DECODED = 1
@@ -37,7 +38,7 @@ def collect_and_hold(params: Any, conn: Any, segments: Any, units: Any, packet: 
         return 0 if is_source else 1
     index = conn.ring + (packet.segment & conn.ring_mask)
     if not segments[index] & HELD:
-        count_clear(params, conn, segments, units, packet, now_ps)
+        count_uncoded(params, conn, segments, units, packet, now_ps)
     if is_source and params.release == Release.IN_ORDER and packet.segment > conn.receive_next:
         segments[index] |= HELD
         return 0
@@ -61,8 +62,8 @@ def is_missing(conn: Any, segments: Any, segment: int) -> bool:
 
 
 @inlined
-def count_clear(params: Any, conn: Any, segments: Any, units: Any, packet: Any, now_ps: int) -> None:
-    """Count a packet in clear for the unit that its segment is in, if there is one yet."""
+def count_uncoded(params: Any, conn: Any, segments: Any, units: Any, packet: Any, now_ps: int) -> None:
+    """Count an uncoded packet for the unit that its segment is in, if there is one yet."""
     resent = packet.flags & RETRANSMITTED
     number = conn.first_unit
     while number != NONE:
@@ -103,8 +104,8 @@ def sources_here(conn: Any, segments: Any, unit: Any) -> int:
 
 
 @inlined
-def settle(params: Any, conn: Any, unit: Any, now_ps: int) -> None:
-    """Forget a unit whose source packets TCP has; if it had them before the unit was closed, it counts as decoded."""
+def remove_delivered(params: Any, conn: Any, unit: Any, now_ps: int) -> None:
+    """Remove a unit whose source packets TCP has; if it had them before the unit was closed, it counts as decoded."""
     unit.released = 1
     if params.systematic and unit.arrived == 0:
         unit.arrived = unit.k
@@ -114,14 +115,14 @@ def settle(params: Any, conn: Any, unit: Any, now_ps: int) -> None:
 
 @inlined
 def next_unit(params: Any, conn: Any, units: Any, now_ps: int) -> int:
-    """Return a decoded unit that may go up now, or NONE; forget units that TCP has without their decoding."""
+    """Return a decoded unit that may be delivered now, or NONE; remove units that TCP has without their decoding."""
     while conn.first_unit != NONE:
         unit = units[conn.first_unit]
         repaired = unit.decoded_ps == NONE and conn.receive_next >= unit.first + unit.k
         if not unit.released and not repaired:
             break
         if repaired:
-            settle(params, conn, unit, now_ps)
+            remove_delivered(params, conn, unit, now_ps)
         conn.first_unit = unit.next
     number = conn.first_unit
     while number != NONE:
@@ -134,7 +135,7 @@ def next_unit(params: Any, conn: Any, units: Any, now_ps: int) -> int:
 
 @inlined
 def fill_source(conn: Any, segments: Any, packet: Any, segment: int) -> int:
-    """Make `packet` a source packet that the decoder hands on."""
+    """Make `packet` a source packet that the decoder delivers."""
     segments[conn.ring + (segment & conn.ring_mask)] &= ~HELD
     packet.kind = DATA
     packet.flags = conn.release_flags
@@ -156,7 +157,7 @@ def next_is_held(conn: Any, segments: Any) -> bool:
 
 @inlined
 def release_held(params: Any, conn: Any, segments: Any, units: Any, packet: Any, now_ps: int) -> int:
-    """Hand on the next source packet, of those held or of the decoded units, leaving out what TCP has had in clear."""
+    """Deliver the next source packet, of those held or of the decoded units, leaving out what TCP had uncoded."""
     while True:
         while conn.release_next < conn.release_end:
             segment = conn.release_next

@@ -1,4 +1,4 @@
-"""No coding: what the transport sends is what the network carries. Its hooks are never called for a connection."""
+"""No coding: the network carries the packets of the transport as they are. Its hooks are never called."""
 
 from typing import Any
 

@@ -3,14 +3,15 @@
 The defaults are those of the scheme ``caps``. They follow from the text of the paper and, where that is silent, from
 the authors' public code (their ns-2 patch, and a kernel module for Mininet), never from the result that they give.
 
-**What is acknowledged, and when** is the one point where the paper contradicts itself. Section IV (3) hands packets to
-TCP once their unit is decoded, and the kernel module does so. But p_B of Section VI-A is a share of acknowledgements by
-their RTT, and if all ACKs of a unit leave when it decodes, none is late beside the others and p_B is 0. Appendix A puts
-timeouts down to losses among the last packets of a flow, so other losses must make duplicate ACKs, and Appendix B finds
-reordered packets above the code, which a receiver that decodes before it hands on cannot have. The ns-2 receiver
-(``outputpacket`` in ``tcp-sink.cc``) gives each of the first k arrivals of a unit the unit's next sequence number and
-acknowledges it at once, as the paper's reference [20] (Sundararajan et al. 2009) acknowledges degrees of freedom. Only
-so does the whole paper hold together: ``ack = "packet"``. The other reading is ``ack = "decoded"``.
+**What is acknowledged, and when** is the one point where the paper contradicts itself. Section IV (3) delivers packets
+to TCP once their unit is decoded, and the kernel module does so. But p_B of Section VI-A is a share of acknowledgements
+by their RTT, and if all ACKs of a unit leave when it decodes, none is late compared with the others and p_B is 0.
+Appendix A explains timeouts by losses among the last packets of a flow, so other losses must cause duplicate ACKs, and
+Appendix B finds reordered packets above the code, which a receiver that decodes before it delivers cannot have. The
+ns-2 receiver (``outputpacket`` in ``tcp-sink.cc``) gives each of the first k arrivals of a unit the unit's next
+sequence number and acknowledges it at once, as the paper's reference [20] (Sundararajan et al. 2009) acknowledges
+degrees of freedom. Only so does the whole paper hold together: ``ack = "packet"``. The other reading is ``ack =
+"decoded"``.
 """
 
 from dataclasses import dataclass

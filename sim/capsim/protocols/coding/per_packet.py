@@ -1,18 +1,20 @@
 """CAPS with an ACK for each packet that is new to its unit (``ack = "packet"``): sender and receiver.
 
-**Receiver.** Whatever of a unit comes, each of the first k arrivals is one degree of freedom more. It goes up to TCP as
-the unit's next source packet in order, and TCP acknowledges it at once: what is acknowledged is *seen*, not decoded
-(Sundararajan et al. 2009). So within a unit TCP sees no reordering, and a unit short of m packets lacks its last m
-segments. What comes after the k-th is dropped without an ACK (caps VI-A), unless TCP has resent it: then TCP has not
-heard that the unit is complete, and a duplicate of the unit's first segment makes it answer.
+**Receiver.** Each of the first k packets of a unit that arrive, whichever they are, is one more degree of freedom. It
+is delivered to TCP as the unit's next source packet in order, and TCP acknowledges it at once: what is acknowledged is
+*seen*, not decoded (Sundararajan et al. 2009). So within a unit TCP sees no reordering, and a unit that lacks m packets
+lacks its last m segments. What comes after the k-th is dropped without an ACK (caps VI-A), unless TCP has retransmitted
+it: then the sender does not know that the unit is complete, and a duplicate of the unit's first segment is delivered to
+TCP so that it sends an ACK.
 
-**Sender.** A systematic code sends each source packet at once and the r repair packets behind the last of the unit. A
-segment that TCP sends again is not the one that was lost, but any: so a retransmission is a packet of the unit like
-every other, at a position of its own, and the sender keeps the sources of a unit until all of it is acknowledged. In
-the middle of a flow the next unit's packets make the duplicate ACKs that start the retransmission; when more than r
-packets of the last unit are lost, nothing comes behind them and TCP waits for its timer.
+**Sender.** A systematic code sends each source packet at once and the r repair packets behind the last of the unit. The
+segment that TCP retransmits is not the packet that was lost, since any new packet of the unit serves: so a
+retransmission is a packet of the unit like every other, at a position of its own, and the sender keeps the source
+packets of a unit until all of it is acknowledged. In the middle of a flow the next unit's packets cause the duplicate
+ACKs that start the retransmission; when more than r packets of the last unit are lost, nothing comes behind them and
+TCP waits for its timer.
 
-Counted, not computed: any k of a unit's packets decode it, as with an MDS code.
+The simulator counts packets, it does not encode bytes: any k of a unit's packets decode it, as with an MDS code.
 """
 
 from typing import Any
@@ -56,7 +58,7 @@ def send_more(conn: Any, unit: Any, number: int, packets: int) -> int:
 
 @inlined
 def unit_of(conn: Any, units: Any, segment: int) -> int:
-    """Return the unit of a segment that is not acknowledged, or NONE; forget the units that are."""
+    """Return the unit of a segment that is not acknowledged, or NONE; remove the units that are."""
     while conn.first_unit != NONE:
         unit = units[conn.first_unit]
         if unit.n == 0 or conn.una < unit.first + unit.k:

@@ -1,4 +1,4 @@
-"""RepFlow: a short flow is sent twice, on two connections that hash apart; the first to finish counts.
+"""RepFlow: a short flow is sent twice, on two connections with different hashes; the first to finish counts.
 
 The slower copy runs to its end, as in the authors' implementation; ``replication={"abort_losers": True}`` stops it.
 """

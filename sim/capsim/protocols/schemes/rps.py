@@ -1,4 +1,4 @@
-"""RPS: random packet spraying, with TCP unchanged above it (threshold 3), so that reordering costs what it costs."""
+"""RPS: random packet spraying, with an unchanged TCP (threshold 3), which takes reordering for loss."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Single path: all flows on the first of the equal-cost paths; what multipath is worth is the distance from here."""
+"""Single path: all flows on the first of the equal-cost paths. A comparison with it shows what multipath gains."""
 
 from dataclasses import replace
 

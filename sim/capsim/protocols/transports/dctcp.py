@@ -7,9 +7,9 @@ estimate of marked fraction  alpha  ``conn.alpha``    RFC 8257, 3.3
 weight of a new observation  g      ``ewma_gain``     RFC 8257, 3.3
 ============================ ====== ================= ==================
 
-Losses are repaired and answered as by NewReno, or by SACK (RFC 8257, section 3.5). A window of data is answered once,
-be it by a loss or by a mark (RFC 3168, section 6.1.2). The fraction counts bytes as they arrive, as Linux does: a
-duplicate acknowledgement tells of one segment, so marks echoed during recovery count for the window they belong to.
+Losses are repaired as by NewReno, or by SACK (RFC 8257, section 3.5). The congestion window is reduced once per window
+of data, for a loss or for a mark (RFC 3168, section 6.1.2). The fraction counts bytes as they arrive, as Linux does: a
+duplicate acknowledgement reports one segment, so marks echoed during recovery count for the window they belong to.
 """
 
 from dataclasses import dataclass
@@ -77,9 +77,9 @@ def hear_over_sack(params: Any, conn: Any, segments: Any, packet: Any, now_ps: i
 
 @inlined
 def react(params: Any, conn: Any, packet: Any, una: int, limit: int) -> None:
-    """Count what the acknowledgement tells of, and answer a mark; before it came, segment `una` was the first missing.
+    """Count the bytes that the acknowledgement reports, and reduce the window for a mark.
 
-    A mark of the window in which a loss was found (up to `recover`) is not answered again.
+    A mark of the window in which a loss was found (up to `recover`) does not reduce it again.
     """
     if conn.state != ESTABLISHED or packet.kind != ACK:
         return
@@ -92,7 +92,7 @@ def react(params: Any, conn: Any, packet: Any, una: int, limit: int) -> None:
 
 @inlined
 def _count(params: Any, conn: Any, packet: Any, una: int) -> None:
-    """Count the bytes that this acknowledgement is the first to tell of."""
+    """Count the bytes that this acknowledgement is the first to report."""
     arrived = params.mss_bytes
     if conn.una > una:
         acked = (conn.una - una) * params.mss_bytes

@@ -106,7 +106,7 @@ def _hear_new(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -
 def _hear_partial(params: Any, conn: Any, acked_bytes: int) -> None:
     """Repair the next hole and deflate the window by what has left the network (RFC 6582, section 3.2 step 3)."""
     conn.partial_acks += 1
-    conn.dup_acks = max(conn.dup_acks - acked_bytes // params.mss_bytes + 1, 0)  # duplicates told of the rest
+    conn.dup_acks = max(conn.dup_acks - acked_bytes // params.mss_bytes + 1, 0)  # duplicate ACKs reported the rest
     conn.resend = 1
     conn.cwnd_bytes -= acked_bytes
     if acked_bytes >= params.mss_bytes:

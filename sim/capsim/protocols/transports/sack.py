@@ -97,7 +97,7 @@ def _holds(conn: Any, segments: Any, segment: int, flag: int) -> bool:
 
 @inlined
 def _report(params: Any, conn: Any, segments: Any, segment: int) -> None:
-    """Put the block of the segment that came first (RFC 2018, section 4), keep the others, forget what is covered."""
+    """Put the block of the segment that came first (RFC 2018, section 4), keep the others, remove what it covers."""
     first, end = segment, segment
     if segment >= conn.receive_next:
         while first > conn.receive_next and _holds(conn, segments, first - 1, RECEIVED):
@@ -158,7 +158,7 @@ def hear(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int
 
 @inlined
 def hear_acknowledgement(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> None:
-    """Read the blocks first, then tell new data from a duplicate."""
+    """Read the blocks first, then act on new data or on a duplicate."""
     if conn.state != ESTABLISHED or packet.kind != ACK:
         open_by_reply(params, conn, packet, now_ps)
         return
@@ -212,7 +212,7 @@ def _enter_recovery(params: Any, conn: Any, segments: Any) -> None:
 
 
 def send(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
-    """Send what recovery or the window asks for."""
+    """Send what recovery or the window allows."""
     if conn.state != ESTABLISHED:
         return send_opening(params, conn, packet, now_ps)
     if not conn.in_recovery:

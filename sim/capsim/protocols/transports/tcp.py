@@ -57,7 +57,7 @@ class TcpParams:
     Parameters
     ----------
     mss_bytes, header_bytes, ack_bytes, syn_bytes : int
-        Payload of a full segment, headers of a data packet, sizes of an acknowledgement and of a SYN or its answer, in
+        Payload of a full segment, headers of a data packet, sizes of an acknowledgement and of a SYN or SYN-ACK, in
         bytes.
     initial_window_packets : int
         Initial cwnd in segments (RFC 6928).
@@ -71,7 +71,7 @@ class TcpParams:
         RTO before the first sample, in seconds. 0: 1 s with a handshake (RFC 6298, 2.1); without one `min_rto_s`, since
         such a connection was opened earlier and has measured its round trip.
     initial_rtt_s : float
-        Sample that a connection opened earlier brings along (RFC 6298, 2.2), in seconds; 0 for none.
+        RTT sample of a connection that was opened earlier (RFC 6298, 2.2), in seconds; 0 for none.
     keep_backoff : bool
         Whether a doubled RTO stays until a valid sample (RFC 6298, section 5) or only until new data are
         acknowledged, as in ns-3, and in Linux, whose time stamps make every acknowledgement of new data a sample.
@@ -85,7 +85,7 @@ class TcpParams:
     ssthresh_from : SsthreshFrom
         What is halved after a loss.
     handshake, handshake_ack : bool
-        Whether a SYN and its answer precede the data; the clock of a flow starts with the SYN. Whether the third
+        Whether a SYN and a SYN-ACK precede the data; the clock of a flow starts with the SYN. Whether the third
         packet of the handshake travels by itself, ahead of the data, as in ns-3 and Linux.
     ecn, ecn_acks : bool
         Whether data packets, and acknowledgements, are ECN-capable (RFC 3168; 6.1.4 forbids the latter).
@@ -128,7 +128,7 @@ class TcpParams:
 
 @inlined
 def open_connection(params: Any, conn: Any, now_ps: int) -> int:
-    """Start a connection: initial window, and the RTT sample that it brings along, if any."""
+    """Start a connection: initial window, and the RTT sample that it has from before, if any."""
     conn.state = SYN_SENT if params.handshake else ESTABLISHED
     conn.resend = params.handshake
     conn.cwnd_bytes = params.initial_window_packets * params.mss_bytes
@@ -158,7 +158,7 @@ def flight_bytes(params: Any, conn: Any) -> int:
 
 @inlined
 def send_opening(params: Any, conn: Any, packet: Any, now_ps: int) -> int:
-    """Fill in a SYN, or the acknowledgement of its answer, if one is due."""
+    """Fill in a SYN, or the acknowledgement of the SYN-ACK, if one is due."""
     if conn.state == SYN_SENT and conn.resend:
         packet.kind = SYN
         packet.flags = RETRANSMITTED if conn.resend > 1 else 0
@@ -285,7 +285,7 @@ def advance(params: Any, conn: Any, segments: Any, ack: int) -> int:
 
 @inlined
 def open_by_reply(params: Any, conn: Any, packet: Any, now_ps: int) -> None:
-    """Establish the connection when the SYN is answered."""
+    """Establish the connection when the SYN-ACK has come."""
     if conn.state == SYN_SENT and packet.kind == SYN_ACK:
         conn.state = SYN_ANSWERED if params.handshake_ack else ESTABLISHED
         conn.timer_ps = NONE
@@ -321,7 +321,7 @@ def note_arrival(conn: Any, segments: Any, packet: Any) -> None:
 
 @inlined
 def turn_round(params: Any, conn: Any, packet: Any) -> int:
-    """Make the packet its own acknowledgement: it echoes the time it was sent, Karn's flag and congestion."""
+    """Turn the packet into its own acknowledgement: it echoes the time it was sent, Karn's flag and congestion."""
     packet.bytes = params.syn_bytes if packet.kind == SYN else params.ack_bytes
     packet.kind = SYN_ACK if packet.kind == SYN else ACK
     packet.ack = conn.receive_next
@@ -332,7 +332,7 @@ def turn_round(params: Any, conn: Any, packet: Any) -> int:
 
 
 def receive(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
-    """Answer each packet at once (no delayed acknowledgements) with the next segment expected."""
+    """Acknowledge each packet at once (no delayed acknowledgements) with the next segment expected."""
     if packet.kind == HANDSHAKE_ACK:
         return 0
     if packet.kind == DATA:
