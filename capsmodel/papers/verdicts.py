@@ -40,7 +40,7 @@ import numpy as np
 import numpy.typing as npt
 
 from capsmodel.checks import FloatArray
-from capsmodel.experiments.statistics._intervals import Interval
+from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers.index import Claim, read_claims
 
 VerdictWord = Literal["reproduced", "differs in size", "refuted", "not testable", "open"]

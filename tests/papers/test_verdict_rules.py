@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from capsmodel.experiments.statistics._intervals import Interval
+from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers import printed_numbers
 from capsmodel.papers import verdicts as rules
 from capsmodel.papers.index import Claim, PrintedNumber
