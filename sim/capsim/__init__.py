@@ -17,7 +17,8 @@ traffic              :class:`Poisson`, :class:`Batch`, :class:`OnOff`, :class:`I
                      :func:`draw_flows` gives the :class:`FlowList` that they become
 to run it            :func:`simulate` (one run), :func:`compare` (several schemes on the same flows, over seeds)
 schemes              :func:`schemes` lists them, :func:`scheme` finds one by its name
-to read results      :class:`Result` (tables, completion times, files), :class:`Summary`, :class:`Compared`
+to read results      :class:`Result` (tables, completion times, files), :class:`Summary`, :class:`Compared`;
+                     :class:`Trace` (packet by packet)
 a scheme of your own :class:`Scheme`, made of :class:`Transport`, :class:`Balancer`, :class:`Coding`, :class:`Queue`,
                      :class:`Replication`; what hooks return is ``ACCEPT``, ``MARK``, ``REFUSE``, ``PUSH_OUT`` (queue)
                      and ``PASS``, ``KEEP``, ``FOLLOW`` (coding); :func:`inlined` marks functions that hooks call
@@ -55,6 +56,7 @@ from capsim.results import Result
 from capsim.run import simulate
 from capsim.scenario import Probes, Scenario, load_scenario, presets
 from capsim.summary import Summary
+from capsim.trace import Trace
 from capsmodel.checks import ParameterError
 
 __all__ = [
@@ -88,6 +90,7 @@ __all__ = [
     "Scenario",
     "Scheme",
     "Summary",
+    "Trace",
     "Transport",
     "compare",
     "draw_flows",

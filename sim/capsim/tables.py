@@ -8,7 +8,7 @@ import pandas as pd
 
 from capsim import records, schema
 from capsim.clock import PS_PER_S
-from capsim.fabric.topology import Fabric
+from capsim.fabric.topology import NO_PATH, Fabric
 from capsim.state import RawRecords, Table
 from capsmodel.units import BITS_PER_BYTE
 
@@ -86,6 +86,8 @@ def ports_table(raw: RawRecords, fabric: Fabric, *, link_bytes: int) -> pd.DataF
     columns: Columns = {
         "port": np.arange(len(ports)),
         "name": list(fabric.port_names),
+        "layer": pd.Categorical(fabric.port_layers, categories=fabric.layers),
+        "path": fabric.port_path,
         "delay_s": ports["delay_ps"] / PS_PER_S,
         "mean_queue_packets": ports["sojourn_ps"] / duration_ps,
         "mean_queue_bytes": ports["sojourn_bytes_ns"] * (PS_PER_NS / duration_ps),
@@ -151,11 +153,15 @@ def empty_table(name: str, fabric: Fabric) -> pd.DataFrame:
 def trace_table(raw: RawRecords, fabric: Fabric) -> pd.DataFrame:
     """Return one row for each line of the packet trace."""
     trace = raw.trace
+    place = trace["port"] + 1  # 0 for a packet without a route, which is at no port
+    layer_of_place = pd.Index(("", *fabric.layers)).get_indexer(pd.Index(("", *fabric.port_layers)))
     columns: Columns = {
         "time_s": trace["time_ps"] / PS_PER_S,
         "event": _names(EVENTS, trace["what"]),
         "reason": _names(REASONS, trace["reason"]),
-        "port": _names(("", *fabric.port_names), trace["port"] + 1),
+        "port": _names(("", *fabric.port_names), place),
+        "layer": _names(("", *fabric.layers), layer_of_place[place]),
+        "path": np.append(np.int32(NO_PATH), fabric.port_path)[place],
         "flow": raw.conns["flow"][trace["conn"]],
         "connection": trace["conn"],
         "packet": _names(KINDS, trace["kind"]),

@@ -1,13 +1,15 @@
 """Identity and property: ports, routes, paths and outages of every kind of fabric, from counting arguments."""
 
+import re
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from capsim import Dumbbell, FatTree, LeafSpine, LinkChange, ParallelPaths
 from capsim.fabric.kinds import FabricKind
-from capsim.fabric.topology import Fabric
+from capsim.fabric.topology import NO_PATH, Fabric
 from capsmodel.checks import ParameterError
 
 counts = st.integers(1, 5)
@@ -48,6 +50,37 @@ def test_every_switch_reaches_every_host_and_every_port_has_a_way_back(kind: Fab
     assert forward == sorted(zip(fabric.port_to.tolist(), fabric.port_from.tolist(), strict=True))
     assert np.array_equal(fabric.port_from[fabric.host_port], np.arange(fabric.n_hosts))
     assert len(set(fabric.port_names)) == fabric.n_ports
+
+
+@given(fabrics)
+@settings(max_examples=30, deadline=None)
+def test_the_paths_between_two_hosts_are_numbered(kind: FabricKind) -> None:
+    """Between the first host and the last, which share no leaf and no pod: each path has one number, from 0 on."""
+    fabric = kind.build()
+    assume(fabric.leaf_of_host[0] != fabric.leaf_of_host[-1])
+    paths = [fabric.port_path[list(path)] for path in fabric.paths(0, fabric.n_hosts - 1)]
+    numbers = [set(path[path != NO_PATH].tolist()) for path in paths]
+    assert [len(number) for number in numbers] == [1] * len(paths)
+    assert sorted(min(number) for number in numbers) == list(range(len(paths)))
+    assert np.all(fabric.port_path[(fabric.port_from < fabric.n_hosts) | (fabric.port_to < fabric.n_hosts)] == NO_PATH)
+
+
+@pytest.mark.parametrize(
+    ("kind", "layers"),
+    [
+        (LeafSpine(leaves=2, hosts_per_leaf=1, spines=2), "host>leaf leaf>host leaf>spine spine>leaf"),
+        (FatTree(pods=4), "host>edge edge>host edge>agg agg>edge agg>core core>agg"),
+        (
+            ParallelPaths(paths=2, hosts_per_side=1),
+            "host>left left>host host>right right>host left>right right>left",
+        ),
+    ],
+)
+def test_layers(kind: FabricKind, layers: str) -> None:
+    fabric = kind.build()
+    assert fabric.layers == tuple(layers.split())
+    without_numbers = [re.sub(r"[\d.#]", "", name) for name in fabric.port_names]
+    assert list(fabric.port_layers) == without_numbers
 
 
 @pytest.mark.parametrize("pods", [2, 4, 8])

@@ -23,14 +23,12 @@ long flow that waits for one blocks nobody.
 """
 
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from capsim import Batch, OnOff, ParallelPaths, Poisson, Result, Scenario, scheme, simulate
+from capsim import Batch, OnOff, ParallelPaths, Poisson, Result, Scenario, Trace, scheme, simulate
 from capsim.fabric.traffic import AnyTraffic
 from capsmodel.checks import require
 from capsmodel.coding.blocking import (
@@ -45,7 +43,6 @@ __all__ = [
     "BASE_RTT_S",
     "PATHS",
     "PERIOD_S",
-    "at_ports",
     "first_packets",
     "full_wait_s",
     "in_periods",
@@ -147,13 +144,6 @@ def _short(traffic: str, duration_s: float, **where: Any) -> AnyTraffic:
     return kinds[traffic]
 
 
-def at_ports(trace: pd.DataFrame, pattern: str) -> npt.NDArray[np.bool_]:
-    """Return which lines of a packet trace are at a port whose name fits `pattern`, with ``*`` as in file names."""
-    ports = trace["port"].cat
-    fits = np.array([fnmatchcase(name, pattern) for name in ports.categories])
-    return np.asarray(fits[ports.codes])
-
-
 def first_packets(result: Result) -> pd.DataFrame:
     """Return a row for each data packet of short flows that was sent the first time.
 
@@ -167,13 +157,10 @@ def first_packets(result: Result) -> pd.DataFrame:
     pandas.DataFrame
         `connection`, `segment`, `sent_s`, `time_s` of its ACK at the sender and `rtt_s`, in seconds; NaN if none came.
     """
-    short = result.flows["short"].to_numpy()
-    trace = result.trace[short[result.trace["flow"]]]
-    key = ["connection", "segment"]
-    left = (trace["packet"] == "data") & (trace["event"] == "enqueued") & at_ports(trace, "host*")
-    came = (trace["packet"] == "ack") & (trace["event"] == "arrived") & at_ports(trace, "*>host*")
-    sent = trace.loc[left, [*key, "time_s"]].drop_duplicates(key).rename(columns={"time_s": "sent_s"})
-    acks = trace.loc[came & (trace["flags"] & 1 == 0), [*key, "time_s"]].drop_duplicates(key)
+    short, trace, key = result.flows["short"].to_numpy(), Trace.of(result), ["connection", "segment"]
+    left, came = (lines[short[lines["flow"]]] for lines in (trace.sent("data"), trace.arrived("ack")))
+    sent = left[[*key, "time_s"]].drop_duplicates(key).rename(columns={"time_s": "sent_s"})
+    acks = came.loc[came["flags"] & 1 == 0, [*key, "time_s"]].drop_duplicates(key)
     rows = sent.merge(acks, on=key, how="left")
     return rows.assign(rtt_s=rows["time_s"] - rows["sent_s"])
 
@@ -181,11 +168,8 @@ def first_packets(result: Result) -> pd.DataFrame:
 def _packets(traffic: str, **setting: Any) -> pd.DataFrame:
     """Return the first packets that count, with their path, from 0, and whether they were blocked."""
     result = run_sprayed(traffic, **setting)
-    trace = result.trace
-    crossed = (trace["packet"] == "data") & (trace["event"] != "arrived") & at_ports(trace, "left>right*")
-    rows = trace[crossed]
-    number = [int(name.partition("#")[2] or 1) - 1 for name in rows["port"].cat.categories]
-    rows = rows.assign(path=np.array(number)[rows["port"].cat.codes])
+    rows = Trace.of(result).at("left>right", packet="data")
+    rows = rows[rows["event"] != "arrived"]
     long = result.flows.loc[~result.flows["short"], "flow"]
     held = rows.loc[rows["flow"].isin(long), "path"].unique()
     key = ["connection", "segment"]
@@ -258,7 +242,7 @@ def path_rtts(traffic: str, **setting: Any) -> pd.DataFrame:
         "acked_packets": paths["rtt_s"].count(),
         "rtt_s": paths["rtt_s"].mean(),
     }
-    return pd.DataFrame(columns).reset_index()
+    return pd.DataFrame(columns).reset_index().astype({"path": np.int64})
 
 
 @measurement("on-off-periods", revision=1)
@@ -273,9 +257,8 @@ def on_off_periods(traffic: str, **setting: Any) -> pd.DataFrame:
         `on_s`, the length of a run of such intervals, and `off_s`, that of the others up to the next, in seconds.
     """
     result = run_sprayed(traffic, **setting)
-    trace, short = result.trace, result.flows["short"].to_numpy()
-    came = (trace["packet"] == "data") & (trace["event"] == "arrived") & at_ports(trace, "*>left")
-    on = np.unique(trace.loc[came & short[trace["flow"]], "time_s"] // _MODE_PERIOD_S)
+    came, short = Trace.of(result).at("host>left", event="arrived", packet="data"), result.flows["short"].to_numpy()
+    on = np.unique(came.loc[short[came["flow"]], "time_s"] // _MODE_PERIOD_S)
     begin = np.flatnonzero(np.diff(on, prepend=-np.inf) > 1)
     lengths = np.diff(begin)
     return pd.DataFrame({"on_s": lengths, "off_s": np.diff(on[begin]) - lengths}) * _MODE_PERIOD_S

@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from capsim import Balancer, Listed, Result, Scenario, Scheme, load_scenario, scheme, simulate
+from capsim import Balancer, Listed, Result, Scenario, Scheme, Trace, load_scenario, scheme, simulate
 from capsmodel.checks import require
 from capsmodel.papers.closed_forms.caps import SETTING, WINDOW_PACKETS
 
@@ -149,15 +149,12 @@ def unblocked_packets(result: Result, *, long_flows: int) -> npt.NDArray[np.bool
     Read off the packet trace: coded packets of a unit leave in the order of their position, so the order in which
     they queue at the first switch is that order.
     """
-    trace = result.trace
-    rows = trace[(trace["event"] == "enqueued") & (trace["packet"] == "coded")]
-    rows = rows[rows["port"].astype(str).str.startswith("left>right")]
-    path = rows["port"].astype(str).str.partition("#")[2].replace("", "1").astype(int).to_numpy() - 1
+    rows = Trace.of(result).at("left>right", event="enqueued", packet="coded")
     order = np.lexsort((np.arange(len(rows)), rows["segment"], rows["flow"]))
     n = int(result.units["n"].iloc[0])
     require(bool((result.units["n"] == n).all()), "units differ in size: let k divide the window")
     require(len(rows) == n * len(result.units), "the trace does not hold all packets of all units")
-    return np.asarray(path[order].reshape(-1, n) >= long_flows)
+    return np.asarray(rows["path"].to_numpy()[order].reshape(-1, n) >= long_flows)
 
 
 def units_in_time(result: Result) -> npt.NDArray[np.bool_]:
@@ -195,9 +192,7 @@ def unit_waits_s(result: Result) -> npt.NDArray[np.float64]:
 
     Read off the packet trace of a run with r = 0 and no long flows, where every packet waits for the k-th.
     """
-    trace = result.trace
-    rows = trace[(trace["event"] == "arrived") & (trace["packet"] == "coded")]
-    rows = rows[rows["port"].astype(str).str.startswith("right>host")]
+    rows = Trace.of(result).arrived("coded")
     came = rows.groupby(["flow", "segment"], observed=True)["time_s"].mean().rename("mean_s")
     units = result.units.join(came, on=["flow", "first_segment"])
     return np.asarray((units["decoded_s"] - units["mean_s"]).to_numpy(np.float64))

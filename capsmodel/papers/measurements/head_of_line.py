@@ -56,8 +56,8 @@ def short_flows(long_flows: int, *, seed: int, spread_s: float = 1e-4, engine: s
     result = simulate(_scenario(long_flows, spread_s, seed), engine=engine)
     short = result.flows[result.flows["short"]].set_index("flow")
     waits = packet_waits_s(result)
-    at_switch = waits[waits["flow"].isin(short.index) & ~at_ports(waits, "host*")]
-    path_waits_s = at_switch[at_ports(at_switch, "left>right*")].groupby("flow")["wait_s"]
+    at_switch = waits[waits["flow"].isin(short.index) & waits["layer"].isin(["left>right", "right>host"])]
+    path_waits_s = at_switch[at_switch["layer"] == "left>right"].groupby("flow")["wait_s"]
     queueing_s = at_switch.groupby("flow")["wait_s"].sum() / path_waits_s.count()
     row: dict[str, Any] = {
         "flow_bytes": short["flow_bytes"].mean(),
@@ -97,9 +97,11 @@ def packet_waits_s(result: Result) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        `flow`, `port` (its name, categorical) and `wait_s`.
+        `flow`, `port` (its name, categorical), `layer` and `wait_s`.
     """
-    data = result.trace.loc[result.trace["packet"] == "data", ["event", "port", "flow", "time_s", "packet_bytes"]]
+    data = result.trace.loc[
+        result.trace["packet"] == "data", ["event", "port", "layer", "flow", "time_s", "packet_bytes"]
+    ]
     data = data.assign(turn=data.groupby(["event", "port"], observed=True).cumcount())
     came, queued = (data[data["event"] == event].drop(columns="event") for event in ("arrived", "enqueued"))
     pairs = came.merge(queued, on=["port", "turn", "flow", "packet_bytes"], suffixes=("", "_in"))
@@ -107,7 +109,7 @@ def packet_waits_s(result: Result) -> pd.DataFrame:
     rate_bps, delay_s = (result.ports.set_index("name")[column].reindex(ports) for column in ("rate_bps", "delay_s"))
     on_link_s = 8 * pairs["packet_bytes"] / rate_bps.to_numpy()[codes] + delay_s.to_numpy()[codes]
     wait_s = np.maximum(pairs["time_s"] - pairs["time_s_in"] - on_link_s, 0.0)  # rounding can leave -1e-15
-    return pairs[["flow", "port"]].assign(wait_s=wait_s)
+    return pairs[["flow", "port", "layer"]].assign(wait_s=wait_s)
 
 
 def mean_windows_packets(result: Result) -> "pd.Series[float]":

@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 from pandas import DataFrame, merge_asof
 
-from capsim import Result, Scenario, load_scenario, simulate
+from capsim import Result, Scenario, Trace, load_scenario, simulate
 from capsmodel.coding.redundancy import repair_packets
 from capsmodel.experiments.measurement import measurement
 from capsmodel.papers.measurements.coding_units import (
@@ -204,10 +204,9 @@ def _picoseconds(times_s: Any) -> Any:
 
 def rtt_samples(result: Result) -> DataFrame:
     """Return each acknowledgement that a coded flow takes an RTT from, in order, with ``time_ps`` and ``rtt_ps``."""
-    trace, units = result.trace, result.units
-    acks = trace[(trace["packet"] == "ack") & (trace["event"] == "arrived") & (trace["flags"] & 1 == 0)]
+    acks, units = Trace.of(result).at("left>host", event="arrived", packet="ack"), result.units
+    acks = acks[acks["flags"] & 1 == 0]
     found = acks.merge(result.flows.loc[result.flows["short"], ["flow"]], on="flow")
-    found = found[found["port"].astype(str).str.startswith("left>host")]
     found = found.assign(time_ps=_picoseconds(found["time_s"]))
     units = units.assign(unit_ps=_picoseconds(units["sent_s"]))[["connection", "first_segment", "unit_ps"]]
     # The unit of a segment is the last one that does not start after it.

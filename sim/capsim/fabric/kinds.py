@@ -8,6 +8,9 @@ kind               switches                                       equal-cost pat
 ``parallel-paths`` two, with n links between them (CAPS Fig. 1)   n
 ``dumbbell``       two, with one link                             1
 ================== ============================================== =============================
+
+A path has the number of its spine, its core or its parallel link, from 0; a link that several paths share has none. The
+links between two kinds of node are a layer: ``host>leaf``, ``leaf>spine``; ``edge>agg``, ``agg>core``; ``left>right``.
 """
 
 from itertools import chain
@@ -94,7 +97,7 @@ class FabricKind(
     def _trunk(self) -> LinkKind:
         return LinkKind(self.rate_bps, self.delay_s, *self._switch_buffers())
 
-    def _hang_hosts(self, wiring: Wiring, switch: str, count: int) -> None:
+    def _attach_hosts(self, wiring: Wiring, switch: str, count: int) -> None:
         delay_s = self.delay_s if self.host_delay_s is None else self.host_delay_s
         nic_limits = (_limit(self.host_buffer_packets), _limit(self.host_buffer_bytes))
         wiring.hosts_at(
@@ -137,13 +140,13 @@ class LeafSpine(FabricKind, frozen=True, kw_only=True, tag="leaf-spine", omit_de
 
     def wire(self, wiring: Wiring) -> None:
         """Add nodes and links to `wiring`."""
-        leaves = [wiring.switch(f"leaf{leaf}", tier=0) for leaf in range(self.leaves)]
-        spines = [wiring.switch(f"spine{spine}", tier=1) for spine in range(self.spines)]
+        leaves = [wiring.switch("leaf", leaf, tier=0) for leaf in range(self.leaves)]
+        spines = [wiring.switch("spine", spine, tier=1) for spine in range(self.spines)]
         for leaf in leaves:
-            self._hang_hosts(wiring, leaf, self.hosts_per_leaf)
+            self._attach_hosts(wiring, leaf, self.hosts_per_leaf)
         for leaf in leaves:
-            for spine in spines:
-                wiring.connect(leaf, spine, self._trunk())
+            for path, spine in enumerate(spines):
+                wiring.connect(leaf, spine, self._trunk(), path=path)
 
 
 class FatTree(FabricKind, frozen=True, kw_only=True, tag="fat-tree", omit_defaults=True):
@@ -173,18 +176,18 @@ class FatTree(FabricKind, frozen=True, kw_only=True, tag="fat-tree", omit_defaul
         if self.pods % 2:
             raise ParameterError(f"fabric.pods = {self.pods}, but a k-ary fat-tree needs an even number")
         half = self.pods // 2
-        edges = [[wiring.switch(f"edge{p}.{i}", tier=0) for i in range(half)] for p in range(self.pods)]
-        aggs = [[wiring.switch(f"agg{p}.{i}", tier=1) for i in range(half)] for p in range(self.pods)]
-        cores = [wiring.switch(f"core{core}", tier=2) for core in range(half * half)]
+        edges = [[wiring.switch("edge", f"{p}.{i}", tier=0) for i in range(half)] for p in range(self.pods)]
+        aggs = [[wiring.switch("agg", f"{p}.{i}", tier=1) for i in range(half)] for p in range(self.pods)]
+        cores = [wiring.switch("core", core, tier=2) for core in range(half * half)]
         for edge in chain.from_iterable(edges):
-            self._hang_hosts(wiring, edge, self._edge_hosts())
+            self._attach_hosts(wiring, edge, self._edge_hosts())
         for pod in range(self.pods):
             for edge in edges[pod]:
                 for agg in aggs[pod]:
                     wiring.connect(edge, agg, self._trunk())
             for row, agg in enumerate(aggs[pod]):
-                for core in cores[row * half : (row + 1) * half]:
-                    wiring.connect(agg, core, self._trunk())
+                for path in range(row * half, (row + 1) * half):
+                    wiring.connect(agg, cores[path], self._trunk(), path=path)
 
 
 class ParallelPaths(FabricKind, frozen=True, kw_only=True, tag="parallel-paths", omit_defaults=True):
@@ -209,9 +212,9 @@ class ParallelPaths(FabricKind, frozen=True, kw_only=True, tag="parallel-paths",
         """Add nodes and links to `wiring`."""
         left, right = wiring.switch("left", tier=0), wiring.switch("right", tier=0)
         for side in (left, right):
-            self._hang_hosts(wiring, side, self.hosts_per_side)
-        for _ in range(self.paths):
-            wiring.connect(left, right, self._trunk())
+            self._attach_hosts(wiring, side, self.hosts_per_side)
+        for path in range(self.paths):
+            wiring.connect(left, right, self._trunk(), path=path)
 
 
 class Dumbbell(FabricKind, frozen=True, kw_only=True, tag="dumbbell", omit_defaults=True):
@@ -233,8 +236,8 @@ class Dumbbell(FabricKind, frozen=True, kw_only=True, tag="dumbbell", omit_defau
         """Add nodes and links to `wiring`."""
         left, right = wiring.switch("left", tier=0), wiring.switch("right", tier=0)
         for side in (left, right):
-            self._hang_hosts(wiring, side, self.hosts_per_side)
-        wiring.connect(left, right, self._trunk())
+            self._attach_hosts(wiring, side, self.hosts_per_side)
+        wiring.connect(left, right, self._trunk(), path=0)
 
 
 AnyFabric = LeafSpine | FatTree | ParallelPaths | Dumbbell

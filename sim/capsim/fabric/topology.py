@@ -29,6 +29,25 @@ Int64 = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 
+HOST = "host"  # the kind of node that is no switch
+NO_PATH = -1
+
+
+def layer_name(from_kind: str, to_kind: str) -> str:
+    """Return the name of all links from nodes of one kind to nodes of another, such as ``leaf>spine``."""
+    return f"{from_kind}>{to_kind}"
+
+
+def leaves_host(layer: str) -> bool:
+    """Return whether the links of a layer come from hosts."""
+    return layer.startswith(layer_name(HOST, ""))
+
+
+def enters_host(layer: str) -> bool:
+    """Return whether the links of a layer go to hosts."""
+    return layer.endswith(layer_name("", HOST))
+
+
 @dataclass(frozen=True)
 class Routes:
     """Next hops: ``candidates[first[s, h] : first[s, h] + count[s, h]]`` are the ports of switch s towards host h.
@@ -63,8 +82,10 @@ class Fabric:
     n_hosts: int
     n_switches: int
     node_names: tuple[str, ...]
+    node_kinds: tuple[str, ...]  # over nodes: host, leaf, spine, ...
     port_from: Int32
     port_to: Int32
+    port_path: Int32  # number of the equal-cost path that alone uses the link, NO_PATH where there are several or none
     rate_bps: Int64
     delay_ps: Int64
     buffer_packets: Int64
@@ -94,6 +115,17 @@ class Fabric:
             suffix = f"#{seen[pair]}" if seen[pair] > 1 else ""
             names.append(f"{self.node_names[pair[0]]}>{self.node_names[pair[1]]}{suffix}")
         return tuple(names)
+
+    @cached_property
+    def port_layers(self) -> tuple[str, ...]:
+        """Return the layer of every port (:func:`layer_name`)."""
+        pairs = zip(self.port_from.tolist(), self.port_to.tolist(), strict=True)
+        return tuple(layer_name(self.node_kinds[start], self.node_kinds[end]) for start, end in pairs)
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Return the distinct layers, in the order of their first port."""
+        return tuple(dict.fromkeys(self.port_layers))
 
     def paths(self, src: int, dst: int) -> Iterator[tuple[int, ...]]:
         """Yield every shortest path from host `src` to host `dst` as the ports it crosses, NIC first."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from capsim.clock import to_ps
 from capsim.fabric.routing import shortest_path_routes
-from capsim.fabric.topology import Bools, Epoch, Fabric
+from capsim.fabric.topology import HOST, NO_PATH, Bools, Epoch, Fabric
 from capsmodel.checks import ParameterError, require
 
 UNLIMITED = -1
@@ -58,29 +58,35 @@ class Wiring:
 
     hosts: list[str] = field(default_factory=list)
     switches: list[str] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
     tiers: list[int] = field(default_factory=list)
     leaf_of_host: list[int] = field(default_factory=list)
     links: list[tuple[str, str, LinkKind]] = field(default_factory=list)
+    paths: list[int] = field(default_factory=list)
 
-    def switch(self, name: str, *, tier: int) -> str:
-        """Add a switch and return its name."""
+    def switch(self, kind: str, number: int | str = "", *, tier: int) -> str:
+        """Add a switch of a kind (leaf, spine, ...) and return its name, the kind with the number behind it."""
+        name = f"{kind}{number}"
         self.switches.append(name)
+        self.kinds.append(kind)
         self.tiers.append(tier)
         return name
 
     def hosts_at(self, switch: str, count: int, *, nic: LinkKind, downlink: LinkKind) -> None:
-        """Hang `count` further hosts on `switch`."""
+        """Attach `count` further hosts to `switch`."""
         for _ in range(count):
-            name = f"host{len(self.hosts)}"
+            name = f"{HOST}{len(self.hosts)}"
             self.hosts.append(name)
             self.leaf_of_host.append(self.switches.index(switch))
-            self.links.append((name, switch, nic))
-            self.links.append((switch, name, downlink))
+            self._add((name, switch, nic), (switch, name, downlink), path=NO_PATH)
 
-    def connect(self, a: str, b: str, kind: LinkKind) -> None:
-        """Add a link between two switches, both directions."""
-        self.links.append((a, b, kind))
-        self.links.append((b, a, kind))
+    def connect(self, a: str, b: str, kind: LinkKind, *, path: int = NO_PATH) -> None:
+        """Add a link between two switches, both directions; `path` is the number of the only path it belongs to."""
+        self._add((a, b, kind), (b, a, kind), path=path)
+
+    def _add(self, *directions: tuple[str, str, LinkKind], path: int) -> None:
+        self.links += directions
+        self.paths += [path] * len(directions)
 
     def fabric(self, changes: tuple[LinkChange, ...] = (), *, reroute_s: float = 0.0) -> Fabric:
         """Return the finished fabric with `changes` applied in their order."""
@@ -98,8 +104,10 @@ class Wiring:
             n_hosts=len(self.hosts),
             n_switches=len(self.switches),
             node_names=names,
+            node_kinds=(*[HOST] * len(self.hosts), *self.kinds),
             port_from=port_from,
             port_to=port_to,
+            port_path=np.array(self.paths, np.int32),
             rate_bps=columns.rate_bps,
             delay_ps=columns.delay_ps,
             buffer_packets=columns.buffer_packets,
