@@ -7,6 +7,7 @@ Module             Holds
 `random_linear`    the same for random linear codes, whose packets may be dependent
 `redundancy`       how many repair packets a unit needs, and what they cost
 `optimal_unit`     the delay of a window and the coding unit of least delay
+`unit_parameters`  what the delay of a window depends on, checked once, and the delay of one (k, r)
 `blocking`         estimates of the blocking probability p_B from round-trip times
 ================== ===================================================================================
 """

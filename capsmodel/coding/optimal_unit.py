@@ -30,19 +30,15 @@ import numpy.typing as npt
 
 from capsmodel.checks import FloatArray, Scalars, plain, positive, probability, require, whole
 from capsmodel.coding._binomial import log_tails
-from capsmodel.coding._unit_points import (
+from capsmodel.coding._unit_search import best_r, best_sizes, delay_table
+from capsmodel.coding.unit_parameters import (
     DEFAULT_OBJECTIVE,
     Objective,
-    check_within_window,
-    checked_points,
+    UnitParameters,
     checked_window,
-    delay_s,
     ordered_rtts,
-    rule_of,
-    search_points,
 )
-from capsmodel.coding._unit_search import best_r, best_sizes, delay_table
-from capsmodel.units import BITS_PER_BYTE
+from capsmodel.units import serialisation_s
 
 _NEAR = 0.01
 
@@ -130,7 +126,7 @@ def buffering_delay_s(k: Scalars, *, packet_bytes: Scalars, rate_bps: Scalars) -
     >>> round(buffering_delay_s(11, packet_bytes=1500, rate_bps=1e9) * 1e6, 9)  # 6 us for each packet more
     60.0
     """
-    packet_s = BITS_PER_BYTE * positive("packet_bytes", packet_bytes) / positive("rate_bps", rate_bps)
+    packet_s = serialisation_s(positive("packet_bytes", packet_bytes), rate_bps=positive("rate_bps", rate_bps))
     return plain((whole("k", k, minimum=1) - 1) * packet_s / 2)
 
 
@@ -174,8 +170,8 @@ def uncoded_window_delay_s(
     1.55
     """
     short, long = ordered_rtts(rtt_short_s, rtt_long_s)
-    log_clear = checked_window(window_packets) * np.log1p(-probability("blocking_prob", blocking_prob))
-    return plain(np.exp(log_clear) * short - np.expm1(log_clear) * long)
+    log_none_blocked = checked_window(window_packets) * np.log1p(-probability("blocking_prob", blocking_prob))
+    return plain(np.exp(log_none_blocked) * short - np.expm1(log_none_blocked) * long)
 
 
 def window_delay_s(
@@ -241,13 +237,22 @@ def window_delay_s(
     >>> (window_delay_s([29, 61], **setting) * 1e3).round(4).tolist()
     [0.7173, 0.8134]
     """
-    rule = rule_of(objective, whole_units)
     counts = whole("k", k, minimum=1)
-    at = checked_points(window_packets, blocking_prob, (rtt_short_s, rtt_long_s), (packet_bytes, rate_bps), 1)
+    parameters = UnitParameters.checked(
+        window_packets,
+        blocking_prob=blocking_prob,
+        rtt_short_s=rtt_short_s,
+        rtt_long_s=rtt_long_s,
+        packet_bytes=packet_bytes,
+        rate_bps=rate_bps,
+        objective=objective,
+        whole_units=whole_units,
+    )
     if r is None:
-        check_within_window("k", counts, at, rule)
-    repair = best_r(at, rule, counts) if r is None else whole("r", r)
-    return plain(delay_s(at, rule, counts, repair, log_tails(counts, repair, at.prob)[0]))
+        parameters.require_within_window("k", counts)
+    repair = best_r(parameters, counts) if r is None else whole("r", r)
+    log_decode_prob = log_tails(counts, repair, parameters.blocking_prob)[0]
+    return plain(parameters.delay_s(counts, r=repair, log_decode_prob=log_decode_prob))
 
 
 def optimal_coding_unit(
@@ -296,7 +301,8 @@ def optimal_coding_unit(
     have few units, so its least delay lies at the window or above (k = 101 to 110 if k may exceed w = 64), against the
     paper's own finding that large units are bad. With the cost, k and r have an interior optimum, p_S there is near
     0.99, and the paper's printed k are within 0.25% of the least delay. The optimum is flat: any k from `near_k_min` to
-    `near_k_max` with its best r (:func:`delay_curve`) will do, apart from the teeth of the curve in between.
+    `near_k_max` with its best r (:func:`delay_curve`) will do, except where the curve, a sawtooth, has local maxima
+    in between.
 
     References
     ----------
@@ -311,11 +317,20 @@ def optimal_coding_unit(
     >>> optimal_coding_unit(64, blocking_prob=[0.2, 0.25, 0.3, 0.35], objective="eq4", **fabric).k.tolist()
     [61, 64, 61, 64]
     """
-    rule = rule_of(objective, whole_units)
-    fabric = (rtt_short_s, rtt_long_s, packet_bytes, rate_bps)
-    at = search_points(window_packets, blocking_prob, fabric, max_k, rule)
-    k, r, near_min, near_max = best_sizes(at.flat(), rule, near=_NEAR).reshape(4, *at.prob.shape)
-    log_decode = log_tails(k, r, at.prob)[0]
+    parameters = UnitParameters.checked(
+        window_packets,
+        blocking_prob=blocking_prob,
+        rtt_short_s=rtt_short_s,
+        rtt_long_s=rtt_long_s,
+        packet_bytes=packet_bytes,
+        rate_bps=rate_bps,
+        objective=objective,
+        whole_units=whole_units,
+        max_k=max_k,
+    )
+    prob = parameters.blocking_prob
+    k, r, near_min, near_max = best_sizes(parameters.flat(), near=_NEAR).reshape(4, *prob.shape)
+    log_decode_prob = log_tails(k, r, prob)[0]
 
     def count(values: FloatArray) -> Any:
         return plain(values.astype(np.int64))
@@ -323,13 +338,16 @@ def optimal_coding_unit(
     return OptimalUnit(
         k=count(k),
         r=count(r),
-        delay_s=plain(delay_s(at, rule, k, r, log_decode)),
+        delay_s=plain(parameters.delay_s(k, r=r, log_decode_prob=log_decode_prob)),
         uncoded_delay_s=uncoded_window_delay_s(
-            at.window, blocking_prob=at.prob, rtt_short_s=at.rtt_short_s, rtt_long_s=at.rtt_long_s
+            parameters.window_packets,
+            blocking_prob=prob,
+            rtt_short_s=parameters.rtt_short_s,
+            rtt_long_s=parameters.rtt_long_s,
         ),
         near_k_min=count(near_min),
         near_k_max=count(near_max),
-        decode_prob=plain(np.exp(log_decode)),
+        decode_prob=plain(np.exp(log_decode_prob)),
         objective=objective,
     )
 
@@ -380,15 +398,24 @@ def delay_curve(
     >>> curve.delay_s.shape, int(curve.k[curve.delay_s.argmin()]), round(float(curve.delay_s.min()) * 1e3, 4)
     ((64,), 28, 0.7155)
     """
-    rule = rule_of(objective, whole_units)
-    fabric = (rtt_short_s, rtt_long_s, packet_bytes, rate_bps)
-    at = search_points(window_packets, blocking_prob, fabric, max_k, rule)
-    require(at.prob.size > 0, "delay_curve was given an empty array: a curve needs at least one parameter point")
-    flat = at.flat()
-    ranking, r = delay_table(flat, rule)
+    parameters = UnitParameters.checked(
+        window_packets,
+        blocking_prob=blocking_prob,
+        rtt_short_s=rtt_short_s,
+        rtt_long_s=rtt_long_s,
+        packet_bytes=packet_bytes,
+        rate_bps=rate_bps,
+        objective=objective,
+        whole_units=whole_units,
+        max_k=max_k,
+    )
+    shape = parameters.blocking_prob.shape
+    require(0 not in shape, "delay_curve was given an empty array: a curve needs at least one parameter point")
+    flat = parameters.flat()
+    ranking, r = delay_table(flat)
     k = np.arange(1.0, len(r) + 1)
-    # The ladder ranks; the delays shown are evaluated from r anew.
-    exact = delay_s(flat, rule, k[:, None], r, log_tails(k[:, None], r, flat.prob)[0])
+    # The table ranks; the delays shown are evaluated from r anew.
+    exact = flat.delay_s(k[:, None], r=r, log_decode_prob=log_tails(k[:, None], r, flat.blocking_prob)[0])
     exact = np.where(np.isinf(ranking), np.inf, exact)
-    shape = (*at.prob.shape, k.size)
+    shape = (*shape, k.size)
     return DelayCurve(k=k.astype(np.int64), r=r.T.reshape(shape).astype(np.int64), delay_s=exact.T.reshape(shape))

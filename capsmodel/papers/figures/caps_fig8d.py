@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from pandas import DataFrame
 
-from capsmodel.coding._unit_points import Objective
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.optimal_unit import delay_curve, window_delay_s
 from capsmodel.coding.redundancy import repair_packets
