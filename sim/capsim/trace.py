@@ -7,7 +7,7 @@ import pandas as pd
 from capsim.fabric.topology import enters_host, leaves_host
 from capsim.results import Result
 from capsim.tables import EVENTS, KINDS
-from capsmodel._checks import ParameterError, require
+from capsmodel.checks import ParameterError, require
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from capsmodel.experiments.statistics.intervals import Interval
-from capsmodel.papers import printed_numbers
 from capsmodel.papers import verdicts as rules
 from capsmodel.papers.index import Claim
 

@@ -15,7 +15,6 @@ from capsmodel.coding.decoding import (
     decode_failure_prob,
     decode_prob,
     units_decoded_by_first_arrivals_prob,
-    window_decode_prob,
 )
 from capsmodel.coding.optimal_unit import (
     delay_curve,

@@ -21,7 +21,6 @@ import pandas as pd
 
 from capsim import Probes, Result, Scenario, load_scenario, simulate
 from capsmodel.experiments.measurement import measurement
-from capsmodel.papers.measurements.blocking_estimators import at_ports
 
 __all__ = ["FCT_QUANTILES_PCT", "mean_windows_packets", "packet_waits_s", "short_flows"]
 
