@@ -34,7 +34,8 @@ def equations(
         Print comma-separated values.
     """
     if numbers:
-        print_table(_claim_table(number_rows(paper), json or csv), title="Claims of formulas", as_json=json, as_csv=csv)
+        rows = _claim_table(number_rows(paper), json or csv)
+        print_table(rows, title="Claims that a closed form decides", as_json=json, as_csv=csv)
         return
     table = [
         {
