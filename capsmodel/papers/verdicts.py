@@ -39,7 +39,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel.checks import FloatArray
+from capsmodel.checks import FloatArray, IntArray
 from capsmodel.experiments.statistics._intervals import Interval
 from capsmodel.papers.index import Claim, read_claims
 
@@ -88,7 +88,7 @@ class Verdict:
 
 
 ClaimFunction = Callable[[Claim], Verdict]
-Values = Sequence[float] | FloatArray
+Values = Sequence[float] | FloatArray | IntArray
 Holds = bool | np.bool_ | None
 """Whether a statement holds; None where a sample does not decide."""
 

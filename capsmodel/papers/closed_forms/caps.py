@@ -16,15 +16,9 @@ from capsmodel.coding.decoding import (
     units_decoded_by_first_arrivals_prob,
     window_decode_prob,
 )
-from capsmodel.coding.optimal_unit import (
-    OptimalUnit,
-    buffering_delay_s,
-    delay_curve,
-    optimal_coding_unit,
-    uncoded_window_delay_s,
-    window_delay_s,
-)
+from capsmodel.coding.optimal_unit import OptimalUnit, delay_curve, optimal_coding_unit
 from capsmodel.coding.redundancy import repair_packets, traffic_overhead
+from capsmodel.coding.window_delay import buffering_delay_s, uncoded_window_delay_s, window_delay_s
 from capsmodel.papers.index import Claim
 from capsmodel.papers.printed_numbers import computes
 from capsmodel.papers.verdicts import (
@@ -152,7 +146,7 @@ def optimal_unit(claim: Claim) -> Verdict:
     return by_place(claim, float(best.k), text, near=(best.near_k_min, best.near_k_max))
 
 
-def _eq4_unit(prob: float) -> OptimalUnit:
+def _eq4_unit(prob: float) -> OptimalUnit[int, float]:
     return optimal_coding_unit(blocking_prob=prob, **EQ4)
 
 
