@@ -14,8 +14,9 @@ from typing import Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, ParameterError, Scalars, choice, positive, probability, require, whole
+from capsmodel.checks import FloatArray, ParameterError, choice, positive, probability, require, whole
 from capsmodel.units import serialisation_s
 
 Objective = Literal["eq4", "with_redundancy_cost"]
@@ -57,16 +58,16 @@ class UnitParameters:
     @classmethod
     def checked(
         cls,
-        window_packets: Scalars,
+        window_packets: ArrayLike,
         *,
-        blocking_prob: Scalars,
-        rtt_short_s: Scalars,
-        rtt_long_s: Scalars,
-        packet_bytes: Scalars,
-        rate_bps: Scalars,
+        blocking_prob: ArrayLike,
+        rtt_short_s: ArrayLike,
+        rtt_long_s: ArrayLike,
+        packet_bytes: ArrayLike,
+        rate_bps: ArrayLike,
         objective: Objective,
         whole_units: bool,
-        max_k: Scalars | None = None,
+        max_k: ArrayLike | None = None,
     ) -> Self:
         """Check what a user gave and broadcast it; without `max_k` a search goes up to the window."""
         choice("objective", objective, get_args(Objective))
@@ -138,7 +139,7 @@ class UnitParameters:
         return delay + r * units * self.packet_s if self.repair_costs else delay
 
 
-def ordered_rtts(rtt_short_s: Scalars, rtt_long_s: Scalars) -> tuple[FloatArray, FloatArray]:
+def ordered_rtts(rtt_short_s: ArrayLike, rtt_long_s: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Check that both are above 0 and RTT_L is not below RTT_S; broadcast them."""
     short, long = np.broadcast_arrays(positive("rtt_short_s", rtt_short_s), positive("rtt_long_s", rtt_long_s))
     wrong = np.flatnonzero(long < short)
@@ -150,7 +151,7 @@ def ordered_rtts(rtt_short_s: Scalars, rtt_long_s: Scalars) -> tuple[FloatArray,
     return short, long
 
 
-def checked_window(window_packets: Scalars) -> FloatArray:
+def checked_window(window_packets: ArrayLike) -> FloatArray:
     """Check a congestion window: at least one packet."""
     window = positive("window_packets", window_packets)
     require(window >= 1, f"window_packets = {np.min(window, initial=1):g}, but a window holds at least 1 packet")

@@ -40,7 +40,7 @@ from typing import Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel.checks import FloatArray
+from capsmodel.checks import FloatArray, IntArray
 from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers.index import Claim, read_claims
 
@@ -91,7 +91,7 @@ class Verdict:
 ClaimFunction = Callable[[Claim], Verdict]
 ValueFunction = Callable[[], float]
 ValueFunctionT = TypeVar("ValueFunctionT", bound=ValueFunction)
-Values = Sequence[float] | FloatArray
+Values = Sequence[float] | FloatArray | IntArray
 Holds = bool | np.bool_ | None
 """Whether a statement holds; None where a sample does not decide."""
 

@@ -16,7 +16,8 @@ from matplotlib import pyplot as plt
 from scipy import stats
 
 import capsmodel as cm
-from capsmodel.coding.optimal_unit import delay_curve, optimal_coding_unit, window_delay_s
+from capsmodel.coding.optimal_unit import delay_curve, optimal_coding_unit
+from capsmodel.coding.window_delay import window_delay_s
 from capsmodel.experiments.agreement import agreement
 from capsmodel.experiments.statistics.argmin import argmin_interval
 from capsmodel.experiments.statistics.intervals import mean_interval

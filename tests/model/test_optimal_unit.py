@@ -11,15 +11,10 @@ from hypothesis import strategies as st
 from capsmodel.checks import ParameterError
 from capsmodel.coding._unit_search import best_sizes, delay_table
 from capsmodel.coding.decoding import decode_prob, log_decode_failure_prob
-from capsmodel.coding.optimal_unit import (
-    buffering_delay_s,
-    delay_curve,
-    optimal_coding_unit,
-    uncoded_window_delay_s,
-    window_delay_s,
-)
+from capsmodel.coding.optimal_unit import delay_curve, optimal_coding_unit
 from capsmodel.coding.redundancy import repair_packets
 from capsmodel.coding.unit_parameters import DEFAULT_OBJECTIVE, UnitParameters
+from capsmodel.coding.window_delay import buffering_delay_s, uncoded_window_delay_s, window_delay_s
 
 PAPER = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}
 PAPER_PROBS = [0.2, 0.25, 0.3, 0.35]

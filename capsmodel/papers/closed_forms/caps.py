@@ -19,10 +19,9 @@ from capsmodel.coding.decoding import (
 from capsmodel.coding.optimal_unit import (
     delay_curve,
     optimal_coding_unit,
-    uncoded_window_delay_s,
-    window_delay_s,
 )
 from capsmodel.coding.redundancy import repair_packets, traffic_overhead
+from capsmodel.coding.window_delay import uncoded_window_delay_s, window_delay_s
 from capsmodel.papers.index import Claim
 from capsmodel.papers.verdicts import (
     MUCH,

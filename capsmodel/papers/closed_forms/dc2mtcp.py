@@ -108,7 +108,7 @@ def swinging_rate_over_tcp() -> FloatArray:
     """Rate of LIA over that of one TCP where every window swings, on 2, 4, 8 identical paths of 1% loss and RTT 1."""
     paths = [(np.full(count, 0.01), np.ones(count)) for count in (2, 4, 8)]
     rates = [np.sum(lia_mean_windows(loss, rtts_s=rtts_s)) for loss, rtts_s in paths]
-    one_tcp = [SINGLE_PATH_SHARE * best_path_rate_per_s(loss, rtts_s=rtts_s) for loss, rtts_s in paths]
+    one_tcp = [SINGLE_PATH_SHARE * float(best_path_rate_per_s(loss, rtts_s=rtts_s)) for loss, rtts_s in paths]
     return np.divide(rates, one_tcp)
 
 
