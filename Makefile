@@ -24,6 +24,7 @@ lint: $(STAMP)
 
 types: $(STAMP)
 	$(BIN)/mypy
+	$(BIN)/mypy tests/model/test_result_types.py
 
 contracts: $(STAMP)
 	PYTHONPATH=sim $(BIN)/lint-imports

@@ -8,17 +8,10 @@ The names below are the model: exact, vectorised closed forms of the five papers
 from capsmodel._version import __version__
 from capsmodel.checks import ParameterError
 from capsmodel.coding.decoding import decode_failure_prob, decode_prob, decode_prob_paths, log_decode_prob
-from capsmodel.coding.optimal_unit import (
-    DelayCurve,
-    OptimalUnit,
-    buffering_delay_s,
-    delay_curve,
-    optimal_coding_unit,
-    uncoded_window_delay_s,
-    window_delay_s,
-)
+from capsmodel.coding.optimal_unit import DelayCurve, OptimalUnit, delay_curve, optimal_coding_unit
 from capsmodel.coding.random_linear import decode_prob_rlnc, full_rank_prob
 from capsmodel.coding.redundancy import repair_packets, repair_packets_for, traffic_overhead
+from capsmodel.coding.window_delay import buffering_delay_s, uncoded_window_delay_s, window_delay_s
 from capsmodel.fct.completion import mean_fct, mean_fct_long, tail_fct, tail_fct_long
 from capsmodel.fct.replication import replication_break_even_load
 from capsmodel.metrics import goodput_bps, ideal_fct_s, jain_fairness, percentile, slowdown

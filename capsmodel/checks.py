@@ -4,14 +4,19 @@ Every check takes the value as the user gave it, returns a float64 array that br
 :class:`ParameterError` naming the argument, the first offending value, the rule and the remedy.
 """
 
-from collections.abc import Iterable
-from typing import Any, Literal
+from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 FloatArray = npt.NDArray[np.float64]
-Scalars = npt.ArrayLike
+IntArray = npt.NDArray[np.int64]
+FloatOrArray = float | FloatArray
+"""A float where all arguments are numbers, else an array: what the body of a closed form returns."""
+FloatSequence = float | Sequence[float]
+"""A number or a list of numbers: along one axis, so that a function that reduces the last axis returns a float."""
 Rng = np.random.Generator | int | None
 """A generator, or a seed for a new one (SPEC 7)."""
 
@@ -30,7 +35,7 @@ def _reject(name: str, values: FloatArray, good: npt.NDArray[np.bool_], rule: st
         raise ParameterError(f"{name} = {first:g}, but {rule}")
 
 
-def as_floats(name: str, value: Scalars) -> FloatArray:
+def as_floats(name: str, value: ArrayLike) -> FloatArray:
     """Return `value` as float64; reject what is not a number."""
     try:
         values = np.asarray(value, dtype=np.float64)
@@ -40,7 +45,7 @@ def as_floats(name: str, value: Scalars) -> FloatArray:
     return values
 
 
-def probability(name: str, value: Scalars, *, one: bool = False) -> FloatArray:
+def probability(name: str, value: ArrayLike, *, one: bool = False) -> FloatArray:
     """Check a probability: [0, 1), or [0, 1] when `one` is allowed."""
     values = as_floats(name, value)
     if one:
@@ -50,7 +55,7 @@ def probability(name: str, value: Scalars, *, one: bool = False) -> FloatArray:
     return values
 
 
-def whole(name: str, value: Scalars, *, minimum: int = 0) -> FloatArray:
+def whole(name: str, value: ArrayLike, *, minimum: int = 0) -> FloatArray:
     """Check a count: a whole number of at least `minimum`, below 2**53 so that float64 holds it exactly."""
     values = as_floats(name, value)
     good = (values >= minimum) & (values == np.floor(values)) & (values < 2.0**53)
@@ -58,14 +63,14 @@ def whole(name: str, value: Scalars, *, minimum: int = 0) -> FloatArray:
     return values
 
 
-def positive(name: str, value: Scalars) -> FloatArray:
+def positive(name: str, value: ArrayLike) -> FloatArray:
     """Check a finite quantity above zero."""
     values = as_floats(name, value)
     _reject(name, values, (values > 0) & np.isfinite(values), "it must be finite and above 0")
     return values
 
 
-def non_negative(name: str, value: Scalars) -> FloatArray:
+def non_negative(name: str, value: ArrayLike) -> FloatArray:
     """Check a finite quantity of at least zero."""
     values = as_floats(name, value)
     _reject(name, values, (values >= 0) & np.isfinite(values), "it must be finite and at least 0")
@@ -78,13 +83,19 @@ def choice(name: str, value: object, known: Iterable[str]) -> None:
     require(value in words, f"{name} = {value!r}, but it must be one of {', '.join(words)}")
 
 
-def require(condition: npt.ArrayLike, text: str) -> None:
+def require(condition: ArrayLike, text: str) -> None:
     """Raise :class:`ParameterError` with `text` unless `condition` holds everywhere (rules on several arguments)."""
     if not np.all(condition):
         raise ParameterError(text)
 
 
-def plain(result: npt.ArrayLike) -> Any:
+def plain(result: ArrayLike) -> FloatOrArray:
     """Return a float for a 0-d result and the array otherwise: scalar in, float out."""
-    values = np.asarray(result)
+    values = np.asarray(result, dtype=np.float64)
+    return values.item() if values.ndim == 0 else values
+
+
+def plain_count(result: ArrayLike) -> int | IntArray:
+    """Return an int for a 0-d result that is a whole number and an int64 array otherwise."""
+    values = np.asarray(result).astype(np.int64)
     return values.item() if values.ndim == 0 else values

@@ -19,24 +19,56 @@ reorder density       displacement histogram         :func:`reorder_density`    
 from collections import deque
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, as_floats, non_negative, plain, positive, probability, require, whole
+from capsmodel.checks import (
+    FloatArray,
+    FloatOrArray,
+    FloatSequence,
+    as_floats,
+    non_negative,
+    plain,
+    positive,
+    probability,
+    require,
+    whole,
+)
 from capsmodel.units import BITS_PER_BYTE, serialisation_s
 
 
+@overload
 def ideal_fct_s(
-    flow_bytes: npt.ArrayLike,
+    flow_bytes: float,
     *,
-    rate_bps: npt.ArrayLike,
-    n_hops: npt.ArrayLike = 1,
-    propagation_s: npt.ArrayLike = 0.0,
-    mss_bytes: npt.ArrayLike = 1460,
-    header_bytes: npt.ArrayLike = 0,
-) -> Any:
+    rate_bps: float,
+    n_hops: float = ...,
+    propagation_s: float = ...,
+    mss_bytes: float = ...,
+    header_bytes: float = ...,
+) -> float: ...
+@overload
+def ideal_fct_s(
+    flow_bytes: ArrayLike,
+    *,
+    rate_bps: ArrayLike,
+    n_hops: ArrayLike = ...,
+    propagation_s: ArrayLike = ...,
+    mss_bytes: ArrayLike = ...,
+    header_bytes: ArrayLike = ...,
+) -> FloatArray: ...
+def ideal_fct_s(
+    flow_bytes: ArrayLike,
+    *,
+    rate_bps: ArrayLike,
+    n_hops: ArrayLike = 1,
+    propagation_s: ArrayLike = 0.0,
+    mss_bytes: ArrayLike = 1460,
+    header_bytes: ArrayLike = 0,
+) -> FloatOrArray:
     r"""Return the completion time of a flow alone in the network, in seconds.
 
     Parameters
@@ -84,7 +116,11 @@ def ideal_fct_s(
     return plain(propagation + full_packets * full_s + last_s + later_hops * slowest_s)
 
 
-def slowdown(fct_s: npt.ArrayLike, *, ideal_fct_s: npt.ArrayLike) -> Any:
+@overload
+def slowdown(fct_s: float, *, ideal_fct_s: float) -> float: ...
+@overload
+def slowdown(fct_s: ArrayLike, *, ideal_fct_s: ArrayLike) -> FloatArray: ...
+def slowdown(fct_s: ArrayLike, *, ideal_fct_s: ArrayLike) -> FloatOrArray:
     """Return the completion time over the ideal one, a ratio.
 
     Parameters
@@ -112,7 +148,11 @@ def slowdown(fct_s: npt.ArrayLike, *, ideal_fct_s: npt.ArrayLike) -> Any:
     return plain(non_negative("fct_s", fct_s) / positive("ideal_fct_s", ideal_fct_s))
 
 
-def percentile(values: npt.ArrayLike, *, q: npt.ArrayLike) -> Any:
+@overload
+def percentile(values: FloatSequence, *, q: float) -> float: ...
+@overload
+def percentile(values: ArrayLike, *, q: ArrayLike) -> FloatOrArray: ...
+def percentile(values: ArrayLike, *, q: ArrayLike) -> FloatOrArray:
     r"""Return a percentile by nearest rank: the smallest value that a share of at least `q` does not exceed.
 
     Parameters
@@ -153,7 +193,11 @@ def percentile(values: npt.ArrayLike, *, q: npt.ArrayLike) -> Any:
     return plain(np.moveaxis(np.sort(observed, axis=-1)[..., rank - 1], range(-rank.ndim, 0), range(rank.ndim)))
 
 
-def goodput_bps(payload_bytes: npt.ArrayLike, *, duration_s: npt.ArrayLike) -> Any:
+@overload
+def goodput_bps(payload_bytes: float, *, duration_s: float) -> float: ...
+@overload
+def goodput_bps(payload_bytes: ArrayLike, *, duration_s: ArrayLike) -> FloatArray: ...
+def goodput_bps(payload_bytes: ArrayLike, *, duration_s: ArrayLike) -> FloatOrArray:
     """Return the rate of useful data, in bits per second.
 
     Parameters
@@ -185,7 +229,11 @@ def goodput_bps(payload_bytes: npt.ArrayLike, *, duration_s: npt.ArrayLike) -> A
     return plain(BITS_PER_BYTE * non_negative("payload_bytes", payload_bytes) / positive("duration_s", duration_s))
 
 
-def throughput_bps(wire_bytes: npt.ArrayLike, *, duration_s: npt.ArrayLike) -> Any:
+@overload
+def throughput_bps(wire_bytes: float, *, duration_s: float) -> float: ...
+@overload
+def throughput_bps(wire_bytes: ArrayLike, *, duration_s: ArrayLike) -> FloatArray: ...
+def throughput_bps(wire_bytes: ArrayLike, *, duration_s: ArrayLike) -> FloatOrArray:
     """Return the rate of everything that a link carried, in bits per second.
 
     Parameters
@@ -213,7 +261,11 @@ def throughput_bps(wire_bytes: npt.ArrayLike, *, duration_s: npt.ArrayLike) -> A
     return plain(BITS_PER_BYTE * non_negative("wire_bytes", wire_bytes) / positive("duration_s", duration_s))
 
 
-def offered_load(arrivals_per_s: npt.ArrayLike, *, mean_bytes: npt.ArrayLike, rate_bps: npt.ArrayLike) -> Any:
+@overload
+def offered_load(arrivals_per_s: float, *, mean_bytes: float, rate_bps: float) -> float: ...
+@overload
+def offered_load(arrivals_per_s: ArrayLike, *, mean_bytes: ArrayLike, rate_bps: ArrayLike) -> FloatArray: ...
+def offered_load(arrivals_per_s: ArrayLike, *, mean_bytes: ArrayLike, rate_bps: ArrayLike) -> FloatOrArray:
     r"""Return the load ρ that arriving flows offer to a link, a ratio.
 
     Parameters
@@ -245,7 +297,11 @@ def offered_load(arrivals_per_s: npt.ArrayLike, *, mean_bytes: npt.ArrayLike, ra
     return plain(BITS_PER_BYTE * bytes_per_s / positive("rate_bps", rate_bps))
 
 
-def arrival_rate_per_s(load: npt.ArrayLike, *, mean_bytes: npt.ArrayLike, rate_bps: npt.ArrayLike) -> Any:
+@overload
+def arrival_rate_per_s(load: float, *, mean_bytes: float, rate_bps: float) -> float: ...
+@overload
+def arrival_rate_per_s(load: ArrayLike, *, mean_bytes: ArrayLike, rate_bps: ArrayLike) -> FloatArray: ...
+def arrival_rate_per_s(load: ArrayLike, *, mean_bytes: ArrayLike, rate_bps: ArrayLike) -> FloatOrArray:
     r"""Return the flow arrivals per second that offer `load`.
 
     Parameters
@@ -274,7 +330,11 @@ def arrival_rate_per_s(load: npt.ArrayLike, *, mean_bytes: npt.ArrayLike, rate_b
     return plain(offered_bps / (BITS_PER_BYTE * positive("mean_bytes", mean_bytes)))
 
 
-def jain_fairness(shares: npt.ArrayLike) -> Any:
+@overload
+def jain_fairness(shares: FloatSequence) -> float: ...
+@overload
+def jain_fairness(shares: ArrayLike) -> FloatOrArray: ...
+def jain_fairness(shares: ArrayLike) -> FloatOrArray:
     r"""Return Jain's fairness index, a ratio between 1/n and 1.
 
     Parameters
@@ -310,14 +370,14 @@ def jain_fairness(shares: npt.ArrayLike) -> Any:
     return plain(scaled.sum(axis=-1) ** 2 / (values.shape[-1] * np.square(scaled).sum(axis=-1)))
 
 
-def _distinct(arrivals: npt.ArrayLike) -> FloatArray:
+def _distinct(arrivals: ArrayLike) -> FloatArray:
     """Check the sequence numbers and keep the first arrival of each."""
     order = np.atleast_1d(whole("arrivals", arrivals))
     require(order.ndim == 1, "arrivals must be one list of sequence numbers in the order of arrival")
     return order[np.sort(np.unique(order, return_index=True)[1])]
 
 
-def reorder_ratio(arrivals: npt.ArrayLike) -> float:
+def reorder_ratio(arrivals: ArrayLike) -> float:
     """Return the share of packets that arrive after a packet sent later, a ratio.
 
     Parameters
@@ -369,7 +429,7 @@ class ReorderDensity:
     density: FloatArray
 
 
-def reorder_density(arrivals: npt.ArrayLike, *, first: int = 1, threshold_packets: int = 16) -> ReorderDensity:
+def reorder_density(arrivals: ArrayLike, *, first: int = 1, threshold_packets: int = 16) -> ReorderDensity:
     """Return the distribution of how far packets arrive from their place, of RFC 5236.
 
     Parameters

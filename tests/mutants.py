@@ -45,7 +45,7 @@ TARGETS = {
     "sim/capsim/protocols": "tests/sim/test_*.py",
     "sim/capsim/summary.py": "tests/sim/test_summary.py",
     "sim/capsim/conservation.py": "tests/sim/test_conservation.py",
-    "capsmodel/papers/verdicts.py": "tests/model/test_verdict*.py",
+    "capsmodel/papers/verdicts.py": "tests/papers/test_verdict*.py",
 }
 # These compare two runs of the same code, or look at no packet.
 WITHOUT_ORACLE = {

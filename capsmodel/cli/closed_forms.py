@@ -1,5 +1,6 @@
 """``capsmodel decode-prob``, ``redundancy``, ``reordering`` and ``fct``: closed forms as tables."""
 
+from collections.abc import Callable
 from itertools import product
 from typing import Any, Literal
 
@@ -15,7 +16,7 @@ from capsmodel.reordering.dup_acks import duplicate_acks_prob
 from capsmodel.reordering.probability import expected_overtaken_packets, reordering_prob
 from capsmodel.workloads.catalogue import load_workload
 
-_CODES = {
+_CODES: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
     "mds": (decode_prob, decode_failure_prob),
     "rlnc": (decode_prob_rlnc, decode_failure_prob_rlnc),
 }

@@ -69,7 +69,7 @@ def compare(
             seeds=replicates,
             engine=engine,
             jobs=jobs,
-            done=lambda _: bar.advance(task),
+            done=lambda ended: bar.advance(task, ended),
         )
     if out is not None:
         _save(compared, chosen, out)

@@ -1,13 +1,13 @@
 """``capsmodel equations``, ``claims`` and ``cite``: what the papers print and what the package makes of it."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import print_table
-from capsmodel.papers import ClaimRow, NumberRow
+from capsmodel.papers import ClaimRow
 from capsmodel.papers import cite as references
 from capsmodel.papers import claims as claim_rows
 from capsmodel.papers import equations as equation_rows
@@ -25,7 +25,7 @@ def equations(
     paper
         One of caps, mmptcp, repflow, cdcps, dc2mtcp; all when not given.
     numbers
-        List the printed numbers beside ours instead.
+        List the claims that a closed form decides instead, with our values and verdicts.
     latex
         Add the formula in LaTeX, where there is a symbolic form.
     json
@@ -34,8 +34,8 @@ def equations(
         Print comma-separated values.
     """
     if numbers:
-        rows = [_number_row(row) for row in number_rows(paper)]
-        print_table(rows, title="Printed numbers and ours", as_json=json, as_csv=csv)
+        rows = _claim_table(number_rows(paper), json or csv)
+        print_table(rows, title="Claims that a closed form decides", as_json=json, as_csv=csv)
         return
     table = [
         {
@@ -58,22 +58,6 @@ def _latex(paper: str, number: str) -> str:
 
 def _values(values: tuple[float, ...]) -> str:
     return ", ".join(f"{value:.4g}" for value in values)
-
-
-def _number_row(row: NumberRow) -> dict[str, Any]:
-    number, verdict = row.number, row.verdict
-    return {
-        "number": number.id,
-        "where": number.where,
-        "what": number.what,
-        "printed": " ".join(part for part in (_RELATIONS.get(number.relation, ""), _values(number.printed)) if part),
-        "ours": _values(verdict.value),
-        "verdict": verdict.verdict,
-        "note": number.note,
-    }
-
-
-_RELATIONS = {"at_most": "at most", "at_least": "at least", "within": "within", "true": "yes (1)"}
 
 
 def claims(
@@ -109,8 +93,7 @@ def claims(
         print_table(_totals(rows), title="Published claims", as_json=json, as_csv=csv)
         return
     shown = [row for row in rows if all or verdict or row.entry.was_run]
-    table = [_whole_row(row) if json or csv else _claim_row(row) for row in shown]
-    print_table(table, title="Published claims", as_json=json, as_csv=csv)
+    print_table(_claim_table(shown, json or csv), title="Published claims", as_json=json, as_csv=csv)
     if not json and not csv:
         print_table(_totals(rows))
 
@@ -122,6 +105,10 @@ def _totals(rows: Sequence[ClaimRow]) -> list[dict[str, Any]]:
     if len(lines) > 1:
         lines.append(("all", {word: sum(count[word] for _, count in lines) for word in words}))
     return [{"paper": key, "claims": sum(count.values()), **count} for key, count in lines]
+
+
+def _claim_table(rows: Iterable[ClaimRow], whole: bool) -> list[dict[str, Any]]:
+    return [_whole_row(row) if whole else _claim_row(row) for row in rows]
 
 
 def _claim_row(row: ClaimRow) -> dict[str, Any]:

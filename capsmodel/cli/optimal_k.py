@@ -8,8 +8,8 @@ import numpy as np
 from capsmodel.checks import require
 from capsmodel.cli._options import Flag, Numbers, Rate, Size, Time
 from capsmodel.cli._output import console, print_table, text_curve
-from capsmodel.coding._unit_points import DEFAULT_OBJECTIVE, Objective
 from capsmodel.coding.optimal_unit import DelayCurve, delay_curve, optimal_coding_unit
+from capsmodel.coding.unit_parameters import DEFAULT_OBJECTIVE, Objective
 
 
 def _blocking_probs(given: tuple[float, ...], paths: int | None, long_flows: int | None) -> tuple[float, ...]:
@@ -95,12 +95,16 @@ def optimal_k(
     ]
     title = f"Optimal coding unit, window {window_packets} packets, objective {objective}"
     print_table(rows, title=title, as_json=json, as_csv=csv)
-    curves = [delay_curve(window_packets, blocking_prob=float(p), **setting) for p in probs]
+
+    def curve(prob: float) -> DelayCurve:
+        return delay_curve(window_packets, blocking_prob=prob, **setting)
+
     if not (json or csv):
-        _print_curve(curves[0], float(probs[0]), rows[0])
+        _print_curve(curve(float(probs[0])), float(probs[0]), rows[0])
     if plot is not None:
         from capsmodel.plotting import plot_delay_curves, save_figure
 
+        curves = [curve(prob) for prob in probs.tolist()]
         save_figure(plot_delay_curves(curves, probs.tolist(), title=title), plot)
         if not (json or csv):
             console().print(f"wrote {plot}")

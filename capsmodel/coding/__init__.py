@@ -6,7 +6,9 @@ Module             Holds
 `decoding`         the decoding probability p_S of a unit, also when the number of blocked packets is known
 `random_linear`    the same for random linear codes, whose packets may be dependent
 `redundancy`       how many repair packets a unit needs, and what they cost
-`optimal_unit`     the delay of a window and the coding unit of least delay
+`window_delay`     the delay of a window with and without coding
+`optimal_unit`     the coding unit of least delay, and the delay of every size of unit
+`unit_parameters`  what the delay of a window depends on, checked once, and the delay of one (k, r)
 `blocking`         estimates of the blocking probability p_B from round-trip times
 ================== ===================================================================================
 """

@@ -13,17 +13,18 @@ same, plain average           P_b         :func:`blocking_prob_above_average`   
 The sender takes a packet for *blocked* (``docs/glossary.md``) when its ACK comes late.
 """
 
-from typing import Any
+from typing import overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, Scalars, plain, positive, probability, require
+from capsmodel.checks import FloatArray, FloatOrArray, FloatSequence, plain, positive, probability, require
 
 MISSED_SHARE_BIAS = 0.04
 """Most that `twice_average_missed_share` lies below the truth; it does not lie above. See its Notes."""
 
 
-def _rtts(rtts_s: Scalars) -> FloatArray:
+def _rtts(rtts_s: ArrayLike) -> FloatArray:
     rtts = positive("rtts_s", rtts_s)
     require(rtts.ndim > 0 and rtts.size > 0, "rtts_s is not a non-empty array: give the RTT of each received ACK")
     return rtts
@@ -33,7 +34,11 @@ def _share_above(rtts_s: FloatArray, threshold_s: FloatArray) -> FloatArray:
     return np.asarray(np.mean(rtts_s > threshold_s[..., None], axis=-1))
 
 
-def blocking_prob_twice_average(rtts_s: Scalars) -> Any:
+@overload
+def blocking_prob_twice_average(rtts_s: FloatSequence) -> float: ...
+@overload
+def blocking_prob_twice_average(rtts_s: ArrayLike) -> FloatOrArray: ...
+def blocking_prob_twice_average(rtts_s: ArrayLike) -> FloatOrArray:
     r"""Estimate the blocking probability: the share of ACKs whose RTT exceeds twice the average.
 
     Parameters
@@ -73,9 +78,17 @@ def blocking_prob_twice_average(rtts_s: Scalars) -> Any:
     return plain(_share_above(rtts, 2 * np.mean(rtts, axis=-1)))
 
 
+@overload
 def twice_average_missed_share(
-    blocking_prob: Scalars, *, usual_rtts_s: Scalars, base_rtt_s: float, full_wait_s: float
-) -> Any:
+    blocking_prob: float, *, usual_rtts_s: ArrayLike, base_rtt_s: float, full_wait_s: float
+) -> float: ...
+@overload
+def twice_average_missed_share(
+    blocking_prob: ArrayLike, *, usual_rtts_s: ArrayLike, base_rtt_s: float, full_wait_s: float
+) -> FloatArray: ...
+def twice_average_missed_share(
+    blocking_prob: ArrayLike, *, usual_rtts_s: ArrayLike, base_rtt_s: float, full_wait_s: float
+) -> FloatOrArray:
     r"""Share of blocked packets that :func:`blocking_prob_twice_average` misses beside steady long flows.
 
     Parameters
@@ -136,7 +149,11 @@ def twice_average_missed_share(
     return plain(np.mean((4 * np.clip(of_full, 0.5, 1) ** 2 - 1) / 3, axis=-1))
 
 
-def smoothed_rtt_s(previous_s: Scalars, *, average_s: Scalars) -> Any:
+@overload
+def smoothed_rtt_s(previous_s: float, *, average_s: float) -> float: ...
+@overload
+def smoothed_rtt_s(previous_s: ArrayLike, *, average_s: ArrayLike) -> FloatArray: ...
+def smoothed_rtt_s(previous_s: ArrayLike, *, average_s: ArrayLike) -> FloatOrArray:
     r"""Smoothed round-trip time after one more sampling period, in seconds.
 
     Parameters
@@ -173,7 +190,13 @@ def smoothed_rtt_s(previous_s: Scalars, *, average_s: Scalars) -> Any:
     return plain(7 / 8 * positive("previous_s", previous_s) + 1 / 8 * positive("average_s", average_s))
 
 
-def blocking_prob_twice_smoothed(rtts_s: Scalars, *, smoothed_rtt_s: Scalars) -> tuple[Any, Any]:
+@overload
+def blocking_prob_twice_smoothed(rtts_s: FloatSequence, *, smoothed_rtt_s: float) -> tuple[float, float]: ...
+@overload
+def blocking_prob_twice_smoothed(
+    rtts_s: ArrayLike, *, smoothed_rtt_s: ArrayLike
+) -> tuple[FloatOrArray, FloatOrArray]: ...
+def blocking_prob_twice_smoothed(rtts_s: ArrayLike, *, smoothed_rtt_s: ArrayLike) -> tuple[FloatOrArray, FloatOrArray]:
     r"""Estimate the blocking probability from twice the *smoothed* RTT; also return the new smoothed RTT in seconds.
 
     Parameters
@@ -217,7 +240,11 @@ def blocking_prob_twice_smoothed(rtts_s: Scalars, *, smoothed_rtt_s: Scalars) ->
     return plain(_share_above(rtts, 2 * smoothed)), plain(smoothed)
 
 
-def blocking_prob_above_average(rtts_s: Scalars) -> Any:
+@overload
+def blocking_prob_above_average(rtts_s: FloatSequence) -> float: ...
+@overload
+def blocking_prob_above_average(rtts_s: ArrayLike) -> FloatOrArray: ...
+def blocking_prob_above_average(rtts_s: ArrayLike) -> FloatOrArray:
     r"""Estimate the blocking probability as cdcps does: the share of ACKs whose RTT exceeds the plain average.
 
     Parameters

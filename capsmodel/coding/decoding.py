@@ -23,15 +23,20 @@ linear code needs besides is in :mod:`capsmodel.coding.random_linear`. What *blo
 
 from fractions import Fraction
 from math import comb
-from typing import Any
+from typing import overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, Scalars, plain, positive, probability, require, whole
+from capsmodel.checks import FloatArray, FloatOrArray, FloatSequence, plain, positive, probability, require, whole
 from capsmodel.coding._binomial import log_pmf, log_tails
 
 
-def blocked_packets_prob(j: Scalars, *, n: Scalars, blocking_prob: Scalars) -> Any:
+@overload
+def blocked_packets_prob(j: float, *, n: float, blocking_prob: float) -> float: ...
+@overload
+def blocked_packets_prob(j: ArrayLike, *, n: ArrayLike, blocking_prob: ArrayLike) -> FloatArray: ...
+def blocked_packets_prob(j: ArrayLike, *, n: ArrayLike, blocking_prob: ArrayLike) -> FloatOrArray:
     r"""Probability that exactly `j` of the `n` packets of a coding unit are blocked.
 
     Parameters
@@ -70,11 +75,15 @@ def blocked_packets_prob(j: Scalars, *, n: Scalars, blocking_prob: Scalars) -> A
     return plain(np.where(j <= n, np.exp(log_pmf(np.minimum(j, n), n, p)), 0.0))
 
 
-def _log_both(k: Scalars, r: Scalars, blocking_prob: Scalars) -> tuple[FloatArray, FloatArray]:
+def _log_both(k: ArrayLike, r: ArrayLike, blocking_prob: ArrayLike) -> tuple[FloatArray, FloatArray]:
     return log_tails(whole("k", k, minimum=1), whole("r", r), probability("blocking_prob", blocking_prob))
 
 
-def decode_prob(k: Scalars, *, r: Scalars, blocking_prob: Scalars) -> Any:
+@overload
+def decode_prob(k: float, *, r: float, blocking_prob: float) -> float: ...
+@overload
+def decode_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatArray: ...
+def decode_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatOrArray:
     r"""Probability that a coding unit of `k` source and `r` repair packets decodes.
 
     Parameters
@@ -116,7 +125,11 @@ def decode_prob(k: Scalars, *, r: Scalars, blocking_prob: Scalars) -> Any:
     return plain(np.exp(_log_both(k, r, blocking_prob)[0]))
 
 
-def decode_failure_prob(k: Scalars, *, r: Scalars, blocking_prob: Scalars) -> Any:
+@overload
+def decode_failure_prob(k: float, *, r: float, blocking_prob: float) -> float: ...
+@overload
+def decode_failure_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatArray: ...
+def decode_failure_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatOrArray:
     r"""Probability that a coding unit does not decode: more than `r` of its packets are blocked.
 
     Parameters
@@ -150,7 +163,11 @@ def decode_failure_prob(k: Scalars, *, r: Scalars, blocking_prob: Scalars) -> An
     return plain(np.exp(_log_both(k, r, blocking_prob)[1]))
 
 
-def log_decode_prob(k: Scalars, *, r: Scalars, blocking_prob: Scalars) -> Any:
+@overload
+def log_decode_prob(k: float, *, r: float, blocking_prob: float) -> float: ...
+@overload
+def log_decode_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatArray: ...
+def log_decode_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatOrArray:
     r"""Natural logarithm of the probability that a coding unit decodes.
 
     Parameters
@@ -184,7 +201,11 @@ def log_decode_prob(k: Scalars, *, r: Scalars, blocking_prob: Scalars) -> Any:
     return plain(_log_both(k, r, blocking_prob)[0])
 
 
-def log_decode_failure_prob(k: Scalars, *, r: Scalars, blocking_prob: Scalars) -> Any:
+@overload
+def log_decode_failure_prob(k: float, *, r: float, blocking_prob: float) -> float: ...
+@overload
+def log_decode_failure_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatArray: ...
+def log_decode_failure_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatOrArray:
     r"""Natural logarithm of the probability that a coding unit does not decode.
 
     Parameters
@@ -218,9 +239,17 @@ def log_decode_failure_prob(k: Scalars, *, r: Scalars, blocking_prob: Scalars) -
     return plain(_log_both(k, r, blocking_prob)[1])
 
 
+@overload
 def window_decode_prob(
-    k: Scalars, *, r: Scalars, window_packets: Scalars, blocking_prob: Scalars, whole_units: bool = False
-) -> Any:
+    k: float, *, r: float, window_packets: float, blocking_prob: float, whole_units: bool = ...
+) -> float: ...
+@overload
+def window_decode_prob(
+    k: ArrayLike, *, r: ArrayLike, window_packets: ArrayLike, blocking_prob: ArrayLike, whole_units: bool = ...
+) -> FloatArray: ...
+def window_decode_prob(
+    k: ArrayLike, *, r: ArrayLike, window_packets: ArrayLike, blocking_prob: ArrayLike, whole_units: bool = False
+) -> FloatOrArray:
     r"""Probability that all coding units of a congestion window decode.
 
     Parameters
@@ -272,7 +301,7 @@ def _count_at_most(yes: FloatArray, no: FloatArray, limit: FloatArray) -> FloatA
     return np.asarray(np.sum(np.where(np.arange(n + 1) <= limit[..., None], mass, 0.0), axis=-1))
 
 
-def _paths(k: Scalars, blocking_probs: Scalars) -> tuple[FloatArray, FloatArray]:
+def _paths(k: ArrayLike, blocking_probs: ArrayLike) -> tuple[FloatArray, FloatArray]:
     k, probs = whole("k", k, minimum=1), probability("blocking_probs", blocking_probs, one=True)
     require(probs.ndim > 0, "blocking_probs is a single number, but it must hold one probability for each of n packets")
     require(
@@ -281,7 +310,11 @@ def _paths(k: Scalars, blocking_probs: Scalars) -> tuple[FloatArray, FloatArray]
     return k, probs
 
 
-def decode_prob_paths(k: Scalars, *, blocking_probs: Scalars) -> Any:
+@overload
+def decode_prob_paths(k: float, *, blocking_probs: FloatSequence) -> float: ...
+@overload
+def decode_prob_paths(k: ArrayLike, *, blocking_probs: ArrayLike) -> FloatOrArray: ...
+def decode_prob_paths(k: ArrayLike, *, blocking_probs: ArrayLike) -> FloatOrArray:
     r"""Probability that a unit decodes when each packet has its own blocking probability.
 
     Parameters
@@ -322,7 +355,11 @@ def decode_prob_paths(k: Scalars, *, blocking_probs: Scalars) -> Any:
     return plain(_count_at_most(probs, 1 - probs, probs.shape[-1] - k))
 
 
-def decode_failure_prob_paths(k: Scalars, *, blocking_probs: Scalars) -> Any:
+@overload
+def decode_failure_prob_paths(k: float, *, blocking_probs: FloatSequence) -> float: ...
+@overload
+def decode_failure_prob_paths(k: ArrayLike, *, blocking_probs: ArrayLike) -> FloatOrArray: ...
+def decode_failure_prob_paths(k: ArrayLike, *, blocking_probs: ArrayLike) -> FloatOrArray:
     r"""Probability that a unit does not decode when each packet has its own blocking probability.
 
     Parameters
@@ -384,7 +421,15 @@ def _hypergeometric_at_most(limit: FloatArray, marked: FloatArray, total: FloatA
     return np.where(possible, np.exp(log_first) * ratio_sum, 0.0)
 
 
-def decode_prob_blocked_count(k: Scalars, *, r: Scalars, blocked_packets: Scalars, total_packets: Scalars) -> Any:
+@overload
+def decode_prob_blocked_count(k: float, *, r: float, blocked_packets: float, total_packets: float) -> float: ...
+@overload
+def decode_prob_blocked_count(
+    k: ArrayLike, *, r: ArrayLike, blocked_packets: ArrayLike, total_packets: ArrayLike
+) -> FloatArray: ...
+def decode_prob_blocked_count(
+    k: ArrayLike, *, r: ArrayLike, blocked_packets: ArrayLike, total_packets: ArrayLike
+) -> FloatOrArray:
     r"""Probability that a coding unit decodes when exactly `blocked_packets` of `total_packets` are blocked.
 
     Parameters
@@ -450,9 +495,17 @@ def _ways(k: int, r: int, n_units: int, arrivals: int) -> int:
     return ways[arrivals] if arrivals < len(ways) else 0
 
 
+@overload
 def units_decoded_by_first_arrivals_prob(
-    k: Scalars, *, r: Scalars, n_units: Scalars, arrivals: Scalars | None = None
-) -> Any:
+    k: float, *, r: float, n_units: float, arrivals: float | None = ...
+) -> float: ...
+@overload
+def units_decoded_by_first_arrivals_prob(
+    k: ArrayLike, *, r: ArrayLike, n_units: ArrayLike, arrivals: ArrayLike | None = ...
+) -> FloatArray: ...
+def units_decoded_by_first_arrivals_prob(
+    k: ArrayLike, *, r: ArrayLike, n_units: ArrayLike, arrivals: ArrayLike | None = None
+) -> FloatOrArray:
     r"""Probability that the first `arrivals` packets decode all of `n_units` coding units.
 
     Parameters

@@ -1,16 +1,13 @@
-r"""Delay of a congestion window sent in coding units of k packets, and the k that makes it smallest.
+r"""The coding unit with the least mean delay of a congestion window, and the delay of every size of unit.
 
-==============================  ==============  ================================  =======  =====================
-Quantity                        Symbol          Name                              Unit     Equation
-==============================  ==============  ================================  =======  =====================
-wait for a unit to be complete  d_B             :func:`buffering_delay_s`         s        caps Eq. 3
-window delay with coding        d_w             :func:`window_delay_s`            s        caps Eq. 4, 6
-window delay without coding     d_wnc           :func:`uncoded_window_delay_s`    s        caps Eq. 5
-best k, with r and delays       --              :func:`optimal_coding_unit`       packets  caps u (VI-C) optimum
-delay of every k                d_w(k)          :func:`delay_curve`               s        caps Eq. 4
-==============================  ==============  ================================  =======  =====================
+=============================  ======  ===========================  =======  =====================
+Quantity                       Symbol  Name                         Unit     Equation
+=============================  ======  ===========================  =======  =====================
+best k, with r and its delays  --      :func:`optimal_coding_unit`  packets  caps u (VI-C) optimum
+delay of every k               d_w(k)  :func:`delay_curve`          s        caps Eq. 4
+=============================  ======  ===========================  =======  =====================
 
-Two objectives, the second the default of every function here:
+Two objectives, the second the default of every function, here and in :mod:`capsmodel.coding.window_delay`:
 
 ``"eq4"``
     caps Eq. 4 as printed, r from the ceiling rule. Repair packets cost nothing in it.
@@ -23,33 +20,34 @@ The paper prints k = 29, 31, 33, 40 as optimal for w = 64 and p_B = 0.2, 0.25, 0
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Generic, TypeVar, overload
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, Scalars, plain, positive, probability, require, whole
-from capsmodel.coding._binomial import log_tails
-from capsmodel.coding._unit_points import (
-    DEFAULT_OBJECTIVE,
-    Objective,
-    check_within_window,
-    checked_points,
-    checked_window,
-    delay_s,
-    ordered_rtts,
-    rule_of,
-    search_points,
+from capsmodel.checks import (
+    FloatArray,
+    FloatOrArray,
+    IntArray,
+    plain,
+    plain_count,
+    require,
 )
-from capsmodel.coding._unit_search import best_r, best_sizes, delay_table
-from capsmodel.units import BITS_PER_BYTE
+from capsmodel.coding._binomial import log_tails
+from capsmodel.coding._unit_search import best_sizes, delay_table
+from capsmodel.coding.unit_parameters import DEFAULT_OBJECTIVE, Objective, UnitParameters
+from capsmodel.coding.window_delay import uncoded_window_delay_s
 
 _NEAR = 0.01
 
 
+_Count_co = TypeVar("_Count_co", covariant=True)
+_Real_co = TypeVar("_Real_co", covariant=True)
+
+
 @dataclass(frozen=True)
-class OptimalUnit:
-    """The best coding unit of each parameter point; floats and ints for scalar input, arrays else.
+class OptimalUnit(Generic[_Count_co, _Real_co]):
+    """The best coding unit of each parameter point: ``OptimalUnit[int, float]`` for numbers, else of two arrays.
 
     Attributes
     ----------
@@ -65,13 +63,13 @@ class OptimalUnit:
         The objective that was minimised.
     """
 
-    k: Any
-    r: Any
-    delay_s: Any
-    uncoded_delay_s: Any
-    near_k_min: Any
-    near_k_max: Any
-    decode_prob: Any
+    k: _Count_co
+    r: _Count_co
+    delay_s: _Real_co
+    uncoded_delay_s: _Real_co
+    near_k_min: _Count_co
+    near_k_max: _Count_co
+    decode_prob: _Real_co
     objective: Objective
 
 
@@ -89,185 +87,55 @@ class DelayCurve:
         Mean window delay, s, shape (..., K); inf beyond a point's own `max_k`.
     """
 
-    k: npt.NDArray[np.int64]
-    r: npt.NDArray[np.int64]
+    k: IntArray
+    r: IntArray
     delay_s: FloatArray
 
 
-def buffering_delay_s(k: Scalars, *, packet_bytes: Scalars, rate_bps: Scalars) -> Any:
-    r"""Mean time that a packet of a coding unit waits until the unit is complete, in seconds.
-
-    Parameters
-    ----------
-    k : array_like
-        Source packets k, packets, whole, at least 1.
-    packet_bytes : array_like
-        Packet size MSS, bytes, above 0.
-    rate_bps : array_like
-        Bottleneck rate C, bits per second, above 0.
-
-    Returns
-    -------
-    float or ndarray
-        Seconds, broadcast over all arguments.
-
-    Raises
-    ------
-    ParameterError
-        If an argument leaves its range.
-
-    Notes
-    -----
-    :math:`d_B = \frac1k \sum_{i=1}^{k} (k-i)\frac{MSS}{C} = \frac{(k-1)\,MSS}{2C}`: packets leave back to back and
-    arrive so, on paths of equal delay. 0 for k = 1.
-
-    References
-    ----------
-    caps Eq. 3.
-
-    Examples
-    --------
-    >>> round(buffering_delay_s(11, packet_bytes=1500, rate_bps=1e9) * 1e6, 9)  # 6 us for each packet more
-    60.0
-    """
-    packet_s = BITS_PER_BYTE * positive("packet_bytes", packet_bytes) / positive("rate_bps", rate_bps)
-    return plain((whole("k", k, minimum=1) - 1) * packet_s / 2)
-
-
-def uncoded_window_delay_s(
-    window_packets: Scalars, *, blocking_prob: Scalars, rtt_short_s: Scalars, rtt_long_s: Scalars
-) -> Any:
-    r"""Mean delay of a congestion window without coding, in seconds.
-
-    Parameters
-    ----------
-    window_packets : array_like
-        Congestion window w, packets, at least 1.
-    blocking_prob : array_like
-        Probability p that a packet is blocked, in [0, 1).
-    rtt_short_s : array_like
-        Largest round-trip time of paths without long flows RTT_S, s, above 0.
-    rtt_long_s : array_like
-        Largest round-trip time of paths with long flows RTT_L, s, at least RTT_S.
-
-    Returns
-    -------
-    float or ndarray
-        Seconds, broadcast over all arguments.
-
-    Raises
-    ------
-    ParameterError
-        If an argument leaves its range or RTT_L is below RTT_S.
-
-    Notes
-    -----
-    :math:`d_{wnc} = (1-p)^w RTT_S + (1 - (1-p)^w) RTT_L`: one blocked packet delays the window.
-
-    References
-    ----------
-    caps Eq. 5.
-
-    Examples
-    --------
-    >>> round(uncoded_window_delay_s(1, blocking_prob=0.5, rtt_short_s=1e-4, rtt_long_s=3e-3) * 1e3, 9)
-    1.55
-    """
-    short, long = ordered_rtts(rtt_short_s, rtt_long_s)
-    log_clear = checked_window(window_packets) * np.log1p(-probability("blocking_prob", blocking_prob))
-    return plain(np.exp(log_clear) * short - np.expm1(log_clear) * long)
-
-
-def window_delay_s(
-    k: Scalars,
-    *,
-    window_packets: Scalars,
-    blocking_prob: Scalars,
-    rtt_short_s: Scalars,
-    rtt_long_s: Scalars,
-    packet_bytes: Scalars,
-    rate_bps: Scalars,
-    r: Scalars | None = None,
-    whole_units: bool = False,
-    objective: Objective = DEFAULT_OBJECTIVE,
-) -> Any:
-    r"""Mean delay of a congestion window sent in coding units of `k` packets, in seconds.
-
-    Parameters
-    ----------
-    k : array_like
-        Source packets k, packets, whole, at least 1.
-    window_packets, blocking_prob, rtt_short_s, rtt_long_s : array_like
-        As in :func:`uncoded_window_delay_s`.
-    packet_bytes, rate_bps : array_like
-        As in :func:`buffering_delay_s`.
-    r : array_like, optional
-        Repair packets r, packets, whole, at least 0. When not given: with the cost the r of least delay, for
-        which k must not exceed the window; for ``"eq4"`` that of :func:`capsmodel.coding.redundancy.repair_packets`.
-    whole_units : bool
-        Round w/k up to whole units; the paper does not.
-    objective : {"with_redundancy_cost", "eq4"}
-        Whether the time to send the repair packets is added; see the module.
-
-    Returns
-    -------
-    float or ndarray
-        Seconds, broadcast over all array arguments.
-
-    Raises
-    ------
-    ParameterError
-        If an argument leaves its range, RTT_L is below RTT_S, the objective is unknown, or k exceeds the window with
-        the cost and without `r`.
-
-    Notes
-    -----
-    :math:`d_w = p_S^{w/k}(RTT_S + d_B) + (1 - p_S^{w/k})RTT_L`, and with the cost :math:`+ \frac{rw}{k}\frac{MSS}{C}`.
-    Both terms are positive, so the relative error stays below 1e-12. Where d_B exceeds
-    RTT_L - RTT_S the formula is kept, though waiting for the late packet would then be faster.
-
-    References
-    ----------
-    caps Eq. 4, 6; the cost term is not in the paper.
-
-    Examples
-    --------
-    The optimum that the paper prints for p = 0.2, and the one of its Eq. 4; by Eq. 4, and with the cost at its best r:
-
-    >>> setting = {"window_packets": 64, "blocking_prob": 0.2, "packet_bytes": 1500, "rate_bps": 1e9}
-    >>> setting |= {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3}
-    >>> (window_delay_s([29, 61], objective="eq4", **setting) * 1e3).round(4).tolist()
-    [1.8111, 1.4289]
-    >>> (window_delay_s([29, 61], **setting) * 1e3).round(4).tolist()
-    [0.7173, 0.8134]
-    """
-    rule = rule_of(objective, whole_units)
-    counts = whole("k", k, minimum=1)
-    at = checked_points(window_packets, blocking_prob, (rtt_short_s, rtt_long_s), (packet_bytes, rate_bps), 1)
-    if r is None:
-        check_within_window("k", counts, at, rule)
-    repair = best_r(at, rule, counts) if r is None else whole("r", r)
-    return plain(delay_s(at, rule, counts, repair, log_tails(counts, repair, at.prob)[0]))
-
-
+@overload
 def optimal_coding_unit(
-    window_packets: Scalars,
+    window_packets: float,
     *,
-    blocking_prob: Scalars,
-    rtt_short_s: Scalars,
-    rtt_long_s: Scalars,
-    packet_bytes: Scalars,
-    rate_bps: Scalars,
+    blocking_prob: float,
+    rtt_short_s: float,
+    rtt_long_s: float,
+    packet_bytes: float,
+    rate_bps: float,
+    objective: Objective = ...,
+    whole_units: bool = ...,
+    max_k: float | None = ...,
+) -> OptimalUnit[int, float]: ...
+@overload
+def optimal_coding_unit(
+    window_packets: ArrayLike,
+    *,
+    blocking_prob: ArrayLike,
+    rtt_short_s: ArrayLike,
+    rtt_long_s: ArrayLike,
+    packet_bytes: ArrayLike,
+    rate_bps: ArrayLike,
+    objective: Objective = ...,
+    whole_units: bool = ...,
+    max_k: ArrayLike | None = ...,
+) -> OptimalUnit[IntArray, FloatArray]: ...
+def optimal_coding_unit(
+    window_packets: ArrayLike,
+    *,
+    blocking_prob: ArrayLike,
+    rtt_short_s: ArrayLike,
+    rtt_long_s: ArrayLike,
+    packet_bytes: ArrayLike,
+    rate_bps: ArrayLike,
     objective: Objective = DEFAULT_OBJECTIVE,
     whole_units: bool = False,
-    max_k: Scalars | None = None,
-) -> OptimalUnit:
+    max_k: ArrayLike | None = None,
+) -> OptimalUnit[int | IntArray, FloatOrArray]:
     r"""Size of coding unit, in packets, with the least mean delay of a congestion window, and that delay in seconds.
 
     Parameters
     ----------
     window_packets, blocking_prob, rtt_short_s, rtt_long_s, packet_bytes, rate_bps : array_like
-        As in :func:`window_delay_s`.
+        As in :func:`capsmodel.coding.window_delay.window_delay_s`.
     objective : {"with_redundancy_cost", "eq4"}
         What to minimise: over k and r with the cost of repair packets, or over k with r from the ceiling rule.
     whole_units : bool
@@ -296,7 +164,8 @@ def optimal_coding_unit(
     have few units, so its least delay lies at the window or above (k = 101 to 110 if k may exceed w = 64), against the
     paper's own finding that large units are bad. With the cost, k and r have an interior optimum, p_S there is near
     0.99, and the paper's printed k are within 0.25% of the least delay. The optimum is flat: any k from `near_k_min` to
-    `near_k_max` with its best r (:func:`delay_curve`) will do, apart from the teeth of the curve in between.
+    `near_k_max` with its best r (:func:`delay_curve`) will do, except where the curve, a sawtooth, has local maxima
+    in between.
 
     References
     ----------
@@ -311,47 +180,56 @@ def optimal_coding_unit(
     >>> optimal_coding_unit(64, blocking_prob=[0.2, 0.25, 0.3, 0.35], objective="eq4", **fabric).k.tolist()
     [61, 64, 61, 64]
     """
-    rule = rule_of(objective, whole_units)
-    fabric = (rtt_short_s, rtt_long_s, packet_bytes, rate_bps)
-    at = search_points(window_packets, blocking_prob, fabric, max_k, rule)
-    k, r, near_min, near_max = best_sizes(at.flat(), rule, near=_NEAR).reshape(4, *at.prob.shape)
-    log_decode = log_tails(k, r, at.prob)[0]
-
-    def count(values: FloatArray) -> Any:
-        return plain(values.astype(np.int64))
+    parameters = UnitParameters.checked(
+        window_packets,
+        blocking_prob=blocking_prob,
+        rtt_short_s=rtt_short_s,
+        rtt_long_s=rtt_long_s,
+        packet_bytes=packet_bytes,
+        rate_bps=rate_bps,
+        objective=objective,
+        whole_units=whole_units,
+        max_k=max_k,
+    )
+    prob = parameters.blocking_prob
+    k, r, near_min, near_max = best_sizes(parameters.flat(), near=_NEAR).reshape(4, *prob.shape)
+    log_decode_prob = log_tails(k, r, prob)[0]
 
     return OptimalUnit(
-        k=count(k),
-        r=count(r),
-        delay_s=plain(delay_s(at, rule, k, r, log_decode)),
+        k=plain_count(k),
+        r=plain_count(r),
+        delay_s=plain(parameters.delay_s(k, r=r, log_decode_prob=log_decode_prob)),
         uncoded_delay_s=uncoded_window_delay_s(
-            at.window, blocking_prob=at.prob, rtt_short_s=at.rtt_short_s, rtt_long_s=at.rtt_long_s
+            parameters.window_packets,
+            blocking_prob=prob,
+            rtt_short_s=parameters.rtt_short_s,
+            rtt_long_s=parameters.rtt_long_s,
         ),
-        near_k_min=count(near_min),
-        near_k_max=count(near_max),
-        decode_prob=plain(np.exp(log_decode)),
+        near_k_min=plain_count(near_min),
+        near_k_max=plain_count(near_max),
+        decode_prob=plain(np.exp(log_decode_prob)),
         objective=objective,
     )
 
 
 def delay_curve(
-    window_packets: Scalars,
+    window_packets: ArrayLike,
     *,
-    blocking_prob: Scalars,
-    rtt_short_s: Scalars,
-    rtt_long_s: Scalars,
-    packet_bytes: Scalars,
-    rate_bps: Scalars,
+    blocking_prob: ArrayLike,
+    rtt_short_s: ArrayLike,
+    rtt_long_s: ArrayLike,
+    packet_bytes: ArrayLike,
+    rate_bps: ArrayLike,
     objective: Objective = DEFAULT_OBJECTIVE,
     whole_units: bool = False,
-    max_k: Scalars | None = None,
+    max_k: ArrayLike | None = None,
 ) -> DelayCurve:
     r"""Mean delay of a congestion window, in seconds, for every size of coding unit from one packet to `max_k`.
 
     Parameters
     ----------
     window_packets, blocking_prob, rtt_short_s, rtt_long_s, packet_bytes, rate_bps : array_like
-        As in :func:`window_delay_s`.
+        As in :func:`capsmodel.coding.window_delay.window_delay_s`.
     objective, whole_units, max_k
         As in :func:`optimal_coding_unit`, with r the best for each k, or by the ceiling rule for ``"eq4"``.
 
@@ -367,7 +245,8 @@ def delay_curve(
 
     Notes
     -----
-    :func:`window_delay_s` at each k. With the ceiling rule the curve is a sawtooth: rounding up helps some k most.
+    The delay of :func:`capsmodel.coding.window_delay.window_delay_s` at each k. With the ceiling rule the curve is a
+    sawtooth: rounding up helps some k most.
 
     References
     ----------
@@ -380,15 +259,24 @@ def delay_curve(
     >>> curve.delay_s.shape, int(curve.k[curve.delay_s.argmin()]), round(float(curve.delay_s.min()) * 1e3, 4)
     ((64,), 28, 0.7155)
     """
-    rule = rule_of(objective, whole_units)
-    fabric = (rtt_short_s, rtt_long_s, packet_bytes, rate_bps)
-    at = search_points(window_packets, blocking_prob, fabric, max_k, rule)
-    require(at.prob.size > 0, "delay_curve was given an empty array: a curve needs at least one parameter point")
-    flat = at.flat()
-    ranking, r = delay_table(flat, rule)
+    parameters = UnitParameters.checked(
+        window_packets,
+        blocking_prob=blocking_prob,
+        rtt_short_s=rtt_short_s,
+        rtt_long_s=rtt_long_s,
+        packet_bytes=packet_bytes,
+        rate_bps=rate_bps,
+        objective=objective,
+        whole_units=whole_units,
+        max_k=max_k,
+    )
+    shape = parameters.blocking_prob.shape
+    require(0 not in shape, "delay_curve was given an empty array: a curve needs at least one parameter point")
+    flat = parameters.flat()
+    ranking, r = delay_table(flat)
     k = np.arange(1.0, len(r) + 1)
-    # The ladder ranks; the delays shown are evaluated from r anew.
-    exact = delay_s(flat, rule, k[:, None], r, log_tails(k[:, None], r, flat.prob)[0])
+    # The table ranks; the delays shown are evaluated from r anew.
+    exact = flat.delay_s(k[:, None], r=r, log_decode_prob=log_tails(k[:, None], r, flat.blocking_prob)[0])
     exact = np.where(np.isinf(ranking), np.inf, exact)
-    shape = (*at.prob.shape, k.size)
+    shape = (*shape, k.size)
     return DelayCurve(k=k.astype(np.int64), r=r.T.reshape(shape).astype(np.int64), delay_s=exact.T.reshape(shape))

@@ -12,11 +12,12 @@ caps Eq. 2 and cdcps Eq. 7 let any k of the n packets decode. Packets that are r
 sends, can be linearly dependent; with q = 256 that costs 0.4% at exactly k arrivals and 256 times less per extra one.
 """
 
-from typing import Any
+from typing import overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, ParameterError, Scalars, plain, probability, whole
+from capsmodel.checks import FloatArray, FloatOrArray, ParameterError, plain, probability, whole
 from capsmodel.coding._binomial import log_pmf, log_tails
 
 _NEGLIGIBLE = 2.0**-60
@@ -44,7 +45,11 @@ def _log_full_rank(k: FloatArray, extra: FloatArray, size: float) -> FloatArray:
     return total
 
 
-def full_rank_prob(k: Scalars, *, received: Scalars, field_size: int = 256) -> Any:
+@overload
+def full_rank_prob(k: float, *, received: float, field_size: int = ...) -> float: ...
+@overload
+def full_rank_prob(k: ArrayLike, *, received: ArrayLike, field_size: int = ...) -> FloatArray: ...
+def full_rank_prob(k: ArrayLike, *, received: ArrayLike, field_size: int = 256) -> FloatOrArray:
     r"""Probability that `received` dense random linear combinations determine k source packets.
 
     Parameters
@@ -88,7 +93,11 @@ def full_rank_prob(k: Scalars, *, received: Scalars, field_size: int = 256) -> A
     return plain(np.where(enough, np.exp(log_prob), 0.0))
 
 
-def decode_prob_rlnc(k: Scalars, *, r: Scalars, blocking_prob: Scalars, field_size: int = 256) -> Any:
+@overload
+def decode_prob_rlnc(k: float, *, r: float, blocking_prob: float, field_size: int = ...) -> float: ...
+@overload
+def decode_prob_rlnc(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike, field_size: int = ...) -> FloatArray: ...
+def decode_prob_rlnc(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike, field_size: int = 256) -> FloatOrArray:
     r"""Probability that a unit coded with a dense random linear code decodes.
 
     Parameters
@@ -140,7 +149,15 @@ def decode_prob_rlnc(k: Scalars, *, r: Scalars, blocking_prob: Scalars, field_si
     return plain(total + np.where(r >= extra, surplus, 0.0))
 
 
-def decode_failure_prob_rlnc(k: Scalars, *, r: Scalars, blocking_prob: Scalars, field_size: int = 256) -> Any:
+@overload
+def decode_failure_prob_rlnc(k: float, *, r: float, blocking_prob: float, field_size: int = ...) -> float: ...
+@overload
+def decode_failure_prob_rlnc(
+    k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike, field_size: int = ...
+) -> FloatArray: ...
+def decode_failure_prob_rlnc(
+    k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike, field_size: int = 256
+) -> FloatOrArray:
     r"""Probability that a unit coded with a dense random linear code does not decode.
 
     Parameters

@@ -13,16 +13,19 @@ How likely a packet is *blocked* (``docs/glossary.md``) is estimated by :mod:`ca
 
 from fractions import Fraction
 from math import ceil
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from capsmodel.checks import (
     FloatArray,
-    Scalars,
+    FloatOrArray,
+    IntArray,
     non_negative,
     plain,
+    plain_count,
     probability,
     require,
     whole,
@@ -48,7 +51,11 @@ def _is_fractions(blocking_prob: Any) -> bool:
     return values.size > 0 and all(isinstance(value, Fraction) for value in values.flat)
 
 
-def repair_packets(k: Scalars, *, blocking_prob: Scalars | Fraction) -> Any:
+@overload
+def repair_packets(k: float, *, blocking_prob: float | Fraction) -> int: ...
+@overload
+def repair_packets(k: ArrayLike, *, blocking_prob: ArrayLike | Fraction) -> IntArray: ...
+def repair_packets(k: ArrayLike, *, blocking_prob: ArrayLike | Fraction) -> int | IntArray:
     r"""Repair packets r (alpha in cdcps) of a unit so that on average `k` packets are not blocked.
 
     Parameters
@@ -104,7 +111,7 @@ def repair_packets(k: Scalars, *, blocking_prob: Scalars | Fraction) -> Any:
     else:
         repair = ceiling_rule(counts, probs)
     require(repair < 2**53, "blocking_prob is so near 1 that r exceeds 2^53 packets: lower it")
-    return plain(repair.astype(np.int64))
+    return plain_count(repair)
 
 
 def _reaches(k: FloatArray, r: FloatArray, p: FloatArray, target: FloatArray) -> npt.NDArray[np.bool_]:
@@ -115,7 +122,11 @@ def _reaches(k: FloatArray, r: FloatArray, p: FloatArray, target: FloatArray) ->
     return np.where(target < 0.5, low, high)
 
 
-def repair_packets_for(k: Scalars, *, blocking_prob: Scalars, target_prob: Scalars) -> Any:
+@overload
+def repair_packets_for(k: float, *, blocking_prob: float, target_prob: float) -> int: ...
+@overload
+def repair_packets_for(k: ArrayLike, *, blocking_prob: ArrayLike, target_prob: ArrayLike) -> IntArray: ...
+def repair_packets_for(k: ArrayLike, *, blocking_prob: ArrayLike, target_prob: ArrayLike) -> int | IntArray:
     r"""Fewest repair packets with which a coding unit decodes with at least `target_prob`.
 
     Parameters
@@ -167,10 +178,18 @@ def repair_packets_for(k: Scalars, *, blocking_prob: Scalars, target_prob: Scala
         middle = np.maximum(np.floor((low + high) / 2), 0)
         enough = _reaches(k, middle, p, target)
         low, high = np.where(enough | (high - low <= 1), low, middle), np.where(enough, middle, high)
-    return plain(high.astype(np.int64))
+    return plain_count(high)
 
 
-def traffic_overhead(blocking_prob: Scalars, *, long_short_ratio: Scalars, k: Scalars | None = None) -> Any:
+@overload
+def traffic_overhead(blocking_prob: float, *, long_short_ratio: float, k: float | None = ...) -> float: ...
+@overload
+def traffic_overhead(
+    blocking_prob: ArrayLike, *, long_short_ratio: ArrayLike, k: ArrayLike | None = ...
+) -> FloatArray: ...
+def traffic_overhead(
+    blocking_prob: ArrayLike, *, long_short_ratio: ArrayLike, k: ArrayLike | None = None
+) -> FloatOrArray:
     r"""Share of repair packets in all packets, when only short flows are coded.
 
     Parameters

@@ -113,11 +113,12 @@ class SweepReport:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """Rows of a task, or the text of its exception."""
+    """Rows of a task, or what went wrong: the rule that its input breaks, or a traceback."""
 
     table: Any
     record: dict[str, Any]
     error: str = ""
+    bad_input: bool = False
 
 
 _Batch = Sequence[Task]
@@ -148,6 +149,7 @@ def run_sweep(
     executor: Executor | None = None,
     tasks_per_file: int = 1,
     label: str = "sweep",
+    done: Callable[[int], None] | None = None,
 ) -> SweepReport:
     """Run all tasks that have no result in `folder` yet.
 
@@ -163,6 +165,8 @@ def run_sweep(
         Tasks run and stored together; more than 1 when a task takes milliseconds.
     label : str
         Beside the progress bar.
+    done : callable, optional
+        Called in place of the progress bar, with the number of tasks that have just ended.
 
     Returns
     -------
@@ -173,6 +177,7 @@ def run_sweep(
     ------
     ParameterError
         If two tasks are the same, or `folder` is a file or holds a file that is no part.
+        Or if the input of every task that failed breaks a rule.
     SweepError
         If tasks failed, after all others have been run and stored.
 
@@ -187,24 +192,41 @@ def run_sweep(
     require(len(ids) == len(asked), f"{len(asked) - len(ids)} tasks are there twice: give each replicate its own seed")
     require(not place.exists() or place.is_dir(), f"{place} is a file: name a folder")
     place.mkdir(parents=True, exist_ok=True)
-    done = finished_tasks(place)
-    _warn_of_other_code([(task, done[task.id]) for task in asked if task.id in done])
-    missing = [task for task in asked if task.id not in done]
+    kept = finished_tasks(place)
+    _warn_of_other_code([(task, kept[task.id]) for task in asked if task.id in kept])
+    missing = [task for task in asked if task.id not in kept]
     batches = [missing[i : i + size] for i in range(0, len(missing), size)]
     if not batches:
         return SweepReport(ran=0, found=len(asked))
+    ended = (all_cores() if executor is None else executor)(_run_batch, batches)
     code = {task.measurement.name: source_digest(task.function) for task in missing}
-    execute = all_cores() if executor is None else executor
-    failures: list[str] = []
-    for outcomes in track(execute(_run_batch, batches), total=len(batches), label=label):
-        failures += _store(outcomes, place, code)
-    if failures:
-        raise SweepError(f"{len(failures)} of {len(missing)} tasks failed, the others are stored; {failures[0]}")
+    failed: list[_Outcome] = []
+    for outcomes in ended if done else track(ended, total=len(batches), label=label):
+        failed += _store(outcomes, place, code)
+        if done:
+            done(len(outcomes))
+    if failed:
+        raise _failure(failed, f"{len(failed)} of {len(missing)} tasks failed, the others are stored")
     return SweepReport(ran=len(missing), found=len(asked) - len(missing))
 
 
+def _failure(failed: Sequence[_Outcome], told: str) -> Exception:
+    """Return what to raise: bad input is told in one line, anything else with the traceback of the first task."""
+    first = failed[0]
+    if all(outcome.bad_input for outcome in failed):
+        return ParameterError(first.error if len(failed) == 1 else f"{first.error} ({told})")
+    return SweepError(
+        f"{told}; {first.record['measurement']}({canonical_json(first.record['payload'])}):\n{first.error}"
+    )
+
+
 def gather(
-    tasks: Sequence[Task], folder: str | Path | None = None, *, executor: Executor | None = None, label: str = "sweep"
+    tasks: Sequence[Task],
+    folder: str | Path | None = None,
+    *,
+    executor: Executor | None = None,
+    label: str = "sweep",
+    done: Callable[[int], None] | None = None,
 ) -> pd.DataFrame:
     """Run the tasks that `folder` lacks and return the rows of all, in the order of `tasks`.
 
@@ -214,7 +236,7 @@ def gather(
         Independent of each other; one that is there twice runs once.
     folder : path, optional
         Where the parts are kept; without one they are forgotten.
-    executor, label
+    executor, label, done
         As in :func:`run_sweep`.
 
     Returns
@@ -237,9 +259,9 @@ def gather(
     """
     if folder is None:
         with tempfile.TemporaryDirectory() as forgotten:
-            return gather(tasks, forgotten, executor=executor, label=label)
+            return gather(tasks, forgotten, executor=executor, label=label, done=done)
     once = {task.id: task for task in tasks}
-    run_sweep(once.values(), folder, executor=executor, label=label)
+    run_sweep(once.values(), folder, executor=executor, label=label, done=done)
     return merge([folder], task_ids=list(once))
 
 
@@ -255,8 +277,8 @@ def _warn_of_other_code(found: Sequence[tuple[Task, Mapping[str, Any]]]) -> None
         warnings.warn(f"{text}: {advice}", OtherCodeWarning, stacklevel=3)
 
 
-def _store(outcomes: Sequence[_Outcome], folder: Path, code: Mapping[str, str]) -> list[str]:
-    """Write the part of a batch, with the digest of each measurement's code; return what went wrong in the others."""
+def _store(outcomes: Sequence[_Outcome], folder: Path, code: Mapping[str, str]) -> list[_Outcome]:
+    """Write the part of a batch, with the digest of each measurement's code; return the outcomes without rows."""
     good = [outcome for outcome in outcomes if not outcome.error]
     if good:
         records = [outcome.record | {"code": code[outcome.record["measurement"]]} for outcome in good]
@@ -264,7 +286,7 @@ def _store(outcomes: Sequence[_Outcome], folder: Path, code: Mapping[str, str]) 
         name = ids[0] if len(ids) == 1 else content_id(ids)
         table = pa.concat_tables([outcome.table for outcome in good], promote_options="permissive")
         write_part(table, folder / f"{name}.parquet", tasks=records)
-    return [outcome.error for outcome in outcomes if outcome.error]
+    return [outcome for outcome in outcomes if outcome.error]
 
 
 def _run_batch(batch: _Batch) -> list[_Outcome]:
@@ -272,13 +294,15 @@ def _run_batch(batch: _Batch) -> list[_Outcome]:
 
 
 def _run_task(task: Task) -> _Outcome:
-    name, revision = task.measurement.name, task.measurement.revision
-    record = {"id": task.id, "measurement": name, "revision": revision, "payload": task.payload}
+    known = task.measurement
+    record = {"id": task.id, "measurement": known.name, "revision": known.revision, "payload": task.payload}
     begin_s = time.process_time()
     try:
         table = pa.Table.from_pandas(_rows(task), preserve_index=False).replace_schema_metadata(None)
+    except ParameterError as error:
+        return _Outcome(None, record, str(error), bad_input=True)
     except Exception:  # whatever a user's function raises must not end the other tasks
-        return _Outcome(None, record, f"{name}({canonical_json(task.payload)}):\n{traceback.format_exc()}")
+        return _Outcome(None, record, traceback.format_exc())
     return _Outcome(table, record | {"cpu_s": time.process_time() - begin_s})
 
 

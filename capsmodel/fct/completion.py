@@ -19,12 +19,12 @@ The load with replication is in :mod:`capsmodel.fct.replication`, the rounds of 
 :mod:`capsmodel.fct.slow_start`.
 """
 
-from typing import Any, Literal, get_args
+from typing import Literal, get_args, overload
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, choice, plain, positive
+from capsmodel.checks import FloatArray, FloatOrArray, choice, plain, positive
 from capsmodel.fct.replication import SHORT_PACKETS, replicated_load, short_byte_share
 from capsmodel.fct.slow_start import WINDOW_PACKETS, Rounding, long_averages, short_averages
 from capsmodel.queueing.mg1 import effective_bandwidth_wait_quantile, mg1_mean_wait, mg1_wait_quantile
@@ -44,7 +44,7 @@ def _completion(
     tail_rounds: float = 0.0,
     quantile: float = 0.0,
     tail: TailModel = "effective_bandwidth",
-) -> Any:
+) -> FloatOrArray:
     """Return 1, so many rounds at the mean wait, and so many at its quantile; infinite where a queue is unstable."""
     choice("tail", tail, get_args(TailModel))
     burst = float(positive("burst_packets", burst_packets))
@@ -59,7 +59,7 @@ def _completion(
 
 
 def _loads(
-    load: npt.ArrayLike, sizes: PacketSizes, short: float, replicas: int, share: float | None
+    load: ArrayLike, sizes: PacketSizes, short: float, replicas: int, share: float | None
 ) -> tuple[FloatArray, FloatArray]:
     """Load of each queue, and of the virtual queue of short flows (RepFlow's n = 2, and 1 for no replication)."""
     epsilon = short_byte_share(sizes, short_packets=short) if share is None else share
@@ -67,8 +67,34 @@ def _loads(
     return each, each ** float(replicas)
 
 
+@overload
 def mean_fct(
-    load: npt.ArrayLike,
+    load: float,
+    *,
+    sizes: PacketSizes,
+    window_packets: float = ...,
+    burst_packets: float = ...,
+    short_packets: float = ...,
+    replicas: int = ...,
+    short_byte_share: float | None = ...,
+    rounding: Rounding = ...,
+    smallest_packets: float = ...,
+) -> float: ...
+@overload
+def mean_fct(
+    load: ArrayLike,
+    *,
+    sizes: PacketSizes,
+    window_packets: float = ...,
+    burst_packets: float = ...,
+    short_packets: float = ...,
+    replicas: int = ...,
+    short_byte_share: float | None = ...,
+    rounding: Rounding = ...,
+    smallest_packets: float = ...,
+) -> FloatArray: ...
+def mean_fct(
+    load: ArrayLike,
     *,
     sizes: PacketSizes,
     window_packets: float = WINDOW_PACKETS,
@@ -78,7 +104,7 @@ def mean_fct(
     short_byte_share: float | None = None,
     rounding: Rounding = "fractional",
     smallest_packets: float = 1.0,
-) -> Any:
+) -> FloatOrArray:
     r"""Return the mean completion time of short flows, divided by that without contention.
 
     Parameters
@@ -139,8 +165,38 @@ def mean_fct(
     return _completion(seen, burst_packets, per_packet)
 
 
+@overload
 def tail_fct(
-    load: npt.ArrayLike,
+    load: float,
+    *,
+    sizes: PacketSizes,
+    window_packets: float = ...,
+    burst_packets: float = ...,
+    short_packets: float = ...,
+    replicas: int = ...,
+    short_byte_share: float | None = ...,
+    rounding: Rounding = ...,
+    smallest_packets: float = ...,
+    quantile: float = ...,
+    tail: TailModel = ...,
+) -> float: ...
+@overload
+def tail_fct(
+    load: ArrayLike,
+    *,
+    sizes: PacketSizes,
+    window_packets: float = ...,
+    burst_packets: float = ...,
+    short_packets: float = ...,
+    replicas: int = ...,
+    short_byte_share: float | None = ...,
+    rounding: Rounding = ...,
+    smallest_packets: float = ...,
+    quantile: float = ...,
+    tail: TailModel = ...,
+) -> FloatArray: ...
+def tail_fct(
+    load: ArrayLike,
     *,
     sizes: PacketSizes,
     window_packets: float = WINDOW_PACKETS,
@@ -152,7 +208,7 @@ def tail_fct(
     smallest_packets: float = 1.0,
     quantile: float = 0.99,
     tail: TailModel = "effective_bandwidth",
-) -> Any:
+) -> FloatOrArray:
     r"""Return the tail completion time of short flows, divided by that without contention.
 
     Parameters
@@ -198,8 +254,30 @@ def tail_fct(
     return _completion(seen, burst_packets, of_rounds - of_one, of_one, quantile, tail)
 
 
+@overload
 def mean_fct_long(
-    load: npt.ArrayLike,
+    load: float,
+    *,
+    sizes: PacketSizes,
+    burst_packets: float = ...,
+    short_packets: float = ...,
+    replicas: int = ...,
+    short_byte_share: float | None = ...,
+    rounding: Rounding = ...,
+) -> float: ...
+@overload
+def mean_fct_long(
+    load: ArrayLike,
+    *,
+    sizes: PacketSizes,
+    burst_packets: float = ...,
+    short_packets: float = ...,
+    replicas: int = ...,
+    short_byte_share: float | None = ...,
+    rounding: Rounding = ...,
+) -> FloatArray: ...
+def mean_fct_long(
+    load: ArrayLike,
     *,
     sizes: PacketSizes,
     burst_packets: float = BURST_PACKETS,
@@ -207,7 +285,7 @@ def mean_fct_long(
     replicas: int = 1,
     short_byte_share: float | None = None,
     rounding: Rounding = "fractional",
-) -> Any:
+) -> FloatOrArray:
     r"""Return the mean completion time of long flows, divided by that without contention.
 
     Parameters
@@ -247,8 +325,34 @@ def mean_fct_long(
     return _completion(each, burst_packets, of_bursts)
 
 
+@overload
 def tail_fct_long(
-    load: npt.ArrayLike,
+    load: float,
+    *,
+    sizes: PacketSizes,
+    burst_packets: float = ...,
+    short_packets: float = ...,
+    replicas: int = ...,
+    short_byte_share: float | None = ...,
+    rounding: Rounding = ...,
+    quantile: float = ...,
+    tail: TailModel = ...,
+) -> float: ...
+@overload
+def tail_fct_long(
+    load: ArrayLike,
+    *,
+    sizes: PacketSizes,
+    burst_packets: float = ...,
+    short_packets: float = ...,
+    replicas: int = ...,
+    short_byte_share: float | None = ...,
+    rounding: Rounding = ...,
+    quantile: float = ...,
+    tail: TailModel = ...,
+) -> FloatArray: ...
+def tail_fct_long(
+    load: ArrayLike,
     *,
     sizes: PacketSizes,
     burst_packets: float = BURST_PACKETS,
@@ -258,7 +362,7 @@ def tail_fct_long(
     rounding: Rounding = "fractional",
     quantile: float = 0.99,
     tail: TailModel = "effective_bandwidth",
-) -> Any:
+) -> FloatOrArray:
     r"""Return the tail completion time of long flows, divided by that without contention.
 
     Parameters

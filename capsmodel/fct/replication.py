@@ -14,12 +14,12 @@ wait of the best copy :math:`E[\min_i W_i]`                :func:`mean_shortest_
 ===================== ==================================== =================================== ==== ================
 """
 
-from typing import Any
+from typing import overload
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
-from capsmodel.checks import plain, positive, probability, whole
+from capsmodel.checks import FloatArray, FloatOrArray, plain, positive, probability, whole
 from capsmodel.queueing.mg1 import mg1_wait_prob
 from capsmodel.queueing.service import Deterministic, Empirical
 from capsmodel.queueing.transforms import GRID_SERVICES, common_step
@@ -69,7 +69,11 @@ def short_byte_share(sizes: PacketSizes, *, short_packets: float = SHORT_PACKETS
     return float(packet_sizes(sizes).byte_share_below(positive("short_packets", short_packets)))
 
 
-def replicated_load(load: npt.ArrayLike, *, short_byte_share: npt.ArrayLike, replicas: npt.ArrayLike = 2) -> Any:
+@overload
+def replicated_load(load: float, *, short_byte_share: float, replicas: float = ...) -> float: ...
+@overload
+def replicated_load(load: ArrayLike, *, short_byte_share: ArrayLike, replicas: ArrayLike = ...) -> FloatArray: ...
+def replicated_load(load: ArrayLike, *, short_byte_share: ArrayLike, replicas: ArrayLike = 2) -> FloatOrArray:
     r"""Return the load of each queue when every short flow is sent `replicas` times.
 
     Parameters
@@ -108,7 +112,11 @@ def replicated_load(load: npt.ArrayLike, *, short_byte_share: npt.ArrayLike, rep
     return plain((1 + (whole("replicas", replicas, minimum=1) - 1) * share) * rho)
 
 
-def effective_load(load: npt.ArrayLike, *, short_byte_share: npt.ArrayLike, replicas: npt.ArrayLike = 2) -> Any:
+@overload
+def effective_load(load: float, *, short_byte_share: float, replicas: float = ...) -> float: ...
+@overload
+def effective_load(load: ArrayLike, *, short_byte_share: ArrayLike, replicas: ArrayLike = ...) -> FloatArray: ...
+def effective_load(load: ArrayLike, *, short_byte_share: ArrayLike, replicas: ArrayLike = 2) -> FloatOrArray:
     r"""Return the load of the virtual queue that a replicated short flow sees.
 
     Parameters
@@ -145,7 +153,11 @@ def effective_load(load: npt.ArrayLike, *, short_byte_share: npt.ArrayLike, repl
     return plain(np.asarray(busy) ** np.asarray(replicas))
 
 
-def replication_break_even_load(short_byte_share: npt.ArrayLike, *, replicas: npt.ArrayLike = 2) -> Any:
+@overload
+def replication_break_even_load(short_byte_share: float, *, replicas: float = ...) -> float: ...
+@overload
+def replication_break_even_load(short_byte_share: ArrayLike, *, replicas: ArrayLike = ...) -> FloatArray: ...
+def replication_break_even_load(short_byte_share: ArrayLike, *, replicas: ArrayLike = 2) -> FloatOrArray:
     r"""Return the load above which replication no longer helps short flows.
 
     Parameters
@@ -183,7 +195,11 @@ def replication_break_even_load(short_byte_share: npt.ArrayLike, *, replicas: np
     return plain((1 + (n - 1) * share) ** (-n / (n - 1)))
 
 
-def mean_shortest_wait(load: npt.ArrayLike, *, service: Deterministic | Empirical, replicas: int = 2) -> Any:
+@overload
+def mean_shortest_wait(load: float, *, service: Deterministic | Empirical, replicas: int = ...) -> float: ...
+@overload
+def mean_shortest_wait(load: ArrayLike, *, service: Deterministic | Empirical, replicas: int = ...) -> FloatArray: ...
+def mean_shortest_wait(load: ArrayLike, *, service: Deterministic | Empirical, replicas: int = 2) -> FloatOrArray:
     r"""Return the mean of the shortest of n independent M/G/1 waits, in the unit of `service`.
 
     Parameters

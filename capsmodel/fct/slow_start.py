@@ -10,12 +10,12 @@ bursts per packet      :math:`1/M`, :math:`P=E[1/X]`      :func:`long_averages` 
 """
 
 from collections.abc import Callable
-from typing import Any, Literal, get_args
+from typing import Literal, get_args, overload
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, choice, plain, positive, require
+from capsmodel.checks import FloatArray, FloatOrArray, choice, plain, positive, require
 from capsmodel.workloads.catalogue import PacketSizes, packet_sizes
 
 Rounding = Literal["fractional", "whole"]
@@ -24,9 +24,13 @@ Rounding = Literal["fractional", "whole"]
 WINDOW_PACKETS = 12
 
 
+@overload
+def rounds(flow_packets: float, *, window_packets: float = ..., rounding: Rounding = ...) -> float: ...
+@overload
+def rounds(flow_packets: ArrayLike, *, window_packets: float = ..., rounding: Rounding = ...) -> FloatArray: ...
 def rounds(
-    flow_packets: npt.ArrayLike, *, window_packets: float = WINDOW_PACKETS, rounding: Rounding = "fractional"
-) -> Any:
+    flow_packets: ArrayLike, *, window_packets: float = WINDOW_PACKETS, rounding: Rounding = "fractional"
+) -> FloatOrArray:
     r"""Return the number of round trips in which slow start sends a flow.
 
     Parameters

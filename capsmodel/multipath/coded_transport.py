@@ -18,23 +18,43 @@ When to mix a coded packet is in `capsmodel.multipath.coding_schedule`, the cong
 equilibrium) in `capsmodel.multipath.lia`, what a loss costs without coding in `capsmodel.multipath.timeouts`.
 """
 
-from typing import Any, Literal, get_args
+from typing import Literal, get_args, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from capsmodel.checks import Scalars, choice, non_negative, plain, positive, probability, require, whole
+from capsmodel.checks import (
+    FloatArray,
+    FloatOrArray,
+    FloatSequence,
+    choice,
+    non_negative,
+    plain,
+    positive,
+    probability,
+    require,
+    whole,
+)
 from capsmodel.multipath.lia import LossForm, lia_loss_prob
 
 Weight = Literal["window", "rate"]
 
 
+@overload
 def connection_loss_prob(
-    windows_packets: Scalars,
+    windows_packets: FloatSequence, *, rtts_s: FloatSequence, weight: Weight = ..., form: LossForm = ...
+) -> float: ...
+@overload
+def connection_loss_prob(
+    windows_packets: ArrayLike, *, rtts_s: ArrayLike, weight: Weight = ..., form: LossForm = ...
+) -> FloatOrArray: ...
+def connection_loss_prob(
+    windows_packets: ArrayLike,
     *,
-    rtts_s: Scalars,
+    rtts_s: ArrayLike,
     weight: Weight = "window",
     form: LossForm = "rfc6356",
-) -> Any:
+) -> FloatOrArray:
     r"""Loss probability of a packet of the whole LIA connection, from its windows and RTTs.
 
     Parameters
@@ -80,7 +100,11 @@ def connection_loss_prob(
     return plain(np.sum(shares * loss, axis=-1) / np.sum(shares, axis=-1))
 
 
-def redundancy_ratio(loss_prob: Scalars) -> Any:
+@overload
+def redundancy_ratio(loss_prob: float) -> float: ...
+@overload
+def redundancy_ratio(loss_prob: ArrayLike) -> FloatArray: ...
+def redundancy_ratio(loss_prob: ArrayLike) -> FloatOrArray:
     r"""Coded packets to send for each original packet so that losses are made up on average, as a ratio.
 
     Parameters
@@ -112,7 +136,11 @@ def redundancy_ratio(loss_prob: Scalars) -> Any:
     return plain(loss / (1 - loss))
 
 
-def redundancy_rate_per_s(loss_prob: Scalars, *, packets_per_s: Scalars) -> Any:
+@overload
+def redundancy_rate_per_s(loss_prob: float, *, packets_per_s: float) -> float: ...
+@overload
+def redundancy_rate_per_s(loss_prob: ArrayLike, *, packets_per_s: ArrayLike) -> FloatArray: ...
+def redundancy_rate_per_s(loss_prob: ArrayLike, *, packets_per_s: ArrayLike) -> FloatOrArray:
     r"""Coded packets per second on a subflow or a connection.
 
     Parameters
@@ -144,7 +172,11 @@ def redundancy_rate_per_s(loss_prob: Scalars, *, packets_per_s: Scalars) -> Any:
     return plain(redundancy_ratio(loss_prob) * non_negative("packets_per_s", packets_per_s))
 
 
-def small_flow_redundancy_ratio(total_window_packets: Scalars) -> Any:
+@overload
+def small_flow_redundancy_ratio(total_window_packets: float) -> float: ...
+@overload
+def small_flow_redundancy_ratio(total_window_packets: ArrayLike) -> FloatArray: ...
+def small_flow_redundancy_ratio(total_window_packets: ArrayLike) -> FloatOrArray:
     r"""Coded packets to send for each original packet of a small flow: one for each total window.
 
     Parameters
@@ -178,7 +210,11 @@ def small_flow_redundancy_ratio(total_window_packets: Scalars) -> Any:
     return plain(1 / positive("total_window_packets", total_window_packets))
 
 
-def is_small_flow(total_window_packets: Scalars, *, n_subflows: Scalars) -> Any:
+@overload
+def is_small_flow(total_window_packets: float, *, n_subflows: float) -> bool: ...
+@overload
+def is_small_flow(total_window_packets: ArrayLike, *, n_subflows: ArrayLike) -> NDArray[np.bool_]: ...
+def is_small_flow(total_window_packets: ArrayLike, *, n_subflows: ArrayLike) -> bool | NDArray[np.bool_]:
     r"""Whether a connection counts as a small flow: its windows hold five packets or less on average.
 
     Parameters
@@ -208,10 +244,15 @@ def is_small_flow(total_window_packets: Scalars, *, n_subflows: Scalars) -> Any:
     (True, False)
     """
     total = positive("total_window_packets", total_window_packets)
-    return plain(total <= 5 * whole("n_subflows", n_subflows, minimum=1))
+    small: NDArray[np.bool_] = np.asarray(total <= 5 * whole("n_subflows", n_subflows, minimum=1))
+    return small if small.ndim else small.item()
 
 
-def coded_option_bytes(mixed_packets: Scalars) -> Any:
+@overload
+def coded_option_bytes(mixed_packets: float) -> float: ...
+@overload
+def coded_option_bytes(mixed_packets: ArrayLike) -> FloatArray: ...
+def coded_option_bytes(mixed_packets: ArrayLike) -> FloatOrArray:
     r"""Length of the DC² option in the TCP header of a packet, in bytes.
 
     Parameters
@@ -247,7 +288,11 @@ def coded_option_bytes(mixed_packets: Scalars) -> Any:
     return plain(np.maximum(3 * mixed - 1, 1.0))
 
 
-def decoding_work_ratio(coded: Scalars, *, original: Scalars) -> Any:
+@overload
+def decoding_work_ratio(coded: float, *, original: float) -> float: ...
+@overload
+def decoding_work_ratio(coded: ArrayLike, *, original: ArrayLike) -> FloatArray: ...
+def decoding_work_ratio(coded: ArrayLike, *, original: ArrayLike) -> FloatOrArray:
     r"""Work of preemptive decoding as a share of the work of Gauss-Jordan elimination.
 
     Parameters
@@ -282,7 +327,11 @@ def decoding_work_ratio(coded: Scalars, *, original: Scalars) -> Any:
     return plain(combined / rows)
 
 
-def coded_original_ratio(coded: Scalars, *, original: Scalars) -> Any:
+@overload
+def coded_original_ratio(coded: float, *, original: float) -> float: ...
+@overload
+def coded_original_ratio(coded: ArrayLike, *, original: ArrayLike) -> FloatArray: ...
+def coded_original_ratio(coded: ArrayLike, *, original: ArrayLike) -> FloatOrArray:
     """Coded packets sent for each original packet, as a ratio (the C-O ratio).
 
     Parameters
@@ -314,7 +363,11 @@ def coded_original_ratio(coded: Scalars, *, original: Scalars) -> Any:
     return plain(whole("coded", coded) / whole("original", original, minimum=1))
 
 
-def total_coding_delay_s(coded: Scalars, *, coding_delay_s: Scalars) -> Any:
+@overload
+def total_coding_delay_s(coded: float, *, coding_delay_s: float) -> float: ...
+@overload
+def total_coding_delay_s(coded: ArrayLike, *, coding_delay_s: ArrayLike) -> FloatArray: ...
+def total_coding_delay_s(coded: ArrayLike, *, coding_delay_s: ArrayLike) -> FloatOrArray:
     """Delay that coding adds to a flow in total, in seconds.
 
     Parameters

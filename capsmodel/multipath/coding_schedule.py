@@ -9,9 +9,11 @@ asynchronous loss            :math:`\psi` `pre_coding_measure`    packets dc2mtc
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, overload
 
-from capsmodel.checks import Scalars, non_negative, plain, require, whole
+from numpy.typing import ArrayLike
+
+from capsmodel.checks import FloatArray, FloatOrArray, non_negative, plain, require, whole
 
 MAX_MIXED_PACKETS = 15
 """Most original packets that one coded packet mixes (C_max of dc2mtcp); also the span of pre-coding."""
@@ -128,7 +130,11 @@ def accumulate_redundancy(
     return CodingState(earned - send, coding and not send, pre), CodingAction(mix, send)
 
 
-def pre_coding_measure(span_packets: Scalars, *, unacknowledged_packets: Scalars) -> Any:
+@overload
+def pre_coding_measure(span_packets: float, *, unacknowledged_packets: float) -> float: ...
+@overload
+def pre_coding_measure(span_packets: ArrayLike, *, unacknowledged_packets: ArrayLike) -> FloatArray: ...
+def pre_coding_measure(span_packets: ArrayLike, *, unacknowledged_packets: ArrayLike) -> FloatOrArray:
     r"""Measure of asynchronous loss: packets of the send window that are acknowledged out of order.
 
     Parameters

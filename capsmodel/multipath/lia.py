@@ -17,11 +17,12 @@ loss that keeps a window         :math:`p_i`                   `lia_loss_prob`  
 """
 
 from math import log
-from typing import Any, Literal, get_args
+from typing import Literal, get_args, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, Scalars, choice, plain, positive, probability, require
+from capsmodel.checks import FloatArray, FloatOrArray, FloatSequence, choice, plain, positive, probability, require
 
 LossForm = Literal["rfc6356", "uncapped", "printed"]
 
@@ -30,7 +31,7 @@ WINDOW_FLUCTUATION_BIAS = 1 - (2 * log(2)) ** -0.5
 derived in its Notes. On alike paths it may lie above."""
 
 
-def _subflows(windows_packets: Scalars, rtts_s: Scalars) -> tuple[FloatArray, FloatArray]:
+def _subflows(windows_packets: ArrayLike, rtts_s: ArrayLike) -> tuple[FloatArray, FloatArray]:
     windows = np.atleast_1d(positive("windows_packets", windows_packets))
     rtts = np.atleast_1d(positive("rtts_s", rtts_s))
     return windows, rtts
@@ -44,7 +45,11 @@ def _coupled_increase(windows: FloatArray, rtts: FloatArray) -> FloatArray:
     return np.asarray(best / np.sum(windows / relative, axis=-1, keepdims=True) ** 2)
 
 
-def lia_alpha(windows_packets: Scalars, *, rtts_s: Scalars) -> Any:
+@overload
+def lia_alpha(windows_packets: FloatSequence, *, rtts_s: FloatSequence) -> float: ...
+@overload
+def lia_alpha(windows_packets: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray: ...
+def lia_alpha(windows_packets: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray:
     r"""Aggressiveness of the Linked Increases Algorithm, without unit.
 
     Parameters
@@ -78,7 +83,7 @@ def lia_alpha(windows_packets: Scalars, *, rtts_s: Scalars) -> Any:
     return plain(np.sum(windows, axis=-1) * _coupled_increase(windows, rtts)[..., 0])
 
 
-def lia_increase(windows_packets: Scalars, *, rtts_s: Scalars) -> Any:
+def lia_increase(windows_packets: ArrayLike, *, rtts_s: ArrayLike) -> FloatArray:
     r"""Growth of a subflow's window for each of its ACKs under LIA, in packets.
 
     Parameters
@@ -109,7 +114,7 @@ def lia_increase(windows_packets: Scalars, *, rtts_s: Scalars) -> Any:
     return np.minimum(_coupled_increase(windows, rtts), 1 / windows)
 
 
-def fully_coupled_increase(windows_packets: Scalars) -> Any:
+def fully_coupled_increase(windows_packets: ArrayLike) -> FloatArray:
     r"""Growth of a subflow's window for each of its ACKs under fully coupled control, in packets.
 
     Parameters
@@ -141,7 +146,7 @@ def fully_coupled_increase(windows_packets: Scalars) -> Any:
     return np.broadcast_to(1 / np.sum(windows, axis=-1, keepdims=True), windows.shape).copy()
 
 
-def uncoupled_increase(windows_packets: Scalars) -> Any:
+def uncoupled_increase(windows_packets: ArrayLike) -> FloatArray:
     r"""Growth of a subflow's window for each of its ACKs when every subflow is a TCP of its own, in packets.
 
     Parameters
@@ -171,7 +176,11 @@ def uncoupled_increase(windows_packets: Scalars) -> Any:
     return 1 / np.atleast_1d(positive("windows_packets", windows_packets))
 
 
-def single_path_window(loss_prob: Scalars) -> Any:
+@overload
+def single_path_window(loss_prob: float) -> float: ...
+@overload
+def single_path_window(loss_prob: ArrayLike) -> FloatArray: ...
+def single_path_window(loss_prob: ArrayLike) -> FloatOrArray:
     r"""Window at which one TCP grows as much as it shrinks, in packets.
 
     Parameters
@@ -209,7 +218,11 @@ def single_path_window(loss_prob: Scalars) -> Any:
     return plain(np.sqrt(2 * (1 - loss) / loss))
 
 
-def best_path_rate_per_s(loss_probs: Scalars, *, rtts_s: Scalars) -> Any:
+@overload
+def best_path_rate_per_s(loss_probs: FloatSequence, *, rtts_s: FloatSequence) -> float: ...
+@overload
+def best_path_rate_per_s(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray: ...
+def best_path_rate_per_s(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray:
     r"""Rate of one TCP on the path that serves it best, in packets per second.
 
     Parameters
@@ -248,13 +261,13 @@ def best_path_rate_per_s(loss_probs: Scalars, *, rtts_s: Scalars) -> Any:
     return plain(np.max(np.asarray(single_path_window(loss)) / rtts, axis=-1))
 
 
-def _paths(loss_probs: Scalars, rtts_s: Scalars) -> tuple[FloatArray, FloatArray]:
+def _paths(loss_probs: ArrayLike, rtts_s: ArrayLike) -> tuple[FloatArray, FloatArray]:
     loss = np.atleast_1d(probability("loss_probs", loss_probs))
     require(loss > 0, "loss_probs holds 0, but without loss the window has no equilibrium: give probabilities above 0")
     return loss, np.atleast_1d(positive("rtts_s", rtts_s))
 
 
-def lia_equilibrium_windows(loss_probs: Scalars, *, rtts_s: Scalars) -> Any:
+def lia_equilibrium_windows(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatArray:
     r"""Windows at which every subflow of an LIA connection grows as much as it shrinks, in packets.
 
     Parameters
@@ -323,10 +336,10 @@ def lia_equilibrium_windows(loss_probs: Scalars, *, rtts_s: Scalars) -> Any:
     n_capped = np.sum(capped_rate + behind / size < target, axis=-1, keepdims=True)
     held = np.concatenate([np.zeros_like(target), capped_rate], axis=-1)
     coupling = (target - np.take_along_axis(held, n_capped, axis=-1)) / np.take_along_axis(free_weight, n_capped, -1)
-    return np.minimum(coupling * alone**2, alone)
+    return np.asarray(np.minimum(coupling * alone**2, alone))
 
 
-def lia_loss_prob(windows_packets: Scalars, *, rtts_s: Scalars, form: LossForm = "rfc6356") -> Any:
+def lia_loss_prob(windows_packets: ArrayLike, *, rtts_s: ArrayLike, form: LossForm = "rfc6356") -> FloatArray:
     r"""Loss probability at which each LIA subflow would keep its present window.
 
     Parameters
@@ -367,6 +380,6 @@ def lia_loss_prob(windows_packets: Scalars, *, rtts_s: Scalars, form: LossForm =
     coupled = _coupled_increase(windows, rtts)
     if form == "printed":
         total = np.sum(windows, axis=-1, keepdims=True)
-        return 2 * coupled * total / (2 * coupled * total + windows) * total
+        return np.asarray(2 * coupled * total / (2 * coupled * total + windows) * total)
     growth = np.minimum(coupled, 1 / windows) if form == "rfc6356" else coupled
-    return 2 * growth / (2 * growth + windows)
+    return np.asarray(2 * growth / (2 * growth + windows))

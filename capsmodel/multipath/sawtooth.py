@@ -12,12 +12,13 @@ what their total lies too low      –                   `total_swing_bias`     
 In every function of subflows the last axis runs over the subflows of one connection, the others broadcast.
 """
 
-from typing import Any
+from typing import overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import exp1
 
-from capsmodel.checks import FloatArray, Scalars, plain, positive, probability, require
+from capsmodel.checks import FloatArray, FloatOrArray, FloatSequence, plain, positive, probability, require
 from capsmodel.multipath.lia import single_path_window
 
 SINGLE_PATH_SHARE = 0.92619199
@@ -39,7 +40,11 @@ _WEIGHTS = np.array([np.prod(1 / (1 - rate / _ALL_RATES[rate != _ALL_RATES])) fo
 _STEPS = np.linspace(-40.0, 5.0, 1801)  # of ln x; the integrand falls like x below and like exp(-x) above
 
 
-def single_path_mean_window(loss_prob: Scalars) -> Any:
+@overload
+def single_path_mean_window(loss_prob: float) -> float: ...
+@overload
+def single_path_mean_window(loss_prob: ArrayLike) -> FloatArray: ...
+def single_path_mean_window(loss_prob: ArrayLike) -> FloatOrArray:
     r"""Mean window over time of one TCP with random losses, in packets.
 
     Parameters
@@ -81,7 +86,11 @@ def single_path_mean_window(loss_prob: Scalars) -> Any:
     return plain(SINGLE_PATH_SHARE * np.asarray(single_path_window(loss_prob)))
 
 
-def newreno_packets_per_rtt(loss_prob: Scalars) -> Any:
+@overload
+def newreno_packets_per_rtt(loss_prob: float) -> float: ...
+@overload
+def newreno_packets_per_rtt(loss_prob: ArrayLike) -> FloatArray: ...
+def newreno_packets_per_rtt(loss_prob: ArrayLike) -> FloatOrArray:
     r"""Packets that NewReno sends in a round trip, on average over time, with random losses.
 
     Parameters
@@ -140,7 +149,7 @@ def newreno_packets_per_rtt(loss_prob: Scalars) -> Any:
     return plain(np.asarray(single_path_mean_window(loss_prob)) - ROUND_TRIP_COST_PACKETS)
 
 
-def lia_mean_windows(loss_probs: Scalars, *, rtts_s: Scalars) -> Any:
+def lia_mean_windows(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatArray:
     r"""Mean windows over time of an LIA connection whose subflows swing independently, in packets.
 
     Parameters
@@ -198,7 +207,11 @@ def lia_mean_windows(loss_probs: Scalars, *, rtts_s: Scalars) -> Any:
     return np.asarray(squares * rate / np.sum(squares / rtts, axis=-1, keepdims=True))
 
 
-def total_swing_bias(loss_probs: Scalars, *, rtts_s: Scalars) -> Any:
+@overload
+def total_swing_bias(loss_probs: FloatSequence, *, rtts_s: FloatSequence) -> float: ...
+@overload
+def total_swing_bias(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray: ...
+def total_swing_bias(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray:
     r"""Most that the total of `lia_mean_windows` lies below the truth, as a share of it; it does not lie above.
 
     Parameters

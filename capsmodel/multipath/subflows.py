@@ -9,9 +9,11 @@ probability that a flow leaves its pod         `cross_pod_prob`               1 
 ============================================== ============================== ==== =========================
 """
 
-from typing import Any
+from typing import overload
 
-from capsmodel.checks import Layer, Scalars, choice, plain, positive, require, whole
+from numpy.typing import ArrayLike
+
+from capsmodel.checks import FloatArray, FloatOrArray, Layer, choice, plain, positive, require, whole
 
 _SUBFLOWS: dict[Layer, float] = {"core": 8.0, "aggregation": 4.0, "access": 1.0}
 
@@ -47,7 +49,11 @@ def subflow_count(location: Layer) -> float:
     return _SUBFLOWS[location]
 
 
-def subflow_minimum_window_share(n_subflows: Scalars, *, bdp_packets: Scalars) -> Any:
+@overload
+def subflow_minimum_window_share(n_subflows: float, *, bdp_packets: float) -> float: ...
+@overload
+def subflow_minimum_window_share(n_subflows: ArrayLike, *, bdp_packets: ArrayLike) -> FloatArray: ...
+def subflow_minimum_window_share(n_subflows: ArrayLike, *, bdp_packets: ArrayLike) -> FloatOrArray:
     """Share of a path's bandwidth-delay product that the minimum windows of the subflows take, as a ratio.
 
     Parameters
@@ -79,7 +85,11 @@ def subflow_minimum_window_share(n_subflows: Scalars, *, bdp_packets: Scalars) -
     return plain(2 * whole("n_subflows", n_subflows, minimum=1) / positive("bdp_packets", bdp_packets))
 
 
-def cross_pod_prob(pods: Scalars, *, hosts_per_pod: Scalars) -> Any:
+@overload
+def cross_pod_prob(pods: float, *, hosts_per_pod: float) -> float: ...
+@overload
+def cross_pod_prob(pods: ArrayLike, *, hosts_per_pod: ArrayLike) -> FloatArray: ...
+def cross_pod_prob(pods: ArrayLike, *, hosts_per_pod: ArrayLike) -> FloatOrArray:
     r"""Probability that a uniformly chosen other host lies in another pod.
 
     Parameters

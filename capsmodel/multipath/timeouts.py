@@ -10,15 +10,20 @@ reorder buffer           :math:`B_{fr}` `reorder_buffer_bits` bit  dc2mtcp u
 ======================== ============== ===================== ==== =========
 """
 
-from typing import Any
+from typing import overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import betainc, xlog1py
 
-from capsmodel.checks import FloatArray, Scalars, non_negative, plain, positive, probability, whole
+from capsmodel.checks import FloatArray, FloatOrArray, FloatSequence, non_negative, plain, positive, probability, whole
 
 
-def timeout_prob(window_packets: Scalars, *, loss_prob: Scalars, exact: bool = False) -> Any:
+@overload
+def timeout_prob(window_packets: float, *, loss_prob: float, exact: bool = ...) -> float: ...
+@overload
+def timeout_prob(window_packets: ArrayLike, *, loss_prob: ArrayLike, exact: bool = ...) -> FloatArray: ...
+def timeout_prob(window_packets: ArrayLike, *, loss_prob: ArrayLike, exact: bool = False) -> FloatOrArray:
     r"""Probability that a window with losses raises fewer than three duplicate ACKs, so that only a timeout helps.
 
     Parameters
@@ -83,7 +88,11 @@ def _timeout_prob_exact(window: FloatArray, loss: FloatArray) -> FloatArray:
     return np.asarray(np.sum(np.where(inside, np.exp(xlog1py(ahead, -loss)) * loss * few, 0.0), axis=-1))
 
 
-def retransmitted_fct_s(rto_s: Scalars, *, rtt_s: Scalars) -> Any:
+@overload
+def retransmitted_fct_s(rto_s: float, *, rtt_s: float) -> float: ...
+@overload
+def retransmitted_fct_s(rto_s: ArrayLike, *, rtt_s: ArrayLike) -> FloatArray: ...
+def retransmitted_fct_s(rto_s: ArrayLike, *, rtt_s: ArrayLike) -> FloatOrArray:
     """Completion time of a flow whose lost packet is sent again after a timeout, in seconds.
 
     Parameters
@@ -119,7 +128,11 @@ def retransmitted_fct_s(rto_s: Scalars, *, rtt_s: Scalars) -> Any:
     return plain(non_negative("rto_s", rto_s) + positive("rtt_s", rtt_s) / 2)
 
 
-def coded_fct_s(rtt_s: Scalars) -> Any:
+@overload
+def coded_fct_s(rtt_s: float) -> float: ...
+@overload
+def coded_fct_s(rtt_s: ArrayLike) -> FloatArray: ...
+def coded_fct_s(rtt_s: ArrayLike) -> FloatOrArray:
     """Completion time of the same flow when a coded packet follows one round trip later, in seconds.
 
     Parameters
@@ -149,7 +162,11 @@ def coded_fct_s(rtt_s: Scalars) -> Any:
     return plain(1.5 * positive("rtt_s", rtt_s))
 
 
-def reorder_buffer_bits(rates_bps: Scalars, *, rtts_s: Scalars) -> Any:
+@overload
+def reorder_buffer_bits(rates_bps: FloatSequence, *, rtts_s: FloatSequence) -> float: ...
+@overload
+def reorder_buffer_bits(rates_bps: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray: ...
+def reorder_buffer_bits(rates_bps: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray:
     r"""Receive buffer that holds what arrives while the slowest subflow retransmits, in bits.
 
     Parameters

@@ -1,13 +1,13 @@
-"""The five papers: every equation and who computes it, every printed number, every claim and its verdict.
+"""The five papers: every equation and who computes it, every claim and its verdict.
 
 ============== =========================== ==============================================
 Quantity       Name                        Source
 ============== =========================== ==============================================
 papers         `papers`, `cite`            ``data/papers/*.toml``
 equations      `equations`                 the same; a test walks them both ways
-numbers        `numbers`                   the same, with our value and verdict
 discrepancies  `discrepancies`             the same
-claims         `claims`                    ``data/papers/claims.csv``, the ledger
+claims         `claims`                    ``data/papers/claims.csv``, their verdicts ``data/papers/verdicts.csv``
+numbers        `numbers`                   the claims among them that a closed form decides
 ============== =========================== ==============================================
 
 Keys of the papers: caps, mmptcp, repflow, cdcps, dc2mtcp.
@@ -17,19 +17,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 from capsmodel.checks import ParameterError
-from capsmodel.papers.closed_forms import VERDICT_WORDS, Verdict, number_verdicts
 from capsmodel.papers.index import (
     Claim,
     Discrepancy,
     Equation,
     LedgerEntry,
     Paper,
-    PrintedNumber,
     chosen,
+    closed_form_claims,
     read_claims,
     read_ledger,
     read_papers,
 )
+from capsmodel.papers.verdicts import VERDICT_WORDS
 
 __all__ = [
     "Claim",
@@ -37,10 +37,7 @@ __all__ = [
     "Discrepancy",
     "Equation",
     "LedgerEntry",
-    "NumberRow",
     "Paper",
-    "PrintedNumber",
-    "Verdict",
     "cite",
     "claims",
     "discrepancies",
@@ -48,14 +45,6 @@ __all__ = [
     "numbers",
     "papers",
 ]
-
-
-@dataclass(frozen=True)
-class NumberRow:
-    """A printed number beside ours."""
-
-    number: PrintedNumber
-    verdict: Verdict
 
 
 @dataclass(frozen=True)
@@ -103,32 +92,6 @@ def equations(paper: str | None = None) -> tuple[Equation, ...]:
     return tuple(equation for found in chosen(paper) for equation in found.equations)
 
 
-def numbers(paper: str | None = None) -> tuple[NumberRow, ...]:
-    """Return the printed numbers of one paper or of all, each with our value and verdict.
-
-    Parameters
-    ----------
-    paper : str, optional
-        Key of one paper.
-
-    Returns
-    -------
-    tuple of NumberRow
-        In the order of the index.
-
-    Raises
-    ------
-    ParameterError
-        If `paper` is unknown.
-
-    Examples
-    --------
-    >>> [row.verdict.value for row in numbers("mmptcp") if row.number.id == "mmptcp-dup"]
-    [(19.0,)]
-    """
-    return tuple(NumberRow(number, verdict) for number, verdict in number_verdicts(paper))
-
-
 def discrepancies(paper: str | None = None) -> tuple[Discrepancy, ...]:
     """Return the places where one paper, or any, contradicts itself.
 
@@ -140,7 +103,7 @@ def discrepancies(paper: str | None = None) -> tuple[Discrepancy, ...]:
     Returns
     -------
     tuple of Discrepancy
-        Each with the numbers and claims that show it.
+        Each with the claims that show it.
 
     Raises
     ------
@@ -186,6 +149,33 @@ def claims(paper: str | None = None, verdict: str | None = None) -> tuple[ClaimR
     ledger = read_ledger()
     rows = (ClaimRow(claim, ledger[claim.id]) for claim in read_claims().values() if claim.paper in wanted)
     return tuple(row for row in rows if verdict in (None, row.entry.verdict))
+
+
+def numbers(paper: str | None = None) -> tuple[ClaimRow, ...]:
+    """Return the published claims that a closed form or a paper's own table decides, each with our value and verdict.
+
+    Parameters
+    ----------
+    paper : str, optional
+        Key of one paper; all by default.
+
+    Returns
+    -------
+    tuple of ClaimRow
+        Those of :func:`claims` whose experiment is of the kind ``closed_form``.
+
+    Raises
+    ------
+    ParameterError
+        If `paper` is unknown.
+
+    Examples
+    --------
+    >>> [row.entry.value for row in numbers("mmptcp") if row.claim.id == "mmptcp-s24-19"]
+    [(19.0,)]
+    """
+    exact = closed_form_claims()
+    return tuple(row for row in claims(paper) if row.claim in exact)
 
 
 def cite(paper: str | None = None, *, style: Literal["text", "bibtex"] = "text") -> str:

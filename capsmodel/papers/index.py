@@ -1,4 +1,4 @@
-"""Read ``data/papers``: one record for each paper, equation, printed number, discrepancy and claim."""
+"""Read ``data/papers``: one record for each paper, equation, discrepancy, claim and verdict."""
 
 import csv
 import tomllib
@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from capsmodel.checks import ParameterError
 from capsmodel.datafiles import data_path
 
 PAPER_KEYS = ("caps", "mmptcp", "repflow", "cdcps", "dc2mtcp")
-
-NumberRelation = Literal["equal", "at_most", "at_least", "within", "true", "none"]
 
 
 @dataclass(frozen=True)
@@ -40,37 +38,8 @@ class Equation:
 
 
 @dataclass(frozen=True)
-class PrintedNumber:
-    """A number that a paper prints or follows from what it prints, with its reading error.
-
-    Attributes
-    ----------
-    paper, id, where, what : str
-        Key of the paper, name of the number, its place and what it counts.
-    relation : str
-        How ours must compare: ``"equal"`` up to the reading error, ``"at_most"``, ``"at_least"``, ``"within"`` two
-        bounds; ``"true"`` for a statement, ``"none"`` where the paper prints nothing.
-    printed : tuple of float
-        Values as printed; empty for ``"true"`` and ``"none"``.
-    reading_error : float
-        Half a unit of the last digit printed.
-    note : str
-        What explains a difference.
-    """
-
-    paper: str
-    id: str
-    where: str
-    what: str
-    relation: NumberRelation = "equal"
-    printed: tuple[float, ...] = ()
-    reading_error: float = 0.0
-    note: str = ""
-
-
-@dataclass(frozen=True)
 class Discrepancy:
-    """A place where a paper contradicts itself: its item in the common list, a text, and the numbers that show it."""
+    """A place where a paper contradicts itself: its item in the common list, a text, and the claims that show it."""
 
     paper: str
     item: int
@@ -88,7 +57,7 @@ class Claim:
         Name, paper, place, experiment that tests it, what is compared and between which schemes.
     relation : str
         ``absolute``, ``approx``, ``ratio``, ``reduction_pct``, ``increase_pct``, ``less_than``, ``greater_than``,
-        ``argmax``, ``ordering`` or ``trend``; see ``data/papers/README.md``.
+        ``argmax``, ``ordering``, ``trend`` or ``statement``; see ``data/papers/README.md``.
     low, high : str
         Range claimed, as printed; empty for an open end.
     unit, conditions, text : str
@@ -112,7 +81,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """What the ledger says of a claim: the last columns of its row in ``claims.csv``.
+    """What the ledger says of a claim: its row in ``verdicts.csv``, or the experiment that it waits for.
 
     Attributes
     ----------
@@ -127,7 +96,7 @@ class LedgerEntry:
     reason : str
         Setting chosen where the paper leaves one out, and what explains a difference.
     result_id : str
-        SHA-256 of the table that the figure or the test decides by.
+        SHA-256 of the table that a figure decides by; empty where a closed form decides, which is computed again.
     """
 
     decided_by: str
@@ -144,6 +113,12 @@ class LedgerEntry:
 
 
 LEDGER_COLUMNS = tuple(field.name for field in fields(LedgerEntry))
+_WAITS_FOR = {
+    "packet_sim": "not simulated yet",
+    "testbed": "measured on a testbed; not simulated yet",
+    "codec": "not measured on the codec yet",
+    "closed_form": "not computed yet",
+}
 
 
 @dataclass(frozen=True)
@@ -159,7 +134,6 @@ class Paper:
     pages: str
     doi: str
     equations: tuple[Equation, ...]
-    numbers: tuple[PrintedNumber, ...]
     discrepancies: tuple[Discrepancy, ...]
 
 
@@ -179,7 +153,6 @@ def _read_paper(key: str) -> Paper:
         pages=data.get("pages", ""),
         doi=data.get("doi", ""),
         equations=tuple(Equation(key, **_tuples(row)) for row in data["equation"]),
-        numbers=tuple(PrintedNumber(key, **_tuples(row)) for row in data["number"]),
         discrepancies=tuple(Discrepancy(key, **_tuples(row)) for row in data["discrepancy"]),
     )
 
@@ -198,8 +171,7 @@ def _rows(name: str) -> list[dict[str, str]]:
 @cache
 def read_claims() -> Mapping[str, Claim]:
     """Return every claim by its id, in the order of the file."""
-    names = [field.name for field in fields(Claim)]
-    return MappingProxyType({row["id"]: Claim(**{name: row[name] for name in names}) for row in _rows("claims.csv")})
+    return MappingProxyType({row["id"]: Claim(**row) for row in _rows("claims.csv")})
 
 
 def _entry(row: Mapping[str, str]) -> LedgerEntry:
@@ -208,10 +180,25 @@ def _entry(row: Mapping[str, str]) -> LedgerEntry:
     return LedgerEntry(**(cells | numbers))
 
 
+def _waiting(claim: Claim) -> LedgerEntry:
+    waits_for = _WAITS_FOR[experiment_kinds()[claim.experiment_id]]
+    return LedgerEntry("", (), (), "open", f"{claim.experiment_id}: {waits_for}", "")
+
+
+@cache
+def read_verdicts() -> Mapping[str, LedgerEntry]:
+    """Return what ``verdicts.csv`` says of each claim that has been run, by its id, in the order of the file."""
+    return MappingProxyType({row["id"]: _entry(row) for row in _rows("verdicts.csv")})
+
+
 @cache
 def read_ledger() -> Mapping[str, LedgerEntry]:
-    """Return what the ledger says of every claim, by its id, in the order of the file."""
-    return MappingProxyType({row["id"]: _entry(row) for row in _rows("claims.csv")})
+    """Return what the ledger says of every claim, by its id, in the order of ``claims.csv``.
+
+    A claim that has not been run has no row in ``verdicts.csv``: it is open, and the reason names its experiment.
+    """
+    found = read_verdicts()
+    return MappingProxyType({claim.id: found.get(claim.id) or _waiting(claim) for claim in read_claims().values()})
 
 
 @cache

@@ -27,20 +27,21 @@ CAPS Fig. 10(b) hang on it); "much" meant sooner at every decile, then by 10% in
 difference (Fig. 9(b)); "significantly" was any difference (Fig. 2(a)); an order was refuted when it failed anywhere
 (Fig. 7(c)), a monotone fall when it rose anywhere (Fig. 8(c)), a joint claim with its worse half (Fig. 8(c)-(d)), a
 measured direction when it was undecided; a printed size was met by any interval that reached it; the best k had to
-equal the printed one; settings were not swept (Fig. 2(b) and 8(d)); Fig. 10(a) had two p_B; "ten times" was held
-against ten and not against the table that it sums up (RepFlow Table I).
+equal the printed one; settings were not swept (Fig. 2(b) and 8(d)); Fig. 10(a) had two p_B; "ten times" was
+compared with ten and not with the table that it sums up (RepFlow Table I); numbers that follow from formulas and tables
+had verdicts of their own beside those of the claims.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel.checks import FloatArray
-from capsmodel.experiments.statistics._intervals import Interval
+from capsmodel.checks import FloatArray, IntArray
+from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers.index import Claim, read_claims
 
 VerdictWord = Literal["reproduced", "differs in size", "refuted", "not testable", "open"]
@@ -64,12 +65,12 @@ _ROUND_FIGURES = frozenset({"approx", "ratio", "reduction_pct", "increase_pct"})
 
 @dataclass(frozen=True)
 class Verdict:
-    """Our value for a claim or a number, the verdict on it, and why.
+    """Our value for a claim, the verdict on it, and why.
 
     Attributes
     ----------
     id : str
-        The claim or the number.
+        The claim.
     value : tuple of float
         What the package computes, in the unit of the claim; empty when nothing can be computed.
     verdict : str
@@ -88,7 +89,9 @@ class Verdict:
 
 
 ClaimFunction = Callable[[Claim], Verdict]
-Values = Sequence[float] | FloatArray
+ValueFunction = Callable[[], float]
+ValueFunctionT = TypeVar("ValueFunctionT", bound=ValueFunction)
+Values = Sequence[float] | FloatArray | IntArray
 Holds = bool | np.bool_ | None
 """Whether a statement holds; None where a sample does not decide."""
 
@@ -96,10 +99,22 @@ _JUDGES: dict[str, ClaimFunction] = {}
 
 
 def judges(*claim_ids: str) -> Callable[[ClaimFunction], ClaimFunction]:
-    """Register a function as the judge of closed-form claims."""
+    """Register a function as the judge of closed-form claims, each of which has one judge."""
 
     def register(function: ClaimFunction) -> ClaimFunction:
+        if twice := _JUDGES.keys() & set(claim_ids):
+            raise ValueError(f"claims with two judges: {', '.join(sorted(twice))}")
         _JUDGES.update(dict.fromkeys(claim_ids, function))
+        return function
+
+    return register
+
+
+def judged_by_value(claim_id: str, reason: str) -> Callable[[ValueFunctionT], ValueFunctionT]:
+    """Register as the judge of a closed-form claim that its value, which the function returns, has the relation."""
+
+    def register(function: ValueFunctionT) -> ValueFunctionT:
+        judges(claim_id)(lambda claim: by_value(claim, function(), reason))
         return function
 
     return register
@@ -253,6 +268,20 @@ def by_closeness(claim: Claim, subject: Values, baseline: Values, reason: str) -
     ratio = np.asarray(subject, dtype=float) / np.asarray(baseline, dtype=float)
     low, high = SIGNIFICANTLY
     return Verdict(claim.id, _ends(ratio), verdict_word((ratio >= low) & (ratio <= high)), reason)
+
+
+def by_value(claim: Claim, value: float, reason: str) -> Verdict:
+    """Judge one value by the relation of the claim; the value of a statement is whether it holds."""
+    match claim.relation:
+        case "statement":
+            return by_truth(claim, bool(value), float(value), reason)
+        case "less_than" | "greater_than":
+            return by_bound(claim, [value], reason)
+        case "reduction_pct" | "increase_pct":
+            return replace(by_range(claim, [value], reason), value=(value,))
+        case "argmax":
+            return by_place(claim, value, reason)
+    return by_size(claim, value, reason)
 
 
 def kendall(values: FloatArray) -> float:

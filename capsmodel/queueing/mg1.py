@@ -17,12 +17,13 @@ mean wait of each class       :math:`E[W_p]`       :func:`priority_mean_waits`  
 ============================= ==================== ========================================== ===== ===================
 """
 
-from typing import Any
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, non_negative, plain, positive, probability, require
+from capsmodel.checks import FloatArray, FloatOrArray, non_negative, plain, positive, probability, require
 from capsmodel.queueing.service import ContinuousService, Deterministic, Empirical
 from capsmodel.queueing.transforms import LatticeWait, Tail, euler_inversion, invert_tail
 
@@ -36,7 +37,7 @@ def _mean_wait(load: FloatArray, mean: FloatArray, second: FloatArray) -> FloatA
     return load * second / (2 * (1 - load) * mean)
 
 
-def _moments(mean_service: npt.ArrayLike, second_moment_service: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+def _moments(mean_service: ArrayLike, second_moment_service: ArrayLike) -> tuple[FloatArray, FloatArray]:
     mean = positive("mean_service", mean_service)
     second = positive("second_moment_service", second_moment_service)
     require(
@@ -47,7 +48,11 @@ def _moments(mean_service: npt.ArrayLike, second_moment_service: npt.ArrayLike) 
     return mean, second
 
 
-def mg1_mean_wait(load: npt.ArrayLike, *, mean_service: npt.ArrayLike, second_moment_service: npt.ArrayLike) -> Any:
+@overload
+def mg1_mean_wait(load: float, *, mean_service: float, second_moment_service: float) -> float: ...
+@overload
+def mg1_mean_wait(load: ArrayLike, *, mean_service: ArrayLike, second_moment_service: ArrayLike) -> FloatArray: ...
+def mg1_mean_wait(load: ArrayLike, *, mean_service: ArrayLike, second_moment_service: ArrayLike) -> FloatOrArray:
     r"""Return the mean wait E[W] in an M/G/1 queue, in the unit of `mean_service`.
 
     Parameters
@@ -87,13 +92,21 @@ def mg1_mean_wait(load: npt.ArrayLike, *, mean_service: npt.ArrayLike, second_mo
     return plain(_mean_wait(rho, *_moments(mean_service, second_moment_service)))
 
 
+@overload
 def mg1_second_moment_wait(
-    load: npt.ArrayLike,
+    load: float, *, mean_service: float, second_moment_service: float, third_moment_service: float
+) -> float: ...
+@overload
+def mg1_second_moment_wait(
+    load: ArrayLike, *, mean_service: ArrayLike, second_moment_service: ArrayLike, third_moment_service: ArrayLike
+) -> FloatArray: ...
+def mg1_second_moment_wait(
+    load: ArrayLike,
     *,
-    mean_service: npt.ArrayLike,
-    second_moment_service: npt.ArrayLike,
-    third_moment_service: npt.ArrayLike,
-) -> Any:
+    mean_service: ArrayLike,
+    second_moment_service: ArrayLike,
+    third_moment_service: ArrayLike,
+) -> FloatOrArray:
     r"""Return the second moment of the wait E[W²] in an M/G/1 queue, in the unit of `mean_service` squared.
 
     Parameters
@@ -163,7 +176,11 @@ def _exact_tail(service: AnyService, rho: FloatArray) -> Tail:
     return smooth_tail
 
 
-def mg1_wait_prob(wait: npt.ArrayLike, *, load: npt.ArrayLike, service: AnyService) -> Any:
+@overload
+def mg1_wait_prob(wait: float, *, load: float, service: AnyService) -> float: ...
+@overload
+def mg1_wait_prob(wait: ArrayLike, *, load: ArrayLike, service: AnyService) -> FloatArray: ...
+def mg1_wait_prob(wait: ArrayLike, *, load: ArrayLike, service: AnyService) -> FloatOrArray:
     r"""Return the exact probability P(W > w) that an M/G/1 wait exceeds `wait`.
 
     Parameters
@@ -215,7 +232,11 @@ def mg1_wait_prob(wait: npt.ArrayLike, *, load: npt.ArrayLike, service: AnyServi
     return plain(tail)
 
 
-def mg1_wait_quantile(q: npt.ArrayLike, *, load: npt.ArrayLike, service: AnyService) -> Any:
+@overload
+def mg1_wait_quantile(q: float, *, load: float, service: AnyService) -> float: ...
+@overload
+def mg1_wait_quantile(q: ArrayLike, *, load: ArrayLike, service: AnyService) -> FloatArray: ...
+def mg1_wait_quantile(q: ArrayLike, *, load: ArrayLike, service: AnyService) -> FloatOrArray:
     r"""Return the exact quantile of the M/G/1 wait: the smallest w with P(W <= w) >= q, in the unit of `service`.
 
     Parameters
@@ -262,9 +283,17 @@ def mg1_wait_quantile(q: npt.ArrayLike, *, load: npt.ArrayLike, service: AnyServ
     return plain(wait)
 
 
+@overload
 def effective_bandwidth_wait_prob(
-    wait: npt.ArrayLike, *, load: npt.ArrayLike, mean_service: npt.ArrayLike, second_moment_service: npt.ArrayLike
-) -> Any:
+    wait: float, *, load: float, mean_service: float, second_moment_service: float
+) -> float: ...
+@overload
+def effective_bandwidth_wait_prob(
+    wait: ArrayLike, *, load: ArrayLike, mean_service: ArrayLike, second_moment_service: ArrayLike
+) -> FloatArray: ...
+def effective_bandwidth_wait_prob(
+    wait: ArrayLike, *, load: ArrayLike, mean_service: ArrayLike, second_moment_service: ArrayLike
+) -> FloatOrArray:
     r"""Return RepFlow's approximation of P(W > w): exponential with the mean of Pollaczek and Khinchine.
 
     Parameters
@@ -308,9 +337,17 @@ def effective_bandwidth_wait_prob(
         return plain(np.where(waits > 0, np.exp(-waits / mean), 1.0))
 
 
+@overload
 def effective_bandwidth_wait_quantile(
-    q: npt.ArrayLike, *, load: npt.ArrayLike, mean_service: npt.ArrayLike, second_moment_service: npt.ArrayLike
-) -> Any:
+    q: float, *, load: float, mean_service: float, second_moment_service: float
+) -> float: ...
+@overload
+def effective_bandwidth_wait_quantile(
+    q: ArrayLike, *, load: ArrayLike, mean_service: ArrayLike, second_moment_service: ArrayLike
+) -> FloatArray: ...
+def effective_bandwidth_wait_quantile(
+    q: ArrayLike, *, load: ArrayLike, mean_service: ArrayLike, second_moment_service: ArrayLike
+) -> FloatOrArray:
     r"""Return the quantile of RepFlow's exponential approximation, in the unit of `mean_service`.
 
     Parameters
@@ -352,9 +389,7 @@ def effective_bandwidth_wait_quantile(
     return plain(-np.log1p(-probs) * mean)
 
 
-def priority_mean_waits(
-    loads: npt.ArrayLike, *, mean_services: npt.ArrayLike, second_moments_service: npt.ArrayLike
-) -> Any:
+def priority_mean_waits(loads: ArrayLike, *, mean_services: ArrayLike, second_moments_service: ArrayLike) -> FloatArray:
     r"""Return the mean wait of each class under non-preemptive priority, in the unit of `mean_services`.
 
     Parameters
@@ -397,4 +432,4 @@ def priority_mean_waits(
     busy = np.cumsum(rho, axis=-1)
     require(busy[..., -1] < 1, f"loads add up to {float(busy[..., -1].max()):g}, but their sum must be below 1")
     residual = np.sum(rho * seconds / means, axis=-1, keepdims=True) / 2
-    return residual / ((1 - busy + rho) * (1 - busy))
+    return np.asarray(residual / ((1 - busy + rho) * (1 - busy)))

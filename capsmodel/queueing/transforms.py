@@ -36,12 +36,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, require
+from capsmodel.checks import FloatArray, IntArray, require
 from capsmodel.queueing.service import ComplexArray
 
-IntArray = npt.NDArray[np.int64]
 Tail = Callable[[FloatArray], FloatArray]
 
 _BISECTIONS = 80
@@ -75,7 +74,7 @@ def _euler_nodes(order: int) -> tuple[ComplexArray, FloatArray]:
     return nodes, (-1.0) ** terms * weights * 10 ** (order / 3)
 
 
-def euler_inversion(transform: Callable[[ComplexArray], ComplexArray], *, t: npt.ArrayLike) -> FloatArray:
+def euler_inversion(transform: Callable[[ComplexArray], ComplexArray], *, t: ArrayLike) -> FloatArray:
     r"""Invert a Laplace transform at times `t`.
 
     Parameters

@@ -11,16 +11,16 @@ packets on a path until the first loss on any   E[min]           `packets_before
 =============================================== ================ ============================== ======= =============
 """
 
-from typing import Any, get_args
+from typing import get_args, overload
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 from scipy.special import betainc, betaln, xlog1py, xlogy
 
 from capsmodel.checks import (
     FloatArray,
+    FloatOrArray,
     Layer,
-    Scalars,
     as_floats,
     choice,
     plain,
@@ -33,7 +33,13 @@ DEFAULT_DUP_ACK_THRESHOLD = 3
 """Duplicate ACKs that trigger fast retransmit in standard TCP (RFC 5681)."""
 
 
-def duplicate_acks_prob(min_dup_acks: Scalars, *, flow_packets: Scalars, congested_prob: Scalars) -> Any:
+@overload
+def duplicate_acks_prob(min_dup_acks: float, *, flow_packets: float, congested_prob: float) -> float: ...
+@overload
+def duplicate_acks_prob(
+    min_dup_acks: ArrayLike, *, flow_packets: ArrayLike, congested_prob: ArrayLike
+) -> FloatArray: ...
+def duplicate_acks_prob(min_dup_acks: ArrayLike, *, flow_packets: ArrayLike, congested_prob: ArrayLike) -> FloatOrArray:
     r"""Probability that reordering alone raises at least d duplicate ACKs during a flow.
 
     Parameters
@@ -96,7 +102,11 @@ def duplicate_acks_prob(min_dup_acks: Scalars, *, flow_packets: Scalars, congest
     return plain(np.where(acks[..., 0] == 0, 1.0, total))
 
 
-def dup_ack_threshold_leaf_spine(n_spines: Scalars, *, same_leaf: npt.ArrayLike = False) -> Any:
+@overload
+def dup_ack_threshold_leaf_spine(n_spines: float, *, same_leaf: float = ...) -> float: ...
+@overload
+def dup_ack_threshold_leaf_spine(n_spines: ArrayLike, *, same_leaf: ArrayLike = ...) -> FloatArray: ...
+def dup_ack_threshold_leaf_spine(n_spines: ArrayLike, *, same_leaf: ArrayLike = False) -> FloatOrArray:
     """Duplicate ACKs to wait for in a leaf-spine fabric: 3, plus one for each equal-cost path between two leaves.
 
     Parameters
@@ -133,7 +143,13 @@ def dup_ack_threshold_leaf_spine(n_spines: Scalars, *, same_leaf: npt.ArrayLike 
     return plain(DEFAULT_DUP_ACK_THRESHOLD + np.where(np.asarray(same_leaf), 0.0, paths))
 
 
-def dup_ack_threshold_fat_tree(pods: Scalars, *, location: Layer = "core", max_paths: Scalars = np.inf) -> Any:
+@overload
+def dup_ack_threshold_fat_tree(pods: float, *, location: Layer = ..., max_paths: float = ...) -> float: ...
+@overload
+def dup_ack_threshold_fat_tree(pods: ArrayLike, *, location: Layer = ..., max_paths: ArrayLike = ...) -> FloatArray: ...
+def dup_ack_threshold_fat_tree(
+    pods: ArrayLike, *, location: Layer = "core", max_paths: ArrayLike = np.inf
+) -> FloatOrArray:
     """Duplicate ACKs to wait for in a K-ary fat-tree, by the layer where the flow turns round.
 
     Parameters
@@ -172,13 +188,17 @@ def dup_ack_threshold_fat_tree(pods: Scalars, *, location: Layer = "core", max_p
     return plain(DEFAULT_DUP_ACK_THRESHOLD + np.minimum(paths, limit))
 
 
-def _even_pods(pods: Scalars) -> FloatArray:
+def _even_pods(pods: ArrayLike) -> FloatArray:
     values = whole("pods", pods, minimum=2)
     require(values % 2 == 0, "pods is odd, but a fat-tree switch has as many ports up as down: give an even number")
     return values
 
 
-def limited_transmit_segments(dup_ack_threshold: Scalars) -> Any:
+@overload
+def limited_transmit_segments(dup_ack_threshold: float) -> float: ...
+@overload
+def limited_transmit_segments(dup_ack_threshold: ArrayLike) -> FloatArray: ...
+def limited_transmit_segments(dup_ack_threshold: ArrayLike) -> FloatOrArray:
     """Segments that a sender may send before fast retransmit: one for each duplicate ACK below the threshold.
 
     Parameters
@@ -208,7 +228,11 @@ def limited_transmit_segments(dup_ack_threshold: Scalars) -> Any:
     return plain(whole("dup_ack_threshold", dup_ack_threshold, minimum=1) - 1)
 
 
-def packets_before_first_loss(n_paths: Scalars, *, loss_prob: Scalars) -> Any:
+@overload
+def packets_before_first_loss(n_paths: float, *, loss_prob: float) -> float: ...
+@overload
+def packets_before_first_loss(n_paths: ArrayLike, *, loss_prob: ArrayLike) -> FloatArray: ...
+def packets_before_first_loss(n_paths: ArrayLike, *, loss_prob: ArrayLike) -> FloatOrArray:
     r"""Mean number of packets on each path up to and including the first loss on any of them, in packets.
 
     Parameters

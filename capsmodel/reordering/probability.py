@@ -17,13 +17,24 @@ ratio of the extreme RTTs                       –                `asymmetry_de
 =============================================== ================ ============================== ======= =============
 """
 
-from typing import Any
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 from scipy.special import xlog1py, xlogy
 
-from capsmodel.checks import FloatArray, Scalars, as_floats, plain, positive, probability, require, whole
+from capsmodel.checks import (
+    FloatArray,
+    FloatOrArray,
+    FloatSequence,
+    as_floats,
+    plain,
+    positive,
+    probability,
+    require,
+    whole,
+)
 
 
 def _class_split(congested_prob: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -44,7 +55,11 @@ def _one_order_sum(length: FloatArray, minor: FloatArray, gap: FloatArray) -> Fl
     return np.where(length < 0, 0.0, np.exp(xlog1py(terms - 1, -minor)) * ratio)
 
 
-def reordering_prob(flow_packets: Scalars, *, congested_prob: Scalars) -> Any:
+@overload
+def reordering_prob(flow_packets: float, *, congested_prob: float) -> float: ...
+@overload
+def reordering_prob(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> FloatArray: ...
+def reordering_prob(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> FloatOrArray:
     r"""Probability that at least one packet of a flow is overtaken by a later one.
 
     Parameters
@@ -93,7 +108,11 @@ def reordering_prob(flow_packets: Scalars, *, congested_prob: Scalars) -> Any:
     return plain(0.0 - np.expm1(xlog1py(size - 1, -minor)) - minor**2 * _one_order_sum(size - 2, minor, gap))
 
 
-def in_order_prob(flow_packets: Scalars, *, congested_prob: Scalars) -> Any:
+@overload
+def in_order_prob(flow_packets: float, *, congested_prob: float) -> float: ...
+@overload
+def in_order_prob(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> FloatArray: ...
+def in_order_prob(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> FloatOrArray:
     r"""Probability that no packet of a flow is overtaken, as a sum of its own and not as 1 minus something.
 
     Parameters
@@ -127,7 +146,11 @@ def in_order_prob(flow_packets: Scalars, *, congested_prob: Scalars) -> Any:
     return plain(_one_order_sum(size, minor, gap))
 
 
-def expected_overtaken_packets(flow_packets: Scalars, *, congested_prob: Scalars) -> Any:
+@overload
+def expected_overtaken_packets(flow_packets: float, *, congested_prob: float) -> float: ...
+@overload
+def expected_overtaken_packets(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> FloatArray: ...
+def expected_overtaken_packets(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> FloatOrArray:
     r"""Mean number of packets of a flow that at least one later packet overtakes, in packets.
 
     Parameters
@@ -181,7 +204,7 @@ def _binomial_remainder(size: FloatArray, good: FloatArray) -> FloatArray:
     return total
 
 
-def _arrivals(arrival_order: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def _arrivals(arrival_order: ArrayLike) -> npt.NDArray[np.int64]:
     """Return the arrival order as indices from 0; reject what is no permutation of consecutive packet numbers."""
     order = as_floats("arrival_order", arrival_order)
     require(order.ndim == 1 and order.size > 0, "arrival_order must be a list of packet numbers, one for each arrival")
@@ -193,7 +216,7 @@ def _arrivals(arrival_order: npt.ArrayLike) -> npt.NDArray[np.int64]:
     return np.asarray(ranks, dtype=np.int64)
 
 
-def out_of_order_degree(arrival_order: npt.ArrayLike) -> int:
+def out_of_order_degree(arrival_order: ArrayLike) -> int:
     r"""Out-of-order degree of a flow: how far ahead of the expected packet an arrival can be, in packets.
 
     Parameters
@@ -236,7 +259,7 @@ def out_of_order_degree(arrival_order: npt.ArrayLike) -> int:
     return int(np.max(order - expected))
 
 
-def overtaking_packets(arrival_order: npt.ArrayLike, *, packet: int) -> int:
+def overtaking_packets(arrival_order: ArrayLike, *, packet: int) -> int:
     """Count the later-sent packets that arrive before a given packet, in packets.
 
     Parameters
@@ -272,7 +295,11 @@ def overtaking_packets(arrival_order: npt.ArrayLike, *, packet: int) -> int:
     return int(np.count_nonzero(order[:place] > rank))
 
 
-def asymmetry_degree(rtts_s: Scalars) -> Any:
+@overload
+def asymmetry_degree(rtts_s: FloatSequence) -> float: ...
+@overload
+def asymmetry_degree(rtts_s: ArrayLike) -> FloatOrArray: ...
+def asymmetry_degree(rtts_s: ArrayLike) -> FloatOrArray:
     """Ratio of the largest to the smallest RTT over the paths of a flow.
 
     Parameters

@@ -36,7 +36,7 @@ FORMULAS = (
         "Eq. 3",
         sp.Eq(d_B, sp.Sum(_PACKET_DELAY, (i, 1, k)) / k),
         _LINK,
-        "capsmodel.coding.optimal_unit.buffering_delay_s",
+        "capsmodel.coding.window_delay.buffering_delay_s",
     ),
     Formula(
         "window_delay",
@@ -44,7 +44,7 @@ FORMULAS = (
         "Eq. 4",
         sp.Eq(_d_w, WINDOW),
         {k: _LINK[k], p_S: "probability that a unit decodes", d_B: "buffering delay, s", **_WINDOW},
-        "capsmodel.coding.optimal_unit.window_delay_s",
+        "capsmodel.coding.window_delay.window_delay_s",
     ),
     Formula(
         "uncoded_window_delay",
@@ -52,7 +52,7 @@ FORMULAS = (
         "Eq. 5",
         sp.Eq(sp.Symbol("d_wnc"), (1 - p_B) ** w * RTT_S + (1 - (1 - p_B) ** w) * RTT_L),
         {p_B: "probability that a packet is blocked", **_WINDOW},
-        "capsmodel.coding.optimal_unit.uncoded_window_delay_s",
+        "capsmodel.coding.window_delay.uncoded_window_delay_s",
     ),
     Formula(
         "window_delay_full",
@@ -60,7 +60,7 @@ FORMULAS = (
         "Eq. 6",
         sp.Eq(_d_w, WINDOW_FULL),
         {**_LINK, r: "repair packets of the unit", p_B: "probability that a packet is blocked", **_WINDOW},
-        "capsmodel.coding.optimal_unit.window_delay_s",
+        "capsmodel.coding.window_delay.window_delay_s",
     ),
 )
 

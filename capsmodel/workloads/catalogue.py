@@ -19,21 +19,21 @@ names                                       :func:`workload_names`
 import difflib
 import tomllib
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
-from capsmodel.checks import ParameterError, non_negative, positive, require
+from capsmodel.checks import FloatArray, FloatOrArray, ParameterError, non_negative, positive, require
 from capsmodel.datafiles import data_path
 from capsmodel.metrics import arrival_rate_per_s
-from capsmodel.workloads.sizes import SizeLaw
+from capsmodel.workloads.sizes import SizeDistribution
 
 # Whole packets are kept as one step of the law each; 5 million are 80 MB.
 _MOST_PACKETS = 5_000_000
 
 
-class PacketSizes(SizeLaw):
+class PacketSizes(SizeDistribution):
     """Flow sizes in packets, as the flow-completion-time formulas take them.
 
     Examples
@@ -73,7 +73,7 @@ def packet_sizes(sizes: PacketSizes) -> PacketSizes:
     return sizes
 
 
-class FlowSizes(SizeLaw):
+class FlowSizes(SizeDistribution):
     """Flow sizes in bytes of payload.
 
     Examples
@@ -131,9 +131,17 @@ class FlowSizes(SizeLaw):
         steps = np.column_stack([np.concatenate([[0.0], upto[:-1]]), upto]).ravel()
         return PacketSizes(np.repeat(packets.astype(np.float64), 2), steps, name=self.name)
 
+    @overload
     def arrival_rate_per_s(
-        self, load: npt.ArrayLike, *, rate_bps: npt.ArrayLike, mss_bytes: float = 1460, header_bytes: float = 0
-    ) -> Any:
+        self, load: float, *, rate_bps: float, mss_bytes: float = ..., header_bytes: float = ...
+    ) -> float: ...
+    @overload
+    def arrival_rate_per_s(
+        self, load: ArrayLike, *, rate_bps: ArrayLike, mss_bytes: float = ..., header_bytes: float = ...
+    ) -> FloatArray: ...
+    def arrival_rate_per_s(
+        self, load: ArrayLike, *, rate_bps: ArrayLike, mss_bytes: float = 1460, header_bytes: float = 0
+    ) -> FloatOrArray:
         r"""Return the flow arrivals per second that offer `load` to a link.
 
         Parameters

@@ -18,12 +18,23 @@ partial expectation   :math:`E[g(X);a<X\le b]`                     ``expectation
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Literal, Self, overload
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, Rng, as_floats, non_negative, plain, probability, require
+from capsmodel.checks import (
+    FloatArray,
+    FloatOrArray,
+    IntArray,
+    Rng,
+    as_floats,
+    non_negative,
+    plain,
+    probability,
+    require,
+)
 
 # 16 nodes integrate a function like 1/x over one octave to rounding (error 6**-32).
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
@@ -33,7 +44,7 @@ _OCTAVES_ABOVE_ZERO = 20
 
 
 @dataclass(frozen=True, eq=False)
-class SizeLaw:
+class SizeDistribution:
     """A law of flow sizes in an unnamed unit.
 
     Use :class:`capsmodel.workloads.catalogue.FlowSizes` for bytes, :class:`capsmodel.workloads.catalogue.PacketSizes`
@@ -79,7 +90,7 @@ class SizeLaw:
 
         Examples
         --------
-        >>> SizeLaw.fixed(70_000).quantile(0.5)
+        >>> SizeDistribution.fixed(70_000).quantile(0.5)
         70000.0
         """
         return cls(np.array([size, size]), np.array([0.0, 1.0]), name=f"fixed {size:g}")
@@ -90,7 +101,7 @@ class SizeLaw:
 
         Examples
         --------
-        >>> SizeLaw.uniform(15_000, 100_000).quantile(0.5)
+        >>> SizeDistribution.uniform(15_000, 100_000).quantile(0.5)
         57500.0
         """
         return cls(np.array([low, high]), np.array([0.0, 1.0]), name=f"uniform {low:g} to {high:g}")
@@ -116,8 +127,8 @@ class SizeLaw:
 
         Examples
         --------
-        >>> short, long = SizeLaw.fixed(10_000), SizeLaw.fixed(1_000_000)
-        >>> SizeLaw.mixture([short, long], shares=[0.9, 0.1]).cdf(10_000)
+        >>> short, long = SizeDistribution.fixed(10_000), SizeDistribution.fixed(1_000_000)
+        >>> SizeDistribution.mixture([short, long], shares=[0.9, 0.1]).cdf(10_000)
         0.9
         """
         weights = np.atleast_1d(non_negative("shares", shares))
@@ -174,22 +185,30 @@ class SizeLaw:
         values = self.cdf_values[low] + along * (self.cdf_values[high] - self.cdf_values[low])
         return np.where(after == 0, 0.0, values)
 
-    def cdf(self, x: npt.ArrayLike) -> Any:
+    @overload
+    def cdf(self, x: float) -> float: ...
+    @overload
+    def cdf(self, x: ArrayLike) -> FloatArray: ...
+    def cdf(self, x: ArrayLike) -> FloatOrArray:
         """Return F(x), the share of flows of at most `x`; steps belong to it.
 
         Examples
         --------
-        >>> SizeLaw.uniform(0, 100).cdf([25, 200]).tolist()
+        >>> SizeDistribution.uniform(0, 100).cdf([25, 200]).tolist()
         [0.25, 1.0]
         """
         return plain(self._cdf(as_floats("x", x)))
 
-    def quantile(self, q: npt.ArrayLike) -> Any:
+    @overload
+    def quantile(self, q: float) -> float: ...
+    @overload
+    def quantile(self, q: ArrayLike) -> FloatArray: ...
+    def quantile(self, q: ArrayLike) -> FloatOrArray:
         """Return the smallest size x with F(x) >= q, for q in [0, 1]; at q = 0 the lower end of the law.
 
         Examples
         --------
-        >>> SizeLaw.uniform(0, 100).quantile(0.99)
+        >>> SizeDistribution.uniform(0, 100).quantile(0.99)
         99.0
         """
         probs = probability("q", q, one=True)
@@ -199,17 +218,25 @@ class SizeLaw:
         low_size, high_size = self.sizes[high - 1], self.sizes[high]
         return plain(np.where(along >= 1, high_size, low_size + along * (high_size - low_size)))
 
-    def flow_share_below(self, x: npt.ArrayLike) -> Any:
+    @overload
+    def flow_share_below(self, x: float) -> float: ...
+    @overload
+    def flow_share_below(self, x: ArrayLike) -> FloatArray: ...
+    def flow_share_below(self, x: ArrayLike) -> FloatOrArray:
         """Return the share of flows of at most `x`; above it is the rest.
 
         Examples
         --------
-        >>> SizeLaw.uniform(0, 100).flow_share_below(40)
+        >>> SizeDistribution.uniform(0, 100).flow_share_below(40)
         0.4
         """
         return self.cdf(x)
 
-    def byte_share_below(self, x: npt.ArrayLike) -> Any:
+    @overload
+    def byte_share_below(self, x: float) -> float: ...
+    @overload
+    def byte_share_below(self, x: ArrayLike) -> FloatArray: ...
+    def byte_share_below(self, x: ArrayLike) -> FloatOrArray:
         r"""Return the share of the data that flows of at most `x` carry, ε of RepFlow when x is its border.
 
         Notes
@@ -222,7 +249,7 @@ class SizeLaw:
 
         Examples
         --------
-        >>> SizeLaw.uniform(0, 100).byte_share_below(50)
+        >>> SizeDistribution.uniform(0, 100).byte_share_below(50)
         0.25
         """
         return plain(np.minimum(self._moment_below(as_floats("x", x), 1) / self._mean, 1.0))
@@ -258,7 +285,7 @@ class SizeLaw:
 
         Examples
         --------
-        >>> round(SizeLaw.uniform(1, 3).expectation(lambda x: 1 / x), 12)  # ln(3)/2
+        >>> round(SizeDistribution.uniform(1, 3).expectation(lambda x: 1 / x), 12)  # ln(3)/2
         0.549306144334
         """
         low, high, mass = self.sizes[:-1], self.sizes[1:], self._masses
@@ -292,7 +319,11 @@ class SizeLaw:
         nodes = middle[inside, np.newaxis] + half[inside, np.newaxis] * _NODES
         return float(np.sum(density[segment[inside]] * half[inside] * (function(nodes) @ _WEIGHTS)))
 
-    def sample(self, count: int, *, rng: Rng = None, whole: bool = False) -> npt.NDArray[Any]:
+    @overload
+    def sample(self, count: int, *, rng: Rng = ..., whole: Literal[False] = ...) -> FloatArray: ...
+    @overload
+    def sample(self, count: int, *, rng: Rng = ..., whole: Literal[True]) -> IntArray: ...
+    def sample(self, count: int, *, rng: Rng = None, whole: bool = False) -> FloatArray | IntArray:
         """Draw `count` independent sizes by inversion: one uniform number each, in order.
 
         Parameters
@@ -306,7 +337,7 @@ class SizeLaw:
 
         Examples
         --------
-        >>> SizeLaw.uniform(0, 3).sample(4, rng=1, whole=True).tolist()
+        >>> SizeDistribution.uniform(0, 3).sample(4, rng=1, whole=True).tolist()
         [2, 3, 1, 3]
         """
         sizes = np.asarray(self.quantile(np.random.default_rng(rng).random(count)))

@@ -16,9 +16,11 @@ from matplotlib import pyplot as plt
 from scipy import stats
 
 import capsmodel as cm
-from capsmodel.coding.optimal_unit import delay_curve, optimal_coding_unit, window_delay_s
+from capsmodel.coding.optimal_unit import delay_curve, optimal_coding_unit
+from capsmodel.coding.window_delay import window_delay_s
 from capsmodel.experiments.agreement import agreement
-from capsmodel.experiments.statistics.intervals import argmin_interval, mean_interval
+from capsmodel.experiments.statistics.argmin import argmin_interval
+from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.sweep import Task, gather
 from capsmodel.papers.measurements.coding_units import FABRIC
 from capsmodel.papers.measurements.unit_delays import window_delays

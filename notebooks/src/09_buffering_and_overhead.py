@@ -16,7 +16,7 @@ from matplotlib import pyplot as plt
 
 import capsmodel as cm
 from capsim import simulate
-from capsmodel.coding.optimal_unit import buffering_delay_s
+from capsmodel.coding.window_delay import buffering_delay_s
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.agreement import agreement
 from capsmodel.experiments.statistics.intervals import mean_interval

@@ -1,16 +1,11 @@
-r"""Several schemes on the same flows, over several seeds, with confidence intervals.
+"""Several schemes on the same flows, over several seeds, with confidence intervals.
 
 Common random numbers: within a seed all schemes see the same arrivals, sizes, endpoints and hash seeds, so that the
-difference between two schemes is measured run by run (paired), which removes the spread between seeds.
-
-==================== ================================== ==================== ====
-Quantity             Symbol                             Name                 Unit
-==================== ================================== ==================== ====
-interval half-width  :math:`t_{n-1,0.975}\,s/\sqrt{n}`  ``half_width``       as the figure
-==================== ================================== ==================== ====
+difference between two schemes is measured run by run (paired), which removes the spread between seeds. Intervals are
+Student's t over seeds, at 95%.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,16 +13,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from joblib import Parallel, delayed
-from scipy.special import stdtrit
 
 from capsim.hooks import Scheme
+from capsim.manifest import scheme_parameters
 from capsim.registry import scheme as find
 from capsim.run import simulate
-from capsim.scenario import Scenario, load_scenario
+from capsim.scenario import Scenario, from_dict, load_scenario
 from capsmodel.checks import require
+from capsmodel.experiments.statistics.intervals import mean_interval
+from capsmodel.experiments.sweep import Task, all_cores, gather, measurement, one_by_one
 
-LEVEL = 0.95
 FIGURES = (
     "mean_fct_short_s",
     "timeout_ratio_short",
@@ -42,28 +37,12 @@ FIGURES = (
 )
 
 
-def half_width(values: npt.ArrayLike) -> float:
-    """Return the half-width of the 95% t interval of a mean, in the unit of `values`; NaN for fewer than two.
-
-    Parameters
-    ----------
-    values : array_like
-        Independent replicates.
-
-    Examples
-    --------
-    >>> round(half_width([1.0, 2.0, 3.0]), 4)
-    2.4841
-    """
-    sample = np.asarray(values, np.float64)
-    if len(sample) < 2:
-        return float("nan")
-    quantile = float(stdtrit(len(sample) - 1, 0.5 + LEVEL / 2))
-    return quantile * float(sample.std(ddof=1)) / float(np.sqrt(len(sample)))
-
-
-def _mean(values: npt.NDArray[np.float64]) -> float:
-    return float(values.mean()) if len(values) else float("nan")
+def _mean_and_half_width(values: npt.NDArray[np.float64]) -> tuple[float, float]:
+    """Return the mean, NaN of nothing, and half the length of its 95% interval, NaN of fewer than two."""
+    if len(values) < 2:
+        return (float(values[0]) if len(values) else float("nan")), float("nan")
+    found = mean_interval(values)
+    return found.value, found.half_width
 
 
 @dataclass(frozen=True)
@@ -94,14 +73,16 @@ class Compared:
         values, base = self._by_seed(scheme, figure), self._by_seed(self.schemes[0], figure)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = values / base
-        known, related = values[np.isfinite(values)], ratios[np.isfinite(ratios)]
+        known = values[np.isfinite(values)]
+        mean, half_width = _mean_and_half_width(known)
+        ratio, ratio_half_width = _mean_and_half_width(ratios[np.isfinite(ratios)])
         return {
             "scheme": scheme,
             "figure": figure,
-            "mean": _mean(known),
-            "half_width": half_width(known),
-            "ratio": _mean(related),
-            "ratio_half_width": half_width(related),
+            "mean": mean,
+            "half_width": half_width,
+            "ratio": ratio,
+            "ratio_half_width": ratio_half_width,
             "seeds": len(known),
         }
 
@@ -117,7 +98,8 @@ def compare(
     seeds: int = 5,
     engine: str = "compiled",
     jobs: int = 1,
-    done: Callable[[dict[str, Any]], None] | None = None,
+    folder: str | Path | None = None,
+    done: Callable[[int], None] | None = None,
 ) -> Compared:
     """Run `scenario` with each scheme and each of `seeds` seeds.
 
@@ -134,8 +116,10 @@ def compare(
         ``compiled`` or ``reference``.
     jobs : int
         Processes that run at the same time.
+    folder : str or Path, optional
+        Where the row of each run is kept, so that a comparison that was interrupted goes on where it stopped.
     done : callable, optional
-        Called with the row of each run as it ends.
+        Called in place of a progress bar, with the number of runs that have just ended.
 
     Returns
     -------
@@ -148,27 +132,36 @@ def compare(
         If a scheme is unknown or named twice, or the scenario breaks a rule.
     """
     described = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
-    names = tuple((find(scheme) if isinstance(scheme, str) else scheme).name for scheme in schemes)
+    found = [find(scheme) if isinstance(scheme, str) else scheme for scheme in schemes]
+    names = tuple(scheme.name for scheme in found)
     require(len(names) > 0, "schemes: name at least one")
     require(len(set(names)) == len(names), f"schemes: {', '.join(names)} names one twice")
     require(seeds >= 1, f"seeds = {seeds}, but it must be at least 1")
-    tasks = [(scheme, described.seed + replicate) for replicate in range(seeds) for scheme in schemes]
-    rows = []
-    run = Parallel(n_jobs=jobs, return_as="generator")
-    for row in run(delayed(_one_run)(described, scheme, seed, engine) for scheme, seed in tasks):
-        rows.append(row)
-        if done:
-            done(row)
-    return Compared(pd.DataFrame(rows), names)
+    run = _measured({scheme.name: scheme for scheme in found})
+    written = described.to_dict()
+    tasks = [
+        Task(run, scenario=written | {"seed": described.seed + replicate}, scheme=parameters, engine=engine)
+        for replicate in range(seeds)
+        for parameters in [scheme_parameters(scheme.with_params(**described.params)) for scheme in found]
+    ]
+    executor = one_by_one if jobs == 1 else all_cores(jobs)
+    rows = gather(tasks, folder, executor=executor, label="comparing", done=done)
+    return Compared(rows.drop(columns="task_id"), names)
 
 
-def _one_run(scenario: Scenario, scheme: str | Scheme, seed: int, engine: str) -> dict[str, Any]:
-    result = simulate(scenario.replace(seed=seed), engine=engine, scheme=scheme)
-    return {
-        "scheme": result.scenario.scheme,
-        "seed": seed,
-        **result.summary.to_dict(),
-        "traversals": result.resources.traversals,
-        "cpu_s": result.resources.cpu_s,
-        "id": result.manifest["id"],
-    }
+def _measured(schemes: Mapping[str, Scheme]) -> Callable[..., dict[str, Any]]:
+    """Return the measurement of one run; `scheme` is what the id knows of one of `schemes`, its own hooks included."""
+
+    @measurement("scheme-run", revision=1)
+    def scheme_run(*, scenario: dict[str, Any], scheme: dict[str, Any], engine: str) -> dict[str, Any]:
+        result = simulate(from_dict(scenario), engine=engine, scheme=schemes[scheme["name"]])
+        return {
+            "scheme": result.scenario.scheme,
+            "seed": result.scenario.seed,
+            **result.summary.to_dict(),
+            "traversals": result.resources.traversals,
+            "cpu_s": result.resources.cpu_s,
+            "id": result.manifest["id"],
+        }
+
+    return scheme_run

@@ -10,7 +10,7 @@ packet is sent. Where each packet is acknowledged (``caps``), the sender measure
 import pytest
 
 from capsmodel import repair_packets, traffic_overhead
-from capsmodel.coding.optimal_unit import buffering_delay_s
+from capsmodel.coding.window_delay import buffering_delay_s
 from capsmodel.experiments.agreement import LEVEL
 from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.papers.measurements.unit_delays import lone_unit_waits

@@ -12,9 +12,11 @@ import pytest
 from scipy import stats
 
 from capsmodel import decode_failure_prob, repair_packets
-from capsmodel.coding.optimal_unit import delay_curve, optimal_coding_unit, window_delay_s
+from capsmodel.coding.optimal_unit import delay_curve, optimal_coding_unit
+from capsmodel.coding.window_delay import window_delay_s
 from capsmodel.experiments.agreement import LEVEL
-from capsmodel.experiments.statistics.intervals import argmin_interval, mean_interval, welch_difference
+from capsmodel.experiments.statistics.argmin import argmin_interval
+from capsmodel.experiments.statistics.intervals import mean_interval, welch_difference
 from capsmodel.papers.measurements.coding_units import FABRIC, WINDOW_PACKETS
 from capsmodel.papers.measurements.unit_delays import window_delays
 

@@ -48,6 +48,13 @@ def test_the_index_prints(command, capsys):
     assert run(command, capsys).count("\n") > 5
 
 
+def test_numbers_are_claims_with_the_same_columns_and_verdicts(capsys):
+    rows = json.loads(run("equations --numbers --json", capsys))
+    assert list(csv.DictReader(io.StringIO(run("equations --numbers --csv", capsys)))) == rows
+    claims = {row["id"]: row for row in json.loads(run("claims --json", capsys))}
+    assert rows == [claims[row.claim.id] for row in papers.numbers()]
+
+
 def test_claims_list_what_was_run_and_left_open_apart_from_what_waits(capsys, monkeypatch):
     rows = [row for row in papers.claims("caps") if row.entry.verdict != "open" or not row.entry.was_run]
     run_row = next(i for i, row in enumerate(rows) if row.entry.was_run)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from capsmodel.checks import require
 from capsmodel.experiments.measurement import measurement
 
 
@@ -53,3 +54,10 @@ def logged(*, number, folder):
         Path(folder, "reached").write_text(str(os.getpid()))  # a pipe: opens when the test reads it
         door.read_text()  # a pipe that nobody writes to: blocks
     return {"square": number**2}
+
+
+@measurement("refuses-negative", revision=1)
+def refuses_negative(*, number):
+    """Refuse negative numbers as the package does."""
+    require(number >= 0, f"number = {number}, but it must not be negative")
+    return {"root": number**0.5}

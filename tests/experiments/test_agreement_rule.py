@@ -6,7 +6,8 @@ from scipy import stats
 
 from capsmodel import ParameterError
 from capsmodel.experiments import agreement as ag
-from capsmodel.experiments.statistics.intervals import batch_means, paired_difference, wilson_interval
+from capsmodel.experiments.statistics.intervals import paired_difference, wilson_interval
+from capsmodel.experiments.statistics.steady_state import batch_means
 
 REPEATS = 4000
 # Each simulated probability is held against an interval that misses the truth once in 10^4 cases.

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from capsmodel import ParameterError
-from capsmodel.experiments.statistics.intervals import argmin_interval, welch_difference, wilson_interval
+from capsmodel.experiments.statistics.argmin import argmin_interval
+from capsmodel.experiments.statistics.intervals import welch_difference, wilson_interval
 
 REPEATS = 2000
 # Each simulated probability is held against an interval that misses the truth once in 10^4 cases.

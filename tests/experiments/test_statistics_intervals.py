@@ -9,6 +9,7 @@ from scipy import stats
 
 from capsmodel import ParameterError
 from capsmodel.experiments.statistics import intervals as st
+from capsmodel.experiments.statistics import steady_state
 
 RNG_SEED = 20261101
 COUNTS = [(0, 1), (1, 1), (0, 7), (3, 7), (7, 7), (1, 100), (50, 100), (99_990, 100_000)]
@@ -130,7 +131,7 @@ def test_a_constant_sample_has_no_correlation():
 
 def test_batches_of_two_are_the_means_of_pairs():
     values = np.random.default_rng(RNG_SEED).normal(size=65)
-    found = st.batch_means(values, batches=32)
+    found = steady_state.batch_means(values, batches=32)
     pairs = st.mean_interval(values[1:].reshape(32, 2).mean(axis=1))
     assert [pairs.low, pairs.high] == ends(found)
     assert (found.batch_samples, found.dropped_samples, found.samples) == (2, 1, 64)
@@ -148,7 +149,7 @@ def test_batch_means_find_the_standard_error_of_an_autoregressive_run():
         series[:, i] = phi * series[:, i - 1] + noise[:, i]
     lags = np.arange(1, n)
     exact = (1 + 2 * np.sum((1 - lags / n) * phi**lags)) / (1 - phi**2) / n
-    found = [st.batch_means(run) for run in series]
+    found = [steady_state.batch_means(run) for run in series]
     measured = np.array([one.standard_error**2 for one in found])
     tolerance = 4 * measured.std(ddof=1) / runs**0.5
     assert tolerance < 0.1 * exact
@@ -172,14 +173,14 @@ def brute_force_mser(values, size):
 def test_warm_up_is_cut_where_the_definition_says(seed, size):
     rng = np.random.default_rng([RNG_SEED, seed])
     values = 1e6 + 20 * np.exp(-np.arange(203) / 15) + rng.normal(size=203)
-    found = st.remove_warm_up(values, batch_samples=size)
+    found = steady_state.remove_warm_up(values, batch_samples=size)
     assert found.removed_samples == brute_force_mser(values, size) > 0
     assert found.settled
     assert found.kept.tolist() == values[found.removed_samples :].tolist()
 
 
 def test_a_run_that_still_drifts_is_not_settled():
-    assert not st.remove_warm_up(np.arange(1000.0)).settled
+    assert not steady_state.remove_warm_up(np.arange(1000.0)).settled
 
 
 @pytest.mark.parametrize(
@@ -199,9 +200,9 @@ def test_a_run_that_still_drifts_is_not_settled():
         ),
         (lambda: st.clopper_pearson_interval(0, trials=0), "trials = 0"),
         (lambda: st.quantile_interval([1.0], q=0.0), "q = 0"),
-        (lambda: st.batch_means(np.arange(63.0)), "samples holds 63 values"),
-        (lambda: st.batch_means(np.ones(64)), "does not vary"),
-        (lambda: st.remove_warm_up(np.ones(49)), "at least 50"),
+        (lambda: steady_state.batch_means(np.arange(63.0)), "samples holds 63 values"),
+        (lambda: steady_state.batch_means(np.ones(64)), "does not vary"),
+        (lambda: steady_state.remove_warm_up(np.ones(49)), "at least 50"),
         (lambda: st.welch_difference([1.0, 1.0], [2.0, 2.0]), "constant"),
         (lambda: st.paired_difference([1.0, 2.0], [1.0, 2.0, 3.0]), "pairs"),
     ],

@@ -244,6 +244,21 @@ def test_a_strange_file_in_the_folder_is_told(make, told, tmp_path):
         run_sweep(SQUARES, tmp_path, executor=one_by_one)
 
 
+def test_bad_input_of_a_task_is_told_in_one_line(tmp_path):
+    tasks = tasks_of("refuses_negative", number=(1, -1))
+    with pytest.raises(ParameterError, match=r"^number = -1, but it must not be negative$"):
+        run_sweep(tasks, tmp_path, executor=one_by_one)
+    assert finished_tasks(tmp_path).keys() == {tasks[0].id}
+    with pytest.raises(SweepError, match="2 of 2 tasks failed"):
+        run_sweep([tasks[1], *tasks_of("fails_on_odd", number=[1])], tmp_path, executor=one_by_one)
+
+
+def test_done_is_told_how_many_tasks_have_ended(tmp_path):
+    ended = []
+    run_sweep(SQUARES, tmp_path, executor=one_by_one, tasks_per_file=3, done=ended.append)
+    assert ended == [3, 3, 1]
+
+
 @pytest.mark.parametrize(
     ("call", "told"),
     [
@@ -265,5 +280,5 @@ def test_bad_input_is_told(call, told, tmp_path):
 
 
 def test_a_result_that_is_no_table_is_told(tmp_path):
-    with pytest.raises(SweepError, match="returned list"):
+    with pytest.raises(ParameterError, match="returned list"):
         run_sweep(tasks_of("no_rows", number=[1]), tmp_path, executor=one_by_one)

@@ -22,7 +22,13 @@ from capsmodel.multipath.coded_transport import (
     small_flow_redundancy_ratio,
     total_coding_delay_s,
 )
-from capsmodel.multipath.coding_schedule import CodingAction, CodingState, accumulate_redundancy, pre_coding_measure
+from capsmodel.multipath.coding_schedule import (
+    MAX_MIXED_PACKETS,
+    CodingAction,
+    CodingState,
+    accumulate_redundancy,
+    pre_coding_measure,
+)
 from capsmodel.multipath.lia import (
     best_path_rate_per_s,
     fully_coupled_increase,
@@ -216,6 +222,12 @@ def test_pre_coding_mixes_its_whole_span_when_the_ratio_is_steady() -> None:
     assert [a.mix for a in actions] == ["none"] * 17 + ["this"] * 16  # R + 15/32 > 1 first at packet 18
     assert actions[-1] == CodingAction("this", send=True)
     assert state == CodingState(1 / 32, coding=False, pre_coding=True)
+
+
+def test_option_holds_count_offsets_and_coefficients() -> None:
+    """One byte for the count, two for each offset but the first, one for each coefficient: 3n - 1."""
+    mixed = np.arange(1, MAX_MIXED_PACKETS + 1)
+    np.testing.assert_array_equal(coded_option_bytes(mixed), 1 + 2 * (mixed - 1) + mixed)
 
 
 def test_redundancy_and_bookkeeping() -> None:

@@ -9,17 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsmodel.checks import ParameterError
-from capsmodel.coding._unit_points import DEFAULT_OBJECTIVE, Points, Rule
 from capsmodel.coding._unit_search import best_sizes, delay_table
 from capsmodel.coding.decoding import decode_prob, log_decode_failure_prob
-from capsmodel.coding.optimal_unit import (
-    buffering_delay_s,
-    delay_curve,
-    optimal_coding_unit,
-    uncoded_window_delay_s,
-    window_delay_s,
-)
+from capsmodel.coding.optimal_unit import delay_curve, optimal_coding_unit
 from capsmodel.coding.redundancy import repair_packets
+from capsmodel.coding.unit_parameters import DEFAULT_OBJECTIVE, UnitParameters
+from capsmodel.coding.window_delay import buffering_delay_s, uncoded_window_delay_s, window_delay_s
 
 PAPER = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}
 PAPER_PROBS = [0.2, 0.25, 0.3, 0.35]
@@ -180,27 +175,30 @@ def test_gains_per_repair_packet_are_log_concave(k, p, units):
         assert gain[i + 1] ** 2 >= gain[i] * gain[i + 2] * (1 - 1e-5)
 
 
-def points(window, prob):
-    ones = np.ones(np.shape(prob))
-    return Points(window * ones, np.asarray(prob), 1e-4 * ones, 3e-3 * ones, 12e-8 * ones, np.floor(window) * ones)
-
-
-@pytest.mark.parametrize("cost", [False, True])
-def test_ladder_ranks_with_twelve_digits(cost):
-    """The ladder against direct evaluation of its own (k, r); it restarts within the range."""
-    at = points(300.0, np.array([1e-9, 1e-3, 0.1, 0.35, 0.6, 0.75, 0.9]))
-    delays, r = delay_table(at, Rule(redundancy_cost=cost, whole_units=False))
-    k = np.arange(1, 301)[:, None]
-    fabric = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 15, "rate_bps": 1e9}
-    objective = COST if cost else "eq4"
-    direct = window_delay_s(k, r=r, window_packets=300, blocking_prob=at.prob, objective=objective, **fabric)
+@pytest.mark.parametrize("objective", ["eq4", COST])
+def test_the_recurrence_ranks_with_twelve_digits(objective):
+    """The recurrence against direct evaluation of its own (k, r); it restarts within the range."""
+    common = PAPER | {"packet_bytes": 15, "window_packets": 300, "objective": objective, "whole_units": False}
+    common["blocking_prob"] = np.array([1e-9, 1e-3, 0.1, 0.35, 0.6, 0.75, 0.9])
+    delays, r = delay_table(UnitParameters.checked(**common))
+    direct = window_delay_s(np.arange(1, 301)[:, None], r=r, **common)
     np.testing.assert_allclose(delays, direct, rtol=1e-12)
 
 
-def test_ladder_and_direct_search_meet_at_their_border():
-    rule = Rule(redundancy_cost=True, whole_units=False)
-    below, above = (best_sizes(points(64.0, np.array([p])), rule, near=0.01) for p in (0.9, np.nextafter(0.9, 1)))
+def test_recurrence_and_direct_search_meet_at_their_threshold():
+    common = PAPER | {"window_packets": 64, "objective": COST, "whole_units": False}
+    below, above = (
+        best_sizes(UnitParameters.checked(blocking_prob=[p], **common), near=0.01) for p in (0.9, np.nextafter(0.9, 1))
+    )
     np.testing.assert_array_equal(below, above)
+
+
+def test_units_that_fail_for_certain_raise_no_warning():
+    """Without repair packets 0.51**144 of the units decode: the recurrence reaches a failure probability of 1."""
+    setting = {"blocking_prob": 0.49, "rtt_short_s": 1e-5, "rtt_long_s": 1e-5, "packet_bytes": 9000, "rate_bps": 1e10}
+    both = delay_curve([1, 144], **setting)
+    np.testing.assert_array_equal(both.delay_s[1], delay_curve(144, **setting).delay_s)
+    assert np.isfinite(both.delay_s[1]).all()
 
 
 def test_chunks_do_not_change_results():

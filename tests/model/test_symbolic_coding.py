@@ -6,7 +6,7 @@ import enumeration as brute
 import pytest
 from three_ways import Case, formulas_to_cover, numbered
 
-from capsmodel.coding import blocking, decoding, optimal_unit, redundancy
+from capsmodel.coding import blocking, decoding, redundancy, window_delay
 from capsmodel.multipath import subflows
 from capsmodel.reordering import dup_acks, probability
 
@@ -75,15 +75,15 @@ def _windows() -> list[Case]:
     for k, r, units, p in ((1, 0, 5, FIFTH), (2, 1, 3, FIFTH), (3, 2, 2, Fraction(7, 20)), (4, 2, 1, HALF)):
         buffered = brute.buffered_wait(k, Fraction(mss, rate))
         w, unit, ends = k * units, {"k": k, "MSS": mss, "C": rate}, {"RTT_S": short, "RTT_L": long}
-        numeric = optimal_unit.window_delay_s(
+        numeric = window_delay.window_delay_s(
             k, window_packets=w, blocking_prob=float(p), r=r, objective="eq4", **trips, **link
         )
         delay = brute.window_delay(k, r, units, p, short + buffered, long)
-        uncoded = optimal_unit.uncoded_window_delay_s(w, blocking_prob=float(p), **trips)
+        uncoded = window_delay.uncoded_window_delay_s(w, blocking_prob=float(p), **trips)
         four = {"k": k, "w": w, "p_S": brute.decodes(k, r, p), "d_B": buffered, **ends}
         without = brute.window_delay(w, 0, 1, p, short, long)
         cases += [
-            Case("buffering_delay", unit, optimal_unit.buffering_delay_s(k, **link), buffered),
+            Case("buffering_delay", unit, window_delay.buffering_delay_s(k, **link), buffered),
             Case("window_delay", four, numeric, delay),
             Case("window_delay_full", {**unit, **ends, "r": r, "w": w, "p_B": p}, numeric, delay),
             Case("uncoded_window_delay", {"w": w, "p_B": p, **ends}, uncoded, without),

@@ -1,15 +1,24 @@
-"""Contract: every claim has a row in the ledger, and each that was run names what decided it, and from what."""
+"""Contract: every claim has one row and at most one verdict, and each that was run names what decided it."""
 
+import csv
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from capsmodel.datafiles import data_path
 from capsmodel.papers.figures import published_figures
-from capsmodel.papers.index import PAPER_KEYS, closed_form_claims, experiment_kinds, read_claims, read_ledger
-from capsmodel.papers.ledger import ledger_csv
-from capsmodel.papers.verdicts import VERDICT_WORDS
+from capsmodel.papers.index import (
+    PAPER_KEYS,
+    closed_form_claims,
+    experiment_kinds,
+    read_claims,
+    read_ledger,
+    read_verdicts,
+)
+from capsmodel.papers.ledger import CLOSED_FORM_TEST, verdicts_csv
+from capsmodel.papers.verdicts import VERDICT_WORDS, registered_claims
 
 ROOT = Path(__file__).resolve().parents[2]
 LEDGER = read_ledger()
@@ -19,8 +28,33 @@ AGREEMENT_EXPERIMENTS = {"caps-e01-hol", "caps-e02-ooo", "caps-e03-onoff", "caps
 FIGURE_19 = {"caps-f19-rtt", "caps-f19-pb"}
 
 
+def ids_in(name):
+    with data_path(f"papers/{name}").open(newline="", encoding="utf-8") as file:
+        return [row["id"] for row in csv.DictReader(file)]
+
+
 def test_the_file_is_what_its_entries_give():
-    assert data_path("papers/claims.csv").read_text() == ledger_csv({k: v for k, v in LEDGER.items() if v.was_run})
+    assert data_path("papers/verdicts.csv").read_text() == verdicts_csv(read_verdicts())
+
+
+def test_a_claim_has_one_row_and_at_most_one_verdict():
+    claims, verdicts = ids_in("claims.csv"), ids_in("verdicts.csv")
+    assert len(claims) == len(set(claims)) == len(read_claims()) == len(LEDGER)
+    assert len(verdicts) == len(set(verdicts)) == len(read_verdicts())
+    assert verdicts == [name for name in claims if LEDGER[name].was_run]
+
+
+def test_a_claim_is_decided_in_one_place():
+    judged = [*registered_claims(), *(name for figure in FIGURES.values() for name in figure.judges)]
+    assert len(judged) == len(set(judged))
+    assert set(judged) == set(read_verdicts())
+
+
+@pytest.mark.parametrize("paper", PAPER_KEYS)
+def test_the_index_of_a_paper_holds_no_second_list_of_numbers(paper):
+    index = tomllib.loads(data_path(f"papers/{paper}.toml").read_text(encoding="utf-8"))
+    tables = {name for name, value in index.items() if isinstance(value, list) and isinstance(value[0], dict)}
+    assert tables == {"equation", "discrepancy"}
 
 
 def test_closed_forms_and_agreement_experiments_have_been_run():
@@ -54,7 +88,8 @@ def test_an_entry_that_was_run_names_what_decided_it_and_from_what(paper):
         assert entry.verdict in VERDICT_WORDS, name
         assert entry.reason, name
         assert (" do not decide: " in entry.reason) == (entry.verdict == "open"), name
-        assert re.fullmatch("[0-9a-f]{64}", entry.result_id), name
+        pattern = "" if entry.decided_by == CLOSED_FORM_TEST else "[0-9a-f]{64}"
+        assert re.fullmatch(pattern, entry.result_id), name
         assert len(entry.interval) in (0, 2), name
         deciding = FIGURES.get(entry.decided_by)
         assert name in deciding.claims if deciding else (ROOT / entry.decided_by).is_file(), name

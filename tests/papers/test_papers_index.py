@@ -12,7 +12,7 @@ import pytest
 import capsmodel
 from capsmodel import papers
 from capsmodel.checks import ParameterError
-from capsmodel.papers.index import PAPER_KEYS, read_claims
+from capsmodel.papers.index import PAPER_KEYS, experiment_kinds, read_claims
 
 NUMBERED = re.compile(r"\b(caps|mmptcp|repflow|cdcps|dc2mtcp) Eq\.\s((?:\d+(?:-\d+)?)(?:(?:, |/)\d+(?:-\d+)?)*)")
 UNNUMBERED = re.compile(r"\b(caps|mmptcp|repflow|cdcps|dc2mtcp) u \(([^)]*)\)([^.;:\n]*)")
@@ -106,8 +106,7 @@ def test_every_numbered_equation_of_the_papers_is_indexed() -> None:
 def test_discrepancies_count_through_and_point_to_evidence_that_exists() -> None:
     rows = papers.discrepancies()
     assert [row.item for row in rows] == list(range(1, 50))
-    known = {row.number.id for row in papers.numbers()} | set(read_claims())
-    assert {name for row in rows for name in row.evidence} <= known
+    assert {name for row in rows for name in row.evidence} <= set(read_claims())
 
 
 def test_claims_are_filtered_by_paper_and_verdict() -> None:
@@ -121,6 +120,17 @@ def test_claims_are_filtered_by_paper_and_verdict() -> None:
         papers.claims(verdict="maybe")
     with pytest.raises(ParameterError, match="paper"):
         papers.equations("tcp")
+
+
+def test_numbers_are_the_claims_of_closed_forms() -> None:
+    everything = papers.claims()
+    numbers = papers.numbers()
+    assert [row for row in everything if row in numbers] == list(numbers)
+    kinds = {row.claim.id: experiment_kinds()[row.claim.experiment_id] for row in everything}
+    assert {row.claim.id for row in numbers} == {name for name, kind in kinds.items() if kind == "closed_form"}
+    assert [row for paper in PAPER_KEYS for row in papers.numbers(paper)] == list(numbers)
+    with pytest.raises(ParameterError, match="paper"):
+        papers.numbers("tcp")
 
 
 def test_references_name_every_paper() -> None:

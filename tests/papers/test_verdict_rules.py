@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from capsmodel.experiments.statistics._intervals import Interval
-from capsmodel.papers import printed_numbers
+from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers import verdicts as rules
-from capsmodel.papers.index import Claim, PrintedNumber
+from capsmodel.papers.index import Claim
 
 CLAIM = Claim("x", "caps", "", "", "", "", "", "absolute", "0.34", "0.34", "", "", "")
 
@@ -223,22 +222,37 @@ def test_only_an_open_verdict_says_that_the_sample_does_not_decide() -> None:
         assert reason == ("30 runs do not decide: why" if word == "open" else "why")
 
 
-def test_numbers_are_compared_by_their_relation(monkeypatch: pytest.MonkeyPatch) -> None:
-    cases = [
-        (PrintedNumber("caps", "n", "", "", "at_most", (3.5,)), 3.6, "differs in size"),
-        (PrintedNumber("caps", "n", "", "", "at_most", (3.5,)), 3.5, "reproduced"),
-        (PrintedNumber("caps", "n", "", "", "at_most", (3.5,), 0.05), 3.54, "reproduced"),
-        (PrintedNumber("caps", "n", "", "", "at_most", (3.5,), 0.05), 3.56, "differs in size"),
-        (PrintedNumber("caps", "n", "", "", "at_least", (50.0,)), 58.0, "reproduced"),
-        (PrintedNumber("caps", "n", "", "", "at_least", (50.0,)), 49.9, "differs in size"),
-        (PrintedNumber("caps", "n", "", "", "within", (40.0, 70.0)), (41.0, 69.0), "reproduced"),
-        (PrintedNumber("caps", "n", "", "", "within", (40.0, 70.0)), (39.0, 69.0), "differs in size"),
-        (PrintedNumber("caps", "n", "", "", "within", (40.0, 70.0)), (41.0, 71.0), "differs in size"),
-        (PrintedNumber("caps", "n", "", "", "equal", (1.0, 9.0), 0.5), (1.4, 9.6), "differs in size"),
-        (PrintedNumber("caps", "n", "", "", "equal", (1.0, 9.0), 0.5), (0.5, 9.5), "reproduced"),
-        (PrintedNumber("caps", "n", "", "", "true"), False, "refuted"),
-        (PrintedNumber("caps", "n", "", "", "none"), 1.0, "not testable"),
-    ]
-    for number, value, word in cases:
-        monkeypatch.setitem(printed_numbers._VALUES, "n", lambda value=value: value)
-        assert printed_numbers.judge_number(number).verdict == word
+@pytest.mark.parametrize(
+    ("relation", "low", "high", "value", "word"),
+    [
+        ("absolute", "9", "9", 9.5, "reproduced"),
+        ("absolute", "9", "9", 9.6, "differs in size"),
+        ("approx", "9", "9", 9.4, "reproduced"),
+        ("ratio", "2", "2", 2.2, "differs in size"),
+        ("less_than", "3.5", "3.5", 3.54, "reproduced"),
+        ("less_than", "3.5", "3.5", 3.56, "refuted"),
+        ("greater_than", "50", "50", 49.5, "reproduced"),
+        ("greater_than", "50", "50", 49.4, "refuted"),
+        ("reduction_pct", "50", "", 58.0, "reproduced"),
+        ("reduction_pct", "50", "", 40.0, "differs in size"),
+        ("increase_pct", "30", "30", -1.0, "refuted"),
+        ("argmax", "9", "9", 9.0, "reproduced"),
+        ("argmax", "9", "9", 9.4, "refuted"),
+        ("statement", "", "", True, "reproduced"),
+        ("statement", "", "", False, "refuted"),
+    ],
+)
+def test_one_value_is_judged_by_the_relation_of_the_claim(
+    relation: str, low: str, high: str, value: float, word: str
+) -> None:
+    claim = replace(CLAIM, relation=relation, low=low, high=high)
+    assert rules.by_value(claim, value, "why") == rules.Verdict("x", (float(value),), word, "why")
+
+
+def test_a_claim_has_one_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "_JUDGES", {})
+    rules.judged_by_value("x", "why")(lambda: 0.342)
+    assert rules.judge(CLAIM) == rules.Verdict("x", (0.342,), "reproduced", "why")
+    with pytest.raises(ValueError, match="two judges: x"):
+        rules.judges("x", "y")(lambda claim: rules.not_testable(claim, ""))
+    assert rules.registered_claims() == {"x"}

@@ -1,12 +1,15 @@
 """Engine = engine: a scheme that is not in the package, as a user would write it, with memory, draws and queues."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from capsim import Balancer, FatTree, LeafSpine, Poisson, Scenario, Scheme, compare, schema, scheme, schemes, simulate
 from capsmodel.checks import ParameterError
+from capsmodel.experiments.sweep import SweepError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,3 +78,20 @@ def test_own_scheme_can_be_compared_without_being_registered() -> None:
     assert "least_queue" not in schemes()
     with pytest.raises(ParameterError, match="least_queue"):
         simulate(SCENARIO.replace(scheme="least_queue"))
+
+
+def test_a_comparison_that_is_kept_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own scheme among them; the id of a run covers the scheme's parameters and hooks."""
+    asked: dict[str, Any] = {"schemes": ["rps", LEAST_QUEUE], "engine": "reference", "folder": tmp_path}
+    scenario = SCENARIO.replace(trace="off")
+    compare(scenario, seeds=1, **asked)
+    first = {path.name for path in tmp_path.iterdir()}
+    both = compare(scenario, seeds=2, **asked)
+    assert len(first) == 2
+    assert {path.name for path in tmp_path.iterdir()} > first
+    monkeypatch.setattr("capsim.comparison.simulate", None)
+    pd.testing.assert_frame_equal(compare(scenario, seeds=2, **asked).runs, both.runs)
+    with pytest.raises(SweepError):  # another initial window is another run
+        compare(
+            scenario, seeds=1, **asked | {"schemes": [LEAST_QUEUE.with_params(transport={"initial_window_packets": 3})]}
+        )

@@ -20,7 +20,7 @@ from capsim.protocols.coding.blocking import (
 from capsim.protocols.coding.params import CodingParams
 from capsim.protocols.coding.units import measured, new_unit
 from capsim.records import ACK, NONE, RETRANSMITTED, SYN_ACK
-from capsmodel.coding import optimal_unit
+from capsmodel.coding import optimal_unit, window_delay
 from capsmodel.coding.blocking import blocking_prob_twice_average
 from capsmodel.coding.decoding import decode_prob as model_decode_prob
 
@@ -147,7 +147,7 @@ def test_window_delay_is_eq_4_of_the_model(data, window, r, blocking_prob):
     k = data.draw(st.integers(1, window))
     setting = {"window_packets": window, "blocking_prob": blocking_prob, "r": r, "objective": "eq4"} | VI_D
     delay_s = window_delay_s(VI_D_RECORD, k, r, window, blocking_prob) / 1e12
-    assert delay_s == pytest.approx(optimal_unit.window_delay_s(k, **setting), rel=1e-9)
+    assert delay_s == pytest.approx(window_delay.window_delay_s(k, **setting), rel=1e-9)
 
 
 def as_good_as_that_of_the_model(window, blocked):
@@ -156,7 +156,7 @@ def as_good_as_that_of_the_model(window, blocked):
     found = optimal_unit_packets(VI_D_RECORD, window, blocked, 30)
     best = optimal_unit.optimal_coding_unit(window, **setting)
     if found != best.k:
-        delay_s = optimal_unit.window_delay_s(found, window_packets=window, **setting)
+        delay_s = window_delay.window_delay_s(found, window_packets=window, **setting)
         assert delay_s == pytest.approx(best.delay_s, rel=1e-9)
 
 

@@ -22,7 +22,7 @@ from capsim import (
     simulate,
     tables,
 )
-from capsim.comparison import FIGURES, half_width
+from capsim.comparison import FIGURES
 from capsim.records import DATA
 from capsim.state import RawRecords
 from capsim.summary import summarise
@@ -162,22 +162,10 @@ def test_what_no_flow_can_tell_is_nan() -> None:
 
 
 # Student's t, 97.5%, as printed in tables: 1, 2, 4 and 9 degrees of freedom.
-@pytest.mark.parametrize(
-    ("values", "t", "standard_error"),
-    [
-        ([0.0, 2.0], 12.706, 1.0),
-        ([1.0, 2.0, 3.0], 4.303, 1 / math.sqrt(3)),
-        ([1.0, 2.0, 3.0, 4.0, 5.0], 2.776, math.sqrt(2.5 / 5)),
-        ([0.0] * 5 + [2.0] * 5, 2.262, 1 / 3),
-    ],
-)
-def test_half_width_is_t_times_the_standard_error(values: list[float], t: float, standard_error: float) -> None:
-    assert half_width(values) == pytest.approx(t * standard_error, rel=3e-4)
-
-
-def test_one_value_or_none_has_no_half_width() -> None:
-    assert math.isnan(half_width([1.0]))
-    assert math.isnan(half_width([]))
+def test_one_seed_has_no_interval() -> None:
+    row = Compared(pd.DataFrame({"scheme": ["a"], "seed": [1], "x": [3.0]}), ("a",)).table(["x"]).iloc[0]
+    assert (row["mean"], row["ratio"], row["seeds"]) == (3.0, 1.0, 1)
+    assert np.isnan([row["half_width"], row["ratio_half_width"]]).all()
 
 
 def compared() -> Compared:

@@ -2,10 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from scipy.special import stdtrit
-
 from capsmodel.cli.tour.section import Advance, Column, Section, Station
 from capsmodel.experiments.agreement import agreement
+from capsmodel.experiments.statistics.intervals import student_interval
 from capsmodel.papers.measurements.means import mean_in_row
 from capsmodel.papers.measurements.single_port import port_waits, service_law, sufficient_packets
 from capsmodel.plotting import new_figure
@@ -29,13 +28,14 @@ def _row(load: float, detect_ratio: float) -> dict[str, Any]:
     packets = sufficient_packets((PAYLOAD_BYTES,), load=load, detect_ratio=detect_ratio)
     found = mean_in_row(port_waits((PAYLOAD_BYTES,), load=load, packets=packets, seed=SEED), "wait_s")
     model = _model_us(load)
+    interval = student_interval(found.mean, found.standard_error, found.degrees_of_freedom, 0.95, packets)
     verdict = agreement(model / 1e6, found, detect=detect_ratio * model / 1e6)
     return {
         "load": load,
         "packets": packets,
         "model_us": model,
         "simulated_us": found.mean * 1e6,
-        "simulated_half_width_us": stdtrit(found.degrees_of_freedom, 0.975) * found.standard_error * 1e6,
+        "simulated_half_width_us": interval.half_width * 1e6,
         "p_value": verdict.p_value,
         "verdict": verdict.verdict,
     }

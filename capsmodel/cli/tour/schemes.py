@@ -66,7 +66,7 @@ def _visit(quick: bool, advance: Advance) -> Section:
     scenario, seeds, flags = _setting(quick)
     share = 1 / (len(SCHEMES) * seeds)
     jobs = 1 if quick else min(2, os.cpu_count() or 1)
-    compared = compare(scenario, schemes=SCHEMES, seeds=seeds, jobs=jobs, done=lambda _: advance(share))
+    compared = compare(scenario, schemes=SCHEMES, seeds=seeds, jobs=jobs, done=lambda ended: advance(ended * share))
     return Section(
         title="Which scheme is fast on the web-search workload?",
         reading=f"Dots are means over {seeds} seeds, bars their 95% t intervals; further left is better in the first "

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy import special
 
 from capsmodel.checks import FloatArray, require
-from capsmodel.experiments.statistics._intervals import Interval, checked_confidence, sample
+from capsmodel.experiments.statistics.intervals import Interval, checked_confidence, sample
 
 
 @dataclass(frozen=True, kw_only=True)

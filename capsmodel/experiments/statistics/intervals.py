@@ -6,15 +6,15 @@ Quantity                     Name                                               
 mean of replicates           :func:`mean_interval`                              independent, mean nearly normal
 proportion                   :func:`wilson_interval`                            independent trials, normal score
 proportion, never too short  :func:`clopper_pearson_interval`                   independent trials
-quantile                     :func:`quantile_interval`                          independent, nothing on the law
-mean of one long run         :func:`batch_means`                                stationary, batches longer than memory
-start of a long run          :func:`remove_warm_up`                             MSER-5
+quantile                     :func:`quantile_interval`                          independent, any distribution
 difference of proportions    :func:`proportion_difference`                      two independent samples
 difference, other variates   :func:`welch_difference`                           two independent samples
 difference, common variates  :func:`paired_difference`                          independent pairs
 ============================ ================================================== ===================================
 
-Every interval is two-sided and every value has the unit of the sample.
+Every interval is two-sided and every value has the unit of the sample. Means of one long run are in
+:mod:`capsmodel.experiments.statistics.steady_state`, the place of a minimum in
+:mod:`capsmodel.experiments.statistics.argmin`.
 """
 
 from dataclasses import dataclass
@@ -23,37 +23,93 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
-from capsmodel.checks import probability, require, whole
-from capsmodel.experiments.statistics._intervals import (
-    Interval,
-    MeanInterval,
-    checked_confidence,
-    sample,
-    student_interval,
-)
-from capsmodel.experiments.statistics.argmin import ArgminInterval, argmin_interval
-from capsmodel.experiments.statistics.steady_state import BatchMeans, WarmUp, batch_means, remove_warm_up
+from capsmodel.checks import FloatArray, as_floats, probability, require, whole
 from capsmodel.metrics import percentile
 
 __all__ = [
-    "ArgminInterval",
-    "BatchMeans",
     "Interval",
     "MeanInterval",
     "PairedDifference",
     "QuantileInterval",
-    "WarmUp",
-    "argmin_interval",
-    "batch_means",
     "clopper_pearson_interval",
     "mean_interval",
     "paired_difference",
     "proportion_difference",
     "quantile_interval",
-    "remove_warm_up",
+    "student_interval",
     "welch_difference",
     "wilson_interval",
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """An estimate and its confidence interval.
+
+    Attributes
+    ----------
+    value, low, high : float
+        Estimate and ends, in the unit of the sample; an end is infinite where the sample sets no bound.
+    confidence : float
+        Probability asked for that such an interval covers the true value.
+    samples : int
+        Observations behind it.
+    """
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    samples: int
+
+    def __str__(self) -> str:
+        return f"{self.value:.6g} [{self.low:.6g}, {self.high:.6g}] at {self.confidence:g}, {self.samples} samples"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanInterval(Interval):
+    """A mean, or a difference of means, with its standard error.
+
+    Attributes
+    ----------
+    standard_error : float
+        Of the estimate, in its unit.
+    degrees_of_freedom : float
+        Of Student's t; a fraction in Welch's difference.
+    """
+
+    standard_error: float
+    degrees_of_freedom: float
+
+    @property
+    def half_width(self) -> float:
+        """Return half the length of the interval, in the unit of the sample."""
+        return (self.high - self.low) / 2
+
+
+def sample(name: str, values: npt.ArrayLike, *, minimum: int) -> FloatArray:
+    """Check a sample: one dimension, finite, at least `minimum` observations."""
+    found = as_floats(name, values)
+    require(found.ndim == 1, f"{name} has {found.ndim} dimensions, but a sample has one: pass one run, flattened")
+    require(found.size >= minimum, f"{name} holds {found.size} values, but it needs at least {minimum}")
+    require(np.isfinite(found), f"{name} holds an infinite value: remove it and report how many there were")
+    return found
+
+
+def checked_confidence(value: float) -> float:
+    """Check the probability that an interval shall cover the truth, in (0, 1)."""
+    confidence = float(probability("confidence", value))
+    require(confidence > 0, "confidence = 0, but it must lie in (0, 1)")
+    return confidence
+
+
+def student_interval(value: float, error: float, dof: float, confidence: float, samples: int) -> MeanInterval:
+    """Return `value` with the interval of Student's t with `dof` degrees of freedom."""
+    half = float(special.stdtrit(dof, (1 + confidence) / 2)) * error
+    return MeanInterval(
+        value=value, low=value - half, high=value + half, confidence=confidence, samples=samples,
+        standard_error=error, degrees_of_freedom=dof,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

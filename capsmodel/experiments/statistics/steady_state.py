@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from capsmodel.checks import FloatArray, require, whole
-from capsmodel.experiments.statistics._intervals import MeanInterval, checked_confidence, sample, student_interval
+from capsmodel.experiments.statistics.intervals import MeanInterval, checked_confidence, sample, student_interval
 
 
 @dataclass(frozen=True, kw_only=True)

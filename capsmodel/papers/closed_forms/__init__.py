@@ -1,21 +1,12 @@
-"""The verdict on every published claim and number that needs no simulation."""
+"""The verdict on every published claim that needs no simulation."""
 
 from capsmodel.papers.closed_forms import caps, cdcps, dc2mtcp, mmptcp, repflow
-from capsmodel.papers.index import Claim, PrintedNumber, chosen, closed_form_claims
-from capsmodel.papers.printed_numbers import judge_number
-from capsmodel.papers.verdicts import VERDICT_WORDS, Verdict, judge
+from capsmodel.papers.index import Claim, closed_form_claims
+from capsmodel.papers.verdicts import Verdict, judge
 
-__all__ = [
-    "PAPER_MODULES",
-    "VERDICT_WORDS",
-    "Claim",
-    "PrintedNumber",
-    "Verdict",
-    "closed_form_verdicts",
-    "number_verdicts",
-]
+__all__ = ["PAPER_MODULES", "Claim", "Verdict", "closed_form_verdicts"]
 
-# Importing one of them registers its judges and its numbers.
+# Importing one of them registers its judges.
 PAPER_MODULES = (caps, mmptcp, repflow, cdcps, dc2mtcp)
 
 
@@ -34,29 +25,3 @@ def closed_form_verdicts() -> tuple[tuple[Claim, Verdict], ...]:
     ('29', (61.0,), 'refuted')
     """
     return tuple((claim, judge(claim)) for claim in closed_form_claims())
-
-
-def number_verdicts(paper: str | None = None) -> tuple[tuple[PrintedNumber, Verdict], ...]:
-    """Return every printed number of the index, with our value and verdict.
-
-    Parameters
-    ----------
-    paper : str, optional
-        Key of one paper; all by default.
-
-    Returns
-    -------
-    tuple of (PrintedNumber, Verdict)
-        In the order of the index.
-
-    Raises
-    ------
-    ParameterError
-        If `paper` is unknown.
-
-    Examples
-    --------
-    >>> [verdict.verdict for number, verdict in number_verdicts("caps") if number.id == "caps-fig7a"]
-    ['reproduced']
-    """
-    return tuple((number, judge_number(number)) for found in chosen(paper) for number in found.numbers)

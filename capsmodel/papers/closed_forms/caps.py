@@ -1,9 +1,10 @@
-"""Claims and printed numbers of CAPS that a closed form decides.
+"""Claims of CAPS that a closed form decides.
 
 Where the paper leaves a sweep out, k runs over 1..64, p_B over 0.05..0.5 and the four values of its Section VI-D.
 """
 
 from fractions import Fraction
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -14,19 +15,14 @@ from capsmodel.coding.decoding import (
     decode_failure_prob,
     decode_prob,
     units_decoded_by_first_arrivals_prob,
-    window_decode_prob,
 )
 from capsmodel.coding.optimal_unit import (
-    OptimalUnit,
-    buffering_delay_s,
     delay_curve,
     optimal_coding_unit,
-    uncoded_window_delay_s,
-    window_delay_s,
 )
 from capsmodel.coding.redundancy import repair_packets, traffic_overhead
+from capsmodel.coding.window_delay import uncoded_window_delay_s, window_delay_s
 from capsmodel.papers.index import Claim
-from capsmodel.papers.printed_numbers import computes
 from capsmodel.papers.verdicts import (
     MUCH,
     Verdict,
@@ -35,6 +31,7 @@ from capsmodel.papers.verdicts import (
     by_place,
     by_size,
     by_trend,
+    judged_by_value,
     judges,
 )
 
@@ -144,7 +141,7 @@ def optimal_unit(claim: Claim) -> Verdict:
     """Section VI-D, Eq. 4 as printed with r by the ceiling rule."""
     prob = float(claim.id.removeprefix("caps-optk-"))
     with_cost = optimal_coding_unit(WINDOW_PACKETS, blocking_prob=prob, objective="with_redundancy_cost", **SETTING)
-    best = _eq4_unit(prob)
+    best = optimal_coding_unit(blocking_prob=prob, **EQ4)
     text = (
         f"Eq. 4 over k = 1..w, within 1% of the least delay for k from {best.near_k_min} to {best.near_k_max}; with a "
         f"cost for repair packets and r free, k = {with_cost.k}, r = {with_cost.r}"
@@ -152,25 +149,17 @@ def optimal_unit(claim: Claim) -> Verdict:
     return by_place(claim, float(best.k), text, near=(best.near_k_min, best.near_k_max))
 
 
-def _eq4_unit(prob: float) -> OptimalUnit:
-    return optimal_coding_unit(blocking_prob=prob, **EQ4)
-
-
 @judges("caps-f9b-dwnc")
 def coded_against_uncoded(claim: Claim) -> Verdict:
     """Fig. 9(b), at the printed k."""
-    coded, uncoded = _window_delays()
+    coded = window_delay_s(PAPER_UNITS, blocking_prob=PAPER_PROBS, **EQ4)
+    rtts = {name: SETTING[name] for name in ("rtt_short_s", "rtt_long_s")}
+    uncoded = uncoded_window_delay_s(WINDOW_PACKETS, blocking_prob=PAPER_PROBS, **rtts)
     times = uncoded / coded
     text = (
         f"at the printed k the uncoded window takes {times.min():.2f} to {times.max():.2f} times as long; much is twice"
     )
     return by_order(claim, coded, uncoded, text, size=MUCH)
-
-
-def _window_delays() -> tuple[FloatArray, FloatArray]:
-    coded = window_delay_s(PAPER_UNITS, blocking_prob=PAPER_PROBS, **EQ4)
-    rtts = {name: SETTING[name] for name in ("rtt_short_s", "rtt_long_s")}
-    return coded, uncoded_window_delay_s(WINDOW_PACKETS, blocking_prob=PAPER_PROBS, **rtts)
 
 
 @judges("caps-f10a-g")
@@ -197,118 +186,39 @@ def overhead_bound_over_blocking(claim: Claim) -> Verdict:
     return by_bound(claim, overhead, "p_B of Section VI-D, g = 9; 5.11% reads as 5; below 5 for p_B up to 0.3448")
 
 
-@computes("caps-fig7a")
-def fig7a_failure() -> float:
-    """P(more than 3 of 6 packets blocked)."""
-    return float(decode_failure_prob(3, r=3, blocking_prob=0.5))
+@judges("caps-ixe-r1", "caps-ixe-r2", "caps-ixe-r3", "caps-ixe-r4")
+def repair_packets_of_twelve_paths(claim: Claim) -> Verdict:
+    """Section IX-E: units of 10 over 12 paths, of which 1 to 4 have a long flow."""
+    blocked = int(claim.id.removeprefix("caps-ixe-r"))
+    return by_size(claim, float(repair_packets(10, blocking_prob=Fraction(blocked, 12))), "k p_B/(1-p_B), rounded up")
 
 
-@computes("caps-fig7a2")
-def fig7a_success() -> float:
-    """p_S of one unit."""
-    return float(decode_prob(3, r=3, blocking_prob=0.5))
+@judged_by_value("caps-fig7b-fraction", "3^6 over 1; the printed number belongs to 2^6/C(12,6)")
+def printed_fraction_of_six_units() -> float:
+    """Fig. 7(b): (C_3^1)^6/C_6^6."""
+    return float(comb(3, 1) ** 6 / comb(6, 6))
 
 
-@computes("caps-fig7b")
-def fig7b_first_six() -> float:
-    """Six units of one source and one repair packet."""
-    return _all_decoded(1)
-
-
-@computes("caps-fig7b-fraction")
-def fig7b_printed_fraction() -> float:
-    """Evaluate (C_3^1)^6/C_6^6."""
-    return 3.0**6
-
-
-@computes("caps-fig7c")
-def fig7c_best_unit_is_two() -> bool:
-    """Whether k = 2 decodes everything most often."""
-    return max(_EXAMPLE_UNITS, key=_all_decoded) == 2
-
-
-@computes("caps-fig7d")
-def fig7d_windows() -> FloatArray:
-    """p_S^(6/k) for the same units."""
-    k = np.array(list(_EXAMPLE_UNITS))
-    return np.asarray(window_decode_prob(k, r=k, window_packets=6, blocking_prob=0.5))
-
-
-@computes("caps-pB")
+@judged_by_value("caps-pB", "share of RTTs above twice their mean")
 def four_of_forty_paths() -> float:
-    """RTTs of 40 paths, 4 of them with long flows."""
-    return float(blocking_prob_twice_average([1e-4] * 36 + [3e-3] * 4))
+    """Section VI-A: 4 of 40 paths have large RTTs."""
+    return float(blocking_prob_twice_average([SETTING["rtt_short_s"]] * 36 + [SETTING["rtt_long_s"]] * 4))
 
 
-@computes("caps-pB2")
+@judged_by_value("caps-pB2", "share of RTTs above twice their mean")
 def three_of_ten_paths() -> float:
-    """RTTs of 10 paths, 3 of them with long flows."""
-    return float(blocking_prob_twice_average([1e-4] * 7 + [3e-3] * 3))
+    """Section VI-C: 3 of 10 paths have large RTTs."""
+    return float(blocking_prob_twice_average([SETTING["rtt_short_s"]] * 7 + [SETTING["rtt_long_s"]] * 3))
 
 
-@computes("caps-fig6b")
-def fig6b_two_long_flows() -> float:
-    """p_S for k = 10, r = 2."""
-    return float(decode_prob(10, r=2, blocking_prob=2 / 40))
-
-
-for _blocked in (1, 2, 3, 4):
-
-    @computes(f"caps-ixe-r{_blocked}")
-    def repair_packets_of_twelve_paths(blocked: int = _blocked) -> float:
-        """Repair packets of a unit of 10 over 12 paths."""
-        return float(repair_packets(10, blocking_prob=Fraction(blocked, 12)))
-
-
-@computes("caps-eq3")
-def eq3_identity() -> float:
-    """Both sides of Eq. 3."""
-    mean = [sum((k - i) * 12000 / 1e9 for i in range(1, k + 1)) / k for k in UNITS[1:]]
-    return float(np.max(np.abs(np.divide(mean, buffering_delay_s(UNITS[1:], packet_bytes=1500, rate_bps=1e9)) - 1)))
-
-
-@computes("caps-eq7")
-def eq7_identity() -> float:
-    """Both sides of Eq. 7: s short packets, s g long ones, s p/(1-p) repair packets."""
-    p, g = np.meshgrid(SWEPT_PROBS, RATIOS)
-    repair = p / (1 - p)
-    return float(np.max(np.abs(repair / (1 + g + repair) / traffic_overhead(p, long_short_ratio=g) - 1)))
-
-
-@computes("caps-fig10a")
-def fig10a_largest_overhead() -> float:
-    """Largest overhead over all g."""
-    return float(np.max(traffic_overhead(np.array(PAPER_PROBS)[:, np.newaxis], long_short_ratio=RATIOS)))
-
-
-@computes("caps-fig10b")
-def fig10b_largest_overhead() -> float:
-    """Largest overhead at g = 9."""
-    return float(np.max(traffic_overhead(PAPER_PROBS, long_short_ratio=9)))
-
-
-@computes("caps-864")
+@judged_by_value("caps-864", "leaves times hosts of a leaf")
 def hosts_of_leaf_spine() -> float:
-    """Leaves times hosts."""
+    """Section IX-A."""
     return 24 * 36
 
 
-@computes("caps-ft")
-def hosts_of_a_pod() -> tuple[float, float]:
-    """(K/2)^2 hosts."""
-    return (4 / 2) ** 2, (12 / 2) ** 2
-
-
-for _prob in PAPER_PROBS:
-
-    @computes(f"caps-optk-{_prob}")
-    def eq4_optimal_unit(prob: float = _prob) -> float:
-        """Minimum of Eq. 4."""
-        return float(_eq4_unit(prob).k)
-
-
-@computes("caps-fig9b")
-def fig9b_coding_is_faster() -> bool:
-    """Whether the coded window is faster at every p_B."""
-    coded, uncoded = _window_delays()
-    return bool(np.all(coded < uncoded))
+@judges("caps-ft-4", "caps-ft-12")
+def hosts_of_a_pod(claim: Claim) -> Verdict:
+    """Section IX-B: K/2 edge switches of K/2 hosts."""
+    pods = int(claim.id.removeprefix("caps-ft-"))
+    return by_size(claim, (pods / 2) ** 2, "K/2 edge switches of K/2 hosts in a fat-tree of K pods")

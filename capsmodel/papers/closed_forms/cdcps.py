@@ -1,15 +1,13 @@
-"""Claims and printed numbers of CDCPS that a closed form decides."""
+"""Claims of CDCPS that a closed form or its own table decides."""
 
 from fractions import Fraction
 
 import numpy as np
 
-from capsmodel.checks import FloatArray
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.redundancy import repair_packets, repair_packets_for
 from capsmodel.papers.index import Claim
-from capsmodel.papers.printed_numbers import computes
-from capsmodel.papers.verdicts import Verdict, by_place, by_size, by_trend, cell, judges
+from capsmodel.papers.verdicts import Verdict, by_place, by_size, by_trend, cell, judged_by_value, judges
 from capsmodel.reordering.probability import out_of_order_degree, overtaking_packets, reordering_prob
 
 CONGESTED_PATHS = np.arange(41)  # of 40
@@ -40,7 +38,8 @@ def overtakers_right(claim: Claim) -> Verdict:
 @judges("cdcps-f4-max")
 def worst_path_split(claim: Claim) -> Verdict:
     """Fig. 4."""
-    return by_place(claim, peak_of_reordering(), "S = 10; the same for every S of at least 2, by symmetry")
+    peak = CONGESTED_PATHS[np.argmax(reordering_prob(10, congested_prob=CONGESTED_PATHS / 40))]
+    return by_place(claim, float(peak), "S = 10; the same for every S of at least 2, by symmetry")
 
 
 @judges("cdcps-f4-s")
@@ -80,55 +79,13 @@ def redundancy_for_certainty(claim: Claim) -> Verdict:
     return by_trend(claim, needed, "P_d of at least 0.99, x = 8, 1..20 of 40 paths")
 
 
-@computes("cdcps-eq1")
-def eq1_identity() -> float:
-    """Eq. 1 as printed, in floating point, against the closed form."""
-    gaps = []
-    for size in range(2, 41):
-        i = np.arange(1, size)
-        for good in CONGESTED_PATHS[1:-1] / 40:
-            printed = np.sum(good ** (i - 1) * (1 - good) * (1 - (1 - good) ** (size - i)))
-            gaps.append(abs(printed / reordering_prob(size, congested_prob=1 - good) - 1))
-    return float(max(gaps))
-
-
-@computes("cdcps-fig4")
-def peak_of_reordering() -> float:
-    """Congested paths of 40 at the peak, for 10 packets."""
-    return float(CONGESTED_PATHS[np.argmax(reordering_prob(10, congested_prob=CONGESTED_PATHS / 40))])
-
-
-@computes("cdcps-fig4b")
-def peak_values() -> FloatArray:
-    """At 20 of 40 paths."""
-    return np.asarray(reordering_prob([2, 5, 10, 20], congested_prob=0.5))
-
-
-@computes("cdcps-fig2")
-def degrees() -> tuple[float, float]:
-    """Left and right."""
-    return float(out_of_order_degree(SMALL_ASYMMETRY)), float(out_of_order_degree(LARGE_ASYMMETRY))
-
-
-@computes("cdcps-fig6")
+@judged_by_value("cdcps-fig6", "x P_b/(1-P_b), rounded up; Eq. 4 prints k for x")
 def repair_packets_of_four() -> float:
-    """2 of 6 packets blocked."""
+    """Fig. 6: 2 of 6 packets blocked."""
     return float(repair_packets(4, blocking_prob=Fraction(2, 6)))
 
 
-@computes("cdcps-fig8")
-def decoding_values() -> FloatArray:
-    """For x = 8, alpha = 2."""
-    return np.asarray(decode_prob(8, r=2, blocking_prob=np.array([2, 4, 8]) / 40))
-
-
-@computes("cdcps-t2")
+@judged_by_value("cdcps-t2", "the cell of Table 2")
 def flows_above_1_mb() -> float:
-    """Table 2's own cell."""
+    """Section VI-C beside Table 2."""
     return cell("cdcps-t2-web-1mb")
-
-
-@computes("cdcps-host")
-def hosts_of_a_leaf() -> tuple[float, float]:
-    """Hosts a leaf; hosts over uplinks at equal rates."""
-    return 256 / 8, 256 / 8 / 8

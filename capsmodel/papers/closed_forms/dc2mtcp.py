@@ -1,21 +1,23 @@
-"""Claims and printed numbers of DC2-MTCP that a closed form or its own tables decide."""
+"""Claims of DC2-MTCP that a closed form or its own tables decide."""
 
 import numpy as np
 
 from capsmodel.checks import FloatArray
-from capsmodel.multipath.coded_transport import coded_option_bytes, decoding_work_ratio
-from capsmodel.multipath.coding_schedule import MAX_MIXED_PACKETS, pre_coding_measure
+from capsmodel.multipath.coded_transport import coded_option_bytes
+from capsmodel.multipath.coding_schedule import MAX_MIXED_PACKETS
 from capsmodel.multipath.lia import best_path_rate_per_s, lia_equilibrium_windows
 from capsmodel.multipath.sawtooth import SINGLE_PATH_SHARE, lia_mean_windows
 from capsmodel.multipath.timeouts import coded_fct_s, reorder_buffer_bits, retransmitted_fct_s, timeout_prob
 from capsmodel.papers.index import Claim
-from capsmodel.papers.printed_numbers import computes
 from capsmodel.papers.verdicts import (
     ROUNDING,
     Verdict,
+    by_bound,
     by_size,
     by_trend,
+    by_value,
     cell,
+    judged_by_value,
     judges,
     not_testable,
     verdict_word,
@@ -36,13 +38,14 @@ CONNECTIONS = (
 @judges("dc2mtcp-f1a-ietf")
 def uncoded_example(claim: Claim) -> Verdict:
     """Fig. 1a: the lost packet is sent again on its subflow of 4 ms."""
-    return by_size(claim, example_without_coding(), "on the original subflow; on the best one it would be 200.5 ms")
+    fct_ms = 1e3 * float(retransmitted_fct_s(RTO_S, rtt_s=4e-3))
+    return by_size(claim, fct_ms, "on the original subflow; on the best one it would be 200.5 ms")
 
 
 @judges("dc2mtcp-f1a-dc2")
 def coded_example(claim: Claim) -> Verdict:
     """Fig. 1a: the coded packet goes on the subflow of 1 ms."""
-    return by_size(claim, example_with_coding(), "sent one RTT of subflow 2 after the packets")
+    return by_size(claim, 1e3 * float(coded_fct_s(1e-3)), "sent one RTT of subflow 2 after the packets")
 
 
 @judges("dc2mtcp-s4a-wv")
@@ -60,7 +63,8 @@ def unacknowledged(claim: Claim) -> Verdict:
 @judges("dc2mtcp-s4b-bfr")
 def reorder_buffer(claim: Claim) -> Verdict:
     """Section IV-B."""
-    return by_size(claim, reorder_buffer_megabits(), "sum of the rates times the largest RTT")
+    megabits = float(reorder_buffer_bits([10e9] * 8, rtts_s=1.5e-3)) / 1e6
+    return by_size(claim, megabits, "sum of the rates times the largest RTT")
 
 
 @judges("dc2mtcp-eq9")
@@ -70,7 +74,7 @@ def rate_bound(claim: Claim) -> Verdict:
     word = verdict_word(np.concatenate([still, swinging]) <= 1 + ROUNDING)
     text = (
         "an equality at every equilibrium, also where LIA is capped; windows that swing take more than one TCP, which "
-        f"swings too: {swinging[0]:.2f} to {swinging[-1]:.2f} times as much on 2 to 8 alike paths"
+        f"swings too: {swinging[0]:.2f} to {swinging[-1]:.2f} times as much on 2 to 8 identical paths"
     )
     return Verdict(claim.id, (float(still.max()), float(swinging.max())), word, text)
 
@@ -91,14 +95,6 @@ def split_flow(claim: Claim) -> Verdict:
     return by_trend(claim, np.round(-np.expm1(subflows * np.log1p(-each)), 12), text)
 
 
-@computes("dc2mtcp-eq7")
-def printed_loss_prob() -> float:
-    """Eq. 7 as printed, for alpha = 1, W_i = 10, W_total = 40."""
-    alpha, window, total = 1, 10, 40
-    return 2 * alpha / (2 * alpha + window) * total
-
-
-@computes("dc2mtcp-eq9")
 def rate_over_best_path() -> FloatArray:
     """Rate of LIA over the best path's TCP."""
     ratios = [
@@ -109,104 +105,76 @@ def rate_over_best_path() -> FloatArray:
 
 
 def swinging_rate_over_tcp() -> FloatArray:
-    """Rate of LIA over that of one TCP where every window swings, on 2, 4 and 8 alike paths of 1% loss and RTT 1."""
-    alike = [(np.full(count, 0.01), np.ones(count)) for count in (2, 4, 8)]
-    rates = [np.sum(lia_mean_windows(loss, rtts_s=rtts_s)) for loss, rtts_s in alike]
-    one_tcp = [SINGLE_PATH_SHARE * best_path_rate_per_s(loss, rtts_s=rtts_s) for loss, rtts_s in alike]
+    """Rate of LIA over that of one TCP where every window swings, on 2, 4, 8 identical paths of 1% loss and RTT 1."""
+    paths = [(np.full(count, 0.01), np.ones(count)) for count in (2, 4, 8)]
+    rates = [np.sum(lia_mean_windows(loss, rtts_s=rtts_s)) for loss, rtts_s in paths]
+    one_tcp = [SINGLE_PATH_SHARE * float(best_path_rate_per_s(loss, rtts_s=rtts_s)) for loss, rtts_s in paths]
     return np.divide(rates, one_tcp)
 
 
-@computes("dc2mtcp-bfr")
-def reorder_buffer_megabits() -> float:
-    """Eight subflows."""
-    return float(reorder_buffer_bits([10e9] * 8, rtts_s=1.5e-3)) / 1e6
+@judged_by_value("dc2mtcp-eq7", "W_total belongs into the denominator")
+def printed_loss_prob() -> float:
+    """Eq. 7 as printed, for alpha = 1, W_i = 10, W_total = 40."""
+    alpha, window, total = 1, 10, 40
+    return 2 * alpha / (2 * alpha + window) * total
 
 
-@computes("dc2mtcp-opt")
-def option_length_identity() -> float:
-    """Count, offsets and coefficients."""
-    mixed = np.arange(1, MAX_MIXED_PACKETS + 1)
-    return float(np.max(np.abs(1 + 2 * (mixed - 1) + mixed - coded_option_bytes(mixed))))
+@judges("dc2mtcp-opt-space")
+def option_space(claim: Claim) -> Verdict:
+    """Section III-B: 3n - 1 bytes for n mixed packets, up to C_max."""
+    lengths = coded_option_bytes(np.arange(1, MAX_MIXED_PACKETS + 1))
+    return by_bound(claim, lengths, f"3n - 1 bytes, n = 1..{MAX_MIXED_PACKETS}; 13 packets fit")
 
 
-@computes("dc2mtcp-opt-space")
-def longest_option() -> float:
-    """At C_max."""
-    return float(coded_option_bytes(MAX_MIXED_PACKETS))
+# Cells of Table I that a mean in the text sums up, by the end of the claim's id.
+_TABLE1_ROWS = {
+    "r": ("random-all-2", "random-all-4"),
+    "h": ("hot-spot-all-2", "hot-spot-all-4"),
+    "l": ("random-large-2", "random-large-4", "hot-spot-large-2", "hot-spot-large-4"),
+}
 
 
-@computes("dc2mtcp-csw")
-def psi_of_the_example() -> float:
-    """Span less unacknowledged packets."""
-    return float(pre_coding_measure(SPAN_PACKETS, unacknowledged_packets=SPAN_PACKETS - len(ACKNOWLEDGED)))
+def _mean_ratio(name: str) -> float:
+    return float(np.mean([cell(f"dc2mtcp-t1-{row}") for row in _TABLE1_ROWS[name]]))
 
 
-@computes("dc2mtcp-fct1")
-def example_without_coding() -> float:
-    """In ms."""
-    return 1e3 * float(retransmitted_fct_s(RTO_S, rtt_s=4e-3))
+@judges("dc2mtcp-co-r", "dc2mtcp-co-h", "dc2mtcp-co-l")
+def mean_coded_original_ratio(claim: Claim) -> Verdict:
+    """Section VI-D beside Table I."""
+    rows = claim.id.removeprefix("dc2mtcp-co-")
+    return by_size(claim, _mean_ratio(rows), f"mean of {', '.join(_TABLE1_ROWS[rows])}")
 
 
-@computes("dc2mtcp-fct2")
-def example_with_coding() -> float:
-    """In ms."""
-    return 1e3 * float(coded_fct_s(1e-3))
+@judges("dc2mtcp-co-x-r", "dc2mtcp-co-x-h")
+def overhead_orders(claim: Claim) -> Verdict:
+    """Section VI-D: SC-MPTCP sends 0.02 coded packets per original one, each with 100 times the delay."""
+    packets = cell("dc2mtcp-s6d-sc") / _mean_ratio(claim.id.removeprefix("dc2mtcp-co-x-"))
+    times = packets * cell("dc2mtcp-f1c-sc-dec")
+    return by_size(claim, float(np.log10(times)), f"{times:.0f} times")
 
 
-@computes("dc2mtcp-eq6")
-def timeout_values() -> FloatArray:
-    """At p = 0.1."""
-    return np.asarray(timeout_prob([2, 3, 4, 8], loss_prob=0.1))
+@judged_by_value("dc2mtcp-ft-hosts", "K^3/4 for K = 8")
+def hosts_of_eight_pods() -> float:
+    """Section VI-A."""
+    return 8**3 / 4
 
 
-@computes("dc2mtcp-pda")
-def work_saved() -> float:
-    """At l = 0.05 m."""
-    return 100 * (1 - float(decoding_work_ratio(5, original=100)))
+@judged_by_value("dc2mtcp-ft-paths", "(K/2)^2 for K = 8; fewer within a pod")
+def paths_between_eight_pods() -> float:
+    """Section VI-A."""
+    return (8 / 2) ** 2
 
 
-def _mean_ratio(*rows: str) -> float:
-    return float(np.mean([cell(f"dc2mtcp-t1-{row}") for row in rows]))
-
-
-@computes("dc2mtcp-co-r")
-def random_ratio() -> float:
-    """From Table I."""
-    return _mean_ratio("random-all-2", "random-all-4")
-
-
-@computes("dc2mtcp-co-h")
-def hot_spot_ratio() -> float:
-    """From Table I."""
-    return _mean_ratio("hot-spot-all-2", "hot-spot-all-4")
-
-
-@computes("dc2mtcp-co-l")
-def large_flow_ratio() -> float:
-    """From Table I."""
-    return _mean_ratio("random-large-2", "random-large-4", "hot-spot-large-2", "hot-spot-large-4")
-
-
-@computes("dc2mtcp-co-x")
-def overhead_orders() -> FloatArray:
-    """SC-MPTCP sends 0.02 coded packets per original one, each with 100 times the delay."""
-    packets = np.array([cell("dc2mtcp-s6d-sc") / random_ratio(), cell("dc2mtcp-s6d-sc") / hot_spot_ratio()])
-    return np.log10(packets * cell("dc2mtcp-f1c-sc-dec"))
-
-
-@computes("dc2mtcp-ft")
-def fat_tree_of_eight() -> tuple[float, float]:
-    """Hosts and paths between pods."""
-    return 8**3 / 4, 4**2
-
-
-@computes("dc2mtcp-gp")
+@judged_by_value("dc2mtcp-gp", "mean of dc2mtcp-f5-2 and dc2mtcp-f5-4")
 def mean_throughput_gain() -> float:
-    """Fig. 5."""
+    """Abstract beside Fig. 5."""
     return (cell("dc2mtcp-f5-2") + cell("dc2mtcp-f5-4")) / 2
 
 
-@computes("dc2mtcp-fct")
-def mean_fct_gain() -> float:
-    """Fig. 4."""
-    return (cell("dc2mtcp-f4-dc2-2") + cell("dc2mtcp-f4-dc2-4")) / 2
+@judges("dc2mtcp-fct")
+def mean_fct_gain(claim: Claim) -> Verdict:
+    """Abstract beside Fig. 4."""
+    random = [cell(f"dc2mtcp-f4-dc2-{subflows}") for subflows in (2, 4)]
+    hot_spot = [cell(f"dc2mtcp-f6-{subflows}") for subflows in (2, 4)]
+    text = f"mean of dc2mtcp-f4-dc2-2 and dc2mtcp-f4-dc2-4; {np.mean(random + hot_spot):.0f}% over both patterns"
+    return by_value(claim, float(np.mean(random)), text)

@@ -1,11 +1,10 @@
-"""Claims and printed numbers of MMPTCP that a closed form or its own tables decide."""
+"""Claims of MMPTCP that a closed form or its own tables decide."""
 
 import numpy as np
 
 from capsmodel.multipath.subflows import cross_pod_prob, subflow_minimum_window_share
 from capsmodel.papers.index import Claim
-from capsmodel.papers.printed_numbers import computes
-from capsmodel.papers.verdicts import Verdict, by_size, by_truth, cell, judges
+from capsmodel.papers.verdicts import Verdict, by_size, by_truth, by_value, cell, judged_by_value, judges
 from capsmodel.reordering.dup_acks import (
     dup_ack_threshold_fat_tree,
     limited_transmit_segments,
@@ -35,139 +34,116 @@ def limited_transmit(claim: Claim) -> Verdict:
 
 @judges("mmptcp-fn2")
 def first_loss_on_any_path(claim: Claim) -> Verdict:
-    """Compare a formula with the mean taken from the tail."""
-    gap = footnote2_identity()
+    """Compare a formula with E[min] = sum over m >= 0 of P(no loss on any of n paths in m packets)."""
+    tail = np.arange(20_000)
+    gap = max(
+        abs(float(np.sum((1 - p) ** (n * tail)) / packets_before_first_loss(n, loss_prob=p)) - 1)
+        for p in _LOSSES
+        for n in (2, 4, 16)
+    )
     return by_truth(claim, gap < 1e-12, gap, "largest relative difference to the sum of P(min > m), four p, n = 2..16")
 
 
-@computes("mmptcp-fn2")
-def footnote2_identity() -> float:
-    """E[min] = sum over m >= 0 of P(no loss on any of n paths in m packets)."""
-    tail = np.arange(20_000)
-    gaps = [
-        abs(np.sum((1 - p) ** (n * tail)) / packets_before_first_loss(n, loss_prob=p) - 1)
-        for p in _LOSSES
-        for n in (2, 4, 16)
-    ]
-    return float(max(gaps))
-
-
-@computes("mmptcp-dup")
-def threshold_of_sixteen_paths() -> float:
-    """Three plus sixteen."""
-    return float(dup_ack_threshold_fat_tree(8))
-
-
-@computes("mmptcp-lt")
-def segments_below_nineteen() -> float:
-    """Limited Transmit."""
-    return float(limited_transmit_segments(19))
-
-
-def _reduction(before: float, after: float) -> float:
+def _gain_pct(rate_mbps: int) -> float:
+    """Reduction of the mean completion time by MMPTCP, from Table 1."""
+    before, after = (cell(f"mmptcp-t1-{rate_mbps}-{scheme}-fct") for scheme in ("mptcp", "mmptcp"))
     return 100 * (before - after) / before
 
 
-@computes("mmptcp-t1-100")
-def gain_at_100_mbps() -> float:
-    """From Table 1."""
-    return _reduction(cell("mmptcp-t1-100-mptcp-fct"), cell("mmptcp-t1-100-mmptcp-fct"))
+@judges("mmptcp-t1-100", "mmptcp-t1-1000")
+def gain_of_table_1(claim: Claim) -> Verdict:
+    """Section 3.2 beside Table 1."""
+    return by_value(claim, _gain_pct(int(claim.id.removeprefix("mmptcp-t1-"))), "from the mean completion times")
 
 
-@computes("mmptcp-t1-1000")
-def gain_at_1_gbps() -> float:
-    """From Table 1."""
-    return _reduction(cell("mmptcp-t1-1000-mptcp-fct"), cell("mmptcp-t1-1000-mmptcp-fct"))
-
-
-@computes("mmptcp-t1-5x")
+@judged_by_value("mmptcp-t1-5x", "quotient of the gains of Table 1; 5 is that of the rounded ones, 50% and 10%")
 def quotient_of_gains() -> float:
-    """Gain at 1 Gbps over gain at 100 Mbps."""
-    return gain_at_1_gbps() / gain_at_100_mbps()
+    """Section 3.2 beside Table 1."""
+    return _gain_pct(1000) / _gain_pct(100)
 
 
-@computes("mmptcp-t3-gp")
+@judged_by_value("mmptcp-t3-gp", "difference of the two cells of Table 3")
 def goodput_gap() -> float:
-    """From Table 3."""
+    """Section 3.3 beside Table 3."""
     return cell("mmptcp-t3-mmptcp-gp") - cell("mmptcp-t3-ps_tcp-gp")
 
 
-@computes("mmptcp-t3-ut")
-def utilisation_gap() -> float:
-    """From Table 3, in percentage points."""
-    return cell("mmptcp-t3-mmptcp-util") - cell("mmptcp-t3-ps_tcp-util")
+@judges("mmptcp-t3-ut")
+def utilisation_gap(claim: Claim) -> Verdict:
+    """Section 3.3 beside Table 3, in percentage points."""
+    best, other = cell("mmptcp-t3-mmptcp-util"), cell("mmptcp-t3-ps_tcp-util")
+    text = f"difference of the two cells of Table 3; {1 - other / best:.1%} in relative terms"
+    return by_value(claim, best - other, text)
 
 
-@computes("mmptcp-t3-all")
-def lowest_core_loss() -> bool:
-    """Whether no scheme of Table 3 loses less."""
-    others = ("ps", "ps_tcp", "tcp", "mptcp")
-    return all(cell("mmptcp-t3-mmptcp-loss") < cell(f"mmptcp-t3-{scheme}-loss") for scheme in others)
+@judges("mmptcp-t3-all")
+def lowest_core_loss(claim: Claim) -> Verdict:
+    """Section 3.4 beside Table 3: whether every other scheme loses more."""
+    schemes = ("mmptcp", "ps", "ps_tcp", "tcp", "mptcp")
+    ours, *others = (cell(f"mmptcp-t3-{scheme}-loss") for scheme in schemes)
+    holds = all(ours < other for other in others)
+    losses = zip(schemes, (ours, *others), strict=True)
+    return by_truth(claim, holds, float(holds), ", ".join(f"{name.upper()} {loss:g}%" for name, loss in losses))
 
 
-@computes("mmptcp-t4-min")
+@judged_by_value("mmptcp-t4-min", "the least of the 21 cells of Table 4")
 def best_threshold() -> float:
-    """From Table 4."""
+    """Section 3.5 beside Table 4."""
     return float(min(range(3, 24), key=lambda threshold: cell(f"mmptcp-t4-d{threshold}-fct")))
 
 
-@computes("mmptcp-lt-split")
-def server_split() -> tuple[float, float]:
-    """Of 256 servers."""
-    return 100 * 135 / 256, 100 * 121 / 256
+@judges("mmptcp-lt-split-long", "mmptcp-lt-split-short")
+def server_split(claim: Claim) -> Verdict:
+    """Section 3.6."""
+    hosts = {"mmptcp-lt-split-long": 135, "mmptcp-lt-split-short": 121}[claim.id]
+    return by_size(claim, 100 * hosts / 256, f"{hosts} of 256")
 
 
-@computes("mmptcp-t7-rounds20")
-def bursts_of_twenty() -> float:
-    """Completed flows over parallel flows."""
-    return cell("mmptcp-t7-20-tcp-done") / 20
+@judges("mmptcp-t7-feas")
+def table7_is_feasible(claim: Claim) -> Verdict:
+    """Table 7: |mean - median| <= deviation holds for every distribution."""
+    names = [f"mmptcp-t7-{n}-{scheme}" for n in (20, 40, 100) for scheme in ("mmptcp", "mmptcp_lt", "tcp", "mptcp")]
+    rows = {name: tuple(cell(f"{name}-{column}") for column in ("mean", "med", "sd")) for name in names}
+    wrong = [
+        f"{name}: |{mean:g} - {median:g}| > {deviation:g}"
+        for name, (mean, median, deviation) in rows.items()
+        if abs(mean - median) > deviation
+    ]
+    return by_truth(claim, not wrong, float(not wrong), "; ".join(wrong) or "all 12 rows")
 
 
-@computes("mmptcp-t7-rounds40")
-def bursts_of_forty() -> float:
-    """Completed flows over parallel flows."""
-    return cell("mmptcp-t7-40-tcp-done") / 40
-
-
-@computes("mmptcp-t7-feas")
-def table7_is_feasible() -> bool:
-    """|mean - median| <= deviation holds for every distribution."""
-    rows = [f"mmptcp-t7-{n}-{scheme}" for n in (20, 40, 100) for scheme in ("mmptcp", "mmptcp_lt", "tcp", "mptcp")]
-    return all(abs(cell(f"{row}-mean") - cell(f"{row}-med")) <= cell(f"{row}-sd") for row in rows)
-
-
-@computes("mmptcp-t8-li")
+@judged_by_value("mmptcp-t8-li", "it is the MMPTCP row of Table 1 (lambda = 256)")
 def table8_scenario() -> bool:
-    """Whether the LI row has the goodput and utilisation of Table 3."""
+    """Section 3.9: whether the LI row has completion time, goodput and utilisation of Table 3."""
     return all(cell(f"mmptcp-t8-li-{what}") == cell(f"mmptcp-t3-mmptcp-{what}") for what in ("fct", "gp", "util"))
 
 
-@computes("mmptcp-t8-2x")
+@judged_by_value("mmptcp-t8-2x", "quotient of the two cells of Table 8")
 def fully_coupled_loss() -> float:
-    """From Table 8."""
+    """Section 3.9 beside Table 8."""
     return cell("mmptcp-t8-fc-loss") / cell("mmptcp-t8-li-loss")
 
 
-@computes("mmptcp-perm")
+@judged_by_value("mmptcp-s35-85", "112/127 of the hosts are in another pod; one drawn permutation may have had 85%")
 def flows_across_pods() -> float:
-    """128 hosts in 8 pods."""
+    """Section 3.5: 128 hosts in 8 pods."""
     return float(100 * cross_pod_prob(8, hosts_per_pod=16))
 
 
-@computes("mmptcp-ss5")
+@judged_by_value("mmptcp-ss5", "doubling from one packet; a threshold of 19 needs 20 packets in flight")
 def slow_start_flight() -> float:
-    """Doubling from one packet."""
+    """Section 3.5: packets of the fifth round trip."""
     return 2.0**4
 
 
-@computes("mmptcp-bdp")
+@judged_by_value("mmptcp-s311-half", "eight subflows of two packets, the least that Linux sends, of 30")
 def minimum_windows() -> float:
-    """Eight subflows of two packets."""
-    return float(subflow_minimum_window_share(8, bdp_packets=30))
+    """Section 3.11."""
+    return float(100 * subflow_minimum_window_share(8, bdp_packets=30))
 
 
-@computes("mmptcp-k8")
-def hosts_by_oversubscription() -> tuple[float, float, float]:
-    """K^3/4 hosts, times the oversubscription."""
-    hosts = 8**3 / 4
-    return hosts, 2 * hosts, 4 * hosts
+@judges("mmptcp-k8-1", "mmptcp-k8-2", "mmptcp-k8-4")
+def hosts_by_oversubscription(claim: Claim) -> Verdict:
+    """Section 3: K^3/4 hosts, times the oversubscription."""
+    hosts = 8**3 / 4 * int(claim.id.removeprefix("mmptcp-k8-"))
+    return by_size(claim, hosts, "K^3/4 hosts for K = 8, times the oversubscription")

@@ -1,6 +1,6 @@
-"""Claims and printed numbers of RepFlow that its model or its own tables decide.
+"""Claims of RepFlow that its model or its own tables decide.
 
-The figures name no loads: 0.1 to 0.8 as in the paper's simulations. The size law is the web search distribution of its
+The figures name no loads: 0.1 to 0.8 as in the paper's simulations. The sizes have the web search distribution of its
 reference [4]; flows count in packets of 1500 B and have at least one. The byte share of short flows is the paper's.
 """
 
@@ -13,7 +13,6 @@ from capsmodel.checks import FloatArray
 from capsmodel.fct.completion import mean_fct, mean_fct_long, tail_fct, tail_fct_long
 from capsmodel.fct.replication import effective_load, short_byte_share
 from capsmodel.papers.index import Claim
-from capsmodel.papers.printed_numbers import computes
 from capsmodel.papers.verdicts import (
     SIGNIFICANTLY,
     Verdict,
@@ -22,10 +21,11 @@ from capsmodel.papers.verdicts import (
     by_range,
     by_size,
     by_trend,
+    by_value,
     cell,
+    judged_by_value,
     judges,
 )
-from capsmodel.queueing.mg1 import effective_bandwidth_wait_quantile, mg1_mean_wait
 from capsmodel.workloads.catalogue import PacketSizes, load_workload
 
 LOADS = np.arange(1, 9) / 10
@@ -37,7 +37,7 @@ REPLICATED: dict[str, Any] = {"replicas": 2, "short_byte_share": BYTE_SHARE}
 
 @cache
 def web_search() -> PacketSizes:
-    """Return the web search law in packets."""
+    """Return the web search distribution in packets."""
     return load_workload("websearch").in_packets(PACKET_BYTES)
 
 
@@ -68,7 +68,7 @@ def short_tail_gain(claim: Claim) -> Verdict:
 def summary_gain(claim: Claim) -> Verdict:
     """Section IV-D speaks of mean and tail; the mean is the binding one."""
     single, double = mean_fct(LOADS, sizes=web_search()), mean_fct(LOADS, sizes=web_search(), **REPLICATED)
-    text = "reduction of the mean at loads 0.1 to 0.8; no size law on 1 to 68 packets gives more than 44.7%"
+    text = "reduction of the mean at loads 0.1 to 0.8; no size distribution on 1 to 68 packets gives more than 44.7%"
     return by_range(claim, _reduction(single, double), text)
 
 
@@ -96,8 +96,9 @@ def long_against_short_tail(claim: Claim) -> Verdict:
 @judges("repflow-eps")
 def web_search_byte_share(claim: Claim) -> Verdict:
     """Section IV-B takes 0.05."""
-    share = short_byte_share(web_search())
-    return by_size(claim, share, "byte share of flows up to 68 packets in the web search law; Table III measured 0.033")
+    measured_pct = np.mean([cell(f"repflow-t3-web-{load:.1f}") for load in LOADS])
+    text = f"byte share of flows up to 68 packets in the web search distribution; {measured_pct:.2f}% in Table III"
+    return by_size(claim, short_byte_share(web_search()), text)
 
 
 @judges("repflow-s4b-gap")
@@ -107,100 +108,51 @@ def load_gap(claim: Claim) -> Verdict:
     return by_trend(claim, gap, "relative gap 1 - (1+eps)^2 rho, loads 0.1 to 0.8; the absolute gap peaks at 0.4535")
 
 
-@computes("repflow-M")
+@judged_by_value("repflow-M", f"64 KB of {KIBIBYTE} B in packets of {PACKET_BYTES} B, rounded up")
 def burst_packets() -> float:
-    """64 KB in packets, rounded up."""
+    """Table II: 64 KB in packets."""
     return float(np.ceil(64 * KIBIBYTE / PACKET_BYTES))
 
 
-@computes("repflow-SL")
-def border_packets() -> float:
-    """100 KB in packets."""
+@judged_by_value("repflow-SL", f"KB of {KIBIBYTE} B; {1e5 / PACKET_BYTES:.1f} for KB of 1000 B")
+def threshold_packets() -> float:
+    """Table II: 100 KB in packets."""
     return 100 * KIBIBYTE / PACKET_BYTES
 
 
-@computes("repflow-k")
+@judged_by_value("repflow-k", "model and simulations differ: 12 packets and 12 KB")
 def simulated_window_packets() -> float:
-    """12 KB in packets."""
+    """Section V: 12 KB in packets."""
     return 12 * KIBIBYTE / PACKET_BYTES
 
 
-@computes("repflow-ft")
-def fat_tree_of_sixteen() -> tuple[float, float, float]:
-    """Hosts, core switches, paths between pods."""
-    return 16**3 / 4, 8**2, 8**2
+# A fat-tree of K pods: 16 in Section V, 4 in Section VI.
+_FAT_TREES = {
+    "repflow-ft-hosts": (16**3 / 4, "K^3/4 for K = 16"),
+    "repflow-ft-core": ((16 / 2) ** 2, "(K/2)^2 for K = 16"),
+    "repflow-ft-paths": ((16 / 2) ** 2, "(K/2)^2 for K = 16: one through each core switch"),
+    "repflow-mn-hosts": (4**3 / 4, "K^3/4 for K = 4"),
+    "repflow-mn-switches": (5 * 4**2 / 4, "5 K^2/4 for K = 4: edge, aggregation and core"),
+}
 
 
-@computes("repflow-mn")
-def fat_tree_of_four() -> tuple[float, float]:
-    """Hosts and switches."""
-    return 4**3 / 4, 5 * 4**2 / 4
+@judges(*_FAT_TREES)
+def fat_tree(claim: Claim) -> Verdict:
+    """Sections V and VI."""
+    return by_size(claim, *_FAT_TREES[claim.id])
 
 
-@computes("repflow-t1-mean")
-def table1_mean_gain() -> float:
-    """From Table I."""
-    return 100 * (1 - cell("repflow-t1-repl-mean") / cell("repflow-t1-long-mean"))
+@judges("repflow-t1-mean", "repflow-t1-tail")
+def table1_gain(claim: Claim) -> Verdict:
+    """Table I beside its caption."""
+    column = {"repflow-t1-mean": "mean", "repflow-t1-tail": "p99"}[claim.id]
+    gain = 100 * (1 - cell(f"repflow-t1-repl-{column}") / cell(f"repflow-t1-long-{column}"))
+    return by_value(claim, gain, "from the two cells of Table I")
 
 
-@computes("repflow-t1-tail")
-def table1_tail_gain() -> float:
-    """From Table I."""
-    return 100 * (1 - cell("repflow-t1-repl-p99") / cell("repflow-t1-long-p99"))
-
-
-@computes("repflow-t1-10x")
-def table1_slow_down() -> tuple[float, float]:
-    """From Table I."""
-    mean, tail = (cell(f"repflow-t1-long-{q}") / cell(f"repflow-t1-none-{q}") for q in ("mean", "p99"))
-    return mean, tail
-
-
-@computes("repflow-eq10")
-def eq10_identity() -> float:
-    """Both sides of Eq. 10, for bursts of 44 packets."""
-    moments = {"mean_service": 44.0, "second_moment_service": 44.0**2}
-    quantile = effective_bandwidth_wait_quantile(0.99, load=LOADS, **moments)
-    return float(np.max(np.abs(quantile / (2 * np.log(10) * mg1_mean_wait(LOADS, **moments)) - 1)))
-
-
-@computes("repflow-eq7")
-def eq7_identity() -> float:
-    """Both sides of Eq. 7."""
-    printed = LOADS / (2 * (1 - LOADS)) + 1
-    return float(np.max(np.abs(mean_fct_long(LOADS, sizes=web_search()) / printed - 1)))
-
-
-def _extreme_gains(completion: Any) -> tuple[float, float]:
-    """Reductions lie between those of laws that hold all short flows at 1 or at 68 packets: both integrals do."""
-    gains = [
-        _reduction(completion(LOADS, sizes=law), completion(LOADS, sizes=law, **REPLICATED))
-        for law in (PacketSizes.fixed(1), PacketSizes.fixed(68))
-    ]
-    return float(np.min(gains)), float(np.max(gains))
-
-
-@computes("repflow-fig46")
-def mean_gain_bounds() -> tuple[float, float]:
-    """Over all size laws."""
-    return _extreme_gains(mean_fct)
-
-
-@computes("repflow-fig46-tail")
-def tail_gain_bounds() -> tuple[float, float]:
-    """Over all size laws."""
-    return _extreme_gains(tail_fct)
-
-
-@computes("repflow-long")
-def long_mean_increase() -> FloatArray:
-    """Eq. 8 over Eq. 7."""
-    loads = np.array([0.2, 0.5, 0.8, 0.9])
-    single, double = mean_fct_long(loads, sizes=web_search()), mean_fct_long(loads, sizes=web_search(), **REPLICATED)
-    return np.asarray(100 * (double / single - 1))
-
-
-@computes("repflow-t3")
-def table3_overhead() -> float:
-    """From Table III, web search."""
-    return float(np.mean([cell(f"repflow-t3-web-{load:.1f}") for load in LOADS]))
+@judges("repflow-t1-10x-mean", "repflow-t1-10x-p99")
+def table1_slow_down(claim: Claim) -> Verdict:
+    """Table I beside Section III-A."""
+    column = claim.id.removeprefix("repflow-t1-10x-")
+    ratio = cell(f"repflow-t1-long-{column}") / cell(f"repflow-t1-none-{column}")
+    return by_size(claim, ratio, "quotient of the two cells of Table I")

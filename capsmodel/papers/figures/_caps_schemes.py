@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pandas import DataFrame, Series
 
-from capsmodel.experiments.statistics._intervals import Interval
-from capsmodel.experiments.statistics.intervals import MeanInterval, mean_interval, paired_difference
+from capsmodel.experiments.statistics.intervals import Interval, MeanInterval, mean_interval, paired_difference
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.caps_comparison import WITHOUT_REPAIR

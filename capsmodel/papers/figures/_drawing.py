@@ -8,7 +8,7 @@ import numpy as np
 from pandas import DataFrame
 
 from capsmodel.checks import FloatArray
-from capsmodel.papers.index import read_claims, read_ledger, read_papers
+from capsmodel.papers.index import read_claims, read_ledger
 from capsmodel.plotting import new_figure
 
 if TYPE_CHECKING:
@@ -85,11 +85,6 @@ def paper_arrow(axes: "Axes", begin: tuple[float, float], end: tuple[float, floa
     style = {"arrowstyle": "->", "color": "black", "linewidth": 1.4}
     axes.annotate("", end, begin, xycoords="axes fraction", textcoords="axes fraction", arrowprops=style, gid=PUBLISHED)
     axes.text(*begin, text, transform=axes.transAxes, fontsize="small", va="bottom", gid=PUBLISHED)
-
-
-def printed(number_id: str) -> float:
-    """Return a number that a paper prints, from the index."""
-    return next(number.printed[0] for paper in read_papers() for number in paper.numbers if number.id == number_id)
 
 
 def claimed(claim_id: str) -> tuple[float, float]:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pandas import DataFrame
 
-from capsmodel.experiments.statistics._intervals import MeanInterval
-from capsmodel.experiments.statistics.intervals import mean_interval
+from capsmodel.experiments.statistics.intervals import MeanInterval, mean_interval
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing

@@ -12,6 +12,7 @@ from pandas import DataFrame
 from capsmodel.coding.redundancy import repair_packets
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
+from capsmodel.papers.verdicts import cell
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,7 +33,7 @@ def draw(frame: DataFrame) -> "Figure":
     """Draw r over p_B for each k."""
     figure, (axes,) = drawing.panels("CAPS Fig. 6(a): redundancy for a blocking probability")
     drawing.curves(axes, frame, x="blocking_prob", y="r", by="k", label="k = {}", drawstyle="steps-pre")
-    printed = [drawing.printed(number) for number in _PRINTED.values()]
+    printed = [cell(claim) for claim in _PRINTED.values()]
     drawing.paper_points(axes, list(_PRINTED), printed, "paper, Section IX-E: k = 10, 1 to 4 of 12 paths")
     axes.set(xlabel="blocking probability $p_B$", ylabel="repair packets r", xlim=(0, 0.5), ylim=(0, None))
     return drawing.finish(figure, [axes], CLAIMS)

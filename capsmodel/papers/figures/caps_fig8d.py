@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from pandas import DataFrame
 
-from capsmodel.coding._unit_points import Objective
 from capsmodel.coding.decoding import decode_prob
-from capsmodel.coding.optimal_unit import delay_curve, window_delay_s
+from capsmodel.coding.optimal_unit import delay_curve
 from capsmodel.coding.redundancy import repair_packets
-from capsmodel.experiments.statistics._intervals import Interval
+from capsmodel.coding.unit_parameters import Objective
+from capsmodel.coding.window_delay import window_delay_s
+from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _units as units

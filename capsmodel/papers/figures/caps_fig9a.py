@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pandas import DataFrame
 
-from capsmodel.coding.optimal_unit import window_delay_s
 from capsmodel.coding.redundancy import repair_packets
+from capsmodel.coding.window_delay import window_delay_s
 from capsmodel.papers.closed_forms.caps import EQ4, PAPER_PROBS, PAPER_UNITS
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing

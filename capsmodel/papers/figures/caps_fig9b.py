@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from pandas import DataFrame, concat
 
-from capsmodel.coding.optimal_unit import optimal_coding_unit, uncoded_window_delay_s, window_delay_s
+from capsmodel.coding.optimal_unit import optimal_coding_unit
 from capsmodel.coding.redundancy import repair_packets
+from capsmodel.coding.window_delay import uncoded_window_delay_s, window_delay_s
 from capsmodel.papers.closed_forms.caps import EQ4, PAPER_PROBS, PAPER_UNITS, SETTING, WINDOW_PACKETS
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pandas import DataFrame
 
 from capsmodel.coding.random_linear import full_rank_prob
-from capsmodel.experiments.statistics._intervals import Interval
-from capsmodel.experiments.statistics.intervals import wilson_interval
+from capsmodel.experiments.statistics.intervals import Interval, wilson_interval
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing

@@ -12,6 +12,7 @@ from pandas import DataFrame
 from capsmodel.coding.redundancy import repair_packets
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
+from capsmodel.papers.verdicts import cell
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,7 +32,7 @@ def draw(frame: DataFrame) -> "Figure":
     """Draw alpha over P_b for each x."""
     figure, (axes,) = drawing.panels("CDCPS Fig. 7: redundancy for a blocking probability")
     drawing.curves(axes, frame, x="blocking_prob", y="r", by="k", label="x = {}", drawstyle="steps-pre")
-    drawing.paper_points(axes, [2 / 6], [drawing.printed("cdcps-fig6")], "paper, Fig. 6: x = 4, 2 of 6 packets blocked")
+    drawing.paper_points(axes, [2 / 6], [cell("cdcps-fig6")], "paper, Fig. 6: x = 4, 2 of 6 packets blocked")
     axes.set(xlabel="blocking probability $P_b$", ylabel="repair packets α", xlim=(0, 0.5), ylim=(0, None))
     return drawing.finish(figure, [axes], CLAIMS)
 

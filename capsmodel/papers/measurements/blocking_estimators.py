@@ -197,7 +197,8 @@ def in_periods(packets: pd.DataFrame) -> pd.DataFrame:
     acked = packets.dropna().sort_values("time_s")
     for number, period in acked.groupby((acked["time_s"] // PERIOD_S).astype(int)):
         rtts_s = period["rtt_s"].to_numpy()
-        smoothed, smoothed_s = blocking_prob_twice_smoothed(rtts_s, smoothed_rtt_s=smoothed_s or float(rtts_s.mean()))
+        smoothed, updated_s = blocking_prob_twice_smoothed(rtts_s, smoothed_rtt_s=smoothed_s or float(rtts_s.mean()))
+        smoothed_s = float(updated_s)
         if len(rtts_s) < _FEWEST_ACKS:
             continue
         row = {

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, ParameterError, Scalars, require, whole
+from capsmodel.checks import FloatArray, ParameterError, require, whole
 from capsmodel.experiments.measurement import measurement
 from capsmodel.multipath.lia import lia_equilibrium_windows
 from capsmodel.papers.measurements.means import replicate_columns
@@ -47,9 +48,9 @@ class CoupledWindows:
 
 
 def simulate_coupled_windows(
-    loss_probs: Scalars,
+    loss_probs: ArrayLike,
     *,
-    rtts_s: Scalars,
+    rtts_s: ArrayLike,
     connections: int,
     packets: int,
     rng: np.random.Generator | int | None = None,
