@@ -44,13 +44,15 @@ OUTCOMES = ROOT / "out" / "mutants.jsonl"
 TARGETS = {
     "sim/capsim/protocols": "tests/sim/test_*.py",
     "sim/capsim/summary.py": "tests/sim/test_summary.py",
+    "sim/capsim/fct.py": "tests/sim/test_fct.py",
     "sim/capsim/conservation.py": "tests/sim/test_conservation.py",
     "capsmodel/papers/verdicts.py": "tests/papers/test_verdict*.py",
 }
 # These compare two runs of the same code, or look at no packet.
 WITHOUT_ORACLE = {
     "test_engines_agree.py", "test_own_scheme.py", "test_compilation.py", "test_results.py", "test_code_digest.py",
-    "test_scenarios.py", "test_random_numbers.py", "test_fabrics.py", "test_traffic.py",
+    "test_scenarios.py", "test_random_numbers.py", "test_fabrics.py", "test_traffic.py", "test_saved_results.py",
+    "test_front_door.py",
 }  # fmt: skip
 SLOW_CPU_S = 2.0  # a test that takes longer in the reference engine is left out
 LEAST_LIMIT_CPU_S = 5.0  # a mutant may loop without end: beyond this, and ten times what a test took without it

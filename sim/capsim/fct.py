@@ -15,6 +15,7 @@ here: with unfinished flows they are too good.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -30,12 +31,12 @@ SIZE_EDGES_BYTES = (0, 100_000, 10_000_000, float("inf"))
 """Small, medium and large flows as in pFabric (Alizadeh et al., SIGCOMM 2013, Section 5): up to 100 KB, up to 10 MB."""
 
 
-def counted_flows(flows: pd.DataFrame, *, warm_up_s: float = 0.0) -> pd.DataFrame:
+def counted_flows(flows: pd.DataFrame, *, warm_up_s: float) -> pd.DataFrame:
     """Return the flows that count: those that start at `warm_up_s` or later, in seconds."""
     return flows[flows["start_s"] >= warm_up_s]
 
 
-def finished_flows(flows: pd.DataFrame, *, warm_up_s: float = 0.0, kind: Kind = "all") -> pd.DataFrame:
+def finished_flows(flows: pd.DataFrame, *, warm_up_s: float, kind: Kind = "all") -> pd.DataFrame:
     """Return the flows that count and have finished: all, the short ones or the long ones.
 
     Raises
@@ -120,7 +121,7 @@ def fct_cdf(flows: pd.DataFrame, *, warm_up_s: float = 0.0, kind: Kind = "all") 
     """
     times_s = finished_flows(flows, warm_up_s=warm_up_s, kind=kind)["fct_s"].to_numpy()
     values_s, counts = np.unique(times_s, return_counts=True)
-    return pd.DataFrame({"fct_s": values_s, "cdf_prob": np.cumsum(counts) / max(1, len(times_s))})
+    return pd.DataFrame({"fct_s": values_s, "cdf_prob": np.cumsum(counts) / len(times_s)})
 
 
 def fct_by_size(
@@ -162,15 +163,16 @@ def fct_by_size(
     rising = edges.ndim == 1 and len(edges) >= 2 and bool(np.all(np.diff(edges) > 0))
     require(rising, f"edges_bytes = {edges_bytes}, but it must be two or more numbers in increasing order")
     counted = counted_flows(flows, warm_up_s=warm_up_s)
-    place = np.searchsorted(edges, counted["flow_bytes"].to_numpy(), side="left") - 1
-    rows = [_bin(counted[place == number]) for number in range(len(edges) - 1)]
-    return pd.DataFrame({"above_bytes": edges[:-1], "up_to_bytes": edges[1:]}).join(pd.DataFrame(rows))
+    return pd.DataFrame([_bin(counted, low, high) for low, high in pairwise(edges.tolist())])
 
 
-def _bin(counted: pd.DataFrame) -> dict[str, Any]:
+def _bin(flows: pd.DataFrame, low: float, high: float) -> dict[str, Any]:
+    counted = flows[(flows["flow_bytes"] > low) & (flows["flow_bytes"] <= high)]
     done = counted[counted["finished"]]
     median_s, p95_s, p99_s = fct_percentile_s(done, [50, 95, 99])
     return {
+        "above_bytes": low,
+        "up_to_bytes": high,
         "flows": len(counted),
         "unfinished_flows": len(counted) - len(done),
         "mean_fct_s": done["fct_s"].mean(),

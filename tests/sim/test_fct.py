@@ -31,7 +31,7 @@ FLOWS = pd.DataFrame(
         flow(1.4, 30 * KB, fct_s=0.208, slowdown=30.0),
         flow(1.5, 100 * KB + 1, fct_s=0.3, slowdown=2.0),
         flow(1.6, 10 * MB, fct_s=0.1, slowdown=1.5),
-        flow(1.7, 11 * MB),
+        flow(1.7, 10 * MB + 1),
     ]
 )
 
@@ -65,6 +65,15 @@ def test_own_edges_leave_out_what_lies_outside() -> None:
     table = fct_by_size(FLOWS, [10 * KB, 30 * KB, 100 * KB], warm_up_s=WARM_UP_S)
     assert table["flows"].tolist() == [2, 2]
     assert table["mean_fct_s"].tolist() == [pytest.approx(0.1045), 0.001]
+    one_byte = fct_by_size(FLOWS, [100 * KB, 100 * KB + 1], warm_up_s=WARM_UP_S)
+    assert one_byte["median_fct_s"].tolist() == [0.3]
+
+
+def test_without_a_warm_up_all_flows_count() -> None:
+    soon = pd.DataFrame([flow(0.0, KB, fct_s=1.0, slowdown=1.0), flow(0.5, KB, fct_s=2.0, slowdown=1.0)])
+    assert fct_by_size(soon)["flows"].tolist() == [2, 0, 0]
+    assert fct_percentile_s(soon, [0, 100]).tolist() == [1.0, 2.0]
+    assert fct_cdf(soon)["cdf_prob"].tolist() == [0.5, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +99,7 @@ def test_without_a_finished_flow_there_is_no_value() -> None:
     assert len(fct_cdf(FLOWS, warm_up_s=1.7)) == 0
 
 
-@pytest.mark.parametrize("edges_bytes", [[], [1], [0, 0], [2, 1], [0, math.nan]])
+@pytest.mark.parametrize("edges_bytes", [[], [1], [0, 0], [2, 1], [0, 2, 1], [0, math.nan], [[0, 1], [2, 3]]])
 def test_edges_must_increase(edges_bytes: list[float]) -> None:
     with pytest.raises(ParameterError, match=r"edges_bytes = .* two or more numbers in increasing order"):
         fct_by_size(FLOWS, edges_bytes)
@@ -104,7 +113,7 @@ def test_percent_is_a_percentage(percent: Any) -> None:
 
 def test_there_are_three_kinds_of_flow() -> None:
     with pytest.raises(ParameterError, match="kind = 'mice', but it must be one of all, short, long"):
-        finished_flows(FLOWS, kind="mice")  # type: ignore[arg-type]
+        finished_flows(FLOWS, warm_up_s=0.0, kind="mice")  # type: ignore[arg-type]
 
 
 def test_the_default_edge_is_that_between_short_and_long() -> None:
