@@ -16,7 +16,7 @@ demo: $(STAMP)
 	$(BIN)/python -m capsmodel demo --out out
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n auto -q
+	$(BIN)/python -m pytest -n auto --dist worksteal -q
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
