@@ -1,4 +1,4 @@
-"""Find a data file in an installed wheel and in a checkout alike."""
+"""Find a data file in an installed wheel or in a checkout."""
 
 from pathlib import Path
 

@@ -1,19 +1,19 @@
 r"""What a run is judged by, each measure defined once.
 
-===================== ============================== ========================== ======= =================
-Quantity              Symbol                         Name                       Unit    Equation
-===================== ============================== ========================== ======= =================
-ideal completion time :math:`T_0`                    :func:`ideal_fct_s`        s       store and forward
-slowdown              :math:`T/T_0`                  :func:`slowdown`           1
-percentile            :math:`x_{(\lceil qn\rceil)}`  :func:`percentile`         of data nearest rank
-goodput               :math:`8B/t`, payload          :func:`goodput_bps`        bit/s   caps u (IX)
-throughput            :math:`8B/t`, on the wire      :func:`throughput_bps`     bit/s
-offered load          :math:`8\lambda E[X]/C`        :func:`offered_load`       1
-arrival rate          :math:`\rho C/(8E[X])`         :func:`arrival_rate_per_s` 1/s
-fairness              :math:`(\sum x)^2/(n\sum x^2)` :func:`jain_fairness`      1       Jain
-reordered share       behind a later packet          :func:`reorder_ratio`      1       caps u (IX)
-reorder density       displacement histogram         :func:`reorder_density`    1       RFC 5236
-===================== ============================== ========================== ======= =================
+=====================  ==============================  ==========================  =======  =================
+Quantity               Symbol                          Name                        Unit     Equation
+=====================  ==============================  ==========================  =======  =================
+ideal completion time  :math:`T_0`                     :func:`ideal_fct_s`         s        store and forward
+slowdown               :math:`T/T_0`                   :func:`slowdown`            1
+percentile             :math:`x_{(\lceil qn\rceil)}`   :func:`percentile`          of data  nearest rank
+goodput                :math:`8B/t`, payload           :func:`goodput_bps`         bit/s    caps u (IX)
+throughput             :math:`8B/t`, on the wire       :func:`throughput_bps`      bit/s
+offered load           :math:`8\lambda E[X]/C`         :func:`offered_load`        1
+arrival rate           :math:`\rho C/(8E[X])`          :func:`arrival_rate_per_s`  1/s
+fairness               :math:`(\sum x)^2/(n\sum x^2)`  :func:`jain_fairness`       1        Jain
+reordered share        behind a later packet           :func:`reorder_ratio`       1        caps u (IX)
+reorder density        displacement histogram          :func:`reorder_density`     1        RFC 5236
+=====================  ==============================  ==========================  =======  =================
 """
 
 from collections import deque
@@ -177,7 +177,7 @@ def percentile(values: ArrayLike, *, q: ArrayLike) -> FloatOrArray:
     :math:`x_{(\lceil qn\rceil)}`, and the least value at q = 0. Why not interpolate: completion times have gaps (a
     timeout is 200 ms away from everything else), and a value between two modes is one that no flow ever had. Nearest
     rank is the inverse of the empirical distribution function, the definition that :mod:`capsmodel.workloads.sizes` and
-    :mod:`capsmodel.queueing.mg1` use for laws, and it commutes with every increasing change of unit. Below 100
+    :mod:`capsmodel.queueing.mg1` use for distributions, and it commutes with every increasing change of unit. Below 100
     observations the 99th percentile is the maximum.
 
     Examples
@@ -219,7 +219,7 @@ def goodput_bps(payload_bytes: ArrayLike, *, duration_s: ArrayLike) -> FloatOrAr
 
     References
     ----------
-    caps u (IX) effective link utilisation is this over the bandwidth
+    caps u (IX) effective link utilisation is this over the bandwidth.
 
     Examples
     --------
@@ -355,7 +355,7 @@ def jain_fairness(shares: ArrayLike) -> FloatOrArray:
 
     References
     ----------
-    Jain, Chiu and Hawe, DEC-TR-301 (1984)
+    Jain, Chiu and Hawe, DEC-TR-301 (1984).
 
     Examples
     --------
@@ -402,7 +402,7 @@ def reorder_ratio(arrivals: ArrayLike) -> float:
 
     References
     ----------
-    caps u (IX) disorder ratio; RFC 4737 section 4.1
+    caps u (IX) disorder ratio; RFC 4737 section 4.1.
 
     Examples
     --------
@@ -460,7 +460,7 @@ def reorder_density(arrivals: ArrayLike, *, first: int = 1, threshold_packets: i
 
     References
     ----------
-    RFC 5236 sections 3 and 4
+    RFC 5236 sections 3 and 4.
 
     Examples
     --------

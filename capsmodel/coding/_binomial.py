@@ -1,11 +1,11 @@
 r"""Binomial probabilities of blocked packets to 1e-12, in the bulk and in the tails.
 
-=============================  ==========  ====================  ====
-Quantity                       Symbol      Name                  Unit
-=============================  ==========  ====================  ====
-log of C(n, j) p^j q^(n-j)     log p_B(j)  :func:`log_pmf`       1
-log P(X <= r), log P(X > r)    --          :func:`log_tails`     1
-=============================  ==========  ====================  ====
+===========================  ==========  =================  ====
+Quantity                     Symbol      Name               Unit
+===========================  ==========  =================  ====
+log of C(n, j) p^j q^(n-j)   log p_B(j)  :func:`log_pmf`    1
+log P(X <= r), log P(X > r)  –           :func:`log_tails`  1
+===========================  ==========  =================  ====
 
 Here q = 1 - p, n = k + r and X is the number of blocked packets among n.
 

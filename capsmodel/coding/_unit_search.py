@@ -1,12 +1,12 @@
 r"""Delay of every coding-unit size at many parameter points: the tables behind :mod:`capsmodel.coding.optimal_unit`.
 
-====================================  ==============  ==========================  =======  ==========
-Quantity                              Symbol          Name                        Unit     Equation
-====================================  ==============  ==========================  =======  ==========
-best k, its r, k near the best        --              :func:`best_sizes`          packets  caps Eq. 4
-r of a given k                        r(k)            :func:`best_r`              packets  caps Eq. 4
-r and delay of every k at all points  r(k), d_w(k)    :func:`delay_table`         s        caps Eq. 4
-====================================  ==============  ==========================  =======  ==========
+====================================  ============  ===================  =======  ==========
+Quantity                              Symbol        Name                 Unit     Equation
+====================================  ============  ===================  =======  ==========
+best k, its r, k near the best        –             :func:`best_sizes`   packets  caps Eq. 4
+r of a given k                        r(k)          :func:`best_r`       packets  caps Eq. 4
+r and delay of every k at all points  r(k), d_w(k)  :func:`delay_table`  s        caps Eq. 4
+====================================  ============  ===================  =======  ==========
 
 **Recurrence in k and r.** The number of packets blocked before the k-th arrival has the mass
 f(r) = C(k+r-1, r) q^k p^r, and the unit fails with probability U = P(more than r). Neighbours differ by one term,

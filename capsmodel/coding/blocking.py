@@ -1,14 +1,14 @@
 r"""Estimators of the blocking probability from round-trip times, and how many blocked packets they miss.
 
-============================  ==========  ====================================  ====  ======================
-Quantity                      Symbol      Name                                  Unit  Equation
-============================  ==========  ====================================  ====  ======================
-blocking probability          p_B         :func:`blocking_prob_twice_average`   1     caps u (VI-A, VI-B)
-same, smoothed threshold      p_B         :func:`blocking_prob_twice_smoothed`  1     caps u (IX-C)
-blocked packets it misses     --          :func:`twice_average_missed_share`    1     ours
-smoothed round-trip time      RTT_smooth  :func:`smoothed_rtt_s`                s     caps u (IX-C)
-same, plain average           P_b         :func:`blocking_prob_above_average`   1     cdcps u (V-B)
-============================  ==========  ====================================  ====  ======================
+=========================  ==========  ====================================  ====  ===================
+Quantity                   Symbol      Name                                  Unit  Equation
+=========================  ==========  ====================================  ====  ===================
+blocking probability       p_B         :func:`blocking_prob_twice_average`   1     caps u (VI-A, VI-B)
+same, smoothed threshold   p_B         :func:`blocking_prob_twice_smoothed`  1     caps u (IX-C)
+blocked packets it misses  –           :func:`twice_average_missed_share`    1     beyond the papers
+smoothed round-trip time   RTT_smooth  :func:`smoothed_rtt_s`                s     caps u (IX-C)
+same, plain average        P_b         :func:`blocking_prob_above_average`   1     cdcps u (V-B)
+=========================  ==========  ====================================  ====  ===================
 
 The sender takes a packet for *blocked* (``docs/glossary.md``) when its ACK comes late.
 """
@@ -61,7 +61,7 @@ def blocking_prob_twice_average(rtts_s: ArrayLike) -> FloatOrArray:
     :math:`p_B = n_L/n` with :math:`n_L = \#\{RTT > 2\,\overline{RTT}\}`. Above one half is impossible (Markov), so more
     blocked ACKs hide each other. VI-B counts ACKs; Algorithm 1 writes the same letters for paths.
 
-    *Bias.* Blocked packets raise the average that they are held against: beyond some p, those that find the queue of
+    *Bias.* Blocked packets raise the average that they are compared with: beyond some p, those that find the queue of
     their long flow short are missed, :func:`twice_average_missed_share`. In a burst, packets that queue behind their
     own burst count as blocked without any long flow.
 
@@ -89,7 +89,7 @@ def twice_average_missed_share(
 def twice_average_missed_share(
     blocking_prob: ArrayLike, *, usual_rtts_s: ArrayLike, base_rtt_s: float, full_wait_s: float
 ) -> FloatOrArray:
-    r"""Share of blocked packets that :func:`blocking_prob_twice_average` misses beside steady long flows.
+    r"""Return the share of blocked packets that :func:`blocking_prob_twice_average` misses beside steady long flows.
 
     Parameters
     ----------
@@ -124,11 +124,11 @@ def twice_average_missed_share(
     Assumes long flows that share no path, windows out of phase, a full buffer of at least T (else the path idles after
     a loss), and a period with enough ACKs that p is its share of blocked ones.
 
-    *Bias.* The law of one window takes one loss when the buffer is just full. In packets the buffer overflows with
-    whatever short packets are there, and while losses are repaired, one each RTT, the queue dips below half: the waits
-    are shorter, and more packets are missed. By how much is not derived. Measured for single periods were 0.003 to
-    0.028 of the blocked packets, with standard errors up to 0.006, on 40 paths with 5 to 16 long flows and buffers of
-    64 to 256 packets; declared is 0.04 (`MISSED_SHARE_BIAS`), to this side.
+    *Bias.* The distribution of one window assumes one loss when the buffer is just full. In packets the buffer
+    overflows with whatever short packets are there, and while losses are repaired, one each RTT, the queue dips below
+    half: the waits are shorter, and more packets are missed. By how much is not derived. Measured for single periods
+    were 0.003 to 0.028 of the blocked packets, with standard errors up to 0.006, on 40 paths with 5 to 16 long flows
+    and buffers of 64 to 256 packets; declared is 0.04 (`MISSED_SHARE_BIAS`), to this side.
 
     References
     ----------
@@ -154,7 +154,7 @@ def smoothed_rtt_s(previous_s: float, *, average_s: float) -> float: ...
 @overload
 def smoothed_rtt_s(previous_s: ArrayLike, *, average_s: ArrayLike) -> FloatArray: ...
 def smoothed_rtt_s(previous_s: ArrayLike, *, average_s: ArrayLike) -> FloatOrArray:
-    r"""Smoothed round-trip time after one more sampling period, in seconds.
+    r"""Return the smoothed round-trip time after one more sampling period, in seconds.
 
     Parameters
     ----------

@@ -9,9 +9,9 @@ unit does not decode    1 - p_S         :func:`decode_failure_prob`             
 logarithms of both      log p_S         :func:`log_decode_prob`                       1     caps Eq. 2, cdcps Eq. 7
                         log(1 - p_S)    :func:`log_decode_failure_prob`               1     caps Eq. 2, cdcps Eq. 7
 whole window decodes    p_S^(w/k)       :func:`window_decode_prob`                    1     caps Eq. 4
-same, unequal paths     --              :func:`decode_prob_paths`                     1     beyond the papers
-                        --              :func:`decode_failure_prob_paths`             1     beyond the papers
-same, m of N blocked    --              :func:`decode_prob_blocked_count`             1     caps u (VI-C, Fig. 7)
+same, unequal paths     –               :func:`decode_prob_paths`                     1     beyond the papers
+                        –               :func:`decode_failure_prob_paths`             1     beyond the papers
+same, m of N blocked    –               :func:`decode_prob_blocked_count`             1     caps u (VI-C, Fig. 7)
 first arrivals suffice  64/924          :func:`units_decoded_by_first_arrivals_prob`  1     caps u (VI-C, Fig. 7)
 ======================  ==============  ============================================  ====  =======================
 
@@ -37,7 +37,7 @@ def blocked_packets_prob(j: float, *, n: float, blocking_prob: float) -> float: 
 @overload
 def blocked_packets_prob(j: ArrayLike, *, n: ArrayLike, blocking_prob: ArrayLike) -> FloatArray: ...
 def blocked_packets_prob(j: ArrayLike, *, n: ArrayLike, blocking_prob: ArrayLike) -> FloatOrArray:
-    r"""Probability that exactly `j` of the `n` packets of a coding unit are blocked.
+    r"""Return the probability that exactly `j` of the `n` packets of a coding unit are blocked.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def decode_prob(k: float, *, r: float, blocking_prob: float) -> float: ...
 @overload
 def decode_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatArray: ...
 def decode_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatOrArray:
-    r"""Probability that a coding unit of `k` source and `r` repair packets decodes.
+    r"""Return the probability that a coding unit of `k` source and `r` repair packets decodes.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def decode_failure_prob(k: float, *, r: float, blocking_prob: float) -> float: .
 @overload
 def decode_failure_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatArray: ...
 def decode_failure_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatOrArray:
-    r"""Probability that a coding unit does not decode: more than `r` of its packets are blocked.
+    r"""Return the probability that a coding unit does not decode: more than `r` of its packets are blocked.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def log_decode_prob(k: float, *, r: float, blocking_prob: float) -> float: ...
 @overload
 def log_decode_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatArray: ...
 def log_decode_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatOrArray:
-    r"""Natural logarithm of the probability that a coding unit decodes.
+    r"""Return the natural logarithm of the probability that a coding unit decodes.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def log_decode_failure_prob(k: float, *, r: float, blocking_prob: float) -> floa
 @overload
 def log_decode_failure_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatArray: ...
 def log_decode_failure_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatOrArray:
-    r"""Natural logarithm of the probability that a coding unit does not decode.
+    r"""Return the natural logarithm of the probability that a coding unit does not decode.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def window_decode_prob(
 def window_decode_prob(
     k: ArrayLike, *, r: ArrayLike, window_packets: ArrayLike, blocking_prob: ArrayLike, whole_units: bool = False
 ) -> FloatOrArray:
-    r"""Probability that all coding units of a congestion window decode.
+    r"""Return the probability that all coding units of a congestion window decode.
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ def decode_prob_paths(k: float, *, blocking_probs: FloatSequence) -> float: ...
 @overload
 def decode_prob_paths(k: ArrayLike, *, blocking_probs: ArrayLike) -> FloatOrArray: ...
 def decode_prob_paths(k: ArrayLike, *, blocking_probs: ArrayLike) -> FloatOrArray:
-    r"""Probability that a unit decodes when each packet has its own blocking probability.
+    r"""Return the probability that a unit decodes when each packet has its own blocking probability.
 
     Parameters
     ----------
@@ -360,7 +360,7 @@ def decode_failure_prob_paths(k: float, *, blocking_probs: FloatSequence) -> flo
 @overload
 def decode_failure_prob_paths(k: ArrayLike, *, blocking_probs: ArrayLike) -> FloatOrArray: ...
 def decode_failure_prob_paths(k: ArrayLike, *, blocking_probs: ArrayLike) -> FloatOrArray:
-    r"""Probability that a unit does not decode when each packet has its own blocking probability.
+    r"""Return the probability that a unit does not decode when each packet has its own blocking probability.
 
     Parameters
     ----------
@@ -430,7 +430,7 @@ def decode_prob_blocked_count(
 def decode_prob_blocked_count(
     k: ArrayLike, *, r: ArrayLike, blocked_packets: ArrayLike, total_packets: ArrayLike
 ) -> FloatOrArray:
-    r"""Probability that a coding unit decodes when exactly `blocked_packets` of `total_packets` are blocked.
+    r"""Return the probability that a unit decodes when exactly `blocked_packets` of `total_packets` are blocked.
 
     Parameters
     ----------
@@ -506,7 +506,7 @@ def units_decoded_by_first_arrivals_prob(
 def units_decoded_by_first_arrivals_prob(
     k: ArrayLike, *, r: ArrayLike, n_units: ArrayLike, arrivals: ArrayLike | None = None
 ) -> FloatOrArray:
-    r"""Probability that the first `arrivals` packets decode all of `n_units` coding units.
+    r"""Return the probability that the first `arrivals` packets decode all of `n_units` coding units.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@ r"""The coding unit with the least mean delay of a congestion window, and the de
 =============================  ======  ===========================  =======  =====================
 Quantity                       Symbol  Name                         Unit     Equation
 =============================  ======  ===========================  =======  =====================
-best k, with r and its delays  --      :func:`optimal_coding_unit`  packets  caps u (VI-C) optimum
+best k, with r and its delays  –       :func:`optimal_coding_unit`  packets  caps u (VI-C) optimum
 delay of every k               d_w(k)  :func:`delay_curve`          s        caps Eq. 4
 =============================  ======  ===========================  =======  =====================
 
@@ -130,7 +130,7 @@ def optimal_coding_unit(
     whole_units: bool = False,
     max_k: ArrayLike | None = None,
 ) -> OptimalUnit[int | IntArray, FloatOrArray]:
-    r"""Size of coding unit, in packets, with the least mean delay of a congestion window, and that delay in seconds.
+    r"""Return the coding unit with the least mean delay of a congestion window, with that delay in seconds.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def delay_curve(
     whole_units: bool = False,
     max_k: ArrayLike | None = None,
 ) -> DelayCurve:
-    r"""Mean delay of a congestion window, in seconds, for every size of coding unit from one packet to `max_k`.
+    r"""Return the mean delay of a congestion window, in seconds, for every coding unit from one packet to `max_k`.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def full_rank_prob(k: float, *, received: float, field_size: int = ...) -> float
 @overload
 def full_rank_prob(k: ArrayLike, *, received: ArrayLike, field_size: int = ...) -> FloatArray: ...
 def full_rank_prob(k: ArrayLike, *, received: ArrayLike, field_size: int = 256) -> FloatOrArray:
-    r"""Probability that `received` dense random linear combinations determine k source packets.
+    r"""Return the probability that `received` dense random linear combinations determine k source packets.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def decode_prob_rlnc(k: float, *, r: float, blocking_prob: float, field_size: in
 @overload
 def decode_prob_rlnc(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike, field_size: int = ...) -> FloatArray: ...
 def decode_prob_rlnc(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike, field_size: int = 256) -> FloatOrArray:
-    r"""Probability that a unit coded with a dense random linear code decodes.
+    r"""Return the probability that a unit coded with a dense random linear code decodes.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def decode_failure_prob_rlnc(
 def decode_failure_prob_rlnc(
     k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike, field_size: int = 256
 ) -> FloatOrArray:
-    r"""Probability that a unit coded with a dense random linear code does not decode.
+    r"""Return the probability that a unit coded with a dense random linear code does not decode.
 
     Parameters
     ----------

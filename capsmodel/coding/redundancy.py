@@ -1,12 +1,12 @@
 r"""Repair packets for a blocking probability, and what they cost.
 
-============================  =========  ====================================  =======  ==============================
-Quantity                      Symbol     Name                                  Unit     Equation
-============================  =========  ====================================  =======  ==============================
-repair packets of a unit      r, alpha   :func:`repair_packets`                packets  caps u (VI-B), cdcps Eq. 4-5
-fewest for a target p_S       r          :func:`repair_packets_for`            packets  inverts caps Eq. 2
-share of repair packets       eta        :func:`traffic_overhead`              1        caps Eq. 7
-============================  =========  ====================================  =======  ==============================
+========================  ========  ==========================  =======  ============================
+Quantity                  Symbol    Name                        Unit     Equation
+========================  ========  ==========================  =======  ============================
+repair packets of a unit  r, alpha  :func:`repair_packets`      packets  caps u (VI-B), cdcps Eq. 4-5
+fewest for a target p_S   r         :func:`repair_packets_for`  packets  inverts caps Eq. 2
+share of repair packets   eta       :func:`traffic_overhead`    1        caps Eq. 7
+========================  ========  ==========================  =======  ============================
 
 How likely a packet is *blocked* (``docs/glossary.md``) is estimated by :mod:`capsmodel.coding.blocking`.
 """
@@ -56,7 +56,7 @@ def repair_packets(k: float, *, blocking_prob: float | Fraction) -> int: ...
 @overload
 def repair_packets(k: ArrayLike, *, blocking_prob: ArrayLike | Fraction) -> IntArray: ...
 def repair_packets(k: ArrayLike, *, blocking_prob: ArrayLike | Fraction) -> int | IntArray:
-    r"""Repair packets r (alpha in cdcps) of a unit so that on average `k` packets are not blocked.
+    r"""Return the repair packets r (alpha in cdcps) of a unit so that on average `k` packets are not blocked.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def repair_packets_for(k: float, *, blocking_prob: float, target_prob: float) ->
 @overload
 def repair_packets_for(k: ArrayLike, *, blocking_prob: ArrayLike, target_prob: ArrayLike) -> IntArray: ...
 def repair_packets_for(k: ArrayLike, *, blocking_prob: ArrayLike, target_prob: ArrayLike) -> int | IntArray:
-    r"""Fewest repair packets with which a coding unit decodes with at least `target_prob`.
+    r"""Return the fewest repair packets with which a coding unit decodes with at least `target_prob`.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def traffic_overhead(
 def traffic_overhead(
     blocking_prob: ArrayLike, *, long_short_ratio: ArrayLike, k: ArrayLike | None = None
 ) -> FloatOrArray:
-    r"""Share of repair packets in all packets, when only short flows are coded.
+    r"""Return the share of repair packets in all packets, when only short flows are coded.
 
     Parameters
     ----------

@@ -1,11 +1,11 @@
 """What the delay of a coded window depends on, checked once, and the delay of one (k, r).
 
-=========================  ======  ================================  ====  ==========
-Quantity                   Symbol  Name                              Unit  Equation
-=========================  ======  ================================  ====  ==========
-mean window delay          d_w     :meth:`UnitParameters.delay_s`    s     caps Eq. 4
-coding units of a window   w/k     :meth:`UnitParameters.units`      1     caps Eq. 4
-=========================  ======  ================================  ====  ==========
+========================  ======  ==============================  ====  ==========
+Quantity                  Symbol  Name                            Unit  Equation
+========================  ======  ==============================  ====  ==========
+mean window delay         d_w     :meth:`UnitParameters.delay_s`  s     caps Eq. 4
+coding units of a window  w/k     :meth:`UnitParameters.units`    1     caps Eq. 4
+========================  ======  ==============================  ====  ==========
 """
 
 from collections.abc import Callable

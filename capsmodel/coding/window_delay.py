@@ -1,12 +1,12 @@
 r"""Delay of a congestion window, sent packet by packet or in coding units of k packets.
 
-==============================  ======  ================================  ====  =============
-Quantity                        Symbol  Name                              Unit  Equation
-==============================  ======  ================================  ====  =============
-wait for a unit to be complete  d_B     :func:`buffering_delay_s`         s     caps Eq. 3
-window delay with coding        d_w     :func:`window_delay_s`            s     caps Eq. 4, 6
-window delay without coding     d_wnc   :func:`uncoded_window_delay_s`    s     caps Eq. 5
-==============================  ======  ================================  ====  =============
+==============================  ======  ==============================  ====  =============
+Quantity                        Symbol  Name                            Unit  Equation
+==============================  ======  ==============================  ====  =============
+wait for a unit to be complete  d_B     :func:`buffering_delay_s`       s     caps Eq. 3
+window delay with coding        d_w     :func:`window_delay_s`          s     caps Eq. 4, 6
+window delay without coding     d_wnc   :func:`uncoded_window_delay_s`  s     caps Eq. 5
+==============================  ======  ==============================  ====  =============
 
 The two objectives are explained in :mod:`capsmodel.coding.optimal_unit`, which finds the k that makes the delay least.
 """
@@ -34,7 +34,7 @@ def buffering_delay_s(k: float, *, packet_bytes: float, rate_bps: float) -> floa
 @overload
 def buffering_delay_s(k: ArrayLike, *, packet_bytes: ArrayLike, rate_bps: ArrayLike) -> FloatArray: ...
 def buffering_delay_s(k: ArrayLike, *, packet_bytes: ArrayLike, rate_bps: ArrayLike) -> FloatOrArray:
-    r"""Mean time that a packet of a coding unit waits until the unit is complete, in seconds.
+    r"""Return the mean time that a packet of a coding unit waits until the unit is complete, in seconds.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def uncoded_window_delay_s(
 def uncoded_window_delay_s(
     window_packets: ArrayLike, *, blocking_prob: ArrayLike, rtt_short_s: ArrayLike, rtt_long_s: ArrayLike
 ) -> FloatOrArray:
-    r"""Mean delay of a congestion window without coding, in seconds.
+    r"""Return the mean delay of a congestion window without coding, in seconds.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def window_delay_s(
     whole_units: bool = False,
     objective: Objective = DEFAULT_OBJECTIVE,
 ) -> FloatOrArray:
-    r"""Mean delay of a congestion window sent in coding units of `k` packets, in seconds.
+    r"""Return the mean delay of a congestion window sent in coding units of `k` packets, in seconds.
 
     Parameters
     ----------

@@ -6,14 +6,14 @@ flow bursts of M packets; each meets an M/G/1 queue in which, as RepFlow argues,
 n replicas a short flow meets n independent queues of load :math:`\rho_n=(1+(n-1)\epsilon)\rho` and waits only when all
 are busy; RepFlow takes it to see one queue of load :math:`\rho_n^n`.
 
-======================== ========================== ===================== ==== ==================
-Quantity                 Symbol                     Name                  Unit Equation
-======================== ========================== ===================== ==== ==================
-FCT of short flows, mean :math:`E[FCT]`             :func:`mean_fct`      1    repflow Eq. 1, 3-6
-FCT of short flows, tail :math:`\tilde{FCT}`        :func:`tail_fct`      1    repflow Eq. 9-12
-FCT of long flows, mean  :math:`E[FCT^L]`           :func:`mean_fct_long` 1    repflow Eq. 2, 7-8
-FCT of long flows, tail  :math:`\tilde{FCT}^L`      :func:`tail_fct_long` 1    repflow Eq. 13-14
-======================== ========================== ===================== ==== ==================
+========================  =====================  =====================  ====  ==================
+Quantity                  Symbol                 Name                   Unit  Equation
+========================  =====================  =====================  ====  ==================
+FCT of short flows, mean  :math:`E[FCT]`         :func:`mean_fct`       1     repflow Eq. 1, 3-6
+FCT of short flows, tail  :math:`\tilde{FCT}`    :func:`tail_fct`       1     repflow Eq. 9-12
+FCT of long flows, mean   :math:`E[FCT^L]`       :func:`mean_fct_long`  1     repflow Eq. 2, 7-8
+FCT of long flows, tail   :math:`\tilde{FCT}^L`  :func:`tail_fct_long`  1     repflow Eq. 13-14
+========================  =====================  =====================  ====  ==================
 
 The load with replication is in :mod:`capsmodel.fct.replication`, the rounds of slow start in
 :mod:`capsmodel.fct.slow_start`.
@@ -112,9 +112,9 @@ def mean_fct(
     load : array_like
         Load ρ without replication, in [0, 1).
     sizes : PacketSizes
-        Law F of all flow sizes, in packets; ``load_workload("websearch").in_packets(1500)``.
+        Distribution F of all flow sizes, in packets; ``load_workload("websearch").in_packets(1500)``.
     window_packets, burst_packets, short_packets : float
-        Initial window k, burst size M of long flows, border S_L of short flows (they have at most S_L), in packets,
+        Initial window k, burst size M of long flows, threshold S_L of short flows (they have at most S_L), in packets,
         above 0.
     replicas : int
         Copies n of each short flow in all; 1 is plain TCP, 2 is RepFlow.
@@ -141,7 +141,7 @@ def mean_fct(
     :math:`E[FCT]=\dfrac{\rho'M}{2(1-\rho')}J+1`, :math:`J=E[\log_2(X/k+1)/X\mid X\le S_L]`, with :math:`\rho'=\rho` for
     one copy and :math:`\rho'=((1+(n-1)\epsilon)\rho)^n` for n. Each round meets an independent wait with the mean of
     Pollaczek-Khinchine; no losses, no timeouts. With ε = 0.05, two copies lower the mean of flows of at least one
-    packet by at most 44.7%, whatever the law.
+    packet by at most 44.7%, whatever the distribution.
 
     *Bias.* The shorter of two independent waits is positive with probability ρ², as at load ρ², but on average
     shorter: the printed wait of two copies is 1.40, 1.25, 1.14 and 1.04 times the true one at load 0.1, 0.3, 0.5 and
@@ -152,7 +152,7 @@ def mean_fct(
 
     References
     ----------
-    repflow Eq. 1, 3, 5, 6
+    repflow Eq. 1, 3, 5, 6.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def tail_fct(
     quantile : float
         Probability of the wait that one round meets, in [0, 1).
     tail : {"effective_bandwidth", "exact"}
-        That wait from RepFlow's exponential law, or from the exact M/D/1 distribution.
+        That wait from RepFlow's exponential distribution, or from the exact M/D/1 distribution.
 
     Returns
     -------
@@ -241,7 +241,7 @@ def tail_fct(
 
     References
     ----------
-    repflow Eq. 9-12
+    repflow Eq. 9-12.
 
     Examples
     --------
@@ -307,12 +307,12 @@ def mean_fct_long(
 
     Notes
     -----
-    :math:`E[FCT^L]=\dfrac{\rho_n}{2(1-\rho_n)}+1`, :math:`\rho_n=(1+(n-1)\epsilon)\rho`, for every law when bursts
-    are fractional.
+    :math:`E[FCT^L]=\dfrac{\rho_n}{2(1-\rho_n)}+1`, :math:`\rho_n=(1+(n-1)\epsilon)\rho`, for every distribution when
+    bursts are fractional.
 
     References
     ----------
-    repflow Eq. 2, 7, 8
+    repflow Eq. 2, 7, 8.
 
     Examples
     --------
@@ -389,7 +389,7 @@ def tail_fct_long(
 
     References
     ----------
-    repflow Eq. 13-14
+    repflow Eq. 13-14.
 
     Examples
     --------

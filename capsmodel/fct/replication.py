@@ -1,17 +1,17 @@
 r"""What sending short flows several times does to the load.
 
-Every short flow goes out n times over n queues with independent arrivals; the extra copies raise the load of all queues
-alike. A short flow waits only if all its queues are busy.
+Every short flow is sent n times over n queues with independent arrivals; the extra copies raise the load of all queues
+by the same share. A short flow waits only if all its queues are busy.
 
-===================== ==================================== =================================== ==== ================
-Quantity              Symbol                               Name                                Unit Equation
-===================== ==================================== =================================== ==== ================
-short-flow byte share :math:`\epsilon`                     :func:`short_byte_share`            1    repflow u (IV-B)
-load of each queue    :math:`\rho_n=(1+(n-1)\epsilon)\rho` :func:`replicated_load`             1    repflow u (IV-B)
-load of virtual queue :math:`\rho_n^n`                     :func:`effective_load`              1    repflow u (IV-B)
-break-even load       :math:`(1+(n-1)\epsilon)^{-n/(n-1)}` :func:`replication_break_even_load` 1    repflow u (IV-B)
-wait of the best copy :math:`E[\min_i W_i]`                :func:`mean_shortest_wait`          time beyond Eq. 6
-===================== ==================================== =================================== ==== ================
+=====================  ====================================  ===================================  ====  ================
+Quantity               Symbol                                Name                                 Unit  Equation
+=====================  ====================================  ===================================  ====  ================
+short-flow byte share  :math:`\epsilon`                      :func:`short_byte_share`             1     repflow u (IV-B)
+load of each queue     :math:`\rho_n=(1+(n-1)\epsilon)\rho`  :func:`replicated_load`              1     repflow u (IV-B)
+load of virtual queue  :math:`\rho_n^n`                      :func:`effective_load`               1     repflow u (IV-B)
+break-even load        :math:`(1+(n-1)\epsilon)^{-n/(n-1)}`  :func:`replication_break_even_load`  1     repflow u (IV-B)
+wait of the best copy  :math:`E[\min_i W_i]`                 :func:`mean_shortest_wait`           time  beyond Eq. 6
+=====================  ====================================  ===================================  ====  ================
 """
 
 from typing import overload
@@ -25,7 +25,7 @@ from capsmodel.queueing.service import Deterministic, Empirical
 from capsmodel.queueing.transforms import GRID_SERVICES, common_step
 from capsmodel.workloads.catalogue import PacketSizes, packet_sizes
 
-# RepFlow's border between short and long: 100 KB (of 1024 B) in packets of 1500 B.
+# RepFlow's threshold between short and long: 100 KB (of 1024 B) in packets of 1500 B.
 SHORT_PACKETS = 68
 
 _NODES = 8
@@ -37,9 +37,9 @@ def short_byte_share(sizes: PacketSizes, *, short_packets: float = SHORT_PACKETS
     Parameters
     ----------
     sizes : PacketSizes
-        Law of the flow sizes.
+        Distribution of the flow sizes.
     short_packets : float
-        Border S_L between short and long flows, in packets, above 0.
+        Threshold S_L between short and long flows, in packets, above 0.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def short_byte_share(sizes: PacketSizes, *, short_packets: float = SHORT_PACKETS
     Raises
     ------
     ParameterError
-        If the border is not above 0 or `sizes` are not in packets.
+        If the threshold is not above 0 or `sizes` are not in packets.
 
     Notes
     -----
@@ -58,7 +58,7 @@ def short_byte_share(sizes: PacketSizes, *, short_packets: float = SHORT_PACKETS
 
     References
     ----------
-    repflow u (IV-B) short-flow byte share
+    repflow u (IV-B) short-flow byte share.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def replicated_load(load: ArrayLike, *, short_byte_share: ArrayLike, replicas: A
 
     References
     ----------
-    repflow u (IV-B) replicated load
+    repflow u (IV-B) replicated load.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def effective_load(load: ArrayLike, *, short_byte_share: ArrayLike, replicas: Ar
 
     References
     ----------
-    repflow u (IV-B) effective load
+    repflow u (IV-B) effective load.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def replication_break_even_load(short_byte_share: ArrayLike, *, replicas: ArrayL
 
     References
     ----------
-    repflow u (IV-B) break-even load
+    repflow u (IV-B) break-even load.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def mean_shortest_wait(load: ArrayLike, *, service: Deterministic | Empirical, r
 
     References
     ----------
-    beyond repflow Eq. 6, which approximates this mean
+    Beyond repflow Eq. 6, which approximates this mean.
 
     Examples
     --------

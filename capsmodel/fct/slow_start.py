@@ -1,12 +1,12 @@
-r"""Rounds in which a flow is sent, and their averages over a law of flow sizes.
+r"""Rounds in which a flow is sent, and their averages over a distribution of flow sizes.
 
-====================== ================================== ====================== ======== =================
-Quantity               Symbol                             Name                   Unit     Equation
-====================== ================================== ====================== ======== =================
-rounds of a short flow :math:`m=\log_2(X/k+1)`            :func:`rounds`         1        repflow u (IV-A)
-rounds per packet      :math:`J=E[m/X]`, :math:`I=E[1/X]` :func:`short_averages` 1/packet repflow Eq. 3, 11
-bursts per packet      :math:`1/M`, :math:`P=E[1/X]`      :func:`long_averages`  1/packet repflow Eq. 7, 13
-====================== ================================== ====================== ======== =================
+======================  ==================================  ======================  ========  =================
+Quantity                Symbol                              Name                    Unit      Equation
+======================  ==================================  ======================  ========  =================
+rounds of a short flow  :math:`m=\log_2(X/k+1)`             :func:`rounds`          1         repflow u (IV-A)
+rounds per packet       :math:`J=E[m/X]`, :math:`I=E[1/X]`  :func:`short_averages`  1/packet  repflow Eq. 3, 11
+bursts per packet       :math:`1/M`, :math:`P=E[1/X]`       :func:`long_averages`   1/packet  repflow Eq. 7, 13
+======================  ==================================  ======================  ========  =================
 """
 
 from collections.abc import Callable
@@ -58,7 +58,7 @@ def rounds(
 
     References
     ----------
-    repflow u (IV-A) rounds
+    repflow u (IV-A) rounds.
 
     Examples
     --------

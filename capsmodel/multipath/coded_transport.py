@@ -1,21 +1,22 @@
 r"""Coded multipath transport of DC²-MTCP: how much to add and what it costs.
 
-============================== ======================== ============================= ========= ============
-Quantity                       Symbol                   Name                          Unit      Equation
-============================== ======================== ============================= ========= ============
-loss of the connection         :math:`p`                `connection_loss_prob`        –         dc2mtcp 4
-coded per original packet      :math:`\gamma_1/\lambda` `redundancy_ratio`            –         dc2mtcp 1, 5
-coded packets per second       :math:`\gamma_1`         `redundancy_rate_per_s`       packets/s dc2mtcp 1, 5
-the same, small flows          :math:`\gamma_2`         `small_flow_redundancy_ratio` –         dc2mtcp 10
-whether a flow is small        :math:`W \le 5n`         `is_small_flow`               –         dc2mtcp 10
-length of the header option    –                        `coded_option_bytes`          bytes     dc2mtcp u
-decoding work to Gauss-Jordan  –                        `decoding_work_ratio`         –         dc2mtcp u
-coded packets sent to original –                        `coded_original_ratio`        –         dc2mtcp u
-delay added by coding          –                        `total_coding_delay_s`        s         dc2mtcp u
-============================== ======================== ============================= ========= ============
+=========================  ========================  ===================================  =========  =================
+Quantity                   Symbol                    Name                                 Unit       Equation
+=========================  ========================  ===================================  =========  =================
+loss of the connection     :math:`p`                 :func:`connection_loss_prob`         1          dc2mtcp Eq. 4
+coded per original packet  :math:`\gamma_1/\lambda`  :func:`redundancy_ratio`             1          dc2mtcp Eq. 1, 5
+coded packets per second   :math:`\gamma_1`          :func:`redundancy_rate_per_s`        packets/s  dc2mtcp Eq. 1, 5
+the same, small flows      :math:`\gamma_2`          :func:`small_flow_redundancy_ratio`  1          dc2mtcp Eq. 10
+whether a flow is small    :math:`W \le 5n`          :func:`is_small_flow`                1          dc2mtcp Eq. 10
+length of header option    –                         :func:`coded_option_bytes`           bytes      dc2mtcp u (III-B)
+work of decoding           –                         :func:`decoding_work_ratio`          1          dc2mtcp u (V)
+C-O ratio                  –                         :func:`coded_original_ratio`         1          dc2mtcp u (VI)
+delay added by coding      –                         :func:`total_coding_delay_s`         s          dc2mtcp u (VI)
+=========================  ========================  ===================================  =========  =================
 
-When to mix a coded packet is in `capsmodel.multipath.coding_schedule`, the congestion control below (LIA and its
-equilibrium) in `capsmodel.multipath.lia`, what a loss costs without coding in `capsmodel.multipath.timeouts`.
+When to mix a coded packet is in :mod:`capsmodel.multipath.coding_schedule`, the congestion control below (LIA, the
+Linked Increases Algorithm, and its equilibrium) in :mod:`capsmodel.multipath.lia`, what a loss costs without coding in
+:mod:`capsmodel.multipath.timeouts`.
 """
 
 from typing import Literal, get_args, overload
@@ -55,17 +56,17 @@ def connection_loss_prob(
     weight: Weight = "window",
     form: LossForm = "rfc6356",
 ) -> FloatOrArray:
-    r"""Loss probability of a packet of the whole LIA connection, from its windows and RTTs.
+    r"""Return the loss probability of a packet of the whole LIA connection, from its windows and RTTs.
 
     Parameters
     ----------
     windows_packets, rtts_s : array_like
-        As in `capsmodel.multipath.lia.lia_alpha`; subflows on the last axis.
+        As in :func:`capsmodel.multipath.lia.lia_alpha`; subflows on the last axis.
     weight : {"window", "rate"}, optional
         Average the :math:`p_i` by window :math:`W_i`, as the paper does, or by rate :math:`W_i/RTT_i`, which counts
         packets and is right when the RTTs differ.
     form : {"rfc6356", "uncapped", "printed"}, optional
-        As in `capsmodel.multipath.lia.lia_loss_prob`; Eq. 4 as printed exceeds 1.
+        As in :func:`capsmodel.multipath.lia.lia_loss_prob`; Eq. 4 as printed exceeds 1.
 
     Returns
     -------
@@ -75,7 +76,7 @@ def connection_loss_prob(
     Raises
     ------
     ParameterError
-        As `lia_loss_prob`, or if `weight` is unknown.
+        As :func:`capsmodel.multipath.lia.lia_loss_prob`, or if `weight` is unknown.
 
     Notes
     -----
@@ -105,7 +106,7 @@ def redundancy_ratio(loss_prob: float) -> float: ...
 @overload
 def redundancy_ratio(loss_prob: ArrayLike) -> FloatArray: ...
 def redundancy_ratio(loss_prob: ArrayLike) -> FloatOrArray:
-    r"""Coded packets to send for each original packet so that losses are made up on average, as a ratio.
+    r"""Return how many coded packets to send for each original packet so that losses are made up for on average.
 
     Parameters
     ----------
@@ -116,7 +117,7 @@ def redundancy_ratio(loss_prob: ArrayLike) -> FloatOrArray:
     -------
     float or ndarray
         :math:`\gamma_1/\lambda = p/(1-p)`, of the shape of the argument. Algorithm 1 of the paper adds this ratio for
-        every packet, while its Eq. 5 prints the rate `redundancy_rate_per_s`.
+        every packet, while its Eq. 5 prints the rate :func:`redundancy_rate_per_s`.
 
     Raises
     ------
@@ -141,7 +142,7 @@ def redundancy_rate_per_s(loss_prob: float, *, packets_per_s: float) -> float: .
 @overload
 def redundancy_rate_per_s(loss_prob: ArrayLike, *, packets_per_s: ArrayLike) -> FloatArray: ...
 def redundancy_rate_per_s(loss_prob: ArrayLike, *, packets_per_s: ArrayLike) -> FloatOrArray:
-    r"""Coded packets per second on a subflow or a connection.
+    r"""Return the coded packets per second on a subflow or a connection.
 
     Parameters
     ----------
@@ -177,7 +178,7 @@ def small_flow_redundancy_ratio(total_window_packets: float) -> float: ...
 @overload
 def small_flow_redundancy_ratio(total_window_packets: ArrayLike) -> FloatArray: ...
 def small_flow_redundancy_ratio(total_window_packets: ArrayLike) -> FloatOrArray:
-    r"""Coded packets to send for each original packet of a small flow: one for each total window.
+    r"""Return how many coded packets to send for each original packet of a small flow: one for each total window.
 
     Parameters
     ----------
@@ -196,7 +197,7 @@ def small_flow_redundancy_ratio(total_window_packets: ArrayLike) -> FloatOrArray
 
     Notes
     -----
-    The paper applies it while :math:`W \le 5n` with :math:`n` subflows, see `is_small_flow`.
+    The paper applies it while :math:`W \le 5n` with :math:`n` subflows, see :func:`is_small_flow`.
 
     References
     ----------
@@ -215,7 +216,7 @@ def is_small_flow(total_window_packets: float, *, n_subflows: float) -> bool: ..
 @overload
 def is_small_flow(total_window_packets: ArrayLike, *, n_subflows: ArrayLike) -> NDArray[np.bool_]: ...
 def is_small_flow(total_window_packets: ArrayLike, *, n_subflows: ArrayLike) -> bool | NDArray[np.bool_]:
-    r"""Whether a connection counts as a small flow: its windows hold five packets or less on average.
+    r"""Return whether a connection counts as a small flow: its windows hold five packets or less on average.
 
     Parameters
     ----------
@@ -253,7 +254,7 @@ def coded_option_bytes(mixed_packets: float) -> float: ...
 @overload
 def coded_option_bytes(mixed_packets: ArrayLike) -> FloatArray: ...
 def coded_option_bytes(mixed_packets: ArrayLike) -> FloatOrArray:
-    r"""Length of the DC² option in the TCP header of a packet, in bytes.
+    r"""Return the length of the DC² option in the TCP header of a packet, in bytes.
 
     Parameters
     ----------
@@ -293,7 +294,7 @@ def decoding_work_ratio(coded: float, *, original: float) -> float: ...
 @overload
 def decoding_work_ratio(coded: ArrayLike, *, original: ArrayLike) -> FloatArray: ...
 def decoding_work_ratio(coded: ArrayLike, *, original: ArrayLike) -> FloatOrArray:
-    r"""Work of preemptive decoding as a share of the work of Gauss-Jordan elimination.
+    r"""Return the work of preemptive decoding as a share of the work of Gauss-Jordan elimination.
 
     Parameters
     ----------
@@ -332,7 +333,7 @@ def coded_original_ratio(coded: float, *, original: float) -> float: ...
 @overload
 def coded_original_ratio(coded: ArrayLike, *, original: ArrayLike) -> FloatArray: ...
 def coded_original_ratio(coded: ArrayLike, *, original: ArrayLike) -> FloatOrArray:
-    """Coded packets sent for each original packet, as a ratio (the C-O ratio).
+    """Return the coded packets sent for each original packet, as a ratio (the C-O ratio).
 
     Parameters
     ----------
@@ -368,7 +369,7 @@ def total_coding_delay_s(coded: float, *, coding_delay_s: float) -> float: ...
 @overload
 def total_coding_delay_s(coded: ArrayLike, *, coding_delay_s: ArrayLike) -> FloatArray: ...
 def total_coding_delay_s(coded: ArrayLike, *, coding_delay_s: ArrayLike) -> FloatOrArray:
-    """Delay that coding adds to a flow in total, in seconds.
+    """Return the delay that coding adds to a flow in total, in seconds.
 
     Parameters
     ----------

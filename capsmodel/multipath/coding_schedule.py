@@ -1,11 +1,11 @@
 r"""When a DC²-MTCP sender mixes a coded packet and when it sends it, as a pure step from state to state.
 
-============================ ============ ======================= ======= =========
-Quantity                     Symbol       Name                    Unit    Equation
-============================ ============ ======================= ======= =========
-redundancy earned, mix, send :math:`R`    `accumulate_redundancy` packets dc2mtcp u
-asynchronous loss            :math:`\psi` `pre_coding_measure`    packets dc2mtcp u
-============================ ============ ======================= ======= =========
+============================  ============  =============================  =======  ========================
+Quantity                      Symbol        Name                           Unit     Equation
+============================  ============  =============================  =======  ========================
+redundancy earned, mix, send  :math:`R`     :func:`accumulate_redundancy`  packets  dc2mtcp u (IV-B, Alg. 1)
+asynchronous loss             :math:`\psi`  :func:`pre_coding_measure`     packets  dc2mtcp u (IV-A)
+============================  ============  =============================  =======  ========================
 """
 
 from dataclasses import dataclass
@@ -74,10 +74,10 @@ def accumulate_redundancy(
     state : CodingState
         State before the packet; ``CodingState()`` at the start of a flow.
     ratio : float
-        Coded packets to each original one, :math:`\gamma`: `capsmodel.multipath.coded_transport.redundancy_ratio` of a
-        large flow or `capsmodel.multipath.coded_transport.small_flow_redundancy_ratio`; not negative.
+        Coded packets to each original one, :math:`\gamma`: :func:`capsmodel.multipath.coded_transport.redundancy_ratio`
+        of a large flow or :func:`capsmodel.multipath.coded_transport.small_flow_redundancy_ratio`; not negative.
     psi_packets : float
-        Measure :math:`\psi` of asynchronous loss, see `pre_coding_measure`.
+        Measure :math:`\psi` of asynchronous loss, see :func:`pre_coding_measure`.
     pre_span_packets, post_span_packets : int, optional
         Spans :math:`\alpha` and :math:`\beta` of pre- and post-coding in packets.
     pre_coding_limit_packets : float, optional
@@ -135,7 +135,7 @@ def pre_coding_measure(span_packets: float, *, unacknowledged_packets: float) ->
 @overload
 def pre_coding_measure(span_packets: ArrayLike, *, unacknowledged_packets: ArrayLike) -> FloatArray: ...
 def pre_coding_measure(span_packets: ArrayLike, *, unacknowledged_packets: ArrayLike) -> FloatOrArray:
-    r"""Measure of asynchronous loss: packets of the send window that are acknowledged out of order.
+    r"""Return the measure of asynchronous loss: packets of the send window that are acknowledged out of order.
 
     Parameters
     ----------

@@ -2,18 +2,18 @@ r"""Coupled congestion control of multipath TCP: window growth, equilibrium, and
 
 In every function of subflows the last axis runs over the subflows of one connection, the others broadcast.
 
-================================ ============================= ========================= ========= =========
-Quantity                         Symbol                        Name                      Unit      Equation
-================================ ============================= ========================= ========= =========
-aggressiveness of LIA            :math:`\alpha`                `lia_alpha`               –         dc2mtcp 2
-LIA growth per ACK               :math:`\min(\alpha/W, 1/W_i)` `lia_increase`            packets   dc2mtcp 2
-fully coupled growth per ACK     :math:`1/W`                   `fully_coupled_increase`  packets   mmptcp u
-uncoupled growth per ACK         :math:`1/W_i`                 `uncoupled_increase`      packets   mmptcp u
-window of one TCP                :math:`W^s`                   `single_path_window`      packets   dc2mtcp 8
-rate of one TCP on the best path :math:`\max_i W_i^s/RTT_i`    `best_path_rate_per_s`    packets/s dc2mtcp 9
-LIA windows at equilibrium       :math:`W_i`                   `lia_equilibrium_windows` packets   dc2mtcp 3
-loss that keeps a window         :math:`p_i`                   `lia_loss_prob`           –         dc2mtcp 7
-================================ ============================= ========================= ========= =========
+========================  =============================  ===============================  =========  =============
+Quantity                  Symbol                         Name                             Unit       Equation
+========================  =============================  ===============================  =========  =============
+aggressiveness of LIA     :math:`\alpha`                 :func:`lia_alpha`                1          dc2mtcp Eq. 2
+growth per ACK, LIA       :math:`\min(\alpha/W, 1/W_i)`  :func:`lia_increase`             packets    dc2mtcp Eq. 2
+the same, fully coupled   :math:`1/W`                    :func:`fully_coupled_increase`   packets    mmptcp u (3)
+the same, uncoupled       :math:`1/W_i`                  :func:`uncoupled_increase`       packets    mmptcp u (3)
+window of one TCP         :math:`W^s`                    :func:`single_path_window`       packets    dc2mtcp Eq. 8
+rate of the best one TCP  :math:`\max_i W_i^s/RTT_i`     :func:`best_path_rate_per_s`     packets/s  dc2mtcp Eq. 9
+equilibrium windows, LIA  :math:`W_i`                    :func:`lia_equilibrium_windows`  packets    dc2mtcp Eq. 3
+loss that keeps a window  :math:`p_i`                    :func:`lia_loss_prob`            1          dc2mtcp Eq. 7
+========================  =============================  ===============================  =========  =============
 """
 
 from math import log
@@ -27,8 +27,8 @@ from capsmodel.checks import FloatArray, FloatOrArray, FloatSequence, choice, pl
 LossForm = Literal["rfc6356", "uncapped", "printed"]
 
 WINDOW_FLUCTUATION_BIAS = 1 - (2 * log(2)) ** -0.5
-"""Most that the mean of swinging windows lies below `lia_equilibrium_windows`, as a share of their total: 0.151,
-derived in its Notes. On alike paths it may lie above."""
+"""Most that the mean of fluctuating windows lies below `lia_equilibrium_windows`, as a share of their total: 0.151,
+derived in its Notes. On identical paths it may lie above."""
 
 
 def _subflows(windows_packets: ArrayLike, rtts_s: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -50,7 +50,7 @@ def lia_alpha(windows_packets: FloatSequence, *, rtts_s: FloatSequence) -> float
 @overload
 def lia_alpha(windows_packets: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray: ...
 def lia_alpha(windows_packets: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray:
-    r"""Aggressiveness of the Linked Increases Algorithm, without unit.
+    r"""Return the aggressiveness of the Linked Increases Algorithm (LIA) for multipath TCP.
 
     Parameters
     ----------
@@ -84,12 +84,12 @@ def lia_alpha(windows_packets: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray:
 
 
 def lia_increase(windows_packets: ArrayLike, *, rtts_s: ArrayLike) -> FloatArray:
-    r"""Growth of a subflow's window for each of its ACKs under LIA, in packets.
+    r"""Return the growth of a subflow's window for each of its ACKs under LIA, in packets.
 
     Parameters
     ----------
     windows_packets, rtts_s : array_like
-        As in `lia_alpha`.
+        As in :func:`lia_alpha`.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def lia_increase(windows_packets: ArrayLike, *, rtts_s: ArrayLike) -> FloatArray
     Raises
     ------
     ParameterError
-        As `lia_alpha`.
+        As :func:`lia_alpha`.
 
     References
     ----------
@@ -115,7 +115,7 @@ def lia_increase(windows_packets: ArrayLike, *, rtts_s: ArrayLike) -> FloatArray
 
 
 def fully_coupled_increase(windows_packets: ArrayLike) -> FloatArray:
-    r"""Growth of a subflow's window for each of its ACKs under fully coupled control, in packets.
+    r"""Return the growth of a subflow's window for each of its ACKs under fully coupled control, in packets.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def fully_coupled_increase(windows_packets: ArrayLike) -> FloatArray:
 
 
 def uncoupled_increase(windows_packets: ArrayLike) -> FloatArray:
-    r"""Growth of a subflow's window for each of its ACKs when every subflow is a TCP of its own, in packets.
+    r"""Return the growth of a subflow's window for each ACK when every subflow is a TCP of its own, in packets.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def single_path_window(loss_prob: float) -> float: ...
 @overload
 def single_path_window(loss_prob: ArrayLike) -> FloatArray: ...
 def single_path_window(loss_prob: ArrayLike) -> FloatOrArray:
-    r"""Window at which one TCP grows as much as it shrinks, in packets.
+    r"""Return the window at which one TCP grows as much as it shrinks, in packets.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def single_path_window(loss_prob: ArrayLike) -> FloatOrArray:
     -----
     Balance of :math:`(1-p)/W^s` and :math:`p W^s/2` for each packet; no timeouts, no minimum window. A window that
     halves at each loss has this as its root mean square; its mean is
-    `capsmodel.multipath.sawtooth.single_path_mean_window`.
+    :func:`capsmodel.multipath.sawtooth.single_path_mean_window`.
 
     References
     ----------
@@ -223,7 +223,7 @@ def best_path_rate_per_s(loss_probs: FloatSequence, *, rtts_s: FloatSequence) ->
 @overload
 def best_path_rate_per_s(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray: ...
 def best_path_rate_per_s(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray:
-    r"""Rate of one TCP on the path that serves it best, in packets per second.
+    r"""Return the rate of one TCP on the path that serves it best, in packets per second.
 
     Parameters
     ----------
@@ -240,13 +240,13 @@ def best_path_rate_per_s(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatOr
     Raises
     ------
     ParameterError
-        As `single_path_window`, or if an RTT is not positive.
+        As :func:`single_path_window`, or if an RTT is not positive.
 
     Notes
     -----
     The paper bounds the rate of LIA by it. The bound is met with equality at the equilibrium of
-    `lia_equilibrium_windows`, and the cap of LIA changes nothing in that: see there. Windows that swing go beyond it on
-    alike paths: see `capsmodel.multipath.sawtooth.lia_mean_windows`.
+    :func:`lia_equilibrium_windows`, and the cap of LIA changes nothing in that: see there. Windows that fluctuate go
+    beyond it on identical paths: see :func:`capsmodel.multipath.sawtooth.lia_mean_windows`.
 
     References
     ----------
@@ -268,7 +268,7 @@ def _paths(loss_probs: ArrayLike, rtts_s: ArrayLike) -> tuple[FloatArray, FloatA
 
 
 def lia_equilibrium_windows(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatArray:
-    r"""Windows at which every subflow of an LIA connection grows as much as it shrinks, in packets.
+    r"""Return the windows at which every subflow of an LIA connection grows as much as it shrinks, in packets.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def lia_equilibrium_windows(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> Floa
     Returns
     -------
     ndarray
-        :math:`W_i` packets for each subflow, of the broadcast shape; `single_path_window` for one path.
+        :math:`W_i` packets for each subflow, of the broadcast shape; :func:`single_path_window` for one path.
 
     Raises
     ------
@@ -304,15 +304,14 @@ def lia_equilibrium_windows(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> Floa
     Step 2 is Eq. 9 as an equality, with the cap as without it. Timeouts and a minimum window are left out, so values
     below about 2 packets have no counterpart in a real sender.
 
-    *Bias.* The balance treats a window as a number, but each loss halves it, however rare losses are. On one path the
-    balance holds exactly for :math:`E[W^2]`, so the mean lies below: 0.926 of :math:`W^s`. On several, :math:`\alpha`
-    takes the largest window of the moment, which exceeds the largest mean.
-    `capsmodel.multipath.sawtooth.lia_mean_windows` takes both into account: the total lies down to
+    *Bias.* The balance treats a window as a number, but each loss halves it, however small the loss probability is. On
+    one path the balance holds exactly for :math:`E[W^2]`, so the mean lies below: 0.926 of :math:`W^s`. On several,
+    :math:`\alpha` takes the largest window of the moment, which exceeds the largest mean.
+    :func:`capsmodel.multipath.sawtooth.lia_mean_windows` takes both into account: the total lies down to
     :math:`1/\sqrt{2\ln2}`, that is 15.1% (`WINDOW_FLUCTUATION_BIAS`) below where one path dominates, and above on many
-    alike paths, by 10% on four, 14% on five, 17% on six. For alike paths the lower end is a bound: with no cap
-    :math:`p\ln2\,E[W_i] = E[\alpha/W]` from the balance of
-    :math:`\ln W_i`, :math:`\alpha/W \ge 1/(nW)`, and Jensen's inequality. How the total divides over the paths is
-    right up to a relative error of the order of :math:`p_i`.
+    identical paths, by 10% on four, 14% on five, 17% on six. For identical paths the lower end is a bound: with no cap
+    :math:`p\ln2\,E[W_i] = E[\alpha/W]` from the balance of :math:`\ln W_i`, :math:`\alpha/W \ge 1/(nW)`, and Jensen's
+    inequality. How the total divides over the paths is right up to a relative error of the order of :math:`p_i`.
 
     References
     ----------
@@ -324,30 +323,34 @@ def lia_equilibrium_windows(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> Floa
     [5.0, 5.0]
     """
     loss, rtts = np.broadcast_arrays(*_paths(loss_probs, rtts_s))
-    alone = np.sqrt(2 * (1 - loss) / loss)
-    order = np.argsort(-alone, axis=-1)  # largest first: it is the first to meet the cap as c grows
+    alone = np.sqrt(2 * (1 - loss) / loss)  # s_i, the window of one TCP on path i
+    # Path i is capped, W_i = s_i, where c s_i >= 1. In order of falling s the capped paths are the first m.
+    order = np.argsort(-alone, axis=-1)
     size = np.take_along_axis(alone, order, axis=-1)
-    rate = size / np.take_along_axis(rtts, order, axis=-1)
-    target = np.max(rate, axis=-1, keepdims=True)
-    capped_rate = np.cumsum(rate, axis=-1)  # of the first m paths at their cap
-    weight = rate * size
-    free_weight = np.cumsum(weight[..., ::-1], axis=-1)[..., ::-1]  # of path m and all behind it
-    behind = np.concatenate([free_weight[..., 1:], np.zeros_like(target)], axis=-1)
-    n_capped = np.sum(capped_rate + behind / size < target, axis=-1, keepdims=True)
-    held = np.concatenate([np.zeros_like(target), capped_rate], axis=-1)
-    coupling = (target - np.take_along_axis(held, n_capped, axis=-1)) / np.take_along_axis(free_weight, n_capped, -1)
+    rate = size / np.take_along_axis(rtts, order, axis=-1)  # s_i / RTT_i, the rate at the cap
+    target = np.max(rate, axis=-1, keepdims=True)  # R, by step 2
+    # With m capped paths, step 3 reads: (rates of the first m) + c (sum of s_i^2 / RTT_i over the others) = R.
+    capped_rate = np.cumsum(rate, axis=-1)  # entry m - 1: rates of the first m
+    weight = rate * size  # s_i^2 / RTT_i
+    free_weight = np.cumsum(weight[..., ::-1], axis=-1)[..., ::-1]  # entry m: of all but the first m
+    # The left side at the kink c = 1/s of each path, where that path is just capped: below R, c lies beyond the kink.
+    free_behind = np.concatenate([free_weight[..., 1:], np.zeros_like(target)], axis=-1)
+    n_capped = np.sum(capped_rate + free_behind / size < target, axis=-1, keepdims=True)  # m
+    capped_before = np.concatenate([np.zeros_like(target), capped_rate], axis=-1)  # entry m: rates of the first m
+    rest = target - np.take_along_axis(capped_before, n_capped, axis=-1)
+    coupling = rest / np.take_along_axis(free_weight, n_capped, axis=-1)  # c
     return np.asarray(np.minimum(coupling * alone**2, alone))
 
 
 def lia_loss_prob(windows_packets: ArrayLike, *, rtts_s: ArrayLike, form: LossForm = "rfc6356") -> FloatArray:
-    r"""Loss probability at which each LIA subflow would keep its present window.
+    r"""Return the loss probability at which each LIA subflow would keep its present window.
 
     Parameters
     ----------
     windows_packets, rtts_s : array_like
-        As in `lia_alpha`.
+        As in :func:`lia_alpha`.
     form : {"rfc6356", "uncapped", "printed"}, optional
-        With the cap of LIA; without it, which is Eq. 7 with its fraction put right; or Eq. 7 as printed, which is no
+        With the cap of LIA; without it, which is Eq. 7 with its fraction corrected; or Eq. 7 as printed, which is no
         probability (6.67 at :math:`\alpha = 1`, :math:`W_i = 10`, :math:`W = 40`) and serves comparison only.
 
     Returns
@@ -359,12 +362,12 @@ def lia_loss_prob(windows_packets: ArrayLike, *, rtts_s: ArrayLike, form: LossFo
     Raises
     ------
     ParameterError
-        As `lia_alpha`, or if `form` is unknown.
+        As :func:`lia_alpha`, or if `form` is unknown.
 
     Notes
     -----
-    ``"rfc6356"`` is the inverse of `lia_equilibrium_windows`; it differs from ``"uncapped"`` only on subflows with
-    :math:`1/W_i < \alpha/W`.
+    ``"rfc6356"`` is the inverse of :func:`lia_equilibrium_windows`; it differs from ``"uncapped"`` only on subflows
+    with :math:`1/W_i < \alpha/W`.
 
     References
     ----------

@@ -1,13 +1,13 @@
 r"""Mean windows of senders that halve at each loss, where the equations of equilibrium put one number for a window.
 
-================================== =================== ============================ ======= ========
-Quantity                           Symbol              Name                         Unit    Equation
-================================== =================== ============================ ======= ========
-mean window of one TCP             :math:`E[W]`        `single_path_mean_window`    packets –
-packets it sends in a round trip   :math:`E[N]`        `newreno_packets_per_rtt`    packets –
-mean windows of an LIA connection  :math:`E[W_i]`      `lia_mean_windows`           packets –
-what their total lies too low      –                   `total_swing_bias`           –       –
-================================== =================== ============================ ======= ========
+=================================  ==============  ===============================  =======  =================
+Quantity                           Symbol          Name                             Unit     Equation
+=================================  ==============  ===============================  =======  =================
+mean window of one TCP             :math:`E[W]`    :func:`single_path_mean_window`  packets  beyond the papers
+packets it sends in a round trip   :math:`E[N]`    :func:`newreno_packets_per_rtt`  packets  beyond the papers
+mean windows of an LIA connection  :math:`E[W_i]`  :func:`lia_mean_windows`         packets  beyond the papers
+what their total lies too low      –               :func:`total_fluctuation_bias`   1        beyond the papers
+=================================  ==============  ===============================  =======  =================
 
 In every function of subflows the last axis runs over the subflows of one connection, the others broadcast.
 """
@@ -23,7 +23,7 @@ from capsmodel.multipath.lia import single_path_window
 
 SINGLE_PATH_SHARE = 0.92619199
 """E[W] over W^s of one TCP as p -> 0; derived in `single_path_mean_window`."""
-TOTAL_SWING_BIAS = float(SINGLE_PATH_SHARE * np.sqrt(2 * np.log(2)) - 1)
+TOTAL_FLUCTUATION_BIAS = float(SINGLE_PATH_SHARE * np.sqrt(2 * np.log(2)) - 1)
 """How far the total of `lia_mean_windows` lies below the truth for one path, as a share of it: 0.0905."""
 ROUND_TRIP_COST_PACKETS = float(2 * SINGLE_PATH_SHARE**2 * (np.log(2) + 5 / 4) - 2)
 """Packets that NewReno sends less in a round trip than `single_path_mean_window`: 1.334, derived in
@@ -45,7 +45,7 @@ def single_path_mean_window(loss_prob: float) -> float: ...
 @overload
 def single_path_mean_window(loss_prob: ArrayLike) -> FloatArray: ...
 def single_path_mean_window(loss_prob: ArrayLike) -> FloatOrArray:
-    r"""Mean window over time of one TCP with random losses, in packets.
+    r"""Return the mean window over time of one TCP with random losses, in packets.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def single_path_mean_window(loss_prob: ArrayLike) -> FloatOrArray:
     Raises
     ------
     ParameterError
-        As `capsmodel.multipath.lia.single_path_window`.
+        As :func:`capsmodel.multipath.lia.single_path_window`.
 
     Notes
     -----
@@ -72,7 +72,8 @@ def single_path_mean_window(loss_prob: ArrayLike) -> FloatOrArray:
               = \sqrt\pi \left( \int_0^\infty \frac{2\,du}{\prod_k (1 + u^2 4^{-k})} \right)^{-1} = 0.9262.
 
     The mean *square* is :math:`(W^s)^2` exactly. For :math:`p > 0` steps of one packet add a relative error of the
-    order of :math:`p`. Timeouts, a minimum window and round trips are left out; `newreno_packets_per_rtt` has them.
+    order of :math:`p`. Timeouts, a minimum window and round trips are left out; :func:`newreno_packets_per_rtt` has
+    them.
 
     References
     ----------
@@ -91,7 +92,7 @@ def newreno_packets_per_rtt(loss_prob: float) -> float: ...
 @overload
 def newreno_packets_per_rtt(loss_prob: ArrayLike) -> FloatArray: ...
 def newreno_packets_per_rtt(loss_prob: ArrayLike) -> FloatOrArray:
-    r"""Packets that NewReno sends in a round trip, on average over time, with random losses.
+    r"""Return how many packets NewReno sends in a round trip, on average over time, with random losses.
 
     Parameters
     ----------
@@ -101,17 +102,18 @@ def newreno_packets_per_rtt(loss_prob: ArrayLike) -> FloatOrArray:
     Returns
     -------
     float or ndarray
-            :math:`E[N] = E[W] - 1.334` packets, with `single_path_mean_window` for E[W], of the shape of the argument.
+            :math:`E[N] = E[W] - 1.334` packets, with :func:`single_path_mean_window` for E[W], of the shape of the
+            argument.
 
     Raises
     ------
     ParameterError
-        As `capsmodel.multipath.lia.single_path_window`.
+        As :func:`capsmodel.multipath.lia.single_path_window`.
 
     Notes
     -----
     Leading term as :math:`p \to 0`, for a constant round trip and bursts that are short beside it. What
-    `single_path_mean_window` leaves out of account changes the mean by a constant number of packets. With
+    :func:`single_path_mean_window` leaves out of account changes the mean by a constant number of packets. With
     :math:`S = 0.9262`, so that :math:`pE[W]^2 = 2S^2`:
 
     1. *Bursts of whole packets.* Each ACK adds 2 to :math:`W^2`, as there. But a burst answers the ACKs of the burst
@@ -150,7 +152,7 @@ def newreno_packets_per_rtt(loss_prob: ArrayLike) -> FloatOrArray:
 
 
 def lia_mean_windows(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatArray:
-    r"""Mean windows over time of an LIA connection whose subflows swing independently, in packets.
+    r"""Return the mean windows over time of an LIA connection whose windows fluctuate independently, in packets.
 
     Parameters
     ----------
@@ -171,24 +173,24 @@ def lia_mean_windows(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatArray:
 
     Notes
     -----
-    Let every subflow grow by the same :math:`a` per ACK, steady because many subflows share in it. Between two losses
-    a window then grows by an exponential number of mean :math:`a(1-p_i)/p_i`, so just before a loss it is that times
+    Let every subflow grow by the same :math:`a` per ACK, steady because many subflows share in it. Between two losses a
+    window then grows by an exponential number of mean :math:`a(1-p_i)/p_i`, so just before a loss it is that times
     :math:`Y = \sum_{k\ge0} 2^{-k}E_k`, and over time that times :math:`X`, which has the density of :math:`Y` weighted
-    by :math:`1/y`; :math:`E[X] = 1/\ln 2 = 1.44` where the equilibrium has 2. With
-    :math:`s_i = W_i^s` of `capsmodel.multipath.lia.single_path_window` and :math:`a` from the mean of its maximum,
+    by :math:`1/y`; :math:`E[X] = 1/\ln 2 = 1.44` where the equilibrium has 2. With :math:`s_i = W_i^s` of
+    :func:`capsmodel.multipath.lia.single_path_window` and :math:`a` from the mean of its maximum,
 
     .. math:: E[W_i] = \frac{s_i^2 R}{\sum_j s_j^2/RTT_j},\qquad
               R^2 = E\Big[\max_j \frac{s_j^2}{RTT_j^2}\frac{X_j}{2}\Big],
 
-    where :math:`R = \sum_i E[W_i]/RTT_i` is the rate. `capsmodel.multipath.lia.lia_equilibrium_windows` has
-    :math:`R = \max_j s_j/RTT_j`. So the windows swing the rate down to :math:`1/\sqrt{2\ln 2} = 0.849` of it where one
-    path dominates, and above it where many are alike: 0.977, 1.099 and 1.214 on 2, 4 and 8 alike. Eq. 9 of the paper
+    where :math:`R = \sum_i E[W_i]/RTT_i` is the rate. :func:`capsmodel.multipath.lia.lia_equilibrium_windows` has
+    :math:`R = \max_j s_j/RTT_j`. So the fluctuation takes the rate down to :math:`1/\sqrt{2\ln 2} = 0.849` of it where
+    one path dominates, and above it on many identical paths: 0.977, 1.099 and 1.214 on 2, 4 and 8. Eq. 9 of the paper
     is therefore no bound: one TCP has 0.926.
 
-    *Bias.* The truth lies between this and `total_swing_bias` above it. How the windows divide needs no independence:
-    the balance of :math:`\ln W_i` gives :math:`E[W_i] \propto (1-p_i)/p_i` for every common :math:`a`, up to a relative
-    error of the order of :math:`p_i` from steps of one packet, and the total has that error too. The cap of LIA, felt
-    only on paths whose RTT is more than four times that of the best, is left out.
+    *Bias.* The truth lies between this and :func:`total_fluctuation_bias` above it. How the windows divide needs no
+    independence: the balance of :math:`\ln W_i` gives :math:`E[W_i] \propto (1-p_i)/p_i` for every common :math:`a`, up
+    to a relative error of the order of :math:`p_i` from steps of one packet, and the total has that error too. The cap
+    of LIA, felt only on paths whose RTT is more than four times that of the best, is left out.
 
     References
     ----------
@@ -208,16 +210,16 @@ def lia_mean_windows(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatArray:
 
 
 @overload
-def total_swing_bias(loss_probs: FloatSequence, *, rtts_s: FloatSequence) -> float: ...
+def total_fluctuation_bias(loss_probs: FloatSequence, *, rtts_s: FloatSequence) -> float: ...
 @overload
-def total_swing_bias(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray: ...
-def total_swing_bias(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray:
-    r"""Most that the total of `lia_mean_windows` lies below the truth, as a share of it; it does not lie above.
+def total_fluctuation_bias(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray: ...
+def total_fluctuation_bias(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray:
+    r"""Return the most that the total of :func:`lia_mean_windows` lies below the truth, as a share; it is never above.
 
     Parameters
     ----------
     loss_probs, rtts_s : array_like
-        As in `lia_mean_windows`.
+        As in :func:`lia_mean_windows`.
 
     Returns
     -------
@@ -227,17 +229,17 @@ def total_swing_bias(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArra
     Raises
     ------
     ParameterError
-        As `lia_mean_windows`.
+        As :func:`lia_mean_windows`.
 
     Notes
     -----
-    `lia_mean_windows` holds the total rate at rest. It swings too, and the mean growth, that of a maximum over the
-    square of the total, gains by it. On one path all swings, and `single_path_mean_window` is 9.05% above
-    (`TOTAL_SWING_BIAS`). Relative to its square, the variance of a sum of independent windows falls as
-    :math:`\sum_i y_i^2`, and the gain with it.
+    :func:`lia_mean_windows` takes the total rate as constant. It fluctuates too, and the mean growth, that of a maximum
+    over the square of the total, gains by it. On one path all of the total fluctuates, and
+    :func:`single_path_mean_window` is 9.05% above (`TOTAL_FLUCTUATION_BIAS`). Relative to its square, the variance of a
+    sum of independent windows falls as :math:`\sum_i y_i^2`, and the gain with it.
 
-    That it falls no more slowly is not proved. Measured were 4.4, 2.6, 1.5, 1.3 and 0.3% on two, three, four, five
-    and eight alike paths (4.5, 3.0, 2.3, 1.8 and 1.1 by the formula), 5.0% on two with losses of 0.4 and 1.2% and RTTs
+    That it falls no more slowly is not proved. Measured were 4.4, 2.6, 1.5, 1.3 and 0.3% on two, three, four, five and
+    eight identical paths (4.5, 3.0, 2.3, 1.8 and 1.1 by the formula), 5.0% on two with losses of 0.4 and 1.2% and RTTs
     of 1 and 2 (6.8), and less on others, with standard errors up to 0.5%.
 
     References
@@ -246,24 +248,24 @@ def total_swing_bias(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArra
 
     Examples
     --------
-    >>> round(total_swing_bias([0.01] * 4, rtts_s=[1.0] * 4), 4)
+    >>> round(total_fluctuation_bias([0.01] * 4, rtts_s=[1.0] * 4), 4)
     0.0226
     """
     rates = lia_mean_windows(loss_probs, rtts_s=rtts_s) / np.asarray(rtts_s, float)
     shares = rates / np.sum(rates, axis=-1, keepdims=True)
-    return plain(TOTAL_SWING_BIAS * np.sum(shares**2, axis=-1))
+    return plain(TOTAL_FLUCTUATION_BIAS * np.sum(shares**2, axis=-1))
 
 
 def _mean_maximum(scales: FloatArray) -> FloatArray:
     """Return the mean of the largest of independent scale times X, with a last axis of length 1."""
     largest = np.max(scales, axis=-1, keepdims=True)
-    below = 1 - _swing_tail(np.exp(_STEPS)[:, np.newaxis] * (largest / scales)[..., np.newaxis, :])
+    below = 1 - _fluctuation_tail(np.exp(_STEPS)[:, np.newaxis] * (largest / scales)[..., np.newaxis, :])
     # Trapezoids in ln x: the integrand vanishes with all its derivatives at both ends.
     mean = np.sum((1 - np.prod(below, axis=-1)) * np.exp(_STEPS), axis=-1) * (_STEPS[1] - _STEPS[0])
     return np.asarray(largest * mean[..., np.newaxis])
 
 
-def _swing_tail(x: FloatArray) -> FloatArray:
+def _fluctuation_tail(x: FloatArray) -> FloatArray:
     """Return P(X > x): the integral of the density of Y over y, term by term."""
     terms = sum(weight * rate * exp1(rate * x) for weight, rate in zip(_WEIGHTS, _RATES, strict=True))
     return np.asarray(np.clip(np.asarray(terms) / np.log(2), 0.0, 1.0))

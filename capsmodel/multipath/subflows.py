@@ -1,12 +1,12 @@
 r"""Subflows of MMPTCP: how many a flow opens, what share of a path their windows take, how many flows leave a pod.
 
-============================================== ============================== ==== =========================
-Quantity                                       Name                           Unit Equation
-============================================== ============================== ==== =========================
-subflows by the layer where a flow turns round `subflow_count`                1    mmptcp u (2.5, 3.11)
-share of the path that minimum windows take    `subflow_minimum_window_share` 1    mmptcp u (3.11)
-probability that a flow leaves its pod         `cross_pod_prob`               1    beyond the papers
-============================================== ============================== ==== =========================
+==============================================  ====================================  ====  ====================
+Quantity                                        Name                                  Unit  Equation
+==============================================  ====================================  ====  ====================
+subflows by the layer where a flow turns round  :func:`subflow_count`                 1     mmptcp u (2.5, 3.11)
+share of the path that minimum windows take     :func:`subflow_minimum_window_share`  1     mmptcp u (3.11)
+probability that a flow leaves its pod          :func:`cross_pod_prob`                1     beyond the papers
+==============================================  ====================================  ====  ====================
 """
 
 from typing import overload
@@ -19,7 +19,7 @@ _SUBFLOWS: dict[Layer, float] = {"core": 8.0, "aggregation": 4.0, "access": 1.0}
 
 
 def subflow_count(location: Layer) -> float:
-    """Subflows that MMPTCP opens for a flow, by the layer where the flow turns round.
+    """Return how many subflows MMPTCP opens for a flow, by the layer where the flow turns down.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def subflow_minimum_window_share(n_subflows: float, *, bdp_packets: float) -> fl
 @overload
 def subflow_minimum_window_share(n_subflows: ArrayLike, *, bdp_packets: ArrayLike) -> FloatArray: ...
 def subflow_minimum_window_share(n_subflows: ArrayLike, *, bdp_packets: ArrayLike) -> FloatOrArray:
-    """Share of a path's bandwidth-delay product that the minimum windows of the subflows take, as a ratio.
+    """Return the share of a path's bandwidth-delay product that the minimum windows of the subflows take, as a ratio.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def cross_pod_prob(pods: float, *, hosts_per_pod: float) -> float: ...
 @overload
 def cross_pod_prob(pods: ArrayLike, *, hosts_per_pod: ArrayLike) -> FloatArray: ...
 def cross_pod_prob(pods: ArrayLike, *, hosts_per_pod: ArrayLike) -> FloatOrArray:
-    r"""Probability that a uniformly chosen other host lies in another pod.
+    r"""Return the probability that a uniformly chosen other host lies in another pod.
 
     Parameters
     ----------

@@ -1,13 +1,13 @@
 r"""Loss recovery without coding: timeouts, what they cost a flow, and the buffer that waits meanwhile.
 
-======================== ============== ===================== ==== =========
-Quantity                 Symbol         Name                  Unit Equation
-======================== ============== ===================== ==== =========
-probability of a timeout :math:`P_{to}` `timeout_prob`        –    dc2mtcp 6
-FCT with a timeout       –              `retransmitted_fct_s` s    dc2mtcp u
-FCT with a coded packet  –              `coded_fct_s`         s    dc2mtcp u
-reorder buffer           :math:`B_{fr}` `reorder_buffer_bits` bit  dc2mtcp u
-======================== ============== ===================== ==== =========
+========================  ==============  ===========================  ====  =================
+Quantity                  Symbol          Name                         Unit  Equation
+========================  ==============  ===========================  ====  =================
+probability of a timeout  :math:`P_{to}`  :func:`timeout_prob`         1     dc2mtcp Eq. 6
+FCT with a timeout        –               :func:`retransmitted_fct_s`  s     dc2mtcp u (III-A)
+FCT with a coded packet   –               :func:`coded_fct_s`          s     dc2mtcp u (III-A)
+reorder buffer            :math:`B_{fr}`  :func:`reorder_buffer_bits`  bit   dc2mtcp u (IV-B)
+========================  ==============  ===========================  ====  =================
 """
 
 from typing import overload
@@ -24,7 +24,7 @@ def timeout_prob(window_packets: float, *, loss_prob: float, exact: bool = ...) 
 @overload
 def timeout_prob(window_packets: ArrayLike, *, loss_prob: ArrayLike, exact: bool = ...) -> FloatArray: ...
 def timeout_prob(window_packets: ArrayLike, *, loss_prob: ArrayLike, exact: bool = False) -> FloatOrArray:
-    r"""Probability that a window with losses raises fewer than three duplicate ACKs, so that only a timeout helps.
+    r"""Return the probability that too few duplicate ACKs follow a loss in a window, so that it ends in a timeout.
 
     Parameters
     ----------
@@ -74,8 +74,9 @@ def timeout_prob(window_packets: ArrayLike, *, loss_prob: ArrayLike, exact: bool
 
 
 _MOST_TERMS = 4096
-"""Terms of the exact timeout probability. Beyond a window of 4096 the sum is 0 in double precision unless the rarer of
-loss and survival has p < 745/4096, and then its terms fall at least by 0.22 each from the end that is summed first."""
+"""Terms of the exact timeout probability. Beyond a window of 4096 the sum is 0 in double precision unless the less
+likely of loss and survival has p < 745/4096, and then its terms fall at least by 0.22 each from the end that is summed
+first."""
 
 
 def _timeout_prob_exact(window: FloatArray, loss: FloatArray) -> FloatArray:
@@ -93,7 +94,7 @@ def retransmitted_fct_s(rto_s: float, *, rtt_s: float) -> float: ...
 @overload
 def retransmitted_fct_s(rto_s: ArrayLike, *, rtt_s: ArrayLike) -> FloatArray: ...
 def retransmitted_fct_s(rto_s: ArrayLike, *, rtt_s: ArrayLike) -> FloatOrArray:
-    """Completion time of a flow whose lost packet is sent again after a timeout, in seconds.
+    """Return the completion time of a flow whose lost packet is sent again after a timeout, in seconds.
 
     Parameters
     ----------
@@ -133,7 +134,7 @@ def coded_fct_s(rtt_s: float) -> float: ...
 @overload
 def coded_fct_s(rtt_s: ArrayLike) -> FloatArray: ...
 def coded_fct_s(rtt_s: ArrayLike) -> FloatOrArray:
-    """Completion time of the same flow when a coded packet follows one round trip later, in seconds.
+    """Return the completion time of the same flow when a coded packet follows one round trip later, in seconds.
 
     Parameters
     ----------
@@ -167,7 +168,7 @@ def reorder_buffer_bits(rates_bps: FloatSequence, *, rtts_s: FloatSequence) -> f
 @overload
 def reorder_buffer_bits(rates_bps: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray: ...
 def reorder_buffer_bits(rates_bps: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray:
-    r"""Receive buffer that holds what arrives while the slowest subflow retransmits, in bits.
+    r"""Return the receive buffer that holds what arrives while the slowest subflow retransmits, in bits.
 
     Parameters
     ----------

@@ -4,17 +4,18 @@ Poisson arrivals, one server, service times independent of everything else, firs
 A wait is the time from arrival to the start of service; times are in any unit, the same in as out (RepFlow: packet
 times).
 
-============================= ==================== ========================================== ===== ===================
-Quantity                      Symbol               Name                                       Unit  Equation
-============================= ==================== ========================================== ===== ===================
-mean wait                     :math:`E[W]`         :func:`mg1_mean_wait`                      time  repflow Eq. 4
-second moment of the wait     :math:`E[W^2]`       :func:`mg1_second_moment_wait`             time² Takács
-tail of the wait, exact       :math:`P(W>w)`       :func:`mg1_wait_prob`                      1     Pollaczek-Khinchine
-quantile of the wait, exact   :math:`W_q`          :func:`mg1_wait_quantile`                  time  inverse of the tail
-tail of the wait, approximate :math:`e^{-w/E[W]}`  :func:`effective_bandwidth_wait_prob`      1     repflow Eq. 9
-quantile, approximate         :math:`\tilde W`     :func:`effective_bandwidth_wait_quantile`  time  repflow Eq. 10
-mean wait of each class       :math:`E[W_p]`       :func:`priority_mean_waits`                time  Cobham
-============================= ==================== ========================================== ===== ===================
+=============================  ===================  =========================================  ===== ===================
+Quantity                       Symbol               Name                                       Unit Equation
+=============================  ===================  =========================================  ===== ===================
+mean wait                      :math:`E[W]`         :func:`mg1_mean_wait`                      time repflow Eq. 4 second
+moment of the wait      :math:`E[W^2]`       :func:`mg1_second_moment_wait`             time² Takács tail of the wait,
+exact        :math:`P(W>w)`       :func:`mg1_wait_prob`                      1 Pollaczek-Khinchine quantile of the wait,
+exact    :math:`W_q`          :func:`mg1_wait_quantile`                  time inverse of the tail tail of the wait,
+approximate  :math:`e^{-w/E[W]}`  :func:`effective_bandwidth_wait_prob`      1 repflow Eq. 9 quantile, approximate
+:math:`\tilde W`     :func:`effective_bandwidth_wait_quantile`  time repflow Eq. 10 mean wait of each class
+:math:`E[W_p]`       :func:`priority_mean_waits`                time Cobham =============================
+===================  =========================================  =====
+===================
 """
 
 from typing import overload
@@ -81,7 +82,7 @@ def mg1_mean_wait(load: ArrayLike, *, mean_service: ArrayLike, second_moment_ser
 
     References
     ----------
-    repflow Eq. 4
+    repflow Eq. 4.
 
     Examples
     --------
@@ -133,7 +134,7 @@ def mg1_second_moment_wait(
 
     References
     ----------
-    beyond repflow Eq. 4 (the paper uses the mean alone)
+    Beyond repflow Eq. 4 (the paper uses the mean alone).
 
     Examples
     --------
@@ -217,7 +218,7 @@ def mg1_wait_prob(wait: ArrayLike, *, load: ArrayLike, service: AnyService) -> F
 
     References
     ----------
-    beyond repflow Eq. 9, which approximates this probability
+    Beyond repflow Eq. 9, which approximates this probability.
 
     Examples
     --------
@@ -265,7 +266,7 @@ def mg1_wait_quantile(q: ArrayLike, *, load: ArrayLike, service: AnyService) -> 
 
     References
     ----------
-    beyond repflow Eq. 10, which approximates this quantile
+    Beyond repflow Eq. 10, which approximates this quantile.
 
     Examples
     --------
@@ -324,7 +325,7 @@ def effective_bandwidth_wait_prob(
 
     References
     ----------
-    repflow Eq. 9
+    repflow Eq. 9.
 
     Examples
     --------
@@ -377,7 +378,7 @@ def effective_bandwidth_wait_quantile(
 
     References
     ----------
-    repflow Eq. 10
+    repflow Eq. 10.
 
     Examples
     --------
@@ -419,7 +420,7 @@ def priority_mean_waits(loads: ArrayLike, *, mean_services: ArrayLike, second_mo
 
     References
     ----------
-    none of the five papers prints it; Cobham, Operations Research 2 (1954)
+    None of the five papers prints it; Cobham, Operations Research 2 (1954).
 
     Examples
     --------

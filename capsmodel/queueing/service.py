@@ -4,16 +4,16 @@ All times are in one unit of the caller's choice (seconds, or packet times as in
 unit. A distribution either has atoms (:class:`Deterministic`, :class:`Empirical`) or a density (the others); the two
 kinds need different exact evaluations, see :mod:`capsmodel.queueing.mg1`.
 
-===================== ================ ==================== ======= ===================================
-Quantity              Symbol           Name                 Unit    Equation
-===================== ================ ==================== ======= ===================================
-mean                  :math:`E[S]`     ``mean``             time
-second moment         :math:`E[S^2]`   ``second_moment``    time²
-third moment          :math:`E[S^3]`   ``third_moment``     time³
-Laplace transform     :math:`\beta(s)` ``laplace``          1       :math:`E[e^{-sS}]`
-residual-tail         :math:`E(s)`     ``residual_laplace`` time    :math:`(1-R(s))/s`,
-transform                                                           :math:`R(s)=(1-\beta(s))/(sE[S])`
-===================== ================ ==================== ======= ===================================
+=================  ================  ====================  =====  =================================
+Quantity           Symbol            Name                  Unit   Equation
+=================  ================  ====================  =====  =================================
+mean               :math:`E[S]`      ``mean``              time
+second moment      :math:`E[S^2]`    ``second_moment``     time²
+third moment       :math:`E[S^3]`    ``third_moment``      time³
+Laplace transform  :math:`\beta(s)`  ``laplace``           1      :math:`E[e^{-sS}]`
+residual-tail      :math:`E(s)`      ``residual_laplace``  time   :math:`(1-R(s))/s`,
+transform                                                         :math:`R(s)=(1-\beta(s))/(sE[S])`
+=================  ================  ====================  =====  =================================
 """
 
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class Service(Protocol):
         """Third moment, in time³."""
 
     def laplace(self, s: ComplexArray) -> ComplexArray:
-        """Laplace transform of the density, for complex `s` of positive real part."""
+        """Return the Laplace transform of the density, for complex `s` of positive real part."""
 
     def sample(self, count: int, *, rng: Rng = None) -> FloatArray:
         """Draw `count` independent service times."""
@@ -56,7 +56,7 @@ class ContinuousService(Service, Protocol):
     """A service time with a density; a class of your own needs this one method beyond :class:`Service`."""
 
     def residual_laplace(self, s: ComplexArray) -> ComplexArray:
-        r"""Transform of the residual-life tail, :math:`(1-(1-\beta(s))/(sE[S]))/s`, without cancellation at s → 0."""
+        r"""Return :math:`(1-(1-\beta(s))/(sE[S]))/s`, the transform of the residual-life tail, also near s = 0."""
 
 
 def _weights(name: str, probs: tuple[float, ...], count: int) -> None:
@@ -218,7 +218,7 @@ class Erlang:
     def residual_laplace(self, s: ComplexArray) -> ComplexArray:
         r"""Return :math:`\frac{m}{k^2}\sum_{i=1}^{k}(k-i+1)(1+sm/k)^{-i}`, positive terms only at real s.
 
-        The residual life of an Erlang law is an equal mixture of Erlang laws with 1 to k of its phases.
+        The residual life of an Erlang distribution is an equal mixture of those with 1 to k of its phases.
         """
         k = self.phases
         phase = 1 / (1 + s * self.mean / k)
@@ -231,7 +231,7 @@ class Erlang:
 
 
 class Exponential(Erlang):
-    """Memoryless service: the Erlang law of one phase.
+    """Memoryless service: the Erlang distribution of one phase.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ class Exponential(Erlang):
 
 @dataclass(frozen=True)
 class Hyperexponential:
-    """A mixture of exponential laws: short and long jobs side by side.
+    """A mixture of exponential distributions: short and long jobs side by side.
 
     Parameters
     ----------

@@ -1,17 +1,17 @@
 r"""The two exact evaluations behind the M/G/1 waiting-time distribution.
 
-======================== =================== ============================ ====== ===========================
-Quantity                 Symbol              Name                         Unit   Equation
-======================== =================== ============================ ====== ===========================
-inverse Laplace          :math:`f(t)`        :func:`euler_inversion`      of f   Euler summation
+====================  ==============  ============================  ====  ===========================
+Quantity              Symbol          Name                          Unit  Equation
+====================  ==============  ============================  ====  ===========================
+inverse Laplace       :math:`f(t)`    :func:`euler_inversion`       of f  Euler summation
 transform
-compound Poisson pmf     :math:`c_j`         :func:`compound_poisson_pmf` 1      Panjer recursion
-tail of the wait         :math:`P(W>t)`      :class:`LatticeWait`         1      renewal equation, see below
-======================== =================== ============================ ====== ===========================
+compound Poisson pmf  :math:`c_j`     :func:`compound_poisson_pmf`  1     Panjer recursion
+tail of the wait      :math:`P(W>t)`  :class:`LatticeWait`          1     renewal equation, see below
+====================  ==============  ============================  ====  ===========================
 
 **Service with a density.** Abate and Whitt's Euler algorithm sums the Bromwich integral on 33 nodes. It converges
 where the inverted function is smooth; an atom at :math:`b` gives the wait a kink at every multiple of :math:`b`,
-and there the algorithm loses all but three or four digits. So it is not used for such laws.
+and there the algorithm loses all but three or four digits. So it is not used for such distributions.
 
 **Service with atoms.** Let all atoms be multiples :math:`m_i h` of a step :math:`h`, :math:`F(t)=P(W\le t)` and
 :math:`\lambda` the arrival rate. For :math:`t>0`, :math:`F'(t)=\lambda F(t)-\lambda\sum_i p_iF(t-m_ih)`. With the

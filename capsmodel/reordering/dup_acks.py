@@ -1,14 +1,14 @@
 r"""Duplicate ACKs: how likely reordering raises them and how many to wait for.
 
-=============================================== ================ ============================== ======= =============
-Quantity                                        Symbol           Name                           Unit    Equation
-=============================================== ================ ============================== ======= =============
-probability of at least d duplicate ACKs        –                `duplicate_acks_prob`          –       –
-duplicate-ACK threshold, leaf-spine             dupthresh        `dup_ack_threshold_leaf_spine` ACKs    mmptcp u
-duplicate-ACK threshold, fat-tree               dupthresh        `dup_ack_threshold_fat_tree`   ACKs    mmptcp u
-new segments before fast retransmit             –                `limited_transmit_segments`    packets mmptcp u
-packets on a path until the first loss on any   E[min]           `packets_before_first_loss`    packets mmptcp u
-=============================================== ================ ============================== ======= =============
+=========================  ==================  ====================================  =======  =====================
+Quantity                   Symbol              Name                                  Unit     Equation
+=========================  ==================  ====================================  =======  =====================
+at least d duplicate ACKs  :math:`P(D \ge d)`  :func:`duplicate_acks_prob`           1        beyond the papers
+threshold, leaf-spine      dupthresh           :func:`dup_ack_threshold_leaf_spine`  ACKs     mmptcp u (2.4)
+threshold, fat-tree        dupthresh           :func:`dup_ack_threshold_fat_tree`    ACKs     mmptcp u (2.4)
+new segments before that   –                   :func:`limited_transmit_segments`     packets  mmptcp u (2.4)
+packets to the first loss  E[min]              :func:`packets_before_first_loss`     packets  mmptcp u (footnote 2)
+=========================  ==================  ====================================  =======  =====================
 """
 
 from typing import get_args, overload
@@ -40,7 +40,7 @@ def duplicate_acks_prob(
     min_dup_acks: ArrayLike, *, flow_packets: ArrayLike, congested_prob: ArrayLike
 ) -> FloatArray: ...
 def duplicate_acks_prob(min_dup_acks: ArrayLike, *, flow_packets: ArrayLike, congested_prob: ArrayLike) -> FloatOrArray:
-    r"""Probability that reordering alone raises at least d duplicate ACKs during a flow.
+    r"""Return the probability that reordering alone raises at least d duplicate ACKs during a flow.
 
     Parameters
     ----------
@@ -59,7 +59,8 @@ def duplicate_acks_prob(min_dup_acks: ArrayLike, *, flow_packets: ArrayLike, con
     Raises
     ------
     ParameterError
-        As `reordering_prob`, or if `min_dup_acks` is no whole number of at least 0.
+        As :func:`capsmodel.reordering.probability.reordering_prob`, or if `min_dup_acks` is no whole number of at least
+        0.
 
     Notes
     -----
@@ -107,7 +108,7 @@ def dup_ack_threshold_leaf_spine(n_spines: float, *, same_leaf: float = ...) -> 
 @overload
 def dup_ack_threshold_leaf_spine(n_spines: ArrayLike, *, same_leaf: ArrayLike = ...) -> FloatArray: ...
 def dup_ack_threshold_leaf_spine(n_spines: ArrayLike, *, same_leaf: ArrayLike = False) -> FloatOrArray:
-    """Duplicate ACKs to wait for in a leaf-spine fabric: 3, plus one for each equal-cost path between two leaves.
+    """Return how many duplicate ACKs to wait for in a leaf-spine fabric: 3, and one for each path between two leaves.
 
     Parameters
     ----------
@@ -150,7 +151,7 @@ def dup_ack_threshold_fat_tree(pods: ArrayLike, *, location: Layer = ..., max_pa
 def dup_ack_threshold_fat_tree(
     pods: ArrayLike, *, location: Layer = "core", max_paths: ArrayLike = np.inf
 ) -> FloatOrArray:
-    """Duplicate ACKs to wait for in a K-ary fat-tree, by the layer where the flow turns round.
+    """Return how many duplicate ACKs to wait for in a K-ary fat-tree, by the layer where the flow turns down.
 
     Parameters
     ----------
@@ -199,7 +200,7 @@ def limited_transmit_segments(dup_ack_threshold: float) -> float: ...
 @overload
 def limited_transmit_segments(dup_ack_threshold: ArrayLike) -> FloatArray: ...
 def limited_transmit_segments(dup_ack_threshold: ArrayLike) -> FloatOrArray:
-    """Segments that a sender may send before fast retransmit: one for each duplicate ACK below the threshold.
+    """Return the number of segments to send before fast retransmit: one for each duplicate ACK below the threshold.
 
     Parameters
     ----------
@@ -233,12 +234,13 @@ def packets_before_first_loss(n_paths: float, *, loss_prob: float) -> float: ...
 @overload
 def packets_before_first_loss(n_paths: ArrayLike, *, loss_prob: ArrayLike) -> FloatArray: ...
 def packets_before_first_loss(n_paths: ArrayLike, *, loss_prob: ArrayLike) -> FloatOrArray:
-    r"""Mean number of packets on each path up to and including the first loss on any of them, in packets.
+    r"""Return the mean number of packets on each path up to and including the first loss on any of them, in packets.
 
     Parameters
     ----------
     n_paths : array_like
-        Paths :math:`n`, a whole number of at least 1; all lose alike and carry the same number of packets. Broadcasts.
+        Paths :math:`n`, a whole number of at least 1; all have the same loss probability and carry the same number of
+        packets. Broadcasts.
     loss_prob : array_like
         Loss probability :math:`p` of a packet on a path, in [0, 1]. Broadcasts.
 

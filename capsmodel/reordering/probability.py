@@ -5,16 +5,16 @@ packet on an uncongested path arrives before every packet on a congested one; pa
 For the probability it is enough that congestion outweighs the spacing of two packets; for numbers of packets it must
 outweigh that of all, else they are bounds from above.
 
-=============================================== ================ ============================== ======= =============
-Quantity                                        Symbol           Name                           Unit    Equation
-=============================================== ================ ============================== ======= =============
-probability that a flow is reordered            :math:`P_r`      `reordering_prob`              –       cdcps Eq. 1-3
-probability that a flow stays in order          :math:`1 - P_r`  `in_order_prob`                –       cdcps Eq. 1
-mean number of packets overtaken                –                `expected_overtaken_packets`   packets –
-out-of-order degree                             OOD              `out_of_order_degree`          packets cdcps u
-later packets that arrive before a packet       –                `overtaking_packets`           packets –
-ratio of the extreme RTTs                       –                `asymmetry_degree`             –       cdcps u
-=============================================== ================ ============================== ======= =============
+================================  ===============  ==================================  =======  =================
+Quantity                          Symbol           Name                                Unit     Equation
+================================  ===============  ==================================  =======  =================
+a flow is reordered               :math:`P_r`      :func:`reordering_prob`             1        cdcps Eq. 1-3
+a flow stays in order             :math:`1 - P_r`  :func:`in_order_prob`               1        cdcps Eq. 1
+mean number of packets overtaken  –                :func:`expected_overtaken_packets`  packets  beyond the papers
+out-of-order degree               OOD              :func:`out_of_order_degree`         packets  cdcps u (III-A)
+packets that overtake a packet    –                :func:`overtaking_packets`          packets  cdcps u (III-A)
+ratio of the extreme RTTs         –                :func:`asymmetry_degree`            1        cdcps u (III-A)
+================================  ===============  ==================================  =======  =================
 """
 
 from typing import overload
@@ -60,7 +60,7 @@ def reordering_prob(flow_packets: float, *, congested_prob: float) -> float: ...
 @overload
 def reordering_prob(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> FloatArray: ...
 def reordering_prob(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> FloatOrArray:
-    r"""Probability that at least one packet of a flow is overtaken by a later one.
+    r"""Return the probability that at least one packet of a flow is overtaken by a later one.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def in_order_prob(flow_packets: float, *, congested_prob: float) -> float: ...
 @overload
 def in_order_prob(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> FloatArray: ...
 def in_order_prob(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> FloatOrArray:
-    r"""Probability that no packet of a flow is overtaken, as a sum of its own and not as 1 minus something.
+    r"""Return the probability that no packet of a flow is overtaken, computed as a sum of its own without cancellation.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def in_order_prob(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> Floa
     Raises
     ------
     ParameterError
-        As `reordering_prob`.
+        As :func:`reordering_prob`.
 
     References
     ----------
@@ -151,7 +151,7 @@ def expected_overtaken_packets(flow_packets: float, *, congested_prob: float) ->
 @overload
 def expected_overtaken_packets(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> FloatArray: ...
 def expected_overtaken_packets(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> FloatOrArray:
-    r"""Mean number of packets of a flow that at least one later packet overtakes, in packets.
+    r"""Return the mean number of packets of a flow that at least one later packet overtakes, in packets.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def expected_overtaken_packets(flow_packets: ArrayLike, *, congested_prob: Array
     Raises
     ------
     ParameterError
-        As `reordering_prob`.
+        As :func:`reordering_prob`.
 
     Notes
     -----
@@ -217,7 +217,7 @@ def _arrivals(arrival_order: ArrayLike) -> npt.NDArray[np.int64]:
 
 
 def out_of_order_degree(arrival_order: ArrayLike) -> int:
-    r"""Out-of-order degree of a flow: how far ahead of the expected packet an arrival can be, in packets.
+    r"""Return the out-of-order degree of a flow: how far ahead of the expected packet an arrival can be, in packets.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def overtaking_packets(arrival_order: ArrayLike, *, packet: int) -> int:
     Parameters
     ----------
     arrival_order : array_like
-        Packet numbers in the order of their arrival, as in `out_of_order_degree`, shape (S,).
+        Packet numbers in the order of their arrival, as in :func:`out_of_order_degree`, shape (S,).
     packet : int
         Number of the packet.
 
@@ -300,7 +300,7 @@ def asymmetry_degree(rtts_s: FloatSequence) -> float: ...
 @overload
 def asymmetry_degree(rtts_s: ArrayLike) -> FloatOrArray: ...
 def asymmetry_degree(rtts_s: ArrayLike) -> FloatOrArray:
-    """Ratio of the largest to the smallest RTT over the paths of a flow.
+    """Return the ratio of the largest to the smallest RTT over the paths of a flow.
 
     Parameters
     ----------

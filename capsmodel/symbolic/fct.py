@@ -37,7 +37,11 @@ MEAN_FCT_LONG = rho / (2 * (1 - rho)) + 1
 REPLICATED_WAIT = MEAN_WAIT.subs(rho, EFFECTIVE_LOAD)
 EXCESS = 2 * sp.log(10) - 1  # of the 99th percentile of the wait over its mean, in means (Eq. 10)
 
-_SIZES = {f: "density of the flow size", F: "its distribution function", S_L: "short/long border, packets"}
+_SIZES = {
+    f: "density of the flow size",
+    F: "its distribution function",
+    S_L: "threshold between short and long, packets",
+}
 _MODEL = {rho: "load", M: "burst, packets"}
 _AVERAGES = {
     J: "mean of rounds over packets, short flows",

@@ -94,12 +94,14 @@ class Formula:
         unknown = sorted(set(values) - set(known))
         require(not unknown, f"{', '.join(unknown)}: not in {self.name}, whose symbols are {', '.join(known)}")
         vectors = {known[name]: entries for name, entries in values.items() if isinstance(entries, Sequence)}
-        functions = {known[name]: law for name, law in values.items() if isinstance(known[name], sp.FunctionClass)}
+        functions = {
+            known[name]: definition for name, definition in values.items() if isinstance(known[name], sp.FunctionClass)
+        }
         scalars = {known[name]: number for name, number in values.items() if not {known[name]} & {*vectors, *functions}}
         length = max((len(entries) for entries in vectors.values()), default=0)
         expression = self.expression.rhs.subs(scalars).replace(LARGEST, lambda term: _largest(term, length))
-        for function, law in functions.items():
-            expression = expression.replace(function, law)
+        for function, definition in functions.items():
+            expression = expression.replace(function, definition)
         entries = {base[i]: number for base, numbers in vectors.items() for i, number in enumerate(numbers, 1)}
         return expression.doit(integrals=False).subs(entries).doit(integrals=False)
 

@@ -149,7 +149,7 @@ def derive_repair_packets() -> Derivation:
     True
     """
     slack = (1 - P_b) * (x + alpha) - x
-    border = x / (1 - P_b) - x
+    threshold = x / (1 - P_b) - x
     return Derivation(
         "repair_packets",
         "cdcps",
@@ -162,11 +162,11 @@ def derive_repair_packets() -> Derivation:
                 (same(sp.diff(slack, alpha), 1 - P_b),),
             ),
             Step(
-                "It is zero at the border, so the condition is: no fewer than the border",
-                sp.Ge(alpha, border),
-                (same(slack.subs(alpha, border), 0), same(border, x * P_b / (1 - P_b))),
+                "It is zero at the threshold, so the condition is: no fewer than the threshold",
+                sp.Ge(alpha, threshold),
+                (same(slack.subs(alpha, threshold), 0), same(threshold, x * P_b / (1 - P_b))),
             ),
-            Step("The smallest whole number that satisfies it", sp.Eq(alpha, sp.ceiling(border))),
+            Step("The smallest whole number that satisfies it", sp.Eq(alpha, sp.ceiling(threshold))),
         ),
     )
 

@@ -1,19 +1,19 @@
 r"""Published flow-size distributions, with their sources and cautions, by name.
 
 The points lie in ``data/workloads/*.csv``, where they come from in ``data/workloads/index.toml`` and its README; what
-one can ask of a law (distribution function, quantile, shares, expectations, samples) in
+one can ask of a distribution (distribution function, quantile, shares, expectations, samples) in
 :mod:`capsmodel.workloads.sizes`.
 
-==================== ====================== ============================= ============ ===============
-Quantity             Symbol                 Name                          Unit         Equation
-==================== ====================== ============================= ============ ===============
-flow-size law        :math:`F(x)`           :func:`load_workload`         byte         repflow u (V-A)
-mean size            :math:`E[X]`           ``mean_bytes``                byte
-second, third moment :math:`E[X^2], E[X^3]` ``second_moment_bytes2``, ... byte², byte³
-arrival rate         :math:`\rho C/(8E[X])` ``arrival_rate_per_s``        1/s
-provenance                                  :func:`workload_source`
-names                                       :func:`workload_names`
-==================== ====================== ============================= ============ ===============
+====================  ======================  =============================  ============  ===============
+Quantity              Symbol                  Name                           Unit          Equation
+====================  ======================  =============================  ============  ===============
+flow sizes            :math:`F(x)`            :func:`load_workload`          byte          repflow u (V-A)
+mean size             :math:`E[X]`            ``mean_bytes``                 byte
+second, third moment  :math:`E[X^2], E[X^3]`  ``second_moment_bytes2``, ...  byte², byte³
+arrival rate          :math:`\rho C/(8E[X])`  ``arrival_rate_per_s``         1/s
+provenance                                    :func:`workload_source`
+names                                         :func:`workload_names`
+====================  ======================  =============================  ============  ===============
 """
 
 import difflib
@@ -29,7 +29,7 @@ from capsmodel.datafiles import data_path
 from capsmodel.metrics import arrival_rate_per_s
 from capsmodel.workloads.sizes import SizeDistribution
 
-# Whole packets are kept as one step of the law each; 5 million are 80 MB.
+# Whole packets are kept as one step of the distribution each; 5 million are 80 MB.
 _MOST_PACKETS = 5_000_000
 
 
@@ -99,7 +99,7 @@ class FlowSizes(SizeDistribution):
         return self._moment(3)
 
     def in_packets(self, mss_bytes: float, *, whole: bool = False) -> PacketSizes:
-        """Return the same law in packets of `mss_bytes` payload.
+        """Return the same distribution in packets of `mss_bytes` payload.
 
         Parameters
         ----------
@@ -264,7 +264,7 @@ def load_workload(name: str) -> FlowSizes:
     Returns
     -------
     FlowSizes
-        The law, linear between the published points.
+        The distribution, linear between the published points.
 
     Raises
     ------
@@ -278,7 +278,7 @@ def load_workload(name: str) -> FlowSizes:
 
     References
     ----------
-    caps u (IX) workloads; repflow u (V-A) workloads; cdcps u (VI-C) workloads
+    caps u (IX) workloads; repflow u (V-A) workloads; cdcps u (VI-C) workloads.
 
     Examples
     --------

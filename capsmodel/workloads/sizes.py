@@ -1,18 +1,18 @@
 r"""Distribution of a size: a piecewise-linear distribution function with steps, and everything exact about it.
 
-A law is a list of points :math:`(x_i,F_i)`. Between two points the mass :math:`p_i=F_{i+1}-F_i` is spread evenly; two
-points of one size are a step: that much mass on that very size. This is the rule of the traffic generators that the
-published tables come from (linear in the distribution function).
+A distribution is a list of points :math:`(x_i,F_i)`. Between two points the mass :math:`p_i=F_{i+1}-F_i` is spread
+evenly; two points of one size are a step: that much mass on that very size. This is the rule of the traffic generators
+that the published tables come from (linear in the distribution function).
 
-===================== ============================================ =============================== =================
-Quantity              Symbol                                       Name                            Unit
-===================== ============================================ =============================== =================
-distribution function :math:`F(x)`                                 ``cdf``                         1
-quantile              :math:`F^{-1}(q)`                            ``quantile``                    size
-share of flows        :math:`F(x)`                                 ``flow_share_below``            1
-share of bytes        :math:`\epsilon=E[X;X\le x]/E[X]`            ``byte_share_below``            1, repflow u (IV-B)
-partial expectation   :math:`E[g(X);a<X\le b]`                     ``expectation``                 of g
-===================== ============================================ =============================== =================
+=====================  =================================  ====================  ===================
+Quantity               Symbol                             Name                  Unit
+=====================  =================================  ====================  ===================
+distribution function  :math:`F(x)`                       ``cdf``               1
+quantile               :math:`F^{-1}(q)`                  ``quantile``          size
+share of flows         :math:`F(x)`                       ``flow_share_below``  1
+share of bytes         :math:`\epsilon=E[X;X\le x]/E[X]`  ``byte_share_below``  1, repflow u (IV-B)
+partial expectation    :math:`E[g(X);a<X\le b]`           ``expectation``       of g
+=====================  =================================  ====================  ===================
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -45,7 +45,7 @@ _OCTAVES_ABOVE_ZERO = 20
 
 @dataclass(frozen=True, eq=False)
 class SizeDistribution:
-    """A law of flow sizes in an unnamed unit.
+    """A distribution of flow sizes in an unnamed unit.
 
     Use :class:`capsmodel.workloads.catalogue.FlowSizes` for bytes, :class:`capsmodel.workloads.catalogue.PacketSizes`
     for packets.
@@ -86,7 +86,7 @@ class SizeDistribution:
 
     @classmethod
     def fixed(cls, size: float) -> Self:
-        """Return the law of flows that all have `size`.
+        """Return the distribution of flows that all have `size`.
 
         Examples
         --------
@@ -97,7 +97,7 @@ class SizeDistribution:
 
     @classmethod
     def uniform(cls, low: float, high: float) -> Self:
-        """Return the law of flows spread evenly from `low` to `high`.
+        """Return the distribution of flows spread evenly from `low` to `high`.
 
         Examples
         --------
@@ -108,12 +108,12 @@ class SizeDistribution:
 
     @classmethod
     def mixture(cls, parts: Sequence[Self], *, shares: Sequence[float], by: Literal["flows", "data"] = "flows") -> Self:
-        """Return a mixture of laws.
+        """Return a mixture of distributions.
 
         Parameters
         ----------
         parts : sequence
-            Laws of this class.
+            Distributions of this class.
         shares : sequence of float
             Share of each part, at least 0; scaled to sum to 1.
         by : {"flows", "data"}
@@ -204,7 +204,7 @@ class SizeDistribution:
     @overload
     def quantile(self, q: ArrayLike) -> FloatArray: ...
     def quantile(self, q: ArrayLike) -> FloatOrArray:
-        """Return the smallest size x with F(x) >= q, for q in [0, 1]; at q = 0 the lower end of the law.
+        """Return the smallest size x with F(x) >= q, for q in [0, 1]; at q = 0 the lower end of the distribution.
 
         Examples
         --------
@@ -237,7 +237,7 @@ class SizeDistribution:
     @overload
     def byte_share_below(self, x: ArrayLike) -> FloatArray: ...
     def byte_share_below(self, x: ArrayLike) -> FloatOrArray:
-        r"""Return the share of the data that flows of at most `x` carry, ε of RepFlow when x is its border.
+        r"""Return the share of the data that flows of at most `x` carry, ε of RepFlow when x is its threshold.
 
         Notes
         -----
@@ -245,7 +245,7 @@ class SizeDistribution:
 
         References
         ----------
-        repflow u (IV-B) short-flow byte share
+        repflow u (IV-B) short-flow byte share.
 
         Examples
         --------
@@ -281,7 +281,7 @@ class SizeDistribution:
         Notes
         -----
         Gauss-Legendre panels of 16 nodes, each at most an octave wide and ending at every point and break; steps of
-        the law are summed as they are.
+        the distribution are summed as they are.
 
         Examples
         --------

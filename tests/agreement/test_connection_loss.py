@@ -16,7 +16,7 @@ from capsmodel.multipath.coded_transport import (
     small_flow_redundancy_ratio,
 )
 from capsmodel.multipath.lia import lia_equilibrium_windows
-from capsmodel.multipath.sawtooth import lia_mean_windows, total_swing_bias
+from capsmodel.multipath.sawtooth import lia_mean_windows, total_fluctuation_bias
 from capsmodel.papers.measurements.coupled_windows import averaged_windows, protected_blocks
 from capsmodel.papers.measurements.means import mean_in_row
 
@@ -73,7 +73,7 @@ def test_loss_from_measured_windows(rows, compare, name):
         float(np.sum(windows(loss_probs, rtts_s=rtts_s))) for windows in (lia_equilibrium_windows, lia_mean_windows)
     )
     model = loss * (swinging / at_rest) ** 2
-    low, high = -2 * max(loss_probs), (1 + total_swing_bias(loss_probs, rtts_s=rtts_s) + max(loss_probs)) ** 2 - 1
+    low, high = -2 * max(loss_probs), (1 + total_fluctuation_bias(loss_probs, rtts_s=rtts_s) + max(loss_probs)) ** 2 - 1
     sides = {"bias": (low * model, high * model), "detect": ((low - 0.06) * model, (high + 0.06) * model)}
     verdict = compare(model, mean_in_row(found.iloc[0], "lost_share"), **sides)
     assert verdict, verdict
@@ -97,7 +97,7 @@ def test_coded_packets_per_second_are_those_lost(rows, compare, name):
     packets_per_s = float(np.sum(lia_mean_windows(loss_probs, rtts_s=rtts_s) / np.array(rtts_s)))
     model = redundancy_rate_per_s(loss, packets_per_s=(1 - loss) * packets_per_s)
     # Steps of one packet: in how the packets divide, and in the total.
-    low, high = -2 * max(loss_probs), total_swing_bias(loss_probs, rtts_s=rtts_s) + 2 * max(loss_probs)
+    low, high = -2 * max(loss_probs), total_fluctuation_bias(loss_probs, rtts_s=rtts_s) + 2 * max(loss_probs)
     sides = {"bias": (low * model, high * model), "detect": ((low - 0.04) * model, (high + 0.04) * model)}
     verdict = compare(model, mean_in_row(rows(name).iloc[0], "lost_per_s"), **sides)
     assert verdict, verdict

@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 
 from capsmodel.multipath.lia import best_path_rate_per_s, lia_equilibrium_windows, single_path_window
-from capsmodel.multipath.sawtooth import SINGLE_PATH_SHARE, lia_mean_windows, single_path_mean_window, total_swing_bias
+from capsmodel.multipath.sawtooth import (
+    SINGLE_PATH_SHARE,
+    lia_mean_windows,
+    single_path_mean_window,
+    total_fluctuation_bias,
+)
 from capsmodel.papers.measurements.coupled_windows import averaged_windows
 from capsmodel.papers.measurements.means import mean_in_row
 
@@ -62,7 +67,7 @@ def test_total_of_swinging_windows(rows, compare, name):
     """The bias is one-sided but for the steps of one packet."""
     loss_probs, rtts_s = PATHS[name]
     model = float(np.sum(lia_mean_windows(loss_probs, rtts_s=rtts_s)))
-    low, high = -max(loss_probs), total_swing_bias(loss_probs, rtts_s=rtts_s) + max(loss_probs)
+    low, high = -max(loss_probs), total_fluctuation_bias(loss_probs, rtts_s=rtts_s) + max(loss_probs)
     sides = {"bias": (low * model, high * model), "detect": ((low - 0.03) * model, (high + 0.03) * model)}
     verdict = compare(model, mean_in_row(rows(name).iloc[0], "total_packets"), **sides)
     assert verdict, verdict

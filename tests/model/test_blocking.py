@@ -61,7 +61,7 @@ def test_missed_share_is_that_of_the_rule_on_windows_of_one_cycle(p, full_wait, 
     blocked_rtts = np.asarray(usual)[:, None] + window - 1
     average = (1 - p) * np.mean(usual) + p * blocked_rtts.mean()
     share = twice_average_missed_share(p, usual_rtts_s=usual, base_rtt_s=1.0, full_wait_s=full_wait)
-    # The discretised law is off by a step, and by the share at its threshold moved by the rounding of the mean.
+    # The discretised distribution is off by a step, and by the share that the rounding of the mean moves.
     assert share == pytest.approx(np.mean(blocked_rtts <= 2 * average), abs=1e-3)
 
 

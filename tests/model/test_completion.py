@@ -1,4 +1,4 @@
-"""Identities of RepFlow's completion times: one-point laws by hand, bounds over all laws, limits, edges."""
+"""Identities of RepFlow's completion times: flows of one size by arithmetic, bounds over all distributions, limits."""
 
 import itertools
 import math
@@ -31,8 +31,8 @@ WEB = load_workload("websearch").in_packets(1500)
 LOADS = np.arange(1, 9) / 10
 
 
-# Least and largest reduction over every law on 1 to 68 packets, in whole percents (mean, 99th percentile), at load 0.1
-# to 0.8: worked out from the two extreme sizes without this package.
+# Least and largest reduction over all distributions on 1 to 68 packets, in whole percents (mean, 99th percentile), at
+# loads 0.1 to 0.8: worked out from the two extreme sizes without this package.
 GAIN_BOUNDS = [
     (8, 20, 17, 81),
     (15, 32, 28, 78),
@@ -93,34 +93,38 @@ class TestLoads:
         assert replication_break_even_load(0) == 1
 
     def test_byte_share_is_that_of_the_law(self):
-        law = load_workload("datamining")
-        assert short_byte_share(law.in_packets(1500), short_packets=50) == pytest.approx(law.byte_share_below(75_000))
+        distribution = load_workload("datamining")
+        assert short_byte_share(distribution.in_packets(1500), short_packets=50) == pytest.approx(
+            distribution.byte_share_below(75_000)
+        )
 
 
 class TestShortFlows:
     @given(st.floats(1, 68), st.floats(0, 0.95), st.sampled_from(["fractional", "whole"]))
     def test_one_size_by_hand(self, flow, load, rounding):
-        law = PacketSizes.fixed(flow)
+        distribution = PacketSizes.fixed(flow)
         wait = load * 44 / (2 * (1 - load))
         windows = rounds(flow, rounding=rounding)
-        assert mean_fct(load, sizes=law, rounding=rounding) == pytest.approx(windows * wait / flow + 1, rel=1e-12)
+        assert mean_fct(load, sizes=distribution, rounding=rounding) == pytest.approx(
+            windows * wait / flow + 1, rel=1e-12
+        )
         tail = ((windows - 1) * wait + 2 * math.log(10) * wait) / flow + 1
-        assert tail_fct(load, sizes=law, rounding=rounding) == pytest.approx(tail, rel=1e-12)
+        assert tail_fct(load, sizes=distribution, rounding=rounding) == pytest.approx(tail, rel=1e-12)
 
     @pytest.mark.parametrize("quantile", [0.9, 0.99, 0.999])
     def test_exact_tail_puts_one_round_at_the_exact_quantile(self, quantile):
-        law, load = PacketSizes.fixed(36), 0.6
+        distribution, load = PacketSizes.fixed(36), 0.6
         wait = mg1_wait_quantile(quantile, load=load, service=Deterministic(44))
         expected = (0.6 * 44 / 0.8 + wait) / 36 + 1
-        assert tail_fct(load, sizes=law, quantile=quantile, tail="exact") == pytest.approx(expected, rel=1e-12)
+        assert tail_fct(load, sizes=distribution, quantile=quantile, tail="exact") == pytest.approx(expected, rel=1e-12)
 
     @pytest.mark.parametrize("rounding", ["fractional", "whole"])
     def test_law_of_two_sizes_averages(self, rounding):
         parts = [PacketSizes.fixed(5), PacketSizes.fixed(60), PacketSizes.fixed(5000)]
-        law = PacketSizes.mixture(parts, shares=[0.6, 0.2, 0.2])
+        distribution = PacketSizes.mixture(parts, shares=[0.6, 0.2, 0.2])
         for function in (mean_fct, tail_fct):
             expected = np.dot([0.75, 0.25], [function(0.7, sizes=part, rounding=rounding) for part in parts[:2]])
-            assert function(0.7, sizes=law, rounding=rounding) == pytest.approx(expected, rel=1e-12)
+            assert function(0.7, sizes=distribution, rounding=rounding) == pytest.approx(expected, rel=1e-12)
 
     def test_whole_packets_need_no_least_size(self):
         whole = load_workload("websearch").in_packets(1500, whole=True)
@@ -160,10 +164,10 @@ class TestReplication:
         st.floats(0.01, 0.94),
     )
     def test_no_law_gains_more_than_the_bound(self, parts, load):
-        law = PacketSizes.mixture([PacketSizes.fixed(x) for x, _ in parts], shares=[w for _, w in parts])
+        distribution = PacketSizes.mixture([PacketSizes.fixed(x) for x, _ in parts], shares=[w for _, w in parts])
         low, high = (gain(mean_fct, PacketSizes.fixed(x), load) for x in (68, 1))
-        assert min(low, high) - 1e-12 <= gain(mean_fct, law, load) <= max(low, high) + 1e-12
-        assert gain(mean_fct, law, load) < 0.4475
+        assert min(low, high) - 1e-12 <= gain(mean_fct, distribution, load) <= max(low, high) + 1e-12
+        assert gain(mean_fct, distribution, load) < 0.4475
 
     def test_largest_mean_gain(self):
         load = np.linspace(0.01, 0.9, 8901)
@@ -199,8 +203,8 @@ class TestReplication:
 class TestLongFlows:
     @given(st.floats(0, 0.99))
     def test_mean_depends_on_the_load_alone(self, load):
-        for law in (WEB, PacketSizes.fixed(100), PacketSizes.uniform(69, 1e6)):
-            assert mean_fct_long(load, sizes=law) == pytest.approx(load / (2 * (1 - load)) + 1, rel=1e-12)
+        for distribution in (WEB, PacketSizes.fixed(100), PacketSizes.uniform(69, 1e6)):
+            assert mean_fct_long(load, sizes=distribution) == pytest.approx(load / (2 * (1 - load)) + 1, rel=1e-12)
 
     def test_harm_by_replication(self):
         """Eq. 8 over Eq. 7: 0.7, 3.5, 20.8 and 74.4% longer at load 0.2, 0.5, 0.8, 0.9 and share 0.05."""
@@ -209,22 +213,22 @@ class TestLongFlows:
         np.testing.assert_allclose(100 * (ratio - 1), [0.7, 3.5, 20.8, 74.4], atol=0.05)
 
     def test_whole_bursts_by_hand(self):
-        law = PacketSizes.mixture([PacketSizes.fixed(88), PacketSizes.fixed(100)], shares=[1, 1])
+        distribution = PacketSizes.mixture([PacketSizes.fixed(88), PacketSizes.fixed(100)], shares=[1, 1])
         expected = 22 * (2 / 88 + 3 / 100) / 2 + 1
-        assert mean_fct_long(0.5, sizes=law, rounding="whole") == pytest.approx(expected, rel=1e-12)
+        assert mean_fct_long(0.5, sizes=distribution, rounding="whole") == pytest.approx(expected, rel=1e-12)
 
     def test_tail_by_hand(self):
-        law = PacketSizes.fixed(440)
+        distribution = PacketSizes.fixed(440)
         expected = 1.5 + (2 * math.log(10) - 1) * 22 / 440
-        assert tail_fct_long(0.5, sizes=law) == pytest.approx(expected, rel=1e-12)
+        assert tail_fct_long(0.5, sizes=distribution) == pytest.approx(expected, rel=1e-12)
         exact = 1.5 + (mg1_wait_quantile(0.99, load=0.5, service=Deterministic(44)) - 22) / 440
-        assert tail_fct_long(0.5, sizes=law, tail="exact") == pytest.approx(exact, rel=1e-12)
+        assert tail_fct_long(0.5, sizes=distribution, tail="exact") == pytest.approx(exact, rel=1e-12)
 
     def test_border_belongs_to_the_short_flows(self):
-        border = PacketSizes.fixed(68)
-        assert mean_fct(0.5, sizes=border) > 1
+        threshold = PacketSizes.fixed(68)
+        assert mean_fct(0.5, sizes=threshold) > 1
         with pytest.raises(ParameterError, match="no flow above 68"):
-            mean_fct_long(0.5, sizes=border)
+            mean_fct_long(0.5, sizes=threshold)
 
 
 class TestShapesAndErrors:

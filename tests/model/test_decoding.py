@@ -38,18 +38,18 @@ def exact_tails(k, r, p):
     2^-220, so that no digit of it is lost.
     """
     n, blocked, scale = k + r, Fraction(p).numerator, Fraction(p).denominator
-    clear, one = scale - blocked, 1 << 220
+    not_blocked, one = scale - blocked, 1 << 220
     lower = r * scale < n * blocked
     j = r if lower else r + 1
     with mpmath.workdps(60):
         log_mass = mpmath.loggamma(n + 1) - mpmath.loggamma(j + 1) - mpmath.loggamma(n - j + 1)
-        log_mass += j * mpmath.log(mpmath.mpf(blocked) / scale) + (n - j) * mpmath.log(mpmath.mpf(clear) / scale)
+        log_mass += j * mpmath.log(mpmath.mpf(blocked) / scale) + (n - j) * mpmath.log(mpmath.mpf(not_blocked) / scale)
         term, total = one, one
         while term and (j > 0 if lower else j < n):
             if lower:
-                term, j = term * (j * clear) // ((n - j + 1) * blocked), j - 1
+                term, j = term * (j * not_blocked) // ((n - j + 1) * blocked), j - 1
             else:
-                term, j = term * ((n - j) * blocked) // ((j + 1) * clear), j + 1
+                term, j = term * ((n - j) * blocked) // ((j + 1) * not_blocked), j + 1
             total += term
         far = mpmath.exp(log_mass) * total / one
         return (far, 1 - far) if lower else (1 - far, far)
@@ -177,8 +177,8 @@ def test_probability_and_complement_add_up(k, r, p):
 def test_one_packet_more_splits_the_probability(k, r, p):
     """Pascal's rule: the first packet is blocked, and r - 1 more may be, or it is not, and k - 1 more are needed."""
     k, r = k + 1, r + 1
-    blocked, clear = decode_prob(k, r=r - 1, blocking_prob=p), decode_prob(k - 1, r=r, blocking_prob=p)
-    assert decode_prob(k, r=r, blocking_prob=p) == pytest.approx(p * blocked + (1 - p) * clear, rel=RTOL, abs=1e-300)
+    blocked, arrived = decode_prob(k, r=r - 1, blocking_prob=p), decode_prob(k - 1, r=r, blocking_prob=p)
+    assert decode_prob(k, r=r, blocking_prob=p) == pytest.approx(p * blocked + (1 - p) * arrived, rel=RTOL, abs=1e-300)
 
 
 def test_with_the_ceiling_rule_half_of_large_units_decode():

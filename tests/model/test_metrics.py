@@ -65,10 +65,10 @@ class TestPercentile:
         assert percentile(np.log(values), q=0.99) == math.log(percentile(values, q=0.99))
 
     def test_agrees_with_the_quantile_of_a_law(self):
-        law = load_workload("websearch")
-        sample = law.quantile((np.arange(1, 1001)) / 1000)
+        distribution = load_workload("websearch")
+        sample = distribution.quantile((np.arange(1, 1001)) / 1000)
         for q in (0.1, 0.5, 0.99):
-            assert percentile(sample, q=q) == pytest.approx(law.quantile(q), rel=1e-12)
+            assert percentile(sample, q=q) == pytest.approx(distribution.quantile(q), rel=1e-12)
 
 
 class TestRates:
@@ -77,9 +77,11 @@ class TestRates:
         assert throughput_bps([0, 125], duration_s=1e-6).tolist() == [0, pytest.approx(1e9, rel=1e-15)]
 
     def test_offered_load_inverts_the_arrival_rate(self):
-        law, load = load_workload("websearch"), np.arange(1, 10) / 10
-        rate = law.arrival_rate_per_s(load, rate_bps=1e10)
-        np.testing.assert_allclose(offered_load(rate, mean_bytes=law.mean_bytes, rate_bps=1e10), load, rtol=1e-14)
+        distribution, load = load_workload("websearch"), np.arange(1, 10) / 10
+        rate = distribution.arrival_rate_per_s(load, rate_bps=1e10)
+        np.testing.assert_allclose(
+            offered_load(rate, mean_bytes=distribution.mean_bytes, rate_bps=1e10), load, rtol=1e-14
+        )
 
 
 class TestFairness:

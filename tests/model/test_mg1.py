@@ -145,7 +145,7 @@ class TestExactTail:
         mean = float(np.sum(tail * weights) / 2)
         second = float(np.sum(2 * wait * tail * weights) / 2)
         moments = {"mean_service": service.mean, "second_moment_service": service.second_moment}
-        # 4000 panels of width 1 add up errors of 1e-9 each at worst where a density law is inverted.
+        # 4000 panels of width 1 add up errors of 1e-9 each at worst where a distribution with a density is inverted.
         assert mean == pytest.approx(mg1_mean_wait(load, **moments), rel=1e-8)
         expected = mg1_second_moment_wait(load, **moments, third_moment_service=service.third_moment)
         assert second == pytest.approx(expected, rel=1e-6)

@@ -142,7 +142,7 @@ def test_no_pair_of_k_and_r_is_better(w, p, fabric, ratio, whole_units):
 @pytest.mark.parametrize("whole_units", [False, True])
 @pytest.mark.parametrize(("w", "long", "rate_bps"), [(24, 3e-3, 1e9), (49, 4e-4, 7e8), (10, 8e-4, 3e8), (3, 7e-4, 2e8)])
 def test_every_k_has_its_best_r(w, long, rate_bps, whole_units):
-    """Dear packets: the best r of the next k is often lower. p up to 0.98 covers both ways of searching."""
+    """Where packets take long to send the best r of the next k is often lower. p up to 0.98 covers both searches."""
     p = np.concatenate([np.linspace(0, 0.98, 60), np.linspace(0.01, 0.05, 20), [1e-9, 1e-6, 1e-3]])
     common = {"rtt_short_s": 2e-5, "rtt_long_s": long, "packet_bytes": 1500, "rate_bps": rate_bps, "window_packets": w}
     curve = delay_curve(blocking_prob=p, whole_units=whole_units, **common)
@@ -170,8 +170,8 @@ def test_gains_per_repair_packet_are_log_concave(k, p, units):
     failed = log_decode_failure_prob(k, r=r, blocking_prob=p)
     window = -np.expm1(units * np.log1p(-np.exp(failed)))  # 1 - s(r)
     gain = window[:-1] - window[1:]
-    clear = (gain > 1e-6 * window[1:]) & (gain > 1e-9)  # elsewhere the difference has lost its digits
-    for i in np.flatnonzero(clear[:-2] & clear[1:-1] & clear[2:]):
+    exact = (gain > 1e-6 * window[1:]) & (gain > 1e-9)  # elsewhere the difference has lost its digits
+    for i in np.flatnonzero(exact[:-2] & exact[1:-1] & exact[2:]):
         assert gain[i + 1] ** 2 >= gain[i] * gain[i + 2] * (1 - 1e-5)
 
 
@@ -239,8 +239,8 @@ def test_scalars_and_empty_arrays():
 @pytest.mark.parametrize("objective", ["eq4", COST])
 def test_limits(objective):
     common = PAPER | {"objective": objective}
-    clear = optimal_coding_unit(64, blocking_prob=0, **common)
-    assert (clear.k, clear.r, clear.delay_s, clear.decode_prob) == (1, 0, 1e-4, 1.0)
+    unblocked = optimal_coding_unit(64, blocking_prob=0, **common)
+    assert (unblocked.k, unblocked.r, unblocked.delay_s, unblocked.decode_prob) == (1, 0, 1e-4, 1.0)
     single = optimal_coding_unit(1, blocking_prob=0.2, **common)
     assert (single.k, single.near_k_min, single.near_k_max) == (1, 1, 1)
     # Nothing to gain where all paths are equally fast.
@@ -250,7 +250,7 @@ def test_limits(objective):
     assert optimal_coding_unit(64.7, blocking_prob=0.35, **common).k <= 64
 
 
-def test_redundancy_too_dear_to_pay_for():
+def test_redundancy_that_costs_more_than_it_gains():
     """3 ms hold 250 packets at 1 Gbps: a window of 2000 packets cannot be protected, so none is."""
     best = optimal_coding_unit(2000, blocking_prob=0.3, **PAPER)
     assert (best.k, best.r) == (1, 0)

@@ -1,4 +1,4 @@
-"""Identity tests of the mean windows of swinging senders: mpmath, limits, symmetry."""
+"""Identity tests of the mean windows of senders that halve at each loss: mpmath, limits, symmetry."""
 
 from fractions import Fraction
 
@@ -11,11 +11,11 @@ from capsmodel.multipath.lia import WINDOW_FLUCTUATION_BIAS, best_path_rate_per_
 from capsmodel.multipath.sawtooth import (
     ROUND_TRIP_COST_PACKETS,
     SINGLE_PATH_SHARE,
-    TOTAL_SWING_BIAS,
+    TOTAL_FLUCTUATION_BIAS,
     lia_mean_windows,
     newreno_packets_per_rtt,
     single_path_mean_window,
-    total_swing_bias,
+    total_fluctuation_bias,
 )
 
 DIGITS = 25
@@ -80,17 +80,17 @@ def test_cost_of_round_trips() -> None:
 
 
 def test_bias_of_the_total_falls_with_the_paths_that_share_it() -> None:
-    assert total_swing_bias([0.02], rtts_s=[3.0]) == pytest.approx(TOTAL_SWING_BIAS)
-    assert total_swing_bias([0.02] * 5, rtts_s=[3.0] * 5) == pytest.approx(TOTAL_SWING_BIAS / 5)
-    assert total_swing_bias([[0.01, 0.9], [0.9, 0.9]], rtts_s=[1.0, 1.0])[0] > 0.99 * TOTAL_SWING_BIAS
+    assert total_fluctuation_bias([0.02], rtts_s=[3.0]) == pytest.approx(TOTAL_FLUCTUATION_BIAS)
+    assert total_fluctuation_bias([0.02] * 5, rtts_s=[3.0] * 5) == pytest.approx(TOTAL_FLUCTUATION_BIAS / 5)
+    assert total_fluctuation_bias([[0.01, 0.9], [0.9, 0.9]], rtts_s=[1.0, 1.0])[0] > 0.99 * TOTAL_FLUCTUATION_BIAS
 
 
 def test_one_path_and_the_bias_that_follows() -> None:
-    """E[X] = 1/ln 2: one path is held to swing with the total at rest, which is what the declared bias makes good."""
+    """E[X] = 1/ln 2: one path is taken to fluctuate with a constant total; the declared bias makes up for it."""
     share = lia_mean_windows([0.01], rtts_s=[0.3])[0] / single_path_window(0.01)
     assert share == pytest.approx((2 * np.log(2)) ** -0.5, rel=1e-12)
     assert share == pytest.approx(1 - WINDOW_FLUCTUATION_BIAS, rel=1e-12)
-    assert share * (1 + TOTAL_SWING_BIAS) == pytest.approx(SINGLE_PATH_SHARE, rel=1e-12)
+    assert share * (1 + TOTAL_FLUCTUATION_BIAS) == pytest.approx(SINGLE_PATH_SHARE, rel=1e-12)
 
 
 @pytest.mark.parametrize("paths", [2, 4])
@@ -102,9 +102,9 @@ def test_alike_paths(paths: int) -> None:
 
 
 def test_equilibrium_is_within_its_declared_bias_on_up_to_five_alike_paths() -> None:
-    swing = [lia_mean_windows([0.01] * n, rtts_s=[1.0] * n).sum() / single_path_window(0.01) for n in range(1, 7)]
-    assert np.all(np.abs(np.array(swing[:5]) - 1) <= WINDOW_FLUCTUATION_BIAS + 1e-12)
-    assert swing[5] > 1 + WINDOW_FLUCTUATION_BIAS
+    ratios = [lia_mean_windows([0.01] * n, rtts_s=[1.0] * n).sum() / single_path_window(0.01) for n in range(1, 7)]
+    assert np.all(np.abs(np.array(ratios[:5]) - 1) <= WINDOW_FLUCTUATION_BIAS + 1e-12)
+    assert ratios[5] > 1 + WINDOW_FLUCTUATION_BIAS
 
 
 def test_windows_follow_loss_and_not_the_order_of_paths() -> None:

@@ -117,18 +117,18 @@ def _averaged_over_sizes() -> list[Case]:
     mean = wait * float(weights @ (np.log2(from_zero / 12 + 1) / from_zero)) * 34 / 68 + 1
     rounds = np.log2(from_one / 12 + 1) - 1 + 2 * math.log(10)
     tail = wait * float(weights @ (rounds / from_one)) * 33.5 / 67 + 1
-    law = {"E[W]": wait, "k": 12, "S_L": 68}
+    shared = {"E[W]": wait, "k": 12, "S_L": 68}
     density = {"f": lambda _: sp.Rational(1, 100)}
     return [
         Case(
             "mean_fct_of_wait",
-            {**law, **density, "F": lambda _: sp.Rational(68, 100)},
+            {**shared, **density, "F": lambda _: sp.Rational(68, 100)},
             completion.mean_fct(load, sizes=PacketSizes.uniform(0, 100), smallest_packets=1e-14),
             mean,
         ),
         Case(
             "tail_fct",
-            {**law, **density, "F": lambda _: sp.Rational(67, 100), "x_0": 1},
+            {**shared, **density, "F": lambda _: sp.Rational(67, 100), "x_0": 1},
             completion.tail_fct(load, sizes=PacketSizes.uniform(1, 101)),
             tail,
         ),

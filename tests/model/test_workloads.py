@@ -1,4 +1,4 @@
-"""Identities and properties of flow-size laws: exact rationals, inverses, shares, integrals, samples."""
+"""Identities and properties of flow-size distributions: exact rationals, inverses, shares, integrals, samples."""
 
 import itertools
 import math
@@ -17,8 +17,8 @@ ALL = workload_names()
 
 
 @st.composite
-def laws(draw):
-    """A law of 2 to 6 points with whole sizes, steps included, and probabilities in 64ths."""
+def distributions(draw):
+    """A distribution of 2 to 6 points with whole sizes, steps included, and probabilities in 64ths."""
     count = draw(st.integers(2, 6))
     sizes = sorted(draw(st.lists(st.integers(0, 5000), min_size=count, max_size=count)))
     inner = sorted(draw(st.lists(st.integers(0, 64), min_size=count - 1, max_size=count - 1)))
@@ -28,10 +28,13 @@ def laws(draw):
     return FlowSizes(sizes, values)
 
 
-def exact_moment(law, order, *, upto=None):
+def exact_moment(distribution, order, *, upto=None):
     """E[X**order; X <= upto] in rationals."""
     total = Fraction(0)
-    points = [(Fraction(float(x)), Fraction(float(f))) for x, f in zip(law.sizes, law.cdf_values, strict=True)]
+    points = [
+        (Fraction(float(x)), Fraction(float(f)))
+        for x, f in zip(distribution.sizes, distribution.cdf_values, strict=True)
+    ]
     for (a, low), (b, high) in itertools.pairwise(points):
         mass, end = high - low, b if upto is None else min(b, Fraction(upto))
         if upto is not None and a > upto:
@@ -46,133 +49,137 @@ def exact_moment(law, order, *, upto=None):
 class TestMoments:
     @pytest.mark.parametrize("name", ALL)
     def test_published_tables_in_exact_rationals(self, name):
-        law = load_workload(name)
-        values = (law.mean_bytes, law.second_moment_bytes2, law.third_moment_bytes3)
+        distribution = load_workload(name)
+        values = (distribution.mean_bytes, distribution.second_moment_bytes2, distribution.third_moment_bytes3)
         for order, value in enumerate(values, 1):
-            assert value == pytest.approx(float(exact_moment(law, order)), rel=1e-12)
+            assert value == pytest.approx(float(exact_moment(distribution, order)), rel=1e-12)
 
-    @given(laws(), st.integers(0, 6000))
-    def test_byte_share_in_exact_rationals(self, law, x):
-        expected = exact_moment(law, 1, upto=x) / exact_moment(law, 1)
-        assert law.byte_share_below(x) == pytest.approx(float(expected), rel=1e-12, abs=1e-15)
+    @given(distributions(), st.integers(0, 6000))
+    def test_byte_share_in_exact_rationals(self, distribution, x):
+        expected = exact_moment(distribution, 1, upto=x) / exact_moment(distribution, 1)
+        assert distribution.byte_share_below(x) == pytest.approx(float(expected), rel=1e-12, abs=1e-15)
 
-    @given(laws())
-    def test_variance_is_not_negative(self, law):
-        assert law.second_moment_bytes2 >= law.mean_bytes**2 * (1 - 1e-12)
-        assert law.mean_bytes * law.third_moment_bytes3 >= law.second_moment_bytes2**2 * (1 - 1e-12)
+    @given(distributions())
+    def test_variance_is_not_negative(self, distribution):
+        assert distribution.second_moment_bytes2 >= distribution.mean_bytes**2 * (1 - 1e-12)
+        assert distribution.mean_bytes * distribution.third_moment_bytes3 >= distribution.second_moment_bytes2**2 * (
+            1 - 1e-12
+        )
 
 
 class TestDistributionFunction:
-    @given(laws(), st.floats(0, 1))
-    def test_quantile_is_the_generalised_inverse(self, law, q):
-        x = law.quantile(q)
-        assert law.cdf(x) >= q - 1e-12
-        if x > law.quantile(0.0):
-            assert law.cdf(math.nextafter(x, -math.inf) - 1e-9 * x) <= q + 1e-12
+    @given(distributions(), st.floats(0, 1))
+    def test_quantile_is_the_generalised_inverse(self, distribution, q):
+        x = distribution.quantile(q)
+        assert distribution.cdf(x) >= q - 1e-12
+        if x > distribution.quantile(0.0):
+            assert distribution.cdf(math.nextafter(x, -math.inf) - 1e-9 * x) <= q + 1e-12
 
     @pytest.mark.parametrize("name", ALL)
     def test_quantile_of_cdf_returns_the_size(self, name):
-        law = load_workload(name)
-        spread = np.diff(law.sizes) > 0
-        rising = spread & (np.diff(law.cdf_values) > 0)
-        inside = (law.sizes[:-1][rising] + law.sizes[1:][rising]) / 2
-        np.testing.assert_allclose(law.quantile(law.cdf(inside)), inside, rtol=1e-9)
+        distribution = load_workload(name)
+        spread = np.diff(distribution.sizes) > 0
+        rising = spread & (np.diff(distribution.cdf_values) > 0)
+        inside = (distribution.sizes[:-1][rising] + distribution.sizes[1:][rising]) / 2
+        np.testing.assert_allclose(distribution.quantile(distribution.cdf(inside)), inside, rtol=1e-9)
 
-    @given(laws())
-    def test_shares_run_from_nothing_to_all(self, law):
+    @given(distributions())
+    def test_shares_run_from_nothing_to_all(self, distribution):
         x = np.linspace(-1, 6000, 200)
-        for share in (law.flow_share_below(x), law.byte_share_below(x)):
+        for share in (distribution.flow_share_below(x), distribution.byte_share_below(x)):
             assert share[0] == 0
             assert share[-1] == 1
             assert np.all(np.diff(share) >= -1e-15)
 
     def test_two_points_of_one_size_are_a_step(self):
-        law = FlowSizes([100, 200, 200, 300], [0, 0.25, 0.75, 1])
+        distribution = FlowSizes([100, 200, 200, 300], [0, 0.25, 0.75, 1])
         below = math.nextafter(200, 0)
-        assert law.cdf([below, 200]) == pytest.approx([0.25, 0.75])
-        assert law.quantile([0.25, 0.5, 0.75]).tolist() == [200, 200, 200]
-        assert law.byte_share_below(200) - law.byte_share_below(below) == pytest.approx(100 / law.mean_bytes)
+        assert distribution.cdf([below, 200]) == pytest.approx([0.25, 0.75])
+        assert distribution.quantile([0.25, 0.5, 0.75]).tolist() == [200, 200, 200]
+        assert distribution.byte_share_below(200) - distribution.byte_share_below(below) == pytest.approx(
+            100 / distribution.mean_bytes
+        )
 
     def test_first_value_above_zero_is_mass_on_the_first_size(self):
-        law = FlowSizes([100, 300], [0.5, 1])
-        assert law.cdf([99, 100]).tolist() == [0, 0.5]
-        assert law.mean_bytes == 150
+        distribution = FlowSizes([100, 300], [0.5, 1])
+        assert distribution.cdf([99, 100]).tolist() == [0, 0.5]
+        assert distribution.mean_bytes == 150
 
 
 class TestExpectation:
-    @given(laws(), st.integers(0, 5000), st.integers(0, 5000))
-    def test_neighbouring_intervals_add_up(self, law, a, b):
+    @given(distributions(), st.integers(0, 5000), st.integers(0, 5000))
+    def test_neighbouring_intervals_add_up(self, distribution, a, b):
         low, high = min(a, b), max(a, b)
         parts = [
-            law.expectation(lambda x: np.exp(-x / 1000), above=above, upto=upto)
+            distribution.expectation(lambda x: np.exp(-x / 1000), above=above, upto=upto)
             for above, upto in ((-1.0, low), (low, high), (high, np.inf))
         ]
-        assert sum(parts) == pytest.approx(law.expectation(lambda x: np.exp(-x / 1000)), rel=1e-12)
+        assert sum(parts) == pytest.approx(distribution.expectation(lambda x: np.exp(-x / 1000)), rel=1e-12)
 
     @pytest.mark.parametrize("name", ALL)
     def test_powers_give_the_moments(self, name):
-        law = load_workload(name)
-        assert law.expectation(np.ones_like) == pytest.approx(1, rel=1e-13)
-        assert law.expectation(lambda x: x) == pytest.approx(law.mean_bytes, rel=1e-13)
-        share = law.expectation(lambda x: x, upto=100_000) / law.mean_bytes
-        assert share == pytest.approx(law.byte_share_below(100_000), rel=1e-12)
+        distribution = load_workload(name)
+        assert distribution.expectation(np.ones_like) == pytest.approx(1, rel=1e-13)
+        assert distribution.expectation(lambda x: x) == pytest.approx(distribution.mean_bytes, rel=1e-13)
+        share = distribution.expectation(lambda x: x, upto=100_000) / distribution.mean_bytes
+        assert share == pytest.approx(distribution.byte_share_below(100_000), rel=1e-12)
 
     @pytest.mark.parametrize("name", ALL)
     def test_reciprocal_by_logarithms(self, name):
-        law, cut = load_workload(name), 2000.0
+        distribution, cut = load_workload(name), 2000.0
         expected = mp.mpf(0)
-        for i in range(law.sizes.size - 1):
-            (a, b), mass = law.sizes[i : i + 2], law.cdf_values[i + 1] - law.cdf_values[i]
+        for i in range(distribution.sizes.size - 1):
+            (a, b), mass = distribution.sizes[i : i + 2], distribution.cdf_values[i + 1] - distribution.cdf_values[i]
             if a == b:
                 expected += mp.mpf(mass) / a if a > cut else 0
             elif b > cut:
                 expected += mp.mpf(mass) / (b - a) * mp.log(mp.mpf(b) / max(a, cut))
-        assert law.expectation(lambda x: 1 / x, above=cut) == pytest.approx(float(expected), rel=1e-12)
+        assert distribution.expectation(lambda x: 1 / x, above=cut) == pytest.approx(float(expected), rel=1e-12)
 
     def test_jumps_are_exact_when_announced(self):
-        law = PacketSizes.uniform(0, 10)
-        assert law.expectation(np.ceil, breaks=range(1, 10)) == pytest.approx(5.5, rel=1e-14)
+        distribution = PacketSizes.uniform(0, 10)
+        assert distribution.expectation(np.ceil, breaks=range(1, 10)) == pytest.approx(5.5, rel=1e-14)
 
 
 class TestSampling:
     @pytest.mark.parametrize("name", ["websearch_dctcp", "fb_webserver_homa", "solar2022", "univ1_benson_pkts"])
     def test_sample_mean(self, name):
-        law, count = load_workload(name), 50_000
-        sample = law.sample(count, rng=5236)
-        deviation = math.sqrt(law.second_moment_bytes2 - law.mean_bytes**2)
+        distribution, count = load_workload(name), 50_000
+        sample = distribution.sample(count, rng=5236)
+        deviation = math.sqrt(distribution.second_moment_bytes2 - distribution.mean_bytes**2)
         # Four checks with fixed seeds; 4 standard errors have a false-alarm level of 6e-5 each.
-        assert abs(sample.mean() - law.mean_bytes) <= 4 * deviation / math.sqrt(count)
+        assert abs(sample.mean() - distribution.mean_bytes) <= 4 * deviation / math.sqrt(count)
 
     def test_whole_sizes_are_rounded_up_and_positive(self):
-        law = FlowSizes.uniform(0, 4)
-        sizes = law.sample(1000, rng=7, whole=True)
+        distribution = FlowSizes.uniform(0, 4)
+        sizes = distribution.sample(1000, rng=7, whole=True)
         assert sizes.dtype == np.int64
-        np.testing.assert_array_equal(sizes, np.maximum(np.ceil(law.sample(1000, rng=7)), 1))
+        np.testing.assert_array_equal(sizes, np.maximum(np.ceil(distribution.sample(1000, rng=7)), 1))
         assert sizes.min() == 1
 
     def test_same_stream_for_any_split(self):
-        law = load_workload("datamining")
+        distribution = load_workload("datamining")
         generator = np.random.default_rng(3)
-        parts = np.concatenate([law.sample(10, rng=generator), law.sample(5, rng=generator)])
-        np.testing.assert_array_equal(parts, law.sample(15, rng=3))
+        parts = np.concatenate([distribution.sample(10, rng=generator), distribution.sample(5, rng=generator)])
+        np.testing.assert_array_equal(parts, distribution.sample(15, rng=3))
 
 
 class TestPackets:
     @pytest.mark.parametrize("name", ALL)
     def test_division_scales_the_moments(self, name):
-        law = load_workload(name)
-        packets = law.in_packets(1460)
-        assert packets.mean_packets == pytest.approx(law.mean_bytes / 1460, rel=1e-13)
-        assert packets.third_moment_packets3 == pytest.approx(law.third_moment_bytes3 / 1460**3, rel=1e-12)
+        distribution = load_workload(name)
+        packets = distribution.in_packets(1460)
+        assert packets.mean_packets == pytest.approx(distribution.mean_bytes / 1460, rel=1e-13)
+        assert packets.third_moment_packets3 == pytest.approx(distribution.third_moment_bytes3 / 1460**3, rel=1e-12)
 
     @pytest.mark.parametrize("name", ["websearch", "fb_memcached_cisco", "alistorage2019"])
     def test_whole_packets_have_the_law_of_rounded_up_sizes(self, name):
-        law = load_workload(name)
-        packets = law.in_packets(1460, whole=True)
+        distribution = load_workload(name)
+        packets = distribution.in_packets(1460, whole=True)
         n = np.arange(1, 50)
-        np.testing.assert_allclose(packets.cdf(n), law.cdf(n * 1460.0), rtol=1e-13)
+        np.testing.assert_allclose(packets.cdf(n), distribution.cdf(n * 1460.0), rtol=1e-13)
         np.testing.assert_array_equal(packets.cdf(n + 0.5), packets.cdf(n))
-        fraction = law.in_packets(1460).mean_packets
+        fraction = distribution.in_packets(1460).mean_packets
         assert fraction < packets.mean_packets < fraction + 1
 
     def test_packet_tables_return_their_packets(self):
@@ -180,11 +187,11 @@ class TestPackets:
         assert load_workload("websearch_pfabric_pkts").in_packets(1460).mean_packets == pytest.approx(1141.0, abs=0.05)
 
     def test_arrival_rate(self):
-        law = load_workload("websearch")
-        assert law.arrival_rate_per_s(0.6, rate_bps=1e9) == pytest.approx(0.6e9 / (8 * 1711250), rel=1e-14)
-        bare, framed = (law.arrival_rate_per_s(0.6, rate_bps=1e9, header_bytes=h) for h in (0, 40))
+        distribution = load_workload("websearch")
+        assert distribution.arrival_rate_per_s(0.6, rate_bps=1e9) == pytest.approx(0.6e9 / (8 * 1711250), rel=1e-14)
+        bare, framed = (distribution.arrival_rate_per_s(0.6, rate_bps=1e9, header_bytes=h) for h in (0, 40))
         assert bare / framed == pytest.approx(1500 / 1460, rel=1e-14)
-        assert law.arrival_rate_per_s([0.1, 0.8], rate_bps=[[1e9], [1e10]]).shape == (2, 2)
+        assert distribution.arrival_rate_per_s([0.1, 0.8], rate_bps=[[1e9], [1e10]]).shape == (2, 2)
 
 
 class TestConstructors:
@@ -224,9 +231,9 @@ class TestConstructors:
             FlowSizes(*points)
 
     def test_a_law_cannot_be_changed(self):
-        law = FlowSizes.fixed(10)
+        distribution = FlowSizes.fixed(10)
         with pytest.raises(ValueError, match="read-only"):
-            law.sizes[0] = 3
+            distribution.sizes[0] = 3
 
 
 class TestNames:

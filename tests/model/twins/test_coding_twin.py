@@ -175,5 +175,5 @@ def test_optimum_by_two_loops(w, p, short, long, packet_s, cost):
     )
     assert (found.k, found.r) == best[1:]
     assert found.delay_s == pytest.approx(best[0], rel=RTOL)
-    clear = float((1 - p) ** w)
-    assert found.uncoded_delay_s == pytest.approx(clear * short + (1 - clear) * long, rel=RTOL)
+    none_blocked = float((1 - p) ** w)
+    assert found.uncoded_delay_s == pytest.approx(none_blocked * short + (1 - none_blocked) * long, rel=RTOL)

@@ -16,7 +16,7 @@ NAMES = ("websearch", "datamining", "fb_cachefollower_expresspass", "solar2022")
 
 
 def average(g, sizes, low, high):
-    """Integral of g f over (low, high], steps of the law included, over the share of flows there."""
+    """Integral of g f over (low, high], steps of the distribution included, over the share of flows there."""
     total, share = 0.0, 0.0
     points = list(zip(sizes.sizes, sizes.cdf_values, strict=True))
     for i in range(1, len(points)):
@@ -94,14 +94,14 @@ def test_long_flows(sizes):
 
 
 def test_whole_packets_by_plain_sums():
-    law = load_workload("websearch").in_packets(1500, whole=True)
+    distribution = load_workload("websearch").in_packets(1500, whole=True)
     packets = np.arange(1, 20_001)
-    mass = np.diff(np.concatenate([[0.0], law.cdf(packets)]))
+    mass = np.diff(np.concatenate([[0.0], distribution.cdf(packets)]))
     short = packets <= S_L
     rounds = np.array([next(m for m in range(1, 20) if K * (2**m - 1) >= x) for x in packets])
     wait = 0.6 * M / 0.8
     expected = wait * np.sum((rounds / packets * mass)[short]) / mass[short].sum() + 1
-    assert mean_fct(0.6, sizes=law, rounding="whole") == pytest.approx(expected, rel=1e-12)
+    assert mean_fct(0.6, sizes=distribution, rounding="whole") == pytest.approx(expected, rel=1e-12)
     bursts = -(-packets // M)
     expected = wait * np.sum((bursts / packets * mass)[~short]) / mass[~short].sum() + 1
-    assert mean_fct_long(0.6, sizes=law, rounding="whole") == pytest.approx(expected, rel=1e-12)
+    assert mean_fct_long(0.6, sizes=distribution, rounding="whole") == pytest.approx(expected, rel=1e-12)

@@ -1,4 +1,4 @@
-"""Second implementations of the measures: every packet sent over every hop, every displacement counted by hand."""
+"""Second implementations of the measures: every packet sent over every hop, every displacement counted one by one."""
 
 import itertools
 
@@ -42,11 +42,11 @@ def test_reorder_density_without_a_threshold(arrivals):
 
 @pytest.mark.parametrize("name", workload_names())
 def test_quantiles_of_workloads_by_scanning_the_table(name):
-    law = load_workload(name)
-    points = list(zip(law.sizes.tolist(), law.cdf_values.tolist(), strict=True))
+    distribution = load_workload(name)
+    points = list(zip(distribution.sizes.tolist(), distribution.cdf_values.tolist(), strict=True))
     for q in (0.001, 0.01, 0.15, 0.5, 0.85, 0.99, 0.9999):
         for (a, below), (b, upto) in itertools.pairwise(points):
             if below < q <= upto:
                 expected = a + (b - a) * (q - below) / (upto - below)
                 break
-        assert law.quantile(q) == pytest.approx(expected, rel=1e-12)
+        assert distribution.quantile(q) == pytest.approx(expected, rel=1e-12)
