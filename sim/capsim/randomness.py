@@ -13,17 +13,24 @@ uniform number on [0, 1)      u      ``uniform``  1
 ============================= ====== ============ =======
 """
 
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from capsim.hooks import inlined
+
+Numbers = TypeVar("Numbers", int, npt.NDArray[np.int64])
 
 MASK = 0xFFFFFFFF
 FIRST, SECOND = 0x21F0AAAD, 0x735A2D97
 
 
 @inlined
-def mix(value: int) -> int:
+def mix(value: Numbers) -> Numbers:
     """Return a hash of `value` (0 to 2**32 - 1) in the same range; a permutation, so nothing collides.
+
+    An array of int64 gives the hash of each of its elements.
 
     Notes
     -----
@@ -35,9 +42,9 @@ def mix(value: int) -> int:
     >>> mix(1) != mix(2)
     True
     """
-    value ^= value >> 16
+    value = value ^ (value >> 16)  # not in place: the array is the caller's
     value = (value * FIRST) & MASK
-    value ^= value >> 15
+    value = value ^ (value >> 15)
     value = (value * SECOND) & MASK
     return value ^ (value >> 15)
 
@@ -68,8 +75,8 @@ def draw(switch: Any) -> float:
     return float(mix(inner ^ switch.stream_high)) * 2.0**-32
 
 
-def key(seed: int, purpose: int, index: int) -> int:
-    """Return the key of the stream `index` for a purpose.
+def key(seed: int, purpose: int, index: Numbers) -> Numbers:
+    """Return the key of the stream `index` for a purpose; of each stream if `index` is an array of int64.
 
     Examples
     --------

@@ -195,9 +195,10 @@ def _ports(setup: Setup) -> Table:
 def _switches(setup: Setup) -> Table:
     fabric = setup.fabric
     switches = np.zeros(fabric.n_switches, records.SWITCH)
-    switches["id"], switches["tier"] = np.arange(fabric.n_switches), fabric.switch_tier
-    switches["salt"] = [key(setup.hash_seed, SWITCH_HASH, row) for row in range(fabric.n_switches)]
-    switches["stream"] = [key(setup.spray_seed, SPRAYING, row) for row in range(fabric.n_switches)]
+    rows = np.arange(fabric.n_switches)
+    switches["id"], switches["tier"] = rows, fabric.switch_tier
+    switches["salt"] = key(setup.hash_seed, SWITCH_HASH, rows)
+    switches["stream"] = key(setup.spray_seed, SPRAYING, rows)
     return switches
 
 
@@ -230,9 +231,9 @@ def _connections(setup: Setup) -> Table:
     conns["priority"] = np.where(conns["short"] != 0, 0, 1) if scheme.queue.classes > 1 else 0
     # The first copy of a flow hashes alike with and without replication: common random numbers.
     copy = number - np.searchsorted(flow, flow)
-    ports = (flow + copy * len(source.src)).tolist()
-    conns["hash"] = [key(setup.hash_seed, DATA_HASH, port) for port in ports]
-    conns["reverse_hash"] = [key(setup.hash_seed, ACK_HASH, port) for port in ports]
+    ports = flow + copy * len(source.src)
+    conns["hash"] = key(setup.hash_seed, DATA_HASH, ports)
+    conns["reverse_hash"] = key(setup.hash_seed, ACK_HASH, ports)
     mss = scheme.transport.params.mss_bytes
     flow_bytes = np.asarray(source.flow_bytes, np.int64)[flow]
     conns["mss_bytes"] = mss

@@ -63,6 +63,23 @@ def test_neighbouring_streams_are_independent():
     assert np.abs(correlation).max() < 4.9 / np.sqrt(20_000)
 
 
+@given(
+    seed=st.integers(0, 2**63 - 1),
+    purpose=st.integers(1, 6),
+    indices=st.lists(st.integers(0, MASK) | st.integers(0, 2**40), min_size=1, max_size=5),
+)
+def test_an_array_of_indices_gives_the_key_of_each(seed, purpose, indices):
+    asked = np.array(indices)
+    assert key(seed, purpose, asked).tolist() == [key(seed, purpose, index) for index in indices]
+    assert asked.tolist() == indices
+
+
+def test_mix_of_an_array_leaves_it_alone():
+    values = np.array([0, 1, 2**31, MASK])
+    assert mix(values).tolist() == [mix(value) for value in values.tolist()]
+    assert values.tolist() == [0, 1, 2**31, MASK]
+
+
 def test_purposes_and_seeds_have_streams_of_their_own():
     names = {key(seed, purpose, index) for seed in (0, 1, 2**40) for purpose in range(1, 5) for index in range(500)}
     assert len(names) > 5990  # of 6000; 32 bits allow a collision now and then
