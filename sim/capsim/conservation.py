@@ -1,5 +1,7 @@
 """What every run must satisfy before its results are returned: nothing appears, nothing vanishes."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from capsim.fabric.topology import Fabric
@@ -58,9 +60,9 @@ def _flows_whole(raw: RawRecords, mss_bytes: int) -> None:
     conns = raw.conns[raw.flows["winner"][done]]
     delivered = (conns["receive_next"] - 1) * mss_bytes + conns["last_segment_bytes"]
     bad = (conns["receive_next"] != conns["n_segments"]) | (delivered != raw.flows["flow_bytes"][done])
-    _none(bad, tuple(map(str, done)), "finished flow: delivered bytes are not the bytes of the flow")
+    _none(bad, done, "finished flow: delivered bytes are not the bytes of the flow")
 
 
-def _none(bad: Table, names: tuple[str, ...], text: str) -> None:
+def _none(bad: Table, names: Sequence[str] | Table, text: str) -> None:
     if np.any(bad):
         raise ConservationError(f"{names[int(np.argmax(bad))]}: {text}")

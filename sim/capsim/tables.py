@@ -46,7 +46,7 @@ def _names(labels: tuple[str, ...], indices: Table) -> "pd.Categorical[str]":
 
 
 def _ordered(columns: Columns, names: dict[str, str]) -> pd.DataFrame:
-    return pd.DataFrame(columns)[list(names)]
+    return pd.DataFrame({name: columns[name] for name in names})
 
 
 def flows_table(raw: RawRecords, *, ideal_fct_s: npt.NDArray[np.float64], mss_bytes: int) -> pd.DataFrame:

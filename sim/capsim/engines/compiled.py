@@ -31,8 +31,10 @@ def _tree(entities: Table) -> Table:
     tree = np.zeros(2 * leaves, NODE)
     tree["stamp"] = NO_STAMP
     tree["entity"][leaves:] = entities
-    for node in range(leaves - 1, 0, -1):
-        tree["entity"][node] = tree["entity"][2 * node]
+    level = leaves // 2  # nodes level .. 2 * level - 1, of which each takes the entity of its left child
+    while level:
+        tree["entity"][level : 2 * level] = tree["entity"][2 * level : 4 * level : 2]
+        level //= 2
     return tree
 
 
