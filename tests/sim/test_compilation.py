@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 
 from capsim import Batch, Dumbbell, Scenario, scheme, simulate
 from capsim.engines import compiled, signatures
@@ -45,6 +46,11 @@ print(compiled_hook(choose, types.int64(types.int64)).ctypes(0))
 """
 
 
+def with_modules_of(folder):
+    """Return the environment in which a process finds the modules of a folder, and else those of this process."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), *sys.path])}
+
+
 def test_an_own_hook_is_compiled_anew_when_a_constant_of_another_file_changes(tmp_path):
     (tmp_path / "own_hook.py").write_text("import limits\n\n\ndef choose(u):\n    return u + limits.PATH\n")
     for path in (1, 2, 2, 1):
@@ -54,6 +60,31 @@ def test_an_own_hook_is_compiled_anew_when_a_constant_of_another_file_changes(tm
             check=True,
             capture_output=True,
             text=True,
-            env=os.environ | {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"},
+            env=with_modules_of(tmp_path) | {"PYTHONDONTWRITEBYTECODE": "1"},
         )
         assert result.stdout.split() == [str(path)]
+
+
+COMPILE_WHEN_TOLD = """
+from numba import types
+from capsim.engines.jit import compiled_hook
+from own_hook import choose
+print("ready", flush=True)
+input()
+print(compiled_hook(choose, types.int64(types.int64)).cache_hits)
+"""
+
+
+def test_of_processes_that_need_a_hook_at_the_same_time_one_compiles_it(tmp_path):
+    (tmp_path / "own_hook.py").write_text("def choose(u):\n    return u + 1\n")
+    command = [sys.executable, "-c", COMPILE_WHEN_TOLD]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with ExitStack() as stack:
+        started = [
+            stack.enter_context(subprocess.Popen(command, env=with_modules_of(tmp_path), **pipes)) for _ in range(3)
+        ]
+        assert [process.stdout.readline() for process in started] == 3 * ["ready\n"]
+        for process in started:
+            process.stdin.write("\n")
+            process.stdin.flush()
+        assert sorted(process.stdout.readline().strip() for process in started) == ["0", "1", "1"]

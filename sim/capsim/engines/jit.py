@@ -6,8 +6,8 @@ Numba, so :data:`FLAGS` drops it when it is refused.
 """
 
 import hashlib
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -68,6 +68,24 @@ def _use_source_cache(holder: Any, function: Callable[..., Any]) -> None:
         holder._cache = SourceCache(function)
 
 
+@contextmanager
+def _one_process_at_a_time(holder: Any, function: Callable[..., Any]) -> Iterator[None]:
+    """Hold the lock of a cached function: one process compiles it, those that waited find it on disk."""
+    folder = holder._cache.cache_path
+    try:
+        import fcntl
+    except ModuleNotFoundError:  # on Windows each process compiles for itself
+        folder = None
+    if folder is None:
+        yield
+        return
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    with (Path(folder) / f"{function.__qualname__}.lock").open("w") as file:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(file, fcntl.LOCK_EX)  # released when the file is closed, at the latest by the process's end
+        yield
+
+
 def compiled(function: Callable[..., Any], signature: Any) -> Any:
     """Return `function` compiled for one signature, from the on-disk cache if it is there.
 
@@ -75,7 +93,8 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
     """
     dispatcher = njit(**FLAGS)(function)
     _use_source_cache(dispatcher, function)
-    dispatcher.compile(signature)
+    with _one_process_at_a_time(dispatcher, function):
+        dispatcher.compile(signature)
     dispatcher.disable_compile()
     return dispatcher
 
@@ -105,7 +124,8 @@ def compiled_hook(hook: Hook, signature: Any) -> Any:
     prepare(hook)
     result = CFunc(hook, (signature.args, signature.return_type), locals={}, options=FLAGS)
     _use_source_cache(result, hook)
-    result.compile()
+    with _one_process_at_a_time(result, hook):
+        result.compile()
     return result
 
 
