@@ -2,10 +2,13 @@
 
 import hashlib
 import json
+from functools import cache
 from pathlib import Path
 
+import galois
 import numpy as np
 
+from capsmodel.codec.gf256 import POLYNOMIAL
 from capsmodel.codec.ldpc import LdpcStaircase
 from capsmodel.codec.rlnc import RandomLinear
 
@@ -15,6 +18,12 @@ VECTORS = Path(__file__).parent / "codec" / "vectors"
 def vectors(name):
     """Return the test vectors of one file."""
     return json.loads((VECTORS / f"{name}.json").read_text())
+
+
+@cache
+def galois_field():
+    """Return GF(2^8) of galois, which compiles for seconds: in the tests that need it, not when they are collected."""
+    return galois.GF(2**8, irreducible_poly=POLYNOMIAL)
 
 
 def source_packets(k, packet_bytes):

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from capsmodel.experiments.agreement import Agreement, Samples, Sides, agreement
+from capsmodel.experiments.measurement import measurement_of
 from capsmodel.experiments.sweep import Task, gather
 
 
@@ -22,7 +23,8 @@ def measured(results: Path, pytestconfig: pytest.Config) -> Callable[..., pd.Dat
         tasks = [Task(function, **payload) for payload in fresh]
         ids = tuple(task.id for task in tasks)
         if ids not in known:
-            known[ids] = gather(tasks, results)
+            # A folder for each measurement: to find its tasks, `gather` reads the manifests of all parts in the folder.
+            known[ids] = gather(tasks, results / measurement_of(function).name)
         return known[ids]
 
     return rows
