@@ -1,4 +1,4 @@
-"""Write a file whole or not at all: the one place that knows how."""
+"""Write a file whole or not at all."""
 
 import os
 import tempfile

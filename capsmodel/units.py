@@ -1,6 +1,6 @@
 """Quantities as people write them, to the SI numbers that the package computes with.
 
-The only place that knows eight bits make a byte and that K is 1000 while Ki is 1024.
+Eight bits make a byte, K is 1000 and Ki is 1024: these facts stand here and nowhere else.
 
 ========= ==================== ==================
 Quantity  Typed                Stored as

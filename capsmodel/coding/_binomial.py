@@ -116,7 +116,7 @@ def log_pmf(j: FloatArray, n: FloatArray, p: FloatArray) -> FloatArray:
 
 
 def _fraction(a: FloatArray, b: FloatArray, x: FloatArray, lam: FloatArray) -> FloatArray:
-    """Evaluate K of the module text by the modified Lentz method; points leave the loop as they converge."""
+    """Evaluate K of the module text by the modified Lentz method; points are dropped from the loop as they converge."""
     value = a * lam / (a + 1)
     c, d = value.copy(), np.zeros_like(value)
     active, m = np.arange(value.size), 0

@@ -40,7 +40,7 @@ import numpy.typing as npt
 
 from capsmodel.checks import FloatArray
 from capsmodel.coding._binomial import log_pmf, log_tails
-from capsmodel.coding.redundancy import ceiling_rule
+from capsmodel.coding.redundancy import ceiling_rule, least_repair
 from capsmodel.coding.unit_parameters import Index, UnitParameters
 
 _RESTART = 64
@@ -141,17 +141,7 @@ def _least_proven_r(parameters: UnitParameters, k: FloatArray) -> FloatArray:
         _, ahead, falls = _increments(decode, mass, mass * prob * (k + r) / (r + 1), units)
         return falls & (gain_per_cost * ahead <= 1)
 
-    # `low` is not proven (-1: none is), `high` is; the interval between them is halved until it holds nothing.
-    low, high = np.full(units.shape, -1.0), ceiling_rule(k, prob)
-    short = ~proven(high)
-    while short.any():
-        low, high = np.where(short, high, low), np.where(short, 2 * high + 1, high)
-        short = ~proven(high)
-    while np.any(high - low > 1):
-        middle = np.maximum(np.floor((low + high) / 2), 0)
-        good = proven(middle)
-        low, high = np.where(good | (high - low <= 1), low, middle), np.where(good, middle, high)
-    return high
+    return least_repair(proven, guess=ceiling_rule(k, prob))
 
 
 def _better_of_r_and_none(

@@ -59,7 +59,7 @@ def blocking_prob_twice_average(rtts_s: ArrayLike) -> FloatOrArray:
     Notes
     -----
     :math:`p_B = n_L/n` with :math:`n_L = \#\{RTT > 2\,\overline{RTT}\}`. Above one half is impossible (Markov), so more
-    blocked ACKs hide each other. VI-B counts ACKs; Algorithm 1 writes the same letters for paths.
+    blocked ACKs cannot all be counted. VI-B counts ACKs; Algorithm 1 writes the same letters for paths.
 
     *Bias.* Blocked packets raise the average that they are compared with: beyond some p, those that find the queue of
     their long flow short are missed, :func:`twice_average_missed_share`. In a burst, packets that queue behind their
@@ -220,11 +220,12 @@ def blocking_prob_twice_smoothed(rtts_s: ArrayLike, *, smoothed_rtt_s: ArrayLike
     -----
     The smoothed RTT takes in this period's average first (:func:`capsmodel.coding.blocking.smoothed_rtt_s`); an ACK
     counts when its RTT exceeds twice the result. The paper does not print the order of the two steps. On steady traffic
-    its bias is that of :func:`blocking_prob_twice_average`; it remembers the pause before a burst, so the burst counts
-    as blocked more often.
+    its bias is that of :func:`blocking_prob_twice_average`; it still contains the pause before a burst, so the burst
+    counts as blocked more often.
 
     Both are for RTTs of packets. An ACK of a coded packet tells when its *unit* decoded: units that wait for a blocked
-    packet make all their ACKs late together, none stands out, and the estimate is near 0 whatever the true one is.
+    packet make all their ACKs late together, no ACK is late compared with the others, and the estimate is near 0
+    whatever the true one is.
 
     References
     ----------

@@ -487,11 +487,11 @@ def _ways(k: int, r: int, n_units: int, arrivals: int) -> int:
     one = [comb(n, j) if j >= k else 0 for j in range(n + 1)]
     ways = [1]
     for _ in range(n_units):
-        grown = [0] * min(len(ways) + n, arrivals + 1)
+        longer = [0] * min(len(ways) + n, arrivals + 1)
         for i, count in enumerate(ways):
-            for j in range(k, min(n, len(grown) - 1 - i) + 1) if count else ():
-                grown[i + j] += count * one[j]
-        ways = grown
+            for j in range(k, min(n, len(longer) - 1 - i) + 1) if count else ():
+                longer[i + j] += count * one[j]
+        ways = longer
     return ways[arrivals] if arrivals < len(ways) else 0
 
 

@@ -1,4 +1,4 @@
-r"""Decoding with a dense random linear code: arrivals times the chance that they have full rank.
+r"""Decoding with a dense random linear code: the packets that arrive, times the probability that they have full rank.
 
 =========================  ==============  ================================  ====  ==================
 Quantity                   Symbol          Name                              Unit  Equation
@@ -8,8 +8,9 @@ unit decodes, random code  sum p_B(r-e) Q  :func:`decode_prob_rlnc`          1  
 unit does not decode       1 - that        :func:`decode_failure_prob_rlnc`  1     beyond cdcps Eq. 7
 =========================  ==============  ================================  ====  ==================
 
-caps Eq. 2 and cdcps Eq. 7 let any k of the n packets decode. Packets that are random combinations over GF(q), as cdcps
-sends, can be linearly dependent; with q = 256 that costs 0.4% at exactly k arrivals and 256 times less per extra one.
+caps Eq. 2 and cdcps Eq. 7 let any k of the n packets decode. Packets that are random combinations over GF(q), the field
+of q elements, as cdcps sends, can be linearly dependent; with q = 256 that costs 0.4% at exactly k arrivals and 256
+times less per extra one.
 """
 
 from typing import overload

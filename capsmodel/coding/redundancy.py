@@ -11,6 +11,7 @@ share of repair packets   eta       :func:`traffic_overhead`    1        caps Eq
 How likely a packet is *blocked* (``docs/glossary.md``) is estimated by :mod:`capsmodel.coding.blocking`.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import ceil
 from typing import Any, overload
@@ -34,12 +35,30 @@ from capsmodel.coding._binomial import log_tails
 
 _UNIT_ROUNDOFF = 2.0**-53
 _TARGET_TOLERANCE = 1e-12
+_MOST_REPAIR = 2**53  # float64 holds every whole number below
+_TOO_MANY = "blocking_prob is so near 1 that r exceeds 2^53 packets: lower it"
 
 
 def ceiling_rule(k: FloatArray, p: FloatArray) -> FloatArray:
     """Return ceil(k p / (1 - p)) as float64 with the tolerance of :func:`repair_packets`; arguments checked before."""
     x = k * p / (1 - p)
     return np.ceil(x - x * (4 + 2 / (1 - p)) * _UNIT_ROUNDOFF)
+
+
+def least_repair(enough: Callable[[FloatArray], npt.NDArray[np.bool_]], *, guess: FloatArray) -> FloatArray:
+    """Return the least whole r >= 0 that is `enough`, where every larger one is; doubled from `guess`, then halved."""
+    # `low` is not enough (-1: nothing is known), `high` is; the interval between them shrinks to nothing.
+    low, high = np.full(guess.shape, -1.0), guess
+    short = ~enough(high)
+    while np.any(short):
+        low, high = np.where(short, high, low), np.where(short, 2 * high + 1, high)
+        require(high < _MOST_REPAIR, _TOO_MANY)
+        short = ~enough(high)
+    while np.any(high - low > 1):
+        middle = np.maximum(np.floor((low + high) / 2), 0)
+        reached = enough(middle)
+        low, high = np.where(reached | (high - low <= 1), low, middle), np.where(reached, middle, high)
+    return high
 
 
 def _exact_ceiling(k: float, p: Fraction) -> int:
@@ -110,7 +129,7 @@ def repair_packets(k: ArrayLike, *, blocking_prob: ArrayLike | Fraction) -> int 
         repair = np.asarray(np.frompyfunc(_exact_ceiling, 2, 1)(counts, np.asarray(blocking_prob, dtype=object)))
     else:
         repair = ceiling_rule(counts, probs)
-    require(repair < 2**53, "blocking_prob is so near 1 that r exceeds 2^53 packets: lower it")
+    require(repair < _MOST_REPAIR, _TOO_MANY)
     return plain_count(repair)
 
 
@@ -168,17 +187,7 @@ def repair_packets_for(k: ArrayLike, *, blocking_prob: ArrayLike, target_prob: A
     k, p, target = np.broadcast_arrays(
         whole("k", k, minimum=1), probability("blocking_prob", blocking_prob), probability("target_prob", target_prob)
     )
-    low, high = np.full(k.shape, -1.0), ceiling_rule(k, p)
-    short = ~_reaches(k, high, p, target)
-    while np.any(short):
-        low, high = np.where(short, high, low), np.where(short, 2 * high + 1, high)
-        require(high < 2.0**53, "blocking_prob is so near 1 that r exceeds 2^53 packets: lower it")
-        short = ~_reaches(k, high, p, target)
-    while np.any(high - low > 1):
-        middle = np.maximum(np.floor((low + high) / 2), 0)
-        enough = _reaches(k, middle, p, target)
-        low, high = np.where(enough | (high - low <= 1), low, middle), np.where(enough, middle, high)
-    return plain_count(high)
+    return plain_count(least_repair(lambda r: _reaches(k, r, p, target), guess=ceiling_rule(k, p)))
 
 
 @overload

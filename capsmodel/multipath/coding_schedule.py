@@ -25,7 +25,7 @@ PRE_CODING_LIMIT_PACKETS = 3
 
 @dataclass(frozen=True)
 class CodingState:
-    """What a DC²-MTCP sender remembers between two original packets.
+    """State of a DC²-MTCP sender between two original packets.
 
     Attributes
     ----------

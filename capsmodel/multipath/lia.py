@@ -126,7 +126,7 @@ def fully_coupled_increase(windows_packets: ArrayLike) -> FloatArray:
     -------
     ndarray
         :math:`1/W`, the same for every subflow, of the shape of the argument. On a loss the subflow gives up half of
-        the *total* window, down to one packet, so that traffic flees all but the best path.
+        the *total* window, down to one packet, so that traffic moves to the best path.
 
     Raises
     ------

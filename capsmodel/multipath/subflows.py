@@ -1,12 +1,12 @@
 r"""Subflows of MMPTCP: how many a flow opens, what share of a path their windows take, how many flows leave a pod.
 
-==============================================  ====================================  ====  ====================
-Quantity                                        Name                                  Unit  Equation
-==============================================  ====================================  ====  ====================
-subflows by the layer where a flow turns round  :func:`subflow_count`                 1     mmptcp u (2.5, 3.11)
-share of the path that minimum windows take     :func:`subflow_minimum_window_share`  1     mmptcp u (3.11)
-probability that a flow leaves its pod          :func:`cross_pod_prob`                1     beyond the papers
-==============================================  ====================================  ====  ====================
+================================  ==============  ====================================  ====  ====================
+Quantity                          Symbol          Name                                  Unit  Equation
+================================  ==============  ====================================  ====  ====================
+subflows of a flow                –               :func:`subflow_count`                 1     mmptcp u (2.5, 3.11)
+share of a path of their windows  :math:`2m/BDP`  :func:`subflow_minimum_window_share`  1     mmptcp u (3.11)
+a flow leaves its pod             –               :func:`cross_pod_prob`                1     beyond the papers
+================================  ==============  ====================================  ====  ====================
 """
 
 from typing import overload

@@ -4,18 +4,17 @@ Poisson arrivals, one server, service times independent of everything else, firs
 A wait is the time from arrival to the start of service; times are in any unit, the same in as out (RepFlow: packet
 times).
 
-=============================  ===================  =========================================  ===== ===================
-Quantity                       Symbol               Name                                       Unit Equation
-=============================  ===================  =========================================  ===== ===================
-mean wait                      :math:`E[W]`         :func:`mg1_mean_wait`                      time repflow Eq. 4 second
-moment of the wait      :math:`E[W^2]`       :func:`mg1_second_moment_wait`             time² Takács tail of the wait,
-exact        :math:`P(W>w)`       :func:`mg1_wait_prob`                      1 Pollaczek-Khinchine quantile of the wait,
-exact    :math:`W_q`          :func:`mg1_wait_quantile`                  time inverse of the tail tail of the wait,
-approximate  :math:`e^{-w/E[W]}`  :func:`effective_bandwidth_wait_prob`      1 repflow Eq. 9 quantile, approximate
-:math:`\tilde W`     :func:`effective_bandwidth_wait_quantile`  time repflow Eq. 10 mean wait of each class
-:math:`E[W_p]`       :func:`priority_mean_waits`                time Cobham =============================
-===================  =========================================  =====
-===================
+=========================  ===================  =========================================  =====  ===================
+Quantity                   Symbol               Name                                       Unit   Equation
+=========================  ===================  =========================================  =====  ===================
+mean wait                  :math:`E[W]`         :func:`mg1_mean_wait`                      time   repflow Eq. 4
+second moment of the wait  :math:`E[W^2]`       :func:`mg1_second_moment_wait`             time²  Takács
+tail of the wait           :math:`P(W>w)`       :func:`mg1_wait_prob`                      1      Pollaczek-Khinchine
+quantile of the wait       :math:`W_q`          :func:`mg1_wait_quantile`                  time   inverse of the tail
+tail, approximate          :math:`e^{-w/E[W]}`  :func:`effective_bandwidth_wait_prob`      1      repflow Eq. 9
+quantile, approximate      :math:`\tilde W`     :func:`effective_bandwidth_wait_quantile`  time   repflow Eq. 10
+mean wait of each class    :math:`E[W_p]`       :func:`priority_mean_waits`                time   Cobham
+=========================  ===================  =========================================  =====  ===================
 """
 
 from typing import overload
@@ -320,7 +319,7 @@ def effective_bandwidth_wait_prob(
     -----
     :math:`P(W>w)\approx e^{-w/E[W]}=\exp\Big(-w\,\dfrac{2(1-\rho)}{\rho}\dfrac{E[S]}{E[S^2]}\Big)`.
     The paper prints the flow size X for S; its last form and its own Eq. 4 need the burst size, as here. The
-    approximation forgets that a share 1 - ρ does not wait at all, so at w = 0 it is 1 instead
+    approximation ignores that a share 1 - ρ does not wait at all, so at w = 0 it is 1 instead
     of ρ. At load 0 it is 0 for w > 0.
 
     References

@@ -26,7 +26,7 @@ the values on the grid. With :math:`T_j=\sum_{i>j}c_i(h)`, :math:`\tau_j=\sum_{i
 .. math:: (1-T_0)\bar F_k=(1-\rho)[k=0]+\tau_k+\sum_{j=1}^{k}T_j\bar F_{k-j}.
 
 Every term is positive, so nothing cancels: the tail is right to about 1e-13 *relative*, however small. (For one atom
-this is the M/D/1 queue; the textbook series of Erlang and Crommelin alternates in sign and is useless beyond
+this is the M/D/1 queue; the textbook series of Erlang and Crommelin alternates in sign and loses all digits beyond
 :math:`t\approx20h`.) Far out the tail is a pure exponential to machine precision and is continued as such.
 """
 

@@ -1,4 +1,4 @@
-r"""Duplicate ACKs: how likely reordering raises them and how many to wait for.
+r"""Duplicate acknowledgements (ACKs): how likely reordering raises them and how many to wait for.
 
 =========================  ==================  ====================================  =======  =====================
 Quantity                   Symbol              Name                                  Unit     Equation

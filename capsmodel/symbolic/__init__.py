@@ -31,6 +31,7 @@ from capsmodel.symbolic import (
     congestion,
     decoding,
     fct,
+    fct_long,
     multipath,
     queueing,
     redundancy,
@@ -40,7 +41,7 @@ from capsmodel.symbolic.forms import Derivation, Formula, Step
 
 __all__ = ["DERIVATIONS", "FORMULAS", "Derivation", "Formula", "Step", "formulas_of", "latex_of"]
 
-_MODULES = (decoding, redundancy, coding_unit, reordering, queueing, fct, congestion, multipath)
+_MODULES = (decoding, redundancy, coding_unit, reordering, queueing, fct, fct_long, congestion, multipath)
 
 FORMULAS: Mapping[str, Formula] = MappingProxyType(
     {formula.name: formula for module in _MODULES for formula in module.FORMULAS}

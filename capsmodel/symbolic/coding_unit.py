@@ -75,7 +75,7 @@ def derive_buffering_delay() -> Derivation:
 
     References
     ----------
-    caps Eq. 3
+    caps Eq. 3.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def derive_window_delay() -> Derivation:
 
     References
     ----------
-    caps Eq. 2-4, 6
+    caps Eq. 2-4, 6.
 
     Examples
     --------

@@ -93,7 +93,7 @@ def derive_path_loss() -> Derivation:
 
     References
     ----------
-    dc2mtcp Eq. 3, 7-8
+    dc2mtcp Eq. 3, 7-8.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def derive_best_path_rate() -> Derivation:
 
     References
     ----------
-    dc2mtcp Eq. 2, 7-9
+    dc2mtcp Eq. 2, 7-9.
 
     Examples
     --------

@@ -82,7 +82,7 @@ def derive_incomplete_beta() -> Derivation:
 
     References
     ----------
-    caps Eq. 2
+    caps Eq. 2.
 
     Examples
     --------

@@ -1,31 +1,31 @@
-"""Flow completion time with and without replication as SymPy forms.
+"""Completion time (FCT) of short flows, with and without replication, as SymPy forms; long flows are in `fct_long`.
 
-=================== ============ ========================== ============= =======================
-Quantity            Symbol       Name                       Unit          Equation
-=================== ============ ========================== ============= =======================
-rounds              m            rounds                     1             repflow u (IV-A)
-short flow          FCT_X, E[FCT] short_fct, mean_fct       1             repflow Eq. 1, 3, 5, 6
-long flow           FCT^L        long_fct, mean_fct_long    1             repflow Eq. 2, 7, 8
-short, percentile                tail_fct                   1             repflow Eq. 11-12
-long, percentile                 tail_fct_long              1             repflow Eq. 13-14
-loads               ρ            effective_load and others  1             repflow u (IV-B)
-=================== ============ ========================== ============= =======================
+=====================  ==============  ===========================  ====  ===============
+Quantity               Symbol          Name                         Unit  Equation
+=====================  ==============  ===========================  ====  ===============
+rounds                 m               rounds                       1     repflow u (IV-A)
+short flow             FCT_X           short_fct                    1     repflow Eq. 1
+short flows, mean      E[FCT]          mean_fct, mean_fct_of_wait   1     repflow Eq. 3, 5
+same, two copies       E[FCT_rep]      mean_fct_replicated          1     repflow Eq. 6
+short flows, tail      FCTtilde        tail_fct                     1     repflow Eq. 11
+same, two copies       FCTtilde_rep    tail_fct_replicated          1     repflow Eq. 12
+loads with two copies  ρ_2, ρ_eff      replicated_load and others   1     repflow u (IV-B)
+=====================  ==============  ===========================  ====  ===============
 
-Completion times are divided by those without contention, so they have no unit.
+Completion times are divided by those without contention, so their unit is 1.
 """
 
 import sympy as sp
 
 from capsmodel.symbolic.forms import Derivation, Formula, Step, between, same, telescoping
-from capsmodel.symbolic.queueing import MEAN_WAIT, WAIT_PERCENTILE, M, mean_size, mean_wait, rho
+from capsmodel.symbolic.queueing import MEAN_WAIT, M, mean_size, mean_wait, rho
 
-X, k, x, S_L, x_0, J, N, P = sp.symbols("X k x S_L x_0 J N P", positive=True)
+X, k, x, S_L, x_0, J, N = sp.symbols("X k x S_L x_0 J N", positive=True)
 epsilon = sp.Symbol("epsilon", positive=True)
 i = sp.Symbol("i", integer=True, positive=True)
 j = sp.Symbol("j", integer=True, nonnegative=True)
 W = sp.IndexedBase("W")
 f, F = sp.Function("f"), sp.Function("F")
-mean_long, mean_long_replicated = sp.symbols("E[FCT^{L}] E[FCT^{L}_{rep}]", positive=True)
 _mean, _replicated, _tail = sp.symbols("E[FCT] E[FCT_{rep}] FCTtilde")
 _m = sp.Symbol("m")
 
@@ -33,7 +33,6 @@ ROUNDS = sp.log(X / k + 1, 2)
 EFFECTIVE_LOAD = (1 + epsilon) ** 2 * rho**2
 REPLICATED_LOAD = (1 + epsilon) * rho
 MEAN_FCT = MEAN_WAIT * J + 1
-MEAN_FCT_LONG = rho / (2 * (1 - rho)) + 1
 REPLICATED_WAIT = MEAN_WAIT.subs(rho, EFFECTIVE_LOAD)
 EXCESS = 2 * sp.log(10) - 1  # of the 99th percentile of the wait over its mean, in means (Eq. 10)
 
@@ -42,14 +41,12 @@ _SIZES = {
     F: "its distribution function",
     S_L: "threshold between short and long, packets",
 }
-_MODEL = {rho: "load", M: "burst, packets"}
-_AVERAGES = {
+MODEL = {rho: "load", M: "burst, packets"}
+AVERAGES = {
     J: "mean of rounds over packets, short flows",
     N: "as J with one round at the 99th percentile of the wait",
-    P: "mean of 1 over packets, long flows",
     epsilon: "byte share of short flows",
 }
-_LONG_FLOW = sp.Eq(sp.Symbol("FCT^L_X"), sp.Sum(W[i], (i, 1, X / M)) / X + 1)
 
 
 def _over_short(numerator: sp.Expr, smallest: sp.Expr) -> sp.Expr:
@@ -73,13 +70,6 @@ FORMULAS = (
         {X: "flow size, packets", k: "initial window, packets", W: "wait of each round, packet times"},
     ),
     Formula(
-        "long_fct",
-        "repflow",
-        "Eq. 2",
-        _LONG_FLOW,
-        {X: "flow size, packets", M: "burst, packets", W: "wait of each burst, packet times"},
-    ),
-    Formula(
         "mean_fct_of_wait",
         "repflow",
         "Eq. 3",
@@ -92,7 +82,7 @@ FORMULAS = (
         "repflow",
         "Eq. 5",
         sp.Eq(_mean, MEAN_FCT),
-        {**_MODEL, J: _AVERAGES[J]},
+        {**MODEL, J: AVERAGES[J]},
         "capsmodel.fct.completion.mean_fct",
     ),
     Formula(
@@ -108,7 +98,7 @@ FORMULAS = (
         "repflow",
         "u (IV-B) replicated load",
         sp.Eq(sp.Symbol("rho_2"), REPLICATED_LOAD),
-        {rho: "load", epsilon: _AVERAGES[epsilon]},
+        {rho: "load", epsilon: AVERAGES[epsilon]},
         "capsmodel.fct.replication.replicated_load",
     ),
     Formula(
@@ -116,7 +106,7 @@ FORMULAS = (
         "repflow",
         "u (IV-B) effective load",
         sp.Eq(sp.Symbol("rho_eff"), EFFECTIVE_LOAD),
-        {rho: "load", epsilon: _AVERAGES[epsilon]},
+        {rho: "load", epsilon: AVERAGES[epsilon]},
         "capsmodel.fct.replication.effective_load",
     ),
     Formula(
@@ -124,7 +114,7 @@ FORMULAS = (
         "repflow",
         "u (IV-B) break-even load",
         sp.Eq(sp.Symbol("rho_even"), (1 + epsilon) ** -2),
-        {epsilon: _AVERAGES[epsilon]},
+        {epsilon: AVERAGES[epsilon]},
         "capsmodel.fct.replication.replication_break_even_load",
     ),
     Formula(
@@ -132,24 +122,8 @@ FORMULAS = (
         "repflow",
         "Eq. 6",
         sp.Eq(_replicated, REPLICATED_WAIT * J + 1),
-        {**_MODEL, J: _AVERAGES[J], epsilon: _AVERAGES[epsilon]},
+        {**MODEL, J: AVERAGES[J], epsilon: AVERAGES[epsilon]},
         "capsmodel.fct.completion.mean_fct",
-    ),
-    Formula(
-        "mean_fct_long",
-        "repflow",
-        "Eq. 7",
-        sp.Eq(mean_long, MEAN_FCT_LONG),
-        {rho: "load"},
-        "capsmodel.fct.completion.mean_fct_long",
-    ),
-    Formula(
-        "mean_fct_long_replicated",
-        "repflow",
-        "Eq. 8",
-        sp.Eq(mean_long_replicated, MEAN_FCT_LONG.subs(rho, REPLICATED_LOAD)),
-        {rho: "load", epsilon: _AVERAGES[epsilon]},
-        "capsmodel.fct.completion.mean_fct_long",
     ),
     Formula(
         "tail_fct",
@@ -165,24 +139,8 @@ FORMULAS = (
         "repflow",
         "Eq. 12",
         sp.Eq(sp.Symbol("FCTtilde_rep"), REPLICATED_WAIT * N + 1),
-        {**_MODEL, N: _AVERAGES[N], epsilon: _AVERAGES[epsilon]},
+        {**MODEL, N: AVERAGES[N], epsilon: AVERAGES[epsilon]},
         "capsmodel.fct.completion.tail_fct",
-    ),
-    Formula(
-        "tail_fct_long",
-        "repflow",
-        "Eq. 13",
-        sp.Eq(sp.Symbol("FCTtilde^L"), mean_long + EXCESS * mean_wait * P),
-        {mean_long: "Eq. 7", mean_wait: "Eq. 4, packet times", P: _AVERAGES[P]},
-        "capsmodel.fct.completion.tail_fct_long",
-    ),
-    Formula(
-        "tail_fct_long_replicated",
-        "repflow",
-        "Eq. 14",
-        sp.Eq(sp.Symbol("FCTtilde^L_rep"), mean_long_replicated + EXCESS * MEAN_WAIT.subs(rho, REPLICATED_LOAD) * P),
-        {mean_long_replicated: "Eq. 8", **_MODEL, epsilon: _AVERAGES[epsilon], P: _AVERAGES[P]},
-        "capsmodel.fct.completion.tail_fct_long",
     ),
 )
 
@@ -197,7 +155,7 @@ def derive_rounds() -> Derivation:
 
     References
     ----------
-    repflow u (IV-A) rounds
+    repflow u (IV-A) rounds.
 
     Examples
     --------
@@ -232,7 +190,7 @@ def derive_mean_fct() -> Derivation:
 
     References
     ----------
-    repflow Eq. 1, 3-5
+    repflow Eq. 1, 3-5.
 
     Examples
     --------
@@ -271,7 +229,7 @@ def derive_break_even() -> Derivation:
 
     References
     ----------
-    repflow u (IV-B) effective load; repflow Eq. 6
+    repflow u (IV-B) effective load; repflow Eq. 6.
 
     Examples
     --------
@@ -298,82 +256,4 @@ def derive_break_even() -> Derivation:
     )
 
 
-def derive_mean_fct_long() -> Derivation:
-    """Derive repflow Eq. 7 and 8 from Eq. 2.
-
-    Returns
-    -------
-    Derivation
-        From X/M bursts that wait E[W] each to a form without size and burst.
-
-    References
-    ----------
-    repflow Eq. 2, 7-8
-
-    Examples
-    --------
-    >>> derive_mean_fct_long().holds()
-    True
-    """
-    replicated = REPLICATED_LOAD / (2 * (1 - REPLICATED_LOAD)) + 1
-    bursts = sp.Symbol("n")
-    waits = sp.Sum(MEAN_WAIT, (i, 1, bursts)).doit().subs(bursts, X / M) / X + 1
-    return Derivation(
-        "mean_fct_long",
-        "repflow",
-        ("Eq. 2", "Eq. 4", "Eq. 7", "Eq. 8"),
-        (
-            Step(
-                "Waits of X/M bursts, per packet", sp.Eq(sp.Symbol("FCT^{L}_{X}"), sp.Sum(W[i], (i, 1, X / M)) / X + 1)
-            ),
-            Step(
-                "In the mean each waits as in Eq. 4; X and M cancel",
-                sp.Eq(mean_long, MEAN_FCT_LONG),
-                (same(waits, MEAN_FCT_LONG),),
-            ),
-            Step(
-                "With the replicas' bytes in the queue",
-                sp.Eq(mean_long_replicated, replicated),
-                (same(MEAN_FCT_LONG.subs(rho, REPLICATED_LOAD), replicated),),
-            ),
-        ),
-    )
-
-
-def derive_tail_fct_long() -> Derivation:
-    """Derive repflow Eq. 13 for a flow of X packets.
-
-    Returns
-    -------
-    Derivation
-        From one burst at the 99th percentile of the wait to Eq. 7 plus an excess over X.
-
-    References
-    ----------
-    repflow Eq. 13
-
-    Examples
-    --------
-    >>> derive_tail_fct_long().holds()
-    True
-    """
-    tail = ((X / M - 1) * MEAN_WAIT + WAIT_PERCENTILE) / X + 1
-    excess = MEAN_FCT_LONG + EXCESS * MEAN_WAIT / X
-    result = mean_long + EXCESS * mean_wait * P
-    return Derivation(
-        "tail_fct_long",
-        "repflow",
-        ("Eq. 7", "Eq. 10", "Eq. 13"),
-        (
-            Step("One of X/M bursts waits as in Eq. 10, the others as in Eq. 4", sp.Eq(_tail, tail)),
-            Step("Gathered", sp.Eq(_tail, excess), (same(tail, excess),)),
-            Step(
-                "Averaged over long flows, of which 1/X has the mean P",
-                sp.Eq(_tail, result),
-                (same(result.subs({mean_long: MEAN_FCT_LONG, mean_wait: MEAN_WAIT}), excess.subs(X, 1 / P)),),
-            ),
-        ),
-    )
-
-
-DERIVATIONS = (derive_rounds, derive_mean_fct, derive_break_even, derive_mean_fct_long, derive_tail_fct_long)
+DERIVATIONS = (derive_rounds, derive_mean_fct, derive_break_even)

@@ -1,15 +1,15 @@
 """Connection loss, redundancy, timeouts and small quantities of DC2-MTCP as SymPy forms.
 
-=========================== ======== ========================== ========= =======================
-Quantity                    Symbol   Name                       Unit      Equation
-=========================== ======== ========================== ========= =======================
-redundancy                  γ, γ_1   redundancy_rate and others packets/s dc2mtcp Eq. 1, 5
-connection loss             p        connection_loss_prob       1         dc2mtcp Eq. 4
-timeout                     P_to     timeout_prob               1         dc2mtcp Eq. 6
-redundancy of a small flow  γ_2      small_flow_redundancy      1         dc2mtcp Eq. 10
-completion times                     retransmitted_fct and so on s        dc2mtcp u (III-A)
-option, buffer, work                 option_length and others   byte, bit dc2mtcp u
-=========================== ======== ========================== ========= =======================
+==========================  ======  ============================  =========  =================
+Quantity                    Symbol  Name                          Unit       Equation
+==========================  ======  ============================  =========  =================
+redundancy                  γ, γ_1  redundancy_rate and others    packets/s  dc2mtcp Eq. 1, 5
+connection loss             p       connection_loss_prob          1          dc2mtcp Eq. 4
+timeout                     P_to    timeout_prob                  1          dc2mtcp Eq. 6
+redundancy of a small flow  γ_2     small_flow_redundancy         1          dc2mtcp Eq. 10
+completion times            –       retransmitted_fct, coded_fct  s          dc2mtcp u (III-A)
+option, buffer, work        –       option_length and others      byte, bit  –
+==========================  ======  ============================  =========  =================
 
 A sum or maximum over i runs over the n subflows.
 """
@@ -166,7 +166,7 @@ def derive_redundancy_rate() -> Derivation:
 
     References
     ----------
-    dc2mtcp Eq. 1, 5
+    dc2mtcp Eq. 1, 5.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def derive_timeout() -> Derivation:
 
     References
     ----------
-    dc2mtcp Eq. 6
+    dc2mtcp Eq. 6.
 
     Examples
     --------

@@ -69,7 +69,7 @@ def derive_mean_wait() -> Derivation:
 
     References
     ----------
-    repflow Eq. 4
+    repflow Eq. 4.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def derive_wait_percentile() -> Derivation:
 
     References
     ----------
-    repflow Eq. 9-10
+    repflow Eq. 9-10.
 
     Examples
     --------

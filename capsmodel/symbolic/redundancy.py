@@ -96,7 +96,7 @@ def derive_overhead() -> Derivation:
 
     References
     ----------
-    caps Eq. 7
+    caps Eq. 7.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def derive_repair_packets() -> Derivation:
 
     References
     ----------
-    cdcps Eq. 4-5; caps u (VI-B) redundancy
+    cdcps Eq. 4-5; caps u (VI-B) redundancy.
 
     Examples
     --------

@@ -98,7 +98,7 @@ def derive_reordering_prob() -> Derivation:
 
     References
     ----------
-    cdcps Eq. 1
+    cdcps Eq. 1.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def derive_packets_before_first_loss() -> Derivation:
 
     References
     ----------
-    mmptcp u (footnote 2) packets before the first loss
+    mmptcp u (footnote 2) packets before the first loss.
 
     Examples
     --------

@@ -226,7 +226,7 @@ def workload_names() -> tuple[str, ...]:
 
 
 def workload_source(name: str) -> WorkloadSource:
-    """Return where distribution `name` (or an alias) comes from and what to beware of.
+    """Return where distribution `name` (or an alias) comes from and its cautions.
 
     Parameters
     ----------

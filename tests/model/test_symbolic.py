@@ -77,7 +77,17 @@ def test_registries_cannot_be_changed() -> None:
 
 
 def test_names_are_unique() -> None:
-    names = ("decoding", "redundancy", "coding_unit", "reordering", "queueing", "fct", "congestion", "multipath")
+    names = (
+        "decoding",
+        "redundancy",
+        "coding_unit",
+        "reordering",
+        "queueing",
+        "fct",
+        "fct_long",
+        "congestion",
+        "multipath",
+    )
     modules = [importlib.import_module(f"capsmodel.symbolic.{name}") for name in names]
     assert sum(len(module.FORMULAS) for module in modules) == len(FORMULAS)
     assert sum(len(module.DERIVATIONS) for module in modules) == len(DERIVATIONS)
