@@ -1,11 +1,10 @@
-"""Result files of a sweep: Parquet with the manifest inside, written in one step, merged by task.
+"""Result files of a sweep: Parquet with the manifest inside (:mod:`capsmodel.experiments.tables`), merged by task.
 
 A part holds the rows of one or several tasks. Its manifest (key ``capsmodel`` of the file's metadata, JSON) lists those
 tasks with the measurement's name and revision, payload, digest of the code and processor time, beside schema, software
 and environment.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,14 +12,12 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from capsmodel._files import atomic_writer
-from capsmodel.checks import ParameterError, require
+from capsmodel.checks import require
+from capsmodel.experiments import tables
 from capsmodel.experiments.manifest import SCHEMA, canonical_json, environment, software
 
 TASK_COLUMN = "task_id"
-_KEY = b"capsmodel"
 _DIFFERS = "its function is not deterministic, or was edited without a new revision"
 
 
@@ -37,9 +34,7 @@ def write_part(table: Any, path: Path, *, tasks: Sequence[dict[str, Any]]) -> No
         One record for each task, with its ``id``.
     """
     manifest = {"schema": SCHEMA, "software": software(), "environment": environment(), "tasks": list(tasks)}
-    metadata = (table.schema.metadata or {}) | {_KEY: canonical_json(manifest).encode()}
-    with atomic_writer(path) as file:
-        pq.write_table(table.replace_schema_metadata(metadata), file, compression="zstd")
+    tables.write_table(table, path, manifest=canonical_json(manifest).encode())
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
@@ -48,15 +43,10 @@ def read_manifest(path: Path) -> dict[str, Any]:
     Raises
     ------
     ParameterError
-        If the file is no Parquet file or no part of a sweep.
+        If the file is no Parquet file, is damaged, or is no part of a sweep.
     """
-    try:
-        metadata = pq.read_schema(path).metadata or {}
-    except pa.ArrowInvalid:
-        raise ParameterError(f"{path} is no Parquet file: remove it and run the sweep again") from None
-    if _KEY not in metadata:
-        raise ParameterError(f"{path} carries no manifest, so it is no part of a sweep: move it elsewhere")
-    manifest: dict[str, Any] = json.loads(metadata[_KEY])
+    manifest = tables.read_manifest(path)
+    require("tasks" in manifest, f"{path} is a table of a simulated run, no part of a sweep: move it elsewhere")
     return manifest
 
 
@@ -93,7 +83,7 @@ def merge(
     Raises
     ------
     ParameterError
-        If there is nothing to merge, a task is missing, or two sources differ on a task.
+        If there is nothing to merge, a task is missing, a file is damaged, or two sources differ on a task.
     """
     found, records = _by_task(sources, None if task_ids is None else set(task_ids))
     order = sorted(found) if task_ids is None else list(task_ids)
@@ -117,7 +107,7 @@ def _by_task(sources: Iterable[str | Path], wanted: set[str] | None) -> tuple[di
         tasks = [task for task in manifest["tasks"] if wanted is None or task["id"] in wanted]
         if not tasks:
             continue
-        table = pq.read_table(path).replace_schema_metadata(None)
+        table = tables.read_table(path).replace_schema_metadata(None)
         for task in tasks:
             rows = table.filter(pc.equal(table[TASK_COLUMN], task["id"]))
             same = task["id"] not in found or rows.equals(found[task["id"]])

@@ -7,15 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from capsim.manifest import canonical_json
-from capsmodel.checks import ParameterError
-
-KEY = b"capsmodel"
+from capsmodel.checks import ParameterError, require
+from capsmodel.experiments import tables
 
 
 @contextmanager
@@ -55,8 +52,7 @@ def write_table(frame: pd.DataFrame, path: Path, *, manifest: dict[str, Any], me
     """Write `frame` to `path` with `manifest` in the file and the meaning beside each column."""
     table = pa.Table.from_pandas(frame, preserve_index=False)
     fields = [field.with_metadata({b"meaning": meanings[field.name].encode()}) for field in table.schema]
-    metadata = (table.schema.metadata or {}) | {KEY: canonical_json(manifest)}
-    pq.write_table(table.cast(pa.schema(fields, metadata=metadata)), path, compression="zstd")
+    tables.write_table(table.cast(pa.schema(fields)), path, manifest=canonical_json(manifest))
 
 
 def read_manifest(path: str | Path) -> dict[str, Any]:
@@ -65,22 +61,20 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
     Raises
     ------
     ParameterError
-        If the file is no Parquet file or carries no manifest.
+        If the file is no Parquet file, is damaged, or is no table of a run.
+    FileNotFoundError
+        If there is no such file.
     """
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"no file {str(path)!r}: give a Parquet file of a result")
-    try:
-        metadata = pq.read_schema(path).metadata or {}
-    except pa.ArrowInvalid:
-        raise ParameterError(f"{path.name} is not a Parquet file") from None
-    if KEY not in metadata:
-        raise ParameterError(f"{path.name} carries no manifest: it was not written by capsmodel simulate")
-    manifest: dict[str, Any] = msgspec.json.decode(metadata[KEY])
+    manifest = tables.read_manifest(path)
+    of_a_run = {"id", "software", "parameters"} <= manifest.keys()
+    require(of_a_run, f"{path} holds rows of a sweep, no table of a run: capsmodel reproduce runs them again")
     return manifest
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
-    """Return the table in a Parquet file of a result."""
-    frame: pd.DataFrame = pq.read_table(path).to_pandas()
+    """Return the table in a Parquet file of a result, after the check of its digest."""
+    frame: pd.DataFrame = tables.read_table(Path(path)).to_pandas()
     return frame

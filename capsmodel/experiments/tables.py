@@ -1,0 +1,136 @@
+"""Parquet files of results: each carries its manifest, and digests that are checked whenever it is read.
+
+A changed bit never comes back as another number: Parquet's page checksums cover the stored pages, the SHA-256 of the
+rows covers what the reader makes of them, and the SHA-256 of the manifest covers the manifest.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from capsmodel._files import atomic_writer
+from capsmodel.checks import ParameterError, require
+
+# Keys of the file's metadata.
+_MANIFEST = b"capsmodel"
+_MANIFEST_SHA256 = b"capsmodel.manifest_sha256"
+_ROWS_SHA256 = b"capsmodel.rows_sha256"
+_REMEDY = "remove it and run again what made it"
+
+
+def write_table(table: Any, path: Path, *, manifest: bytes) -> None:
+    """Write an Arrow table with its manifest and both digests; the file is either whole or absent.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        Rows; metadata of the table as a whole is not kept, that of its columns is.
+    path : pathlib.Path
+        Target, in an existing folder.
+    manifest : bytes
+        A JSON object.
+    """
+    added = {
+        _MANIFEST: manifest,
+        _MANIFEST_SHA256: hashlib.sha256(manifest).hexdigest().encode(),
+        _ROWS_SHA256: rows_sha256(table).encode(),
+    }
+    with atomic_writer(path) as file:
+        pq.write_table(table.replace_schema_metadata(added), file, compression="zstd", write_page_checksum=True)
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Return the manifest inside a file.
+
+    Raises
+    ------
+    ParameterError
+        If the file is no Parquet file, is damaged, or was not written by :func:`write_table`.
+    OSError
+        If the file cannot be read.
+    """
+    with _opened(path) as file:
+        manifest: dict[str, Any] = json.loads(_metadata(file, path)[_MANIFEST])
+    return manifest
+
+
+def read_table(path: Path) -> Any:
+    """Return the rows of a file as an Arrow table.
+
+    Raises
+    ------
+    ParameterError, OSError
+        As :func:`read_manifest`.
+    """
+    with _opened(path) as file:
+        written = _metadata(file, path)[_ROWS_SHA256].decode()
+        table = file.read()
+        require(rows_sha256(table) == written, f"{path} is damaged, its rows are not those written: {_REMEDY}")
+    return table
+
+
+def rows_sha256(table: Any) -> str:
+    """Return the SHA-256 of names and values of an Arrow table's columns, 64 hexadecimal digits.
+
+    Values are compared by their bits, however they are stored: chunks, dictionaries and paddings make no difference.
+
+    Examples
+    --------
+    >>> whole, parts = pa.chunked_array([[1.5, None]]), pa.chunked_array([[1.5], [None]])
+    >>> rows_sha256(pa.table({"rtt_s": whole})) == rows_sha256(pa.table({"rtt_s": parts}))
+    True
+    """
+    digest = hashlib.sha256()
+    for name in table.column_names:
+        digest.update(f"{name}\n".encode())
+        for block in _blocks(table[name]):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _blocks(column: Any) -> Iterator[bytes]:
+    """Yield the values of a column as bytes: first where it has none, then all."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    yield column.is_null().to_numpy().tobytes()
+    kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+        values = pc.fill_null(column, pa.scalar(0).cast(kind)).to_numpy()
+        yield values.dtype.str.encode()
+        yield values.tobytes()
+    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        words = column.combine_chunks().dictionary_encode()
+        yield repr(words.dictionary.to_pylist()).encode()
+        yield pc.fill_null(words.indices, -1).to_numpy().tobytes()
+    else:
+        yield repr(column.to_pylist()).encode()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """Open a Parquet file; whatever damaged bytes make the reader raise is told in one line."""
+    with path.open("rb") as bytes_on_disk:
+        try:
+            yield pq.ParquetFile(bytes_on_disk, page_checksum_verification=True)
+        except ParameterError:
+            raise
+        except (pa.ArrowException, OSError, ValueError, RecursionError):
+            raise ParameterError(f"{path} is no Parquet file, or a damaged one: {_REMEDY}") from None
+
+
+def _metadata(file: Any, path: Path) -> dict[bytes, bytes]:
+    """Return the metadata of a file after the check of its manifest."""
+    found: dict[bytes, bytes] = file.schema_arrow.metadata or {}
+    require(_MANIFEST in found, f"{path} carries no manifest: it is no result of capsmodel")
+    digests = _MANIFEST_SHA256 in found and _ROWS_SHA256 in found
+    require(digests, f"{path} carries no digests, as files of earlier versions: {_REMEDY}")
+    same = hashlib.sha256(found[_MANIFEST]).hexdigest().encode() == found[_MANIFEST_SHA256]
+    require(same, f"{path} is damaged, its manifest is not the one written: {_REMEDY}")
+    return found

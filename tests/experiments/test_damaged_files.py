@@ -1,0 +1,100 @@
+"""Property: a result file of which a bit has changed is refused or reads as before; another kind of file is told."""
+
+import random
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from capsim import Batch, Dumbbell, Scenario, simulate
+from capsim.files import read_manifest as read_run_manifest
+from capsmodel import ParameterError
+from capsmodel.datafiles import data_path
+from capsmodel.experiments.results import merge, read_manifest, write_part
+from capsmodel.experiments.tables import read_table, rows_sha256, write_table
+
+ROWS = pd.DataFrame(
+    {
+        "task_id": ["a"] * 40 + ["b"] * 40,
+        "packets": range(80),
+        "wait_s": [number / 7 for number in range(80)],
+        "blocked": [number % 3 == 0 for number in range(80)],
+        "path": [None if number % 5 == 0 else f"spine{number % 4}" for number in range(80)],
+    }
+)
+TABLE = pa.Table.from_pandas(ROWS, preserve_index=False)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_flipped_bit_never_gives_other_rows(seed, tmp_path):
+    path = tmp_path / "part.parquet"
+    write_part(TABLE, path, tasks=[{"id": "a"}, {"id": "b"}])
+    manifest, whole = read_manifest(path), path.read_bytes()
+    draw, refused = random.Random(seed), 0
+    for bit in draw.sample(range(8 * len(whole)), 80):
+        changed = bytearray(whole)
+        changed[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(changed)
+        try:
+            frame, found = merge([path]), read_manifest(path)
+        except ParameterError:
+            refused += 1
+        else:
+            pd.testing.assert_frame_equal(frame, ROWS, check_exact=True)
+            assert found == manifest
+    assert refused > 40
+
+
+def test_a_file_that_ends_early_is_refused(tmp_path):
+    path = tmp_path / "part.parquet"
+    write_part(TABLE, path, tasks=[{"id": "a"}, {"id": "b"}])
+    whole = path.read_bytes()
+    for length in (0, 4, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:length])
+        with pytest.raises(ParameterError, match=r"part\.parquet is no Parquet file, or a damaged one: remove it"):
+            merge([path])
+
+
+@pytest.mark.parametrize(("column", "value"), [("packets", 7), ("wait_s", -0.0), ("path", "spine9"), ("path", None)])
+def test_one_changed_value_changes_the_digest_of_the_rows(column, value):
+    """Also where == would call the two values equal."""
+    one = ROWS.iloc[:2].assign(wait_s=0.0)
+    other = one.copy()
+    other.loc[1, column] = value
+    tables = [pa.Table.from_pandas(frame, preserve_index=False) for frame in (one, other)]
+    assert rows_sha256(tables[0]) != rows_sha256(tables[1])
+
+
+def test_columns_without_a_number_or_a_text_have_a_digest_too(tmp_path):
+    columns = {"windows": pa.array([[1, 2], []]), "nothing": pa.nulls(2), "at": pa.array([0, 1], pa.timestamp("s"))}
+    coded = {"scheme": pa.array(["caps", "rps"]).dictionary_encode()}
+    table = pa.table(columns | coded)
+    write_table(table, tmp_path / "a.parquet", manifest=b"{}")
+    assert read_table(tmp_path / "a.parquet")["windows"].to_pylist() == [[1, 2], []]
+    assert rows_sha256(table) == rows_sha256(table.set_column(3, "scheme", pa.array(["caps", "rps"])))
+    assert rows_sha256(table) != rows_sha256(table.set_column(0, "windows", pa.array([[1], [2]])))
+
+
+def test_rows_or_a_manifest_that_were_exchanged_are_refused(tmp_path):
+    path = tmp_path / "part.parquet"
+    write_part(TABLE, path, tasks=[{"id": "a"}, {"id": "b"}])
+    metadata = pq.read_schema(path).metadata
+    pq.write_table(TABLE.slice(1).replace_schema_metadata(metadata), path)
+    with pytest.raises(ParameterError, match="damaged, its rows are not those written"):
+        merge([path])
+    pq.write_table(TABLE.replace_schema_metadata(metadata | {b"capsmodel": b'{"tasks":[]}'}), path)
+    with pytest.raises(ParameterError, match="damaged, its manifest is not the one written"):
+        merge([path])
+    pq.write_table(TABLE.replace_schema_metadata({b"capsmodel": b'{"tasks":[]}'}), path)
+    with pytest.raises(ParameterError, match="carries no digests"):
+        merge([path])
+
+
+def test_a_table_of_a_run_and_rows_of_a_sweep_are_told_apart(tmp_path):
+    scenario = Scenario(fabric=Dumbbell(hosts_per_side=1), traffic=(Batch(flows=1, flow_bytes=1, pairs="sides"),))
+    folder = simulate(scenario, engine="reference").save(tmp_path / "run")
+    with pytest.raises(ParameterError, match=r"flows\.parquet is a table of a simulated run, no part of a sweep"):
+        merge([folder])
+    with pytest.raises(ParameterError, match=r"caps-fig1\.parquet holds rows of a sweep, no table of a run"):
+        read_run_manifest(data_path("results") / "caps-fig1.parquet")
