@@ -1,4 +1,4 @@
-"""The five papers: every equation and who computes it, every claim and its verdict.
+"""The five papers: every equation and the function that computes it, every claim and its verdict.
 
 ============== =========================== ==============================================
 Quantity       Name                        Source
@@ -49,14 +49,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """A claim beside what the ledger says of it."""
+    """A claim and what the ledger records about it."""
 
     claim: Claim
     entry: LedgerEntry
 
 
 def papers() -> tuple[Paper, ...]:
-    """Return the five papers with everything indexed of them.
+    """Return the five papers with everything that is indexed.
 
     Examples
     --------
@@ -119,14 +119,14 @@ def discrepancies(paper: str | None = None) -> tuple[Discrepancy, ...]:
 
 
 def claims(paper: str | None = None, verdict: str | None = None) -> tuple[ClaimRow, ...]:
-    """Return the published claims with what the ledger says of them.
+    """Return the published claims with what the ledger records about them.
 
     Parameters
     ----------
     paper : str, optional
         Key of one paper; all by default.
     verdict : str, optional
-        Only claims with this verdict; all by default, those that do not reproduce among them.
+        Only claims with this verdict; all by default, including those that do not reproduce.
 
     Returns
     -------

@@ -21,7 +21,8 @@ class Equation:
     Attributes
     ----------
     paper, number : str
-        Key of the paper and the equation's number in it, ``"Eq. 4"``; ``"u (VI-B) redundancy"`` without a number.
+        Key of the paper and the equation's number in it, ``"Eq. 4"``; an unnumbered one has ``u``, its section and a
+        name instead: ``"u (VI-B) redundancy"``.
     meaning : str
         What it gives.
     functions : tuple of str
@@ -39,7 +40,7 @@ class Equation:
 
 @dataclass(frozen=True)
 class Discrepancy:
-    """A place where a paper contradicts itself: its item in the common list, a text, and the claims that show it."""
+    """A place where a paper contradicts itself: its number in the list of all papers, a text, and claims."""
 
     paper: str
     item: int
@@ -81,7 +82,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """What the ledger says of a claim: its row in ``verdicts.csv``, or the experiment that it waits for.
+    """What the ledger records about a claim: its row in ``verdicts.csv``, or the experiment that it waits for.
 
     Attributes
     ----------
@@ -187,13 +188,13 @@ def _waiting(claim: Claim) -> LedgerEntry:
 
 @cache
 def read_verdicts() -> Mapping[str, LedgerEntry]:
-    """Return what ``verdicts.csv`` says of each claim that has been run, by its id, in the order of the file."""
+    """Return what ``verdicts.csv`` records about each claim that has been run, by its id, in the order of the file."""
     return MappingProxyType({row["id"]: _entry(row) for row in _rows("verdicts.csv")})
 
 
 @cache
 def read_ledger() -> Mapping[str, LedgerEntry]:
-    """Return what the ledger says of every claim, by its id, in the order of ``claims.csv``.
+    """Return what the ledger records about every claim, by its id, in the order of ``claims.csv``.
 
     A claim that has not been run has no row in ``verdicts.csv``: it is open, and the reason names its experiment.
     """

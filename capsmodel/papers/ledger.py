@@ -1,6 +1,6 @@
-"""The ledger: every published claim with what decides it, our value, its interval, the verdict and the result.
+"""The ledger: every published claim, the figure or test that decides it, our value, its interval, verdict and result.
 
-What a claim says stands in ``data/papers/claims.csv``, written by hand. ``make ledger`` computes all figures in full
+The claims themselves are in ``data/papers/claims.csv``, written by hand. ``make ledger`` computes all figures in full
 and all closed-form claims, judges every claim that one of them decides, and writes ``data/papers/verdicts.csv``, a row
 for each. The rows of all simulations of a figure are kept in ``data/results/<figure>.parquet``, with the manifest from
 which each can be run again.
@@ -90,7 +90,7 @@ def update(data: Path, results: Path) -> None:
     data : pathlib.Path
         The folder ``data`` of a checkout.
     results : pathlib.Path
-        Where simulations are kept; those that are there are not run again.
+        Where simulations are kept; those already there are not run again.
     """
     kept = data / "results"
     kept.mkdir(exist_ok=True)

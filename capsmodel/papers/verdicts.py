@@ -4,8 +4,8 @@
 Verdict         Meaning
 =============== ======================================================================================================
 reproduced      our value has the claimed direction and, where the claim has a size, lies within its reading error
-differs in size the direction holds, or the bound holds on a part of the sweep; the size does not
-refuted         the direction, the place of the optimum, or the statement is wrong wherever we looked
+differs in size the direction holds, or the bound holds on a part of the sweep; the size does not hold
+refuted         the direction, the place of the optimum, or the statement is wrong at every point we looked at
 not testable    nothing computable is claimed, or what would decide it is not in the paper
 open            nothing has been run yet, or what has been run does not decide
 =============== ======================================================================================================
@@ -14,19 +14,20 @@ open            nothing has been run yet, or what has been run does not decide
   digit; one that papers give in round figures (relations `approx`, `ratio`, `reduction_pct` and `increase_pct`) within
   `APPROX_RELATIVE`.
 - *Words.* "Close", "significantly" and "much" have the sizes of the constants below.
-- *Noise.* A measured value is its 95% interval. A statement holds where the whole interval says so, fails where the
-  whole interval says the contrary, and else is undecided; a claim that hangs on one that is undecided stays open. A
-  printed size is met by an interval that reaches it and lies all close to it, and missed by one that does not reach it.
+- *Noise.* A measured value is its 95% interval. A statement holds where the whole interval supports it, fails where the
+  whole interval contradicts it, and is undecided otherwise; a claim that depends on an undecided one stays open. A
+  printed size is met by an interval that contains it (within its reading error) and lies close to it as a whole, and
+  missed by one that does not contain it.
 - *Settings.* Where a paper leaves a setting out and a figure sweeps it, the size is judged at the value chosen for it,
   and the claim is refuted only if its direction fails at all values.
 
 Not all of these rules are older than the values they judge. The reading error of a size, `APPROX_RELATIVE`,
 `CLOSE_RELATIVE`, trends, and that a bound may hold on a part came with the first values and have not changed. Changed
 or added when values were known: ranges were met within 5%, then as printed, and bounds as printed (RepFlow Fig. 6 and
-CAPS Fig. 10(b) hang on it); "much" meant sooner at every decile, then by 10% in the mean (CAPS Fig. 2(c)) or any
+CAPS Fig. 10(b) depend on it); "much" meant sooner at every decile, then by 10% in the mean (CAPS Fig. 2(c)) or any
 difference (Fig. 9(b)); "significantly" was any difference (Fig. 2(a)); an order was refuted when it failed anywhere
 (Fig. 7(c)), a monotone fall when it rose anywhere (Fig. 8(c)), a joint claim with its worse half (Fig. 8(c)-(d)), a
-measured direction when it was undecided; a printed size was met by any interval that reached it; the best k had to
+measured direction when it was undecided; a printed size was met by any interval that contained it; the best k had to
 equal the printed one; settings were not swept (Fig. 2(b) and 8(d)); Fig. 10(a) had two p_B; "ten times" was
 compared with ten and not with the table that it sums up (RepFlow Table I); numbers that follow from formulas and tables
 had verdicts of their own beside those of the claims.
@@ -136,7 +137,7 @@ def cell(claim_id: str) -> float:
 
 
 def reading_error(printed: str) -> float:
-    """Return half a unit of the last digit printed."""
+    """Return half a unit of the last printed digit."""
     exponent = Decimal(printed).as_tuple().exponent
     return 0.5 * 10.0 ** int(exponent)
 
@@ -193,7 +194,7 @@ def verdict_word(met: Iterable[Holds], direction: Iterable[Holds] | None = None)
     met : iterable of bool or None
         Whether the claim holds with its size, at every point where it must.
     direction : iterable of bool or None, optional
-        Whether it holds but for its size, at every point looked at; `met` for a claim without a size.
+        Whether it holds apart from its size, at every point looked at; `met` for a claim without a size.
 
     Returns
     -------
@@ -211,7 +212,7 @@ def verdict_word(met: Iterable[Holds], direction: Iterable[Holds] | None = None)
 
 
 def of_sample(verdict: Verdict, sample: str) -> Verdict:
-    """Let the reason of a verdict that stays open say that a sample, such as "30 runs", does not decide."""
+    """Return the verdict; if it is open, its reason first names the sample that does not decide, such as "30 runs"."""
     if verdict.verdict != "open":
         return verdict
     return replace(verdict, reason=f"{sample} do not decide: {verdict.reason}")
@@ -285,7 +286,7 @@ def by_value(claim: Claim, value: float, reason: str) -> Verdict:
 
 
 def kendall(values: FloatArray) -> float:
-    """Return Kendall's tau-a of the values against their order: 1 rising, -1 falling, sawteeth in between."""
+    """Return Kendall's tau-a of the values against their order: 1 rising, -1 falling, in between a sawtooth."""
     signs = np.sign(values[np.newaxis, :] - values[:, np.newaxis])
     pairs = len(values) * (len(values) - 1) / 2
     return float(np.sum(np.triu(signs, 1)) / pairs)

@@ -11,7 +11,7 @@ from capsmodel.papers.measurements.means import mean_in_row
 from capsmodel.papers.measurements.single_port import (
     long_wait_s,
     port_waits,
-    service_law,
+    service_distribution,
     sufficient_packets,
 )
 from capsmodel.queueing.mg1 import mg1_mean_wait, mg1_wait_prob
@@ -27,7 +27,7 @@ def payload_bytes(request):
 
 
 def law(payload_bytes):
-    service = service_law(payload_bytes)
+    service = service_distribution(payload_bytes)
     return {"mean_service": service.mean, "second_moment_service": service.second_moment}
 
 
@@ -60,7 +60,7 @@ def test_probability_of_waiting_at_all(payload_bytes, load, measured_port, compa
 @pytest.mark.parametrize("load", LOADS[1:])
 def test_tail_of_the_wait(payload_bytes, load, measured_port, compare):
     """At load 0.1 one packet in a thousand waits as long: too few to tell."""
-    model = mg1_wait_prob(long_wait_s(payload_bytes), load=load, service=service_law(payload_bytes))
+    model = mg1_wait_prob(long_wait_s(payload_bytes), load=load, service=service_distribution(payload_bytes))
     row = measured_port(payload_bytes, load)
     verdict = compare(model, mean_in_row(row, "long_wait_prob"), detect=0.4 * model)
     assert verdict, verdict

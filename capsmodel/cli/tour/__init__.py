@@ -1,4 +1,4 @@
-"""The tour: one station for each part of the package, in the order of its page.
+"""The tour: one part (``Station``) for each area of the package, in the order of its page.
 
 A station is a function that computes and returns a `Section`; a new one is a module beside these and a line here.
 """

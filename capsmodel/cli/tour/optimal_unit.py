@@ -1,4 +1,4 @@
-"""Station: the optimal coding unit in the setting of CAPS, section VI-D."""
+"""Part of the tour: the optimal coding unit in the setting of CAPS, section VI-D."""
 
 from typing import Any, Literal
 
@@ -41,9 +41,10 @@ def _visit(quick: bool, advance: Advance) -> Section:
     return Section(
         title="How many packets should be coded together?",
         reading="Each curve is the mean time in ms until a window of 64 packets is decoded, over the number k of "
-        "source packets in a coding unit; the dot is its minimum, so a flat valley means that k matters little.",
-        finding="CAPS prints k = 29, 31, 33, 40. Its Eq. 4 as printed has its minimum elsewhere; with the time to send "
-        "the repair packets added, our reading, the printed values lie within 1% of the minimum.",
+        "source packets in a coding unit; the dot is its minimum. Where the curve is flat, k matters little.",
+        finding="CAPS (coding-based adaptive packet spraying) prints k = 29, 31, 33, 40. Its Eq. 4 as "
+        "printed has its minimum elsewhere; with the time to send the repair packets added, our reading, the printed "
+        "values lie within 1% of the minimum.",
         command="capsmodel optimal-k 64 --objective eq4; capsmodel optimal-k 64",
         columns=(
             Column("blocking_prob", "blocking probability"),

@@ -93,7 +93,7 @@ def page(sections: Mapping[str, Section], *, pngs: Mapping[str, bytes], note: st
     Parameters
     ----------
     sections : mapping of str to Section
-        By name of the station, in the order of the page.
+        By name of the part, in the order of the page.
     pngs : mapping of str to bytes
         Images by the figure's name.
     note : str

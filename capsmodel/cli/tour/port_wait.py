@@ -1,4 +1,4 @@
-"""Station: the M/D/1 wait at a port, closed form against simulated packets."""
+"""Part of the tour: the M/D/1 wait at a port, closed form against simulated packets."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -6,7 +6,7 @@ from capsmodel.cli.tour.section import Advance, Column, Section, Station
 from capsmodel.experiments.agreement import agreement
 from capsmodel.experiments.statistics.intervals import student_interval
 from capsmodel.papers.measurements.means import mean_in_row
-from capsmodel.papers.measurements.single_port import port_waits, service_law, sufficient_packets
+from capsmodel.papers.measurements.single_port import port_waits, service_distribution, sufficient_packets
 from capsmodel.plotting import new_figure
 from capsmodel.queueing.mg1 import mg1_mean_wait
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 PAYLOAD_BYTES, SEED, LOADS = 1460, 11, (0.3, 0.5, 0.7, 0.8)
 DETECT, QUICK_DETECT = 0.1, 0.5
-"""Relative error of the model that must be found: it says how many packets each load takes, before any is sent."""
+"""Relative error of the model that the test must detect: it determines the number of packets for each load."""
 
 
 def _model_us(load: float) -> float:
-    service = service_law((PAYLOAD_BYTES,))
+    service = service_distribution((PAYLOAD_BYTES,))
     wait_s = mg1_mean_wait(load, mean_service=service.mean, second_moment_service=service.second_moment)
     return float(wait_s) * 1e6
 
@@ -62,10 +62,11 @@ def _visit(quick: bool, advance: Advance) -> Section:
     agreed = sum(row["verdict"] == "agrees" for row in rows)
     return Section(
         title="Do model and simulator agree?",
-        reading="The line is the mean wait of a packet at a 1 Gbit/s port by queueing theory, the dots are waits of "
-        "packets in the simulator; they should lie on the line.",
-        finding=f"At {agreed} of {len(rows)} loads they agree. The test is two-sided, and there are as many packets as "
-        f"theory says it takes to find an error of {detect_ratio:.0%}: the more, the fuller the port.",
+        reading="The line is the mean wait of a packet at a 1 Gbit/s port by queueing theory (M/D/1: Poisson "
+        "arrivals, packets of one size, one server), the dots are mean waits in the simulator; they should lie on the "
+        "line.",
+        finding=f"At {agreed} of {len(rows)} loads they agree. The test is two-sided, and the number of packets is "
+        f"what theory requires to detect an error of {detect_ratio:.0%}; it grows with the load.",
         command="pytest tests/agreement/test_single_port_queue.py",
         columns=(
             Column("load", "load"),

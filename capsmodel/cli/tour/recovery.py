@@ -1,4 +1,4 @@
-"""Station: a real file through the codec, 20% of its packets lost at random."""
+"""Part of the tour: a real file through the codec, 20% of its packets lost at random."""
 
 import hashlib
 import tempfile
@@ -86,8 +86,9 @@ def _visit(quick: bool, advance: Advance) -> Section:
         reading="A bar counts the packets of a coding unit that arrived; Reed-Solomon decodes a unit whose bar reaches "
         f"the line, and the file needs them all. The file is {Path(FILE).name}, "
         f"{data_path(FILE).stat().st_size} bytes of this package.",
-        finding=f"Whole again, by SHA-256: {', '.join(recovered) or 'none'}. r = 8 replaces the packets lost on "
-        "average, which is not enough for every unit. The probability is that of a code that needs any k packets.",
+        finding=f"Recovered, compared by SHA-256: {', '.join(recovered) or 'none'}. r = 8 replaces the packets lost on "
+        "average, which is not enough for every unit. The probability in the table is that of a code of which "
+        "any k packets decode.",
         command=f"capsmodel codec encode data/{FILE} --k {K} --r 24 --packet-bytes {PACKET_BYTES} --out sent.caps; "
         f"capsmodel codec simulate-loss sent.caps --blocking-prob {LOSS} --out lossy.caps; "
         "capsmodel codec decode lossy.caps --out claims.csv",

@@ -1,4 +1,4 @@
-"""Station: CAPS against ECMP, RPS and RepFlow on the web-search workload, packet by packet."""
+"""Part of the tour: CAPS against ECMP, RPS and RepFlow on the web-search workload, packet by packet."""
 
 import os
 from typing import Any
@@ -25,7 +25,7 @@ _SHOWN = (
 
 
 def _setting(quick: bool) -> tuple[Scenario, int, str]:
-    """Return the scenario, the number of seeds, and the flags of ``capsmodel compare`` that say the same."""
+    """Return the scenario, the number of seeds, and the flags of ``capsmodel compare`` that mean the same."""
     scenario = load_scenario(PRESET)
     if not quick:
         return scenario, 5, PRESET
@@ -49,16 +49,16 @@ def _rows(compared: Compared) -> list[dict[str, Any]]:
 
 
 def _finding(compared: Compared) -> str:
-    """Say which scheme is best and where CAPS stands, with the paired interval of its ratio to ECMP."""
+    """Return which scheme is best and how CAPS compares, with the paired interval of its ratio to ECMP."""
     table = compared.table(("mean_fct_short_s",))
     best = table.sort_values("mean")["scheme"].iloc[0]
     caps = table[table["scheme"] == "caps"].iloc[0]
     return (
         f"Short flows finish soonest on average under {best}. CAPS needs {caps['ratio']:.2f} ± "
         f"{caps['ratio_half_width']:.2f} of the time that {compared.schemes[0]} needs on the same flows. Here it "
-        "acknowledges each packet, as its measurement of blocked packets needs; the other reading of the paper, in "
-        "which a unit is acknowledged when it decodes, is the scheme caps_decode. A mean hangs on the flows that had "
-        "to wait for a timeout: their share, and the mean of the others, stand beside it."
+        "acknowledges each packet, because its measurement of blocked packets needs that; the other reading of the "
+        "paper, in which a unit is acknowledged when it decodes, is the scheme caps_decode. The mean depends on "
+        "the flows that had to wait for a timeout: their share, and the mean of the others, are in the table too."
     )
 
 
@@ -70,7 +70,10 @@ def _visit(quick: bool, advance: Advance) -> Section:
     return Section(
         title="Which scheme is fast on the web-search workload?",
         reading=f"Dots are means over {seeds} seeds, bars their 95% t intervals; further left is better in the first "
-        "two panels, further right in the third. All schemes see the same flows.",
+        "two panels, further right in the third. All schemes send the same flows. "
+        "FCT is the flow completion time. ECMP (equal-cost multipath) picks a path for each flow, RPS (random packet "
+        "spraying) for each packet; RepFlow sends short flows twice; CAPS (coding-based adaptive packet spraying) "
+        "sprays and codes short flows.",
         finding=_finding(compared),
         command=f"capsmodel compare {flags} --schemes {','.join(SCHEMES)} --seeds {seeds} --jobs 2",
         columns=(Column("scheme", "scheme"), *(Column(key, label, f"{key}_half_width") for key, label, *_ in _SHOWN)),

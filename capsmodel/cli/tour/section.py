@@ -1,4 +1,4 @@
-"""What a station of the tour hands to the page."""
+"""The data that each part of the tour gives to the page."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Advance = Callable[[float], None]
-"""Called with the share of the station's work that has just been done."""
+"""Called with the share of the work that has just been done."""
 
 
 def _short(value: float) -> str:
@@ -55,7 +55,7 @@ class Section:
     Attributes
     ----------
     title, reading, finding
-        Heading; a sentence that says how to read the figure; what these numbers say.
+        Heading; how to read the figure; what the numbers show.
     command
         What a reader types to get the same numbers.
     columns, rows
@@ -83,16 +83,16 @@ class Section:
 
 @dataclass(frozen=True)
 class Station:
-    """A stop of the tour.
+    """A part of the tour.
 
     Attributes
     ----------
     name
         Stem of its CSV file and anchor on the page.
     doing
-        What a waiting person reads.
+        Text of the progress bar.
     visit
-        Computes the section; ``quick`` asks for seconds in place of a minute.
+        Computes the section; ``quick`` reduces the work from a minute to seconds.
     """
 
     name: str

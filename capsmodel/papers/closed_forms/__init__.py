@@ -16,7 +16,7 @@ def closed_form_verdicts() -> tuple[tuple[Claim, Verdict], ...]:
     Returns
     -------
     tuple of (Claim, Verdict)
-        Claims that do not reproduce are among them.
+        Claims that do not reproduce are included.
 
     Examples
     --------

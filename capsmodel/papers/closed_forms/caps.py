@@ -98,7 +98,7 @@ def six_units_example(claim: Claim) -> Verdict:
 
 @judges("caps-f7c")
 def three_units_example(claim: Claim) -> Verdict:
-    """Fig. 7(c): not the drawing, but how often each k decodes everything from six arrivals."""
+    """Fig. 7(c): the probability, for each k, that six arrivals decode everything."""
     best, others = _all_decoded(2), np.array([_all_decoded(3), _all_decoded(1)])
     text = (
         "the drawing is one realisation, whose paths are not printed; as a probability that the first six arrivals "
@@ -120,13 +120,13 @@ def decode_prob_over_unit(claim: Claim) -> Verdict:
 
 @judges("caps-f8b-dw")
 def window_delay_over_unit(claim: Claim) -> Verdict:
-    """Fig. 8(b): a unit cannot exceed its window, so the bottom of the U must lie inside k = 1..w."""
+    """Fig. 8(b): a unit cannot exceed its window, so the minimum of the U-shaped curve must lie inside k = 1..w."""
     curve = delay_curve(blocking_prob=0.3, max_k=300, **EQ4)
-    bottom = int(curve.k[np.argmin(curve.delay_s)])
+    minimum = int(curve.k[np.argmin(curve.delay_s)])
     falls_and_rises = curve.delay_s[0] > curve.delay_s.min() < curve.delay_s[-1]
-    inside = bool(falls_and_rises and bottom < WINDOW_PACKETS)
-    text = f"p_B = 0.3 as in Fig. 8(d), w = 64: the bottom is at k = {bottom}; a unit has w packets at most"
-    return Verdict(claim.id, (float(bottom),), "reproduced" if inside else "differs in size", text)
+    inside = bool(falls_and_rises and minimum < WINDOW_PACKETS)
+    text = f"p_B = 0.3 as in Fig. 8(d), w = 64: the minimum is at k = {minimum}; a unit has w packets at most"
+    return Verdict(claim.id, (float(minimum),), "reproduced" if inside else "differs in size", text)
 
 
 @judges("caps-f9a-r")

@@ -69,14 +69,15 @@ def reorder_buffer(claim: Claim) -> Verdict:
 
 @judges("dc2mtcp-eq9")
 def rate_bound(claim: Claim) -> Verdict:
-    """Eq. 9: no more than one TCP on the best path, at the equilibrium and where all windows swing."""
-    still, swinging = rate_over_best_path(), swinging_rate_over_tcp()
-    word = verdict_word(np.concatenate([still, swinging]) <= 1 + ROUNDING)
+    """Eq. 9: no more than one TCP on the best path, at the equilibrium and where all windows follow a sawtooth."""
+    equilibrium, sawtooth = rate_over_best_path(), sawtooth_rate_over_tcp()
+    word = verdict_word(np.concatenate([equilibrium, sawtooth]) <= 1 + ROUNDING)
     text = (
-        "an equality at every equilibrium, also where LIA is capped; windows that swing take more than one TCP, which "
-        f"swings too: {swinging[0]:.2f} to {swinging[-1]:.2f} times as much on 2 to 8 identical paths"
+        "an equality at every equilibrium, also where LIA is capped; windows that halve at each loss take more than "
+        f"one TCP, whose window halves too: {sawtooth[0]:.2f} to {sawtooth[-1]:.2f} times as much on 2 to 8 identical "
+        "paths"
     )
-    return Verdict(claim.id, (float(still.max()), float(swinging.max())), word, text)
+    return Verdict(claim.id, (float(equilibrium.max()), float(sawtooth.max())), word, text)
 
 
 @judges("dc2mtcp-s4b-small")
@@ -104,8 +105,8 @@ def rate_over_best_path() -> FloatArray:
     return np.array(ratios)
 
 
-def swinging_rate_over_tcp() -> FloatArray:
-    """Rate of LIA over that of one TCP where every window swings, on 2, 4, 8 identical paths of 1% loss and RTT 1."""
+def sawtooth_rate_over_tcp() -> FloatArray:
+    """Rate of LIA over that of one TCP where windows follow a sawtooth, on 2, 4, 8 identical paths, 1% loss, RTT 1."""
     paths = [(np.full(count, 0.01), np.ones(count)) for count in (2, 4, 8)]
     rates = [np.sum(lia_mean_windows(loss, rtts_s=rtts_s)) for loss, rtts_s in paths]
     one_tcp = [SINGLE_PATH_SHARE * float(best_path_rate_per_s(loss, rtts_s=rtts_s)) for loss, rtts_s in paths]

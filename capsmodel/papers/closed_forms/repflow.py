@@ -66,7 +66,7 @@ def short_tail_gain(claim: Claim) -> Verdict:
 
 @judges("repflow-s4d")
 def summary_gain(claim: Claim) -> Verdict:
-    """Section IV-D speaks of mean and tail; the mean is the binding one."""
+    """Section IV-D claims both mean and tail; the mean decides."""
     single, double = mean_fct(LOADS, sizes=web_search()), mean_fct(LOADS, sizes=web_search(), **REPLICATED)
     text = "reduction of the mean at loads 0.1 to 0.8; no size distribution on 1 to 68 packets gives more than 44.7%"
     return by_range(claim, _reduction(single, double), text)

@@ -1,8 +1,8 @@
-"""The papers' figures, one file each: the data as a table, the drawing, and what the paper says about it beside.
+"""The papers' figures, one file each: the data as a table, the drawing, and the paper's claims about it.
 
 A module of this folder whose name has no leading underscore is a figure, ``caps_fig9a.py`` is ``caps-fig9a``. Its
-docstring is the figure in one line, then what the paper leaves out (*Not stated*) and what was taken (*Chosen*); its
-``FIGURE`` is the :class:`PublishedFigure`.
+docstring is the figure in one line, then what the paper leaves out (*Not stated*) and what was chosen instead
+(*Chosen*); its ``FIGURE`` is the :class:`PublishedFigure`.
 """
 
 import re
@@ -36,8 +36,9 @@ def _no_tasks(*, quick: bool = False) -> Sequence[Task]:
 class PublishedFigure:
     """A figure of a paper, ready to be computed and drawn.
 
-    Of a formula it is ``PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)``, of packets or
-    codes ``PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)``.
+    If it is computed from a formula, it is ``PublishedFigure(__name__, __doc__, compute=compute, draw=draw,
+    claims=CLAIMS)``, if it is simulated, ``PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw,
+    judges=JUDGES)``.
 
     Attributes
     ----------
@@ -84,7 +85,7 @@ class PublishedFigure:
 
     @property
     def choices(self) -> str:
-        """Return what the paper leaves out and what was taken instead."""
+        """Return what the paper leaves out and what was chosen instead."""
         return (self.about or "").strip().partition("\n")[2].strip()
 
     def data(self, *, quick: bool = False, results: Path | None = None) -> "DataFrame":
@@ -95,7 +96,7 @@ class PublishedFigure:
         quick : bool
             Take a coarser grid, or fewer simulations.
         results : path, optional
-            Folder where simulations are kept; those that are there are not run again.
+            Folder where simulations are kept; those already there are not run again.
         """
         if self.table is None:
             assert self.compute is not None
@@ -104,7 +105,7 @@ class PublishedFigure:
 
 
 def _in_order(name: str) -> list[str | int]:
-    """Sort key: numbers by value, so that Fig. 10 follows Fig. 9."""
+    """Return the sort key: numbers by value, so that Fig. 10 follows Fig. 9."""
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 

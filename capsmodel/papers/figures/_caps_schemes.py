@@ -42,7 +42,7 @@ Compared = dict[tuple[str, str], Interval]
 
 
 def runs_by_place(frame: DataFrame, column: str, *, sweep: str) -> Runs:
-    """Return the runs of a column by the values of the column `sweep`, in words."""
+    """Return the runs of a column by the values of the column `sweep`, as text."""
     return {
         f"{place:g}": rows.pivot(index="seed", columns="scheme", values=column)
         for place, rows in frame.groupby(sweep, sort=True)
@@ -76,7 +76,7 @@ def ratios(runs: Runs, subject: str, baselines: Iterable[str]) -> Compared:
 
 
 def differences(runs: Runs, subject: str, baselines: Iterable[str]) -> Compared:
-    """Return `subject` minus each baseline, for counts and shares; not where neither has any in any run."""
+    """Return `subject` minus each baseline, for counts and shares; places where both are 0 in all runs are left out."""
     return {
         (name, place): paired_difference(wide[subject], wide[name])
         for name in baselines
@@ -99,16 +99,16 @@ def absent(runs: Runs, schemes: Iterable[str]) -> list[str]:
     return [scheme for scheme in schemes if scheme not in simulated]
 
 
-def told(found: Compared, *, brief: bool = False) -> str:
-    """Return the values in words, by baseline, in the order of places; only the least and the largest if `brief`."""
+def values_text(found: Compared, *, brief: bool = False) -> str:
+    """Return the values as text, by baseline, in the order of places; only the least and the largest if `brief`."""
     values: dict[str, list[float]] = {}
     for (name, _), one in found.items():
         values.setdefault(name, []).append(one.value)
     return "; ".join(
-        f"{name} {min(them):.3g} to {max(them):.3g}"
-        if brief and len(them) > 1
-        else f"{name} {', '.join(f'{one:.3g}' for one in them)}"
-        for name, them in values.items()
+        f"{name} {min(numbers):.3g} to {max(numbers):.3g}"
+        if brief and len(numbers) > 1
+        else f"{name} {', '.join(f'{one:.3g}' for one in numbers)}"
+        for name, numbers in values.items()
     )
 
 
@@ -127,10 +127,10 @@ def judge_order(
     claim: Claim,
     found: Compared,
     *,
-    even: float,
+    equal: float,
     size: float | None = None,
     missing: Sequence[str] = (),
-    beside: Compared | None = None,
+    other_settings: Compared | None = None,
     reason: str,
 ) -> Verdict:
     """Judge whether the subject is lower, or higher, than all baselines at all places.
@@ -140,22 +140,20 @@ def judge_order(
     claim : Claim
         Its unit is the direction.
     found : dict
-        Ratios or differences.
-    even : float
-        Where they are neither: 1 for ratios, 0 for differences.
+        Ratios or differences.    equal : float
+        Value of `found` for two equal schemes: 1 for ratios, 0 for differences.
     size : float, optional
-        Bound that has to be passed for the size of the claim's words; `even` when left out.
+        Bound that a claim with a word of size, such as "much", has to pass; `equal` when left out.
     missing : sequence of str
-        Baselines that are not simulated: each holds or not.
-    beside : dict, optional
-        The same with other settings than the one chosen: these count for the direction only.
+        Baselines that are not simulated: the claim may hold against each or not.    other_settings : dict, optional
+        The same under settings other than the chosen one: these count for the direction only.
     reason : str
-        What explains it.
+        What explains the verdict.
     """
     side = below if claim.unit == "lower" else above
     unknown: list[Holds] = [None for _ in missing]
-    met = [side(one, even if size is None else size) for one in found.values()]
-    direction = [side(one, even) for one in (found | (beside or {})).values()]
+    met = [side(one, equal if size is None else size) for one in found.values()]
+    direction = [side(one, equal) for one in (found | (other_settings or {})).values()]
     return of_points(claim, found, verdict_word(met + unknown, direction + unknown), reason, missing)
 
 
@@ -174,7 +172,7 @@ def judge_reduction(claim: Claim, found: Compared, reason: str, missing: Sequenc
 
 
 def rises(runs: Runs, scheme: str) -> tuple[Holds, Interval]:
-    """Return whether a quantity rises over the sweep, by Kendall's tau of its means and last minus first, and that."""
+    """Return whether a quantity rises over the sweep, by Kendall's tau and last minus first, and last minus first."""
     values = [wide[scheme] for wide in runs.values()]
     last = paired_difference(values[-1], values[0])
     return all_of(kendall(np.array([one.mean() for one in values])) > 0, above(last, 0)), last

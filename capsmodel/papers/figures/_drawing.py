@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PUBLISHED = "published"
 """Group id of everything in a figure that comes from the paper."""
 
-# Okabe and Ito's palette, told apart with every kind of colour vision; without yellow, too faint on white.
+# Okabe and Ito's palette, distinguishable with every kind of colour vision; without yellow, too faint on white.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 _PAPER: dict[str, Any] = {"color": "black", "gid": PUBLISHED, "zorder": 5}
 _NOTE_COLUMNS = 112
@@ -94,7 +94,7 @@ def claimed(claim_id: str) -> tuple[float, float]:
 
 
 def finish(figure: "Figure", axes: Sequence["Axes"], claims: Sequence[str], **legend: Any) -> "Figure":
-    """Add the legends and, below, what the paper says of this figure with the verdict of the ledger."""
+    """Add the legends and, below, the paper's claims about this figure with their verdicts."""
     for one in axes:
         one.legend(frameon=False, fontsize="small", **legend)
     said: dict[tuple[str, str], list[str]] = {}

@@ -31,7 +31,7 @@ def tasks(spreads_s: Sequence[float], *, runs: int) -> list[Task]:
 
 
 def with_form(rows: DataFrame) -> DataFrame:
-    """Return the rows with the number of long flows in words."""
+    """Return the rows with the number of long flows as text."""
     return rows.assign(form=rows["long_flows"].map(FORMS))
 
 

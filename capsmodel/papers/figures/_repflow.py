@@ -21,9 +21,9 @@ def completion(forms: Mapping[str, Callable[..., Any]], *, quick: bool) -> DataF
     loads = drawing.grid(0.02, 0.9, steps=88, quick=quick)
     parts = [
         DataFrame(
-            {"load": loads, "scheme": scheme, "form": form, "slowdown": law(loads, sizes=web_search(), **options)}
+            {"load": loads, "scheme": scheme, "form": form, "slowdown": fct(loads, sizes=web_search(), **options)}
         )
-        for form, law in forms.items()
+        for form, fct in forms.items()
         for scheme, options in _SCHEMES.items()
     ]
     return concat(parts, ignore_index=True)

@@ -1,4 +1,4 @@
-"""What the figures of units in packets share: tasks, shares with intervals, differences of shares."""
+"""What the figures of simulated coding units share: tasks, shares with intervals, differences of shares."""
 
 from pandas import DataFrame, Series
 
@@ -9,14 +9,14 @@ from capsmodel.papers.measurements.unit_delays import mean_window_delays
 
 
 def decoding_task(k: int, *, r: int, n_paths: int, long_flows: int, units: int) -> Task:
-    """Return the task that counts decoded units; every setting has a seed of its own."""
+    """Return the task that counts decoded units; every setting has its own seed."""
     setting = {"k": k, "r": r, "n_paths": n_paths, "long_flows": long_flows, "units": units}
     seed = 100_000 * n_paths + 10_000 * long_flows + 100 * k + r
     return Task(decoded_units, **setting, seed=seed)
 
 
 def delay_task(k: int, *, r: int, n_paths: int, long_flows: int, windows: int) -> Task:
-    """Return the task that measures the mean delays of windows; every setting has a seed of its own."""
+    """Return the task that measures the mean delays of windows; every setting has its own seed."""
     setting = {"k": k, "r": r, "n_paths": n_paths, "long_flows": long_flows, "windows": windows}
     seed = 100_000 * n_paths + 10_000 * long_flows + 100 * k + r
     return Task(mean_window_delays, **setting, seed=seed)

@@ -55,13 +55,13 @@ JUDGES = {"caps-f1b-qdelay": judge_delay}
 
 
 def draw(frame: DataFrame) -> "Figure":
-    """Draw the delay over the spread of start times, and what long flows make of it."""
+    """Draw the delay over the spread of start times, and its reduction without long flows."""
     figure, (left, right) = drawing.panels("CAPS Fig. 1(b): queueing delay of 100 sprayed short flows", 2)
     shared.error_bars(left, _runs(frame), "spread_s", 1e6)
     found = [shared.reduction_pct(frame, _DELAY, subject=0, spread_s=spread_s) for spread_s in shared.SPREADS_S]
     means, halves = [one.value for one in found], [one.high - one.value for one in found]
     right.errorbar(
-        shared.SPREADS_S, means, yerr=halves, fmt="o-", capsize=3, color=drawing.COLOURS[2], label="long flows away"
+        shared.SPREADS_S, means, yerr=halves, fmt="o-", capsize=3, color=drawing.COLOURS[2], label="without long flows"
     )
     limit = float(read_claims()["caps-f1b-qdelay"].high)
     drawing.paper_level(right, limit, f"paper: up to around {limit:g}%")

@@ -1,14 +1,15 @@
-"""CAPS Fig. 17: schemes on a leaf-spine under web search and data mining, and CAPS by its readings.
+"""CAPS Fig. 17: schemes on a leaf-spine under web search and data mining, and readings of CAPS.
 
 Not stated: link rate, delay, buffers, what load refers to, TCP, timers, the number of flows and of runs. Chosen: the
-preset ``caps-leaf-spine``, with 8 of its 24 leaves. All that a packet meets is as in the paper: 36 hosts and 12 uplinks
-a leaf, 12 paths, the same load of uplinks and downlinks. Fewer leaves mix at a downlink, 7 in place of 23, and 1 flow
-in 8 in place of 1 in 24 stays in its leaf and is counted too. Web search at loads 0.3, 0.6 and 0.8 with 2500 flows,
-data mining at 0.6 with 1200, four seeds, all schemes on the same flows; ratios are geometric means over seeds. Mean
-throughput is over long flows. A scheme has to be better than each that a claim names at each load; "well above" is
-taken as "significantly". ECMP_pq and RPS_pq push long flows out of a full buffer; web search at 0.6 was also run with
-one buffer for all. Presto and Freeway are not simulated: what hangs on them stays open. The readings of CAPS other than
-the default one are drawn and named in the reasons, and decide nothing.
+preset ``caps-leaf-spine``, with 8 of its 24 leaves. The rest of the fabric is as in the paper: 36 hosts and 12 uplinks
+a leaf, 12 paths, the same load of uplinks and downlinks. With 8 leaves a downlink carries traffic from 7 other leaves
+instead of 23, and 1 flow in 8 instead of 1 in 24 stays in its leaf; it is counted too. Web search at loads 0.3, 0.6 and
+0.8 with 2500 flows, data mining at 0.6 with 1200, four seeds, all schemes on the same flows; ratios are geometric means
+over seeds. Mean throughput is over long flows. A scheme has to be better than each that a claim names at each load;
+"well above" is taken as "significantly". ECMP_pq and RPS_pq drop packets of long flows from a full buffer to admit
+short ones; web search at 0.6 was also run with one buffer shared by both classes and tail drop. Presto and Freeway are
+not simulated: claims that depend on them stay open. The readings of CAPS other than the default one are drawn and named
+in the reasons but do not decide the verdicts.
 """
 
 from collections.abc import Callable
@@ -68,12 +69,12 @@ def _runs(frame: DataFrame, claim: Claim) -> shared.Runs:
 
 
 def _compared(runs: shared.Runs, claim: Claim) -> tuple[shared.Compared, list[str], str]:
-    """Return the ratios that a claim is about, who is missing, and the reason: ratios, those of the readings too."""
+    """Return the ratios that a claim is about, the schemes not simulated, and the reason, which lists all ratios."""
     subject, baselines = claim.subject_scheme.lower(), shared.named(claim.baseline_scheme)
     found = shared.ratios(runs, subject, baselines)
-    reason = f"{subject} at load {', '.join(runs)} over {shared.told(found)}"
+    reason = f"{subject} at load {', '.join(runs)} over {shared.values_text(found)}"
     for reading in shared.READINGS if subject == "caps" else ():
-        reason += f"; {reading}: over {shared.told(shared.ratios(runs, reading, baselines), brief=True)}"
+        reason += f"; {reading}: over {shared.values_text(shared.ratios(runs, reading, baselines), brief=True)}"
     return found, shared.absent(runs, baselines), reason
 
 
@@ -90,7 +91,7 @@ def judge_headline(claim: Claim, frame: DataFrame) -> Verdict:
     for form, rows in frame.groupby("form", sort=False):
         runs = shared.runs_by_place(rows, "mean_fct_s", sweep="load")
         found |= {(f"{name}, {form}", at): one for (name, at), one in shared.ratios(runs, "caps", baselines).items()}
-    reason = f"Fig. 17 only; caps over {shared.told(found)}"
+    reason = f"Fig. 17 only; caps over {shared.values_text(found)}"
     return shared.judge_reduction(claim, shared.reductions_pct(found), reason, shared.absent(runs, baselines))
 
 
@@ -99,15 +100,17 @@ def judge_order(claim: Claim, frame: DataFrame) -> Verdict:
     runs = _runs(frame, claim)
     found, missing, reason = _compared(runs, claim)
     subject = claim.subject_scheme.lower()
-    beside = {}
+    shared_buffer = {}
     if subject in SHARED_BUFFER:
         at_once = {at: wide for at, wide in runs.items() if SHARED_BUFFER[subject] in wide}
-        beside = shared.ratios(at_once, SHARED_BUFFER[subject], shared.named(claim.baseline_scheme))
-    if beside:
-        reason += f"; with one buffer for all, load {', '.join(at_once)}: over {shared.told(beside)}"
+        shared_buffer = shared.ratios(at_once, SHARED_BUFFER[subject], shared.named(claim.baseline_scheme))
+    if shared_buffer:
+        reason += f"; with one buffer for all, load {', '.join(at_once)}: over {shared.values_text(shared_buffer)}"
     size = SIGNIFICANTLY[1] if "well above" in claim.text else None
-    beside = {(f"{name}, one buffer", at): one for (name, at), one in beside.items()}
-    return shared.judge_order(claim, found, even=1, size=size, missing=missing, beside=beside, reason=reason)
+    shared_buffer = {(f"{name}, one buffer", at): one for (name, at), one in shared_buffer.items()}
+    return shared.judge_order(
+        claim, found, equal=1, size=size, missing=missing, other_settings=shared_buffer, reason=reason
+    )
 
 
 def judge_closeness(claim: Claim, frame: DataFrame) -> Verdict:
@@ -124,8 +127,8 @@ def judge_workloads(claim: Claim, frame: DataFrame) -> Verdict:
         (name, WEB): shared.ratio_of_logs(welch_difference(logs[DATA, name], logs[WEB, name]))
         for name in (*SCHEMES, "caps_dark")
     }
-    reason = f"load {both['load'].iloc[0]:g}, data mining over web search: {shared.told(found)}"
-    return shared.judge_order(claim, found, even=1, missing=["presto", "freeway"], reason=reason)
+    reason = f"load {both['load'].iloc[0]:g}, data mining over web search: {shared.values_text(found)}"
+    return shared.judge_order(claim, found, equal=1, missing=["presto", "freeway"], reason=reason)
 
 
 JUDGES: dict[str, Callable[[Claim, DataFrame], Verdict]] = {

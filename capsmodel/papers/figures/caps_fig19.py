@@ -2,8 +2,8 @@
 
 Not stated: the unit of lambda, how senders are pooled, whose RTTs are shown, hosts of a flow. Chosen: the preset
 ``caps-bursts`` at the paper's scale, 560 hosts, lambda in bursts per second, four bursts a run; the RTTs of all short
-flows pooled in sampling periods of 200 us with 20 ACKs or more; CAPS without coding, since the packets of a unit share
-a number in the trace. Close means within 10%, as everywhere in the ledger.
+flows pooled in sampling periods of 200 us with 20 ACKs or more; CAPS without coding, since the packets of a unit have
+the same segment number in the trace. Close means within 10%, as everywhere in the ledger.
 """
 
 from typing import TYPE_CHECKING
@@ -63,7 +63,7 @@ def judge_probability(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge the mean distance of the two probabilities, relative to the mean of the one from the average."""
     usual = frame.groupby(["bursts_per_s"])["twice_average_prob"].transform("mean")
     apart = (frame["twice_smoothed_prob"] - frame["twice_average_prob"]) / usual
-    reason = "the smoothed RTT remembers the burst before; a new one exceeds it, or hides below it"
+    reason = "the smoothed RTT still holds the previous burst, so RTTs of a new burst lie above or below its double"
     return _closeness(claim, frame.assign(apart=apart.abs()), reason)
 
 

@@ -4,8 +4,8 @@ Not stated: as for Fig. 1; how the window is averaged; the axes. Chosen: the run
 ``caps-fig1``; NewReno with a threshold of three duplicate ACKs; (a) data packets that reach the receiver after one sent
 later, over all sent; (b) the window sampled every 20 us while the flow lasts, averaged over time, then over flows; (c)
 quantiles of the flows of a run, averaged over runs. There are 30 runs for each spread of start times, as in Fig. 1, but
-160 at the preset: they were raised for this figure alone after it could first be drawn. With 30 the intervals of (a)
-and (b) hold 0.
+160 at the preset: this number was raised for this figure alone after it had first been drawn, because with 30 runs the
+intervals of (a) and (b) contain 0.
 """
 
 from typing import TYPE_CHECKING
@@ -48,7 +48,7 @@ def _of_run(frame: DataFrame, column: str) -> "Series[float]":
     return _preset(frame).set_index(["form", "seed"])[column]
 
 
-def judge_disorder(claim: Claim, frame: DataFrame) -> Verdict:
+def judge_reordering(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge whether significantly fewer packets are reordered without long flows."""
     significant_pct = 100 * (1 - SIGNIFICANTLY[0])
     reason = (
@@ -64,7 +64,7 @@ def judge_window(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge by how much long flows lower the mean window."""
     printed, allowed = float(claim.low), tolerance(claim, claim.low)
     reason = (
-        "NewReno, starts within 0.1 ms: spurious retransmits halve the windows of short flows alike with and without "
+        "NewReno, starts within 0.1 ms: spurious retransmits halve the windows of short flows both with and without "
         "long flows"
     )
     return shared.judge_reduction(
@@ -85,7 +85,7 @@ def judge_completion(claim: Claim, frame: DataFrame) -> Verdict:
     )
 
 
-JUDGES = {"caps-f2a-disorder": judge_disorder, "caps-f2b-cwnd": judge_window, "caps-f2c-fct": judge_completion}
+JUDGES = {"caps-f2a-disorder": judge_reordering, "caps-f2b-cwnd": judge_window, "caps-f2c-fct": judge_completion}
 
 
 def _points(axes: "Axes", runs: "Series[float]", scale: float) -> None:
@@ -98,8 +98,8 @@ def _points(axes: "Axes", runs: "Series[float]", scale: float) -> None:
 
 
 def draw(frame: DataFrame) -> "Figure":
-    """Draw the share of reordered packets, the mean window, and the law of the completion time."""
-    figure, (left, middle, right) = drawing.panels("CAPS Fig. 2: what long flows do to sprayed short flows", 3)
+    """Draw the share of reordered packets, the mean window, and the distribution of the completion time."""
+    figure, (left, middle, right) = drawing.panels("CAPS Fig. 2: sprayed short flows with and without long flows", 3)
     _points(left, _of_run(frame, "reordered_ratio"), 100)
     windows = _of_run(frame, "cwnd_packets")
     _points(middle, windows, 1)

@@ -1,12 +1,12 @@
-"""CAPS Fig. 26: incast of short flows without long ones, by scheme and by reading of CAPS.
+"""CAPS Fig. 26: incast of short flows without long ones, for several schemes and readings of CAPS.
 
 Not stated: TCP, timers, how many hosts and leaves there are, which buffer belongs to which panel, whose timeouts are
 counted, the number of runs. Chosen: the preset ``caps-incast``, 20 to 180 senders to one receiver at the same instant,
 40 paths; 20 runs for each number, all schemes on the same flows. Judged at 256 packets a port, Section III's buffer; at
 100, the other one of the paper, for the direction. Timeouts are those of all connections, RepFlow's second copies
-included. Freeway is not simulated: without long flows it is ECMP, says the paper. The readings of CAPS other than the
-default one are drawn and named in the reasons, and decide nothing. Loss and overhead as shares of all traffic of a
-data centre are not judged: there is no other traffic here.
+included. Freeway is not simulated: the paper says that it equals ECMP when there are no long flows. The readings of
+CAPS other than the default one are drawn and named in the reasons but do not decide the verdicts. Loss and overhead as
+shares of all traffic of a data centre are not judged: there is no other traffic here.
 """
 
 from collections.abc import Callable
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 SCHEMES = ("ecmp", "rps", "repflow", "caps")
 BUFFER_PACKETS, OTHER_BUFFER_PACKETS = 256, 100
-BORDER = 100
-"""Senders up to which CAPS is said to be best."""
+THRESHOLD_SENDERS = 100
+"""Number of senders up to which the paper claims CAPS to be best."""
 COLUMNS = {"timeouts": "timeouts", "goodput": "goodput_bps", "afct_short": "mean_fct_s"}
 
 
@@ -55,9 +55,9 @@ def _runs(frame: DataFrame, column: str, conditions: str, buffer_packets: int = 
     """Return the runs of a column by the number of senders, of those that the conditions of a claim allow."""
     rows = frame[frame["buffer_packets"] == buffer_packets]
     if conditions.startswith("up to"):
-        rows = rows[rows["flows"] <= BORDER]
+        rows = rows[rows["flows"] <= THRESHOLD_SENDERS]
     elif conditions.startswith("more than"):
-        rows = rows[rows["flows"] > BORDER]
+        rows = rows[rows["flows"] > THRESHOLD_SENDERS]
     return shared.runs_by_place(rows, column, sweep="flows")
 
 
@@ -71,22 +71,24 @@ def judge_order(claim: Claim, frame: DataFrame) -> Verdict:
     found = compare(runs, subject, baselines)
     other = compare(_runs(frame, column, claim.conditions, OTHER_BUFFER_PACKETS), subject, baselines)
     word = "minus" if column == "timeouts" else "over"
-    reason = f"{subject}, {', '.join(runs)} senders, {word} {shared.told(found)}"
+    reason = f"{subject}, {', '.join(runs)} senders, {word} {shared.values_text(found)}"
     for reading in shared.READINGS if subject == "caps" else ():
-        reason += f"; {reading}: {word} {shared.told(compare(runs, reading, baselines), brief=True)}"
-    reason += f"; with {OTHER_BUFFER_PACKETS} packets a port {word} {shared.told(other, brief=True)}"
-    beside = {(f"{name}, {OTHER_BUFFER_PACKETS}", at): one for (name, at), one in other.items()}
-    return shared.judge_order(claim, found, even=0 if word == "minus" else 1, beside=beside, reason=reason)
+        reason += f"; {reading}: {word} {shared.values_text(compare(runs, reading, baselines), brief=True)}"
+    reason += f"; with {OTHER_BUFFER_PACKETS} packets a port {word} {shared.values_text(other, brief=True)}"
+    other_settings = {(f"{name}, {OTHER_BUFFER_PACKETS}", at): one for (name, at), one in other.items()}
+    return shared.judge_order(
+        claim, found, equal=0 if word == "minus" else 1, other_settings=other_settings, reason=reason
+    )
 
 
 def judge_redundancy(claim: Claim, frame: DataFrame) -> Verdict:
-    """Judge whether CAPS sends relatively more repair packets the more senders there are."""
+    """Judge whether the ratio r/k of CAPS rises with the number of senders."""
     rising, last = shared.rises(_runs(frame, "repair_ratio", ""), "caps")
     other, _ = shared.rises(_runs(frame, "repair_ratio", "", OTHER_BUFFER_PACKETS), "caps")
     means = [wide["caps"].mean() for wide in _runs(frame, "repair_ratio", "").values()]
     reason = (
         f"r/k {', '.join(f'{mean:.3g}' for mean in means)} over the number of senders; last minus first is the value; "
-        "each flow measures p_B itself, by RTTs that are large beside its own usual one"
+        "each flow measures p_B itself, by RTTs that are large compared with its own average"
     )
     found = {("caps", "all"): last}
     return shared.of_points(claim, found, verdict_word([rising], [rising, other]), reason)
@@ -99,8 +101,10 @@ def judge_buffer(claim: Claim, frame: DataFrame) -> Verdict:
         (name, place): paired_difference(small[place][name], large[place][name])
         for name, place in ((name, place) for name in SCHEMES for place in large)
     }
-    reason = f"lost over sent packets, {OTHER_BUFFER_PACKETS} minus {BUFFER_PACKETS} packets: {shared.told(found)}"
-    return shared.judge_order(claim, found, even=0, reason=reason)
+    reason = (
+        f"lost over sent packets, {OTHER_BUFFER_PACKETS} minus {BUFFER_PACKETS} packets: {shared.values_text(found)}"
+    )
+    return shared.judge_order(claim, found, equal=0, reason=reason)
 
 
 JUDGES: dict[str, Callable[[Claim, DataFrame], Verdict]] = {
@@ -119,7 +123,7 @@ def draw(frame: DataFrame) -> "Figure":
     shared.over_sweep(middle, rows, "mean_fct_s", 1e3, sweep="flows", schemes=SCHEMES)
     shared.over_sweep(right, rows, "timeouts", 1, sweep="flows", schemes=("caps", *shared.READINGS))
     for axes, label in zip(panels, ("timeouts a run", "mean completion time, ms", "timeouts a run"), strict=True):
-        drawing.paper_place(axes, BORDER, "paper: CAPS best up to here")
+        drawing.paper_place(axes, THRESHOLD_SENDERS, "paper: CAPS best up to here")
         axes.set(xlabel="senders", ylabel=label, ylim=(0, None))
     return drawing.finish(figure, panels, tuple(JUDGES))
 

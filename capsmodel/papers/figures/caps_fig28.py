@@ -3,10 +3,10 @@
 Not stated: TCP, timers, who receives, start times, sizes of the long flows, how a buffer is shared between the two
 priorities, the number of runs. Chosen: the preset ``caps-fig1`` with 12 paths and 3 long flows of 14.6 MB, short ones
 of 15 to 100 KB, each to a receiver of its own; 20 to 180 of them that start within 0.1 ms; 20 runs for each number, all
-schemes on the same flows. Judged with long flows pushed out of a full buffer by short ones; one buffer for all, full
-for all alike, is drawn dotted and counts for the direction. "Much" is twice. Shares of lost packets are of data and
-acknowledgements of short flows over their data packets; where nobody loses any there is nothing to compare. The
-readings of CAPS other than the default one are named in the reasons, and decide nothing.
+schemes on the same flows. Judged with long flows pushed out of a full buffer by short ones; one buffer shared by both
+priorities is drawn dotted and counts for the direction. "Much" means by a factor of two. Shares of lost packets are of
+data and acknowledgements of short flows over their data packets; where no scheme loses any, nothing is compared.
+The readings of CAPS other than the default one are named in the reasons but do not decide the verdicts.
 """
 
 from collections.abc import Callable
@@ -58,7 +58,7 @@ def table(rows: DataFrame) -> DataFrame:
 
 
 def _comparison(column: str) -> tuple[Callable[..., shared.Compared], str, float]:
-    """Return how schemes are compared in a column, in words too, and where they are even."""
+    """Return how schemes are compared in a column, the word for it, and the value for two equal schemes."""
     return (shared.differences, "minus", 0) if column in COUNTED else (shared.ratios, "over", 1)
 
 
@@ -66,17 +66,17 @@ def _over_baselines(
     claim: Claim, runs: shared.Runs, column: str, *, at: str, brief: bool = False, size: float | None = None
 ) -> Verdict:
     """Judge an order; priority with one buffer for all counts for the direction."""
-    compare, word, even = _comparison(column)
+    compare, word, equal = _comparison(column)
     subject, baselines = claim.subject_scheme.lower(), shared.named(claim.baseline_scheme)
     found = compare(runs, subject, baselines)
     other = compare(runs, SHARED_BUFFER.get(subject, subject), [SHARED_BUFFER.get(name, name) for name in baselines])
-    reason = f"{subject}, {at}, {word} {shared.told(found, brief=brief)}"
+    reason = f"{subject}, {at}, {word} {shared.values_text(found, brief=brief)}"
     if other.keys() - found.keys() or subject in SHARED_BUFFER:
-        reason += f"; priority with one buffer for all: {word} {shared.told(other, brief=True)}"
+        reason += f"; priority with one buffer for all: {word} {shared.values_text(other, brief=True)}"
     for reading in shared.READINGS if subject == "caps" else ():
-        reason += f"; {reading}: {word} {shared.told(compare(runs, reading, baselines), brief=True)}"
-    beside = {(f"{name}, one buffer", place): one for (name, place), one in other.items()}
-    return shared.judge_order(claim, found, even=even, size=size, beside=beside, reason=reason)
+        reason += f"; {reading}: {word} {shared.values_text(compare(runs, reading, baselines), brief=True)}"
+    other_settings = {(f"{name}, one buffer", place): one for (name, place), one in other.items()}
+    return shared.judge_order(claim, found, equal=equal, size=size, other_settings=other_settings, reason=reason)
 
 
 def _runs(frame: DataFrame, claim: Claim) -> shared.Runs:
@@ -89,7 +89,7 @@ def judge_order(claim: Claim, frame: DataFrame) -> Verdict:
     return _over_baselines(claim, runs, COLUMNS[claim.metric], at=f"{', '.join(runs)} short flows")
 
 
-def judge_law(claim: Claim, frame: DataFrame) -> Verdict:
+def judge_quantiles(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge whether the quantiles of the completion time are much smaller than those of each other scheme."""
     rows = frame[frame["flows"] == CDF_FLOWS]
     by_quantile = {
@@ -107,7 +107,7 @@ def judge_rise(claim: Claim, frame: DataFrame) -> Verdict:
     found = {(name, "all"): last for name, (_, last) in rising.items()}
     word = verdict_word(one for one, _ in rising.values())
     return shared.of_points(
-        claim, found, word, f"{', '.join(runs)} short flows, last minus first: {shared.told(found)}"
+        claim, found, word, f"{', '.join(runs)} short flows, last minus first: {shared.values_text(found)}"
     )
 
 
@@ -127,14 +127,16 @@ def judge_some(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge whether a scheme reorders at each number of short flows."""
     found = _shares(claim, frame)
     word = verdict_word(above(one, 0) for one in found.values())
-    return shared.of_points(claim, found, word, f"share of packets overtaken by one sent later: {shared.told(found)}")
+    return shared.of_points(
+        claim, found, word, f"share of packets overtaken by one sent later: {shared.values_text(found)}"
+    )
 
 
 def judge_closeness(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge whether a scheme is close to another one at each number of short flows."""
     runs = _runs(frame, claim)
     found = shared.ratios(runs, claim.subject_scheme.lower(), shared.named(claim.baseline_scheme))
-    return shared.judge_closeness(claim, found, f"{', '.join(runs)} short flows, over {shared.told(found)}")
+    return shared.judge_closeness(claim, found, f"{', '.join(runs)} short flows, over {shared.values_text(found)}")
 
 
 JUDGES: dict[str, Callable[[Claim, DataFrame], Verdict]] = {
@@ -142,7 +144,7 @@ JUDGES: dict[str, Callable[[Claim, DataFrame], Verdict]] = {
     **{f"caps-f28{name}": judge_order for name in ("a-ecmp", "a-rps", "b-rps", "c-ecmp", "c-rps", "c-caps")},
     **{f"caps-f28b-{name}": judge_none for name in ("ecmp", "ecmp_pq")},
     **{f"caps-f28b-{name}": judge_some for name in ("rps_pq", "caps")},
-    "caps-f28d": judge_law,
+    "caps-f28d": judge_quantiles,
     **{f"caps-f29b-{name}": judge_order for name in ("ecmp", "rps", "worst")},
     "caps-f29b-caps": judge_closeness,
 }

@@ -1,9 +1,10 @@
 """CAPS Fig. 4: ON and OFF periods of short flows beside long ones, and the RTT of each of 40 paths.
 
 Not stated: mean lengths of the periods, flows in each, size of the long flows, transport. Chosen: 100 short flows that
-start in an ON period of 1 ms in the mean, as in Section III, 30 ms apart in the mean; four endless long flows on paths
-of their own; NewReno; hosts of 10 Gbps, so that a long flow queues at its path and not at home. An interval of
-500 us is ON if a packet of a short flow comes to the first switch, as Algorithm 1 samples it.
+start in an ON period of 1 ms in the mean, as in Section III, 30 ms apart in the mean; four endless long flows, each on
+its own path; NewReno; hosts of 10 Gbps, so that a long flow queues at the switch port of its path and not in the
+sending host. An interval of 500 us is ON if a packet of a short flow comes to the first switch, as Algorithm 1 samples
+it.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -53,14 +54,14 @@ def _of(frame: DataFrame, form: str) -> "Series[float]":
 
 
 def judge_periods(claim: Claim, frame: DataFrame) -> Verdict:
-    """Record that the periods are what one puts in."""
+    """Record that the lengths of the periods are an input."""
     return not_testable(
         claim, "the lengths are an input that the paper does not print; here flows start in 1 ms of 31 in the mean"
     )
 
 
 def judge_presence(claim: Claim, frame: DataFrame) -> Verdict:
-    """Record that the presence of long flows is what one puts in."""
+    """Record that the presence of long flows is an input."""
     reason = (
         "true for long flows that outlast the run, as chosen here; the paper prints neither their size nor the time"
     )
@@ -104,7 +105,7 @@ JUDGES = {
 def draw(frame: DataFrame) -> "Figure":
     """Draw the periods of the first seed, and the mean RTT of its paths."""
     one = frame[frame["seed"] == frame["seed"].min()]
-    figure, (left, right) = drawing.panels("CAPS Fig. 4: short flows come and go, long flows stay", 2)
+    figure, (left, right) = drawing.panels("CAPS Fig. 4: ON and OFF periods, and the RTT of each path", 2)
     on_ms, off_ms = _of(one, ON) * 1e3, _of(one, OFF) * 1e3
     begin_ms = (on_ms + off_ms).cumsum() - on_ms - off_ms
     left.broken_barh(list(zip(begin_ms, on_ms, strict=True)), (-0.3, 0.6), color=drawing.COLOURS[0], label="ON")

@@ -1,4 +1,4 @@
-"""CAPS Fig. 6(c): share of units of 10 that decode from packets that met no long flow, simulated, over r, 40 paths.
+"""CAPS Fig. 6(c): share of units of 10 that decode from unblocked packets, simulated, over r, 40 paths.
 
 Not stated: what counts as blocked, the numbers of long flows, the range of r, and the runs. Chosen: a packet is blocked
 when it crosses the path of a long flow; 1 to 4 long flows (4 are those of Section VI-A), each on a path of its own; r
@@ -72,10 +72,10 @@ def _rises(rows: DataFrame) -> Holds:
 
 
 def judge(claim: "Claim", frame: DataFrame) -> Verdict:
-    """Follow the formula: rise with r for each n_L, and fall with n_L at r = 0, beyond noise."""
+    """Judge whether p_S follows the formula: it rises with r for each n_L and falls with n_L at r = 0, beyond noise."""
     ordered = frame.sort_values(["long_flow_paths", "r"])
     curves = [rows for _, rows in ordered.groupby("long_flow_paths")]
-    by_long_flows = ordered[ordered["r"] == 0].iloc[::-1]  # rises as long flows go
+    by_long_flows = ordered[ordered["r"] == 0].iloc[::-1]  # p_S rises as n_L falls
     far = float((frame["decode_prob"] - frame["formula_prob"]).abs().max())
     point = frame.query("long_flow_paths == 2 and r == 2").iloc[0]
     reason = (

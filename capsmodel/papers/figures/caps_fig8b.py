@@ -1,8 +1,8 @@
 """CAPS Fig. 8(b): mean window delay over the size of the coding unit, Eq. 4.
 
 Not stated: the ranges of k and p_B, the window of this figure, and whether w/k is rounded. Chosen: the setting of
-Section VI-D (w = 64, 1 Gbps, 1500 B, RTT 0.1 and 3 ms), w/k not rounded, and k up to 192, three times what a window
-holds, because the bottom of each curve lies near its end or beyond. Printed are the optimal k of Section VI-D.
+Section VI-D (w = 64, 1 Gbps, 1500 B, RTT 0.1 and 3 ms), w/k not rounded, and k up to 192, three times the window,
+because the minimum of each curve lies near k = w or beyond. Printed are the optimal k of Section VI-D.
 """
 
 from typing import TYPE_CHECKING

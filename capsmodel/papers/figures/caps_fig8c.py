@@ -1,4 +1,4 @@
-"""CAPS Fig. 8(c): share of units that decode from packets that met no long flow, simulated, over the size of the unit.
+"""CAPS Fig. 8(c): share of units that decode from unblocked packets, simulated, over the size of the unit.
 
 Not stated: the plotted k, r, and the runs. Stated: 10 paths, 3 long flows. Chosen: a packet is blocked when it crosses
 the path of a long flow, each on a path of its own; r by the ceiling rule for p_B = 3/10, not measured; k = 1 to 32 and
@@ -57,7 +57,7 @@ def draw(frame: DataFrame) -> "Figure":
 
 
 def judge(claim: "Claim", frame: DataFrame) -> Verdict:
-    """Falls, and never rises: the step held against noise is the one where Eq. 2 rises most."""
+    """Judge whether p_S falls and never rises; the step tested for a rise is the one where Eq. 2 rises most."""
     ordered = frame.sort_values("k")
     shares, k = ordered["decode_prob"].to_numpy(), ordered["k"].to_numpy()
     falls = all_of(kendall(shares) < 0, below(units.share_difference(ordered.iloc[-1], ordered.iloc[0]), 0))
@@ -66,7 +66,8 @@ def judge(claim: "Claim", frame: DataFrame) -> Verdict:
     word = verdict_word([all_of(falls, below(rise, 0))], [falls])
     reason = (
         f"from {shares[0]:.2f} at k = {k[0]} to {shares[-1]:.2f} at {k[-1]}; with whole r Eq. 2 rises from k = "
-        f"{k[step]} to {k[step + 1]}, by the value here; the plotted k are not stated and decide: few of them hide it"
+        f"{k[step]} to {k[step + 1]}, by the value here; the plotted k are not stated, and with few "
+        "of them the rise does not show"
     )
     return of_sample(Verdict(claim.id, (rise.value,), word, reason, (rise.low, rise.high)), f"{UNITS} units")
 

@@ -1,12 +1,12 @@
 """CAPS Fig. 8(d): mean decoding delay of a window of 64 packets over the size of the unit, simulated.
 
 Not stated: the window, the plotted k, r, over what the decoding delay is averaged, and the runs. Stated: 10 paths, 3
-long flows. Chosen: the window of Section VI-D, which no unit exceeds; a long flow on a path of its own with RTT_L =
-3 ms; 1000 windows one by one for each k; r by the ceiling rule for p_B = 3/10 (left) and, since it explains the printed
-k, as the objective with redundancy cost prescribes (right). Both readings of the delay: to the last acknowledgement,
-which is that of Eq. 4 and which the claims are held against, and the mean over packets to their release in order.
-Lines: Eq. 4, and the objective with redundancy cost. p_S at the same k and r is counted over 2000 units. Printed is
-k = 33, in Section VI-D.
+long flows. Chosen: the window of Section VI-D, which no unit exceeds; each long flow on its own path, with RTT_L = 3
+ms; 1000 windows one by one for each k; r by the ceiling rule for p_B = 3/10 (left) and, since it explains the printed
+k, as the objective with redundancy cost prescribes (right). The delay is measured in two ways: until the last
+acknowledgement, as in Eq. 4, and as the mean over packets until their delivery in order. The claims are judged by the
+first. Lines: Eq. 4, and the objective with redundancy cost. p_S at the same k and r is counted over 2000 units. Printed
+is k = 33, in Section VI-D.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -102,7 +102,7 @@ def _inside(places: list[int], ends: set[int]) -> Holds:
 
 
 def judge_shape(claim: "Claim", frame: DataFrame) -> Verdict:
-    """Slower at both ends than inside; the size is that of a window to its last ACK with r by the paper's own rule."""
+    """Judge whether both ends are slower than the middle, to the last ACK and with r by the paper's own rule."""
     ends = {int(frame["k"].min()), int(frame["k"].max())}
     found = {(form, name): _fastest(rows, name) for form, rows in frame.groupby("form") for name in _READINGS}
     inside = {reading: _inside(places, ends) for reading, places in found.items()}
@@ -131,7 +131,7 @@ def _spanned(ratios: list[Interval]) -> tuple[float, float]:
 
 
 def judge_match(claim: "Claim", frame: DataFrame) -> Verdict:
-    """Both quantities close to their formulas at every k, r by the ceiling rule."""
+    """Judge whether both quantities are close to their formulas at every k, r by the ceiling rule."""
     rows = frame[frame["form"] == EQ4]
     probs = _over_formula(rows, "decode", "prob", "formula_prob")
     delays, over_packets = (_over_formula(rows, name, "s", "formula_delay_s") for name in _READINGS)

@@ -52,7 +52,7 @@ def compute(*, quick: bool = False) -> DataFrame:
 
 def draw(frame: DataFrame) -> "Figure":
     """Draw the delay over p_B for each scheme."""
-    figure, (axes,) = drawing.panels("CAPS Fig. 9(b): what coding saves, w = 64")
+    figure, (axes,) = drawing.panels("CAPS Fig. 9(b): delay with and without coding, w = 64")
     ours, theirs = frame[frame["scheme"] != PAPER], frame[frame["scheme"] == PAPER]
     drawing.curves(axes, ours, x="blocking_prob", y="window_delay_s", by="scheme", label="{}", scale=1e3)
     label = "Eq. 4 at the paper's k = 29, 31, 33, 40"

@@ -1,8 +1,8 @@
 """CDCPS Fig. 6: four source packets coded into six, and which sets of received packets decode.
 
-Not stated: the field, how coefficients are signalled, whether source packets are sent as they are. Chosen: GF(2^8),
-coefficients by RFC 8681 from the packet's number, both with all packets coded, as drawn, and with the source as it is.
-The units are real packets, coded and decoded; each has coefficients of its own.
+Not stated: the field, how coefficients are signalled, whether source packets are sent uncoded. Chosen: GF(2^8),
+coefficients by RFC 8681 from the packet's number, both with all packets coded, as drawn, and with the source packets
+uncoded. The units are real packets, coded and decoded; each has coefficients of its own.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ SCHEMES = {False: "all packets coded", True: "source packets as they are"}
 
 
 def tasks(*, quick: bool = False) -> list[Task]:
-    """Return one task for each number of received packets, with all packets coded and with the source as it is."""
+    """Return one task for each number of received packets, with all packets coded and with uncoded source packets."""
     units = 200 if quick else UNITS
     fixed = {"k": SOURCE, "r": REPAIR, "units": units}
     return [
@@ -43,7 +43,7 @@ def tasks(*, quick: bool = False) -> list[Task]:
 
 
 def table(rows: DataFrame) -> DataFrame:
-    """Return the share of sets that decode, with its 95% interval, and of those that are independent."""
+    """Return the share of sets that decode, with its 95% interval, and of those that are linearly independent."""
     counts = zip(rows["decoded_sets"], rows["units"], strict=True)
     intervals = [wilson_interval(int(decoded), trials=int(units)) for decoded, units in counts]
     return DataFrame(

@@ -1,8 +1,9 @@
 """DC2-MTCP Section V: work of preemptive decoding over the share of coded packets.
 
-Not stated: the size of the window, which packets a coded packet mixes, whether zero coefficients are skipped. Chosen:
-100 to 1000 originals, the last 15 packets (the paper's C_max), as many originals lost as coded packets come; work is
-counted in rows looked at, the paper's measure, and in row operations carried out, where zero coefficients are skipped.
+Not stated: the size of the window, which packets a coded packet combines, whether zero coefficients are skipped.
+Chosen: 100 to 1000 originals, the last 15 packets (the paper's C_max), as many originals lost as coded packets come;
+work is counted in rows looked at, the paper's measure, and in row operations carried out, where zero coefficients are
+skipped.
 """
 
 from typing import TYPE_CHECKING

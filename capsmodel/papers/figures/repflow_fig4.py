@@ -1,8 +1,8 @@
 """RepFlow Fig. 4: mean completion time of short flows with and without replication, Eq. 5-6.
 
 Not stated: the plotted loads, the lower end of the size integral, and the rounding of rounds. Chosen: loads 0.02 to
-0.9, the web search law of reference [4] in packets of 1500 B from one packet on, rounds not rounded, and the paper's
-k = 12, M = 44 and eps = 0.05. Printed is a reduction of 40 to 70% (Section IV-D).
+0.9, the web search size distribution of reference [4] in packets of 1500 B from one packet on, rounds not rounded, and
+the paper's k = 12, M = 44 and eps = 0.05. Printed is a reduction of 40 to 70% (Section IV-D).
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,8 @@
 """RepFlow Fig. 5: mean completion time of long flows with and without replication of the short ones, Eq. 7-8.
 
 Not stated: the plotted loads, the lower end of the size integral, and the rounding of rounds. Chosen: loads 0.02 to
-0.9, the web search law of reference [4] in packets of 1500 B from one packet on, rounds not rounded, and the paper's
-k = 12, M = 44 and eps = 0.05. Printed is "only mildly affected", taken as within 10%.
+0.9, the web search size distribution of reference [4] in packets of 1500 B from one packet on, rounds not rounded, and
+the paper's k = 12, M = 44 and eps = 0.05. Printed is "only mildly affected", taken as within 10%.
 """
 
 from typing import TYPE_CHECKING

@@ -1,10 +1,10 @@
 """RepFlow Fig. 6: 99th percentile completion time of short flows with and without replication, Eq. 11-12.
 
 Not stated: the plotted loads, the lower end of the size integral, and the rounding of rounds. Chosen: loads 0.02 to
-0.9, the web search law of reference [4] in packets of 1500 B from one packet on, rounds not rounded, and the paper's
-k = 12, M = 44 and eps = 0.05. Beside the paper's exponential tail stands the exact quantile of the M/D/1 queue,
-with whole rounds: a fraction of a round would give flows below k a negative wait.
-Printed is a reduction of 40 to 70%.
+0.9, the web search size distribution of reference [4] in packets of 1500 B from one packet on, rounds not rounded, and
+the paper's k = 12, M = 44 and eps = 0.05. Beside the paper's exponential tail stands the exact quantile of the M/D/1
+queue, with whole rounds: a fraction of a round would give flows below k a negative wait. Printed is a reduction of 40
+to 70%.
 """
 
 from collections.abc import Callable

@@ -1,10 +1,10 @@
 """RepFlow Fig. 7: 99th percentile completion time of long flows with and without replication, Eq. 13-14.
 
 Not stated: the plotted loads, the lower end of the size integral, and the rounding of rounds. Chosen: loads 0.02 to
-0.9, the web search law of reference [4] in packets of 1500 B from one packet on, rounds not rounded, and the paper's
-k = 12, M = 44 and eps = 0.05. Beside the paper's exponential tail stands the exact quantile of the M/D/1 queue,
-with whole rounds.
-Printed is "not penalised", taken as within 10%, and that long flows do better than short ones, which are drawn too.
+0.9, the web search size distribution of reference [4] in packets of 1500 B from one packet on, rounds not rounded, and
+the paper's k = 12, M = 44 and eps = 0.05. Beside the paper's exponential tail stands the exact quantile of the M/D/1
+queue, with whole rounds. Printed is "not penalised", taken as within 10%, and that long flows do better than short
+ones, which are drawn too.
 """
 
 from collections.abc import Callable

@@ -1,13 +1,12 @@
 """RepFlow Table I: short flows beside one long flow, sent once and twice over two paths.
 
 Not stated: how far apart short flows start, buffers, packet sizes, the initial window, whether a completion time
-holds the handshake, how many flows there are, and the replica's start. Chosen: flows start as a Poisson process half a
-second apart on average, so that one rarely meets the one before it; 50 packets at every port (Section VI), hosts
-included, as Mininet's links have; packets of 1500 B, an initial window of ten and a least timeout of 200 ms as in
-Linux of that time; handshake included, until the receiver has all bytes; 1000 flows in each of ten runs; both copies
-start together and hash independently. Each of the four links of a path has 1 ms, as the caption says. The verdicts
-hang on the buffers, which came out afterwards: 1000 packets, what a Linux interface holds by itself, are drawn too and
-not judged.
+holds the handshake, how many flows there are, and the replica's start. Chosen: flows start as a Poisson process, half a
+second apart on average, so that two of them seldom overlap; 50 packets at every port (Section VI), hosts included, as
+Mininet's links have; packets of 1500 B, an initial window of ten and a least timeout of 200 ms as in Linux of that
+time; handshake included, until the receiver has all bytes; 1000 flows in each of ten runs; both copies start together
+and hash independently. Each of the four links of a path has 1 ms, as the caption says. The verdicts depend on the
+buffer size, which was noticed afterwards: 1000 packets, the default of a Linux interface, are drawn too and not judged.
 """
 
 from collections.abc import Callable

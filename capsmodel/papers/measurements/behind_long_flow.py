@@ -1,4 +1,4 @@
-"""Short flows that may share a path with a long one: RepFlow's toy of two switches and two paths.
+"""Short flows that may share a path with a long one: RepFlow's small example of two switches and two paths.
 
 ============================== ============================== ====== ==================
 Quantity                       Column                         Unit   Where
@@ -55,7 +55,7 @@ def run_behind_long_flow(
     engine : str
         ``compiled`` or ``reference``.
     """
-    require(copies in (1, 2), f"copies = {copies}, but a short flow goes out once or twice")
+    require(copies in (1, 2), f"copies = {copies}, but a short flow is sent once or twice")
     gaps_s = np.random.default_rng(seed).exponential(_MEAN_GAP_S, short_flows)
     starts_s = (start_s + np.cumsum(gaps_s)).tolist()
     end_s = starts_s[-1] + spare_s

@@ -1,4 +1,4 @@
-"""Estimators of the blocking probability, fed with the RTTs of simulated packets, beside the share that was blocked.
+"""Estimators of the blocking probability, computed from RTTs of simulated packets, and the true share.
 
 ==================================  ====================  =======  ==============================
 Quantity                            Column                Unit     Equation
@@ -9,17 +9,17 @@ RTT above twice the smoothed RTT    twice_smoothed_prob   1        caps u (IX-C)
 RTT above the average               above_average_prob    1        cdcps u (V-B)
 time with and without short flows   on_s, off_s           s        caps Fig. 4(a)
 RTT over each path                  rtt_s                 s        caps Fig. 4(b)
-RTT of packets not blocked          rtt_s                 s        its law, by quantiles
+RTT of packets not blocked          rtt_s                 s        quantiles
 ==================================  ====================  =======  ==============================
 
-CAPS Fig. 4: short flows sprayed over 40 paths, each long flow on a path of its own. A packet that was sent
-to the path of a long flow counts as blocked. RTTs of all senders of short flows are pooled in sampling periods of
-200 us; the first packets of a segment count, retransmitted ones give no RTT (Karn).
+CAPS Fig. 4: short flows sprayed over 40 paths, each long flow on its own path. A packet that was sent to the path of a
+long flow counts as blocked. RTTs of all senders of short flows are pooled in sampling periods of 200 us; the first
+packets of a segment count, retransmitted ones give no RTT (Karn).
 
-Paths have 1 Gbps and hosts 10 Gbps, so that a long flow queues at its path and not at home. With hosts as fast as
-paths, the packets of a long flow reach a full queue in step with its departures: each finds the place just free, and
-every packet of a short flow is lost (the phase effect of Floyd and Jacobson, 1992). Timeouts take 10 ms at least: a
-long flow that waits for one blocks nobody.
+Paths have 1 Gbps and hosts 10 Gbps, so that a long flow queues at the switch port of its path and not in the sending
+host. With hosts as fast as paths, the packets of a long flow reach a full queue at the moments of its departures: each
+takes the place that has just become free, and every packet of a short flow is lost (the phase effect of Floyd and
+Jacobson, 1992). The minimum RTO is 10 ms, since a long flow that waits for a timeout blocks no packet.
 """
 
 from dataclasses import replace
@@ -67,7 +67,7 @@ _MODE_PERIOD_S = 500e-6
 SHORT_SPRAYED = replace(
     scheme("ecmp"),
     name="short_sprayed",
-    summary="sprayed short flows, each long flow on a path of its own",
+    summary="sprayed short flows, each long flow on its own path",
     balancer=PINNED.balancer,
 )
 
@@ -95,8 +95,9 @@ def run_sprayed(
         of 100 flows at once, 10 ms apart in the mean; or ``"on-off"``, 100 flows in ON periods of 1 ms, 30 ms apart.
         Sizes are uniform below 100 KB.
     long_flows : int
-        Long flows, at most 40, each on a path of its own and in congestion avoidance when the short ones come: they
-        start at random over one cycle from loss to loss, and leave slow start at half of what fills the path.
+        Long flows, at most 40, each on its own path and in congestion avoidance when the short ones start: their start
+        times are random over one cycle from loss to loss, and they leave slow start at half of the window that fills
+        path and buffer.
     seed : int
         Seed of the run.
     duration_s : float
@@ -110,7 +111,7 @@ def run_sprayed(
     # A window grows by a packet each RTT, and its RTT with it: from half to full it takes this long.
     cycle_s = (full_s**2 - (full_s / 2) ** 2) / (2 * _PACKET_S)
     sending_s = _SETTLE_S + duration_s
-    # As many hosts as paths: the balancer gives the long flow of host h path h, so none shares one.
+    # As many hosts as paths: the balancer sends the long flow of host h over path h, so no two share one.
     fabric = ParallelPaths(
         paths=PATHS, hosts_per_side=PATHS, rate_bps=_RATE_BPS, host_rate_bps=_HOST_RATE_BPS,
         delay_s=50e-6 / 3, buffer_packets=buffer_packets,
@@ -180,7 +181,7 @@ def _packets(traffic: str, **setting: Any) -> pd.DataFrame:
 
 
 def in_periods(packets: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each sampling period of 200 us with 20 ACKs or more: what each estimator says, and the RTTs.
+    """Return a row for each sampling period of 200 us with 20 ACKs or more: each estimate, and the RTTs.
 
     Parameters
     ----------
@@ -190,8 +191,8 @@ def in_periods(packets: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        `time_s`, the begin; `acks_packets`; `rtt_average_s` and `rtt_smoothed_s`, in seconds; the three estimates.
-        The smoothed RTT takes up every period, also those with fewer ACKs, and begins as the first average.
+        `time_s`, its start; `acks_packets`; `rtt_average_s` and `rtt_smoothed_s`, in seconds; the three estimates.
+        The smoothed RTT includes every period, also those with fewer ACKs, and starts as the first average.
     """
     rows, smoothed_s = [], 0.0
     acked = packets.dropna().sort_values("time_s")
@@ -233,7 +234,7 @@ def path_rtts(traffic: str, **setting: Any) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        `path`; `blocked`, whether a long flow holds it; `sent_packets`, first packets of short flows sent to it;
+        `path`; `blocked`, whether it carries a long flow; `sent_packets`, first packets of short flows sent to it;
         `acked_packets`, of these acknowledged; `rtt_s`, the mean of their RTTs, in seconds.
     """
     paths = _packets(traffic, **setting).groupby("path")
@@ -267,7 +268,7 @@ def on_off_periods(traffic: str, **setting: Any) -> pd.DataFrame:
 
 @measurement("usual-rtts", revision=1)
 def usual_rtts(traffic: str, **setting: Any) -> pd.DataFrame:
-    """Simulate :func:`run_sprayed` of the same arguments and return the law of the RTT of packets not blocked.
+    """Simulate :func:`run_sprayed` of the same arguments and return the distribution of the RTT of packets not blocked.
 
     Returns
     -------

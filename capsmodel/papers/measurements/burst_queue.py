@@ -1,4 +1,4 @@
-"""RepFlow's queue without packets: Poisson bursts of one size at one queue, and the better of two such queues.
+"""RepFlow's queue by Lindley's recursion: Poisson bursts of one size at one queue, and the shorter of two such waits.
 
 ==================================== =============== ========================= ========= ===================
 Quantity                             Symbol          Column                    Unit      Equation
@@ -12,7 +12,7 @@ shorter of two waits                 min(W, W')      `shorter_wait_packets`    p
 both queues are busy                 --              `both_busy_prob`          1         repflow u (IV-B)
 ==================================== =============== ========================= ========= ===================
 
-The other columns say the same of the shorter wait and of the exact quantile. One packet takes one unit of time.
+The other columns are the same for the shorter wait and for the exact quantile. One packet takes one unit of time.
 """
 
 from typing import Any
@@ -42,7 +42,7 @@ def burst_waits(
     load : float
         Share of time that the queue sends, in (0, 1).
     bursts : int
-        How many; the first finds the queue empty.
+        Number of bursts; the first finds the queue empty.
     burst_packets : float
         Size of every burst M, in packets.
     rng : Generator or int, optional
@@ -69,7 +69,7 @@ def burst_queue(load: float, *, bursts: int, seed: int) -> dict[str, float]:
     Parameters
     ----------
     load : float
-        Load of each queue, in (0, 1); a copy adds nothing to it.
+        Load of each queue, in (0, 1); the copies of short flows do not add to it.
     bursts : int
         Bursts at each of two queues; the first tenth is warm-up.
     seed : int
@@ -94,7 +94,7 @@ def burst_queue(load: float, *, bursts: int, seed: int) -> dict[str, float]:
     start = int(_WARM_UP * bursts)
     wait, other = (burst_waits(load, bursts=bursts, rng=np.random.default_rng([seed, i]))[start:] for i in range(2))
     shorter = np.minimum(wait, other)
-    # Thirds of the run, not the run rolled: batches that repeat would make the error too small.
+    # Thirds of the run, not a rotated run: with repeated batches the estimated error would be too small.
     rounds = wait[: len(wait) // 3 * 3].reshape(3, -1).sum(axis=0)
     once, twice = 1 + wait / WINDOW_PACKETS, 1 + shorter / WINDOW_PACKETS
     flow: dict[str, Any] = {"sizes": PacketSizes.fixed(WINDOW_PACKETS)}

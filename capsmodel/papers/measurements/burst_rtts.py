@@ -9,7 +9,7 @@ RTT above twice the average         twice_average_prob    1        caps u (VI-A,
 RTT above twice the smoothed RTT    twice_smoothed_prob   1        caps u (IX-C) smoothed RTT
 ==================================  ====================  =======  ==============================
 
-The set-up is the preset ``caps-bursts``; its notes say what the paper leaves open and how it is fixed.
+The set-up is the preset ``caps-bursts``; its notes list what the paper leaves open and what was chosen.
 """
 
 from dataclasses import replace
@@ -24,7 +24,7 @@ from capsmodel.papers.measurements.blocking_estimators import first_packets, in_
 
 __all__ = ["burst_periods"]
 
-# The packets of a coding unit share a segment number in the trace, which hides the RTT of each.
+# The packets of a coding unit have the same segment number in the trace, so the RTT of each is not known.
 UNCODED = replace(scheme("caps"), name="caps_uncoded", summary="CAPS without coding", coding=NO_CODING)
 
 

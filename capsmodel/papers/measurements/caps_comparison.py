@@ -1,4 +1,4 @@
-r"""CAPS, its readings and the schemes that it is compared with, in three settings of its evaluation; a run is a row.
+r"""CAPS, its readings and the schemes compared with it, in three settings of its evaluation; one row for each run.
 
 ==================================  ================================  ===========  ===================================
 Quantity                            Column                            Unit         Equation
@@ -17,8 +17,9 @@ same, packets that were overtaken   `reordered`                       1         
 - :func:`incast` is the preset ``caps-incast``, Appendix A;
 - :func:`beside_long_flows` is the preset ``caps-fig1`` as Appendix B has it: 12 paths, 3 long flows.
 
-Within a seed all schemes see the same flows. A copy of RepFlow that comes second goes on, and its timeouts count among
-`timeouts`, not among `winner_timeouts`. Lost packets are those of data and acknowledgements together.
+For one seed all schemes send the same flows. When one copy of a RepFlow flow has finished, the other one continues, and
+its timeouts count among `timeouts`, not among `winner_timeouts`. Lost packets are data packets and acknowledgements
+together.
 """
 
 from collections.abc import Callable
@@ -49,7 +50,7 @@ __all__ = [
 WITHOUT_REPAIR = "caps, r = 0"
 """CAPS in units without a repair packet."""
 SHARED_BUFFER = {"ecmp_pq": "ecmp_pq, tail drop", "rps_pq": "rps_pq, tail drop"}
-"""Strict priority with one buffer for both classes, full for all alike."""
+"""Strict priority with one buffer shared by both classes."""
 _PLAIN = ("ecmp", "rps", "repflow", "ecmp_pq", "rps_pq", "caps", "caps_dark", "caps_decode", "caps_ns2")
 FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in _PLAIN},
@@ -95,7 +96,7 @@ def leaf_spine(
     Returns
     -------
     dict
-        Columns of the table above but for `lost`, and `reordered_ratio` over all flows.
+        Columns of the table above except `lost`, and `reordered_ratio` over all flows.
     """
     base = load_scenario("caps-leaf-spine")
     (traffic,) = base.traffic
@@ -120,7 +121,7 @@ def leaf_spine(
 def incast(
     form: str, *, senders: int, buffer_packets: int, runs: int, seed: int, engine: str = "compiled"
 ) -> DataFrame:
-    """Simulate flows of 15 to 100 KB from as many hosts to one, all at once.
+    """Simulate flows of 15 to 100 KB, each from its own host, to one receiver, all at the same time.
 
     Parameters
     ----------
@@ -136,7 +137,7 @@ def incast(
     Returns
     -------
     DataFrame
-        A row for each `seed`: columns of the table above but for `p99_fct_s`, `untimed_fct_s` and `throughput_bps`,
+        A row for each `seed`: columns of the table above except `p99_fct_s`, `untimed_fct_s` and `throughput_bps`,
         and `goodput_bps`, payload of all flows over the time until the last is complete.
     """
     base = load_scenario("caps-incast")
@@ -171,7 +172,7 @@ def beside_long_flows(form: str, *, short_flows: int, runs: int, seed: int, engi
     Returns
     -------
     DataFrame
-        A row for each `seed`: columns of the table above but for `p99_fct_s` and `untimed_fct_s`, and the quantiles
+        A row for each `seed`: columns of the table above except `p99_fct_s` and `untimed_fct_s`, and the quantiles
         `fct_p05_s`, `fct_p10_s`, ..., `fct_p95_s` of the completion time of short flows.
     """
     base = load_scenario("caps-fig1")
@@ -193,12 +194,12 @@ def beside_long_flows(form: str, *, short_flows: int, runs: int, seed: int, engi
     return _over_seeds(lambda one: _run(scenario, form, one, engine), quantiles, range(seed, seed + runs))
 
 
-def _over_seeds(run: Callable[[int], Result], beside: Callable[[Result], dict[str, float]], seeds: range) -> DataFrame:
-    """Return a row for each seed: what short flows met, and what `beside` adds."""
+def _over_seeds(run: Callable[[int], Result], extra: Callable[[Result], dict[str, float]], seeds: range) -> DataFrame:
+    """Return a row for each seed: the columns of short flows, and those that `extra` adds."""
     rows = []
     for seed in seeds:
         result = run(seed)
-        rows.append({"seed": seed} | _of_short_flows(result) | beside(result))
+        rows.append({"seed": seed} | _of_short_flows(result) | extra(result))
     return DataFrame(rows)
 
 
@@ -224,5 +225,5 @@ def _of_short_flows(result: Result) -> dict[str, float]:
 
 
 def _or_zero(ratio: float) -> float:
-    """Return the ratio, and 0 in place of none: what is not coded has no repair packet."""
+    """Return the ratio, 0 in place of NaN: uncoded flows send no repair packet."""
     return 0.0 if np.isnan(ratio) else ratio

@@ -1,16 +1,16 @@
-r"""Coding units sent through packet simulation, and what one run says of them.
+r"""Coding units sent through packet simulation, and the quantities measured in one run.
 
 ==================================  =========  ==============================  =======  ==================
 Quantity                            Symbol     Name                            Unit     Equation
 ==================================  =========  ==============================  =======  ==================
-packets that met no long flow       --         :func:`unblocked_packets`       1        caps Fig. 6(c)
+packets not blocked                 --         :func:`unblocked_packets`       1        caps Fig. 6(c)
 units that decode without others    --         :func:`units_in_time`           1        caps Fig. 8(c)
 delay of a window, as simulated     d_w        :func:`window_delays_s`         s        caps Fig. 8(d)
 same, mean over its packets         d_w        :func:`mean_packet_delays_s`    s        caps Fig. 8(d)
 wait for a unit, as simulated       d_B        :func:`unit_waits_s`            s        caps Eq. 3
 ==================================  =========  ==============================  =======  ==================
 
-The set-up is the preset ``caps-units``; its notes say what the paper leaves open and how it is fixed. Tasks of a sweep
+The set-up is the preset ``caps-units``; its notes list what the paper leaves open and what was chosen. Tasks of a sweep
 are in :mod:`~capsmodel.papers.measurements.unit_decoding`, ``unit_delays`` and ``unit_overhead``.
 """
 
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 FABRIC = SETTING
-"""The setting of CAPS Section VI-D, which the preset builds, in the words of :mod:`capsmodel.coding.optimal_unit`."""
+"""The setting of CAPS Section VI-D, which the preset builds, as arguments of :mod:`capsmodel.coding.optimal_unit`."""
 MSS_BYTES, START_S = 1460, 0.02
 AT_ONCE = 20
 """Hosts that send windows; four more send long flows."""
@@ -60,14 +60,14 @@ def _pin_long_spray_short(
 
 
 def pinned(name: str) -> Scheme:
-    """Return a scheme with short flows sprayed at random and each long flow on a path of its own, known as long."""
+    """Return a scheme with short flows sprayed at random and each long flow on its own path, marked as long."""
     balancer = Balancer(name="pinned", choose=_pin_long_spray_short, draws=True, reads_queues=False)
-    summary = "coded and sprayed short flows, each long flow on a path of its own"
+    summary = "coded and sprayed short flows, each long flow on its own path"
     return replace(scheme(name), name=f"{name}_pinned", summary=summary, balancer=balancer, known_sizes=True)
 
 
 PINNED = pinned("caps_decode")
-"""The decoding that the formulas speak of: k packets wait for each other, and TCP gets a unit when it decodes."""
+"""The decoding that the formulas describe: packets wait until k have arrived, and the unit is then delivered to TCP."""
 
 
 def listed_flows(packets: int, *, long_flows: int, flows: int, at_once: int, spacing_s: float) -> Listed:
@@ -114,7 +114,7 @@ def units_scenario(
     seed : int
         Seed of the run.
     at_once : int
-        Windows that start together, each from a host of its own, at most 20.
+        Windows that start together, each from its own host, at most 20.
     trace : bool
         Record the packet trace, which :func:`unblocked_packets` reads.
 
@@ -125,7 +125,8 @@ def units_scenario(
     """
     base, spacing_s = load_scenario("caps-units"), 5e-3
     traffic = listed_flows(window_packets, long_flows=long_flows, flows=windows, at_once=at_once, spacing_s=spacing_s)
-    # The sender derives r = ceil(k p / (1 - p)) from a blocking probability; this one gives r, and is never renewed.
+    # The sender derives r = ceil(k p / (1 - p)) from a blocking probability; this value of p gives the chosen r and is
+    # never updated.
     share = (r - 0.5) / (k + r - 0.5) if r else 0.0
     coding = {"fixed_packets": k, "max_overhead": 100.0, "initial_blocking_prob": share, "sampling_s": _NEVER_S}
     return base.replace(
@@ -161,7 +162,8 @@ def units_in_time(result: Result) -> npt.NDArray[np.bool_]:
     """Return which units decoded before a blocked packet of theirs could come, in the order of the ``units`` table.
 
     Packets leave the host back to back, 12 us each, and a blocked one waits behind about 240 of a long flow. So a unit
-    of at most 150 packets is in time if it decodes within 2 ms from when its first packet leaves. Windows one by one.
+    of at most 150 packets is in time if it decodes within 2 ms from when its first packet leaves. For windows sent one
+    at a time.
     """
     units, packet_s = result.units, 8 * FABRIC["packet_bytes"] / FABRIC["rate_bps"]
     before = units.groupby("flow")["n"].cumsum() - units["n"]
@@ -176,9 +178,9 @@ def window_delays_s(result: Result) -> npt.NDArray[np.float64]:
 
 
 def mean_packet_delays_s(result: Result) -> npt.NDArray[np.float64]:
-    """Return the mean over source packets of the time from the window's start to their release in order, in seconds.
+    """Return the mean over source packets of the time from the window's start to their in-order delivery, in seconds.
 
-    Shape (windows,); a packet is released when its unit and all earlier ones of the window are decoded.
+    Shape (windows,); a packet is delivered in order when its unit and all earlier ones of the window are decoded.
     """
     units = result.units
     require(bool(units["decoded_s"].notna().all()), "a unit is not decoded: simulate longer")

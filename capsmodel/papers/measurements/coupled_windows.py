@@ -1,4 +1,4 @@
-r"""The window process behind the multipath equations: LIA and TCP, packet by packet, on paths with random loss.
+r"""The window process that the multipath equations approximate: LIA and TCP, packet by packet, with random loss.
 
 =============================== ================ ======================================== =========
 Quantity                        Symbol           Name                                     Unit
@@ -10,8 +10,8 @@ share of packets lost           :math:`p`        ``CoupledWindows.lost_share``  
 
 :func:`averaged_windows` gives their means over connections as rows of a table.
 
-It keeps what the equations of :mod:`capsmodel.multipath.lia` drop, the fluctuation of windows, and drops what they
-drop: timeouts, a minimum window, the round trip between a loss and the answer to it.
+It models the fluctuation of windows, which the equations of :mod:`capsmodel.multipath.lia` leave out. Like them it
+leaves out timeouts, a minimum window, and the round trip between a loss and the reaction to it.
 """
 
 from collections.abc import Sequence
@@ -66,7 +66,7 @@ def simulate_coupled_windows(
     connections : int
         Independent connections.
     packets : int
-        Packets that each connection sends while averages are taken; a quarter as many go before, as warm-up.
+        Packets that each connection sends while averages are taken; a quarter as many are sent before, as warm-up.
     rng : Generator or int, optional
         Source of randomness.
 
@@ -78,13 +78,14 @@ def simulate_coupled_windows(
     Raises
     ------
     ParameterError
-        If an argument leaves its range or there is not one RTT for each path.
+        If an argument is outside its range or there is not one RTT for each path.
 
     Notes
     -----
-    Subflow :math:`i` sends at the rate :math:`W_i/RTT_i`, so the next packet is its with that share, and the state
-    lasts one over the total rate. A lost packet halves the window of its subflow; any other adds
-    :math:`\min(\alpha/W, 1/W_i)` with :math:`\alpha` of the present windows. Windows start at their equilibrium.
+    Subflow :math:`i` sends at the rate :math:`W_i/RTT_i`, so the next packet belongs to it with probability equal to
+    its share of the total rate, and the state lasts one over the total rate. A lost packet halves the window of its
+    subflow; any other adds :math:`\min(\alpha/W, 1/W_i)` with :math:`\alpha` of the present windows. Windows start at
+    their equilibrium.
 
     References
     ----------
@@ -171,24 +172,24 @@ def protected_blocks(
     blocks: int,
     seed: int,
 ) -> dict[str, float]:
-    """Cut the packets of LIA connections into blocks of originals and coded ones, and count the blocks made whole.
+    """Cut the packets of LIA connections into blocks of originals and coded ones, and count recovered blocks.
 
     Parameters
     ----------
     loss_probs, rtts_s : list of float
         Loss probability and round-trip time, in seconds, of each path.
     originals, coded : int
-        Packets of a block; it is whole when as many arrive as there are originals.
+        Packets of a block; it is recovered when as many packets arrive as there are originals.
     connections, blocks : int
-        Connections, and blocks that each of them sends; half a block goes before, as warm-up.
+        Connections, and blocks that each of them sends; half a block is sent before, as warm-up.
     seed : int
         Seed of the run.
 
     Returns
     -------
     dict
-        ``whole_blocks`` of all ``blocks`` of all connections; ``arrived_packets``, the mean of a block, by
-        :func:`~capsmodel.papers.measurements.means.replicate_columns`.
+        ``whole_blocks``, the recovered ones of all ``blocks`` of all connections; ``arrived_packets``, the mean of a
+        block, by :func:`~capsmodel.papers.measurements.means.replicate_columns`.
 
     Examples
     --------
@@ -232,7 +233,7 @@ def _averages(
 
 
 def _send(windows: FloatArray, loss: FloatArray, rtts: FloatArray, draw: np.random.Generator) -> FloatArray:
-    """Send one packet of each connection, change its window in place, and tell which were lost."""
+    """Send one packet of each connection, change its window in place, and return which were lost."""
     up_to = np.cumsum(windows / rtts, axis=1)
     total = up_to[:, -1]
     subflow = np.sum(draw.random(len(windows))[:, None] * total[:, None] >= up_to[:, :-1], axis=1)

@@ -3,7 +3,7 @@
 ============================================== ====================== ===== ================
 Quantity                                       Column                 Unit  Source
 ============================================== ====================== ===== ================
-rows that a decoder looks at                   ``rows_examined``      rows  dc2mtcp Sec. V
+rows that a decoder examines                   ``rows_examined``      rows  dc2mtcp Sec. V
 row operations that change a coefficient       ``row_operations``     rows
 ============================================== ====================== ===== ================
 """
@@ -56,7 +56,7 @@ def decoding_work(originals: int, *, coded: int, mixed_packets: int, seed: int) 
         decoder = algorithm(originals + coded, packet_bytes=_PACKET_BYTES)
         _receive(decoder, originals + coded, coded, mixed_packets, np.random.default_rng(seed))
         work = decoder.work
-        require((work.originals, work.coded) == (originals, coded), "some packet told the decoder nothing new")
+        require((work.originals, work.coded) == (originals, coded), "a received packet was not innovative")
         rows.append(
             {"algorithm": name, "rows_examined": work.rows_examined, "row_operations": work.row_operations}
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Short flows sprayed beside long ones: what their packets wait in switches, how many are overtaken, how windows fare.
+"""Short flows sprayed beside long ones: waiting times of their packets in switches, reordering, and windows.
 
 ==================================  =============  =======  ==============================
 Quantity                            Column         Unit     Equation
@@ -10,7 +10,7 @@ mean congestion window              cwnd           packets  caps Fig. 2(b)
 completion time                     fct            s        caps Fig. 2(c)
 ==================================  =============  =======  ==============================
 
-The set-up is the preset ``caps-fig1``; its notes say what the paper leaves open and how it is fixed.
+The set-up is the preset ``caps-fig1``; its notes list what the paper leaves open and what was chosen.
 """
 
 from typing import Any
@@ -31,7 +31,7 @@ _MSS_BYTES, _SHORT_FLOWS = 1460, 100
 
 @measurement("head-of-line-short-flows", revision=1)
 def short_flows(long_flows: int, *, seed: int, spread_s: float = 1e-4, engine: str = "compiled") -> dict[str, float]:
-    """Simulate the preset ``caps-fig1`` and return what its short flows met.
+    """Simulate the preset ``caps-fig1`` and return measurements of its short flows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""TCP over a path that loses each packet with one probability: the window of DC2-MTCP Eq. 8, sent as packets.
+r"""TCP over a path that loses each packet with a fixed probability: the window of DC2-MTCP Eq. 8, in simulated packets.
 
 ==================================== ============= ============================ ================= =========
 Quantity                             Symbol        Column                       Unit              Equation
@@ -10,8 +10,9 @@ expiries of the retransmission timer --            ``timeouts``                 
 ==================================== ============= ============================ ================= =========
 
 The first two are means over connections (:mod:`capsmodel.papers.measurements.means`). The sender is NewReno with
-all that the equation leaves out: it learns of a loss one round trip later, answers all losses of a window at once,
-repairs one of them a round trip, and waits for its timer where a retransmission is lost or too few duplicate ACKs come.
+all that the equation leaves out: it detects a loss one round trip later, halves its window once for all losses of a
+window, retransmits one of them in each round trip, and waits for its timer where a retransmission is lost or too few
+duplicate ACKs arrive.
 """
 
 from dataclasses import dataclass, replace
@@ -34,7 +35,7 @@ _MSS_BYTES, _LINKS, _RATE_BPS = 1460, 6, 1e12
 
 @dataclass(frozen=True, kw_only=True)
 class RandomLosses:
-    """Probability of losing a data packet at the links into one node, and the seed of the losses."""
+    """Probability that a data packet is lost on the links into one node, and the seed of the losses."""
 
     at_node: int
     loss_prob: float
@@ -42,7 +43,7 @@ class RandomLosses:
 
 
 def _lose_at_random(params: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> int:
-    """Lose a packet by the hash of its connection, number and time: a retransmission is lost anew."""
+    """Lose a packet by the hash of its connection, number and time: the loss of a retransmission is drawn again."""
     if port.to_node != params.at_node or packet.kind != DATA:
         return ACCEPT
     stream = mix(mix((params.seed + packet.conn) & MASK) ^ (packet.segment & MASK))
@@ -60,7 +61,7 @@ def _simulate(loss_prob: float, *, connections: int, packets: int, seed: int, mi
     }
     fabric = Dumbbell(hosts_per_side=connections, rate_bps=_RATE_BPS, delay_s=RTT_S / _LINKS)
     losses = RandomLosses(at_node=2 * connections + 1, loss_prob=loss_prob, seed=seed & MASK)
-    size = 4 * packets * _MSS_BYTES  # more than is sent in the time
+    size = 4 * packets * _MSS_BYTES  # more than is sent during the run
     scenario = Scenario(
         fabric=fabric,
         traffic=(Listed(flows=tuple((host, host + connections, size, 0.0) for host in range(connections))),),
@@ -94,14 +95,15 @@ def tcp_on_lossy_path(
     loss_prob : float
         Probability that a data packet is lost, independent, in (0, 1); acknowledgements arrive.
     connections : int
-        Independent connections, at least 2, each between hosts of its own; nothing queues.
+        Independent connections, at least 2, each between its own hosts; nothing queues.
     packets : int
         Packets that each sends if its window is that of the equation, which is where it starts.
     seed : int
         Seed of the losses.
     min_rto_s : float
         Least retransmission timeout, in seconds; by default that of RFC 6298, ten round trips. A loss at the end of a
-        burst is repaired two round trips after the last new acknowledgement, so a timeout of two expires in vain.
+        burst is repaired two round trips after the last new acknowledgement, so with an RTO of two round trips the
+        timer would expire although the repair is on its way.
     engine : str
         ``compiled`` or ``reference``.
 
@@ -113,7 +115,7 @@ def tcp_on_lossy_path(
     Raises
     ------
     ParameterError
-        If there is one connection only, or a flow ended before the time.
+        If there is only one connection, or a flow ended too early.
 
     Examples
     --------
@@ -125,7 +127,7 @@ def tcp_on_lossy_path(
         loss_prob, connections=connections, packets=packets, seed=seed, min_rto_s=min_rto_s, engine=engine
     )
     flows = found.flows
-    require(not flows["finished"].any(), "a flow ended before the time: give more packets")
+    require(not flows["finished"].any(), "a flow ended too early: give more packets")
     round_trips = found.scenario.end_s / RTT_S
     row: dict[str, float] = replicate_columns(
         sent_packets_per_rtt=flows["packets_sent"] / round_trips,

@@ -1,8 +1,8 @@
-"""Columns of rows that hold a mean, with what a comparison needs to know of it.
+"""Columns of a mean, its standard error and its degrees of freedom, as a comparison needs them.
 
 A mean stands in the column ``name``, which ends with its unit, its standard error in ``error_name``, and the degrees of
 freedom of all errors of a row in ``degrees_of_freedom``. :func:`mean_in_row` reads the three. The error of samples that
-do not vary is unknown, NaN: nothing happened that could happen.
+do not vary is unknown, NaN.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ def batch_columns(**runs: npt.ArrayLike) -> dict[str, float]:
     Parameters
     ----------
     **runs : array_like
-        Observations in order, without the start, under the name of their column.
+        Observations in order, without the warm-up, under the name of their column.
 
     Examples
     --------
@@ -69,8 +69,8 @@ def replicate_columns(**replicates: npt.ArrayLike) -> dict[str, float]:
     columns: dict[str, float] = {}
     samples = {name: np.ravel(np.asarray(values, float)) for name, values in replicates.items()}
     sizes = {values.size for values in samples.values()}
-    told = f"there are {sorted(sizes)} replicates, but a mean needs two or more, and as many for each name"
-    require(len(sizes) == 1 and min(sizes) > 1, told)
+    rule = f"there are {sorted(sizes)} replicates, but a mean needs two or more, and as many for each name"
+    require(len(sizes) == 1 and min(sizes) > 1, rule)
     for name, values in samples.items():
         columns |= _column(name, values, mean_interval(values) if np.ptp(values) else None)
     return columns | {"degrees_of_freedom": sizes.pop() - 1}

@@ -4,10 +4,10 @@ r"""How often real codes decode from what arrived: losses drawn at random, no pa
 Quantity                            Symbol     Name                                   Unit
 ==================================  =========  =====================================  =======
 which receptions decode             p_S        :func:`decoded`                        1
-count, each packet lost alone       p_S        :func:`decoded_receptions`             1
+count, packets lost independently   p_S        :func:`decoded_receptions`             1
 count, packets over paths           p_S        :func:`decoded_receptions_by_path`     1
-share that k' of LDPC predicts      p_S        :func:`ldpc_receptions`                1
-receptions until all is known       k'         :func:`ldpc_packets_needed`            packets
+share predicted from k' of LDPC     p_S        :func:`ldpc_receptions`                1
+packets until the unit decodes      k'         :func:`ldpc_packets_needed`            packets
 ==================================  =========  =====================================  =======
 """
 
@@ -25,12 +25,12 @@ from capsmodel.coding._binomial import log_pmf
 from capsmodel.experiments.measurement import measurement
 
 LDPC_SEED = 77
-"""Of the one matrix that is used wherever its decoding probability is enumerated."""
+"""Seed of the matrix whose decoding probability is enumerated."""
 _KEYS = 0x10000  # repair keys of RFC 8681
 
 
 def _random_linear(arrived: Flags, k: int, *, seed: int, systematic: bool) -> Flags:
-    """Decode each row with a code of its own: no two share a repair key, so their coefficients are independent."""
+    """Decode each row with its own code: no two share a repair key, so their coefficients are independent."""
     n = arrived.shape[1]
     first = k if systematic else 0  # source packets of a systematic code need no key
     require(len(arrived) * (n - first) <= _KEYS, f"{len(arrived)} units need more than the {_KEYS} keys there are")
@@ -49,7 +49,7 @@ def decoded(code: str, arrived: Flags, *, k: int, seed: int) -> Flags:
         ``"mds"``, any k packets; ``"rs"``, Reed-Solomon; ``"ldpc"``, LDPC-Staircase, 3 ones a column and the matrix of
         `LDPC_SEED`; ``"rlnc"`` and ``"rlnc-systematic"``, random linear, coefficients new for each unit.
     arrived : array of bool, shape (units, n)
-        Which packets of each unit came.
+        Which packets of each unit arrived.
     k : int
         Source packets, packets.
     seed : int
@@ -80,7 +80,7 @@ def _counted(successes: Flags) -> dict[str, Any]:
 def decoded_receptions(
     k: int, *, r: int, code: str, blocking_prob: float, receptions: int, seed: int
 ) -> dict[str, Any]:
-    """Return in how many receptions a code decodes when each packet is lost alone with `blocking_prob`.
+    """Return in how many receptions a code decodes when packets are lost independently with `blocking_prob`.
 
     Examples
     --------
@@ -106,7 +106,8 @@ def decoded_receptions_by_path(
 def ldpc_receptions(k: int, *, r: int, n1: int, blocking_prob: float, receptions: int, seed: int) -> dict[str, Any]:
     """Return how many receptions LDPC decodes, and the share that k', measured on other receptions, predicts.
 
-    The prediction is the sum over m arrivals of their binomial times the share of orders with k' at most m.
+    The prediction is the sum, over the number m of arrivals, of its binomial probability times the share of orders with
+    k' at most m.
     """
     rng, n = np.random.default_rng(seed), k + r
     code = LdpcStaircase(k, r=r, packet_bytes=1, n1=n1, seed=LDPC_SEED)

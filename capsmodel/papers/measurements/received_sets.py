@@ -4,7 +4,7 @@
 Quantity                                     Symbol     Column                Unit
 ============================================ ========== ===================== =======
 sets whose coefficients have rank k          --         ``independent_sets``  sets
-sets from which the source came out          P_d        ``decoded_sets``      sets
+sets from which the source is decoded        P_d        ``decoded_sets``      sets
 ============================================ ========== ===================== =======
 """
 
@@ -23,7 +23,7 @@ _KEYS, _PACKET_BYTES = 0x10000, 100
 def random_linear_sets(
     k: int, *, r: int, received_packets: int, units: int, systematic: bool, seed: int
 ) -> dict[str, int]:
-    """Code units with coefficients of their own, let a random set of packets arrive, and decode.
+    """Code units, each with its own coefficients, let a random set of packets arrive, and decode.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ def random_linear_sets(
     received_packets : int
         Packets that arrive, 1 to k + r.
     units : int
-        How many units; no two share a coefficient, so at most 65536 / (k + r).
+        Number of units; no two share a coefficient, so at most 65536 / (k + r).
     systematic : bool
-        Send the source packets as they are, and code only the others.
+        Send the source packets uncoded, and code only the repair packets.
     seed : int
         Seed of keys, source and sets.
 

@@ -4,7 +4,7 @@ r"""RepFlow's short flows in packets: bursts on parallel paths, bursts on a fat-
 Quantity                           Column                         Unit                              Equation
 ================================== ============================== ================================= ===================
 completion time of short flows     `slowdown`                     1, over that without contention   repflow Eq. 5, 6
-its excess over the one alone      `wait_packets`                 packet times                      repflow Eq. 1
+its excess over an idle fabric     `wait_packets`                 packet times                      repflow Eq. 1
 it is longer than the printed tail `beyond_printed_prob`          1                                 repflow Eq. 11, 12
 it is longer than the exact tail   `beyond_exact_prob`            1                                 beyond repflow
 wait of the first copy             `copy_wait_packets`            packet times                      repflow Eq. 1
@@ -14,12 +14,13 @@ correlation of the copies' waits   `copies_correlation`           1             
 ================================== ============================== ================================= ===================
 
 In the settings of bursts flows of 12 packets, 5% of the bytes, are short, and all others are bursts of 44 packets.
-Initial windows hold a whole flow and buffers are endless: what is left are queues.
+The initial window holds a whole flow and buffers are infinite, so flows are delayed only by queueing.
 
-- ``parallel-paths``: sixteen queues of the model, loaded by hashing; hosts are a thousand times faster;
-- ``fat-tree``: four pods, all links alike, all flows to another pod. Copies share the links of their hosts;
+- ``parallel-paths``: sixteen queues as in the model, chosen by hashing; hosts are a thousand times faster;
+- ``fat-tree``: four pods, all links of the same rate, all flows to another pod. Copies share the links of their hosts;
 - ``fat-tree-8-pods``: 16 paths between hosts in place of 4;
-- ``fat-tree-fast-hosts``: four pods whose hosts are a thousand times faster. Copies share no more than a hash tells.
+- ``fat-tree-fast-hosts``: four pods whose hosts are a thousand times faster. Copies share links only where they hash to
+  the same ones.
 """
 
 from typing import Any
@@ -79,7 +80,7 @@ def run_bursts(
     scheme : str
         ``ecmp`` sends one copy, ``repflow`` two.
     short_flows : int
-        Short flows on average; about five bursts come for each.
+        Short flows on average; there are about five bursts for each.
     seed : int
         Seed of the run.
     engine : str
@@ -119,7 +120,7 @@ def run_bursts(
 
 
 def _copies(result: Result) -> dict[str, float]:
-    """Return what the two copies of each short flow waited, together and paired across flows."""
+    """Return the waits of the two copies of each short flow, paired within a flow and across flows."""
     conns = result.raw.conns
     flows = result.flows.iloc[conns["flow"]].reset_index(drop=True)
     lasted_s = conns["received_ps"] / 1e12 - flows["start_s"] - flows["ideal_fct_s"]
@@ -153,8 +154,7 @@ def burst_flows(
     Notes
     -----
     The first twentieth is warm-up. Thresholds are :func:`capsmodel.fct.completion.tail_fct` for as many copies, with
-    the printed and with the exact quantile. Copies of two flows that are half a run apart are what independent copies
-    would be.
+    the printed and with the exact quantile. Copies of two flows that are half a run apart serve as independent copies.
     """
     result = run_bursts(load, fabric=fabric, scheme=scheme, short_flows=short_flows, seed=seed, engine=engine)
     flows = result.flows[result.flows["short"]]
@@ -195,11 +195,12 @@ def web_search_flows(load: float, *, scheme: str, flows: int, seed: int, engine:
     -------
     dict
         `slowdown`, mean over short flows; `smooth_slowdown`, over those that last shorter than the least timeout of
-        200 ms; `timed_out_ratio`, the share of the others. One run is one observation: heavy tails need several seeds.
+        200 ms; `timed_out_ratio`, the share of the others. One run is one observation: with heavy tails several seeds
+        are needed.
 
     Notes
     -----
-    Buffers are RepFlow's (Section V-B), links have its 32 µs of round trip, windows start at 12 packets as in its
+    Buffers are RepFlow's (Section V-B), links have its 32 µs of round trip, and windows start at 12 packets as in its
     model.
     """
     scenario = Scenario(

@@ -8,8 +8,8 @@ its mean and its tail        --     `port_waits`            s, 1 M/G/1
 packets for a given error    n      `sufficient_packets`    1    see there
 ============================ ====== ======================= ==== ====================
 
-Every flow is one packet, so the window never holds one back and packets are open-loop. The NIC of host 0 is the queue;
-all else is a thousand times faster.
+Every flow is one packet, so no packet waits for the window and arrivals do not depend on earlier packets. The NIC of
+host 0 is the queue; all other links are a thousand times faster.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ from capsmodel.queueing.service import Deterministic, Empirical
 __all__ = [
     "long_wait_s",
     "port_waits",
-    "service_law",
+    "service_distribution",
     "simulated_port",
     "sufficient_packets",
     "wait_variance",
@@ -46,8 +46,8 @@ def service_s(payload_bytes: Sequence[int]) -> tuple[float, ...]:
     return tuple(8 * (payload + HEADER_BYTES) / RATE_BPS for payload in payload_bytes)
 
 
-def service_law(payload_bytes: Sequence[int]) -> Deterministic | Empirical:
-    """Return the law of the service time, in seconds, of packets whose payloads are equally frequent."""
+def service_distribution(payload_bytes: Sequence[int]) -> Deterministic | Empirical:
+    """Return the distribution of the service time, in seconds, of packets whose payloads are equally frequent."""
     times = service_s(payload_bytes)
     return Deterministic(times[0]) if len(times) == 1 else Empirical(times, (1 / len(times),) * len(times))
 
@@ -71,7 +71,7 @@ def simulated_port(
         ``compiled`` or ``reference``.
     """
     sizes = len(payload_bytes)
-    per_s = load / service_law(payload_bytes).mean / sizes
+    per_s = load / service_distribution(payload_bytes).mean / sizes
     slow = LinkChange(between=("host0", "left"), one_way=True, rate_bps=RATE_BPS)
     traffic = tuple(
         Poisson(flow_bytes=size, pairs="sides", flows=packets // sizes, flows_per_s=per_s) for size in payload_bytes
@@ -99,7 +99,7 @@ def port_waits(payload_bytes: Sequence[int], *, load: float, packets: int, seed:
     Returns
     -------
     dict
-        `wait_s`, the mean; `waited_prob`, the share that waits at all; `long_wait_prob`, the share that waits longer
+        `wait_s`, the mean; `waited_prob`, the share with a wait above 0; `long_wait_prob`, the share that waits longer
         than two and a half of the longest packets; each with its error by batch means.
 
     Raises
@@ -109,7 +109,8 @@ def port_waits(payload_bytes: Sequence[int], *, load: float, packets: int, seed:
 
     Notes
     -----
-    The last threshold lies half-way between sums of service times, where the law of a lattice does not jump.
+    The last threshold lies half-way between sums of service times, where the distribution function, that of a lattice,
+    does not jump.
     """
     result = simulated_port(payload_bytes, load=load, packets=packets, seed=seed)
     lost = result.summary
@@ -172,16 +173,16 @@ def sufficient_packets(payload_bytes: Sequence[int], *, load: float, detect_rati
     Returns
     -------
     int
-        Packets with the warm-up. They also suffice when the measured standard error comes out as much too large as
-        chance makes it at the level of :func:`~capsmodel.experiments.agreement.agreement`.
+        Packets with the warm-up. They also suffice when the measured standard error is by chance too large, at the
+        level of :func:`~capsmodel.experiments.agreement.agreement`.
 
     Examples
     --------
     >>> [sufficient_packets((1460,), load=load, detect_ratio=0.1) for load in (0.3, 0.8)]
     [149098, 833814]
     """
-    law, freedom = service_law(payload_bytes), BATCHES - 1
-    mean_s = mg1_mean_wait(load, mean_service=law.mean, second_moment_service=law.second_moment)
+    service, freedom = service_distribution(payload_bytes), BATCHES - 1
+    mean_s = mg1_mean_wait(load, mean_service=service.mean, second_moment_service=service.second_moment)
     error_s = sufficient_standard_error(detect_ratio * mean_s, degrees_of_freedom=freedom)
     too_large = stats.chi2.isf(LEVEL, freedom) / freedom
-    return ceil(wait_variance(load, service=law) / error_s**2 * too_large / (1 - _WARM_UP))
+    return ceil(wait_variance(load, service=service) / error_s**2 * too_large / (1 - _WARM_UP))

@@ -8,9 +8,9 @@ duplicate ACKs at the sender       --           ``duplicate_acks``     packets -
 flows with these two numbers       --           ``flows``              flows
 ================================== ============ ====================== ======= ==============
 
-All packets of a flow leave at once, one behind the other at the rate of its host; slow paths take longer by a delay of
-their own, and nothing queues unless the host is faster than a path. Duplicate ACKs are counted and not acted upon, so
-each packet is sent once. Flows follow each other at distances at which the fabric is empty.
+All packets of a flow leave back to back at the rate of its host; slow paths have an additional delay, and nothing
+queues unless the host is faster than a path. Duplicate ACKs are counted but cause no retransmission, so each packet is
+sent once. A flow starts only when the fabric is empty again.
 """
 
 import pandas as pd
@@ -25,7 +25,7 @@ MSS_BYTES, HEADER_BYTES = 1460, 40
 SPACING_S = 8 * (MSS_BYTES + HEADER_BYTES) / RATE_BPS
 """Time between two packets of a flow, in seconds, from a host as fast as a path."""
 FAR_S = 5e-3
-"""A delay longer than 100 packets take to leave, in seconds: all fast ones arrive before any slow one."""
+"""A delay longer than the time to send 100 packets, in seconds: all fast ones arrive before any slow one."""
 _DELAY_S, _APART_S = 1e-6, 0.05
 
 
@@ -40,7 +40,7 @@ def sprayed_flows(
     host_rate_bps: float = RATE_BPS,
     engine: str = "compiled",
 ) -> pd.DataFrame:
-    """Spray equal flows over `PATHS` paths, one flow after the other, and count what overtook.
+    """Spray equal flows over `PATHS` paths, one flow after the other, and count overtaken packets.
 
     Parameters
     ----------

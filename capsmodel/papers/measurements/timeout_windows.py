@@ -1,4 +1,4 @@
-r"""Windows of packets of which some are lost: how many are left with too few duplicate ACKs and wait for the timer.
+r"""Windows of packets of which some are lost: how many get too few duplicate ACKs and wait for the timer.
 
 ====================================== ============== =========================== ======= =========
 Quantity                               Symbol         Name                        Unit    Equation
@@ -27,7 +27,7 @@ _MOST_PACKETS = 10  # 2^10 patterns; all leave in the initial window
 def random_windows(
     window_packets: int, *, loss_prob: float, windows: int, seed: int, subflows: int = 1
 ) -> dict[str, int]:
-    """Lose packets of windows at random, and count the windows of which a subflow times out.
+    """Lose packets of windows at random, and count the windows in which a subflow times out.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def random_windows(
     Returns
     -------
     dict
-        ``timeouts``: windows with a part in which, behind its first loss, fewer than three packets arrive.
+        ``timeouts``: windows in which, on some subflow, fewer than three packets arrive after its first loss.
 
     Raises
     ------
@@ -84,7 +84,7 @@ PATTERNS = replace(
 
 @measurement("played-patterns", revision=1)
 def played_patterns(window_packets: int, *, seed: int, engine: str = "compiled") -> pd.DataFrame:
-    """Play every pattern of losses of one window to NewReno, and count the patterns that need the timer.
+    """Simulate NewReno with every pattern of losses of one window, and count the patterns that need the timer.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def played_patterns(window_packets: int, *, seed: int, engine: str = "compiled")
     [3, 6, 4, 1]
     """
     size = int(whole("window_packets", window_packets, minimum=1))
-    require(size <= _MOST_PACKETS, f"window_packets = {size}, but at most {_MOST_PACKETS} are played")
+    require(size <= _MOST_PACKETS, f"window_packets = {size}, but at most {_MOST_PACKETS} are simulated")
     patterns = np.arange(1, 2**size)
     flows = tuple((0, 1, size * _MSS_BYTES, _APART_S * i) for i in range(len(patterns)))
     scenario = Scenario(

@@ -1,4 +1,4 @@
-r"""Units that decode from the packets that met no long flow, counted in simulated packets.
+r"""Units that decode from their unblocked packets, counted in simulated packets.
 
 ==================================  =========  ============================  ====  =======================
 Quantity                            Symbol     Name                          Unit  Equation
@@ -7,7 +7,7 @@ units decoded, of how many          p_S        :func:`decoded_units`         1  
 same, by path and by time           p_S        :func:`decoding_two_ways`     1     caps Eq. 2
 ==================================  =========  ============================  ====  =======================
 
-Packets choose their paths independently and long flows hold theirs, so the closed form has no bias here.
+The path of each packet is independent and long flows keep theirs, so the closed form has no bias here.
 """
 
 from typing import Any
@@ -49,7 +49,7 @@ def decoded_units(
     n_paths, long_flows : int
         Parallel paths, and how many of them carry a long flow, at most 4.
     units : int
-        Sent at least; windows are filled up.
+        Least number of units; the last window is filled up.
     seed : int
         Seed of the run.
     codes : sequence of str
@@ -57,7 +57,7 @@ def decoded_units(
     engine : str
         ``"compiled"`` or ``"reference"``.
     """
-    # So few that those of 20 hosts drain before the next ones.
+    # So few that the queues of 20 hosts empty before the next windows start.
     per_window = max(1, min(WINDOW_PACKETS // k, _MOST_PACKETS // (k + r)))
     windows = -(-units // per_window)
     result = run_units(
@@ -71,7 +71,7 @@ def decoded_units(
 
 @measurement("decoding-two-ways", revision=1)
 def decoding_two_ways(k: int, *, r: int, n_paths: int, long_flows: int, windows: int, seed: int) -> dict[str, Any]:
-    """Return the units that k packets met no long flow of, those that decoded in time, and those that did both."""
+    """Return how many units have k unblocked packets, how many decoded in time, and how many did both."""
     packets = WINDOW_PACKETS // k * k
     result = run_units(
         k, r=r, n_paths=n_paths, long_flows=long_flows, windows=windows, window_packets=packets, seed=seed, trace=True

@@ -8,8 +8,8 @@ their means, with intervals         d_w        :func:`mean_window_delays`    s  
 wait for a unit to be complete      d_B        :func:`lone_unit_waits`       s     caps Eq. 3
 ==================================  =========  ============================  ====  ====================
 
-CAPS calls d_w the average decoding delay of a window and does not say over what. Both readings are here: the time
-until the sender knows all of the window, and the mean over its packets of the time until they are released in order.
+CAPS calls d_w the average decoding delay of a window and does not say over what. Both readings are measured: the time
+until all of the window is acknowledged, and the mean over its packets of the time until they are delivered in order.
 """
 
 from typing import Any
@@ -32,7 +32,7 @@ def window_delays(
 ) -> DataFrame:
     """Return the delays of windows of 64 packets that start 5 ms apart, a row each.
 
-    Nothing of a window is left when the next one starts, and long flows hold a fixed window, so rows are independent.
+    Nothing of a window is left when the next one starts, and long flows keep a fixed window, so rows are independent.
 
     Parameters
     ----------
@@ -50,7 +50,8 @@ def window_delays(
     Returns
     -------
     DataFrame
-        ``window_delay_s``, to the last acknowledgement, and ``packet_delay_s``, mean over packets to their release, s.
+        ``window_delay_s``, to the last acknowledgement, and ``packet_delay_s``, mean over packets to their in-order
+        delivery, s.
     """
     result = run_units(k, r=r, n_paths=n_paths, long_flows=long_flows, windows=windows, seed=seed, engine=engine)
     return DataFrame({"window_delay_s": window_delays_s(result), "packet_delay_s": mean_packet_delays_s(result)})

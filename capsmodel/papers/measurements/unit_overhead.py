@@ -1,17 +1,17 @@
-r"""Repair packets and overhead counted in simulated packets, with r given and with r from what the sender measures.
+r"""Repair packets and overhead counted in simulated packets, with r given and with r from the sender's estimate.
 
 ==================================  =========  ============================  =======  =====================
 Quantity                            Symbol     Name                          Unit     Equation
 ==================================  =========  ============================  =======  =====================
 packets sent, r given               r, eta     :func:`packets_sent`          packets  caps Eq. 7
-same, r from the sender's own p_B   r, eta     :func:`live_redundancy`       packets  caps Eq. 7
-p_B held when a unit was sent       p_B        :func:`held_blocking`         ACKs     caps Sec. VI-A
+same, r from the sender's p_B       r, eta     :func:`live_redundancy`       packets  caps Eq. 7
+estimate when a unit was sent       p_B        :func:`held_blocking`         ACKs     caps Sec. VI-A
 r/k and FCT by reading of CAPS      r, k       :func:`by_reading`            packets  caps Sec. VI-B
 ==================================  =========  ============================  =======  =====================
 
 CAPS can be read in four ways (:mod:`capsim.protocols.coding.params`), each a scheme: ``caps``, ``caps_dark``,
-``caps_decode``, ``caps_ns2``. All but :func:`by_reading` is about ``caps_decode``, where a unit is acknowledged when it
-decodes.
+``caps_decode``, ``caps_ns2``. All functions except :func:`by_reading` are about ``caps_decode``, where a unit is
+acknowledged when it decodes.
 """
 
 from fractions import Fraction
@@ -51,7 +51,7 @@ def packets_sent(
     window_packets: int = WINDOW_PACKETS,
     engine: str = "compiled",
 ) -> dict[str, Any]:
-    """Return the packets of windows in units of `k` + `r` and of the long flows beside; `k` divides the window."""
+    """Return the packets of windows in units of `k` + `r` and of the long flows; `k` divides the window."""
     result = run_units(
         k, r=r, n_paths=n_paths, long_flows=long_flows, windows=windows, window_packets=window_packets,
         seed=seed, engine=engine,
@@ -76,9 +76,9 @@ def _sent(result: Result) -> dict[str, Any]:
 def live_scenario(
     unit_size: str | None, *, n_paths: int, long_flows: int, flows: int, seed: int, initial_blocking_prob: float = 0.0
 ) -> Scenario:
-    """Return the preset ``caps-units`` with transport and coding of the scheme as they stand.
+    """Return the preset ``caps-units`` with transport and coding of the unchanged scheme.
 
-    Flows of 64 packets start 12 ms apart with 10 packets; r follows from what each measures itself.
+    Flows of 64 packets start 12 ms apart with an initial window of 10; r follows from what each flow measures.
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ def live_scenario(
     seed : int
         Seed of the run.
     initial_blocking_prob : float
-        p_B that a flow holds before its first measurement. With 0 all r follows from what it measures; the schemes
-        themselves begin with 1/6.
+        Estimate of p_B before the first measurement of a flow. With 0 all r follows from measurements; the schemes
+        themselves start with 1/6.
     """
     base, spacing_s = load_scenario("caps-units"), 12e-3
     traffic = listed_flows(WINDOW_PACKETS, long_flows=long_flows, flows=flows, at_once=1, spacing_s=spacing_s)
@@ -110,7 +110,7 @@ def live_scenario(
 
 @measurement("overhead-by-reading", revision=1)
 def by_reading(reading: str, *, engine: str = "compiled", **setting: Any) -> dict[str, Any]:
-    """Return packets sent and completion times under one reading of CAPS, long flows on paths of their own.
+    """Return packets sent and completion times under one reading of CAPS, each long flow on its own path.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def by_reading(reading: str, *, engine: str = "compiled", **setting: Any) -> dic
     engine : str
         ``"compiled"`` or ``"reference"``.
     setting
-        The arguments of :func:`live_scenario` but for `unit_size`, which is the reading's own.
+        The arguments of :func:`live_scenario` except `unit_size`, which is the reading's own.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def by_reading(reading: str, *, engine: str = "compiled", **setting: Any) -> dic
 
 @measurement("live-redundancy", revision=1)
 def live_redundancy(unit_size: str, *, engine: str = "compiled", **setting: Any) -> dict[str, Any]:
-    """Return packets sent when r follows from the sender's own estimate, and how that estimate stood.
+    """Return packets sent when r follows from the sender's own estimate, and that estimate.
 
     Parameters
     ----------
@@ -151,9 +151,9 @@ def live_redundancy(unit_size: str, *, engine: str = "compiled", **setting: Any)
     Returns
     -------
     dict
-        Packets sent as in :func:`packets_sent`; ``units``, and ``units_by_rule`` of them with the r that the ceiling
-        rule gives for the p_B held; ``mean_held_prob``, mean p_B held over source packets; ``needed_packets``, the sum
-        of k p/(1 - p), at most k each, before it is rounded up.
+        Packets sent as in :func:`packets_sent`; ``units``, and ``units_by_rule``, how many of them have the r that the
+        ceiling rule gives for the sender's estimate of p_B; ``mean_held_prob``, the mean estimate over source packets;
+        ``needed_packets``, the sum of k p/(1 - p), at most k each, before it is rounded up.
     """
     scenario = live_scenario(unit_size, **setting)
     result = simulate(scenario, scheme=PINNED, engine=engine)
@@ -179,7 +179,7 @@ def _rule(k: int, held: Fraction) -> int:
 
 
 def held_blocking(result: Result, *, initial_blocking_prob: float = 0.0) -> list[Fraction]:
-    """Return the p_B = n_L / n that the sender held when it sent each unit: a second calculation.
+    """Return the estimate p_B = n_L / n of the sender when it sent each unit: an independent calculation.
 
     Read off the packet trace: the RTT of an acknowledgement is the time since the unit of its packet was sent, and it
     is large above twice the smoothed RTT of the sampling periods before. For ``caps_decode`` only.
@@ -222,7 +222,7 @@ def _shares(samples: DataFrame) -> list[tuple[int, Fraction]]:
     shares, smoothed_ps = [], 0
     for period, rtts in samples.groupby(samples["time_ps"] // _PERIOD_PS)["rtt_ps"]:
         values = [int(value) for value in rtts]
-        # In the first period an RTT is held against the mean of those before it.
+        # In the first period an RTT is compared with the mean of those before it.
         usual = (
             [smoothed_ps] * len(values) if smoothed_ps else [0, *(sum(values[:i]) // i for i in range(1, len(values)))]
         )
