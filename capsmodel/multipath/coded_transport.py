@@ -126,7 +126,7 @@ def redundancy_ratio(loss_prob: ArrayLike) -> FloatOrArray:
 
     References
     ----------
-    dc2mtcp Eq. 1, dc2mtcp Eq. 5, dc2mtcp u (IV-B) redundancy rate.
+    dc2mtcp Eq. 1, 5; dc2mtcp u (IV-B) redundancy rate.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def redundancy_rate_per_s(loss_prob: ArrayLike, *, packets_per_s: ArrayLike) -> 
 
     References
     ----------
-    dc2mtcp Eq. 1, dc2mtcp Eq. 5, dc2mtcp u (IV-B) redundancy rate.
+    dc2mtcp Eq. 1, 5; dc2mtcp u (IV-B) redundancy rate.
 
     Examples
     --------

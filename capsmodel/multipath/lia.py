@@ -315,7 +315,7 @@ def lia_equilibrium_windows(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> Floa
 
     References
     ----------
-    dc2mtcp Eq. 3, dc2mtcp Eq. 9.
+    dc2mtcp Eq. 3, 9.
 
     Examples
     --------
@@ -371,7 +371,7 @@ def lia_loss_prob(windows_packets: ArrayLike, *, rtts_s: ArrayLike, form: LossFo
 
     References
     ----------
-    dc2mtcp Eq. 3, dc2mtcp Eq. 7.
+    dc2mtcp Eq. 3, 7.
 
     Examples
     --------

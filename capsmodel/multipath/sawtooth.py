@@ -77,7 +77,7 @@ def single_path_mean_window(loss_prob: ArrayLike) -> FloatOrArray:
 
     References
     ----------
-    None of the papers; the window is that of dc2mtcp Eq. 8.
+    Beyond the papers; the window is that of dc2mtcp Eq. 8.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def newreno_packets_per_rtt(loss_prob: ArrayLike) -> FloatOrArray:
 
     References
     ----------
-    None of the papers; the sender is that of RFC 6582, with RFC 3042 and option 1 of section 3.2.
+    Beyond the papers; the sender is that of RFC 6582, with RFC 3042 and option 1 of section 3.2.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def lia_mean_windows(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatArray:
 
     References
     ----------
-    None of the papers; the congestion control is that of dc2mtcp Eq. 2.
+    Beyond the papers; the congestion control is that of dc2mtcp Eq. 2.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def total_fluctuation_bias(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> Float
 
     References
     ----------
-    None of the papers; the congestion control is that of dc2mtcp Eq. 2.
+    Beyond the papers; the congestion control is that of dc2mtcp Eq. 2.
 
     Examples
     --------

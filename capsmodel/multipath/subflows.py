@@ -111,7 +111,7 @@ def cross_pod_prob(pods: ArrayLike, *, hosts_per_pod: ArrayLike) -> FloatOrArray
 
     References
     ----------
-    None as a formula; mmptcp Section 3.5 prints 85% for 8 pods of 16 hosts, for which it gives 88%.
+    Beyond the papers; mmptcp Section 3.5 prints 85% for 8 pods of 16 hosts, for which it gives 88%.
 
     Examples
     --------

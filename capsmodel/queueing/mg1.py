@@ -419,7 +419,7 @@ def priority_mean_waits(loads: ArrayLike, *, mean_services: ArrayLike, second_mo
 
     References
     ----------
-    None of the five papers prints it; Cobham, Operations Research 2 (1954).
+    Beyond the papers; Cobham, Operations Research 2 (1954).
 
     Examples
     --------

@@ -79,7 +79,7 @@ def duplicate_acks_prob(min_dup_acks: ArrayLike, *, flow_packets: ArrayLike, con
 
     References
     ----------
-    None of the papers; the model is that of cdcps Eq. 1, and :math:`d = 1` gives its :math:`P_r`.
+    Beyond the papers; the model is that of cdcps Eq. 1, and :math:`d = 1` gives its :math:`P_r`.
 
     Examples
     --------

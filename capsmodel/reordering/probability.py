@@ -178,7 +178,7 @@ def expected_overtaken_packets(flow_packets: ArrayLike, *, congested_prob: Array
 
     References
     ----------
-    None of the papers; the model is that of cdcps Eq. 1.
+    Beyond the papers; the model is that of cdcps Eq. 1.
 
     Examples
     --------

@@ -8,7 +8,7 @@ connection loss             p       connection_loss_prob          1          dc2
 timeout                     P_to    timeout_prob                  1          dc2mtcp Eq. 6
 redundancy of a small flow  γ_2     small_flow_redundancy         1          dc2mtcp Eq. 10
 completion times            –       retransmitted_fct, coded_fct  s          dc2mtcp u (III-A)
-option, buffer, work        –       option_length and others      byte, bit  –
+option, buffer, work        –       option_length and others      byte, bit  unnumbered
 ==========================  ======  ============================  =========  =================
 
 A sum or maximum over i runs over the n subflows.
