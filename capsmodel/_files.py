@@ -1,4 +1,4 @@
-"""Write a file whole or not at all."""
+"""Write a file whole or not at all, and ask beforehand whether it can be written."""
 
 import os
 import tempfile
@@ -11,7 +11,7 @@ from typing import BinaryIO
 @contextmanager
 def atomic_writer(target: Path) -> Iterator[BinaryIO]:
     """Open a temporary file that takes the place of `target` when the block ends without an exception."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=target.parent)
     temporary = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -23,6 +23,25 @@ def atomic_writer(target: Path) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def check_writable(folder: Path) -> None:
+    """Find out before the work, not after it, whether files can be written to `folder` or where it will be made.
+
+    Raises
+    ------
+    OSError
+        If they cannot; it names `folder`.
+    """
+    place = Path(os.path.realpath(folder))
+    try:
+        while not place.exists():
+            place = place.parent
+        with tempfile.TemporaryFile(dir=place) as file:
+            file.write(b"a full disk refuses this")
+            file.flush()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder)) from None
 
 
 def _umask() -> int:

@@ -24,24 +24,37 @@ def console() -> Console:
     return Console(width=_PIPE_COLUMNS if piped else None, highlight=False, soft_wrap=piped)
 
 
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _has_json(value: Any) -> bool:
+    return not isinstance(value, float) or math.isfinite(value)
+
+
 def _cell(value: Any) -> str:
     if isinstance(value, float):
-        return "-" if math.isnan(value) else f"{value:.4g}"
+        return "-" if _is_nan(value) else f"{value:.4g}"
     return str(value)
 
 
 def print_table(
     rows: Sequence[dict[str, Any]], *, title: str = "", as_json: bool = False, as_csv: bool = False
 ) -> None:
-    """Print `rows` (dictionaries with the same keys, each naming its unit) as a table, JSON or CSV."""
+    """Print `rows` (dictionaries with the same keys, each naming its unit) as a table, JSON or CSV.
+
+    What does not apply (NaN) is null in JSON and an empty cell in CSV. What is infinite is null in JSON too, which has
+    no word for it, and inf in CSV.
+    """
     if as_json:
-        print(json.dumps(list(rows), indent=2))
+        finite = [{name: value if _has_json(value) else None for name, value in row.items()} for row in rows]
+        print(json.dumps(finite, indent=2, allow_nan=False))
         return
     columns = list(rows[0]) if rows else []
     if as_csv:
         writer = csv.DictWriter(sys.stdout, columns, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({name: "" if _is_nan(value) else value for name, value in row.items()} for row in rows)
         return
     table = Table(title=title or None, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
     for name in columns:

@@ -75,7 +75,7 @@ def compare(
         _save(compared, chosen, out)
     table = compared.table()
     if json or csv:
-        print_table(_records(table.astype(object).where(table.notna(), None)), as_json=json, as_csv=csv)
+        print_table(_records(table), as_json=json, as_csv=csv)
         return
     print_table(_wide(table), title=f"{chosen.name}: mean ± 95% half-width over {replicates} seeds")
     console().print(_totals_line(compared))

@@ -1,8 +1,6 @@
 """``capsmodel simulate`` and ``capsmodel rerun``: one run, and the same run again from its result."""
 
-import math
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,7 +8,7 @@ from capsim import Result, Scenario, schema
 from capsim import scheme as find
 from capsim.clock import to_s
 from capsim.estimate import trace_size_bytes
-from capsim.files import check_folder, read_manifest, read_table
+from capsim.files import check_folder, read_manifest, read_table, same_rows
 from capsim.run import compile_if_needed, prepare, run_prepared
 from capsim.scenario import from_dict
 from capsmodel._version import __version__
@@ -58,13 +56,18 @@ def simulate(
     if out is not None:
         check_folder(out, made_of=_PARQUET)
     result = _run(chosen, engine)
-    if out is not None:
-        result.save(out)
+    try:
+        if out is not None:
+            result.save(out)
+    finally:  # a disk that is full by now takes the tables, not the figures
+        _print(result, json=json, csv=csv)
+
+
+def _print(result: Result, *, json: bool, csv: bool) -> None:
+    chosen = result.scenario
     values: dict[str, Any] = result.summary.to_dict()
     if json or csv:
-        # NaN is no JSON: what does not apply to this run is null, and an empty cell in CSV.
-        known = {name: None if math.isnan(value) else value for name, value in values.items()}
-        print_table([known], as_json=json, as_csv=csv)
+        print_table([values], as_json=json, as_csv=csv)
         return
     title = f"{chosen.name}: {chosen.scheme}, seed {chosen.seed}"
     print_table([{"figure": name, "value": value} for name, value in values.items()], title=title)
@@ -99,7 +102,7 @@ def _resources_line(result: Result) -> str:
 def rerun(file: Path, *, engine: Engine = "compiled") -> None:
     """Run again what made FILE, from the manifest inside it, and compare bit for bit.
 
-    Exit status 0 if all tables in the folder of FILE are equal, 1 if not.
+    Exit status 0 if FILE and the other tables of its run in its folder are equal, 1 if not. FILE may have any name.
 
     Parameters
     ----------
@@ -119,21 +122,25 @@ def rerun(file: Path, *, engine: Engine = "compiled") -> None:
     result = _run(scenario, engine)
     same_id = result.manifest["id"] == manifest["id"]
     differing = [] if same_id else ["parameters or code of the scheme"]
-    differing += _differing_tables(result, file.parent, manifest["id"])
+    tables = _tables_of_run(file, manifest["id"])
+    differing += [path.name for path, table in tables.items() if not same_rows(path, getattr(result, table))]
     if differing:
         console().print(f"{file.name}: differs in {', '.join(differing)}")
         raise SystemExit(1)
-    console().print(f"{file.name}: identical, run {manifest['id'][:12]}")
+    names = ", ".join(path.name for path in tables)
+    console().print(f"{file.name}: identical, run {manifest['id'][:12]}; compared {names}")
 
 
-def _differing_tables(result: Result, folder: Path, run_id: str) -> list[str]:
-    """Return the files of the run in `folder` whose tables are not bit for bit those of `result`."""
-    with tempfile.TemporaryDirectory() as scratch:
-        again = result.save(Path(scratch) / "again")
-        old = [folder / name for name in sorted(_PARQUET) if (folder / name).is_file()]
-        mine = [path for path in old if read_manifest(path)["id"] == run_id]
-        return [path.name for path in mine if not _equal(path, again / path.name)]
+def _tables_of_run(file: Path, run_id: str) -> dict[Path, str]:
+    """Return `file` and the tables of its run beside it, each with the table that its columns are of."""
+    beside = [file.parent / f"{name}.parquet" for name in schema.TABLES]
+    others = [path for path in beside if path.is_file() and not path.samefile(file)]
+    return {path: _table_name(path) for path in [file, *others] if read_manifest(path)["id"] == run_id}
 
 
-def _equal(path: Path, again: Path) -> bool:
-    return again.is_file() and read_table(path).equals(read_table(again))
+def _table_name(path: Path) -> str:
+    columns = list(read_table(path).columns)
+    for name, meanings in schema.TABLES.items():
+        if columns == list(meanings):
+            return name
+    raise ParameterError(f"{path} has the columns of no table of a run: give a file that capsmodel simulate wrote")

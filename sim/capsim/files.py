@@ -1,5 +1,6 @@
 """Parquet files of results, each with its manifest inside, and folders that appear whole or not at all."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from capsim.manifest import canonical_json
+from capsmodel._files import check_writable
 from capsmodel.checks import ParameterError, require
 from capsmodel.experiments import tables
 
@@ -19,33 +21,75 @@ from capsmodel.experiments import tables
 def whole_folder(folder: Path, *, made_of: frozenset[str]) -> Iterator[Path]:
     """Give a folder to write to; it takes the place of `folder` at the end, and vanishes if anything goes wrong.
 
+    An earlier result is there until then, and again if the last step fails.
+
     Parameters
     ----------
     folder : Path
-        Target. If it exists, it may hold only files named in `made_of`, which are replaced.
+        Target. If it exists, it may hold only files named in `made_of`, which are replaced; a link stays a link.
     made_of : frozenset of str
         File names that belong to such a folder.
     """
     check_folder(folder, made_of=made_of)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
+    target = _behind_links(folder)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name[:40]}-"))
     try:
         (partial / "new").mkdir()
         yield partial / "new"
-        if folder.exists():
-            folder.replace(partial / "old")
-        (partial / "new").replace(folder)
+        _exchange(partial / "new", target)
     finally:
         shutil.rmtree(partial)
 
 
+def _behind_links(folder: Path) -> Path:
+    return Path(os.path.realpath(folder))
+
+
+def _aside(target: Path) -> Path:
+    """Return where the earlier result is while the new one takes its place."""
+    return target.parent / f".{target.name}.replaced-by-capsmodel"
+
+
+def _exchange(new: Path, target: Path) -> None:
+    try:
+        if target.exists():
+            shutil.rmtree(_aside(target), ignore_errors=True)  # of a process that was killed after both renames
+            target.replace(_aside(target))
+        new.replace(target)
+    except BaseException:
+        restore(target)
+        raise
+    shutil.rmtree(_aside(target), ignore_errors=True)
+
+
+def restore(folder: Path) -> None:
+    """Put back the earlier result that a process left aside when it was stopped between its two renames."""
+    target = _behind_links(folder)
+    if _aside(target).exists() and not target.exists():
+        _aside(target).replace(target)
+
+
 def check_folder(folder: Path, *, made_of: frozenset[str]) -> None:
-    """Refuse a target that is a file, or a folder with files that are not ours."""
-    if folder.exists() and not folder.is_dir():
-        raise ParameterError(f"{folder} is a file: name a folder for the results")
-    foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in made_of) if folder.exists() else []
-    if foreign:
-        raise ParameterError(f"{folder} holds {foreign[0]!r}, which is no result: name an empty or a new folder")
+    """Refuse, before any work is done for it, a target that could not be written at the end.
+
+    Raises
+    ------
+    ParameterError
+        If it is a file, holds files that are not ours, or is a folder that cannot be moved.
+    OSError
+        If nothing can be written there.
+    """
+    restore(folder)
+    target = _behind_links(folder)
+    require(not target.exists() or target.is_dir(), f"{folder} is a file: name a folder for the results")
+    if target.exists():
+        foreign = sorted(entry.name for entry in target.iterdir() if entry.name not in made_of)
+        if foreign:
+            raise ParameterError(f"{folder} holds {foreign[0]!r}, which is no result: name an empty or a new folder")
+        fixed = target == Path.cwd() or target.is_mount()
+        require(not fixed, f"{folder} is the current folder or a mount point, which cannot be replaced: name one in it")
+    check_writable(target.parent)
 
 
 def write_table(frame: pd.DataFrame, path: Path, *, manifest: dict[str, Any], meanings: dict[str, str]) -> None:
@@ -78,3 +122,9 @@ def read_table(path: str | Path) -> pd.DataFrame:
     """Return the table in a Parquet file of a result, after the check of its digest."""
     frame: pd.DataFrame = tables.read_table(Path(path)).to_pandas()
     return frame
+
+
+def same_rows(path: Path, frame: pd.DataFrame) -> bool:
+    """Return whether a Parquet file of a result holds the rows of `frame`, bit for bit."""
+    rows = pa.Table.from_pandas(frame, preserve_index=False)
+    return tables.rows_sha256(tables.read_table(path)) == tables.rows_sha256(rows)

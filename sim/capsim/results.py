@@ -15,7 +15,7 @@ import pandas as pd
 from capsim import schema
 from capsim.fabric.topology import Fabric
 from capsim.fct import SIZE_EDGES_BYTES, Kind, fct_by_size, fct_cdf, fct_percentile_s
-from capsim.files import read_manifest, read_table, whole_folder, write_table
+from capsim.files import read_manifest, read_table, restore, whole_folder, write_table
 from capsim.manifest import Resources
 from capsim.scenario import Scenario, from_dict
 from capsim.state import RawRecords
@@ -116,6 +116,7 @@ class Result:
         ParameterError
             If the folder holds no whole result of one run, or one of a version with other columns.
         """
+        restore(Path(folder))
         flows = Path(folder) / "flows.parquet"
         if not flows.is_file():
             raise ParameterError(f"{folder} holds no flows.parquet: name a folder that a result was saved to")

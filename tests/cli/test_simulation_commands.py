@@ -11,6 +11,7 @@ from rich.console import Console
 from capsim.files import read_manifest, read_table
 from capsmodel.cli import main
 from capsmodel.cli._progress import _Bar, simulated_time, waiting
+from capsmodel.datafiles import data_path
 
 SMALL = ["--fabric", "leaf-spine:2x2x2", "--flows", "20", "--load", "0.5"]
 
@@ -92,6 +93,34 @@ def _with_manifest_of(source: Path, table, target: Path) -> None:
     from capsim.schema import FLOWS
 
     write_table(table, target, manifest=read_manifest(source), meanings=FLOWS)
+
+
+def test_rerun_compares_the_file_itself_whatever_its_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    succeed("simulate", *SMALL, "--out", str(tmp_path / "run"))
+    flows, alone = tmp_path / "run" / "flows.parquet", tmp_path / "alone" / "mine.parquet"
+    alone.parent.mkdir()
+    alone.write_bytes(flows.read_bytes())
+    capsys.readouterr()
+    assert "compared mine.parquet" in printed(capsys, "rerun", str(alone))
+    assert "compared flows.parquet, ports.parquet" in printed(capsys, "rerun", str(flows))
+    table = read_table(flows)
+    _with_manifest_of(flows, table.assign(fct_s=-table["fct_s"]), alone)
+    with pytest.raises(SystemExit) as raised:
+        main(["rerun", str(alone)])
+    assert (raised.value.code, "differs in mine.parquet" in capsys.readouterr().out) == (1, True)
+    _with_manifest_of(flows, table.drop(columns="fct_s"), alone)
+    assert "columns of no table" in refused(capsys, "rerun", str(alone))
+    assert "rows of a sweep" in refused(capsys, "rerun", str(data_path("results") / "caps-fig1.parquet"))
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Return the one line on standard error of a command that must fail with exit status 2."""
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as raised:
+        main(list(arguments))
+    err = capsys.readouterr().err
+    assert (raised.value.code, err.count("\n")) == (2, 1)
+    return err
 
 
 def test_compare_prints_a_table_and_writes_a_figure(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
