@@ -4,23 +4,25 @@
 # Between two servers of a data centre there are many paths of equal length. Most flows are short and should be over
 # soon; a few long ones carry most of the bytes and keep queues full. A short flow that stays on one path may wait
 # behind a long one. If its packets are sprayed over all paths, only some of them wait, but these come late and out of
-# order, and the flow is not complete without them. Five papers mend this. CAPS and CDCPS *code* the packets, so that
-# any $k$ of $k+r$ are enough and the late ones are not needed. RepFlow sends a short flow *twice*. MMPTCP sprays a flow
-# while it is short, waits *longer* before it takes a late packet for a lost one, and gives a long flow several windows.
-# DC2-MTCP adds a few coded packets to such windows.
+# order, and the flow is not complete without them. Five papers propose remedies. CAPS (coding-based adaptive packet
+# spraying) and CDCPS (coding-based distributed congestion-aware packet spraying) *code* the packets, so that any $k$ of
+# $k+r$ are enough and the late ones are not needed. RepFlow (replicated flows) sends a short flow *twice*. MMPTCP
+# (maximum multipath TCP) sprays a flow while it is short, waits *longer* before it treats a late packet as lost, and
+# gives a long flow several windows. DC2-MTCP (data center coded multi-path TCP) adds a few coded packets to such
+# windows.
 #
-# Sixteen notebooks go through the ideas, each on what was learnt before. This is the first.
+# Sixteen notebooks explain the ideas; each builds on the ones before. This is the first.
 #
 # **Formulas**
 #
 # 1. When does a coding unit decode?
 # 2. [The best coding unit, and a discrepancy](02_optimal_coding_unit.ipynb): how large a unit should be
-# 3. [Queueing and flow completion time](03_queueing_and_fct.ipynb): how long a packet waits, and what two copies save
-# 4. [Reordering and duplicate-ACK thresholds](04_reordering.ipynb): what spraying does to the order
+# 3. [Queueing and flow completion time](03_queueing_and_fct.ipynb): how long a packet waits, what two copies save
+# 4. [Reordering and duplicate-ACK thresholds](04_reordering.ipynb) (ACK: acknowledgement)
 # 5. [Redundancy for multipath connections](05_multipath_redundancy.ipynb): several windows, losses, timeouts
 # 6. [What "any k of n" costs in real codes](06_real_codes.ipynb)
 #
-# **Packets**: the same questions put to the simulator
+# **Packets**: the same questions, answered by simulation
 #
 # 7. [Coding units, sent](07_units_in_packets.ipynb)
 # 8. [The best coding unit, in packets](08_optimal_unit_in_packets.ipynb)
@@ -34,16 +36,17 @@
 #
 # 14. [What does not follow from what](14_what_does_not_follow.ipynb): the errors of the papers
 # 15. [The optimal-unit calculator](15_calculator.ipynb): sliders for your own fabric
-# 16. [A scheme of one's own](16_own_scheme.ipynb)
+# 16. [A scheme of your own](16_own_scheme.ipynb)
 #
-# Each ends in a cell that asserts what its text says.
+# Each ends in a cell that asserts the statements of its text.
 
 # %% [markdown]
 # ## One unit
 #
 # CAPS sends the $k$ source packets of a short flow as $n = k + r$ coded packets over all paths. A packet that
-# takes a path with a long flow comes too late to count: it is [*blocked*](../docs/glossary.md). That has probability
-# $p_B$, say 0.2 when 8 of 40 paths have one. The unit decodes at once when at most $r$ of its packets are blocked:
+# takes a path with a long flow comes too late to count: it is [*blocked*](../docs/glossary.md). The *blocking
+# probability* is $p_B$, say 0.2 when 8 of 40 paths have one. The unit decodes at once when at most $r$ of its packets
+# are blocked, with the *decoding probability* $p_S$:
 #
 # $$p_S = \sum_{j=0}^{r}\binom{k+r}{j}p_B^j(1-p_B)^{k+r-j} = I_{1-p_B}(k, r+1)\qquad\text{(CAPS Eq. 2, CDCPS Eq. 7)}$$
 
@@ -75,9 +78,9 @@ left.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# With a mean of hardly more than $k$ unblocked packets, $p_S$ is close to one half for large units: nearly every second
-# one has to wait for a blocked packet. It is a sawtooth, not a falling curve: each time the ceiling rounds up, the unit
-# gains a spare packet.
+# With a mean only slightly above $k$ unblocked packets, $p_S$ is close to one half for large units: nearly every second
+# one has to wait for a blocked packet. The curve is a sawtooth and does not fall throughout: each time the ceiling
+# rounds up, the unit gets one more repair packet than the mean requires.
 
 # %%
 r = cm.repair_packets(k, blocking_prob=0.2)
@@ -89,8 +92,8 @@ print(f"p_S rises at {rises.size} of {k.size - 1} steps; at k = 64 it is {p_s[-1
 # ## A few packets more
 #
 # Aiming at a decoding probability instead of at the mean costs a few packets: for $k = 10$ and $p_B = 0.2$, 99% need
-# eight repair packets where the mean rule sends three. The failure probability is computed as a complement of its own,
-# so that it keeps all digits when it is tiny.
+# eight repair packets where the mean rule sends three. The failure probability is computed directly and not as $1 -
+# p_S$, so that it keeps all digits when it is tiny.
 
 # %%
 extra = np.arange(0, 21)
@@ -107,10 +110,11 @@ target = cm.repair_packets_for(10, blocking_prob=0.2, target_prob=0.99)
 print(f"k = 10, p_B = 0.2: the mean rule sends {cm.repair_packets(10, blocking_prob=0.2):.0f}, 99% needs {target:.0f}")
 
 # %% [markdown]
-# ## Codes that are not perfect
+# ## Codes that need more than k packets
 #
-# Eq. 2 assumes that any $k$ packets decode. A dense random linear code over GF($q$) may lack rank: with exactly $k$
-# received packets it fails with probability about $1/(q-1)$. Over GF(256) this is 0.4%, over GF(2) 71%.
+# Eq. 2 assumes that any $k$ packets decode. With a dense random linear code over GF($q$), the finite field of $q$
+# elements, the received packets may be linearly dependent: with exactly $k$ received packets it fails with probability
+# about $1/(q-1)$. Over GF(256) this is 0.4%, over GF(2) 71%.
 
 # %%
 for q in (2, 16, 256):
@@ -122,8 +126,8 @@ for q in (2, 16, 256):
 # %% [markdown]
 # ## What the coding costs
 #
-# Eq. 7 gives the share of repair packets in all traffic when $g$ packets of long flows go with each packet of a short
-# one. The text of CAPS says that the overhead grows with $g$; the formula says that it falls.
+# Eq. 7 gives the share of repair packets in all traffic when there are $g$ packets of long flows for each packet of a
+# short one. The text of CAPS says that the overhead grows with $g$; the formula says that it falls.
 #
 # So far $k$ was given. Notebook 2 chooses it.
 

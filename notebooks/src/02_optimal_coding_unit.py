@@ -1,11 +1,12 @@
 # %% [markdown]
 # # The best coding unit, and a discrepancy
 #
-# Notebook 1 told when one unit decodes. A sender has a window of $w$ packets on the way and cuts it into $w/k$ units.
-# How large should a unit be? The window is as late as its latest unit, so many small units are bad: one of them will
-# wait for a blocked packet. Large units take long to fill, because a packet waits at the receiver until its unit is
-# complete: $d_B$ on average. CAPS minimises the mean delay of a window over $k$, $RTT_S$ being the round trip on a path
-# without and $RTT_L$ on a path with a long flow:
+# Notebook 1 showed when one unit decodes. A sender has a window of $w$ packets in flight and divides it into $w/k$
+# units. How large should a unit be? The window is complete when its last unit is, so many small units are bad: one of
+# them will wait for a blocked packet. Large units take long to fill, because a packet waits at the receiver until its
+# unit is complete: $d_B$ on average. CAPS minimises the mean delay $d_w$ of a window over $k$, where $RTT_S$ is the
+# round-trip time (RTT) on a path without and $RTT_L$ on a path with a long flow, $MSS$ the size of a packet and $C$ the
+# link rate:
 #
 # $$d_w = p_S^{w/k}(RTT_S+d_B) + (1-p_S^{w/k})RTT_L,\qquad d_B=\frac{(k-1)MSS}{2C}\qquad\text{(Eq. 3, 4)}$$
 #
@@ -27,8 +28,8 @@ print("printed in the paper:     ", PRINTED)
 
 # %% [markdown]
 # **The printed values do not follow from the printed formula.** With the paper's own rule for $r$ the minimum of Eq. 4
-# within the window lies at 61, 64, 61, 64. The reason is visible in the curve: $p_S$ settles near one half, so the
-# exponent $w/k$ keeps paying for larger $k$, while $d_B$ costs only 6 µs a packet against 2.9 ms.
+# within the window lies at 61, 64, 61, 64. The curve shows why: $p_S$ stays near one half, so $p_S^{w/k}$ keeps growing
+# with $k$, while $d_B$ costs only 6 µs for each packet of a unit against the 2.9 ms between the two RTTs.
 
 # %%
 k = np.arange(1, 65)
@@ -45,7 +46,7 @@ plt.show()
 # %% [markdown]
 # ## A reading without tuned constants
 #
-# Eq. 4 charges nothing for repair packets. If the time to send the $r\,w/k$ repair packets of a window is added, and
+# Repair packets cost nothing in Eq. 4. If the time to send the $r\,w/k$ repair packets of a window is added, and
 # $k$ and $r$ are both free, then the optimum moves to the printed size and grows with $p_B$ as printed. Nothing is
 # fitted here, but the paper does not print this objective; it is an explanation, not a reproduction. It also chooses
 # $r$ so that a unit decodes with probability near 0.99.
@@ -59,10 +60,10 @@ for i, p in enumerate(PROBS):
     )
 
 # %% [markdown]
-# The optimum is flat: all four printed values lie in the range that costs at most 1% more. Below $p_B$ = 0.085 Eq. 4
-# asks for $k=1$: a repair packet for every packet, since repair packets cost nothing in it. Which of the two formulas
-# predicts the optimum of a simulated fabric is a question for packets, not for algebra: notebook 8 puts it. Notebook 15
-# has both objectives with sliders. Where $RTT_L$ comes from is the next question, and a matter of queues.
+# The optimum is flat: all four printed values lie in the range that costs at most 1% more. Below $p_B$ = 0.085 the
+# minimum of Eq. 4 is at $k=1$: a repair packet for every packet, since repair packets cost nothing in it. Which of the
+# two formulas predicts the optimum in a simulated fabric is examined in notebook 8. Notebook 15 has both objectives
+# with sliders. Where $RTT_L$ comes from is the next question; it is a matter of queues.
 
 # %%
 p = np.linspace(0.02, 0.45, 44)

@@ -1,16 +1,17 @@
 # %% [markdown]
 # # Queueing and flow completion time
 #
-# Notebooks 1 and 2 took it for given that a packet behind a long flow comes late. How late, and how often? RepFlow
-# takes a path for an M/G/1 queue: bursts arrive at random times (M), take any time to send (G), and there is one link
-# (1). The bursts are the windows of long flows, $M$ = 44 packets, and a short flow stands behind them. The load $\rho$
-# is the share of time that the link is busy. By the formula of Pollaczek and Khinchine a burst waits on average
+# Notebooks 1 and 2 assumed that a packet behind a long flow comes late. How late, and how often? RepFlow models a path
+# as an M/G/1 queue: bursts arrive as a Poisson process (M), their sending times have a general distribution (G), and
+# there is one link (1). The bursts are the windows of long flows, $M$ = 44 packets, and a short flow queues behind
+# them. The load $\rho$ is the share of time that the link is busy. By the formula of Pollaczek and Khinchine a burst
+# waits on average
 #
 # $$E[W]=\frac{\rho}{2(1-\rho)}\frac{E[B^2]}{E[B]}=\frac{\rho M}{2(1-\rho)}\qquad\text{(RepFlow Eq. 4)}$$
 #
-# and a short flow of $X$ packets waits once in each of the $\log_2(X/k+1)$ rounds of its growing window, $k$ at first.
-# RepFlow uses no coding: it sends every short flow twice, over two paths, and the first copy counts. All times here are
-# in packet transmission times; a flow completion time (FCT) is divided by that of an idle path.
+# and a short flow of $X$ packets waits once in each of the $\log_2(X/k+1)$ round trips of slow start; here $k$ is its
+# initial window. RepFlow uses no coding: it sends every short flow twice, over two paths, and the first copy counts.
+# All times here are in packet transmission times; a flow completion time (FCT) is divided by that of an idle path.
 
 # %%
 import numpy as np
@@ -21,11 +22,12 @@ from capsmodel.queueing.mg1 import effective_bandwidth_wait_prob, effective_band
 from capsmodel.queueing.service import Deterministic, Erlang, Exponential
 
 # %% [markdown]
-# ## The tail: approximation and truth
+# ## The tail: approximation and exact value
 #
-# RepFlow takes the wait to be exponential (its Eq. 9). For fixed bursts that law has the right mean but the wrong
-# shape: it starts at one, where an arriving burst finds the queue empty with probability $1-\rho$, and then falls too
-# fast. The exact 99th percentile is larger, by a factor of 2.5 at load 0.2 and still by 6% at load 0.9.
+# RepFlow takes the wait to be exponential (its Eq. 9). For bursts of fixed size that distribution has the right mean
+# but the wrong shape: its tail $P(W>0)$ is one, although an arriving burst finds the queue empty with probability
+# $1-\rho$, and it falls too fast. The exact 99th percentile is larger, by a factor of 2.5 at load 0.2 and still by 6%
+# at load 0.9.
 
 # %%
 load = 0.6
@@ -69,12 +71,12 @@ print(f"mean gain at most {mean_gain.max():.1%}; none above load {cm.replication
 
 # %% [markdown]
 # The paper expects 40-70% in the mean and the tail. By its own equations the mean cannot gain more than 44.7%, whatever
-# the size law; the claim fits the tail only.
+# the size distribution; the claim fits the tail only.
 #
-# ## Long flows pay
+# ## The cost for long flows
 #
-# Replicas add load: at $\epsilon = 0.05$ long flows lose 3.5% at half load and 21% at load 0.8. Notebook 10 holds waits
-# and replication against packets.
+# Replicas add load: at $\epsilon = 0.05$ long flows take 3.5% longer at half load and 21% longer at load 0.8. Notebook
+# 10 compares waits and replication with simulated packets.
 
 # %%
 for rho in (0.2, 0.5, 0.8):

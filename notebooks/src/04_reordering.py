@@ -1,14 +1,14 @@
 # %% [markdown]
 # # Reordering and duplicate-ACK thresholds
 #
-# In notebook 3 a flow kept to one path, or to one for each copy. Spraying sends each packet over a path of its own: no
-# flow is caught behind a long one, but its packets overtake each other. TCP acknowledges each packet that comes out of
-# order with a *duplicate ACK* and after three of them takes the missing packet for lost.
+# In notebook 3 a flow stayed on one path, or each copy on one. Spraying chooses a path for each packet: no flow waits
+# behind a long one as a whole, but its packets overtake each other. TCP answers each packet that comes out of order
+# with a *duplicate ACK* (acknowledgement) and after three of them treats the missing packet as lost.
 #
 # How likely is it that a flow of $S$ packets is reordered at all? Each packet takes a congested path with probability
 # $P_b$, an uncongested one with $P_g = 1-P_b$, and packets on uncongested paths overtake all earlier ones on congested
 # paths. CDCPS Eq. 1 sums over the first packet that is overtaken; the sum has a closed form, because the order is kept
-# only if all packets on uncongested paths go first:
+# only if all packets on uncongested paths are sent first:
 #
 # $$P_r = \sum_{i=1}^{S-1}P_g^{i-1}P_b(1-P_b^{S-i}) = 1-\sum_{a=0}^{S}P_g^aP_b^{S-a}$$
 
@@ -29,9 +29,8 @@ axes.legend(frameon=False, ncols=2)
 plt.show()
 
 # %% [markdown]
-# The probability is largest when half of the paths are congested, and a flow of 20 packets is then reordered almost
-# surely. What a flow suffers depends on *how many* packets overtake: three duplicate ACKs start a spurious
-# retransmission.
+# The probability is largest when half of the paths are congested, and a flow of 20 packets is then almost certainly
+# reordered. The damage depends on *how many* packets overtake: three duplicate ACKs start a spurious retransmission.
 
 # %%
 sizes = np.arange(1, 101)
@@ -45,9 +44,10 @@ axes.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# MMPTCP raises the threshold to three plus the number of equal-cost paths. That helps short flows, at the price of
-# losses that only a timeout repairs: a flow that has fewer packets on the way than the threshold cannot raise that
-# many. Notebook 11 asks packets how many overtake. The next one gives every path a window of its own instead.
+# MMPTCP raises the threshold to three plus the number of equal-cost paths. That helps short flows, but more losses are
+# then repaired only by a timeout: a flow with fewer packets in flight than the threshold cannot cause that many
+# duplicate ACKs. Notebook 11 counts overtaken packets in the simulator. The next notebook gives every path its own
+# window instead.
 
 # %%
 for pods in (4, 8, 16):

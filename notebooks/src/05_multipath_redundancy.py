@@ -2,12 +2,12 @@
 # # Redundancy for multipath connections
 #
 # Spraying (notebook 4) uses all paths with one window. Multipath TCP has a *subflow* on each of a few paths, each with
-# a window $W_i$ of its own, and LIA (RFC 6356) couples them: together, $W_{total}$, they should take no more than one
-# TCP on the best path. A packet lost on one subflow holds up all that follow on the others, and with few packets on
-# each subflow too few duplicate ACKs come back to tell. DC2-MTCP therefore sends a few coded packets beside the
-# originals, as many as the loss that its own congestion control must cause. Where the windows stand still on average,
-# growth balances loss, so the windows tell the loss rate. The paper prints a form that exceeds one; the consistent one,
-# with LIA's $\alpha$, is
+# its own window $W_i$. LIA (linked increases algorithm, RFC 6356) couples them: together, $W_{total}$, they should take
+# no more than one TCP on the best path. A packet lost on one subflow delays all later packets on the others, and with
+# few packets on each subflow there are too few duplicate ACKs to detect the loss. DC2-MTCP (data center coded
+# multi-path TCP) therefore adds a few coded packets to the original ones, enough to make up for the losses that its own
+# congestion control causes. At equilibrium the growth of the windows balances their reduction by losses, so the loss
+# rate follows from the windows. The paper prints a form that exceeds one; the consistent one, with LIA's $\alpha$, is
 #
 # $$p_i=\frac{2\alpha}{2\alpha+W_iW_{total}}$$
 
@@ -48,9 +48,9 @@ plt.show()
 # ## Small flows on many subflows
 #
 # With a window of a few packets a loss ends in a timeout, because too few duplicate ACKs come back. Eq. 6 counts only
-# the case of at most two arrivals; the exact probability, which also counts early losses followed by too few packets,
-# is an order of magnitude larger just above the threshold and falls far more slowly. Notebook 12 asks packets for
-# windows and timeouts.
+# the case of at most two arrivals; the exact probability, which also counts losses followed by too few packets, is an
+# order of magnitude larger just above the threshold and falls far more slowly. Notebook 12 measures windows and
+# timeouts in simulations.
 
 # %%
 w = np.arange(1, 31)

@@ -2,9 +2,10 @@
 # # What "any k of n" costs in real codes
 #
 # Notebooks 1, 2 and 5 counted packets: a unit of $k$ source and $r$ repair packets decodes as soon as any $k$ arrive.
-# That is true of Reed-Solomon codes. CAPS names LDPC instead and takes $k'$, the packets it really needs, for $k$
-# ("$k'$ slightly larger than $k$"); CDCPS and DC2-MTCP combine packets at random. Here the real codes decode real
-# receptions. After this the formulas are complete; from notebook 7 on they are held against a simulator.
+# That is true of Reed-Solomon codes. CAPS names LDPC (low-density parity-check) codes instead and replaces $k'$, the
+# number of packets they really need, by $k$ ("$k'$ slightly larger than $k$"); CDCPS and DC2-MTCP combine packets at
+# random. Here real codes decode random sets of received packets. With this the formulas are complete; from notebook 7
+# on they are compared with a simulator.
 
 # %%
 import numpy as np
@@ -22,9 +23,9 @@ rng = np.random.default_rng(1)
 # %% [markdown]
 # ## One unit, four codes
 #
-# $k = 10$, $r = 5$. The line is CAPS Eq. 2. Reed-Solomon lies on it. So does the random linear code to the eye: 0.4% of
-# receptions of exactly $k$ packets lack rank. LDPC-Staircase (RFC 5170, N1 = 3, Gaussian elimination after peeling)
-# does not.
+# $k = 10$, $r = 5$. The line is CAPS Eq. 2. Reed-Solomon lies on it. The random linear code is not visibly different:
+# 0.4% of receptions of exactly $k$ packets are linearly dependent. LDPC-Staircase (RFC 5170, N1 = 3, Gaussian
+# elimination after peeling) does not.
 
 # %%
 receptions = 2000
@@ -53,11 +54,11 @@ plt.show()
 # %% [markdown]
 # ## How many packets LDPC needs
 #
-# $k'/k$ over random orders of arrival and random matrices, $r = k/2$. Peeling alone is what makes LDPC cheap; it needs
-# 12 to 31% more than $k$. With elimination and N1 = 5 it is about two packets more at any $k \ge 16$, little more than
-# the 1.6 of a random binary matrix: 3% of a unit of 64 packets and 9% of one of 16. At N1 = 3 the surplus grows with
-# $k$, to five packets at 64; at $k = 10$, $r = 5$ it is 11%, and N1 = 5 = $r$ is a bad choice there. "More than 1000
-# bits" does not help: what counts is the number of packets.
+# $k'/k$ over random orders of arrival and random matrices, $r = k/2$. LDPC is cheap to decode by peeling alone; that
+# needs 12 to 31% more than $k$. With elimination and N1 = 5 it is about two packets more at any $k \ge 16$, little more
+# than the 1.6 of a random binary matrix: 3% of a unit of 64 packets and 9% of one of 16. At N1 = 3 the surplus grows
+# with $k$, to five packets at 64; at $k = 10$, $r = 5$ it is 11%, and N1 = 5 = $r$ is a bad choice there. The argument
+# of CAPS, "more than 1000 bits", does not apply: what counts is the number of packets.
 
 
 # %%
@@ -102,11 +103,11 @@ print(f"k = 10, r = 4, N1 = 4: any one loss {one_lost.all()}, two source packets
 # %% [markdown]
 # ## What progressive decoding saves
 #
-# DC2-MTCP counts the rows that an arrival is compared with: $O((m+l)^2)$ for Gauss-Jordan elimination, $O(l(m+l))$ for
-# its preemptive algorithm, with $l$ coded packets to $m$ originals. That count is reproduced, with a constant of three
-# to four. But a decoder that skips rows whose factor is zero does the same few *row operations* under either algorithm:
-# an original packet is zero in all columns but its own. The 95% saved are comparisons of one byte each, not operations
-# on packets.
+# DC2-MTCP counts the matrix rows that the decoder examines for each arriving packet: $O((m+l)^2)$ for Gauss-Jordan
+# elimination, $O(l(m+l))$ for its preemptive algorithm, with $l$ coded packets to $m$ originals. Our count agrees, with
+# a constant of three to four. But a decoder that skips rows whose factor is zero does the same few *row operations*
+# under either algorithm: an original packet is zero in all columns but its own. What is saved, 95%, are comparisons of
+# one byte each and not operations on packets.
 
 
 # %%

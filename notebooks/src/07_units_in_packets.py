@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Coding units, sent
 #
-# CAPS sends $k$ source packets as $n = k + r$ coded ones, each over a path drawn at random. A packet that lands on a
-# path with a long flow waits behind its queue: it is *blocked*. Any $k$ of the $n$ decode the unit, so with $n_L$ of
-# $N$ paths taken by long flows
+# CAPS (coding-based adaptive packet spraying) sends $k$ source packets as $n = k + r$ coded ones, each over a path
+# drawn at random. A packet on a path with a long flow waits in its queue: it is *blocked*. Any $k$ of the $n$ decode
+# the unit, so with $n_L$ of $N$ paths carrying long flows
 #
 # $$p_S = \sum_{j=0}^{r}\binom{k+r}{j}p_B^j(1-p_B)^{k+r-j},\qquad p_B = n_L/N\qquad\text{(CAPS Eq. 2)}$$
 #
@@ -75,12 +75,12 @@ verdict = agreement(cm.decode_prob(10, r=2, blocking_prob=0.1), count(row), dete
 print(verdict)
 
 # %% [markdown]
-# The formula holds in both, because it assumes just what happens: paths are drawn independently, and a long flow keeps
-# its path. The paper reads the right panel as a steady fall. It is a sawtooth: each time the rule rounds up, a unit
-# has a packet to spare, and packets show that as clearly as the formula.
+# The formula holds in both, because its assumptions hold: paths are drawn independently, and a long flow keeps its
+# path. The paper describes the right panel as a steady fall. It is a sawtooth: each time the rule rounds up, a unit has
+# an additional repair packet, and the simulated packets show that as clearly as the formula.
 #
-# "Met no long flow" was decided by the path. The receiver decides by time: has the unit decoded before any blocked
-# packet can have come? Unit by unit the answers are the same:
+# Above, a packet counts as blocked by its path. One can also decide by time: did the unit decode before any blocked
+# packet could have arrived? For every single unit both answers are the same:
 
 # %%
 two_ways = {"k": 10, "r": 5, "n_paths": 10, "long_flows": 3, "windows": 40, "seed": 7}
@@ -106,9 +106,9 @@ axes.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# LDPC needs more than $k$ packets. Nothing is wrong with its packets: its probability is the sum over all $2^{15}$
-# sets of arrivals that it decodes, and that sum agrees. CAPS chose LDPC and takes $k'$ for $k$; for units of this size
-# that is too kind.
+# LDPC needs more than $k$ packets. The simulation is not at fault: the exact decoding probability of LDPC is a sum over
+# all $2^{15}$ sets of arrivals, and that sum agrees. CAPS chose LDPC (low-density parity-check codes) and replaces the
+# $k'$ packets that they need by $k$; for units of this size that is too optimistic.
 
 # %%
 patterns = np.array(list(product([False, True], repeat=15)))

@@ -1,14 +1,14 @@
 # %% [markdown]
 # # The best coding unit, in packets
 #
-# Which $k$ makes the delay of a window least? Notebook 2 has two formulas and two answers. For a window of 64 packets,
-# $p_B = 0.2$, 1 Gbps and $RTT_S, RTT_L$ of 0.1 and 3 ms, CAPS Eq. 4 with $r$ by the ceiling rule says 61; with the
-# cost of repair packets added, and $r$ free, it is 28. Here windows are sent through the simulator, over 10 paths of
-# which two carry a long flow.
+# Which $k$ minimises the delay of a window? Notebook 2 has two formulas and two answers. For a window of 64 packets,
+# $p_B = 0.2$, 1 Gbps and $RTT_S, RTT_L$ of 0.1 and 3 ms, Eq. 4 of CAPS (coding-based adaptive packet spraying) with $r$
+# by the ceiling rule gives 61; with the cost of repair packets added, and $r$ free, it is 28. Here windows are sent
+# through the simulator, over 10 paths of which two carry a long flow.
 #
-# The paper speaks of the average decoding delay of a window and does not say what is averaged. There are two readings:
-# the time until the sender knows that *all* of the window is there, or the mean over its packets of the time until
-# they are released in order.
+# The paper defines the average decoding delay of a window but not what is averaged. There are two readings: the time
+# until the acknowledgement (ACK) of the last packet of the window, or the mean over its packets of the time until they
+# are delivered in order.
 
 # %%
 import numpy as np
@@ -51,8 +51,8 @@ delays = {objective: sent(objective) for objective in REPAIR}
 # %% [markdown]
 # ## Where the minimum lies
 #
-# Each dot is the mean of 500 windows, so the smallest dot need not be the best $k$. Bands show every $k$ that cannot
-# be told from the best: the set holds the true one with 99.9% (`argmin_interval`).
+# Each dot is the mean of 500 windows, so the smallest dot need not be the best $k$. Bands show every $k$ that cannot be
+# distinguished from the best: the set contains the true one with 99.9% confidence (`argmin_interval`).
 
 # %%
 figure, panels = plt.subplots(1, 2, figsize=(10.5, 4), layout="constrained", sharey=True)
@@ -79,20 +79,21 @@ panels[0].legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# Until the last packet is there, **one unit for the whole window is best**, with few and with many repair packets: a
-# failed unit costs 3 ms, and the fewer units, the fewer can fail. That is near the optimum of Eq. 4. Not quite at it:
-# with $k=61$ a rest of 3 packets makes a unit of its own with few repair packets.
+# For the delay to the last ACK, **one unit for the whole window is best**, with few and with many repair packets: a
+# failed unit costs 3 ms, and the fewer units, the fewer can fail. That is near the optimum of Eq. 4 but not at it: with
+# $k=61$ the last 3 packets form a separate unit with few repair packets.
 #
 # For the mean over packets with the many repair packets of the second objective there is a minimum **inside**, nearer
-# to 28 than to 61: the first unit of several is released while later ones are still being sent. With the ceiling rule
-# that gain drowns in failures, and the curve only falls. So Eq. 4 points to the right end for the delay of a window,
-# and the cost objective to the right region for the delay of a packet, if one also takes its $r$.
+# to 28 than to 61: the first unit of several is delivered while later ones are still being sent. With the ceiling rule
+# failures outweigh that gain, and the curve only falls. So Eq. 4 is nearly right for the delay of a window, and the
+# cost objective gives the right region for the delay of a packet, if its $r$ is used too.
 #
 # ## What the formulas leave out
 #
 # Neither gives the delay to the last ACK. A window takes $64 \cdot 12\,$µs to send, and every blocked packet 12 µs
-# more. For one unit this is simple: the unit decodes with the $N$-th packet when $N$ is the place of the 64th that
-# meets no long flow, a negative binomial number. Add hops, links and ACKs, and there is nothing left to explain:
+# more. For one unit this is simple: the unit decodes with the $N$-th packet where $N$ is the position of the 64th
+# unblocked packet, which has a negative binomial distribution. With hops, links and ACKs added this explains the whole
+# delay:
 
 # %%
 r = int(REPAIR["with_redundancy_cost"][-1])

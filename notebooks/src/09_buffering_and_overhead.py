@@ -1,12 +1,12 @@
 # %% [markdown]
 # # Waiting for a unit, and what coding costs
 #
-# Two small formulas of CAPS, and one estimate that everything hangs on.
+# Two small formulas of CAPS (coding-based adaptive packet spraying), and one estimate on which everything depends.
 #
 # * Packets of a unit leave back to back, so the first waits for the last: $d_B = (k-1)\,MSS/2C$ on average (Eq. 3).
 # * A sender adds $r=\lceil k\,p_B/(1-p_B)\rceil$ repair packets. With $g$ packets of long flows for each source packet
 #   their share of all traffic is $\eta = p_B/(1+g(1-p_B))$ (Eq. 7).
-# * $p_B$ is measured: the share of acknowledgements whose round trip took more than twice the usual.
+# * $p_B$ is measured: the share of acknowledgements (ACKs) whose round-trip time (RTT) is more than twice the average.
 
 # %%
 import numpy as np
@@ -40,8 +40,9 @@ def measured(function, *payloads):
 # %% [markdown]
 # ## The wait, to the picosecond
 #
-# Eq. 3 speaks of a receiver that decodes first and hands on then, as the scheme `caps_decode` does. Lone units over ten
-# free paths, one after the other: the simulator's clock counts picoseconds, and packets confirm Eq. 3 to one of them.
+# Eq. 3 describes a receiver that delivers packets to TCP only when their unit has decoded, as the scheme `caps_decode`
+# does. Single units are sent over ten free paths, one after the other. The simulator's clock counts picoseconds, and
+# the simulated waits agree with Eq. 3 to one picosecond.
 
 # %%
 SIZES = (1, 2, 4, 8, 16, 32, 64)
@@ -53,7 +54,8 @@ for k, low_s, high_s, model_s in zip(SIZES, waits["least_wait_s"], waits["larges
 # %% [markdown]
 # ## The overhead, when $p_B$ is known
 #
-# If the sender knows $p_B = n_L/N$, then Eq. 7 with $r$ rounded up is the count of packets, not an approximation:
+# If the sender knows $p_B = n_L/N$, then Eq. 7 with $r$ rounded up gives the exact packet counts and is not an
+# approximation:
 
 # %%
 rows = []
@@ -67,22 +69,23 @@ for k, long_flows in ((16, 1), (16, 2), (32, 3)):
     print(f"k = {k}, {long_flows} of 10 paths, g = {g:.1f}: counted {rows[-1][0]:.5%}, Eq. 7 {rows[-1][1]:.5%}")
 
 # %% [markdown]
-# ## And when the sender has to find out
+# ## The overhead, when the sender estimates $p_B$
 #
-# CAPS contradicts itself on what the receiver acknowledges. Section IV hands packets to TCP when their unit has
-# decoded. Section VI-A measures $p_B$ as the share of ACKs that came late, which needs an ACK for each packet. With the
-# scheme for unknown sizes and the authors' code there are four readings, each a scheme of the simulator:
+# CAPS contradicts itself on what the receiver acknowledges. In Section IV packets are delivered to TCP when their unit
+# has decoded. Section VI-A measures $p_B$ as the share of ACKs that came late, which needs an ACK for each packet.
+# Together with the scheme for unknown sizes and the authors' code there are four readings, each a scheme of the
+# simulator:
 #
 # | scheme | what is acknowledged | $r$ |
 # |---|---|---|
-# | `caps` | each packet that is new to its unit, when it comes | from the measured $p_B$ |
+# | `caps` | each packet that is new to its unit, when it arrives | from the measured $p_B$ |
 # | `caps_dark` | the same; sizes of flows are not known | from the measured $p_B$ |
 # | `caps_decode` | a unit, when it decodes | from the measured $p_B$ |
 # | `caps_ns2` | as `caps`, after the authors' ns-2 code | 2 of 10, fixed |
 #
-# Flows of 64 packets, three long flows on paths of their own among ten: $p_B$ is 0.3, and a unit of $k$ should get
-# $0.43\,k$ repair packets. Flows begin with $p_B = 0$, so that all of $r$ follows from what they measure (the schemes
-# themselves begin with 1/6).
+# Flows of 64 packets, three long flows, each on its own path among ten: $p_B$ is 0.3, and a unit of $k$ should get
+# $0.43\,k$ repair packets. Flows start with the estimate $p_B = 0$, so that all of $r$ follows from their measurements
+# (the schemes themselves start with 1/6).
 
 # %%
 READINGS, SEEDS = ("caps", "caps_dark", "caps_decode", "caps_ns2"), range(8)
@@ -110,22 +113,23 @@ left.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# With an ACK for each packet the sender finds most of what it should send. It stays below $0.43$: a flow begins with
-# $r = 0$, and the packets that are blocked are often those that come when their unit is complete. These are dropped and
-# not acknowledged, so they are missing in $n_L$. `caps_dark` does the same here: flows of 64 packets are below its
-# border of 69.
+# With an ACK for each packet the sender's $r/k$ is close to what it should be. It stays below $0.43$: a flow starts
+# with $r = 0$, and the blocked packets often arrive when their unit is already complete. These are dropped and not
+# acknowledged, so they are missing in $n_L$. `caps_dark` does the same here: flows of 64 packets are below its
+# threshold of 69.
 #
 # With an ACK at decoding it sends **no repair packet at all**, though three packets in ten are blocked, and its flows
-# take longer. `caps_ns2` sends more than it was set to, because each retransmission takes a copy along.
+# take longer. `caps_ns2` sends more than its fixed number, because it sends a copy with each retransmission.
 
 # %% [markdown]
-# ## What each reading gives under load
+# ## The readings under load
 #
 # Three settings of the paper's own evaluation, from the simulations that the ledger keeps in `data/results`: web search
-# on a leaf-spine (`capsmodel reproduce caps-fig17`), an incast without long flows (`caps-fig26`), and short flows
-# beside three long ones (`caps-fig28`). All schemes of a seed have the same flows, so completion times are compared
-# seed by seed; below are geometric means of these ratios with their 95% intervals. The last row is `caps` without a
-# single repair packet.
+# on a leaf-spine (`capsmodel reproduce caps-fig17`; RPS is random packet spraying, ECMP is equal-cost multipath with
+# one path for each flow), an incast without long flows (`caps-fig26`), and short flows beside three long ones
+# (`caps-fig28`). For one seed all schemes have the same flows, so flow completion times (FCTs) are compared seed by
+# seed; below are geometric means of these ratios with their 95% intervals. The last row is `caps` without a single
+# repair packet.
 
 # %%
 RESULTS, NONE = data_path("results"), "caps, r = 0"
@@ -155,25 +159,26 @@ print(f"beside long flows: ECMP {beside_120_ms['ecmp']:.1f} ms, RPS {beside_120_
 print(f"with priority {beside_120_ms['ecmp_pq']:.1f} and {beside_120_ms['rps_pq']:.1f}")
 
 # %% [markdown]
-# *Web search.* CAPS prints that it halves the completion time of spraying: ratios of 0.4 to 0.5 at loads of 0.3 to
-# 0.8. No reading does. `caps` has 0.85 to 0.9, and the intervals hold 1: four runs do not tell it from RPS.
-# `caps_decode` is slower than RPS at 0.6. `caps_ns2`, which has Tahoe and a fixed path for each long flow, takes
-# more than five times as long.
+# *Web search.* The paper of CAPS prints half the completion time of spraying: ratios of 0.4 to 0.5 at loads of 0.3 to
+# 0.8. No reading reaches that. `caps` has 0.85 to 0.9, and the intervals contain 1: four runs do not distinguish it
+# from RPS. `caps_decode` is slower than RPS at 0.6. `caps_ns2`, which has Tahoe and a fixed path for each long flow,
+# takes more than five times as long.
 #
-# *Repair packets.* Under this load they add nothing that four runs could show: `caps` takes as long without them.
-# Beside three long flows and 119 other short ones that start with it, a flow of `caps` measures a $p_B$ that asks for
-# $r/k$ of nearly one half. Repair packets go out beside the window, here into full buffers: without them nothing is
-# lost, and the mean completion time is about a tenth.
+# *Repair packets.* Under this load they bring no gain that four runs could show: `caps` takes as long without them.
+# Beside three long flows and 119 other short ones that start with it, a flow of `caps` measures a $p_B$ for which $r/k$
+# is nearly one half. Repair packets are not limited by the window and are sent here into full buffers: without them
+# nothing is lost, and the mean completion time is about a tenth.
 #
-# *Incast.* The fewest timeouts of all are claimed for CAPS up to 100 senders. At 100 `caps` has as many as ECMP and
+# *Incast.* The paper claims the fewest timeouts for CAPS up to 100 senders. At 100 `caps` has as many as ECMP and
 # RPS, the readings with another acknowledgement or another TCP have more, and RepFlow more still.
 
 # %% [markdown]
-# ## Why an ACK at decoding says nothing
+# ## Why an ACK at decoding does not measure blocking
 #
-# What `caps_decode` hides from TCP it hides from the estimator too. Its acknowledgements tell when a *unit* decoded,
-# here counted from when that unit was sent. Without repair packets a unit of 10 or more waits for its slowest packet,
-# and all its acknowledgements come together after 3 ms. That is the usual time, and none takes twice as long.
+# `caps_decode` hides blocking from TCP and therefore from the estimator too. Its acknowledgements show when a *unit*
+# decoded, here measured from when that unit was sent. Without repair packets a unit of 10 or more waits for its slowest
+# packet, and all its acknowledgements come together after 3 ms. That is then the average, and no ACK takes twice as
+# long.
 
 # %%
 run = simulate(live_scenario("window", n_paths=10, long_flows=3, flows=20, seed=90), scheme=PINNED)
@@ -181,11 +186,11 @@ rtts_ms = rtt_samples(run)["rtt_ps"].to_numpy() / 1e9
 spread = np.percentile(rtts_ms, [1, 99])
 figure, axes = plt.subplots(figsize=(5, 3.2), layout="constrained")
 axes.plot(np.sort(rtts_ms), np.linspace(0, 1, rtts_ms.size))
-axes.set(xlabel="round trip that an ACK tells, ms", ylabel="share of ACKs", xlim=(0, 4))
+axes.set(xlabel="RTT measured by an ACK, ms", ylabel="share of ACKs", xlim=(0, 4))
 plt.show()
 
 # %% [markdown]
-# To start from the true $p_B$ in place of 0 does not help at decoding: the first measurement undoes it.
+# With an ACK at decoding it does not help to start from the true $p_B$ instead of 0: the first measurement replaces it.
 
 # %%
 from_truth = measured(live_redundancy, setting | {"unit_size": "window", "initial_blocking_prob": 0.3, "seed": 90})
@@ -193,9 +198,9 @@ later = (from_truth["mean_held_prob"].item() - 0.3 * (10 + 20) / 64) / (34 / 64)
 print(f"p_B = 0.3 for the units of 10 and 20 packets, {later:.4f} for the last 34 of a flow's 64")
 
 # %% [markdown]
-# Nor can the unit size of Section VI-C begin there. At $p_B = 0$ the delay of Eq. 4 grows with every packet of a unit,
-# so its best unit is $k = 1$ with $r = 0$: nothing is coded. The simulator takes the window in its place until
-# $p_B > 0$.
+# The unit size of Section VI-C cannot start from 0 either. At $p_B = 0$ the delay of Eq. 4 grows with every packet of a
+# unit, so its best unit is $k = 1$ with $r = 0$: nothing is coded. The simulator uses the window as the unit until $p_B
+# > 0$.
 
 # %%
 free = {"blocking_prob": 0.0, "rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}
@@ -203,9 +208,9 @@ unblocked, grows = cm.optimal_coding_unit(64, objective="eq4", **free), cm.delay
 print(f"best unit of Eq. 4 at p_B = 0: k = {unblocked.k}, r = {unblocked.r}")
 
 # %% [markdown]
-# Smaller units tell a little more, because some decode at once: units of 10, and units of the $k$ that Eq. 4 finds best
-# (these flows begin with $p_B = 1/6$). The rule for $r$ is followed in any case:
-# computing the estimate again from the packet trace gives the $r$ of every single unit.
+# Smaller units measure a little more, because some decode at once: units of 10, and units of the $k$ that Eq. 4 finds
+# best (these flows start with $p_B = 1/6$). The sender follows the rule for $r$ in any case: the estimate, computed
+# again from the packet trace, gives the $r$ of every single unit.
 
 # %%
 UNITS = {"window": 0.0, "fixed": 0.0, "optimal": 1 / 6}
@@ -219,8 +224,9 @@ print({u: str(interval) for u, interval in by_size.items()})
 print(f"{live['units_by_rule'].sum()} of {live['units'].sum()} units have the r that the rule gives for the p_B held")
 
 # %% [markdown]
-# So $\eta$ is about that of Eq. 7 at the $p_B$ *held*. Rounding $r$ up adds a little, and with few acknowledgements in
-# a period the estimate is often 0 or 1, where $r$ is at most $k$. At the true $n_L/N$ Eq. 7 asks for much more.
+# So $\eta$ is about that of Eq. 7 at the *estimated* $p_B$. Rounding $r$ up adds a little, and with few
+# acknowledgements in a period the estimate is often 0 or 1, where $r$ is at most $k$. At the true $n_L/N$ Eq. 7 gives
+# much more.
 
 # %%
 optimal = live[live["unit_size"] == "optimal"]

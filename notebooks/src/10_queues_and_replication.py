@@ -1,16 +1,18 @@
 # %% [markdown]
 # # Queues and replication, in packets
 #
-# A short flow that lands behind a long one waits. RepFlow sends every short flow twice, over two paths, and takes the
-# copy that comes first. How much does that save? Its model is one queue: long flows send bursts of $M$ = 44 packets,
-# bursts come as a Poisson process and fill a share $\rho$ of the link (the load), and a short flow of $X$ packets,
-# small enough to leave at once, waits for what is in front of it. In packet times the mean wait is
+# A short flow behind a long one waits. RepFlow (replicated flows) sends every short flow twice, over two paths, and
+# uses the copy that finishes first. How much does that save? Its model is one queue: long flows send bursts of $M$ = 44
+# packets, bursts come as a Poisson process and fill a share $\rho$ of the link (the load), and a short flow of $X$
+# packets, small enough to be sent at once, waits until the queue in front of it is sent. In packet times the mean wait
+# is
 #
 # $$E[W]=\frac{\rho M}{2(1-\rho)}\quad\text{(Eq. 4)},\qquad E[FCT]=1+\frac{E[W]}{X}\quad\text{(Eq. 5)},$$
 #
-# the completion time over that without waiting. Two copies wait only where both queues are busy, so RepFlow puts
-# $\rho^2$ for $\rho$ (Eq. 6), or $(1+\epsilon)^2\rho^2$ if short flows are a share $\epsilon$ of the traffic, which
-# the copies double. Here packets are asked in three settings, each farther from the model than the one before.
+# where FCT is the flow completion time over that without waiting. Two copies wait only where both queues are busy, so
+# RepFlow replaces $\rho$ by $\rho^2$ (Eq. 6), or $(1+\epsilon)^2\rho^2$ if short flows are a share $\epsilon$ of the
+# traffic, which the copies double. Here this is simulated in three settings, each farther from the model than the one
+# before.
 
 # %%
 import numpy as np
@@ -43,8 +45,8 @@ curve = np.linspace(0.02, 0.85, 84)
 # %% [markdown]
 # ## 1. One queue, and two
 #
-# Bursts at a queue, without any network: a burst waits for what the one before it left behind (Lindley's recursion).
-# A flow with two copies sees two such queues, filled independently, and takes the shorter wait.
+# Bursts at a queue, without any network: a burst waits until all earlier bursts are sent (Lindley's recursion). A flow
+# with two copies has two such independent queues and the shorter of the two waits.
 
 # %%
 queue = gather(
@@ -76,7 +78,7 @@ for copies, prefix, color, label in ((1, "", "C0", "one copy, Eq. 11"), (2, "sho
     right.plot(curve, 100 * beyond_printed(curve, copies), color=color, label=label)
     share, error = (100 * queue[f"{start}{prefix}beyond_printed_prob"] for start in ("", "error_"))
     right.errorbar(loads, share, yerr=2 * error, fmt="o", markersize=4, color=color)
-right.axhline(1, color="k", linestyle=":", label="what a 99th percentile means")
+right.axhline(1, color="k", linestyle=":", label="1%, as a 99th percentile should have")
 right.set(xlabel="load", ylabel="flows beyond the printed 99th percentile, %", ylim=(0, None), title="tail")
 right.legend(frameon=False)
 plt.show()
@@ -90,12 +92,11 @@ print(verdict)
 #
 # - **Eq. 5 holds.** It is Pollaczek and Khinchine's formula, in the setting for which it was derived.
 # - **Eq. 6 is pessimistic.** Both queues are busy with probability $\rho^2$, as it says. But a flow that finds both
-#   busy waits for the shorter of two bursts in progress, while the virtual queue makes it wait for one. The exact mean
-#   is $\rho^2(4-\rho)M/(12(1-\rho))$; the printed wait is $6/(6-(1-\rho)(2-\rho))$ times as long, the more the emptier
-#   the queues.
-# - **Eq. 11 and 12 are optimistic**, but for two copies at the lowest load. They take the wait for exponential with the
-#   right mean, which forgets that most flows at low load do not wait at all, while the others wait for the rest of a
-#   burst.
+#   busy waits for the shorter of two bursts in progress, while in the virtual queue it waits for one. The exact mean
+#   is $\rho^2(4-\rho)M/(12(1-\rho))$; the printed wait is $6/(6-(1-\rho)(2-\rho))$ times as long, a factor that is
+#   largest at low load.
+# - **Eq. 11 and 12 are optimistic**, but for two copies at the lowest load. They take the wait to be exponential with
+#   the right mean. At low load, however, most flows do not wait at all, and the others wait for the rest of a burst.
 
 # %%
 virtual = mg1_mean_wait(loads**2, mean_service=M, second_moment_service=M**2)
@@ -115,12 +116,13 @@ one_queue.round(2)
 # ## 2. Packets: parallel paths, then a fat-tree
 #
 # Now TCP flows in the packet simulator. Short flows of 12 packets are a share $\epsilon$ = 5% of the traffic, all
-# others are bursts of 44; windows hold a whole flow and buffers never overflow, so only the model's queues are left.
+# others are bursts of 44; windows hold a whole flow and buffers never overflow, so flows are delayed only by queueing,
+# as in the model.
 #
 # - *Parallel paths*: sixteen links between two switches, hosts a thousand times faster. A hash picks the path.
-# - *Fat-tree*: four pods, all links alike. Between pods a flow crosses six links, the first and the last those of its
-#   hosts, which both copies share.
-# - *Fat-tree, fast hosts*: the same with hosts a thousand times faster, to tell what the shared links do.
+# - *Fat-tree*: four pods, all links of the same rate. Between pods a flow crosses six links, the first and the last
+#   those of its hosts, which both copies share.
+# - *Fat-tree, fast hosts*: the same with hosts a thousand times faster, to show the effect of the shared links.
 
 # %%
 FABRICS = ("parallel-paths", "fat-tree-fast-hosts", "fat-tree")
@@ -189,15 +191,16 @@ axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
 plt.show()
 
 # %% [markdown]
-# **Where the model's queues are the network, it is right; on a fat-tree hardly anything of the saving is left, and at
-# both ends replication slows short flows down.** The links of the hosts are as slow as all others. Both copies leave
-# by one and arrive by another, so a busy host link delays both, and a copy that was held up meets its sibling at the
-# receiver's link. With fast hosts a part of the saving comes back. The rest is lost because a tree of four pods has
-# four paths, so that copies often share one, and because trains of packets collide at six queues in place of one.
+# **Where the network consists of the model's queues, the model is right; on a fat-tree hardly any saving is left, and
+# at the lowest and the highest load replication slows short flows down.** The links of the hosts are as slow as all
+# others. Both copies leave by one host link and arrive by another, so a busy host link delays both, and a delayed copy
+# queues behind the other copy at the receiver's link. With fast hosts a part of the saving comes back. The rest is lost
+# because a tree of four pods has four paths, so that copies often share one, and because bursts queue at six ports
+# instead of one.
 #
-# The waits of the two copies say it directly: how they correlate, and how much longer the faster copy waits than the
-# faster of two copies that belong to different flows, which are independent. The last columns say how many flows exceed
-# the printed 99th percentiles, with one copy and with two.
+# The waits of the two copies show it directly: how they correlate, and how much longer the faster copy waits than the
+# faster of two copies that belong to different flows, which are independent. The last columns are the shares of flows
+# that exceed the printed 99th percentiles, with one copy and with two.
 
 # %%
 rows = [
@@ -218,10 +221,10 @@ independence = pd.DataFrame(rows).set_index(["setting", "load"])
 independence.round(2)
 
 # %% [markdown]
-# On parallel paths one flow in sixteen has both copies on one path, which alone makes a correlation of 1/16. On the
-# fat-tree a third of the replicated flows and more take longer than what Eq. 12 prints for one in a hundred.
+# On parallel paths one flow in sixteen has both copies on one path, which alone gives a correlation of 1/16. On the
+# fat-tree more than a third of the replicated flows take longer than the 99th percentile of Eq. 12.
 #
-# ## 3. Real flow sizes: what replication saves are timeouts
+# ## 3. Real flow sizes: replication mainly avoids timeouts
 #
 # The web search workload at half load, NewReno, buffers of 100 packets. Long flows now keep standing queues, buffers
 # overflow, and a short flow that loses its last packets waits for a timeout of 200 ms.
@@ -241,10 +244,10 @@ means.insert(0, "Eq. 5, Eq. 6", by_model)
 means.round(3)
 
 # %% [markdown]
-# `smooth_slowdown` is the mean of the flows without such a timeout: there a second copy saves little. But it needs a
-# loss on both paths to delay a flow by a timeout, so fewer flows have one, and these are what the mean consists of. The
-# model has neither losses nor timeouts. One run is one observation of a heavy tail;
-# `pytest tests/agreement/test_replicated_bursts.py` compares more.
+# `smooth_slowdown` is the mean of the flows without such a timeout: there a second copy saves little. But a flow with
+# two copies waits for a timeout only if both copies have one, so fewer flows do, and these flows dominate the mean. The
+# model has neither losses nor timeouts. One run is one observation of a heavy-tailed quantity; `pytest
+# tests/agreement/test_replicated_bursts.py` compares more.
 
 # %%
 # The text of this notebook, asserted.

@@ -1,14 +1,14 @@
 # %% [markdown]
 # # Reordering in packets
 #
-# A switch that sprays sends each packet of a flow over a path of its own. If a packet lands on a slow path, a later one
-# on a fast path may overtake it. CDCPS Eq. 1-3 asks how likely that is for a flow of $S$ packets when each takes a slow
-# path with probability $P_b$, and answers
+# A switch that sprays chooses a path for each packet of a flow. If a packet takes a slow path, a later one on a fast
+# path may overtake it. Eq. 1-3 of CDCPS (coding-based distributed congestion-aware packet spraying) give the
+# probability of that for a flow of $S$ packets when each takes a slow path with probability $P_b$:
 #
 # $$P_r = 1-\sum_{a=0}^{S}(1-P_b)^aP_b^{S-a}$$
 #
-# (notebook 4). It knows no time: a later packet on a fast path always overtakes. Here packets are sent through the
-# simulator, over 40 paths of which some take 5 ms longer, and counted.
+# (notebook 4). The formula contains no time: a later packet on a fast path always overtakes. Here packets are sent
+# through the simulator, over 40 paths of which some take 5 ms longer, and counted.
 
 # %%
 from itertools import pairwise
@@ -64,14 +64,15 @@ verdict = agreement(cm.reordering_prob(5, congested_prob=0.5), counts[5][SLOW.in
 print(verdict)
 
 # %% [markdown]
-# Slow paths harm most when they are half of all: if few are slow, few packets are late; if few are fast, few overtake.
+# Reordering is most likely when half of the paths are slow: if few are slow, few packets are late; if few are fast, few
+# overtake.
 #
 # ## How far: over the delay of the slow paths
 #
-# Packets leave one behind the other, 12 µs apart. A delay shorter than that lets nothing overtake: the formula is then
-# plainly wrong. From one spacing on it is right whatever the delay, because between a slow packet and any later fast
-# one there is always a slow one directly followed by a fast one. What grows with the delay is *how many* packets are
-# overtaken, up to the mean of the model, $P_b(SP_g-1+P_b^S)/P_g$.
+# Packets leave 12 µs apart. With a shorter delay no packet overtakes, and the formula is wrong. From one spacing on it
+# is right for every delay, because between a slow packet and any later fast one there is always a slow one directly
+# followed by a fast one. What grows with the delay is *how many* packets are overtaken, up to the mean of the model,
+# $P_b(SP_g-1+P_b^S)/P_g$.
 
 # %%
 SPACINGS = (0.25, 0.5, 0.75, 1.5, 2.5, 4.5, 7.5, 12.5)
@@ -96,8 +97,8 @@ plt.show()
 # %% [markdown]
 # ## Where the formula breaks: a flow that queues behind itself
 #
-# Nothing so far waits in a queue, because a host is no faster than a path. Let the host be faster, and two packets
-# that hash to the same path queue there while others pass. No path is slow, $P_r$ is 0, and flows are reordered.
+# So far no packet waits in a queue, because a host is no faster than a path. If the host is faster, two packets on the
+# same path queue there while others pass. No path is slow, $P_r$ is 0, and still flows are reordered.
 
 # %%
 FASTER = (1, 2, 4, 10)
@@ -107,8 +108,8 @@ for times, count in zip(FASTER, own_queue, strict=True):
     print(f"host {times:2d} times as fast as a path: {share:.1%} of flows of 30 packets reordered")
 
 # %% [markdown]
-# So Eq. 1-3 are the law of one cause of reordering, paths of two speeds, and exact for it once the difference exceeds
-# the spacing of two packets. They are no bound for a burst from a fast host.
+# So Eq. 1-3 describe one cause of reordering, paths with two delays. For it they are exact once the difference exceeds
+# the spacing of two packets. They are not a bound for a burst from a fast host.
 
 # %%
 # The text of this notebook, asserted.

@@ -1,13 +1,14 @@
 # %% [markdown]
 # # Multipath windows: what an equation for them leaves out
 #
-# A multipath connection keeps a congestion window for each of its paths. LIA (RFC 6356) lets them grow together, so
-# that all of them take as much as one TCP would on the best path. DC2-MTCP builds on the windows at which growth
-# balances loss: they give the loss of the connection, the coded packets against it, the timeouts. On one path
+# A multipath connection keeps a congestion window for each of its paths. LIA (linked increases algorithm, RFC 6356)
+# couples their growth, so that together they take as much as one TCP would on the best path. DC2-MTCP (data center
+# coded multi-path TCP) uses the windows at which growth balances loss: from them it computes the loss of the
+# connection, the number of coded packets and the timeouts. On one path
 #
 # $$\frac{1-p}{W}=p\,\frac W2,\qquad W^s=\sqrt{2(1-p)/p}$$
 #
-# (its Eq. 8; notebook 5 has several paths). But a window is no number. It climbs and falls by half at each loss.
+# (its Eq. 8; notebook 5 has several paths). But a window is not constant. It grows, and is halved at each loss.
 
 # %%
 import numpy as np
@@ -36,45 +37,46 @@ def measured(function, *payloads):
 
 
 # %% [markdown]
-# ## Windows that swing
+# ## The sawtooth of the windows
 #
-# We send packets of LIA connections over $n$ alike paths that lose 1% at random, and average the windows over time. By
-# Eq. 9 their total is $W^s$ whatever $n$. Two effects move it. The balance holds for $E[W^2]$, so the mean lies
-# below: one TCP has 0.926 of $W^s$. And LIA scales growth by the largest window of the moment, which is larger than the
-# largest mean: the more alike paths, the more. `lia_mean_windows` derives both from subflows that swing independently
-# under a steady total; on one or two paths the total swings too, which it leaves out.
+# We send packets of LIA connections over $n$ identical paths that lose 1% at random, and average the windows over time.
+# By Eq. 9 their total is $W^s$ for every $n$. Two effects change it. The balance holds for $E[W^2]$, so the mean lies
+# below: one TCP has 0.926 of $W^s$. And LIA scales growth by the largest window at each moment, which is larger than
+# the largest mean; this effect grows with the number of identical paths. `lia_mean_windows` derives both from subflows
+# whose windows follow independent sawtooths under a constant total; on one or two paths the total fluctuates too, which
+# it leaves out.
 
 # %%
 NUMBERS = (1, 2, 3, 4, 6, 8)
-alike = [{"loss_probs": [0.01] * n, "rtts_s": [1.0] * n, "connections": 100, "packets": 10_000} for n in NUMBERS]
-rows = measured(averaged_windows, *alike).groupby("task_id", sort=False).first()
+identical = [{"loss_probs": [0.01] * n, "rtts_s": [1.0] * n, "connections": 100, "packets": 10_000} for n in NUMBERS]
+rows = measured(averaged_windows, *identical).groupby("task_id", sort=False).first()
 one_tcp = single_path_window(0.01)
-swing = [lia_mean_windows([0.01] * n, rtts_s=[1.0] * n).sum() / one_tcp for n in NUMBERS]
+sawtooth = [lia_mean_windows([0.01] * n, rtts_s=[1.0] * n).sum() / one_tcp for n in NUMBERS]
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 axes.errorbar(
     NUMBERS, rows["total_packets"] / one_tcp, 1.96 * rows["error_total_packets"] / one_tcp, fmt="o", ms=4, capsize=2,
     label="packet by packet",
 )  # fmt: skip
-axes.plot(NUMBERS, swing, color="C1", label="independent swings")
+axes.plot(NUMBERS, sawtooth, color="C1", label="independent sawtooths")
 axes.axhline(1, color="k", label="DC2-MTCP Eq. 9")
 axes.axhline(SINGLE_PATH_SHARE, color="grey", ls=":", label="one TCP")
-axes.set(xlabel="alike paths", ylabel="total window over $W^s$")
+axes.set(xlabel="identical paths", ylabel="total window over $W^s$")
 axes.legend(frameon=False)
 plt.show()
 one_path = rows.iloc[0]
 model = single_path_mean_window(0.01)
-swinging = agreement(model, mean_in_row(one_path, "total_packets"), bias=0.01 * model, detect=0.05 * model)
-print(swinging)
+sawtooth_verdict = agreement(model, mean_in_row(one_path, "total_packets"), bias=0.01 * model, detect=0.05 * model)
+print(sawtooth_verdict)
 
 # %% [markdown]
-# So "no more than one TCP" is no bound on paths that are alike: two of them already take more, and from six on the
+# So "no more than one TCP" is not a bound on identical paths: two of them already take more, and from six on the
 # equations are more than 15% too low.
 #
 # ## One TCP, in packets
 #
-# The same window once more, now of NewReno in the packet simulator. It sends whole packets, hears of a loss a round
-# trip later and repairs it for another one. That takes 1.33 packets off the mean, as `newreno_packets_per_rtt` derives:
-# little of 29 and much of 4, where many losses wait for the timer besides.
+# The same window again, now of NewReno in the packet simulator. It sends whole packets, detects a loss one round trip
+# later and needs another one to repair it. That lowers the mean by 1.33 packets, as `newreno_packets_per_rtt` derives:
+# little compared with 29 and much compared with 4, where many losses also wait for the timer.
 
 # %%
 LOSSES = (0.002, 0.005, 0.01, 0.03, 0.1)
@@ -85,7 +87,7 @@ lossy = measured(
 p = np.geomspace(0.001, 0.2, 60)
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
 left.loglog(p, single_path_window(p), "k", label="DC2-MTCP Eq. 8")
-left.loglog(p, single_path_mean_window(p), "C1", label="mean of a swinging window")
+left.loglog(p, single_path_mean_window(p), "C1", label="mean of a sawtooth window")
 left.errorbar(
     LOSSES, lossy["sent_packets_per_rtt"], 1.96 * lossy["error_sent_packets_per_rtt"], fmt="o", ms=4, capsize=2,
     label="NewReno in packets",
@@ -103,8 +105,8 @@ plt.show()
 # %% [markdown]
 # ## Loss, and the coded packets against it
 #
-# From its windows a sender infers the loss $p$ of the connection (Eq. 4) and adds $p/(1-p)$ coded packets for each
-# original (Eq. 5): on average as many packets arrive as there are originals. How often is a block of 200 whole?
+# From its windows a sender estimates the loss $p$ of the connection (Eq. 4) and adds $p/(1-p)$ coded packets for each
+# original (Eq. 5): on average as many packets arrive as there are originals. How often can a block of 200 be recovered?
 
 # %%
 loss_probs, rtts_s, originals = [0.01, 0.03], [1.0, 1.0], 200
@@ -122,7 +124,7 @@ axes.errorbar(
 )  # fmt: skip
 axes.plot(CODED, binomial, color="C1", label="binomial, loss by Eq. 4")
 axes.axvline(originals * cm.redundancy_ratio(loss), color="k", ls=":", label="Eq. 5")
-axes.set(xlabel="coded packets for 200 originals", ylabel="blocks whole")
+axes.set(xlabel="coded packets for 200 originals", ylabel="blocks recovered")
 axes.legend(frameon=False)
 plt.show()
 whole = Count(successes=int(blocks["whole_blocks"][3]), trials=int(blocks["blocks"][3]))
@@ -130,14 +132,15 @@ on_average = agreement(binomial[3], whole, detect=0.08)
 print(on_average)
 
 # %% [markdown]
-# "On average" leaves a third of the blocks short of a packet; twice as many coded packets leave less than one in ten.
+# "On average" leaves a third of the blocks without enough packets; with twice as many coded packets it is less than one
+# in ten.
 #
-# ## Timeouts: what splitting a window costs
+# ## Timeouts of a split window
 #
-# A loss is repaired quickly if three packets behind it arrive. In a small window they are not there, and the sender
-# waits for its timer. Sixteen packets in one window are mostly safe; of the same sixteen on eight subflows of two, each
-# loss is one to wait for. The paper's Eq. 6 counts survivors ahead of the loss too, and so misses nine tenths of it and
-# more for windows above three.
+# A loss is repaired quickly if three packets behind it arrive. In a small window there are fewer, and the sender waits
+# for its timer. With sixteen packets in one window that is seldom; with the same sixteen on eight subflows of two,
+# every loss waits for the timer. The paper's Eq. 6 also counts packets that arrive ahead of the loss, and so misses
+# nine tenths of the timeouts and more for windows above three.
 
 # %%
 SUBFLOWS = (1, 2, 4, 8)
@@ -162,11 +165,11 @@ plt.show()
 
 # %%
 # The text of this notebook, asserted.
-assert swinging, swinging
+assert sawtooth_verdict, sawtooth_verdict
 assert abs(SINGLE_PATH_SHARE - 0.926) < 0.0005
 assert all(rows["total_packets"][1:] - 4 * rows["error_total_packets"][1:] > SINGLE_PATH_SHARE * one_tcp)
-assert swing[NUMBERS.index(6)] > 1.15
-assert np.all(np.abs(rows["total_packets"] / one_tcp / swing - 1) < 0.1)
+assert sawtooth[NUMBERS.index(6)] > 1.15
+assert np.all(np.abs(rows["total_packets"] / one_tcp / sawtooth - 1) < 0.1)
 assert np.all((missing > 0.5) & (missing < 2.5))
 assert round(ROUND_TRIP_COST_PACKETS, 2) == 1.33
 assert round(single_path_mean_window(0.002)) == 29

@@ -1,18 +1,20 @@
 # %% [markdown]
 # # Estimating the blocking probability
 #
-# What [blocks](../docs/glossary.md) a packet of a short flow is a long flow on its path. With $n_L$ such paths of $n$
+# A packet of a short flow is [blocked](../docs/glossary.md) by a long flow on its path. With $n_L$ such paths of $n$
 # and packets sprayed over all of them, the blocking probability is
 #
 # $$p_B = n_L/n$$
 #
-# CAPS codes for it, so its sender must know it. It sees neither paths nor queues, only round-trip times (RTTs).
+# CAPS (coding-based adaptive packet spraying) computes its redundancy from $p_B$, so its sender must know it. The
+# sender sees neither paths nor queues, only round-trip times (RTTs).
 
 # %% [markdown]
 # ## What blocks a packet
 #
-# A long flow that is sprayed, too, blocks nobody: four flows at the rate of a path load 40 paths to a tenth, and the
-# mean wait of M/D/1 there is below a microsecond. A long flow that stays on its path fills the buffer of that path.
+# A long flow that is sprayed as well blocks no packet: four flows at the rate of a path load 40 paths to a tenth, and
+# the mean wait in an M/D/1 queue (Poisson arrivals, packets of one size) is below a microsecond there. A long flow that
+# stays on its path fills the buffer of that path.
 
 # %%
 import numpy as np
@@ -62,16 +64,16 @@ print(f"share of packets sent to a path with a long flow: {sent[True] / sent.sum
 # %% [markdown]
 # ## Three estimators
 #
-# All count ACKs with a large RTT, over those of a sampling period of 200 us:
+# All give the share of acknowledgements (ACKs) with a large RTT in a sampling period of 200 us:
 #
 # - CAPS, Section VI-A: above *twice the average* of the period;
-# - CAPS, Section IX-C: above *twice the smoothed* RTT, which takes up an eighth of each new average;
-# - CDCPS: above the *average*.
+# - CAPS, Section IX-C: above *twice the smoothed* RTT, in which each new average has the weight 1/8;
+# - CDCPS (coding-based distributed congestion-aware packet spraying): above the *average*.
 #
-# Blocked packets raise the average that they are held against. The queue before a long flow lies between half and all
-# of the buffer, as its window grows and halves; with RTTs $s$ and $s+q$ a blocked packet is missed when
-# $s+q \le 2(s+p\bar q)$. That has a closed form (`twice_average_missed_share`): nothing is missed up to some $p$, and
-# beyond it more and more. A small buffer shows it early.
+# Blocked packets raise the average that they are compared with. The queue of a long flow lies between half and all of
+# the buffer, as its window grows and halves; with RTTs $s$ and $s+q$ a blocked packet is missed when $s+q \le 2(s+p\bar
+# q)$. That has a closed form (`twice_average_missed_share`): nothing is missed up to some $p$, and beyond it more and
+# more. With a small buffer this starts at a small $p$.
 
 # %%
 BUFFER_PACKETS = 64
@@ -96,7 +98,7 @@ names = {
 }
 probs = np.linspace(0, 0.45, 91)
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
-axes.plot(probs, probs, color="0.7", label="truth")
+axes.plot(probs, probs, color="0.7", label="true value")
 axes.plot(probs, expected(probs), color="C0", label="twice the average, formula")
 for colour, (column, name) in zip(("C0", "C1", "C2"), names.items(), strict=True):
     by_run = [mean_interval(found[count].groupby("seed")[column].mean()) for count in counts]
@@ -108,9 +110,9 @@ axes.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# The curve takes $p$ for the share of blocked ACKs in every period; those that have more than usual miss more, so the
-# average finds less than the curve, and the smoothed RTT more than the average. Period by period the formula holds.
-# Beside many long flows the plain average does best: a blocked packet is above the mean, whatever its queue.
+# The curve assumes the share $p$ of blocked ACKs in every period; periods with more of them miss more, so the average
+# gives less than the curve, and the smoothed RTT gives more than the average. Period by period the formula holds.
+# Beside many long flows the plain average is best: a blocked packet is above the mean, however long its queue.
 
 # %%
 beyond = found[4]["twice_average_prob"] - expected(found[4]["blocked_prob"])  # period by period
@@ -121,11 +123,11 @@ print(verdict)
 # %% [markdown]
 # ## Where they fail
 #
-# *Plain average.* Without any long flow, RTTs still differ, and some of them lie above their mean. CDCPS takes those
-# for blocked.
+# *Plain average.* Without any long flow, RTTs still differ, and some of them lie above their mean. CDCPS counts those
+# as blocked.
 #
-# *Bursts.* Packets that queue behind their own burst are as late as blocked ones. The smoothed RTT remembers the time
-# before: at the begin of a burst its threshold is too low.
+# *Bursts.* Packets that queue behind their own burst are as late as blocked ones. The smoothed RTT still reflects the
+# time before: at the start of a burst its threshold is too low.
 
 # %%
 idle = runs(sampling_periods, traffic="static", long_flows=0, duration_s=0.05)
@@ -141,14 +143,14 @@ upper.plot(order, one["rtt_smoothed_s"] * 1e3, label="smoothed")
 upper.set(ylabel="RTT, ms")
 for column in ("twice_average_prob", "twice_smoothed_prob"):
     lower.plot(order, one[column], label=names[column])
-lower.set(xlabel="sampling periods with 20 ACKs or more, in order", ylabel="found, truth is 0")
+lower.set(xlabel="sampling periods with 20 ACKs or more, in order", ylabel="found, true value 0")
 for axes in (upper, lower):
     axes.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# `capsmodel reproduce caps-fig4 caps-fig19` repeats this at the scale of the paper. There, too, the smoothed RTT is
-# no stand-in for the average of a period, though CAPS calls them close.
+# `capsmodel reproduce caps-fig4 caps-fig19` repeats this at the scale of the paper. There, too, the smoothed RTT cannot
+# replace the average of a period, although CAPS calls them close.
 
 # %%
 # The text of this notebook, asserted.

@@ -1,14 +1,16 @@
 # %% [markdown]
 # # What does not follow from what
 #
-# The notebooks before this one computed what five papers print, and now and then the result was another one. Here these
-# places stand together. Most are slips of the pen that a reader repairs; some change what the paper concludes. For
-# each: what is printed, what the paper's own formula or table gives, how far the two lie apart, and whether the
-# conclusion stands. The numbers in brackets are those of the table at the end, which has all 49. Whether the formulas
-# themselves describe packets is another question; notebooks 7 to 13 asked it.
+# The earlier notebooks computed what five papers print, and sometimes the result was different. Here these places are
+# collected. Most are misprints that a reader can correct; some change the conclusion of the paper. For each: what is
+# printed, what the paper's own formula or table gives, how far they differ, and whether the conclusion holds.
+# The numbers in brackets are those of the table at the end, which has all 49. Whether the formulas themselves describe
+# packets is another question, examined in notebooks 7 to 13. The papers are CAPS (coding-based adaptive packet
+# spraying), CDCPS (coding-based distributed congestion-aware packet spraying), RepFlow (replicated flows), MMPTCP
+# (maximum multipath TCP) and DC2-MTCP (data center coded multi-path TCP).
 #
 # Everything is computed here from the index of the papers (`capsmodel.papers`) and the model. `capsmodel claims` prints
-# the same verdicts, and each has one place where it is decided.
+# the same verdicts, and each is decided in one place.
 
 # %%
 import numpy as np
@@ -60,7 +62,7 @@ def listed(values):
 
 
 # %% [markdown]
-# ## I. A printed value that its formula does not have
+# ## I. Printed values that differ from their formula
 #
 # ### The best coding unit of CAPS [3]
 #
@@ -68,9 +70,9 @@ def listed(values):
 #   0.3, 0.35$.
 # - **The formula** has its minimum at 61, 64, 61, 64 when a unit may have at most the 64 packets of the window, and
 #   beyond 100 when it may have more. At the printed $k$ its delay is 20 to 28% above the least one.
-# - **The conclusion** changes: by Eq. 4 a window is best coded as one unit or nearly so; the bottom of the curve lies
-#   in the grey, where no unit can be. That coding beats no coding stands at every $k$ in question. Notebook 2 has an
-#   objective, not printed in the paper, that has its optimum near the printed values.
+# - **The conclusion** changes: by Eq. 4 a window is best coded as one unit or nearly so; the minimum of the curve lies
+#   in the grey area, where a unit would exceed the window. That coding is better than no coding holds at every $k$ in
+#   question. Notebook 2 has an objective, not printed in the paper, that has its optimum near the printed values.
 
 # %%
 SETTING = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}
@@ -101,9 +103,9 @@ table([heads, *zip(PROBS, PRINTED, best_inside.k, best_any, shares, strict=True)
 #
 # - **Printed.** The share of repair packets in all packets grows with $g$, the long packets for each short one, and
 #   stays below 3.5%; over $p_B$ it stays below 5%.
-# - **The formula**, Eq. 7, $\eta = p_B/(1+g(1-p_B))$, falls with $g$: more long packets dilute the repair packets. At
-#   $p_B = 0.35$ it is 5.1%.
-# - **The conclusion**, that the overhead is small, stands; the direction does not.
+# - **The formula**, Eq. 7, $\eta = p_B/(1+g(1-p_B))$, falls with $g$: with more long packets the share of repair
+#   packets is smaller. At $p_B = 0.35$ it is 5.1%.
+# - **The conclusion**, that the overhead is small, holds; the direction does not.
 
 # %%
 beside("caps-f10a-max", "caps-f10b-max")
@@ -117,8 +119,8 @@ print(f"p_B = 0.25: {overhead[0]:.2%} at g = 9, {overhead[1]:.2%} at g = 99")
 #   (abstract), over 50% (Table I).
 # - **The formulas**, Eq. 5 and 6, give a mean reduction of 44.7% at most at loads 0.1 to 0.8, whatever the sizes of the
 #   flows, and 8% at least. Table I itself has 40% in the mean; over 50% is its tail.
-# - **The conclusion** that replication helps stands up to a load of 0.907; "40 to 70%" is true of the tail only, and
-#   the tail has a fault of its own, see II.
+# - **The conclusion** that replication helps holds up to a load of 0.907; "40 to 70%" is true of the tail only, and the
+#   formula for the tail has an error, see II.
 
 # %%
 beside("repflow-t1-mean", "repflow-t1-tail", "repflow-s4d", "repflow-f6")
@@ -132,15 +134,15 @@ beside("repflow-t1-mean", "repflow-t1-tail", "repflow-s4d", "repflow-f6")
 #   $\frac{2\alpha}{2\alpha+W_i}W_{total}$.
 # - **The equilibrium** of which it is the solution, Eq. 3, gives $\frac{2\alpha}{2\alpha+W_iW_{total}}$. The printed
 #   form is above one for every window in the figure, and *rises* with the window. Eq. 4 and 5 inherit it.
-# - **The conclusion** stands with the form put right. The printed one asks for $p/(1-p) < 0$ coded packets.
+# - **The conclusion** holds with the corrected form. The printed one gives $p/(1-p) < 0$ coded packets.
 #
 # ### Timeouts that Eq. 6 of DC2-MTCP does not count [38]
 #
 # - **Printed.** A window of more than three packets times out when at most two packets arrive.
-# - **In fact** only packets *behind* the first loss raise duplicate ACKs. When one of the last three packets is the
-#   first one lost, nothing tells the sender, however large the window was. For one window alone at a loss of 0.05 that
-#   makes the true probability 10 times that of Eq. 6 at four packets and more than a thousand times at six. Up to three
-#   packets both agree.
+# - **In fact** only packets *after* the first loss cause duplicate acknowledgements (ACKs). When one of the last three
+#   packets is the first one lost, the sender gets too few duplicate ACKs, however large the window was. For one window
+#   alone at a loss of 0.05 that makes the true probability 10 times that of Eq. 6 at four packets and more than a
+#   thousand times at six. Up to three packets both agree.
 # - **The conclusion**, that small windows need coded packets, becomes stronger; that large ones do not, does not follow
 #   from Eq. 6 for the last window of a flow.
 
@@ -173,12 +175,13 @@ print("Eq. 7 as printed: ", ", ".join(f"{value:.2f}" for value in printed_loss[:
 #
 # - **Printed.** $P(W>w)\approx e^{-w\frac{2(1-\rho)}{\rho}\frac{E[X]}{E[X^2]}} = e^{-w\frac{2(1-\rho)}{\rho M}}$ (Eq.
 #   9).
-# - **Two faults.** The middle has the flow size $X$ where the burst size is meant: with $X$ of the web-search workload
+# - **Two errors.** The middle has the flow size $X$ where the burst size is meant: with $X$ of the web-search workload
 #   the mean wait would be 165 times as long, so the two sides are not equal. And at $w=0$ the right side is one,
 #   although a packet finds the queue empty with probability $1-\rho$. With bursts of fixed size the mean is right and
 #   the shape is not: the exact 99th percentile is 2.5 times as large at load 0.2 (notebook 3).
-# - **The conclusion** changes in size: with the exact law in place of Eq. 9 two copies shorten the tail by 35 to 49% at
-#   loads 0.2 to 0.8, not by 40 to 70%. Only at loads near 0.1, where two idle queues are almost certain, is it more.
+# - **The conclusion** changes in size: with the exact distribution in place of Eq. 9 two copies shorten the tail by 35
+#   to 49% at loads 0.2 to 0.8, not by 40 to 70%. Only at loads near 0.1, where two idle queues are almost certain, is
+#   it more.
 
 # %%
 web = cm.load_workload("websearch").in_packets(1500)
@@ -204,7 +207,7 @@ left.axhline(0.01, color="grey", linestyle=":")
 left.set(xlabel="wait, packets", ylabel="P(W > w)", ylim=(1e-4, 1.3), title="Bursts of 44 packets, load 0.2")
 left.legend(frameon=False)
 right.axhspan(40, 70, alpha=0.12, color="black", linewidth=0, label="printed, Section IV-D")
-right.fill_between(loads, *(100 * np.array(mean_bounds)), alpha=0.35, label="mean, all size laws")
+right.fill_between(loads, *(100 * np.array(mean_bounds)), alpha=0.35, label="mean, all size distributions")
 right.plot(loads, 100 * gain["effective_bandwidth"], "C3--", label="99th percentile, Eq. 9")
 right.plot(loads, 100 * gain["exact"], "C0", label="99th percentile, exact")
 right.set(xlabel="load", ylabel="reduction by two copies, %", ylim=(0, 82), title="Short flows")
@@ -213,16 +216,16 @@ plt.show()
 print(f"E[X^2]/E[X] over M: {burst_ratio:.0f}")
 
 # %% [markdown]
-# ## III. A mean, a bound or a drawing read as more than it is
+# ## III. A mean, a threshold or a drawing from which too much is concluded
 #
-# ### "On average" is half of the time [33]
+# ### "On average" means in about half of the cases [33]
 #
 # - **Printed.** CAPS and CDCPS send $r=\lceil kp_B/(1-p_B)\rceil$ repair packets, so that $k$ packets are not blocked.
-# - **The formula** makes the *mean* number of them $k$ or a little more. A number that scatters round its mean falls
-#   below it about every second time: at the printed optima of CAPS a unit decodes at once with probability 0.59 to
-#   0.69, all units of a window with 0.41 to 0.44. Six more packets a unit raise the latter to 0.96 for $k = 29$.
-# - **The conclusion** that coding helps stands. That no packet is reordered (CDCPS) is true only because the receiver
-#   holds back what has come until the unit decodes: the delay pays, not the order.
+# - **The formula** makes the *mean* number of them $k$ or a little more. A random number is below its mean in about
+#   half of the cases: at the printed optima of CAPS a unit decodes at once with probability 0.59 to 0.69, all units of
+#   a window with 0.41 to 0.44. Six more packets a unit raise the latter to 0.96 for $k = 29$.
+# - **The conclusion** that coding helps holds. That no packet is reordered (CDCPS) is true only because the receiver
+#   holds packets back until the unit decodes: the cost is delay in place of reordering.
 
 # %%
 k, p = 29, 0.2
@@ -256,7 +259,7 @@ print("units:", unit_prob.round(3), " windows:", window_prob.round(3), f" six mo
 # - **The rule** marks about half of the ACKs when nothing is blocked and RTTs scatter symmetrically by 10%, and 37%
 #   when the delay above the minimum is exponential. With $P_b=0.5$ there are as many repair packets as source packets.
 #   CAPS asks for twice the average and marks none.
-# - **The conclusion** that redundancy adapts does not follow from the printed rule. Notebook 13 asks packets.
+# - **The conclusion** that redundancy adapts does not follow from the printed rule. Notebook 13 simulates it.
 
 # %%
 rng = np.random.default_rng(1)
@@ -274,7 +277,8 @@ print("above twice the average:", {name: round(float(value), 3) for name, value 
 #   0.07$.
 # - **Counted**, that fraction is 729; the number 0.07 is $2^6/\binom{12}{6}$. The same count for units of 1, 2, 3 and 6
 #   packets is 0.07, 0.23, 0.43 and 1: it rises with the unit.
-# - **The conclusion**, that a medium unit is best, may be true for other reasons, but the example is one lucky drawing.
+# - **The conclusion**, that a medium unit is best, may be true for other reasons, but the example is one favourable
+#   realisation.
 
 # %%
 counted = [units_decoded_by_first_arrivals_prob(size, r=size, n_units=6 // size) for size in (1, 2, 3, 6)]
@@ -282,7 +286,7 @@ beside("caps-fig7b-fraction", "caps-f7b")
 print("units of 1, 2, 3, 6 decode all from six of twelve packets with probability", np.round(counted, 3))
 
 # %% [markdown]
-# ## IV. Tables and texts that contradict each other
+# ## IV. Contradictions between tables and text
 #
 # ### MMPTCP [13, 16, 17]
 #
@@ -292,8 +296,8 @@ print("units of 1, 2, 3, 6 decode all from six of twelve packets with probabilit
 #   three schemes that lose less.
 # - **Printed.** The gain over MPTCP at 1 Gbps is five times that at 100 Mbps, more than 50% against about 10%. Table 1
 #   gives 58% against 7.9%, 7.3 times.
-# - **The conclusions.** That MMPTCP with Limited Transmit is like TCP under incast holds with the mean put right. The
-#   lowest loss is refuted where there are no hot spots. The gain of faster links is larger than said.
+# - **The conclusions.** That MMPTCP with Limited Transmit is like TCP under incast holds with the corrected mean. The
+#   lowest loss is refuted where there are no hot spots. The gain with faster links is larger than printed.
 
 # %%
 schemes = ("mmptcp", "mmptcp_lt", "tcp", "mptcp")
@@ -313,7 +317,7 @@ beside("mmptcp-t1-100", "mmptcp-t1-1000", "mmptcp-t1-5x")
 # - **Table I** has 0.0005. With it the coding is 4000 times less, with 0.005 it would be 400 times. The gains quoted
 #   for the random pattern have the mean 34%.
 # - **Printed.** Up to 15 packets are mixed and named in an option of $3n-1$ bytes. That is 44, and TCP has room for 40.
-# - **The conclusions** stand if the table is right and not the text; the format needs a limit of 13 packets.
+# - **The conclusions** hold if the table is right and the text is not; the format needs a limit of 13 packets.
 
 # %%
 beside("dc2mtcp-co-h", "dc2mtcp-co-x-h", "dc2mtcp-fct", "dc2mtcp-opt-space")
@@ -321,8 +325,8 @@ beside("dc2mtcp-co-h", "dc2mtcp-co-x-h", "dc2mtcp-fct", "dc2mtcp-opt-space")
 # %% [markdown]
 # ## All 49
 #
-# "Shown by" names the claims that show it, with our verdict on each; without any, the two places in the paper have only
-# to be read. A claim on packets is *open* until an experiment decides it.
+# "Shown by" names the claims that show it, with our verdict on each; where there is none, the contradiction is visible
+# in the text of the paper. A claim on packets is *open* until an experiment decides it.
 
 
 # %%

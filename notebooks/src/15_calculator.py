@@ -2,16 +2,16 @@
 # # The optimal-unit calculator
 #
 # How many source packets $k$ should a coding unit have, and how many repair packets $r$, in *your* fabric? Notebook 2
-# explains the formula, notebook 8 asks packets how far it can be trusted, notebook 14 shows that the optima printed in
-# the paper are not those of its formula. This notebook has the sliders. Run all cells and move them. Without a kernel
-# the pictures still show the setting of the paper.
+# explains the formula, notebook 8 tests it in simulations, notebook 14 shows that the optima printed in
+# the paper are not those of its formula. This notebook has the sliders. Run all cells and move them. Without a running
+# kernel the pictures show the setting of the paper, CAPS (coding-based adaptive packet spraying).
 #
 # | slider | symbol | meaning |
 # |---|---|---|
 # | window | $w$ | packets that the sender has in flight, coded together in $w/k$ units |
-# | paths, long flows | $p_B=n_L/n$ | each long flow blocks a path of its own, a packet takes any path |
+# | paths, long flows | $p_B=n_L/n$ | each long flow blocks one path, a packet takes a random path |
 # | rate, packet | $C$, $MSS$ | they give the time to fill a unit and to send the repair packets |
-# | RTTs | $RTT_S$, $RTT_L$ | a packet on a free path, one behind a long flow |
+# | RTTs | $RTT_S$, $RTT_L$ | round-trip time of a packet on a free path, and of one behind a long flow |
 # | objective | | Eq. 4 of CAPS with its rule for $r$, or with the time to send the repair packets and $r$ free |
 
 # %%
@@ -32,7 +32,7 @@ def best_unit(*, window_packets, paths, long_flows, objective, **fabric):
 
 
 def answer(blocking_prob, best):
-    """Return the best unit in words."""
+    """Return the best unit as text."""
     coded = f"k = {best.k} with r = {best.r}" if best.r else "no repair packets"
     near = f"within 1% of it for k = {best.near_k_min} to {best.near_k_max}"
     delays = f"{1e3 * best.delay_s:.3g} ms ({1e3 * best.uncoded_delay_s:.3g} ms without coding)"
@@ -112,13 +112,13 @@ sliders = {
         "objective", "objective", [("with repair cost", "with_redundancy_cost"), ("Eq. 4 as printed", "eq4")]
     ),
 }
-# One path at least stays free.
+# At least one path stays free.
 widgets.dlink((sliders["paths"], "value"), (sliders["long_flows"], "max"), transform=lambda paths: paths - 1)
 picture = widgets.Image(format="png")
 
 
 def positions():
-    """Return the setting that the sliders stand for."""
+    """Return the setting of the sliders."""
     return {quantity: slider.value for quantity, slider in sliders.items()}
 
 
@@ -141,18 +141,18 @@ display(widgets.GridBox(list(sliders.values()), layout=widgets.Layout(grid_templ
 display(picture)
 
 # %% [markdown]
-# ## What moves what
+# ## The effect of each slider
 #
-# The same sliders, moved by the program. A longer window asks for larger units: 12, 28, 64 source packets for windows
+# The same sliders, moved by the program. The best unit grows with the window: 12, 28, 64 source packets for windows
 # of 16, 64, 256. A faster link makes repair packets cheap, so more of them are sent, and the unit grows a little.
-# Shorter waits of blocked packets make them less worth avoiding. When nothing is blocked there is nothing to code. And
+# Shorter waits of blocked packets make them less worth avoiding. When no path is blocked, coding is of no use. And
 # when half of the paths are blocked, a window of 256 packets at 1 Gbps is not worth coding either: no number of repair
 # packets repays the time that sending them takes.
 
 
 # %%
 def move(**values):
-    """Move the sliders to the setting of the paper but for `values`; return the best unit and the picture."""
+    """Move the sliders to the setting of the paper except for `values`; return the best unit and the picture."""
     for quantity, value in (PAPER | values).items():
         sliders[quantity].value = value
     return best_unit(**positions())[1], picture.value

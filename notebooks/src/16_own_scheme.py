@@ -1,14 +1,14 @@
 # %% [markdown]
-# # A scheme of one's own
+# A scheme of your own
 #
-# The simulator behind notebooks 7 to 13 takes schemes from outside, too, and one of your own takes one cell. A scheme
-# is a combination of a transport, a balancer, a coding, a queue and a replication; here all but the balancer are those
-# of random packet spraying (RPS).
+# The simulator of notebooks 7 to 13 also runs schemes that are not part of the package. One of your own takes one cell.
+# A scheme is a combination of a transport, a balancer, a coding, a queue and a replication; here all but the balancer
+# are those of random packet spraying (RPS).
 #
-# A balancer is one function: it is asked at every switch that has a choice, and names the position of a port. It runs
-# step by step under SimPy (`engine="reference"`) and compiled (`engine="compiled"`), the same to the last bit. One that
-# is typed into a cell, like this one, is compiled anew in each session; one in a file is found on disk by the next
-# process.
+# A balancer is one function: it is called at every switch that has a choice, and returns the position of a port. It
+# runs step by step under SimPy (`engine="reference"`) and compiled (`engine="compiled"`), with identical results. A
+# function typed into a cell, like this one, is compiled anew in each session; one in a file is compiled once and found
+# on disk by the next process.
 
 # %%
 from dataclasses import replace
@@ -57,7 +57,7 @@ axes.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# Against ECMP and random spraying, on the same flows:
+# Compared with equal-cost multipath (ECMP, one path for each flow) and RPS, on the same flows:
 
 # %%
 compared = compare(scenario.replace(probes=None), schemes=["ecmp", "rps", two_choices], seeds=3)
@@ -65,8 +65,8 @@ table = compared.table(["mean_fct_short_s", "mean_fct_long_s", "reorder_ratio"])
 table.pivot(index="scheme", columns="figure", values=["mean", "half_width"])
 
 # %% [markdown]
-# Both engines agree to the last bit. Looking at two queues reordered fewer packets than looking at none, on average
-# over three seeds; the half widths are as large as the difference, so a claim would need more seeds.
+# Both engines agree to the last bit. Choosing the shorter of two queues reordered fewer packets than choosing at
+# random, on average over three seeds; the half widths are as large as the difference, so a claim would need more seeds.
 
 # %%
 assert result.flows.equals(again.flows)
