@@ -48,7 +48,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from capsim.clock import to_ps
-from capsmodel.checks import ParameterError, require
+from capsmodel.checks import ParameterError, choice, require
 
 Hook = Callable[..., int]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -221,8 +221,7 @@ def _member(kind: type[IntEnum], value: Any, name: str) -> IntEnum:
     known = {member.name.lower(): member for member in kind}
     if isinstance(value, kind):
         return value
-    if not isinstance(value, str) or value not in known:
-        raise ParameterError(f"{name} = {value!r}, but it must be one of {', '.join(known)}")
+    choice(name, value, known)
     return known[value]
 
 
