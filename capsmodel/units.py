@@ -32,17 +32,21 @@ _RATE |= {unit.replace("bps", "bit/s"): factor for unit, factor in _RATE.items()
 _TIME = {"s": 1.0, "ms": MS, "us": US, "µs": US, "μs": US, "ns": NS, "ps": PS}
 _SIZE = {"b": 1, "kb": KB, "mb": MB, "gb": GB, "kib": KIB, "mib": MIB, "gib": GIB}
 
-_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S*)\s*$")
+# Each sign has one place where it fits, so that the time to refuse a text grows with its length and no faster.
+_QUANTITY = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*([^\W\d]\S*)")
 
 
 def _parse(text: str, units: dict[str, float] | dict[str, int], quantity: str, example: str) -> float:
-    match = _NUMBER.match(text)
+    match = _QUANTITY.fullmatch(text.strip())
     unit = match[2].lower() if match else ""
     if not match or unit not in units:
         known = ", ".join(units)
         raise ParameterError(f"{text!r} is not a {quantity}: write a number and a unit ({known}), as in {example}")
     # In decimal, because 100 * 1e-6 is not the double nearest to 1e-4.
-    value = float(Decimal(match[1]) * Decimal(str(units[unit])))
+    try:
+        value = float(Decimal(match[1]) * Decimal(str(units[unit])))
+    except ArithmeticError:  # an exponent beyond those of Decimal
+        value = math.inf
     if not math.isfinite(value) or value < 0:
         raise ParameterError(f"{text!r} is not a {quantity}: it must be finite and not negative")
     return value
@@ -109,8 +113,8 @@ def parse_size_bytes(text: str) -> int:
     (64000, 65536)
     """
     value = _parse(text, _SIZE, "size", "1500B")
-    if value != math.floor(value):
-        raise ParameterError(f"{text!r} is {value:g} bytes, but a size is a whole number of bytes")
+    if value != math.floor(value) or value >= 2.0**53:
+        raise ParameterError(f"{text!r} is {value:g} bytes, but a size is a whole number of bytes below 2**53")
     return int(value)
 
 

@@ -4,6 +4,7 @@ In TOML a quantity may be typed with its unit (``rate_bps = "10Gbps"``, ``delay_
 ``buffer_bytes = "64KB"``); stored is the SI number that the key's suffix names. Unknown keys are refused.
 """
 
+import math
 import tomllib
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -17,7 +18,7 @@ from msgspec import Meta
 from capsim.fabric.flows import read_flow_csv
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic
-from capsmodel.checks import ParameterError
+from capsmodel.checks import ParameterError, require
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
 Time = Annotated[float, Meta(ge=0)]
@@ -173,6 +174,7 @@ def _si(value: Any, key: str) -> Any:
         for suffix, parse in _UNITS.items():
             if key.endswith(suffix):
                 return _parsed(key, value, parse)
+    require(not isinstance(value, float) or math.isfinite(value), f"{key} = {value}, but it must be finite")
     return value
 
 
@@ -230,7 +232,7 @@ def load_scenario(source: str | Path) -> Scenario:
         raise FileNotFoundError(f"no scenario {str(source)!r}: give a TOML file or a preset: {', '.join(known)}")
     try:
         tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also of thousands of digits or brackets
         raise ParameterError(f"{path.name} is not TOML: {error}") from None
     return from_dict(tables, folder=path.parent, where=path.name)
 
