@@ -24,9 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel.codec.base import NotEnoughPackets, PacketError, Packets, check_id, check_packet, described, whole_number
 from capsmodel.codec.elimination import add_scaled, clear_column, reduce_row, scale
+from capsmodel.codec.errors import NotEnoughPackets, PacketError, Packets
 from capsmodel.codec.gf256 import INV, MUL
+from capsmodel.codec.inputs import check_id, check_packet, described, whole_number
 
 
 @dataclass

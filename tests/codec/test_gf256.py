@@ -8,7 +8,7 @@ import galois
 import numpy as np
 import pytest
 
-from capsmodel.codec.base import CodecError
+from capsmodel.codec import CodecError
 from capsmodel.codec.combiner import Combiner, combine
 from capsmodel.codec.gf256 import EXP, INV, LOG, MUL, POLYNOMIAL, inv, mul, xor_into
 from capsmodel.codec.kernels.vector import BIT_MATRICES

@@ -4,7 +4,7 @@ import galois
 import numpy as np
 import pytest
 
-from capsmodel.codec.base import CodecError
+from capsmodel.codec import CodecError
 from capsmodel.codec.combiner import combine
 from capsmodel.codec.gf256 import POLYNOMIAL
 from capsmodel.codec.linalg import inverse, rank
