@@ -206,7 +206,7 @@ class BlockCode(ABC):
         ids : array of int, shape (m,)
             Numbers of the packets, in any order.
         """
-        numbers = np.unique(check_numbers(ids, np.empty((1, np.size(ids), 0), np.uint8)))
+        numbers = np.unique(check_numbers(ids, np.empty((0, np.size(ids), 0), np.uint8)))
         check_range(numbers, n=self.n)
         return numbers.size >= self.k and self._determines(numbers)
 
