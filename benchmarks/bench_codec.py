@@ -2,7 +2,7 @@
 
 One thread. A decode loses the first min(k, r) source packets and gets all repair packets in their place; all matrix
 work is inside the timed block. The peers get the types they want (bytes), converted beforehand. Peers and kernels take
-turns, and the best of many short rounds counts, so that other load on the machine hits all of them alike.
+turns, and the best of many short rounds counts, so that other load on the machine hits all of them.
 """
 
 import functools

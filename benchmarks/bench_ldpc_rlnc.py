@@ -8,11 +8,11 @@ import time
 
 import numpy as np
 import pytest
+from capsmodel.codec.stream import StreamDecoder, StreamEncoder
 
 from capsmodel.codec.dc2 import Dc2Mixer, Dc2Option, Dc2Receiver
 from capsmodel.codec.ldpc import LdpcStaircase
 from capsmodel.codec.rlnc import RandomLinear
-from capsmodel.codec.stream import StreamDecoder, StreamEncoder
 
 pytestmark = pytest.mark.bench
 

@@ -11,7 +11,8 @@ found; any other damage passes with probability 2^-32.
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from capsmodel.codec.jit import jit
 
 _REFLECTED = 0x82F63B78
 _ALL_ONES = 0xFFFFFFFF
@@ -30,12 +31,13 @@ def _tables() -> npt.NDArray[np.int64]:
 _TABLES = _tables()
 
 
-@njit(cache=True)
+@jit
 def _update(crc: int, data: npt.NDArray[np.uint8], tables: npt.NDArray[np.int64]) -> int:
     """Carry the inverted remainder `crc` over `data`."""
     whole = data.size - data.size % 8
     for at in range(0, whole, 8):
-        low = crc ^ (data[at] | data[at + 1] << 8 | data[at + 2] << 16 | data[at + 3] << 24)
+        low = crc ^ np.int64(data[at]) ^ np.int64(data[at + 1]) << 8 ^ np.int64(data[at + 2]) << 16
+        low ^= np.int64(data[at + 3]) << 24
         crc = (
             tables[7, low & 0xFF] ^ tables[6, (low >> 8) & 0xFF] ^ tables[5, (low >> 16) & 0xFF] ^ tables[4, low >> 24]
         )
