@@ -1,4 +1,4 @@
-"""Agreement: units that decode from the packets that met no long flow, in simulated packets, against CAPS Eq. 2.
+"""Agreement: units that decode from their unblocked packets, in simulated packets, against CAPS Eq. 2.
 
 CAPS Fig. 6(c) (40 paths, k = 10) and 8(c) (10 paths, 3 long flows). A packet is blocked when the trace shows it on
 the path of a long flow; the real codecs decide from the set of the others. Packets choose paths
@@ -69,7 +69,7 @@ def test_dense_random_linear_code(n_paths, long_flows, r, measured, compare):
 
 @pytest.mark.parametrize(("n_paths", "long_flows"), [(10, 3), (10, 1), (40, 4)])
 def test_ldpc_code(n_paths, long_flows, measured, compare):
-    """Its probability by enumeration of all 2^15 sets; below that of an MDS code, which is refuted for it."""
+    """Its probability by enumeration of all 2^15 sets; below that of an MDS code, whose probability does not agree."""
     code, p = LdpcStaircase(10, r=5, packet_bytes=1, seed=LDPC_SEED), long_flows / n_paths
     patterns = np.array(list(product([False, True], repeat=15)))
     arrived = patterns.sum(axis=1)
@@ -102,7 +102,7 @@ def test_small_units_fall_and_rise(measured, compare):
 
 @pytest.mark.parametrize(("k", "r"), [(2, 1), (10, 5), (32, 14), (64, 42)])
 def test_by_path_is_by_time(k, r, measured):
-    """Units of which k packets met no long flow are those that the receiver decodes before a blocked packet comes."""
+    """Units with k unblocked packets are those that the receiver decodes before a blocked packet arrives."""
     found = measured(
         decoding_two_ways, {"k": k, "r": r, "n_paths": 10, "long_flows": 3, "windows": 40, "seed": k}
     ).iloc[0]
