@@ -1,8 +1,8 @@
-"""Reed-Solomon beside its peers in the same process: MB of source a second, and the ratios to zfec and ISA-L.
+"""Reed-Solomon and other libraries in the same process: MB of source a second, and the ratios to zfec and ISA-L.
 
 One thread. A decode loses the first min(k, r) source packets and gets all repair packets in their place; all matrix
-work is inside the timed block. The peers get the types they want (bytes), converted beforehand. Peers and kernels take
-turns, and the best of many short rounds counts, so that other load on the machine hits all of them.
+work is inside the timed block. The other libraries get the types that they require (bytes), converted beforehand. All
+take turns, and the best of many short rounds counts, so that other load on the machine affects all of them equally.
 """
 
 import functools
@@ -51,7 +51,7 @@ def once_s(action: Action, repeats: int) -> float:
 
 
 class Unit:
-    """One coding unit and everybody's way to encode and decode it, the results checked."""
+    """One coding unit, and how each library encodes and decodes it, with the results checked."""
 
     def __init__(self, k: int, r: int, packet_bytes: int) -> None:
         self.k, self.r, self.packet_bytes = k, r, packet_bytes
