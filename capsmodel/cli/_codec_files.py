@@ -7,7 +7,9 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ParamSpec
+from typing import Annotated, ParamSpec
+
+from cyclopts import Parameter
 
 from capsmodel.checks import ParameterError, require
 from capsmodel.codec.errors import CodecError
@@ -15,6 +17,8 @@ from capsmodel.codec.jit import first_use_reported
 
 Arguments = ParamSpec("Arguments")
 PIPE = Path("-")  # standard input or output
+Input = Annotated[Path, Parameter(allow_leading_hyphen=True)]
+Output = Annotated[Path | None, Parameter(name=["--out", "-o"], allow_leading_hyphen=True)]
 
 
 def one_line(command: Callable[Arguments, None]) -> Callable[Arguments, None]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter, Token
 
 from capsmodel.checks import ParameterError, choice, require
-from capsmodel.cli._codec_files import PIPE, one_line, readable, say, target_of, writable
+from capsmodel.cli._codec_files import PIPE, Input, Output, one_line, readable, say, target_of, writable
 from capsmodel.cli._options import Count, Flag, MaybeCount
 from capsmodel.codec.file_decoder import Decoding, decode_file
 from capsmodel.codec.files import SUFFIX, encode_file
@@ -27,7 +27,6 @@ def _stream_number(_: Any, tokens: Sequence[Token]) -> int:
         raise ParameterError(text) from None
 
 
-Output = Annotated[Path | None, Parameter(name=["--out", "-o"])]
 Stream = Annotated[int | None, Parameter(converter=_stream_number, n_tokens=1)]
 _LISTED = 20
 
@@ -46,7 +45,7 @@ def _variant(code: str, **flags: tuple[str, Any]) -> int | None:
 @app.command
 @one_line
 def encode(
-    file: Path,
+    file: Input,
     /,
     *,
     k: Count = 32,
@@ -115,7 +114,7 @@ def encode(
 @app.command
 @one_line
 def decode(
-    file: Path, /, *, out: Output = None, stream: Stream = None, partial: Flag = False, force: Flag = False
+    file: Input, /, *, out: Output = None, stream: Stream = None, partial: Flag = False, force: Flag = False
 ) -> None:
     """Decode a file of packets; the result is written whole or not at all, unless --partial is given.
 

@@ -3,16 +3,15 @@
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from cyclopts import Parameter
 from rich.console import Console
 from rich.progress import track
 
 from capsmodel.checks import require
-from capsmodel.cli._codec_files import one_line, readable, target_of
+from capsmodel.cli._codec_files import PIPE, Input, Output, one_line, readable, target_of
 from capsmodel.cli._options import Count, Flag, MaybeCount
 from capsmodel.cli._output import console, print_table
 from capsmodel.codec.base import BlockCode
@@ -25,7 +24,6 @@ from capsmodel.codec.registry import CODES
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.random_linear import decode_prob_rlnc
 
-Output = Annotated[Path | None, Parameter(name=["--out", "-o"])]
 _PARTS = 50  # of the receptions, between two steps of the progress bar
 
 
@@ -75,7 +73,7 @@ def _unit_row(unit: Unit, numbers: npt.NDArray[np.int64]) -> dict[str, Any]:
 
 
 @one_line
-def inspect(file: Path, /, *, json: Flag = False, csv: Flag = False) -> None:
+def inspect(file: Input, /, *, json: Flag = False, csv: Flag = False) -> None:
     """List the coding units of a file of packets: header fields, packets there, and whether they decode.
 
     Parameters
@@ -97,7 +95,7 @@ def inspect(file: Path, /, *, json: Flag = False, csv: Flag = False) -> None:
 
 @one_line
 def simulate_loss(
-    file: Path,
+    file: Input,
     /,
     *,
     blocking_prob: float | None = None,
@@ -138,6 +136,7 @@ def simulate_loss(
     csv
         Print comma-separated values.
     """
+    require(out != PIPE, "--out - would mix packets with the table: give a file")
     blocking, draw = _loss(blocking_prob, n_paths, blocked_paths, in_turn)
     generator = np.random.default_rng(rng)
     with readable(file) as source:

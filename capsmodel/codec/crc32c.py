@@ -68,8 +68,8 @@ def crc32c(data: bytes | memoryview, crc: int = 0) -> int:
     >>> crc32c(b"6789", crc32c(b"12345")) == crc32c(b"123456789")
     True
     """
-    view = memoryview(data)
-    if not view.nbytes:  # which np.frombuffer refuses
+    if not len(data):  # which np.frombuffer refuses
         return crc
-    flat = np.frombuffer(view.cast("B").toreadonly(), dtype=np.uint8)  # read-only always: one compiled version
+    flat = np.frombuffer(data, np.uint8)
+    flat.flags.writeable = False  # always: one compiled version
     return int(_update(crc ^ _ALL_ONES, flat, _TABLES)) ^ _ALL_ONES

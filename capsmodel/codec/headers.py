@@ -14,7 +14,7 @@ All fields are unsigned, big-endian.
 | 20 | 2 | index | number of the packet in its unit, 0 .. k + r - 1 |
 | 22 | 2 | k | source packets of the unit |
 | 24 | 2 | r | repair packets of the unit |
-| 26 | 2 | head_crc | low 16 bits of the CRC-32C of the 44 bytes around it: whether the length below can be believed |
+| 26 | 2 | head_crc | low 16 bits of the CRC-32C of bytes 0 to 43, itself 0 there: whether the length can be believed |
 | 28 | 4 | packet_bytes | length of the payload, byte |
 | 32 | 4 | seed | seed of the code: the LDPC matrix, or the repair key of packet 0; else 0 |
 | 36 | 4 | source_bytes | bytes of data in the unit; zeros pad them to k packet_bytes |
@@ -34,7 +34,7 @@ from capsmodel.checks import ParameterError
 from capsmodel.codec.base import BlockCode
 from capsmodel.codec.crc32c import crc32c
 from capsmodel.codec.errors import PacketError
-from capsmodel.codec.inputs import whole_number
+from capsmodel.codec.inputs import check_id
 from capsmodel.codec.registry import MAX_PACKET_BYTES, build_code, get_code, numbered_code
 
 MAGIC = b"CAPS"
@@ -92,7 +92,7 @@ class Header:
             raise PacketError(f"the packet begins with {found.magic!r}, but packets of this format with {MAGIC!r}")
         if found.version != VERSION:
             raise PacketError(f"version {found.version}, but this program reads {VERSION}: use the sender's release")
-        if found.head_crc != _head_crc(bytes(data[:CHECKED_BYTES])):
+        if found.head_crc != _head_crc(data):
             raise PacketError("the header's checksum does not match: it is damaged, so is the length it announces")
         if not 1 <= found.packet_bytes <= MAX_PACKET_BYTES:
             raise PacketError(
@@ -106,8 +106,8 @@ class Header:
         return HEADER_BYTES + self.packet_bytes
 
 
-def _head_crc(head: bytes) -> int:
-    return crc32c(head[_HEAD_CRC + 2 :], crc32c(head[:_HEAD_CRC])) & 0xFFFF
+def _head_crc(head: bytes | memoryview) -> int:
+    return crc32c(b"".join((head[:_HEAD_CRC], b"\0\0", head[_HEAD_CRC + 2 : CHECKED_BYTES]))) & 0xFFFF
 
 
 class Unit(NamedTuple):
@@ -212,7 +212,7 @@ class Unit(NamedTuple):
         PacketError
             When a value does not fit its field.
         """
-        whole_number("index", index, minimum=0, maximum=self.n - 1)
+        check_id(index, n=self.n)
         wire_number = get_code(self.code).wire_number
         flags = LAST if self.last else 0
         fields = [MAGIC, VERSION, wire_number, self.variant, flags, self.stream, self.number, index, self.k, self.r]

@@ -51,18 +51,9 @@ class _Recovery:
         n = matrix.symbol_start.size - 1
         held = np.zeros(n, np.bool_)
         held[numbers] = True
-        targets, self._start, operands, self.known = ldpc_decoding.schedule(matrix, k, held)
+        self._targets, self._start, self._operands, self.known = ldpc_decoding.schedule(matrix, k, held)
         self._placement = Placement(numbers, k)
-        repairs = operands[(operands >= k) & (operands < n)]
-        used = np.unique(repairs[held[repairs]])
-        computed = np.unique(targets[targets >= k])
-        row = np.arange(n + matrix.row_start.size, dtype=np.int32)
-        row[used] = k + np.arange(used.size)
-        row[computed] = k + used.size + np.arange(computed.size)
-        self._targets, self._operands = row[targets], row[operands]
-        place = np.empty(n, np.intp)
-        place[numbers] = np.arange(numbers.size)
-        self._repairs, self._work_rows = place[used], used.size + computed.size
+        self._repairs, self._work_rows = ldpc_decoding.located(n, k, numbers, self._targets, self._operands)
 
     def run(self, received: Packets, source: Packets) -> None:
         """Fill `source`; see `Recovery.run`."""

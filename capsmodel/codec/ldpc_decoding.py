@@ -277,3 +277,33 @@ def insert(basis: Words, held: Flags, row: Words, columns: int) -> int:
             for word in range(column >> 6, row.size):
                 row[word] ^= basis[column, word]
     return -1
+
+
+@jit
+def located(n: int, k: int, numbers: npt.NDArray[np.int64], targets: Ints, operands: Ints) -> tuple[Ints, int]:
+    """Give each number in a schedule that is no source its row of a work array, k + row, in place.
+
+    Returns where the repair packets that are used lie among those received, in the order of the first rows, and the
+    number of rows. The rows of computed packets follow.
+    """
+    place = np.full(n + targets.size + operands.size, -1)
+    for i in range(numbers.size):
+        place[numbers[i]] = i
+    row = np.full(place.size, -1)
+    used = np.empty(numbers.size, dtype=np.int32)
+    rows = 0
+    for operand in operands:
+        if k <= operand < n and place[operand] >= 0 and row[operand] < 0:
+            row[operand] = rows
+            used[rows] = place[operand]
+            rows += 1
+    n_used = rows
+    for target in targets:
+        if target >= k and row[target] < 0:
+            row[target] = rows
+            rows += 1
+    for some in (targets, operands):
+        for i in range(some.size):
+            if some[i] >= k:
+                some[i] = k + row[some[i]]
+    return used[:n_used].copy(), rows

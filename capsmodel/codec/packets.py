@@ -34,7 +34,7 @@ def to_bytes(packet: Packet) -> bytes:
     """
     check_packet(packet.payload, packet_bytes=packet.unit.packet_bytes, packet_id=packet.index)
     head, payload = packet.unit.head(packet.index), packet.payload.tobytes()
-    return b"".join([head, struct.pack(">I", crc32c(payload, crc32c(head))), payload])
+    return b"".join([head, struct.pack(">I", crc32c(head + payload)), payload])
 
 
 def parse(data: bytes | memoryview) -> Packet:
@@ -58,7 +58,7 @@ def parse(data: bytes | memoryview) -> Packet:
         change = "truncated" if len(data) < head.announced_bytes else "followed by other bytes"
         raise PacketError(f"{len(data)} bytes, but the header announces {head.announced_bytes}: the packet is {change}")
     payload = data[HEADER_BYTES:]
-    found = crc32c(payload, crc32c(data[:CHECKED_BYTES]))
+    found = crc32c(b"".join((data[:CHECKED_BYTES], payload)))
     if head.crc != found:
         raise PacketError(
             f"checksum {found:08x}, but the header says {head.crc:08x}: the packet is damaged, discard it"

@@ -12,8 +12,8 @@ Both decoders keep a matrix [A | P] of coefficients and payloads in reduced row 
 there is one, has a 1 in column c and zeros in the columns of all other rows. A row whose coefficients are zero but
 for its own 1 is a decoded packet. They differ in what an original packet (one that was not coded) costs:
 
-- `GaussJordan` treats every arrival in the same way: (1) subtract from it the rows of its columns, (2) give it the row
-  of its first remaining column, (3) subtract it from all other rows.
+- `GaussJordan` does the same with every arrival: (1) subtract from it the rows of its columns, (2) give it the row of
+  its first remaining column, (3) subtract it from all other rows.
 - `Preemptive` gives an original packet its own row at once. The coded row that stood there is pushed out and
   treated as newly arrived. Step (3) then looks at the coded rows only, since an original row has nothing to subtract.
 """

@@ -6,17 +6,19 @@ pattern is done once and kept for the next units, as long as no more than `_KEPT
 
 import functools
 from abc import abstractmethod
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numba import types
 
 from capsmodel.codec.base import BlockCode
 from capsmodel.codec.decoder import distinct
 from capsmodel.codec.errors import Ints, Packets
 from capsmodel.codec.inputs import check_range
+from capsmodel.codec.jit import compiled
 
-_KEPT_PATTERNS = 64
-_KEPT_PACKETS = 256  # of a unit; what is kept of a larger one would take megabytes
+_KEPT_PATTERNS = 512
+_KEPT_PACKETS = 100  # of a unit; what is kept of a larger one takes more than some 50 KB
 _LONG_BYTES = 8192  # of a packet that is worth a call of its own to copy
 
 
@@ -61,6 +63,23 @@ def _kept(code: PatternCode, numbers: bytes) -> Recovery | None:
     return _checked(code, np.frombuffer(numbers, np.int64))
 
 
+def _places(numbers: Ints, k: int) -> tuple[Ints, Ints]:
+    """Return the place of each source packet among those received, 0 for a lost one, and which are lost."""
+    place = np.full(k, -1)
+    for i in range(numbers.size):
+        if numbers[i] < k:
+            place[numbers[i]] = i
+    lost = np.flatnonzero(place < 0)
+    place[lost] = 0
+    return place, lost
+
+
+@functools.cache
+def _compiled_places() -> Any:
+    ints = types.Array(types.int64, 1, "C")
+    return compiled(_places, types.UniTuple(ints, 2)(ints.copy(readonly=True), types.intp))
+
+
 class Placement:
     """Where received source packets go: those of a set of numbers, in the order received.
 
@@ -71,18 +90,14 @@ class Placement:
     """
 
     def __init__(self, numbers: Ints, k: int) -> None:
-        is_source = numbers < k
-        self._place = np.zeros(k, np.intp)  # of a source packet among those received; any for a lost one
-        self._place[numbers[is_source]] = np.flatnonzero(is_source)
-        self._known = list(zip(numbers[is_source].tolist(), np.flatnonzero(is_source).tolist(), strict=True))
-        is_lost = np.ones(k, np.bool_)
-        is_lost[numbers[is_source]] = False
-        self.lost: Ints = np.flatnonzero(is_lost)
+        self._place, self.lost = _compiled_places()(numbers, k)
 
     def copy(self, received: Packets, source: Packets) -> None:
         """Copy what was received to `source`, shape (units, k, bytes); rows of lost packets get any bytes."""
         if source.shape[2] < _LONG_BYTES:  # one call, even though it fills the rows of lost packets as well
             received.take(self._place, 1, source, "clip")  # "clip" lets NumPy write to the output without a buffer
             return
-        for number, place in self._known:
-            source[:, number] = received[:, place]
+        is_lost = set(self.lost.tolist())
+        for number, place in enumerate(self._place.tolist()):
+            if number not in is_lost:
+                source[:, number] = received[:, place]

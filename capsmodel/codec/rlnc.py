@@ -12,6 +12,7 @@ about 1/255, so this code needs the rank and not the count.
 """
 
 import functools
+from contextlib import suppress
 from types import MappingProxyType
 
 import numpy as np
@@ -20,7 +21,7 @@ from capsmodel.checks import require
 from capsmodel.codec.combiner import Combiner, combine
 from capsmodel.codec.decoder import Decoder
 from capsmodel.codec.elimination import absorb
-from capsmodel.codec.errors import Flags, Ints, NotEnoughPackets, Packets
+from capsmodel.codec.errors import CodecError, Flags, Ints, NotEnoughPackets, Packets
 from capsmodel.codec.inputs import check_units, flag, whole_number
 from capsmodel.codec.linalg import inverse
 from capsmodel.codec.recovery import PatternCode, Placement, Recovery
@@ -41,15 +42,16 @@ class _Recovery:
         self._placement = Placement(known, code.k)
         self._lost = lost = self._placement.lost
         rows = code.rows(coded)
-        independent = np.flatnonzero(_innovative(rows[:, lost]))
-        if independent.size < lost.size:
-            raise NotEnoughPackets(lost.size - independent.size, received=numbers.size, k=code.k)
-        self._used = np.concatenate([ranked[:count], ranked[count:][independent]])
+        chosen, solution = _solved(rows[:, lost])
+        if solution is None:
+            raise NotEnoughPackets(lost.size - chosen.size, received=numbers.size, k=code.k)
+        self._used = np.concatenate([ranked[:count], ranked[count:][chosen]])
         self._combiner = None
+        if known.size and lost.size:
+            share = combine(solution, rows[chosen[:, None], known])  # of the known sources in the lost ones
+            solution = np.concatenate([share, solution], axis=1)
         if lost.size:
-            solution = inverse(np.ascontiguousarray(rows[independent][:, lost]))
-            share = combine(solution, np.ascontiguousarray(rows[independent][:, known]))  # of the known sources
-            self._combiner = Combiner(np.concatenate([share, solution], axis=1))
+            self._combiner = Combiner(solution)
 
     def run(self, received: Packets, source: Packets) -> None:
         """Fill `source`; see `Recovery.run`."""
@@ -59,10 +61,20 @@ class _Recovery:
             self._combiner.write(used, source, self._lost)
 
 
+def _solved(rows: Packets) -> tuple[Ints, Packets | None]:
+    """Return independent rows of a matrix, and the inverse of these if they are as many as the columns."""
+    size = rows.shape[1]
+    if len(rows) == size:  # as a rule as many random rows as columns are independent
+        with suppress(CodecError):
+            return np.arange(size), inverse(rows)
+    chosen = np.flatnonzero(_innovative(rows))
+    return chosen, inverse(rows[chosen]) if chosen.size == size else None
+
+
 def _innovative(rows: Packets) -> Flags:
     """Say which rows of coefficients are independent of those before them."""
     size = rows.shape[1]
-    return absorb(np.empty((size, size), np.uint8), np.zeros(size, np.bool_), np.ascontiguousarray(rows))
+    return absorb(np.empty((size, size), np.uint8), np.zeros(size, np.bool_), np.array(rows, order="C"))
 
 
 class RandomLinear(PatternCode):

@@ -252,7 +252,7 @@ class TestFormat:
             (np.zeros(1, np.int16), {}, 0, "int16"),
             (np.zeros(1, np.uint8), {"number": 1 << 32}, 0, "does not fit the header"),
             (np.zeros(1, np.uint8), {"stream": -1}, 0, "does not fit the header"),
-            (np.zeros(1, np.uint8), {}, 8, "index = 8"),
+            (np.zeros(1, np.uint8), {}, 8, "packet number 8"),
         ],
     )
     def test_packet_that_cannot_be_written(self, payload, fields, index, told):

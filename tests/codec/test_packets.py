@@ -32,7 +32,7 @@ WRITTEN = to_bytes(PACKET)
 
 def signed(data):
     """Return the bytes of a packet with the checksum made to fit, as a wrong but undamaged sender would."""
-    head_crc = crc32c(data[28:44], crc32c(data[:26])) & 0xFFFF
+    head_crc = crc32c(data[:26] + bytes(2) + data[28:44]) & 0xFFFF
     head = data[:26] + struct.pack(">H", head_crc) + data[28:44]
     return head + struct.pack(">I", crc32c(data[HEADER_BYTES:], crc32c(head))) + data[HEADER_BYTES:]
 
@@ -69,7 +69,7 @@ def test_checksum_continues_and_equals_the_shift_register(data, cut):
 
 def test_header_byte_by_byte():
     head, tail = "43415053020205010123456789abcdef00000007002100200008", "000000180000006300000300cafebabe"
-    head_crc = crc32c(bytes.fromhex(head + tail)) & 0xFFFF
+    head_crc = crc32c(bytes.fromhex(head + "0000" + tail)) & 0xFFFF
     assert WRITTEN[:44].hex() == f"{head}{head_crc:04x}{tail}"
     assert WRITTEN[44:48].hex() == f"{crc32c(WRITTEN[48:], crc32c(WRITTEN[:44])):08x}"
     assert WRITTEN[48:] == bytes(range(24))
