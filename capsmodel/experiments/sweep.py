@@ -18,9 +18,9 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -251,8 +251,9 @@ class _Run:
                 if first is None:
                     time.sleep(_LOOK_AGAIN_S)
                 else:
-                    for outcomes in execute(_run_batch, chain([first], batches)):
-                        self._keep(outcomes, code, claims)
+                    with _closed_at_end(execute(_run_batch, chain([first], batches))) as results:
+                        for outcomes in results:
+                            self._keep(outcomes, code, claims)
                 self._forget(stored.ids())
 
     def _keep(self, outcomes: Sequence[_Outcome], code: Mapping[str, str], claims: Claims) -> None:
@@ -270,6 +271,18 @@ class _Run:
             del self.left[task_id]
         if gone:
             self.ended(len(gone))
+
+
+@contextmanager
+def _closed_at_end(results: Iterable[list[_Outcome]]) -> Iterator[Iterable[list[_Outcome]]]:
+    """Give `results`; whatever ends the loop over them, the processes behind them are told to stop at once."""
+    try:
+        yield results
+    finally:
+        if isinstance(results, Generator):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # joblib's, that results are left unused
+                results.close()
 
 
 def _failure(failed: Sequence[_Outcome], told: str) -> Exception:

@@ -7,12 +7,13 @@ import os
 import signal
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from capsim import Result
 from capsmodel.checks import ParameterError
-from capsmodel.cli import _endings, main
+from capsmodel.cli import main
 from capsmodel.cli._output import console, print_table, text_curve
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
@@ -59,9 +60,10 @@ def test_a_disk_that_takes_nothing_is_told_before_the_work(
     def full(**_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/tmp/somewhere")
 
-    monkeypatch.setattr("capsmodel._files.tempfile.TemporaryFile", full)
+    monkeypatch.setattr("capsmodel._files.tempfile", SimpleNamespace(TemporaryFile=full))
     line = told(capsys, *command.split(), "--out", str(tmp_path / "out"))
-    assert line == f"capsmodel: {tmp_path / 'out'}: No space left on device: {_endings._REMEDIES[errno.ENOSPC]}\n"
+    assert line.startswith(f"capsmodel: {tmp_path}")
+    assert "No space left on device: free some space" in line
     assert list(tmp_path.iterdir()) == []
 
 
