@@ -142,9 +142,10 @@ def all_cores(jobs: int = -1) -> Executor:
     Raises
     ------
     ParameterError
-        If `jobs` is neither -1 nor at least 1.
+        If `jobs` is neither -1 nor from 1 to twice the cores (or 8): more are slower and fill the memory.
     """
-    require(jobs == -1 or jobs >= 1, f"jobs = {jobs}, but it must be at least 1, or -1 for all cores")
+    most = max(8, 2 * joblib.cpu_count())
+    require(jobs == -1 or 1 <= jobs <= most, f"jobs = {jobs}, but it must be 1 to {most} here, or -1 for all cores")
 
     def execute(function: Callable[[_Batch], list[_Outcome]], batches: Iterable[_Batch]) -> Iterable[list[_Outcome]]:
         pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")

@@ -199,3 +199,14 @@ def test_what_is_infinite_is_refused_since_no_manifest_could_hold_it(
 def test_a_scenario_that_cannot_be_read_is_told(text: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(text)
     assert "s.toml is not TOML" in told(capsys, "simulate", str(tmp_path / "s.toml"))
+
+
+@pytest.mark.parametrize(
+    ("file", "rule"), [(".", "Is a directory"), (r"\u0000", "names no file"), ("a/b", "No such file")]
+)
+def test_a_flow_file_that_cannot_be_opened_is_told(
+    file: str, rule: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    fabric = "[fabric]\nkind = 'dumbbell'\nhosts_per_side = 1\n"
+    (tmp_path / "s.toml").write_text(f'{fabric}[[traffic]]\nkind = "csv"\nfile = "{file}"\n')
+    assert rule in told(capsys, "simulate", str(tmp_path / "s.toml"))

@@ -174,6 +174,10 @@ BAD = [
     ("compare p64 --schemes ecmp --seeds 1000000000", "--seeds 1000000000, but"),
     ("compare p64 --schemes ecmp --jobs 0", "jobs = 0"),
     ("compare p64 --schemes ecmp --jobs -2", "jobs = -2"),
+    ("compare p64 --schemes ecmp --jobs 1000000", "jobs = 1000000"),
+    (f"simulate --buffer {'9' * 5000}", "is not a size"),
+    (f"simulate --fabric fat-tree:{'9' * 5000}", "write fat-tree:PODSxHOSTS_PER_EDGE"),
+    ("simulate --fabric leaf-spine:٣x3x3", "LEAVESxHOSTS_PER_LEAFxSPINES"),
     ("rerun nosuch.parquet", "nosuch.parquet"),
 ]
 
