@@ -14,7 +14,10 @@ _SUFFIX = ".part"
 def atomic_writer(target: Path) -> Iterator[BinaryIO]:
     """Open a temporary file that takes the place of `target` when the block ends without an exception."""
     prefix = f".{target.name[:40]}.{os.getpid()}-"
-    descriptor, name = tempfile.mkstemp(prefix=prefix, suffix=_SUFFIX, dir=target.parent)
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=prefix, suffix=_SUFFIX, dir=target.parent)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from None
     temporary = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -56,8 +56,9 @@ def probability(name: str, value: ArrayLike, *, one: bool = False) -> FloatArray
 def whole(name: str, value: ArrayLike, *, minimum: int = 0) -> FloatArray:
     """Check a count: a whole number of at least `minimum`, below 2**53 so that float64 holds it exactly."""
     values = as_floats(name, value)
-    good = (values >= minimum) & (values == np.floor(values)) & (values < 2.0**53)
+    good = (values >= minimum) & (values == np.floor(values))
     _reject(name, values, good, f"it must be a whole number of at least {minimum}")
+    _reject(name, values, values < 2.0**53, "a count is below 2**53, so that a float holds it exactly")
     return values
 
 

@@ -36,7 +36,8 @@ def told(error: OSError) -> str:
     """Return what the operating system refused, where, and what to do about it."""
     if error.errno is None:  # raised by the package, with a text of its own
         return str(error)
-    place = "" if error.filename is None else f"{error.filename}: "
+    name = error.filename2 or error.filename  # of a renaming the target, which the user named
+    place = "" if name is None else f"{name}: "
     return f"{place}{error.strerror}: {_REMEDIES.get(error.errno, _LOOK)}"
 
 

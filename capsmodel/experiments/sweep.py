@@ -18,9 +18,9 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -142,9 +142,10 @@ def all_cores(jobs: int = -1) -> Executor:
     Raises
     ------
     ParameterError
-        If `jobs` is neither -1 nor at least 1.
+        If `jobs` is neither -1 nor from 1 to twice the cores (or 8): more are slower and fill the memory.
     """
-    require(jobs == -1 or jobs >= 1, f"jobs = {jobs}, but it must be at least 1, or -1 for all cores")
+    most = max(8, 2 * joblib.cpu_count())
+    require(jobs == -1 or 1 <= jobs <= most, f"jobs = {jobs}, but it must be 1 to {most} here, or -1 for all cores")
 
     def execute(function: Callable[[_Batch], list[_Outcome]], batches: Iterable[_Batch]) -> Iterable[list[_Outcome]]:
         pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
@@ -251,8 +252,9 @@ class _Run:
                 if first is None:
                     time.sleep(_LOOK_AGAIN_S)
                 else:
-                    for outcomes in execute(_run_batch, chain([first], batches)):
-                        self._keep(outcomes, code, claims)
+                    with _closed_at_end(execute(_run_batch, chain([first], batches))) as results:
+                        for outcomes in results:
+                            self._keep(outcomes, code, claims)
                 self._forget(stored.ids())
 
     def _keep(self, outcomes: Sequence[_Outcome], code: Mapping[str, str], claims: Claims) -> None:
@@ -270,6 +272,18 @@ class _Run:
             del self.left[task_id]
         if gone:
             self.ended(len(gone))
+
+
+@contextmanager
+def _closed_at_end(results: Iterable[list[_Outcome]]) -> Iterator[Iterable[list[_Outcome]]]:
+    """Give `results`; whatever ends the loop over them, the processes behind them are told to stop at once."""
+    try:
+        yield results
+    finally:
+        if isinstance(results, Generator):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # joblib's, that results are left unused
+                results.close()
 
 
 def _failure(failed: Sequence[_Outcome], told: str) -> Exception:

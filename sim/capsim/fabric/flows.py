@@ -135,6 +135,7 @@ def read_flow_csv(path: Path) -> list[tuple[int, int, int, float]]:
 
 def _csv_rows(path: Path) -> list[tuple[int, list[str]]]:
     """Return the rows of a file that are not blank, each with the number of its line."""
+    require("\0" not in str(path), f"{str(path)!r} names no file")
     rows = []
     with path.open(newline="", encoding="utf-8-sig") as file:  # with or without the mark that spreadsheets put first
         reader = csv.reader(file)
