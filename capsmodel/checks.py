@@ -1,11 +1,15 @@
 """Argument checks shared by all closed forms: one clear line for each broken rule.
 
 Every check takes the value as the user gave it, returns a float64 array that broadcasts, and raises
-:class:`ParameterError` naming the argument, the first offending value, the rule and the remedy.
+:class:`ParameterError` naming the argument, the first offending value, the rule and the remedy. What only the whole
+computation shows, shapes that do not go together and numbers too large for float64, :func:`closed_form` refuses.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Literal
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from reprlib import repr as shortened
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,64 +31,182 @@ class ParameterError(ValueError):
     """An argument breaks a rule; the text names the argument, its value, the rule and the remedy."""
 
 
-def _reject(name: str, values: FloatArray, good: npt.NDArray[np.bool_], rule: str) -> None:
-    if not np.all(good):
-        first = float(values[~good].flat[0]) if values.ndim else float(values)
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def closed_form(form: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Let `form` raise :class:`ParameterError` where NumPy would warn of an overflow or refuse the shapes.
+
+    A result is finite, or infinite because its documentation says so; an infinity or NaN from an overflow on the way
+    is no result.
+
+    Examples
+    --------
+    >>> square = closed_form(lambda x: np.square(as_floats("x", x)))
+    >>> square(1e200)
+    Traceback (most recent call last):
+    capsmodel.checks.ParameterError: <lambda> leaves the range of float64 on the way: give less extreme numbers
+    """
+
+    @wraps(form)
+    def checked(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        try:
+            with np.errstate(over="raise", divide="raise", invalid="raise"):
+                return form(*args, **kwargs)
+        except ParameterError:
+            raise
+        except ArithmeticError:
+            text = f"{form.__name__} leaves the range of float64 on the way: give less extreme numbers"
+            raise ParameterError(text) from None
+        except ValueError as error:
+            if "broadcast" not in str(error):
+                raise
+            given = inspect.signature(form).bind(*args, **kwargs).arguments
+            raise ParameterError(f"{_shapes(given)} do not broadcast: give numbers or arrays of one shape") from None
+
+    return checked
+
+
+def _shapes(given: dict[str, Any]) -> str:
+    """Name the arrays among the arguments with their shapes."""
+    arrays = {name: value for name, value in given.items() if isinstance(value, np.ndarray | list | tuple)}
+    return " and ".join(f"{name} of shape {np.shape(value)}" for name, value in arrays.items())
+
+
+def _reject(name: str, values: FloatOrArray, good: Any, rule: str) -> None:
+    if good is not True and not np.all(good):
+        first = float(values) if np.ndim(values) == 0 else float(np.asarray(values)[~np.asarray(good)].flat[0])
         raise ParameterError(f"{name} = {first:g}, but {rule}")
 
 
-def as_floats(name: str, value: ArrayLike) -> FloatArray:
-    """Return `value` as float64; reject what is not a number."""
+def _number_or_array(values: FloatArray) -> FloatOrArray:
+    """Return a 0-d array as a float, with which comparisons are ten times as fast."""
+    return values.item() if values.ndim == 0 else values
+
+
+_REAL_KINDS = "biuf"  # booleans, integers, floats: not text, dates or complex numbers, which NumPy would convert
+
+
+def _shown(value: object) -> str:
+    """Return a text of at most some sixty characters for `value`."""
     try:
-        values = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"{name} = {value!r}, but it must be a number or an array of numbers") from None
-    _reject(name, values, ~np.isnan(values), "NaN is not a value: remove it or mask it first")
+        return shortened(value)
+    except ValueError:  # an integer of more digits than Python turns into text
+        return "a number of thousands of digits"
+
+
+def _is_real(item: object) -> bool:
+    kind = item.dtype.kind if isinstance(item, np.generic) else "f"
+    return hasattr(item, "__float__") and kind in _REAL_KINDS
+
+
+def _has_masked_entry(value: object) -> bool:
+    if isinstance(value, list | tuple):
+        return any(_has_masked_entry(item) for item in value)
+    return isinstance(value, np.ma.MaskedArray) and bool(np.any(np.ma.getmask(value)))
+
+
+def as_floats(name: str, value: ArrayLike) -> FloatArray:
+    """Return `value` as float64 without negative zeros; reject what is not a real number, and NaN.
+
+    Examples
+    --------
+    >>> as_floats("x", [1, -0.0]).tolist()
+    [1.0, 0.0]
+    >>> as_floats("x", "0.5")
+    Traceback (most recent call last):
+    capsmodel.checks.ParameterError: x = '0.5', but it must be a number or an array of numbers
+    """
+    if type(value) is not float:
+        value = _real(name, value)
+    # The sum turns -0.0, which would turn the sign of an infinity or of a result, into 0.0.
+    values = np.asarray(np.asarray(value, dtype=np.float64) + 0.0)
+    probe = _number_or_array(values)
+    _reject(name, probe, probe == probe, "NaN is not a value: remove it first")
     return values
+
+
+def _real(name: str, value: ArrayLike) -> FloatArray:
+    """Convert to float64 what holds real numbers and nothing else."""
+    if _has_masked_entry(value):
+        raise ParameterError(f"{name} has masked entries, which are no numbers: give those left by .compressed()")
+    refusal = "{} = {}, but it must be a number or an array of numbers"
+    try:
+        if type(value) is int:
+            return np.asarray(float(value))
+        given = np.asarray(value)
+        if given.dtype.kind not in _REAL_KINDS and not (given.dtype == object and all(map(_is_real, given.flat))):
+            raise ParameterError(refusal.format(name, _shown(value)))
+        with np.errstate(over="ignore"):  # of long doubles, to infinity, which the rules refuse
+            return given.astype(np.float64)
+    except OverflowError:
+        raise ParameterError(f"{name} is beyond 1.8e308, the largest float64: give a smaller number") from None
+    except ParameterError:
+        raise
+    except (TypeError, ValueError):
+        raise ParameterError(refusal.format(name, _shown(value))) from None
 
 
 def probability(name: str, value: ArrayLike, *, one: bool = False) -> FloatArray:
     """Check a probability: [0, 1), or [0, 1] when `one` is allowed."""
     values = as_floats(name, value)
+    probe = _number_or_array(values)
     if one:
-        _reject(name, values, (values >= 0) & (values <= 1), "a probability lies in [0, 1]")
+        _reject(name, probe, (probe >= 0) & (probe <= 1), "a probability lies in [0, 1]")
     else:
-        _reject(name, values, (values >= 0) & (values < 1), "it must lie in [0, 1)")
+        _reject(name, probe, (probe >= 0) & (probe < 1), "it must lie in [0, 1)")
     return values
 
 
 def whole(name: str, value: ArrayLike, *, minimum: int = 0) -> FloatArray:
     """Check a count: a whole number of at least `minimum`, below 2**53 so that float64 holds it exactly."""
     values = as_floats(name, value)
-    good = (values >= minimum) & (values == np.floor(values))
-    _reject(name, values, good, f"it must be a whole number of at least {minimum}")
-    _reject(name, values, values < 2.0**53, "a count is below 2**53, so that a float holds it exactly")
+    probe = _number_or_array(values)
+    good = (probe >= minimum) & (np.floor(probe) == probe) & (probe < 2.0**53)
+    _reject(name, probe, good, f"it must be a whole number of at least {minimum} and below 2^53")
     return values
 
 
 def positive(name: str, value: ArrayLike) -> FloatArray:
     """Check a finite quantity above zero."""
     values = as_floats(name, value)
-    _reject(name, values, (values > 0) & np.isfinite(values), "it must be finite and above 0")
+    probe = _number_or_array(values)
+    _reject(name, probe, (probe > 0) & (probe < np.inf), "it must be finite and above 0")
     return values
 
 
 def non_negative(name: str, value: ArrayLike) -> FloatArray:
     """Check a finite quantity of at least zero."""
     values = as_floats(name, value)
-    _reject(name, values, (values >= 0) & np.isfinite(values), "it must be finite and at least 0")
+    probe = _number_or_array(values)
+    _reject(name, probe, (probe >= 0) & (probe < np.inf), "it must be finite and at least 0")
     return values
+
+
+def one_number(check: Callable[..., FloatArray], name: str, value: ArrayLike, **rule: Any) -> float:
+    """Return what passes `check` as a float; reject an array where a function takes one number.
+
+    Examples
+    --------
+    >>> one_number(whole, "replicas", 2, minimum=1)
+    2.0
+    """
+    values = check(name, value, **rule)
+    if values.ndim:
+        raise ParameterError(f"{name} is an array of shape {values.shape}, but it must be one number")
+    return values.item()
 
 
 def choice(name: str, value: object, known: Iterable[str]) -> None:
     """Raise :class:`ParameterError` unless `value` is one of the words `known`."""
     words = tuple(known)
-    require(value in words, f"{name} = {value!r}, but it must be one of {', '.join(words)}")
+    require(value in words, f"{name} = {_shown(value)}, but it must be one of {', '.join(words)}")
 
 
 def require(condition: ArrayLike, text: str) -> None:
     """Raise :class:`ParameterError` with `text` unless `condition` holds everywhere (rules on several arguments)."""
-    if not np.all(condition):
+    if condition is not True and not np.all(condition):
         raise ParameterError(text)
 
 

@@ -16,6 +16,7 @@ reorder density        displacement histogram          :func:`reorder_density`  
 =====================  ==============================  ==========================  =======  =================
 """
 
+from bisect import bisect_right
 from collections import deque
 from dataclasses import dataclass
 from itertools import islice
@@ -30,7 +31,9 @@ from capsmodel.checks import (
     FloatOrArray,
     FloatSequence,
     as_floats,
+    closed_form,
     non_negative,
+    one_number,
     plain,
     positive,
     probability,
@@ -60,6 +63,7 @@ def ideal_fct_s(
     mss_bytes: ArrayLike = ...,
     header_bytes: ArrayLike = ...,
 ) -> FloatArray: ...
+@closed_form
 def ideal_fct_s(
     flow_bytes: ArrayLike,
     *,
@@ -120,6 +124,7 @@ def ideal_fct_s(
 def slowdown(fct_s: float, *, ideal_fct_s: float) -> float: ...
 @overload
 def slowdown(fct_s: ArrayLike, *, ideal_fct_s: ArrayLike) -> FloatArray: ...
+@closed_form
 def slowdown(fct_s: ArrayLike, *, ideal_fct_s: ArrayLike) -> FloatOrArray:
     """Return the completion time over the ideal one, a ratio.
 
@@ -152,6 +157,7 @@ def slowdown(fct_s: ArrayLike, *, ideal_fct_s: ArrayLike) -> FloatOrArray:
 def percentile(values: FloatSequence, *, q: float) -> float: ...
 @overload
 def percentile(values: ArrayLike, *, q: ArrayLike) -> FloatOrArray: ...
+@closed_form
 def percentile(values: ArrayLike, *, q: ArrayLike) -> FloatOrArray:
     r"""Return a percentile by nearest rank: the smallest value that a share of at least `q` does not exceed.
 
@@ -197,6 +203,7 @@ def percentile(values: ArrayLike, *, q: ArrayLike) -> FloatOrArray:
 def goodput_bps(payload_bytes: float, *, duration_s: float) -> float: ...
 @overload
 def goodput_bps(payload_bytes: ArrayLike, *, duration_s: ArrayLike) -> FloatArray: ...
+@closed_form
 def goodput_bps(payload_bytes: ArrayLike, *, duration_s: ArrayLike) -> FloatOrArray:
     """Return the rate of useful data, in bits per second.
 
@@ -233,6 +240,7 @@ def goodput_bps(payload_bytes: ArrayLike, *, duration_s: ArrayLike) -> FloatOrAr
 def throughput_bps(wire_bytes: float, *, duration_s: float) -> float: ...
 @overload
 def throughput_bps(wire_bytes: ArrayLike, *, duration_s: ArrayLike) -> FloatArray: ...
+@closed_form
 def throughput_bps(wire_bytes: ArrayLike, *, duration_s: ArrayLike) -> FloatOrArray:
     """Return the rate of everything that a link carried, in bits per second.
 
@@ -265,6 +273,7 @@ def throughput_bps(wire_bytes: ArrayLike, *, duration_s: ArrayLike) -> FloatOrAr
 def offered_load(arrivals_per_s: float, *, mean_bytes: float, rate_bps: float) -> float: ...
 @overload
 def offered_load(arrivals_per_s: ArrayLike, *, mean_bytes: ArrayLike, rate_bps: ArrayLike) -> FloatArray: ...
+@closed_form
 def offered_load(arrivals_per_s: ArrayLike, *, mean_bytes: ArrayLike, rate_bps: ArrayLike) -> FloatOrArray:
     r"""Return the load ρ that arriving flows offer to a link, a ratio.
 
@@ -301,6 +310,7 @@ def offered_load(arrivals_per_s: ArrayLike, *, mean_bytes: ArrayLike, rate_bps: 
 def arrival_rate_per_s(load: float, *, mean_bytes: float, rate_bps: float) -> float: ...
 @overload
 def arrival_rate_per_s(load: ArrayLike, *, mean_bytes: ArrayLike, rate_bps: ArrayLike) -> FloatArray: ...
+@closed_form
 def arrival_rate_per_s(load: ArrayLike, *, mean_bytes: ArrayLike, rate_bps: ArrayLike) -> FloatOrArray:
     r"""Return the flow arrivals per second that offer `load`.
 
@@ -334,6 +344,7 @@ def arrival_rate_per_s(load: ArrayLike, *, mean_bytes: ArrayLike, rate_bps: Arra
 def jain_fairness(shares: FloatSequence) -> float: ...
 @overload
 def jain_fairness(shares: ArrayLike) -> FloatOrArray: ...
+@closed_form
 def jain_fairness(shares: ArrayLike) -> FloatOrArray:
     r"""Return Jain's fairness index, a ratio between 1/n and 1.
 
@@ -377,6 +388,7 @@ def _distinct(arrivals: ArrayLike) -> FloatArray:
     return order[np.sort(np.unique(order, return_index=True)[1])]
 
 
+@closed_form
 def reorder_ratio(arrivals: ArrayLike) -> float:
     """Return the share of packets that arrive after a packet sent later, a ratio.
 
@@ -429,6 +441,7 @@ class ReorderDensity:
     density: FloatArray
 
 
+@closed_form
 def reorder_density(arrivals: ArrayLike, *, first: int = 1, threshold_packets: int = 16) -> ReorderDensity:
     """Return the distribution of how far packets arrive from their place, of RFC 5236.
 
@@ -468,18 +481,22 @@ def reorder_density(arrivals: ArrayLike, *, first: int = 1, threshold_packets: i
     >>> result.displacement.tolist(), result.density.tolist()
     ([-1, 0, 1], [0.2, 0.6, 0.2])
     """
-    due, depth = int(whole("first", first)), int(whole("threshold_packets", threshold_packets)) + 1
+    due, depth = (
+        int(one_number(whole, "first", first)),
+        int(one_number(whole, "threshold_packets", threshold_packets)) + 1,
+    )
     numbers = _distinct(arrivals)
     require(numbers >= first, f"arrivals holds a number below first = {first}: lower first")
     stream = iter(numbers.astype(np.int64).tolist())
     window = deque(islice(stream, depth))
-    arrived, lost, displacements = set[int](), set[int](), list[int]()
+    present = sorted(numbers.astype(np.int64).tolist())
+    arrived, displacements = set[int](), list[int]()
     while window:
         while due not in arrived and due not in window:
-            lost.add(due)
-            due += 1
+            due = present[bisect_right(present, due)]  # numbers that never arrive are lost in one step
         number = window.popleft()
-        window.extend(islice((later for later in stream if later not in lost), 1))
+        # Of what is still to come, all below the index that is due was taken for lost.
+        window.extend(islice((later for later in stream if later >= due), 1))
         # Losses in between can stretch the displacement of a packet that was in reach.
         if due - number < depth:
             arrived.add(number)

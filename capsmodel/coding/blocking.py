@@ -18,7 +18,17 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, FloatOrArray, FloatSequence, plain, positive, probability, require
+from capsmodel.checks import (
+    FloatArray,
+    FloatOrArray,
+    FloatSequence,
+    closed_form,
+    one_number,
+    plain,
+    positive,
+    probability,
+    require,
+)
 
 MISSED_SHARE_BIAS = 0.04
 """Most that `twice_average_missed_share` lies below the truth; it does not lie above. See its Notes."""
@@ -38,6 +48,7 @@ def _share_above(rtts_s: FloatArray, threshold_s: FloatArray) -> FloatArray:
 def blocking_prob_twice_average(rtts_s: FloatSequence) -> float: ...
 @overload
 def blocking_prob_twice_average(rtts_s: ArrayLike) -> FloatOrArray: ...
+@closed_form
 def blocking_prob_twice_average(rtts_s: ArrayLike) -> FloatOrArray:
     r"""Estimate the blocking probability: the share of ACKs whose RTT exceeds twice the average.
 
@@ -86,6 +97,7 @@ def twice_average_missed_share(
 def twice_average_missed_share(
     blocking_prob: ArrayLike, *, usual_rtts_s: ArrayLike, base_rtt_s: float, full_wait_s: float
 ) -> FloatArray: ...
+@closed_form
 def twice_average_missed_share(
     blocking_prob: ArrayLike, *, usual_rtts_s: ArrayLike, base_rtt_s: float, full_wait_s: float
 ) -> FloatOrArray:
@@ -141,9 +153,11 @@ def twice_average_missed_share(
     [0.0, 0.0, 0.401]
     """
     p = probability("blocking_prob", blocking_prob)
-    usual_s, base_s = np.atleast_1d(positive("usual_rtts_s", usual_rtts_s)), positive("base_rtt_s", base_rtt_s)
-    require(full_wait_s >= base_s, f"full_wait_s = {full_wait_s:g}, but a buffer that lasts an RTT waits {base_s:g}")
-    full_s = base_s + full_wait_s
+    usual_s = np.atleast_1d(positive("usual_rtts_s", usual_rtts_s))
+    require(usual_s.ndim == 1 and usual_s.size > 0, "usual_rtts_s is no list of RTTs: give at least one, or a number")
+    base_s, wait_s = one_number(positive, "base_rtt_s", base_rtt_s), one_number(positive, "full_wait_s", full_wait_s)
+    require(wait_s >= base_s, f"full_wait_s = {wait_s:g}, but a buffer that lasts an RTT waits {base_s:g}")
+    full_s = base_s + wait_s
     threshold_s = 2 * (usual_s.mean() + p * (7 / 9 * full_s - base_s))
     of_full = (np.asarray(threshold_s)[..., None] - usual_s + base_s) / full_s
     return plain(np.mean((4 * np.clip(of_full, 0.5, 1) ** 2 - 1) / 3, axis=-1))
@@ -153,6 +167,7 @@ def twice_average_missed_share(
 def smoothed_rtt_s(previous_s: float, *, average_s: float) -> float: ...
 @overload
 def smoothed_rtt_s(previous_s: ArrayLike, *, average_s: ArrayLike) -> FloatArray: ...
+@closed_form
 def smoothed_rtt_s(previous_s: ArrayLike, *, average_s: ArrayLike) -> FloatOrArray:
     r"""Return the smoothed round-trip time after one more sampling period, in seconds.
 
@@ -196,6 +211,7 @@ def blocking_prob_twice_smoothed(rtts_s: FloatSequence, *, smoothed_rtt_s: float
 def blocking_prob_twice_smoothed(
     rtts_s: ArrayLike, *, smoothed_rtt_s: ArrayLike
 ) -> tuple[FloatOrArray, FloatOrArray]: ...
+@closed_form
 def blocking_prob_twice_smoothed(rtts_s: ArrayLike, *, smoothed_rtt_s: ArrayLike) -> tuple[FloatOrArray, FloatOrArray]:
     r"""Estimate the blocking probability from twice the *smoothed* RTT; also return the new smoothed RTT in seconds.
 
@@ -245,6 +261,7 @@ def blocking_prob_twice_smoothed(rtts_s: ArrayLike, *, smoothed_rtt_s: ArrayLike
 def blocking_prob_above_average(rtts_s: FloatSequence) -> float: ...
 @overload
 def blocking_prob_above_average(rtts_s: ArrayLike) -> FloatOrArray: ...
+@closed_form
 def blocking_prob_above_average(rtts_s: ArrayLike) -> FloatOrArray:
     r"""Estimate the blocking probability as cdcps does: the share of ACKs whose RTT exceeds the plain average.
 

@@ -28,7 +28,17 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, FloatOrArray, FloatSequence, plain, positive, probability, require, whole
+from capsmodel.checks import (
+    FloatArray,
+    FloatOrArray,
+    FloatSequence,
+    closed_form,
+    plain,
+    positive,
+    probability,
+    require,
+    whole,
+)
 from capsmodel.coding._binomial import log_pmf, log_tails
 
 
@@ -36,6 +46,7 @@ from capsmodel.coding._binomial import log_pmf, log_tails
 def blocked_packets_prob(j: float, *, n: float, blocking_prob: float) -> float: ...
 @overload
 def blocked_packets_prob(j: ArrayLike, *, n: ArrayLike, blocking_prob: ArrayLike) -> FloatArray: ...
+@closed_form
 def blocked_packets_prob(j: ArrayLike, *, n: ArrayLike, blocking_prob: ArrayLike) -> FloatOrArray:
     r"""Return the probability that exactly `j` of the `n` packets of a coding unit are blocked.
 
@@ -83,6 +94,7 @@ def _log_both(k: ArrayLike, r: ArrayLike, blocking_prob: ArrayLike) -> tuple[Flo
 def decode_prob(k: float, *, r: float, blocking_prob: float) -> float: ...
 @overload
 def decode_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatArray: ...
+@closed_form
 def decode_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatOrArray:
     r"""Return the probability that a coding unit of `k` source and `r` repair packets decodes.
 
@@ -129,6 +141,7 @@ def decode_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> Floa
 def decode_failure_prob(k: float, *, r: float, blocking_prob: float) -> float: ...
 @overload
 def decode_failure_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatArray: ...
+@closed_form
 def decode_failure_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatOrArray:
     r"""Return the probability that a coding unit does not decode: more than `r` of its packets are blocked.
 
@@ -167,6 +180,7 @@ def decode_failure_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike)
 def log_decode_prob(k: float, *, r: float, blocking_prob: float) -> float: ...
 @overload
 def log_decode_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatArray: ...
+@closed_form
 def log_decode_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatOrArray:
     r"""Return the natural logarithm of the probability that a coding unit decodes.
 
@@ -205,6 +219,7 @@ def log_decode_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> 
 def log_decode_failure_prob(k: float, *, r: float, blocking_prob: float) -> float: ...
 @overload
 def log_decode_failure_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatArray: ...
+@closed_form
 def log_decode_failure_prob(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike) -> FloatOrArray:
     r"""Return the natural logarithm of the probability that a coding unit does not decode.
 
@@ -247,6 +262,7 @@ def window_decode_prob(
 def window_decode_prob(
     k: ArrayLike, *, r: ArrayLike, window_packets: ArrayLike, blocking_prob: ArrayLike, whole_units: bool = ...
 ) -> FloatArray: ...
+@closed_form
 def window_decode_prob(
     k: ArrayLike, *, r: ArrayLike, window_packets: ArrayLike, blocking_prob: ArrayLike, whole_units: bool = False
 ) -> FloatOrArray:
@@ -314,6 +330,7 @@ def _paths(k: ArrayLike, blocking_probs: ArrayLike) -> tuple[FloatArray, FloatAr
 def decode_prob_paths(k: float, *, blocking_probs: FloatSequence) -> float: ...
 @overload
 def decode_prob_paths(k: ArrayLike, *, blocking_probs: ArrayLike) -> FloatOrArray: ...
+@closed_form
 def decode_prob_paths(k: ArrayLike, *, blocking_probs: ArrayLike) -> FloatOrArray:
     r"""Return the probability that a unit decodes when each packet has its own blocking probability.
 
@@ -359,6 +376,7 @@ def decode_prob_paths(k: ArrayLike, *, blocking_probs: ArrayLike) -> FloatOrArra
 def decode_failure_prob_paths(k: float, *, blocking_probs: FloatSequence) -> float: ...
 @overload
 def decode_failure_prob_paths(k: ArrayLike, *, blocking_probs: ArrayLike) -> FloatOrArray: ...
+@closed_form
 def decode_failure_prob_paths(k: ArrayLike, *, blocking_probs: ArrayLike) -> FloatOrArray:
     r"""Return the probability that a unit does not decode when each packet has its own blocking probability.
 
@@ -394,6 +412,13 @@ def decode_failure_prob_paths(k: ArrayLike, *, blocking_probs: ArrayLike) -> Flo
     return plain(_count_at_most(1 - probs, probs, k - 1))
 
 
+_MOST_COUNTED = 2000
+"""Packets of all units whose sets of arrivals are counted; the work grows with their square."""
+
+_MOST_DRAWN_VARIANCE = 1e6
+"""Largest variance of the number of blocked packets in a unit; the sum has some 18 terms a standard deviation."""
+
+
 def _hypergeometric_at_most(limit: FloatArray, marked: FloatArray, total: FloatArray, n: FloatArray) -> FloatArray:
     """Return P(at most `limit` of the n drawn are marked), `marked` of `total` being so; a sum of positive terms.
 
@@ -405,6 +430,10 @@ def _hypergeometric_at_most(limit: FloatArray, marked: FloatArray, total: FloatA
     start = np.maximum(least, np.minimum(most, np.floor((n + 1) * (marked + 1) / (total + 2))))
     start = np.where(possible, start, least)
     p = (marked + 0.5) / (total + 1)
+    require(
+        n * p * (1 - p) * (total - n) / total <= _MOST_DRAWN_VARIANCE,
+        f"the number of blocked packets in a unit has a variance above {_MOST_DRAWN_VARIANCE:g}: lower k and r",
+    )
     log_first = log_pmf(start, n, p) + log_pmf(marked - start, total - n, p) - log_pmf(marked, total, p)
     ratio_sum = np.ones(start.shape)
     for step in (-1.0, 1.0):
@@ -427,6 +456,7 @@ def decode_prob_blocked_count(k: float, *, r: float, blocked_packets: float, tot
 def decode_prob_blocked_count(
     k: ArrayLike, *, r: ArrayLike, blocked_packets: ArrayLike, total_packets: ArrayLike
 ) -> FloatArray: ...
+@closed_form
 def decode_prob_blocked_count(
     k: ArrayLike, *, r: ArrayLike, blocked_packets: ArrayLike, total_packets: ArrayLike
 ) -> FloatOrArray:
@@ -503,6 +533,7 @@ def units_decoded_by_first_arrivals_prob(
 def units_decoded_by_first_arrivals_prob(
     k: ArrayLike, *, r: ArrayLike, n_units: ArrayLike, arrivals: ArrayLike | None = ...
 ) -> FloatArray: ...
+@closed_form
 def units_decoded_by_first_arrivals_prob(
     k: ArrayLike, *, r: ArrayLike, n_units: ArrayLike, arrivals: ArrayLike | None = None
 ) -> FloatOrArray:
@@ -549,6 +580,9 @@ def units_decoded_by_first_arrivals_prob(
     """
     k, r, units = whole("k", k, minimum=1), whole("r", r), whole("n_units", n_units, minimum=1)
     came = k * units if arrivals is None else whole("arrivals", arrivals)
+    require(
+        (k + r) * units <= _MOST_COUNTED, f"(k + r) n_units exceeds {_MOST_COUNTED}, the packets whose sets are counted"
+    )
     require(came <= (k + r) * units, "arrivals exceeds (k + r) n_units: no more packets than were sent can arrive")
 
     def exact(k: float, r: float, units: float, came: float) -> float:

@@ -25,14 +25,7 @@ from typing import Generic, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import (
-    FloatArray,
-    FloatOrArray,
-    IntArray,
-    plain,
-    plain_count,
-    require,
-)
+from capsmodel.checks import FloatArray, FloatOrArray, IntArray, closed_form, plain, plain_count, require
 from capsmodel.coding._binomial import log_tails
 from capsmodel.coding._unit_search import best_sizes, delay_table
 from capsmodel.coding.unit_parameters import DEFAULT_OBJECTIVE, Objective, UnitParameters
@@ -118,6 +111,7 @@ def optimal_coding_unit(
     whole_units: bool = ...,
     max_k: ArrayLike | None = ...,
 ) -> OptimalUnit[IntArray, FloatArray]: ...
+@closed_form
 def optimal_coding_unit(
     window_packets: ArrayLike,
     *,
@@ -212,6 +206,7 @@ def optimal_coding_unit(
     )
 
 
+@closed_form
 def delay_curve(
     window_packets: ArrayLike,
     *,

@@ -18,15 +18,27 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, FloatOrArray, ParameterError, plain, probability, whole
+from capsmodel.checks import (
+    FloatArray,
+    FloatOrArray,
+    ParameterError,
+    closed_form,
+    one_number,
+    plain,
+    probability,
+    require,
+    whole,
+)
 from capsmodel.coding._binomial import log_pmf, log_tails
 
 _NEGLIGIBLE = 2.0**-60
+_LARGEST_FIELD = 2**32  # found to be a prime power in 2^16 trial divisions
 
 
 def _field_size(field_size: int) -> float:
     """Check that `field_size` is a power of a prime, as the size of a finite field is."""
-    size = int(whole("field_size", field_size, minimum=2))
+    size = int(one_number(whole, "field_size", field_size, minimum=2))
+    require(size <= _LARGEST_FIELD, f"field_size = {size}, but it is at most {_LARGEST_FIELD}: four bytes")
     prime = next((d for d in range(2, int(size**0.5) + 1) if size % d == 0), size)
     rest = size
     while rest % prime == 0:
@@ -50,6 +62,7 @@ def _log_full_rank(k: FloatArray, extra: FloatArray, size: float) -> FloatArray:
 def full_rank_prob(k: float, *, received: float, field_size: int = ...) -> float: ...
 @overload
 def full_rank_prob(k: ArrayLike, *, received: ArrayLike, field_size: int = ...) -> FloatArray: ...
+@closed_form
 def full_rank_prob(k: ArrayLike, *, received: ArrayLike, field_size: int = 256) -> FloatOrArray:
     r"""Return the probability that `received` dense random linear combinations determine k source packets.
 
@@ -98,6 +111,7 @@ def full_rank_prob(k: ArrayLike, *, received: ArrayLike, field_size: int = 256) 
 def decode_prob_rlnc(k: float, *, r: float, blocking_prob: float, field_size: int = ...) -> float: ...
 @overload
 def decode_prob_rlnc(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike, field_size: int = ...) -> FloatArray: ...
+@closed_form
 def decode_prob_rlnc(k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike, field_size: int = 256) -> FloatOrArray:
     r"""Return the probability that a unit coded with a dense random linear code decodes.
 
@@ -156,6 +170,7 @@ def decode_failure_prob_rlnc(k: float, *, r: float, blocking_prob: float, field_
 def decode_failure_prob_rlnc(
     k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike, field_size: int = ...
 ) -> FloatArray: ...
+@closed_form
 def decode_failure_prob_rlnc(
     k: ArrayLike, *, r: ArrayLike, blocking_prob: ArrayLike, field_size: int = 256
 ) -> FloatOrArray:

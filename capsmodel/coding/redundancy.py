@@ -24,6 +24,7 @@ from capsmodel.checks import (
     FloatArray,
     FloatOrArray,
     IntArray,
+    closed_form,
     non_negative,
     plain,
     plain_count,
@@ -42,13 +43,15 @@ _TOO_MANY = "blocking_prob is so near 1 that r exceeds 2^53 packets: lower it"
 def ceiling_rule(k: FloatArray, p: FloatArray) -> FloatArray:
     """Return ceil(k p / (1 - p)) as float64 with the tolerance of :func:`repair_packets`; arguments checked before."""
     x = k * p / (1 - p)
-    return np.ceil(x - x * (4 + 2 / (1 - p)) * _UNIT_ROUNDOFF)
+    doubt = x * (4 + 2 / (1 - p)) * _UNIT_ROUNDOFF
+    return np.ceil(x - np.where(doubt < 0.5, doubt, 0.0))
 
 
 def least_repair(enough: Callable[[FloatArray], npt.NDArray[np.bool_]], *, guess: FloatArray) -> FloatArray:
     """Return the least whole r >= 0 that is `enough`, where every larger one is; doubled from `guess`, then halved."""
     # `low` is not enough (-1: nothing is known), `high` is; the interval between them shrinks to nothing.
     low, high = np.full(guess.shape, -1.0), guess
+    require(high < _MOST_REPAIR, _TOO_MANY)
     short = ~enough(high)
     while np.any(short):
         low, high = np.where(short, high, low), np.where(short, 2 * high + 1, high)
@@ -74,6 +77,7 @@ def _is_fractions(blocking_prob: Any) -> bool:
 def repair_packets(k: float, *, blocking_prob: float | Fraction) -> int: ...
 @overload
 def repair_packets(k: ArrayLike, *, blocking_prob: ArrayLike | Fraction) -> IntArray: ...
+@closed_form
 def repair_packets(k: ArrayLike, *, blocking_prob: ArrayLike | Fraction) -> int | IntArray:
     r"""Return the repair packets r (alpha in cdcps) of a unit so that on average `k` packets are not blocked.
 
@@ -108,7 +112,8 @@ def repair_packets(k: ArrayLike, *, blocking_prob: ArrayLike | Fraction) -> int 
     in (X - 2 tau X, X]. If X is whole, the result is X as long as 2 tau X < 1. If not, X is at least 1/(b - a) above
     the next lower whole number, and the result is right as long as 2 tau X < 1/(b - a): for k <= 10^6 and p <= 1/2
     with every denominator b up to 5e8, for k <= 10^4 and p <= 0.999 with b up to 2e5. A float that lies less than a
-    relative 2 tau above a whole X counts as that whole number; pass a Fraction to have it decided exactly.
+    relative 2 tau above a whole X counts as that whole number; pass a Fraction to have it decided exactly. Where tau x
+    reaches 1/2, beyond 10^12 packets, no whole number is near enough to be meant, and x itself is rounded up.
 
     References
     ----------
@@ -145,6 +150,7 @@ def _reaches(k: FloatArray, r: FloatArray, p: FloatArray, target: FloatArray) ->
 def repair_packets_for(k: float, *, blocking_prob: float, target_prob: float) -> int: ...
 @overload
 def repair_packets_for(k: ArrayLike, *, blocking_prob: ArrayLike, target_prob: ArrayLike) -> IntArray: ...
+@closed_form
 def repair_packets_for(k: ArrayLike, *, blocking_prob: ArrayLike, target_prob: ArrayLike) -> int | IntArray:
     r"""Return the fewest repair packets with which a coding unit decodes with at least `target_prob`.
 
@@ -196,6 +202,7 @@ def traffic_overhead(blocking_prob: float, *, long_short_ratio: float, k: float 
 def traffic_overhead(
     blocking_prob: ArrayLike, *, long_short_ratio: ArrayLike, k: ArrayLike | None = ...
 ) -> FloatArray: ...
+@closed_form
 def traffic_overhead(
     blocking_prob: ArrayLike, *, long_short_ratio: ArrayLike, k: ArrayLike | None = None
 ) -> FloatOrArray:

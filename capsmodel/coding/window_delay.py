@@ -16,7 +16,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, FloatOrArray, plain, positive, probability, whole
+from capsmodel.checks import FloatArray, FloatOrArray, closed_form, plain, positive, probability, whole
 from capsmodel.coding._binomial import log_tails
 from capsmodel.coding._unit_search import best_r
 from capsmodel.coding.unit_parameters import (
@@ -33,6 +33,7 @@ from capsmodel.units import serialisation_s
 def buffering_delay_s(k: float, *, packet_bytes: float, rate_bps: float) -> float: ...
 @overload
 def buffering_delay_s(k: ArrayLike, *, packet_bytes: ArrayLike, rate_bps: ArrayLike) -> FloatArray: ...
+@closed_form
 def buffering_delay_s(k: ArrayLike, *, packet_bytes: ArrayLike, rate_bps: ArrayLike) -> FloatOrArray:
     r"""Return the mean time that a packet of a coding unit waits until the unit is complete, in seconds.
 
@@ -81,6 +82,7 @@ def uncoded_window_delay_s(
 def uncoded_window_delay_s(
     window_packets: ArrayLike, *, blocking_prob: ArrayLike, rtt_short_s: ArrayLike, rtt_long_s: ArrayLike
 ) -> FloatArray: ...
+@closed_form
 def uncoded_window_delay_s(
     window_packets: ArrayLike, *, blocking_prob: ArrayLike, rtt_short_s: ArrayLike, rtt_long_s: ArrayLike
 ) -> FloatOrArray:
@@ -153,6 +155,7 @@ def window_delay_s(
     whole_units: bool = ...,
     objective: Objective = ...,
 ) -> FloatArray: ...
+@closed_form
 def window_delay_s(
     k: ArrayLike,
     *,

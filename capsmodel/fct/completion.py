@@ -24,7 +24,17 @@ from typing import Literal, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, FloatOrArray, choice, plain, positive
+from capsmodel.checks import (
+    FloatArray,
+    FloatOrArray,
+    choice,
+    closed_form,
+    one_number,
+    plain,
+    positive,
+    probability,
+    whole,
+)
 from capsmodel.fct.replication import SHORT_PACKETS, replicated_load, short_byte_share
 from capsmodel.fct.slow_start import WINDOW_PACKETS, Rounding, long_averages, short_averages
 from capsmodel.queueing.mg1 import effective_bandwidth_wait_quantile, mg1_mean_wait, mg1_wait_quantile
@@ -47,7 +57,8 @@ def _completion(
 ) -> FloatOrArray:
     """Return 1, so many rounds at the mean wait, and so many at its quantile; infinite where a queue is unstable."""
     choice("tail", tail, get_args(TailModel))
-    burst = float(positive("burst_packets", burst_packets))
+    burst = one_number(positive, "burst_packets", burst_packets)
+    quantile = one_number(probability, "quantile", quantile)
     stable = np.where(load < 1, load, 0.0)
     moments = {"mean_service": burst, "second_moment_service": burst**2}
     if tail == "exact":
@@ -55,7 +66,8 @@ def _completion(
     else:
         longest = effective_bandwidth_wait_quantile(quantile, load=stable, **moments)
     fct = mg1_mean_wait(stable, **moments) * mean_rounds + longest * tail_rounds + 1
-    return plain(np.where(load < 1, fct, np.inf))
+    # Fractional rounds may be fewer than the one whose quantile is taken; no flow is faster than without contention.
+    return plain(np.where(load < 1, np.maximum(fct, 1), np.inf))
 
 
 def _loads(
@@ -64,7 +76,7 @@ def _loads(
     """Load of each queue, and of the virtual queue of short flows (RepFlow's n = 2, and 1 for no replication)."""
     epsilon = short_byte_share(sizes, short_packets=short) if share is None else share
     each = np.asarray(replicated_load(load, short_byte_share=epsilon, replicas=replicas))
-    return each, each ** float(replicas)
+    return each, each ** one_number(whole, "replicas", replicas, minimum=1)
 
 
 @overload
@@ -93,6 +105,7 @@ def mean_fct(
     rounding: Rounding = ...,
     smallest_packets: float = ...,
 ) -> FloatArray: ...
+@closed_form
 def mean_fct(
     load: ArrayLike,
     *,
@@ -195,6 +208,7 @@ def tail_fct(
     quantile: float = ...,
     tail: TailModel = ...,
 ) -> FloatArray: ...
+@closed_form
 def tail_fct(
     load: ArrayLike,
     *,
@@ -223,7 +237,7 @@ def tail_fct(
     Returns
     -------
     float or ndarray
-        Normalised completion time, of the shape of `load`; infinite where the replicas overload the queues.
+        Normalised completion time, at least 1, of the shape of `load`; infinite where the replicas overload the queues.
 
     Raises
     ------
@@ -237,7 +251,7 @@ def tail_fct(
     :math:`\tilde W=2\ln10\,E[W]` at 0.99 this is :math:`E[W]N+1`. It bounds nothing: the 99th percentile of a sum of
     waits over a random size is another number. The printed N diverges at size 0 (its integrand is 3.6/x),
     hence `smallest_packets`. With fractional rounds a flow below k packets has less than one round in all, but one
-    full tail wait.
+    full tail wait; where that wait is so short that the sum is below 1, the result is 1.
 
     References
     ----------
@@ -276,6 +290,7 @@ def mean_fct_long(
     short_byte_share: float | None = ...,
     rounding: Rounding = ...,
 ) -> FloatArray: ...
+@closed_form
 def mean_fct_long(
     load: ArrayLike,
     *,
@@ -351,6 +366,7 @@ def tail_fct_long(
     quantile: float = ...,
     tail: TailModel = ...,
 ) -> FloatArray: ...
+@closed_form
 def tail_fct_long(
     load: ArrayLike,
     *,

@@ -19,7 +19,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, FloatOrArray, plain, positive, probability, whole
+from capsmodel.checks import FloatArray, FloatOrArray, closed_form, one_number, plain, positive, probability, whole
 from capsmodel.queueing.mg1 import mg1_wait_prob
 from capsmodel.queueing.service import Deterministic, Empirical
 from capsmodel.queueing.transforms import GRID_SERVICES, common_step
@@ -31,6 +31,7 @@ SHORT_PACKETS = 68
 _NODES = 8
 
 
+@closed_form
 def short_byte_share(sizes: PacketSizes, *, short_packets: float = SHORT_PACKETS) -> float:
     r"""Return ε, the share of all data in flows of at most `short_packets`.
 
@@ -73,6 +74,7 @@ def short_byte_share(sizes: PacketSizes, *, short_packets: float = SHORT_PACKETS
 def replicated_load(load: float, *, short_byte_share: float, replicas: float = ...) -> float: ...
 @overload
 def replicated_load(load: ArrayLike, *, short_byte_share: ArrayLike, replicas: ArrayLike = ...) -> FloatArray: ...
+@closed_form
 def replicated_load(load: ArrayLike, *, short_byte_share: ArrayLike, replicas: ArrayLike = 2) -> FloatOrArray:
     r"""Return the load of each queue when every short flow is sent `replicas` times.
 
@@ -116,6 +118,7 @@ def replicated_load(load: ArrayLike, *, short_byte_share: ArrayLike, replicas: A
 def effective_load(load: float, *, short_byte_share: float, replicas: float = ...) -> float: ...
 @overload
 def effective_load(load: ArrayLike, *, short_byte_share: ArrayLike, replicas: ArrayLike = ...) -> FloatArray: ...
+@closed_form
 def effective_load(load: ArrayLike, *, short_byte_share: ArrayLike, replicas: ArrayLike = 2) -> FloatOrArray:
     r"""Return the load of the virtual queue that a replicated short flow sees.
 
@@ -157,6 +160,7 @@ def effective_load(load: ArrayLike, *, short_byte_share: ArrayLike, replicas: Ar
 def replication_break_even_load(short_byte_share: float, *, replicas: float = ...) -> float: ...
 @overload
 def replication_break_even_load(short_byte_share: ArrayLike, *, replicas: ArrayLike = ...) -> FloatArray: ...
+@closed_form
 def replication_break_even_load(short_byte_share: ArrayLike, *, replicas: ArrayLike = 2) -> FloatOrArray:
     r"""Return the load above which replication no longer helps short flows.
 
@@ -199,6 +203,7 @@ def replication_break_even_load(short_byte_share: ArrayLike, *, replicas: ArrayL
 def mean_shortest_wait(load: float, *, service: Deterministic | Empirical, replicas: int = ...) -> float: ...
 @overload
 def mean_shortest_wait(load: ArrayLike, *, service: Deterministic | Empirical, replicas: int = ...) -> FloatArray: ...
+@closed_form
 def mean_shortest_wait(load: ArrayLike, *, service: Deterministic | Empirical, replicas: int = 2) -> FloatOrArray:
     r"""Return the mean of the shortest of n independent M/G/1 waits, in the unit of `service`.
 
@@ -239,7 +244,7 @@ def mean_shortest_wait(load: ArrayLike, *, service: Deterministic | Empirical, r
     >>> round(one, 9), round(two, 9)
     (24.0, 7.0)
     """
-    rho, n = probability("load", load), int(whole("replicas", replicas, minimum=1))
+    rho, n = probability("load", load), int(one_number(whole, "replicas", replicas, minimum=1))
     step, multiples = common_step(service.atoms[0])
     longest, last = step * multiples.max(), GRID_SERVICES * int(multiples.max())
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)

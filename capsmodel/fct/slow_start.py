@@ -15,7 +15,7 @@ from typing import Literal, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, FloatOrArray, choice, plain, positive, require
+from capsmodel.checks import FloatArray, FloatOrArray, choice, closed_form, one_number, plain, positive, require
 from capsmodel.workloads.catalogue import PacketSizes, packet_sizes
 
 Rounding = Literal["fractional", "whole"]
@@ -28,6 +28,7 @@ WINDOW_PACKETS = 12
 def rounds(flow_packets: float, *, window_packets: float = ..., rounding: Rounding = ...) -> float: ...
 @overload
 def rounds(flow_packets: ArrayLike, *, window_packets: float = ..., rounding: Rounding = ...) -> FloatArray: ...
+@closed_form
 def rounds(
     flow_packets: ArrayLike, *, window_packets: float = WINDOW_PACKETS, rounding: Rounding = "fractional"
 ) -> FloatOrArray:
@@ -67,7 +68,7 @@ def rounds(
     """
     choice("rounding", rounding, get_args(Rounding))
     flow = positive("flow_packets", flow_packets)
-    return plain(_rounds(flow, float(positive("window_packets", window_packets)), rounding))
+    return plain(_rounds(flow, one_number(positive, "window_packets", window_packets), rounding))
 
 
 def _rounds(flow: FloatArray, window: float, rounding: Rounding) -> FloatArray:
@@ -98,8 +99,8 @@ def short_averages(
     True
     """
     choice("rounding", rounding, get_args(Rounding))
-    window, short = float(positive("window_packets", window)), float(positive("short_packets", short))
-    smallest = float(positive("smallest_packets", smallest))
+    window, short = one_number(positive, "window_packets", window), one_number(positive, "short_packets", short)
+    smallest = one_number(positive, "smallest_packets", smallest)
     # The integrands bend at `smallest`; whole rounds jump where a window has just been filled.
     filled = window * (2.0 ** np.arange(1, np.ceil(np.log2(short / window + 1)) + 1) - 1)
     breaks = np.append(filled, smallest)
@@ -127,7 +128,7 @@ def long_averages(sizes: PacketSizes, burst: float, short: float, rounding: Roun
     True
     """
     choice("rounding", rounding, get_args(Rounding))
-    burst, short = float(positive("burst_packets", burst)), float(positive("short_packets", short))
+    burst, short = one_number(positive, "burst_packets", burst), one_number(positive, "short_packets", short)
     per_packet = _average(lambda flow: 1 / flow, packet_sizes(sizes), short, np.inf, np.empty(0))
     if rounding == "fractional":
         return 1 / burst, per_packet

@@ -29,6 +29,7 @@ from capsmodel.checks import (
     FloatOrArray,
     FloatSequence,
     choice,
+    closed_form,
     non_negative,
     plain,
     positive,
@@ -49,6 +50,7 @@ def connection_loss_prob(
 def connection_loss_prob(
     windows_packets: ArrayLike, *, rtts_s: ArrayLike, weight: Weight = ..., form: LossForm = ...
 ) -> FloatOrArray: ...
+@closed_form
 def connection_loss_prob(
     windows_packets: ArrayLike,
     *,
@@ -105,6 +107,7 @@ def connection_loss_prob(
 def redundancy_ratio(loss_prob: float) -> float: ...
 @overload
 def redundancy_ratio(loss_prob: ArrayLike) -> FloatArray: ...
+@closed_form
 def redundancy_ratio(loss_prob: ArrayLike) -> FloatOrArray:
     r"""Return how many coded packets to send for each original packet so that losses are made up for on average.
 
@@ -141,6 +144,7 @@ def redundancy_ratio(loss_prob: ArrayLike) -> FloatOrArray:
 def redundancy_rate_per_s(loss_prob: float, *, packets_per_s: float) -> float: ...
 @overload
 def redundancy_rate_per_s(loss_prob: ArrayLike, *, packets_per_s: ArrayLike) -> FloatArray: ...
+@closed_form
 def redundancy_rate_per_s(loss_prob: ArrayLike, *, packets_per_s: ArrayLike) -> FloatOrArray:
     r"""Return the coded packets per second on a subflow or a connection.
 
@@ -177,6 +181,7 @@ def redundancy_rate_per_s(loss_prob: ArrayLike, *, packets_per_s: ArrayLike) -> 
 def small_flow_redundancy_ratio(total_window_packets: float) -> float: ...
 @overload
 def small_flow_redundancy_ratio(total_window_packets: ArrayLike) -> FloatArray: ...
+@closed_form
 def small_flow_redundancy_ratio(total_window_packets: ArrayLike) -> FloatOrArray:
     r"""Return how many coded packets to send for each original packet of a small flow: one for each total window.
 
@@ -215,6 +220,7 @@ def small_flow_redundancy_ratio(total_window_packets: ArrayLike) -> FloatOrArray
 def is_small_flow(total_window_packets: float, *, n_subflows: float) -> bool: ...
 @overload
 def is_small_flow(total_window_packets: ArrayLike, *, n_subflows: ArrayLike) -> NDArray[np.bool_]: ...
+@closed_form
 def is_small_flow(total_window_packets: ArrayLike, *, n_subflows: ArrayLike) -> bool | NDArray[np.bool_]:
     r"""Return whether a connection counts as a small flow: its windows hold five packets or less on average.
 
@@ -253,6 +259,7 @@ def is_small_flow(total_window_packets: ArrayLike, *, n_subflows: ArrayLike) -> 
 def coded_option_bytes(mixed_packets: float) -> float: ...
 @overload
 def coded_option_bytes(mixed_packets: ArrayLike) -> FloatArray: ...
+@closed_form
 def coded_option_bytes(mixed_packets: ArrayLike) -> FloatOrArray:
     r"""Return the length of the DC² option in the TCP header of a packet, in bytes.
 
@@ -293,6 +300,7 @@ def coded_option_bytes(mixed_packets: ArrayLike) -> FloatOrArray:
 def decoding_work_ratio(coded: float, *, original: float) -> float: ...
 @overload
 def decoding_work_ratio(coded: ArrayLike, *, original: ArrayLike) -> FloatArray: ...
+@closed_form
 def decoding_work_ratio(coded: ArrayLike, *, original: ArrayLike) -> FloatOrArray:
     r"""Return the work of preemptive decoding as a share of the work of Gauss-Jordan elimination.
 
@@ -332,6 +340,7 @@ def decoding_work_ratio(coded: ArrayLike, *, original: ArrayLike) -> FloatOrArra
 def coded_original_ratio(coded: float, *, original: float) -> float: ...
 @overload
 def coded_original_ratio(coded: ArrayLike, *, original: ArrayLike) -> FloatArray: ...
+@closed_form
 def coded_original_ratio(coded: ArrayLike, *, original: ArrayLike) -> FloatOrArray:
     """Return the coded packets sent for each original packet, as a ratio (the C-O ratio).
 
@@ -368,6 +377,7 @@ def coded_original_ratio(coded: ArrayLike, *, original: ArrayLike) -> FloatOrArr
 def total_coding_delay_s(coded: float, *, coding_delay_s: float) -> float: ...
 @overload
 def total_coding_delay_s(coded: ArrayLike, *, coding_delay_s: ArrayLike) -> FloatArray: ...
+@closed_form
 def total_coding_delay_s(coded: ArrayLike, *, coding_delay_s: ArrayLike) -> FloatOrArray:
     """Return the delay that coding adds to a flow in total, in seconds.
 

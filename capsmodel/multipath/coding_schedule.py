@@ -13,7 +13,7 @@ from typing import Literal, overload
 
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, FloatOrArray, non_negative, plain, require, whole
+from capsmodel.checks import FloatArray, FloatOrArray, closed_form, non_negative, one_number, plain, require, whole
 
 MAX_MIXED_PACKETS = 15
 """Most original packets that one coded packet mixes (C_max of dc2mtcp); also the span of pre-coding."""
@@ -58,6 +58,7 @@ class CodingAction:
     send: bool = False
 
 
+@closed_form
 def accumulate_redundancy(
     state: CodingState,
     *,
@@ -115,15 +116,16 @@ def accumulate_redundancy(
     >>> sent
     250
     """
-    earned = state.redundancy_packets + float(non_negative("ratio", ratio))
-    psi = float(non_negative("psi_packets", psi_packets))
-    pre_span = float(whole("pre_span_packets", pre_span_packets, minimum=1))
-    post_span = float(whole("post_span_packets", post_span_packets, minimum=1))
+    require(isinstance(state, CodingState), f"state is a {type(state).__name__}, but it must be a CodingState")
+    earned = state.redundancy_packets + one_number(non_negative, "ratio", ratio)
+    psi = one_number(non_negative, "psi_packets", psi_packets)
+    pre_span = one_number(whole, "pre_span_packets", pre_span_packets, minimum=1)
+    post_span = one_number(whole, "post_span_packets", post_span_packets, minimum=1)
     if state.coding:
         coding, pre = True, state.pre_coding
         mix: Literal["none", "this", "oldest", "previous"] = "this" if pre else "previous"
     else:
-        pre = psi <= float(non_negative("pre_coding_limit_packets", pre_coding_limit_packets))
+        pre = psi <= one_number(non_negative, "pre_coding_limit_packets", pre_coding_limit_packets)
         coding = earned + ratio * (pre_span if pre else post_span) > 1
         mix = ("this" if pre else "oldest") if coding else "none"
     send = earned > 1
@@ -134,6 +136,7 @@ def accumulate_redundancy(
 def pre_coding_measure(span_packets: float, *, unacknowledged_packets: float) -> float: ...
 @overload
 def pre_coding_measure(span_packets: ArrayLike, *, unacknowledged_packets: ArrayLike) -> FloatArray: ...
+@closed_form
 def pre_coding_measure(span_packets: ArrayLike, *, unacknowledged_packets: ArrayLike) -> FloatOrArray:
     r"""Return the measure of asynchronous loss: packets of the send window that are acknowledged out of order.
 

@@ -22,7 +22,17 @@ from typing import Literal, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, FloatOrArray, FloatSequence, choice, plain, positive, probability, require
+from capsmodel.checks import (
+    FloatArray,
+    FloatOrArray,
+    FloatSequence,
+    choice,
+    closed_form,
+    plain,
+    positive,
+    probability,
+    require,
+)
 
 LossForm = Literal["rfc6356", "uncapped", "printed"]
 
@@ -49,6 +59,7 @@ def _coupled_increase(windows: FloatArray, rtts: FloatArray) -> FloatArray:
 def lia_alpha(windows_packets: FloatSequence, *, rtts_s: FloatSequence) -> float: ...
 @overload
 def lia_alpha(windows_packets: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray: ...
+@closed_form
 def lia_alpha(windows_packets: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray:
     r"""Return the aggressiveness of the Linked Increases Algorithm (LIA) for multipath TCP.
 
@@ -83,6 +94,7 @@ def lia_alpha(windows_packets: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray:
     return plain(np.sum(windows, axis=-1) * _coupled_increase(windows, rtts)[..., 0])
 
 
+@closed_form
 def lia_increase(windows_packets: ArrayLike, *, rtts_s: ArrayLike) -> FloatArray:
     r"""Return the growth of a subflow's window for each of its ACKs under LIA, in packets.
 
@@ -114,6 +126,7 @@ def lia_increase(windows_packets: ArrayLike, *, rtts_s: ArrayLike) -> FloatArray
     return np.minimum(_coupled_increase(windows, rtts), 1 / windows)
 
 
+@closed_form
 def fully_coupled_increase(windows_packets: ArrayLike) -> FloatArray:
     r"""Return the growth of a subflow's window for each of its ACKs under fully coupled control, in packets.
 
@@ -146,6 +159,7 @@ def fully_coupled_increase(windows_packets: ArrayLike) -> FloatArray:
     return np.broadcast_to(1 / np.sum(windows, axis=-1, keepdims=True), windows.shape).copy()
 
 
+@closed_form
 def uncoupled_increase(windows_packets: ArrayLike) -> FloatArray:
     r"""Return the growth of a subflow's window for each ACK when every subflow is a TCP of its own, in packets.
 
@@ -180,6 +194,7 @@ def uncoupled_increase(windows_packets: ArrayLike) -> FloatArray:
 def single_path_window(loss_prob: float) -> float: ...
 @overload
 def single_path_window(loss_prob: ArrayLike) -> FloatArray: ...
+@closed_form
 def single_path_window(loss_prob: ArrayLike) -> FloatOrArray:
     r"""Return the window at which one TCP grows as much as it shrinks, in packets.
 
@@ -215,13 +230,19 @@ def single_path_window(loss_prob: ArrayLike) -> FloatOrArray:
     """
     loss = probability("loss_prob", loss_prob, one=True)
     require(loss > 0, "loss_prob = 0, but without loss the window has no equilibrium: give a probability above 0")
-    return plain(np.sqrt(2 * (1 - loss) / loss))
+    return plain(_window_alone(loss))
+
+
+def _window_alone(loss: FloatArray) -> FloatArray:
+    """Return sqrt(2 (1 - p)/p); the powers of two cancel, and 2/p alone would overflow below p = 1e-308."""
+    return np.sqrt(2 * (1 - loss) / (loss * 2.0**200)) * 2.0**100
 
 
 @overload
 def best_path_rate_per_s(loss_probs: FloatSequence, *, rtts_s: FloatSequence) -> float: ...
 @overload
 def best_path_rate_per_s(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray: ...
+@closed_form
 def best_path_rate_per_s(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray:
     r"""Return the rate of one TCP on the path that serves it best, in packets per second.
 
@@ -267,6 +288,7 @@ def _paths(loss_probs: ArrayLike, rtts_s: ArrayLike) -> tuple[FloatArray, FloatA
     return loss, np.atleast_1d(positive("rtts_s", rtts_s))
 
 
+@closed_form
 def lia_equilibrium_windows(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatArray:
     r"""Return the windows at which every subflow of an LIA connection grows as much as it shrinks, in packets.
 
@@ -323,7 +345,7 @@ def lia_equilibrium_windows(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> Floa
     [5.0, 5.0]
     """
     loss, rtts = np.broadcast_arrays(*_paths(loss_probs, rtts_s))
-    alone = np.sqrt(2 * (1 - loss) / loss)  # s_i, the window of one TCP on path i
+    alone = _window_alone(loss)  # s_i, the window of one TCP on path i
     # Path i is capped, W_i = s_i, where c s_i >= 1. In order of falling s the capped paths are the first m.
     order = np.argsort(-alone, axis=-1)
     size = np.take_along_axis(alone, order, axis=-1)
@@ -342,6 +364,7 @@ def lia_equilibrium_windows(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> Floa
     return np.asarray(np.minimum(coupling * alone**2, alone))
 
 
+@closed_form
 def lia_loss_prob(windows_packets: ArrayLike, *, rtts_s: ArrayLike, form: LossForm = "rfc6356") -> FloatArray:
     r"""Return the loss probability at which each LIA subflow would keep its present window.
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import exp1
 
-from capsmodel.checks import FloatArray, FloatOrArray, FloatSequence, plain, positive, probability, require
+from capsmodel.checks import FloatArray, FloatOrArray, FloatSequence, closed_form, plain, positive, probability, require
 from capsmodel.multipath.lia import single_path_window
 
 SINGLE_PATH_SHARE = 0.92619199
@@ -44,6 +44,7 @@ _STEPS = np.linspace(-40.0, 5.0, 1801)  # of ln x; the integrand falls like x be
 def single_path_mean_window(loss_prob: float) -> float: ...
 @overload
 def single_path_mean_window(loss_prob: ArrayLike) -> FloatArray: ...
+@closed_form
 def single_path_mean_window(loss_prob: ArrayLike) -> FloatOrArray:
     r"""Return the mean window over time of one TCP with random losses, in packets.
 
@@ -91,6 +92,7 @@ def single_path_mean_window(loss_prob: ArrayLike) -> FloatOrArray:
 def newreno_packets_per_rtt(loss_prob: float) -> float: ...
 @overload
 def newreno_packets_per_rtt(loss_prob: ArrayLike) -> FloatArray: ...
+@closed_form
 def newreno_packets_per_rtt(loss_prob: ArrayLike) -> FloatOrArray:
     r"""Return how many packets NewReno sends in a round trip, on average over time, with random losses.
 
@@ -151,6 +153,7 @@ def newreno_packets_per_rtt(loss_prob: ArrayLike) -> FloatOrArray:
     return plain(np.asarray(single_path_mean_window(loss_prob)) - ROUND_TRIP_COST_PACKETS)
 
 
+@closed_form
 def lia_mean_windows(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatArray:
     r"""Return the mean windows over time of an LIA connection whose windows fluctuate independently, in packets.
 
@@ -213,6 +216,7 @@ def lia_mean_windows(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatArray:
 def total_fluctuation_bias(loss_probs: FloatSequence, *, rtts_s: FloatSequence) -> float: ...
 @overload
 def total_fluctuation_bias(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray: ...
+@closed_form
 def total_fluctuation_bias(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray:
     r"""Return the most that the total of :func:`lia_mean_windows` lies below the truth, as a share; it is never above.
 

@@ -13,11 +13,12 @@ from typing import overload
 
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, FloatOrArray, Layer, choice, plain, positive, require, whole
+from capsmodel.checks import FloatArray, FloatOrArray, Layer, choice, closed_form, plain, positive, require, whole
 
 _SUBFLOWS: dict[Layer, float] = {"core": 8.0, "aggregation": 4.0, "access": 1.0}
 
 
+@closed_form
 def subflow_count(location: Layer) -> float:
     """Return how many subflows MMPTCP opens for a flow, by the layer where the flow turns down.
 
@@ -53,6 +54,7 @@ def subflow_count(location: Layer) -> float:
 def subflow_minimum_window_share(n_subflows: float, *, bdp_packets: float) -> float: ...
 @overload
 def subflow_minimum_window_share(n_subflows: ArrayLike, *, bdp_packets: ArrayLike) -> FloatArray: ...
+@closed_form
 def subflow_minimum_window_share(n_subflows: ArrayLike, *, bdp_packets: ArrayLike) -> FloatOrArray:
     """Return the share of a path's bandwidth-delay product that the minimum windows of the subflows take, as a ratio.
 
@@ -89,6 +91,7 @@ def subflow_minimum_window_share(n_subflows: ArrayLike, *, bdp_packets: ArrayLik
 def cross_pod_prob(pods: float, *, hosts_per_pod: float) -> float: ...
 @overload
 def cross_pod_prob(pods: ArrayLike, *, hosts_per_pod: ArrayLike) -> FloatArray: ...
+@closed_form
 def cross_pod_prob(pods: ArrayLike, *, hosts_per_pod: ArrayLike) -> FloatOrArray:
     r"""Return the probability that a uniformly chosen other host lies in another pod.
 

@@ -16,13 +16,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, xlog1py
 
-from capsmodel.checks import FloatArray, FloatOrArray, FloatSequence, non_negative, plain, positive, probability, whole
+from capsmodel.checks import (
+    FloatArray,
+    FloatOrArray,
+    FloatSequence,
+    closed_form,
+    non_negative,
+    plain,
+    positive,
+    probability,
+    whole,
+)
 
 
 @overload
 def timeout_prob(window_packets: float, *, loss_prob: float, exact: bool = ...) -> float: ...
 @overload
 def timeout_prob(window_packets: ArrayLike, *, loss_prob: ArrayLike, exact: bool = ...) -> FloatArray: ...
+@closed_form
 def timeout_prob(window_packets: ArrayLike, *, loss_prob: ArrayLike, exact: bool = False) -> FloatOrArray:
     r"""Return the probability that too few duplicate ACKs follow a loss in a window, so that it ends in a timeout.
 
@@ -93,6 +104,7 @@ def _timeout_prob_exact(window: FloatArray, loss: FloatArray) -> FloatArray:
 def retransmitted_fct_s(rto_s: float, *, rtt_s: float) -> float: ...
 @overload
 def retransmitted_fct_s(rto_s: ArrayLike, *, rtt_s: ArrayLike) -> FloatArray: ...
+@closed_form
 def retransmitted_fct_s(rto_s: ArrayLike, *, rtt_s: ArrayLike) -> FloatOrArray:
     """Return the completion time of a flow whose lost packet is sent again after a timeout, in seconds.
 
@@ -133,6 +145,7 @@ def retransmitted_fct_s(rto_s: ArrayLike, *, rtt_s: ArrayLike) -> FloatOrArray:
 def coded_fct_s(rtt_s: float) -> float: ...
 @overload
 def coded_fct_s(rtt_s: ArrayLike) -> FloatArray: ...
+@closed_form
 def coded_fct_s(rtt_s: ArrayLike) -> FloatOrArray:
     """Return the completion time of the same flow when a coded packet follows one round trip later, in seconds.
 
@@ -167,6 +180,7 @@ def coded_fct_s(rtt_s: ArrayLike) -> FloatOrArray:
 def reorder_buffer_bits(rates_bps: FloatSequence, *, rtts_s: FloatSequence) -> float: ...
 @overload
 def reorder_buffer_bits(rates_bps: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray: ...
+@closed_form
 def reorder_buffer_bits(rates_bps: ArrayLike, *, rtts_s: ArrayLike) -> FloatOrArray:
     r"""Return the receive buffer that holds what arrives while the slowest subflow retransmits, in bits.
 

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, FloatOrArray, non_negative, plain, positive, probability, require
+from capsmodel.checks import FloatArray, FloatOrArray, closed_form, non_negative, plain, positive, probability, require
 from capsmodel.queueing.service import ContinuousService, Deterministic, Empirical
 from capsmodel.queueing.transforms import LatticeWait, Tail, euler_inversion, invert_tail
 
@@ -52,6 +52,7 @@ def _moments(mean_service: ArrayLike, second_moment_service: ArrayLike) -> tuple
 def mg1_mean_wait(load: float, *, mean_service: float, second_moment_service: float) -> float: ...
 @overload
 def mg1_mean_wait(load: ArrayLike, *, mean_service: ArrayLike, second_moment_service: ArrayLike) -> FloatArray: ...
+@closed_form
 def mg1_mean_wait(load: ArrayLike, *, mean_service: ArrayLike, second_moment_service: ArrayLike) -> FloatOrArray:
     r"""Return the mean wait E[W] in an M/G/1 queue, in the unit of `mean_service`.
 
@@ -100,6 +101,7 @@ def mg1_second_moment_wait(
 def mg1_second_moment_wait(
     load: ArrayLike, *, mean_service: ArrayLike, second_moment_service: ArrayLike, third_moment_service: ArrayLike
 ) -> FloatArray: ...
+@closed_form
 def mg1_second_moment_wait(
     load: ArrayLike,
     *,
@@ -152,6 +154,12 @@ def mg1_second_moment_wait(
     return plain(2 * _mean_wait(rho, mean, second) ** 2 + rho * third / (3 * (1 - rho) * mean))
 
 
+def _check_service(service: AnyService) -> None:
+    """Refuse what is no distribution, such as a number."""
+    known = hasattr(service, "mean") and (hasattr(service, "atoms") or hasattr(service, "residual_laplace"))
+    require(known, f"service is a {type(service).__name__}, but it must be a distribution, as in Deterministic(44)")
+
+
 def _exact_tail(service: AnyService, rho: FloatArray) -> Tail:
     """Return w -> P(W > w) for one-dimensional waits that go with the loads `rho`, all above 0."""
     if isinstance(service, Deterministic | Empirical):
@@ -180,6 +188,7 @@ def _exact_tail(service: AnyService, rho: FloatArray) -> Tail:
 def mg1_wait_prob(wait: float, *, load: float, service: AnyService) -> float: ...
 @overload
 def mg1_wait_prob(wait: ArrayLike, *, load: ArrayLike, service: AnyService) -> FloatArray: ...
+@closed_form
 def mg1_wait_prob(wait: ArrayLike, *, load: ArrayLike, service: AnyService) -> FloatOrArray:
     r"""Return the exact probability P(W > w) that an M/G/1 wait exceeds `wait`.
 
@@ -224,6 +233,7 @@ def mg1_wait_prob(wait: ArrayLike, *, load: ArrayLike, service: AnyService) -> F
     >>> mg1_wait_prob(1.0, load=0.5, service=Deterministic(1.0))  # 1 - exp(1/2)/2
     0.17563936464993593
     """
+    _check_service(service)
     waits, rho = np.broadcast_arrays(non_negative("wait", wait), probability("load", load))
     tail = np.zeros(waits.shape)
     busy = rho > 0
@@ -236,6 +246,7 @@ def mg1_wait_prob(wait: ArrayLike, *, load: ArrayLike, service: AnyService) -> F
 def mg1_wait_quantile(q: float, *, load: float, service: AnyService) -> float: ...
 @overload
 def mg1_wait_quantile(q: ArrayLike, *, load: ArrayLike, service: AnyService) -> FloatArray: ...
+@closed_form
 def mg1_wait_quantile(q: ArrayLike, *, load: ArrayLike, service: AnyService) -> FloatOrArray:
     r"""Return the exact quantile of the M/G/1 wait: the smallest w with P(W <= w) >= q, in the unit of `service`.
 
@@ -275,6 +286,7 @@ def mg1_wait_quantile(q: ArrayLike, *, load: ArrayLike, service: AnyService) -> 
     >>> round(mg1_wait_quantile(0.99, load=0.5, service=Exponential(1.0)), 6)
     7.824046
     """
+    _check_service(service)
     probs, rho = np.broadcast_arrays(probability("q", q), probability("load", load))
     wait = np.zeros(probs.shape)
     waits = probs > 1 - rho
@@ -291,6 +303,7 @@ def effective_bandwidth_wait_prob(
 def effective_bandwidth_wait_prob(
     wait: ArrayLike, *, load: ArrayLike, mean_service: ArrayLike, second_moment_service: ArrayLike
 ) -> FloatArray: ...
+@closed_form
 def effective_bandwidth_wait_prob(
     wait: ArrayLike, *, load: ArrayLike, mean_service: ArrayLike, second_moment_service: ArrayLike
 ) -> FloatOrArray:
@@ -333,7 +346,7 @@ def effective_bandwidth_wait_prob(
     """
     waits = non_negative("wait", wait)
     mean = np.asarray(mg1_mean_wait(load, mean_service=mean_service, second_moment_service=second_moment_service))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return plain(np.where(waits > 0, np.exp(-waits / mean), 1.0))
 
 
@@ -345,6 +358,7 @@ def effective_bandwidth_wait_quantile(
 def effective_bandwidth_wait_quantile(
     q: ArrayLike, *, load: ArrayLike, mean_service: ArrayLike, second_moment_service: ArrayLike
 ) -> FloatArray: ...
+@closed_form
 def effective_bandwidth_wait_quantile(
     q: ArrayLike, *, load: ArrayLike, mean_service: ArrayLike, second_moment_service: ArrayLike
 ) -> FloatOrArray:
@@ -389,6 +403,7 @@ def effective_bandwidth_wait_quantile(
     return plain(-np.log1p(-probs) * mean)
 
 
+@closed_form
 def priority_mean_waits(loads: ArrayLike, *, mean_services: ArrayLike, second_moments_service: ArrayLike) -> FloatArray:
     r"""Return the mean wait of each class under non-preemptive priority, in the unit of `mean_services`.
 

@@ -235,16 +235,15 @@ class LatticeWait:
             tail[k] /= arrivals[0]
         return cls(step, multiples, probs, rates, tail)
 
-    def _at_step(self, k: IntArray, which: IntArray) -> FloatArray:
+    def _at_step(self, k: FloatArray, which: IntArray) -> FloatArray:
         """P(W > k h), continued as an exponential beyond the grid."""
         last = len(self.grid_tail) - 1
         longest = int(self.multiples.max())
         end = self.grid_tail[last, which]
         before = np.maximum(self.grid_tail[last - longest, which], np.finfo(float).tiny)
         beyond = np.maximum(k - last, 0)
-        return np.where(
-            beyond > 0, end * (end / before) ** (beyond / longest), self.grid_tail[np.clip(k, 0, last), which]
-        )
+        on_grid = self.grid_tail[np.clip(k, 0, last).astype(np.int64), which]
+        return np.where(beyond > 0, end * (end / before) ** (beyond / longest), on_grid)
 
     def tail(self, wait: FloatArray, which: IntArray) -> FloatArray:
         """Return P(W > wait) for one-dimensional waits of at least 0, each at the load of index `which`."""
@@ -255,7 +254,7 @@ class LatticeWait:
 
     def _tail(self, wait: FloatArray, which: IntArray, spare: int) -> FloatArray:
         scaled = wait / self.step
-        k = np.floor(scaled).astype(np.int64) + 1
+        k = np.floor(scaled) + 1
         rates = self.rates[which] * (k - scaled)
         pmf = compound_poisson_pmf(rates, multiples=self.multiples, probs=self.probs, largest=spare)
         j = np.arange(spare + 1)[:, np.newaxis]

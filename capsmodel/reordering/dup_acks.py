@@ -23,11 +23,15 @@ from capsmodel.checks import (
     Layer,
     as_floats,
     choice,
+    closed_form,
     plain,
     probability,
     require,
     whole,
 )
+
+_MOST_TERMS = 2**22
+"""Terms of all points of a call, some 32 MB for each step of the computation."""
 
 DEFAULT_DUP_ACK_THRESHOLD = 3
 """Duplicate ACKs that trigger fast retransmit in standard TCP (RFC 5681)."""
@@ -39,6 +43,7 @@ def duplicate_acks_prob(min_dup_acks: float, *, flow_packets: float, congested_p
 def duplicate_acks_prob(
     min_dup_acks: ArrayLike, *, flow_packets: ArrayLike, congested_prob: ArrayLike
 ) -> FloatArray: ...
+@closed_form
 def duplicate_acks_prob(min_dup_acks: ArrayLike, *, flow_packets: ArrayLike, congested_prob: ArrayLike) -> FloatOrArray:
     r"""Return the probability that reordering alone raises at least d duplicate ACKs during a flow.
 
@@ -75,7 +80,7 @@ def duplicate_acks_prob(min_dup_acks: ArrayLike, *, flow_packets: ArrayLike, con
     the second form by counting the :math:`m` congested packets behind the :math:`d`-th uncongested one from the end.
     All terms are positive. The first sum is used for :math:`P_g \le 1/2`, where it falls at least by half from term to
     term; the second for :math:`P_g > 1/2`, where it falls by a quarter beyond :math:`m = 2d`. It costs
-    :math:`2d + 160` terms a point, whatever :math:`S`.
+    :math:`2d + 160` terms a point, or :math:`S - d` if that is fewer, whatever :math:`S`.
 
     References
     ----------
@@ -91,7 +96,12 @@ def duplicate_acks_prob(min_dup_acks: ArrayLike, *, flow_packets: ArrayLike, con
     bad = probability("congested_prob", congested_prob, one=True)
     acks, size, bad = (np.asarray(a)[..., np.newaxis] for a in np.broadcast_arrays(acks, size, bad))
     wanted = np.maximum(acks, 1)
-    index = np.arange(2 * np.max(wanted, initial=1) + 160)
+    terms = np.max(np.minimum(2 * wanted + 160, np.maximum(size - wanted, 1)), initial=1)
+    require(
+        terms * acks.size <= _MOST_TERMS,
+        f"min_dup_acks asks for {terms:g} terms at each of {acks.size} points, but {_MOST_TERMS} fit in all: lower it",
+    )
+    index = np.arange(terms)
     left = size - wanted - index  # packets the sums have not yet placed
     inside = left > 0
     left = np.where(inside, left, 1)
@@ -107,6 +117,7 @@ def duplicate_acks_prob(min_dup_acks: ArrayLike, *, flow_packets: ArrayLike, con
 def dup_ack_threshold_leaf_spine(n_spines: float, *, same_leaf: float = ...) -> float: ...
 @overload
 def dup_ack_threshold_leaf_spine(n_spines: ArrayLike, *, same_leaf: ArrayLike = ...) -> FloatArray: ...
+@closed_form
 def dup_ack_threshold_leaf_spine(n_spines: ArrayLike, *, same_leaf: ArrayLike = False) -> FloatOrArray:
     """Return how many duplicate ACKs to wait for in a leaf-spine fabric: 3, and one for each path between two leaves.
 
@@ -148,6 +159,7 @@ def dup_ack_threshold_leaf_spine(n_spines: ArrayLike, *, same_leaf: ArrayLike = 
 def dup_ack_threshold_fat_tree(pods: float, *, location: Layer = ..., max_paths: float = ...) -> float: ...
 @overload
 def dup_ack_threshold_fat_tree(pods: ArrayLike, *, location: Layer = ..., max_paths: ArrayLike = ...) -> FloatArray: ...
+@closed_form
 def dup_ack_threshold_fat_tree(
     pods: ArrayLike, *, location: Layer = "core", max_paths: ArrayLike = np.inf
 ) -> FloatOrArray:
@@ -199,6 +211,7 @@ def _even_pods(pods: ArrayLike) -> FloatArray:
 def limited_transmit_segments(dup_ack_threshold: float) -> float: ...
 @overload
 def limited_transmit_segments(dup_ack_threshold: ArrayLike) -> FloatArray: ...
+@closed_form
 def limited_transmit_segments(dup_ack_threshold: ArrayLike) -> FloatOrArray:
     """Return the number of segments to send before fast retransmit: one for each duplicate ACK below the threshold.
 
@@ -233,6 +246,7 @@ def limited_transmit_segments(dup_ack_threshold: ArrayLike) -> FloatOrArray:
 def packets_before_first_loss(n_paths: float, *, loss_prob: float) -> float: ...
 @overload
 def packets_before_first_loss(n_paths: ArrayLike, *, loss_prob: ArrayLike) -> FloatArray: ...
+@closed_form
 def packets_before_first_loss(n_paths: ArrayLike, *, loss_prob: ArrayLike) -> FloatOrArray:
     r"""Return the mean number of packets on each path up to and including the first loss on any of them, in packets.
 

@@ -29,6 +29,8 @@ from capsmodel.checks import (
     FloatOrArray,
     FloatSequence,
     as_floats,
+    closed_form,
+    one_number,
     plain,
     positive,
     probability,
@@ -59,6 +61,7 @@ def _one_order_sum(length: FloatArray, minor: FloatArray, gap: FloatArray) -> Fl
 def reordering_prob(flow_packets: float, *, congested_prob: float) -> float: ...
 @overload
 def reordering_prob(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> FloatArray: ...
+@closed_form
 def reordering_prob(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> FloatOrArray:
     r"""Return the probability that at least one packet of a flow is overtaken by a later one.
 
@@ -112,6 +115,7 @@ def reordering_prob(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> Fl
 def in_order_prob(flow_packets: float, *, congested_prob: float) -> float: ...
 @overload
 def in_order_prob(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> FloatArray: ...
+@closed_form
 def in_order_prob(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> FloatOrArray:
     r"""Return the probability that no packet of a flow is overtaken, computed as a sum of its own without cancellation.
 
@@ -150,6 +154,7 @@ def in_order_prob(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> Floa
 def expected_overtaken_packets(flow_packets: float, *, congested_prob: float) -> float: ...
 @overload
 def expected_overtaken_packets(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> FloatArray: ...
+@closed_form
 def expected_overtaken_packets(flow_packets: ArrayLike, *, congested_prob: ArrayLike) -> FloatOrArray:
     r"""Return the mean number of packets of a flow that at least one later packet overtakes, in packets.
 
@@ -216,6 +221,7 @@ def _arrivals(arrival_order: ArrayLike) -> npt.NDArray[np.int64]:
     return np.asarray(ranks, dtype=np.int64)
 
 
+@closed_form
 def out_of_order_degree(arrival_order: ArrayLike) -> int:
     r"""Return the out-of-order degree of a flow: how far ahead of the expected packet an arrival can be, in packets.
 
@@ -259,6 +265,7 @@ def out_of_order_degree(arrival_order: ArrayLike) -> int:
     return int(np.max(order - expected))
 
 
+@closed_form
 def overtaking_packets(arrival_order: ArrayLike, *, packet: int) -> int:
     """Count the later-sent packets that arrive before a given packet, in packets.
 
@@ -289,8 +296,8 @@ def overtaking_packets(arrival_order: ArrayLike, *, packet: int) -> int:
     7
     """
     order = _arrivals(arrival_order)
-    rank = packet - int(np.min(np.asarray(arrival_order)))
-    require(0 <= rank < order.size, f"packet = {packet}, but it is not in arrival_order")
+    rank = one_number(as_floats, "packet", packet) - float(np.min(np.asarray(arrival_order)))
+    require(np.any(order == rank), f"packet = {packet}, but it is not in arrival_order")
     place = int(np.flatnonzero(order == rank)[0])
     return int(np.count_nonzero(order[:place] > rank))
 
@@ -299,6 +306,7 @@ def overtaking_packets(arrival_order: ArrayLike, *, packet: int) -> int:
 def asymmetry_degree(rtts_s: FloatSequence) -> float: ...
 @overload
 def asymmetry_degree(rtts_s: ArrayLike) -> FloatOrArray: ...
+@closed_form
 def asymmetry_degree(rtts_s: ArrayLike) -> FloatOrArray:
     """Return the ratio of the largest to the smallest RTT over the paths of a flow.
 

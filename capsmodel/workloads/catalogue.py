@@ -24,7 +24,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, FloatOrArray, ParameterError, non_negative, positive, require
+from capsmodel.checks import FloatArray, FloatOrArray, ParameterError, non_negative, one_number, positive, require
 from capsmodel.datafiles import data_path
 from capsmodel.metrics import arrival_rate_per_s
 from capsmodel.workloads.sizes import SizeDistribution
@@ -120,7 +120,7 @@ class FlowSizes(SizeDistribution):
         >>> FlowSizes.uniform(0, 3000).in_packets(1500, whole=True).mean_packets
         1.5
         """
-        mss = float(positive("mss_bytes", mss_bytes))
+        mss = one_number(positive, "mss_bytes", mss_bytes)
         if not whole:
             return PacketSizes(self.sizes / mss, self.cdf_values, name=self.name)
         last = int(max(np.ceil(self.sizes[-1] / mss), 1))

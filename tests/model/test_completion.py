@@ -245,7 +245,7 @@ class TestShapesAndErrors:
             (lambda: mean_fct(0.5, sizes=WEB, replicas=0), "replicas = 0"),
             (lambda: mean_fct(0.5, sizes=WEB, rounding="up"), "rounding = 'up'"),
             (lambda: tail_fct(0.5, sizes=WEB, tail="normal"), "tail = 'normal'"),
-            (lambda: tail_fct(0.5, sizes=WEB, quantile=1), "q = 1"),
+            (lambda: tail_fct(0.5, sizes=WEB, quantile=1), "quantile = 1"),
             (lambda: mean_fct(0.5, sizes=WEB, smallest_packets=0), "smallest_packets = 0"),
             (lambda: mean_fct(0.5, sizes=PacketSizes.fixed(100)), "no flow above 0 and up to 68"),
             (lambda: mean_fct(0.5, sizes=WEB, short_byte_share=1.5), "short_byte_share = 1.5"),
