@@ -23,7 +23,7 @@ BAD = [
     ("optimal-k --plot /proc/curve.png", "/proc/curve.png: No such file or directory"),
     ("optimal-k --no-such-option", "--no-such-option"),
     ("decode-prob 0", "k = 0"),
-    ("decode-prob 9007199254740993", "k = 9.0072e+15, but a count is below 2**53"),
+    ("decode-prob 9007199254740993", "k = 9.0072e+15, but it must be a whole number of at least 1 and below 2^53"),
     ("decode-prob 2.5", "2.5 is not a whole number"),
     ("decode-prob 10 --blocking-prob 1.5", "blocking_prob = 1.5"),
     ("decode-prob 10 --r -1", "r = -1"),
