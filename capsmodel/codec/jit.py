@@ -87,7 +87,7 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
     dispatcher.compile(signature)
     dispatcher.disable_compile()
     if not dispatcher.stats.cache_hits:
-        _notice(f"compiled {function.__name__} in {time.perf_counter() - started:.1f} s; kept for the next process")
+        _notice(f"compiled {function.__name__} in {time.perf_counter() - started:.1f} s")
     return dispatcher
 
 
@@ -99,7 +99,7 @@ class _FirstUse(numba.core.event.Listener):
 
     def on_start(self, event: Any) -> None:
         if not self._told:
-            _notice("compiling for this processor, once; the result is kept for the next process")
+            _notice("compiling for this processor, once where a folder can be written for the result")
         self._told = True
 
     def on_end(self, event: Any) -> None:

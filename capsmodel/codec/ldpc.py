@@ -23,6 +23,7 @@ from capsmodel.codec import ldpc_decoding, xor
 from capsmodel.codec.decoder import Decoder
 from capsmodel.codec.errors import Flags, Ints, NotEnoughPackets, Packets
 from capsmodel.codec.ldpc_matrix import CheckMatrix, check_matrix
+from capsmodel.codec.ldpc_schedule import located, schedule
 from capsmodel.codec.recovery import PatternCode, Placement, Recovery
 
 
@@ -51,9 +52,9 @@ class _Recovery:
         n = matrix.symbol_start.size - 1
         held = np.zeros(n, np.bool_)
         held[numbers] = True
-        self._targets, self._start, self._operands, self.known = ldpc_decoding.schedule(matrix, k, held)
+        self._targets, self._start, self._operands, self.known = schedule(matrix, k, held)
         self._placement = Placement(numbers, k)
-        self._repairs, self._work_rows = ldpc_decoding.located(n, k, numbers, self._targets, self._operands)
+        self._repairs, self._work_rows = located(n, k, numbers, self._targets, self._operands)
 
     def run(self, received: Packets, source: Packets) -> None:
         """Fill `source`; see `Recovery.run`."""

@@ -1,11 +1,11 @@
-r"""Which symbols a reception of LDPC-Staircase determines, and the XORs that give them.
+r"""Which symbols a reception of LDPC-Staircase determines.
 
 | Quantity | Symbol | Name | Unit | Equation |
 |---|---|---|---|---|
 | symbols found by peeling | | `peel` | symbol | RFC 5170, section 6.6 |
 | sources determined | | `determined` | – | RFC 5170, section 6.6 |
 | receptions needed | k' | `packets_needed` | packet | caps, section VI-A |
-| XORs that decode | | `schedule` | – | |
+| equations kept from packet to packet | | `insert` | – | |
 
 What a reception determines depends on the numbers received alone; nothing in this module touches packet bytes.
 """
@@ -100,7 +100,8 @@ def residual(h: CheckMatrix, k: int, known: Flags, extra: int) -> tuple[Ints, In
 
 
 @jit
-def _bit(bits: Words, row: int, column: int) -> bool:
+def bit(bits: Words, row: int, column: int) -> bool:
+    """Say whether a bit is set."""
     word = bits[row, column >> 6] >> np.uint64(column & 63)
     return bool(word & np.uint64(1))
 
@@ -117,7 +118,7 @@ def eliminate(bits: Words, columns: int, repairs: int, order: Ints) -> bool:
     rows = np.arange(bits.shape[0])
     for column in range(columns):  # the row of its pivot comes to this place
         pivot = column
-        while pivot < rows.size and not _bit(bits, rows[pivot], column):
+        while pivot < rows.size and not bit(bits, rows[pivot], column):
             pivot += 1
         if pivot >= rows.size:
             return False
@@ -125,7 +126,7 @@ def eliminate(bits: Words, columns: int, repairs: int, order: Ints) -> bool:
         lead = rows[column]
         for other in range(repairs if column >= repairs else column + 1, rows.size):
             row = rows[other]
-            if other != column and _bit(bits, row, column):
+            if other != column and bit(bits, row, column):
                 for word in range(bits.shape[1]):
                     bits[row, word] ^= bits[lead, word]
     for j in range(columns - repairs):
@@ -165,104 +166,6 @@ def packets_needed(h: CheckMatrix, k: int, arrivals: npt.NDArray[np.int64], elim
 
 
 @jit
-def schedule(h: CheckMatrix, k: int, held: Flags) -> tuple[Ints, Ints, Ints, Flags]:
-    """Return the XORs that give the lost sources: targets, start and operands of each, and which sources they give.
-
-    XOR t sets ``targets[t]`` to the sum of ``operands[start[t]:start[t + 1]]``; they are carried out in turn. Numbers
-    below n are symbols; n + i is the sum of the known symbols of a row. Those that no lost source needs are left out.
-    """
-    n = held.size
-    known = held.copy()
-    steps = np.empty((n, 2), dtype=np.int32)
-    n_steps = peel(h, k, known, steps)
-    rows = np.empty(0, dtype=np.int32)
-    unknown, order = rows, rows
-    bits = np.empty((0, 0), dtype=np.uint64)
-    repairs = 0
-    if not np.all(known[:k]):
-        rows, unknown, bits, repairs = residual(h, k, known, 1)
-        order = np.empty(unknown.size, dtype=np.int32)
-        if not eliminate(bits, unknown.size, repairs, order):
-            rows = rows[:0]
-    solved = unknown.size - repairs if rows.size else 0
-    total = n_steps + rows.size + solved
-    targets = np.empty(total, dtype=np.int32)
-    start = np.zeros(total + 1, dtype=np.int32)
-    operands = np.empty(2 * h.row_symbols.size + solved * rows.size, dtype=np.int32)
-    size = 0
-    for t in range(n_steps):
-        targets[t] = steps[t, 1]
-        size = _other_symbols(h, steps[t, 0], steps[t, 1], operands, size)
-        start[t + 1] = size
-    for i in range(rows.size):
-        t = n_steps + i
-        targets[t] = n + i
-        size = _known_symbols(h, rows[i], known, operands, size)
-        start[t + 1] = size
-    words = (unknown.size + 63) // 64
-    for j in range(solved):
-        t = n_steps + rows.size + j
-        targets[t] = unknown[repairs + j]
-        for i in range(rows.size):
-            if _bit(bits, order[j], 64 * words + i):
-                operands[size] = n + i
-                size += 1
-        start[t + 1] = size
-        known[targets[t]] = True
-    targets, start, operands = _only(_needed(k, n, targets, start, operands), targets, start, operands)
-    return targets, start, operands, known[:k]
-
-
-@jit
-def _other_symbols(h: CheckMatrix, row: int, symbol: int, operands: Ints, size: int) -> int:
-    """Append the symbols of a row but one; return the new size."""
-    for other in h.row_symbols[h.row_start[row] : h.row_start[row + 1]]:
-        if other != symbol:
-            operands[size] = other
-            size += 1
-    return size
-
-
-@jit
-def _known_symbols(h: CheckMatrix, row: int, known: Flags, operands: Ints, size: int) -> int:
-    """Append the known symbols of a row; return the new size."""
-    for other in h.row_symbols[h.row_start[row] : h.row_start[row + 1]]:
-        if known[other]:
-            operands[size] = other
-            size += 1
-    return size
-
-
-@jit
-def _needed(k: int, n: int, targets: Ints, start: Ints, operands: Ints) -> Flags:
-    """Say which XORs a source depends on, from the last to the first."""
-    kept = np.zeros(targets.size, dtype=np.bool_)
-    wanted = np.zeros(n + targets.size, dtype=np.bool_)
-    for t in range(targets.size - 1, -1, -1):
-        if targets[t] < k or wanted[targets[t]]:
-            kept[t] = True
-            for operand in operands[start[t] : start[t + 1]]:
-                wanted[operand] = True
-    return kept
-
-
-@jit
-def _only(kept: Flags, targets: Ints, start: Ints, operands: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return the XORs that are kept."""
-    count = 0
-    size = 0
-    for t in range(targets.size):
-        if kept[t]:
-            targets[count] = targets[t]
-            for i in range(start[t], start[t + 1]):
-                operands[size] = operands[i]
-                size += 1
-            count += 1
-            start[count] = size
-    return targets[:count].copy(), start[: count + 1].copy(), operands[:size].copy()
-
-
-@jit
 def insert(basis: Words, held: Flags, row: Words, columns: int) -> int:
     """Bring an equation into a basis in echelon form; return its first column there, or -1 when it says nothing new.
 
@@ -277,33 +180,3 @@ def insert(basis: Words, held: Flags, row: Words, columns: int) -> int:
             for word in range(column >> 6, row.size):
                 row[word] ^= basis[column, word]
     return -1
-
-
-@jit
-def located(n: int, k: int, numbers: npt.NDArray[np.int64], targets: Ints, operands: Ints) -> tuple[Ints, int]:
-    """Give each number in a schedule that is no source its row of a work array, k + row, in place.
-
-    Returns where the repair packets that are used lie among those received, in the order of the first rows, and the
-    number of rows. The rows of computed packets follow.
-    """
-    place = np.full(n + targets.size + operands.size, -1)
-    for i in range(numbers.size):
-        place[numbers[i]] = i
-    row = np.full(place.size, -1)
-    used = np.empty(numbers.size, dtype=np.int32)
-    rows = 0
-    for operand in operands:
-        if k <= operand < n and place[operand] >= 0 and row[operand] < 0:
-            row[operand] = rows
-            used[rows] = place[operand]
-            rows += 1
-    n_used = rows
-    for target in targets:
-        if target >= k and row[target] < 0:
-            row[target] = rows
-            rows += 1
-    for some in (targets, operands):
-        for i in range(some.size):
-            if some[i] >= k:
-                some[i] = k + row[some[i]]
-    return used[:n_used].copy(), rows
