@@ -18,21 +18,20 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import joblib
 import pandas as pd
 import pyarrow as pa
 
 from capsmodel.checks import ParameterError, require, whole
 from capsmodel.experiments.claims import Claims, StoredSince, free_batches
+from capsmodel.experiments.executors import Executor, all_cores, closed_at_end, one_by_one
 from capsmodel.experiments.manifest import SCHEMA, canonical_json, content_id
 from capsmodel.experiments.measurement import Measurement, measurement, measurement_of
 from capsmodel.experiments.progress import counted
@@ -129,42 +128,6 @@ class _Outcome:
     bad_input: bool = False
 
 
-_Batch = Sequence[Task]
-Executor = Callable[[Callable[[_Batch], list[_Outcome]], Iterable[_Batch]], Iterable[list[_Outcome]]]
-"""Applies a function to every item and yields the results in any order, as they come. A cluster is one of these.
-
-Items that are asked for are claimed: one that asks for a few at a time shares a folder with other sweeps."""
-
-
-def all_cores(jobs: int = -1) -> Executor:
-    """Return an executor over `jobs` processes of this machine; -1 means as many as it has cores.
-
-    Raises
-    ------
-    ParameterError
-        If `jobs` is neither -1 nor from 1 to twice the cores (or 8): more are slower and fill the memory.
-    """
-    most = max(8, 2 * joblib.cpu_count())
-    require(jobs == -1 or 1 <= jobs <= most, f"jobs = {jobs}, but it must be 1 to {most} here, or -1 for all cores")
-
-    def execute(function: Callable[[_Batch], list[_Outcome]], batches: Iterable[_Batch]) -> Iterable[list[_Outcome]]:
-        pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
-        try:
-            yield from pool(joblib.delayed(function)(batch) for batch in batches)
-        except BrokenProcessPool:
-            raise ChildProcessError(
-                "a worker process was killed, by a person or for want of memory: run again, with fewer processes if"
-                " memory is short; what had ended is kept where a folder was named"
-            ) from None
-
-    return execute
-
-
-def one_by_one(function: Callable[[_Batch], list[_Outcome]], batches: Iterable[_Batch]) -> Iterable[list[_Outcome]]:
-    """Execute in this process, in order: for a debugger and for functions that are not importable elsewhere."""
-    return map(function, batches)
-
-
 def run_sweep(
     tasks: Iterable[Task],
     folder: str | Path,
@@ -252,7 +215,7 @@ class _Run:
                 if first is None:
                     time.sleep(_LOOK_AGAIN_S)
                 else:
-                    with _closed_at_end(execute(_run_batch, chain([first], batches))) as results:
+                    with closed_at_end(execute(_run_batch, chain([first], batches))) as results:
                         for outcomes in results:
                             self._keep(outcomes, code, claims)
                 self._forget(stored.ids())
@@ -272,18 +235,6 @@ class _Run:
             del self.left[task_id]
         if gone:
             self.ended(len(gone))
-
-
-@contextmanager
-def _closed_at_end(results: Iterable[list[_Outcome]]) -> Iterator[Iterable[list[_Outcome]]]:
-    """Give `results`; whatever ends the loop over them, the processes behind them are told to stop at once."""
-    try:
-        yield results
-    finally:
-        if isinstance(results, Generator):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # joblib's, that results are left unused
-                results.close()
 
 
 def _failure(failed: Sequence[_Outcome], told: str) -> Exception:
@@ -365,7 +316,7 @@ def _store(outcomes: Sequence[_Outcome], folder: Path, code: Mapping[str, str]) 
     return [outcome for outcome in outcomes if outcome.error]
 
 
-def _run_batch(batch: _Batch) -> list[_Outcome]:
+def _run_batch(batch: Sequence[Task]) -> list[_Outcome]:
     return [_run_task(task) for task in batch]
 
 

@@ -138,7 +138,7 @@ def compare(
     require(len(set(names)) == len(names), f"schemes: {', '.join(names)} names one twice")
     require(seeds >= 1, f"seeds = {seeds}, but it must be at least 1")
     run = _measured({scheme.name: scheme for scheme in found})
-    written = described.to_dict()
+    written = described.replace(compare=None).to_dict()  # no run depends on how many there are
     tasks = [
         Task(run, scenario=written | {"seed": described.seed + replicate}, scheme=parameters, engine=engine)
         for replicate in range(seeds)

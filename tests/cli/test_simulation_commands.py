@@ -249,7 +249,9 @@ def test_a_comparison_that_was_stopped_goes_on_where_it_was(
     written_ns = row.stat().st_mtime_ns
     succeed(*command, str(out))
     assert {entry.name for entry in out.iterdir()} == {"runs", "runs.csv", "table.csv", "scenario.toml", "compare.png"}
+    succeed(*command, str(out), "--schemes", "rps,ecmp", "--seeds", "1")
     assert (len(part_files(out / "runs")), row.stat().st_mtime_ns) == (4, written_ns)
+    succeed(*command, str(out))
     for name in ("table.csv", "scenario.toml"):
         assert (out / name).read_text() == (tmp_path / "whole" / name).read_text()
     capsys.readouterr()
