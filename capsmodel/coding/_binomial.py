@@ -61,6 +61,7 @@ from capsmodel.coding._binomial_terms import (
     remainder_series,
 )
 
+
 def stirling_remainder(m: FloatArray) -> FloatArray:
     """Return delta(m) for whole m >= 1, absolute error below 1e-15."""
     small = SMALL_REMAINDERS[np.minimum(m, 16).astype(np.intp)]
