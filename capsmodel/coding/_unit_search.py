@@ -33,18 +33,23 @@ delay can only rise, fall and rise again along r: its minimum is at r = 0 or at 
 the same monotony; the turn, if there is one, is the least proven r, and it is found by steps or by halving.
 """
 
+from dataclasses import replace
 from types import EllipsisType
 
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel.checks import FloatArray
+from capsmodel.checks import FloatArray, ParameterError
 from capsmodel.coding._binomial import log_pmf, log_tails
+from capsmodel.coding._unit_search_point import LEAST_COST_SHARE, best_size_at
+from capsmodel.coding._unit_terms import RESTART, last_mass, next_k_factor, next_mass
 from capsmodel.coding.redundancy import ceiling_rule, least_repair
 from capsmodel.coding.unit_parameters import Index, UnitParameters
 
-_RESTART = 64
 _RECURRENCE_MAX_PROB = 0.9
+_MOST_SIZES = 2**18  # tried in half a second for a point by the recurrence
+_MOST_DIRECT_SIZES = 2**12  # the same above _RECURRENCE_MAX_PROB
+_FEW_POINTS = 16  # so many take less time one by one
 _TABLE_CELLS = 2**19  # 8 MB for a chunk; large enough that the cost of a NumPy call does not matter
 
 
@@ -63,21 +68,21 @@ class _Recurrence:
         self.mass = np.exp(log_pmf(r, at_k + r, self.prob)) * (k / (k + r))
 
     def next_k(self) -> None:
-        if self.k % _RESTART == 0:
+        if self.k % RESTART == 0:
             self.restart(self.k + 1, self.r)
             return
-        common = self.mass * ((self.k + self.r) / self.k)  # the factor that both equations for k + 1 share
+        common = next_k_factor(self.mass, self.k, self.r)
         self.failure += self.prob * common
         self.mass = (1 - self.prob) * common
         self.k += 1
 
     def next_mass(self, points: Index | EllipsisType) -> FloatArray:
         """Return f(r + 1)."""
-        return self.mass[points] * self.prob[points] * (self.k + self.r[points]) / (self.r[points] + 1)
+        return next_mass(self.mass[points], self.prob[points], self.k, self.r[points])
 
     def last_mass(self, points: Index) -> FloatArray:
         """Return f(r - 1) where r > 0."""
-        return self.mass[points] * self.r[points] / (self.prob[points] * (self.k + self.r[points] - 1))
+        return last_mass(self.mass[points], self.prob[points], self.k, self.r[points])
 
     def raise_r(self, points: Index) -> None:
         self.mass[points] = self.next_mass(points)
@@ -212,8 +217,39 @@ def delay_table(parameters: UnitParameters) -> tuple[FloatArray, FloatArray]:
     return table[0], table[1]
 
 
+def _searched_sizes(parameters: UnitParameters) -> FloatArray:
+    """Return the largest k of each point that needs a search: where k has nothing to gain, its best r is 0."""
+    if not parameters.repair_costs or parameters.whole_units:
+        return parameters.max_k
+    nothing_to_gain = np.floor(2 * (parameters.rtt_long_s - parameters.rtt_short_s) / parameters.packet_s) + 2
+    return np.asarray(np.minimum(parameters.max_k, nothing_to_gain))
+
+
+def _require_few_sizes(sizes: FloatArray, prob: FloatArray) -> None:
+    """Refuse searches that would take seconds for a single point."""
+    most = np.where(prob > _RECURRENCE_MAX_PROB, _MOST_DIRECT_SIZES, _MOST_SIZES)
+    if np.any(sizes > most):
+        tried, fit = np.max(sizes[sizes > most]), np.min(most[sizes > most])
+        raise ParameterError(f"a search would try {tried:g} sizes of unit, but {fit} fit: give max_k = {fit}")
+
+
 def best_sizes(parameters: UnitParameters, *, near: float) -> FloatArray:
     """Return rows k, r, least and largest k with a delay of at most (1 + near) times the least; a column a point."""
+    searched = replace(parameters, max_k=_searched_sizes(parameters))
+    prob = parameters.blocking_prob
+    _require_few_sizes(searched.max_k, prob)
+    exact = parameters.packet_s >= LEAST_COST_SHARE * parameters.rtt_long_s
+    if prob.size <= _FEW_POINTS and np.all(exact & (prob <= _RECURRENCE_MAX_PROB)):
+        best = np.array([best_size_at(searched, i, near=near) for i in range(prob.size)]).reshape(-1, 4).T
+    else:
+        best = _best_together(searched.flat(), near)
+    if np.any(searched.max_k < parameters.max_k):
+        best[3] = _largest_near(parameters.flat(), searched.max_k.ravel(), best, near)
+    return best
+
+
+def _best_together(parameters: UnitParameters, near: float) -> FloatArray:
+    """Return the rows of :func:`best_sizes` by tables of many points at once."""
     best = np.empty((4, parameters.blocking_prob.size))
     # In order of p, so that the points of a chunk need the same number of steps in r.
     order = np.argsort(parameters.blocking_prob)
@@ -227,3 +263,18 @@ def best_sizes(parameters: UnitParameters, *, near: float) -> FloatArray:
         last = len(delays) - np.argmax(close[::-1], axis=0)
         best[:, index] = row + 1, r[row, columns], np.argmax(close, axis=0) + 1, last
     return best
+
+
+def _largest_near(parameters: UnitParameters, searched: FloatArray, best: FloatArray, near: float) -> FloatArray:
+    """Return the largest k near the best, also of the sizes beyond `searched`, which need no repair packets.
+
+    Without them (1-p)^w of the windows decode whatever k, and the delay grows in proportion to k - 1.
+    """
+    prob, k, r = parameters.blocking_prob, best[0], best[1]
+    limit_s = (1 + near) * parameters.delay_s(k, r=r, log_decode_prob=log_tails(k, r, prob)[0])
+    decoded = np.exp(parameters.window_packets * np.log1p(-prob))
+    room_s = limit_s - parameters.rtt_long_s + decoded * (parameters.rtt_long_s - parameters.rtt_short_s)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        beyond = np.floor(2 * room_s / (decoded * parameters.packet_s)) + 1
+    beyond = np.where(beyond < parameters.max_k, beyond, parameters.max_k)  # also where no window decodes: NaN
+    return np.where(beyond > searched, beyond, best[3])

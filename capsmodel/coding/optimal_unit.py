@@ -29,7 +29,6 @@ from capsmodel.checks import FloatArray, FloatOrArray, IntArray, closed_form, pl
 from capsmodel.coding._binomial import log_tails
 from capsmodel.coding._unit_search import best_sizes, delay_table
 from capsmodel.coding.unit_parameters import DEFAULT_OBJECTIVE, Objective, UnitParameters
-from capsmodel.coding.window_delay import uncoded_window_delay_s
 
 _NEAR = 0.01
 
@@ -186,19 +185,14 @@ def optimal_coding_unit(
         max_k=max_k,
     )
     prob = parameters.blocking_prob
-    k, r, near_min, near_max = best_sizes(parameters.flat(), near=_NEAR).reshape(4, *prob.shape)
+    k, r, near_min, near_max = best_sizes(parameters, near=_NEAR).reshape(4, *prob.shape)
     log_decode_prob = log_tails(k, r, prob)[0]
 
     return OptimalUnit(
         k=plain_count(k),
         r=plain_count(r),
         delay_s=plain(parameters.delay_s(k, r=r, log_decode_prob=log_decode_prob)),
-        uncoded_delay_s=uncoded_window_delay_s(
-            parameters.window_packets,
-            blocking_prob=prob,
-            rtt_short_s=parameters.rtt_short_s,
-            rtt_long_s=parameters.rtt_long_s,
-        ),
+        uncoded_delay_s=plain(parameters.uncoded_delay_s()),
         near_k_min=plain_count(near_min),
         near_k_max=plain_count(near_max),
         decode_prob=plain(np.exp(log_decode_prob)),

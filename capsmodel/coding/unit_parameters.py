@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, ParameterError, choice, positive, probability, require, whole
+from capsmodel.checks import FloatArray, ParameterError, broadcast, choice, positive, probability, require, whole
+from capsmodel.coding._unit_terms import buffered_s
 from capsmodel.units import serialisation_s
 
 Objective = Literal["eq4", "with_redundancy_cost"]
@@ -72,7 +73,7 @@ class UnitParameters:
         """Check what a user gave and broadcast it; without `max_k` a search goes up to the window."""
         choice("objective", objective, get_args(Objective))
         window = checked_window(window_packets)
-        window, prob, short_s, long_s, packet_s, limit = np.broadcast_arrays(
+        window, prob, short_s, long_s, packet_s, limit = broadcast(
             window,
             probability("blocking_prob", blocking_prob),
             *ordered_rtts(rtt_short_s, rtt_long_s),
@@ -134,16 +135,33 @@ class UnitParameters:
         """Return the mean window delay, s, of units that decode with that probability; all terms are positive."""
         units = self.units(k)
         log_window = units * log_decode_prob
-        buffered = self.rtt_short_s + (k - 1) * self.packet_s / 2
+        buffered = buffered_s(self.rtt_short_s, self.packet_s, k)
         delay = np.exp(log_window) * buffered - np.expm1(log_window) * self.rtt_long_s
         return delay + r * units * self.packet_s if self.repair_costs else delay
+
+    def uncoded_delay_s(self) -> FloatArray:
+        """Return the mean window delay without coding, s."""
+        return uncoded_delay_s(
+            self.window_packets,
+            blocking_prob=self.blocking_prob,
+            rtt_short_s=self.rtt_short_s,
+            rtt_long_s=self.rtt_long_s,
+        )
+
+
+def uncoded_delay_s(
+    window_packets: FloatArray, *, blocking_prob: FloatArray, rtt_short_s: FloatArray, rtt_long_s: FloatArray
+) -> FloatArray:
+    """Return the mean delay of a window without coding, s, of arguments checked before."""
+    log_none_blocked = window_packets * np.log1p(-blocking_prob)
+    return np.exp(log_none_blocked) * rtt_short_s - np.expm1(log_none_blocked) * rtt_long_s
 
 
 def ordered_rtts(rtt_short_s: ArrayLike, rtt_long_s: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Check that both are above 0 and RTT_L is not below RTT_S; broadcast them."""
-    short, long = np.broadcast_arrays(positive("rtt_short_s", rtt_short_s), positive("rtt_long_s", rtt_long_s))
-    wrong = np.flatnonzero(long < short)
-    if wrong.size:
+    short, long = broadcast(positive("rtt_short_s", rtt_short_s), positive("rtt_long_s", rtt_long_s))
+    if np.any(long < short):
+        wrong = np.flatnonzero(long < short)
         raise ParameterError(
             f"rtt_long_s = {long.flat[wrong[0]]:g} is below rtt_short_s = {short.flat[wrong[0]]:g}, but paths with "
             "long flows cannot be the faster ones: swap the two"

@@ -13,7 +13,6 @@ The two objectives are explained in :mod:`capsmodel.coding.optimal_unit`, which 
 
 from typing import overload
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from capsmodel.checks import FloatArray, FloatOrArray, closed_form, plain, positive, probability, whole
@@ -25,6 +24,7 @@ from capsmodel.coding.unit_parameters import (
     UnitParameters,
     checked_window,
     ordered_rtts,
+    uncoded_delay_s,
 )
 from capsmodel.units import serialisation_s
 
@@ -123,8 +123,8 @@ def uncoded_window_delay_s(
     1.55
     """
     short, long = ordered_rtts(rtt_short_s, rtt_long_s)
-    log_none_blocked = checked_window(window_packets) * np.log1p(-probability("blocking_prob", blocking_prob))
-    return plain(np.exp(log_none_blocked) * short - np.expm1(log_none_blocked) * long)
+    window, p = checked_window(window_packets), probability("blocking_prob", blocking_prob)
+    return plain(uncoded_delay_s(window, blocking_prob=p, rtt_short_s=short, rtt_long_s=long))
 
 
 @overload
