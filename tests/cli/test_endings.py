@@ -130,16 +130,29 @@ def test_an_ascii_terminal_gets_escapes(monkeypatch) -> None:
 def test_a_signal_to_end_cleans_up_like_an_interrupt(name: str, tmp_path: Path, monkeypatch) -> None:
     """Else the processes of a comparison go on without their parent, and half-written files stay."""
     number = getattr(signal, name)
-    before = signal.getsignal(number)
+    before = signal.signal(number, signal.SIG_DFL)  # it may be ignored here, as nohup does with SIGHUP
 
     def killed(*_: object) -> None:
         signal.raise_signal(number)
 
     monkeypatch.setattr("capsmodel.cli.reproduce.save_figure", lambda figure, path: None)
     monkeypatch.setattr("capsmodel._files.os.fsync", killed)
-    assert ending("reproduce", "caps-fig9a", "--quick", "--out", str(tmp_path)) == 128 + number
+    try:
+        assert ending("reproduce", "caps-fig9a", "--quick", "--out", str(tmp_path)) == 128 + number
+        assert signal.getsignal(number) is signal.SIG_DFL
+    finally:
+        signal.signal(number, before)
     assert list(tmp_path.iterdir()) == []
-    assert signal.getsignal(number) == before
+
+
+def test_a_signal_that_is_ignored_stays_ignored(capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    monkeypatch.setattr("capsmodel.cli.equations.references", lambda *_, **__: signal.raise_signal(signal.SIGHUP))
+    try:
+        assert ending("cite") == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    capsys.readouterr()
 
 
 def test_what_does_not_fit_in_memory_is_told(capsys: pytest.CaptureFixture[str], monkeypatch) -> None:

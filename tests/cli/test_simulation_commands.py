@@ -236,7 +236,8 @@ def test_a_comparison_that_was_stopped_goes_on_where_it_was(
     def told_to_stop(**_: object) -> object:
         return nullcontext(interrupted)
 
-    command = ["compare", *SMALL, "--schemes", "ecmp,rps", "--seeds", "2", "--out"]
+    asked = ["--schemes", "ecmp,rps", "--seeds", "2"]
+    command = ["compare", *SMALL, *asked, "--out"]
     succeed(*command, str(tmp_path / "whole"))
     out = tmp_path / "out"
     with monkeypatch.context() as patched:
@@ -249,7 +250,7 @@ def test_a_comparison_that_was_stopped_goes_on_where_it_was(
     written_ns = row.stat().st_mtime_ns
     succeed(*command, str(out))
     assert {entry.name for entry in out.iterdir()} == {"runs", "runs.csv", "table.csv", "scenario.toml", "compare.png"}
-    succeed(*command, str(out), "--schemes", "rps,ecmp", "--seeds", "1")
+    succeed("compare", *SMALL, "--schemes", "rps,ecmp", "--seeds", "1", "--out", str(out))
     assert (len(part_files(out / "runs")), row.stat().st_mtime_ns) == (4, written_ns)
     succeed(*command, str(out))
     for name in ("table.csv", "scenario.toml"):
