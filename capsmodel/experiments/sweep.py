@@ -30,13 +30,13 @@ import pandas as pd
 import pyarrow as pa
 
 from capsmodel.checks import ParameterError, require, whole
-from capsmodel.experiments.claims import Claims, StoredSince, free_batches
 from capsmodel.experiments.executors import Executor, all_cores, closed_at_end, one_by_one
 from capsmodel.experiments.manifest import SCHEMA, canonical_json, content_id
 from capsmodel.experiments.measurement import Measurement, measurement, measurement_of
 from capsmodel.experiments.progress import counted
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge, write_part
 from capsmodel.experiments.source import source_digest
+from capsmodel.experiments.task_locks import StoredSince, TaskLocks, free_batches
 
 __all__ = [
     "Executor",
@@ -145,7 +145,7 @@ def run_sweep(
         Independent of each other and of their order.
     folder : path
         Where the parts are; made when it is missing. Several sweeps may share it, also at the same time: they divide
-        the tasks, and each waits for those that another is running (:mod:`capsmodel.experiments.claims`).
+        the tasks, and each waits for those that another is running (:mod:`capsmodel.experiments.task_locks`).
     executor : callable, optional
         What runs the batches; :func:`all_cores` by default.
     tasks_per_file : int
@@ -208,24 +208,24 @@ class _Run:
     def finish(self, execute: Executor, *, stored: StoredSince, size: int) -> None:
         """Run what is free, and wait for what others run, until no task is left."""
         code = {task.measurement.name: source_digest(task.function) for task in self.left.values()}
-        with Claims(self.folder) as claims:
+        with TaskLocks(self.folder) as locks:
             while self.left:
-                batches = free_batches(self.left, claims=claims, stored=stored, size=size)
+                batches = free_batches(self.left, locks=locks, stored=stored, size=size)
                 first = next(batches, None)
                 if first is None:
                     time.sleep(_LOOK_AGAIN_S)
                 else:
                     with closed_at_end(execute(_run_batch, chain([first], batches))) as results:
                         for outcomes in results:
-                            self._keep(outcomes, code, claims)
+                            self._keep(outcomes, code, locks)
                 self._forget(stored.ids())
 
-    def _keep(self, outcomes: Sequence[_Outcome], code: Mapping[str, str], claims: Claims) -> None:
+    def _keep(self, outcomes: Sequence[_Outcome], code: Mapping[str, str], locks: TaskLocks) -> None:
         self.failed += _store(outcomes, self.folder, code)
         self.ran += len(outcomes)
         ids = [outcome.record["id"] for outcome in outcomes]
         for task_id in ids:
-            claims.give_back(task_id)
+            locks.give_back(task_id)
         self._forget(ids)
 
     def _forget(self, ids: Iterable[str]) -> None:

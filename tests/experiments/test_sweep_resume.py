@@ -119,7 +119,7 @@ def test_the_manifest_says_what_was_asked_and_nothing_of_the_place(tmp_path):
     assert record["cpu_s"] >= 0
     assert found["software"]["name"] == "capsmodel"
     assert str(tmp_path) not in json.dumps(found)
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == [".claims"]
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == [".locks"]
 
 
 def test_a_task_may_have_no_rows_and_still_be_done(tmp_path):

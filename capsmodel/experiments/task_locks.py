@@ -1,8 +1,8 @@
 """Sweeps that share a folder: which tasks some living process is running, and which have got their rows meanwhile.
 
-A process claims a task before it runs it: it locks one byte of the file ``.claims`` in the folder, at a place that the
+A process locks a task before it runs it: one byte of the file ``.locks`` in the folder, at a place that the
 id of the task gives, until the rows are stored. The operating system drops the locks of a process that ends, however it
-ends, so no claim outlives its owner and none has to be judged by its age.
+ends, so no lock outlives its owner and none has to be judged by its age.
 
 What is guaranteed: no task is run by two processes at the same time, nor again after its rows are stored, on one
 computer, and on several where the folder's file system passes record locks on, as NFS version 4 does. Where there are
@@ -24,18 +24,18 @@ try:
 except ModuleNotFoundError:  # not on Windows
     fcntl = None  # type: ignore[assignment]
 
-_FILE = ".claims"
+_FILE = ".locks"
 # Byte 0 says that a sweep is at work in the folder; tasks have the bytes after it.
 _PRESENCE = 0
 _TASK_DIGITS = 15  # 60 bits: an offset in a file has 63
 TaskT = TypeVar("TaskT")
 
 
-class Claims:
-    """The claims of this process in a folder; a context that gives all of them back at its end.
+class TaskLocks:
+    """The tasks that this process has locked in a folder; a context that unlocks all of them at its end.
 
     Half-written files are removed when no other process has a sweep at work here: whoever wrote them was killed.
-    Threads of one process have their claims in common, so they may run the same task.
+    Threads of one process have their locks in common, so they may run the same task.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -52,11 +52,11 @@ class Claims:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Give all claims back."""
+        """Unlock all tasks."""
         self._file.close()
 
     def take(self, task_id: str) -> bool:
-        """Claim a task; return whether no other process has it."""
+        """Lock a task; return whether no other process has it."""
         return self._lock(_byte_of(task_id)) is not False
 
     def give_back(self, task_id: str) -> None:
@@ -101,18 +101,18 @@ class StoredSince:
 
 
 def free_batches(
-    tasks: Mapping[str, TaskT], *, claims: Claims, stored: StoredSince, size: int
+    tasks: Mapping[str, TaskT], *, locks: TaskLocks, stored: StoredSince, size: int
 ) -> Iterator[list[TaskT]]:
-    """Yield the tasks that no other process runs or has run, claimed, in batches; each is claimed when it is asked for.
+    """Yield the tasks that no other process runs or has run, locked, in batches; each is locked when it is asked for.
 
     It raises no error, because executors may ask for batches in threads where none would be seen.
     """
     batch = []
     for task_id in list(tasks):
-        if not claims.take(task_id):
+        if not locks.take(task_id):
             continue
         if task_id in stored.ids():
-            claims.give_back(task_id)
+            locks.give_back(task_id)
             continue
         batch.append(tasks[task_id])
         if len(batch) == size:
