@@ -36,7 +36,7 @@ _T = TypeVar("_T")
 
 
 def closed_form(form: Callable[_P, _T]) -> Callable[_P, _T]:
-    """Let `form` raise :class:`ParameterError` where NumPy would warn of an overflow or refuse the shapes.
+    """Let `form` raise :class:`ParameterError` where NumPy would warn of an overflow or refuse shapes.
 
     A result is finite, or infinite because its documentation says so; an infinity or NaN from an overflow on the way
     is no result.
@@ -60,10 +60,12 @@ def closed_form(form: Callable[_P, _T]) -> Callable[_P, _T]:
             text = f"{form.__name__} leaves the range of float64 on the way: give less extreme numbers"
             raise ParameterError(text) from None
         except ValueError as error:
-            if "broadcast" not in str(error):
-                raise
-            given = inspect.signature(form).bind(*args, **kwargs).arguments
-            raise ParameterError(f"{_shapes(given)} do not broadcast: give numbers or arrays of one shape") from None
+            shapes = _shapes(inspect.signature(form).bind(*args, **kwargs).arguments)
+            if "broadcast" in str(error):
+                raise ParameterError(f"{shapes} do not broadcast: give numbers or arrays of one shape") from None
+            if "zero-size" in str(error):
+                raise ParameterError(f"{form.__name__} needs at least one entry on the last axis of {shapes}") from None
+            raise
 
     return checked
 
@@ -89,9 +91,9 @@ _REAL_KINDS = "biuf"  # booleans, integers, floats: not text, dates or complex n
 
 
 def _shown(value: object) -> str:
-    """Return a text of at most some sixty characters for `value`."""
+    """Return a line of at most some sixty characters for `value`."""
     try:
-        return shortened(value)
+        return " ".join(shortened(value).split())
     except ValueError:  # an integer of more digits than Python turns into text
         return "a number of thousands of digits"
 
@@ -206,7 +208,14 @@ def broadcast(*values: FloatArray) -> tuple[FloatArray, ...]:
 def choice(name: str, value: object, known: Iterable[str]) -> None:
     """Raise :class:`ParameterError` unless `value` is one of the words `known`."""
     words = tuple(known)
-    require(value in words, f"{name} = {_shown(value)}, but it must be one of {', '.join(words)}")
+    known_word = isinstance(value, str) and value in words
+    require(known_word, f"{name} = {_shown(value)}, but it must be one of {', '.join(words)}")
+
+
+def flag(name: str, value: object) -> bool:
+    """Return `value`, true or false; reject what only counts as such, as a number or text does in Python."""
+    require(isinstance(value, bool | np.bool_), f"{name} = {_shown(value)}, but it must be True or False")
+    return bool(value)
 
 
 def require(condition: ArrayLike, text: str) -> None:

@@ -164,7 +164,7 @@ def percentile(values: ArrayLike, *, q: ArrayLike) -> FloatOrArray:
     Parameters
     ----------
     values : array_like
-        Observations along the last axis, at least one, in any order and unit.
+        Observations along the last axis, at least one, in any order and unit; infinite for what never ended.
     q : array_like
         Probability, in [0, 1]; 0.99 for the 99th percentile.
 

@@ -18,7 +18,7 @@ from decimal import Decimal
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel.checks import ParameterError
+from capsmodel.checks import ParameterError, closed_form, non_negative, positive
 
 BITS_PER_BYTE = 8
 
@@ -34,9 +34,15 @@ _SIZE = {"b": 1, "kb": KB, "mb": MB, "gb": GB, "kib": KIB, "mib": MIB, "gib": GI
 
 # Each sign has one place where it fits, so that the time to refuse a text grows with its length and no faster.
 _QUANTITY = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*([^\W\d]\S*)")
+_MOST_CHARACTERS = 64
 
 
 def _parse(text: str, units: dict[str, float] | dict[str, int], quantity: str, example: str) -> float:
+    if not isinstance(text, str) or len(text) > _MOST_CHARACTERS:
+        shown = f"{text[:_MOST_CHARACTERS]!r}..." if isinstance(text, str) else f"a {type(text).__name__}"
+        raise ParameterError(
+            f"{shown} is not a {quantity}: write at most {_MOST_CHARACTERS} characters, as in {example}"
+        )
     match = _QUANTITY.fullmatch(text.strip())
     unit = match[2].lower() if match else ""
     if not match or unit not in units:
@@ -118,24 +124,30 @@ def parse_size_bytes(text: str) -> int:
     return int(value)
 
 
+@closed_form
 def serialisation_s(packet_bytes: npt.ArrayLike, *, rate_bps: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Return the time in seconds that a packet occupies a link.
 
     Parameters
     ----------
     packet_bytes : array_like
-        Packet size, in bytes.
+        Packet size, in bytes, at least 0.
     rate_bps : array_like
-        Link rate, in bits per second.
+        Link rate, in bits per second, above 0.
 
     Returns
     -------
     ndarray
         8 · packet_bytes / rate_bps, in seconds, broadcast.
 
+    Raises
+    ------
+    ParameterError
+        If an argument leaves its range.
+
     Examples
     --------
     >>> float(serialisation_s(1500, rate_bps=1e9))
     1.2e-05
     """
-    return BITS_PER_BYTE * np.asarray(packet_bytes, np.float64) / np.asarray(rate_bps, np.float64)
+    return np.asarray(BITS_PER_BYTE * non_negative("packet_bytes", packet_bytes) / positive("rate_bps", rate_bps))

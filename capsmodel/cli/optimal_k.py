@@ -8,7 +8,7 @@ import numpy as np
 from capsmodel.checks import require
 from capsmodel.cli._options import Flag, Numbers, Rate, Size, Time
 from capsmodel.cli._output import console, print_table, text_curve
-from capsmodel.coding.optimal_unit import DelayCurve, delay_curve, optimal_coding_unit
+from capsmodel.coding.optimal_unit import MOST_CURVE_SIZES, DelayCurve, delay_curve, optimal_coding_unit
 from capsmodel.coding.unit_parameters import DEFAULT_OBJECTIVE, Objective
 
 
@@ -64,7 +64,7 @@ def optimal_k(
     objective
         eq4: CAPS Eq. 4 as printed; with_redundancy_cost: Eq. 4 plus the time to send the repair packets, over k and r.
     max_k
-        Largest k to consider; the window when not given.
+        Largest k to consider; the window when not given. Curves show at most the first 8192.
     whole_units
         Round w/k up to whole units.
     json
@@ -95,6 +95,8 @@ def optimal_k(
     ]
     title = f"Optimal coding unit, window {window_packets} packets, objective {objective}"
     print_table(rows, title=title, as_json=json, as_csv=csv)
+
+    setting["max_k"] = min(window_packets if max_k is None else max_k, MOST_CURVE_SIZES)
 
     def curve(prob: float) -> DelayCurve:
         return delay_curve(window_packets, blocking_prob=prob, **setting)

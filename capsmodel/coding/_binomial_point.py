@@ -11,7 +11,7 @@ import numpy as np
 from capsmodel.checks import require
 from capsmodel.coding._binomial_terms import (
     CONVERGED,
-    MOST_VARIANCE,
+    MOST_STEPS,
     SMALL_REMAINDERS,
     TINY,
     TOO_MANY,
@@ -56,6 +56,7 @@ def _fraction(a: float, b: float, x: float, lam: float) -> float:
     d, delta, m = 0.0, 0.0, 0
     while abs(delta - 1) > CONVERGED:
         m += 1
+        require(m <= MOST_STEPS, TOO_MANY)
         alpha, beta = fraction_terms(a, b, x, lam, m)
         d = 1 / (beta + alpha * d)
         c = beta + alpha / c
@@ -69,7 +70,6 @@ def log_tails_at(k: float, r: float, p: float) -> tuple[float, float]:
     if p == 0:
         return 0.0, -inf
     n = k + r
-    require(n * p * (1 - p) <= MOST_VARIANCE, TOO_MANY)
     d = deviation(r, n, p)
     lower = 3 * d < p - 2
     ratio = k * p / _fraction(*fraction_of(k, r, p, d, lower=lower))

@@ -12,9 +12,9 @@ SERIES_TERMS = 18  # (1/9)**18 is below 2**-53
 _SPLITTER = 2.0**27 + 1  # Veltkamp's constant for 53-bit significands
 CONVERGED = 5e-16
 TINY = 1e-290  # below it a ratio to a count may overflow
-MOST_VARIANCE = 1e8
-"""Largest variance of the number of blocked packets; one evaluation takes a step for each standard deviation."""
-TOO_MANY = f"the number of blocked packets has a variance n p (1 - p) above {MOST_VARIANCE:g}: lower k and r"
+MOST_STEPS = 2**14
+"""Steps of the continued fraction after which it is given up: half a second for an array."""
+TOO_MANY = f"the sum over blocked packets takes more than {MOST_STEPS} steps, one a standard deviation: lower k and r"
 
 
 def remainder_series(m: Real) -> Real:

@@ -47,7 +47,7 @@ from capsmodel.coding.redundancy import ceiling_rule, least_repair
 from capsmodel.coding.unit_parameters import Index, UnitParameters
 
 _RECURRENCE_MAX_PROB = 0.9
-_MOST_SIZES = 2**18  # tried in half a second for a point by the recurrence
+_MOST_SIZES = 2**17  # tried in half a second for a point by the recurrence
 _MOST_DIRECT_SIZES = 2**12  # the same above _RECURRENCE_MAX_PROB
 _FEW_POINTS = 16  # so many take less time one by one
 _TABLE_CELLS = 2**19  # 8 MB for a chunk; large enough that the cost of a NumPy call does not matter

@@ -33,6 +33,7 @@ from capsmodel.checks import (
     FloatOrArray,
     FloatSequence,
     closed_form,
+    flag,
     plain,
     positive,
     probability,
@@ -302,7 +303,7 @@ def window_decode_prob(
     """
     units = positive("window_packets", window_packets) / whole("k", k, minimum=1)
     log_prob = _log_both(k, r, blocking_prob)[0]
-    return plain(np.exp((np.ceil(units) if whole_units else units) * log_prob))
+    return plain(np.exp((np.ceil(units) if flag("whole_units", whole_units) else units) * log_prob))
 
 
 def _count_at_most(yes: FloatArray, no: FloatArray, limit: FloatArray) -> FloatArray:

@@ -31,6 +31,9 @@ from capsmodel.coding._unit_search import best_sizes, delay_table
 from capsmodel.coding.unit_parameters import DEFAULT_OBJECTIVE, Objective, UnitParameters
 
 _NEAR = 0.01
+MOST_CURVE_SIZES = 2**13
+"""Most sizes of unit of a delay curve, computed in half a second."""
+_MOST_CURVE_DELAYS = 2**24  # of all points, 128 MB for each table
 
 
 _Count_co = TypeVar("_Count_co", covariant=True)
@@ -261,6 +264,11 @@ def delay_curve(
     )
     shape = parameters.blocking_prob.shape
     require(0 not in shape, "delay_curve was given an empty array: a curve needs at least one parameter point")
+    largest = np.max(parameters.max_k)
+    fit = min(MOST_CURVE_SIZES, _MOST_CURVE_DELAYS // parameters.max_k.size)
+    require(
+        largest <= fit, f"a curve of {largest:g} sizes of unit at each point was asked for, but {fit} fit: lower max_k"
+    )
     flat = parameters.flat()
     ranking, r = delay_table(flat)
     k = np.arange(1.0, len(r) + 1)

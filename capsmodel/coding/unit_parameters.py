@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, ParameterError, broadcast, choice, positive, probability, require, whole
+from capsmodel.checks import FloatArray, ParameterError, broadcast, choice, flag, positive, probability, require, whole
 from capsmodel.coding._unit_terms import buffered_s
 from capsmodel.units import serialisation_s
 
@@ -88,7 +88,7 @@ class UnitParameters:
             packet_s=packet_s,
             max_k=limit,
             objective=objective,
-            whole_units=whole_units,
+            whole_units=flag("whole_units", whole_units),
         )
         parameters.require_within_window("max_k", parameters.max_k)
         return parameters

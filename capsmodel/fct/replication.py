@@ -19,7 +19,17 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, FloatOrArray, closed_form, one_number, plain, positive, probability, whole
+from capsmodel.checks import (
+    FloatArray,
+    FloatOrArray,
+    closed_form,
+    one_number,
+    plain,
+    positive,
+    probability,
+    require,
+    whole,
+)
 from capsmodel.queueing.mg1 import mg1_wait_prob
 from capsmodel.queueing.service import Deterministic, Empirical
 from capsmodel.queueing.transforms import GRID_SERVICES, common_step
@@ -67,7 +77,7 @@ def short_byte_share(sizes: PacketSizes, *, short_packets: float = SHORT_PACKETS
     >>> round(short_byte_share(load_workload("websearch").in_packets(1500)), 4)
     0.0103
     """
-    return float(packet_sizes(sizes).byte_share_below(positive("short_packets", short_packets)))
+    return packet_sizes(sizes).byte_share_below(one_number(positive, "short_packets", short_packets))
 
 
 @overload
@@ -244,6 +254,8 @@ def mean_shortest_wait(load: ArrayLike, *, service: Deterministic | Empirical, r
     >>> round(one, 9), round(two, 9)
     (24.0, 7.0)
     """
+    has_atoms = isinstance(service, Deterministic | Empirical)
+    require(has_atoms, f"service is a {type(service).__name__}, but it must be Deterministic or Empirical")
     rho, n = probability("load", load), int(one_number(whole, "replicas", replicas, minimum=1))
     step, multiples = common_step(service.atoms[0])
     longest, last = step * multiples.max(), GRID_SERVICES * int(multiples.max())

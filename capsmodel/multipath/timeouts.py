@@ -21,6 +21,7 @@ from capsmodel.checks import (
     FloatOrArray,
     FloatSequence,
     closed_form,
+    flag,
     non_negative,
     plain,
     positive,
@@ -78,7 +79,7 @@ def timeout_prob(window_packets: ArrayLike, *, loss_prob: ArrayLike, exact: bool
     """
     window = whole("window_packets", window_packets, minimum=1)
     loss = probability("loss_prob", loss_prob, one=True)
-    if exact:
+    if flag("exact", exact):
         return plain(_timeout_prob_exact(*np.broadcast_arrays(window, loss)))
     any_lost = -np.expm1(xlog1py(window, -loss))
     return plain(np.where(window <= 3, any_lost, betainc(np.maximum(window - 2, 1), 3, loss)))

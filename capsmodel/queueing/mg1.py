@@ -444,6 +444,7 @@ def priority_mean_waits(loads: ArrayLike, *, mean_services: ArrayLike, second_mo
     rho, means, seconds = np.broadcast_arrays(
         np.atleast_1d(non_negative("loads", loads)), *_moments(mean_services, second_moments_service)
     )
+    require(rho.shape[-1] > 0, "loads has no class: give the load of at least one")
     busy = np.cumsum(rho, axis=-1)
     require(busy[..., -1] < 1, f"loads add up to {float(busy[..., -1].max()):g}, but their sum must be below 1")
     residual = np.sum(rho * seconds / means, axis=-1, keepdims=True) / 2

@@ -151,8 +151,9 @@ def dup_ack_threshold_leaf_spine(n_spines: ArrayLike, *, same_leaf: ArrayLike = 
     >>> dup_ack_threshold_leaf_spine(16)
     19.0
     """
-    paths = whole("n_spines", n_spines, minimum=1)
-    return plain(DEFAULT_DUP_ACK_THRESHOLD + np.where(np.asarray(same_leaf), 0.0, paths))
+    paths, same = whole("n_spines", n_spines, minimum=1), np.asarray(same_leaf)
+    require(same.dtype == np.bool_, "same_leaf must be True or False, or an array of them")
+    return plain(DEFAULT_DUP_ACK_THRESHOLD + np.where(same, 0.0, paths))
 
 
 @overload

@@ -244,6 +244,7 @@ def workload_source(name: str) -> WorkloadSource:
     >>> workload_source("datamining").name
     'datamining_pfabric_pkts'
     """
+    require(isinstance(name, str), f"workload is a {type(name).__name__}, but it must be a name, as in 'websearch'")
     index = _index()
     full_name = index["aliases"].get(name, name)
     if full_name not in index["workload"]:
