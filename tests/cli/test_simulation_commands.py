@@ -165,7 +165,7 @@ BAD = [
     ("simulate --seed -1", "seed"),
     ("simulate --flow-file nosuch.csv", "nosuch.csv"),
     ("simulate --flow-file nosuch.csv --load 0.5", "--load"),
-    ("simulate --flows 10000000000000", "would not fit in memory"),
+    ("simulate --flows 10000000000000", "flows: Expected `int` <= 100000000, but it is 10000000000000"),
     ("simulate p64 --load 0.5", "no Poisson traffic"),
     ("compare p64", "--schemes"),
     ("compare p64 --schemes ecmp,nosuch", "nosuch"),
@@ -196,7 +196,7 @@ def test_bad_input_is_one_line_and_status_2(command: str, named: str, capsys: py
     ("rows", "named"),
     [
         ("0,0,10,0", "row 1: src and dst are the same host"),
-        ("0,1,-5,0", "row 1: bytes is below 1"),
+        ("0,1,-5,0", "row 1: bytes = -5, but it must be from 1 to"),
         ("0,1,10,0\n0,9,10,0", "row 2: hosts are numbered 0 to 3"),
         ("0,1,10,later", "line 2"),
     ],

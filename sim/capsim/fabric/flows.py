@@ -4,10 +4,12 @@ import csv
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from capsim.bounds import FLOW_BYTES, HOST, TIME_S, Bound
 from capsim.clock import PS_PER_S
 from capsim.fabric.topology import Bools, Int32, Int64
 from capsmodel.checks import ParameterError, require
@@ -87,21 +89,29 @@ def flow_list(
     >>> flow_list([0, 1], [1, 2], flow_bytes=[5, 7], start_s=[1e-3, 0.0]).flow_bytes
     array([7, 5])
     """
-    sources, sinks = np.asarray(src, np.int32), np.asarray(dst, np.int32)
-    sizes, starts = np.asarray(flow_bytes, np.int64), np.asarray(start_s, np.float64)
+    sources, sinks = _within(src, HOST, "src").astype(np.int32), _within(dst, HOST, "dst").astype(np.int32)
+    sizes, starts = _within(flow_bytes, FLOW_BYTES, "bytes").astype(np.int64), _within(start_s, TIME_S, "start_s")
     _first_offender(sources == sinks, "src and dst are the same host: a flow needs two")
-    _first_offender(sizes < 1, "bytes is below 1: a flow carries at least one byte")
-    _first_offender(~(np.isfinite(starts) & (starts >= 0)), "start_s is not a time: it must be finite and at least 0")
     order = np.argsort(starts, kind="stable")
     sizes = sizes[order]
     return FlowList(
         src=sources[order],
         dst=sinks[order],
         flow_bytes=sizes,
-        start_ps=np.rint(starts[order] * PS_PER_S).astype(np.int64),
+        start_ps=np.rint(starts[order].astype(np.float64) * PS_PER_S).astype(np.int64),
         short=sizes <= short_bytes,
         tag=np.broadcast_to(np.asarray(tag, np.int16), sizes.shape)[order],
     )
+
+
+def _within(values: npt.ArrayLike, bound: Bound, name: str) -> npt.NDArray[Any]:
+    """Return `values` as an array, once all of them are within their bound."""
+    found = np.asarray(values)
+    bad = ~((found >= bound.least) & (found <= bound.largest))
+    if np.any(bad):
+        row = int(np.argmax(bad))
+        bound.check(f"flow row {row + 1}: {name}", np.ravel(found).tolist()[row])
+    return found
 
 
 def _first_offender(bad: npt.NDArray[np.bool_], rule: str) -> None:
