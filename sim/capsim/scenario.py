@@ -20,6 +20,7 @@ from capsim.bounds import EndTime, Time, shortened
 from capsim.fabric.flows import read_flow_csv
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic
+from capsim.structs import converted
 from capsmodel.checks import ParameterError, require
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
