@@ -28,7 +28,16 @@ Layer = Literal["core", "aggregation", "access"]
 
 
 class ParameterError(ValueError):
-    """An argument breaks a rule; the text names the argument, its value, the rule and the remedy."""
+    r"""An argument breaks a rule; the text names the argument, its value, the rule and the remedy, on one line.
+
+    Examples
+    --------
+    >>> print(ParameterError("unknown key '\n'"))
+    unknown key '\n'
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__("".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text))
 
 
 _P = ParamSpec("_P")

@@ -8,8 +8,9 @@ from hypothesis import settings
 
 from capsmodel.experiments.agreement import FAMILY_FALSE_ALARM_PROB, FAMILY_TESTS
 
-settings.register_profile("capsmodel", deadline=None, derandomize=True)
-settings.load_profile("capsmodel")
+settings.register_profile("capsmodel", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("fresh", deadline=None, max_examples=1000, print_blob=True)  # for fuzz tests, by hand
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "capsmodel"))
 
 
 if "PYTEST_XDIST_WORKER" in os.environ:

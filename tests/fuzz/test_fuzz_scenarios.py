@@ -1,7 +1,7 @@
 """Property: a scenario with any value in any place is refused in one clear line, or it can be prepared to run.
 
-The draws are the same every time; ``--hypothesis-seed N`` with the profile ``fresh`` (``HYPOTHESIS_PROFILE=fresh``)
-makes others, and a failure prints what repeats it.
+The draws are the same every time. ``HYPOTHESIS_PROFILE=fresh`` makes others, a thousand for each test, and
+``--hypothesis-seed N`` names them; a failure prints what repeats it.
 """
 
 import json
