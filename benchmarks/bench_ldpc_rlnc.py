@@ -1,18 +1,19 @@
-"""LDPC-Staircase beside OpenFEC's published figures; random linear coding and DC2-MTCP's steps beside their 20 us.
+"""LDPC-Staircase against published rates of OpenFEC; random linear coding; DC2-MTCP's steps against their 20 us.
 
 One thread; packets and codes are made beforehand, all matrix work of a decode is inside the timed block. The figures
 of OpenFEC 1.4.2 were measured once on a 2-core cloud machine with AVX-512, MB of source a second; they are not rerun.
 """
 
 import time
+import timeit
 
 import numpy as np
 import pytest
 
+from capsmodel.codec import StreamDecoder, StreamEncoder
 from capsmodel.codec.dc2 import Dc2Mixer, Dc2Option, Dc2Receiver
 from capsmodel.codec.ldpc import LdpcStaircase
 from capsmodel.codec.rlnc import RandomLinear
-from capsmodel.codec.stream import StreamDecoder, StreamEncoder
 
 pytestmark = pytest.mark.bench
 
@@ -29,9 +30,9 @@ OPENFEC_DECODE = {
     (10, 4, 3, 1500): 2410,
     (32, 8, 5, 1500): 3430,
     (64, 20, 5, 1500): 3460,
-    (10, 4, 3, 65536): 2460,
-    (32, 8, 5, 65536): 2910,
-    (64, 20, 5, 65536): 3380,
+    (10, 4, 3, 65536): 3950,
+    (32, 8, 5, 65536): 3950,
+    (64, 20, 5, 65536): 3780,
 }
 BUDGET_US = 20.0  # of DC2-MTCP for one packet (section III-A)
 
@@ -54,7 +55,11 @@ def test_ldpc_encode(benchmark, setting):
 
 @pytest.mark.parametrize("setting", OPENFEC_DECODE, ids=str)
 def test_ldpc_decode(benchmark, setting):
-    """Packets r .. n - 1 and as many of the first as it takes; the rate counts what was decoded."""
+    """Packets r .. n - 1 and as many of the first as it takes; the rate counts what was decoded.
+
+    The pattern of loss comes again, so the XORs to do are known; the second rate works them out in every call, as
+    OpenFEC does in its figure.
+    """
     k, r, n1, packet_bytes = setting
     code = LdpcStaircase(k, r=r, packet_bytes=packet_bytes, n1=n1)
     order = np.r_[r : k + r, r - 1 : -1 : -1]
@@ -62,9 +67,11 @@ def test_ldpc_decode(benchmark, setting):
     received = code.coded(random_packets(k, packet_bytes))[kept]
     code.decode(received, kept)
     benchmark(code.decode, received, kept)
-    rate = k * packet_bytes / benchmark.stats["min"] / 1e6
+    seconds, planning_s = benchmark.stats["min"], min(timeit.repeat(lambda: code.recovery(kept), number=100)) / 100
+    rate, new = (k * packet_bytes / spent_s / 1e6 for spent_s in (seconds, seconds + planning_s))
     figure = OPENFEC_DECODE[setting]
-    print(f"\nLDPC decode {setting}, {kept.size} packets: {rate:,.0f} MB/s; OpenFEC when r losses decode: {figure:,}")
+    print(f"\nLDPC decode {setting}, {kept.size} packets: {rate:,.0f} MB/s, {rate / figure:.2f} of OpenFEC's figure at "
+          f"r losses; a new pattern {new:,.0f} MB/s, {new / figure:.2f}")  # fmt: skip
 
 
 @pytest.mark.parametrize(("k", "r"), [(10, 4), (16, 4), (32, 8), (64, 20)])
@@ -142,8 +149,8 @@ def test_stream_with_checksums(benchmark, code):
 
     def there_and_back():
         encoder = StreamEncoder(k=32, r=8, packet_bytes=1500, code=code, rng=1)
-        decoder = StreamDecoder()
-        packets = [*encoder.feed(data), *encoder.finish()]
+        decoder = StreamDecoder(stream=encoder.stream)
+        packets = encoder.feed(data) + encoder.finish()
         return sum(len(decoder.add(packet)) for packet in packets)
 
     assert benchmark.pedantic(there_and_back, rounds=3, warmup_rounds=1) == len(data)

@@ -1,6 +1,6 @@
 """Link traversals a CPU second of the engines, on P64 (64 hosts, 8 leaves, 8 spines, permutation) and on 1024 hosts.
 
-Each case asserts the number of traversals, so that a change which drops work cannot pass for a gain.
+Each case asserts the number of traversals, so that a change which skips work does not count as faster.
 """
 
 import os

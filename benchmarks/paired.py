@@ -1,7 +1,7 @@
-"""Rates of this checkout beside those of another, in turn, as paired ratios: ``make bench-paired BASE=../before``.
+"""Rates of this checkout and of another one, measured in turn, as paired ratios: ``make bench-paired BASE=../before``.
 
-A rate alone says little on a shared machine; the ratio of two runs, one right after the other, says more. Each run is
-a process of its own with the sources of one checkout, after a short run that loads or compiles the engine.
+On a shared machine a single rate is unreliable; the ratio of two runs, one right after the other, is more reliable.
+Each run is a process of its own with the sources of one checkout, after a short run that loads or compiles the engine.
 """
 
 import json

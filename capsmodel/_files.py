@@ -7,11 +7,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+_SUFFIX = ".part"
+
 
 @contextmanager
 def atomic_writer(target: Path) -> Iterator[BinaryIO]:
     """Open a temporary file that takes the place of `target` when the block ends without an exception."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=target.parent)
+    prefix = f".{target.name[:40]}.{os.getpid()}-"
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=prefix, suffix=_SUFFIX, dir=target.parent)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from None
     temporary = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -23,6 +29,11 @@ def atomic_writer(target: Path) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def unfinished_files(folder: Path) -> list[Path]:
+    """Return the temporary files of :func:`atomic_writer` in a folder, but those of this process."""
+    return [path for path in folder.glob(f".*{_SUFFIX}") if f".{os.getpid()}-" not in path.name]
 
 
 def check_writable(folder: Path) -> None:

@@ -13,7 +13,7 @@ time      ``100us``, ``0.1ms`` seconds
 
 import math
 import re
-from decimal import Decimal, DecimalException
+from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,8 @@ _RATE |= {unit.replace("bps", "bit/s"): factor for unit, factor in _RATE.items()
 _TIME = {"s": 1.0, "ms": MS, "us": US, "µs": US, "μs": US, "ns": NS, "ps": PS}
 _SIZE = {"b": 1, "kb": KB, "mb": MB, "gb": GB, "kib": KIB, "mib": MIB, "gib": GIB}
 
-_NUMBER = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(\S*)\s*$")
+# Each sign has one place where it fits, so that the time to refuse a text grows with its length and no faster.
+_QUANTITY = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*([^\W\d]\S*)")
 _MOST_CHARACTERS = 64
 
 
@@ -42,7 +43,7 @@ def _parse(text: str, units: dict[str, float] | dict[str, int], quantity: str, e
         raise ParameterError(
             f"{shown} is not a {quantity}: write at most {_MOST_CHARACTERS} characters, as in {example}"
         )
-    match = _NUMBER.match(text)
+    match = _QUANTITY.fullmatch(text.strip())
     unit = match[2].lower() if match else ""
     if not match or unit not in units:
         known = ", ".join(units)
@@ -50,7 +51,7 @@ def _parse(text: str, units: dict[str, float] | dict[str, int], quantity: str, e
     # In decimal, because 100 * 1e-6 is not the double nearest to 1e-4.
     try:
         value = float(Decimal(match[1]) * Decimal(str(units[unit])))
-    except DecimalException:  # an exponent of seven digits
+    except ArithmeticError:  # an exponent beyond those of Decimal
         value = math.inf
     if not math.isfinite(value) or value < 0:
         raise ParameterError(f"{text!r} is not a {quantity}: it must be finite and not negative")
@@ -118,8 +119,8 @@ def parse_size_bytes(text: str) -> int:
     (64000, 65536)
     """
     value = _parse(text, _SIZE, "size", "1500B")
-    if value != math.floor(value):
-        raise ParameterError(f"{text!r} is {value:g} bytes, but a size is a whole number of bytes")
+    if value != math.floor(value) or value >= 2.0**53:
+        raise ParameterError(f"{text!r} is {value:g} bytes, but a size is a whole number of bytes below 2**53")
     return int(value)
 
 

@@ -31,7 +31,13 @@ LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 SPAN = re.compile(r"`([^`\n]+)`")
 NAME = re.compile(r"(\.?[\w<>*-]+/)*\.?[\w<>*.-]+(/|\.(py|md|toml|csv|cff|ipynb|txt))|(\.?[\w-]+/)+[\w-]+")
 # Written by the commands beside them or by the reader, and a folder of ns-3.
-ELSEWHERE = {"SCENARIO.toml", "out/results", "sim/capsim/protocols/schemes/two_choices.py", "src/internet/model"}
+ELSEWHERE = {
+    "DIR/runs",
+    "SCENARIO.toml",
+    "out/results",
+    "sim/capsim/protocols/schemes/two_choices.py",
+    "src/internet/model",
+}
 
 
 def prose(document):

@@ -1,12 +1,12 @@
 """The command line: one application, one module per group of commands, each imported only when it is called."""
 
 import sys
-from typing import NoReturn
 
 from cyclopts import App, CycloptsError
 
 from capsmodel._version import __version__
 from capsmodel.checks import ParameterError
+from capsmodel.cli._endings import ended_like_an_interrupt, fail, give_up_output, print_what_any_terminal_can, told
 
 app = App(
     name="capsmodel",
@@ -36,18 +36,24 @@ for _name, (_place, _help) in _COMMANDS.items():
     app.command(f"capsmodel.cli.{_place}", name=_name, help=_help, sort_key=list(_COMMANDS).index(_name))
 
 
-def _fail(text: str) -> NoReturn:
-    print(f"capsmodel: {' '.join(text.split())}", file=sys.stderr)
-    raise SystemExit(2)
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; input that breaks a rule ends in one line on stderr and exit status 2."""
+    print_what_any_terminal_can()
     try:
-        app(arguments, exit_on_error=False, print_error=False)
-    except CycloptsError as error:
-        _fail(str(error))
-    except (ParameterError, FileNotFoundError) as error:
-        _fail(str(error))
+        with ended_like_an_interrupt():
+            try:
+                app(arguments, exit_on_error=False, print_error=False)
+            finally:
+                sys.stdout.flush()
     except KeyboardInterrupt:
         raise SystemExit(130) from None
+    except BrokenPipeError:  # the reader has seen enough, as head does
+        give_up_output()
+        raise SystemExit(141) from None
+    except (CycloptsError, ParameterError) as error:
+        fail(str(error))
+    except OSError as error:
+        give_up_output()
+        fail(told(error))
+    except MemoryError:
+        fail("this does not fit in memory: ask for less, or take a machine with more")

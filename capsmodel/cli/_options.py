@@ -48,7 +48,9 @@ def _shown(factor: float, unit: str) -> Callable[[float], str]:
 Rate = Annotated[float, Parameter(converter=_one(parse_rate_bps), n_tokens=1, show_default=_shown(1e9, "Gbps"))]
 Time = Annotated[float, Parameter(converter=_one(parse_time_s), n_tokens=1, show_default=_shown(1e-6, "us"))]
 Size = Annotated[int, Parameter(converter=_one(parse_size_bytes), n_tokens=1, show_default=_shown(1, "B"))]
+Count = Annotated[int, Parameter(converter=_one(_whole), n_tokens=1)]
 # For an option that may be left out.
+MaybeCount = Annotated[int | None, Parameter(converter=_one(_whole), n_tokens=1)]
 MaybeRate = Annotated[float | None, Parameter(converter=_one(parse_rate_bps), n_tokens=1)]
 MaybeTime = Annotated[float | None, Parameter(converter=_one(parse_time_s), n_tokens=1)]
 Numbers = Annotated[

@@ -11,6 +11,7 @@ from typing import Any
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from capsmodel._files import atomic_writer
 
@@ -18,10 +19,24 @@ from capsmodel._files import atomic_writer
 _PIPE_COLUMNS = 400
 
 
+class _LiteralConsole(Console):
+    """Prints text as it is: names are no markup, and what would steer the terminal is shown as an escape."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return `text` with line ends as they are and other control characters as in a Python string."""
+        seen = "".join(sign if sign.isprintable() or sign == "\n" else repr(sign)[1:-1] for sign in text)
+        return super().render_str(seen, **options)
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command line to end quietly."""
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """Return a console as wide as the terminal, or very wide when standard output is not one."""
     piped = not sys.stdout.isatty()
-    return Console(width=_PIPE_COLUMNS if piped else None, highlight=False, soft_wrap=piped)
+    width = _PIPE_COLUMNS if piped else None
+    return _LiteralConsole(width=width, highlight=False, markup=False, emoji=False, soft_wrap=piped)
 
 
 def _is_nan(value: Any) -> bool:
@@ -72,6 +87,16 @@ def write_whole(path: Path, text: str) -> None:
 
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
+_ASCII_EIGHTHS = " ...:::##"
+
+
+def _eighths() -> str:
+    """Return the signs of a bar's last cell from empty to full that standard output can show."""
+    try:
+        _EIGHTHS.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return _ASCII_EIGHTHS
+    return _EIGHTHS
 
 
 def text_curve(values: Sequence[float], *, width: int = 64, height: int = 8) -> list[str]:
@@ -81,4 +106,5 @@ def text_curve(values: Sequence[float], *, width: int = 64, height: int = 8) -> 
     low, high = min(columns), max(columns)
     scale = (height * 8 - 1) / (high - low) if high > low else 0.0
     filled = [1 + round((value - low) * scale) for value in columns]
-    return ["".join(_EIGHTHS[min(8, max(0, level - 8 * row))] for level in filled) for row in reversed(range(height))]
+    signs = _eighths()
+    return ["".join(signs[min(8, max(0, level - 8 * row))] for level in filled) for row in reversed(range(height))]

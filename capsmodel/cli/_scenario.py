@@ -17,6 +17,9 @@ from capsmodel.units import parse_size_bytes
 
 Engine = Literal["compiled", "reference"]
 
+# A whole number that 64 bits hold.
+_COUNT = r"[0-9]{1,18}"
+
 # Numbers behind the colon of --fabric, in their order; those behind "optional" may be left out.
 _FABRIC_COUNTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "leaf-spine": (("leaves", "hosts_per_leaf", "spines"), ()),
@@ -107,7 +110,7 @@ def _fabric(text: str) -> dict[str, Any]:
     needed, optional = _FABRIC_COUNTS[kind]
     parts = numbers.split("x")
     names = (*needed, *optional)
-    if not len(needed) <= len(parts) <= len(names) or not all(re.fullmatch(r"\d+", part) for part in parts):
+    if not len(needed) <= len(parts) <= len(names) or not all(re.fullmatch(_COUNT, part) for part in parts):
         raise ParameterError(f"--fabric {text}: write {kind}:{'x'.join(name.upper() for name in names)}")
     return {"kind": kind, **dict(zip(names, map(int, parts), strict=False))}
 
@@ -122,7 +125,7 @@ def _change_links(fabric: dict[str, Any], options: ScenarioOptions) -> None:
     if options.buffer is not None:
         fabric.pop("buffer_packets", None)
         fabric.pop("buffer_bytes", None)
-        whole = re.fullmatch(r"\d+", options.buffer)
+        whole = re.fullmatch(_COUNT, options.buffer)
         key = "buffer_packets" if whole else "buffer_bytes"
         fabric[key] = int(options.buffer) if whole else parse_size_bytes(options.buffer)
 

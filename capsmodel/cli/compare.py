@@ -3,26 +3,30 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.progress import Progress
-
 from capsim import Compared, Scenario
 from capsim import compare as compare_schemes
 from capsim import scheme as find
 from capsim import schemes as all_schemes
 from capsim.comparison import FIGURES
-from capsim.files import whole_folder
+from capsim.files import check_entries
 from capsim.scenario import Comparison
+from capsmodel._files import check_writable
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli._comparison_figure import draw
 from capsmodel.cli._options import Flag
-from capsmodel.cli._output import console, print_table
+from capsmodel.cli._output import console, print_table, write_whole
 from capsmodel.cli._scenario import Engine, ScenarioOptions, scenario_from
+from capsmodel.experiments.progress import counted
 from capsmodel.plotting import save_figure
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_FILES = frozenset({"runs.csv", "table.csv", "scenario.toml", "compare.png"})
+_TEXTS = ("runs.csv", "table.csv", "scenario.toml")
+_FIGURE = "compare.png"
+_ROWS = "runs"  # the folder with the row of each run
+# The half-width of an interval is then a fiftieth of the deviation; many more would not fit in memory.
+_MOST_SEEDS = 10_000
 
 
 def compare(
@@ -39,6 +43,9 @@ def compare(
 ) -> None:
     """Run several schemes on the same flows, over several seeds, and print means with 95% intervals.
 
+    With --out a comparison that was stopped goes on where it was when the same command is given again: the folder runs
+    in DIR keeps the row of each run that has ended. Several processes may work on one DIR; they divide the runs.
+
     Parameters
     ----------
     scenario
@@ -48,11 +55,11 @@ def compare(
     seeds
         Runs of each scheme, with consecutive seeds.
     jobs
-        Processes at the same time.
+        Processes at the same time; -1 for all cores.
     engine
         compiled or reference.
     out
-        Folder for runs.csv, table.csv, scenario.toml and compare.png.
+        Folder DIR for runs.csv, table.csv, scenario.toml, compare.png and the rows of the runs.
     json, csv
         Print the table in this form.
     """
@@ -61,23 +68,27 @@ def compare(
     for name in names:
         find(name)
     chosen = chosen.replace(compare=Comparison(schemes=names, seeds=replicates))
-    with Progress(console=console(), transient=True, disable=not console().is_terminal) as bar:
-        task = bar.add_task("comparing", total=len(names) * replicates)
-        compared = compare_schemes(
-            chosen,
-            schemes=names,
-            seeds=replicates,
-            engine=engine,
-            jobs=jobs,
-            done=lambda ended: bar.advance(task, ended),
-        )
     if out is not None:
-        _save(compared, chosen, out)
+        check_entries(out, made_of=frozenset({*_TEXTS, _FIGURE, _ROWS}))
+        check_writable(out)
+    folder = None if out is None else out / _ROWS
+    with counted(total=len(names) * replicates, label="comparing") as ended:
+        compared = compare_schemes(
+            chosen, schemes=names, seeds=replicates, engine=engine, jobs=jobs, folder=folder, done=ended
+        )
+    try:
+        if out is not None:
+            _save(compared, chosen, out)
+    finally:  # a disk that is full by now takes the files, not the figures
+        _print(compared, title=f"{chosen.name}: mean ± 95% half-width over {replicates} seeds", json=json, csv=csv)
+
+
+def _print(compared: Compared, *, title: str, json: bool, csv: bool) -> None:
     table = compared.table()
     if json or csv:
         print_table(_records(table), as_json=json, as_csv=csv)
         return
-    print_table(_wide(table), title=f"{chosen.name}: mean ± 95% half-width over {replicates} seeds")
+    print_table(_wide(table), title=title)
     console().print(_totals_line(compared))
 
 
@@ -88,7 +99,8 @@ def _asked(scenario: Scenario, schemes: str | None, seeds: int | None) -> tuple[
     default = written or Comparison(schemes=())
     names = default.schemes if schemes is None else tuple(part.strip() for part in schemes.split(","))
     replicates = default.seeds if seeds is None else seeds
-    require(replicates >= 1, f"--seeds {replicates}, but an interval needs at least 1 run, better 5")
+    rule = f"a comparison takes 1 to {_MOST_SEEDS} runs of each scheme, best 5 or more"
+    require(1 <= replicates <= _MOST_SEEDS, f"--seeds {replicates}, but {rule}")
     return names, replicates
 
 
@@ -114,11 +126,10 @@ def _totals_line(compared: Compared) -> str:
 
 
 def _save(compared: Compared, scenario: Scenario, out: Path) -> None:
-    with whole_folder(out, made_of=_FILES) as folder:
-        compared.runs.to_csv(folder / "runs.csv", index=False)
-        compared.table(FIGURES).to_csv(folder / "table.csv", index=False)
-        (folder / "scenario.toml").write_text(scenario.to_toml(), encoding="utf-8")
-        save_figure(draw(compared), folder / "compare.png")
+    save_figure(draw(compared), out / _FIGURE)
+    texts = (compared.runs.to_csv(index=False), compared.table(FIGURES).to_csv(index=False), scenario.to_toml())
+    for name, text in zip(_TEXTS, texts, strict=True):
+        write_whole(out / name, text)
 
 
 def schemes(*, json: Flag = False, csv: Flag = False) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from capsmodel._files import check_writable
 from capsmodel._version import __version__
 from capsmodel.checks import require
 from capsmodel.cli._options import Flag
@@ -61,6 +62,7 @@ def demo(*, out: Path = Path("out"), quick: Flag = False) -> None:
         Simulate a tiny fabric and few packets: seconds, and wide intervals.
     """
     require(not out.exists() or out.is_dir(), f"--out = {out} is a file: name a folder")
+    check_writable(out)
     started_s = time.monotonic()
     out.mkdir(parents=True, exist_ok=True)
     sections = _visit_all(quick)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from capsmodel._files import check_writable
 from capsmodel.checks import require
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, print_table, write_whole
@@ -54,6 +55,7 @@ def reproduce(
     require(not (json or csv), "--json and --csv go with --list; the data of a figure are in its CSV file")
     chosen = list(published_figures().values()) if every else [published_figure(name) for name in names]
     require(not out.exists() or out.is_dir(), f"--out = {out} is a file: name a folder")
+    check_writable(out)
     out.mkdir(parents=True, exist_ok=True)
     _simulate(chosen, out, quick)
     figures = track(chosen, total=len(chosen), label="figures")

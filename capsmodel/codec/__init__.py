@@ -1,6 +1,33 @@
 """Packet-level erasure codes: bytes in, packets out, and back from any sufficient set of packets."""
 
-from capsmodel.codec.base import BlockCode, CodecError, Decoder, NotEnoughPackets, PacketError
-from capsmodel.codec.registry import CODES, get_code
+from capsmodel.codec.base import BlockCode
+from capsmodel.codec.decoder import Decoder
+from capsmodel.codec.errors import CodecError, NotEnoughPackets, PacketError
+from capsmodel.codec.ldpc import LdpcStaircase
+from capsmodel.codec.pieces import decode_bytes, encode_bytes, join, split
+from capsmodel.codec.reed_solomon import ReedSolomon
+from capsmodel.codec.registry import CODES, get_code, register
+from capsmodel.codec.rlnc import RandomLinear
+from capsmodel.codec.stream_decoder import StreamDecoder, StreamIncomplete
+from capsmodel.codec.stream_encoder import StreamEncoder
 
-__all__ = ["CODES", "BlockCode", "CodecError", "Decoder", "NotEnoughPackets", "PacketError", "get_code"]
+__all__ = [
+    "CODES",
+    "BlockCode",
+    "CodecError",
+    "Decoder",
+    "LdpcStaircase",
+    "NotEnoughPackets",
+    "PacketError",
+    "RandomLinear",
+    "ReedSolomon",
+    "StreamDecoder",
+    "StreamEncoder",
+    "StreamIncomplete",
+    "decode_bytes",
+    "encode_bytes",
+    "get_code",
+    "join",
+    "register",
+    "split",
+]

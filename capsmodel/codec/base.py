@@ -10,47 +10,32 @@ packet length             ``packet_bytes``  byte    payload of every packet, sou
 packet number             ``packet_id``             below k: that source packet; else repair packet id - k
 ================  ======  ================  ======  =============================================
 
-A set of packets is a ``uint8`` array of shape (packets, bytes). Codes are systematic unless told otherwise: the first k
-coded packets are the source packets themselves. A code is configured once and can then be used for any number of units.
+A set of packets is a ``uint8`` array of shape (packets, bytes), or (units, packets, bytes) for several coding units.
+Codes are systematic unless told otherwise: the first k coded packets are the source packets themselves. A code is
+configured once and can then be used for any number of units.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel.checks import require
+from capsmodel.checks import ParameterError
+from capsmodel.codec.errors import Ints, PacketError, Packets
+from capsmodel.codec.inputs import check_numbers, check_output, check_range, check_units, described, whole_number
 
-Packets = npt.NDArray[np.uint8]
-
-
-class CodecError(ValueError):
-    """Packets cannot be encoded or decoded; the text says which and why."""
-
-
-class PacketError(CodecError):
-    """A packet is malformed: wrong length, wrong number, or in conflict with one that was received before."""
-
-
-class NotEnoughPackets(CodecError):
-    """The packets received do not determine the source.
-
-    Attributes
-    ----------
-    missing : int
-        How many more packets are needed at least.
-    """
-
-    def __init__(self, missing: int, *, received: int, k: int) -> None:
-        self.missing = missing
-        word = "packet is" if missing == 1 else "packets are"
-        super().__init__(f"{received} packets received for k = {k}: at least {missing} more {word} needed")
+if TYPE_CHECKING:
+    from capsmodel.codec.decoder import Decoder
 
 
 class BlockCode(ABC):
     """A systematic erasure code for coding units of k source and r repair packets of equal length.
+
+    A code of your own derives from this class and says how to encode (`_encode`) and how to decode (`decoder`); with a
+    `wire_number` it can be registered (`capsmodel.codec.register`) and sent in packets.
 
     Parameters
     ----------
@@ -61,6 +46,19 @@ class BlockCode(ABC):
     packet_bytes : int
         Length of each packet in bytes, >= 1.
 
+    Attributes
+    ----------
+    name : str
+        Name of the code.
+    wire_number : int or None
+        Number of the code in a packet's header, in [1, 255]; None for a code that no packet carries.
+    variants : mapping of int to mapping
+        Options of the constructor for each variant that a header can name, in [0, 255].
+    default_variant : int
+        The variant that a sender takes when none is given.
+    default_seed : int or None
+        The argument ``seed`` that a sender takes when none is given; None for a code without a seed.
+
     Raises
     ------
     ParameterError
@@ -68,6 +66,11 @@ class BlockCode(ABC):
     """
 
     name: ClassVar[str]
+    wire_number: ClassVar[int | None] = None
+    variants: ClassVar[Mapping[int, Mapping[str, Any]]] = MappingProxyType({0: MappingProxyType({})})
+    default_variant: ClassVar[int] = 0
+    default_seed: ClassVar[int | None] = None
+    systematic: bool = True
 
     def __init__(self, k: int, *, r: int, packet_bytes: int) -> None:
         self.k = whole_number("k", k, minimum=1)
@@ -82,33 +85,89 @@ class BlockCode(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.k}, r={self.r}, packet_bytes={self.packet_bytes})"
 
-    @abstractmethod
-    def encode(self, source: Packets) -> Packets:
-        """Return the r repair packets, shape (r, packet_bytes), of the source packets, shape (k, packet_bytes).
+    @classmethod
+    def matrix_bytes(cls, k: int, r: int) -> int:
+        """Return the memory that a decoder may take for its coefficients, bytes: what a receiver puts a limit to."""
+        return k * (k + r)
+
+    @classmethod
+    def variant_of(cls, **options: Any) -> int:
+        """Return the number of the variant with these options, the others being those of the default variant.
+
+        Raises
+        ------
+        ParameterError
+            When the code has no such option, or no variant with these values.
+
+        Examples
+        --------
+        >>> from capsmodel.codec import ReedSolomon
+        >>> ReedSolomon.variant_of(convention="zfec")
+        1
+        """
+        default = dict(cls.variants[cls.default_variant])
+        for name, value in options.items():
+            if name not in default:
+                raise ParameterError(f"{name} = {value!r}, but the code {cls.name} has no such option: leave it out")
+            known = list(dict.fromkeys(variant[name] for variant in cls.variants.values()))
+            if value not in known:
+                raise ParameterError(f"{name} = {value!r}, but packets carry {name} {', '.join(map(str, known))}")
+        wanted = default | options
+        return next(number for number, variant in cls.variants.items() if dict(variant) == wanted)
+
+    def encode(self, source: Packets, out: Packets | None = None) -> Packets:
+        """Return the r repair packets of the source packets.
+
+        Parameters
+        ----------
+        source : array of uint8, shape (k, packet_bytes) or (units, k, packet_bytes)
+            Source packets of a unit, or of several.
+        out : array of uint8, shape (r, packet_bytes) or (units, r, packet_bytes), optional
+            Where to put the result; it must not share memory with `source`.
 
         Raises
         ------
         PacketError
             When `source` is not a uint8 array of that shape.
+        CodecError
+            When `out` cannot take the result.
         """
+        units = check_units("the source is", source, rows=self.k, packet_bytes=self.packet_bytes)
+        repair = check_output(out, (*source.shape[:-2], self.r, self.packet_bytes), source)
+        self._encode(units, repair if repair.ndim == 3 else repair[None])
+        return repair
+
+    @abstractmethod
+    def _encode(self, source: Packets, repair: Packets) -> None:
+        """Fill `repair`, shape (units, r, packet_bytes), from `source`, shape (units, k, packet_bytes)."""
 
     def coded(self, source: Packets) -> Packets:
-        """Return the n packets to send, shape (n, packet_bytes): the source packets, then the repair packets."""
-        return np.concatenate([source, self.encode(source)])
+        """Return the n packets to send, shape (n, packet_bytes): the source packets, then the repair packets.
+
+        Units may be several: shape (units, k, packet_bytes) gives (units, n, packet_bytes).
+        """
+        units = check_units("the source is", source, rows=self.k, packet_bytes=self.packet_bytes)
+        packets = np.empty((len(units), self.n, self.packet_bytes), np.uint8)
+        packets[:, : self.k] = units
+        self._encode(units, packets[:, self.k :])
+        return packets if source.ndim == 3 else packets[0]
 
     @abstractmethod
     def decoder(self) -> "Decoder":
         """Return a new incremental decoder for one coding unit."""
 
-    def decode(self, received: Packets, ids: npt.ArrayLike) -> Packets:
-        """Return the k source packets, shape (k, packet_bytes), from m received packets in any order.
+    def decode(self, received: Packets, ids: npt.ArrayLike, out: Packets | None = None) -> Packets:
+        """Return the k source packets from m received packets in any order.
 
         Parameters
         ----------
-        received : array of uint8, shape (m, packet_bytes)
-            Packets as received.
-        ids : array of int, shape (m,)
-            The number of each packet: below k a source packet, k .. n - 1 a repair packet.
+        received : array of uint8, shape (m, packet_bytes) or (units, m, packet_bytes)
+            Packets as received, of one unit or several. Packets beyond those that are needed are not compared with
+            the result: `verify` does that.
+        ids : array of int, shape (m,) or (units, m)
+            The number of each packet: below k a source packet, k .. n - 1 a repair packet. One row may serve all units.
+        out : array of uint8, shape (k, packet_bytes) or (units, k, packet_bytes), optional
+            Where to put the result; it must not share memory with `received`.
 
         Raises
         ------
@@ -116,166 +175,86 @@ class BlockCode(ABC):
             When the packets do not determine the source.
         PacketError
             When a packet has the wrong length or number, or two packets of one number differ.
+        CodecError
+            When `out` cannot take the result.
         """
-        packets, numbers = check_received(received, ids, n=self.n, packet_bytes=self.packet_bytes)
+        units = check_units("the received packets are", received, rows=None, packet_bytes=self.packet_bytes)
+        numbers = check_numbers(ids, units)
+        source = check_output(out, (*received.shape[:-2], self.k, self.packet_bytes), received)
+        places = source if source.ndim == 3 else source[None]
+        if numbers.ndim == 1:
+            self._decode(units, numbers, places)
+        else:
+            for u, of_unit in enumerate(numbers):
+                self._decode(units[u : u + 1], of_unit, places[u : u + 1])
+        return source
+
+    def _decode(self, received: Packets, numbers: Ints, source: Packets) -> None:
+        """Fill `source`, shape (units, k, packet_bytes), from packets of the same `numbers` in each unit."""
+        listed = check_range(numbers, n=self.n)
+        for packets, target in zip(received, source, strict=True):
+            decoder = self.decoder()
+            for number, packet in zip(listed, packets, strict=True):
+                decoder.add(number, packet)
+            target[:] = decoder.source()
+
+    def determines(self, ids: npt.ArrayLike) -> bool:
+        """Say whether packets with these numbers determine the source, whatever their bytes.
+
+        Parameters
+        ----------
+        ids : array of int, shape (m,)
+            Numbers of the packets, in any order.
+        """
+        numbers = np.unique(check_numbers(ids, np.empty((0, np.size(ids), 0), np.uint8)))
+        check_range(numbers, n=self.n)
+        return numbers.size >= self.k and self._determines(numbers)
+
+    def _determines(self, numbers: Ints) -> bool:
+        """Say whether at least k different packets determine the source."""
         decoder = self.decoder()
-        for number, packet in zip(numbers.tolist(), packets, strict=True):
-            decoder.add(number, packet)
-        return decoder.source()
+        packet = np.zeros(self.packet_bytes, np.uint8)
+        return any(decoder.add(number, packet) for number in numbers.tolist())
 
+    def reconstruct(self, received: Packets, ids: npt.ArrayLike) -> Packets:
+        """Return all n packets of a unit, shape (n, packet_bytes), lost repair packets too; see `decode`."""
+        return self.coded(self.decode(received, ids))
 
-class Decoder(ABC):
-    """Incremental decoder of one coding unit: packets go in one by one, in any order.
+    def verify(self, received: Packets, ids: npt.ArrayLike) -> int:
+        """Compare surplus packets with the source that the others give; return how many there were to compare.
 
-    A packet that repeats an earlier one is ignored; a packet with the number of an earlier one but other bytes
-    raises. A packet that arrives when the unit is complete is ignored.
+        Parameters
+        ----------
+        received : array of uint8, shape (m, packet_bytes)
+            Packets of one unit.
+        ids : array of int, shape (m,)
+            The number of each packet.
 
-    Parameters
-    ----------
-    code : BlockCode
-        The code that produced the packets.
-    """
-
-    def __init__(self, code: BlockCode) -> None:
-        self.k, self.n, self.packet_bytes = code.k, code.n, code.packet_bytes
-        self._packets: Packets = np.empty((code.n, code.packet_bytes), np.uint8)
-        self._held = np.zeros(code.n, np.bool_)
-
-    def add(self, packet_id: int, packet: Packets) -> bool:
-        """Take one packet, shape (packet_bytes,), and return True once the source is determined.
+        Returns
+        -------
+        int
+            Different packets beyond k. At 0 nothing could be compared. Of a Reed-Solomon code any s surplus packets
+            reveal up to s wrong ones; of the other codes some wrong packets pass, since not all k packets decode.
 
         Raises
         ------
         PacketError
-            When the number or length is wrong, or other bytes were received under this number.
-        """
-        number = check_id(packet_id, n=self.n)
-        row = check_packet(packet, packet_bytes=self.packet_bytes, packet_id=number)
-        if self._held[number]:
-            if not np.array_equal(self._packets[number], row):
-                raise PacketError(f"packet {number} was received before with other bytes: one of the two is damaged")
-        elif not self.complete:
-            self._packets[number] = row
-            self._held[number] = True
-            self._absorb(number)
-        return self.complete
-
-    @property
-    def complete(self) -> bool:
-        """Whether the source is determined."""
-        return self.missing == 0
-
-    @property
-    def received(self) -> int:
-        """Different packets taken so far."""
-        return int(np.count_nonzero(self._held))
-
-    @property
-    @abstractmethod
-    def missing(self) -> int:
-        """How many more packets are needed at least; 0 once the source is determined, never 0 before."""
-
-    def source(self) -> Packets:
-        """Return the source packets, shape (k, packet_bytes).
-
-        Raises
-        ------
+            When the packets contradict each other: one at least is wrong, and which is not known.
         NotEnoughPackets
-            When the source is not yet determined.
+            When the packets do not determine the source.
+
+        Examples
+        --------
+        >>> from capsmodel.codec import ReedSolomon
+        >>> code = ReedSolomon(2, r=2, packet_bytes=1)
+        >>> packets = code.coded(np.array([[5], [6]], np.uint8))
+        >>> code.verify(packets[1:], [1, 2, 3])
+        1
         """
-        if not self.complete:
-            raise NotEnoughPackets(self.missing, received=self.received, k=self.k)
-        return self._recover()
-
-    @abstractmethod
-    def _absorb(self, number: int) -> None:
-        """Account for packet `number`, now in ``self._packets[number]``; called once for each number."""
-
-    @abstractmethod
-    def _recover(self) -> Packets:
-        """Return the source packets; called only when complete."""
-
-
-class BatchDecoder(Decoder):
-    """A decoder that can take many packets at once, for codes that decide by rank and not by count."""
-
-    def add_all(self, numbers: npt.NDArray[np.int64], packets: Packets) -> None:
-        """Take packets that :func:`check_received` returned; repeated numbers go one by one, to be compared."""
-        if self._held.any() or len(set(numbers.tolist())) < numbers.size:
-            for number, packet in zip(numbers.tolist(), packets, strict=True):
-                self.add(number, packet)
-        else:
-            self._packets[numbers] = packets
-            self._held[numbers] = True
-            self._absorb_all(numbers)
-
-    @abstractmethod
-    def _absorb_all(self, numbers: npt.NDArray[np.int64]) -> None:
-        """Account for the packets `numbers`, the first ones, now in ``self._packets``."""
-
-
-def whole_number(name: str, value: int, *, minimum: int) -> int:
-    """Return `value` as an int of at least `minimum`, or raise ParameterError naming the argument."""
-    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    require(is_whole and value >= minimum, f"{name} = {value!r}, but it must be a whole number of at least {minimum}")
-    return int(value)
-
-
-def check_id(packet_id: int, *, n: int) -> int:
-    """Return the packet number as an int in 0 .. n - 1, or raise PacketError."""
-    if not isinstance(packet_id, int | np.integer) or not 0 <= packet_id < n:
-        raise PacketError(f"packet number {packet_id!r}, but this code has the packets 0 to {n - 1}")
-    return int(packet_id)
-
-
-def check_packet(packet: Packets, *, packet_bytes: int, packet_id: int) -> Packets:
-    """Return the packet if it is a uint8 array of shape (packet_bytes,), or raise PacketError."""
-    if getattr(packet, "dtype", None) != np.uint8 or packet.shape != (packet_bytes,):
-        raise PacketError(
-            f"packet {packet_id} is {described(packet)}, but uint8 of shape ({packet_bytes},) is expected"
-        )
-    return packet
-
-
-def check_source(source: Packets, *, k: int, packet_bytes: int) -> Packets:
-    """Return the source if it is a uint8 array of shape (k, packet_bytes), or raise PacketError."""
-    if getattr(source, "dtype", None) != np.uint8 or source.shape != (k, packet_bytes):
-        raise PacketError(f"the source is {described(source)}, but uint8 of shape ({k}, {packet_bytes}) is expected")
-    return source
-
-
-def check_received(
-    received: Packets, ids: npt.ArrayLike, *, n: int, packet_bytes: int
-) -> tuple[Packets, npt.NDArray[np.int64]]:
-    """Return received packets and their numbers after checking shapes, types and range, or raise PacketError."""
-    if getattr(received, "dtype", None) != np.uint8 or received.ndim != 2 or received.shape[1] != packet_bytes:
-        wanted = f"uint8 of shape (m, {packet_bytes})"
-        raise PacketError(f"the received packets are {described(received)}, but {wanted} is expected")
-    numbers = np.asarray(ids)
-    if numbers.shape != received.shape[:1]:
-        raise PacketError(f"{len(received)} packets have ids of shape {numbers.shape}: give one number for each packet")
-    if numbers.size == 0:
-        return received, np.empty(0, np.int64)
-    if numbers.dtype.kind not in "iu":
-        raise PacketError(f"ids are {numbers.dtype}, but packet numbers are whole numbers")
-    listed = numbers.tolist()  # faster than array reductions for the few packets of a coding unit
-    if min(listed) < 0 or max(listed) >= n:
-        check_id(next(number for number in listed if not 0 <= number < n), n=n)
-    return received, np.ascontiguousarray(numbers, np.int64)
-
-
-def described(value: Any) -> str:
-    """Return type and shape of what was given instead of packets, for an error text."""
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype} of shape {value.shape}"
-    return f"a {type(value).__name__}"
-
-
-def by_name(codes: Iterable[type[BlockCode]]) -> dict[str, type[BlockCode]]:
-    """Return the codes by their names; two codes of one name are a mistake and raise CodecError."""
-    table: dict[str, type[BlockCode]] = {}
-    for code in codes:
-        if code.name in table:
-            raise CodecError(f"two codes are named {code.name!r}: {table[code.name].__name__} and {code.__name__}")
-        table[code.name] = code
-    return table
+        if np.ndim(received) != 2:
+            raise PacketError(f"the received packets are {described(received)}, but verify takes those of one unit")
+        expected = self.reconstruct(received, ids)
+        numbers = np.asarray(ids)
+        if not np.array_equal(expected[numbers], received):
+            raise PacketError(f"the {numbers.size} packets contradict each other: at least one of them is wrong")
+        return int(np.unique(numbers).size) - self.k

@@ -3,7 +3,8 @@
 import numpy as np
 
 from capsmodel.codec import kernels
-from capsmodel.codec.base import CodecError, Packets, described
+from capsmodel.codec.errors import CodecError, Ints, Packets
+from capsmodel.codec.inputs import check_output, described, is_packets
 
 
 class Combiner:
@@ -24,12 +25,13 @@ class Combiner:
     """
 
     def __init__(self, coefficients: Packets, *, kernel: kernels.Kernel | None = None) -> None:
-        if getattr(coefficients, "dtype", None) != np.uint8 or coefficients.ndim != 2:
+        if not is_packets(coefficients) or coefficients.ndim != 2:
             raise CodecError(
                 f"the coefficients are {described(coefficients)}, but uint8 of shape (rows, m) is expected"
             )
         chosen = kernel or kernels.fastest()
         self._rows, self._m = coefficients.shape
+        self._in_order: Ints = np.arange(self._rows)
         self.least_bytes = chosen.least_bytes
         self._factors = np.ascontiguousarray(chosen.prepare(coefficients))
         self._run = chosen.run
@@ -39,9 +41,9 @@ class Combiner:
 
         Parameters
         ----------
-        packets : array of uint8, shape (m, bytes)
+        packets : array of uint8, shape (m, bytes) or (units, m, bytes)
             Packets; rows may lie anywhere, but a copy is made when the bytes of a row are not contiguous.
-        out : array of uint8, shape (rows, bytes), optional
+        out : array of uint8, shape (rows, bytes) or (units, rows, bytes), optional
             Where to put the result; it must not share memory with `packets`.
 
         Raises
@@ -50,35 +52,40 @@ class Combiner:
             When a type or shape is wrong, or `out` cannot take the result.
         """
         # The kernels trust addresses and shapes, so every call is checked.
-        if getattr(packets, "dtype", None) != np.uint8 or packets.ndim != 2 or packets.shape[0] != self._m:
+        if not is_packets(packets) or packets.ndim not in (2, 3) or packets.shape[-2] != self._m:
             raise CodecError(f"the packets are {described(packets)}, but uint8 of shape ({self._m}, bytes) is expected")
-        packet_bytes = packets.shape[1]
-        if out is None:
-            out = np.empty((self._rows, packet_bytes), np.uint8)
-        else:
-            self._check_out(out, packets)
-        if packet_bytes < self.least_bytes:
-            out[:] = self(_widened(packets, self.least_bytes))[:, :packet_bytes]
-            return out
-        if packets.strides[1] != 1:
+        out = check_output(out, (*packets.shape[:-2], self._rows, packets.shape[-1]), packets)
+        if packets.strides[-1] != 1:
             packets = np.ascontiguousarray(packets)
-        self._run(self._factors, packets, out)
+        if packets.ndim == 2:
+            self.write(packets[None], out[None], self._in_order)
+        else:
+            self.write(packets, out, self._in_order)
         return out
 
-    def _check_out(self, out: Packets, packets: Packets) -> None:
-        shape = (self._rows, packets.shape[1])
-        if getattr(out, "dtype", None) != np.uint8 or out.shape != shape:
-            raise CodecError(f"the output is {described(out)}, but uint8 of shape {shape} is expected")
-        if not out.flags.writeable or (out.strides[1] != 1 and out.shape[1] > 1):
-            raise CodecError("the output must be writeable, with the bytes of each row contiguous")
-        if np.may_share_memory(out, packets):
-            raise CodecError("the output shares memory with the packets: give another array")
+    def write(self, packets: Packets, out: Packets, targets: Ints | None = None) -> None:
+        """Write combination i of ``packets[u]`` to ``out[u, targets[i]]`` for each unit u; nothing is checked.
 
-
-def _widened(packets: Packets, width: int) -> Packets:
-    wide = np.zeros((len(packets), width), np.uint8)
-    wide[:, : packets.shape[1]] = packets
-    return wide
+        Parameters
+        ----------
+        packets : array of uint8, shape (units, m, bytes)
+            Packets, the bytes of each contiguous.
+        out : array of uint8, shape (units, ., bytes)
+            Where to put the results; shares no memory with `packets`.
+        targets : array of int64, shape (rows,), optional
+            Row of `out` for each combination; 0, 1, 2, ... by default.
+        """
+        if targets is None:
+            targets = self._in_order
+        if packets.shape[2] >= self.least_bytes:
+            self._run(self._factors, packets, out, targets)
+            return
+        units, m, packet_bytes = packets.shape
+        wide = np.zeros((units, m, self.least_bytes), np.uint8)
+        wide[:, :, :packet_bytes] = packets
+        result = np.empty((units, self._rows, self.least_bytes), np.uint8)
+        self._run(self._factors, wide, result, self._in_order)
+        out[:, targets] = result[:, :, :packet_bytes]
 
 
 def combine(coefficients: Packets, packets: Packets, out: Packets | None = None) -> Packets:

@@ -11,7 +11,8 @@ found; any other damage passes with probability 2^-32.
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from capsmodel.codec.jit import jit
 
 _REFLECTED = 0x82F63B78
 _ALL_ONES = 0xFFFFFFFF
@@ -30,12 +31,13 @@ def _tables() -> npt.NDArray[np.int64]:
 _TABLES = _tables()
 
 
-@njit(cache=True)
+@jit
 def _update(crc: int, data: npt.NDArray[np.uint8], tables: npt.NDArray[np.int64]) -> int:
     """Carry the inverted remainder `crc` over `data`."""
     whole = data.size - data.size % 8
     for at in range(0, whole, 8):
-        low = crc ^ (data[at] | data[at + 1] << 8 | data[at + 2] << 16 | data[at + 3] << 24)
+        low = crc ^ np.int64(data[at]) ^ np.int64(data[at + 1]) << 8 ^ np.int64(data[at + 2]) << 16
+        low ^= np.int64(data[at + 3]) << 24
         crc = (
             tables[7, low & 0xFF] ^ tables[6, (low >> 8) & 0xFF] ^ tables[5, (low >> 16) & 0xFF] ^ tables[4, low >> 24]
         )
@@ -66,8 +68,8 @@ def crc32c(data: bytes | memoryview, crc: int = 0) -> int:
     >>> crc32c(b"6789", crc32c(b"12345")) == crc32c(b"123456789")
     True
     """
-    view = memoryview(data)
-    if not view.nbytes:  # which np.frombuffer refuses
+    if not len(data):  # which np.frombuffer refuses
         return crc
-    flat = np.frombuffer(view.cast("B").toreadonly(), dtype=np.uint8)  # read-only always: one compiled version
+    flat = np.frombuffer(data, np.uint8)
+    flat.flags.writeable = False  # always: one compiled version
     return int(_update(crc ^ _ALL_ONES, flat, _TABLES)) ^ _ALL_ONES

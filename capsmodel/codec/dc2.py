@@ -27,10 +27,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from capsmodel.checks import require
-from capsmodel.codec.base import PacketError, Packets, check_packet, whole_number
 from capsmodel.codec.elimination import add_scaled
+from capsmodel.codec.errors import PacketError, Packets
 from capsmodel.codec.gf256 import MUL
+from capsmodel.codec.inputs import check_packet, whole_number
 from capsmodel.codec.progressive import GaussJordan, Preemptive, ProgressiveDecoder
 
 C_MAX = 15
@@ -166,8 +166,9 @@ class Dc2Mixer:
         Raises
         ------
         PacketError
-            When the packet has the wrong length, is mixed in already, is one too many, or lies too far off.
+            When the packet has the wrong number or length, is mixed in already, is one too many, or lies too far off.
         """
+        _check_dsn(dsn)
         check_packet(packet, packet_bytes=self.packet_bytes, packet_id=dsn)
         if dsn in self._factors:
             raise PacketError(f"packet {dsn} is in this coded packet already: mix each packet once")
@@ -236,10 +237,10 @@ class Dc2Receiver:
         Raises
         ------
         PacketError
-            When the packet lies beyond the window, mixes a packet that is no longer kept, has the wrong length, or
-            contradicts what was decoded.
+            When the number is wrong, or the packet lies beyond the window, mixes a packet that is no longer kept, has
+            the wrong length, or contradicts what was decoded.
         """
-        require(dsn >= 0, f"dsn = {dsn}, but data sequence numbers start at 0")
+        _check_dsn(dsn)
         last = dsn + (option.offsets[-1] if option.mixed else 0)
         if last < self._oldest:
             return self._deliver()  # nothing in it is still of use
@@ -279,3 +280,9 @@ class Dc2Receiver:
             out.append(self.matrix.packet(self.next_dsn % size))
             self.next_dsn += 1
         return np.array(out, np.uint8).reshape(len(out), self.matrix.packet_bytes)
+
+
+def _check_dsn(dsn: int) -> None:
+    """Raise PacketError unless `dsn` is a data sequence number: a whole number of at least 0."""
+    if not isinstance(dsn, int | np.integer) or isinstance(dsn, bool) or dsn < 0:
+        raise PacketError(f"dsn = {dsn!r}, but data sequence numbers are whole numbers from 0 on")

@@ -16,30 +16,30 @@ products with f, and the loop over bytes looks up one product for each.
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from capsmodel.codec.base import Packets
+from capsmodel.codec.errors import Packets
 from capsmodel.codec.gf256 import INV, MUL
+from capsmodel.codec.jit import jit
 
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 
-@njit(cache=True)
+@jit
 def add_scaled(target: Packets, products: Packets, source: Packets) -> None:
     """Add f times `source` to `target`, given the 256 products with f."""
     for j in range(target.size):
         target[j] ^= products[source[j]]
 
 
-@njit(cache=True)
+@jit
 def scale(row: Packets, products: Packets) -> None:
     """Multiply `row` by f, given the 256 products with f."""
     for j in range(row.size):
         row[j] = products[row[j]]
 
 
-@njit(cache=True)
+@jit
 def _absorb(echelon: Packets, held: Flags, row: Packets, products: Packets, inverses: Packets) -> int:
     """Reduce `row` by the echelon rows; keep what is left under its first non-zero column; -1 when nothing is."""
     for column in range(row.size):
@@ -56,7 +56,7 @@ def _absorb(echelon: Packets, held: Flags, row: Packets, products: Packets, inve
     return -1
 
 
-@njit(cache=True)
+@jit
 def _absorb_rows(
     echelon: Packets, held: Flags, rows: Packets, products: Packets, inverses: Packets, innovative: Flags
 ) -> None:
@@ -86,7 +86,7 @@ def absorb(echelon: Packets, held: Flags, rows: Packets) -> Flags:
     return innovative
 
 
-@njit(cache=True)
+@jit
 def reduce_row(rows: Packets, held: Flags, row: Packets, products: Packets) -> int:
     """Subtract from `row` the rows of its columns; return how many. Row c of `rows` has a 1 in column c where held.
 
@@ -101,7 +101,7 @@ def reduce_row(rows: Packets, held: Flags, row: Packets, products: Packets) -> i
     return operations
 
 
-@njit(cache=True)
+@jit
 def clear_column(rows: Packets, others: Ints, column: int, row: Packets, products: Packets) -> int:
     """Subtract `row`, 1 in `column`, from those of the `others` that have a coefficient there; return how many."""
     operations = 0

@@ -11,88 +11,20 @@ needs k' >= k of them, and k' depends on which arrive and on how hard the decode
 time; Gaussian elimination over GF(2) finds all that the reception determines.
 """
 
+import functools
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from capsmodel.checks import require
-from capsmodel.codec.base import BatchDecoder, BlockCode, Packets, check_received, check_source
-from capsmodel.codec.ldpc_matrix import (
-    CheckMatrix,
-    Ints,
-    check_matrix,
-    determined,
-    eliminate,
-    packets_needed,
-    peel,
-    residual,
-    xor_into,
-)
-
-# Columns of the packets handled at a time: the running sum stays in the first-level cache, the sources of a
-# 64-packet unit in the second.
-_TILE_BYTES = 4096
-
-
-@njit(cache=True, inline="always")
-def _xor_row(target: Packets, symbols: Ints, first: int, last: int, packets: Packets, a: int, b: int) -> None:
-    """XOR ``packets[symbols[first:last], a:b]`` into `target`, four packets per pass to save loads of the sum."""
-    j = first
-    while j + 4 <= last:
-        p, q = packets[symbols[j], a:b], packets[symbols[j + 1], a:b]
-        s, t = packets[symbols[j + 2], a:b], packets[symbols[j + 3], a:b]
-        for x in range(b - a):
-            target[x] ^= p[x] ^ q[x] ^ s[x] ^ t[x]
-        j += 4
-    while j < last:
-        p = packets[symbols[j], a:b]
-        for x in range(b - a):
-            target[x] ^= p[x]
-        j += 1
-
-
-@njit(cache=True)
-def _encode(row_start: Ints, sources: Ints, source: Packets, repair: Packets) -> None:
-    """Fill repair[i] = repair[i-1] + XOR of row i's sources, one tile of columns after the other."""
-    r, packet_bytes = repair.shape
-    for a in range(0, packet_bytes, _TILE_BYTES):
-        b = min(a + _TILE_BYTES, packet_bytes)
-        for i in range(r):
-            target = repair[i, a:b]
-            if i:
-                target[:] = repair[i - 1, a:b]
-            else:
-                target[:] = 0
-            _xor_row(target, sources, row_start[i], row_start[i + 1], source, a, b)
-
-
-@njit(cache=True)
-def _replay(h: CheckMatrix, steps: Ints, packets: Packets) -> None:
-    """Carry out peeling steps on the packets: symbol = XOR of the other symbols of its row."""
-    packet_bytes = packets.shape[1]
-    for a in range(0, packet_bytes, _TILE_BYTES):
-        b = min(a + _TILE_BYTES, packet_bytes)
-        for step in range(steps.shape[0]):
-            row, symbol = steps[step, 0], steps[step, 1]
-            target = packets[symbol, a:b]
-            target[:] = 0
-            first, last = h.row_start[row], h.row_start[row + 1]
-            at = first + np.searchsorted(h.row_symbols[first:last], symbol)
-            _xor_row(target, h.row_symbols, first, at, packets, a, b)
-            _xor_row(target, h.row_symbols, at + 1, last, packets, a, b)
-
-
-@njit(cache=True)
-def _syndromes(h: CheckMatrix, rows: Ints, known: npt.NDArray[np.bool_], packets: Packets) -> Packets:
-    """Return the XOR of each row's known symbols, shape (rows, bytes)."""
-    out = np.zeros((rows.size, packets.shape[1]), dtype=np.uint8)
-    for i in range(rows.size):
-        for symbol in h.row_symbols[h.row_start[rows[i]] : h.row_start[rows[i] + 1]]:
-            if known[symbol]:
-                xor_into(out[i], packets[symbol])
-    return out
+from capsmodel.codec import ldpc_decoding, xor
+from capsmodel.codec.decoder import Decoder
+from capsmodel.codec.errors import Flags, Ints, NotEnoughPackets, Packets
+from capsmodel.codec.ldpc_matrix import CheckMatrix, check_matrix
+from capsmodel.codec.ldpc_schedule import located, schedule
+from capsmodel.codec.recovery import PatternCode, Placement, Recovery
 
 
 class PacketsNeeded(NamedTuple):
@@ -110,7 +42,33 @@ class PacketsNeeded(NamedTuple):
     elimination: npt.NDArray[np.int64]
 
 
-class LdpcStaircase(BlockCode):
+class _Recovery:
+    """The XORs that give the lost source packets, and where their operands are.
+
+    Packets beyond the sources lie in a work array: first the repair packets that are used, then what is computed.
+    """
+
+    def __init__(self, matrix: CheckMatrix, k: int, numbers: Ints) -> None:
+        n = matrix.symbol_start.size - 1
+        held = np.zeros(n, np.bool_)
+        held[numbers] = True
+        self._targets, self._start, self._operands, self.known = schedule(matrix, k, held)
+        self._placement = Placement(numbers, k)
+        self._repairs, self._work_rows = located(n, k, numbers, self._targets, self._operands)
+
+    def run(self, received: Packets, source: Packets) -> None:
+        """Fill `source`; see `Recovery.run`."""
+        self._placement.copy(received, source)
+        if self._targets.size:
+            work = np.empty((len(source), self._work_rows, source.shape[2]), np.uint8)
+            work[:, : self._repairs.size] = received[:, self._repairs]
+            xor.carry_out(self._targets, self._start, self._operands, source, work)
+
+
+_matrix = functools.lru_cache(maxsize=16)(check_matrix)
+
+
+class LdpcStaircase(PatternCode):
     r"""LDPC-Staircase code of RFC 5170 for coding units of k source and r repair packets.
 
     Parameters
@@ -150,11 +108,15 @@ class LdpcStaircase(BlockCode):
     """
 
     name = "ldpc"
+    wire_number = 2
+    variants = MappingProxyType({n1: MappingProxyType({"n1": n1}) for n1 in range(3, 11)})
+    default_variant = 3
+    default_seed = 1
 
     def __init__(self, k: int, *, r: int, packet_bytes: int, n1: int = 3, seed: int = 1) -> None:
         super().__init__(k, r=r, packet_bytes=packet_bytes)
-        self.n1, self.seed = n1, seed
-        self.matrix = check_matrix(self.k, r=self.r, n1=n1, seed=seed)
+        self.matrix = _matrix(self.k, r=self.r, n1=n1, seed=seed)
+        self.n1, self.seed = int(n1), int(seed)
         is_source = self.matrix.row_symbols < self.k
         self._sources = self.matrix.row_symbols[is_source]
         self._start = np.concatenate([[0], np.cumsum(is_source)])[self.matrix.row_start].astype(np.int32)
@@ -162,23 +124,30 @@ class LdpcStaircase(BlockCode):
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, n1={self.n1}, seed={self.seed})"
 
-    def encode(self, source: Packets) -> Packets:
-        """Return the repair packets, shape (r, packet_bytes), of the source packets, shape (k, packet_bytes)."""
-        check_source(source, k=self.k, packet_bytes=self.packet_bytes)
-        repair = np.empty((self.r, self.packet_bytes), np.uint8)
-        _encode(self._start, self._sources, np.ascontiguousarray(source), repair)
-        return repair
+    @classmethod
+    def matrix_bytes(cls, k: int, r: int) -> int:
+        """Return the memory that elimination may take, bytes: one bit for each row of H and lost symbol."""
+        return r * (k + r) // 8
+
+    def _encode(self, source: Packets, repair: Packets) -> None:
+        for unit, target in zip(source, repair, strict=True):
+            xor.staircase(self._start, self._sources, np.ascontiguousarray(unit), target)
 
     def decoder(self) -> "LdpcDecoder":
         """Return a new incremental decoder for one coding unit."""
         return LdpcDecoder(self)
 
-    def decode(self, received: Packets, ids: npt.ArrayLike) -> Packets:
-        """Return the source packets from m received packets in any order; see `BlockCode.decode`."""
-        packets, numbers = check_received(received, ids, n=self.n, packet_bytes=self.packet_bytes)
-        decoder = self.decoder()
-        decoder.add_all(numbers, packets)
-        return decoder.source()
+    def _determines(self, numbers: Ints) -> bool:
+        held = np.zeros(self.n, np.bool_)
+        held[numbers] = True
+        return bool(ldpc_decoding.determined(self.matrix, self.k, held, True))
+
+    def recovery(self, numbers: Ints) -> Recovery:
+        """Return how to decode packets of these numbers; see `PatternCode.recovery`."""
+        found = _Recovery(self.matrix, self.k, numbers)
+        if not found.known.all():
+            raise NotEnoughPackets(max(1, self.k - numbers.size), received=numbers.size, k=self.k)
+        return found
 
     def packets_needed(self, arrivals: npt.ArrayLike) -> PacketsNeeded:
         """Receptions k' until all sources are known, packets: k'/k is the inefficiency of the code.
@@ -214,44 +183,64 @@ class LdpcStaircase(BlockCode):
         complete = np.array_equal(np.sort(rows, axis=1), all_numbers)
         require(complete, f"arrivals must hold each packet number 0 to {self.n - 1} once in a row: use a permutation")
         rows = rows.astype(np.int64)
-        counts = [[packets_needed(self.matrix, self.k, row, ml) for row in rows] for ml in (False, True)]
+        counts = [[ldpc_decoding.packets_needed(self.matrix, self.k, row, ml) for row in rows] for ml in (False, True)]
         return PacketsNeeded(*(np.array(count).reshape(orders.shape[:-1]) for count in counts))
 
 
-class LdpcDecoder(BatchDecoder):
-    """Incremental LDPC-Staircase decoder: peeling, then Gaussian elimination on what is left."""
+class LdpcDecoder(Decoder):
+    """Incremental LDPC-Staircase decoder: knows at each packet whether the source is determined.
+
+    From the k-th packet on it keeps the equations that peeling left in echelon form, so that a further packet costs
+    the reduction of one equation and not an elimination of all.
+    """
 
     def __init__(self, code: LdpcStaircase) -> None:
         super().__init__(code)
-        self._matrix = code.matrix
-        self._complete = False
+        self._code = code
+        self._unsolved = self.k
 
     @property
     def missing(self) -> int:
         """How many more packets are needed at least; 0 once the source is determined."""
-        return 0 if self._complete else max(1, self.k - self.received)
+        return max(1, self.k - self.received) if self._unsolved else 0
 
-    def _absorb_all(self, numbers: npt.NDArray[np.int64]) -> None:
-        self._complete = determined(self._matrix, self.k, self._held, True)
+    def known(self) -> tuple[Flags, Packets]:
+        """Return which source packets are known, those found by peeling too; see `Decoder.known`."""
+        if self.complete:
+            return super().known()
+        numbers = np.flatnonzero(self._held)
+        recovery = _Recovery(self._code.matrix, self.k, numbers)
+        source = np.empty((1, self.k, self.packet_bytes), np.uint8)
+        if numbers.size:
+            recovery.run(self._packets[numbers][None], source)
+        return recovery.known, source[0][recovery.known]
 
     def _absorb(self, number: int) -> None:
-        if self.received >= self.k:  # fewer than k never determine k sources
-            self._complete = determined(self._matrix, self.k, self._held, True)
+        if self.received == self.k:  # fewer than k never determine k sources
+            self._begin()
+        elif self.received > self.k and self._column[number] >= 0:
+            row = np.zeros(self._basis.shape[1], np.uint64)
+            row[self._column[number] // 64] = np.uint64(1) << np.uint64(self._column[number] % 64)
+            self._take(row)
+
+    def _begin(self) -> None:
+        """Peel, and take the equations that are left."""
+        matrix, known = self._code.matrix, self._held.copy()
+        ldpc_decoding.peel(matrix, self.k, known, np.empty((self.n, 2), np.int32))
+        _, unknown, equations, self._repairs = ldpc_decoding.residual(matrix, self.k, known, 0)
+        self._column = np.full(self.n, -1)
+        self._column[unknown] = np.arange(unknown.size)
+        self._unsolved = unknown.size - self._repairs
+        self._basis = np.empty((unknown.size, equations.shape[1]), np.uint64)
+        self._pivots = np.zeros(unknown.size, np.bool_)
+        for row in equations:
+            self._take(row)
+
+    def _take(self, equation: npt.NDArray[np.uint64]) -> None:
+        """Take an equation; one whose first unknown is a source has no unknown repair packet, so it counts."""
+        column = ldpc_decoding.insert(self._basis, self._pivots, equation, self._pivots.size)
+        self._unsolved -= column >= self._repairs
 
     def _recover(self) -> Packets:
-        known = self._held.copy()
-        steps = np.empty((self.n, 2), np.int32)
-        n_steps = peel(self._matrix, self.k, known, steps)
-        _replay(self._matrix, steps[:n_steps], self._packets)
-        if not known[: self.k].all():
-            self._eliminate(known)
-        return self._packets[: self.k].copy()
-
-    def _eliminate(self, known: npt.NDArray[np.bool_]) -> None:
-        """Solve for the sources that peeling left unknown and write them into the packets."""
-        rows, unknown, bits, repairs = residual(self._matrix, self.k, known)
-        data = _syndromes(self._matrix, rows, known, self._packets)
-        order = np.empty(unknown.size, np.int32)
-        eliminate(bits, unknown.size, repairs, data, order)
-        sources = unknown[repairs:]
-        self._packets[sources] = data[order[: sources.size]]
+        numbers = np.flatnonzero(self._held)
+        return self._code.decode(self._packets[numbers], numbers)

@@ -13,14 +13,12 @@ import functools
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba import types
 
-from capsmodel.codec.base import CodecError, Packets, described
+from capsmodel.codec.errors import CodecError, Ints, Packets
 from capsmodel.codec.gf256 import EXP, INV, LOG, MUL
+from capsmodel.codec.inputs import described
 from capsmodel.codec.jit import compiled
-
-Ints = npt.NDArray[np.int64]
 
 EXP_OF_SUM = np.tile(EXP[:255], 3)  # powers up to 764, the largest sum of three reduced logarithms
 

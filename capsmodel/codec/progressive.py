@@ -12,7 +12,7 @@ Both decoders keep a matrix [A | P] of coefficients and payloads in reduced row 
 there is one, has a 1 in column c and zeros in the columns of all other rows. A row whose coefficients are zero but
 for its own 1 is a decoded packet. They differ in what an original packet (one that was not coded) costs:
 
-- `GaussJordan` treats every arrival alike: (1) subtract from it the rows of its columns, (2) give it the row of
+- `GaussJordan` does the same with every arrival: (1) subtract from it the rows of its columns, (2) give it the row of
   its first remaining column, (3) subtract it from all other rows.
 - `Preemptive` gives an original packet its own row at once. The coded row that stood there is pushed out and
   treated as newly arrived. Step (3) then looks at the coded rows only, since an original row has nothing to subtract.
@@ -24,9 +24,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel.codec.base import NotEnoughPackets, PacketError, Packets, check_id, check_packet, described, whole_number
 from capsmodel.codec.elimination import add_scaled, clear_column, reduce_row, scale
+from capsmodel.codec.errors import NotEnoughPackets, PacketError, Packets
 from capsmodel.codec.gf256 import INV, MUL
+from capsmodel.codec.inputs import check_id, check_packet, described, whole_number
 
 
 @dataclass
@@ -41,7 +42,7 @@ class WorkCount:
         Coded packets taken, l.
     rows_examined
         Rows whose coefficient in the column at hand was looked at: the literature's measure of an elimination that
-        treats all rows alike.
+        treats all rows in the same way.
     row_operations
         Rows scaled or added to another, zero factors left out.
     multiply_adds
@@ -188,7 +189,7 @@ class ProgressiveDecoder(ABC):
 
 
 class GaussJordan(ProgressiveDecoder):
-    r"""Progressive Gauss-Jordan elimination as in the network-coding literature: every arrival is treated alike.
+    r"""Progressive Gauss-Jordan elimination as in the network-coding literature: no arrival is treated specially.
 
     Notes
     -----

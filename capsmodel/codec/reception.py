@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from capsmodel.checks import probability, require
-from capsmodel.codec.base import BlockCode, whole_number
+from capsmodel.codec.base import BlockCode
+from capsmodel.codec.errors import Flags as Flags
+from capsmodel.codec.inputs import whole_number
 
-Flags = npt.NDArray[np.bool_]
 Draw = Callable[[int, int, np.random.Generator], Flags]
 """Packets of a unit, receptions and source of randomness, to the packets that arrive."""
 
@@ -103,7 +104,7 @@ def decodes(code: BlockCode, arrived: npt.ArrayLike) -> Flags:
     Parameters
     ----------
     code : BlockCode
-        Code; what it decodes does not depend on ``packet_bytes``, so 1 is the quickest.
+        Code; what it decodes does not depend on ``packet_bytes``.
     arrived : array of bool, shape (receptions, n)
         Which packets arrived.
 
@@ -117,14 +118,6 @@ def decodes(code: BlockCode, arrived: npt.ArrayLike) -> Flags:
     >>> decodes(get_code("rs")(2, r=1, packet_bytes=1), [[True, False, True], [False, False, True]]).tolist()
     [True, False]
     """
-    packet = np.zeros(code.packet_bytes, np.uint8)
     rows = np.atleast_2d(np.asarray(arrived, np.bool_))
     require(rows.shape[1] == code.n, f"receptions of {rows.shape[1]} packets, but the code sends {code.n}")
-    return np.array([_decodes_one(code, np.flatnonzero(row), packet) for row in rows])
-
-
-def _decodes_one(code: BlockCode, numbers: npt.NDArray[np.int64], packet: npt.NDArray[np.uint8]) -> bool:
-    if numbers.size < code.k:
-        return False
-    decoder = code.decoder()
-    return any(decoder.add(number, packet) for number in numbers.tolist())
+    return np.fromiter((code.determines(np.flatnonzero(row)) for row in rows), np.bool_, len(rows))

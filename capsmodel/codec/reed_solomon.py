@@ -24,21 +24,19 @@ the source points: ``a_p`` = product over m of (y_p + x_m), ``1 / b_i`` = produc
 """
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
-from numba import types
 
 from capsmodel.checks import choice, require
 from capsmodel.codec import linalg
-from capsmodel.codec.base import BlockCode, Decoder, Packets, check_received, check_source
 from capsmodel.codec.combiner import Combiner
+from capsmodel.codec.decoder import Decoder
+from capsmodel.codec.errors import Ints, NotEnoughPackets, Packets
 from capsmodel.codec.gf256 import EXP, LOG
-from capsmodel.codec.jit import compiled
-from capsmodel.codec.linalg import Ints
+from capsmodel.codec.recovery import PatternCode, Placement, Recovery
 
 FIELD_ELEMENTS = np.arange(256, dtype=np.uint8)
 
@@ -58,25 +56,44 @@ def _log_differences(points: Packets, others: Packets) -> Ints:
     return logs.astype(np.int64)
 
 
-def _place(received: Packets, ids: Ints, source: Packets) -> Ints:
-    """Copy the source packets among those received to their places; return the numbers of those that are lost."""
-    is_lost = np.ones(source.shape[0], np.bool_)
-    for i in range(ids.size):
-        if ids[i] < source.shape[0]:
-            target, packet = source[ids[i]], received[i]
-            for j in range(target.size):  # one-dimensional, so that LLVM makes it a block copy
-                target[j] = packet[j]
-            is_lost[ids[i]] = False
-    return np.flatnonzero(is_lost)
+@functools.lru_cache(maxsize=64)
+def _tables(convention: str, k: int, r: int) -> tuple[Packets, Ints, Packets]:
+    """Return points, scales (see `cauchy_recovery`) and parity matrix of a code: one for all lengths of packets."""
+    points = CONVENTIONS[convention][: k + r]
+    source, repair = points[:k], points[k:]
+    logs = _log_differences(repair, source)
+    log_a, log_b = np.zeros(r, np.int64), np.zeros(k, np.int64)
+    if convention != "cauchy":
+        log_a, log_b = logs.sum(axis=1), -_log_differences(source, source).sum(axis=1)
+    parity: Packets = EXP[(log_a[:, None] + log_b - logs) % 255]
+    parity.setflags(write=False)
+    return points, np.concatenate([log_b, -log_a]), parity
 
 
-@functools.cache
-def _compiled_place() -> Any:
-    received, ids = types.Array(types.uint8, 2, "C", readonly=True), types.Array(types.int64, 1, "C", readonly=True)
-    return compiled(_place, types.int64[::1](received, ids, types.uint8[:, ::1]))
+class _Recovery:
+    """Which packets to use, where they go, and what gives the lost ones."""
+
+    def __init__(self, points: Packets, scales: Ints, k: int, numbers: Ints) -> None:
+        self._used = None
+        if numbers.size > k:
+            self._used = np.argsort(numbers, kind="stable")[:k]  # source packets first: they cost no arithmetic
+            numbers = numbers[self._used]
+        self._placement = Placement(numbers, k)
+        self._lost = self._placement.lost
+        self._combiner = None
+        if self._lost.size:
+            self._combiner = Combiner(linalg.cauchy_recovery(points, scales=scales, ids=numbers, lost=self._lost))
+
+    def run(self, received: Packets, source: Packets) -> None:
+        """Fill `source`; see `Recovery.run`."""
+        if self._used is not None:
+            received = received[:, self._used]
+        self._placement.copy(received, source)
+        if self._combiner is not None:
+            self._combiner.write(received, source, self._lost)
 
 
-class ReedSolomon(BlockCode):
+class ReedSolomon(PatternCode):
     """Systematic Reed-Solomon code over GF(2^8) modulo 0x11d.
 
     Parameters
@@ -114,6 +131,8 @@ class ReedSolomon(BlockCode):
     """
 
     name: ClassVar[str] = "rs"
+    wire_number = 1
+    variants = MappingProxyType({number: {"convention": name} for number, name in enumerate(CONVENTIONS)})
 
     def __init__(self, k: int, *, r: int, packet_bytes: int, convention: str = "cauchy") -> None:
         super().__init__(k, r=r, packet_bytes=packet_bytes)
@@ -123,61 +142,47 @@ class ReedSolomon(BlockCode):
             self.n <= limit, f"k + r = {self.n}, but GF(2^8) has {limit} points for {convention!r}: use smaller units"
         )
         self.convention = convention
-        self._points = CONVENTIONS[convention][: self.n]
-        source, repair = self._points[: self.k], self._points[self.k :]
-        logs = _log_differences(repair, source)
-        log_a, log_b = np.zeros(self.r, np.int64), np.zeros(self.k, np.int64)
-        if convention != "cauchy":
-            log_a, log_b = logs.sum(axis=1), -_log_differences(source, source).sum(axis=1)
-        self._scales = np.concatenate([log_b, -log_a])
-        self.parity_matrix: Packets = EXP[(log_a[:, None] + log_b - logs) % 255]
-        self._parity = Combiner(self.parity_matrix)
+        self._points, self._scales, self.parity_matrix = _tables(convention, self.k, self.r)
 
-    def encode(self, source: Packets) -> Packets:
-        """Return the repair packets, shape (r, packet_bytes); see :meth:`BlockCode.encode`."""
-        return self._parity(check_source(source, k=self.k, packet_bytes=self.packet_bytes))
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}, convention={self.convention!r})"
 
-    def decode(self, received: Packets, ids: npt.ArrayLike) -> Packets:
-        """Return the source packets from any k packets; see :meth:`BlockCode.decode`."""
-        packets, numbers = check_received(received, ids, n=self.n, packet_bytes=self.packet_bytes)
-        if numbers.size == self.k == len(set(numbers.tolist())):
-            return self.solve(packets, numbers)
-        return super().decode(packets, numbers)
+    @functools.cached_property
+    def _parity(self) -> Combiner:
+        return Combiner(self.parity_matrix)
+
+    def _encode(self, source: Packets, repair: Packets) -> None:
+        self._parity.write(source, repair)
 
     def decoder(self) -> "ReedSolomonDecoder":
         """Return a new incremental decoder."""
         return ReedSolomonDecoder(self)
 
-    def solve(self, received: Packets, ids: Ints) -> Packets:
-        """Return the source from exactly k packets with distinct numbers `ids`, all checked before."""
-        source = np.empty((self.k, self.packet_bytes), np.uint8)
-        received = np.ascontiguousarray(received)
-        lost = _compiled_place()(received, ids, source)
-        if lost.size:
-            recovery = linalg.cauchy_recovery(self._points, scales=self._scales, ids=ids, lost=lost)
-            source[lost] = Combiner(recovery)(received)
-        return source
+    def _determines(self, numbers: Ints) -> bool:
+        return True
+
+    def recovery(self, numbers: Ints) -> Recovery:
+        """Return how to decode packets of these numbers; see `PatternCode.recovery`."""
+        if numbers.size < self.k:
+            raise NotEnoughPackets(self.k - numbers.size, received=numbers.size, k=self.k)
+        return _Recovery(self._points, self._scales, self.k, numbers)
 
 
 class ReedSolomonDecoder(Decoder):
-    """Incremental decoder: keeps packets until there are k, then solves for the lost source packets once."""
+    """Incremental decoder: keeps packets until there are k, then solves for the lost source packets."""
 
     def __init__(self, code: ReedSolomon) -> None:
         super().__init__(code)
-        self._solve: Callable[[Packets, Ints], Packets] = code.solve
-        self._missing = self.k
-        self._source: Packets | None = None
+        self._code = code
 
     @property
     def missing(self) -> int:
         """How many more packets are needed: k less those received."""
-        return self._missing
+        return self.k - self.received
 
     def _absorb(self, number: int) -> None:
-        self._missing -= 1
+        """Nothing is computed before the unit is complete."""
 
     def _recover(self) -> Packets:
-        if self._source is None:
-            numbers = np.flatnonzero(self._held)
-            self._source = self._solve(self._packets[numbers], numbers)
-        return self._source
+        numbers = np.flatnonzero(self._held)
+        return self._code.decode(self._packets[numbers], numbers)

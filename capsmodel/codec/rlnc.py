@@ -11,31 +11,73 @@ draw them. Any k packets with independent coefficients decode; k random packets 
 about 1/255, so this code needs the rank and not the count.
 """
 
+import functools
 from contextlib import suppress
+from types import MappingProxyType
 
 import numpy as np
-import numpy.typing as npt
 
 from capsmodel.checks import require
-from capsmodel.codec.base import (
-    BatchDecoder,
-    BlockCode,
-    CodecError,
-    Packets,
-    check_received,
-    check_source,
-    whole_number,
-)
-from capsmodel.codec.combiner import Combiner
+from capsmodel.codec.combiner import Combiner, combine
+from capsmodel.codec.decoder import Decoder
 from capsmodel.codec.elimination import absorb
+from capsmodel.codec.errors import CodecError, Flags, Ints, NotEnoughPackets, Packets
+from capsmodel.codec.inputs import check_units, flag, whole_number
 from capsmodel.codec.linalg import inverse
+from capsmodel.codec.recovery import PatternCode, Placement, Recovery
 from capsmodel.codec.tinymt import DENSE, coefficients
 
 _KEYS = 0x10000  # repair keys have 16 bits (RFC 8681)
 _MAX_COEFFICIENTS = 1 << 26
+_KEPT_COEFFICIENTS = 1 << 20  # up to here all are drawn once; beyond, a decoder draws those of the packets it gets
 
 
-class RandomLinear(BlockCode):
+class _Recovery:
+    """Which packets to use, where they go, and the combinations that are the lost ones."""
+
+    def __init__(self, code: "RandomLinear", numbers: Ints) -> None:
+        ranked = np.argsort(numbers, kind="stable")  # source packets first: they cost no arithmetic
+        count = int(np.count_nonzero(numbers < code.k)) if code.systematic else 0
+        known, coded = numbers[ranked[:count]], numbers[ranked[count:]]
+        self._placement = Placement(known, code.k)
+        self._lost = lost = self._placement.lost
+        rows = code.rows(coded)
+        chosen, solution = _solved(rows[:, lost])
+        if solution is None:
+            raise NotEnoughPackets(lost.size - chosen.size, received=numbers.size, k=code.k)
+        self._used = np.concatenate([ranked[:count], ranked[count:][chosen]])
+        self._combiner = None
+        if known.size and lost.size:
+            share = combine(solution, rows[chosen[:, None], known])  # of the known sources in the lost ones
+            solution = np.concatenate([share, solution], axis=1)
+        if lost.size:
+            self._combiner = Combiner(solution)
+
+    def run(self, received: Packets, source: Packets) -> None:
+        """Fill `source`; see `Recovery.run`."""
+        used = received[:, self._used]
+        self._placement.copy(used, source)
+        if self._combiner is not None:
+            self._combiner.write(used, source, self._lost)
+
+
+def _solved(rows: Packets) -> tuple[Ints, Packets | None]:
+    """Return independent rows of a matrix, and the inverse of these if they are as many as the columns."""
+    size = rows.shape[1]
+    if len(rows) == size:  # as a rule as many random rows as columns are independent
+        with suppress(CodecError):
+            return np.arange(size), inverse(rows)
+    chosen = np.flatnonzero(_innovative(rows))
+    return chosen, inverse(rows[chosen]) if chosen.size == size else None
+
+
+def _innovative(rows: Packets) -> Flags:
+    """Say which rows of coefficients are independent of those before them."""
+    size = rows.shape[1]
+    return absorb(np.empty((size, size), np.uint8), np.zeros(size, np.bool_), np.array(rows, order="C"))
+
+
+class RandomLinear(PatternCode):
     r"""Random linear code over GF(2^8) for coding units of k source and r repair packets.
 
     Parameters
@@ -76,6 +118,15 @@ class RandomLinear(BlockCode):
     """
 
     name = "rlnc"
+    wire_number = 3
+    # Bit 0: all packets are coded; the bits above it: 15 less the density threshold.
+    variants = MappingProxyType(
+        {
+            number: MappingProxyType({"systematic": number % 2 == 0, "density": DENSE - number // 2})
+            for number in range(2 * DENSE + 2)
+        }
+    )
+    default_seed = 0
 
     def __init__(
         self, k: int, *, r: int, packet_bytes: int, seed: int = 0, systematic: bool = True, density: int = DENSE
@@ -88,58 +139,79 @@ class RandomLinear(BlockCode):
             self.n * self.k <= _MAX_COEFFICIENTS,
             f"k = {k}, r = {r} take {self.n * self.k} coefficients, but the limit is 2**26: use smaller coding units",
         )
-        self.systematic, self.density = bool(systematic), density
-        keys = (self.seed + np.arange(self.n)) % _KEYS
-        self.coefficients = coefficients(keys, count=self.k, density=density)
-        if systematic:
-            self.coefficients[: self.k] = np.eye(self.k, dtype=np.uint8)
-        self._repair = Combiner(self.coefficients[self.k :])
-        self._all = self._repair if systematic else Combiner(self.coefficients)
+        self.systematic = flag("systematic", systematic)
+        self.density = whole_number("density", density, minimum=0, maximum=DENSE)
 
     def __repr__(self) -> str:
         options = f"seed={self.seed}, systematic={self.systematic}, density={self.density}"
         return f"{super().__repr__()[:-1]}, {options})"
 
-    def encode(self, source: Packets) -> Packets:
-        """Return the repair packets, shape (r, packet_bytes), of the source packets, shape (k, packet_bytes)."""
-        return self._repair(check_source(source, k=self.k, packet_bytes=self.packet_bytes))
+    @functools.cached_property
+    def coefficients(self) -> Packets:
+        """Coefficients of every packet, shape (n, k), drawn when they are first asked for."""
+        return self._drawn(np.arange(self.n))
+
+    def rows(self, numbers: Ints) -> Packets:
+        """Return the coefficients of the packets `numbers`, shape (m, k), in a new array."""
+        if self.n * self.k <= _KEPT_COEFFICIENTS:
+            kept: Packets = self.coefficients[numbers]
+            return kept
+        return self._drawn(numbers)
+
+    def _drawn(self, numbers: Ints) -> Packets:
+        drawn = coefficients((self.seed + numbers) % _KEYS, count=self.k, density=self.density)
+        if self.systematic:
+            is_source = numbers < self.k
+            drawn[is_source] = 0
+            drawn[is_source, numbers[is_source]] = 1
+        return drawn
+
+    @functools.cached_property
+    def _repair(self) -> Combiner:
+        return Combiner(self.coefficients[self.k :])
+
+    @functools.cached_property
+    def _all(self) -> Combiner:
+        return Combiner(self.coefficients)
+
+    def _encode(self, source: Packets, repair: Packets) -> None:
+        self._repair.write(source, repair)
 
     def coded(self, source: Packets) -> Packets:
         """Return all n packets to send, shape (n, packet_bytes); random combinations throughout unless systematic."""
         if self.systematic:
             return super().coded(source)
-        return self._all(check_source(source, k=self.k, packet_bytes=self.packet_bytes))
+        check_units("the source is", source, rows=self.k, packet_bytes=self.packet_bytes)
+        return self._all(source)
 
     def decoder(self) -> "RandomLinearDecoder":
         """Return a new incremental decoder for one coding unit."""
         return RandomLinearDecoder(self)
 
-    def decode(self, received: Packets, ids: npt.ArrayLike) -> Packets:
-        """Return the source packets from m received packets in any order; see `BlockCode.decode`."""
-        packets, numbers = check_received(received, ids, n=self.n, packet_bytes=self.packet_bytes)
-        if numbers.size == self.k and not self.systematic:  # as a rule k packets are independent
-            with suppress(CodecError):
-                return Combiner(inverse(self.coefficients[numbers]))(packets)
-        decoder = self.decoder()
-        decoder.add_all(numbers, packets)
-        return decoder.source()
+    def _determines(self, numbers: Ints) -> bool:
+        known = numbers[numbers < self.k] if self.systematic else numbers[:0]
+        rows = np.delete(self.rows(numbers[known.size :]), known, axis=1)  # the columns that are left to determine
+        return bool(np.count_nonzero(_innovative(rows)) == rows.shape[1])
+
+    def recovery(self, numbers: Ints) -> Recovery:
+        """Return how to decode packets of these numbers; see `PatternCode.recovery`."""
+        return _Recovery(self, numbers)
 
 
-class RandomLinearDecoder(BatchDecoder):
+class RandomLinearDecoder(Decoder):
     """Incremental decoder that keeps count of the rank: a packet that depends on earlier ones adds nothing."""
 
     def __init__(self, code: RandomLinear) -> None:
         super().__init__(code)
-        self._coefficients = code.coefficients
-        self._systematic = code.systematic
+        self._code = code
         self._echelon: Packets = np.empty((code.k, code.k), np.uint8)
         self._pivots = np.zeros(code.k, np.bool_)
-        self._innovative: list[int] = []
+        self._rank = 0
 
     @property
     def rank(self) -> int:
         """Independent packets received so far; k of them determine the source."""
-        return len(self._innovative)
+        return self._rank
 
     @property
     def missing(self) -> int:
@@ -147,26 +219,8 @@ class RandomLinearDecoder(BatchDecoder):
         return self.k - self.rank
 
     def _absorb(self, number: int) -> None:
-        self._absorb_all(np.array([number]))
-
-    def _absorb_all(self, numbers: npt.NDArray[np.int64]) -> None:
-        ordered = np.sort(numbers)  # source packets first: they cost no arithmetic
-        innovative = absorb(self._echelon, self._pivots, self._coefficients[ordered])
-        self._innovative += ordered[innovative].tolist()
+        self._rank += int(absorb(self._echelon, self._pivots, self._code.rows(np.array([number])))[0])
 
     def _recover(self) -> Packets:
-        numbers = np.sort(self._innovative)
-        known = numbers[numbers < self.k] if self._systematic else numbers[:0]
-        used = numbers[known.size :]
-        source = np.empty((self.k, self.packet_bytes), np.uint8)
-        source[known] = self._packets[known]
-        if used.size:
-            is_unknown = np.ones(self.k, np.bool_)
-            is_unknown[known] = False
-            unknown = np.flatnonzero(is_unknown)
-            rows = self._coefficients[used]
-            sums = self._packets[used]
-            if known.size:  # take the known sources out of the combinations first
-                sums ^= Combiner(rows[:, known])(self._packets[known])
-            source[unknown] = Combiner(inverse(rows[:, unknown]))(sums)
-        return source
+        numbers = np.flatnonzero(self._held)
+        return self._code.decode(self._packets[numbers], numbers)

@@ -13,9 +13,9 @@ lines with int64.
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from capsmodel.checks import require, whole
+from capsmodel.codec.jit import jit
 
 _MASK32 = 0xFFFFFFFF
 _MAT1, _MAT2, _TMAT = 0x8F7011EE, 0xFC78FF1F, 0x3793FDFF  # RFC 8682, section 2.1
@@ -24,7 +24,7 @@ _PRE_LOOP = 8
 DENSE = 15  # density threshold DT of RFC 8681 at which every coefficient is non-zero
 
 
-@njit(cache=True)
+@jit
 def _next_state(state: npt.NDArray[np.int64]) -> None:
     """Advance the four words in `state` by one step of the recursion."""
     y = state[3]
@@ -40,7 +40,7 @@ def _next_state(state: npt.NDArray[np.int64]) -> None:
         state[2] ^= _MAT2
 
 
-@njit(cache=True)
+@jit
 def _seeded(seed: int) -> npt.NDArray[np.int64]:
     """Return the state after initialisation with a 32-bit `seed`."""
     state = np.array([seed, _MAT1, _MAT2, _TMAT], dtype=np.int64)
@@ -52,7 +52,7 @@ def _seeded(seed: int) -> npt.NDArray[np.int64]:
     return state
 
 
-@njit(cache=True)
+@jit
 def _draw(state: npt.NDArray[np.int64]) -> int:
     """Advance `state` and return the tempered 32-bit output."""
     _next_state(state)
@@ -63,7 +63,7 @@ def _draw(state: npt.NDArray[np.int64]) -> int:
     return t0
 
 
-@njit(cache=True)
+@jit
 def _fill(keys: npt.NDArray[np.int64], density: int, out: npt.NDArray[np.uint8]) -> None:
     """Write one row of GF(2^8) coefficients per repair key: RFC 8681's rule for m = 8."""
     for row in range(out.shape[0]):
@@ -77,7 +77,7 @@ def _fill(keys: npt.NDArray[np.int64], density: int, out: npt.NDArray[np.uint8])
                 out[row, column] = value
 
 
-@njit(cache=True)
+@jit
 def _fill_binary(keys: npt.NDArray[np.int64], density: int, out: npt.NDArray[np.uint8]) -> None:
     """Write one row of GF(2) coefficients per repair key: RFC 8681's rule for m = 1."""
     for row in range(out.shape[0]):

@@ -1,1 +1,1 @@
-"""The bench: joins model, simulator and data, and holds the papers' claims against them."""
+"""Experiments: sweeps of measurements, kept results, their statistics, agreement with a model. Knows no measurement."""

@@ -19,21 +19,24 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import joblib
 import pandas as pd
 import pyarrow as pa
 
 from capsmodel.checks import ParameterError, require, whole
+from capsmodel.experiments.executors import Executor, all_cores, closed_at_end, one_by_one
 from capsmodel.experiments.manifest import SCHEMA, canonical_json, content_id
 from capsmodel.experiments.measurement import Measurement, measurement, measurement_of
-from capsmodel.experiments.progress import track
+from capsmodel.experiments.progress import counted
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge, write_part
 from capsmodel.experiments.source import source_digest
+from capsmodel.experiments.task_locks import StoredSince, TaskLocks, free_batches
 
 __all__ = [
     "Executor",
@@ -48,6 +51,10 @@ __all__ = [
     "one_by_one",
     "run_sweep",
 ]
+
+
+# How often a sweep looks whether tasks that another process runs have ended.
+_LOOK_AGAIN_S = 0.2
 
 
 class SweepError(RuntimeError):
@@ -121,27 +128,6 @@ class _Outcome:
     bad_input: bool = False
 
 
-_Batch = Sequence[Task]
-Executor = Callable[[Callable[[_Batch], list[_Outcome]], Sequence[_Batch]], Iterable[list[_Outcome]]]
-"""Applies a function to every item and yields the results in any order, as they come. A cluster is one of these."""
-
-
-def all_cores(jobs: int = -1) -> Executor:
-    """Return an executor over `jobs` processes of this machine; -1 means as many as it has cores."""
-
-    def execute(function: Callable[[_Batch], list[_Outcome]], batches: Sequence[_Batch]) -> Iterable[list[_Outcome]]:
-        pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
-        results: Iterable[list[_Outcome]] = pool(joblib.delayed(function)(batch) for batch in batches)
-        return results
-
-    return execute
-
-
-def one_by_one(function: Callable[[_Batch], list[_Outcome]], batches: Sequence[_Batch]) -> Iterable[list[_Outcome]]:
-    """Execute in this process, in order: for a debugger and for functions that are not importable elsewhere."""
-    return map(function, batches)
-
-
 def run_sweep(
     tasks: Iterable[Task],
     folder: str | Path,
@@ -158,7 +144,8 @@ def run_sweep(
     tasks : iterable of Task
         Independent of each other and of their order.
     folder : path
-        Where the parts are; made when it is missing. Several sweeps may share it.
+        Where the parts are; made when it is missing. Several sweeps may share it, also at the same time: they divide
+        the tasks, and each waits for those that another is running (:mod:`capsmodel.experiments.task_locks`).
     executor : callable, optional
         What runs the batches; :func:`all_cores` by default.
     tasks_per_file : int
@@ -180,6 +167,8 @@ def run_sweep(
         Or if the input of every task that failed breaks a rule.
     SweepError
         If tasks failed, after all others have been run and stored.
+    ChildProcessError
+        If a worker process was killed; the tasks that had ended are stored.
 
     Warns
     -----
@@ -192,22 +181,60 @@ def run_sweep(
     require(len(ids) == len(asked), f"{len(asked) - len(ids)} tasks are there twice: give each replicate its own seed")
     require(not place.exists() or place.is_dir(), f"{place} is a file: name a folder")
     place.mkdir(parents=True, exist_ok=True)
+    stored = StoredSince(place)  # before the look into the folder: nothing comes in between unseen
     kept = finished_tasks(place)
     _warn_of_other_code([(task, kept[task.id]) for task in asked if task.id in kept])
-    missing = [task for task in asked if task.id not in kept]
-    batches = [missing[i : i + size] for i in range(0, len(missing), size)]
-    if not batches:
+    missing = {task.id: task for task in asked if task.id not in kept}
+    if not missing:
         return SweepReport(ran=0, found=len(asked))
-    ended = (all_cores() if executor is None else executor)(_run_batch, batches)
-    code = {task.measurement.name: source_digest(task.function) for task in missing}
-    failed: list[_Outcome] = []
-    for outcomes in ended if done else track(ended, total=len(batches), label=label):
-        failed += _store(outcomes, place, code)
-        if done:
-            done(len(outcomes))
-    if failed:
-        raise _failure(failed, f"{len(failed)} of {len(missing)} tasks failed, the others are stored")
-    return SweepReport(ran=len(missing), found=len(asked) - len(missing))
+    with nullcontext(done) if done else counted(total=len(missing), label=label) as ended:
+        run = _Run(missing, place, ended)
+        run.finish(all_cores() if executor is None else executor, stored=stored, size=size)
+    if run.failed:
+        raise _failure(run.failed, f"{len(run.failed)} of {run.ran} tasks failed, the others are stored")
+    return SweepReport(ran=run.ran, found=len(asked) - run.ran)
+
+
+@dataclass
+class _Run:
+    """What a call of :func:`run_sweep` has left to do, and what came of what it did."""
+
+    left: dict[str, Task]
+    folder: Path
+    ended: Callable[[int], None]
+    ran: int = 0
+    failed: list[_Outcome] = field(default_factory=list)
+
+    def finish(self, execute: Executor, *, stored: StoredSince, size: int) -> None:
+        """Run what is free, and wait for what others run, until no task is left."""
+        code = {task.measurement.name: source_digest(task.function) for task in self.left.values()}
+        with TaskLocks(self.folder) as locks:
+            while self.left:
+                batches = free_batches(self.left, locks=locks, stored=stored, size=size)
+                first = next(batches, None)
+                if first is None:
+                    time.sleep(_LOOK_AGAIN_S)
+                else:
+                    with closed_at_end(execute(_run_batch, chain([first], batches))) as results:
+                        for outcomes in results:
+                            self._keep(outcomes, code, locks)
+                self._forget(stored.ids())
+
+    def _keep(self, outcomes: Sequence[_Outcome], code: Mapping[str, str], locks: TaskLocks) -> None:
+        self.failed += _store(outcomes, self.folder, code)
+        self.ran += len(outcomes)
+        ids = [outcome.record["id"] for outcome in outcomes]
+        for task_id in ids:
+            locks.give_back(task_id)
+        self._forget(ids)
+
+    def _forget(self, ids: Iterable[str]) -> None:
+        """Leave out tasks that have ended, here or in another process."""
+        gone = self.left.keys() & set(ids)
+        for task_id in gone:
+            del self.left[task_id]
+        if gone:
+            self.ended(len(gone))
 
 
 def _failure(failed: Sequence[_Outcome], told: str) -> Exception:
@@ -289,7 +316,7 @@ def _store(outcomes: Sequence[_Outcome], folder: Path, code: Mapping[str, str]) 
     return [outcome for outcome in outcomes if outcome.error]
 
 
-def _run_batch(batch: _Batch) -> list[_Outcome]:
+def _run_batch(batch: Sequence[Task]) -> list[_Outcome]:
     return [_run_task(task) for task in batch]
 
 

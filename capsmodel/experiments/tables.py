@@ -57,8 +57,10 @@ def read_manifest(path: Path) -> dict[str, Any]:
         If the file cannot be read.
     """
     with _opened(path) as file:
-        manifest: dict[str, Any] = json.loads(_metadata(file, path)[_MANIFEST])
-    return manifest
+        manifest = json.loads(_metadata(file, path)[_MANIFEST])
+        require(isinstance(manifest, dict), f"{path} has a manifest that is no JSON object: {_REMEDY}")
+        found: dict[str, Any] = manifest
+    return found
 
 
 def read_table(path: Path) -> Any:

@@ -16,7 +16,7 @@ Keys of the papers: caps, mmptcp, repflow, cdcps, dc2mtcp.
 from dataclasses import dataclass
 from typing import Literal
 
-from capsmodel.checks import ParameterError
+from capsmodel.checks import ParameterError, choice
 from capsmodel.papers.index import (
     Claim,
     Discrepancy,
@@ -143,8 +143,8 @@ def claims(paper: str | None = None, verdict: str | None = None) -> tuple[ClaimR
     >>> next(row.entry.value for row in claims("caps", "refuted") if row.claim.id == "caps-optk-0.2")
     (61.0,)
     """
-    if verdict is not None and verdict not in VERDICT_WORDS:
-        raise ParameterError(f"verdict = {verdict!r}, but it must be one of {', '.join(VERDICT_WORDS)}")
+    if verdict is not None:
+        choice("verdict", verdict, VERDICT_WORDS)
     wanted = {found.key for found in chosen(paper)}
     ledger = read_ledger()
     rows = (ClaimRow(claim, ledger[claim.id]) for claim in read_claims().values() if claim.paper in wanted)

@@ -8,7 +8,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, cast
 
-from capsmodel.checks import ParameterError
+from capsmodel.checks import choice
 from capsmodel.datafiles import data_path
 
 PAPER_KEYS = ("caps", "mmptcp", "repflow", "cdcps", "dc2mtcp")
@@ -219,6 +219,5 @@ def chosen(paper: str | None) -> Sequence[Paper]:
     """Return the papers asked for: one by its key, or all."""
     if paper is None:
         return read_papers()
-    if paper not in PAPER_KEYS:
-        raise ParameterError(f"paper = {paper!r}, but it must be one of {', '.join(PAPER_KEYS)}")
+    choice("paper", paper, PAPER_KEYS)
     return [found for found in read_papers() if found.key == paper]

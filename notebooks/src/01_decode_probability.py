@@ -92,8 +92,8 @@ print(f"p_S rises at {rises.size} of {k.size - 1} steps; at k = 64 it is {p_s[-1
 # ## A few packets more
 #
 # Aiming at a decoding probability instead of at the mean costs a few packets: for $k = 10$ and $p_B = 0.2$, 99% need
-# eight repair packets where the mean rule sends three. The failure probability is computed directly and not as $1 -
-# p_S$, so that it keeps all digits when it is tiny.
+# eight repair packets where the mean rule sends three. The failure probability is computed directly and not as
+# $1 - p_S$, so that it keeps all digits when it is tiny.
 
 # %%
 extra = np.arange(0, 21)

@@ -4,9 +4,9 @@
 # Notebook 1 showed when one unit decodes. A sender has a window of $w$ packets in flight and divides it into $w/k$
 # units. How large should a unit be? The window is complete when its last unit is, so many small units are bad: one of
 # them will wait for a blocked packet. Large units take long to fill, because a packet waits at the receiver until its
-# unit is complete: $d_B$ on average. CAPS minimises the mean delay $d_w$ of a window over $k$, where $RTT_S$ is the
-# round-trip time (RTT) on a path without and $RTT_L$ on a path with a long flow, $MSS$ the size of a packet and $C$ the
-# link rate:
+# unit is complete: $d_B$ on average. CAPS (coding-based adaptive packet spraying) minimises the mean delay $d_w$ of a
+# window over $k$, where $RTT_S$ is the round-trip time (RTT) on a path without and $RTT_L$ on a path with a long flow,
+# $MSS$ the size of a packet and $C$ the link rate:
 #
 # $$d_w = p_S^{w/k}(RTT_S+d_B) + (1-p_S^{w/k})RTT_L,\qquad d_B=\frac{(k-1)MSS}{2C}\qquad\text{(Eq. 3, 4)}$$
 #

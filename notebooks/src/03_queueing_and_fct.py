@@ -1,11 +1,11 @@
 # %% [markdown]
 # # Queueing and flow completion time
 #
-# Notebooks 1 and 2 assumed that a packet behind a long flow comes late. How late, and how often? RepFlow models a path
-# as an M/G/1 queue: bursts arrive as a Poisson process (M), their sending times have a general distribution (G), and
-# there is one link (1). The bursts are the windows of long flows, $M$ = 44 packets, and a short flow queues behind
-# them. The load $\rho$ is the share of time that the link is busy. By the formula of Pollaczek and Khinchine a burst
-# waits on average
+# Notebooks 1 and 2 assumed that a packet behind a long flow comes late. How late, and how often? RepFlow (replicated
+# flows) models a path as an M/G/1 queue: bursts arrive as a Poisson process (M), their sending times have a general
+# distribution (G), and there is one link (1). The bursts are the windows of long flows, $M$ = 44 packets, and a short
+# flow queues behind them. The load $\rho$ is the share of time that the link is busy. By the formula of Pollaczek and
+# Khinchine a burst waits on average
 #
 # $$E[W]=\frac{\rho}{2(1-\rho)}\frac{E[B^2]}{E[B]}=\frac{\rho M}{2(1-\rho)}\qquad\text{(RepFlow Eq. 4)}$$
 #

@@ -7,8 +7,9 @@
 #
 # How likely is it that a flow of $S$ packets is reordered at all? Each packet takes a congested path with probability
 # $P_b$, an uncongested one with $P_g = 1-P_b$, and packets on uncongested paths overtake all earlier ones on congested
-# paths. CDCPS Eq. 1 sums over the first packet that is overtaken; the sum has a closed form, because the order is kept
-# only if all packets on uncongested paths are sent first:
+# paths. Eq. 1 of CDCPS (coding-based distributed congestion-aware packet spraying) sums over the first packet that is
+# overtaken; the sum has a closed form, because the order is kept only if all packets on uncongested paths are sent
+# first:
 #
 # $$P_r = \sum_{i=1}^{S-1}P_g^{i-1}P_b(1-P_b^{S-i}) = 1-\sum_{a=0}^{S}P_g^aP_b^{S-a}$$
 
@@ -44,10 +45,10 @@ axes.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# MMPTCP raises the threshold to three plus the number of equal-cost paths. That helps short flows, but more losses are
-# then repaired only by a timeout: a flow with fewer packets in flight than the threshold cannot cause that many
-# duplicate ACKs. Notebook 11 counts overtaken packets in the simulator. The next notebook gives every path its own
-# window instead.
+# MMPTCP (maximum multipath TCP) raises the threshold to three plus the number of equal-cost paths. That helps short
+# flows, but more losses are then repaired only by a timeout: a flow with fewer packets in flight than the threshold
+# cannot cause that many duplicate ACKs. Notebook 11 counts overtaken packets in the simulator. The next notebook gives
+# every path its own window instead.
 
 # %%
 for pods in (4, 8, 16):

@@ -4,10 +4,11 @@
 # Spraying (notebook 4) uses all paths with one window. Multipath TCP has a *subflow* on each of a few paths, each with
 # its own window $W_i$. LIA (linked increases algorithm, RFC 6356) couples them: together, $W_{total}$, they should take
 # no more than one TCP on the best path. A packet lost on one subflow delays all later packets on the others, and with
-# few packets on each subflow there are too few duplicate ACKs to detect the loss. DC2-MTCP (data center coded
-# multi-path TCP) therefore adds a few coded packets to the original ones, enough to make up for the losses that its own
-# congestion control causes. At equilibrium the growth of the windows balances their reduction by losses, so the loss
-# rate follows from the windows. The paper prints a form that exceeds one; the consistent one, with LIA's $\alpha$, is
+# few packets on each subflow there are too few duplicate ACKs (acknowledgements) to detect the loss. DC2-MTCP (data
+# center coded multi-path TCP) therefore adds a few coded packets to the original ones, enough to make up for the losses
+# that its own congestion control causes. At equilibrium the growth of the windows balances their reduction by losses,
+# so the loss rate follows from the windows. The paper prints a form that exceeds one; the consistent one, with LIA's
+# $\alpha$, is
 #
 # $$p_i=\frac{2\alpha}{2\alpha+W_iW_{total}}$$
 

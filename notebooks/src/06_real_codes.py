@@ -2,10 +2,11 @@
 # # What "any k of n" costs in real codes
 #
 # Notebooks 1, 2 and 5 counted packets: a unit of $k$ source and $r$ repair packets decodes as soon as any $k$ arrive.
-# That is true of Reed-Solomon codes. CAPS names LDPC (low-density parity-check) codes instead and replaces $k'$, the
-# number of packets they really need, by $k$ ("$k'$ slightly larger than $k$"); CDCPS and DC2-MTCP combine packets at
-# random. Here real codes decode random sets of received packets. With this the formulas are complete; from notebook 7
-# on they are compared with a simulator.
+# That is true of Reed-Solomon codes. CAPS (coding-based adaptive packet spraying) names LDPC (low-density parity-check)
+# codes instead and replaces $k'$, the number of packets they really need, by $k$ ("$k'$ slightly larger than $k$");
+# CDCPS (coding-based distributed congestion-aware packet spraying) and DC2-MTCP (data center coded multi-path TCP)
+# combine packets at random. Here real codes decode random sets of received packets. With this the formulas are
+# complete; from notebook 7 on they are compared with a simulator.
 
 # %%
 import numpy as np

@@ -2,9 +2,9 @@
 # # The best coding unit, in packets
 #
 # Which $k$ minimises the delay of a window? Notebook 2 has two formulas and two answers. For a window of 64 packets,
-# $p_B = 0.2$, 1 Gbps and $RTT_S, RTT_L$ of 0.1 and 3 ms, Eq. 4 of CAPS (coding-based adaptive packet spraying) with $r$
-# by the ceiling rule gives 61; with the cost of repair packets added, and $r$ free, it is 28. Here windows are sent
-# through the simulator, over 10 paths of which two carry a long flow.
+# $p_B = 0.2$, 1 Gbps and round-trip times $RTT_S, RTT_L$ of 0.1 and 3 ms, Eq. 4 of CAPS (coding-based adaptive packet
+# spraying) with $r$ by the ceiling rule gives 61; with the cost of repair packets added, and $r$ free, it is 28. Here
+# windows are sent through the simulator, over 10 paths of which two carry a long flow.
 #
 # The paper defines the average decoding delay of a window but not what is averaged. There are two readings: the time
 # until the acknowledgement (ACK) of the last packet of the window, or the mean over its packets of the time until they

@@ -126,10 +126,10 @@ plt.show()
 #
 # Three settings of the paper's own evaluation, from the simulations that the ledger keeps in `data/results`: web search
 # on a leaf-spine (`capsmodel reproduce caps-fig17`; RPS is random packet spraying, ECMP is equal-cost multipath with
-# one path for each flow), an incast without long flows (`caps-fig26`), and short flows beside three long ones
-# (`caps-fig28`). For one seed all schemes have the same flows, so flow completion times (FCTs) are compared seed by
-# seed; below are geometric means of these ratios with their 95% intervals. The last row is `caps` without a single
-# repair packet.
+# one path for each flow, RepFlow sends short flows twice), an incast without long flows (`caps-fig26`), and short flows
+# beside three long ones (`caps-fig28`). For one seed all schemes have the same flows, so flow completion times (FCTs)
+# are compared seed by seed; below are geometric means of these ratios with their 95% intervals. The last row is `caps`
+# without a single repair packet.
 
 # %%
 RESULTS, NONE = data_path("results"), "caps, r = 0"
@@ -199,8 +199,8 @@ print(f"p_B = 0.3 for the units of 10 and 20 packets, {later:.4f} for the last 3
 
 # %% [markdown]
 # The unit size of Section VI-C cannot start from 0 either. At $p_B = 0$ the delay of Eq. 4 grows with every packet of a
-# unit, so its best unit is $k = 1$ with $r = 0$: nothing is coded. The simulator uses the window as the unit until $p_B
-# > 0$.
+# unit, so its best unit is $k = 1$ with $r = 0$: nothing is coded. The simulator uses the window as the unit until
+# $p_B > 0$.
 
 # %%
 free = {"blocking_prob": 0.0, "rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}

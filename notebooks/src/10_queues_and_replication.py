@@ -246,8 +246,8 @@ means.round(3)
 # %% [markdown]
 # `smooth_slowdown` is the mean of the flows without such a timeout: there a second copy saves little. But a flow with
 # two copies waits for a timeout only if both copies have one, so fewer flows do, and these flows dominate the mean. The
-# model has neither losses nor timeouts. One run is one observation of a heavy-tailed quantity; `pytest
-# tests/agreement/test_replicated_bursts.py` compares more.
+# model has neither losses nor timeouts. One run is one observation of a heavy-tailed quantity;
+# `pytest tests/agreement/test_replicated_bursts.py` compares more.
 
 # %%
 # The text of this notebook, asserted.

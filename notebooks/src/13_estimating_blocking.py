@@ -71,9 +71,9 @@ print(f"share of packets sent to a path with a long flow: {sent[True] / sent.sum
 # - CDCPS (coding-based distributed congestion-aware packet spraying): above the *average*.
 #
 # Blocked packets raise the average that they are compared with. The queue of a long flow lies between half and all of
-# the buffer, as its window grows and halves; with RTTs $s$ and $s+q$ a blocked packet is missed when $s+q \le 2(s+p\bar
-# q)$. That has a closed form (`twice_average_missed_share`): nothing is missed up to some $p$, and beyond it more and
-# more. With a small buffer this starts at a small $p$.
+# the buffer, as its window grows and halves; with RTTs $s$ and $s+q$ a blocked packet is missed when
+# $s+q \le 2(s+p\bar q)$. That has a closed form (`twice_average_missed_share`): nothing is missed up to some $p$, and
+# beyond it more and more. With a small buffer this starts at a small $p$.
 
 # %%
 BUFFER_PACKETS = 64

@@ -194,8 +194,8 @@ gain = {
     for tail in ("effective_bandwidth", "exact")
 }
 mean_bounds = [
-    1 - cm.mean_fct(loads, sizes=law, **twice) / cm.mean_fct(loads, sizes=law)
-    for law in (cm.PacketSizes.fixed(68), cm.PacketSizes.fixed(1))
+    1 - cm.mean_fct(loads, sizes=sizes, **twice) / cm.mean_fct(loads, sizes=sizes)
+    for sizes in (cm.PacketSizes.fixed(68), cm.PacketSizes.fixed(1))
 ]
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.6, 3.3), layout="constrained")
@@ -254,8 +254,8 @@ print("units:", unit_prob.round(3), " windows:", window_prob.round(3), f" six mo
 # %% [markdown]
 # ### A threshold at the plain average [34]
 #
-# - **Printed.** CDCPS counts an ACK as blocked when its RTT exceeds the average, so that little redundancy is sent
-#   where the paths differ little.
+# - **Printed.** CDCPS counts an ACK as blocked when its round-trip time (RTT) exceeds the average, so that little
+#   redundancy is sent where the paths differ little.
 # - **The rule** marks about half of the ACKs when nothing is blocked and RTTs scatter symmetrically by 10%, and 37%
 #   when the delay above the minimum is exponential. With $P_b=0.5$ there are as many repair packets as source packets.
 #   CAPS asks for twice the average and marks none.
@@ -313,7 +313,7 @@ beside("mmptcp-t1-100", "mmptcp-t1-1000", "mmptcp-t1-5x")
 # ### DC2-MTCP [41, 43, 48]
 #
 # - **Printed.** 0.005 coded packets for each original under hot spots, three orders of magnitude less coding than
-#   SC-MPTCP there; completion times of small flows 40% lower.
+#   SC-MPTCP (systematic coding multipath TCP) there; completion times of small flows 40% lower.
 # - **Table I** has 0.0005. With it the coding is 4000 times less, with 0.005 it would be 400 times. The gains quoted
 #   for the random pattern have the mean 34%.
 # - **Printed.** Up to 15 packets are mixed and named in an option of $3n-1$ bytes. That is 44, and TCP has room for 40.

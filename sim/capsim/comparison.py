@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from capsim.bounds import SEEDS
 from capsim.hooks import Scheme
 from capsim.manifest import scheme_parameters
 from capsim.registry import scheme as find
@@ -136,9 +137,9 @@ def compare(
     names = tuple(scheme.name for scheme in found)
     require(len(names) > 0, "schemes: name at least one")
     require(len(set(names)) == len(names), f"schemes: {', '.join(names)} names one twice")
-    require(seeds >= 1, f"seeds = {seeds}, but it must be at least 1")
+    SEEDS.check("seeds", seeds)
     run = _measured({scheme.name: scheme for scheme in found})
-    written = described.to_dict()
+    written = described.replace(compare=None).to_dict()  # no run depends on how many there are
     tasks = [
         Task(run, scenario=written | {"seed": described.seed + replicate}, scheme=parameters, engine=engine)
         for replicate in range(seeds)

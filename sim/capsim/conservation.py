@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from capsim.engines.queue_sums import PS_PER_NS
 from capsim.fabric.topology import Fabric
-from capsim.state import RawRecords, Table
+from capsim.state import RawRecords, Table, sojourn_bytes_ns, sojourn_ps
 
 
 class ConservationError(RuntimeError):
@@ -25,7 +26,8 @@ def check(raw: RawRecords, fabric: Fabric, *, mss_bytes: int) -> None:
     1. At a port: offered = sent + dropped + queued, in packets and in bytes; arrived at the far end at most sent.
     2. At the switches: what arrives on their links and finds a route is offered to a port.
     3. In total: created (offered to NICs) = delivered to hosts + dropped + without a route + still in the network.
-    4. A finished flow: its winning connection received every segment, and they sum up to the bytes of the flow.
+    4. The mean of a queue, in packets and in bytes, is at most its maximum.
+    5. A finished flow: its winning connection received every segment, and they sum up to the bytes of the flow.
     """
     ports = raw.ports
     _ports_add_up(ports, fabric)
@@ -44,7 +46,16 @@ def check(raw: RawRecords, fabric: Fabric, *, mss_bytes: int) -> None:
             f"total: {created} packets created, but {delivered} delivered, {dropped} dropped, "
             f"{unroutable} without a route and {left} in the network"
         )
+    _means_below_maxima(raw, fabric)
     _flows_whole(raw, mss_bytes)
+
+
+def _means_below_maxima(raw: RawRecords, fabric: Fabric) -> None:
+    """Check the sums that the means come from: one that had left int64 could be anything."""
+    ports, now_ps = raw.ports, float(raw.counters["now_ps"][0])
+    for unit, mean in (("packets", sojourn_ps(ports)), ("bytes", PS_PER_NS * sojourn_bytes_ns(ports))):
+        most = ports[f"max_queue_{unit}"] * now_ps
+        _none((mean < 0) | (mean > (1 + 1e-9) * most), fabric.port_names, f"port: mean queue above its maximum, {unit}")
 
 
 def _ports_add_up(ports: Table, fabric: Fabric) -> None:

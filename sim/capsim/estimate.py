@@ -1,21 +1,36 @@
-"""Estimates what a run will need before it starts: memory, and the size of a packet trace."""
+"""Estimates what a run will need before it starts, memory and time, and refuses what would not fit.
+
+What cannot be known before, such as how many packets wait in queues without a limit, is checked while a run goes on:
+each time when a table of the engine has to grow (:mod:`capsim.engines.compiled`).
+"""
 
 import math
-import os
 from dataclasses import dataclass
-from pathlib import Path
+
+import numpy as np
 
 from capsim import records
+from capsim.bounds import FLOWS, PORTS
+from capsim.clock import PS_PER_S, to_ps
 from capsim.fabric.flows import FlowList
 from capsim.fabric.topology import Fabric
 from capsim.hooks import Scheme
-from capsim.scenario import Scenario
+from capsim.memory import check_fits
+from capsim.scenario import Probes, Scenario
 from capsim.state import TRACE_OFF, TRACE_PACKETS
 from capsmodel.checks import ParameterError
+from capsmodel.units import BITS_PER_BYTE
 
 BYTES_PER_DRAWN_FLOW = 200  # while sizes, ends and starts are drawn and sorted
-ROUTE_BYTES = 8  # first and count, int32 each
+BYTES_PER_FLOW = 400  # in the flows table and while it is made
+BYTES_PER_CONNECTION = 100  # of the tree of timers and of Python's lists, beside the records
+BYTES_PER_PORT = 2500  # of names, links and records
+ROUTE_BYTES = 2 * 8  # first and count, int32 each, of the fabric and of the engine
+CANDIDATE_BYTES = 2 * 4
 TRACE_LEVELS = {"off": TRACE_OFF, "drops": TRACE_OFF + 1, "packets": TRACE_PACKETS}
+TRAVERSALS_PER_S = 10**7  # of the compiled engine
+MOST_TRAVERSALS = 10**12  # of a run, more than a day
+MOST_MATCHES = 3 * 10**7  # of link changes with ports, some seconds
 
 
 @dataclass(frozen=True)
@@ -34,14 +49,16 @@ def estimate(scenario: Scenario, fabric: Fabric, flows: FlowList, scheme: Scheme
     params = scheme.transport.params
     segments = -(-flows.flow_bytes // params.mss_bytes)
     window = max(1, params.max_window_bytes // params.mss_bytes)
-    copies = max(1, scheme.replication.copies_of_short)
+    copies = scheme.replication.copies_of_short
     rings = 2 * int(segments.clip(max=window).sum()) * copies
     queued = int(abs(fabric.buffer_packets).clip(max=1024).sum())
     packets = min(rings, queued + 64 * fabric.n_ports)
     units = int(segments.sum()) if scheme.coding.coded != "none" else 0
-    rows = len(flows.src) * (copies * records.CONNECTION.itemsize + records.FLOW.itemsize)
+    connection_bytes = records.CONNECTION.itemsize + records.ESTIMATOR.itemsize + BYTES_PER_CONNECTION
+    rows = len(flows.src) * (copies * connection_bytes + records.FLOW.itemsize + BYTES_PER_FLOW)
     trace_bytes = trace_size_bytes(scenario, fabric, flows, mss_bytes=params.mss_bytes) * copies
-    total = rows + rings + packets * records.PACKET.itemsize + units * records.UNIT.itemsize // 4
+    probe_bytes = probes_size_bytes(scenario.probes, fabric, flows, end_s=scenario.end_s)
+    total = rows + rings + packets * records.PACKET.itemsize + units * records.UNIT.itemsize // 4 + probe_bytes
     return Estimate(total + trace_bytes, trace_bytes)
 
 
@@ -49,22 +66,56 @@ def trace_size_bytes(scenario: Scenario, fabric: Fabric, flows: FlowList, *, mss
     """Return the expected size of the packet trace in memory, in bytes: two lines a packet and hop, both ways."""
     if TRACE_LEVELS[scenario.trace] < TRACE_PACKETS:
         return 0
-    hops = 2 * (int(fabric.switch_tier.max()) + 1) + 1
     packets = int((-(-flows.flow_bytes // mss_bytes)).sum())
-    return 2 * 2 * packets * hops * records.TRACE.itemsize
+    return 2 * 2 * packets * _most_hops(fabric) * records.TRACE.itemsize
+
+
+def probes_size_bytes(probes: Probes | None, fabric: Fabric, flows: FlowList, *, end_s: float) -> int:
+    """Return the size of the samples that a run takes at the least, in bytes.
+
+    A run lasts at least until its last flow starts, and until each flow has been sent by its host, or to its end.
+    """
+    if probes is None:
+        return 0
+    nic_bps = fabric.rate_bps[fabric.host_port[flows.src]]
+    last_s = float((flows.start_ps / PS_PER_S + BITS_PER_BYTE * flows.flow_bytes / nic_bps).max())
+    samples = int(min(end_s, last_s) / probes.period_s) * (len(probes.ports) + len(probes.flows))
+    return samples * records.PROBE.itemsize
+
+
+def expected_traversals(scenario: Scenario, fabric: Fabric, flows: FlowList, scheme: Scheme) -> float:
+    """Return about how many packets will cross a link: data and acknowledgements, no more than hosts can send."""
+    params, end_ps = scheme.transport.params, to_ps(scenario.end_s)
+    counted = flows.start_ps < end_ps
+    src, segments = flows.src[counted], -(-flows.flow_bytes[counted] // params.mss_bytes)
+    copies = np.where(flows.short[counted], scheme.replication.copies_of_short, 1)
+    asked = np.bincount(src, weights=segments * copies, minlength=fabric.n_hosts)
+    packet_bits = BITS_PER_BYTE * (params.mss_bytes + params.header_bytes + scenario.link_bytes)
+    possible = fabric.rate_bps[fabric.host_port] * scenario.end_s / packet_bits
+    return float(2 * _most_hops(fabric) * np.minimum(asked, 1 + possible).sum())
+
+
+def _most_hops(fabric: Fabric) -> int:
+    return 2 * (int(fabric.switch_tier.max()) + 1) + 1
 
 
 def check_fabric(scenario: Scenario) -> None:
-    """Refuse a fabric whose arrays alone would not fit.
+    """Refuse a fabric that would not fit, or would take minutes to build.
 
     Raises
     ------
     ParameterError
         One line with the size, before anything of that size is made.
     """
-    hosts, switches = scenario.fabric.node_counts()
-    epochs = 1 + 2 * len(scenario.fabric.links)
-    check_fits(hosts * switches * ROUTE_BYTES * epochs, f"routes of {switches} switches for {hosts} hosts")
+    size, changes = scenario.fabric.size(), scenario.fabric.links
+    PORTS.check("fabric: ports", size.ports)
+    if len(changes) * size.ports > MOST_MATCHES:
+        most = MOST_MATCHES // size.ports
+        raise ParameterError(f"fabric.links: {len(changes)} entries, but a fabric of {size.ports} ports has {most}")
+    epochs = 1 + 4 * sum(change.down_s is not None for change in changes)  # down and up, and the routes after each
+    routes = size.hosts * size.switches * ROUTE_BYTES + size.leaves * size.inner_links * CANDIDATE_BYTES
+    what = f"routes of {size.switches} switches for {size.hosts} hosts"
+    check_fits(routes * epochs + size.ports * BYTES_PER_PORT, what, would_fit="fewer hosts or failures would fit")
 
 
 def check_traffic(scenario: Scenario, fabric: Fabric) -> None:
@@ -76,25 +127,25 @@ def check_traffic(scenario: Scenario, fabric: Fabric) -> None:
         One line with the size, before anything of that size is made.
     """
     flows = math.ceil(sum(entry.expected_flows(fabric) for entry in scenario.traffic))
-    check_fits(flows * BYTES_PER_DRAWN_FLOW, f"{flows} flows")
+    FLOWS.check("traffic: flows of all entries", max(flows, FLOWS.least))
+    check_fits(flows * BYTES_PER_DRAWN_FLOW, f"{flows} flows", would_fit="fewer flows would fit")
 
 
-def check_fits(needed_bytes: int, what: str) -> None:
-    """Raise :class:`ParameterError` when `needed_bytes` exceed the memory that is free now."""
-    free_bytes = available_bytes()
-    if needed_bytes > free_bytes:
+def check_run(scenario: Scenario, fabric: Fabric, flows: FlowList, scheme: Scheme) -> None:
+    """Refuse a run that would not fit in memory, or would last for days.
+
+    Raises
+    ------
+    ParameterError
+        One line with the size or the time, and what would fit.
+    """
+    needed_bytes = estimate(scenario, fabric, flows, scheme).memory_bytes
+    check_fits(needed_bytes, f"the records of {len(flows)} flows, their trace and samples", would_fit="fewer would fit")
+    traversals = expected_traversals(scenario, fabric, flows, scheme)
+    if traversals > MOST_TRAVERSALS:
+        days = traversals / TRAVERSALS_PER_S / 86400
+        fits_s = scenario.end_s * MOST_TRAVERSALS / traversals
         raise ParameterError(
-            f"{what} would not fit in memory: {needed_bytes / 1e9:.1f} GB needed, {free_bytes / 1e9:.1f} GB free"
+            f"traffic: {traversals:.1e} packets would cross a link, which takes {days:.0f} days: a day is about "
+            f"{MOST_TRAVERSALS:.0e}, so smaller or fewer flows would fit, or end_s = {fits_s:.1g}"
         )
-
-
-def available_bytes() -> int:
-    """Return the memory that is free now, in bytes; 2**62 where the system does not tell."""
-    try:
-        text = Path("/proc/meminfo").read_text(encoding="ascii")
-        lines = dict(line.split(":", 1) for line in text.splitlines())
-        return int(lines["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError):
-        names = getattr(os, "sysconf_names", {})
-        known = "SC_AVPHYS_PAGES" in names
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if known else 2**62

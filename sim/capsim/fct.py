@@ -16,13 +16,13 @@ here: with unfinished flows they are too good.
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from capsmodel.checks import ParameterError, require
+from capsmodel.checks import choice, require
 from capsmodel.metrics import percentile
 
 Kind = Literal["all", "short", "long"]
@@ -44,16 +44,10 @@ def finished_flows(flows: pd.DataFrame, *, warm_up_s: float, kind: Kind = "all")
     ParameterError
         If there is no such kind.
     """
+    choice("kind", kind, get_args(Kind))
     counted = counted_flows(flows, warm_up_s=warm_up_s)
     done = counted[counted["finished"]]
-    match kind:
-        case "all":
-            return done
-        case "short":
-            return done[done["short"]]
-        case "long":
-            return done[~done["short"]]
-    raise ParameterError(f"kind = {kind!r}, but it must be one of all, short, long")
+    return done if kind == "all" else done[done["short"] == (kind == "short")]
 
 
 def fct_percentile_s(flows: pd.DataFrame, percent: npt.ArrayLike, *, warm_up_s: float = 0.0, kind: Kind = "all") -> Any:

@@ -81,15 +81,19 @@ def check_folder(folder: Path, *, made_of: frozenset[str]) -> None:
         If nothing can be written there.
     """
     restore(folder)
+    check_entries(folder, made_of=made_of)
     target = _behind_links(folder)
-    require(not target.exists() or target.is_dir(), f"{folder} is a file: name a folder for the results")
-    if target.exists():
-        foreign = sorted(entry.name for entry in target.iterdir() if entry.name not in made_of)
-        if foreign:
-            raise ParameterError(f"{folder} holds {foreign[0]!r}, which is no result: name an empty or a new folder")
-        fixed = target == Path.cwd() or target.is_mount()
-        require(not fixed, f"{folder} is the current folder or a mount point, which cannot be replaced: name one in it")
+    fixed = target == Path.cwd() or target.is_mount()
+    require(not fixed, f"{folder} is the current folder or a mount point, which cannot be replaced: name one in it")
     check_writable(target.parent)
+
+
+def check_entries(folder: Path, *, made_of: frozenset[str]) -> None:
+    """Refuse a target that is a file, or a folder with entries that are not ours."""
+    require(not folder.exists() or folder.is_dir(), f"{folder} is a file: name a folder for the results")
+    foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in made_of) if folder.exists() else []
+    if foreign:
+        raise ParameterError(f"{folder} holds {foreign[0]!r}, which is no result: name an empty or a new folder")
 
 
 def write_table(frame: pd.DataFrame, path: Path, *, manifest: dict[str, Any], meanings: dict[str, str]) -> None:

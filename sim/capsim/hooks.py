@@ -43,12 +43,13 @@ delivered to TCP: given to `receive`.
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
+from capsim.bounds import COPIES, check_params, param_bounds, shortened
 from capsim.clock import to_ps
-from capsmodel.checks import ParameterError, require
+from capsmodel.checks import ParameterError, choice, require
 
 Hook = Callable[..., int]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -132,7 +133,7 @@ class Replication:
     """How many connections carry a flow, each all of it."""
 
     name: str
-    copies_of_short: int = 1
+    copies_of_short: Annotated[int, COPIES] = 1
     abort_losers: bool = False  # when the first copy is complete at the receiver, the others stop sending
 
 
@@ -169,6 +170,9 @@ class Scheme:
         needed = getattr(self.balancer.params, "needs_sizes", False)
         text = f"{self.name}: its balancer takes flows for long from their first packet, but sizes are not known"
         require(self.known_sizes or not needed, text)
+        for name in COMPONENTS:
+            check_params(getattr(self, name).params, name)
+        check_params(self.replication, "replication")
 
     def with_params(self, **changes: dict[str, Any]) -> "Scheme":
         """Return the same scheme with some parameters changed, given by component.
@@ -189,31 +193,32 @@ class Scheme:
 
 
 def _changed(component: Any, kind: str, values: dict[str, Any]) -> Any:
+    require(kind in (*COMPONENTS, "replication"), f"{kind!r} is not a component with parameters")
     params = getattr(component, "params", component)
-    require(hasattr(params, "__dataclass_fields__"), f"{kind!r} is not a component with parameters")
     known = [field.name for field in fields(params)]
     for name in values:
         if name not in known:
             raise ParameterError(f"{kind}.{name} is not a parameter of {component.name}: there are {', '.join(known)}")
-    values = {name: _like(getattr(params, name), value, f"{kind}.{name}") for name, value in values.items()}
-    changed = replace(params, **values)
+    changed = replace(params, **{name: _like(params, kind, name, value) for name, value in values.items()})
     return changed if params is component else replace(component, params=changed)
 
 
-def _like(default: Any, value: Any, name: str) -> Any:
+def _like(params: Any, kind: str, name: str, value: Any) -> Any:
     """Return `value` in the type of the parameter's default, so that a record keeps its layout."""
+    default, full_name = getattr(params, name), f"{kind}.{name}"
     if isinstance(default, IntEnum):
-        return _member(type(default), value, name)
+        return _member(type(default), value, full_name)
     if isinstance(default, bool):
-        require(isinstance(value, bool), f"{name} = {value!r}, but it must be true or false")
+        require(isinstance(value, bool), f"{full_name} = {shortened(value)}, but it must be true or false")
         return value
     if isinstance(default, str):
-        raise ParameterError(f"{name} names the component and is no parameter")
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    require(number and 0 <= value < np.inf, f"{name} = {value!r}, but it must be a number of at least 0")
+        raise ParameterError(f"{full_name} names the component and is no parameter")
+    number = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+    require(number, f"{full_name} = {shortened(value)}, but it must be a number of at least 0")
+    param_bounds(type(params))[name].check(full_name, value)
     if isinstance(default, float):
         return float(value)
-    require(value == int(value), f"{name} = {value!r}, but it must be a whole number")
+    require(value == int(value), f"{full_name} = {shortened(value)}, but it must be a whole number")
     return int(value)
 
 
@@ -221,8 +226,7 @@ def _member(kind: type[IntEnum], value: Any, name: str) -> IntEnum:
     known = {member.name.lower(): member for member in kind}
     if isinstance(value, kind):
         return value
-    if not isinstance(value, str) or value not in known:
-        raise ParameterError(f"{name} = {value!r}, but it must be one of {', '.join(known)}")
+    choice(name, value, known)
     return known[value]
 
 

@@ -1,16 +1,28 @@
-r"""Completion time of each flow alone in the fabric: what a slowdown is measured against.
+r"""Least completion time of each flow alone in the intact fabric: what a slowdown is measured against.
 
 ===================== ========= ================ ======
 Quantity              Symbol    Name             Unit
 ===================== ========= ================ ======
 ideal completion time :math:`T_0` ``ideal_fct_s``  second
 ===================== ========= ================ ======
+
+No scheme and no route is faster, so a slowdown is never below 1. Packets leave the NIC back to back, the last one may
+be smaller, and switches store and forward. Where there is one path, the time follows. Where there are several, a scheme
+may spread the packets over all of them, and a small last packet may overtake others; :math:`T_0` is then the largest of
+lower bounds, one for each place that all packets must pass: the NIC, the links up from the first switch, the links down
+to the last switch, the last link. The packets need a time to get there, a time to be sent there, one after another on
+each link, and the last of them a time to get on. Each is the least over all paths.
+
+While links are out of service, routes may be longer than those of the intact fabric, and with unequal links faster. So
+in a run with failures a path counts that has the fastest of all links between switches at every hop.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from capsim.clock import MAX_PS, PS_PER_S, serialisation_ps
+from capsim.clock import PS_PER_S, serialisation_ps
 from capsim.fabric.flows import FlowList
 from capsim.fabric.topology import Fabric
 
@@ -19,64 +31,165 @@ Ints = npt.NDArray[np.int64]
 Way = tuple[tuple[int, ...], int]  # rates of the links in order, sum of their delays
 
 
+@dataclass(frozen=True)
+class _Between:
+    """What lies between two hosts; many pairs have the same."""
+
+    ways: frozenset[Way]
+    single: bool  # whether there is one path only, on which packets keep their order
+    up_bps: tuple[int, ...]  # from the first switch to others
+    down_bps: tuple[int, ...]  # from others to the last switch
+
+
+@dataclass(frozen=True)
+class _Packets:
+    """The packets of flows, as they go over a link: so many full ones, then a smaller one where `has_rest`."""
+
+    full: Ints
+    full_bytes: int
+    has_rest: npt.NDArray[np.bool_]
+    rest_bytes: Ints
+
+
 def ideal_fct_s(
     flows: FlowList, fabric: Fabric, *, mss_bytes: int, header_bytes: int = 0, link_bytes: int = 0
 ) -> Floats:
-    """Return over flows the least completion time on an idle, intact fabric, in seconds.
+    """Return over flows the least completion time on an idle, intact fabric with all its paths, in seconds.
 
     Parameters
     ----------
     flows : FlowList
         The flows.
     fabric : Fabric
-        Links may differ in rate and delay; a flow takes the best of its shortest paths, all packets the same.
+        Links may differ in rate and delay.
     mss_bytes, header_bytes, link_bytes : int
         Payload of a full packet, its headers, and what a link adds, in bytes.
 
     Returns
     -------
     ndarray
-        From the first bit sent to the last bit received; no handshake, no window. With equal rates it is
+        From the first bit sent to the last bit received; no handshake, no window. With one path of equal rates it is
         :func:`capsmodel.metrics.ideal_fct_s`.
     """
     ends = np.column_stack([flows.src, flows.dst])
     pairs, pair_of_flow = np.unique(ends, axis=0, return_inverse=True)
-    inner: dict[tuple[int, int], set[Way]] = {}
-    ways = [_ways(fabric, int(src), int(dst), inner) for src, dst in pairs]
-    best_ps = np.full(len(flows.src), MAX_PS)
-    pair_of_flow = pair_of_flow.ravel()
-    for way in set().union(*ways):
-        mine = np.array([way in choices for choices in ways])[pair_of_flow]
-        time_ps = _alone_ps(flows.flow_bytes[mine], way, mss_bytes=mss_bytes, extra_bytes=header_bytes + link_bytes)
-        best_ps[mine] = np.minimum(best_ps[mine], time_ps)
-    return best_ps / PS_PER_S
+    paths = _Paths(fabric)
+    found = [paths.between(int(src), int(dst)) for src, dst in pairs]
+    kinds = {between: number for number, between in enumerate(dict.fromkeys(found))}
+    kind_of_flow = np.array([kinds[between] for between in found])[pair_of_flow.ravel()]
+    least_ps = np.zeros(len(flows.src), np.int64)
+    for between, number in kinds.items():
+        mine = kind_of_flow == number
+        packets = _packets(flows.flow_bytes[mine], mss_bytes=mss_bytes, extra_bytes=header_bytes + link_bytes)
+        if between.single:
+            ((rates, delay_ps),) = between.ways
+            least_ps[mine] = _in_order_ps(packets, rates) + delay_ps
+        else:
+            least_ps[mine] = _over_all_paths_ps(packets, between)
+    return least_ps / PS_PER_S
 
 
-def _ways(fabric: Fabric, src: int, dst: int, inner: dict[tuple[int, int], set[Way]]) -> set[Way]:
-    """Return the distinct (rates, delay) of the paths; what lies between two leaves is searched once."""
-    leaves = int(fabric.leaf_of_host[src]), int(fabric.leaf_of_host[dst])
-    down = int(fabric.routes.ports(leaves[1], dst)[0])
-    if leaves not in inner:
-        inner[leaves] = {_way(fabric, path[1:-1]) for path in fabric.paths(src, dst)}
-    first, last = _way(fabric, (int(fabric.host_port[src]),)), _way(fabric, (down,))
-    return {((*first[0], *rates, *last[0]), first[1] + delay + last[1]) for rates, delay in inner[leaves]}
+def _packets(flow_bytes: Ints, *, mss_bytes: int, extra_bytes: int) -> _Packets:
+    rest = flow_bytes % mss_bytes
+    return _Packets(flow_bytes // mss_bytes, mss_bytes + extra_bytes, rest > 0, rest + extra_bytes)
 
 
-def _way(fabric: Fabric, ports: tuple[int, ...]) -> Way:
-    return tuple(int(fabric.rate_bps[port]) for port in ports), sum(int(fabric.delay_ps[port]) for port in ports)
+class _Paths:
+    """Finds what lies between hosts; between two leaves it is searched once."""
+
+    def __init__(self, fabric: Fabric):
+        self.fabric = fabric
+        self.known: dict[tuple[int, int], tuple[frozenset[Way], int]] = {}
+        inner = (fabric.port_from >= fabric.n_hosts) & (fabric.port_to >= fabric.n_hosts)
+        self.fastest_bps = int(fabric.rate_bps[inner].max(initial=1))
+        self.least_delay_ps = int(fabric.delay_ps[inner].min(initial=2**62))
+        leaves = np.unique(fabric.leaf_of_host).tolist()
+        self.up_bps = {leaf: self._rates(inner & (fabric.port_from == fabric.n_hosts + leaf)) for leaf in leaves}
+        self.down_bps = {leaf: self._rates(inner & (fabric.port_to == fabric.n_hosts + leaf)) for leaf in leaves}
+
+    def _rates(self, ports: npt.NDArray[np.bool_]) -> tuple[int, ...]:
+        return tuple(sorted(self.fabric.rate_bps[ports].tolist()))
+
+    def between(self, src: int, dst: int) -> _Between:
+        """Return what lies between two hosts."""
+        fabric = self.fabric
+        first, last = int(fabric.leaf_of_host[src]), int(fabric.leaf_of_host[dst])
+        inner, n_paths = self._inner(first, last, dst)
+        if n_paths > 1 and len(fabric.epochs) > 1:
+            hops = len(next(iter(inner))[0])
+            inner |= {((self.fastest_bps,) * hops, self.least_delay_ps * hops)}
+        nic, down = int(fabric.host_port[src]), int(fabric.routes.ports(last, dst)[0])
+        around_ps = int(fabric.delay_ps[nic] + fabric.delay_ps[down])
+        rates = int(fabric.rate_bps[nic]), int(fabric.rate_bps[down])
+        ways = frozenset(((rates[0], *between, rates[1]), around_ps + delay_ps) for between, delay_ps in inner)
+        return _Between(ways, n_paths == 1, self.up_bps[first], self.down_bps[last])
+
+    def _inner(self, switch: int, leaf: int, dst: int) -> tuple[frozenset[Way], int]:
+        """Return the distinct ways from a switch to the leaf of host `dst`, and the number of paths."""
+        if switch == leaf:
+            return frozenset({((), 0)}), 1
+        if (switch, leaf) not in self.known:
+            ways, n_paths, fabric = set[Way](), 0, self.fabric
+            for port in fabric.routes.ports(switch, dst).tolist():
+                onwards, further_paths = self._inner(int(fabric.port_to[port]) - fabric.n_hosts, leaf, dst)
+                rate_bps, delay_ps = int(fabric.rate_bps[port]), int(fabric.delay_ps[port])
+                ways |= {((rate_bps, *rates), delay_ps + further_ps) for rates, further_ps in onwards}
+                n_paths += further_paths
+            self.known[switch, leaf] = frozenset(ways), n_paths
+        return self.known[switch, leaf]
 
 
-def _alone_ps(flow_bytes: Ints, way: Way, *, mss_bytes: int, extra_bytes: int) -> Ints:
+def _in_order_ps(packets: _Packets, rates: tuple[int, ...]) -> Ints:
     """Store and forward, hop by hop: when the last full packet and the last packet have been sent at each hop."""
-    rates, delay_ps = way
-    full_packets = -(-flow_bytes // mss_bytes) - 1
-    last_bytes = flow_bytes - full_packets * mss_bytes + extra_bytes
-    last_ps = np.zeros(len(flow_bytes), np.int64)
+    last_ps = np.zeros(len(packets.full), np.int64)
     first_full_ps, slowest_ps = 0, 0
     for rate_bps in rates:
-        one_ps = serialisation_ps(mss_bytes + extra_bytes, rate_bps)
+        one_ps = serialisation_ps(packets.full_bytes, rate_bps)
         first_full_ps += one_ps
         slowest_ps = max(slowest_ps, one_ps)
-        full_ps = np.where(full_packets > 0, first_full_ps + (full_packets - 1) * slowest_ps, 0)
-        last_ps = np.maximum(last_ps, full_ps) + serialisation_ps(last_bytes, rate_bps)
-    return last_ps + delay_ps
+        full_ps = np.where(packets.full > 0, first_full_ps + (packets.full - 1) * slowest_ps, 0)
+        rest_ps = np.where(packets.has_rest, serialisation_ps(packets.rest_bytes, rate_bps), 0)
+        last_ps = np.maximum(last_ps, full_ps) + rest_ps
+    return last_ps
+
+
+def _over_all_paths_ps(packets: _Packets, between: _Between) -> Ints:
+    """Return the largest of the lower bounds of the places that all packets pass."""
+    bounds = np.array([_bounds_ps(packets, way, between) for way in between.ways])
+    largest: Ints = bounds.min(axis=0).max(axis=0)
+    return largest
+
+
+def _bounds_ps(packets: _Packets, way: Way, between: _Between) -> list[Ints]:
+    """Return the lower bounds by way: of the full packets at four places, of all packets at the first and last link."""
+    rates, delay_ps = way
+    full = [serialisation_ps(packets.full_bytes, rate_bps) for rate_bps in rates]
+    rest = [serialisation_ps(packets.rest_bytes, rate_bps) for rate_bps in rates]
+    last = len(rates) - 1
+    places = {0: rates[:1], 1: between.up_bps, last - 1: between.down_bps, last: rates[-1:]}
+    found = [
+        np.where(packets.full > 0, sum(full) - full[hop] + _sent_ps(packets, links_bps) + delay_ps, 0)
+        for hop, links_bps in places.items()
+    ]
+    found += [np.zeros_like(packets.full)] * (4 - len(found))  # up and down are the same links between two switches
+    # The last packet leaves the NIC behind the full ones, but may be the first to reach the last link.
+    before_ps = packets.full * full[0] + sum(rest[:-1])
+    first_ps = np.where(packets.full > 0, np.minimum(sum(full[:-1]), before_ps), before_ps)
+    found.append(np.where(packets.has_rest, packets.full * full[0] + sum(rest) + delay_ps, 0))
+    found.append(np.where(packets.has_rest, first_ps + packets.full * full[last] + rest[last] + delay_ps, 0))
+    return found
+
+
+def _sent_ps(packets: _Packets, links_bps: tuple[int, ...]) -> Ints:
+    """Return how long links side by side take to send all full packets, whole packets on each."""
+    rates, counts = np.unique(links_bps, return_counts=True)
+    times = [serialisation_ps(packets.full_bytes, int(rate_bps)) for rate_bps in rates]
+    if len(times) == 1:
+        return np.asarray(-(-packets.full // counts[0]) * times[0])
+    least = np.zeros_like(packets.full)
+    enough = packets.full * min(times)
+    while np.any(least < enough):
+        middle = (least + enough) // 2
+        sent = sum(count * (middle // time_ps) for count, time_ps in zip(counts, times, strict=True))
+        least, enough = np.where(sent < packets.full, middle + 1, least), np.where(sent < packets.full, enough, middle)
+    return enough

@@ -24,6 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from capsim.bounds import SACK_BLOCKS
+
 NONE = -1  # no packet, no port, no time
 
 # Packet kinds (PACKET.kind)
@@ -44,7 +46,7 @@ SACKED = 2  # at the sender's scoreboard
 RESENT = 4  # retransmitted in this recovery
 HELD = 8  # at the decoder, behind a gap, not yet with the transport
 
-MAX_SACK_BLOCKS = 4  # what fits into the options of one TCP header (RFC 2018, section 3)
+MAX_SACK_BLOCKS = int(SACK_BLOCKS.largest)
 
 # Why a packet was dropped (TRACE.reason)
 QUEUE_FULL, EVICTED, LINK_DOWN, NO_ROUTE = 1, 2, 3, 4
@@ -108,9 +110,12 @@ PORT = np.dtype(
         ("packets_arrived", "i8"),  # at the far end
         ("max_queue_packets", "i8"),
         ("max_queue_bytes", "i8"),
-        ("sojourn_ps", "i8"),  # summed over packets sent, service included: the time integral of queue_packets
-        ("sojourn_bytes_ns", "i8"),  # the same weighted with bytes
-        ("unused", "i8", (6,)),  # four cache lines
+        # Time integral of queue_packets, summed over packets; the same weighted with bytes (engines/queue_sums.py)
+        ("sojourn_ps", "i8"),
+        ("sojourn_words", "i8"),
+        ("sojourn_bytes_ns", "i8"),
+        ("sojourn_bytes_words", "i8"),
+        ("unused", "i8", (4,)),  # four cache lines
     ],
     align=True,
 )
@@ -270,6 +275,11 @@ ESTIMATOR = np.dtype(
         ("smoothed_rtt_ps", "i8"),
         ("all_acks", "i8"),
         ("all_rtt_ps", "i8"),
+        # the best size of a unit, and what it was computed for
+        ("optimal_packets", "i8"),
+        ("optimal_window", "i8"),
+        ("optimal_blocked", "i8"),
+        ("optimal_acks", "i8"),
     ],
     align=True,
 )

@@ -121,8 +121,7 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
     estimate.check_traffic(scenario, fabric)
     flows = draw_flows(scenario.traffic, fabric, seed=scenario.seed, short_bytes=scenario.short_bytes)
     chosen = (scheme or find(scenario.scheme)).with_params(**scenario.params)
-    needs = estimate.estimate(scenario, fabric, flows, chosen)
-    estimate.check_fits(needs.memory_bytes, f"the records of {len(flows)} flows and their trace")
+    estimate.check_run(scenario, fabric, flows, chosen)
     ports, conns, period_ps = _probed(scenario, fabric, flows, chosen)
     return Setup(
         fabric=fabric,

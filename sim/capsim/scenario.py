@@ -4,6 +4,7 @@ In TOML a quantity may be typed with its unit (``rate_bps = "10Gbps"``, ``delay_
 ``buffer_bytes = "64KB"``); stored is the SI number that the key's suffix names. Unknown keys are refused.
 """
 
+import math
 import tomllib
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -14,13 +15,16 @@ import msgspec
 import tomli_w
 from msgspec import Meta
 
+from capsim import bounds
+from capsim.bounds import EndTime, Time, shortened
 from capsim.fabric.flows import read_flow_csv
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic
-from capsmodel.checks import ParameterError
+from capsim.structs import converted
+from capsmodel.checks import ParameterError, require
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
-Time = Annotated[float, Meta(ge=0)]
+LONGEST_QUANTITY = 40  # characters of a number with its unit
 _UNITS = {"_bps": parse_rate_bps, "_s": parse_time_s, "_bytes": parse_size_bytes}
 
 
@@ -37,9 +41,9 @@ class Probes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         Flows whose windows and RTT are sampled.
     """
 
-    period_s: Annotated[float, Meta(gt=0)]
+    period_s: Annotated[float, bounds.PROBE_S.meta]
     ports: tuple[str, ...] = ()
-    flows: tuple[Annotated[int, Meta(ge=0)], ...] = ()
+    flows: tuple[Annotated[int, bounds.FLOW.meta], ...] = ()
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -54,7 +58,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """
 
     schemes: tuple[str, ...]
-    seeds: Annotated[int, Meta(ge=1)] = 5
+    seeds: Annotated[int, bounds.SEEDS.meta] = 5
 
 
 class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -96,18 +100,18 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """
 
     fabric: AnyFabric
-    traffic: tuple[AnyTraffic, ...]
+    traffic: Annotated[tuple[AnyTraffic, ...], Meta(max_length=int(bounds.ENTRIES.largest))]
     name: str = "scenario"
     notes: str = ""
     scheme: str = "ecmp"
     params: dict[str, dict[str, bool | int | float | str]] = {}
-    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 1
-    short_bytes: Annotated[int, Meta(ge=0)] = 100_000
-    end_s: Annotated[float, Meta(gt=0, le=4500)] = 100.0
+    seed: Annotated[int, bounds.SEED.meta] = 1
+    short_bytes: Annotated[int, bounds.THRESHOLD_BYTES.meta] = 100_000
+    end_s: EndTime = 100.0
     warm_up_s: Time = 0.0
-    link_bytes: Annotated[int, Meta(ge=0, le=10_000)] = 0
+    link_bytes: Annotated[int, bounds.LINK_BYTES.meta] = 0
     count_in_service: bool = False
-    host_jitter_s: Annotated[float, Meta(ge=0, le=1)] = 0.0
+    host_jitter_s: Annotated[float, bounds.JITTER_S.meta] = 0.0
     probes: Probes | None = None
     trace: Literal["off", "drops", "packets"] = "off"
     compare: Comparison | None = None
@@ -157,10 +161,7 @@ def from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str 
     plain = _si(tables, where)
     if isinstance(plain.get("traffic"), list):
         plain["traffic"] = [_with_csv(entry, folder or Path()) for entry in plain["traffic"]]
-    try:
-        return msgspec.convert(plain, Scenario)
-    except msgspec.ValidationError as error:
-        raise ParameterError(f"{where}: {_explained(str(error))}") from None
+    return converted(plain, Scenario, where=where)
 
 
 def _si(value: Any, key: str) -> Any:
@@ -173,14 +174,18 @@ def _si(value: Any, key: str) -> Any:
         for suffix, parse in _UNITS.items():
             if key.endswith(suffix):
                 return _parsed(key, value, parse)
+    require(not isinstance(value, float) or math.isfinite(value), f"{key} = {value}, but it must be finite")
     return value
 
 
 def _parsed(key: str, text: str, parse: Any) -> float:
+    require(len(text) <= LONGEST_QUANTITY, f"{key}: {shortened(text)} is no quantity: it has {len(text)} characters")
     try:
         number: float = parse(text)
     except ParameterError as error:
         raise ParameterError(f"{key}: {error}") from None
+    except ArithmeticError:  # an exponent that not even a decimal number has
+        raise ParameterError(f"{key}: {shortened(text)} is beyond every number: see its bounds") from None
     return number
 
 
@@ -190,15 +195,6 @@ def _with_csv(entry: Any, folder: Path) -> Any:
     if set(entry) != {"kind", "file"}:
         raise ParameterError("traffic: a csv entry has the keys kind and file, nothing else")
     return {"kind": "list", "flows": read_flow_csv(folder / str(entry["file"]))}
-
-
-def _explained(text: str) -> str:
-    """Return msgspec's text with the key in front: ``fabric.leaves: Expected `int` >= 1``."""
-    rule, _, place = text.partition(" - at `")
-    key = place.rstrip("`").removeprefix("$").removeprefix(".")
-    if "unknown field" in rule:
-        rule = f"unknown key {rule.rpartition('field ')[2]}: see the docstrings of capsim.scenario and capsim.fabric"
-    return f"{key}: {rule}" if key else rule
 
 
 def load_scenario(source: str | Path) -> Scenario:
@@ -230,7 +226,9 @@ def load_scenario(source: str | Path) -> Scenario:
         raise FileNotFoundError(f"no scenario {str(source)!r}: give a TOML file or a preset: {', '.join(known)}")
     try:
         tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise ParameterError(f"{path.name}: its tables and lists are nested too deeply") from None
+    except ValueError as error:  # of TOML, or a whole number of thousands of digits
         raise ParameterError(f"{path.name} is not TOML: {error}") from None
     return from_dict(tables, folder=path.parent, where=path.name)
 

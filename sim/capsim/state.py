@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from capsim import records
+from capsim.bounds import CONNECTIONS, POOL, SEGMENTS, WORD
 from capsim.fabric.flows import FlowList
 from capsim.fabric.topology import Fabric
 from capsim.hooks import COMPONENTS, Scheme, padded, param_record
@@ -91,6 +92,16 @@ class RawRecords:
     counters: Table
 
 
+def sojourn_ps(ports: Table) -> npt.NDArray[np.float64]:
+    """Return over ports the time integral of the packets in the queue, in packet-picoseconds."""
+    return np.asarray(ports["sojourn_words"] * float(WORD) + ports["sojourn_ps"])
+
+
+def sojourn_bytes_ns(ports: Table) -> npt.NDArray[np.float64]:
+    """Return over ports the time integral of the bytes in the queue, in byte-nanoseconds."""
+    return np.asarray(ports["sojourn_bytes_words"] * float(WORD) + ports["sojourn_bytes_ns"])
+
+
 @dataclass
 class State:
     """The records of a run, as arrays; in the beginning as :func:`initial_state` makes them."""
@@ -146,6 +157,8 @@ def initial_state(setup: Setup) -> State:
     fabric, scheme = setup.fabric, setup.scheme
     conns = _connections(setup)
     window = int(conns["ring_mask"].max(initial=0)) + 1
+    if check_window := getattr(scheme.coding.params, "check_window", None):
+        check_window(window)
     offsets = np.cumsum([0] + [len(epoch.routes.candidates) for epoch in fabric.epochs[:-1]], dtype=np.int32)
     return State(
         setup=setup,
@@ -179,7 +192,9 @@ def _margin(scheme: Scheme, window: int, *, largest_flow: int) -> int:
     """Return how many packets one event may create: a window, repair packets, replies to a decoded unit, start-up."""
     most_repair_packets = getattr(scheme.coding.params, "most_repair_packets", None)
     repair = most_repair_packets(window, largest_flow=largest_flow) if most_repair_packets else 0
-    return 3 * window + int(repair) + 16
+    packets = 3 * window + int(repair) + 16
+    POOL.check("packets that one event of this scheme may create", packets)
+    return packets
 
 
 def _ports(setup: Setup) -> Table:
@@ -224,7 +239,9 @@ def _flows(setup: Setup) -> Table:
 
 def _connections(setup: Setup) -> Table:
     scheme, source = setup.scheme, setup.flows
-    flow = np.repeat(np.arange(len(source.src)), _copies(setup))
+    copies = _copies(setup)
+    CONNECTIONS.check("connections", int(copies.sum()))
+    flow = np.repeat(np.arange(len(source.src)), copies)
     conns = np.zeros(len(flow), records.CONNECTION)
     number = np.arange(len(flow))
     conns["id"], conns["flow"] = number, flow
@@ -242,6 +259,7 @@ def _connections(setup: Setup) -> Table:
     flow_bytes = np.asarray(source.flow_bytes, np.int64)[flow]
     conns["mss_bytes"] = mss
     conns["n_segments"] = -(-flow_bytes // mss)
+    SEGMENTS.check(f"segments of {mss} bytes (transport.mss_bytes)", int(conns["n_segments"].max(initial=1)))
     conns["last_segment_bytes"] = flow_bytes - (conns["n_segments"] - 1) * mss
     conns["estimator"] = conns["src"] if scheme.coding.shared_estimator else number
     for name in (

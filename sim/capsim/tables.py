@@ -8,8 +8,9 @@ import pandas as pd
 
 from capsim import records, schema
 from capsim.clock import PS_PER_S
+from capsim.engines.queue_sums import PS_PER_NS
 from capsim.fabric.topology import NO_PATH, Fabric
-from capsim.state import RawRecords, Table
+from capsim.state import RawRecords, Table, sojourn_bytes_ns, sojourn_ps
 from capsmodel.units import BITS_PER_BYTE
 
 SUMMED = (
@@ -33,7 +34,6 @@ Columns = dict[str, Any]
 KINDS = ("data", "ack", "syn", "syn-ack", "coded", "handshake-ack")
 EVENTS = ("enqueued", "dropped", "arrived")
 REASONS = ("", "queue full", "evicted", "link down", "no route")
-PS_PER_NS = 1000
 
 
 def _seconds(times_ps: Table) -> npt.NDArray[np.float64]:
@@ -89,8 +89,8 @@ def ports_table(raw: RawRecords, fabric: Fabric, *, link_bytes: int) -> pd.DataF
         "layer": pd.Categorical(fabric.port_layers, categories=fabric.layers),
         "path": fabric.port_path,
         "delay_s": ports["delay_ps"] / PS_PER_S,
-        "mean_queue_packets": ports["sojourn_ps"] / duration_ps,
-        "mean_queue_bytes": ports["sojourn_bytes_ns"] * (PS_PER_NS / duration_ps),
+        "mean_queue_packets": sojourn_ps(ports) / duration_ps,
+        "mean_queue_bytes": sojourn_bytes_ns(ports) * (PS_PER_NS / duration_ps),
         "utilisation": wire_bits / ports["rate_bps"] * (PS_PER_S / duration_ps),
     }
     columns |= {name: ports[name] for name in schema.PORTS if name not in columns}

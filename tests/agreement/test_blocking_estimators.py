@@ -1,6 +1,6 @@
 """Agreement: estimators of the blocking probability against the share of ACKs whose packets met a long flow.
 
-CAPS Fig. 4 and 19: short flows sprayed over 40 paths, steadily or in bursts, beside long flows on paths of their own.
+CAPS Fig. 4 and 19: short flows sprayed over 40 paths, steadily or in bursts, beside long flows, each on its own path.
 Samples of the periods of a run are means over a third of it, about the cycle of a long flow's window.
 """
 
@@ -49,7 +49,7 @@ def thirds(periods):
 
 
 def by_run(frame):
-    """Return one row for each run: what a burst leaves behind lasts longer than a third of it."""
+    """Return one row for each run: the queue after a burst lasts longer than a third of it."""
     return frame.groupby(level="task_id", sort=False).mean()
 
 
@@ -66,7 +66,7 @@ def test_share_of_packets_sent_to_blocked_paths(traffic, long_flows, measured, c
 
 @pytest.mark.parametrize(("buffer_packets", "long_flows"), [(256, 4), (64, 4), (64, 8), (64, 16)])
 def test_twice_average_beside_steady_long_flows(buffer_packets, long_flows, periods, measured, compare):
-    """In each period it misses what its derivation says: next to nothing at p = 0.1, half at 0.4 and a small buffer."""
+    """In each period it misses the derived share: hardly any at p = 0.1, half at 0.4 with a small buffer."""
     setting = {"buffer_packets": buffer_packets}
     found = periods("static", long_flows, **setting)
     payload = {"traffic": "static", "long_flows": long_flows, "duration_s": 0.12, "seed": 1} | setting
@@ -83,8 +83,8 @@ def test_twice_average_beside_steady_long_flows(buffer_packets, long_flows, peri
     assert verdict, verdict
 
 
-def test_estimates_beside_four_long_flows_are_the_truth(thirds, compare):
-    """CAPS Section VI-A: 4 of 40 paths; next to nothing is missed, averaged or smoothed, and nothing is added."""
+def test_estimates_beside_four_long_flows_are_right(thirds, compare):
+    """CAPS Section VI-A: 4 of 40 paths; hardly any is missed, averaged or smoothed, and none is added."""
     found = thirds("static", 4)
     low = -MISSED_SHARE_BIAS * 4 / PATHS
     for estimate in ("twice_average_prob", "twice_smoothed_prob"):
@@ -98,8 +98,8 @@ def test_smoothed_threshold_misses_less(thirds):
     assert paired_difference(found["twice_smoothed_prob"], found["twice_average_prob"]).low > 0
 
 
-def test_plain_average_blames_an_idle_fabric(thirds):
-    """CDCPS takes every RTT above the mean for blocked: without any long flow more than beside eight of 40 paths."""
+def test_plain_average_finds_blocking_without_long_flows(thirds):
+    """CDCPS counts every RTT above the mean as blocked: without any long flow it estimates more than 8 of 40 paths."""
     found = thirds("static", 0)
     assert not found["blocked_prob"].any()
     assert mean_interval(found["above_average_prob"]).low > 8 / PATHS
@@ -108,8 +108,8 @@ def test_plain_average_blames_an_idle_fabric(thirds):
     assert paired_difference(beside["above_average_prob"], beside["blocked_prob"]).low > 0
 
 
-def test_bursts_look_like_blocked_paths(thirds):
-    """No long flow at all: what a burst queues behind itself counts, more against an RTT smoothed over the pause."""
+def test_bursts_are_estimated_as_blocking(thirds):
+    """No long flow: packets that queue behind their own burst count, more so against an RTT smoothed over the pause."""
     static, bursty = (by_run(thirds(traffic, 0)) for traffic in ("static", "bursty"))
     assert not bursty["blocked_prob"].any()
     assert welch_difference(bursty["twice_average_prob"], static["twice_average_prob"]).low > 0
@@ -117,7 +117,7 @@ def test_bursts_look_like_blocked_paths(thirds):
 
 
 def test_after_a_burst_most_acks_are_of_blocked_packets(thirds):
-    """They come last, so periods hold more of them than one in ten, and hide each other from the average (Markov)."""
+    """They arrive last, so periods contain more of them than one in ten, and they raise the average (Markov)."""
     found = by_run(thirds("bursty", 4))
     assert mean_interval(found["blocked_prob"]).low > 4 / PATHS
     assert paired_difference(found["blocked_prob"], found["twice_average_prob"]).low > 0

@@ -1,10 +1,10 @@
 """Agreement: wait for a unit (CAPS Eq. 3), redundancy (VI-B) and overhead (Eq. 7) counted in simulated packets.
 
 With r given all is exact: without long flows packets arrive back to back on equal paths, and r and eta are counts.
-With r from the sender's own p_B the rule is exact too, and the p_B is the finding. Where units are acknowledged when
-they decode (``caps_decode``), an acknowledgement tells when its unit decoded, not when its packet came: in units of a
-window all ACKs come together after the slowest packet that was needed, none later than twice the others, and no repair
-packet is sent. Where each packet is acknowledged (``caps``), the sender measures most of p_B.
+With r from the sender's own estimate of p_B the rule is exact too, and the estimate is the finding. Where units are
+acknowledged when they decode (``caps_decode``), an acknowledgement shows when its unit decoded, not when its packet
+arrived: in units of a window all ACKs come together after the slowest packet that was needed, none later than twice the
+others, and no repair packet is sent. Where each packet is acknowledged (``caps``), the sender measures most of p_B.
 """
 
 import pytest
@@ -20,7 +20,7 @@ from capsmodel.papers.measurements.unit_overhead import by_reading, live_redunda
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
 @pytest.mark.parametrize("k", [1, 2, 8, 16, 32, 64])
 def test_mean_wait_of_lone_units(k, engine, measured):
-    """One unit at a time; different paths join in the order in which packets left. Tolerance: picosecond rounding."""
+    """One unit at a time; packets of different paths arrive in sending order. Tolerance: picosecond rounding."""
     units = 20 if engine == "compiled" else 2
     found = measured(lone_unit_waits, {"k": k, "units": units, "seed": 2, "engine": engine}).iloc[0]
     expected = buffering_delay_s(k, packet_bytes=1500, rate_bps=1e9)
@@ -40,7 +40,7 @@ def test_repair_packets_are_those_of_the_rule(k, long_flows, engine, measured):
 
 @pytest.mark.parametrize(("k", "long_flows"), [(16, 1), (16, 2), (32, 3)])
 def test_overhead_of_all_packets(k, long_flows, measured):
-    """The share of repair packets, with g as the run had it; an identity of the counters. k divides the window."""
+    """The share of repair packets, with the g of the run; an identity of the counters. k divides the window."""
     p = long_flows / 10
     sent = {"k": k, "r": repair_packets(k, blocking_prob=p), "n_paths": 10, "long_flows": long_flows, "windows": 40}
     found = measured(packets_sent, {**sent, "seed": 6}).iloc[0]
@@ -69,7 +69,7 @@ def live(measured, unit_size, n_paths, long_flows, **more):
 
 
 @pytest.mark.parametrize(("unit_size", "n_paths", "long_flows"), LIVE_SETTINGS)
-def test_r_of_each_unit_follows_from_the_estimate_held(unit_size, n_paths, long_flows, measured):
+def test_r_of_each_unit_follows_from_the_estimate(unit_size, n_paths, long_flows, measured):
     """``caps_decode``. The estimate is computed again from the packet trace; not one unit may differ."""
     rows = live(measured, unit_size, n_paths, long_flows)
     assert (rows["units_by_rule"] == rows["units"]).all()
@@ -80,8 +80,8 @@ def test_r_of_each_unit_follows_from_the_estimate_held(unit_size, n_paths, long_
 
 
 @pytest.mark.parametrize(("unit_size", "n_paths", "long_flows"), LIVE_SETTINGS)
-def test_the_sender_underestimates_and_sends_less_than_n_l_over_n_asks_for(unit_size, n_paths, long_flows, measured):
-    """A finding about ``caps_decode``, kept visible; in units of a window less than a fifth."""
+def test_the_sender_underestimates_and_sends_less_than_n_l_over_n_requires(unit_size, n_paths, long_flows, measured):
+    """A finding about ``caps_decode``: in units of a window less than a fifth."""
     rows = live(measured, unit_size, n_paths, long_flows)
     of_true = mean_interval(rows["overhead_ratio"] / rows["true_overhead_ratio"], confidence=1 - LEVEL)
     p = mean_interval(rows["mean_held_prob"], confidence=1 - LEVEL)
@@ -90,7 +90,7 @@ def test_the_sender_underestimates_and_sends_less_than_n_l_over_n_asks_for(unit_
     assert p.high < share * long_flows / n_paths
 
 
-def test_to_start_from_the_truth_does_not_help(measured):
+def test_starting_from_the_true_blocking_probability_does_not_help(measured):
     """At decoding, units of a window, initial p_B = n_L / n: units of 10 and 20 hold it, the first measurement is 0.
 
     The acknowledgements of the first unit come together, none late beside the others, so the last 34 of 64 packets go
@@ -110,11 +110,11 @@ def sent_ratio(measured, reading, seeds):
     return rows["repair_packets"] / rows["source_packets"]
 
 
-def test_each_packet_acknowledged_tells_of_blocking_and_at_decoding_nothing(measured):
-    """``caps`` sends r/k of 0.20 to 0.33 where p/(1 - p) asks for 0.43; ``caps_decode`` none.
+def test_acks_of_packets_measure_blocking_and_acks_of_units_do_not(measured):
+    """``caps`` sends r/k of 0.20 to 0.33 where p/(1 - p) is 0.43; ``caps_decode`` none.
 
-    It is short of 0.43 because a flow begins with r = 0, and because the latest packets of a unit, those that were
-    blocked, are surplus when they come and are never acknowledged.
+    It is less than 0.43 because a flow starts with r = 0, and because the latest packets of a unit, those that were
+    blocked, are no longer needed when they arrive and are never acknowledged.
     """
     found = mean_interval(sent_ratio(measured, "caps", SEEDS), confidence=1 - LEVEL)
     assert 0.20 < found.low < found.high < 0.33 < 0.3 / 0.7

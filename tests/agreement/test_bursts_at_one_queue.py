@@ -2,7 +2,7 @@
 
 Bursts of 44 packets meet one queue as a Poisson process; a short flow of 12 packets adds one wait, one of 84 packets
 adds three, drawn independently. Replicas see two such queues and the shorter wait. All loads of the paper's figures.
-A queue forgets within about 1/(1-ρ)² bursts, so runs are that much longer at high load; at low load waits are rare.
+Waits are correlated over about 1/(1-ρ)² bursts, so runs are longer at high load; at low load waits are infrequent.
 """
 
 import pytest
@@ -57,7 +57,7 @@ def test_mean_fct(load, agrees):
 
 
 def test_mean_fct_of_three_rounds(load, agrees):
-    """84 packets are 12 + 24 + 48: each round meets a wait of its own."""
+    """84 packets are 12 + 24 + 48: each round has its own wait."""
     sizes = PacketSizes.fixed(THREE_ROUNDS_PACKETS)
     agrees(mean_fct(load, sizes=sizes, short_packets=100), "rounds_slowdown", detect=0.05)
 
@@ -73,10 +73,10 @@ def test_exact_tail_fct(agrees):
 
 
 def test_printed_tail_fct_is_exceeded_too_often(load, row, agrees, compare):
-    """Eq. 9-11 put an exponential for the wait: more than 1% of flows take longer than its 99th percentile.
+    """Eq. 9-11 take the wait to be exponential: more than 1% of flows take longer than its 99th percentile.
 
-    It has the mean but not the shape of the wait: it forgets that a share 1 - ρ of the flows does not wait at all. The
-    exact tail says by how much: 8% take longer at load 0.1, 1.6% at load 0.8.
+    It has the mean but not the shape of the wait: it ignores that a share 1 - ρ of the flows does not wait at all. The
+    exact tail gives the size of the error: 8% take longer at load 0.1, 1.6% at load 0.8.
     """
     exact = exceeding(tail_fct(load, sizes=ONE_ROUND), load=load)
     agrees(exact, "beyond_printed_prob", detect=0.4)
@@ -95,8 +95,8 @@ def test_shorter_of_two_waits(load, agrees):
 def test_virtual_queue_overstates_the_wait_of_replicas(load, row, compare):
     """Eq. 6 takes the shorter of two waits for the wait at load ρ²: waiting is as probable, but the wait is longer.
 
-    A flow that finds both queues busy waits the shorter of two residuals; in the virtual queue, one. RepFlow gains
-    more than its model says, by up to a half of the remaining wait: the exact wait, tested above, says by how much.
+    A flow that finds both queues busy waits the shorter of two residuals; in the virtual queue, one. RepFlow gains more
+    than its model predicts, by up to a half of the remaining wait: the exact wait, tested above, gives the difference.
     """
     virtual, exact = mg1_mean_wait(load**2, **MOMENTS), mean_shortest_wait(load, service=SERVICE)
     verdict = compare(virtual, mean_in_row(row, "shorter_wait_packets"), detect=virtual - exact)
@@ -106,13 +106,13 @@ def test_virtual_queue_overstates_the_wait_of_replicas(load, row, compare):
 
 @pytest.mark.parametrize(("tail", "column"), [("effective_bandwidth", "printed"), ("exact", "exact")])
 def test_tail_fct_of_replicas(tail, column, load, agrees):
-    """Eq. 12 at load ρ²: how many flows exceed the printed and the exact 99th percentile of the virtual queue."""
+    """Eq. 12 at load ρ²: share of flows beyond the printed and the exact 99th percentile of the virtual queue."""
     threshold = tail_fct(load, sizes=ONE_ROUND, tail=tail, **PAIR)
     agrees(exceeding(threshold, load=load) ** 2, f"shorter_beyond_{column}_prob", detect=0.5)
 
 
 def test_error_of_batch_means(measured, compare):
-    """The error that batch means report is the one that theory gives for so many successive waits."""
+    """The error that batch means report is the one that theory gives for this number of successive waits."""
     bursts = 100_000
     rows = measured(burst_queue, *({"load": 0.5, "bursts": bursts, "seed": seed} for seed in range(30)))
     kept = 0.9 * bursts // BATCHES * BATCHES

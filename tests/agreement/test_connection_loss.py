@@ -1,6 +1,6 @@
 """Agreement: loss of a connection from its windows (DC2-MTCP Eq. 4, 7), and coded packets against it (Eq. 1, 5, 10).
 
-Measured is the window process with random losses. How packets divide over paths is right up to a relative error p.
+Measured is the window process with random losses. The shares of the paths have a relative error of at most p.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ PATHS = {
     "one loses twice as much": ((0.01, 0.02), (1.0, 1.0)),
     "lossy and short, clean and long": ((0.03, 0.01), (1.0, 3.0)),
     "four that differ": ((0.002, 0.01, 0.01, 0.03), (1.0, 1.0, 2.0, 3.0)),
-    "four alike": ((0.01,) * 4, (1.0,) * 4),
+    "four identical": ((0.01,) * 4, (1.0,) * 4),
 }
 UNEQUAL_RTTS = "lossy and short, clean and long"
 
@@ -56,7 +56,7 @@ def test_rate_weighted_loss_at_equilibrium(rows, compare, name):
 
 
 def test_window_weighted_loss_is_wrong_where_round_trips_differ(rows, compare):
-    """As printed, Eq. 4 weighs a slow path by its window, not by its packets: too low if that path is clean."""
+    """As printed, Eq. 4 weighs a slow path by its window, not by its packets: too low if that path loses little."""
     model = at_equilibrium(UNEQUAL_RTTS)
     verdict = compare(model, mean_in_row(rows(UNEQUAL_RTTS).iloc[0], "lost_share"), detect=0.1 * model)
     assert verdict.verdict == "disagrees"
@@ -65,23 +65,23 @@ def test_window_weighted_loss_is_wrong_where_round_trips_differ(rows, compare):
 
 @pytest.mark.parametrize("name", PATHS)
 def test_loss_from_measured_windows(rows, compare, name):
-    """A sender puts its mean windows into Eq. 4: p goes as 1/W², so their swing and its bias enter twice."""
+    """A sender puts its mean windows into Eq. 4: p goes as 1/W², so their fluctuation and its bias count twice."""
     loss_probs, rtts_s = PATHS[name]
     found = rows(name)
     loss = connection_loss_prob(found["window_packets"].to_numpy(), rtts_s=rtts_s, weight="rate")
-    at_rest, swinging = (
+    equilibrium, sawtooth = (
         float(np.sum(windows(loss_probs, rtts_s=rtts_s))) for windows in (lia_equilibrium_windows, lia_mean_windows)
     )
-    model = loss * (swinging / at_rest) ** 2
+    model = loss * (sawtooth / equilibrium) ** 2
     low, high = -2 * max(loss_probs), (1 + total_fluctuation_bias(loss_probs, rtts_s=rtts_s) + max(loss_probs)) ** 2 - 1
     sides = {"bias": (low * model, high * model), "detect": ((low - 0.06) * model, (high + 0.06) * model)}
     verdict = compare(model, mean_in_row(found.iloc[0], "lost_share"), **sides)
     assert verdict, verdict
 
 
-@pytest.mark.parametrize(("name", "too_high"), [("four that differ", True), ("four alike", False)])
-def test_swinging_windows_mislead_the_sender_both_ways(rows, compare, name, too_high):
-    """Windows lie below the equilibrium where one path dominates, so Eq. 4 finds too much loss; alike, too little."""
+@pytest.mark.parametrize(("name", "too_high"), [("four that differ", True), ("four identical", False)])
+def test_sawtooth_windows_give_too_much_or_too_little_loss(rows, compare, name, too_high):
+    """Where one path dominates windows lie below the equilibrium and Eq. 4 gives too much loss; else, too little."""
     found = rows(name)
     model = connection_loss_prob(found["window_packets"].to_numpy(), rtts_s=PATHS[name][1], weight="rate")
     verdict = compare(model, mean_in_row(found.iloc[0], "lost_share"), detect=0.1 * model)
@@ -91,12 +91,12 @@ def test_swinging_windows_mislead_the_sender_both_ways(rows, compare, name, too_
 
 @pytest.mark.parametrize("name", PATHS)
 def test_coded_packets_per_second_are_those_lost(rows, compare, name):
-    """Eq. 5 for all packets of swinging windows, coded ones included: its rate is that of the losses."""
+    """Eq. 5 for all packets of sawtooth windows, coded ones included: its rate is that of the losses."""
     loss_probs, rtts_s = PATHS[name]
     loss = at_equilibrium(name, weight="rate")
     packets_per_s = float(np.sum(lia_mean_windows(loss_probs, rtts_s=rtts_s) / np.array(rtts_s)))
     model = redundancy_rate_per_s(loss, packets_per_s=(1 - loss) * packets_per_s)
-    # Steps of one packet: in how the packets divide, and in the total.
+    # Steps of one packet: in the shares of the subflows, and in the total.
     low, high = -2 * max(loss_probs), total_fluctuation_bias(loss_probs, rtts_s=rtts_s) + 2 * max(loss_probs)
     sides = {"bias": (low * model, high * model), "detect": ((low - 0.04) * model, (high + 0.04) * model)}
     verdict = compare(model, mean_in_row(rows(name).iloc[0], "lost_per_s"), **sides)
@@ -105,11 +105,11 @@ def test_coded_packets_per_second_are_those_lost(rows, compare, name):
 
 @pytest.mark.parametrize("name", ["one loses twice as much", UNEQUAL_RTTS])
 @pytest.mark.parametrize("times", [1, 2])
-def test_redundancy_makes_up_losses_on_average_and_no_better(measured, compare, name, times):
+def test_redundancy_makes_up_losses_only_on_average(measured, compare, name, times):
     """Coded packets p/(1-p) for each original leave one packet for each original, on average.
 
-    A block of 200 originals and its coded packets is then whole as often as the binomial law says: not quite two
-    times in three, so "on average" is no protection; with twice as many, in more than nine of ten.
+    A block of 200 originals and its coded packets is then recovered with the binomial probability: somewhat less than
+    2/3, so "on average" does not protect it; with twice as many coded packets in more than nine of ten cases.
     """
     loss_probs, rtts_s = PATHS[name]
     loss, originals = at_equilibrium(name, weight="rate"), 200

@@ -1,8 +1,8 @@
 """Agreement: LIA windows, and the rate they give (DC2-MTCP Eq. 2, 3, 8, 9), against windows with random losses.
 
-The equations put one number for a window that swings between W and W/2. What that costs is derived in
-`capsmodel.multipath.sawtooth`, with a bias to one side; what the process must satisfy exactly, the balance of gains and
-losses, checks the process itself. Steps of one packet are declared as a relative error p.
+The equations use one number for a window that varies between W and W/2. The resulting error is derived in
+`capsmodel.multipath.sawtooth`, with a one-sided bias. The process itself is checked by an exact identity, the balance
+of gains and losses. Steps of one packet are declared as a relative error p.
 """
 
 import numpy as np
@@ -19,21 +19,21 @@ from capsmodel.papers.measurements.coupled_windows import averaged_windows
 from capsmodel.papers.measurements.means import mean_in_row
 
 SIZES = {"connections": 400, "packets": 25_000}
-SIZES_EIGHT = {"connections": 200, "packets": 60_000}  # a quarter as many packets must forget the start of each window
+SIZES_EIGHT = {"connections": 200, "packets": 60_000}  # a quarter as many, the warm-up, must suffice
 PATHS = {
     "one path": ((0.005,), (1.0,)),
-    "two alike": ((0.01, 0.01), (1.0, 1.0)),
+    "two identical": ((0.01, 0.01), (1.0, 1.0)),
     "one loses twice as much": ((0.01, 0.02), (1.0, 1.0)),
     "one loses ten times as much": ((0.003, 0.03), (1.0, 1.0)),
     "one takes four times as long": ((0.01, 0.01), (1.0, 4.0)),
     "lossy and short, clean and long": ((0.02, 0.01), (1.0, 2.0)),
-    "four alike": ((0.005,) * 4, (1.0,) * 4),
+    "four identical": ((0.005,) * 4, (1.0,) * 4),
     "four that differ": ((0.002, 0.01, 0.01, 0.03), (1.0, 1.0, 2.0, 3.0)),
-    "eight alike": ((0.003,) * 8, (1.0,) * 8),
+    "eight identical": ((0.003,) * 8, (1.0,) * 8),
 }
 MULTIPATH = [name for name in PATHS if name != "one path"]
-LIKE = ["four alike", "eight alike"]
-UNLIKE = [name for name in MULTIPATH if "alike" not in name]
+IDENTICAL = ["four identical", "eight identical"]
+DIFFERENT = [name for name in MULTIPATH if "identical" not in name]
 
 
 @pytest.fixture
@@ -43,12 +43,12 @@ def rows(measured):
     def averages(name: str):
         loss_probs, rtts_s = PATHS[name]
         payload = {"loss_probs": loss_probs, "rtts_s": rtts_s, "seed": list(PATHS).index(name)}
-        return measured(averaged_windows, payload | (SIZES_EIGHT if name == "eight alike" else SIZES))
+        return measured(averaged_windows, payload | (SIZES_EIGHT if name == "eight identical" else SIZES))
 
     return averages
 
 
-def test_one_path_swings_as_derived(rows, compare):
+def test_mean_window_of_one_path_is_as_derived(rows, compare):
     model = single_path_mean_window(0.005)
     found = mean_in_row(rows("one path").iloc[0], "window_packets")
     verdict = compare(model, found, bias=0.005 * model, detect=0.03 * model)
@@ -63,8 +63,8 @@ def test_gains_balance_losses_on_one_path(rows, compare):
 
 
 @pytest.mark.parametrize("name", MULTIPATH)
-def test_total_of_swinging_windows(rows, compare, name):
-    """The bias is one-sided but for the steps of one packet."""
+def test_total_of_sawtooth_windows(rows, compare, name):
+    """The bias is one-sided except for the steps of one packet."""
     loss_probs, rtts_s = PATHS[name]
     model = float(np.sum(lia_mean_windows(loss_probs, rtts_s=rtts_s)))
     low, high = -max(loss_probs), total_fluctuation_bias(loss_probs, rtts_s=rtts_s) + max(loss_probs)
@@ -73,19 +73,19 @@ def test_total_of_swinging_windows(rows, compare, name):
     assert verdict, verdict
 
 
-@pytest.mark.parametrize("name", UNLIKE + LIKE)
-def test_one_number_for_a_window_errs_both_ways(rows, compare, name):
-    """The equilibrium is too high where one path dominates, and too low on many alike ones."""
+@pytest.mark.parametrize("name", DIFFERENT + IDENTICAL)
+def test_equilibrium_windows_are_too_high_or_too_low(rows, compare, name):
+    """The equilibrium is too high where one path dominates, and too low on many identical ones."""
     loss_probs, rtts_s = PATHS[name]
     model = float(np.sum(lia_equilibrium_windows(loss_probs, rtts_s=rtts_s)))
     found = mean_in_row(rows(name).iloc[0], "total_packets")
     assert compare(model, found, detect=0.06 * model).verdict == "disagrees"
-    assert (found.mean < model) == (name in UNLIKE)
+    assert (found.mean < model) == (name in DIFFERENT)
 
 
 @pytest.mark.parametrize("name", MULTIPATH)
 def test_share_of_each_subflow(rows, compare, name):
-    """How the total is divided is right much more closely than the total itself."""
+    """The shares of the total are much closer than the total itself."""
     loss_probs, rtts_s = PATHS[name]
     windows = lia_equilibrium_windows(loss_probs, rtts_s=rtts_s)
     for (_, row), window in zip(rows(name).iterrows(), windows, strict=True):
@@ -94,11 +94,11 @@ def test_share_of_each_subflow(rows, compare, name):
         assert verdict, (row["subflow"], str(verdict))
 
 
-@pytest.mark.parametrize("name", ["two alike", "four alike", "eight alike"])
-def test_alike_paths_take_more_than_one_tcp(rows, compare, name):
-    """Eq. 9 says at most one TCP. LIA scales by the largest window of the moment, which exceeds the largest mean.
+@pytest.mark.parametrize("name", ["two identical", "four identical", "eight identical"])
+def test_identical_paths_take_more_than_one_tcp(rows, compare, name):
+    """Eq. 9 says at most one TCP; LIA scales by the largest window at each moment, which exceeds the largest mean.
 
-    One TCP is the same process on one path, so it swings too.
+    One TCP is the same process on one path, so its window follows a sawtooth too.
     """
     loss_probs, rtts_s = PATHS[name]
     one_tcp = SINGLE_PATH_SHARE * best_path_rate_per_s(loss_probs, rtts_s=rtts_s)

@@ -1,4 +1,4 @@
-"""Agreement: what sprayed long flows make short packets wait, CAPS Fig. 1 with short flows far apart, against M/D/1.
+"""Agreement: the wait of short flows beside sprayed long flows, CAPS Fig. 1 with short flows far apart, against M/D/1.
 
 Each of four long flows sends at the rate of a path and picks one of 40 for each packet, so a path sees a tenth of
 its capacity, nearly Poisson. Runs with and without long flows have the same short flows.
@@ -38,8 +38,8 @@ def test_wait_before_the_paths(runs, compare):
     assert verdict, verdict
 
 
-def test_a_train_carries_its_largest_wait_to_the_receiver(runs):
-    """Packets sent back to back at the receiver's rate: one that is late holds up all behind it, at the last port."""
+def test_packets_sent_back_to_back_keep_their_largest_wait_until_the_receiver(runs):
+    """Packets sent back to back at the receiver's rate: a late one delays all behind it at the last port."""
     at_receiver_s = runs["queueing_delay_s"] - runs["path_wait_s"]
     assert paired_difference(at_receiver_s[4], at_receiver_s[0]).low > 0
     assert mean_interval(at_receiver_s[4] - runs.loc[4, "path_wait_s"]).low > 0

@@ -1,10 +1,11 @@
 """Agreement: the delay of a window of 64 packets over k, in simulated packets, against both objectives.
 
-CAPS Fig. 8(d) and 9. Set: 10 paths, 2 or 3 long flows, r by the ceiling rule and r as ``with_redundancy_cost``
+CAPS Fig. 8(d) and 9. Setting: 10 paths, 2 or 3 long flows, r by the ceiling rule and r as ``with_redundancy_cost``
 prescribes, the k below, 1000 windows each. Two readings of the paper's words: the time to the last acknowledgement,
-and the mean over packets of the time to their release. Packets take 12 us each at the NIC, which CAPS Eq. 4 leaves
-out, and they wait for their unit while later ones are sent, not in addition. Where the simulated minimum lies is a set
-of k that cannot be told from the best; it holds the true one with probability 1 - 1e-5 (`argmin_interval`).
+and the mean over packets of the time to their in-order delivery. Packets take 12 us each at the NIC, which CAPS Eq. 4
+leaves out, and they wait for their unit while later ones are sent, not in addition. Where the simulated minimum lies is
+a set of k that cannot be distinguished from the best; it contains the true one with probability 1 - 1e-5
+(`argmin_interval`).
 """
 
 import numpy as np
@@ -58,7 +59,7 @@ def predicted(objective, long_flows):
 @pytest.mark.parametrize("long_flows", [2, 3])
 @pytest.mark.parametrize("repair", [ceiling, by_cost])
 def test_to_the_last_acknowledgement_the_optimum_is_one_unit_and_nearer_eq4(repair, long_flows, measured):
-    """With few and with many repair packets. At 61, where Eq. 4 has it, a rest of 3 packets fails often."""
+    """With few and with many repair packets. At 61, the optimum of Eq. 4, the last unit of 3 packets fails often."""
     found = simulated_optimum(measured, repair, long_flows, LAST_ACK)
     assert found.low >= 60
     assert found.high == 64
@@ -76,7 +77,7 @@ def test_over_packets_with_many_repair_packets_it_lies_inside_and_nearer_the_cos
 
 
 @pytest.mark.parametrize("long_flows", [2, 3])
-def test_over_packets_with_the_ceiling_rule_it_is_flat_and_holds_that_of_eq4(long_flows, measured):
+def test_over_packets_with_the_ceiling_rule_it_is_flat_and_contains_that_of_eq4(long_flows, measured):
     found = simulated_optimum(measured, ceiling, long_flows, OVER_PACKETS)
     assert predicted("eq4", long_flows).k in found.places
     assert found.low > 12
@@ -93,7 +94,7 @@ def test_r_matters_more_than_k(long_flows, measured):
 @pytest.mark.parametrize(("objective", "repair"), [("eq4", ceiling), ("with_redundancy_cost", by_cost)])
 @pytest.mark.parametrize("k", [16, 32, 64])
 def test_neither_objective_gives_the_delay(k, objective, repair, measured, compare):
-    """A finding, kept visible: both are too small, each with the r that it prescribes."""
+    """A finding: both are too small, each with the r that it prescribes."""
     model = window_delay_s(
         k, r=repair(k, 3), window_packets=WINDOW_PACKETS, blocking_prob=0.3, objective=objective, **FABRIC
     )
@@ -104,10 +105,11 @@ def test_neither_objective_gives_the_delay(k, objective, repair, measured, compa
 
 @pytest.mark.parametrize("long_flows", [2, 3])
 def test_what_they_leave_out_is_the_time_to_send(long_flows, measured, compare):
-    """One unit for the window: its delay is the time to send until the 64th packet that meets no long flow.
+    """One unit for the window: its delay is the time to send until the 64th unblocked packet.
 
     That is the N-th, N negative binomial and at most n; then two more store-and-forward hops, three links, 64 ACKs back
-    to back and their way home. Bias: with probability 1 - p_S the unit waits for a blocked packet, RTT_L more at most.
+    to back and their way back to the sender. Bias: with probability 1 - p_S the unit waits for a blocked packet, RTT_L
+    more at most.
     """
     p, r = long_flows / 10, by_cost(64, long_flows)
     sizes = np.arange(64, 64 + r + 1)

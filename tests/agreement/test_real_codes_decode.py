@@ -27,7 +27,7 @@ def received(measured, code, k, r, blocking_prob, *, receptions, seed):
 
 
 @pytest.mark.parametrize(("k", "r", "blocking_prob"), [(10, 4, 0.2), (8, 3, 0.1), (32, 14, 0.3)])
-def test_reed_solomon_decodes_as_the_binomial_says(k, r, blocking_prob, measured, compare):
+def test_reed_solomon_decodes_with_the_binomial_probability(k, r, blocking_prob, measured, compare):
     found = received(measured, "rs", k, r, blocking_prob, receptions=32_000, seed=1)
     verdict = compare(decode_prob(k, r=r, blocking_prob=blocking_prob), found, detect=0.02)
     assert verdict, verdict
@@ -37,7 +37,8 @@ def test_reed_solomon_decodes_as_the_binomial_says(k, r, blocking_prob, measured
 def test_blocked_paths_are_a_blocking_probability_when_paths_are_drawn(in_turn, measured, compare):
     """CAPS takes p_B = n_L / n, for 8 of 40 paths blocked: right at random.
 
-    In turn, 14 different paths of 40 narrow the number of losses, and more units decode than the binomial says.
+    In turn, 14 different paths of 40 reduce the variance of the number of losses, and more units decode than by the
+    binomial distribution.
     """
     sent = {"k": 10, "r": 4, "code": "rs", "n_paths": 40, "blocked_paths": 8, "in_turn": in_turn, "seed": 2}
     found = count(measured(decoded_receptions_by_path, {**sent, "receptions": 32_000}).iloc[0])
@@ -72,7 +73,7 @@ def test_systematic_random_code_decodes_by_the_rank_of_its_repair_rows(measured,
     """With e sources lost only the repair rows' e columns decide, and none when e = 0.
 
     Model: sum over e lost sources and j repair packets of their binomials times Q(e, j). Bias declared: at e = 1 a
-    non-zero coefficient always serves, which the uniform model denies with probability 1/256.
+    non-zero coefficient always serves, which in the uniform model is false with probability 1/256.
     """
     k, r, p = 10, 4, 0.2
     lost, repair = np.arange(k + 1)[:, None], np.arange(r + 1)[None, :]
@@ -85,11 +86,11 @@ def test_systematic_random_code_decodes_by_the_rank_of_its_repair_rows(measured,
 
 
 @pytest.mark.parametrize(("k", "r", "n1"), [(10, 5, 3), (32, 16, 5)])
-def test_ldpc_decodes_as_its_own_inefficiency_says(k, r, n1, measured, compare):
+def test_ldpc_decodes_with_the_probability_from_its_inefficiency(k, r, n1, measured, compare):
     """P(decodes) = sum over m arrivals of their binomial times P(k' <= m), k' measured on other receptions.
 
-    Both sides are measured, so their difference has both errors; and both fall short of ``decode_prob``: any k of n
-    is not what LDPC gives.
+    Both sides are measured, so their difference has both errors; and both fall short of ``decode_prob``: LDPC does not
+    decode from any k of n.
     """
     p = 0.15
     sent = {"k": k, "r": r, "n1": n1, "blocking_prob": p, "receptions": 32_000, "seed": 6}
@@ -106,9 +107,9 @@ def test_ldpc_decodes_as_its_own_inefficiency_says(k, r, n1, measured, compare):
 
 @pytest.mark.parametrize(("k", "r", "n1"), [(10, 5, 3), (16, 8, 5), (32, 16, 5), (64, 20, 7), (64, 32, 3)])
 def test_ldpc_needs_clearly_more_than_k_packets(k, r, n1, measured):
-    """CAPS takes k' for k because a unit has more than 1000 bits; what counts is packets, and at k <= 64 k' is larger.
+    """CAPS replaces k' by k because a unit has more than 1000 bits; what counts is packets; at k <= 64 k' is larger.
 
-    Of 30 matrices the mean of k' exceeds k by more than half a packet for certain, and peeling alone needs more.
+    Over 30 matrices the mean of k' certainly exceeds k by more than half a packet, and peeling alone needs more.
     """
     rows = measured(ldpc_packets_needed, {"k": k, "r": r, "n1": n1, "matrices": 30, "orders": 60, "seed": 7})
     elimination, peeling = rows["elimination_packets"], rows["peeling_packets"]

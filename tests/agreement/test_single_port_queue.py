@@ -1,8 +1,9 @@
 """Agreement: waits at one port under Poisson packets against M/D/1 and M/G/1.
 
-Every flow is one packet, so the window never holds one back and packets are open-loop. The NIC of host 0 is the queue;
-all else is a thousand times faster, so that the completion time is the wait plus known constants. How many packets a
-load needs is known beforehand (`sufficient_packets`); waits are rare at low load, so 150 000 are the least.
+Every flow is one packet, so no packet waits for the window and arrivals do not depend on earlier packets. The NIC of
+host 0 is the queue; all other links are a thousand times faster, so that the completion time is the wait plus known
+constants. How many packets a load needs is known beforehand (`sufficient_packets`); waits are infrequent at low load,
+so 150 000 are the minimum.
 """
 
 import pytest
@@ -26,7 +27,7 @@ def payload_bytes(request):
     return MIXES[request.param]
 
 
-def law(payload_bytes):
+def moments(payload_bytes):
     service = service_distribution(payload_bytes)
     return {"mean_service": service.mean, "second_moment_service": service.second_moment}
 
@@ -44,7 +45,7 @@ def measured_port(measured):
 @pytest.mark.parametrize("load", LOADS)
 def test_mean_wait(payload_bytes, load, measured_port, compare):
     """Pollaczek-Khinchine, repflow Eq. 4."""
-    model_s = mg1_mean_wait(load, **law(payload_bytes))
+    model_s = mg1_mean_wait(load, **moments(payload_bytes))
     row = measured_port(payload_bytes, load)
     verdict = compare(model_s, mean_in_row(row, "wait_s"), detect=DETECT * model_s)
     assert verdict, verdict
@@ -59,7 +60,7 @@ def test_probability_of_waiting_at_all(payload_bytes, load, measured_port, compa
 
 @pytest.mark.parametrize("load", LOADS[1:])
 def test_tail_of_the_wait(payload_bytes, load, measured_port, compare):
-    """At load 0.1 one packet in a thousand waits as long: too few to tell."""
+    """At load 0.1 one packet in a thousand waits that long: too few for a comparison."""
     model = mg1_wait_prob(long_wait_s(payload_bytes), load=load, service=service_distribution(payload_bytes))
     row = measured_port(payload_bytes, load)
     verdict = compare(model, mean_in_row(row, "long_wait_prob"), detect=0.4 * model)

@@ -1,6 +1,6 @@
 """Agreement: how likely spraying reorders a flow, against packets over 40 paths of which some are slow (CDCPS Fig. 4).
 
-A probability near 0 or 1 leaves room for an error on one side only; an error of 0.04 is found wherever there is room.
+A probability near 0 or 1 can be wrong on one side only; an error of 0.04 is found wherever it is possible.
 """
 
 from itertools import pairwise
@@ -23,7 +23,7 @@ FLOW_PACKETS = (2, 5, 10, 30)
 
 @pytest.fixture
 def flows(measured):
-    """Return the counts of one setting; every setting has a seed of its own."""
+    """Return the counts of one setting; every setting has its own seed."""
 
     def counts(flow_packets: int, slow_paths: int, **setting: Any) -> pd.DataFrame:
         seed = 1000 * flow_packets + slow_paths
@@ -127,7 +127,7 @@ def test_short_delays_overtake_fewer_packets(flows, compare, reach_packets):
 
 
 def test_faster_hosts_reorder_without_a_slow_path(flows, compare):
-    """Packets of a host ten times as fast as a path queue behind each other there; the model has no such queue.
+    """Packets of a host ten times as fast as a path queue behind each other there; the model has no queue.
 
     30 packets over 40 equal paths, none slow: P_r = 0, yet most flows are reordered.
     """

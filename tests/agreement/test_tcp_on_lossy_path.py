@@ -1,6 +1,6 @@
 """Agreement: window of one TCP (DC2-MTCP Eq. 8, what LIA builds on) against packets of NewReno on a lossy path.
 
-The declared bias was measured apart, at other loss probabilities and with another seed.
+The declared bias was measured independently, at other loss probabilities and with another seed.
 """
 
 import pandas as pd
@@ -65,8 +65,8 @@ def test_packets_delivered_in_a_round_trip(row, compare, loss_prob):
 
 
 @pytest.mark.parametrize("loss_prob", LOSS_PROBS)
-def test_the_equation_promises_more_than_packets_get(row, compare, loss_prob):
-    """Eq. 8 balances E[W²]; the mean lies 7% below, and round trips of packets take more."""
+def test_the_equation_gives_more_than_packets_do(row, compare, loss_prob):
+    """Eq. 8 balances E[W²]; the mean lies 7% below, and real round trips lower it further."""
     model = single_path_window(loss_prob)
     verdict = compare(model, mean_in_row(row(loss_prob), "sent_packets_per_rtt"), detect=0.1 * model)
     assert verdict.verdict == "disagrees"

@@ -1,6 +1,7 @@
 """Agreement: probability that a window with losses needs a timeout (DC2-MTCP Eq. 6), printed and exact.
 
-Windows lose packets at random; and NewReno plays every pattern of losses of a small window, weighted by probability.
+Windows lose packets at random; and NewReno is simulated with every pattern of losses of a small window, weighted by
+probability.
 """
 
 from itertools import pairwise
@@ -37,7 +38,7 @@ def test_exact_form(timeouts, compare, window, loss):
 
 @pytest.mark.parametrize(("window", "loss"), CASES)
 def test_printed_form_is_a_lower_bound(timeouts, compare, window, loss):
-    """Right up to three packets; beyond, it forgets that packets ahead of the loss raise no duplicate ACK."""
+    """Right up to three packets; beyond, it ignores that packets ahead of the loss cause no duplicate ACK."""
     verdict = compare(timeout_prob(window, loss_prob=loss), timeouts(window, loss), detect=0.01)
     if window <= 3:
         assert verdict, verdict
@@ -49,7 +50,7 @@ def test_printed_form_is_a_lower_bound(timeouts, compare, window, loss):
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
 @pytest.mark.parametrize("window", [1, 3, 4, 5, 6])
 def test_exact_form_in_packets(measured, window, engine):
-    """Every pattern of losses of one window, played by NewReno and weighted by its probability: no chance is left."""
+    """NewReno with every pattern of losses of one window, weighted by its probability: nothing is random."""
     rows = measured(played_patterns, {"window_packets": window, "seed": 1, "engine": engine})
     assert rows["patterns"].tolist() == [comb(window, lost) for lost in rows["lost_packets"]]
     stuck = list(zip(rows["lost_packets"], rows["timeouts"], strict=True))

@@ -1,4 +1,4 @@
-"""Agreement: units that decode from the packets that met no long flow, in simulated packets, against CAPS Eq. 2.
+"""Agreement: units that decode from their unblocked packets, in simulated packets, against CAPS Eq. 2.
 
 CAPS Fig. 6(c) (40 paths, k = 10) and 8(c) (10 paths, 3 long flows). A packet is blocked when the trace shows it on
 the path of a long flow; the real codecs decide from the set of the others. Packets choose paths
@@ -108,7 +108,7 @@ def test_small_units_fall_and_rise(measured, compare):
 
 @pytest.mark.parametrize(("k", "r"), [(2, 1), (10, 5), (32, 14), (64, 42)])
 def test_by_path_is_by_time(k, r, measured):
-    """Units of which k packets met no long flow are those that the receiver decodes before a blocked packet comes."""
+    """Units with k unblocked packets are those that the receiver decodes before a blocked packet arrives."""
     found = measured(
         decoding_two_ways, {"k": k, "r": r, "n_paths": 10, "long_flows": 3, "windows": 40, "seed": k}
     ).iloc[0]

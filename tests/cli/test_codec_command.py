@@ -1,12 +1,17 @@
 """Contract: ``capsmodel codec`` codes and decodes files, and says in one line what it refuses."""
 
+import errno
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import capsmodel as cm
 from capsmodel.cli import main
+from capsmodel.codec.packets import parse, to_bytes
 
 
 def run(arguments, capsys):
@@ -38,6 +43,8 @@ def source(tmp_path):
 
 
 OPTIONS = [
+    "--code rs --convention backblaze",
+    "--code rlnc --density 9",
     "--code rs",
     "--code rs --convention zfec",
     "--code ldpc --n1 4 --seed 7",
@@ -140,6 +147,11 @@ def test_too_few_packets(source, tmp_path, capsys):
         ("encode FILE --n1 3", "--n1 belongs to --code ldpc"),
         ("encode FILE --all-coded", "--all-coded belongs to --code rlnc"),
         ("encode FILE --convention fermat", "cauchy, zfec"),
+        ("encode FILE --code rlnc --density 16", "density 15, 14"),
+        ("encode FILE --k 2.7", "2.7 is not a whole number"),
+        ("encode FILE --seed 2.7", "2.7 is not a whole number"),
+        ("encode FILE --out .", ". is a folder"),
+        ("decode FILE --out out --stream xyz", "16 hexadecimal digits"),
         ("encode FILE --packet-bytes 2000000", "1048576"),
         ("encode FILE --code raptor", "--code"),
         ("encode FILE --out FILE", "is the input"),
@@ -160,3 +172,76 @@ def test_bad_input_ends_in_one_line(line, told, source, capsys, monkeypatch):
     words = [str(source) if word == "FILE" else word for word in line.split()]
     assert told in refused(["codec", *words], capsys)
     assert [path.name for path in source.parent.iterdir()] == [source.name]
+
+
+def test_stream_is_named_by_its_number(source, tmp_path, capsys):
+    streams = {}
+    for rng in (1, 2):
+        packets = tmp_path / f"{rng}.caps"
+        run(["codec", "encode", source, "--rng", rng, "--out", packets], capsys)
+        (streams[rng],) = {row["stream"] for row in json.loads(run(["codec", "inspect", packets, "--json"], capsys))}
+    both, back = tmp_path / "both", tmp_path / "back"
+    both.write_bytes((tmp_path / "1.caps").read_bytes() + (tmp_path / "2.caps").read_bytes())
+    assert streams[1] in refused(["codec", "decode", both, "--out", back], capsys)
+    told = run(["codec", "decode", both, "--out", back, "--stream", streams[2]], capsys)
+    assert f"stream {streams[2]}" in told
+    assert "22 of other streams" in told
+    assert back.read_bytes() == source.read_bytes()
+
+
+def test_partial_result_lists_what_is_missing(source, tmp_path, capsys):
+    packets, back = tmp_path / "p.caps", tmp_path / "back"
+    run(["codec", "encode", source, "--k", 10, "--r", 0, "--packet-bytes", 1000, "--out", packets], capsys)
+    packets.write_bytes(packets.read_bytes()[2 * 1048 : -1048])
+    told = run(["codec", "decode", packets, "--partial", "--out", back], capsys)
+    assert "3000 bytes in 2 ranges are missing" in told
+    assert "  bytes 0 to 1999\n  bytes 19000 to 19999\n" in told
+    assert back.read_bytes() == bytes(2000) + source.read_bytes()[2000:19000] + bytes(1000)
+
+
+def test_standard_input_and_output(source):
+    """Status goes to standard error, so that the result can be piped on."""
+
+    def piped(words, data):
+        command = [sys.executable, "-m", "capsmodel", "codec", *words, "-"]
+        done = subprocess.run(command, input=data, capture_output=True, check=True)
+        assert done.stderr.startswith(b"wrote -: ")
+        return done.stdout
+
+    data = source.read_bytes()
+    packets = piped(["encode"], data)
+    assert len(packets) > len(data)
+    assert piped(["decode"], packets) == data
+
+
+def test_units_that_make_no_code_are_listed_with_the_others(source, tmp_path, capsys):
+    packets = tmp_path / "p.caps"
+    run(["codec", "encode", source, "--k", 10, "--r", 5, "--packet-bytes", 1000, "--out", packets], capsys)
+    packet = parse(packets.read_bytes()[:1048])
+    forged = [packet.unit._replace(number=7, variant=99), packet.unit._replace(number=8, k=300, source_bytes=300_000)]
+    with packets.open("ab") as file:
+        file.writelines(to_bytes(type(packet)(unit, 0, packet.payload)) for unit in forged)
+    rows = json.loads(run(["codec", "inspect", packets, "--json"], capsys))
+    assert [(row["unit"], row["decodes"]) for row in rows] == [(0, True), (1, True), (7, None), (8, None)]
+    assert rows[2]["variant"] == "unknown=99"
+    assert "rs has the variants 0, 1, 2, 3" in rows[2]["problem"]
+    assert "smaller units" in rows[3]["problem"]
+
+
+def test_a_full_disk_is_told_without_none(source, tmp_path, capsys, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    line = refused(["codec", "encode", source, "--out", tmp_path / "p"], capsys)
+    assert "writing the result failed: No space left" in line
+
+
+def test_losses_of_large_units_take_no_decoding(source, tmp_path, capsys):
+    """A unit of 1500 packets and 200 receptions; one packet after the other this took minutes."""
+    packets = tmp_path / "p.caps"
+    options = ["--code", "rlnc", "--k", 1500, "--r", 400, "--packet-bytes", 10]
+    run(["codec", "encode", source, *options, "--out", packets], capsys)
+    rows = json.loads(run(["codec", "simulate-loss", packets, "--receptions", 200, "--json"], capsys))
+    assert [row["k"] for row in rows] == [1500, 500]
+    assert all(row["decoded_ratio"] == 1 for row in rows)

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from capsim.files import read_manifest, read_table
 from capsmodel.cli import main
 from capsmodel.cli._progress import _Bar, simulated_time, waiting
 from capsmodel.datafiles import data_path
+from capsmodel.experiments.results import part_files
 
 SMALL = ["--fabric", "leaf-spine:2x2x2", "--flows", "20", "--load", "0.5"]
 
@@ -128,7 +130,7 @@ def test_compare_prints_a_table_and_writes_a_figure(capsys: pytest.CaptureFixtur
     text = printed(capsys, "compare", *SMALL, "--schemes", "ecmp,rps", "--seeds", "2", "--out", str(out))
     assert "±" in text
     assert text.index("mean_fct_short_s") < text.index("timeout_ratio_short") < text.index("p99_fct_short_s")
-    assert {entry.name for entry in out.iterdir()} == {"runs.csv", "table.csv", "scenario.toml", "compare.png"}
+    assert {entry.name for entry in out.iterdir()} == {"runs", "runs.csv", "table.csv", "scenario.toml", "compare.png"}
     again = printed(capsys, "compare", str(out / "scenario.toml"), "--json")
     rows = json.loads(again)
     assert {row["scheme"] for row in rows} == {"ecmp", "rps"}
@@ -163,12 +165,19 @@ BAD = [
     ("simulate --seed -1", "seed"),
     ("simulate --flow-file nosuch.csv", "nosuch.csv"),
     ("simulate --flow-file nosuch.csv --load 0.5", "--load"),
-    ("simulate --flows 10000000000000", "would not fit in memory"),
+    ("simulate --flows 10000000000000", "flows: Expected `int` <= 100000000, but it is 10000000000000"),
     ("simulate p64 --load 0.5", "no Poisson traffic"),
     ("compare p64", "--schemes"),
     ("compare p64 --schemes ecmp,nosuch", "nosuch"),
     ("compare p64 --schemes ecmp,ecmp", "twice"),
-    ("compare p64 --schemes ecmp --seeds 0", "seeds"),
+    ("compare p64 --schemes ecmp --seeds 0", "--seeds 0, but"),
+    ("compare p64 --schemes ecmp --seeds 1000000000", "--seeds 1000000000, but"),
+    ("compare p64 --schemes ecmp --jobs 0", "jobs = 0"),
+    ("compare p64 --schemes ecmp --jobs -2", "jobs = -2"),
+    ("compare p64 --schemes ecmp --jobs 1000000", "jobs = 1000000"),
+    (f"simulate --buffer {'9' * 5000}", "is not a size"),
+    (f"simulate --fabric fat-tree:{'9' * 5000}", "write fat-tree:PODSxHOSTS_PER_EDGE"),
+    ("simulate --fabric leaf-spine:٣x3x3", "LEAVESxHOSTS_PER_LEAFxSPINES"),
     ("rerun nosuch.parquet", "nosuch.parquet"),
 ]
 
@@ -187,7 +196,7 @@ def test_bad_input_is_one_line_and_status_2(command: str, named: str, capsys: py
     ("rows", "named"),
     [
         ("0,0,10,0", "row 1: src and dst are the same host"),
-        ("0,1,-5,0", "row 1: bytes is below 1"),
+        ("0,1,-5,0", "row 1: bytes = -5, but it must be from 1 to"),
         ("0,1,10,0\n0,9,10,0", "row 2: hosts are numbered 0 to 3"),
         ("0,1,10,later", "line 2"),
     ],
@@ -207,25 +216,56 @@ def test_a_bad_flow_is_named_by_its_row(
 
 def test_a_foreign_file_is_no_result(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work", encoding="utf-8")
-    for command in (["rerun", str(tmp_path / "thesis.txt")], ["simulate", *SMALL, "--out", str(tmp_path)]):
+    compare = ["compare", *SMALL, "--schemes", "ecmp", "--out", str(tmp_path)]
+    for command in (["rerun", str(tmp_path / "thesis.txt")], ["simulate", *SMALL, "--out", str(tmp_path)], compare):
         with pytest.raises(SystemExit) as raised:
             main(command)
         assert raised.value.code == 2
         assert "thesis.txt" in capsys.readouterr().err
 
 
-def test_an_interrupted_comparison_leaves_nothing(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_comparison_that_was_stopped_goes_on_where_it_was(
+    jobs: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Rows of runs that have ended stay, nothing half-written does, and the files are those of an undisturbed one."""
+
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("capsmodel.cli.compare.save_figure", interrupted)
-    with pytest.raises(SystemExit) as raised:
-        main(["compare", *SMALL, "--schemes", "ecmp,rps", "--seeds", "1", "--out", str(tmp_path / "out")])
+    def told_to_stop(**_: object) -> object:
+        return nullcontext(interrupted)
+
+    asked = ["--schemes", "ecmp,rps", "--seeds", "2"]
+    command = ["compare", *SMALL, *asked, "--out"]
+    succeed(*command, str(tmp_path / "whole"))
+    out = tmp_path / "out"
+    with monkeypatch.context() as patched:
+        patched.setattr("capsmodel.cli.compare.counted", told_to_stop)
+        with pytest.raises(SystemExit) as raised:
+            main([*command, str(out), "--jobs", jobs])
     assert raised.value.code == 130
-    assert list(tmp_path.iterdir()) == []
+    assert [entry.name for entry in out.iterdir()] == ["runs"]
+    (row,) = part_files(out / "runs")
+    written_ns = row.stat().st_mtime_ns
+    succeed(*command, str(out))
+    assert {entry.name for entry in out.iterdir()} == {"runs", "runs.csv", "table.csv", "scenario.toml", "compare.png"}
+    succeed("compare", *SMALL, "--schemes", "rps,ecmp", "--seeds", "1", "--out", str(out))
+    assert (len(part_files(out / "runs")), row.stat().st_mtime_ns) == (4, written_ns)
+    succeed(*command, str(out))
+    for name in ("table.csv", "scenario.toml"):
+        assert (out / name).read_text() == (tmp_path / "whole" / name).read_text()
     capsys.readouterr()
+
+
+def test_a_killed_worker_of_a_comparison_is_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object, **__: object) -> None:
+        raise ChildProcessError("a worker process was killed: run again")
+
+    monkeypatch.setattr("capsmodel.cli.compare.compare_schemes", killed)
+    assert "worker process was killed" in refused(capsys, "compare", *SMALL, "--schemes", "ecmp,rps", "--jobs", "2")
 
 
 def test_progress_is_in_simulated_time_and_waits_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:

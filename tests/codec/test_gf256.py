@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from codec_support import galois_field
 
-from capsmodel.codec.base import CodecError
+from capsmodel.codec import CodecError
 from capsmodel.codec.combiner import Combiner, combine
 from capsmodel.codec.gf256 import EXP, INV, LOG, MUL, POLYNOMIAL, inv, mul, xor_into
 from capsmodel.codec.kernels.vector import BIT_MATRICES

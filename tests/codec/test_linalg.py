@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from codec_support import galois_field
 
-from capsmodel.codec.base import CodecError
+from capsmodel.codec import CodecError
 from capsmodel.codec.combiner import combine
 from capsmodel.codec.linalg import inverse, rank
 from capsmodel.codec.reed_solomon import CONVENTIONS, ReedSolomon

@@ -1,6 +1,7 @@
 """Functions that the sweep tests run, in this process and in others."""
 
 import os
+import signal
 from pathlib import Path
 
 import pandas as pd
@@ -61,3 +62,11 @@ def refuses_negative(*, number):
     """Refuse negative numbers as the package does."""
     require(number >= 0, f"number = {number}, but it must not be negative")
     return {"root": number**0.5}
+
+
+@measurement("dies-on-three", revision=1)
+def dies_on_three(*, number, folder):
+    """Be killed on number 3, for as long as there is a file that says so."""
+    if number == 3 and Path(folder, "deadly").exists():
+        os.kill(os.getpid(), signal.SIGKILL)
+    return {"square": number**2}

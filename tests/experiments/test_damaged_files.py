@@ -91,6 +91,15 @@ def test_rows_or_a_manifest_that_were_exchanged_are_refused(tmp_path):
         merge([path])
 
 
+@pytest.mark.parametrize("manifest", [b"no json", b"[1]", b"[" * 100_000, b'"\xff"'])
+def test_a_manifest_that_is_no_json_object_is_refused(manifest, tmp_path):
+    write_table(TABLE, tmp_path / "a.parquet", manifest=manifest)
+    with pytest.raises(
+        ParameterError, match=r"a\.parquet (is no Parquet file, or a damaged one|has a manifest that is no)"
+    ):
+        read_manifest(tmp_path / "a.parquet")
+
+
 def test_a_table_of_a_run_and_rows_of_a_sweep_are_told_apart(tmp_path):
     scenario = Scenario(fabric=Dumbbell(hosts_per_side=1), traffic=(Batch(flows=1, flow_bytes=1, pairs="sides"),))
     folder = simulate(scenario, engine="reference").save(tmp_path / "run")

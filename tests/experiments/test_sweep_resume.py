@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,7 +119,7 @@ def test_the_manifest_says_what_was_asked_and_nothing_of_the_place(tmp_path):
     assert record["cpu_s"] >= 0
     assert found["software"]["name"] == "capsmodel"
     assert str(tmp_path) not in json.dumps(found)
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == [".locks"]
 
 
 def test_a_task_may_have_no_rows_and_still_be_done(tmp_path):
@@ -179,40 +180,107 @@ def test_a_merged_file_is_kept_while_the_code_goes_on(tmp_path):
     assert run_sweep(SQUARES[:2], tmp_path / "kept", executor=one_by_one) == SweepReport(ran=0, found=2)
 
 
-KILLED = """
+OTHER = """
 import sys
-from capsmodel.experiments.sweep import Task, all_cores, run_sweep
+from capsmodel.experiments.sweep import Task, all_cores, one_by_one, run_sweep
 from experiments.sweep_functions import logged
 folder = sys.argv[1]
 tasks = [Task(logged, number=n, folder=folder) for n in range(6)]
-run_sweep(tasks, folder + "/parts", executor=all_cores(2))
+run_sweep(tasks, folder + "/parts", executor={executor})
 """
 
 
-def test_killed_in_the_middle_it_resumes_with_what_is_missing(tmp_path):
-    os.mkfifo(tmp_path / "reached")
-    os.mkfifo(tmp_path / "door")
-    command = [sys.executable, "-c", KILLED, str(tmp_path)]
+def logged_tasks(folder):
+    return [Task(functions.logged, number=n, folder=str(folder)) for n in range(6)]
+
+
+def log(folder):
+    return Counter(int(line) for line in (folder / "log").read_text().split())
+
+
+@contextmanager
+def other_process_in_task_3(folder, executor):
+    """Give a process that runs `logged_tasks` and has come to task 3, which ends when somebody opens the door."""
+    os.mkfifo(folder / "reached")
+    os.mkfifo(folder / "door")
+    command = [sys.executable, "-c", OTHER.format(executor=executor), str(folder)]
     paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    (tmp_path / "scratch").mkdir()  # joblib cannot clear its folder when all its processes are killed at once
-    environment = os.environ | {"PYTHONPATH": paths, "JOBLIB_TEMP_FOLDER": str(tmp_path / "scratch")}
+    (folder / "scratch").mkdir()  # joblib cannot clear its folder when all its processes are killed at once
+    environment = os.environ | {"PYTHONPATH": paths, "JOBLIB_TEMP_FOLDER": str(folder / "scratch")}
     process = subprocess.Popen(command, start_new_session=True, env=environment)
     try:
-        (tmp_path / "reached").read_text()  # returns when task 3 runs, in the middle of the sweep
+        (folder / "reached").read_text()  # returns when task 3 runs
+        yield process
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    (tmp_path / "door").unlink()
+
+
+def kill(process, folder):
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    (folder / "door").unlink()
+
+
+def test_killed_in_the_middle_it_resumes_with_what_is_missing(tmp_path):
     folder = tmp_path / "parts"
+    with other_process_in_task_3(tmp_path, "all_cores(2)") as process:
+        kill(process, tmp_path)
     stored = {task["payload"]["number"] for path in part_files(folder) for task in read_manifest(path)["tasks"]}
     assert 3 not in stored
     (tmp_path / "log").write_text("")
-    tasks = [Task(functions.logged, number=n, folder=str(tmp_path)) for n in range(6)]
-    report = run_sweep(tasks, folder, executor=one_by_one)
+    report = run_sweep(logged_tasks(tmp_path), folder, executor=one_by_one)
     assert report == SweepReport(ran=6 - len(stored), found=len(stored))
-    again = Counter(int(line) for line in (tmp_path / "log").read_text().split())
-    assert again == Counter(set(range(6)) - stored)
-    assert merge([folder], task_ids=[task.id for task in tasks])["square"].tolist() == [0, 1, 4, 9, 16, 25]
+    assert log(tmp_path) == Counter(set(range(6)) - stored)
+    merged = merge([folder], task_ids=[task.id for task in logged_tasks(tmp_path)])
+    assert merged["square"].tolist() == [0, 1, 4, 9, 16, 25]
+
+
+def test_two_sweeps_in_one_folder_divide_the_tasks(tmp_path):
+    folder, ended = tmp_path / "parts", []
+    half_written = folder / ".part.parquet.1-other.part"
+
+    def open_the_door(count):
+        ended.append(count)
+        if len(ended) == 2:  # nothing is left but task 3, which the other process runs
+            (tmp_path / "door").write_text("")
+
+    with other_process_in_task_3(tmp_path, "one_by_one") as process:
+        half_written.touch()
+        report = run_sweep(logged_tasks(tmp_path), folder, executor=one_by_one, done=open_the_door)
+        assert process.wait() == 0
+    assert report == SweepReport(ran=2, found=4)
+    assert log(tmp_path) == Counter(range(6))
+    assert ended == [1, 1, 1]
+    assert half_written.exists(), "the other process was alive and might have been writing it"
+
+
+@pytest.mark.parametrize("executor", [one_by_one, all_cores(2)])
+def test_what_a_killed_sweep_was_running_is_run_by_the_other(executor, tmp_path):
+    folder, ended = tmp_path / "parts", []
+
+    with other_process_in_task_3(tmp_path, "one_by_one") as process:
+
+        def kill_the_other(count):
+            ended.append(count)
+            if len(ended) == 2:
+                kill(process, tmp_path)
+
+        report = run_sweep(logged_tasks(tmp_path), folder, executor=executor, done=kill_the_other)
+    assert report == SweepReport(ran=3, found=3)
+    assert log(tmp_path) == Counter([*range(6), 3])
+
+
+def test_a_killed_worker_is_told_and_what_had_ended_is_kept(tmp_path):
+    (tmp_path / "deadly").touch()
+    tasks = [Task(functions.dies_on_three, number=n, folder=str(tmp_path)) for n in range(6)]
+    with pytest.raises(ChildProcessError, match="a worker process was killed"):
+        run_sweep(tasks, tmp_path / "parts", executor=all_cores(2))
+    (tmp_path / "deadly").unlink()
+    kept = finished_tasks(tmp_path / "parts").keys()
+    assert tasks[3].id not in kept
+    assert run_sweep(tasks, tmp_path / "parts", executor=one_by_one) == SweepReport(ran=6 - len(kept), found=len(kept))
 
 
 def test_silent_when_standard_error_is_no_terminal(tmp_path, capfd):
@@ -223,7 +291,10 @@ def test_silent_when_standard_error_is_no_terminal(tmp_path, capfd):
 def test_what_a_killed_run_left_half_written_is_no_part(tmp_path):
     """A part is written under a name with a dot in front and renamed when it is whole."""
     (tmp_path / ".x.parquet").write_bytes(b"PAR1 garbage")
+    half_written = tmp_path / ".y.parquet.1-abc.part"
+    half_written.touch()
     assert run_sweep(SQUARES[:2], tmp_path, executor=one_by_one) == SweepReport(ran=2, found=0)
+    assert not half_written.exists()
     assert run_sweep(SQUARES[:2], tmp_path, executor=one_by_one) == SweepReport(ran=0, found=2)
     assert set(merge([tmp_path])["square"]) == {0, 1}
     assert sorted(part_files(tmp_path)) == sorted(tmp_path / f"{task.id}.parquet" for task in SQUARES[:2])
@@ -265,6 +336,10 @@ def test_done_is_told_how_many_tasks_have_ended(tmp_path):
         (lambda folder: run_sweep([*SQUARES, SQUARES[0]], folder), "1 tasks are there twice"),
         (lambda folder: run_sweep(SQUARES, folder, tasks_per_file=0), "tasks_per_file = 0"),
         (lambda folder: run_sweep(SQUARES, Path(__file__)), "is a file"),
+        (
+            lambda folder: run_sweep(SQUARES, folder, executor=all_cores(0)),
+            "jobs = 0, but it must be",
+        ),
         (lambda folder: merge([folder]), "nothing to merge"),
         (lambda folder: merge([folder / "nowhere"]), "does not exist"),
         (lambda folder: Task(dict, load=0.5), '@measurement."dict", revision=1. before'),

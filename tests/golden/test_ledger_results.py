@@ -1,6 +1,6 @@
-"""Golden: what the ledger was decided by, kept in ``data/results``, is what the code gives today.
+"""Golden: the kept results of the ledger, in ``data/results``, are what the code gives today.
 
-One task of each figure from packets, one on which a claim hangs, is run again and compared bit for bit; `make ledger`
+One task of each simulated figure, one on which a claim depends, is run again and compared bit for bit; `make ledger`
 writes them all anew.
 """
 
@@ -17,7 +17,7 @@ from capsmodel.papers.index import read_claims, read_ledger
 RESULTS = data_path("results")
 LEDGER = read_ledger()
 FROM_PACKETS = [name for name, figure in published_figures().items() if figure.tasks()]
-# What distinguishes the tasks of a figure on which its claims hang: long flows in the way, packets lost, sizes named.
+# Arguments of the tasks on which the claims of a figure depend: with long flows, with losses, with the sizes claimed.
 DECIDING = {
     "caps-fig1": {"long_flows": 4, "spread_s": 1e-4},
     "caps-fig2": {"long_flows": 4, "spread_s": 1e-4},
@@ -62,7 +62,7 @@ def test_verdicts_are_those_of_the_recorded_data(name):
 
 @pytest.mark.parametrize("name", FROM_PACKETS)
 def test_a_simulation_gives_the_recorded_rows_again(name):
-    """Of those that decide the one that took least processor time; whole numbers beside gaps were kept as floats."""
+    """Of the deciding tasks, the one of least processor time; integers in columns with gaps were kept as floats."""
     tasks = {key: task for key, task in kept_tasks(name).items() if DECIDING[name].items() <= task["payload"].items()}
     least = min(tasks, key=lambda task: tasks[task]["cpu_s"])
     (task,) = (task for task in published_figure(name).tasks() if task.id == least)

@@ -1,4 +1,4 @@
-"""Golden: no measurement, and nothing that it calls, was edited without a thought to its revision."""
+"""Golden: no measurement, and nothing that it calls, was edited without a check of its revision."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What the figure of DC2-MTCP's decoding work is measured by keeps to the formula of Section V."""
+"""The measured decoding work of DC2-MTCP agrees with the formula of Section V."""
 
 import pytest
 

@@ -25,7 +25,7 @@ CLOSED_FORM = [
     *(f"repflow-fig{number}" for number in (4, 5, 6, 7)),
 ]
 SUFFIXES = ("_s", "_bytes", "_bps", "_packets", "_paths", "_prob", "_ratio", "_pct")
-# Words of the glossary that are their own unit, counts, and columns of text.
+# Columns without a unit: words of the glossary, counts, and text.
 WORDS = {"k", "r", "load", "slowdown", "flows", "timeouts", "winner_timeouts", "scheme", "form", "seed", "part"}
 PAPERS = {"caps", "mmptcp", "repflow", "cdcps", "dc2mtcp"}
 
@@ -112,7 +112,7 @@ def test_the_data_are_those_of_the_library():
     assert row["window_delay_s"] == pytest.approx(expected, rel=1e-12)
 
 
-def test_an_unknown_figure_is_told():
+def test_an_unknown_figure_is_reported():
     with pytest.raises(cm.ParameterError, match="no figure 'caps-fig99'"):
         published_figure("caps-fig99")
 
@@ -143,7 +143,7 @@ def test_the_list_names_every_figure(capsys):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("reproduce", "--all"),
         ("reproduce caps-fig6a --all", "--all"),
@@ -152,8 +152,8 @@ def test_the_list_names_every_figure(capsys):
         ("reproduce --all --json", "--list"),
     ],
 )
-def test_a_bad_request_ends_in_one_line_and_status_2(line, told, capsys):
+def test_a_bad_request_ends_in_one_line_and_status_2(line, message, capsys):
     code, printed = run(line, capsys)
     assert code == 2
     assert printed.err.count("\n") == 1
-    assert told in printed.err
+    assert message in printed.err

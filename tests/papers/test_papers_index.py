@@ -1,4 +1,4 @@
-"""The index of equations walked both ways, and its bibliographic half."""
+"""The index of equations compared with the docstrings in both directions, and its bibliographic data."""
 
 import importlib
 import inspect
@@ -85,13 +85,13 @@ def test_no_docstring_cites_an_equation_that_the_index_lacks(name: str) -> None:
         assert in_table or any(f"u ({place}) {text}".startswith(number) for number in known)
 
 
-def test_the_walk_sees_the_package() -> None:
+def test_docstrings_of_the_package_are_found() -> None:
     cited = [name for name, text in DOCSTRINGS.items() if numbered(text) or unnumbered(text)]
     assert len(cited) >= 40
     assert len(ROWS) >= 70
 
 
-def test_an_equation_without_a_function_says_why_and_only_then() -> None:
+def test_an_equation_has_a_reason_only_without_a_function() -> None:
     for row in papers.equations():
         assert bool(row.functions) != bool(row.reason), row
 

@@ -67,15 +67,15 @@ def stalled(window, prob):
 
 
 def repflow(curve):
-    """Least and largest value over the loads of RepFlow's figures, by sums over a fine grid of the size law.
+    """Least and largest value over the loads of RepFlow's figures, by sums over a fine grid of the size distribution.
 
     curve(mean wait alone, mean wait with a copy, rounds a packet, tail rounds a packet, long flows' 1/x).
     """
-    law = load_workload("websearch").in_packets(1500)
-    short, long = np.linspace(0, 68, 200_001), np.geomspace(68, law.sizes[-1], 200_001)
+    sizes = load_workload("websearch").in_packets(1500)
+    short, long = np.linspace(0, 68, 200_001), np.geomspace(68, sizes.sizes[-1], 200_001)
 
     def average(of, edges):
-        shares = np.diff(law.cdf(edges))
+        shares = np.diff(sizes.cdf(edges))
         middle = np.maximum((edges[1:] + edges[:-1]) / 2, 1)
         return float(np.sum(of(middle) * shares) / np.sum(shares))
 
@@ -227,7 +227,7 @@ def test_verdict_on_a_claim(claim_id: str) -> None:
 
 
 @pytest.mark.parametrize("claim_id", CLAIMS)
-def test_the_ledger_says_the_same(claim_id: str) -> None:
+def test_the_ledger_has_the_same_verdict(claim_id: str) -> None:
     _, verdict = CLAIMS[claim_id]
     entry = read_ledger()[claim_id]
     assert (entry.verdict, entry.reason) == (verdict.verdict, verdict.reason)

@@ -1,4 +1,4 @@
-"""Figures that were published of the flow-size tables, and those computed once when the tables were collected."""
+"""Published statistics of the flow-size tables, and statistics computed once when the tables were collected."""
 
 import csv
 
@@ -24,17 +24,17 @@ def test_the_statistics_cover_every_workload():
 
 @pytest.mark.parametrize("name", sorted(STATS))
 def test_computed_figures(name):
-    law, row = load_workload(name), STATS[name]
-    assert law.mean_bytes == rounded(row["mean_linear"])
-    assert law.sizes[-1] == rounded(row["max_bytes"])
+    sizes, row = load_workload(name), STATS[name]
+    assert sizes.mean_bytes == rounded(row["mean_linear"])
+    assert sizes.sizes[-1] == rounded(row["max_bytes"])
     for column, q in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
-        assert law.quantile(q) == rounded(row[column])
+        assert sizes.quantile(q) == rounded(row[column])
     for column, size in (("10k", 1e4), ("100k", 1e5)):
-        assert law.flow_share_below(size) == rounded(row[f"frac_flows_le_{column}"])
-        assert law.byte_share_below(size) == rounded(row[f"frac_bytes_le_{column}"])
+        assert sizes.flow_share_below(size) == rounded(row[f"frac_flows_le_{column}"])
+        assert sizes.byte_share_below(size) == rounded(row[f"frac_bytes_le_{column}"])
     for column, size in (("1m", 1e6), ("10m", 1e7), ("35m", 3.5e7)):
-        assert 1 - law.flow_share_below(size) == rounded(row[f"frac_flows_gt_{column}"])
-        assert 1 - law.byte_share_below(size) == rounded(row[f"frac_bytes_gt_{column}"])
+        assert 1 - sizes.flow_share_below(size) == rounded(row[f"frac_flows_gt_{column}"])
+        assert 1 - sizes.byte_share_below(size) == rounded(row[f"frac_bytes_gt_{column}"])
 
 
 # Relative distance of our mean (linear rule) from the mean that the source states, and its cause.
@@ -57,32 +57,32 @@ def test_published_mean(name):
 
 def test_web_search_sentence_of_repflow_and_caps():
     """Over 95% of the bytes are in the 30% of flows above 1 MB (printed to whole percents)."""
-    law = load_workload("websearch")
-    assert 1 - law.flow_share_below(1e6) == pytest.approx(0.30, abs=0.005)
-    assert 1 - law.byte_share_below(1e6) == pytest.approx(0.95, abs=0.005)
+    sizes = load_workload("websearch")
+    assert 1 - sizes.flow_share_below(1e6) == pytest.approx(0.30, abs=0.005)
+    assert 1 - sizes.byte_share_below(1e6) == pytest.approx(0.95, abs=0.005)
 
 
 def test_data_mining_sentence_of_repflow_and_caps():
     """95% of the bytes are in about 3.6% of flows above 35 MB; more than 80% of flows are below 10 kB."""
-    law = load_workload("datamining")
-    assert 1 - law.flow_share_below(35e6) == pytest.approx(0.036, abs=0.0006)
-    assert 1 - law.byte_share_below(35e6) == pytest.approx(0.95, abs=0.005)
-    assert law.flow_share_below(10_220) == pytest.approx(0.80, abs=0.005)
+    sizes = load_workload("datamining")
+    assert 1 - sizes.flow_share_below(35e6) == pytest.approx(0.036, abs=0.0006)
+    assert 1 - sizes.byte_share_below(35e6) == pytest.approx(0.95, abs=0.005)
+    assert sizes.flow_share_below(10_220) == pytest.approx(0.80, abs=0.005)
 
 
 def test_data_mining_table_of_cdcps():
     """CDCPS Table 2: 83, 8 and 9% of flows, mean 7.41 MB; the mean is that of 1448 B packets."""
-    law = load_workload("datamining")
-    assert law.flow_share_below(100e3) == pytest.approx(0.83, abs=0.01)
-    assert 1 - law.flow_share_below(1e6) == pytest.approx(0.09, abs=0.005)
-    assert law.in_packets(1460).mean_packets * 1448 == pytest.approx(7.41e6, abs=0.005e6)
+    sizes = load_workload("datamining")
+    assert sizes.flow_share_below(100e3) == pytest.approx(0.83, abs=0.01)
+    assert 1 - sizes.flow_share_below(1e6) == pytest.approx(0.09, abs=0.005)
+    assert sizes.in_packets(1460).mean_packets * 1448 == pytest.approx(7.41e6, abs=0.005e6)
 
 
 def test_web_search_table_of_cdcps_is_no_public_table():
-    """CDCPS Table 2 prints 62, 18 and 20%; every public table has 54, 16-18 and 27-30%: a finding, kept visible."""
+    """CDCPS Table 2 prints 62, 18 and 20%; every public table has 54, 16-18 and 27-30%: a finding."""
     names = [name for name in workload_names() if name.startswith("websearch")]
     assert len(names) == 5
     for name in names:
-        law = load_workload(name)
-        assert abs(law.flow_share_below(100e3) - 0.62) > 0.07
-        assert abs(1 - law.flow_share_below(1e6) - 0.20) > 0.07
+        sizes = load_workload(name)
+        assert abs(sizes.flow_share_below(100e3) - 0.62) > 0.07
+        assert abs(1 - sizes.flow_share_below(1e6) - 0.20) > 0.07

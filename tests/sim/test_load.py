@@ -2,7 +2,7 @@
 
 import pytest
 
-from capsim import Batch, FatTree, FlowList, LeafSpine, LinkChange, Poisson, Scenario, estimate
+from capsim import Batch, FatTree, FlowList, LeafSpine, LinkChange, Poisson, Scenario, estimate, memory
 from capsim.fabric.flows import flow_list
 from capsim.fabric.load import LoadOf, counted_share, load_capacity_bps, offered
 from capsim.fabric.topology import Fabric
@@ -55,9 +55,9 @@ def test_memory_is_checked_for_the_flows_that_the_definition_gives(
     entry = Poisson(load=0.5, load_of=load_of, flow_bytes=125_000, duration_s=2.0)
     scenario = Scenario(fabric=KIND, traffic=(entry, Batch(flows=7, flow_bytes=1)))
     needed = {"host-links": 6007, "leaf-uplinks": 10841}[load_of]  # 2 * 3000 / 1 and 2 * 3250 / 0.6, and 7
-    monkeypatch.setattr(estimate, "available_bytes", lambda: needed * estimate.BYTES_PER_DRAWN_FLOW)
+    monkeypatch.setattr(memory, "available_bytes", lambda: needed * estimate.BYTES_PER_DRAWN_FLOW)
     estimate.check_traffic(scenario, FABRIC)
-    monkeypatch.setattr(estimate, "available_bytes", lambda: needed * estimate.BYTES_PER_DRAWN_FLOW - 1)
+    monkeypatch.setattr(memory, "available_bytes", lambda: needed * estimate.BYTES_PER_DRAWN_FLOW - 1)
     with pytest.raises(ParameterError, match=f"{needed} flows would not fit"):
         estimate.check_traffic(scenario, FABRIC)
 

@@ -85,10 +85,10 @@ def test_a_comparison_that_is_kept_goes_on_where_it_stopped(tmp_path: Path, monk
     asked: dict[str, Any] = {"schemes": ["rps", LEAST_QUEUE], "engine": "reference", "folder": tmp_path}
     scenario = SCENARIO.replace(trace="off")
     compare(scenario, seeds=1, **asked)
-    first = {path.name for path in tmp_path.iterdir()}
+    first = set(tmp_path.glob("*.parquet"))
     both = compare(scenario, seeds=2, **asked)
     assert len(first) == 2
-    assert {path.name for path in tmp_path.iterdir()} > first
+    assert set(tmp_path.glob("*.parquet")) > first
     monkeypatch.setattr("capsim.comparison.simulate", None)
     pd.testing.assert_frame_equal(compare(scenario, seeds=2, **asked).runs, both.runs)
     with pytest.raises(SweepError):  # another initial window is another run

@@ -1,4 +1,4 @@
-"""Property: a folder of results is the earlier one or the new one, whatever stops the process, and is asked for early."""
+"""Property: a folder of results is the earlier one or the new one, whatever stops the process; bad places are told."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -103,7 +103,7 @@ def test_what_could_not_be_written_is_refused_beforehand(tmp_path: Path, monkeyp
         with pytest.raises(ParameterError, match=told):
             check_folder(Path(folder), made_of=frozenset())
     for folder in ("../file/out", "x" * 300):
-        with pytest.raises(OSError, match="Not a directory|File name too long"):
+        with pytest.raises(OSError, match=r"Not a directory|File name too long"):
             check_folder(Path(folder), made_of=frozenset())
     check_folder(Path("new/folders"), made_of=frozenset())
     assert list(Path().iterdir()) == []

@@ -21,6 +21,7 @@ from capsim import (
     compare,
     draw_flows,
     estimate,
+    memory,
     schema,
     schemes,
     simulate,
@@ -133,10 +134,13 @@ def test_load_is_written_in_the_result(result: Result) -> None:
 
 
 def test_ideal_completion_time_is_the_metric_where_links_are_equal(result: Result) -> None:
+    """Of three packets and more: with fewer, a small last one may overtake on another path."""
     full_s = metrics.ideal_fct_s(
         result.flows["flow_bytes"], rate_bps=1e9, n_hops=4, propagation_s=20e-6, mss_bytes=1460, header_bytes=40
     )
-    np.testing.assert_allclose(result.flows["ideal_fct_s"], full_s, rtol=1e-12)
+    many = result.flows["flow_bytes"] > 3 * 1460
+    np.testing.assert_allclose(result.flows["ideal_fct_s"][many], full_s[many], rtol=1e-12)
+    assert (result.flows["ideal_fct_s"] <= full_s * (1 + 1e-12)).all()
     assert (result.flows["slowdown"] >= 1).all()
 
 
@@ -209,13 +213,15 @@ def test_a_parameter_keeps_the_kind_of_its_default() -> None:
     assert simulate(SCENARIO, scheme=changed).summary.unfinished_flows == 0
 
 
-def test_a_run_that_would_not_fit_says_so_before_it_starts() -> None:
+def test_a_run_that_would_not_fit_says_so_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available_bytes", lambda: 5 * 10**8)
     for change in (
-        {"traffic": (Batch(flow_bytes=1, flows=10**12),)},
-        {"traffic": (Poisson(flow_bytes=1, load=0.9, duration_s=1e6),)},
-        {"fabric": LeafSpine(leaves=4096, hosts_per_leaf=4096, spines=4096)},
+        {"traffic": (Batch(flow_bytes=1, flows=10**8),)},
+        {"traffic": (Poisson(flow_bytes=100, load=0.9, duration_s=10.0),)},
+        {"fabric": LeafSpine(leaves=200, hosts_per_leaf=200, spines=200)},
+        {"traffic": (Batch(flow_bytes=10**9, flows=10),), "probes": Probes(period_s=1e-8, ports=("leaf0>*",))},
     ):
-        with pytest.raises(ParameterError, match="would not fit in memory"):
+        with pytest.raises(ParameterError, match=r"would not fit in memory: .* GB needed, 0.5 GB free: fewer"):
             simulate(SCENARIO.replace(**change))
 
 
@@ -232,7 +238,8 @@ def test_a_run_that_would_not_fit_says_so_before_it_starts() -> None:
         ({"params": {"transport": {"mss_bytes": 1.5}}}, "whole number"),
         ({"params": {"transport": {"mss_bytes": 0}}}, "mss_bytes"),
         ({"params": {"transport": {"initial_window_packets": 0}}}, "initial_window_packets"),
-        ({"params": {"transport": {"min_rto_s": float("nan")}}}, "at least 0"),
+        ({"params": {"transport": {"min_rto_s": float("nan")}}}, "min_rto_s = nan, but it must be finite"),
+        ({"params": {"transport": {"min_rto_s": -1.0}}}, "at least 0"),
         ({"params": {"transport": {"handshake": 1}}}, "true or false"),
         ({"scheme": "caps", "params": {"coding": {"unit_size": "huge"}}}, "one of .*window"),
         ({"params": {"replication": {"name": "x"}}}, "names the component"),

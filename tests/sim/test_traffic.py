@@ -194,8 +194,27 @@ def test_flow_files_are_read_or_their_bad_line_is_named(tmp_path: Path) -> None:
         ("", "line 1: the header"),
         ("src,dst,bytes,start_s\n", "no flow"),
         ("src,dst,bytes,start_s\n0,1,10,0\n0,1,many,0\n", "line 3"),
+        ("src,dst,bytes,start_s\n\n0,1,many,0\n", "line 3"),
         ("src,dst,bytes,start_s\n0,1,10\n", "line 2"),
+        ("src,dst,bytes,start_s\n0,1,1_000,0\n", "line 2: '0,1,1_000,0' is not"),
+        ("src,dst,bytes,start_s\n0,1,١٢,0\n", "line 2"),
+        ("src,dst,bytes,start_s\n0,1,10,nan\n", "line 2"),
+        ("src,dst,bytes,start_s\n0,1,9223372036854775808,0\n", "line 2: a number is too large for a flow"),
+        ("src,dst,bytes,start_s\n0,2147483648,10,0\n", "line 2: a number is too large for a flow"),
+        (f"src,dst,bytes,start_s\n0,1,{'9' * 5000},0\n", r"line 2: '0,1,9{60,80}\.\.\.' is not"),
+        (f"src,dst,bytes,start_s\n0,1,{'9' * 200_000},0\n", "line 2: field larger than field limit"),
     ]:
         file.write_text(text, encoding="utf-8")
         with pytest.raises(ParameterError, match=rule):
             read_flow_csv(file)
+    file.write_bytes("src,dst,bytes,start_s\n0,1,10,0\n# Zürich\n".encode("latin-1"))
+    with pytest.raises(ParameterError, match="no UTF-8 text: save it"):
+        read_flow_csv(file)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_flow_files_of_spreadsheets_are_read(encoding: str, tmp_path: Path) -> None:
+    """With a byte-order mark, lines that end as on Windows, spaces and blank lines at the end."""
+    file = tmp_path / "flows.csv"
+    file.write_bytes("src,dst,bytes,start_s\r\n0, 1,1000,5e-1\r\n1,0,2000,.25\r\n\r\n , ,,\r\n".encode(encoding))
+    assert read_flow_csv(file) == [(0, 1, 1000, 0.5), (1, 0, 2000, 0.25)]

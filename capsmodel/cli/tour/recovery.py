@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from capsmodel.cli.tour.section import Advance, Column, Section, Station
-from capsmodel.codec.files import SUFFIX, decode_file, encode_file, lose_packets
+from capsmodel.codec import StreamEncoder, StreamIncomplete
+from capsmodel.codec.file_decoder import decode_file
+from capsmodel.codec.files import SUFFIX, encode_file, lose_packets
 from capsmodel.codec.reception import Flags, arrivals
-from capsmodel.codec.stream import StreamEncoder, StreamIncomplete
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.datafiles import data_path
 from capsmodel.plotting import new_figure

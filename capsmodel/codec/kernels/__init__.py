@@ -7,11 +7,13 @@ affine_512   GFNI, AVX-512F, AVX-512BW        GF2P8AFFINEQB               :mod:`
 shuffle_512  AVX-512F, AVX-512BW              two byte shuffles           :mod:`.vector`
 shuffle_256  AVX2                             two byte shuffles           :mod:`.vector`
 portable     none                             XOR and shift               :mod:`.portable`
+tables       none, and no compiler            table of products           :mod:`.tables`
 ===========  ===============================  ==========================  ======================
 
 All give the same bytes. The features are those that Numba compiles for: what the processor has, less what the
 environment variables NUMBA_CPU_NAME and NUMBA_CPU_FEATURES leave out. This matters because LLVM ends the process,
-with no exception, when it is asked for an instruction that its target lacks.
+with no exception, when it is asked for an instruction that its target lacks. With NUMBA_DISABLE_JIT=1 only *tables* is
+there.
 """
 
 import functools
@@ -24,9 +26,9 @@ import numpy as np
 import numpy.typing as npt
 from numba.core.registry import cpu_target
 
-from capsmodel.codec.base import Packets
-from capsmodel.codec.jit import compiled
-from capsmodel.codec.kernels import emit, portable, vector
+from capsmodel.codec.errors import Packets
+from capsmodel.codec.jit import compiled, is_disabled
+from capsmodel.codec.kernels import emit, portable, tables, vector
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class Kernel:
     Attributes
     ----------
     driver : callable
-        Function ``(factors, packets, out)`` to be compiled; its name is the name of the kernel.
+        Function ``(factors, packets, out, targets)`` to be compiled; its name is the name of the kernel. It writes
+        combination i of ``packets[u]`` to ``out[u, targets[i]]`` for each coding unit u.
     prepare : callable
         Returns the factors, shape (rows, ., .), of a matrix of coefficients, shape (rows, m).
     features : frozenset of str
@@ -45,7 +48,7 @@ class Kernel:
         Shortest packet the driver can work on, in bytes.
     """
 
-    driver: Callable[[npt.NDArray[np.uint64], Packets, Packets], None]
+    driver: Callable[[npt.NDArray[np.uint64], Packets, Packets, npt.NDArray[np.int64]], None]
     prepare: Callable[[Packets], npt.NDArray[np.uint64]]
     features: frozenset[str]
     least_bytes: int
@@ -67,6 +70,7 @@ KERNELS = (
     Kernel(vector.shuffle_256, vector.prepare_shuffle, frozenset({"avx2"}), 64),
     Kernel(portable.portable, portable.prepare, frozenset(), portable.WIDTH),
 )
+TABLES = Kernel(tables.tables, tables.prepare, frozenset(), 0)
 
 
 def cpu_features() -> frozenset[str]:
@@ -79,6 +83,8 @@ def cpu_features() -> frozenset[str]:
 
 def supported() -> tuple[Kernel, ...]:
     """Return the kernels that this processor can run, the fastest first."""
+    if is_disabled():
+        return (TABLES,)
     features = cpu_features()
     return tuple(kernel for kernel in KERNELS if kernel.features <= features)
 

@@ -1,8 +1,4 @@
-"""Helpers to emit LLVM IR for kernels that read and write arrays of bytes through vector registers.
-
-Numba's on-disk cache notices a change of the file that holds a compiled function, not of the files it imports: after
-an edit here, touch the kernels' files as well.
-"""
+"""Helpers to emit LLVM IR for kernels that read and write arrays of bytes through vector registers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,10 +12,12 @@ BYTE, INT32, WORD = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 
 SIGNATURE = types.void(
     types.Array(types.uint64, 3, "C", readonly=True),
-    types.Array(types.uint8, 2, "A", readonly=True),
-    types.Array(types.uint8, 2, "A"),
+    types.Array(types.uint8, 3, "A", readonly=True),
+    types.Array(types.uint8, 3, "A"),
+    types.Array(types.int64, 1, "C", readonly=True),
 )
-"""Every kernel: (factors prepared from the coefficients, packets of any row stride, where the combinations go)."""
+"""Every kernel: (factors prepared from the coefficients, packets of each unit, at any stride but contiguous bytes,
+array for the results, row of that array for each combination)."""
 
 
 def intrinsic(function: Any) -> Any:

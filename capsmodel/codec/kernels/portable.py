@@ -28,7 +28,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from capsmodel.codec.base import Packets
+from capsmodel.codec.errors import Packets
 from capsmodel.codec.kernels.emit import BYTE, WORD, Matrix, intrinsic, load, store
 
 GROUP = 4  # packets of a group; its sums are numbered by the subset of them that is added, 0 .. 15
@@ -92,8 +92,8 @@ def _emit_sums(builder: Any, rows: list[Any], target: Any, offset: int) -> None:
 
 
 @intrinsic
-def _horner(typing: Any, tables: Any, scratch: Any, out: Any, row: Any, column: Any) -> Any:
-    """Write the block at `column` of combination `row`: eight Horner steps over the sums in the scratch array."""
+def _horner(typing: Any, tables: Any, scratch: Any, out: Any, row: Any, target: Any, column: Any) -> Any:
+    """Write the block at `column` of combination `row` to row `target`: eight Horner steps over the sums."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         picks, space, result = (Matrix.of(context, builder, signature.args[i], args[i]) for i in range(3))
@@ -107,10 +107,10 @@ def _horner(typing: Any, tables: Any, scratch: Any, out: Any, row: Any, column: 
                 offset = load(builder, builder.add(pick, builder.mul(loop.index, WORD(8))), WORD)
                 chosen = load(builder, builder.add(sums, offset), BLOCK, align=ALIGN)
                 builder.store(builder.xor(builder.load(total), chosen), total)
-        store(builder, builder.load(total), result.at(builder, args[3], args[4]))
+        store(builder, builder.load(total), result.at(builder, args[4], args[5]))
         return context.get_dummy_value()
 
-    return types.void(tables, scratch, out, types.intp, types.intp), generate
+    return types.void(tables, scratch, out, types.intp, types.intp, types.intp), generate
 
 
 def _doubled(builder: Any, value: Any) -> Any:
@@ -120,15 +120,16 @@ def _doubled(builder: Any, value: Any) -> Any:
     return builder.xor(builder.shl(value, one), carry)
 
 
-def portable(tables: npt.NDArray[np.uint64], packets: Packets, out: Packets) -> None:
-    """Write the combinations of `packets` to `out` with XOR and shift; 128 bytes or more.
+def portable(tables: npt.NDArray[np.uint64], packets: Packets, out: Packets, targets: npt.NDArray[np.int64]) -> None:
+    """Write combination i of ``packets[u]`` to ``out[u, targets[i]]`` with XOR and shift; 128 bytes or more.
 
-    `tables` comes from :func:`prepare`, `packets` has shape (m, bytes), `out` (rows, bytes); bytes of a packet are
-    contiguous.
+    `tables` comes from :func:`prepare`; `packets` has shape (units, m, bytes), `out` (units, ., bytes), `targets`
+    (rows,); the bytes of a packet are contiguous.
     """
     scratch = np.empty((tables.shape[2] * SUMS * WIDTH + ALIGN, 1), np.uint8)
-    for start in range(0, out.shape[1], WIDTH):
-        column = min(start, out.shape[1] - WIDTH)
-        _make_sums(packets, scratch, column)
-        for row in range(out.shape[0]):
-            _horner(tables, scratch, out, row, column)
+    for unit in range(packets.shape[0]):
+        for start in range(0, packets.shape[2], WIDTH):
+            column = min(start, packets.shape[2] - WIDTH)
+            _make_sums(packets[unit], scratch, column)
+            for row in range(tables.shape[0]):
+                _horner(tables, scratch, out[unit], row, targets[row], column)

@@ -33,22 +33,24 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from capsmodel.codec.base import Packets
+from capsmodel.codec.errors import Packets
 from capsmodel.codec.gf256 import MUL
 from capsmodel.codec.kernels.emit import BYTE, INT32, WORD, Matrix, intrinsic, load, store
 
+Words = npt.NDArray[np.uint64]
+Rows = npt.NDArray[np.int64]
 ROWS = 4  # combinations of one tile: 4 x 4 sums leave room for sources and factors in 32 registers
 BLOCK_BYTES = 32 * 1024  # source bytes of a block of columns; the first-level data cache holds 32 to 48 KiB
 
 
-def _bit_matrices() -> npt.NDArray[np.uint64]:
+def _bit_matrices() -> Words:
     """Return the GF2P8AFFINEQB operand of each constant, shape (256, 1)."""
     bits = MUL[:, 1 << np.arange(8), None] >> np.arange(8) & 1  # constant, bit j of x, bit i of c x
     masks = np.packbits(bits.astype(np.uint8), axis=1, bitorder="little")[:, 0, ::-1]
     return np.ascontiguousarray(masks).view("<u8").astype(np.uint64)
 
 
-def _nibble_products() -> npt.NDArray[np.uint64]:
+def _nibble_products() -> Words:
     """Return the products of each constant with 0x00 .. 0x0f, then with 0x00 .. 0xf0, shape (256, 4) words."""
     return np.concatenate([MUL[:, :16], MUL[:, ::16]], axis=1).view(np.uint64)
 
@@ -57,12 +59,12 @@ BIT_MATRICES = _bit_matrices()
 NIBBLE_PRODUCTS = _nibble_products()
 
 
-def prepare_affine(coefficients: Packets) -> npt.NDArray[np.uint64]:
+def prepare_affine(coefficients: Packets) -> Words:
     """Return the bit matrices of the coefficients, shape (rows, m, 1) words."""
     return BIT_MATRICES[coefficients]
 
 
-def prepare_shuffle(coefficients: Packets) -> npt.NDArray[np.uint64]:
+def prepare_shuffle(coefficients: Packets) -> Words:
     """Return the nibble tables of the coefficients, shape (rows, m, 4) words."""
     return NIBBLE_PRODUCTS[coefficients]
 
@@ -135,10 +137,10 @@ SHUFFLE_256 = Shuffle(32, 2, "llvm.x86.avx2.pshuf.b")
 
 
 def _emit_tile(
-    builder: Any, isa: Affine | Shuffle, arrays: tuple[Matrix, Matrix, Matrix], row: Any, column: Any, rows: int
+    builder: Any, isa: Affine | Shuffle, arrays: tuple[Matrix, ...], row: Any, column: Any, rows: int
 ) -> None:
     """Emit one tile: `rows` combinations from `row` on, ``isa.vectors`` vectors of columns from `column` on."""
-    tables, packets, out = arrays
+    tables, packets, out, targets = arrays
     vector = ir.VectorType(BYTE, isa.width)
     spans = [WORD(isa.width * i) for i in range(isa.vectors)]
     zero = ir.Constant(vector, [0] * isa.width)
@@ -154,7 +156,8 @@ def _emit_tile(
             for total, part in zip(one, parts, strict=True):
                 builder.store(builder.xor(builder.load(total), isa.product(builder, factor, part)), total)
     for i, one in enumerate(sums):
-        address = out.at(builder, builder.add(row, WORD(i)), column)
+        target = load(builder, targets.at(builder, builder.add(row, WORD(i))), WORD)
+        address = out.at(builder, target, column)
         for total, span in zip(one, spans, strict=True):
             store(builder, builder.load(total), builder.add(address, span))
 
@@ -172,19 +175,19 @@ def _emit_columns(builder: Any, isa: Affine | Shuffle, args: tuple[Any, ...], ro
 def _block(isa: Affine | Shuffle) -> Any:
     """Return the intrinsic that computes up to ROWS combinations of one block of columns with `isa`."""
 
-    def block(typing: Any, tables: Any, packets: Any, out: Any, row: Any, start: Any, stop: Any) -> Any:
+    def block(typing: Any, tables: Any, packets: Any, out: Any, targets: Any, row: Any, start: Any, stop: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             arrays = [
-                Matrix.of(context, builder, kind, arg) for kind, arg in zip(signature.args[:3], args[:3], strict=True)
+                Matrix.of(context, builder, kind, arg) for kind, arg in zip(signature.args[:4], args[:4], strict=True)
             ]
-            left = builder.sub(arrays[2].shape[0], args[3])
+            left = builder.sub(arrays[0].shape[0], args[4])
             for rows in range(1, ROWS + 1):
                 wanted = builder.icmp_signed(">=" if rows == ROWS else "==", left, WORD(rows))
                 with builder.if_then(wanted):
-                    _emit_columns(builder, isa, (*arrays, *args[3:]), rows)
+                    _emit_columns(builder, isa, (*arrays, *args[4:]), rows)
             return context.get_dummy_value()
 
-        return types.void(tables, packets, out, types.intp, types.intp, types.intp), generate
+        return types.void(tables, packets, out, targets, types.intp, types.intp, types.intp), generate
 
     return intrinsic(block)
 
@@ -194,28 +197,35 @@ _shuffle_512 = _block(SHUFFLE_512)
 _shuffle_256 = _block(SHUFFLE_256)
 
 
-def affine_512(tables: npt.NDArray[np.uint64], packets: Packets, out: Packets) -> None:
-    """Write the combinations of `packets` to `out` by GF2P8AFFINEQB on 512-bit registers; 256 bytes or more.
+def affine_512(tables: Words, packets: Packets, out: Packets, targets: Rows) -> None:
+    """Write combination i of ``packets[u]`` to ``out[u, targets[i]]`` by GF2P8AFFINEQB on 512-bit registers.
 
-    `tables` has shape (rows, m, 1), `packets` (m, bytes), `out` (rows, bytes); bytes of a packet are contiguous.
+    `tables` has shape (rows, m, 1), `packets` (units, m, bytes), `out` (units, ., bytes), `targets` (rows,). Packets
+    have 256 bytes or more; the bytes of a packet are contiguous.
     """
-    width = max(256, BLOCK_BYTES // max(1, packets.shape[0]) // 256 * 256)
-    for start in range(0, out.shape[1], width):
-        for row in range(0, out.shape[0], ROWS):
-            _affine_512(tables, packets, out, row, start, min(start + width, out.shape[1]))
+    width = max(256, BLOCK_BYTES // max(1, packets.shape[1]) // 256 * 256)
+    for unit in range(packets.shape[0]):
+        for start in range(0, packets.shape[2], width):
+            for row in range(0, tables.shape[0], ROWS):
+                stop = min(start + width, packets.shape[2])
+                _affine_512(tables, packets[unit], out[unit], targets, row, start, stop)
 
 
-def shuffle_512(tables: npt.NDArray[np.uint64], packets: Packets, out: Packets) -> None:
+def shuffle_512(tables: Words, packets: Packets, out: Packets, targets: Rows) -> None:
     """Do as :func:`affine_512` by byte shuffles on 512-bit registers; `tables` has shape (rows, m, 4)."""
-    width = max(256, BLOCK_BYTES // max(1, packets.shape[0]) // 256 * 256)
-    for start in range(0, out.shape[1], width):
-        for row in range(0, out.shape[0], ROWS):
-            _shuffle_512(tables, packets, out, row, start, min(start + width, out.shape[1]))
+    width = max(256, BLOCK_BYTES // max(1, packets.shape[1]) // 256 * 256)
+    for unit in range(packets.shape[0]):
+        for start in range(0, packets.shape[2], width):
+            for row in range(0, tables.shape[0], ROWS):
+                stop = min(start + width, packets.shape[2])
+                _shuffle_512(tables, packets[unit], out[unit], targets, row, start, stop)
 
 
-def shuffle_256(tables: npt.NDArray[np.uint64], packets: Packets, out: Packets) -> None:
+def shuffle_256(tables: Words, packets: Packets, out: Packets, targets: Rows) -> None:
     """Do as :func:`shuffle_512` on 256-bit registers; 64 bytes or more."""
-    width = max(64, BLOCK_BYTES // max(1, packets.shape[0]) // 64 * 64)
-    for start in range(0, out.shape[1], width):
-        for row in range(0, out.shape[0], ROWS):
-            _shuffle_256(tables, packets, out, row, start, min(start + width, out.shape[1]))
+    width = max(64, BLOCK_BYTES // max(1, packets.shape[1]) // 64 * 64)
+    for unit in range(packets.shape[0]):
+        for start in range(0, packets.shape[2], width):
+            for row in range(0, tables.shape[0], ROWS):
+                stop = min(start + width, packets.shape[2])
+                _shuffle_256(tables, packets[unit], out[unit], targets, row, start, stop)

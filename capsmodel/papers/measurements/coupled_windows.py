@@ -5,7 +5,7 @@ Quantity                        Symbol           Name                           
 =============================== ================ ======================================== =========
 window of a subflow, over time  :math:`E[W_i]`   ``CoupledWindows.mean_windows_packets``  packets
 rate of the connection          :math:`\lambda`  ``CoupledWindows.packets_per_s``         packets/s
-share of packets lost           :math:`p`        ``CoupledWindows.lost_share``            –
+share of packets lost           :math:`p`        ``CoupledWindows.lost_share``            1
 =============================== ================ ======================================== =========
 
 :func:`averaged_windows` gives their means over connections as rows of a table.

@@ -1,13 +1,13 @@
 r"""TCP over a path that loses each packet with a fixed probability: the window of DC2-MTCP Eq. 8, in simulated packets.
 
-==================================== ============= ============================ ================= =========
-Quantity                             Symbol        Column                       Unit              Equation
-==================================== ============= ============================ ================= =========
-packets sent in a round trip         :math:`E[W]`  ``sent_packets_per_rtt``     packets           dc2mtcp 8
-packets delivered in a round trip    --            ``delivered_packets_per_rtt`` packets          --
-packets lost of those sent           :math:`p`     ``lost_packets``             packets           --
-expiries of the retransmission timer --            ``timeouts``                 1                 --
-==================================== ============= ============================ ================= =========
+==================================== ============= ============================= ======= ==============
+Quantity                             Symbol        Column                        Unit    Equation
+==================================== ============= ============================= ======= ==============
+packets sent in a round trip         :math:`E[W]`  ``sent_packets_per_rtt``      packets dc2mtcp Eq. 8
+packets delivered in a round trip    --            ``delivered_packets_per_rtt`` packets --
+packets lost of those sent           :math:`p`     ``lost_packets``              packets --
+expiries of the retransmission timer --            ``timeouts``                  1       --
+==================================== ============= ============================= ======= ==============
 
 The first two are means over connections (:mod:`capsmodel.papers.measurements.means`). The sender is NewReno with
 all that the equation leaves out: it detects a loss one round trip later, halves its window once for all losses of a

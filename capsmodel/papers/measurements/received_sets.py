@@ -11,7 +11,7 @@ sets from which the source is decoded        P_d        ``decoded_sets``      se
 import numpy as np
 
 from capsmodel.checks import require, whole
-from capsmodel.codec.base import NotEnoughPackets
+from capsmodel.codec import NotEnoughPackets
 from capsmodel.codec.linalg import rank
 from capsmodel.codec.rlnc import RandomLinear
 from capsmodel.experiments.measurement import measurement

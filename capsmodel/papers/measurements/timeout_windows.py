@@ -1,11 +1,11 @@
 r"""Windows of packets of which some are lost: how many get too few duplicate ACKs and wait for the timer.
 
-====================================== ============== =========================== ======= =========
+====================================== ============== =========================== ======= ==============
 Quantity                               Symbol         Name                        Unit    Equation
-====================================== ============== =========================== ======= =========
-timeouts of windows lost at random     :math:`P_{to}` :func:`random_windows`      windows dc2mtcp 6
-timeouts of every pattern, in packets  :math:`P_{to}` :func:`played_patterns`     windows dc2mtcp 6
-====================================== ============== =========================== ======= =========
+====================================== ============== =========================== ======= ==============
+timeouts of windows lost at random     :math:`P_{to}` :func:`random_windows`      windows dc2mtcp Eq. 6
+timeouts of every pattern, in packets  :math:`P_{to}` :func:`played_patterns`     windows dc2mtcp Eq. 6
+====================================== ============== =========================== ======= ==============
 """
 
 from dataclasses import replace

@@ -1,10 +1,12 @@
 """The compiled engine: one event loop for all schemes, compiled by Numba and kept on disk for the next process.
 
-The parts are :mod:`~capsim.engines.trees`, :mod:`~capsim.engines.links`, :mod:`~capsim.engines.outages`,
-:mod:`~capsim.engines.hosts` and :mod:`~capsim.engines.loop`. This file makes the arrays that they work on, compiles the
-hooks of a scheme, and enlarges a pool (of packets, units, trace lines or samples) when the loop reports it short.
+The parts are :mod:`~capsim.engines.trees`, :mod:`~capsim.engines.serialiser`, :mod:`~capsim.engines.links`,
+:mod:`~capsim.engines.outages`, :mod:`~capsim.engines.hosts` and :mod:`~capsim.engines.loop`. This file makes the arrays
+that they work on, compiles the hooks of a scheme, and enlarges a pool (of packets, units, trace lines or samples) when
+the loop reports it short.
 """
 
+import time
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -12,17 +14,23 @@ from typing import Any
 import numpy as np
 from numba import types
 
+from capsim.bounds import POOL
 from capsim.engines import jit, loop
 from capsim.engines.events import FLUSH_TIMER
-from capsim.engines.jit import record_type
+from capsim.engines.faults import error_of
+from capsim.engines.jit import kernel, record_type
 from capsim.engines.links import drain
-from capsim.engines.pointers import ARRAYS, CACHE_LINE_BYTES, NODE, NUMBERS, WORLD, counters_at, port_at
+from capsim.engines.pointers import ARRAYS, CACHE_LINE_BYTES, NODE, NUMBERS, WORLD, counters_at, packet_at, port_at
+from capsim.engines.queue_sums import count_sojourn
 from capsim.engines.signatures import compiled_hooks
 from capsim.engines.trees import NO_STAMP
 from capsim.hooks import COMPONENTS, Scheme, padded
+from capsim.memory import check_fits
+from capsim.records import NONE
 from capsim.state import RawRecords, Setup, State, Table, initial_state, param_records
 
-CHUNK_EVENTS = 2_000_000  # about a quarter of a second; between chunks Python sees Ctrl-C
+FEWER = "fewer flows, a smaller window, limited buffers or an earlier end would fit"
+CHUNK_S = 0.25  # between chunks Python sees Ctrl-C
 
 
 def _tree(entities: Table) -> Table:
@@ -90,8 +98,16 @@ class World:
             self.record[f"n_{name}"] = len(array)
 
     def enlarge(self, name: str, size: int) -> None:
-        """Replace a pool by a larger one with the same beginning."""
+        """Replace a pool by a larger one with the same beginning.
+
+        Raises
+        ------
+        ParameterError
+            If it would not fit in memory, or has more records than 32 bits number.
+        """
         old = self.arrays[name]
+        POOL.check(f"{name} of this run", size)
+        check_fits(size * old.dtype.itemsize, f"{size} {name} of this run", would_fit=FEWER)
         larger = _aligned(size, old.dtype)
         larger[: len(old)] = old
         self.point(name, larger)
@@ -146,6 +162,26 @@ def _numbers(setup: Setup, state: State) -> dict[str, int]:
 _WORLD_TYPE = record_type(WORLD)
 
 
+class Chunk:
+    """How many events the loop takes before it returns to Python: as many as last `CHUNK_S`, whatever one event costs.
+
+    Chunks decide when a run can be interrupted and tells its progress, never what it does.
+    """
+
+    def __init__(self) -> None:
+        self.events, self.begun_s = 1000, 0.0
+
+    def begin(self) -> int:
+        """Return the number of events of the chunk that begins."""
+        self.begun_s = time.perf_counter()
+        return self.events
+
+    def adapt(self) -> None:
+        """Set the number of events of the next chunk by how long this one took; at most twice as many."""
+        took_s = time.perf_counter() - self.begun_s
+        self.events = max(1, int(self.events * min(2.0, CHUNK_S / max(took_s, 1e-9))))
+
+
 @cache
 def _compiled_loop() -> Any:
     return jit.compiled(loop.loop, types.int64(_WORLD_TYPE, types.int64))
@@ -157,23 +193,40 @@ def _compiled_settle() -> Any:
 
 
 def settle(w: Any) -> int:
-    """Take from all FIFO queues what has left them by the end."""
-    if w.classes == 1:
-        for p in range(w.n_ports):
-            drain(w, port_at(w.ports, p), counters_at(w.counters, 0).now_ps)
+    """Take from all FIFO queues what has left them by the end, and count what is still in a queue."""
+    now_ps = counters_at(w.counters, 0).now_ps
+    for p in range(w.n_ports):
+        port = port_at(w.ports, p)
+        if w.classes == 1:
+            drain(w, port, now_ps)
+            count_chain(w, port, port.queue_head, now_ps)
+        elif port.service != NONE:
+            count_sojourn(port, packet_at(w.packets, port.service), now_ps)
+            count_chain(w, port, port.class_head[0], now_ps)
+            count_chain(w, port, port.class_head[1], now_ps)
     return 0
+
+
+@kernel
+def count_chain(w: Any, port: Any, number: int, now_ps: int) -> None:
+    """Count the packets of a chain, from `number` on, as in the queue until now."""
+    while number != NONE:
+        count_sojourn(port, packet_at(w.packets, number), now_ps)
+        number = packet_at(w.packets, number).next
 
 
 def run(setup: Setup, *, progress: Callable[[int], None] | None = None) -> RawRecords:
     """Simulate `setup` and return its records; `progress` is told the simulated time in picoseconds now and then."""
     state = initial_state(setup)
-    world, main = World(setup, state), _compiled_loop()
-    while (status := main(world.record[0], CHUNK_EVENTS)) != loop.DONE:
+    world, main, chunk = World(setup, state), _compiled_loop(), Chunk()
+    while (status := main(world.record[0], chunk.begin())) != loop.DONE:
         if status == loop.FAULT:
-            raise ValueError(f"the balancer {setup.scheme.balancer.name!r} named a path that does not exist")
+            raise error_of(int(world.record["fault"][0]), setup)
         if status != loop.PAUSED:
             world.grow(status)
-        elif progress is not None:
+            continue
+        chunk.adapt()
+        if progress is not None:
             progress(int(state.counters["now_ps"][0]))
     _compiled_settle()(world.record[0])
     state.units, state.trace, state.probes = (world.arrays[name] for name in ("units", "trace", "probes"))

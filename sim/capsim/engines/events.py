@@ -23,10 +23,10 @@ at t stops a timer that would fire at t; a link that fails at t drops a packet w
 sample at t sees everything that happened at t.
 """
 
+from capsim.bounds import MAX_TIME_PS
 from capsim.hooks import inlined
 from capsim.randomness import MASK, SECOND, mix
 
-MAX_TIME_PS = 2**52  # 75 minutes, beyond the end of every run
 EPOCH, DEPART, ARRIVE, TIMER, FLUSH, START, PROBE, END = range(
     2, 10
 )  # 0 and 1 are SimPy's own, for its zero-delay wakes

@@ -1,9 +1,10 @@
-"""The compiled engine, part 4: end hosts and switches, which call the hooks of the scheme."""
+"""The compiled engine, part 5: end hosts and switches, which call the hooks of the scheme."""
 
 from typing import Any
 
 from capsim.engines import calls
 from capsim.engines.events import FLUSH_TIMER, TIE_BITS
+from capsim.engines.faults import ILLEGAL_PATH
 from capsim.engines.jit import inline_into_hooks, kernel
 from capsim.engines.links import drain, drop, enqueue, free_packet, take_packet
 from capsim.engines.pointers import (
@@ -23,8 +24,6 @@ from capsim.randomness import MASK, draw
 from capsim.records import ACK, CLOSED, CODED, DATA, NO_ROUTE, NONE, SYN_ACK
 
 inline_into_hooks(draw)
-
-ILLEGAL_PATH = 1  # w.fault: a balancer has named a path that does not exist
 
 
 @kernel

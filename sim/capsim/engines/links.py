@@ -1,4 +1,4 @@
-"""The compiled engine, part 2: the packet pool and ports.
+"""The compiled engine, part 3: the packet pool and ports.
 
 **FIFO ports** (first in, first out). The departure of a packet is known when it is accepted: when all packets ahead of
 it have been sent. So the queue and the packets on the wire are one linked list in order of arrival at the far end, with
@@ -11,7 +11,6 @@ one event for its first packet. Packets that have left the queue meanwhile are c
 from typing import Any
 
 from capsim.engines import calls
-from capsim.engines.host_jitter import send_delay_ps
 from capsim.engines.jit import inline_into_hooks, kernel
 from capsim.engines.pointers import (
     conn_at,
@@ -21,6 +20,8 @@ from capsim.engines.pointers import (
     prefetch_packet,
     trace_at,
 )
+from capsim.engines.queue_sums import count_sojourn
+from capsim.engines.serialiser import extend_queue, ready_ps, transmission_ps
 from capsim.engines.trees import NEVER, bring_forward, next_arrival, set_time
 from capsim.hooks import MARK, PUSH_OUT, REFUSE
 from capsim.records import (
@@ -34,7 +35,7 @@ from capsim.records import (
 )
 from capsim.state import TRACE_DROPS, TRACE_PACKETS
 
-inline_into_hooks(send_delay_ps)
+inline_into_hooks(count_sojourn)
 
 
 @kernel
@@ -96,24 +97,13 @@ def drop(w: Any, p: int, number: int, reason: int, now_ps: int) -> None:
 
 
 @kernel
-def transmission_ps(w: Any, port: Any, packet: Any) -> int:
-    """Return the time that the packet occupies the link, rounded as in :func:`capsim.clock.serialisation_ps`."""
-    wire_bytes = packet.bytes + w.link_bytes
-    if port.byte_ps:
-        return wire_bytes * port.byte_ps
-    return (wire_bytes * 8_000_000_000_000 + port.rate_bps // 2) // port.rate_bps
-
-
-@kernel
 def leave_queue(port: Any, packet: Any, depart_ps: int) -> None:
     """Count a packet that has been sent."""
-    sojourn_ps = depart_ps - packet.enqueue_ps
     port.queue_packets -= 1
     port.queue_bytes -= packet.bytes
     port.packets_out += 1
     port.bytes_out += packet.bytes
-    port.sojourn_ps += sojourn_ps
-    port.sojourn_bytes_ns += sojourn_ps // 1000 * packet.bytes
+    count_sojourn(port, packet, depart_ps)
 
 
 @kernel
@@ -143,18 +133,9 @@ def put_on_wire(w: Any, p: int, port: Any, number: int, packet: Any, arrive_ps: 
 
 
 @kernel
-def ready_ps(w: Any, p: int, port: Any, enqueue_ps: int, count: int) -> int:
-    """Return when a packet, sent as number `count` by this port, may leave at the earliest."""
-    if w.host_jitter_ps == 0 or port.from_node >= w.n_hosts:
-        return enqueue_ps
-    return enqueue_ps + send_delay_ps(w.host_jitter_ps, w.jitter_seed, p, count)
-
-
-@kernel
 def join_fifo(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
     """Accept a packet at a FIFO port: its departure is known at once."""
-    begin_ps = ready_ps(w, p, port, now_ps, port.packets_out + port.queue_packets - 1)
-    port.free_ps = max(port.free_ps, begin_ps) + transmission_ps(w, port, packet)
+    extend_queue(w, p, port, packet, now_ps)
     if port.queue_head == NONE:
         port.queue_head = number
         port.queue_head_ps = port.free_ps + port.delay_ps
@@ -178,8 +159,7 @@ def unlink(w: Any, port: Any, number: int, packet: Any) -> None:
 @kernel
 def join_class(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
     """Accept a packet at a strict-priority port."""
-    begin_ps = ready_ps(w, p, port, now_ps, port.packets_out + port.queue_packets - 1)
-    port.free_ps = max(port.free_ps, begin_ps) + transmission_ps(w, port, packet)
+    extend_queue(w, p, port, packet, now_ps)
     if port.service == NONE:
         serve(w, p, port, number, packet, now_ps)
         return
@@ -226,13 +206,14 @@ def push_out(w: Any, p: int, port: Any, now_ps: int) -> None:
     number = port.class_tail[1]
     packet = packet_at(w.packets, number)
     unlink(w, port, number, packet)
-    undo_enqueue(w, port, packet)
+    undo_enqueue(w, port, packet, now_ps)
     drop(w, p, number, EVICTED, now_ps)
 
 
 @kernel
-def undo_enqueue(w: Any, port: Any, packet: Any) -> None:
+def undo_enqueue(w: Any, port: Any, packet: Any, now_ps: int) -> None:
     """Take a packet that will not be sent off the counters of its queue."""
+    count_sojourn(port, packet, now_ps)
     port.free_ps -= transmission_ps(w, port, packet)
     port.queue_packets -= 1
     port.queue_bytes -= packet.bytes

@@ -1,4 +1,4 @@
-"""The compiled engine, part 5: the event loop. It allocates nothing; it returns when a pool must grow."""
+"""The compiled engine, part 6: the event loop. It allocates nothing; it returns when a pool must grow."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The compiled engine, part 3: a link fails. Queued packets are dropped, packets on the wire still arrive."""
+"""The compiled engine, part 4: a link fails. Queued packets are dropped, packets on the wire still arrive."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def fail_fifo(w: Any, p: int, port: Any, now_ps: int) -> None:
     port.queue_head = NONE
     while number != NONE:
         following = packet_at(w.packets, number).next
-        undo_enqueue(w, port, packet_at(w.packets, number))
+        undo_enqueue(w, port, packet_at(w.packets, number), now_ps)
         drop(w, p, number, LINK_DOWN, now_ps)
         number = following
     port.free_ps = now_ps
@@ -40,7 +40,7 @@ def fail_classes(w: Any, p: int, port: Any, now_ps: int) -> None:
     """Drop what a strict-priority port has not sent."""
     if port.service == NONE:
         return
-    undo_enqueue(w, port, packet_at(w.packets, port.service))
+    undo_enqueue(w, port, packet_at(w.packets, port.service), now_ps)
     drop(w, p, port.service, LINK_DOWN, now_ps)
     port.service = NONE
     set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
@@ -48,6 +48,6 @@ def fail_classes(w: Any, p: int, port: Any, now_ps: int) -> None:
         while port.class_head[level] != NONE:
             number = port.class_head[level]
             unlink(w, port, number, packet_at(w.packets, number))
-            undo_enqueue(w, port, packet_at(w.packets, number))
+            undo_enqueue(w, port, packet_at(w.packets, number), now_ps)
             drop(w, p, number, LINK_DOWN, now_ps)
     port.free_ps = now_ps

@@ -13,6 +13,7 @@ from typing import Any
 import simpy
 
 from capsim.engines.events import END, EPOCH, FLUSH, PROBE, START, TIMER
+from capsim.engines.faults import ILLEGAL_PATH, error_of
 from capsim.engines.reference_ports import At, Environment, Port
 from capsim.engines.reference_records import Records
 from capsim.hooks import FOLLOW, KEEP, PASS
@@ -179,6 +180,8 @@ class Network(Records):
         if self.counters.open_conns:
             self.env.run(until=self.done)
         self.counters.now_ps, self.counters.events = self.env.now, self.env.events
+        for port in self.ports:
+            port.settle()
 
     def arrive(self, port: Port, packet: Any) -> None:
         """Take a packet that has crossed a link to the switch or host at the far end."""
@@ -213,7 +216,7 @@ class Network(Records):
         state, conn, params = self.balancer_state[row], self.conns[packet.conn], self.params["balancer"]
         path = balancer.choose(params, state, switch, conn, packet, self.port_records, candidates, self.env.now, u0)
         if not 0 <= path < len(candidates):
-            raise ValueError(f"the balancer {balancer.name!r} named a path that does not exist")
+            raise error_of(ILLEGAL_PATH, self.setup)
         return path
 
     def drop(self, packet: Any, reason: int, port: Port | None = None) -> None:

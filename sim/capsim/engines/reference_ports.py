@@ -3,13 +3,17 @@
 from collections import deque
 from collections.abc import Callable, Generator
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import simpy
 
+from capsim.bounds import BACKLOG_PS
 from capsim.clock import serialisation_ps
 from capsim.engines.events import ARRIVE, DEPART, priority
+from capsim.engines.faults import BACKLOG, error_of
 from capsim.engines.host_jitter import send_delay_ps
+from capsim.engines.queue_sums import count_sojourn
 from capsim.hooks import MARK, PUSH_OUT, REFUSE
 from capsim.records import CONGESTION_EXPERIENCED, ENQUEUED, EVICTED, LINK_DOWN, QUEUE_FULL
 from capsim.state import TRACE_PACKETS
@@ -95,13 +99,12 @@ class Port:
 
     def leave_queue(self, packet: Any) -> None:
         """Count a packet that has been sent."""
-        port, sojourn_ps = self.record, self.env.now - packet.enqueue_ps
+        port = self.record
         port.queue_packets -= 1
         port.queue_bytes -= packet.bytes
         port.packets_out += 1
         port.bytes_out += packet.bytes
-        port.sojourn_ps += sojourn_ps
-        port.sojourn_bytes_ns += sojourn_ps // 1000 * packet.bytes
+        count_sojourn(port, packet, self.env.now)
 
     def verdict(self, packet: Any) -> int:
         """Return the verdict of the queue discipline."""
@@ -139,6 +142,8 @@ class Port:
         port.max_queue_bytes = max(port.max_queue_bytes, port.queue_bytes)
         begin_ps = self.ready_ps(packet, port.packets_out + port.queue_packets - 1)
         port.free_ps = max(port.free_ps, begin_ps) + self.transmission_ps(packet)
+        if port.free_ps > BACKLOG_PS:
+            raise error_of(BACKLOG + self.number, self.setup)
         if self.in_service is None:
             self.in_service = packet
             self.work.succeed()
@@ -148,6 +153,7 @@ class Port:
 
     def drop_queued(self, packet: Any, reason: int) -> None:
         """Drop a packet that had joined the queue."""
+        count_sojourn(self.record, packet, self.env.now)
         self.record.free_ps -= self.transmission_ps(packet)
         self.record.queue_packets -= 1
         self.record.queue_bytes -= packet.bytes
@@ -164,3 +170,8 @@ class Port:
             while queue:
                 self.drop_queued(queue.popleft(), LINK_DOWN)
         self.record.free_ps = self.env.now
+
+    def settle(self) -> None:
+        """Count what is in the queue at the end of the run."""
+        for packet in chain(() if self.in_service is None else (self.in_service,), *self.waiting):
+            count_sojourn(self.record, packet, self.env.now)

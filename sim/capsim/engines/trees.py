@@ -7,7 +7,8 @@ stamps the left one, which has the smaller number.
 
 from typing import Any
 
-from capsim.engines.events import MAX_TIME_PS, TIE_BITS, stamp
+from capsim.bounds import MAX_TIME_PS
+from capsim.engines.events import TIE_BITS, stamp
 from capsim.engines.jit import inline_into_hooks, kernel
 from capsim.engines.pointers import node_at, port_at, prefetch_packet, prefetch_port
 from capsim.records import NONE

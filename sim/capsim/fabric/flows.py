@@ -1,17 +1,23 @@
 """The flows of one run as arrays, in start order, and the CSV form ``src,dst,bytes,start_s``."""
 
 import csv
+import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from capsim.bounds import FLOW_BYTES, HOST, TIME_S, Bound
 from capsim.clock import PS_PER_S
 from capsim.fabric.topology import Bools, Int32, Int64
-from capsmodel.checks import ParameterError
+from capsmodel.checks import ParameterError, require
 
 CSV_HEADER = ("src", "dst", "bytes", "start_s")
+# Cells of a row. `int` and `float` would also take 1_000 and the digits of other scripts; 20 digits hold 2**63.
+_WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -83,21 +89,29 @@ def flow_list(
     >>> flow_list([0, 1], [1, 2], flow_bytes=[5, 7], start_s=[1e-3, 0.0]).flow_bytes
     array([7, 5])
     """
-    sources, sinks = np.asarray(src, np.int32), np.asarray(dst, np.int32)
-    sizes, starts = np.asarray(flow_bytes, np.int64), np.asarray(start_s, np.float64)
+    sources, sinks = _within(src, HOST, "src").astype(np.int32), _within(dst, HOST, "dst").astype(np.int32)
+    sizes, starts = _within(flow_bytes, FLOW_BYTES, "bytes").astype(np.int64), _within(start_s, TIME_S, "start_s")
     _first_offender(sources == sinks, "src and dst are the same host: a flow needs two")
-    _first_offender(sizes < 1, "bytes is below 1: a flow carries at least one byte")
-    _first_offender(~(np.isfinite(starts) & (starts >= 0)), "start_s is not a time: it must be finite and at least 0")
     order = np.argsort(starts, kind="stable")
     sizes = sizes[order]
     return FlowList(
         src=sources[order],
         dst=sinks[order],
         flow_bytes=sizes,
-        start_ps=np.rint(starts[order] * PS_PER_S).astype(np.int64),
+        start_ps=np.rint(starts[order].astype(np.float64) * PS_PER_S).astype(np.int64),
         short=sizes <= short_bytes,
         tag=np.broadcast_to(np.asarray(tag, np.int16), sizes.shape)[order],
     )
+
+
+def _within(values: npt.ArrayLike, bound: Bound, name: str) -> npt.NDArray[Any]:
+    """Return `values` as an array, once all of them are within their bound."""
+    found = np.asarray(values)
+    bad = ~((found >= bound.least) & (found <= bound.largest))
+    if np.any(bad):
+        row = int(np.argmax(bad))
+        bound.check(f"flow row {row + 1}: {name}", np.ravel(found).tolist()[row])
+    return found
 
 
 def _first_offender(bad: npt.NDArray[np.bool_], rule: str) -> None:
@@ -111,28 +125,48 @@ def check_hosts(hosts: npt.NDArray[np.int32], n_hosts: int) -> None:
 
 
 def read_flow_csv(path: Path) -> list[tuple[int, int, int, float]]:
-    """Return the rows (src, dst, bytes, start_s) of a flow list.
+    """Return the rows (src, dst, bytes, start_s) of a flow list; blank lines are left out.
 
     Raises
     ------
     ParameterError
-        If the header or a row cannot be read; the text names the line.
+        If the file is no text, or the header or a row cannot be read; the text names the line.
+    OSError
+        If the file cannot be read.
     """
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.reader(file))
-    if not rows or tuple(name.strip() for name in rows[0]) != CSV_HEADER:
+    rows = _csv_rows(path)
+    if not rows or tuple(name.strip() for name in rows[0][1]) != CSV_HEADER:
         raise ParameterError(f"{path.name} line 1: the header must be {','.join(CSV_HEADER)}")
-    flows = [_flow_row(row, where=f"{path.name} line {line}") for line, row in enumerate(rows[1:], start=2)]
+    flows = [_flow_row(row, where=f"{path.name} line {line}") for line, row in rows[1:]]
     if not flows:
         raise ParameterError(f"{path.name} holds no flow: add a row below the header")
     return flows
 
 
+def _csv_rows(path: Path) -> list[tuple[int, list[str]]]:
+    """Return the rows of a file that are not blank, each with the number of its line."""
+    require("\0" not in str(path), f"{str(path)!r} names no file")
+    rows = []
+    with path.open(newline="", encoding="utf-8-sig") as file:  # with or without the mark that spreadsheets put first
+        reader = csv.reader(file)
+        try:
+            for row in reader:
+                if any(cell.strip() for cell in row):
+                    rows.append((reader.line_num, row))
+        except UnicodeDecodeError:
+            raise ParameterError(f"{path.name} is no UTF-8 text: save it as comma-separated values in UTF-8") from None
+        except csv.Error as error:
+            raise ParameterError(f"{path.name} line {reader.line_num}: {error}; is it a list of flows?") from None
+    return rows
+
+
 def _flow_row(row: list[str], *, where: str) -> tuple[int, int, int, float]:
-    try:
-        src, dst, size, start = row
-        return int(src), int(dst), int(size), float(start)
-    except ValueError:
-        raise ParameterError(
-            f"{where}: {','.join(row)!r} is not src,dst,bytes,start_s (three integers, a time)"
-        ) from None
+    cells = [cell.strip() for cell in row]
+    numbers = len(cells) == 4 and all(map(_WHOLE.fullmatch, cells[:3])) and _NUMBER.fullmatch(cells[3])
+    if not numbers:
+        line = ",".join(row)
+        line = line if len(line) <= 80 else f"{line[:77]}..."
+        raise ParameterError(f"{where}: {line!r} is not src,dst,bytes,start_s (three integers, a time)")
+    src, dst, size = map(int, cells[:3])
+    require(max(abs(src), abs(dst)) < 2**31 and abs(size) < 2**63, f"{where}: a number is too large for a flow")
+    return src, dst, size, float(cells[3])

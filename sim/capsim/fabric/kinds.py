@@ -13,20 +13,34 @@ A path has the number of its spine, its core or its parallel link, from 0; a lin
 links between two kinds of node are a layer: ``host>leaf``, ``leaf>spine``; ``edge>agg``, ``agg>core``; ``left>right``.
 """
 
+from dataclasses import dataclass
 from itertools import chain
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
+from capsim import bounds
+from capsim.bounds import BufferBytes, BufferPackets, Nodes, Rate, Time
 from capsim.fabric.topology import Fabric
 from capsim.fabric.wiring import UNLIMITED, LinkChange, LinkKind, Wiring
+from capsim.structs import checked_struct
 from capsmodel.checks import ParameterError, require
 
-Count = Annotated[int, Meta(ge=1, le=4096)]
-Positive = Annotated[float, Meta(gt=0)]
-Delay = Annotated[float, Meta(ge=0)]
-Limit = Annotated[int, Meta(ge=1)]
+
+@dataclass(frozen=True)
+class FabricSize:
+    """Numbers of hosts, switches, switches with hosts, and links between switches."""
+
+    hosts: int
+    switches: int
+    leaves: int
+    inner_links: int
+
+    @property
+    def ports(self) -> int:
+        """Return the number of directed links."""
+        return 2 * (self.hosts + self.inner_links)
 
 
 class FabricKind(
@@ -53,19 +67,20 @@ class FabricKind(
         Links that differ, applied in order.
     """
 
-    rate_bps: Positive = 1e9
-    host_rate_bps: Positive | None = None
-    delay_s: Delay = 12.5e-6
-    host_delay_s: Delay | None = None
-    buffer_packets: Limit | None = None
-    buffer_bytes: Limit | None = None
-    host_buffer_packets: Limit | None = None
-    host_buffer_bytes: Limit | None = None
-    reroute_s: Delay = 0.0
-    links: tuple[LinkChange, ...] = ()
+    rate_bps: Rate = 1e9
+    host_rate_bps: Rate | None = None
+    delay_s: Time = 12.5e-6
+    host_delay_s: Time | None = None
+    buffer_packets: BufferPackets | None = None
+    buffer_bytes: BufferBytes | None = None
+    host_buffer_packets: BufferPackets | None = None
+    host_buffer_bytes: BufferBytes | None = None
+    reroute_s: Time = 0.0
+    links: Annotated[tuple[LinkChange, ...], Meta(max_length=int(bounds.LINK_CHANGES.largest))] = ()
 
     def build(self) -> Fabric:
         """Return the fabric as arrays."""
+        checked_struct(self, where="fabric")
         wiring = Wiring()
         self.wire(wiring)
         require(len(wiring.hosts) >= 2, "fabric: one host only, but a flow needs two: add hosts")
@@ -75,9 +90,13 @@ class FabricKind(
         """Add nodes and links to `wiring`."""
         raise NotImplementedError
 
+    def size(self) -> FabricSize:
+        """Return how large the fabric is, without building anything."""
+        raise NotImplementedError
+
     def node_counts(self) -> tuple[int, int]:
         """Return the numbers of hosts and switches, without building anything."""
-        raise NotImplementedError
+        return self.size().hosts, self.size().switches
 
     @property
     def kind(self) -> str:
@@ -123,20 +142,22 @@ class LeafSpine(FabricKind, frozen=True, kw_only=True, tag="leaf-spine", omit_de
         Host capacity of a leaf over its spine capacity; sets the rate of the spine links in place of `rate_bps`.
     """
 
-    leaves: Count
-    hosts_per_leaf: Count
-    spines: Count
-    oversubscription: Positive | None = None
+    leaves: Nodes
+    hosts_per_leaf: Nodes
+    spines: Nodes
+    oversubscription: Annotated[float, bounds.OVERSUBSCRIPTION.meta] | None = None
 
     def _trunk(self) -> LinkKind:
         if self.oversubscription is None:
             return FabricKind._trunk(self)
         rate_bps = self.hosts_per_leaf * self.edge_rate_bps / (self.spines * self.oversubscription)
+        bounds.RATE_BPS.check("fabric.oversubscription makes links to spines whose rate_bps", rate_bps)
         return LinkKind(rate_bps, self.delay_s, *self._switch_buffers())
 
-    def node_counts(self) -> tuple[int, int]:
-        """Return the numbers of hosts and switches, without building anything."""
-        return self.leaves * self.hosts_per_leaf, self.leaves + self.spines
+    def size(self) -> FabricSize:
+        """Return how large the fabric is, without building anything."""
+        hosts = self.leaves * self.hosts_per_leaf
+        return FabricSize(hosts, self.leaves + self.spines, leaves=self.leaves, inner_links=self.leaves * self.spines)
 
     def wire(self, wiring: Wiring) -> None:
         """Add nodes and links to `wiring`."""
@@ -160,16 +181,19 @@ class FatTree(FabricKind, frozen=True, kw_only=True, tag="fat-tree", omit_defaul
         Hosts on an edge switch; k/2 when left out. More make the tree oversubscribed, as in MMPTCP (2k is 4:1).
     """
 
-    pods: Annotated[int, Meta(ge=2, le=64)]
-    hosts_per_edge: Count | None = None
+    pods: Annotated[int, bounds.PODS.meta]
+    hosts_per_edge: Nodes | None = None
 
     def _edge_hosts(self) -> int:
         return self.pods // 2 if self.hosts_per_edge is None else self.hosts_per_edge
 
-    def node_counts(self) -> tuple[int, int]:
-        """Return the numbers of hosts and switches, without building anything."""
+    def size(self) -> FabricSize:
+        """Return how large the fabric is, without building anything."""
         half = self.pods // 2
-        return self.pods * half * self._edge_hosts(), self.pods * 2 * half + half * half
+        edges = self.pods * half
+        return FabricSize(
+            edges * self._edge_hosts(), 2 * edges + half * half, leaves=edges, inner_links=2 * edges * half
+        )
 
     def wire(self, wiring: Wiring) -> None:
         """Add nodes and links to `wiring`."""
@@ -201,12 +225,12 @@ class ParallelPaths(FabricKind, frozen=True, kw_only=True, tag="parallel-paths",
         Hosts on each of the two switches.
     """
 
-    paths: Count
-    hosts_per_side: Count
+    paths: Nodes
+    hosts_per_side: Nodes
 
-    def node_counts(self) -> tuple[int, int]:
-        """Return the numbers of hosts and switches, without building anything."""
-        return 2 * self.hosts_per_side, 2
+    def size(self) -> FabricSize:
+        """Return how large the fabric is, without building anything."""
+        return FabricSize(2 * self.hosts_per_side, 2, leaves=2, inner_links=self.paths)
 
     def wire(self, wiring: Wiring) -> None:
         """Add nodes and links to `wiring`."""
@@ -226,11 +250,11 @@ class Dumbbell(FabricKind, frozen=True, kw_only=True, tag="dumbbell", omit_defau
         Hosts on each of the two switches.
     """
 
-    hosts_per_side: Count
+    hosts_per_side: Nodes
 
-    def node_counts(self) -> tuple[int, int]:
-        """Return the numbers of hosts and switches, without building anything."""
-        return 2 * self.hosts_per_side, 2
+    def size(self) -> FabricSize:
+        """Return how large the fabric is, without building anything."""
+        return FabricSize(2 * self.hosts_per_side, 2, leaves=2, inner_links=1)
 
     def wire(self, wiring: Wiring) -> None:
         """Add nodes and links to `wiring`."""

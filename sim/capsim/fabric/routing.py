@@ -1,19 +1,27 @@
 """Routing tables: every shortest path, in hops, over the links that are up."""
 
 import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
 
 from capsim.fabric.topology import Bools, Int32, Routes
 
+UNREACHED = np.iinfo(np.int16).max  # as a number of hops
 
-def _hops_to(target: int, *, start: Int32, end: Int32, n_switches: int) -> Int32:
-    """Return over switches the hops to switch `target` along the ports start -> end, -1 where there is no path."""
-    hops = np.full(n_switches, -1, np.int32)
-    hops[target] = 0
+
+def _hops(start: Int32, end: Int32, n_switches: int, targets: Int32) -> npt.NDArray[np.int16]:
+    """Return the hops from switches (columns) to the switches `targets` (rows) along the links start -> end.
+
+    All searches go on together: a product of the links with the switches reached so far is one more hop.
+    """
+    links = csr_array((np.ones(len(start), np.float32), (start, end)), shape=(n_switches, n_switches))
+    hops = np.full((n_switches, len(targets)), UNREACHED, np.int16)
+    hops[targets, np.arange(len(targets))] = 0
     level = 0
-    while np.any(reached := (hops[end] == level) & (hops[start] < 0)):
+    while np.any(reached := (links @ (hops == level).astype(np.float32) > 0) & (hops == UNREACHED)):
         level += 1
-        hops[start[reached]] = level
-    return hops
+        hops[reached] = level
+    return np.ascontiguousarray(hops.T)
 
 
 def shortest_path_routes(
@@ -45,19 +53,18 @@ def shortest_path_routes(
     between = ports[(port_from[ports] >= n_hosts) & (port_to[ports] >= n_hosts)]
     between = between[np.lexsort((between, port_to[between], port_from[between]))]
     start, end = port_from[between] - n_hosts, port_to[between] - n_hosts
-    first = np.zeros((n_switches, n_hosts), np.int32)
-    count = np.zeros((n_switches, n_hosts), np.int32)
+    leaves, leaf_index = np.unique(leaf_of_host, return_inverse=True)
+    begin, stop = (np.searchsorted(start, np.arange(n_switches), side) for side in ("left", "right"))
+    firsts, counts = (np.zeros((n_switches, len(leaves)), np.int32) for _ in range(2))
     blocks: list[Int32] = []
     used = 0
-    for leaf in np.unique(leaf_of_host):
-        hops = _hops_to(leaf, start=start, end=end, n_switches=n_switches)
-        forward = (hops[end] >= 0) & (hops[end] == hops[start] - 1)
-        hosts = np.flatnonzero(leaf_of_host == leaf)
-        per_switch = np.bincount(start[forward], minlength=n_switches)
-        count[:, hosts] = per_switch[:, None]
-        first[:, hosts] = (used + np.cumsum(per_switch) - per_switch)[:, None]
+    for leaf, hops in enumerate(_hops(start, end, n_switches, leaves)):
+        forward = hops[end] == hops[start] - 1
+        before = np.concatenate([[0], np.cumsum(forward, dtype=np.int32)])
+        firsts[:, leaf], counts[:, leaf] = used + before[begin], before[stop] - before[begin]
         blocks.append(between[forward].astype(np.int32))
         used += len(blocks[-1])
+    first, count = firsts[:, leaf_index], counts[:, leaf_index]  # from leaves to hosts
     down = ports[(port_from[ports] >= n_hosts) & (port_to[ports] < n_hosts)]
     rows = port_from[down] - n_hosts
     first[rows, port_to[down]] = used + np.arange(len(down))

@@ -93,17 +93,13 @@ class Fabric:
     host_port: Int32  # over hosts: the NIC
     switch_tier: Int32  # over switches: 0 = leaf or edge, 1 = spine or aggregation, 2 = core
     leaf_of_host: Int32  # over hosts: row of the switch it is attached to
+    routes: Routes  # of the intact fabric
     epochs: tuple[Epoch, ...]
 
     @property
     def n_ports(self) -> int:
         """Return the number of ports, host NICs included."""
         return len(self.port_from)
-
-    @property
-    def routes(self) -> Routes:
-        """Return the routes of the intact fabric."""
-        return self.epochs[0].routes
 
     @cached_property
     def port_names(self) -> tuple[str, ...]:

@@ -26,22 +26,20 @@ from typing import Annotated
 import msgspec
 import numpy as np
 import numpy.typing as npt
-from msgspec import Meta
 
+from capsim import bounds
+from capsim.bounds import FlowBytes, Flows, HostNumber, Period, Time
 from capsim.fabric.endpoints import Ints, Pairs, partners
 from capsim.fabric.flows import FlowList, check_hosts, flow_list
 from capsim.fabric.load import LoadOf, counted_share, load_capacity_bps
 from capsim.fabric.topology import Fabric
 from capsim.seeds import EntrySeeds
+from capsim.structs import checked_struct
 from capsmodel.checks import ParameterError, require
 from capsmodel.metrics import arrival_rate_per_s
 from capsmodel.workloads.catalogue import load_workload
 
 Floats = npt.NDArray[np.float64]
-Positive = Annotated[float, Meta(gt=0)]
-Time = Annotated[float, Meta(ge=0)]
-Count = Annotated[int, Meta(ge=1)]
-Size = Annotated[int, Meta(ge=1)]
 
 
 class Drawn(msgspec.Struct, frozen=True):
@@ -81,13 +79,13 @@ class TrafficKind(
     """
 
     workload: str | None = None
-    flow_bytes: Size | None = None
-    min_bytes: Size | None = None
-    max_bytes: Size | None = None
+    flow_bytes: FlowBytes | None = None
+    min_bytes: FlowBytes | None = None
+    max_bytes: FlowBytes | None = None
     pairs: Pairs = "random"
-    stride_hosts: Count = 1
-    skip_hosts: Annotated[int, Meta(ge=0)] = 0
-    hosts: Count | None = None
+    stride_hosts: Annotated[int, bounds.HOSTS.meta] = 1
+    skip_hosts: Annotated[int, bounds.SKIP_HOSTS.meta] = 0
+    hosts: Annotated[int, bounds.HOSTS.meta] | None = None
     start_s: Time = 0.0
 
     def expected_flows(self, fabric: Fabric) -> float:
@@ -153,11 +151,11 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
         In seconds.
     """
 
-    load: Positive | None = None
-    flows_per_s: Positive | None = None
+    load: Annotated[float, bounds.LOAD.meta] | None = None
+    flows_per_s: Annotated[float, bounds.RATE_PER_S.meta] | None = None
     load_of: LoadOf = "host-links"
-    flows: Count | None = None
-    duration_s: Positive | None = None
+    flows: Flows | None = None
+    duration_s: Period | None = None
 
     def rate_per_s(self, fabric: Fabric) -> float:
         """Return the arrival rate λ of the whole fabric, per second."""
@@ -205,7 +203,7 @@ class Batch(TrafficKind, frozen=True, kw_only=True, tag="batch", omit_defaults=T
         Starts are uniform over this time, in seconds; 0 starts all at once.
     """
 
-    flows: Count | None = None
+    flows: Flows | None = None
     spread_s: Time = 0.0
 
     def expected_flows(self, fabric: Fabric) -> float:
@@ -235,10 +233,10 @@ class OnOff(TrafficKind, frozen=True, kw_only=True, tag="on-off", omit_defaults=
         Mean lengths, in seconds; a `mean_on_s` of 0 makes bursts that arrive as a Poisson process.
     """
 
-    bursts: Count
-    flows_per_burst: Count
+    bursts: Flows
+    flows_per_burst: Flows
     mean_on_s: Time
-    mean_off_s: Positive
+    mean_off_s: Period
 
     def expected_flows(self, fabric: Fabric) -> float:
         """Return about how many flows this entry makes, without making them."""
@@ -270,9 +268,9 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
         Starts within a round are uniform over this time, in seconds.
     """
 
-    senders_per_round: Count
-    receiver: Annotated[int, Meta(ge=0)] | None = None
-    rounds: Count = 1
+    senders_per_round: Flows
+    receiver: HostNumber | None = None
+    rounds: Annotated[int, bounds.ROUNDS.meta] = 1
     period_s: Time = 0.0
     spread_s: Time = 0.0
 
@@ -285,7 +283,8 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
         receivers = seeds.partners.integers(0, fabric.n_hosts, self.rounds)
         if self.receiver is not None:
             receivers[:] = self.receiver
-        senders = [self._round(receiver, fabric, seeds) for receiver in receivers]
+        hosts = self.senders(fabric, seeds.hosts)  # the same in each round
+        senders = [self._round(receiver, hosts, seeds) for receiver in receivers]
         count = self.senders_per_round
         begin_s = self.start_s + np.repeat(np.arange(self.rounds) * self.period_s, count)
         return Drawn(
@@ -295,8 +294,8 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
             begin_s + seeds.arrivals.uniform(0, self.spread_s, self.rounds * count),
         )
 
-    def _round(self, receiver: int, fabric: Fabric, seeds: EntrySeeds) -> Ints:
-        others = np.setdiff1d(self.senders(fabric, seeds.hosts), receiver)
+    def _round(self, receiver: int, hosts: Ints, seeds: EntrySeeds) -> Ints:
+        others = hosts[hosts != receiver]
         require(len(others) > 0, "traffic: the receiver is the only sender of this incast: give it more hosts")
         return seeds.endpoints.permutation(others)[np.arange(self.senders_per_round) % len(others)]
 
@@ -353,6 +352,8 @@ def draw_flows(entries: tuple[AnyTraffic, ...], fabric: Fabric, *, seed: int, sh
     3
     """
     require(len(entries) > 0, "traffic is empty: give at least one [[traffic]] entry")
+    for position, entry in enumerate(entries):
+        checked_struct(entry, where=f"traffic[{position}]")
     drawn = [entry.draw(fabric, EntrySeeds(seed, position)) for position, entry in enumerate(entries)]
     src, dst = (np.concatenate([getattr(flows, end) for flows in drawn]) for end in ("src", "dst"))
     check_hosts(src, fabric.n_hosts)

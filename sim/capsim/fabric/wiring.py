@@ -1,14 +1,18 @@
 """From names and links to a :class:`~capsim.fabric.topology.Fabric`: numbering, link changes, failures."""
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import partial
+from typing import Annotated
 
 import msgspec
 import numpy as np
 
+from capsim.bounds import PARALLEL, BufferBytes, BufferPackets, Rate, Time
 from capsim.clock import to_ps
 from capsim.fabric.routing import shortest_path_routes
-from capsim.fabric.topology import HOST, NO_PATH, Bools, Epoch, Fabric
+from capsim.fabric.topology import HOST, NO_PATH, Bools, Epoch, Fabric, Routes
 from capsmodel.checks import ParameterError, require
 
 UNLIMITED = -1
@@ -33,13 +37,13 @@ class LinkChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     between: tuple[str, str]
     one_way: bool = False
-    parallel: int | None = None
-    rate_bps: float | None = None
-    delay_s: float | None = None
-    buffer_packets: int | None = None
-    buffer_bytes: int | None = None
-    down_s: float | None = None
-    up_s: float | None = None
+    parallel: Annotated[int, PARALLEL.meta] | None = None
+    rate_bps: Rate | None = None
+    delay_s: Time | None = None
+    buffer_packets: BufferPackets | None = None
+    buffer_bytes: BufferBytes | None = None
+    down_s: Time | None = None
+    up_s: Time | None = None
 
 
 @dataclass(frozen=True)
@@ -74,10 +78,11 @@ class Wiring:
 
     def hosts_at(self, switch: str, count: int, *, nic: LinkKind, downlink: LinkKind) -> None:
         """Attach `count` further hosts to `switch`."""
+        leaf = self.switches.index(switch)
         for _ in range(count):
             name = f"{HOST}{len(self.hosts)}"
             self.hosts.append(name)
-            self.leaf_of_host.append(self.switches.index(switch))
+            self.leaf_of_host.append(leaf)
             self._add((name, switch, nic), (switch, name, downlink), path=NO_PATH)
 
     def connect(self, a: str, b: str, kind: LinkKind, *, path: int = NO_PATH) -> None:
@@ -100,11 +105,22 @@ class Wiring:
             ports = _ports_of(change, self.links)
             columns.apply(change, ports)
             outages += _outages(change, ports)
-        intact = Fabric(
-            n_hosts=len(self.hosts),
+        n_hosts, leaf_of_host = len(self.hosts), np.array(self.leaf_of_host, np.int32)
+        routes = partial(
+            shortest_path_routes,
+            n_hosts,
+            len(self.switches),
+            port_from=port_from,
+            port_to=port_to,
+            leaf_of_host=leaf_of_host,
+        )
+        all_up = np.ones(len(port_from), np.bool_)
+        intact = Epoch(0, routes(port_up=all_up), all_up)
+        return Fabric(
+            n_hosts=n_hosts,
             n_switches=len(self.switches),
             node_names=names,
-            node_kinds=(*[HOST] * len(self.hosts), *self.kinds),
+            node_kinds=(*[HOST] * n_hosts, *self.kinds),
             port_from=port_from,
             port_to=port_to,
             port_path=np.array(self.paths, np.int32),
@@ -112,12 +128,12 @@ class Wiring:
             delay_ps=columns.delay_ps,
             buffer_packets=columns.buffer_packets,
             buffer_bytes=columns.buffer_bytes,
-            host_port=np.flatnonzero(port_from < len(self.hosts)).astype(np.int32),
+            host_port=np.flatnonzero(port_from < n_hosts).astype(np.int32),
             switch_tier=np.array(self.tiers, np.int32),
-            leaf_of_host=np.array(self.leaf_of_host, np.int32),
-            epochs=(),
+            leaf_of_host=leaf_of_host,
+            routes=intact.routes,
+            epochs=_epochs(intact, outages, routes, reroute_ps=to_ps(reroute_s)),
         )
-        return replace(intact, epochs=_epochs(intact, outages, reroute_ps=to_ps(reroute_s)))
 
 
 class _Columns:
@@ -132,10 +148,8 @@ class _Columns:
 
     def apply(self, change: LinkChange, ports: list[int]) -> None:
         if change.rate_bps is not None:
-            require(change.rate_bps >= 1, f"fabric.links: rate_bps = {change.rate_bps:g}, but it must be at least 1")
             self.rate_bps[ports] = round(change.rate_bps)
         if change.delay_s is not None:
-            require(change.delay_s >= 0, f"fabric.links: delay_s = {change.delay_s:g}, but it must be at least 0")
             self.delay_ps[ports] = to_ps(change.delay_s)
         if change.buffer_packets is not None or change.buffer_bytes is not None:
             self.buffer_packets[ports] = UNLIMITED if change.buffer_packets is None else change.buffer_packets
@@ -144,13 +158,16 @@ class _Columns:
 
 def _ports_of(change: LinkChange, links: list[tuple[str, str, LinkKind]]) -> list[int]:
     here, there = change.between
+    names = {a for a, _, _ in links}
+    at_first, at_second = ({name for name in names if fnmatchcase(name, end)} for end in change.between)
     found, seen = [], dict[tuple[str, str], int]()
     for port, (a, b, _) in enumerate(links):
-        seen[a, b] = seen.get((a, b), 0) + 1
-        forward = fnmatchcase(a, here) and fnmatchcase(b, there)
-        backward = not change.one_way and fnmatchcase(a, there) and fnmatchcase(b, here)
-        if (forward or backward) and change.parallel in (None, seen[a, b]):
-            found.append(port)
+        forward = a in at_first and b in at_second
+        backward = not change.one_way and a in at_second and b in at_first
+        if forward or backward:
+            seen[a, b] = seen.get((a, b), 0) + 1
+            if change.parallel in (None, seen[a, b]):
+                found.append(port)
     if not found:
         raise ParameterError(f"fabric.links: no link between {here!r} and {there!r}: see node_names of the fabric")
     return found
@@ -160,7 +177,6 @@ def _outages(change: LinkChange, ports: list[int]) -> list[tuple[int, int, bool]
     if change.down_s is None:
         require(change.up_s is None, "fabric.links: up_s without down_s: a link that returns must first fail")
         return []
-    require(change.down_s >= 0, f"fabric.links: down_s = {change.down_s:g}, but it must be at least 0")
     events = [(to_ps(change.down_s), port, False) for port in ports]
     if change.up_s is not None:
         require(change.up_s > change.down_s, f"fabric.links: up_s = {change.up_s:g}, but it must be after down_s")
@@ -168,29 +184,26 @@ def _outages(change: LinkChange, ports: list[int]) -> list[tuple[int, int, bool]
     return events
 
 
-def _epochs(fabric: Fabric, outages: list[tuple[int, int, bool]], *, reroute_ps: int) -> tuple[Epoch, ...]:
+def _epochs(
+    intact: Epoch, outages: list[tuple[int, int, bool]], routes: Callable[..., Routes], *, reroute_ps: int
+) -> tuple[Epoch, ...]:
     """Turn failures into epochs; routes follow the links `reroute_ps` later."""
-    up_at, routes_at = {0: _up(fabric, outages, 0)}, {0: _up(fabric, outages, 0)}
+    if not outages:
+        return (intact,)
+    n_ports = len(intact.port_up)
+    up_at, routes_at = {0: _up(n_ports, outages, 0)}, {0: _up(n_ports, outages, 0)}
     for time_ps in sorted({time_ps for time_ps, _, _ in outages}):
-        up_at[time_ps] = _up(fabric, outages, time_ps)
+        up_at[time_ps] = _up(n_ports, outages, time_ps)
         routes_at[time_ps + reroute_ps] = up_at[time_ps]
     epochs = []
     for time_ps in sorted({*up_at, *routes_at}):
         known = routes_at[max(t for t in routes_at if t <= time_ps)]
-        routes = shortest_path_routes(
-            fabric.n_hosts,
-            fabric.n_switches,
-            port_from=fabric.port_from,
-            port_to=fabric.port_to,
-            port_up=known,
-            leaf_of_host=fabric.leaf_of_host,
-        )
-        epochs.append(Epoch(time_ps, routes, up_at[max(t for t in up_at if t <= time_ps)]))
+        epochs.append(Epoch(time_ps, routes(port_up=known), up_at[max(t for t in up_at if t <= time_ps)]))
     return tuple(epochs)
 
 
-def _up(fabric: Fabric, outages: list[tuple[int, int, bool]], time_ps: int) -> Bools:
-    up = np.ones(fabric.n_ports, np.bool_)
+def _up(n_ports: int, outages: list[tuple[int, int, bool]], time_ps: int) -> Bools:
+    up = np.ones(n_ports, np.bool_)
     for _, port, returns in sorted(event for event in outages if event[0] <= time_ps):
         up[port] = returns
     return up

@@ -19,13 +19,13 @@ has the class of the flow that it belongs to.
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Annotated, Any
 
+from capsim import bounds
 from capsim.hooks import Balancer, inlined
 from capsim.protocols.balancers.ecmp import hashed
 from capsim.protocols.balancers.spray import SprayParams, sprayed
 from capsim.records import ACK, SYN_ACK
-from capsmodel.checks import require
 
 
 class ModeCounts(IntEnum):
@@ -61,13 +61,10 @@ class CapsBalancerParams(SprayParams):
         though Algorithm 1 prints the counter without that condition.
     """
 
-    threshold_bytes: int = 100_000
-    mode_period_s: float = 500e-6
+    threshold_bytes: Annotated[int, bounds.THRESHOLD_BYTES] = 100_000
+    mode_period_s: Annotated[float, bounds.PERIOD_S] = 500e-6
     mode_counts: ModeCounts = ModeCounts.DATA
     long_from: LongFrom = LongFrom.START
-
-    def __post_init__(self) -> None:
-        require(self.mode_period_s >= 1e-12, "balancer.mode_period_s must be at least a picosecond")
 
     @property
     def needs_sizes(self) -> bool:

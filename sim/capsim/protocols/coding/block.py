@@ -44,7 +44,7 @@ def close_buffer(params: Any, conn: Any, estimator: Any, units: Any, counters: A
         conn.flush_ps = NONE
         return 0
     blocked, acks = measured(params, estimator, now_ps)
-    full = full_unit_packets(params, conn, blocked, acks)
+    full = full_unit_packets(params, conn, estimator, blocked, acks)
     if waiting < full and not nothing_to_wait_for(params, conn, now_ps):
         return 0
     number = new_unit(conn, units, counters, conn.unit_first, now_ps)

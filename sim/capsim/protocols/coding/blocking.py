@@ -14,6 +14,7 @@ best size of the unit        k        ``optimal_unit_packets``              caps
 from enum import IntEnum
 from typing import Any
 
+from capsim.bounds import WORD
 from capsim.hooks import inlined
 from capsim.records import ACK, RETRANSMITTED
 
@@ -61,11 +62,18 @@ def observe(params: Any, conn: Any, estimator: Any, packet: Any, now_ps: int) ->
     rtt_ps = now_ps - packet.sent_ps
     estimator.all_acks += 1
     estimator.all_rtt_ps += rtt_ps
+    if estimator.all_rtt_ps >= WORD:  # both halves have the same mean
+        estimator.all_rtt_ps //= 2
+        estimator.all_acks //= 2
     usual_ps = usual_rtt_ps(params, estimator)
     if usual_ps and rtt_ps > params.rtt_factor * usual_ps:
         estimator.blocked += 1
     estimator.acks += 1
     estimator.rtt_sum_ps += rtt_ps
+    if estimator.rtt_sum_ps >= WORD:
+        estimator.rtt_sum_ps //= 2
+        estimator.acks //= 2
+        estimator.blocked //= 2
     return 0
 
 
@@ -116,3 +124,15 @@ def optimal_unit_packets(params: Any, window: int, blocked: int, acks: int) -> i
         if best_delay < 0 or delay < best_delay:
             best, best_delay = k, delay
     return best
+
+
+@inlined
+def remembered_unit_packets(params: Any, estimator: Any, window: int, blocked: int, acks: int) -> int:
+    """Return :func:`optimal_unit_packets`, computed once while nothing that it depends on changes."""
+    same = estimator.optimal_window == window and estimator.optimal_blocked == blocked
+    if not same or estimator.optimal_acks != acks:
+        estimator.optimal_packets = optimal_unit_packets(params, window, blocked, acks)
+        estimator.optimal_window = window
+        estimator.optimal_blocked = blocked
+        estimator.optimal_acks = acks
+    return estimator.optimal_packets

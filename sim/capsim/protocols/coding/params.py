@@ -17,10 +17,14 @@ degrees of freedom. Only so does the whole paper hold together: ``ack = "packet"
 from dataclasses import dataclass
 from enum import IntEnum
 from math import ceil
+from typing import Annotated
 
+from capsim import bounds
 from capsim.protocols.coding.blocking import Threshold
 from capsim.protocols.coding.decoder import Release
 from capsmodel.checks import require
+
+MOST_TERMS = 10**8  # of Eq. 4 for one size of a unit, about half a second
 
 
 class Acknowledged(IntEnum):
@@ -88,31 +92,42 @@ class CodingParams:
     ack: Acknowledged = Acknowledged.PACKET
     systematic: bool = True
     unit_size: UnitSize = UnitSize.WINDOW
-    fixed_packets: int = 10
-    coded_packets: int = 0
-    max_overhead: float = 1.0
-    min_repair: int = 0
+    fixed_packets: Annotated[int, bounds.WINDOW_PACKETS] = 10
+    coded_packets: Annotated[int, bounds.CODED_PACKETS] = 0
+    max_overhead: Annotated[float, bounds.OVERHEAD] = 1.0
+    min_repair: Annotated[int, bounds.OVERHEAD] = 0
     repair_partial: bool = True
-    initial_blocking_prob: float = 1 / 6
-    resend_copies: float = 0.0
-    sampling_s: float = 200e-6
-    rtt_factor: float = 2.0
+    initial_blocking_prob: Annotated[float, bounds.PROBABILITY] = 1 / 6
+    resend_copies: Annotated[float, bounds.OVERHEAD] = 0.0
+    sampling_s: Annotated[float, bounds.ESTIMATE_S] = 200e-6
+    rtt_factor: Annotated[float, bounds.FACTOR] = 2.0
     threshold: Threshold = Threshold.SMOOTHED
-    flush_s: float = 0.0
+    flush_s: Annotated[float, bounds.DEADLINE_S] = 0.0
     release: Release = Release.IN_ORDER
     rtt_short_s: float = 100e-6
     rtt_long_s: float = 3e-3
     packet_s: float = 12e-6
 
-    def __post_init__(self) -> None:
-        require(self.fixed_packets >= 1, f"coding.fixed_packets = {self.fixed_packets}, but a unit has at least 1")
-        # The packet pool keeps room for what one event may send (most_repair_packets).
-        for name in ("max_overhead", "min_repair", "resend_copies"):
-            value = getattr(self, name)
-            require(value <= 1000, f"coding.{name} = {value:g}, but 1000 is the most")
-        require(self.initial_blocking_prob < 1, "coding.initial_blocking_prob must lie in [0, 1)")
-        periods = self.sampling_s == 0 or self.sampling_s >= 1e-12
-        require(periods, f"coding.sampling_s = {self.sampling_s:g}, but it must be 0 or at least a picosecond")
+    def check_window(self, window: int) -> None:
+        """Refuse ``unit_size = "optimal"`` for windows whose best size would take too long to find, each time anew.
+
+        Parameters
+        ----------
+        window : int
+            Most segments that TCP has in flight.
+
+        Raises
+        ------
+        ParameterError
+            If Eq. 4 has more than `MOST_TERMS` terms: for each k up to the window the sum of Eq. 2 over r, and r is at
+            most max_overhead * k.
+        """
+        terms = (1 + self.max_overhead) * window**2
+        require(
+            self.unit_size != UnitSize.OPTIMAL or terms <= MOST_TERMS,
+            f"coding.unit_size = 'optimal' with windows of {window} packets: Eq. 4 has {terms:.1g} terms, but at most "
+            f"{MOST_TERMS:.0e} are summed for one unit: lower transport.max_window_bytes or coding.max_overhead",
+        )
 
     def most_repair_packets(self, window: int, *, largest_flow: int) -> int:
         """Return how many packets beyond TCP's own one event may send, of one connection, in packets.

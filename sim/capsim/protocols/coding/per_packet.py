@@ -31,7 +31,7 @@ def join_unit(params: Any, conn: Any, estimator: Any, units: Any, counters: Any,
     blocked, acks = measured(params, estimator, now_ps)
     if conn.fill_unit == NONE:
         conn.fill_unit = new_unit(conn, units, counters, packet.segment, now_ps)
-        conn.fill_packets = full_unit_packets(params, conn, blocked, acks)
+        conn.fill_packets = full_unit_packets(params, conn, estimator, blocked, acks)
     number = conn.fill_unit
     unit = units[number]
     unit.k += 1

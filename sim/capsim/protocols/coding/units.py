@@ -12,7 +12,7 @@ packets of a unit                k + r    ``unit.n``, 0 while it fills    caps u
 from typing import Any
 
 from capsim.hooks import inlined
-from capsim.protocols.coding.blocking import optimal_unit_packets, repair_packets, roll_period
+from capsim.protocols.coding.blocking import remembered_unit_packets, repair_packets, roll_period
 from capsim.protocols.coding.params import UnitSize
 from capsim.records import CODED, NONE
 
@@ -31,13 +31,13 @@ def measured(params: Any, estimator: Any, now_ps: int) -> tuple[int, int]:
 
 
 @inlined
-def full_unit_packets(params: Any, conn: Any, blocked: int, acks: int) -> int:
+def full_unit_packets(params: Any, conn: Any, estimator: Any, blocked: int, acks: int) -> int:
     """Return k: how many packets fill a unit now."""
     if params.unit_size == UnitSize.FIXED:
         return params.fixed_packets
     window = min(max(conn.cwnd_bytes // conn.mss_bytes, 1), conn.ring_mask + 1)  # no more can be in flight
     if params.unit_size == UnitSize.OPTIMAL and blocked:
-        return optimal_unit_packets(params, window, blocked, acks)
+        return remembered_unit_packets(params, estimator, window, blocked, acks)
     return window
 
 

@@ -1,8 +1,9 @@
 """ECN threshold: DropTail that marks an ECN-capable packet when it finds the queue at or above K (RFC 8257, 3.1)."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+from capsim import bounds
 from capsim.hooks import ACCEPT, MARK, REFUSE, Queue
 from capsim.protocols.queues.droptail import has_room
 from capsim.records import ECN_CAPABLE
@@ -18,7 +19,7 @@ class EcnParams:
         K: packets found in the queue; 20 at 1 Gbps, 65 at 10 Gbps (Alizadeh et al. 2010).
     """
 
-    threshold_packets: int = 20
+    threshold_packets: Annotated[int, bounds.QUEUE_PACKETS] = 20
 
 
 def admit(params: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> int:

@@ -13,8 +13,9 @@ duplicate acknowledgement reports one segment, so marks echoed during recovery c
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+from capsim import bounds
 from capsim.hooks import Transport, inlined
 from capsim.protocols.transports import newreno, sack
 from capsim.protocols.transports.newreno import hear_acknowledgement as hear_as_newreno
@@ -37,8 +38,8 @@ class DctcpParams(TcpParams):
     """
 
     ecn: bool = True
-    ewma_gain: float = 1 / 16
-    initial_alpha: float = 1.0
+    ewma_gain: Annotated[float, bounds.RATIO] = 1 / 16
+    initial_alpha: Annotated[float, bounds.RATIO] = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)

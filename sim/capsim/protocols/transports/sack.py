@@ -7,8 +7,9 @@ After a timeout the scoreboard is kept (RFC 6675, section 5.1): what is SACKed i
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+from capsim import bounds
 from capsim.hooks import Transport, inlined
 from capsim.protocols.transports.newreno import go_back, send_next
 from capsim.protocols.transports.tcp import (
@@ -32,14 +33,12 @@ from capsim.records import (
     DATA,
     ESTABLISHED,
     HANDSHAKE_ACK,
-    MAX_SACK_BLOCKS,
     NONE,
     RECEIVED,
     RESENT,
     SACKED,
     SYN_SENT,
 )
-from capsmodel.checks import require
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,14 +62,9 @@ class SackParams(TcpParams):
 
     rescue: bool = True
     resend_at_partial_ack: bool = False
-    sack_blocks: int = 3
-    sack_option_bytes: int = 4
-    sack_block_bytes: int = 8
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        fits = 1 <= self.sack_blocks <= MAX_SACK_BLOCKS
-        require(fits, f"transport.sack_blocks = {self.sack_blocks}, but it must lie between 1 and {MAX_SACK_BLOCKS}")
+    sack_blocks: Annotated[int, bounds.SACK_BLOCKS] = 3
+    sack_option_bytes: Annotated[int, bounds.OPTION_BYTES] = 4
+    sack_block_bytes: Annotated[int, bounds.OPTION_BYTES] = 8
 
 
 def receive(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:

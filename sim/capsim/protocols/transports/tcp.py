@@ -15,8 +15,9 @@ slow-start threshold      ssthresh     ``conn.ssthresh_bytes`` RFC 5681, section
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Annotated, Any
 
+from capsim import bounds
 from capsim.hooks import inlined
 from capsim.records import (
     ACK,
@@ -91,22 +92,22 @@ class TcpParams:
         Whether data packets, and acknowledgements, are ECN-capable (RFC 3168; 6.1.4 forbids the latter).
     """
 
-    mss_bytes: int = 1460
-    header_bytes: int = 40
-    ack_bytes: int = 40
-    syn_bytes: int = 40
-    initial_window_packets: int = 10
-    initial_ssthresh_bytes: int = 2**40
-    max_window_bytes: int = 1_000_000
-    min_rto_s: float = 0.2
-    max_rto_s: float = 60.0
+    mss_bytes: Annotated[int, bounds.PACKET_BYTES] = 1460
+    header_bytes: Annotated[int, bounds.HEADER_BYTES] = 40
+    ack_bytes: Annotated[int, bounds.PACKET_BYTES] = 40
+    syn_bytes: Annotated[int, bounds.PACKET_BYTES] = 40
+    initial_window_packets: Annotated[int, bounds.WINDOW_PACKETS] = 10
+    initial_ssthresh_bytes: Annotated[int, bounds.SSTHRESH_BYTES] = 2**40
+    max_window_bytes: Annotated[int, bounds.WINDOW_BYTES] = 1_000_000
+    min_rto_s: Annotated[float, bounds.RTO_OR_NONE_S] = 0.2
+    max_rto_s: Annotated[float, bounds.RTO_S] = 60.0
     granularity_s: float = 0.0
-    initial_rto_s: float = 0.0
+    initial_rto_s: Annotated[float, bounds.RTO_OR_NONE_S] = 0.0
     initial_rtt_s: float = 0.0
     keep_backoff: bool = False
-    dup_ack_threshold: int = 3
+    dup_ack_threshold: Annotated[int, bounds.DUP_ACKS] = 3
     limited_transmit: bool = True
-    full_ack_option: int = 1
+    full_ack_option: Annotated[int, bounds.FULL_ACK_OPTION] = 1
     ssthresh_from: SsthreshFrom = SsthreshFrom.FLIGHT
     handshake: bool = False
     handshake_ack: bool = True
@@ -114,15 +115,12 @@ class TcpParams:
     ecn_acks: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("mss_bytes", "ack_bytes", "syn_bytes", "initial_window_packets", "dup_ack_threshold"):
-            require(getattr(self, name) >= 1, f"transport.{name} = {getattr(self, name)}, but it must be at least 1")
-        packet_bytes = self.mss_bytes + self.header_bytes
-        require(packet_bytes <= 100_000, f"transport: packets of {packet_bytes} bytes, but 100000 is the most")
+        bounds.check_params(self, "transport")
+        packet_bytes, most = self.mss_bytes + self.header_bytes, bounds.PACKET_BYTES.largest
+        require(packet_bytes <= most, f"transport: packets of {packet_bytes} bytes, but {most} is the most")
         require(self.max_window_bytes >= self.mss_bytes, "transport.max_window_bytes is below mss_bytes")
         require(self.initial_rto_s <= self.max_rto_s, "transport.initial_rto_s is above max_rto_s")
-        require(self.max_rto_s > 0, "transport.max_rto_s must lie above 0")
         require(self.min_rto_s > 0 or self.initial_rto_s > 0, "transport.min_rto_s and initial_rto_s are both 0")
-        require(self.full_ack_option in (1, 2), f"transport.full_ack_option = {self.full_ack_option}, but 1 or 2")
         require(self.min_rto_s <= self.max_rto_s, "transport.min_rto_s is above max_rto_s")
 
 

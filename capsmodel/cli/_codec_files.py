@@ -1,0 +1,80 @@
+"""Where the commands of ``capsmodel codec`` read and write, and how they tell what went wrong."""
+
+import functools
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, ParamSpec
+
+from cyclopts import Parameter
+
+from capsmodel.checks import ParameterError, require
+from capsmodel.codec.errors import CodecError
+from capsmodel.codec.jit import first_use_reported
+
+Arguments = ParamSpec("Arguments")
+PIPE = Path("-")  # standard input or output
+Input = Annotated[Path, Parameter(allow_leading_hyphen=True)]
+Output = Annotated[Path | None, Parameter(name=["--out", "-o"], allow_leading_hyphen=True)]
+
+
+def one_line(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
+    """Turn what the codec and the file system refuse into the one line that is printed; report a first compilation."""
+
+    @functools.wraps(command)
+    def told(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        try:
+            with first_use_reported():
+                command(*args, **kwargs)
+        except CodecError as error:
+            raise ParameterError(str(error)) from None
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else "writing the result failed: "
+            raise ParameterError(f"{where}{error.strerror}") from None
+
+    return told
+
+
+def target_of(out: Path | None, default: Path, source: Path, force: bool) -> Path:
+    """Return the file to write, which must not be the source, a folder, nor, without --force, exist."""
+    target = out or default
+    if target == PIPE:
+        return target
+    require(target.resolve() != source.resolve(), f"{target} is the input: choose another file with --out")
+    require(not target.is_dir(), f"{target} is a folder: choose a file with --out")
+    require(force or not target.exists(), f"{target} exists: choose another file with --out, or --force to replace it")
+    return target
+
+
+@contextmanager
+def readable(file: Path) -> Iterator[Path]:
+    """Give the file to read: itself, or what standard input holds when it is ``-``."""
+    if file != PIPE:
+        yield file
+        return
+    with tempfile.TemporaryDirectory(prefix="capsmodel-") as folder:
+        copy = Path(folder) / "stdin"
+        with copy.open("wb") as target:
+            shutil.copyfileobj(sys.stdin.buffer, target)
+        yield copy
+
+
+@contextmanager
+def writable(target: Path) -> Iterator[Path]:
+    """Give the file to write: itself, or one that is copied to standard output when it is whole."""
+    if target != PIPE:
+        yield target
+        return
+    with tempfile.TemporaryDirectory(prefix="capsmodel-") as folder:
+        result = Path(folder) / "stdout"
+        yield result
+        with result.open("rb") as source:
+            shutil.copyfileobj(source, sys.stdout.buffer)
+
+
+def say(text: str, target: Path) -> None:
+    """Print a line about the result: on standard error when the result itself goes to standard output."""
+    print(text, file=sys.stderr if target == PIPE else sys.stdout)

@@ -1,0 +1,76 @@
+"""How a command ends: in one line on standard error, quietly for a reader that has gone, cleaned up when stopped."""
+
+import errno
+import io
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+# What to do about an error of the operating system; _LOOK for those that are not named.
+_REMEDIES = {
+    errno.ENOSPC: "free some space, or name a place on another disk",
+    errno.EROFS: "name a place that can be written to",
+    errno.EACCES: "name a place that you may use",
+    errno.EPERM: "name a place that you may use",
+    errno.ENAMETOOLONG: "give a shorter name",
+}
+_LOOK = "check the name and the disk"
+# A longer line keeps its two ends, where the argument and the remedy are.
+_LINE_CHARACTERS = 600
+
+
+def fail(text: str) -> NoReturn:
+    """Print `text` as one line and end with status 2."""
+    line = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in " ".join(text.split()))
+    if len(line) > _LINE_CHARACTERS:
+        line = f"{line[: _LINE_CHARACTERS // 2]} ... {line[-_LINE_CHARACTERS // 2 :]}"
+    print(f"capsmodel: {line}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+def told(error: OSError) -> str:
+    """Return what the operating system refused, where, and what to do about it."""
+    if error.errno is None:  # raised by the package, with a text of its own
+        return str(error)
+    name = error.filename2 or error.filename  # of a renaming the target, which the user named
+    place = "" if name is None else f"{name}: "
+    return f"{place}{error.strerror}: {_REMEDIES.get(error.errno, _LOOK)}"
+
+
+def print_what_any_terminal_can() -> None:
+    """Escape what the encoding of the terminal lacks, in place of failing after the work is done."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+@contextmanager
+def ended_like_an_interrupt() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end a command as Ctrl-C does: its processes stop, its half-written files vanish."""
+
+    def stop(number: int, _: object) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    free = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    if threading.current_thread() is not threading.main_thread():
+        free = []  # only the main thread may set them
+    for number in free:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number in free:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def give_up_output() -> None:
+    """Send what standard output does not take to nowhere, or Python complains once more when it exits."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

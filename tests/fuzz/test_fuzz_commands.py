@@ -1,0 +1,91 @@
+"""Property: a command with any arguments ends with status 0, or with 2 and one line on standard error."""
+
+import os
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from capsmodel.cli import main
+
+NUMBERS = [
+    "0",
+    "-1",
+    "1",
+    "0.5",
+    "-0.0",
+    "1e-300",
+    "1e300",
+    "inf",
+    "nan",
+    "10",
+    "99999999999999999999",
+    "1e9",
+    "x",
+    "",
+    "９",
+    "0x1",
+]
+QUANTITIES = [
+    *NUMBERS,
+    "1Gbps",
+    "10 Gbps",
+    "1e30Gbps",
+    "1us",
+    "-1ms",
+    "1e999s",
+    "1500B",
+    "1MB",
+    "1%",
+    "1" * 3000 + " x",
+]
+FILES = ["nosuch", ".", "/dev/null", "/dev/null/x", "x" * 300, "[/x]", "\x1b[31m", "flows.csv", "/proc/self/x"]
+FLAGS = {
+    "optimal-k": (
+        ["--blocking-prob", "--rate", "--rtt-short", "--rtt-long", "--paths", "--long-flows", "--packet-size"],
+        1,
+    ),
+    "decode-prob": (["--r", "--blocking-prob", "--code"], 1),
+    "redundancy": (["--blocking-prob", "--target"], 1),
+    "reordering": (["--congested-prob", "--dup-acks", "--n-paths", "--blocked-paths"], 1),
+    "fct": (["--byte-share", "--workload", "--quantile"], 1),
+    "equations": (["--paper", "--numbers", "--latex"], 0),
+    "claims": (["--paper", "--verdict", "--totals", "--all"], 0),
+    "cite": (["--paper", "--style"], 0),
+    "schemes": (["--json", "--csv"], 0),
+    "rerun": ([], 1),
+    "simulate": (
+        ["--fabric", "--load", "--flows", "--flow-file", "--scheme", "--seed", "--end", "--buffer", "--rate"],
+        1,
+    ),
+    "compare": (["--schemes", "--seeds", "--jobs", "--load"], 1),
+    "reproduce": (["--list", "--quick"], 1),
+}
+WORDS = st.one_of(st.sampled_from(QUANTITIES), st.sampled_from(FILES), st.text(max_size=12))
+
+
+@st.composite
+def command_lines(draw):
+    """Draw a command with some of its flags and strange values; no run of packets begins without a scenario."""
+    command = draw(st.sampled_from(sorted(FLAGS)))
+    flags, positional = FLAGS[command]
+    words = [draw(WORDS) for _ in range(draw(st.integers(0, positional + 1)))]
+    for flag in draw(st.lists(st.sampled_from([*flags, "--json", "--nosuch"]), max_size=4, unique=True)):
+        words.append(f"{flag}={draw(WORDS)}" if draw(st.booleans()) else flag)
+    return [command, *words]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(command_lines())
+def test_a_command_ends_well(capsys, tmp_path, line):
+    os.chdir(tmp_path)
+    try:
+        main(line)
+        code = 0
+    except SystemExit as stop:
+        code = stop.code or 0
+    printed = capsys.readouterr()
+    assert code in (0, 1, 2)
+    assert "Traceback" not in printed.err
+    if code == 2:
+        assert printed.err.count("\n") == 1
+        assert printed.err.startswith("capsmodel: ")

@@ -1,0 +1,77 @@
+"""Property: a damaged file is refused in one clear line or means what it meant: no other rows, no other exception."""
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from refusals import outcome
+
+from capsim import Batch, Dumbbell, Result, Scenario, simulate
+from capsim.fabric.flows import read_flow_csv
+from capsmodel.experiments.results import merge
+from capsmodel.experiments.sweep import Task, measurement, one_by_one, run_sweep
+
+FLOWS = b"src,dst,bytes,start_s\n0,1,1000,0.5\n1,0,2000,1e-3\n0,1,1,0\n"
+
+
+@measurement("square", revision=1)
+def square(*, number):
+    """Return one row."""
+    return {"square": number**2, "root": number**0.5}
+
+
+def damaged(content, where, mask, cut):
+    """Return `content` with one byte changed, or cut short."""
+    place = where % len(content)
+    if cut:
+        return content[:place]
+    return content[:place] + bytes([content[place] ^ mask]) + content[place + 1 :]
+
+
+damage = {"where": st.integers(0, 10**6), "mask": st.integers(1, 255), "cut": st.booleans()}
+
+
+@pytest.fixture(scope="module")
+def part(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sweep")
+    run_sweep([Task(square, number=number) for number in range(50)], folder, executor=one_by_one, tasks_per_file=50)
+    (path,) = folder.glob("*.parquet")
+    return path.read_bytes(), merge([folder])
+
+
+@given(**damage)
+def test_a_part_of_a_sweep(part, tmp_path_factory, where, mask, cut):
+    content, rows = part
+    folder = tmp_path_factory.mktemp("fuzz")
+    (folder / "part.parquet").write_bytes(damaged(content, where, mask, cut))
+    found = outcome(lambda: merge([folder]))
+    if found is not None:
+        pd.testing.assert_frame_equal(found, rows)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    traffic = (Batch(flows=3, flow_bytes=20_000, pairs="sides"),)
+    result = simulate(Scenario(fabric=Dumbbell(hosts_per_side=2), traffic=traffic), engine="reference")
+    folder = result.save(tmp_path_factory.mktemp("run") / "out")
+    return {path.name: path.read_bytes() for path in folder.iterdir()}, Result.load(folder)
+
+
+@given(name=st.sampled_from(["flows.parquet", "ports.parquet"]), **damage)
+def test_a_file_of_a_run(run, tmp_path_factory, name, where, mask, cut):
+    files, whole = run
+    folder = tmp_path_factory.mktemp("fuzz")
+    for other, content in files.items():
+        (folder / other).write_bytes(damaged(content, where, mask, cut) if other == name else content)
+    found = outcome(lambda: Result.load(folder))
+    if found is not None:
+        pd.testing.assert_frame_equal(found.flows, whole.flows)
+        pd.testing.assert_frame_equal(found.ports, whole.ports)
+
+
+@given(where=st.integers(0, len(FLOWS)), noise=st.one_of(st.binary(max_size=40), st.text(max_size=20).map(str.encode)))
+def test_a_list_of_flows(tmp_path_factory, where, noise):
+    path = tmp_path_factory.mktemp("fuzz") / "flows.csv"
+    path.write_bytes(FLOWS[:where] + noise + FLOWS[where:])
+    rows = outcome(lambda: read_flow_csv(path)) or []
+    assert all(type(value) in (int, float) for row in rows for value in row)
