@@ -69,11 +69,11 @@ def closed_form(form: Callable[_P, _T]) -> Callable[_P, _T]:
             text = f"{form.__name__} leaves the range of float64 on the way: give less extreme numbers"
             raise ParameterError(text) from None
         except ValueError as error:
-            shapes = _shapes(inspect.signature(form).bind(*args, **kwargs).arguments)
+            given = inspect.signature(form).bind(*args, **kwargs).arguments
             if "broadcast" in str(error):
-                raise ParameterError(f"{shapes} do not broadcast: give numbers or arrays of one shape") from None
+                raise ParameterError(f"{_shapes(given)} do not broadcast: give numbers or one shape") from None
             if "zero-size" in str(error):
-                raise ParameterError(f"{form.__name__} needs at least one entry on the last axis of {shapes}") from None
+                raise ParameterError(f"{_shapes(given)}: give at least one entry on the last axis") from None
             raise
 
     return checked
@@ -81,8 +81,8 @@ def closed_form(form: Callable[_P, _T]) -> Callable[_P, _T]:
 
 def _shapes(given: dict[str, Any]) -> str:
     """Name the arrays among the arguments with their shapes."""
-    arrays = {name: value for name, value in given.items() if isinstance(value, np.ndarray | list | tuple)}
-    return " and ".join(f"{name} of shape {np.shape(value)}" for name, value in arrays.items())
+    arrays = {name: np.shape(value) for name, value in given.items() if isinstance(value, np.ndarray | list | tuple)}
+    return " and ".join(f"{name} of shape {shape}" for name, shape in arrays.items())
 
 
 def _reject(name: str, values: FloatOrArray, good: Any, rule: str) -> None:
@@ -221,10 +221,21 @@ def choice(name: str, value: object, known: Iterable[str]) -> None:
     require(known_word, f"{name} = {_shown(value)}, but it must be one of {', '.join(words)}")
 
 
-def flag(name: str, value: object) -> bool:
-    """Return `value`, true or false; reject what only counts as such, as a number or text does in Python."""
-    require(isinstance(value, bool | np.bool_), f"{name} = {_shown(value)}, but it must be True or False")
-    return bool(value)
+def flags(name: str, value: ArrayLike) -> npt.NDArray[np.bool_]:
+    """Return an array of what is true or false; reject what only counts as such, as a number or text does."""
+    try:
+        values = np.asarray(value)
+    except ValueError:  # a list of lists of several lengths
+        values = np.asarray(None)
+    require(values.dtype == np.bool_, f"{name} = {_shown(value)}, but it must be True or False")
+    return values
+
+
+def flag(name: str, value: bool) -> bool:
+    """Return one `value` that is true or false."""
+    values = flags(name, value)
+    require(values.ndim == 0, f"{name} is an array of shape {values.shape}, but it must be True or False")
+    return bool(values)
 
 
 def require(condition: ArrayLike, text: str) -> None:

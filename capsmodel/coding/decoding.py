@@ -448,7 +448,7 @@ def _hypergeometric_at_most(limit: FloatArray, marked: FloatArray, total: FloatA
             if not np.any(term > 2.0**-60 * ratio_sum):
                 break
             ratio_sum += term
-    return np.where(possible, np.exp(log_first) * ratio_sum, 0.0)
+    return np.where(possible, np.minimum(np.exp(log_first) * ratio_sum, 1.0), 0.0)
 
 
 @overload

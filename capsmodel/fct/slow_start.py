@@ -23,6 +23,9 @@ Rounding = Literal["fractional", "whole"]
 # RepFlow IV-B: initial window of 12 packets.
 WINDOW_PACKETS = 12
 
+# Of the largest flow, each the end of a panel of the integral.
+_MOST_BURSTS = 1_000_000
+
 
 @overload
 def rounds(flow_packets: float, *, window_packets: float = ..., rounding: Rounding = ...) -> float: ...
@@ -88,6 +91,7 @@ def _average(
     return sizes.expectation(function, above=above, upto=upto, breaks=breaks.tolist()) / share
 
 
+@closed_form
 def short_averages(
     sizes: PacketSizes, window: float, short: float, rounding: Rounding, smallest: float
 ) -> tuple[float, float]:
@@ -119,6 +123,7 @@ def short_averages(
     )
 
 
+@closed_form
 def long_averages(sizes: PacketSizes, burst: float, short: float, rounding: Rounding) -> tuple[float, float]:
     """Return E[bursts/X] and E[1/X] over flows above `short`.
 
@@ -132,5 +137,7 @@ def long_averages(sizes: PacketSizes, burst: float, short: float, rounding: Roun
     per_packet = _average(lambda flow: 1 / flow, packet_sizes(sizes), short, np.inf, np.empty(0))
     if rounding == "fractional":
         return 1 / burst, per_packet
-    breaks = np.arange(1.0, np.ceil(sizes.sizes[-1] / burst)) * burst
+    bursts = np.ceil(sizes.sizes[-1] / burst)
+    require(bursts <= _MOST_BURSTS, f"burst_packets = {burst:g}, but that makes {bursts:g} bursts of a flow: raise it")
+    breaks = np.arange(1.0, bursts) * burst
     return _average(lambda flow: np.ceil(flow / burst) / flow, sizes, short, np.inf, breaks), per_packet

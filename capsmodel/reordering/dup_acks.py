@@ -24,6 +24,7 @@ from capsmodel.checks import (
     as_floats,
     choice,
     closed_form,
+    flags,
     plain,
     probability,
     require,
@@ -151,8 +152,7 @@ def dup_ack_threshold_leaf_spine(n_spines: ArrayLike, *, same_leaf: ArrayLike = 
     >>> dup_ack_threshold_leaf_spine(16)
     19.0
     """
-    paths, same = whole("n_spines", n_spines, minimum=1), np.asarray(same_leaf)
-    require(same.dtype == np.bool_, "same_leaf must be True or False, or an array of them")
+    paths, same = whole("n_spines", n_spines, minimum=1), flags("same_leaf", same_leaf)
     return plain(DEFAULT_DUP_ACK_THRESHOLD + np.where(same, 0.0, paths))
 
 

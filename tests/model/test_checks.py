@@ -1,0 +1,212 @@
+"""Unit: what the checks of all closed forms refuse, and what was silently wrong before they did."""
+
+import datetime
+import math
+import subprocess
+import sys
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import capsmodel as cm
+from capsmodel.checks import ParameterError, as_floats, closed_form, flag, one_number, positive, whole
+from capsmodel.coding._binomial import log_tails
+from capsmodel.coding._binomial_point import log_tails_at
+from capsmodel.coding.blocking import twice_average_missed_share
+from capsmodel.coding.decoding import decode_prob_blocked_count
+from capsmodel.coding.redundancy import ceiling_rule
+from capsmodel.fct.completion import tail_fct
+from capsmodel.metrics import reorder_density
+from capsmodel.multipath.lia import single_path_window
+from capsmodel.queueing.mg1 import effective_bandwidth_wait_prob, mg1_wait_prob
+from capsmodel.queueing.service import Deterministic
+from capsmodel.reordering.probability import in_order_prob
+from capsmodel.units import parse_rate_bps
+from capsmodel.workloads.catalogue import PacketSizes
+
+FABRIC = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}
+MASKED = np.ma.array([0.2, 0.9], mask=[False, True])
+
+
+@pytest.mark.parametrize("text", ["0.5", b"0.5", ["0.5"], np.array(["0.5"]), np.array(["0.5"], object)], ids=repr)
+def test_text_is_no_number(text):
+    with pytest.raises(ParameterError, match="must be a number"):
+        as_floats("x", text)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(1j, [1 + 0j], np.complex128(1), np.array([np.complex128(1)], object)),
+        *(datetime.date(2020, 1, 1), np.datetime64("2020-01-01"), [np.timedelta64(3, "s")]),
+        *(np.array([np.datetime64("2020-01-01")], object), None, [None, 1.0], object(), [1, [2]], {}, [10**5000, "x"]),
+    ],
+)
+def test_what_numpy_would_convert_is_refused(value):
+    with pytest.raises(ParameterError, match="must be a number"):
+        as_floats("x", value)
+
+
+@pytest.mark.parametrize("value", [MASKED, [MASKED], np.ma.masked, [1.0, np.ma.masked]])
+def test_masked_entries_are_not_computed(value):
+    with pytest.raises(ParameterError, match="masked entries"):
+        as_floats("x", value)
+    assert as_floats("x", MASKED[:1]).tolist() == [0.2]
+
+
+def test_numbers_of_other_types_are_taken():
+    given_values = [True, 3, Decimal("0.5"), Fraction(1, 4), np.float32(0.5), np.int8(3), np.array(2.0)]
+    assert [as_floats("x", value).item() for value in given_values] == [1.0, 3.0, 0.5, 0.25, 0.5, 3.0, 2.0]
+    assert as_floats("x", [Fraction(1, 4), 10**20]).tolist() == [0.25, 1e20]
+
+
+def test_integers_beyond_float64_are_refused():
+    for value in (10**400, -(10**400), 10**5000, [10**400, 1], Fraction(10**400)):
+        with pytest.raises(ParameterError, match=r"beyond 1\.8e308"):
+            as_floats("x", value)
+    with pytest.raises(ParameterError, match="blocking_prob = inf"):
+        cm.decode_prob(3, r=1, blocking_prob=np.longdouble("1e400"))
+
+
+def test_negative_zero_is_zero():
+    assert math.copysign(1, as_floats("x", -0.0)) == 1
+    assert np.copysign(1, as_floats("x", [1.0, -0.0])).tolist() == [1, 1]
+    assert in_order_prob(10, congested_prob=-0.0) == 1
+    assert effective_bandwidth_wait_prob(1.0, load=-0.0, mean_service=1.0, second_moment_service=2.0) == 0
+
+
+def test_shapes_that_do_not_broadcast_are_named():
+    with pytest.raises(ParameterError, match=r"^k of shape \(2,\) and r of shape \(3,\) do not broadcast"):
+        cm.decode_prob([1, 2], r=[1, 2, 3], blocking_prob=0.1)
+    with pytest.raises(ParameterError, match=r"windows_packets of shape \(0,\)"):
+        cm.connection_loss_prob([], rtts_s=1e-3)
+
+
+def test_only_errors_of_numbers_and_shapes_become_parameter_errors():
+    def broken(x):
+        raise ValueError("a mistake in the program")
+
+    with pytest.raises(ValueError, match="a mistake"):
+        closed_form(broken)(1.0)
+    with pytest.raises(ParameterError, match="range of float64"):
+        closed_form(lambda x: 1e300 ** x)(2)  # fmt: skip
+
+
+def test_one_number_and_flags():
+    assert one_number(whole, "replicas", 2, minimum=1) == 2.0
+    with pytest.raises(ParameterError, match=r"burst_packets is an array of shape \(2,\)"):
+        one_number(positive, "burst_packets", [1, 2])
+    for value in (1, "yes", [True], np.ones(2, bool)):
+        with pytest.raises(ParameterError, match="True or False"):
+            flag("exact", value)
+
+
+def test_a_service_must_be_a_distribution():
+    with pytest.raises(ParameterError, match="service is a float"):
+        mg1_wait_prob(1.0, load=0.5, service=1.0)
+
+
+def test_messages_are_short():
+    with pytest.raises(ParameterError) as refused:
+        as_floats("x", "9" * 3000)
+    assert len(str(refused.value)) < 100
+    with pytest.raises(ParameterError) as refused:
+        parse_rate_bps("1" * 3000 + " x y")
+    assert len(str(refused.value)) < 200
+
+
+@pytest.mark.parametrize("text", ["1e999999Gbps", "1e99999999999999999999Gbps", "١Gbps"])
+def test_rates_that_no_number_holds(text):
+    with pytest.raises(ParameterError, match="is not a rate"):
+        parse_rate_bps(text)
+
+
+@pytest.mark.parametrize("k", [1, 3, 64])
+@pytest.mark.parametrize("exponent", range(40, 53))
+def test_repair_packets_near_certain_blocking(k, exponent):
+    """The exact ceiling of the float p where no whole number is meant; never negative, as with the rounding rule."""
+    p = 1 - 2.0**-exponent
+    exact = -(-k * Fraction(p) // (1 - Fraction(p)))
+    if exact >= 2**53:
+        with pytest.raises(ParameterError, match="2\\^53"):
+            cm.repair_packets(k, blocking_prob=p)
+        return
+    assert cm.repair_packets(k, blocking_prob=p) == pytest.approx(int(exact), rel=1e-15, abs=1)
+    assert ceiling_rule(np.asarray(float(k)), np.asarray(p)) > 0
+
+
+def test_certain_blocking_is_refused_by_the_search():
+    with pytest.raises(ParameterError, match="so near 1"):
+        cm.optimal_coding_unit(64, blocking_prob=1 - 2**-53, **FABRIC)
+
+
+def test_extreme_but_valid_input():
+    assert mg1_wait_prob(1e300, load=0.5, service=Deterministic(1.0)) == 0
+    assert single_path_window(5e-324) == pytest.approx(math.sqrt(2) / math.sqrt(5e-324), rel=1e-12)
+    assert cm.duplicate_acks_prob(10**9, flow_packets=10, congested_prob=0.2) == 0
+    assert reorder_density([1, 2**52]).density.tolist() == [1.0]
+    assert decode_prob_blocked_count(3, r=1, blocked_packets=1, total_packets=40) == 1
+
+
+@pytest.mark.parametrize("tail", ["exact", "effective_bandwidth"])
+def test_no_flow_is_faster_than_without_contention(tail):
+    sizes = cm.load_workload("websearch").in_packets(1460)
+    assert tail_fct(0.5, sizes=sizes, quantile=0, tail=tail) == 1
+    assert tail_fct(0.5, sizes=PacketSizes.fixed(10), quantile=0.99, tail=tail) > 1
+
+
+def test_missed_share_needs_rtts():
+    with pytest.raises(ParameterError, match="usual_rtts_s"):
+        twice_average_missed_share(0.1, usual_rtts_s=[], base_rtt_s=1e-4, full_wait_s=9e-4)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: cm.optimal_coding_unit(10**9, blocking_prob=0.2, objective="eq4", **FABRIC), "give max_k = 131072"),
+        (lambda: cm.delay_curve(10**9, blocking_prob=0.2, **FABRIC), "8192 fit"),
+        (lambda: cm.duplicate_acks_prob(10**9, flow_packets=10**12, congested_prob=0.2), "4194304 fit"),
+        (lambda: cm.decode_prob_rlnc(10**15, r=25 * 10**13, blocking_prob=0.2), "lower k and r"),
+        (lambda: cm.decode_prob([10**15], r=25 * 10**13, blocking_prob=0.2), "takes more than 16384 steps"),
+        (lambda: cm.full_rank_prob(2, received=3, field_size=2**53 - 1), "at most 4294967296"),
+    ],
+)
+def test_work_that_would_not_end_is_refused(call, text):
+    with pytest.raises(ParameterError, match=text):
+        call()
+
+
+def test_a_large_window_needs_no_more_than_a_long_round_trip_holds():
+    """Beyond 2 (RTT_L - RTT_S) C / MSS packets a unit has nothing to gain, so the window does not matter."""
+    best = cm.optimal_coding_unit([10**9, 1500], blocking_prob=0.01, **FABRIC)
+    assert (best.k[0], best.r[0], best.near_k_max[0]) == (1, 0, 10**9)
+    every = cm.delay_curve(1500, blocking_prob=0.01, **FABRIC)
+    near = np.flatnonzero(every.delay_s <= 1.01 * every.delay_s.min()) + 1
+    assert (best.near_k_min[1], best.near_k_max[1]) == (near[0], near[-1])
+
+
+@given(
+    st.integers(1, 10**6), st.floats(-6, 30), st.one_of(st.floats(0, 0.9999), st.floats(1e-300, 1e-6)), st.booleans()
+)
+def test_a_point_has_the_bits_of_an_array(k, deviations, p, at_zero):
+    r = 0.0 if at_zero else max(0.0, float(round(k * p / (1 - p) + deviations * math.sqrt(k * p) / (1 - p))))
+    of_array = log_tails(np.array([float(k)]), np.array([r]), np.array([p]))
+    assert (of_array[0][0], of_array[1][0]) == log_tails_at(float(k), r, p)
+
+
+def test_the_front_door_is_light():
+    """The closed forms and optimal-k load neither pandas nor the compiler nor a plotting library."""
+    program = (
+        "import sys, capsmodel\n"
+        "from capsmodel.cli import main\n"
+        "try:\n    main(['optimal-k', '8', '--json'])\nexcept SystemExit as stop:\n    assert not stop.code\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in done.stderr.split()}
+    assert "capsmodel" in loaded
+    assert not loaded & {"pandas", "numba", "matplotlib", "pyarrow", "simpy", "sympy", "capsim", "joblib"}
