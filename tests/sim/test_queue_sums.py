@@ -72,13 +72,9 @@ def test_packets_lost_with_their_link_count_while_they_wait() -> None:
 def test_a_pushed_out_packet_counts_while_it_waits() -> None:
     """Two long packets wait when short ones come and push them out: the mean is that of fine samples."""
     traffic = Listed(flows=((0, 2, 300_000, 0.0), (1, 2, 50_000, 0.02)))
-    fabric = Dumbbell(hosts_per_side=2, rate_bps=1e7, delay_s=0.0, buffer_packets=6)
-    base = {
-        "fabric": fabric.__class__(hosts_per_side=2, rate_bps=1e7, host_rate_bps=1e8, delay_s=0.0, buffer_packets=6)
-    }
-    scenario = Scenario(**base, traffic=(traffic,), scheme="ecmp_pq", end_s=0.2)  # type: ignore[arg-type]
-    sampled = scenario.replace(probes={"period_s": 1e-6, "ports": ["left>right"]})
-    result = simulate(sampled)
+    fabric = Dumbbell(hosts_per_side=2, rate_bps=1e7, host_rate_bps=1e8, delay_s=0.0, buffer_packets=6)
+    probes = Probes(period_s=1e-6, ports=("left>right",))
+    result = simulate(Scenario(fabric=fabric, traffic=(traffic,), scheme="ecmp_pq", end_s=0.2, probes=probes))
     row = result.ports.set_index("name").loc["left>right"]
     assert result.flows["packets_dropped"].sum() > 0
     assert row["mean_queue_packets"] == pytest.approx(result.probes["queue_packets"].mean(), rel=1e-3)
