@@ -12,7 +12,8 @@ from capsmodel.coding.optimal_unit import DelayCurve, OptimalUnit, delay_curve, 
 from capsmodel.coding.random_linear import decode_prob_rlnc, full_rank_prob
 from capsmodel.coding.redundancy import repair_packets, repair_packets_for, traffic_overhead
 from capsmodel.coding.window_delay import buffering_delay_s, uncoded_window_delay_s, window_delay_s
-from capsmodel.fct.completion import mean_fct, mean_fct_long, tail_fct, tail_fct_long
+from capsmodel.fct.completion import mean_fct, tail_fct
+from capsmodel.fct.long_flows import mean_fct_long, tail_fct_long
 from capsmodel.fct.replication import replication_break_even_load
 from capsmodel.metrics import goodput_bps, ideal_fct_s, jain_fairness, percentile, slowdown
 from capsmodel.multipath.coded_transport import connection_loss_prob, redundancy_ratio

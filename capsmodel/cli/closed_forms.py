@@ -10,7 +10,8 @@ from capsmodel.cli._output import print_table
 from capsmodel.coding.decoding import decode_failure_prob, decode_prob
 from capsmodel.coding.random_linear import decode_failure_prob_rlnc, decode_prob_rlnc
 from capsmodel.coding.redundancy import repair_packets, repair_packets_for, traffic_overhead
-from capsmodel.fct.completion import mean_fct, mean_fct_long, tail_fct, tail_fct_long
+from capsmodel.fct.completion import mean_fct, tail_fct
+from capsmodel.fct.long_flows import mean_fct_long, tail_fct_long
 from capsmodel.fct.replication import replication_break_even_load, short_byte_share
 from capsmodel.reordering.dup_acks import duplicate_acks_prob
 from capsmodel.reordering.probability import expected_overtaken_packets, reordering_prob

@@ -11,72 +11,25 @@ Quantity                  Symbol                 Name                   Unit  Eq
 ========================  =====================  =====================  ====  ==================
 FCT of short flows, mean  :math:`E[FCT]`         :func:`mean_fct`       1     repflow Eq. 1, 3-6
 FCT of short flows, tail  :math:`\tilde{FCT}`    :func:`tail_fct`       1     repflow Eq. 9-12
-FCT of long flows, mean   :math:`E[FCT^L]`       :func:`mean_fct_long`  1     repflow Eq. 2, 7-8
-FCT of long flows, tail   :math:`\tilde{FCT}^L`  :func:`tail_fct_long`  1     repflow Eq. 13-14
 ========================  =====================  =====================  ====  ==================
 
-The load with replication is in :mod:`capsmodel.fct.replication`, the rounds of slow start in
-:mod:`capsmodel.fct.slow_start`.
+Long flows are in :mod:`capsmodel.fct.long_flows`. The load with replication is in :mod:`capsmodel.fct.replication`, the
+rounds of slow start in :mod:`capsmodel.fct.slow_start`.
 """
 
-from typing import Literal, get_args, overload
+from typing import overload
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from capsmodel.checks import (
     FloatArray,
     FloatOrArray,
-    choice,
     closed_form,
-    one_number,
-    plain,
-    positive,
-    probability,
-    whole,
 )
-from capsmodel.fct.replication import SHORT_PACKETS, replicated_load, short_byte_share
-from capsmodel.fct.slow_start import WINDOW_PACKETS, Rounding, long_averages, short_averages
-from capsmodel.queueing.mg1 import effective_bandwidth_wait_quantile, mg1_mean_wait, mg1_wait_quantile
-from capsmodel.queueing.service import Deterministic
+from capsmodel.fct._queue_time import TailModel, completion_time, queue_loads
+from capsmodel.fct.replication import SHORT_PACKETS
+from capsmodel.fct.slow_start import BURST_PACKETS, WINDOW_PACKETS, Rounding, short_averages
 from capsmodel.workloads.catalogue import PacketSizes
-
-TailModel = Literal["effective_bandwidth", "exact"]
-
-# RepFlow Table II: maximum window of 64 KB (of 1024 B) in packets of 1500 B.
-BURST_PACKETS = 44
-
-
-def _completion(
-    load: FloatArray,
-    burst_packets: float,
-    mean_rounds: float,
-    tail_rounds: float = 0.0,
-    quantile: float = 0.0,
-    tail: TailModel = "effective_bandwidth",
-) -> FloatOrArray:
-    """Return 1, so many rounds at the mean wait, and so many at its quantile; infinite where a queue is unstable."""
-    choice("tail", tail, get_args(TailModel))
-    burst = one_number(positive, "burst_packets", burst_packets)
-    quantile = one_number(probability, "quantile", quantile)
-    stable = np.where(load < 1, load, 0.0)
-    moments = {"mean_service": burst, "second_moment_service": burst**2}
-    if tail == "exact":
-        longest = mg1_wait_quantile(quantile, load=stable, service=Deterministic(burst))
-    else:
-        longest = effective_bandwidth_wait_quantile(quantile, load=stable, **moments)
-    fct = mg1_mean_wait(stable, **moments) * mean_rounds + longest * tail_rounds + 1
-    # Fractional rounds may be fewer than the one whose quantile is taken; no flow is faster than without contention.
-    return plain(np.where(load < 1, np.maximum(fct, 1), np.inf))
-
-
-def _loads(
-    load: ArrayLike, sizes: PacketSizes, short: float, replicas: int, share: float | None
-) -> tuple[FloatArray, FloatArray]:
-    """Load of each queue, and of the virtual queue of short flows (RepFlow's n = 2, and 1 for no replication)."""
-    epsilon = short_byte_share(sizes, short_packets=short) if share is None else share
-    each = np.asarray(replicated_load(load, short_byte_share=epsilon, replicas=replicas))
-    return each, each ** one_number(whole, "replicas", replicas, minimum=1)
 
 
 @overload
@@ -173,9 +126,9 @@ def mean_fct(
     >>> round(mean_fct(0.5, sizes=ten), 4), round(mean_fct(0.5, sizes=ten, replicas=2, short_byte_share=0.05), 4)
     (2.9238, 1.732)
     """
-    _, seen = _loads(load, sizes, short_packets, replicas, short_byte_share)
+    _, seen = queue_loads(load, sizes, short_packets, replicas, short_byte_share)
     per_packet, _ = short_averages(sizes, window_packets, short_packets, rounding, smallest_packets)
-    return _completion(seen, burst_packets, per_packet)
+    return completion_time(seen, burst_packets, per_packet)
 
 
 @overload
@@ -263,155 +216,6 @@ def tail_fct(
     >>> round(tail_fct(0.5, sizes=ten), 3), round(tail_fct(0.5, sizes=ten, tail="exact"), 3)
     (10.855, 15.403)
     """
-    _, seen = _loads(load, sizes, short_packets, replicas, short_byte_share)
+    _, seen = queue_loads(load, sizes, short_packets, replicas, short_byte_share)
     of_rounds, of_one = short_averages(sizes, window_packets, short_packets, rounding, smallest_packets)
-    return _completion(seen, burst_packets, of_rounds - of_one, of_one, quantile, tail)
-
-
-@overload
-def mean_fct_long(
-    load: float,
-    *,
-    sizes: PacketSizes,
-    burst_packets: float = ...,
-    short_packets: float = ...,
-    replicas: int = ...,
-    short_byte_share: float | None = ...,
-    rounding: Rounding = ...,
-) -> float: ...
-@overload
-def mean_fct_long(
-    load: ArrayLike,
-    *,
-    sizes: PacketSizes,
-    burst_packets: float = ...,
-    short_packets: float = ...,
-    replicas: int = ...,
-    short_byte_share: float | None = ...,
-    rounding: Rounding = ...,
-) -> FloatArray: ...
-@closed_form
-def mean_fct_long(
-    load: ArrayLike,
-    *,
-    sizes: PacketSizes,
-    burst_packets: float = BURST_PACKETS,
-    short_packets: float = SHORT_PACKETS,
-    replicas: int = 1,
-    short_byte_share: float | None = None,
-    rounding: Rounding = "fractional",
-) -> FloatOrArray:
-    r"""Return the mean completion time of long flows, divided by that without contention.
-
-    Parameters
-    ----------
-    load, sizes, burst_packets, short_packets, replicas, short_byte_share
-        As :func:`mean_fct`; long flows have more than `short_packets` and are never replicated.
-    rounding : {"fractional", "whole"}
-        X/M bursts as printed, or the whole number that is sent.
-
-    Returns
-    -------
-    float or ndarray
-        Normalised completion time, of the shape of `load`; infinite where the replicas overload the queues.
-
-    Raises
-    ------
-    ParameterError
-        As :func:`mean_fct`, and if `sizes` have no long flow.
-
-    Notes
-    -----
-    :math:`E[FCT^L]=\dfrac{\rho_n}{2(1-\rho_n)}+1`, :math:`\rho_n=(1+(n-1)\epsilon)\rho`, for every distribution when
-    bursts are fractional.
-
-    References
-    ----------
-    repflow Eq. 2, 7, 8.
-
-    Examples
-    --------
-    >>> long = PacketSizes.fixed(1000)
-    >>> mean_fct_long(0.5, sizes=long), round(mean_fct_long(0.5, sizes=long, replicas=2, short_byte_share=0.05), 4)
-    (1.5, 1.5526)
-    """
-    each, _ = _loads(load, sizes, short_packets, replicas, short_byte_share)
-    of_bursts, _ = long_averages(sizes, burst_packets, short_packets, rounding)
-    return _completion(each, burst_packets, of_bursts)
-
-
-@overload
-def tail_fct_long(
-    load: float,
-    *,
-    sizes: PacketSizes,
-    burst_packets: float = ...,
-    short_packets: float = ...,
-    replicas: int = ...,
-    short_byte_share: float | None = ...,
-    rounding: Rounding = ...,
-    quantile: float = ...,
-    tail: TailModel = ...,
-) -> float: ...
-@overload
-def tail_fct_long(
-    load: ArrayLike,
-    *,
-    sizes: PacketSizes,
-    burst_packets: float = ...,
-    short_packets: float = ...,
-    replicas: int = ...,
-    short_byte_share: float | None = ...,
-    rounding: Rounding = ...,
-    quantile: float = ...,
-    tail: TailModel = ...,
-) -> FloatArray: ...
-@closed_form
-def tail_fct_long(
-    load: ArrayLike,
-    *,
-    sizes: PacketSizes,
-    burst_packets: float = BURST_PACKETS,
-    short_packets: float = SHORT_PACKETS,
-    replicas: int = 1,
-    short_byte_share: float | None = None,
-    rounding: Rounding = "fractional",
-    quantile: float = 0.99,
-    tail: TailModel = "effective_bandwidth",
-) -> FloatOrArray:
-    r"""Return the tail completion time of long flows, divided by that without contention.
-
-    Parameters
-    ----------
-    load, sizes, burst_packets, short_packets, replicas, short_byte_share, rounding
-        As :func:`mean_fct_long`.
-    quantile, tail
-        As :func:`tail_fct`.
-
-    Returns
-    -------
-    float or ndarray
-        Normalised completion time, of the shape of `load`; infinite where the replicas overload the queues.
-
-    Raises
-    ------
-    ParameterError
-        As :func:`mean_fct_long`.
-
-    Notes
-    -----
-    One burst meets the quantile of the wait, the others the mean: :math:`E[FCT^L]+(\tilde W-E[W])P`,
-    :math:`P=E[1/X\mid X>S_L]`, at the load of each queue.
-
-    References
-    ----------
-    repflow Eq. 13-14.
-
-    Examples
-    --------
-    >>> round(tail_fct_long(0.5, sizes=PacketSizes.fixed(1000)), 4)
-    1.5793
-    """
-    each, _ = _loads(load, sizes, short_packets, replicas, short_byte_share)
-    of_bursts, of_one = long_averages(sizes, burst_packets, short_packets, rounding)
-    return _completion(each, burst_packets, of_bursts - of_one, of_one, quantile, tail)
+    return completion_time(seen, burst_packets, of_rounds - of_one, of_one, quantile, tail)

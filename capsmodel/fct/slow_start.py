@@ -22,6 +22,8 @@ Rounding = Literal["fractional", "whole"]
 
 # RepFlow IV-B: initial window of 12 packets.
 WINDOW_PACKETS = 12
+# RepFlow Table II: maximum window of 64 KB (of 1024 B) in packets of 1500 B.
+BURST_PACKETS = 44
 
 # Of the largest flow, each the end of a panel of the integral.
 _MOST_BURSTS = 1_000_000
@@ -105,6 +107,10 @@ def short_averages(
     choice("rounding", rounding, get_args(Rounding))
     window, short = one_number(positive, "window_packets", window), one_number(positive, "short_packets", short)
     smallest = one_number(positive, "smallest_packets", smallest)
+    require(
+        short < 1e300 * window,
+        f"window_packets = {window:g} is too small beside short_packets = {short:g}: give a larger window",
+    )
     # The integrands bend at `smallest`; whole rounds jump where a window has just been filled.
     filled = window * (2.0 ** np.arange(1, np.ceil(np.log2(short / window + 1)) + 1) - 1)
     breaks = np.append(filled, smallest)

@@ -41,7 +41,7 @@ FORMULAS = (
         "Eq. 7",
         sp.Eq(mean_long, MEAN_FCT_LONG),
         {rho: "load"},
-        "capsmodel.fct.completion.mean_fct_long",
+        "capsmodel.fct.long_flows.mean_fct_long",
     ),
     Formula(
         "mean_fct_long_replicated",
@@ -49,7 +49,7 @@ FORMULAS = (
         "Eq. 8",
         sp.Eq(mean_long_replicated, MEAN_FCT_LONG.subs(rho, REPLICATED_LOAD)),
         {rho: "load", epsilon: AVERAGES[epsilon]},
-        "capsmodel.fct.completion.mean_fct_long",
+        "capsmodel.fct.long_flows.mean_fct_long",
     ),
     Formula(
         "tail_fct_long",
@@ -57,7 +57,7 @@ FORMULAS = (
         "Eq. 13",
         sp.Eq(sp.Symbol("FCTtilde^L"), mean_long + EXCESS * mean_wait * P),
         {mean_long: "Eq. 7", mean_wait: "Eq. 4, packet times", P: _MEAN_OF_ONE},
-        "capsmodel.fct.completion.tail_fct_long",
+        "capsmodel.fct.long_flows.tail_fct_long",
     ),
     Formula(
         "tail_fct_long_replicated",
@@ -65,7 +65,7 @@ FORMULAS = (
         "Eq. 14",
         sp.Eq(sp.Symbol("FCTtilde^L_rep"), mean_long_replicated + EXCESS * MEAN_WAIT.subs(rho, REPLICATED_LOAD) * P),
         {mean_long_replicated: "Eq. 8", **MODEL, epsilon: AVERAGES[epsilon], P: _MEAN_OF_ONE},
-        "capsmodel.fct.completion.tail_fct_long",
+        "capsmodel.fct.long_flows.tail_fct_long",
     ),
 )
 

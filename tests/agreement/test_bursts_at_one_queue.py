@@ -7,9 +7,9 @@ Waits are correlated over about 1/(1-ρ)² bursts, so runs are longer at high lo
 
 import pytest
 
-from capsmodel.fct.completion import BURST_PACKETS, mean_fct, tail_fct
+from capsmodel.fct.completion import mean_fct, tail_fct
 from capsmodel.fct.replication import effective_load, mean_shortest_wait
-from capsmodel.fct.slow_start import WINDOW_PACKETS
+from capsmodel.fct.slow_start import BURST_PACKETS, WINDOW_PACKETS
 from capsmodel.papers.measurements.burst_queue import THREE_ROUNDS_PACKETS, burst_queue
 from capsmodel.papers.measurements.means import BATCHES, mean_in_row
 from capsmodel.papers.measurements.replicated_bursts import ONE_ROUND

@@ -8,9 +8,9 @@ in which direction it fails and which of its assumptions does not hold, over see
 import pytest
 
 from capsmodel.experiments.statistics.intervals import mean_interval, paired_difference
-from capsmodel.fct.completion import BURST_PACKETS, mean_fct, tail_fct
+from capsmodel.fct.completion import mean_fct, tail_fct
 from capsmodel.fct.replication import mean_shortest_wait, replicated_load
-from capsmodel.fct.slow_start import WINDOW_PACKETS
+from capsmodel.fct.slow_start import BURST_PACKETS, WINDOW_PACKETS
 from capsmodel.papers.measurements.means import mean_in_row
 from capsmodel.papers.measurements.replicated_bursts import (
     MSS_BYTES,

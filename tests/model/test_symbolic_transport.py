@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 from three_ways import RTOL, Case, formulas_to_cover, numbered
 
-from capsmodel.fct import completion, replication, slow_start
+from capsmodel.fct import completion, long_flows, replication, slow_start
 from capsmodel.multipath import coded_transport, coding_schedule, lia, timeouts
 from capsmodel.queueing import mg1
 from capsmodel.symbolic import FORMULAS
@@ -82,11 +82,11 @@ def _completion() -> list[Case]:
     return [
         Case("mean_fct", {"rho": load, "M": burst, "J": j}, completion.mean_fct(p, sizes=small), one * j + 1),
         Case("mean_fct_replicated", {**at, "J": j}, completion.mean_fct(p, sizes=small, **copies), two * j + 1),
-        Case("mean_fct_long", {"rho": load}, completion.mean_fct_long(p, sizes=large), mean_long),
+        Case("mean_fct_long", {"rho": load}, long_flows.mean_fct_long(p, sizes=large), mean_long),
         Case(
             "mean_fct_long_replicated",
             {"rho": load, "epsilon": share},
-            completion.mean_fct_long(p, sizes=large, **copies),
+            long_flows.mean_fct_long(p, sizes=large, **copies),
             mean_long_copied,
         ),
         Case(
@@ -98,13 +98,13 @@ def _completion() -> list[Case]:
         Case(
             "tail_fct_long",
             {"E[FCT^{L}]": mean_long, "E[W]": one, "P": Fraction(1, 440)},
-            completion.tail_fct_long(p, sizes=large),
+            long_flows.tail_fct_long(p, sizes=large),
             float(mean_long) + float(one) * excess / 440,
         ),
         Case(
             "tail_fct_long_replicated",
             {**at, "E[FCT^{L}_{rep}]": mean_long_copied, "P": Fraction(1, 440)},
-            completion.tail_fct_long(p, sizes=large, **copies),
+            long_flows.tail_fct_long(p, sizes=large, **copies),
             float(mean_long_copied) + float(long) * excess / 440,
         ),
     ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pandas import DataFrame
 
-from capsmodel.fct.completion import mean_fct_long
+from capsmodel.fct.long_flows import mean_fct_long
 from capsmodel.papers.figures import PublishedFigure, _repflow
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.verdicts import CLOSE_RELATIVE

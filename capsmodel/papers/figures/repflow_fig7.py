@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from pandas import DataFrame
 
-from capsmodel.fct.completion import tail_fct, tail_fct_long
+from capsmodel.fct.completion import tail_fct
+from capsmodel.fct.long_flows import tail_fct_long
 from capsmodel.papers.figures import PublishedFigure, _repflow
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.verdicts import CLOSE_RELATIVE

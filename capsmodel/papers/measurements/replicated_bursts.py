@@ -32,8 +32,8 @@ from capsim import FatTree, ParallelPaths, Poisson, Result, Scenario, simulate
 from capsim.fabric.kinds import AnyFabric
 from capsmodel.checks import require
 from capsmodel.experiments.measurement import measurement
-from capsmodel.fct.completion import BURST_PACKETS, tail_fct
-from capsmodel.fct.slow_start import WINDOW_PACKETS
+from capsmodel.fct.completion import tail_fct
+from capsmodel.fct.slow_start import BURST_PACKETS, WINDOW_PACKETS
 from capsmodel.papers.measurements.means import batch_columns
 from capsmodel.workloads.catalogue import PacketSizes
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from capsmodel.fct.completion import mean_fct, mean_fct_long, tail_fct, tail_fct_long
+from capsmodel.fct.completion import mean_fct, tail_fct
+from capsmodel.fct.long_flows import mean_fct_long, tail_fct_long
 from capsmodel.workloads.catalogue import load_workload
 
 M, S_L, K, EPS = 44, 68, 12, 0.05
