@@ -10,12 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capsmodel.checks import ParameterError
-from capsmodel.fct.completion import (
-    mean_fct,
-    mean_fct_long,
-    tail_fct,
-    tail_fct_long,
-)
+from capsmodel.fct.completion import mean_fct, tail_fct
+from capsmodel.fct.long_flows import mean_fct_long, tail_fct_long
 from capsmodel.fct.replication import (
     effective_load,
     replicated_load,
