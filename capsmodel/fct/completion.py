@@ -19,64 +19,18 @@ The load with replication is in :mod:`capsmodel.fct.replication`, the rounds of 
 :mod:`capsmodel.fct.slow_start`.
 """
 
-from typing import Literal, get_args, overload
+from typing import overload
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import (
-    FloatArray,
-    FloatOrArray,
-    choice,
-    closed_form,
-    one_number,
-    plain,
-    positive,
-    probability,
-    whole,
-)
-from capsmodel.fct.replication import SHORT_PACKETS, replicated_load, short_byte_share
+from capsmodel.checks import FloatArray, FloatOrArray, closed_form
+from capsmodel.fct._waiting import TailModel, completion, loads
+from capsmodel.fct.replication import SHORT_PACKETS
 from capsmodel.fct.slow_start import WINDOW_PACKETS, Rounding, long_averages, short_averages
-from capsmodel.queueing.mg1 import effective_bandwidth_wait_quantile, mg1_mean_wait, mg1_wait_quantile
-from capsmodel.queueing.service import Deterministic
 from capsmodel.workloads.catalogue import PacketSizes
-
-TailModel = Literal["effective_bandwidth", "exact"]
 
 # RepFlow Table II: maximum window of 64 KB (of 1024 B) in packets of 1500 B.
 BURST_PACKETS = 44
-
-
-def _completion(
-    load: FloatArray,
-    burst_packets: float,
-    mean_rounds: float,
-    tail_rounds: float = 0.0,
-    quantile: float = 0.0,
-    tail: TailModel = "effective_bandwidth",
-) -> FloatOrArray:
-    """Return 1, so many rounds at the mean wait, and so many at its quantile; infinite where a queue is unstable."""
-    choice("tail", tail, get_args(TailModel))
-    burst = one_number(positive, "burst_packets", burst_packets)
-    quantile = one_number(probability, "quantile", quantile)
-    stable = np.where(load < 1, load, 0.0)
-    moments = {"mean_service": burst, "second_moment_service": burst**2}
-    if tail == "exact":
-        longest = mg1_wait_quantile(quantile, load=stable, service=Deterministic(burst))
-    else:
-        longest = effective_bandwidth_wait_quantile(quantile, load=stable, **moments)
-    fct = mg1_mean_wait(stable, **moments) * mean_rounds + longest * tail_rounds + 1
-    # Fractional rounds may be fewer than the one whose quantile is taken; no flow is faster than without contention.
-    return plain(np.where(load < 1, np.maximum(fct, 1), np.inf))
-
-
-def _loads(
-    load: ArrayLike, sizes: PacketSizes, short: float, replicas: int, share: float | None
-) -> tuple[FloatArray, FloatArray]:
-    """Load of each queue, and of the virtual queue of short flows (RepFlow's n = 2, and 1 for no replication)."""
-    epsilon = short_byte_share(sizes, short_packets=short) if share is None else share
-    each = np.asarray(replicated_load(load, short_byte_share=epsilon, replicas=replicas))
-    return each, each ** one_number(whole, "replicas", replicas, minimum=1)
 
 
 @overload
@@ -173,9 +127,9 @@ def mean_fct(
     >>> round(mean_fct(0.5, sizes=ten), 4), round(mean_fct(0.5, sizes=ten, replicas=2, short_byte_share=0.05), 4)
     (2.9238, 1.732)
     """
-    _, seen = _loads(load, sizes, short_packets, replicas, short_byte_share)
+    _, seen = loads(load, sizes, short_packets, replicas, short_byte_share)
     per_packet, _ = short_averages(sizes, window_packets, short_packets, rounding, smallest_packets)
-    return _completion(seen, burst_packets, per_packet)
+    return completion(seen, burst_packets, per_packet)
 
 
 @overload
@@ -263,9 +217,9 @@ def tail_fct(
     >>> round(tail_fct(0.5, sizes=ten), 3), round(tail_fct(0.5, sizes=ten, tail="exact"), 3)
     (10.855, 15.403)
     """
-    _, seen = _loads(load, sizes, short_packets, replicas, short_byte_share)
+    _, seen = loads(load, sizes, short_packets, replicas, short_byte_share)
     of_rounds, of_one = short_averages(sizes, window_packets, short_packets, rounding, smallest_packets)
-    return _completion(seen, burst_packets, of_rounds - of_one, of_one, quantile, tail)
+    return completion(seen, burst_packets, of_rounds - of_one, of_one, quantile, tail)
 
 
 @overload
@@ -335,9 +289,9 @@ def mean_fct_long(
     >>> mean_fct_long(0.5, sizes=long), round(mean_fct_long(0.5, sizes=long, replicas=2, short_byte_share=0.05), 4)
     (1.5, 1.5526)
     """
-    each, _ = _loads(load, sizes, short_packets, replicas, short_byte_share)
+    each, _ = loads(load, sizes, short_packets, replicas, short_byte_share)
     of_bursts, _ = long_averages(sizes, burst_packets, short_packets, rounding)
-    return _completion(each, burst_packets, of_bursts)
+    return completion(each, burst_packets, of_bursts)
 
 
 @overload
@@ -412,6 +366,6 @@ def tail_fct_long(
     >>> round(tail_fct_long(0.5, sizes=PacketSizes.fixed(1000)), 4)
     1.5793
     """
-    each, _ = _loads(load, sizes, short_packets, replicas, short_byte_share)
+    each, _ = loads(load, sizes, short_packets, replicas, short_byte_share)
     of_bursts, of_one = long_averages(sizes, burst_packets, short_packets, rounding)
-    return _completion(each, burst_packets, of_bursts - of_one, of_one, quantile, tail)
+    return completion(each, burst_packets, of_bursts - of_one, of_one, quantile, tail)
