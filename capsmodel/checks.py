@@ -217,8 +217,8 @@ def broadcast(*values: FloatArray) -> tuple[FloatArray, ...]:
 def choice(name: str, value: object, known: Iterable[str]) -> None:
     """Raise :class:`ParameterError` unless `value` is one of the words `known`."""
     words = tuple(known)
-    known_word = isinstance(value, str) and value in words
-    require(known_word, f"{name} = {_shown(value)}, but it must be one of {', '.join(words)}")
+    if not (isinstance(value, str) and value in words):
+        raise ParameterError(f"{name} = {_shown(value)}, but it must be one of {', '.join(words)}")
 
 
 def flags(name: str, value: ArrayLike) -> npt.NDArray[np.bool_]:
@@ -227,7 +227,8 @@ def flags(name: str, value: ArrayLike) -> npt.NDArray[np.bool_]:
         values = np.asarray(value)
     except ValueError:  # a list of lists of several lengths
         values = np.asarray(None)
-    require(values.dtype == np.bool_, f"{name} = {_shown(value)}, but it must be True or False")
+    if values.dtype != np.bool_:
+        raise ParameterError(f"{name} = {_shown(value)}, but it must be True or False")
     return values
 
 
@@ -240,7 +241,8 @@ def flag(name: str, value: bool) -> bool:
 
 def require(condition: ArrayLike, text: str) -> None:
     """Raise :class:`ParameterError` with `text` unless `condition` holds everywhere (rules on several arguments)."""
-    if condition is not True and not np.all(condition):
+    holds = condition if isinstance(condition, bool | np.bool_) else np.all(condition)
+    if not holds:
         raise ParameterError(text)
 
 

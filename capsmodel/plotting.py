@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +17,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from capsmodel.coding.optimal_unit import DelayCurve
+
+
+_MISSING = "drawing needs matplotlib: pip install 'capsmodel[plot]'"
+
+
+def can_draw() -> bool:
+    """Return whether matplotlib is installed; where it is not, say on standard error that pictures are left out.
+
+    Examples
+    --------
+    >>> can_draw()
+    True
+    """
+    found = find_spec("matplotlib") is not None
+    if not found:
+        print(f"capsmodel: tables only, {_MISSING}", file=sys.stderr)
+    return found
 
 
 def new_figure(*, width_in: float = 6.4, height_in: float = 4.0) -> Figure:
@@ -38,7 +57,7 @@ def new_figure(*, width_in: float = 6.4, height_in: float = 4.0) -> Figure:
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
-        raise ParameterError("drawing needs matplotlib: pip install 'capsmodel[plot]'") from None
+        raise ParameterError(_MISSING) from None
     return Figure(figsize=(width_in, height_in), layout="constrained")
 
 

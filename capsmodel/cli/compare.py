@@ -17,7 +17,7 @@ from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, print_table, write_whole
 from capsmodel.cli._scenario import Engine, ScenarioOptions, scenario_from
 from capsmodel.experiments.progress import counted
-from capsmodel.plotting import save_figure
+from capsmodel.plotting import can_draw, save_figure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,7 +126,8 @@ def _totals_line(compared: Compared) -> str:
 
 
 def _save(compared: Compared, scenario: Scenario, out: Path) -> None:
-    save_figure(draw(compared), out / _FIGURE)
+    if can_draw():
+        save_figure(draw(compared), out / _FIGURE)
     texts = (compared.runs.to_csv(index=False), compared.table(FIGURES).to_csv(index=False), scenario.to_toml())
     for name, text in zip(_TEXTS, texts, strict=True):
         write_whole(out / name, text)

@@ -1,6 +1,6 @@
 """``capsmodel reproduce``: a figure of a paper as data and as a picture, with what the paper prints beside."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +14,7 @@ from capsmodel.experiments.manifest import table_csv, table_id
 from capsmodel.experiments.progress import track
 from capsmodel.experiments.sweep import run_sweep
 from capsmodel.papers.figures import PublishedFigure, published_figure, published_figures
-from capsmodel.plotting import save_figure
+from capsmodel.plotting import can_draw, save_figure
 
 
 def reproduce(
@@ -58,8 +58,9 @@ def reproduce(
     check_writable(out)
     out.mkdir(parents=True, exist_ok=True)
     _simulate(chosen, out, quick)
+    draws = can_draw()
     figures = track(chosen, total=len(chosen), label="figures")
-    written = [path for figure in figures for path in _write(figure, out, quick)]
+    written = [path for figure in figures for path in _write(figure, out, quick, draws=draws)]
     for path in written:
         console().print(f"wrote {path}")
 
@@ -78,13 +79,16 @@ def _simulate(figures: Sequence[PublishedFigure], out: Path, quick: bool) -> Non
         run_sweep(tasks.values(), out / "results", label="simulations")
 
 
-def _write(figure: PublishedFigure, out: Path, quick: bool) -> tuple[Path, Path]:
+def _write(figure: PublishedFigure, out: Path, quick: bool, *, draws: bool) -> Iterator[Path]:
     frame = figure.data(quick=quick, results=out / "results")
     data, picture = out / f"{figure.name}.csv", out / f"{figure.name}.png"
+    write_whole(data, table_csv(frame))
+    yield data
+    if not draws:
+        return
     drawn = figure.draw(frame)
     mode = " --quick" if quick else ""
     caption = f"capsmodel reproduce {figure.name}{mode} · SHA-256 of the data {table_id(frame)[:16]}"
     drawn.text(0.998, 0.5, caption, rotation=90, ha="right", va="center", fontsize=5, color="0.45")
-    write_whole(data, table_csv(frame))
     save_figure(drawn, picture)
-    return data, picture
+    yield picture

@@ -172,5 +172,6 @@ def ordered_rtts(rtt_short_s: ArrayLike, rtt_long_s: ArrayLike) -> tuple[FloatAr
 def checked_window(window_packets: ArrayLike) -> FloatArray:
     """Check a congestion window: at least one packet."""
     window = positive("window_packets", window_packets)
-    require(window >= 1, f"window_packets = {np.min(window, initial=1):g}, but a window holds at least 1 packet")
+    if np.any(window < 1):
+        raise ParameterError(f"window_packets = {np.min(window):g}, but a window holds at least 1 packet")
     return window

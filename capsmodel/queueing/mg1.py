@@ -156,7 +156,7 @@ def mg1_second_moment_wait(
 
 def _check_service(service: AnyService) -> None:
     """Refuse what is no distribution, such as a number."""
-    known = hasattr(service, "mean") and (hasattr(service, "atoms") or hasattr(service, "residual_laplace"))
+    known = not isinstance(service, type) and (hasattr(service, "atoms") or hasattr(service, "residual_laplace"))
     require(known, f"service is a {type(service).__name__}, but it must be a distribution, as in Deterministic(44)")
 
 

@@ -22,7 +22,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel.checks import FloatArray, Rng, positive, probability, require, whole
+from capsmodel.checks import FloatArray, Rng, one_number, positive, probability, require, whole
 
 ComplexArray = npt.NDArray[np.complex128]
 
@@ -128,7 +128,7 @@ class Deterministic(_Atoms):
     time: float
 
     def __post_init__(self) -> None:
-        positive("time", self.time)
+        one_number(positive, "time", self.time)
 
     @property
     def atoms(self) -> tuple[FloatArray, FloatArray]:
@@ -197,8 +197,8 @@ class Erlang:
     mean: float
 
     def __post_init__(self) -> None:
-        whole("phases", self.phases, minimum=1)
-        positive("mean", self.mean)
+        one_number(whole, "phases", self.phases, minimum=1)
+        one_number(positive, "mean", self.mean)
 
     @property
     def second_moment(self) -> float:

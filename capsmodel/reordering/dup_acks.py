@@ -111,7 +111,7 @@ def duplicate_acks_prob(min_dup_acks: ArrayLike, *, flow_packets: ArrayLike, con
     log_choose = -np.log(wanted + index) - betaln(wanted, index + 1)
     by_last = np.exp(log_choose + xlog1py(wanted, -bad) + xlogy(index, bad)) * -np.expm1(xlog1py(left, -bad))
     total = np.sum(np.where(inside, np.where(good > 0.5, by_last, by_first), 0.0), axis=-1)
-    return plain(np.where(acks[..., 0] == 0, 1.0, total))
+    return plain(np.where(acks[..., 0] == 0, 1.0, np.minimum(total, 1.0)))
 
 
 @overload

@@ -24,7 +24,16 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, FloatOrArray, ParameterError, non_negative, one_number, positive, require
+from capsmodel.checks import (
+    FloatArray,
+    FloatOrArray,
+    ParameterError,
+    closed_form,
+    non_negative,
+    one_number,
+    positive,
+    require,
+)
 from capsmodel.datafiles import data_path
 from capsmodel.metrics import arrival_rate_per_s
 from capsmodel.workloads.sizes import SizeDistribution
@@ -139,6 +148,7 @@ class FlowSizes(SizeDistribution):
     def arrival_rate_per_s(
         self, load: ArrayLike, *, rate_bps: ArrayLike, mss_bytes: float = ..., header_bytes: float = ...
     ) -> FloatArray: ...
+    @closed_form
     def arrival_rate_per_s(
         self, load: ArrayLike, *, rate_bps: ArrayLike, mss_bytes: float = 1460, header_bytes: float = 0
     ) -> FloatOrArray:

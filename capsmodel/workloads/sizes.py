@@ -30,6 +30,7 @@ from capsmodel.checks import (
     IntArray,
     Rng,
     as_floats,
+    closed_form,
     non_negative,
     plain,
     probability,
@@ -189,6 +190,7 @@ class SizeDistribution:
     def cdf(self, x: float) -> float: ...
     @overload
     def cdf(self, x: ArrayLike) -> FloatArray: ...
+    @closed_form
     def cdf(self, x: ArrayLike) -> FloatOrArray:
         """Return F(x), the share of flows of at most `x`; steps belong to it.
 
@@ -203,6 +205,7 @@ class SizeDistribution:
     def quantile(self, q: float) -> float: ...
     @overload
     def quantile(self, q: ArrayLike) -> FloatArray: ...
+    @closed_form
     def quantile(self, q: ArrayLike) -> FloatOrArray:
         """Return the smallest size x with F(x) >= q, for q in [0, 1]; at q = 0 the lower end of the distribution.
 
@@ -222,6 +225,7 @@ class SizeDistribution:
     def flow_share_below(self, x: float) -> float: ...
     @overload
     def flow_share_below(self, x: ArrayLike) -> FloatArray: ...
+    @closed_form
     def flow_share_below(self, x: ArrayLike) -> FloatOrArray:
         """Return the share of flows of at most `x`; above it is the rest.
 
@@ -236,6 +240,7 @@ class SizeDistribution:
     def byte_share_below(self, x: float) -> float: ...
     @overload
     def byte_share_below(self, x: ArrayLike) -> FloatArray: ...
+    @closed_form
     def byte_share_below(self, x: ArrayLike) -> FloatOrArray:
         r"""Return the share of the data that flows of at most `x` carry, ε of RepFlow when x is its threshold.
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -127,3 +128,37 @@ def test_demo_leaves_a_page_that_stands_alone(tmp_path, capsys):
     assert {link for link in page.links if not link.startswith("#")} == named
     assert "recovered" in (out / "recovery.csv").read_text(encoding="utf-8")
     assert "wrote 15 files" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "tables"),
+    [
+        ("reproduce caps-fig8b --quick", {"caps-fig8b.csv"}),
+        ("compare --fabric leaf-spine:2x2x2 --flows 20 --schemes ecmp,rps --seeds 1 --json", {"runs.csv", "table.csv"}),
+    ],
+)
+def test_tables_are_written_where_nothing_can_draw(line, tables, tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(SystemExit) as stop:
+        main([*line.split(), "--out", str(tmp_path / "out")])
+    printed = capsys.readouterr()
+    assert stop.value.code in (0, None)
+    assert printed.err.count("\n") == 1
+    assert "pip install 'capsmodel[plot]'" in printed.err
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert tables <= written
+    assert not any(name.endswith(".png") for name in written)
+
+
+def test_what_is_infinite_is_json_all_the_same(capsys):
+    """Copies of all bytes overload the queues: their times are infinite, which JSON has no word for."""
+    (row,) = json.loads(run("fct 0.8 --byte-share 1 --json", capsys), parse_constant=pytest.fail)
+    assert row["mean_short_rep"] is None
+    assert row["mean_short"] > 1
+
+
+@pytest.mark.parametrize("command", ["optimal-k 1000000000", "reordering 10 --dup-acks 1000000000"])
+def test_numbers_beyond_any_table_are_computed_or_cut(command, capsys):
+    rows = json.loads(run(f"{command} --json", capsys))
+    assert all(value is not None for row in rows for value in row.values())
+    assert "k = 1..8192" in run("optimal-k 1000000000", capsys)

@@ -210,3 +210,9 @@ def test_the_front_door_is_light():
     loaded = {name.partition(".")[0] for name in done.stderr.split()}
     assert "capsmodel" in loaded
     assert not loaded & {"pandas", "numba", "matplotlib", "pyarrow", "simpy", "sympy", "capsim", "joblib"}
+
+
+@pytest.mark.parametrize("times", [[1.0, 2.0], "1"])
+def test_a_distribution_of_one_time_takes_one_number(times):
+    with pytest.raises(ParameterError, match="one number|must be a number"):
+        Deterministic(times)

@@ -5,6 +5,7 @@ broadcast arguments. Work is counted, not timed: lines of the package and bytes 
 examples every time (``tests/conftest.py``); for others give ``--hypothesis-seed=N``, a failure prints its blob.
 """
 
+import contextlib
 import datetime
 import importlib
 import inspect
@@ -14,6 +15,7 @@ import sys
 import tracemalloc
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import chain
 from typing import get_args, get_type_hints
 
@@ -129,8 +131,8 @@ class TooMuchWork(BaseException):
     """Not an Exception, so that no function under test catches it."""
 
 
-def limited(form, arguments):
-    """Call the function; raise TooMuchWork where it runs too many lines or takes too much memory."""
+def limited(call):
+    """Make the call; raise TooMuchWork where it runs too many lines or takes too much memory."""
     lines = 0
 
     def count(frame, event, argument):
@@ -147,7 +149,7 @@ def limited(form, arguments):
     tracemalloc.start()
     sys.settrace(enter)
     try:
-        result = form(**arguments)
+        result = call()
     finally:
         sys.settrace(before)
         peak = tracemalloc.get_traced_memory()[1]
@@ -196,7 +198,7 @@ def test_a_number_in_range_or_one_clear_line(name):
     def fuzz(arguments):
         refusal = None
         try:
-            result = limited(form, arguments)
+            result = limited(lambda: form(**arguments))
         except ParameterError as error:
             refusal = str(error)
         if refusal is None:
@@ -222,3 +224,16 @@ def test_the_walk_finds_every_closed_form_of_the_front_door():
     named = {getattr(capsmodel, name) for name in capsmodel.__all__}
     assert {form for form in named if inspect.isfunction(form)} <= set(FORMS.values())
     assert len(FORMS) > 85
+
+
+@pytest.mark.parametrize("method", ["cdf", "quantile", "flow_share_below", "byte_share_below", "arrival_rate_per_s"])
+@settings(max_examples=EXAMPLES, print_blob=True)
+@given(value=st.sampled_from([*EXTREME, *ARRAYS, *MALFORMED]), rate_bps=st.sampled_from([1e9, *EXTREME, *ARRAYS]))
+def test_distributions_of_sizes(method, value, rate_bps):
+    form = partial(getattr(load_workload("websearch"), method), value)
+    rate = {"rate_bps": rate_bps} if method == "arrival_rate_per_s" else {}
+    result = 0.0
+    with contextlib.suppress(ParameterError):
+        result = limited(lambda: form(**rate))
+    assert np.all(np.asarray(result) >= 0)
+    assert np.all(np.isfinite(result))
