@@ -214,5 +214,5 @@ def test_the_front_door_is_light():
 
 @pytest.mark.parametrize("times", [[1.0, 2.0], "1"])
 def test_a_distribution_of_one_time_takes_one_number(times):
-    with pytest.raises(ParameterError, match="one number|must be a number"):
+    with pytest.raises(ParameterError, match=r"one number|must be a number"):
         Deterministic(times)
