@@ -64,7 +64,7 @@ def serialisation_ps(packet_bytes: Bytes, rate_bps: int) -> Bytes:
     Parameters
     ----------
     packet_bytes : int or ndarray of int64
-        Bytes on the wire, at most 1 000 000 (beyond that the product leaves int64 in the compiled engine).
+        Bytes on the wire, at most `capsim.bounds.WIRE_BYTES`: from 1 152 921 on the product leaves int64.
     rate_bps : int
         Link rate in bits per second, at least 1.
 

@@ -52,7 +52,13 @@ class _Packets:
 
 
 def ideal_fct_s(
-    flows: FlowList, fabric: Fabric, *, mss_bytes: int, header_bytes: int = 0, link_bytes: int = 0
+    flows: FlowList,
+    fabric: Fabric,
+    *,
+    mss_bytes: int,
+    header_bytes: int = 0,
+    link_bytes: int = 0,
+    one_path: bool = False,
 ) -> Floats:
     """Return over flows the least completion time on an idle, intact fabric with all its paths, in seconds.
 
@@ -64,6 +70,9 @@ def ideal_fct_s(
         Links may differ in rate and delay.
     mss_bytes, header_bytes, link_bytes : int
         Payload of a full packet, its headers, and what a link adds, in bytes.
+    one_path : bool
+        Whether all packets of a flow take the same path, the best one: the reference of models with a path for each
+        flow, which a scheme with several paths may undercut.
 
     Returns
     -------
@@ -81,9 +90,9 @@ def ideal_fct_s(
     for between, number in kinds.items():
         mine = kind_of_flow == number
         packets = _packets(flows.flow_bytes[mine], mss_bytes=mss_bytes, extra_bytes=header_bytes + link_bytes)
-        if between.single:
-            ((rates, delay_ps),) = between.ways
-            least_ps[mine] = _in_order_ps(packets, rates) + delay_ps
+        if between.single or one_path:
+            times_ps = [_in_order_ps(packets, rates) + delay_ps for rates, delay_ps in between.ways]
+            least_ps[mine] = np.min(times_ps, axis=0)
         else:
             least_ps[mine] = _over_all_paths_ps(packets, between)
     return least_ps / PS_PER_S

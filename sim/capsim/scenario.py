@@ -62,7 +62,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """All that decides the outcome of a run.
+    """All that decides the outcome of a run. The bounds of each number are in :mod:`capsim.bounds`.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     short_bytes : int
         Largest size of a short flow, in bytes: 100 KB in all the papers that name one.
     end_s : float
-        Simulated time after which a run stops even if flows are left, in seconds; at most 4500.
+        Simulated time after which a run stops even if flows are left, in seconds; at most 4500 (75 minutes).
     warm_up_s : float
         Flows that start earlier are simulated and not counted in summaries, in seconds.
     link_bytes : int

@@ -14,7 +14,7 @@ FLOWS = {
     "start_s": "when the sender has the first byte, in seconds",
     "fct_s": "completion time until the receiver has all bytes, in seconds; NaN if not finished",
     "acked_fct_s": "completion time until the sender knows it (last acknowledgement), in seconds",
-    "ideal_fct_s": "least completion time alone in the intact fabric, in seconds",
+    "ideal_fct_s": "least completion time alone in the intact fabric, over all its paths, in seconds",
     "slowdown": "fct_s over ideal_fct_s, a ratio",
     "delivered_bytes": "payload that the receiver's application has, in bytes",
     "finished": "whether the receiver has all bytes",

@@ -18,6 +18,8 @@ class Summary:
     ----------
     flows, unfinished_flows, short_flows, long_flows : int
         Counts. Completion times are over finished flows: with unfinished ones they are too good.
+    unstarted_flows : int
+        Of the unfinished ones, those that would have started after the end of the run.
     mean_fct_short_s, p99_fct_short_s, mean_fct_long_s : float
         Completion times at the receiver, in seconds (99th percentile by nearest rank).
     timeout_ratio_short : float
@@ -48,6 +50,7 @@ class Summary:
     unfinished_flows: int
     short_flows: int
     long_flows: int
+    unstarted_flows: int
     mean_fct_short_s: float
     p99_fct_short_s: float
     timeout_ratio_short: float
@@ -94,6 +97,7 @@ def summarise(flows: pd.DataFrame, *, end_s: float, warm_up_s: float = 0.0) -> S
         unfinished_flows=len(counted) - len(done),
         short_flows=int(counted["short"].sum()),
         long_flows=len(long),
+        unstarted_flows=int((counted["start_s"] > end_s).sum()),
         mean_fct_short_s=_mean(short["fct_s"]),
         p99_fct_short_s=float(fct_percentile_s(flows, 99, warm_up_s=warm_up_s, kind="short")),
         timeout_ratio_short=_mean(timed_out),
@@ -110,7 +114,7 @@ def summarise(flows: pd.DataFrame, *, end_s: float, warm_up_s: float = 0.0) -> S
         timeouts=int(totals["timeouts"]),
         coding_overhead=_ratio(totals["repair_packets"], source_packets),
         stalled_unit_ratio=_ratio(totals["units_stalled"], totals["units"]),
-        traffic_ratio=_ratio(totals["bytes_sent"], totals["flow_bytes"]),
+        traffic_ratio=_ratio(totals["bytes_sent"], float(counted["flow_bytes"].to_numpy(np.float64).sum())),
     )
 
 

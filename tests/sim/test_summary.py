@@ -64,6 +64,7 @@ EXPECTED = {
     "unfinished_flows": 2,
     "short_flows": 4,
     "long_flows": 2,
+    "unstarted_flows": 0,
     "mean_fct_short_s": 0.1,  # (10 + 30 + 260) / 3 ms
     "p99_fct_short_s": 0.260,
     "timeout_ratio_short": 1 / 3,
@@ -88,6 +89,11 @@ def test_every_figure_of_a_summary() -> None:
     found = summarise(pd.DataFrame(FLOWS), end_s=7.0, warm_up_s=1.0).to_dict()
     assert list(found) == list(EXPECTED)
     assert found == pytest.approx(EXPECTED, rel=1e-12)
+
+
+def test_flows_that_would_start_after_the_end_are_told_apart() -> None:
+    found = summarise(pd.DataFrame([flow(0.5, short=True), flow(1.0, short=True), flow(1.5, short=True)]), end_s=1.0)
+    assert (found.flows, found.unfinished_flows, found.unstarted_flows) == (3, 3, 1)
 
 
 def test_counters_of_a_flow_are_sums_but_for_the_timeouts_of_the_winner() -> None:

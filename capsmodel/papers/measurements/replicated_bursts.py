@@ -3,7 +3,7 @@ r"""RepFlow's short flows in packets: bursts on parallel paths, bursts on a fat-
 ================================== ============================== ================================= ===================
 Quantity                           Column                         Unit                              Equation
 ================================== ============================== ================================= ===================
-completion time of short flows     `slowdown`                     1, over that without contention   repflow Eq. 5, 6
+completion time of short flows     `slowdown`                     1, over that alone on one path    repflow Eq. 5, 6
 its excess over an idle fabric     `wait_packets`                 packet times                      repflow Eq. 1
 it is longer than the printed tail `beyond_printed_prob`          1                                 repflow Eq. 11, 12
 it is longer than the exact tail   `beyond_exact_prob`            1                                 beyond repflow
@@ -29,7 +29,9 @@ import numpy as np
 import pandas as pd
 
 from capsim import FatTree, ParallelPaths, Poisson, Result, Scenario, simulate
+from capsim.fabric.flows import flow_list
 from capsim.fabric.kinds import AnyFabric
+from capsim.ideal import ideal_fct_s
 from capsmodel.checks import require
 from capsmodel.experiments.measurement import measurement
 from capsmodel.fct.completion import tail_fct
@@ -119,10 +121,23 @@ def run_bursts(
     return result
 
 
+def _beside_one_path(result: Result) -> pd.DataFrame:
+    """Return the flows with the ideal time and the slowdown of the model, where a flow keeps to one path."""
+    flows, transport = result.flows, result.manifest["parameters"]["scheme"]["transport"]
+    alone_s = ideal_fct_s(
+        flow_list(flows["src"], flows["dst"], flow_bytes=flows["flow_bytes"], start_s=flows["start_s"]),
+        result.scenario.fabric.build(),
+        mss_bytes=transport["mss_bytes"],
+        header_bytes=transport["header_bytes"],
+        one_path=True,
+    )
+    return flows.assign(ideal_fct_s=alone_s, slowdown=flows["fct_s"] / alone_s)
+
+
 def _copies(result: Result) -> dict[str, float]:
     """Return the waits of the two copies of each short flow, paired within a flow and across flows."""
     conns = result.raw.conns
-    flows = result.flows.iloc[conns["flow"]].reset_index(drop=True)
+    flows = _beside_one_path(result).iloc[conns["flow"]].reset_index(drop=True)
     lasted_s = conns["received_ps"] / 1e12 - flows["start_s"] - flows["ideal_fct_s"]
     waits = lasted_s[flows["short"]].to_numpy().reshape(-1, 2) / _PACKET_S
     first, second = waits[int(_WARM_UP * len(waits)) :].T
@@ -157,7 +172,8 @@ def burst_flows(
     the printed and with the exact quantile. Copies of two flows that are half a run apart serve as independent copies.
     """
     result = run_bursts(load, fabric=fabric, scheme=scheme, short_flows=short_flows, seed=seed, engine=engine)
-    flows = result.flows[result.flows["short"]]
+    found = _beside_one_path(result)
+    flows = found[found["short"]]
     kept = flows[int(_WARM_UP * len(flows)) :]
     replicas = int(kept["connections"].iloc[0])
     model: dict[str, Any] = {
@@ -211,7 +227,7 @@ def web_search_flows(load: float, *, scheme: str, flows: int, seed: int, engine:
         seed=seed,
         end_s=1e3,
     )
-    found = simulate(scenario, engine=engine).flows
+    found = _beside_one_path(simulate(scenario, engine=engine))
     short: pd.DataFrame = found[found["short"]]
     kept = short[int(_WARM_UP * len(short)) :]
     timed_out = kept["fct_s"] > _MIN_RTO_S
