@@ -196,7 +196,7 @@ def test_json_has_null_for_what_is_infinite_or_does_not_apply(capsys: pytest.Cap
 
 @pytest.mark.parametrize(
     ("line", "rule"),
-    [("load = inf", "load = inf"), ("load = nan", "load = nan"), ("load = 0.5\nstart_s = inf", "start_s")],
+    [("load = inf", "traffic[0].load"), ("load = nan", "traffic[0].load"), ("load = 0.5\nstart_s = inf", "start_s")],
 )
 def test_what_is_infinite_is_refused_since_no_manifest_could_hold_it(
     line: str, rule: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -205,7 +205,7 @@ def test_what_is_infinite_is_refused_since_no_manifest_could_hold_it(
     traffic = "[[traffic]]\nkind = 'poisson'\nworkload = 'websearch'\nflows = 2\n"
     file.write_text(f"[fabric]\nkind = 'dumbbell'\nhosts_per_side = 1\n{traffic}{line}\n")
     assert f"{rule}" in told(capsys, "simulate", str(file))
-    assert "load = inf, but it must be finite" in told(capsys, "simulate", "--load", "inf")
+    assert "traffic[0].load" in told(capsys, "simulate", "--load", "inf")
 
 
 @pytest.mark.parametrize(

@@ -232,7 +232,7 @@ BEYOND = [
     ({"traffic": [{**POISSON, "load": math.inf, "flows": 9}]}, "traffic[0].load"),
     ({"traffic": [{**POISSON, "flows_per_s": 1e-300, "flows": 9}]}, "traffic[0].flows_per_s"),
     ({"traffic": [{**POISSON, "load": 0.5, "duration_s": 1e18}]}, "traffic[0].duration_s"),
-    ({"traffic": [{**POISSON, "load": 0.5, "flows": 9, "flow_bytes": "1e99GB"}]}, "traffic[0].flow_bytes"),
+    ({"traffic": [{**POISSON, "load": 0.5, "flows": 9, "flow_bytes": "1e99GB"}]}, "flow_bytes: "),
     ({"traffic": [{**POISSON, "load": 0.5, "flows": 9, "flow_bytes": "1e999999GB"}]}, "flow_bytes: '1e999999GB'"),
     ({"traffic": [{**INCAST, "receiver": 2**63}]}, "traffic[0].receiver"),
     ({"traffic": [{**INCAST, "rounds": 3_000_000}]}, "traffic[0].rounds"),
