@@ -1,9 +1,6 @@
 """Contract: what would not fit, or would take for ever, is refused in one line; what runs can be interrupted."""
 
-import _thread
-import math
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import numpy as np
@@ -24,7 +21,7 @@ from capsim import (
     simulate,
 )
 from capsim.bounds import PODS, PORTS, WORD
-from capsim.engines import compiled, jit
+from capsim.engines import compiled
 from capsim.fabric.kinds import AnyFabric, ParallelPaths
 from capsim.protocols.coding.blocking import Threshold, observe
 from capsim.protocols.coding.caps import CAPS_CODING
@@ -196,25 +193,3 @@ def test_a_chunk_of_events_lasts_a_quarter_of_a_second(monkeypatch: pytest.Monke
             clock[0] += chunk.begin() * event_s
             chunk.adapt()
         assert chunk.events == pytest.approx(settled, rel=0.01)
-
-
-def test_compilation_can_be_interrupted() -> None:
-    """Another thread does the work, and the main thread hears of Ctrl-C while it goes on."""
-    enough = Event()
-
-    def work() -> None:
-        _thread.interrupt_main()
-        enough.wait()
-
-    with pytest.raises(KeyboardInterrupt):
-        jit._interruptible(work)
-    enough.set()
-
-
-def test_what_compilation_raises_is_raised() -> None:
-    def work() -> None:
-        raise ZeroDivisionError("of a hook")
-
-    with pytest.raises(ZeroDivisionError, match="of a hook"):
-        jit._interruptible(work)
-    assert math.isfinite(jit.WAIT_S)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from threading import Thread
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -26,7 +25,6 @@ from capsim.hooks import Hook, padded
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-WAIT_S = 0.1  # between looks at whether Ctrl-C was pressed
 WITHOUT_COUNTING: Any = {"_nrt": False}
 
 
@@ -88,28 +86,6 @@ def _one_process_at_a_time(holder: Any, function: Callable[..., Any]) -> Iterato
         yield
 
 
-def _interruptible(work: Callable[[], None]) -> None:
-    """Let `work` be done by another thread and wait for it.
-
-    LLVM generates the machine code of the loop in one call of up to a minute, and Python, which is told of Ctrl-C in
-    its main thread, would hear of it afterwards only.
-    """
-    raised: list[BaseException] = []
-
-    def attempt() -> None:
-        try:
-            work()
-        except BaseException as error:
-            raised.append(error)
-
-    worker = Thread(target=attempt, daemon=True)  # it does not keep a process that was interrupted
-    worker.start()
-    while worker.is_alive():
-        worker.join(WAIT_S)
-    if raised:
-        raise raised[0]
-
-
 def compiled(function: Callable[..., Any], signature: Any) -> Any:
     """Return `function` compiled for one signature, from the on-disk cache if it is there.
 
@@ -118,7 +94,7 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
     dispatcher = njit(**FLAGS)(function)
     _use_source_cache(dispatcher, function)
     with _one_process_at_a_time(dispatcher, function):
-        _interruptible(lambda: dispatcher.compile(signature))
+        dispatcher.compile(signature)
     dispatcher.disable_compile()
     return dispatcher
 
@@ -149,7 +125,7 @@ def compiled_hook(hook: Hook, signature: Any) -> Any:
     result = CFunc(hook, (signature.args, signature.return_type), locals={}, options=FLAGS)
     _use_source_cache(result, hook)
     with _one_process_at_a_time(result, hook):
-        _interruptible(result.compile)
+        result.compile()
     return result
 
 
