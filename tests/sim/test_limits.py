@@ -14,6 +14,7 @@ from capsim import (
     LeafSpine,
     LinkChange,
     Listed,
+    ParallelPaths,
     ParameterError,
     Probes,
     Scenario,
@@ -22,7 +23,7 @@ from capsim import (
 )
 from capsim.bounds import PODS, PORTS, WORD
 from capsim.engines import compiled
-from capsim.fabric.kinds import AnyFabric, ParallelPaths
+from capsim.fabric.kinds import AnyFabric
 from capsim.protocols.coding.blocking import Threshold, observe
 from capsim.protocols.coding.caps import CAPS_CODING
 from capsim.records import ACK, ESTIMATOR, PACKET, slotted

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from engine_setups import differences
 
-from capsim import Dumbbell, LinkChange, Listed, Probes, Scenario, simulate
+from capsim import ConservationError, Dumbbell, LinkChange, Listed, Probes, Scenario, simulate
 from capsim.bounds import MAX_TIME_PS, WIRE_BYTES, WORD
-from capsim.conservation import ConservationError, check
+from capsim.conservation import check
 from capsim.engines.queue_sums import count_sojourn
 from capsim.records import PACKET, PORT, slotted
 from capsim.run import prepare
