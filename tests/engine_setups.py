@@ -9,13 +9,14 @@ import numpy as np
 from capsim import ACCEPT, REFUSE, Dumbbell, FatTree, FlowList, LeafSpine, ParallelPaths, Queue, Scheme, scheme
 from capsim.engines import run
 from capsim.fabric.kinds import FabricKind
-from capsim.hooks import param_record
+from capsim.hooks import ROLES
+from capsim.param_records import param_record
 from capsim.records import ACK, CODED, DATA, ENQUEUED, RETRANSMITTED, slotted
 from capsim.state import TRACE_PACKETS, RawRecords, Setup
 
 # How the compiled engine stores queues
-CHAINS = {"head", "tail", "queue_head", "queue_head_ps", "service", "class_head", "class_tail"}
-SAME_COUNTERS = ("now_ps", "traversals", "open_conns", "units", "unroutable", "in_flight")
+CHAINS = {"head", "tail", "queue_head", "queue_head_ps", "service", "wait_head", "wait_tail"}
+SAME_COUNTERS = ("now_ps", "traversals", "open_subs", "subs", "units", "unroutable", "in_flight", "ring_end", "data_end")
 
 LEAF_SPINE = LeafSpine(leaves=3, hosts_per_leaf=3, spines=3, delay_s=2e-6, buffer_packets=12)
 FAT_TREE = FatTree(pods=4, hosts_per_edge=3, delay_s=2e-6, buffer_bytes=20_000)
@@ -55,7 +56,7 @@ BUSY = {name: (kind, random_flows(kind.build().n_hosts, n_flows=24, rng=7)) for 
 def setup_of(kind: FabricKind, flows: FlowList, name: str | Scheme = "ecmp", **options: Any) -> Setup:
     """Return a set-up with timeouts of 2 ms and a full trace; `options` are fields of Setup or `transport=` etc."""
     chosen = scheme(name) if isinstance(name, str) else name
-    parts = {key: options.pop(key) for key in ("transport", "balancer", "queue", "coding") if key in options}
+    parts = {key: options.pop(key) for key in ROLES if key in options}
     parts["transport"] = {"min_rto_s": 2e-3, "initial_rto_s": 2e-3} | parts.get("transport", {})
     defaults = {"end_ps": 2 * 10**11, "trace": TRACE_PACKETS}
     return Setup(fabric=kind.build(), flows=flows, scheme=chosen.with_params(**parts), **defaults | options)
@@ -65,13 +66,18 @@ def differences(setup: Setup) -> list[str]:
     """Return where the records of the two engines differ."""
     compiled, reference = run(setup, engine="compiled"), run(setup, engine="reference")
     found = []
-    for table in ("flows", "conns", "ports", "units", "trace", "probes"):
+    for table in ("flows", "subs", "ports", "trace", "probes"):
         ours, theirs = getattr(compiled, table), getattr(reference, table)
         if len(ours) != len(theirs):
             found.append(f"{table}: {len(ours)} and {len(theirs)} rows")
         elif len(ours):
             names = [name for name in ours.dtype.names if name not in CHAINS]
             found += [f"{table}.{name}" for name in names if not np.array_equal(ours[name], theirs[name])]
+    for name, layout in compiled.own.layouts.items():
+        for owner in layout.records if name != "packet" else ():
+            ours, theirs = compiled.own.records(name, owner), reference.own.records(name, owner)
+            names = ours.dtype.names or ()
+            found += [f"{name} {owner}.{each}" for each in names if not np.array_equal(ours[each], theirs[each])]
     for name in SAME_COUNTERS:
         if compiled.counters[0][name] != reference.counters[0][name]:
             found.append(f"counters.{name}")
@@ -90,7 +96,9 @@ class Losses:
     always: int = -1
 
 
-def refuse_listed(params: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> int:
+def refuse_listed(
+    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int
+) -> int:
     """Refuse the packets listed; a coded packet is known by first segment of its unit + position in it."""
     if port.to_node != params.at_node or packet.kind not in (DATA, CODED):
         return ACCEPT
@@ -110,11 +118,11 @@ def one_run(setup: Setup) -> RawRecords:
     return run(setup)
 
 
-def sent_by(records: RawRecords, setup: Setup, conn: int = 0) -> Any:
-    """Return the lines of the trace that say what data connection `conn` gave to its NIC."""
+def sent_by(records: RawRecords, setup: Setup, sub: int = 0) -> Any:
+    """Return the lines of the trace that say what data subflow `sub` gave to its NIC."""
     trace = records.trace
-    nic = setup.fabric.host_port[records.conns[conn]["src"]]
-    ours = (trace["what"] == ENQUEUED) & (trace["port"] == nic) & (trace["conn"] == conn)
+    nic = setup.fabric.host_port[records.subs[sub]["src"]]
+    ours = (trace["what"] == ENQUEUED) & (trace["port"] == nic) & (trace["sub"] == sub)
     return trace[ours & np.isin(trace["kind"], (DATA, CODED))]
 
 

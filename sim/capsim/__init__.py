@@ -19,14 +19,15 @@ to run it            :func:`simulate` (one run), :func:`compare` (several scheme
 schemes              :func:`schemes` lists them, :func:`scheme` finds one by its name
 to read results      :class:`Result` (tables, completion times, files), :class:`Summary`, :class:`Compared`;
                      :class:`Trace` (packet by packet)
-a scheme of your own :class:`Scheme`, made of :class:`Transport`, :class:`Balancer`, :class:`Coding`, :class:`Queue`,
-                     :class:`Replication`; what hooks return is ``ACCEPT``, ``MARK``, ``REFUSE``, ``PUSH_OUT`` (queue)
-                     and ``PASS``, ``KEEP``, ``FOLLOW`` (coding); :func:`inlined` marks functions that hooks call
+a scheme of your own :class:`Scheme`, made of a :class:`Balancer`, a :class:`Queue` and the :class:`Stack` of short and
+                     long flows: :class:`Transport`, :class:`Congestion`, :class:`Sharing`, :class:`Layer`,
+                     :class:`Marking`; what hooks return is ``ACCEPT``, ``MARK``, ``REFUSE``, ``EVICT`` (queue) and
+                     ``PASS``, ``KEEP``, ``FOLLOW`` (layer); :func:`inlined` marks functions that hooks call
 errors               :class:`ParameterError` (bad input), :class:`ConservationError` (a defect: packets do not add up)
 ==================== ===================================================================================================
 
 The signatures of hooks are in :mod:`capsim.hooks`, the fields of the records that they are given in
-:mod:`capsim.records`, the columns of the tables in :mod:`capsim.schema`.
+:mod:`capsim.records`, own fields in :mod:`capsim.own`, the columns of the tables in :mod:`capsim.schema`.
 """
 
 from capsim.comparison import Compared, compare
@@ -35,24 +36,10 @@ from capsim.fabric.flows import FlowList
 from capsim.fabric.kinds import Dumbbell, FatTree, LeafSpine, ParallelPaths
 from capsim.fabric.traffic import Batch, Incast, Listed, OnOff, Poisson, draw_flows
 from capsim.fabric.wiring import LinkChange
-from capsim.hooks import (
-    ACCEPT,
-    FOLLOW,
-    KEEP,
-    MARK,
-    PASS,
-    PUSH_OUT,
-    REFUSE,
-    Balancer,
-    Coding,
-    Queue,
-    Replication,
-    Scheme,
-    Transport,
-    inlined,
-)
+from capsim.hooks import ACCEPT, EVICT, FOLLOW, KEEP, MARK, PASS, REFUSE, inlined
 from capsim.registry import scheme, schemes
 from capsim.results import Result
+from capsim.roles import Balancer, Congestion, Layer, Marking, Queue, Scheme, Sharing, Stack, Transport
 from capsim.run import simulate
 from capsim.scenario import Probes, Scenario, load_scenario, presets
 from capsim.summary import Summary
@@ -61,34 +48,37 @@ from capsmodel.checks import ParameterError
 
 __all__ = [
     "ACCEPT",
+    "EVICT",
     "FOLLOW",
     "KEEP",
     "MARK",
     "PASS",
-    "PUSH_OUT",
     "REFUSE",
     "Balancer",
     "Batch",
-    "Coding",
     "Compared",
+    "Congestion",
     "ConservationError",
     "Dumbbell",
     "FatTree",
     "FlowList",
     "Incast",
+    "Layer",
     "LeafSpine",
     "LinkChange",
     "Listed",
+    "Marking",
     "OnOff",
     "ParallelPaths",
     "ParameterError",
     "Poisson",
     "Probes",
     "Queue",
-    "Replication",
     "Result",
     "Scenario",
     "Scheme",
+    "Sharing",
+    "Stack",
     "Summary",
     "Trace",
     "Transport",

@@ -26,7 +26,7 @@ from msgspec import Meta
 from capsim.clock import PS_PER_S
 from capsmodel.checks import ParameterError
 
-MAX_TIME_PS = 2**52  # 75 minutes; a stamp of the event trees has 52 bits for it and 10 for the order of equal times
+MAX_TIME_PS = 2**52 - 1  # 75 minutes; a stamp of the event trees has 52 bits for it, 11 for the order of equal times
 BACKLOG_PS = 2**61  # 27 days; with one packet time more it is still within int64
 WORD = 2**62  # of a sum in two words; a summand fits into what int64 has above it
 
@@ -122,8 +122,9 @@ FLOW = Bound(0, FLOWS.largest - 1, "as the number of a flow", FLOWS.reason)
 ROUNDS = Bound(1, 100_000, "rounds", "the senders of each are drawn by themselves")
 ENTRIES = Bound(1, 2**15 - 1, "traffic entries", "a flow notes the number of its entry in 16 bits")
 POOL = Bound(0, _INT32, "records", "they have numbers of 32 bits")
-CONNECTIONS = Bound(1, _INT32, "connections", "a connection has a number of 32 bits")
-COPIES = Bound(1, 16, "copies", "each is a connection of its own that carries the whole flow")
+SUBFLOWS = Bound(1, _INT32, "subflows", "a subflow has a number of 32 bits")
+COPIES = Bound(1, 16, "copies", "each is a subflow of its own that carries the whole flow")
+PRIORITY = Bound(0, 7, "as a class", "Ethernet has eight (IEEE 802.1Q)")
 SEED = Bound(0, 2**63 - 1, "as a seed", "it has 63 bits")
 SEEDS = Bound(1, 10_000, "seeds", "each is a run of its own")
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from capsim.bounds import SEEDS
-from capsim.hooks import Scheme
+from capsim.roles import Scheme
 from capsim.manifest import scheme_parameters
 from capsim.registry import scheme as find
 from capsim.run import simulate

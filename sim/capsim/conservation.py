@@ -13,7 +13,7 @@ class ConservationError(RuntimeError):
     """Packets or bytes do not add up: a defect of the simulator or of a scheme, never of the input."""
 
 
-def check(raw: RawRecords, fabric: Fabric, *, mss_bytes: int) -> None:
+def check(raw: RawRecords, fabric: Fabric) -> None:
     """Check packets and bytes at every port and in total, and the bytes of every finished flow.
 
     Raises
@@ -27,7 +27,8 @@ def check(raw: RawRecords, fabric: Fabric, *, mss_bytes: int) -> None:
     2. At the switches: what arrives on their links and finds a route is offered to a port.
     3. In total: created (offered to NICs) = delivered to hosts + dropped + without a route + still in the network.
     4. The mean of a queue, in packets and in bytes, is at most its maximum.
-    5. A finished flow: its winning connection received every segment, and they sum up to the bytes of the flow.
+    5. A finished flow: its winning subflow received every segment, and they sum up to the bytes of the flow; of a
+       stream that subflows share, every data segment came and none is left in the receive buffer.
     """
     ports = raw.ports
     _ports_add_up(ports, fabric)
@@ -47,7 +48,7 @@ def check(raw: RawRecords, fabric: Fabric, *, mss_bytes: int) -> None:
             f"{unroutable} without a route and {left} in the network"
         )
     _means_below_maxima(raw, fabric)
-    _flows_whole(raw, mss_bytes)
+    _flows_whole(raw)
 
 
 def _means_below_maxima(raw: RawRecords, fabric: Fabric) -> None:
@@ -66,12 +67,17 @@ def _ports_add_up(ports: Table, fabric: Fabric) -> None:
     _none(ports["queue_packets"] < 0, fabric.port_names, "port: a queue is negative")
 
 
-def _flows_whole(raw: RawRecords, mss_bytes: int) -> None:
-    done = np.flatnonzero(raw.flows["received_ps"] >= 0)
-    conns = raw.conns[raw.flows["winner"][done]]
-    delivered = (conns["receive_next"] - 1) * mss_bytes + conns["last_segment_bytes"]
-    bad = (conns["receive_next"] != conns["n_segments"]) | (delivered != raw.flows["flow_bytes"][done])
+def _flows_whole(raw: RawRecords) -> None:
+    done = np.flatnonzero((raw.flows["received_ps"] >= 0) & (raw.flows["shared"] == 0))
+    subs, flows = raw.subs[raw.flows["winner"][done]], raw.flows[done]
+    delivered = (subs["receive_next"] - 1) * flows["mss_bytes"] + flows["last_segment_bytes"]
+    bad = (subs["receive_next"] != flows["n_segments"]) | (delivered != flows["flow_bytes"])
     _none(bad, done, "finished flow: delivered bytes are not the bytes of the flow")
+    shared = np.flatnonzero((raw.flows["received_ps"] >= 0) & (raw.flows["shared"] != 0))
+    bad = raw.flows["data_next"][shared] != raw.flows["n_segments"][shared]
+    _none(bad, shared, "finished flow: data segments are missing")
+    bad = raw.flows["buffered"][shared] != 0
+    _none(bad, shared, "finished flow: data segments are still in its receive buffer")
 
 
 def _none(bad: Table, names: Sequence[str] | Table, text: str) -> None:

@@ -14,16 +14,18 @@ from capsim.bounds import FLOWS, PORTS
 from capsim.clock import PS_PER_S, to_ps
 from capsim.fabric.flows import FlowList
 from capsim.fabric.topology import Fabric
-from capsim.hooks import Scheme
+from capsim.hooks import HOST_ROLES
 from capsim.memory import check_fits
+from capsim.own import first_record
+from capsim.roles import Scheme, Stack
 from capsim.scenario import Probes, Scenario
-from capsim.state import TRACE_OFF, TRACE_PACKETS
+from capsim.state import TRACE_OFF, TRACE_PACKETS, stack_state
 from capsmodel.checks import ParameterError
 from capsmodel.units import BITS_PER_BYTE
 
 BYTES_PER_DRAWN_FLOW = 200  # while sizes, ends and starts are drawn and sorted
 BYTES_PER_FLOW = 400  # in the flows table and while it is made
-BYTES_PER_CONNECTION = 100  # of the tree of timers and of Python's lists, beside the records
+BYTES_PER_SUBFLOW = 100  # of the tree of timers and of Python's lists, beside the records
 BYTES_PER_PORT = 2500  # of names, links and records
 ROUTE_BYTES = 2 * 8  # first and count, int32 each, of the fabric and of the engine
 CANDIDATE_BYTES = 2 * 4
@@ -46,20 +48,27 @@ def estimate(scenario: Scenario, fabric: Fabric, flows: FlowList, scheme: Scheme
 
     The packet pool is bounded by windows and buffers, not by the simulated time.
     """
-    params = scheme.transport.params
+    params = scheme.long.transport.params
     segments = -(-flows.flow_bytes // params.mss_bytes)
     window = max(1, params.max_window_bytes // params.mss_bytes)
-    copies = scheme.replication.copies_of_short
+    copies = max(stack_state(stack).subflows for stack in scheme.stacks)
     rings = 2 * int(segments.clip(max=window).sum()) * copies
     queued = int(abs(fabric.buffer_packets).clip(max=1024).sum())
     packets = min(rings, queued + 64 * fabric.n_ports)
-    units = int(segments.sum()) if scheme.coding.coded != "none" else 0
-    connection_bytes = records.CONNECTION.itemsize + records.ESTIMATOR.itemsize + BYTES_PER_CONNECTION
-    rows = len(flows.src) * (copies * connection_bytes + records.FLOW.itemsize + BYTES_PER_FLOW)
+    own = max(_own_bytes(stack) for stack in scheme.stacks)
+    unit_bytes = max(first_record(stack.layer.memory, "unit").dtype.itemsize for stack in scheme.stacks)
+    units = int(segments.sum()) if any(stack.layer.accept for stack in scheme.stacks) else 0
+    subflow_bytes = records.SUBFLOW.itemsize + own + BYTES_PER_SUBFLOW
+    rows = len(flows.src) * (copies * subflow_bytes + records.FLOW.itemsize + BYTES_PER_FLOW)
     trace_bytes = trace_size_bytes(scenario, fabric, flows, mss_bytes=params.mss_bytes) * copies
     probe_bytes = probes_size_bytes(scenario.probes, fabric, flows, end_s=scenario.end_s)
-    total = rows + rings + packets * records.PACKET.itemsize + units * records.UNIT.itemsize // 4 + probe_bytes
+    total = rows + rings + packets * records.PACKET.itemsize + units * unit_bytes // 4 + probe_bytes
     return Estimate(total + trace_bytes, trace_bytes)
+
+
+def _own_bytes(stack: Stack) -> int:
+    """Return what the components of a stack keep for each subflow, in bytes."""
+    return sum(first_record(getattr(stack, role).memory, "subflow").dtype.itemsize for role in HOST_ROLES)
 
 
 def trace_size_bytes(scenario: Scenario, fabric: Fabric, flows: FlowList, *, mss_bytes: int) -> int:
@@ -85,14 +94,21 @@ def probes_size_bytes(probes: Probes | None, fabric: Fabric, flows: FlowList, *,
 
 def expected_traversals(scenario: Scenario, fabric: Fabric, flows: FlowList, scheme: Scheme) -> float:
     """Return about how many packets will cross a link: data and acknowledgements, no more than hosts can send."""
-    params, end_ps = scheme.transport.params, to_ps(scenario.end_s)
+    params, end_ps = scheme.long.transport.params, to_ps(scenario.end_s)
     counted = flows.start_ps < end_ps
     src, segments = flows.src[counted], -(-flows.flow_bytes[counted] // params.mss_bytes)
-    copies = np.where(flows.short[counted], scheme.replication.copies_of_short, 1)
+    short, long = (_carried(scheme.stack(each)) for each in (True, False))
+    copies = np.where(flows.short[counted] & scheme.known_sizes, short, long)
     asked = np.bincount(src, weights=segments * copies, minlength=fabric.n_hosts)
     packet_bits = BITS_PER_BYTE * (params.mss_bytes + params.header_bytes + scenario.link_bytes)
     possible = fabric.rate_bps[fabric.host_port] * scenario.end_s / packet_bits
     return float(2 * _most_hops(fabric) * np.minimum(asked, 1 + possible).sum())
+
+
+def _carried(stack: Stack) -> int:
+    """Return how many subflows carry the whole of a flow."""
+    state = stack_state(stack)
+    return 1 if state.shared else state.subflows
 
 
 def _most_hops(fabric: Fabric) -> int:

@@ -1,276 +1,142 @@
-"""What a scheme is: the kinds of decision that protocols make, each a plain function with one fixed signature.
+"""The decisions that protocols make, each a plain function with one fixed signature: a hook.
+
+:data:`HOOKS` lists them: who decides, from what, and what the answer means. Types for the compiled engine, the code
+that calls a hook and the documentation are made from that table.
 
 A hook decides from what it is given and writes to the records that it is given. It knows no engine, no clock and no
 generator: the time and a uniform number are arguments. It must stay within what Numba compiles without allocating:
 numbers, records, ``if`` and loops, and module-level functions marked :func:`inlined`.
 
-===================== ================================================================== ========================
-Hook                  Arguments                                                          Returns
-===================== ================================================================== ========================
-``Balancer.choose``   params, state, switch, conn, packet, ports, candidates, now_ps, u0 index of a candidate
-``Queue.admit``       params, port, packet, queue_packets, queue_bytes                   a verdict
-``Transport.open``    params, conn, now_ps                                               0
-``Transport.send``    params, conn, segments, packet, now_ps                             1: `packet` is filled in
-``Transport.receive`` params, conn, segments, packet, now_ps                             1: `packet` is the reply
-``Transport.hear``    params, conn, segments, packet, now_ps                             0
-``Transport.expire``  params, conn, segments, now_ps                                     0
-``Coding.accept``     params, conn, estimator, units, counters, packet, now_ps           a verdict
-``Coding.emit``       params, conn, estimator, units, counters, packet, now_ps           1: `packet` is filled in
-``Coding.collect``    params, conn, segments, units, packet, now_ps                      1: deliver it to TCP
-``Coding.release``    params, conn, segments, units, packet, now_ps                      1: deliver it to TCP
-``Coding.observe``    params, conn, estimator, packet, now_ps                            0
-===================== ================================================================== ========================
+================= =====================================================================================================
+Argument          What it is
+================= =====================================================================================================
+``params``        parameters of the component as a record: the same names, except that a time ``rto_s`` is ``rto_ps``
+``own``           the component's own memory by scope (:mod:`capsim.own`): ``own.subflow.alpha``, ``own.switch.turn``
+``flow, sub``     FLOW and SUBFLOW of :mod:`capsim.records`
+``subs``          all subflows by number; those of a flow are ``flow.first_sub``, then ``sub.next_sub``, to NONE
+``ring``          one byte of flags per segment in flight of a subflow, at ``ring[segment & sub.ring_mask]``
+``maps``          of flows whose subflows share a stream: the data segment of each segment in flight, at
+                  ``maps[sub.ring + (segment & sub.ring_mask)]``
+``data``          of such flows: flags of each data segment in flight, at ``data[flow.data_ring + (segment &
+                  flow.data_mask)]``
+``packet``        PACKET; ``packets`` are all of them
+``counters``      COUNTERS: a layer takes a new coding unit by ``counters.units``
+``switch``        SWITCH; ``ports`` are all ports, ``candidates`` the numbers of those on a shortest path
+``port``          PORT; its queue in ``queue_packets``, ``queue_bytes``
+``signals``       what has happened, a sum of the signals below
+``now_ps, u0``    the time, in picoseconds; a uniform number on [0, 1), where the component asks for it (``draws``)
+================= =====================================================================================================
 
-`params` is the parameter struct of the component as a record: the same names, except that a time ``rto_s`` becomes
-``rto_ps``; `state` is one record per switch of the dtype ``Balancer.state``; `segments` holds one byte of flags per
-segment in flight, at ``segments[conn.ring + (segment & conn.ring_mask)]``; everything else is a record of
-:mod:`capsim.records`, `ports` all ports, `candidates` the numbers of those on a shortest path.
+What happens at an end host::
 
-What the engines do with them, at an end host::
+    open, then send until it returns 0                                  when a subflow is opened
+    on_ack, react, then send until 0        at the sender, when an ACK or SYN-ACK has come
+    on_timeout, react, then send until 0    at the sender, when ``sub.timer_ps`` is reached
+    on_data                                 at the receiver, when DATA or a SYN has come
 
-    open, then send until it returns 0                     at the start of a flow
-    hear (an ACK or SYN-ACK has come), then send until 0   at the sender
-    expire (``conn.timer_ps`` is reached), then send       at the sender
-    receive (DATA or SYN has come)                         at the receiver
-
-and, when the connection is coded: each packet that `send` filled in is given to `accept`. It is then sent (PASS), kept
-by the encoder (KEEP), or sent with packets of the encoder right behind it (FOLLOW: `emit` is called at once). When
-`send` has returned 0, and when ``conn.flush_ps`` is reached, `emit` is called until it returns 0. At the receiver a
-packet is given to `collect`, then `release` is called until it returns 0, and the packets for which these return 1 are
-delivered to TCP: given to `receive`.
+and, with a layer: each packet that `send` filled in is given to `accept`. It is then sent (PASS), kept by the layer
+(KEEP), or sent with packets of the layer right behind it (FOLLOW: `emit` is called at once). When `send` has returned
+0, and when ``sub.send_wake_ps`` is reached, `emit` is called until it returns 0. At the receiver a packet is given to
+`collect`, then `release` is called until it returns 0, also when ``sub.receive_wake_ps`` is reached; the packets for
+which these return 1 are given to `on_data`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from enum import IntEnum
-from typing import Annotated, Any, TypeVar
-
-import numpy as np
-
-from capsim.bounds import COPIES, check_params, param_bounds, shortened
-from capsim.clock import to_ps
-from capsmodel.checks import ParameterError, choice, require
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 Hook = Callable[..., int]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Verdicts of Queue.admit
-ACCEPT, MARK, REFUSE, PUSH_OUT = 0, 1, 2, 3
+ACCEPT, MARK, REFUSE, EVICT = 0, 1, 2, 3
 
-# Verdicts of Coding.accept
+# Verdicts of Layer.accept
 PASS, KEEP, FOLLOW = 0, 1, 2
 
-# The components that have hooks; a replication has none.
-COMPONENTS = ("transport", "balancer", "queue", "coding")
+# Signals: what on_ack, on_timeout and the host tell Congestion.react and Sharing.note
+ACKED = 1  # new data are acknowledged: sub.newly_acked_bytes
+GROW = 2  # so, outside recovery: the window may open
+LOST = 4  # a loss was found by duplicates or SACK; sub.lost_flight_bytes were in flight
+EXPIRED = 8  # the retransmission timer fired
+EXPIRED_AGAIN = 16  # for a segment for which it had fired before
+DUPLICATE = 32  # a duplicate acknowledgement
+MARKED = 64  # the acknowledgement echoes a mark (ECN)
+OPENED = 128  # the handshake is over
+EMPTIED = 256  # all that the subflow was given is acknowledged
+COMPLETE = 512  # the receiver has the whole stream
+DATA_ACKED = 1024  # new data of a shared stream are acknowledged
 
-# Bytes of every parameter record and every switch state, so that one compiled loop fits all of them.
-RECORD_BYTES = 512
+
+@dataclass(frozen=True)
+class Signature:
+    """Who makes a decision, from what, and what the answer means."""
+
+    role: str
+    arguments: tuple[str, ...]
+    returns: str
+
+
+def _signature(role: str, arguments: str, returns: str) -> Signature:
+    return Signature(role, tuple(arguments.split()), returns)
+
+
+_PACKET = "params own sub ring packet now_ps"
+_LAYER = "params own flow sub counters packet now_ps"
+_DECODER = "params own flow sub ring packet now_ps"
+
+HOOKS = {
+    "open": _signature("transport", "params own flow sub now_ps", "0"),
+    "send": _signature("transport", _PACKET, "1: `packet` is filled in"),
+    "on_data": _signature("transport", _PACKET, "1: `packet` is the reply"),
+    "on_ack": _signature("transport", _PACKET, "signals"),
+    "on_timeout": _signature("transport", "params own sub ring now_ps", "signals"),
+    "react": _signature("congestion", "params own flow sub subs signals now_ps", "0"),
+    "begin": _signature("sharing", "params own flow now_ps", "how many subflows to open now"),
+    "schedule": _signature(
+        "sharing", "params own flow subs maps data now_ps", "the subflow that was granted a data segment, or NONE"
+    ),
+    "note": _signature(
+        "sharing",
+        "params own flow sub subs maps data signals now_ps u0",
+        "how many further subflows to open at ``flow.wake_ps``",
+    ),
+    "accept": _signature("layer", _LAYER, "a verdict: PASS, KEEP, FOLLOW"),
+    "emit": _signature("layer", _LAYER, "1: `packet` is filled in"),
+    "collect": _signature("layer", _DECODER, "1: `packet` goes to the transport"),
+    "release": _signature("layer", _DECODER, "1: `packet` is filled in and goes to the transport"),
+    "observe": _signature("layer", "params own flow sub packet now_ps", "0"),
+    "mark": _signature("marking", "params own flow sub packet u0", "the hash of the packet's addresses and port numbers"),
+    "choose": _signature(
+        "balancer", "params own switch sub packet ports candidates now_ps u0", "index of a candidate"
+    ),
+    "see": _signature("balancer", "params own switch sub packet port now_ps", "0"),
+    "admit": _signature(
+        "queue", "params own port packet queue_packets queue_bytes now_ps", "a verdict: ACCEPT, MARK, REFUSE, EVICT"
+    ),
+    "take": _signature("queue", "params own port packets now_ps", "number of the waiting packet to send"),
+    "evict": _signature(
+        "queue", "params own port packets packet now_ps", "number of the waiting packet to lose, or NONE: `packet`"
+    ),
+}
+
+HOST_ROLES = ("transport", "congestion", "sharing", "layer", "marking")
+SWITCH_ROLES = ("balancer", "queue")
+ROLES = HOST_ROLES + SWITCH_ROLES
+
+
+def hooks_of(role: str) -> tuple[str, ...]:
+    """Return the names of the hooks of a role.
+
+    Examples
+    --------
+    >>> hooks_of("congestion")
+    ('react',)
+    """
+    return tuple(name for name, hook in HOOKS.items() if hook.role == role)
 
 
 def inlined(function: Function) -> Function:
     """Mark `function` as one that hooks call; the compiled engine compiles it with them."""
     function.capsim_inlined = True  # type: ignore[attr-defined]  # functions take attributes, Callable does not say so
     return function
-
-
-@dataclass(frozen=True)
-class NoParams:
-    """A component without parameters."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Balancer:
-    """Which of the equal-cost ports a switch sends a packet to; asked only where there are two or more."""
-
-    name: str
-    choose: Hook
-    params: Any = NoParams()
-    state: tuple[tuple[str, str], ...] = ()  # fields of its memory at each switch, as for numpy.dtype
-    draws: bool = False  # whether it uses u0
-    reads_queues: bool = True  # whether it looks at the queues of `ports`; the compiled engine brings them up to date
-
-
-@dataclass(frozen=True, kw_only=True)
-class Queue:
-    """Whether a port takes a packet; `classes` is 1 for FIFO, 2 for strict priority by ``packet.priority``."""
-
-    name: str
-    admit: Hook
-    params: Any = NoParams()
-    classes: int = 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Transport:
-    """How an end host sends, acknowledges and repairs."""
-
-    name: str
-    open: Hook
-    send: Hook
-    receive: Hook
-    hear: Hook
-    expire: Hook
-    params: Any
-
-
-@dataclass(frozen=True, kw_only=True)
-class Coding:
-    """What stands between transport and network at the end hosts; `coded` says for which connections."""
-
-    name: str
-    accept: Hook
-    emit: Hook
-    collect: Hook
-    release: Hook
-    observe: Hook
-    params: Any = NoParams()
-    coded: str = "none"  # "none", "short" or "all"
-    shared_estimator: bool = False  # one blocking probability per host, not per connection
-
-
-@dataclass(frozen=True, kw_only=True)
-class Replication:
-    """How many connections carry a flow, each all of it."""
-
-    name: str
-    copies_of_short: Annotated[int, COPIES] = 1
-    abort_losers: bool = False  # when the first copy is complete at the receiver, the others stop sending
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scheme:
-    """A named combination of components.
-
-    Parameters
-    ----------
-    name : str
-        Lower case; how the command line and scenarios call it.
-    summary : str
-        One line: the idea and its source.
-    transport, balancer, coding, queue, replication
-        The components.
-    cite : str
-        Paper key or reference.
-    known_sizes : bool
-        Whether hosts and switches know that a flow is short when it starts (coding, priority, replication and some
-        balancers use it).
-    """
-
-    name: str
-    summary: str
-    transport: Transport
-    balancer: Balancer
-    coding: Coding
-    queue: Queue
-    replication: Replication
-    cite: str
-    known_sizes: bool = True
-
-    def __post_init__(self) -> None:
-        needed = getattr(self.balancer.params, "needs_sizes", False)
-        text = f"{self.name}: its balancer takes flows for long from their first packet, but sizes are not known"
-        require(self.known_sizes or not needed, text)
-        for name in COMPONENTS:
-            check_params(getattr(self, name).params, name)
-        check_params(self.replication, "replication")
-
-    def with_params(self, **changes: dict[str, Any]) -> "Scheme":
-        """Return the same scheme with some parameters changed, given by component.
-
-        Raises
-        ------
-        ParameterError
-            If a component or parameter is unknown, or a value is not of the parameter's kind.
-
-        Examples
-        --------
-        >>> from capsim.registry import scheme
-        >>> scheme("ecmp").with_params(transport={"min_rto_s": 0.01}).transport.params.min_rto_s
-        0.01
-        """
-        parts = {name: _changed(getattr(self, name, None), name, values) for name, values in changes.items()}
-        return replace(self, **parts)
-
-
-def _changed(component: Any, kind: str, values: dict[str, Any]) -> Any:
-    require(kind in (*COMPONENTS, "replication"), f"{kind!r} is not a component with parameters")
-    params = getattr(component, "params", component)
-    known = [field.name for field in fields(params)]
-    for name in values:
-        if name not in known:
-            raise ParameterError(f"{kind}.{name} is not a parameter of {component.name}: there are {', '.join(known)}")
-    changed = replace(params, **{name: _like(params, kind, name, value) for name, value in values.items()})
-    return changed if params is component else replace(component, params=changed)
-
-
-def _like(params: Any, kind: str, name: str, value: Any) -> Any:
-    """Return `value` in the type of the parameter's default, so that a record keeps its layout."""
-    default, full_name = getattr(params, name), f"{kind}.{name}"
-    if isinstance(default, IntEnum):
-        return _member(type(default), value, full_name)
-    if isinstance(default, bool):
-        require(isinstance(value, bool), f"{full_name} = {shortened(value)}, but it must be true or false")
-        return value
-    if isinstance(default, str):
-        raise ParameterError(f"{full_name} names the component and is no parameter")
-    number = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-    require(number, f"{full_name} = {shortened(value)}, but it must be a number of at least 0")
-    param_bounds(type(params))[name].check(full_name, value)
-    if isinstance(default, float):
-        return float(value)
-    require(value == int(value), f"{full_name} = {shortened(value)}, but it must be a whole number")
-    return int(value)
-
-
-def _member(kind: type[IntEnum], value: Any, name: str) -> IntEnum:
-    known = {member.name.lower(): member for member in kind}
-    if isinstance(value, kind):
-        return value
-    choice(name, value, known)
-    return known[value]
-
-
-def record_name(name: str) -> str:
-    """Return the name that parameter `name` has in the record: times are picoseconds there.
-
-    Examples
-    --------
-    >>> record_name("min_rto_s"), record_name("mss_bytes")
-    ('min_rto_ps', 'mss_bytes')
-    """
-    return name.removesuffix("_s") + "_ps" if name.endswith("_s") else name
-
-
-def param_record(params: Any) -> np.ndarray[Any, Any]:
-    """Return a parameter struct as an array of one record, padded to ``RECORD_BYTES``.
-
-    Floats stay floats, except times (``_s``), which become whole picoseconds (``_ps``); truth values, whole numbers
-    and members of an IntEnum become int64.
-    """
-    columns: list[tuple[str, str]] = []
-    values: list[float | int] = []
-    for field in fields(params):
-        value = getattr(params, field.name)
-        name = record_name(field.name)
-        if name != field.name:
-            value = to_ps(value)
-        is_float = isinstance(value, float) and not isinstance(value, IntEnum)
-        columns.append((name, "f8" if is_float else "i8"))
-        values.append(value if is_float else int(value))
-    record = np.zeros(1, padded(tuple(columns)))
-    for (name, _), value in zip(columns, values, strict=True):
-        record[name] = value
-    return record
-
-
-def padded(columns: tuple[tuple[str, str], ...]) -> np.dtype[Any]:
-    """Return a dtype with the given fields that takes ``RECORD_BYTES``."""
-    packed = np.dtype(list(columns), align=True)
-    require(packed.itemsize <= RECORD_BYTES, f"a record of {packed.itemsize} bytes: at most {RECORD_BYTES} fit")
-    spec = {
-        "names": [name for name, _ in columns],
-        "formats": [form for _, form in columns],
-        "offsets": [packed.fields[name][1] for name, _ in columns] if packed.fields else [],
-        "itemsize": RECORD_BYTES,
-    }
-    return np.dtype(spec)  # type: ignore[call-overload]  # numpy's stubs want literal keys

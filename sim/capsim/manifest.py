@@ -10,19 +10,20 @@ import hashlib
 import platform
 import time
 from dataclasses import asdict, dataclass, fields
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
 import msgspec
 
 from capsim.code_digest import component_digest
-from capsim.hooks import Scheme
+from capsim.hooks import HOST_ROLES, SWITCH_ROLES
 from capsim.registry import built_in
+from capsim.roles import Component, Scheme, Stack
 from capsim.scenario import Scenario
 from capsmodel._version import __version__
 
 LIBRARIES = ("numpy", "numba", "simpy", "pandas", "pyarrow", "msgspec")
-COMPONENTS = ("transport", "balancer", "coding", "queue", "replication")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,27 +76,39 @@ def peak_memory_bytes() -> int:
 
 
 def scheme_parameters(scheme: Scheme) -> dict[str, Any]:
-    """Return all parameters of a scheme by component, defaults included, and the digest of what is not built in.
+    """Return all parameters of a scheme by role, defaults included, and the digest of what is not built in.
 
     Raises
     ------
     ParameterError
         If a hook reads what no digest can cover.
     """
-    parts: dict[str, Any] = {"name": scheme.name, "known_sizes": scheme.known_sizes}
-    for name in COMPONENTS:
-        component = getattr(scheme, name)
-        values = asdict(getattr(component, "params", component))
-        extra = {"coded": component.coded, "shared_estimator": component.shared_estimator} if name == "coding" else {}
-        if name != "replication" and not _is_built_in(name, component):
-            extra["digest"] = component_digest(component)
-        parts[name] = {"component": component.name, **values, **extra}
-    return parts
+    switches = {role: _described(getattr(scheme, role)) for role in SWITCH_ROLES}
+    stacks = {name: stack_parameters(getattr(scheme, name)) for name in ("short", "long")}
+    return {"name": scheme.name, "known_sizes": scheme.known_sizes, **stacks, **switches}
 
 
-def _is_built_in(name: str, component: Any) -> bool:
+def stack_parameters(stack: Stack) -> dict[str, Any]:
+    """Return all parameters of a stack by role."""
+    return {"priority": stack.priority, **{role: _described(getattr(stack, role)) for role in HOST_ROLES}}
+
+
+def _described(component: Component) -> dict[str, Any]:
+    digest = {} if _is_built_in(component) else {"digest": component_digest(component)}
+    return {"component": component.name, **asdict(component.params), **digest}
+
+
+@cache
+def _built_in_components() -> tuple[Component, ...]:
+    """Return all components of the schemes of this package."""
+    found = [getattr(stack, role) for scheme in built_in() for stack in scheme.stacks for role in HOST_ROLES]
+    return (*found, *(getattr(scheme, role) for scheme in built_in() for role in SWITCH_ROLES))
+
+
+def _is_built_in(component: Component) -> bool:
     """Return whether a scheme of this package has this component, whatever the parameters."""
-    return any(_without_params(getattr(scheme, name)) == _without_params(component) for scheme in built_in())
+    same_role = (each for each in _built_in_components() if each.role == component.role)
+    return any(_without_params(each) == _without_params(component) for each in same_role)
 
 
 def _without_params(component: Any) -> list[Any]:

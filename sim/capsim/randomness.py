@@ -75,6 +75,17 @@ def draw(switch: Any) -> float:
     return float(mix(inner ^ switch.stream_high)) * 2.0**-32
 
 
+def key_base(seed: int, purpose: int) -> int:
+    """Return what all streams for a purpose have in common (:func:`key_of`)."""
+    return int(mix(mix(seed & MASK) ^ mix((seed >> 32) + purpose)))
+
+
+@inlined
+def key_of(base: int, index: Numbers) -> Numbers:
+    """Return the key of the stream `index`; of each stream if `index` is an array of int64."""
+    return mix((base + index) & MASK)
+
+
 def key(seed: int, purpose: int, index: Numbers) -> Numbers:
     """Return the key of the stream `index` for a purpose; of each stream if `index` is an array of int64.
 
@@ -83,4 +94,4 @@ def key(seed: int, purpose: int, index: Numbers) -> Numbers:
     >>> key(1, 2, 3) == key(1, 2, 3), key(1, 2, 3) == key(1, 3, 3)
     (True, False)
     """
-    return mix((mix(mix(seed & MASK) ^ mix((seed >> 32) + purpose)) + index) & MASK)
+    return key_of(key_base(seed, purpose), index)

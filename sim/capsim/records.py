@@ -1,7 +1,7 @@
 """The state of a simulation as records with named fields, shared by protocol code and both engines.
 
 A record is one element of a NumPy structured array in the compiled engine and an object with ``__slots__`` of the
-same names in the reference engine (:func:`slotted`), so that ``conn.cwnd_bytes += mss`` is the same line in both.
+same names in the reference engine (:func:`slotted`), so that ``sub.cwnd_bytes += mss`` is the same line in both.
 Times are int64 picoseconds, sizes int64 bytes, sequence numbers int64 segments of one MSS.
 
 ============== ======================================================================
@@ -10,21 +10,20 @@ Record         One per
 ``PACKET``     packet in the network (a pool; a number is the packet's index in it)
 ``PORT``       directed link: queue, serialiser, propagation delay, counters
 ``SWITCH``     switch
-``CONNECTION`` transport connection: a flow has one, or two when it is replicated
-``FLOW``       transfer that the application asked for
-``UNIT``       coding unit
-``ESTIMATOR``  measurement of the blocking probability (per connection or per host)
+``FLOW``       transfer that the application asked for: one stream of data segments
+``SUBFLOW``    path identity, sequence space, window and loss recovery of a flow;
+               a flow on a single path has one that carries its whole stream
 ``TRACE``      line of the packet trace
-``PROBE``      sample of a port or a connection
+``PROBE``      sample of a port or a subflow
 ============== ======================================================================
+
+What only one component uses is not here: it is the component's own memory (:mod:`capsim.own`).
 """
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
-from capsim.bounds import SACK_BLOCKS
 
 NONE = -1  # no packet, no port, no time
 
@@ -37,21 +36,22 @@ ECN_CAPABLE = 2
 CONGESTION_EXPERIENCED = 4
 ECN_ECHO = 8
 
-# Connection states (CONNECTION.state)
+# States of a subflow (SUBFLOW.state)
 IDLE, SYN_SENT, ESTABLISHED, CLOSED, SYN_ANSWERED = 0, 1, 2, 3, 4
 
-# Flags of one segment in a connection's ring (one byte each)
+# Flags of one segment in a subflow's ring (one byte each)
 RECEIVED = 1  # at the receiver, above the cumulative acknowledgement
 SACKED = 2  # at the sender's scoreboard
 RESENT = 4  # retransmitted in this recovery
 HELD = 8  # at the decoder, behind a gap, not yet with the transport
 
-MAX_SACK_BLOCKS = int(SACK_BLOCKS.largest)
+# Flags of one data segment of a shared stream; the bits above say what the sharing component makes of them
+DATA_RECEIVED = 1  # at the receiver, behind a gap
 
 # Why a packet was dropped (TRACE.reason)
-QUEUE_FULL, EVICTED, LINK_DOWN, NO_ROUTE = 1, 2, 3, 4
+QUEUE_FULL, EVICTED, LINK_DOWN, NO_ROUTE, CORRUPTED, BUFFER_FULL = range(1, 7)
 
-# The first 64 bytes are what a switch touches, the rest what an end host touches.
+# The first cache line is what a switch touches, the second what an end host touches.
 PACKET = np.dtype(
     [
         ("arrive_ps", "i8"),  # at the far end of the current link
@@ -59,22 +59,24 @@ PACKET = np.dtype(
         ("next_arrive_ps", "i8"),  # arrive_ps of the packet behind it in the port's chain
         ("next", "i4"),  # chains of a port; free list of the pool
         ("previous", "i4"),
-        ("conn", "i4"),
+        ("sub", "i4"),
         ("target", "i4"),  # host
         ("bytes", "i4"),  # with headers, without link-layer bytes
         ("kind", "i2"),
         ("flags", "i2"),
         ("priority", "i4"),  # 0 is served first
-        ("hops", "i4"),
-        ("hash", "i8"),  # of the addresses and port numbers, the same for a flow's life under ECMP
+        ("label", "i4"),  # number of the path that it is to take, or NONE
+        ("hash", "i8"),  # of the addresses and port numbers, the same for a subflow's life under ECMP
         # -- end hosts
         ("sent_ps", "i8"),  # echoed by the acknowledgement
-        ("segment", "i8"),  # DATA: sequence number; CODED: first segment of the unit
+        ("segment", "i8"),  # DATA: sequence number in the subflow; CODED: first segment of the unit
         ("ack", "i8"),  # ACK: next segment expected
+        ("data", "i8"),  # of a shared stream: data segment
+        ("data_ack", "i8"),  # of a shared stream: next data segment expected
+        ("window", "i4"),  # of a shared stream: data segments that the receiver has room for
         ("unit", "i4"),  # CODED, or a source packet sent uncoded: number of the unit, else NONE
         ("position", "i4"),  # CODED: 0 .. n-1 in the unit
-        ("sack_first", "i4", (MAX_SACK_BLOCKS,)),  # ACK: blocks [first, end) above `ack`, newest first; 0, 0 = none
-        ("sack_end", "i4", (MAX_SACK_BLOCKS,)),  # ends the second cache line
+        ("unused", "i4", (3,)),
     ],
     align=True,
 )
@@ -93,12 +95,15 @@ PORT = np.dtype(
         ("head", "i4"),  # chain of packets in order of arrival at the far end
         ("tail", "i4"),
         ("queue_head", "i4"),  # FIFO: first packet of that chain not yet sent
-        ("service", "i4"),  # strict priority: the packet being sent
-        ("class_head", "i4", (2,)),  # strict priority: waiting packets, by class
-        ("class_tail", "i4", (2,)),
+        ("service", "i4"),  # by priority: the packet being sent
+        ("wait_head", "i4"),  # by priority: waiting packets, the best first, equal ones in order of arrival
+        ("wait_tail", "i4"),
         ("up", "i4"),
         ("from_node", "i4"),
+        ("layer", "i4"),
+        ("stream", "i4"),  # key of the uniform numbers that decide which packets are lost on the link
         ("rate_bps", "i8"),
+        ("loss_prob", "f8"),  # of each packet that crosses the link
         # -- counters
         ("packets_in", "i8"),  # offered: accepted or dropped
         ("bytes_in", "i8"),
@@ -115,7 +120,9 @@ PORT = np.dtype(
         ("sojourn_words", "i8"),
         ("sojourn_bytes_ns", "i8"),
         ("sojourn_bytes_words", "i8"),
-        ("unused", "i8", (4,)),  # four cache lines
+        ("packets_lost", "i8"),  # of those that crossed the link
+        ("bytes_lost", "i8"),
+        ("unused", "i8", (1,)),  # four cache lines
     ],
     align=True,
 )
@@ -132,82 +139,110 @@ SWITCH = np.dtype(
     align=True,
 )
 
-CONNECTION = np.dtype(
+FLOW = np.dtype(
     [
-        ("id", "i4"),
-        ("flow", "i4"),
         ("src", "i4"),
         ("dst", "i4"),
+        ("stack", "i4"),
+        ("short", "i4"),  # at most short_bytes of the scenario
+        ("known_short", "i4"),  # and hosts and switches know it
+        ("tag", "i4"),  # traffic entry
+        ("n_paths", "i4"),  # shortest paths from src to dst
+        ("distance", "i4"),  # 0 in the rack, 1 in the pod, 2 beyond
+        ("first_sub", "i4"),
+        ("last_sub", "i4"),
+        ("n_subs", "i4"),
+        ("winner", "i4"),  # subflow that was complete, or brought the last missing segment, first
+        ("shared", "i4"),  # whether its subflows share one stream
+        ("unused", "i4"),
+        ("flow_bytes", "i8"),
+        ("start_ps", "i8"),
         ("n_segments", "i8"),
         ("mss_bytes", "i8"),
         ("last_segment_bytes", "i8"),
-        ("hash", "i8"),  # of data packets
-        ("reverse_hash", "i8"),  # of acknowledgements
-        ("ring", "i8"),  # this connection's part of the segment flags
-        ("ring_mask", "i8"),
+        ("received_ps", "i8"),  # last byte at the receiver's application
+        ("acked_ps", "i8"),  # last acknowledgement at the sender
+        ("wake_ps", "i8"),  # when its next subflows are opened, or NONE
+        ("to_open", "i4"),  # how many
+        ("draws", "i4"),  # uniform numbers used
+        # -- of a shared stream: sender
+        ("granted", "i8"),  # data segments given to subflows
+        ("data_acked", "i8"),  # first data segment not acknowledged
+        ("peer_window", "i8"),  # first data segment for which the receiver has no room
+        # -- receiver
+        ("data_next", "i8"),  # next data segment for the application
+        ("buffered", "i8"),  # data segments that wait behind a gap
+        ("max_buffered", "i8"),
+        ("buffer_segments", "i8"),
+        ("data_ring", "i8"),  # this flow's part of the data flags
+        ("data_mask", "i8"),
+        # -- results
+        ("reinjected", "i8"),  # data segments granted once more
+        ("data_duplicates", "i8"),
+        ("refused", "i8"),  # data segments that found the buffer full
+        ("blocked_ps", "i8"),  # how long the receive buffer kept the sender from granting
+        ("blocked_since_ps", "i8"),
+    ],
+    align=True,
+)
+
+# The first four cache lines are what every packet of a subflow touches.
+SUBFLOW = np.dtype(
+    [
+        ("id", "i4"),
+        ("flow", "i4"),
+        ("stack", "i4"),
+        ("src", "i4"),
+        ("dst", "i4"),
         ("state", "i4"),
         ("short", "i4"),  # known to be at most the threshold of the scheme
-        ("coded", "i4"),
         ("priority", "i4"),
-        # -- timers: deadline, or NONE when off
-        ("timer_ps", "i8"),  # retransmission
-        ("flush_ps", "i8"),  # coding unit
+        ("hash", "i8"),  # of data packets
+        ("reverse_hash", "i8"),  # of acknowledgements
+        ("ring", "i8"),  # its part of the segment flags
+        ("ring_mask", "i8"),
         # -- sender
+        ("end", "i8"),  # segments granted so far; all of the flow's when it carries the whole stream
         ("una", "i8"),  # first segment not acknowledged
         ("next_segment", "i8"),  # to be sent next
         ("high", "i8"),  # one above the highest segment ever sent
         ("cwnd_bytes", "i8"),
+        ("inflation_bytes", "i8"),  # the window in force is cwnd_bytes + inflation_bytes
         ("ssthresh_bytes", "i8"),
         ("dup_acks", "i8"),
         ("recover", "i8"),  # RFC 6582: highest segment sent when recovery began
         ("in_recovery", "i4"),
         ("resend", "i4"),  # 1: the segment `una` is to be retransmitted next
-        ("partial_acks", "i8"),
-        ("limited_segments", "i8"),  # sent by limited transmit, not part of FlightSize (RFC 5681, section 3.2)
-        ("timed_out", "i8"),  # segment of the last timeout
-        ("pipe_packets", "i8"),  # RFC 6675: Pipe
-        ("lost_below", "i8"),  # RFC 6675: what is below and not SACKed is lost
-        ("high_sacked", "i8"),
-        ("rescued", "i8"),  # RFC 6675: RescueRxt, in segments
+        ("final", "i4"),  # 1: no more segments will be granted
+        ("hungry", "i4"),  # 1: it would send if it were granted a segment
+        ("timer_ps", "i8"),  # retransmission deadline, or NONE when off
+        ("send_wake_ps", "i8"),  # when the layer or the transport is asked again, or NONE
+        ("receive_wake_ps", "i8"),  # the same at the receiver
         ("srtt_ps", "i8"),
         ("rttvar_ps", "i8"),
         ("rto_ps", "i8"),
-        ("alpha", "f8"),  # DCTCP: estimate of the marked fraction
-        ("acked_bytes", "i8"),  # DCTCP: in this observation window
-        ("marked_bytes", "i8"),
-        ("early_bytes", "i8"),  # DCTCP: counted when a duplicate ACK reported them, not yet acknowledged
-        ("window_end", "i8"),
-        ("reduced_until", "i8"),
         # -- receiver
         ("receive_next", "i8"),
         ("highest_received", "i8"),
-        ("sack_first", "i8", (MAX_SACK_BLOCKS,)),  # blocks reported last, newest first
-        ("sack_end", "i8", (MAX_SACK_BLOCKS,)),
-        # -- coding
-        ("unit_first", "i8"),  # first segment in the encoding buffer
-        ("unit_next", "i8"),  # one above the last
-        ("unit_bytes", "i8"),  # size of the largest packet in it
-        ("fill_unit", "i4"),  # whose source packets are leaving one by one, or NONE
-        ("fill_packets", "i4"),  # how many of them make it full
-        ("open_unit", "i4"),  # of which packets are to be sent now, or NONE
-        (
-            "first_unit",
-            "i4",
-        ),  # oldest unit not yet acknowledged (ACK per packet) or released at the receiver (at decoding)
-        ("last_unit", "i4"),
-        ("release_next", "i8"),  # segments [release_next, release_end) wait to be delivered to the transport
-        ("release_end", "i8"),
-        ("release_unit", "i4"),
-        ("release_flags", "i4"),  # of the packet after which they may be delivered
-        ("release_sent_ps", "i8"),  # when that packet was sent
-        ("estimator", "i4"),
-        # -- counters of the switches
-        ("routed_bytes", "i8"),  # data that the first switch has routed
-        ("path_words", "i8", (4,)),  # a balancer's own memory for this connection at its first switch
+        # -- sender, less often
+        ("mss_bytes", "i8"),
+        ("max_window_bytes", "i8"),
+        ("short_segment", "i8"),  # the one segment that is shorter than an MSS, or NONE
+        ("short_bytes", "i8"),  # its payload
+        ("dup_ack_threshold", "i8"),
+        ("limited_packets", "i8"),  # new segments that limited transmit may send (RFC 3042)
+        ("limited_segments", "i8"),  # sent by it, not part of FlightSize (RFC 5681, section 3.2)
+        ("partial_acks", "i8"),
+        ("timed_out", "i8"),  # segment of the last timeout
+        ("lost_flight_bytes", "i8"),  # in flight at the last loss
+        ("newly_acked_bytes", "i8"),  # by the last acknowledgement
+        ("next_sub", "i4"),  # of the same flow, or NONE
+        ("number", "i4"),  # in the flow, from 0
+        ("shared", "i4"),  # whether it carries a part of a shared stream
         # -- results
-        ("start_ps", "i8"),
-        ("received_ps", "i8"),  # last byte at the receiver's application
-        ("acked_ps", "i8"),  # last acknowledgement at the sender
+        ("open_ps", "i8"),
+        ("received_ps", "i8"),  # the whole stream at the receiver
+        ("closed_ps", "i8"),  # last acknowledgement at the sender
         ("packets_sent", "i8"),  # data, coded included
         ("bytes_sent", "i8"),
         ("retransmissions", "i8"),
@@ -216,70 +251,9 @@ CONNECTION = np.dtype(
         ("dup_acks_received", "i8"),
         ("reordered_packets", "i8"),
         ("duplicate_packets", "i8"),
-        ("coded_packets", "i8"),
-        ("repair_packets", "i8"),
-        ("units", "i8"),
-        ("units_decoded", "i8"),
-        ("units_stalled", "i8"),
-        ("late_packets", "i8"),  # coded packets of units already decoded
         ("packets_dropped", "i8"),
         ("packets_marked", "i8"),
-    ],
-    align=True,
-)
-
-FLOW = np.dtype(
-    [
-        ("src", "i4"),
-        ("dst", "i4"),
-        ("flow_bytes", "i8"),
-        ("start_ps", "i8"),
-        ("received_ps", "i8"),
-        ("acked_ps", "i8"),
-        ("short", "i4"),
-        ("tag", "i4"),
-        ("first_conn", "i4"),
-        ("n_conns", "i4"),
-        ("winner", "i4"),  # connection that was complete at the receiver first
-    ],
-    align=True,
-)
-
-UNIT = np.dtype(
-    [
-        ("conn", "i4"),
-        ("k", "i4"),
-        ("n", "i4"),
-        ("sent", "i4"),  # packets so far, retransmissions included: the position of the next one
-        ("left", "i4"),  # packets to be sent now
-        ("packet_bytes", "i4"),  # of a coded packet: as the largest source packet
-        ("arrived", "i4"),  # independent packets at the receiver
-        ("first", "i8"),  # segment
-        ("sent_ps", "i8"),
-        ("decoded_ps", "i8"),  # NONE: never
-        ("next", "i4"),  # later unit of the same connection
-        ("released", "i4"),
-        ("stalled", "i4"),  # short of k when a retransmission of one of its packets came
-    ],
-    align=True,
-)
-
-ESTIMATOR = np.dtype(
-    [
-        ("period", "i8"),  # number of the current sampling period
-        ("acks", "i8"),  # in this period: n
-        ("blocked", "i8"),  # of these with a large RTT: n_L
-        ("rtt_sum_ps", "i8"),
-        ("known_acks", "i8"),  # of the last period that had any
-        ("known_blocked", "i8"),
-        ("smoothed_rtt_ps", "i8"),
-        ("all_acks", "i8"),
-        ("all_rtt_ps", "i8"),
-        # the best size of a unit, and what it was computed for
-        ("optimal_packets", "i8"),
-        ("optimal_window", "i8"),
-        ("optimal_blocked", "i8"),
-        ("optimal_acks", "i8"),
+        ("unused", "i8", (3,)),  # seven cache lines
     ],
     align=True,
 )
@@ -289,8 +263,11 @@ COUNTERS = np.dtype(
         ("now_ps", "i8"),
         ("events", "i8"),
         ("traversals", "i8"),  # packets that fully crossed a link
-        ("next_start", "i8"),  # connection
-        ("open_conns", "i8"),  # not yet finished or aborted
+        ("next_start", "i8"),  # flow
+        ("open_subs", "i8"),  # opened and not yet finished or aborted
+        ("subs", "i8"),  # opened so far
+        ("ring_end", "i8"),  # bytes of segment flags that are in use
+        ("data_end", "i8"),  # the same of data flags
         ("units", "i8"),
         ("trace", "i8"),
         ("probes", "i8"),
@@ -313,7 +290,7 @@ TRACE = np.dtype(
         ("what", "i4"),
         ("reason", "i4"),
         ("port", "i4"),
-        ("conn", "i4"),
+        ("sub", "i4"),
         ("kind", "i4"),
         ("flags", "i4"),
         ("segment", "i8"),
@@ -325,13 +302,13 @@ TRACE = np.dtype(
 )
 
 # What a sample is of (PROBE.what)
-PORT_SAMPLE, CONNECTION_SAMPLE = 0, 1
+PORT_SAMPLE, SUBFLOW_SAMPLE = 0, 1
 
 PROBE = np.dtype(
     [
         ("time_ps", "i8"),
         ("what", "i4"),
-        ("entity", "i4"),  # port or connection
+        ("entity", "i4"),  # port or subflow
         ("queue_packets", "i8"),
         ("queue_bytes", "i8"),
         ("cwnd_bytes", "i8"),
@@ -343,13 +320,15 @@ PROBE = np.dtype(
 )
 
 
-def slotted(dtype: np.dtype[Any]) -> Callable[[Any], Any]:
+def slotted(dtype: np.dtype[Any], *more: str) -> Callable[[Any], Any]:
     """Return a maker of plain objects that have the fields of `dtype` as slots.
 
     Parameters
     ----------
     dtype : dtype
         Structured; a field that is an array becomes a list.
+    *more : str
+        Further slots, which the maker leaves unset.
 
     Returns
     -------
@@ -366,7 +345,7 @@ def slotted(dtype: np.dtype[Any]) -> Callable[[Any], Any]:
     1500
     """
     names = dtype.names or ()
-    kind = type("Record", (), {"__slots__": names})
+    kind = type("Record", (), {"__slots__": (*names, *more)})
 
     def make(element: Any) -> Any:
         record = kind()

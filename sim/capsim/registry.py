@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
 
-from capsim.hooks import Scheme
+from capsim.roles import Scheme
 from capsim.protocols import schemes as folder
 from capsmodel.checks import ParameterError
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from capsim import conservation, estimate, tables
 from capsim.clock import PS_PER_S, to_ps
@@ -14,7 +15,7 @@ from capsim.fabric.flows import FlowList
 from capsim.fabric.load import LOAD_DEFINITIONS, LoadOf, load_capacity_bps, offered
 from capsim.fabric.topology import Fabric
 from capsim.fabric.traffic import AnyTraffic, Poisson, draw_flows
-from capsim.hooks import Scheme
+from capsim.roles import Scheme
 from capsim.ideal import ideal_fct_s
 from capsim.manifest import Resources, Stopwatch, make_manifest, peak_memory_bytes, run_parameters
 from capsim.registry import scheme as find
@@ -90,7 +91,7 @@ def run_prepared(scenario: Scenario, setup: Setup, *, engine: str, progress: Pro
     loading_s = watch.cpu_s()
     raw = run(setup, engine=engine, progress=_in_seconds(progress))
     cpu_s = watch.cpu_s() - loading_s
-    conservation.check(raw, setup.fabric, mss_bytes=setup.scheme.transport.params.mss_bytes)
+    conservation.check(raw, setup.fabric)
     manifest = make_manifest(parameters, engine=engine, load=load_record(scenario, setup))
     return _result(scenario, setup, raw, manifest=manifest, loading_cpu_s=loading_s, cpu_s=cpu_s)
 
@@ -122,7 +123,7 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
     flows = draw_flows(scenario.traffic, fabric, seed=scenario.seed, short_bytes=scenario.short_bytes)
     chosen = (scheme or find(scenario.scheme)).with_params(**scenario.params)
     estimate.check_run(scenario, fabric, flows, chosen)
-    ports, conns, period_ps = _probed(scenario, fabric, flows, chosen)
+    ports, probed, period_ps = _probed(scenario, fabric, flows)
     return Setup(
         fabric=fabric,
         flows=flows,
@@ -138,14 +139,14 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
         trace=estimate.TRACE_LEVELS[scenario.trace],
         probe_ps=period_ps,
         probe_ports=ports,
-        probe_conns=conns,
+        probe_flows=probed,
     )
 
 
 def _probed(
-    scenario: Scenario, fabric: Fabric, flows: FlowList, scheme: Scheme
+    scenario: Scenario, fabric: Fabric, flows: FlowList
 ) -> tuple[tuple[int, ...], tuple[int, ...], int]:
-    """Return the ports and first connections that are sampled, and the period in picoseconds."""
+    """Return the ports and flows that are sampled, and the period in picoseconds."""
     probes = scenario.probes
     if probes is None:
         return (), (), 0
@@ -158,9 +159,7 @@ def _probed(
     late = [flow for flow in probes.flows if flow >= len(flows)]
     if late:
         raise ParameterError(f"probes.flows: {late[0]}, but flows are numbered 0 to {len(flows) - 1}")
-    copies = np.where(flows.short, scheme.replication.copies_of_short, 1)
-    first = np.cumsum(copies) - copies
-    return tuple(ports), tuple(int(first[flow]) for flow in probes.flows), max(1, to_ps(probes.period_s))
+    return tuple(ports), tuple(probes.flows), max(1, to_ps(probes.period_s))
 
 
 def _result(
@@ -172,14 +171,7 @@ def _result(
     loading_cpu_s: float,
     cpu_s: float,
 ) -> Result:
-    params = setup.scheme.transport.params
-    ideal = ideal_fct_s(
-        setup.flows,
-        setup.fabric,
-        mss_bytes=params.mss_bytes,
-        header_bytes=params.header_bytes,
-        link_bytes=setup.link_bytes,
-    )
+    ideal = ideal_of_stacks(setup)
     resources = Resources(
         traversals=int(raw.counters["traversals"][0]),
         events=int(raw.counters["events"][0]),
@@ -190,15 +182,29 @@ def _result(
     )
     return Result(
         scenario=scenario,
-        flows=tables.flows_table(raw, ideal_fct_s=ideal, mss_bytes=params.mss_bytes),
+        flows=tables.flows_table(raw, setup, ideal_fct_s=ideal),
         ports=tables.ports_table(raw, setup.fabric, link_bytes=setup.link_bytes),
-        units=tables.units_table(raw),
-        probes=tables.probes_table(raw, setup.fabric),
-        trace=tables.trace_table(raw, setup.fabric),
+        units=tables.units_table(raw, setup),
+        probes=tables.probes_table(raw.probes, setup.fabric),
+        trace=tables.trace_table(raw.trace, raw.subs, setup.fabric),
         manifest=manifest,
         resources=resources,
         raw_records=raw,
     )
+
+
+def ideal_of_stacks(setup: Setup) -> npt.NDArray[np.float64]:
+    """Return over flows the ideal completion time with the packet sizes of each flow's stack, in seconds."""
+    number, _ = setup.flow_classes
+    found = np.empty(len(number))
+    sizes = [(stack.transport.params.mss_bytes, stack.transport.params.header_bytes) for stack in setup.stacks]
+    for mss_bytes, header_bytes in dict.fromkeys(sizes):
+        ours = np.isin(number, [index for index, size in enumerate(sizes) if size == (mss_bytes, header_bytes)])
+        ideal = ideal_fct_s(
+            setup.flows, setup.fabric, mss_bytes=mss_bytes, header_bytes=header_bytes, link_bytes=setup.link_bytes
+        )
+        found[ours] = ideal[ours]
+    return found
 
 
 def load_record(scenario: Scenario, setup: Setup) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 Every Parquet file carries the meaning beside each column. A missing time or ratio is NaN.
 
-Counters of a flow are summed over its connections. A replicated flow is complete when the first of them is (the
-winner), so they include what the other did, also afterwards; ``winner_timeouts`` does not.
+Counters of a flow are summed over its subflows. A replicated flow is complete when the first of them is (the winner),
+so they include what the other did, also afterwards; ``winner_timeouts`` does not. The components of a scheme add columns
+of their own to the tables of flows and units (:func:`meanings`).
 """
 
 FLOWS = {
@@ -20,22 +21,16 @@ FLOWS = {
     "finished": "whether the receiver has all bytes",
     "short": "whether the size is at most short_bytes of the scenario",
     "traffic_entry": "position of the entry in the scenario's traffic",
-    "connections": "connections that carried the flow, each all of it (2 = replicated)",
-    "packets_sent": "data packets sent by all connections, coded and retransmitted ones included",
+    "subflows": "subflows opened for the flow; each carries all of it (replication) or a share",
+    "packets_sent": "data packets sent by all subflows, coded and retransmitted ones included",
     "bytes_sent": "bytes of these packets with headers, without link-layer bytes",
     "retransmissions": "data packets sent again",
     "fast_retransmits": "recoveries begun by duplicate acknowledgements",
     "timeouts": "expiries of the retransmission timer",
-    "winner_timeouts": "of these, on the connection that completed the flow, whole life; -1 if not finished",
+    "winner_timeouts": "of these, on the subflow that completed the flow, whole life; -1 if not finished",
     "duplicate_acks": "duplicate acknowledgements at the sender",
     "reordered_packets": "data packets that reached the receiving transport after one sent later (RFC 4737)",
     "duplicate_packets": "data packets that the receiving transport already had",
-    "coded_packets": "packets sent for coding units, source and repair; retransmissions not counted",
-    "repair_packets": "of these, packets beyond the k of their unit, copies that go with retransmissions among them",
-    "units": "coding units sent",
-    "units_decoded": "of these, decoded at the receiver (source packets retransmitted uncoded count towards k)",
-    "units_stalled": "of the units, short of k packets when a retransmission of one of their packets came",
-    "late_packets": "coded packets that came after their unit was decoded",
     "packets_dropped": "packets of the flow lost in the fabric, acknowledgements included",
     "packets_marked": "packets of the flow marked by ECN",
 }
@@ -64,19 +59,12 @@ PORTS = {
 UNITS = {
     "unit": "number, in order of sending",
     "flow": "flow it belongs to",
-    "connection": "connection that carried it",
-    "first_segment": "first of its source packets",
-    "k": "source packets",
-    "n": "packets sent for it, k + r",
-    "arrived_packets": "independent packets at the receiver",
-    "stalled": "whether fewer than k had come when a retransmission of one of its packets came",
-    "sent_s": "when the unit was closed and sent, in seconds",
-    "decoded_s": "when the receiver could decode, in seconds; NaN = never",
+    "subflow": "subflow that carried it",
 }
 
 PROBES = {
     "time_s": "simulated time, in seconds",
-    "port": "port name, empty for a sample of a connection",
+    "port": "port name, empty for a sample of a flow",
     "flow": "flow, -1 for a sample of a port",
     "queue_packets": "packets in queue and in service",
     "queue_bytes": "bytes of these",
@@ -89,12 +77,12 @@ PROBES = {
 TRACE = {
     "time_s": "simulated time, in seconds",
     "event": "enqueued, dropped or arrived",
-    "reason": "why a packet was dropped: queue full, evicted, link down or no route",
+    "reason": "why a packet was dropped: queue full, evicted, link down, no route, corrupted or receive buffer full",
     "port": "port name, empty if there was no route",
     "layer": "kinds of the two ends of its link, from>to; empty if there was no route",
     "path": "number of the spine, core or parallel link whose path it belongs to; -1 for a link of several paths",
     "flow": "flow",
-    "connection": "connection",
+    "subflow": "subflow",
     "packet": "data, ack, syn, syn-ack, coded or handshake-ack (the third packet of a handshake)",
     "flags": "sum of 1 = retransmitted, 2 = ECN capable, 4 = congestion experienced, 8 = ECN echo",
     "segment": "sequence number in segments; of a coded packet, its unit's first segment",

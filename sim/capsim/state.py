@@ -1,21 +1,24 @@
 """From a set-up to the records that an engine starts from, and from an engine to the records of a finished run."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from capsim import records
-from capsim.bounds import CONNECTIONS, POOL, SEGMENTS, WORD
+from capsim.bounds import POOL, SEGMENTS, WORD
 from capsim.fabric.flows import FlowList
 from capsim.fabric.topology import Fabric
-from capsim.hooks import COMPONENTS, Scheme, padded, param_record
-from capsim.randomness import key
+from capsim.randomness import key, key_base
 from capsim.records import NONE
+from capsim.roles import Scheme, Stack
+from capsim.own_memory import OwnMemory, own_memory
 
 # Purposes of random numbers (randomness.key); each has its own streams
-SWITCH_HASH, SPRAYING, DATA_HASH, ACK_HASH, TIES, JITTER = 1, 2, 3, 4, 5, 6
+SWITCH_HASH, SPRAYING, DATA_HASH, ACK_HASH, TIES, JITTER, LOSSES, SHARING = range(1, 9)
 
 Table = np.ndarray[Any, Any]
 
@@ -35,6 +38,8 @@ class Setup:
         Transfers, in order of start.
     scheme : Scheme
         What hosts and switches do.
+    entry_schemes : dict
+        Schemes by traffic entry (``flows.tag``) whose flows run the stacks of another one than `scheme`.
     hash_seed, spray_seed, tie_seed, jitter_seed : int
         0 to 2**63 - 1: seeds of the switches' hashes, of their uniform numbers, of the order of events at one time
         (:func:`capsim.engines.events.tie`) and of the hosts' delays.
@@ -50,13 +55,14 @@ class Setup:
         TRACE_OFF, TRACE_DROPS or TRACE_PACKETS.
     probe_ps : int
         Sampling period, 0 for none.
-    probe_ports, probe_conns : tuple of int
-        What is sampled.
+    probe_ports, probe_flows : tuple of int
+        What is sampled; of a flow, its first subflow.
     """
 
     fabric: Fabric
     flows: FlowList
     scheme: Scheme
+    entry_schemes: Mapping[int, Scheme] = field(default_factory=dict)
     hash_seed: int = 1
     spray_seed: int = 2
     tie_seed: int = 3
@@ -68,7 +74,25 @@ class Setup:
     trace: int = TRACE_OFF
     probe_ps: int = 0
     probe_ports: tuple[int, ...] = ()
-    probe_conns: tuple[int, ...] = ()
+    probe_flows: tuple[int, ...] = ()
+
+    @cached_property
+    def stacks(self) -> tuple[Stack, ...]:
+        """Return all stacks of the run, each once."""
+        found = [stack for scheme in (self.scheme, *self.entry_schemes.values()) for stack in scheme.stacks]
+        return tuple(stack for number, stack in enumerate(found) if stack not in found[:number])
+
+    @cached_property
+    def flow_classes(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """Return over flows the number of the stack, and whether hosts know that the flow is short."""
+        source = self.flows
+        number, short = np.zeros(len(source), np.int64), np.zeros(len(source), bool)
+        for tag in np.unique(source.tag).tolist():
+            scheme, of_entry = self.entry_schemes.get(tag, self.scheme), source.tag == tag
+            short[of_entry] = source.short[of_entry] & scheme.known_sizes
+            for is_short in (False, True):
+                number[of_entry & (short == is_short)] = self.stacks.index(scheme.stack(is_short))
+        return number, short
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,16 +101,18 @@ class RawRecords:
 
     Attributes
     ----------
-    flows, conns, ports, units, trace, probes : structured arrays
-        Of dtype FLOW, CONNECTION, PORT, UNIT, TRACE, PROBE (:mod:`capsim.records`).
+    flows, subs, ports, trace, probes : structured arrays
+        Of dtype FLOW, SUBFLOW, PORT, TRACE, PROBE (:mod:`capsim.records`).
+    own : OwnMemory
+        What the components kept for themselves.
     counters : structured array of one element
         Of dtype COUNTERS; ``now_ps`` is the time of the end.
     """
 
     flows: Table
-    conns: Table
+    subs: Table
     ports: Table
-    units: Table
+    own: OwnMemory
     trace: Table
     probes: Table
     counters: Table
@@ -110,12 +136,12 @@ class State:
     packets: Table
     ports: Table
     switches: Table
-    balancer_state: Table
-    conns: Table
     flows: Table
-    estimators: Table
-    units: Table
-    segments: Table
+    subs: Table  # a pool: a subflow is numbered when it is opened
+    own: OwnMemory
+    rings: Table  # flags of segments in flight, one byte each
+    maps: Table  # of shared streams: data segment of each segment in flight
+    data: Table  # of shared streams: flags of data segments in flight
     trace: Table
     probes: Table
     counters: Table
@@ -124,10 +150,14 @@ class State:
     candidates: Table  # of all epochs; route_first points into it
     epoch_ps: Table
     port_up: Table  # (epochs, ports)
-    params: dict[str, Table] = field(default_factory=dict)  # by component
-    tie_seed: int = 0  # 32 bits each
-    jitter_seed: int = 0
+    stacks: tuple["StackState", ...]
+    seeds: dict[str, int] = field(default_factory=dict)  # 32 bits each
     margin: int = 0  # packets that one event may create at most
+
+    @property
+    def n_tiers(self) -> int:
+        """Return the number of tiers of switches."""
+        return int(self.setup.fabric.switch_tier.max(initial=0)) + 1
 
     def finished(self) -> RawRecords:
         """Return the results, without the unused ends of the pools.
@@ -136,71 +166,114 @@ class State:
         trace takes about as long as its simulation.
         """
         counters = self.counters[0]
+        subs = int(counters["subs"])
+        passing = 2 * self.n_tiers * subs
+        self.own.cut(subflow=subs, balancer_subflow=subs, balancer_passing=passing, unit=int(counters["units"]))
         return RawRecords(
             flows=self.flows,
-            conns=self.conns,
+            subs=self.subs[: counters["subs"]],
             ports=self.ports,
-            units=self.units[: counters["units"]],
+            own=self.own,
             trace=self.trace[: counters["trace"]],
             probes=self.probes[: counters["probes"]],
             counters=self.counters,
         )
 
 
-def param_records(scheme: Scheme) -> dict[str, Table]:
-    """Return the parameters of each component with hooks as an array of one record."""
-    return {name: param_record(getattr(scheme, name).params) for name in COMPONENTS}
+@dataclass(frozen=True)
+class StackState:
+    """What engines know of a stack beside its hooks and parameters."""
+
+    stack: Stack
+    mss_bytes: int
+    window_segments: int  # most segments of a subflow in flight
+    subflows: int  # most subflows of a flow
+
+    @property
+    def shared(self) -> bool:
+        """Whether the subflows of a flow share one stream."""
+        return self.stack.sharing.schedule is not None
+
+
+def stack_state(stack: Stack) -> StackState:
+    """Return what engines know of `stack`."""
+    params = stack.transport.params
+    window = max(1, params.max_window_bytes // params.mss_bytes)
+    return StackState(stack, params.mss_bytes, window, getattr(stack.sharing.params, "subflows", 1))
 
 
 def initial_state(setup: Setup) -> State:
     """Return the records from which an engine starts."""
     fabric, scheme = setup.fabric, setup.scheme
-    conns = _connections(setup)
-    window = int(conns["ring_mask"].max(initial=0)) + 1
-    if check_window := getattr(scheme.coding.params, "check_window", None):
-        check_window(window)
+    stacks = tuple(stack_state(stack) for stack in setup.stacks)
+    flows = _flows(setup, stacks)
+    for index, each in enumerate(stacks):
+        largest = int(flows["n_segments"][flows["stack"] == index].max(initial=0))
+        if check_window := getattr(each.stack.layer.params, "check_window", None):
+            check_window(ring_segments(largest, each.window_segments))
     offsets = np.cumsum([0] + [len(epoch.routes.candidates) for epoch in fabric.epochs[:-1]], dtype=np.int32)
+    route_count = np.stack([epoch.routes.count for epoch in fabric.epochs]).astype(np.int32)
     return State(
         setup=setup,
         packets=np.zeros(0, records.PACKET),
         ports=_ports(setup),
         switches=_switches(setup),
-        balancer_state=np.zeros(fabric.n_switches, padded(scheme.balancer.state)),
-        conns=conns,
-        flows=_flows(setup),
-        estimators=np.zeros(fabric.n_hosts if scheme.coding.shared_estimator else len(conns), records.ESTIMATOR),
-        units=np.zeros(0, records.UNIT),
-        segments=np.zeros(int((conns["ring_mask"] + 1).sum()), np.uint8),
+        flows=flows,
+        subs=np.zeros(0, records.SUBFLOW),
+        own=own_memory(setup.stacks, scheme, fabric, flow_stack=flows["stack"], most_paths=int(route_count.max())),
+        rings=np.zeros(0, np.uint8),
+        maps=np.zeros(0, np.int64),
+        data=np.zeros(0, np.int64),
         trace=np.zeros(0, records.TRACE),
         probes=np.zeros(0, records.PROBE),
-        counters=_counters(setup, len(conns)),
+        counters=_counters(setup),
         route_first=np.stack(
             [epoch.routes.first + offset for epoch, offset in zip(fabric.epochs, offsets, strict=True)]
         ).astype(np.int32),
-        route_count=np.stack([epoch.routes.count for epoch in fabric.epochs]).astype(np.int32),
-        candidates=np.concatenate([epoch.routes.candidates for epoch in fabric.epochs]).astype(np.int32),
+        route_count=route_count,
+        candidates=np.concatenate([epoch.routes.candidates for epoch in fabric.epochs]).astype(np.int64),
         epoch_ps=np.array([epoch.time_ps for epoch in fabric.epochs], np.int64),
         port_up=np.stack([epoch.port_up for epoch in fabric.epochs]),
-        params=param_records(scheme),
-        tie_seed=key(setup.tie_seed, TIES, 0),
-        jitter_seed=key(setup.jitter_seed, JITTER, 0),
-        margin=_margin(scheme, window, largest_flow=int(conns["n_segments"].max(initial=0))),
+        stacks=stacks,
+        seeds={
+            "tie_seed": key(setup.tie_seed, TIES, 0),
+            "jitter_seed": key(setup.jitter_seed, JITTER, 0),
+            "data_hash_seed": key_base(setup.hash_seed, DATA_HASH),
+            "ack_hash_seed": key_base(setup.hash_seed, ACK_HASH),
+            "sharing_seed": key_base(setup.spray_seed, SHARING),
+        },
+        margin=_margin(flows, stacks),
     )
 
 
-def _margin(scheme: Scheme, window: int, *, largest_flow: int) -> int:
-    """Return how many packets one event may create: a window, repair packets, replies to a decoded unit, start-up."""
-    most_repair_packets = getattr(scheme.coding.params, "most_repair_packets", None)
-    repair = most_repair_packets(window, largest_flow=largest_flow) if most_repair_packets else 0
-    packets = 3 * window + int(repair) + 16
-    POOL.check("packets that one event of this scheme may create", packets)
-    return packets
+def ring_segments(n_segments: int, window: int) -> int:
+    """Return the length of a ring that holds what a subflow can have in flight: a power of two.
+
+    Examples
+    --------
+    >>> ring_segments(10, 684), ring_segments(100_000, 684)
+    (16, 1024)
+    """
+    return 1 << max(min(n_segments, window) - 1, 0).bit_length()
+
+
+def _margin(flows: Table, stacks: tuple[StackState, ...]) -> int:
+    """Return how many packets one event may create: windows, repair packets, replies to a decoded unit, start-up."""
+    most = 0
+    for index, each in enumerate(stacks):
+        largest_flow = int(flows["n_segments"][flows["stack"] == index].max(initial=0))
+        window = ring_segments(largest_flow, each.window_segments)
+        most_repair_packets = getattr(each.stack.layer.params, "most_repair_packets", None)
+        repair = most_repair_packets(window, largest_flow=largest_flow) if most_repair_packets else 0
+        most = max(most, each.subflows * (3 * window + int(repair)))
+    POOL.check("packets that one event of this scheme may create", most + 16)
+    return most + 16
 
 
 def _ports(setup: Setup) -> Table:
     fabric = setup.fabric
     ports = np.zeros(fabric.n_ports, records.PORT)
-    for name in ("head", "tail", "queue_head", "service", "class_head", "class_tail"):
+    for name in ("head", "tail", "queue_head", "service", "wait_head", "wait_tail"):
         ports[name] = NONE
     ports["from_node"], ports["to_node"] = fabric.port_from, fabric.port_to
     ports["rate_bps"], ports["delay_ps"] = fabric.rate_bps, fabric.delay_ps
@@ -221,67 +294,25 @@ def _switches(setup: Setup) -> Table:
     return switches
 
 
-def _copies(setup: Setup) -> npt.NDArray[np.int64]:
-    """Return over flows how many connections carry each."""
-    short = np.asarray(setup.flows.short, bool)
-    return np.where(short, setup.scheme.replication.copies_of_short, 1)
-
-
-def _flows(setup: Setup) -> Table:
-    source, copies = setup.flows, _copies(setup)
+def _flows(setup: Setup, stacks: tuple[StackState, ...]) -> Table:
+    source = setup.flows
     flows = np.zeros(len(source.src), records.FLOW)
     for name in ("src", "dst", "flow_bytes", "start_ps", "short", "tag"):
         flows[name] = getattr(source, name)
-    flows["received_ps"] = flows["acked_ps"] = flows["winner"] = NONE
-    flows["n_conns"], flows["first_conn"] = copies, np.cumsum(copies) - copies
+    flows["stack"], flows["known_short"] = setup.flow_classes
+    for name in ("received_ps", "acked_ps", "wake_ps", "blocked_since_ps", "winner", "first_sub", "last_sub"):
+        flows[name] = NONE
+    flows["mss_bytes"] = np.array([each.mss_bytes for each in stacks])[flows["stack"]]
+    flows["shared"] = np.array([each.shared for each in stacks])[flows["stack"]]
+    flows["n_segments"] = -(-flows["flow_bytes"] // flows["mss_bytes"])
+    smallest = int(flows["mss_bytes"].min(initial=2**62))
+    SEGMENTS.check(f"segments of {smallest} bytes (transport.mss_bytes)", int(flows["n_segments"].max(initial=1)))
+    flows["last_segment_bytes"] = flows["flow_bytes"] - (flows["n_segments"] - 1) * flows["mss_bytes"]
     return flows
 
 
-def _connections(setup: Setup) -> Table:
-    scheme, source = setup.scheme, setup.flows
-    copies = _copies(setup)
-    CONNECTIONS.check("connections", int(copies.sum()))
-    flow = np.repeat(np.arange(len(source.src)), copies)
-    conns = np.zeros(len(flow), records.CONNECTION)
-    number = np.arange(len(flow))
-    conns["id"], conns["flow"] = number, flow
-    for name in ("src", "dst", "start_ps"):
-        conns[name] = getattr(source, name)[flow]
-    conns["short"] = np.asarray(source.short)[flow] if scheme.known_sizes else 0
-    conns["coded"] = {"none": 0 * flow, "short": conns["short"], "all": 0 * flow + 1}[scheme.coding.coded]
-    conns["priority"] = np.where(conns["short"] != 0, 0, 1) if scheme.queue.classes > 1 else 0
-    # The first copy of a flow has the same hash with and without replication: common random numbers.
-    copy = number - np.searchsorted(flow, flow)
-    ports = flow + copy * len(source.src)
-    conns["hash"] = key(setup.hash_seed, DATA_HASH, ports)
-    conns["reverse_hash"] = key(setup.hash_seed, ACK_HASH, ports)
-    mss = scheme.transport.params.mss_bytes
-    flow_bytes = np.asarray(source.flow_bytes, np.int64)[flow]
-    conns["mss_bytes"] = mss
-    conns["n_segments"] = -(-flow_bytes // mss)
-    SEGMENTS.check(f"segments of {mss} bytes (transport.mss_bytes)", int(conns["n_segments"].max(initial=1)))
-    conns["last_segment_bytes"] = flow_bytes - (conns["n_segments"] - 1) * mss
-    conns["estimator"] = conns["src"] if scheme.coding.shared_estimator else number
-    for name in (
-        "timer_ps",
-        "flush_ps",
-        "received_ps",
-        "acked_ps",
-        "fill_unit",
-        "open_unit",
-        "first_unit",
-        "last_unit",
-    ):
-        conns[name] = NONE
-    conns["release_unit"] = NONE
-    window = max(1, scheme.transport.params.max_window_bytes // mss)
-    size = 2 ** np.ceil(np.log2(np.minimum(conns["n_segments"], window))).astype(np.int64)
-    conns["ring_mask"], conns["ring"] = size - 1, np.cumsum(size) - size
-    return conns
-
-
-def _counters(setup: Setup, n_conns: int) -> Table:
+def _counters(setup: Setup) -> Table:
     counters = np.zeros(1, records.COUNTERS)
-    counters["open_conns"], counters["free"], counters["next_epoch"] = n_conns, NONE, 1
+    counters["free"], counters["next_epoch"] = NONE, 1
     counters["next_probe_ps"] = setup.probe_ps if setup.probe_ps else NONE
     return counters

@@ -91,7 +91,7 @@ def summarise(flows: pd.DataFrame, *, end_s: float, warm_up_s: float = 0.0) -> S
     timed_out = short["winner_timeouts"] > 0
     duration_s = long["fct_s"].fillna(end_s - long["start_s"])
     totals = counted.sum(numeric_only=True)
-    source_packets = totals["coded_packets"] - totals["repair_packets"]
+    source_packets = totals.get("coded_packets", 0) - totals.get("repair_packets", 0)
     return Summary(
         flows=len(counted),
         unfinished_flows=len(counted) - len(done),
@@ -112,8 +112,8 @@ def summarise(flows: pd.DataFrame, *, end_s: float, warm_up_s: float = 0.0) -> S
         retransmissions=int(totals["retransmissions"]),
         fast_retransmits=int(totals["fast_retransmits"]),
         timeouts=int(totals["timeouts"]),
-        coding_overhead=_ratio(totals["repair_packets"], source_packets),
-        stalled_unit_ratio=_ratio(totals["units_stalled"], totals["units"]),
+        coding_overhead=_ratio(totals.get("repair_packets", 0), source_packets),
+        stalled_unit_ratio=_ratio(totals.get("units_stalled", 0), totals.get("units", 0)),
         traffic_ratio=_ratio(totals["bytes_sent"], float(counted["flow_bytes"].to_numpy(np.float64).sum())),
     )
 

@@ -10,7 +10,8 @@ from capsim import records, schema
 from capsim.clock import PS_PER_S
 from capsim.engines.queue_sums import PS_PER_NS
 from capsim.fabric.topology import NO_PATH, Fabric
-from capsim.state import RawRecords, Table, sojourn_bytes_ns, sojourn_ps
+from capsim.hooks import HOST_ROLES
+from capsim.state import RawRecords, Setup, Table, sojourn_bytes_ns, sojourn_ps
 from capsmodel.units import BITS_PER_BYTE
 
 SUMMED = (
@@ -21,19 +22,13 @@ SUMMED = (
     "timeouts",
     "reordered_packets",
     "duplicate_packets",
-    "coded_packets",
-    "repair_packets",
-    "units",
-    "units_decoded",
-    "units_stalled",
-    "late_packets",
     "packets_dropped",
     "packets_marked",
 )
 Columns = dict[str, Any]
 KINDS = ("data", "ack", "syn", "syn-ack", "coded", "handshake-ack")
 EVENTS = ("enqueued", "dropped", "arrived")
-REASONS = ("", "queue full", "evicted", "link down", "no route")
+REASONS = ("", "queue full", "evicted", "link down", "no route", "corrupted", "receive buffer full")
 
 
 def _seconds(times_ps: Table) -> npt.NDArray[np.float64]:
@@ -49,34 +44,57 @@ def _ordered(columns: Columns, names: dict[str, str]) -> pd.DataFrame:
     return pd.DataFrame({name: columns[name] for name in names})
 
 
-def flows_table(raw: RawRecords, *, ideal_fct_s: npt.NDArray[np.float64], mss_bytes: int) -> pd.DataFrame:
-    """Return one row for each flow; counters of its connections are summed."""
-    flows, conns = raw.flows, raw.conns
-    first = flows["first_conn"]
-    start_s = flows["start_ps"] / PS_PER_S
+def _summed(values: Table, flow: Table, n_flows: int) -> Table:
+    """Return over flows the sum over their subflows."""
+    total = np.zeros(n_flows, values.dtype)
+    np.add.at(total, flow, values)
+    return total
+
+
+def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.float64]) -> pd.DataFrame:
+    """Return one row for each flow; counters of its subflows are summed."""
+    flows, subs = raw.flows, raw.subs
     fct_s = _seconds(np.where(flows["received_ps"] < 0, records.NONE, flows["received_ps"] - flows["start_ps"]))
     acked_s = _seconds(np.where(flows["acked_ps"] < 0, records.NONE, flows["acked_ps"] - flows["start_ps"]))
-    furthest = np.maximum.reduceat(conns["receive_next"], first) * mss_bytes
+    furthest = flows["data_next"].copy()
+    np.maximum.at(furthest, subs["flow"], np.where(subs["shared"], 0, subs["receive_next"]))
+    won = flows["winner"] != records.NONE
+    winner_timeouts = np.full(len(flows), -1, np.int64)
+    winner_timeouts[won] = subs["timeouts"][flows["winner"][won]]
     columns: Columns = {
         "flow": np.arange(len(flows)),
         "src": flows["src"],
         "dst": flows["dst"],
         "flow_bytes": flows["flow_bytes"],
-        "start_s": start_s,
+        "start_s": flows["start_ps"] / PS_PER_S,
         "fct_s": fct_s,
         "acked_fct_s": acked_s,
         "ideal_fct_s": ideal_fct_s,
         "slowdown": fct_s / ideal_fct_s,
-        "delivered_bytes": np.minimum(furthest, flows["flow_bytes"]),
+        "delivered_bytes": np.minimum(furthest * flows["mss_bytes"], flows["flow_bytes"]),
         "finished": flows["received_ps"] >= 0,
         "short": flows["short"] != 0,
         "traffic_entry": flows["tag"],
-        "connections": flows["n_conns"],
-        "winner_timeouts": np.where(flows["winner"] == records.NONE, -1, conns["timeouts"][flows["winner"]]),
-        "duplicate_acks": np.add.reduceat(conns["dup_acks_received"], first),
+        "subflows": flows["n_subs"],
+        "winner_timeouts": winner_timeouts,
+        "duplicate_acks": _summed(subs["dup_acks_received"], subs["flow"], len(flows)),
     }
-    columns |= {name: np.add.reduceat(conns[name], first) for name in SUMMED}
-    return _ordered(columns, schema.FLOWS)
+    columns |= {name: _summed(subs[name], subs["flow"], len(flows)) for name in SUMMED}
+    found = _ordered(columns, schema.FLOWS)
+    own = {name: _summed(values, subs["flow"], len(flows)) for name, values in own_columns(raw, setup).items()}
+    return found.assign(**own)
+
+
+def own_columns(raw: RawRecords, setup: Setup) -> dict[str, Table]:
+    """Return over subflows the columns that components declare; 0 where a subflow's stack has none of that name."""
+    found: dict[str, Table] = {}
+    for number, stack in enumerate(setup.stacks):
+        of_stack = raw.subs["stack"] == number
+        for role in HOST_ROLES:
+            for name in getattr(stack, role).columns.get("subflow", {}):
+                values = raw.own.records("subflow", (number, role))[name]
+                found.setdefault(name, np.zeros(len(raw.subs), values.dtype))[of_stack] = values[of_stack]
+    return found
 
 
 def ports_table(raw: RawRecords, fabric: Fabric, *, link_bytes: int) -> pd.DataFrame:
@@ -97,33 +115,33 @@ def ports_table(raw: RawRecords, fabric: Fabric, *, link_bytes: int) -> pd.DataF
     return _ordered(columns, schema.PORTS)
 
 
-def units_table(raw: RawRecords) -> pd.DataFrame:
-    """Return one row for each coding unit."""
-    units = raw.units
-    columns: Columns = {
-        "unit": np.arange(len(units)),
-        "flow": raw.conns["flow"][units["conn"]],
-        "connection": units["conn"],
-        "first_segment": units["first"],
-        "k": units["k"],
-        "n": units["n"],
-        "arrived_packets": units["arrived"],
-        "stalled": units["stalled"] != 0,
-        "sent_s": _seconds(units["sent_ps"]),
-        "decoded_s": _seconds(units["decoded_ps"]),
-    }
-    return _ordered(columns, schema.UNITS)
+def units_table(raw: RawRecords, setup: Setup) -> pd.DataFrame:
+    """Return one row for each coding unit, with the columns that the layer declares."""
+    numbers = [number for number, stack in enumerate(setup.stacks) if stack.layer.memory.get("unit")]
+    if not numbers:
+        return _ordered({"unit": [], "flow": [], "subflow": []}, schema.UNITS).astype(np.int64)
+    units, layer = raw.own.records("unit", (numbers[0], "layer")), setup.stacks[numbers[0]].layer
+    columns: Columns = {"unit": np.arange(len(units)), "flow": raw.subs["flow"][units["sub"]], "subflow": units["sub"]}
+    own = {name: _readable(units, name) for name in layer.columns.get("unit", {})}
+    return _ordered(columns, schema.UNITS).assign(**own)
 
 
-def probes_table(raw: RawRecords, fabric: Fabric) -> pd.DataFrame:
+def _readable(table: Table, name: str) -> Table:
+    """Return the column `name`: times in seconds, flags of one byte as truth values."""
+    if name.endswith("_s"):
+        return _seconds(table[f"{name.removesuffix('_s')}_ps"])
+    values = table[name]
+    return values != 0 if values.dtype == np.uint8 else values
+
+
+def probes_table(probes: Table, fabric: Fabric) -> pd.DataFrame:
     """Return one row for each sample."""
-    probes = raw.probes
     of_port = probes["what"] == records.PORT_SAMPLE
     labels = ("", *fabric.port_names)
     columns: Columns = {
         "time_s": probes["time_ps"] / PS_PER_S,
         "port": _names(labels, np.where(of_port, probes["entity"] + 1, 0)),
-        "flow": np.where(of_port, -1, raw.conns["flow"][np.where(of_port, 0, probes["entity"])]),
+        "flow": np.where(of_port, -1, probes["entity"]),
         "srtt_s": np.where(probes["srtt_ps"] > 0, probes["srtt_ps"] / PS_PER_S, np.nan),
     }
     columns |= {name: probes[name] for name in schema.PROBES if name not in columns}
@@ -132,27 +150,15 @@ def probes_table(raw: RawRecords, fabric: Fabric) -> pd.DataFrame:
 
 def empty_table(name: str, fabric: Fabric) -> pd.DataFrame:
     """Return the table of units, probes or trace of a run that has no row of it."""
-    none = RawRecords(
-        flows=np.zeros(0, records.FLOW),
-        conns=np.zeros(0, records.CONNECTION),
-        ports=np.zeros(0, records.PORT),
-        units=np.zeros(0, records.UNIT),
-        trace=np.zeros(0, records.TRACE),
-        probes=np.zeros(0, records.PROBE),
-        counters=np.zeros(0, records.COUNTERS),
-    )
-    match name:
-        case "units":
-            return units_table(none)
-        case "probes":
-            return probes_table(none, fabric)
-        case _:
-            return trace_table(none, fabric)
+    if name == "units":
+        return _ordered({"unit": [], "flow": [], "subflow": []}, schema.UNITS).astype(np.int64)
+    if name == "probes":
+        return probes_table(np.zeros(0, records.PROBE), fabric)
+    return trace_table(np.zeros(0, records.TRACE), np.zeros(0, records.SUBFLOW), fabric)
 
 
-def trace_table(raw: RawRecords, fabric: Fabric) -> pd.DataFrame:
+def trace_table(trace: Table, subs: Table, fabric: Fabric) -> pd.DataFrame:
     """Return one row for each line of the packet trace."""
-    trace = raw.trace
     place = trace["port"] + 1  # 0 for a packet without a route, which is at no port
     layer_of_place = pd.Index(("", *fabric.layers)).get_indexer(pd.Index(("", *fabric.port_layers)))
     columns: Columns = {
@@ -162,8 +168,8 @@ def trace_table(raw: RawRecords, fabric: Fabric) -> pd.DataFrame:
         "port": _names(("", *fabric.port_names), place),
         "layer": _names(("", *fabric.layers), layer_of_place[place]),
         "path": np.append(np.int32(NO_PATH), fabric.port_path)[place],
-        "flow": raw.conns["flow"][trace["conn"]],
-        "connection": trace["conn"],
+        "flow": subs["flow"][trace["sub"]],
+        "subflow": trace["sub"],
         "packet": _names(KINDS, trace["kind"]),
         "packet_bytes": trace["bytes"],
     }

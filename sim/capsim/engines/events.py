@@ -11,9 +11,11 @@ Kind      Entity                Meaning
 EPOCH     0                     links fail or return, routes change
 DEPART    port                  the last bit of a packet leaves a port
 ARRIVE    port                  the last bit reaches the far end
-TIMER     connection            retransmission deadline
-FLUSH     connection            deadline of the encoding buffer
-START     connection            a flow begins; of equal times in the order of the flow list
+TIMEOUT   subflow               retransmission deadline
+SEND      subflow               the layer, or a transport that paces, is asked again
+RECEIVE   subflow               the layer at the receiver is asked again
+MANAGE    flow                  further subflows are opened
+START     flow                  a flow begins; of equal times in the order of the flow list
 PROBE     0                     samples are taken
 END       0                     the time is over
 ========= ===================== =========================================
@@ -27,13 +29,13 @@ from capsim.bounds import MAX_TIME_PS
 from capsim.hooks import inlined
 from capsim.randomness import MASK, SECOND, mix
 
-EPOCH, DEPART, ARRIVE, TIMER, FLUSH, START, PROBE, END = range(
-    2, 10
-)  # 0 and 1 are SimPy's own, for its zero-delay wakes
+# 0 and 1 are SimPy's own, for its zero-delay wakes
+EPOCH, DEPART, ARRIVE, TIMEOUT, SEND, RECEIVE, MANAGE, START, PROBE, END = range(2, 12)
+WAKES = (TIMEOUT, SEND, RECEIVE, MANAGE)
 
-TIE_BITS = 10  # of a stamp; the time has the 53 above them
-HASH_BITS = TIE_BITS - 1
-FLUSH_TIMER = 1 << 32  # added to a connection's number: of its two timers the one that comes later
+HASH_BITS = 9
+TIE_BITS = HASH_BITS + 2  # of a stamp: which of the wakes, then the hash; the time has the 52 above them
+WAKE = 1 << 32  # times the place of a wake in WAKES, added to the number: entity of the compiled engine's tree
 
 
 @inlined
@@ -47,7 +49,7 @@ def tie(seed: int, time_ps: int, entity: int) -> int:
     time_ps : int
         Time of the events, in picoseconds.
     entity : int
-        Below 2**32, plus `FLUSH_TIMER` for a flush timer, which comes after retransmission timers.
+        Below 2**32, plus `WAKE` times the place of the wake.
 
     Notes
     -----
@@ -82,7 +84,7 @@ def priority(kind: int, entity: int, *, time_ps: int, seed: int) -> int:
 
     Examples
     --------
-    >>> priority(ARRIVE, 7, time_ps=0, seed=1) < priority(TIMER, 0, time_ps=0, seed=1)
+    >>> priority(ARRIVE, 7, time_ps=0, seed=1) < priority(TIMEOUT, 0, time_ps=0, seed=1)
     True
     """
     place = 0 if kind == START else tie(seed, time_ps, entity)

@@ -1,223 +1,290 @@
-"""The compiled engine, part 5: end hosts and switches, which call the hooks of the scheme."""
+"""What end hosts do: one source, run by both engines (:mod:`capsim.engines.primitives`)."""
 
 from typing import Any
 
-from capsim.engines import calls
-from capsim.engines.events import FLUSH_TIMER, TIE_BITS
-from capsim.engines.faults import ILLEGAL_PATH
-from capsim.engines.jit import inline_into_hooks, kernel
-from capsim.engines.links import drain, drop, enqueue, free_packet, take_packet
-from capsim.engines.pointers import (
-    conn_at,
-    counters_at,
+from capsim.engines.primitives import (
+    accept,
+    arm,
+    arm_flow,
+    begin,
+    collect,
+    emit,
+    enqueue,
     flow_at,
-    int32_at,
-    int64_at,
-    node_at,
+    free_packet,
+    int_at,
+    mark,
+    new_subflow,
+    note,
+    observe,
+    on_ack,
+    on_data,
+    on_timeout,
+    open_,
     packet_at,
-    port_at,
-    switch_at,
+    react,
+    release,
+    schedule,
+    send,
+    stack_at,
+    sub_at,
+    take_packet,
 )
-from capsim.engines.trees import NEVER, set_time
-from capsim.hooks import FOLLOW, KEEP, PASS
-from capsim.randomness import MASK, draw
-from capsim.records import ACK, CLOSED, CODED, DATA, NO_ROUTE, NONE, SYN_ACK
+from capsim.engines.subflows import (
+    close,
+    data_acknowledged,
+    enter_subflow,
+    finish_shared,
+    prepare_stream,
+    put_data,
+    take_data,
+)
+from capsim.hooks import COMPLETE, FOLLOW, KEEP, OPENED, PASS
+from capsim.randomness import key_of, uniform
+from capsim.records import ACK, CLOSED, CODED, DATA, ESTABLISHED, NONE, SYN_ACK
 
-inline_into_hooks(draw)
+# Kinds of wake: of a subflow (the first three), of a flow
+TIMEOUT, SEND_WAKE, RECEIVE_WAKE, MANAGE = range(4)
 
 
-@kernel
-def forward(w: Any, node: int, number: int, now_ps: int) -> None:
-    """Send a packet on from a switch."""
-    packet = packet_at(w.packets, number)
-    row = node - w.n_hosts
-    epoch = counters_at(w.counters, 0).next_epoch - 1
-    route = (epoch * w.n_switches + row) * w.n_hosts + packet.target
-    first, count = int32_at(w.route_first, route), int32_at(w.route_count, route)
-    if count == 0:
-        drop(w, NONE, number, NO_ROUTE, now_ps)
+def start(w: Any, f: int, now_ps: int) -> None:
+    """Open the first subflows of a flow."""
+    prepare_stream(w, f)
+    for _ in range(begin(w, f, now_ps)):
+        open_subflow(w, f, now_ps)
+
+
+def manage(w: Any, f: int, now_ps: int) -> None:
+    """Open further subflows of a flow, if that is still due."""
+    flow = flow_at(w.flows, f)
+    count = flow.to_open
+    flow.to_open = 0
+    flow.wake_ps = NONE
+    if flow.acked_ps != NONE:
         return
-    path = 0
-    if count > 1:
-        switch = switch_at(w.switches, row)
-        u0 = 0.0
-        if w.draws:
-            u0 = draw(switch)
-        if w.reads_queues:
-            for candidate in range(first, first + count):
-                drain(w, port_at(w.ports, int32_at(w.candidates, candidate)), now_ps)
-        path = calls.choose(w, row, packet, first, count, now_ps, u0)
-        if path < 0 or path >= count:
-            w.fault = ILLEGAL_PATH
-            path = 0
-    enqueue(w, int32_at(w.candidates, first + path), number, now_ps)
+    for _ in range(count):
+        open_subflow(w, f, now_ps)
 
 
-@kernel
-def launch(w: Any, c: int, number: int, now_ps: int) -> None:
-    """Send a packet of connection `c` from its source."""
-    conn, packet = conn_at(w.conns, c), packet_at(w.packets, number)
-    packet.conn = c
-    packet.target = conn.dst
-    packet.hash = conn.hash
+def open_subflow(w: Any, f: int, now_ps: int) -> None:
+    """Open one more subflow of a flow and send what it has to send."""
+    s = new_subflow(w, f)
+    enter_subflow(w, f, s, now_ps)
+    sub = sub_at(w.subs, s)
+    open_(w, s, now_ps)
+    if sub.state == ESTABLISHED:
+        heed(w, s, OPENED, now_ps)
+    pump(w, s, now_ps)
+    finish_sending(w, s, now_ps)
+
+
+def launch(w: Any, s: int, number: int, now_ps: int) -> None:
+    """Send a packet of a subflow from its source."""
+    sub, packet = sub_at(w.subs, s), packet_at(w.packets, number)
+    packet.sub = s
+    packet.target = sub.dst
+    packet.hash = sub.hash
     if packet.kind == DATA or packet.kind == CODED:
-        conn.packets_sent += 1
-        conn.bytes_sent += packet.bytes
-    enqueue(w, int64_at(w.host_port, conn.src), number, now_ps)
+        sub.packets_sent += 1
+        sub.bytes_sent += packet.bytes
+    if sub.shared:
+        put_data(w, s, number)
+    if stack_at(w.stacks, sub.stack).mark != 0:
+        packet.hash = mark(w, s, number, flow_draw(w, sub.flow))
+    enqueue(w, int_at(w.host_port, sub.src), number, now_ps)
 
 
-@kernel
-def pump(w: Any, c: int, now_ps: int) -> None:
-    """Send all that the transport of connection `c` has to send now, then set its timers."""
-    conn = conn_at(w.conns, c)
+def flow_draw(w: Any, f: int) -> float:
+    """Return the next uniform number of a flow."""
+    flow = flow_at(w.flows, f)
+    flow.draws += 1
+    return uniform(key_of(w.sharing_seed, f), flow.draws)
+
+
+def pump(w: Any, s: int, now_ps: int) -> None:
+    """Send all that a subflow has to send, and share further data segments among the subflows of its flow."""
+    push(w, s, now_ps)
+    sub = sub_at(w.subs, s)
+    if sub.shared:
+        chosen = schedule(w, sub.flow, now_ps)
+        while chosen != NONE:
+            push(w, chosen, now_ps)
+            chosen = schedule(w, sub.flow, now_ps)
+
+
+def push(w: Any, s: int, now_ps: int) -> None:
+    """Send all that the transport of a subflow has to send now, then set its timers."""
+    sub = sub_at(w.subs, s)
+    layered = stack_at(w.stacks, sub.stack).accept != 0
+    sub.hungry = 0
     number = take_packet(w)
-    while calls.send(w, conn, packet_at(w.packets, number), now_ps):
+    while send(w, s, number, now_ps):
         verdict = PASS
-        if conn.coded:
-            verdict = calls.accept(w, conn, packet_at(w.packets, number), now_ps)
+        if layered:
+            verdict = accept(w, s, number, now_ps)
         if verdict != KEEP:
-            launch(w, c, number, now_ps)
+            launch(w, s, number, now_ps)
             number = take_packet(w)
         if verdict == FOLLOW:
-            pump_coded(w, c, now_ps)
+            push_layer(w, s, now_ps)
     free_packet(w, number)
-    if conn.coded:
-        pump_coded(w, c, now_ps)
-    set_timers(w, c)
+    if layered:
+        push_layer(w, s, now_ps)
+    arm(w, s)
 
 
-@kernel
-def pump_coded(w: Any, c: int, now_ps: int) -> None:
-    """Send what the encoder has ready."""
-    conn = conn_at(w.conns, c)
+def push_layer(w: Any, s: int, now_ps: int) -> None:
+    """Send what the layer has ready."""
     number = take_packet(w)
-    while calls.emit(w, conn, packet_at(w.packets, number), now_ps):
-        launch(w, c, number, now_ps)
+    while emit(w, s, number, now_ps):
+        launch(w, s, number, now_ps)
         number = take_packet(w)
     free_packet(w, number)
 
 
-@kernel
-def set_timers(w: Any, c: int) -> None:
-    """Arm the timers of connection `c`: lazily, an armed timer that is too early is left as it is."""
-    conn = conn_at(w.conns, c)
-    half = w.timer_leaves // 2
-    if conn.timer_ps != NONE and conn.timer_ps < node_at(w.timer_tree, w.timer_leaves + c).stamp >> TIE_BITS:
-        set_time(w, w.timer_tree, w.timer_leaves, c, conn.timer_ps)
-    if conn.flush_ps != NONE and conn.flush_ps < node_at(w.timer_tree, w.timer_leaves + half + c).stamp >> TIE_BITS:
-        set_time(w, w.timer_tree, w.timer_leaves, half + c, conn.flush_ps)
-
-
-@kernel
-def timer(w: Any, entity: int, now_ps: int) -> None:
-    """Fire a timer, or set it anew if its deadline has moved."""
-    flush, c = entity & FLUSH_TIMER, entity & MASK
-    leaf = c + w.timer_leaves // 2 if flush else c
-    conn = conn_at(w.conns, c)
-    deadline_ps = conn.flush_ps if flush else conn.timer_ps
-    set_time(w, w.timer_tree, w.timer_leaves, leaf, NEVER if deadline_ps == NONE else deadline_ps)
-    if deadline_ps != now_ps:
+def heed(w: Any, s: int, signals: int, now_ps: int) -> None:
+    """Tell congestion control, and what shares the stream, what has happened."""
+    if signals == 0:
         return
-    set_time(w, w.timer_tree, w.timer_leaves, leaf, NEVER)
-    if flush:
-        pump_coded(w, c, now_ps)
-        set_timers(w, c)
+    react(w, s, signals, now_ps)
+    sub = sub_at(w.subs, s)
+    if signals & stack_at(w.stacks, sub.stack).listens:
+        notify(w, s, signals, now_ps)
+
+
+def notify(w: Any, s: int, signals: int, now_ps: int) -> None:
+    """Tell what shares the stream; open what it asks for, close the subflows that it has closed."""
+    f = sub_at(w.subs, s).flow
+    flow = flow_at(w.flows, f)
+    u0 = 0.0
+    if stack_at(w.stacks, flow.stack).note_draws:
+        u0 = flow_draw(w, f)
+    count = note(w, s, signals, now_ps, u0)
+    if count:
+        flow.to_open += count
+        flow.wake_ps = max(flow.wake_ps, now_ps)
+        arm_flow(w, f)
+    other = flow.first_sub
+    while other != NONE:
+        sub = sub_at(w.subs, other)
+        if sub.state == CLOSED and sub.closed_ps == NONE and (sub.shared or sub.una != sub.end):
+            close(w, other, now_ps)
+        other = sub.next_sub
+
+
+def wake(w: Any, kind: int, number: int, now_ps: int) -> None:
+    """Act on a deadline of a subflow or of a flow."""
+    if kind == TIMEOUT:
+        heed(w, number, on_timeout(w, number, now_ps), now_ps)
+        pump(w, number, now_ps)
+        finish_sending(w, number, now_ps)
+    elif kind == SEND_WAKE:
+        if stack_at(w.stacks, sub_at(w.subs, number).stack).accept != 0:
+            push_layer(w, number, now_ps)
+            arm(w, number)
+        else:
+            pump(w, number, now_ps)
+    elif kind == RECEIVE_WAKE:
+        deliver_released(w, number, now_ps)
+        arm(w, number)
     else:
-        calls.expire(w, conn, now_ps)
-        pump(w, c, now_ps)
-        finish_sending(w, c, now_ps)
+        manage(w, number, now_ps)
 
 
-@kernel
-def start(w: Any, c: int, now_ps: int) -> None:
-    """Open connection `c`."""
-    conn = conn_at(w.conns, c)
-    if conn.state == CLOSED:  # the other copy of the flow was faster
-        return
-    calls.open_conn(w, conn, now_ps)
-    pump(w, c, now_ps)
-    finish_sending(w, c, now_ps)
-
-
-@kernel
 def deliver(w: Any, number: int, now_ps: int) -> None:
     """Deliver a packet to the end host that it was sent to."""
     packet = packet_at(w.packets, number)
-    c = packet.conn
-    conn = conn_at(w.conns, c)
+    s = packet.sub
+    stack = stack_at(w.stacks, sub_at(w.subs, s).stack)
     if packet.kind == ACK or packet.kind == SYN_ACK:
-        if conn.coded:
-            calls.observe(w, conn, packet, now_ps)
-        calls.hear(w, conn, packet, now_ps)
-        free_packet(w, number)
-        pump(w, c, now_ps)
-        finish_sending(w, c, now_ps)
-    elif not conn.coded:
-        deliver_to_transport(w, c, number, now_ps)
+        if stack.observe != 0:
+            observe(w, s, number, now_ps)
+        acknowledge(w, s, number, now_ps)
+    elif stack.collect == 0:
+        deliver_to_transport(w, s, number, now_ps)
     else:
-        deliver_coded(w, c, number, now_ps)
+        if collect(w, s, number, now_ps):
+            deliver_to_transport(w, s, number, now_ps)
+        else:
+            free_packet(w, number)
+        deliver_released(w, s, now_ps)
+        arm(w, s)
 
 
-@kernel
-def deliver_coded(w: Any, c: int, number: int, now_ps: int) -> None:
-    """Deliver a packet of a coded connection to the decoder, and what the decoder releases to the transport."""
-    conn = conn_at(w.conns, c)
-    if calls.collect(w, conn, packet_at(w.packets, number), now_ps):
-        deliver_to_transport(w, c, number, now_ps)
-    else:
-        free_packet(w, number)
+def acknowledge(w: Any, s: int, number: int, now_ps: int) -> None:
+    """Deliver an acknowledgement to the sender, and send what it allows."""
+    signals = on_ack(w, s, number, now_ps)
+    if sub_at(w.subs, s).shared:
+        signals |= data_acknowledged(w, s, number, now_ps)
+    free_packet(w, number)
+    heed(w, s, signals, now_ps)
+    pump(w, s, now_ps)
+    finish_sending(w, s, now_ps)
+
+
+def deliver_released(w: Any, s: int, now_ps: int) -> None:
+    """Deliver to the transport what the layer releases."""
     number = take_packet(w)
-    while calls.release(w, conn, packet_at(w.packets, number), now_ps):
-        deliver_to_transport(w, c, number, now_ps)
+    while release(w, s, number, now_ps):
+        deliver_to_transport(w, s, number, now_ps)
         number = take_packet(w)
     free_packet(w, number)
 
 
-@kernel
-def deliver_to_transport(w: Any, c: int, number: int, now_ps: int) -> None:
+def deliver_to_transport(w: Any, s: int, number: int, now_ps: int) -> None:
     """Deliver a packet to the receiving transport and send its reply."""
-    conn, packet = conn_at(w.conns, c), packet_at(w.packets, number)
-    replies = calls.receive(w, conn, packet, now_ps)
-    if conn.received_ps == NONE and conn.receive_next == conn.n_segments:
-        finish_receiving(w, c, now_ps)
+    sub, packet = sub_at(w.subs, s), packet_at(w.packets, number)
+    if sub.shared:
+        if not take_data(w, s, number):
+            free_packet(w, number)
+            return
+        complete_shared(w, s, now_ps)
+    replies = on_data(w, s, number, now_ps)
+    if sub.received_ps == NONE and sub.receive_next == sub.end and sub.final:
+        finish_receiving(w, s, now_ps)
     if replies:
-        packet.conn = c
-        packet.target = conn.src
-        packet.hash = conn.reverse_hash
-        enqueue(w, int64_at(w.host_port, conn.dst), number, now_ps)
+        packet.sub = s
+        packet.target = sub.src
+        packet.hash = sub.reverse_hash
+        enqueue(w, int_at(w.host_port, sub.dst), number, now_ps)
     else:
         free_packet(w, number)
 
 
-@kernel
-def finish_receiving(w: Any, c: int, now_ps: int) -> None:
-    """Note that all of a connection has arrived; the first copy of a flow completes the flow."""
-    conn = conn_at(w.conns, c)
-    conn.received_ps = now_ps
-    flow = flow_at(w.flows, conn.flow)
-    if flow.received_ps != NONE:
-        return
+def finish_receiving(w: Any, s: int, now_ps: int) -> None:
+    """Note that all of a stream has arrived; the first subflow that carries all of it completes the flow."""
+    sub = sub_at(w.subs, s)
+    sub.received_ps = now_ps
+    if flow_at(w.flows, sub.flow).received_ps == NONE:
+        complete(w, s, now_ps)
+
+
+def complete_shared(w: Any, s: int, now_ps: int) -> None:
+    """Complete a flow whose subflows share its stream when the last data segment has come."""
+    flow = flow_at(w.flows, sub_at(w.subs, s).flow)
+    if flow.received_ps == NONE and flow.data_next == flow.n_segments:
+        complete(w, s, now_ps)
+
+
+def complete(w: Any, s: int, now_ps: int) -> None:
+    """Note that the receiver has all of a flow; subflow `s` has brought what was missing."""
+    sub = sub_at(w.subs, s)
+    flow = flow_at(w.flows, sub.flow)
     flow.received_ps = now_ps
-    flow.winner = c
-    if w.abort_losers:
-        for other in range(flow.first_conn, flow.first_conn + flow.n_conns):
-            if other != c and conn_at(w.conns, other).acked_ps == NONE:
-                conn_at(w.conns, other).state = CLOSED
-                conn_at(w.conns, other).timer_ps = NONE
-                conn_at(w.conns, other).flush_ps = NONE
-                counters_at(w.counters, 0).open_conns -= 1
+    flow.winner = s
+    if COMPLETE & stack_at(w.stacks, sub.stack).listens:
+        notify(w, s, COMPLETE, now_ps)
 
 
-@kernel
-def finish_sending(w: Any, c: int, now_ps: int) -> None:
-    """Note that all of a connection is acknowledged."""
-    conn = conn_at(w.conns, c)
-    if conn.acked_ps != NONE or conn.una != conn.n_segments:
+def finish_sending(w: Any, s: int, now_ps: int) -> None:
+    """Close a subflow when all that it carries is acknowledged; subflows that share a stream close together."""
+    sub = sub_at(w.subs, s)
+    if sub.shared:
+        finish_shared(w, s, now_ps)
         return
-    conn.acked_ps = now_ps
-    conn.timer_ps = NONE
-    conn.flush_ps = NONE
-    flow = flow_at(w.flows, conn.flow)
+    if sub.closed_ps != NONE or sub.una != sub.end:
+        return
+    close(w, s, now_ps)
+    flow = flow_at(w.flows, sub.flow)
     if flow.acked_ps == NONE:
         flow.acked_ps = now_ps
-    counters_at(w.counters, 0).open_conns -= 1

@@ -20,7 +20,7 @@ from numba.extending import overload
 
 import capsim
 from capsim.code_digest import function_digest
-from capsim.hooks import Hook, padded
+from capsim.hooks import Hook
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -48,7 +48,7 @@ def kernel(function: Function) -> Function:
 def source_digest() -> str:
     """Return a hash of all sources that can end up in machine code."""
     root = Path(capsim.__file__).parent
-    paths = [root / name for name in ("bounds.py", "records.py", "hooks.py", "randomness.py", "state.py")]
+    paths = [root / name for name in ("bounds.py", "records.py", "hooks.py", "own.py", "randomness.py", "state.py")]
     paths += [*sorted((root / "engines").rglob("*.py")), *sorted((root / "protocols").rglob("*.py"))]
     digest = hashlib.sha256()
     for path in paths:
@@ -133,5 +133,3 @@ def record_type(dtype: np.dtype[Any]) -> Any:
     """Return the Numba type of one record."""
     return from_dtype(dtype)
 
-
-GENERIC = padded((("word", "i8"),))

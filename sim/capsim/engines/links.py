@@ -5,25 +5,27 @@ it have been sent. So the queue and the packets on the wire are one linked list 
 one event for its first packet. Packets that have left the queue meanwhile are counted when the port is used next
 (:func:`drain`).
 
-**Strict-priority ports** need an event for each departure too: which packet is next depends on which packets arrive.
+**Ports by priority** need an event for each departure too: which packet is next depends on which packets arrive.
 """
 
 from typing import Any
 
-from capsim.engines import calls
+from capsim.engines.compiled_calls import admit as admit_hook
+from capsim.engines.compiled_calls import evict, take
 from capsim.engines.jit import inline_into_hooks, kernel
 from capsim.engines.pointers import (
-    conn_at,
     counters_at,
+    int64_array,
     packet_at,
     port_at,
     prefetch_packet,
+    sub_at,
     trace_at,
 )
 from capsim.engines.queue_sums import count_sojourn
 from capsim.engines.serialiser import extend_queue, ready_ps, transmission_ps
 from capsim.engines.trees import NEVER, bring_forward, next_arrival, set_time
-from capsim.hooks import MARK, PUSH_OUT, REFUSE
+from capsim.hooks import EVICT, MARK, REFUSE
 from capsim.records import (
     CONGESTION_EXPERIENCED,
     DROPPED,
@@ -43,10 +45,22 @@ def take_packet(w: Any) -> int:
     """Return the number of an unused packet."""
     counters = counters_at(w.counters, 0)
     number = counters.free
-    counters.free = packet_at(w.packets, number).next
+    packet = packet_at(w.packets, number)
+    counters.free = packet.next
     counters.free_count -= 1
     counters.in_flight += 1
+    packet.label = NONE
+    if w.packet_bytes:
+        clear_options(w, number)
     return number
+
+
+@kernel
+def clear_options(w: Any, number: int) -> None:
+    """Clear what components keep in a packet."""
+    words = int64_array(w.packet + number * w.packet_bytes, w.packet_bytes // 8, 8)
+    for index in range(w.packet_bytes // 8):
+        words[index] = 0
 
 
 @kernel
@@ -69,7 +83,7 @@ def write_trace(w: Any, what: int, reason: int, p: int, packet: Any, now_ps: int
     line.what = what
     line.reason = reason
     line.port = p
-    line.conn = packet.conn
+    line.sub = packet.sub
     line.kind = packet.kind
     line.flags = packet.flags
     line.segment = packet.segment
@@ -82,7 +96,7 @@ def write_trace(w: Any, what: int, reason: int, p: int, packet: Any, now_ps: int
 def drop(w: Any, p: int, number: int, reason: int, now_ps: int) -> None:
     """Drop a packet at port `p`, or at a switch without a route if `p` is NONE."""
     packet = packet_at(w.packets, number)
-    conn_at(w.conns, packet.conn).packets_dropped += 1
+    sub_at(w.subs, packet.sub).packets_dropped += 1
     queue_packets = 0
     if p != NONE:
         port = port_at(w.ports, p)
@@ -143,34 +157,38 @@ def join_fifo(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) 
 
 
 @kernel
-def unlink(w: Any, port: Any, number: int, packet: Any) -> None:
-    """Take a waiting packet out of its class."""
-    level = packet.priority
+def unlink(w: Any, port: Any, packet: Any) -> None:
+    """Take a waiting packet out of the queue."""
     if packet.previous == NONE:
-        port.class_head[level] = packet.next
+        port.wait_head = packet.next
     else:
         packet_at(w.packets, packet.previous).next = packet.next
     if packet.next == NONE:
-        port.class_tail[level] = packet.previous
+        port.wait_tail = packet.previous
     else:
         packet_at(w.packets, packet.next).previous = packet.previous
 
 
 @kernel
-def join_class(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
-    """Accept a packet at a strict-priority port."""
+def join_waiting(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
+    """Accept a packet at a port by priority: it waits behind those of its own priority and better."""
     extend_queue(w, p, port, packet, now_ps)
     if port.service == NONE:
         serve(w, p, port, number, packet, now_ps)
         return
-    level = packet.priority
-    packet.next = NONE
-    packet.previous = port.class_tail[level]
-    if packet.previous == NONE:
-        port.class_head[level] = number
+    before = port.wait_tail
+    while before != NONE and packet_at(w.packets, before).priority > packet.priority:
+        before = packet_at(w.packets, before).previous
+    packet.previous = before
+    packet.next = port.wait_head if before == NONE else packet_at(w.packets, before).next
+    if before == NONE:
+        port.wait_head = number
     else:
-        packet_at(w.packets, packet.previous).next = number
-    port.class_tail[level] = number
+        packet_at(w.packets, before).next = number
+    if packet.next == NONE:
+        port.wait_tail = number
+    else:
+        packet_at(w.packets, packet.next).previous = number
 
 
 @kernel
@@ -183,29 +201,39 @@ def serve(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> N
 
 @kernel
 def depart(w: Any, p: int, now_ps: int) -> None:
-    """Finish sending at a strict-priority port and begin with the first packet of the best class."""
+    """Finish sending at a port by priority and begin with the best of the waiting packets."""
     port = port_at(w.ports, p)
     number = port.service
     packet = packet_at(w.packets, number)
     leave_queue(port, packet, now_ps)
     put_on_wire(w, p, port, number, packet, now_ps + port.delay_ps)
-    following = port.class_head[0]
-    if following == NONE:
-        following = port.class_head[1]
+    following = port.wait_head
     if following == NONE:
         port.service = NONE
         set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
-    else:
-        unlink(w, port, following, packet_at(w.packets, following))
-        serve(w, p, port, following, packet_at(w.packets, following), now_ps)
+        return
+    if w.take != 0:
+        following = take(w, p, now_ps)
+    unlink(w, port, packet_at(w.packets, following))
+    serve(w, p, port, following, packet_at(w.packets, following), now_ps)
 
 
 @kernel
-def push_out(w: Any, p: int, port: Any, now_ps: int) -> None:
-    """Drop the last waiting packet of the lower class."""
-    number = port.class_tail[1]
+def victim(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> int:
+    """Return the waiting packet that makes room for the arriving one, or NONE."""
+    last = port.wait_tail
+    if last == NONE:
+        return NONE
+    if w.evict != 0:
+        return evict(w, p, number, now_ps)
+    return last if packet_at(w.packets, last).priority > packet.priority else NONE
+
+
+@kernel
+def evict_packet(w: Any, p: int, port: Any, number: int, now_ps: int) -> None:
+    """Drop a waiting packet to make room."""
     packet = packet_at(w.packets, number)
-    unlink(w, port, number, packet)
+    unlink(w, port, packet)
     undo_enqueue(w, port, packet, now_ps)
     drop(w, p, number, EVICTED, now_ps)
 
@@ -220,13 +248,26 @@ def undo_enqueue(w: Any, port: Any, packet: Any, now_ps: int) -> None:
 
 
 @kernel
-def admit(w: Any, port: Any, packet: Any) -> int:
+def admit(w: Any, p: int, port: Any, number: int, now_ps: int) -> int:
     """Return the verdict of the queue discipline."""
     queue_packets, queue_bytes = port.queue_packets, port.queue_bytes
     if queue_packets > 0 and not w.count_in_service:
         queue_packets -= 1
-        queue_bytes -= packet_at(w.packets, port.queue_head if w.classes == 1 else port.service).bytes
-    return calls.admit(w, port, packet, queue_packets, queue_bytes)
+        queue_bytes -= packet_at(w.packets, port.service if w.by_priority else port.queue_head).bytes
+    return admit_hook(w, p, number, queue_packets, queue_bytes, now_ps)
+
+
+@kernel
+def make_room(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> int:
+    """Return the verdict after as many waiting packets as needed have been lost."""
+    verdict = admit(w, p, port, number, now_ps)
+    while verdict == EVICT:
+        lost = victim(w, p, port, number, packet, now_ps)
+        if lost == NONE:
+            return REFUSE
+        evict_packet(w, p, port, lost, now_ps)
+        verdict = admit(w, p, port, number, now_ps)
+    return verdict
 
 
 @kernel
@@ -235,22 +276,19 @@ def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
     port, packet = port_at(w.ports, p), packet_at(w.packets, number)
     port.packets_in += 1
     port.bytes_in += packet.bytes
-    if w.classes == 1:
+    if not w.by_priority:
         drain(w, port, now_ps)
     if not port.up:
         drop(w, p, number, LINK_DOWN, now_ps)
         return
-    verdict = admit(w, port, packet)
-    while verdict == PUSH_OUT and port.class_tail[1] != NONE:
-        push_out(w, p, port, now_ps)
-        verdict = admit(w, port, packet)
-    if verdict in (REFUSE, PUSH_OUT):
+    verdict = make_room(w, p, port, number, packet, now_ps)
+    if verdict == REFUSE:
         drop(w, p, number, QUEUE_FULL, now_ps)
         return
     if verdict == MARK:
         packet.flags |= CONGESTION_EXPERIENCED
         port.packets_marked += 1
-        conn_at(w.conns, packet.conn).packets_marked += 1
+        sub_at(w.subs, packet.sub).packets_marked += 1
     if w.trace_level == TRACE_PACKETS:
         write_trace(w, ENQUEUED, 0, p, packet, now_ps, port.queue_packets)
     packet.enqueue_ps = now_ps
@@ -258,10 +296,10 @@ def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
     port.queue_bytes += packet.bytes
     port.max_queue_packets = max(port.max_queue_packets, port.queue_packets)
     port.max_queue_bytes = max(port.max_queue_bytes, port.queue_bytes)
-    if w.classes == 1:
-        join_fifo(w, p, port, number, packet, now_ps)
+    if w.by_priority:
+        join_waiting(w, p, port, number, packet, now_ps)
     else:
-        join_class(w, p, port, number, packet, now_ps)
+        join_fifo(w, p, port, number, packet, now_ps)
 
 
 @kernel

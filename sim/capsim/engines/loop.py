@@ -2,18 +2,30 @@
 
 from typing import Any
 
-from capsim.engines.events import ARRIVE, DEPART, EPOCH, PROBE, START, TIE_BITS, TIMER
-from capsim.engines.hosts import deliver, forward, start, timer
+from capsim.engines.bind import deliver, forward, start, wake
+from capsim.engines.events import ARRIVE, DEPART, EPOCH, PROBE, START, TIE_BITS, TIMEOUT
+from capsim.engines.hosts import MANAGE, RECEIVE_WAKE, SEND_WAKE
 from capsim.engines.jit import kernel
 from capsim.engines.links import depart, drain, leave_wire, write_trace
-from capsim.engines.outages import fail_classes, fail_fifo
-from capsim.engines.pointers import byte_at, conn_at, counters_at, int64_at, node_at, packet_at, port_at, probe_at
-from capsim.engines.trees import NEVER
-from capsim.records import ARRIVED, CONNECTION_SAMPLE, NONE, PORT_SAMPLE
+from capsim.engines.outages import fail_fifo, fail_waiting
+from capsim.engines.pointers import (
+    byte_at,
+    counters_at,
+    flow_at,
+    int64_at,
+    node_at,
+    packet_at,
+    port_at,
+    probe_at,
+    sub_at,
+)
+from capsim.engines.trees import NEVER, set_time
+from capsim.randomness import MASK
+from capsim.records import ARRIVED, NONE, PORT_SAMPLE, SUBFLOW_SAMPLE
 from capsim.state import TRACE_PACKETS
 
 # Why the loop returns
-DONE, PAUSED, PACKETS_LOW, UNITS_LOW, TRACE_LOW, PROBES_LOW, FAULT = range(7)
+DONE, PAUSED, PACKETS_LOW, UNITS_LOW, SUBFLOWS_LOW, RINGS_LOW, DATA_LOW, TRACE_LOW, PROBES_LOW, FAULT = range(10)
 
 
 @kernel
@@ -25,10 +37,10 @@ def epoch(w: Any, now_ps: int) -> None:
         port = port_at(w.ports, p)
         up = byte_at(w.port_up, index * w.n_ports + p)
         if port.up and not up:
-            if w.classes == 1:
-                fail_fifo(w, p, port, now_ps)
+            if w.by_priority:
+                fail_waiting(w, p, port, now_ps)
             else:
-                fail_classes(w, p, port, now_ps)
+                fail_fifo(w, p, port, now_ps)
         port.up = up
 
 
@@ -40,7 +52,7 @@ def probe(w: Any, now_ps: int) -> None:
     for index in range(w.n_probe_ports):
         p = int64_at(w.probe_ports, index)
         port = port_at(w.ports, p)
-        if w.classes == 1:
+        if not w.by_priority:
             drain(w, port, now_ps)
         sample = probe_at(w.probes, counters.probes)
         counters.probes += 1
@@ -49,18 +61,19 @@ def probe(w: Any, now_ps: int) -> None:
         sample.entity = p
         sample.queue_packets = port.queue_packets
         sample.queue_bytes = port.queue_bytes
-    for index in range(w.n_probe_conns):
-        c = int64_at(w.probe_conns, index)
-        conn = conn_at(w.conns, c)
+    for index in range(w.n_probe_flows):
+        f = int64_at(w.probe_flows, index)
         sample = probe_at(w.probes, counters.probes)
         counters.probes += 1
         sample.time_ps = now_ps
-        sample.what = CONNECTION_SAMPLE
-        sample.entity = c
-        sample.cwnd_bytes = conn.cwnd_bytes
-        sample.ssthresh_bytes = conn.ssthresh_bytes
-        sample.srtt_ps = conn.srtt_ps
-        sample.flight_packets = conn.next_segment - conn.una
+        sample.what = SUBFLOW_SAMPLE
+        sample.entity = f
+        if flow_at(w.flows, f).first_sub != NONE:
+            sub = sub_at(w.subs, flow_at(w.flows, f).first_sub)
+            sample.cwnd_bytes = sub.cwnd_bytes
+            sample.ssthresh_bytes = sub.ssthresh_bytes
+            sample.srtt_ps = sub.srtt_ps
+            sample.flight_packets = sub.next_segment - sub.una
 
 
 @kernel
@@ -69,20 +82,31 @@ def shortage(w: Any) -> int:
     counters = counters_at(w.counters, 0)
     if counters.free_count < w.margin:
         return PACKETS_LOW
-    if w.n_units - counters.units < w.margin:
+    if w.n_units - counters.units < w.unit_margin:
         return UNITS_LOW
     if w.trace_level and w.n_trace - counters.trace < 4 * w.n_packets:
         return TRACE_LOW
-    if w.probe_ps and w.n_probes - counters.probes < w.n_probe_ports + w.n_probe_conns:
+    if w.probe_ps and w.n_probes - counters.probes < w.n_probe_ports + w.n_probe_flows:
         return PROBES_LOW
     return FAULT if w.fault else DONE
 
 
 @kernel
+def subflow_shortage(w: Any) -> int:
+    """Return which pool could run out when a flow opens subflows, or DONE."""
+    counters = counters_at(w.counters, 0)
+    if w.n_subs - counters.subs < w.subflow_margin:
+        return SUBFLOWS_LOW
+    if w.n_rings - counters.ring_end < w.ring_margin:
+        return RINGS_LOW
+    return DATA_LOW if w.n_data - counters.data_end < w.data_margin else DONE
+
+
+@kernel
 def next_start_ps(w: Any) -> int:
-    """Return when the next connection starts."""
-    c = counters_at(w.counters, 0).next_start
-    return conn_at(w.conns, c).start_ps if c < w.n_conns else NEVER
+    """Return when the next flow starts."""
+    f = counters_at(w.counters, 0).next_start
+    return flow_at(w.flows, f).start_ps if f < w.n_flows else NEVER
 
 
 @kernel
@@ -94,8 +118,8 @@ def next_event(w: Any) -> tuple[int, int]:
     counters = counters_at(w.counters, 0)
     if counters.next_epoch < w.n_epochs and int64_at(w.epoch_ps, counters.next_epoch) <= time_ps:
         time_ps, kind = int64_at(w.epoch_ps, counters.next_epoch), EPOCH
-    if node_at(w.timer_tree, 1).stamp >> TIE_BITS < time_ps:
-        time_ps, kind = node_at(w.timer_tree, 1).stamp >> TIE_BITS, TIMER
+    if node_at(w.wake_tree, 1).stamp >> TIE_BITS < time_ps:
+        time_ps, kind = node_at(w.wake_tree, 1).stamp >> TIE_BITS, TIMEOUT
     start_ps = next_start_ps(w)
     if start_ps < time_ps:
         time_ps, kind = start_ps, START
@@ -119,18 +143,45 @@ def arrive(w: Any, now_ps: int) -> None:
 
 
 @kernel
+def fire(w: Any, entity: int, now_ps: int) -> None:
+    """Fire a timer, or set it anew if its deadline has moved."""
+    kind, number = entity >> 32, entity & MASK
+    if kind == MANAGE:
+        leaf, deadline_ps = w.manage_first + number, flow_at(w.flows, number).wake_ps
+    else:
+        sub = sub_at(w.subs, number)
+        leaf, deadline_ps = number, sub.timer_ps
+        if kind == SEND_WAKE:
+            leaf, deadline_ps = w.send_first + number, sub.send_wake_ps
+        elif kind == RECEIVE_WAKE:
+            leaf, deadline_ps = w.receive_first + number, sub.receive_wake_ps
+    if deadline_ps != now_ps:
+        set_time(w, w.wake_tree, w.wake_leaves, leaf, NEVER if deadline_ps == NONE else deadline_ps)
+        return
+    set_time(w, w.wake_tree, w.wake_leaves, leaf, NEVER)
+    wake(w, kind, number, now_ps)
+
+
+@kernel
 def infrequent(w: Any, kind: int, now_ps: int) -> None:
     """Handle the infrequent events: all but arrivals and departures."""
-    if kind == TIMER:
-        timer(w, node_at(w.timer_tree, 1).entity, now_ps)
+    if kind == TIMEOUT:
+        fire(w, node_at(w.wake_tree, 1).entity, now_ps)
     elif kind == START:
-        c = counters_at(w.counters, 0).next_start
+        f = counters_at(w.counters, 0).next_start
         counters_at(w.counters, 0).next_start += 1
-        start(w, c, now_ps)
+        start(w, f, now_ps)
     elif kind == EPOCH:
         epoch(w, now_ps)
     elif kind == PROBE:
         probe(w, now_ps)
+
+
+@kernel
+def all_done(w: Any) -> bool:
+    """Return whether every flow has begun, every subflow has finished and the network is empty."""
+    counters = counters_at(w.counters, 0)
+    return counters.in_flight == 0 and counters.open_subs == 0 and counters.next_start == w.n_flows
 
 
 def loop(w: Any, max_events: int) -> int:
@@ -140,12 +191,16 @@ def loop(w: Any, max_events: int) -> int:
         low = shortage(w)
         if low != DONE:
             return low
-        if counters.open_conns == 0 and counters.in_flight == 0:
+        if all_done(w):
             return DONE
         now_ps, kind = next_event(w)
         if now_ps > end_ps:
             counters.now_ps = end_ps
             return DONE
+        if kind > ARRIVE:
+            low = subflow_shortage(w)
+            if low != DONE:
+                return low
         counters.now_ps = now_ps
         counters.events += 1
         if kind == ARRIVE:

@@ -36,18 +36,17 @@ def fail_fifo(w: Any, p: int, port: Any, now_ps: int) -> None:
 
 
 @kernel
-def fail_classes(w: Any, p: int, port: Any, now_ps: int) -> None:
-    """Drop what a strict-priority port has not sent."""
+def fail_waiting(w: Any, p: int, port: Any, now_ps: int) -> None:
+    """Drop what a port by priority has not sent."""
     if port.service == NONE:
         return
     undo_enqueue(w, port, packet_at(w.packets, port.service), now_ps)
     drop(w, p, port.service, LINK_DOWN, now_ps)
     port.service = NONE
     set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
-    for level in range(2):
-        while port.class_head[level] != NONE:
-            number = port.class_head[level]
-            unlink(w, port, number, packet_at(w.packets, number))
-            undo_enqueue(w, port, packet_at(w.packets, number), now_ps)
-            drop(w, p, number, LINK_DOWN, now_ps)
+    while port.wait_head != NONE:
+        number = port.wait_head
+        unlink(w, port, packet_at(w.packets, number))
+        undo_enqueue(w, port, packet_at(w.packets, number), now_ps)
+        drop(w, p, number, LINK_DOWN, now_ps)
     port.free_ps = now_ps

@@ -15,50 +15,73 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
 from capsim import records
-from capsim.engines.jit import GENERIC, record_type
-from capsim.engines.signatures import HOOK_NAMES, HOOK_TYPES
+from capsim.engines.jit import record_type
+from capsim.engines.signatures import GENERIC, HOOK_TYPES
+from capsim.hooks import HOOKS, HOST_ROLES, SWITCH_ROLES, hooks_of
+from capsim.own import SCOPES, TABLES
 
 NUMBERS = (
     "n_hosts",
     "n_switches",
     "n_ports",
-    "n_conns",
+    "n_flows",
+    "n_leaves",
+    "n_tiers",
+    "n_subs",
     "n_packets",
     "n_units",
+    "n_rings",
+    "n_maps",
+    "n_data",
     "n_trace",
     "n_probes",
     "n_epochs",
     "n_probe_ports",
-    "n_probe_conns",
-    "segment_bytes",
+    "n_probe_flows",
+    "most_paths",
     "end_ps",
     "link_bytes",
     "count_in_service",
-    "classes",
+    "by_priority",
     "draws",
     "reads_queues",
     "trace_level",
     "margin",
+    "unit_margin",
+    "subflow_margin",
+    "ring_margin",
+    "data_margin",
     "probe_ps",
-    "abort_losers",
     "fault",
     "tie_seed",
     "host_jitter_ps",
     "jitter_seed",
+    "data_hash_seed",
+    "ack_hash_seed",
+    "sharing_seed",
     "arrive_leaves",
     "depart_leaves",
-    "timer_leaves",
+    "wake_leaves",
+    "wake_block",  # leaves of one kind of wake
+    "send_first",  # leaf of the first subflow, by kind; NONE for kinds that no component asks for
+    "receive_first",
+    "manage_first",
+    "balancer_part",  # parts of own memory begin there in their rows
+    "queue_part",
+    "balancer_packet",
+    "queue_packet",
+    "first_subflows",  # address of rows of own memory with their first values, one for each stack
 )
 ARRAYS = (
     "packets",
     "ports",
     "switches",
-    "balancer_state",
-    "conns",
     "flows",
-    "estimators",
-    "units",
-    "segments",
+    "subs",
+    "stacks",
+    "rings",
+    "maps",
+    "data",
     "trace",
     "probes",
     "counters",
@@ -68,18 +91,32 @@ ARRAYS = (
     "epoch_ps",
     "port_up",
     "probe_ports",
-    "probe_conns",
+    "probe_flows",
     "host_port",
-    "transport",
-    "balancer",
-    "queue",
-    "coding",
+    "host_leaf",
     "arrive_tree",
     "depart_tree",
-    "timer_tree",
+    "wake_tree",
 )
+_SCOPES = ("subflow", "flow", "host", "packet")
+MEMORY = (*_SCOPES, "unit", *(f"{role}_{TABLES.get(each, each)}" for role in SWITCH_ROLES for each in SCOPES[role]))
+_SWITCH_HOOKS = tuple(name for role in SWITCH_ROLES for name in hooks_of(role))
+_HOST_HOOKS = tuple(name for role in HOST_ROLES for name in hooks_of(role))
 
-WORLD = np.dtype([(name, "i8") for name in (*NUMBERS, *ARRAYS, *HOOK_NAMES)])
+
+def _numbers(*names: str) -> np.dtype[Any]:
+    return np.dtype([(name, "i8") for name in names])
+
+
+WORLD = _numbers(*NUMBERS, *ARRAYS, *MEMORY, *(f"{name}_bytes" for name in MEMORY), *SWITCH_ROLES, *_SWITCH_HOOKS)
+
+# Addresses of hooks (0: none) and of parameters, where the parts of its memory begin, and constants
+STACK = _numbers(
+    *_HOST_HOOKS,
+    *HOST_ROLES,
+    *(f"{role}_{scope}" for role in HOST_ROLES for scope in _SCOPES),
+    *("priority", "listens", "note_draws", "window_segments", "subflows"),
+)
 
 # A node of a tournament tree (links.py)
 NODE = np.dtype([("stamp", "i8"), ("entity", "i8")], align=True)
@@ -115,19 +152,19 @@ def _number_reader(kind: Any, width: int) -> Any:
     return intrinsic(read)
 
 
-def _array(kind: Any, width: int) -> Any:
-    """Return what makes an array of `length` elements out of the memory at `address`."""
-    array_type = types.Array(kind, 1, "C")
+def _array(kind: Any, width: int, layout: str = "C") -> Any:
+    """Return what makes an array of `length` elements, `stride` bytes apart, out of the memory at `address`."""
+    array_type = types.Array(kind, 1, layout)
 
-    def view(typing_context: Any, address: Any, length: Any) -> Any:
+    def view(typing_context: Any, address: Any, length: Any, stride: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             array = make_array(array_type)(context, builder)
             data = builder.inttoptr(args[0], context.get_data_type(kind).as_pointer())
             size = ir.Constant(args[1].type, width)
-            populate_array(array, data=data, shape=[args[1]], strides=[size], itemsize=size, meminfo=None)
+            populate_array(array, data=data, shape=[args[1]], strides=[args[2]], itemsize=size, meminfo=None)
             return array._getvalue()
 
-        return array_type(types.int64, types.int64), generate
+        return array_type(types.int64, types.int64, types.int64), generate
 
     return intrinsic(view)
 
@@ -170,7 +207,7 @@ def _prefetcher(dtype: np.dtype[Any]) -> Any:
 
 prefetch_packet, prefetch_port = _prefetcher(records.PACKET), _prefetcher(records.PORT)
 packet_at, port_at, switch_at = _reader(records.PACKET), _reader(records.PORT), _reader(records.SWITCH)
-conn_at, flow_at, estimator_at = _reader(records.CONNECTION), _reader(records.FLOW), _reader(records.ESTIMATOR)
+sub_at, flow_at, stack_at = _reader(records.SUBFLOW), _reader(records.FLOW), _reader(STACK)
 trace_at, probe_at, counters_at = _reader(records.TRACE), _reader(records.PROBE), _reader(records.COUNTERS)
 node_at, generic_at = _reader(NODE), _reader(GENERIC)
 int32_at, int64_at, byte_at = (
@@ -179,12 +216,10 @@ int32_at, int64_at, byte_at = (
     _number_reader(types.int8, 1),
 )
 
-bytes_array, int32_array = _array(types.uint8, 1), _array(types.int32, 4)
-port_array = _array(record_type(records.PORT), records.PORT.itemsize)
-unit_array = _array(record_type(records.UNIT), records.UNIT.itemsize)
+bytes_array, int32_array, int64_array = _array(types.uint8, 1), _array(types.int32, 4), _array(types.int64, 8)
+port_array, packet_array, sub_array = (
+    _array(record_type(dtype), dtype.itemsize) for dtype in (records.PORT, records.PACKET, records.SUBFLOW)
+)
+generic_array = _array(record_type(GENERIC), GENERIC.itemsize, "A")
 
-choose_hook, admit_hook = _caller("choose"), _caller("admit")
-open_hook, send_hook, receive_hook = _caller("open"), _caller("send"), _caller("receive")
-hear_hook, expire_hook = _caller("hear"), _caller("expire")
-accept_hook, emit_hook, collect_hook = _caller("accept"), _caller("emit"), _caller("collect")
-release_hook, observe_hook = _caller("release"), _caller("observe")
+hook_at = {f"{name}_hook": _caller(name) for name in HOOKS}

@@ -14,8 +14,9 @@ from capsim.engines.events import ARRIVE, DEPART, priority
 from capsim.engines.faults import BACKLOG, error_of
 from capsim.engines.host_jitter import send_delay_ps
 from capsim.engines.queue_sums import count_sojourn
-from capsim.hooks import MARK, PUSH_OUT, REFUSE
-from capsim.records import CONGESTION_EXPERIENCED, ENQUEUED, EVICTED, LINK_DOWN, QUEUE_FULL
+from capsim.engines import primitives
+from capsim.hooks import EVICT, MARK, REFUSE
+from capsim.records import CONGESTION_EXPERIENCED, ENQUEUED, EVICTED, LINK_DOWN, NONE, QUEUE_FULL
 from capsim.state import TRACE_PACKETS
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Port:
     def __init__(self, network: "Network", record: Any, number: int):
         self.network, self.record, self.number = network, record, number
         self.env, self.setup = network.env, network.setup
-        self.waiting: list[deque[Any]] = [deque() for _ in range(self.setup.scheme.queue.classes)]
+        self.waiting: deque[Any] = deque()
         self.in_service: Any = None
         self.work = self.env.event()
         self.process = self.env.process(self.run())
@@ -80,11 +81,39 @@ class Port:
             self.in_service = self.take_next()
 
     def take_next(self) -> Any:
-        """Return the first packet of the best class that has one."""
-        for queue in self.waiting:
-            if queue:
-                return queue.popleft()
-        return None
+        """Return the packet that is sent next."""
+        if not self.waiting:
+            return None
+        if self.network.take == 0:
+            return self.waiting.popleft()
+        self.link_waiting()
+        packet = self.network.packets[primitives.take(self.network, self.number, self.env.now)]
+        self.waiting.remove(packet)
+        return packet
+
+    def link_waiting(self) -> None:
+        """Chain the waiting packets, as hooks read them."""
+        port, numbers = self.record, [NONE, *(packet.number for packet in self.waiting), NONE]
+        for packet, before, behind in zip(self.waiting, numbers, numbers[2:], strict=False):
+            packet.previous, packet.next = before, behind
+        port.wait_head, port.wait_tail = numbers[1], numbers[-2]
+
+    def wait(self, packet: Any) -> None:
+        """Let a packet wait: behind all, or behind those of its own priority and better."""
+        place = len(self.waiting)
+        while self.setup.scheme.queue.by_priority and place and self.waiting[place - 1].priority > packet.priority:
+            place -= 1
+        self.waiting.insert(place, packet)
+
+    def victim(self, packet: Any) -> Any:
+        """Return the waiting packet that makes room for `packet`, or None."""
+        if not self.waiting:
+            return None
+        if self.network.evict == 0:
+            return self.waiting[-1] if self.waiting[-1].priority > packet.priority else None
+        self.link_waiting()
+        number = primitives.evict(self.network, self.number, packet.number, self.env.now)
+        return None if number == NONE else self.network.packets[number]
 
     def transmission_ps(self, packet: Any) -> int:
         """Return the time that the packet occupies the link."""
@@ -95,7 +124,7 @@ class Port:
         jitter_ps, enqueue_ps = self.setup.host_jitter_ps, int(packet.enqueue_ps)
         if jitter_ps == 0 or self.record.from_node >= self.setup.fabric.n_hosts:
             return enqueue_ps
-        return enqueue_ps + send_delay_ps(jitter_ps, self.network.state.jitter_seed, self.number, count)
+        return enqueue_ps + send_delay_ps(jitter_ps, self.network.jitter_seed, self.number, count)
 
     def leave_queue(self, packet: Any) -> None:
         """Count a packet that has been sent."""
@@ -113,8 +142,8 @@ class Port:
         if queue_packets and not self.setup.count_in_service:
             queue_packets -= 1
             queue_bytes -= self.in_service.bytes
-        scheme = self.setup.scheme
-        return scheme.queue.admit(self.network.params["queue"], port, packet, queue_packets, queue_bytes)
+        args = (self.number, packet.number, queue_packets, queue_bytes, self.env.now)
+        return int(primitives.admit(self.network, *args))
 
     def enqueue(self, packet: Any) -> None:
         """Accept a packet or drop it."""
@@ -124,15 +153,16 @@ class Port:
         if not port.up:
             return self.network.drop(packet, LINK_DOWN, self)
         verdict = self.verdict(packet)
-        while verdict == PUSH_OUT and self.waiting[1]:
-            self.drop_queued(self.waiting[1].pop(), EVICTED)
+        while verdict == EVICT and (lost := self.victim(packet)) is not None:
+            self.waiting.remove(lost)
+            self.drop_queued(lost, EVICTED)
             verdict = self.verdict(packet)
-        if verdict in (REFUSE, PUSH_OUT):
+        if verdict in (REFUSE, EVICT):
             return self.network.drop(packet, QUEUE_FULL, self)
         if verdict == MARK:
             packet.flags |= CONGESTION_EXPERIENCED
             port.packets_marked += 1
-            self.network.conns[packet.conn].packets_marked += 1
+            self.network.subs[packet.sub].packets_marked += 1
         if self.setup.trace == TRACE_PACKETS:
             self.network.trace_packet(ENQUEUED, 0, self, packet)
         packet.enqueue_ps = self.env.now
@@ -148,7 +178,7 @@ class Port:
             self.in_service = packet
             self.work.succeed()
         else:
-            self.waiting[packet.priority if len(self.waiting) > 1 else 0].append(packet)
+            self.wait(packet)
         return None
 
     def drop_queued(self, packet: Any, reason: int) -> None:
@@ -166,12 +196,11 @@ class Port:
         packet, self.in_service = self.in_service, None
         self.process.interrupt()
         self.drop_queued(packet, LINK_DOWN)
-        for queue in self.waiting:
-            while queue:
-                self.drop_queued(queue.popleft(), LINK_DOWN)
+        while self.waiting:
+            self.drop_queued(self.waiting.popleft(), LINK_DOWN)
         self.record.free_ps = self.env.now
 
     def settle(self) -> None:
         """Count what is in the queue at the end of the run."""
-        for packet in chain(() if self.in_service is None else (self.in_service,), *self.waiting):
+        for packet in chain(() if self.in_service is None else (self.in_service,), self.waiting):
             count_sojourn(self.record, packet, self.env.now)

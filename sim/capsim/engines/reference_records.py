@@ -1,61 +1,207 @@
 """The records of the reference engine: the same tables as plain objects, and back."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from capsim import records
+from capsim.hooks import HOOKS, HOST_ROLES, hooks_of
+from capsim.own import Table
+from capsim.param_records import param_record
 from capsim.records import fill, slotted
-from capsim.state import RawRecords, Setup, initial_state
+from capsim.state import RawRecords, Setup, StackState, initial_state
+
+_SCOPES = ("subflow", "flow", "host", "packet")
+
+
+class StackObject:
+    """Hooks, parameters and constants of a stack, as the code of hosts reads them."""
+
+    def __init__(self, each: StackState, number: int):
+        stack = each.stack
+        self.priority, self.listens, self.note_draws = stack.priority, stack.sharing.listens, stack.sharing.draws
+        self.window_segments, self.subflows = each.window_segments, each.subflows
+        for role in HOST_ROLES:
+            component = getattr(stack, role)
+            record = param_record(component.params)
+            setattr(self, role, slotted(record.dtype)(record[0]))
+            for name in hooks_of(role):
+                setattr(self, name, getattr(component, name) or 0)
+            for scope in _SCOPES:
+                setattr(self, f"{role}_{scope}", (number, role))
+
+
+class SameRow:
+    """A table of own memory without fields: all rows are one."""
+
+    def __init__(self, row: dict[Any, Any]):
+        self.row = row
+
+    def __getitem__(self, index: int) -> dict[Any, Any]:
+        """Return the row."""
+        return self.row
 
 
 class Records:
-    """All records of a run as objects with slots."""
+    """All records of a run as objects with slots, under the names that the code of hosts uses."""
 
     def __init__(self, setup: Setup):
         self.setup, self.state = setup, initial_state(setup)
-        self.params = {name: slotted(record.dtype)(record[0]) for name, record in self.state.params.items()}
-        self.conns = _objects(self.state.conns)
-        self.flows = _objects(self.state.flows)
-        self.estimators = _objects(self.state.estimators)
-        self.switches = _objects(self.state.switches)
-        self.balancer_state = _objects(self.state.balancer_state)
-        self.port_records = _objects(self.state.ports)
-        self.counters = _objects(self.state.counters)[0]
-        self.segments = bytearray(len(self.state.segments))
-        self.candidates = self.state.candidates.tolist()
+        state = self.state
+        self.stacks = [StackObject(each, number) for number, each in enumerate(state.stacks)]
+        self.flows = _objects(state.flows)
+        self.switches = _objects(state.switches)
+        self.ports = _objects(state.ports)
+        self.counters = _objects(state.counters)
+        self.subs: list[Any] = []
+        self.rings: list[bytearray] = []
+        self.maps: list[int] = []
+        self.data: list[int] = []
+        self.packets: list[Any] = []
+        self.unused: list[int] = []  # numbers of packets
+        self.units: list[Any] = []
         self.trace: list[tuple[int, ...]] = []
         self.probes: list[tuple[int, ...]] = []
-        self.pool: list[Any] = []
-        self.units: list[Any] = []
-        self.unit_margin = int(self.state.conns["ring_mask"].max(initial=0)) + 2  # a window can close as many at once
-        self._packet, self._unit = slotted(records.PACKET), slotted(records.UNIT)
-        self.spare_units()
+        self.candidates = state.candidates.tolist()
+        self._set_numbers()
+        self._make_memory()
+        self._packet = slotted(records.PACKET, "number")
+        self._subflow = slotted(records.SUBFLOW)
 
-    def new_packet(self) -> Any:
-        """Return a packet that is not in the network."""
-        return self.pool.pop() if self.pool else self._packet(np.zeros((), records.PACKET))
+    def _set_numbers(self) -> None:
+        setup, fabric, scheme = self.setup, self.setup.fabric, self.setup.scheme
+        self.n_hosts, self.n_flows = fabric.n_hosts, len(self.flows)
+        leaves, self.host_leaf = np.unique(fabric.leaf_of_host, return_inverse=True)
+        self.n_leaves, self.n_tiers = len(leaves), int(fabric.switch_tier.max(initial=0)) + 1
+        self.most_paths = int(self.state.route_count.max())
+        self.route_first, self.route_count = self.state.route_first, self.state.route_count
+        self.host_port = fabric.host_port.tolist()
+        self.draws, self.reads_queues = scheme.balancer.draws, scheme.balancer.reads_queues
+        self.fault = 0
+        for name, seed in self.state.seeds.items():
+            setattr(self, name, seed)
+        for role in ("balancer", "queue"):
+            component = getattr(scheme, role)
+            record = param_record(component.params)
+            setattr(self, role, slotted(record.dtype)(record[0]))
+            for name in hooks_of(role):
+                setattr(self, name, getattr(component, name) or 0)
+        self.balancer_part, self.queue_part = "balancer", "queue"
+        self.balancer_packet, self.queue_packet = "balancer", "queue"
+
+    def _make_memory(self) -> None:
+        """Make own memory: a table is a list of rows, a row maps owners to objects."""
+        own = self.state.own
+        self._makers = {
+            (name, owner): slotted(record.dtype)
+            for name, layout in own.layouts.items()
+            for owner, record in layout.records.items()
+        }
+        for name, layout in own.layouts.items():
+            owners = list(layout.records)
+            columns = [_objects_of(own.records(name, owner), self._makers[name, owner]) for owner in owners]
+            rows: Any = [dict(zip(owners, parts, strict=True)) for parts in zip(*columns, strict=True)]
+            setattr(self, name, rows if layout.row_bytes else SameRow(self.first_row(name, owners)))
+            setattr(self, f"{name}_bytes", 0)
+        paths = own.layouts["balancer_path"]
+        self.balancer_path = [row["balancer"] for row in self.balancer_path] if paths.row_bytes else []
+        self.subflow, self.packet, self.balancer_subflow, self.balancer_passing = [], [], [], []
+        self._no_options = self.first_row("packet", own.layouts["packet"].records)
+
+    def first_row(self, name: str, owners: Iterable[Any]) -> dict[Any, Any]:
+        """Return a row of own memory with its first values."""
+        layout = self.state.own.layouts[name]
+        return {owner: self._makers[name, owner](layout.records[owner][0]) for owner in owners}
+
+    def take_packet(self) -> int:
+        """Return the number of a packet that is not in the network."""
+        self.counters[0].in_flight += 1
+        if not self.unused:
+            self.packets.append(self._packet(np.zeros((), records.PACKET)))
+            self.packets[-1].number = len(self.packets) - 1
+            self.packet.append(self._no_options)
+            self.unused.append(len(self.packets) - 1)
+        number = self.unused.pop()
+        self.packets[number].label = records.NONE
+        layout = self.state.own.layouts["packet"]
+        if layout.row_bytes:
+            self.packet[number] = self.first_row("packet", layout.records)
+        self.spare_units()
+        return number
+
+    def new_subflow(self, f: int) -> int:
+        """Return the number of a new subflow."""
+        number = len(self.subs)
+        self.subs.append(self._subflow(np.zeros((), records.SUBFLOW)))
+        stack = self.flows[f].stack
+        owners = [owner for owner in self.state.own.layouts["subflow"].records if owner[0] == stack]
+        self.subflow.append(self.first_row("subflow", owners))
+        self.balancer_subflow.append(self.first_row("balancer_subflow", ["balancer"]))
+        self.balancer_passing += [self.first_row("balancer_passing", ["balancer"]) for _ in range(2 * self.n_tiers)]
+        self.counters[0].subs += 1
+        return number
+
+    def ring(self, sub: Any) -> bytearray:
+        """Return the flags of the segments of a subflow."""
+        if sub.id == len(self.rings):
+            self.rings.append(bytearray(sub.ring_mask + 1))
+        return self.rings[sub.id]
+
+    @staticmethod
+    def grown(table: list[int], length: int) -> list[int]:
+        """Return a table of numbers that has at least `length` of them."""
+        if len(table) < length:
+            table += [0] * (length - len(table))
+        return table
 
     def spare_units(self) -> None:
-        """Keep unused coding units at hand."""
-        while len(self.units) < self.counters.units + self.unit_margin:
-            self.units.append(self._unit(np.zeros((), records.UNIT)))
+        """Keep unused coding units at hand: a window can close as many at once."""
+        layout = self.state.own.layouts["unit"]
+        owner = next((each for each, record in layout.records.items() if record.dtype.names), None)
+        while owner is not None and len(self.units) < self.counters[0].units + self.state.margin:
+            self.units.append(self.first_row("unit", [owner])[owner])
 
     def finished(self) -> RawRecords:
         """Return the records as arrays."""
-        state, counters = self.state, self.counters
-        state.units = np.zeros(counters.units, records.UNIT)
+        state, counters = self.state, self.counters[0]
         counters.trace, counters.probes = len(self.trace), len(self.probes)
-        fill(state.conns, self.conns)
-        fill(state.flows, self.flows)
-        fill(state.ports, self.port_records)
-        fill(state.units, self.units[: counters.units])
-        fill(state.counters, [counters])
+        state.subs = np.zeros(len(self.subs), records.SUBFLOW)
+        for table, objects in ((state.subs, self.subs), (state.flows, self.flows), (state.ports, self.ports)):
+            fill(table, objects)
+        fill(state.counters, self.counters)
         state.trace = np.array(self.trace, records.TRACE)
         state.probes = np.array(self.probes, records.PROBE)
+        self._return_memory()
         return state.finished()
 
+    def _return_memory(self) -> None:
+        """Write own memory back into its tables, but for that of packets."""
+        own = self.state.own
+        for name, layout in own.layouts.items():
+            if name == "packet" or not layout.row_bytes:
+                continue
+            rows = getattr(self, name)[: self.counters[0].units] if name == "unit" else getattr(self, name)
+            if name in ("unit", "balancer_path"):
+                rows = [dict.fromkeys(layout.records, each) for each in rows]
+            own.tables[name] = np.zeros(len(rows) * layout.row_bytes, np.uint8)
+            for owner in layout.records:
+                _write(own.records(name, owner), [row.get(owner) for row in rows])
 
-def _objects(table: np.ndarray[Any, Any]) -> list[Any]:
-    make = slotted(table.dtype)
+
+def _objects(table: Table) -> list[Any]:
+    return _objects_of(table, slotted(table.dtype))
+
+
+def _objects_of(table: Table, make: Any) -> list[Any]:
     return [make(row) for row in table]
+
+
+def _write(table: Table, objects: list[Any]) -> None:
+    for name in table.dtype.names or ():
+        for index, each in enumerate(objects):
+            if each is not None:
+                table[name][index] = getattr(each, name)
+
+
+assert set(HOOKS) == {name for role in (*HOST_ROLES, "balancer", "queue") for name in hooks_of(role)}

@@ -1,5 +1,6 @@
-"""The signature of each kind of hook as Numba types (in words: :mod:`capsim.hooks`)."""
+"""The signature of each hook as Numba types, from :data:`capsim.hooks.HOOKS`, and the hooks of a run, compiled."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -7,52 +8,71 @@ import numpy as np
 from numba import types
 
 from capsim import records
-from capsim.engines.jit import GENERIC, compiled_hook, record_type
-from capsim.hooks import COMPONENTS, Scheme
+from capsim.engines.jit import compiled_hook, record_type
+from capsim.hooks import HOOKS, hooks_of
+from capsim.own import HEADER, OWN, TABLES, first_record, scopes_of
+from capsim.param_records import param_record
 
-TRANSPORT_HOOKS = ("open", "send", "receive", "hear", "expire")
-CODING_HOOKS = ("accept", "emit", "collect", "release", "observe")
-HOOK_NAMES = ("choose", "admit", *TRANSPORT_HOOKS, *CODING_HOOKS)
+GENERIC = np.dtype(HEADER)  # a record of which only the address is known
+_INTEGER, _REAL = types.int64, types.float64
 
-
-def signatures(own: Any) -> dict[str, Any]:
-    """Return the signature of each kind of hook; `own` maps a component to the type of its parameter record."""
-    conn, packet, port = (record_type(dtype) for dtype in (records.CONNECTION, records.PACKET, records.PORT))
-    estimator, counters = record_type(records.ESTIMATOR), record_type(records.COUNTERS)
-    flags, integer, real = types.uint8[::1], types.int64, types.float64
-    units, ports = types.Array(record_type(records.UNIT), 1, "C"), types.Array(port, 1, "C")
-    transport, coding, switch = own["transport"], own["coding"], record_type(records.SWITCH)
-    end_host = integer(transport, conn, flags, packet, integer)
-    decoder = integer(coding, conn, flags, units, packet, integer)
-    return {
-        "choose": integer(own["balancer"], own["state"], switch, conn, packet, ports, types.int32[::1], integer, real),
-        "admit": integer(own["queue"], port, packet, integer, integer),
-        "open": integer(transport, conn, integer),
-        "send": end_host,
-        "receive": end_host,
-        "hear": end_host,
-        "expire": integer(transport, conn, flags, integer),
-        "accept": integer(coding, conn, estimator, units, counters, packet, integer),
-        "emit": integer(coding, conn, estimator, units, counters, packet, integer),
-        "collect": decoder,
-        "release": decoder,
-        "observe": integer(coding, conn, estimator, packet, integer),
-    }
+# Types of the arguments that are the same for all components
+_TYPES = {
+    "flow": record_type(records.FLOW),
+    "sub": record_type(records.SUBFLOW),
+    "subs": types.Array(record_type(records.SUBFLOW), 1, "C"),
+    "ring": types.uint8[::1],
+    "maps": types.int64[::1],
+    "data": types.int64[::1],
+    "packet": record_type(records.PACKET),
+    "packets": types.Array(record_type(records.PACKET), 1, "C"),
+    "counters": record_type(records.COUNTERS),
+    "switch": record_type(records.SWITCH),
+    "port": record_type(records.PORT),
+    "ports": types.Array(record_type(records.PORT), 1, "C"),
+    "candidates": types.int64[::1],
+    "signals": _INTEGER,
+    "queue_packets": _INTEGER,
+    "queue_bytes": _INTEGER,
+    "now_ps": _INTEGER,
+    "u0": _REAL,
+}
 
 
-# What the loop sees. A record is passed by its address, so a hook that was compiled for the parameter record of its
-# own scheme can be called as if it took this one: one compiled loop fits all schemes.
-HOOK_TYPES = signatures(dict.fromkeys((*COMPONENTS, "state"), record_type(GENERIC)))
+def signature(name: str, params: Any, memory: Callable[[str], Any]) -> Any:
+    """Return the signature of the hook `name`.
 
+    Parameters
+    ----------
+    name : str
+        Key of HOOKS.
+    params : numba type
+        Of the parameter record.
+    memory : callable
+        From a scope to the Numba type of one record of own memory.
+    """
+    parts = [
+        types.Array(memory(scope), 1, "A") if scope in ("units", "paths", "back_paths") else memory(scope)
+        for scope in scopes_of(name)
+    ]
+    known = _TYPES | {"params": params, "own": types.NamedTuple(parts, OWN[name])}
+    return _INTEGER(*(known[argument] for argument in HOOKS[name].arguments))
+
+
+# What the loop sees. A record is passed by its address, so a hook that was compiled for the records of its own
+# component can be called as if it took these: one compiled loop fits all schemes.
+HOOK_TYPES = {name: signature(name, record_type(GENERIC), lambda _: record_type(GENERIC)) for name in HOOKS}
 
 _compiled_hook = cache(compiled_hook)
 
 
-def compiled_hooks(scheme: Scheme, params: dict[str, np.ndarray[Any, Any]], state: np.dtype[Any]) -> dict[str, Any]:
-    """Return the hooks of `scheme` compiled as C functions, by name."""
-    own = {name: record_type(params[name].dtype) for name in COMPONENTS} | {"state": record_type(state)}
-    functions: dict[str, Any] = {"choose": scheme.balancer.choose, "admit": scheme.queue.admit}
-    functions |= {name: getattr(scheme.transport, name) for name in TRANSPORT_HOOKS}
-    functions |= {name: getattr(scheme.coding, name) for name in CODING_HOOKS}
-    kinds = signatures(own)
-    return {name: _compiled_hook(functions[name], kinds[name]) for name in HOOK_NAMES}
+def compiled_hooks(component: Any) -> dict[str, Any]:
+    """Return the hooks of a component compiled as C functions, by name; None for those that it has not."""
+    params = record_type(param_record(component.params).dtype)
+
+    def memory(scope: str) -> Any:
+        return record_type(first_record(component.memory, TABLES.get(scope, scope)).dtype)
+
+    hooks = {name: getattr(component, name) for name in hooks_of(component.role)}
+    return {name: hook and _compiled_hook(hook, signature(name, params, memory)) for name, hook in hooks.items()}
+

@@ -36,6 +36,13 @@ def set_time(w: Any, tree: int, leaves: int, leaf: int, time_ps: int) -> None:
 
 
 @kernel
+def set_wake(w: Any, leaf: int, deadline_ps: int) -> None:
+    """Set a timer, unless it is off or armed for an earlier time: then it is set anew when it fires."""
+    if deadline_ps != NONE and deadline_ps < node_at(w.wake_tree, w.wake_leaves + leaf).stamp >> TIE_BITS:
+        set_time(w, w.wake_tree, w.wake_leaves, leaf, deadline_ps)
+
+
+@kernel
 def bring_forward(w: Any, tree: int, leaves: int, leaf: int, time_ps: int) -> None:
     """Set the time of an event that had none or a later one: replay its matches until it loses one."""
     index = leaves + leaf

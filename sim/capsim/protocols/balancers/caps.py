@@ -7,10 +7,10 @@ since only packets use the mode.
 ========================== ====== ======================= ==================
 Quantity                   Symbol Name                    Source
 ========================== ====== ======================= ==================
-bytes of a flow so far     fs[i]  ``conn.routed_bytes``   caps Algorithm 1
+bytes of a flow so far     fs[i]  ``own.subflow.bytes``  caps Algorithm 1
 threshold of long flows    s_L    ``threshold_bytes``     caps Algorithm 1
 sampling interval          T      ``mode_period_s``       caps Algorithm 1
-mode of short flows        sfmode ``state.mode``          caps Algorithm 1
+mode of short flows        sfmode ``own.switch.mode``     caps Algorithm 1
 ========================== ====== ======================= ==================
 
 The counter lives at the first switch of the flow and counts packets in the direction of the data. An acknowledgement
@@ -22,10 +22,11 @@ from enum import IntEnum
 from typing import Annotated, Any
 
 from capsim import bounds
-from capsim.hooks import Balancer, inlined
+from capsim.hooks import inlined
 from capsim.protocols.balancers.ecmp import hashed
 from capsim.protocols.balancers.spray import SprayParams, sprayed
 from capsim.records import ACK, SYN_ACK
+from capsim.roles import Balancer
 
 
 class ModeCounts(IntEnum):
@@ -89,20 +90,20 @@ def goes_back(packet: Any) -> bool:
 
 
 @inlined
-def is_long(params: Any, switch: Any, conn: Any, packet: Any) -> bool:
+def is_long(params: Any, passed: Any, switch: Any, sub: Any, packet: Any) -> bool:
     """Count the packet at its first switch; return whether its flow is long (Algorithm 1, lines 9-10)."""
     if switch.tier == 0 and not goes_back(packet):
-        conn.routed_bytes += packet.bytes
+        passed.bytes += packet.bytes
     if params.long_from == LongFrom.START:
-        return conn.short == 0
-    return conn.routed_bytes >= params.threshold_bytes
+        return sub.short == 0
+    return passed.bytes >= params.threshold_bytes
 
 
 def choose(
     params: Any,
-    state: Any,
+    own: Any,
     switch: Any,
-    conn: Any,
+    sub: Any,
     packet: Any,
     ports: Any,
     candidates: Any,
@@ -110,8 +111,9 @@ def choose(
     u0: float,
 ) -> int:
     """Return the hashed path for a long flow in mode ON, else a sprayed one (Algorithm 1, lines 9-13)."""
+    state = own.switch
     update_mode(params, state, now_ps)
-    long = is_long(params, switch, conn, packet)
+    long = is_long(params, own.subflow, switch, sub, packet)
     back = goes_back(packet)
     if not long and (not back or params.mode_counts == ModeCounts.ALL):
         state.seen = 1
@@ -124,7 +126,10 @@ CAPS = Balancer(
     name="caps",
     choose=choose,
     params=CapsBalancerParams(),
-    state=(("turn", "i8"), ("mode", "i8"), ("seen", "i8"), ("period", "i8")),
+    memory={
+        "switch": (("turn", "i8"), ("mode", "i8"), ("seen", "i8"), ("period", "i8")),
+        "subflow": (("bytes", "i8"),),
+    },
     draws=True,
     reads_queues=False,
 )

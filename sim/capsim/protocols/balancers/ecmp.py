@@ -6,8 +6,9 @@ part of the paths would carry nothing. Acknowledgements have a hash of their own
 
 from typing import Any
 
-from capsim.hooks import Balancer, inlined
+from capsim.hooks import inlined
 from capsim.randomness import mix
+from capsim.roles import Balancer
 
 
 @inlined
@@ -18,9 +19,9 @@ def hashed(switch: Any, packet: Any, n_paths: int) -> int:
 
 def choose(
     params: Any,
-    state: Any,
+    own: Any,
     switch: Any,
-    conn: Any,
+    sub: Any,
     packet: Any,
     ports: Any,
     candidates: Any,

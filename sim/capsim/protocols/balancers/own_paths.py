@@ -8,10 +8,11 @@ path of the same number.
 from dataclasses import dataclass
 from typing import Any
 
-from capsim.hooks import Balancer, inlined
+from capsim.hooks import inlined
 from capsim.protocols.balancers.ecmp import hashed
 from capsim.protocols.balancers.spray import SprayParams, sprayed
 from capsim.records import ACK, SYN_ACK
+from capsim.roles import Balancer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,23 +26,23 @@ class OwnPathsParams(SprayParams):
 
 
 @inlined
-def own_path(state: Any, switch: Any, conn: Any, n_paths: int) -> int:
+def own_path(state: Any, taken: Any, switch: Any, n_paths: int) -> int:
     """Return the path of a long flow; in a fabric of more tiers the flows of one lower path take all the upper ones."""
-    if conn.path_words[0] == 0:
+    if taken.place == 0:
         state.long_flows += 1
-        conn.path_words[0] = state.long_flows
-        conn.path_words[1] = n_paths
-    order = conn.path_words[0] - 1
+        taken.place = state.long_flows
+        taken.n_paths = n_paths
+    order = taken.place - 1
     if switch.tier > 0:
-        order //= conn.path_words[1]
+        order //= taken.n_paths
     return int(order % n_paths)
 
 
 def choose(
     params: Any,
-    state: Any,
+    own: Any,
     switch: Any,
-    conn: Any,
+    sub: Any,
     packet: Any,
     ports: Any,
     candidates: Any,
@@ -49,18 +50,21 @@ def choose(
     u0: float,
 ) -> int:
     """Return the flow's own path if it is long, else a sprayed one."""
-    if conn.short == 0:
-        return own_path(state, switch, conn, len(candidates))
+    if sub.short == 0:
+        return own_path(own.switch, own.subflow, switch, len(candidates))
     if packet.kind in (ACK, SYN_ACK) and not params.spray_acks:
         return hashed(switch, packet, len(candidates))
-    return sprayed(params, state, len(candidates), u0)
+    return sprayed(params, own.switch, len(candidates), u0)
 
 
 OWN_PATHS = Balancer(
     name="own_paths",
     choose=choose,
     params=OwnPathsParams(),
-    state=(("turn", "i8"), ("long_flows", "i8")),
+    memory={
+        "switch": (("turn", "i8"), ("long_flows", "i8")),
+        "subflow": (("place", "i8"), ("n_paths", "i8")),  # `place` from 1, in the order of first packets
+    },
     draws=True,
     reads_queues=False,
 )

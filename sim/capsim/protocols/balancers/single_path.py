@@ -1,15 +1,15 @@
 """Single path: every packet takes the first equal-cost port. The smallest example of a balancer."""
 
 from typing import Any
+from capsim.roles import Balancer
 
-from capsim.hooks import Balancer
 
 
 def choose(
     params: Any,
-    state: Any,
+    own: Any,
     switch: Any,
-    conn: Any,
+    sub: Any,
     packet: Any,
     ports: Any,
     candidates: Any,

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from capsim.hooks import Balancer, inlined
+from capsim.hooks import inlined
 from capsim.protocols.balancers.ecmp import hashed
 from capsim.records import ACK
+from capsim.roles import Balancer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,9 +36,9 @@ def sprayed(params: Any, state: Any, n_paths: int, u0: float) -> int:
 
 def choose(
     params: Any,
-    state: Any,
+    own: Any,
     switch: Any,
-    conn: Any,
+    sub: Any,
     packet: Any,
     ports: Any,
     candidates: Any,
@@ -47,14 +48,14 @@ def choose(
     """Return a path at random, or the next in turn."""
     if packet.kind == ACK and not params.spray_acks:
         return hashed(switch, packet, len(candidates))
-    return sprayed(params, state, len(candidates), u0)
+    return sprayed(params, own.switch, len(candidates), u0)
 
 
 RPS = Balancer(
     name="rps",
     choose=choose,
     params=SprayParams(),
-    state=(("turn", "i8"),),
+    memory={"switch": (("turn", "i8"),)},
     draws=True,
     reads_queues=False,
 )

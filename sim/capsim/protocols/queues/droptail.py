@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from capsim.hooks import ACCEPT, REFUSE, Queue, inlined
+from capsim.hooks import ACCEPT, REFUSE, inlined
 from capsim.records import NONE
+from capsim.roles import Queue
 
 
 @inlined
@@ -13,7 +14,9 @@ def has_room(port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> bo
     return fits_packets and (port.limit_bytes == NONE or queue_bytes + packet.bytes <= port.limit_bytes)
 
 
-def admit(params: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> int:
+def admit(
+    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int
+) -> int:
     """Return ACCEPT while there is room, else REFUSE."""
     return ACCEPT if has_room(port, packet, queue_packets, queue_bytes) else REFUSE
 

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from capsim import bounds
-from capsim.hooks import ACCEPT, MARK, REFUSE, Queue
+from capsim.hooks import ACCEPT, MARK, REFUSE
 from capsim.protocols.queues.droptail import has_room
 from capsim.records import ECN_CAPABLE
+from capsim.roles import Queue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +23,9 @@ class EcnParams:
     threshold_packets: Annotated[int, bounds.QUEUE_PACKETS] = 20
 
 
-def admit(params: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> int:
+def admit(
+    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int
+) -> int:
     """Return REFUSE without room, MARK at the threshold, else ACCEPT."""
     if not has_room(port, packet, queue_packets, queue_bytes):
         return REFUSE

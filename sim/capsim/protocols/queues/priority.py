@@ -7,8 +7,9 @@ to that of the schemes without priorities (our reconstruction).
 from dataclasses import dataclass
 from typing import Any
 
-from capsim.hooks import ACCEPT, PUSH_OUT, REFUSE, Queue
+from capsim.hooks import ACCEPT, EVICT, REFUSE
 from capsim.protocols.queues.droptail import has_room
+from capsim.roles import Queue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,11 +25,13 @@ class PriorityParams:
     push_out: bool = True
 
 
-def admit(params: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> int:
-    """Return ACCEPT while there is room, then PUSH_OUT for the upper class and REFUSE for the lower."""
+def admit(
+    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int
+) -> int:
+    """Return ACCEPT while there is room, then EVICT for the upper class and REFUSE for the lower."""
     if has_room(port, packet, queue_packets, queue_bytes):
         return ACCEPT
-    return PUSH_OUT if params.push_out and packet.priority == 0 else REFUSE
+    return EVICT if params.push_out and packet.priority == 0 else REFUSE
 
 
-PRIORITY = Queue(name="priority", admit=admit, params=PriorityParams(), classes=2)
+PRIORITY = Queue(name="priority", admit=admit, params=PriorityParams(), by_priority=True)

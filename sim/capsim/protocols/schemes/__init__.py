@@ -1,1 +1,1 @@
-"""Named combinations of transport, balancer, coding, queue and replication: one file each, one ``SCHEME`` in it."""
+"""Named combinations of components: one file each, one ``SCHEME`` in it."""

@@ -9,12 +9,14 @@ from capsim.protocols.balancers.caps import LongFrom
 from capsim.protocols.schemes import caps
 
 BALANCER = replace(caps.SCHEME.balancer, params=replace(caps.SCHEME.balancer.params, long_from=LongFrom.THRESHOLD))
-CODING = replace(caps.SCHEME.coding, coded="all", params=replace(caps.SCHEME.coding.params, coded_packets=69))
+LAYER = replace(caps.STACK.layer, params=replace(caps.STACK.layer.params, coded_packets=69))
+STACK = replace(caps.STACK, layer=LAYER)
 SCHEME = replace(
     caps.SCHEME,
     name="caps_dark",
     summary="CAPS that learns sizes as flows go on",
+    short=STACK,
+    long=STACK,
     balancer=BALANCER,
-    coding=CODING,
     known_sizes=False,
 )

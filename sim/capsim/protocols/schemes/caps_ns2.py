@@ -12,14 +12,15 @@ scheme: here they are those of the scenario, as for all schemes.
 from dataclasses import replace
 
 from capsim.protocols.balancers.own_paths import OWN_PATHS
-from capsim.protocols.coding.params import UnitSize
-from capsim.protocols.schemes import caps
+from capsim.protocols.congestion import tahoe as windows
+from capsim.protocols.layers.params import UnitSize
+from capsim.protocols.schemes import caps, ecmp
 from capsim.protocols.transports.tahoe import TAHOE
 
-CODING = replace(
-    caps.SCHEME.coding,
+LAYER = replace(
+    caps.STACK.layer,
     params=replace(
-        caps.SCHEME.coding.params,
+        caps.STACK.layer.params,
         unit_size=UnitSize.FIXED,
         fixed_packets=10,
         max_overhead=0.0,
@@ -28,11 +29,12 @@ CODING = replace(
         resend_copies=0.5,
     ),
 )
+LONG = replace(ecmp.STACK, transport=TAHOE, congestion=windows.TAHOE)
 SCHEME = replace(
     caps.SCHEME,
     name="caps_ns2",
     summary="what the authors' ns-2 code of CAPS does",
-    transport=TAHOE,
+    short=replace(LONG, layer=LAYER),
+    long=LONG,
     balancer=replace(OWN_PATHS, params=replace(OWN_PATHS.params, round_robin=True)),
-    coding=CODING,
 )

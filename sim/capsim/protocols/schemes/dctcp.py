@@ -2,15 +2,20 @@
 
 from dataclasses import replace
 
+from capsim.protocols.congestion.dctcp import DCTCP
 from capsim.protocols.queues.ecn import ECN
 from capsim.protocols.schemes import ecmp
-from capsim.protocols.transports.dctcp import DCTCP
 
+NEWRENO = ecmp.STACK.transport
+STACK = replace(
+    ecmp.STACK, transport=replace(NEWRENO, params=replace(NEWRENO.params, ecn=True)), congestion=DCTCP
+)
 SCHEME = replace(
     ecmp.SCHEME,
     name="dctcp",
     summary="ECMP, window cut by the marked fraction",
-    transport=DCTCP,
+    short=STACK,
+    long=STACK,
     queue=ECN,
     cite="RFC 8257",
 )

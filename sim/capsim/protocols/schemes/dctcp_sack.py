@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from capsim.protocols.schemes import dctcp
-from capsim.protocols.transports.dctcp import DCTCP_SACK
+from capsim.protocols.transports.sack import SACK
 
-SCHEME = replace(
-    dctcp.SCHEME, name="dctcp_sack", summary="DCTCP with SACK recovery", transport=DCTCP_SACK, cite="RFC 8257"
-)
+STACK = replace(dctcp.STACK, transport=replace(SACK, params=replace(SACK.params, ecn=True)))
+SCHEME = replace(dctcp.SCHEME, name="dctcp_sack", summary="DCTCP with SACK recovery", short=STACK, long=STACK)

@@ -1,19 +1,21 @@
 """ECMP: one hashed path per flow, NewReno over DropTail. What every other scheme is compared with."""
 
-from capsim.hooks import Scheme
 from capsim.protocols.balancers.ecmp import ECMP
-from capsim.protocols.coding.none import NO_CODING
+from capsim.protocols.congestion.reno import RENO
+from capsim.protocols.layers.none import NO_LAYER
+from capsim.protocols.marking.five_tuple import FIVE_TUPLE
 from capsim.protocols.queues.droptail import DROPTAIL
-from capsim.protocols.replication import NO_REPLICATION
+from capsim.protocols.sharing.single import SINGLE
 from capsim.protocols.transports.newreno import NEWRENO
+from capsim.roles import Scheme, Stack
 
+STACK = Stack(transport=NEWRENO, congestion=RENO, sharing=SINGLE, layer=NO_LAYER, marking=FIVE_TUPLE)
 SCHEME = Scheme(
     name="ecmp",
     summary="one hashed path per flow",
-    transport=NEWRENO,
+    short=STACK,
+    long=STACK,
     balancer=ECMP,
-    coding=NO_CODING,
     queue=DROPTAIL,
-    replication=NO_REPLICATION,
     cite="RFC 2992",
 )

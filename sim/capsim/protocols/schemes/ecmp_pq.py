@@ -6,5 +6,8 @@ from capsim.protocols.queues.priority import PRIORITY
 from capsim.protocols.schemes import ecmp
 
 SCHEME = replace(
-    ecmp.SCHEME, name="ecmp_pq", summary="ECMP, short flows first, long ones pushed out", queue=PRIORITY, cite="caps"
+    ecmp.SCHEME, name="ecmp_pq", summary="ECMP, short flows first, long ones pushed out",
+    long=replace(ecmp.STACK, priority=1),
+    queue=PRIORITY,
+    cite="caps",
 )

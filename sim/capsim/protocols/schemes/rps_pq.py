@@ -3,8 +3,11 @@
 from dataclasses import replace
 
 from capsim.protocols.queues.priority import PRIORITY
-from capsim.protocols.schemes import rps
+from capsim.protocols.schemes import ecmp, rps
 
 SCHEME = replace(
-    rps.SCHEME, name="rps_pq", summary="RPS, short flows first, long ones pushed out", queue=PRIORITY, cite="caps"
+    rps.SCHEME, name="rps_pq", summary="RPS, short flows first, long ones pushed out",
+    long=replace(ecmp.STACK, priority=1),
+    queue=PRIORITY,
+    cite="caps",
 )

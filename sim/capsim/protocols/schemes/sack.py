@@ -5,4 +5,7 @@ from dataclasses import replace
 from capsim.protocols.schemes import ecmp
 from capsim.protocols.transports.sack import SACK
 
-SCHEME = replace(ecmp.SCHEME, name="sack", summary="ECMP with SACK recovery", transport=SACK, cite="RFC 6675")
+STACK = replace(ecmp.STACK, transport=SACK)
+SCHEME = replace(
+    ecmp.SCHEME, name="sack", summary="ECMP with SACK recovery", short=STACK, long=STACK, cite="RFC 6675"
+)

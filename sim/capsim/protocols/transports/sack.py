@@ -10,18 +10,19 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from capsim import bounds
-from capsim.hooks import Transport, inlined
+from capsim.bounds import SACK_BLOCKS
+from capsim.hooks import ACKED, DUPLICATE, GROW, LOST, inlined
 from capsim.protocols.transports.newreno import go_back, send_next
 from capsim.protocols.transports.tcp import (
     TcpParams,
     advance,
+    echoed_mark,
     expire_syn,
     flight_bytes,
-    grow,
-    halve,
     note_arrival,
+    note_loss,
+    open_,
     open_by_reply,
-    open_connection,
     sample_rtt,
     send_opening,
     send_segment,
@@ -39,6 +40,9 @@ from capsim.records import (
     SACKED,
     SYN_SENT,
 )
+from capsim.roles import Transport
+
+BLOCKS = f"({int(SACK_BLOCKS.largest)},)i8"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,236 +71,249 @@ class SackParams(TcpParams):
     sack_block_bytes: Annotated[int, bounds.OPTION_BYTES] = 8
 
 
-def receive(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
+def on_data(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Acknowledge each packet, with the blocks received above the cumulative acknowledgement."""
     if packet.kind == HANDSHAKE_ACK:
         return 0
     if packet.kind == DATA:
         segment = packet.segment
-        note_arrival(conn, segments, packet)
-        _report(params, conn, segments, segment)
-    turn_round(params, conn, packet)
+        note_arrival(sub, ring, packet)
+        _report(params, own.subflow, sub, ring, segment)
+    turn_round(params, sub, packet)
     for index in range(params.sack_blocks):
-        packet.sack_first[index] = conn.sack_first[index]
-        packet.sack_end[index] = conn.sack_end[index]
-        if packet.sack_end[index]:
+        own.packet.sack_first[index] = own.subflow.sack_first[index]
+        own.packet.sack_end[index] = own.subflow.sack_end[index]
+        if own.packet.sack_end[index]:
             packet.bytes += params.sack_block_bytes + (params.sack_option_bytes if index == 0 else 0)
     return 1
 
 
 @inlined
-def _holds(conn: Any, segments: Any, segment: int, flag: int) -> bool:
-    return bool(segments[conn.ring + (segment & conn.ring_mask)] & flag)
+def _holds(sub: Any, ring: Any, segment: int, flag: int) -> bool:
+    return bool(ring[segment & sub.ring_mask] & flag)
 
 
 @inlined
-def _report(params: Any, conn: Any, segments: Any, segment: int) -> None:
+def _report(params: Any, memory: Any, sub: Any, ring: Any, segment: int) -> None:
     """Put the block of the segment that came first (RFC 2018, section 4), keep the others, remove what it covers."""
     first, end = segment, segment
-    if segment >= conn.receive_next:
-        while first > conn.receive_next and _holds(conn, segments, first - 1, RECEIVED):
+    if segment >= sub.receive_next:
+        while first > sub.receive_next and _holds(sub, ring, first - 1, RECEIVED):
             first -= 1
-        while end <= conn.highest_received and _holds(conn, segments, end, RECEIVED):
+        while end <= sub.highest_received and _holds(sub, ring, end, RECEIVED):
             end += 1
     kept_first, kept_end = first, end
     filled = 0
     for index in range(params.sack_blocks):
-        old_first, old_end = conn.sack_first[index], conn.sack_end[index]
-        conn.sack_first[index] = 0
-        conn.sack_end[index] = 0
+        old_first, old_end = memory.sack_first[index], memory.sack_end[index]
+        memory.sack_first[index] = 0
+        memory.sack_end[index] = 0
         if kept_end > kept_first:
-            conn.sack_first[filled] = kept_first
-            conn.sack_end[filled] = kept_end
+            memory.sack_first[filled] = kept_first
+            memory.sack_end[filled] = kept_end
             filled += 1
         covered = old_first >= first and old_end <= end
-        stale = covered or old_end <= conn.receive_next
+        stale = covered or old_end <= sub.receive_next
         kept_first, kept_end = (0, 0) if stale else (old_first, old_end)
     if filled < params.sack_blocks and kept_end > kept_first:
-        conn.sack_first[filled] = kept_first
-        conn.sack_end[filled] = kept_end
+        memory.sack_first[filled] = kept_first
+        memory.sack_end[filled] = kept_end
 
 
 @inlined
-def _take_blocks(params: Any, conn: Any, segments: Any, packet: Any) -> int:
+def _take_blocks(params: Any, own: Any, sub: Any, ring: Any) -> int:
     """Enter the blocks into the scoreboard; return how many segments are newly SACKed."""
     fresh = 0
     for index in range(params.sack_blocks):
-        for segment in range(max(packet.sack_first[index], conn.una), packet.sack_end[index]):
-            if not _holds(conn, segments, segment, SACKED):
-                segments[conn.ring + (segment & conn.ring_mask)] |= SACKED
-                conn.high_sacked = max(conn.high_sacked, segment)
+        for segment in range(max(own.packet.sack_first[index], sub.una), own.packet.sack_end[index]):
+            if not _holds(sub, ring, segment, SACKED):
+                ring[segment & sub.ring_mask] |= SACKED
+                own.subflow.high_sacked = max(own.subflow.high_sacked, segment)
                 fresh += 1
     return fresh
 
 
 @inlined
-def _update_scoreboard(params: Any, conn: Any, segments: Any) -> None:
+def _update_scoreboard(memory: Any, sub: Any, ring: Any) -> None:
     """Find what is lost (IsLost) and what is in the network (SetPipe) (RFC 6675, section 4)."""
-    above, segment = 0, conn.high_sacked
-    while segment >= conn.una and above < params.dup_ack_threshold:
-        above += _holds(conn, segments, segment, SACKED)
+    above, segment = 0, memory.high_sacked
+    while segment >= sub.una and above < sub.dup_ack_threshold:
+        above += _holds(sub, ring, segment, SACKED)
         segment -= 1
-    conn.lost_below = segment + 1 if above == params.dup_ack_threshold else conn.una
-    conn.pipe_packets = 0
-    for number in range(conn.una, conn.next_segment):
-        if not _holds(conn, segments, number, SACKED):
-            conn.pipe_packets += number >= conn.lost_below
-            conn.pipe_packets += _holds(conn, segments, number, RESENT)
+    memory.lost_below = segment + 1 if above == sub.dup_ack_threshold else sub.una
+    memory.pipe_packets = 0
+    for number in range(sub.una, sub.next_segment):
+        if not _holds(sub, ring, number, SACKED):
+            memory.pipe_packets += number >= memory.lost_below
+            memory.pipe_packets += _holds(sub, ring, number, RESENT)
 
 
-def hear(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
-    """Take an acknowledgement."""
-    hear_acknowledgement(params, conn, segments, packet, now_ps)
-    return 0
-
-
-@inlined
-def hear_acknowledgement(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> None:
+def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Read the blocks first, then act on new data or on a duplicate."""
-    if conn.state != ESTABLISHED or packet.kind != ACK:
-        open_by_reply(params, conn, packet, now_ps)
-        return
-    fresh = _take_blocks(params, conn, segments, packet)
-    if packet.ack > conn.una:
-        _hear_new(params, conn, segments, packet, now_ps)
-    if packet.ack == conn.una and conn.una < conn.high and fresh:
-        conn.dup_acks += 1
-        conn.dup_acks_received += 1
-    if conn.dup_acks or conn.in_recovery:
-        _update_scoreboard(params, conn, segments)
-    due = conn.dup_acks >= params.dup_ack_threshold or conn.lost_below > conn.una
-    if conn.dup_acks and due and not conn.in_recovery and conn.una > conn.recover:
-        _enter_recovery(params, conn, segments)
+    if sub.state != ESTABLISHED or packet.kind != ACK:
+        return open_by_reply(params, sub, packet, now_ps)
+    memory, signals = own.subflow, echoed_mark(packet)
+    fresh = _take_blocks(params, own, sub, ring)
+    if packet.ack > sub.una:
+        signals |= _take_new(params, sub, ring, packet, now_ps)
+    elif packet.ack == sub.una and sub.una < sub.high:
+        signals |= DUPLICATE
+    if packet.ack == sub.una and sub.una < sub.high and fresh:
+        sub.dup_acks += 1
+        sub.dup_acks_received += 1
+    if sub.dup_acks or sub.in_recovery:
+        _update_scoreboard(memory, sub, ring)
+    due = sub.dup_acks >= sub.dup_ack_threshold or memory.lost_below > sub.una
+    if sub.dup_acks and due and not sub.in_recovery and sub.una > sub.recover:
+        _enter_recovery(params, memory, sub, ring)
+        signals |= LOST
+    return signals
 
 
 @inlined
-def _hear_new(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> None:
-    sample_rtt(params, conn, packet, now_ps)
-    acked = advance(params, conn, segments, packet.ack)
-    if not conn.in_recovery:
-        grow(params, conn, acked)
-    elif conn.una > conn.recover:
-        conn.in_recovery = 0
-        conn.cwnd_bytes = conn.ssthresh_bytes
-    elif params.resend_at_partial_ack and not _holds(conn, segments, conn.una, RESENT):
-        conn.resend = 1
-    if not conn.in_recovery:
-        conn.dup_acks = 0
-        conn.limited_segments = 0
-        conn.resend = 0
-    conn.timer_ps = NONE
-    if conn.una < conn.next_segment:
-        start_timer(conn, now_ps)
+def _take_new(params: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
+    sample_rtt(params, sub, packet, now_ps)
+    advance(params, sub, ring, packet.ack)
+    signals = ACKED
+    if not sub.in_recovery:
+        signals |= GROW
+    elif sub.una > sub.recover:
+        sub.in_recovery = 0
+        sub.cwnd_bytes = sub.ssthresh_bytes
+    elif params.resend_at_partial_ack and not _holds(sub, ring, sub.una, RESENT):
+        sub.resend = 1
+    if not sub.in_recovery:
+        sub.dup_acks = 0
+        sub.limited_segments = 0
+        sub.resend = 0
+    sub.timer_ps = NONE
+    if sub.una < sub.next_segment:
+        start_timer(sub, now_ps)
+    return signals
 
 
 @inlined
-def _enter_recovery(params: Any, conn: Any, segments: Any) -> None:
-    """Halve the window and repair the first hole (RFC 6675, section 5 step 4)."""
-    for segment in range(conn.una, conn.high):
-        segments[conn.ring + (segment & conn.ring_mask)] &= ~RESENT
-    _update_scoreboard(params, conn, segments)
-    halve(params, conn, conn.pipe_packets * params.mss_bytes)
-    conn.cwnd_bytes = conn.ssthresh_bytes
-    conn.recover = conn.high - 1
-    conn.in_recovery = 1
-    conn.rescued = conn.una
-    conn.limited_segments = 0
-    conn.resend = 1
-    conn.fast_retransmits += 1
+def _enter_recovery(params: Any, memory: Any, sub: Any, ring: Any) -> None:
+    """Repair the first hole (RFC 6675, section 5 step 4)."""
+    for segment in range(sub.una, sub.high):
+        ring[segment & sub.ring_mask] &= ~RESENT
+    _update_scoreboard(memory, sub, ring)
+    note_loss(params, sub, memory.pipe_packets * params.mss_bytes)
+    sub.recover = sub.high - 1
+    sub.in_recovery = 1
+    memory.rescued = sub.una
+    sub.limited_segments = 0
+    sub.resend = 1
+    sub.fast_retransmits += 1
 
 
-def send(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
+def send(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Send what recovery or the window allows."""
-    if conn.state != ESTABLISHED:
-        return send_opening(params, conn, packet, now_ps)
-    if not conn.in_recovery:
-        return _send_in_order(params, conn, segments, packet, now_ps)
-    return _send_in_recovery(params, conn, segments, packet, now_ps)
+    if sub.state != ESTABLISHED:
+        return send_opening(params, sub, packet, now_ps)
+    if not sub.in_recovery:
+        return _send_in_order(params, sub, ring, packet, now_ps)
+    return _send_in_recovery(params, own.subflow, sub, ring, packet, now_ps)
 
 
 @inlined
-def _send_in_order(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
+def _send_in_order(params: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Send the next segment that the receiver does not hold; only after a timeout does it hold any."""
     sacked = 0
-    if conn.una <= conn.recover:
-        while conn.next_segment < conn.high and _holds(conn, segments, conn.next_segment, SACKED):
-            conn.next_segment += 1
-        for segment in range(conn.una, conn.next_segment):
-            sacked += _holds(conn, segments, segment, SACKED)
-    return send_next(params, conn, packet, sacked, now_ps)
+    if sub.una <= sub.recover:
+        while sub.next_segment < sub.high and _holds(sub, ring, sub.next_segment, SACKED):
+            sub.next_segment += 1
+        for segment in range(sub.una, sub.next_segment):
+            sacked += _holds(sub, ring, segment, SACKED)
+    return send_next(params, sub, packet, sacked, now_ps)
 
 
 @inlined
-def _send_in_recovery(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
+def _send_in_recovery(params: Any, memory: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Send the segment that NextSeg names, while Pipe leaves room in the window (RFC 6675, section 5 step C)."""
-    if conn.resend:
-        conn.resend = 0
-        return _resend(params, conn, segments, packet, conn.una, now_ps)
-    if (conn.pipe_packets + 1) * params.mss_bytes > conn.cwnd_bytes:
+    if sub.resend:
+        sub.resend = 0
+        return _resend(params, memory, sub, ring, packet, sub.una, now_ps)
+    if (memory.pipe_packets + 1) * params.mss_bytes > sub.cwnd_bytes:
         return 0
-    lost = _next_hole(conn, segments, conn.lost_below)
+    lost = _next_hole(sub, ring, memory.lost_below)
     if lost != NONE:
-        return _resend(params, conn, segments, packet, lost, now_ps)
-    segment = conn.next_segment
-    room = (segment - conn.una + 1) * params.mss_bytes <= params.max_window_bytes
-    if segment < conn.n_segments and segment - conn.una <= conn.ring_mask and room:
-        conn.next_segment = segment + 1
-        conn.pipe_packets += 1
-        return send_segment(params, conn, packet, segment, now_ps)
-    doubtful = _next_hole(conn, segments, conn.high_sacked)
+        return _resend(params, memory, sub, ring, packet, lost, now_ps)
+    segment = sub.next_segment
+    room = (segment - sub.una + 1) * params.mss_bytes <= params.max_window_bytes
+    if segment - sub.una <= sub.ring_mask and room:
+        if segment < sub.end:
+            sub.next_segment = segment + 1
+            memory.pipe_packets += 1
+            return send_segment(params, sub, packet, segment, now_ps)
+        sub.hungry = not sub.final
+    doubtful = _next_hole(sub, ring, memory.high_sacked)
     if doubtful != NONE:
-        return _resend(params, conn, segments, packet, doubtful, now_ps)
-    return _rescue(params, conn, segments, packet, now_ps)
+        return _resend(params, memory, sub, ring, packet, doubtful, now_ps)
+    return _rescue(params, memory, sub, ring, packet, now_ps)
 
 
 @inlined
-def _rescue(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
+def _rescue(params: Any, memory: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Send the last segment outstanding, once in a recovery; it does not count as resent (NextSeg rule 4)."""
-    if not params.rescue or conn.una - 1 <= conn.rescued:
+    if not params.rescue or sub.una - 1 <= memory.rescued:
         return 0
-    segment = conn.next_segment - 1
-    while _holds(conn, segments, segment, SACKED):  # ends at `una`, which is not SACKED
+    segment = sub.next_segment - 1
+    while _holds(sub, ring, segment, SACKED):  # ends at `una`, which is not SACKED
         segment -= 1
-    conn.rescued = conn.recover
-    conn.pipe_packets += 1
-    return send_segment(params, conn, packet, segment, now_ps)
+    memory.rescued = sub.recover
+    memory.pipe_packets += 1
+    return send_segment(params, sub, packet, segment, now_ps)
 
 
 @inlined
-def _next_hole(conn: Any, segments: Any, below: int) -> int:
+def _next_hole(sub: Any, ring: Any, below: int) -> int:
     """Return the first segment below a limit that is neither SACKed nor resent, or NONE."""
-    for segment in range(conn.una, min(below, conn.next_segment)):
-        if not _holds(conn, segments, segment, SACKED | RESENT):
+    for segment in range(sub.una, min(below, sub.next_segment)):
+        if not _holds(sub, ring, segment, SACKED | RESENT):
             return segment
     return NONE
 
 
 @inlined
-def _resend(params: Any, conn: Any, segments: Any, packet: Any, segment: int, now_ps: int) -> int:
-    segments[conn.ring + (segment & conn.ring_mask)] |= RESENT
-    conn.pipe_packets += 1
-    return send_segment(params, conn, packet, segment, now_ps)
+def _resend(params: Any, memory: Any, sub: Any, ring: Any, packet: Any, segment: int, now_ps: int) -> int:
+    ring[segment & sub.ring_mask] |= RESENT
+    memory.pipe_packets += 1
+    return send_segment(params, sub, packet, segment, now_ps)
 
 
-def expire(params: Any, conn: Any, segments: Any, now_ps: int) -> int:
+def on_timeout(params: Any, own: Any, sub: Any, ring: Any, now_ps: int) -> int:
     """Go back to the first unacknowledged segment; what is SACKED stays so."""
-    if conn.state == SYN_SENT:
-        expire_syn(params, conn, now_ps)
-        return 0
-    _update_scoreboard(params, conn, segments)
-    pipe_bytes = min(conn.pipe_packets * params.mss_bytes, flight_bytes(params, conn))
-    for segment in range(conn.una, conn.high):
-        segments[conn.ring + (segment & conn.ring_mask)] &= ~RESENT
-    go_back(params, conn, pipe_bytes, now_ps)
-    return 0
+    if sub.state == SYN_SENT:
+        return expire_syn(params, sub, now_ps)
+    memory = own.subflow
+    _update_scoreboard(memory, sub, ring)
+    pipe_bytes = min(memory.pipe_packets * params.mss_bytes, flight_bytes(params, sub))
+    for segment in range(sub.una, sub.high):
+        ring[segment & sub.ring_mask] &= ~RESENT
+    return go_back(params, sub, pipe_bytes, now_ps)
 
 
 SACK = Transport(
     name="sack",
-    open=open_connection,
+    open=open_,
     send=send,
-    receive=receive,
-    hear=hear,
-    expire=expire,
+    on_data=on_data,
+    on_ack=on_ack,
+    on_timeout=on_timeout,
     params=SackParams(),
+    memory={
+        "subflow": (
+            ("pipe_packets", "i8"),  # RFC 6675: Pipe
+            ("lost_below", "i8"),  # RFC 6675: what is below and not SACKed is lost
+            ("high_sacked", "i8"),
+            ("rescued", "i8"),  # RFC 6675: RescueRxt, in segments
+            ("sack_first", BLOCKS),  # at the receiver: blocks reported last, newest first
+            ("sack_end", BLOCKS),
+        ),
+        "packet": (
+            ("sack_first", BLOCKS),  # of an acknowledgement: blocks [first, end) above `ack`, newest first; 0, 0 = none
+            ("sack_end", BLOCKS),
+        ),
+    },
 )

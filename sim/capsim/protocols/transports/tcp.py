@@ -5,11 +5,11 @@ Windows are bytes, sequence numbers are segments of one MSS; the last segment of
 ========================= ============ ===================== ===========================================
 Quantity                  Symbol       Name                  Source
 ========================= ============ ===================== ===========================================
-smoothed round trip       SRTT         ``conn.srtt_ps``      RFC 6298, section 2
-its mean deviation        RTTVAR       ``conn.rttvar_ps``    RFC 6298, section 2
-retransmission timeout    RTO          ``conn.rto_ps``       RFC 6298, sections 2, 5
-congestion window         cwnd         ``conn.cwnd_bytes``   RFC 5681, section 3.1
-slow-start threshold      ssthresh     ``conn.ssthresh_bytes`` RFC 5681, section 3.1
+smoothed round trip       SRTT         ``sub.srtt_ps``      RFC 6298, section 2
+its mean deviation        RTTVAR       ``sub.rttvar_ps``    RFC 6298, section 2
+retransmission timeout    RTO          ``sub.rto_ps``       RFC 6298, sections 2, 5
+congestion window         cwnd         ``sub.cwnd_bytes``   RFC 5681, section 3.1
+slow-start threshold      ssthresh     ``sub.ssthresh_bytes`` RFC 5681, section 3.1
 ========================= ============ ===================== ===========================================
 """
 
@@ -18,7 +18,7 @@ from enum import IntEnum
 from typing import Annotated, Any
 
 from capsim import bounds
-from capsim.hooks import inlined
+from capsim.hooks import MARKED, OPENED, inlined
 from capsim.records import (
     ACK,
     CLOSED,
@@ -38,10 +38,12 @@ from capsim.records import (
     SYN_ANSWERED,
     SYN_SENT,
 )
+from capsim.roles import SegmentParams
 from capsmodel.checks import require
 
 FIRST_RTO_PS = 10**12  # RFC 6298, 2.1: 1 second
 RTO_AFTER_LOST_SYN_PS = 3 * 10**12  # RFC 6298, 5.7
+LIMITED_PACKETS = 2  # RFC 3042, section 2
 
 
 class SsthreshFrom(IntEnum):
@@ -52,20 +54,20 @@ class SsthreshFrom(IntEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TcpParams:
+class TcpParams(SegmentParams):
     """Parameters of TCP.
 
     Parameters
     ----------
-    mss_bytes, header_bytes, ack_bytes, syn_bytes : int
-        Payload of a full segment, headers of a data packet, sizes of an acknowledgement and of a SYN or SYN-ACK, in
-        bytes.
+    ack_bytes, syn_bytes : int
+        Sizes of an acknowledgement and of a SYN or SYN-ACK, in bytes.
     initial_window_packets : int
         Initial cwnd in segments (RFC 6928).
     initial_ssthresh_bytes : int
         "Arbitrarily high" (RFC 5681, section 3.1).
-    max_window_bytes : int
-        Receive window; neither the window nor the data in flight exceed it.
+    mss_bytes, header_bytes, max_window_bytes : int
+        As in :class:`~capsim.roles.SegmentParams`; the last is the receive window, which neither the window nor the
+        data in flight exceed.
     min_rto_s, max_rto_s, granularity_s : float
         Bounds of the RTO, and G of RFC 6298, in seconds.
     initial_rto_s : float
@@ -92,13 +94,10 @@ class TcpParams:
         Whether data packets, and acknowledgements, are ECN-capable (RFC 3168; 6.1.4 forbids the latter).
     """
 
-    mss_bytes: Annotated[int, bounds.PACKET_BYTES] = 1460
-    header_bytes: Annotated[int, bounds.HEADER_BYTES] = 40
     ack_bytes: Annotated[int, bounds.PACKET_BYTES] = 40
     syn_bytes: Annotated[int, bounds.PACKET_BYTES] = 40
     initial_window_packets: Annotated[int, bounds.WINDOW_PACKETS] = 10
     initial_ssthresh_bytes: Annotated[int, bounds.SSTHRESH_BYTES] = 2**40
-    max_window_bytes: Annotated[int, bounds.WINDOW_BYTES] = 1_000_000
     min_rto_s: Annotated[float, bounds.RTO_OR_NONE_S] = 0.2
     max_rto_s: Annotated[float, bounds.RTO_S] = 60.0
     granularity_s: float = 0.0
@@ -124,53 +123,65 @@ class TcpParams:
         require(self.min_rto_s <= self.max_rto_s, "transport.min_rto_s is above max_rto_s")
 
 
-@inlined
-def open_connection(params: Any, conn: Any, now_ps: int) -> int:
-    """Start a connection: initial window, and the RTT sample that it has from before, if any."""
-    conn.state = SYN_SENT if params.handshake else ESTABLISHED
-    conn.resend = params.handshake
-    conn.cwnd_bytes = params.initial_window_packets * params.mss_bytes
-    conn.ssthresh_bytes = params.initial_ssthresh_bytes
-    conn.recover = -2  # below HighACK, which is -1 at first: nothing has been recovered
-    conn.timed_out = -1
-    if params.initial_rtt_ps:
-        take_sample(conn, params.initial_rtt_ps)
-    set_rto(params, conn)
+def open_(params: Any, own: Any, flow: Any, sub: Any, now_ps: int) -> int:
+    """Open a subflow."""
+    open_subflow(params, sub, now_ps)
     return 0
 
 
 @inlined
-def payload_bytes(params: Any, conn: Any, segment: int) -> int:
-    """Return the payload of a segment."""
-    return conn.last_segment_bytes if segment == conn.n_segments - 1 else params.mss_bytes
+def open_subflow(params: Any, sub: Any, now_ps: int) -> None:
+    """Start a subflow: initial window, and the RTT sample that it has from before, if any.
+
+    A threshold of duplicate acknowledgements that is set already, by what opened it, stays.
+    """
+    sub.state = SYN_SENT if params.handshake else ESTABLISHED
+    sub.resend = params.handshake
+    sub.max_window_bytes = max(params.max_window_bytes, params.mss_bytes)
+    sub.cwnd_bytes = params.initial_window_packets * params.mss_bytes
+    sub.ssthresh_bytes = params.initial_ssthresh_bytes
+    sub.recover = -2  # below HighACK, which is -1 at first: nothing has been recovered
+    sub.timed_out = -1
+    if sub.dup_ack_threshold == 0:
+        sub.dup_ack_threshold = params.dup_ack_threshold
+    sub.limited_packets = LIMITED_PACKETS if params.limited_transmit else 0
+    if params.initial_rtt_ps:
+        take_sample(sub, params.initial_rtt_ps)
+    set_rto(params, sub)
 
 
 @inlined
-def flight_bytes(params: Any, conn: Any) -> int:
+def payload_bytes(params: Any, sub: Any, segment: int) -> int:
+    """Return the payload of a segment."""
+    return sub.short_bytes if segment == sub.short_segment else params.mss_bytes
+
+
+@inlined
+def flight_bytes(params: Any, sub: Any) -> int:
     """Return FlightSize: what is sent and not acknowledged."""
-    flight = (conn.next_segment - conn.una) * params.mss_bytes
-    if conn.next_segment == conn.n_segments and conn.una < conn.n_segments:
-        flight += conn.last_segment_bytes - params.mss_bytes
+    flight = (sub.next_segment - sub.una) * params.mss_bytes
+    if sub.una <= sub.short_segment < sub.next_segment:
+        flight += sub.short_bytes - params.mss_bytes
     return flight
 
 
 @inlined
-def send_opening(params: Any, conn: Any, packet: Any, now_ps: int) -> int:
+def send_opening(params: Any, sub: Any, packet: Any, now_ps: int) -> int:
     """Fill in a SYN, or the acknowledgement of the SYN-ACK, if one is due."""
-    if conn.state == SYN_SENT and conn.resend:
+    if sub.state == SYN_SENT and sub.resend:
         packet.kind = SYN
-        packet.flags = RETRANSMITTED if conn.resend > 1 else 0
+        packet.flags = RETRANSMITTED if sub.resend > 1 else 0
         packet.bytes = params.syn_bytes
-        conn.resend = 0
-        start_timer(conn, now_ps)
-    elif conn.state == SYN_ANSWERED:
+        sub.resend = 0
+        start_timer(sub, now_ps)
+    elif sub.state == SYN_ANSWERED:
         packet.kind = HANDSHAKE_ACK
         packet.flags = 0
         packet.bytes = params.ack_bytes
-        conn.state = ESTABLISHED
+        sub.state = ESTABLISHED
     else:
         return 0
-    packet.priority = conn.priority
+    packet.priority = sub.priority
     packet.segment = 0
     packet.ack = 0
     packet.unit = NONE
@@ -179,160 +190,158 @@ def send_opening(params: Any, conn: Any, packet: Any, now_ps: int) -> int:
 
 
 @inlined
-def send_segment(params: Any, conn: Any, packet: Any, segment: int, now_ps: int) -> int:
+def send_segment(params: Any, sub: Any, packet: Any, segment: int, now_ps: int) -> int:
     """Fill in a data packet; what was sent before counts as a retransmission."""
-    payload = payload_bytes(params, conn, segment)
+    payload = payload_bytes(params, sub, segment)
     packet.kind = DATA
     packet.flags = ECN_CAPABLE if params.ecn else 0
-    if segment < conn.high:
+    if segment < sub.high:
         packet.flags |= RETRANSMITTED
-        conn.retransmissions += 1
+        sub.retransmissions += 1
     else:
-        conn.high = segment + 1
+        sub.high = segment + 1
     packet.bytes = payload + params.header_bytes
-    packet.priority = conn.priority
+    packet.priority = sub.priority
     packet.segment = segment
     packet.ack = 0
     packet.unit = NONE
     packet.sent_ps = now_ps
-    if conn.timer_ps == NONE:
-        start_timer(conn, now_ps)
+    if sub.timer_ps == NONE:
+        start_timer(sub, now_ps)
     return 1
 
 
 @inlined
-def start_timer(conn: Any, now_ps: int) -> None:
+def start_timer(sub: Any, now_ps: int) -> None:
     """Set the retransmission timer to RTO from now (RFC 6298, 5.1 and 5.3)."""
-    conn.timer_ps = now_ps + conn.rto_ps
+    sub.timer_ps = now_ps + sub.rto_ps
 
 
 @inlined
-def sample_rtt(params: Any, conn: Any, packet: Any, now_ps: int) -> None:
+def sample_rtt(params: Any, sub: Any, packet: Any, now_ps: int) -> None:
     """Update SRTT, RTTVAR and RTO by the acknowledgement `packet`; Karn's rule forbids it for a retransmission."""
     if not packet.flags & RETRANSMITTED:
-        take_sample(conn, now_ps - packet.sent_ps)
-        set_rto(params, conn)
+        take_sample(sub, now_ps - packet.sent_ps)
+        set_rto(params, sub)
     elif not params.keep_backoff:
-        set_rto(params, conn)
+        set_rto(params, sub)
 
 
 @inlined
-def take_sample(conn: Any, rtt_ps: int) -> None:
+def take_sample(sub: Any, rtt_ps: int) -> None:
     """Update SRTT and RTTVAR (RFC 6298, 2.2-2.3)."""
-    if conn.srtt_ps == 0:
-        conn.srtt_ps = rtt_ps
-        conn.rttvar_ps = rtt_ps // 2
+    if sub.srtt_ps == 0:
+        sub.srtt_ps = rtt_ps
+        sub.rttvar_ps = rtt_ps // 2
     else:
-        conn.rttvar_ps = (3 * conn.rttvar_ps + abs(conn.srtt_ps - rtt_ps)) // 4
-        conn.srtt_ps = (7 * conn.srtt_ps + rtt_ps) // 8
+        sub.rttvar_ps = (3 * sub.rttvar_ps + abs(sub.srtt_ps - rtt_ps)) // 4
+        sub.srtt_ps = (7 * sub.srtt_ps + rtt_ps) // 8
 
 
 @inlined
-def set_rto(params: Any, conn: Any) -> None:
+def set_rto(params: Any, sub: Any) -> None:
     """Set the RTO from what has been measured (RFC 6298, 2.2-2.5), or to its initial value."""
-    if conn.srtt_ps == 0:
+    if sub.srtt_ps == 0:
         default_ps = FIRST_RTO_PS if params.handshake else params.min_rto_ps
-        conn.rto_ps = min(params.initial_rto_ps if params.initial_rto_ps else default_ps, params.max_rto_ps)
+        sub.rto_ps = min(params.initial_rto_ps if params.initial_rto_ps else default_ps, params.max_rto_ps)
         return
-    rto_ps = conn.srtt_ps + max(params.granularity_ps, 4 * conn.rttvar_ps)
-    conn.rto_ps = min(max(rto_ps, params.min_rto_ps), params.max_rto_ps)
+    rto_ps = sub.srtt_ps + max(params.granularity_ps, 4 * sub.rttvar_ps)
+    sub.rto_ps = min(max(rto_ps, params.min_rto_ps), params.max_rto_ps)
 
 
 @inlined
-def back_off(params: Any, conn: Any, now_ps: int) -> None:
+def back_off(params: Any, sub: Any, now_ps: int) -> None:
     """Double the RTO and restart the timer (RFC 6298, 5.5-5.6)."""
-    conn.timeouts += 1
-    conn.rto_ps = min(2 * conn.rto_ps, params.max_rto_ps)
-    start_timer(conn, now_ps)
+    sub.timeouts += 1
+    sub.rto_ps = min(2 * sub.rto_ps, params.max_rto_ps)
+    start_timer(sub, now_ps)
 
 
 @inlined
-def grow(params: Any, conn: Any, acked_bytes: int) -> None:
-    """Open the window for an acknowledgement of new data: slow start or congestion avoidance (RFC 5681, eq. 2, 3)."""
-    mss = params.mss_bytes
-    if conn.cwnd_bytes < conn.ssthresh_bytes:
-        conn.cwnd_bytes += min(acked_bytes, mss)
-    else:
-        conn.cwnd_bytes += max(1, mss * mss // conn.cwnd_bytes)
-    conn.cwnd_bytes = min(conn.cwnd_bytes, max(params.max_window_bytes, mss))
-
-
-@inlined
-def halve(params: Any, conn: Any, pipe_bytes: int) -> None:
-    """Set ssthresh to half of FlightSize or of `pipe_bytes`, at least two segments (RFC 5681, eq. 4)."""
-    flight = pipe_bytes
+def note_loss(params: Any, sub: Any, pipe_bytes: int) -> None:
+    """Keep what was in flight at a loss, FlightSize or `pipe_bytes`, for the congestion control."""
+    sub.lost_flight_bytes = pipe_bytes
     if params.ssthresh_from == SsthreshFrom.FLIGHT:
-        flight = flight_bytes(params, conn) - conn.limited_segments * params.mss_bytes
-    conn.ssthresh_bytes = max(flight // 2, 2 * params.mss_bytes)
+        sub.lost_flight_bytes = flight_bytes(params, sub) - sub.limited_segments * params.mss_bytes
 
 
 @inlined
-def advance(params: Any, conn: Any, segments: Any, ack: int) -> int:
+def advance(params: Any, sub: Any, ring: Any, ack: int) -> int:
     """Take note that all segments below `ack` have arrived; return how many bytes are new."""
-    acked = (ack - conn.una) * params.mss_bytes
-    if ack == conn.n_segments:
-        acked += conn.last_segment_bytes - params.mss_bytes
-    for segment in range(conn.una, ack):
-        segments[conn.ring + (segment & conn.ring_mask)] &= ~(SACKED | RESENT)
-    conn.una = ack
-    conn.next_segment = max(conn.next_segment, ack)
-    if ack == conn.n_segments:
-        conn.state = CLOSED
+    acked = (ack - sub.una) * params.mss_bytes
+    if sub.una <= sub.short_segment < ack:
+        acked += sub.short_bytes - params.mss_bytes
+    for segment in range(sub.una, ack):
+        ring[segment & sub.ring_mask] &= ~(SACKED | RESENT)
+    sub.una = ack
+    sub.next_segment = max(sub.next_segment, ack)
+    if ack == sub.end and sub.final:
+        sub.state = CLOSED
+    sub.newly_acked_bytes = acked
     return acked
 
 
 @inlined
-def open_by_reply(params: Any, conn: Any, packet: Any, now_ps: int) -> None:
-    """Establish the connection when the SYN-ACK has come."""
-    if conn.state == SYN_SENT and packet.kind == SYN_ACK:
-        conn.state = SYN_ANSWERED if params.handshake_ack else ESTABLISHED
-        conn.timer_ps = NONE
-        sample_rtt(params, conn, packet, now_ps)
-        if packet.flags & RETRANSMITTED:
-            conn.rto_ps = min(max(conn.rto_ps, RTO_AFTER_LOST_SYN_PS), params.max_rto_ps)
+def open_by_reply(params: Any, sub: Any, packet: Any, now_ps: int) -> int:
+    """Establish the connection when the SYN-ACK has come; return the signals."""
+    if sub.state != SYN_SENT or packet.kind != SYN_ACK:
+        return 0
+    sub.state = SYN_ANSWERED if params.handshake_ack else ESTABLISHED
+    sub.timer_ps = NONE
+    sample_rtt(params, sub, packet, now_ps)
+    if packet.flags & RETRANSMITTED:
+        sub.rto_ps = min(max(sub.rto_ps, RTO_AFTER_LOST_SYN_PS), params.max_rto_ps)
+    return OPENED
 
 
 @inlined
-def expire_syn(params: Any, conn: Any, now_ps: int) -> None:
+def echoed_mark(packet: Any) -> int:
+    """Return the signal of an acknowledgement that echoes a mark."""
+    return MARKED if packet.flags & ECN_ECHO else 0
+
+
+@inlined
+def expire_syn(params: Any, sub: Any, now_ps: int) -> int:
     """Send the SYN again; the window begins at one segment then (RFC 6928, section 2)."""
-    back_off(params, conn, now_ps)
-    conn.resend = 2
-    conn.cwnd_bytes = params.mss_bytes
+    back_off(params, sub, now_ps)
+    sub.resend = 2
+    sub.cwnd_bytes = params.mss_bytes
+    return 0
 
 
 @inlined
-def note_arrival(conn: Any, segments: Any, packet: Any) -> None:
+def note_arrival(sub: Any, ring: Any, packet: Any) -> None:
     """Enter a data packet at the receiver."""
     segment = packet.segment
-    index = conn.ring + (segment & conn.ring_mask)
-    if segment < conn.receive_next or segments[index] & RECEIVED:
-        conn.duplicate_packets += 1
+    index = segment & sub.ring_mask
+    if segment < sub.receive_next or ring[index] & RECEIVED:
+        sub.duplicate_packets += 1
         return
-    if segment < conn.highest_received and not packet.flags & RETRANSMITTED:
-        conn.reordered_packets += 1
-    conn.highest_received = max(conn.highest_received, segment)
-    segments[index] |= RECEIVED
-    while conn.receive_next < conn.n_segments and segments[conn.ring + (conn.receive_next & conn.ring_mask)] & RECEIVED:
-        segments[conn.ring + (conn.receive_next & conn.ring_mask)] &= ~RECEIVED
-        conn.receive_next += 1
+    if segment < sub.highest_received and not packet.flags & RETRANSMITTED:
+        sub.reordered_packets += 1
+    sub.highest_received = max(sub.highest_received, segment)
+    ring[index] |= RECEIVED
+    while sub.receive_next < sub.end and ring[sub.receive_next & sub.ring_mask] & RECEIVED:
+        ring[sub.receive_next & sub.ring_mask] &= ~RECEIVED
+        sub.receive_next += 1
 
 
 @inlined
-def turn_round(params: Any, conn: Any, packet: Any) -> int:
+def turn_round(params: Any, sub: Any, packet: Any) -> int:
     """Turn the packet into its own acknowledgement: it echoes the time it was sent, Karn's flag and congestion."""
     packet.bytes = params.syn_bytes if packet.kind == SYN else params.ack_bytes
     packet.kind = SYN_ACK if packet.kind == SYN else ACK
-    packet.ack = conn.receive_next
+    packet.ack = sub.receive_next
     echo = ECN_ECHO if packet.flags & CONGESTION_EXPERIENCED else 0
     capable = ECN_CAPABLE if params.ecn_acks else 0
     packet.flags = (packet.flags & RETRANSMITTED) | echo | capable
     return 1
 
 
-def receive(params: Any, conn: Any, segments: Any, packet: Any, now_ps: int) -> int:
+def on_data(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Acknowledge each packet at once (no delayed acknowledgements) with the next segment expected."""
     if packet.kind == HANDSHAKE_ACK:
         return 0
     if packet.kind == DATA:
-        note_arrival(conn, segments, packet)
-    return turn_round(params, conn, packet)
+        note_arrival(sub, ring, packet)
+    return turn_round(params, sub, packet)

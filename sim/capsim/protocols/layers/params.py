@@ -20,8 +20,8 @@ from math import ceil
 from typing import Annotated
 
 from capsim import bounds
-from capsim.protocols.coding.blocking import Threshold
-from capsim.protocols.coding.decoder import Release
+from capsim.protocols.layers.blocking import Threshold
+from capsim.protocols.layers.decoder import Release
 from capsmodel.checks import require
 
 MOST_TERMS = 10**8  # of Eq. 4 for one size of a unit, about half a second
@@ -49,7 +49,7 @@ class CodingParams:
     Parameters
     ----------
     ack : Acknowledged
-        What makes an ACK; see the top of :mod:`capsim.protocols.coding.params`.
+        What makes an ACK; see the top of :mod:`capsim.protocols.layers.params`.
     systematic : bool
         Whether the source packets leave as they are, at once, and the repair packets behind the last of a unit (both
         codes of the authors). If not, k packets wait for each other and k + r coded ones leave (IV (1), Fig. 5).
@@ -125,8 +125,8 @@ class CodingParams:
         terms = (1 + self.max_overhead) * window**2
         require(
             self.unit_size != UnitSize.OPTIMAL or terms <= MOST_TERMS,
-            f"coding.unit_size = 'optimal' with windows of {window} packets: Eq. 4 has {terms:.1g} terms, but at most "
-            f"{MOST_TERMS:.0e} are summed for one unit: lower transport.max_window_bytes or coding.max_overhead",
+            f"layer.unit_size = 'optimal' with windows of {window} packets: Eq. 4 has {terms:.1g} terms, but at most "
+            f"{MOST_TERMS:.0e} are summed for one unit: lower transport.max_window_bytes or layer.max_overhead",
         )
 
     def most_repair_packets(self, window: int, *, largest_flow: int) -> int:

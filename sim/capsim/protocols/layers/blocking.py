@@ -19,6 +19,24 @@ from capsim.hooks import inlined
 from capsim.records import ACK, RETRANSMITTED
 
 
+ESTIMATOR = (
+    ("period", "i8"),  # number of the current sampling period
+    ("acks", "i8"),  # in this period: n
+    ("blocked", "i8"),  # of these with a large RTT: n_L
+    ("rtt_sum_ps", "i8"),
+    ("known_acks", "i8"),  # of the last period that had any
+    ("known_blocked", "i8"),
+    ("smoothed_rtt_ps", "i8"),
+    ("all_acks", "i8"),
+    ("all_rtt_ps", "i8"),
+    # the best size of a unit, and what it was computed for
+    ("optimal_packets", "i8"),
+    ("optimal_window", "i8"),
+    ("optimal_blocked", "i8"),
+    ("optimal_acks", "i8"),
+)
+
+
 class Threshold(IntEnum):
     """Against what an RTT is large: twice the smoothed (IX-C) or twice the average of all, itself included (VI-A)."""
 
@@ -54,10 +72,11 @@ def usual_rtt_ps(params: Any, estimator: Any) -> int:
     return estimator.rtt_sum_ps // estimator.acks if estimator.acks else 0
 
 
-def observe(params: Any, conn: Any, estimator: Any, packet: Any, now_ps: int) -> int:
+@inlined
+def note_rtt(params: Any, estimator: Any, packet: Any, now_ps: int) -> None:
     """Enter the RTT of an acknowledgement."""
     if packet.kind != ACK or packet.flags & RETRANSMITTED:
-        return 0
+        return
     roll_period(params, estimator, now_ps)
     rtt_ps = now_ps - packet.sent_ps
     estimator.all_acks += 1
@@ -74,7 +93,6 @@ def observe(params: Any, conn: Any, estimator: Any, packet: Any, now_ps: int) ->
         estimator.rtt_sum_ps //= 2
         estimator.acks //= 2
         estimator.blocked //= 2
-    return 0
 
 
 @inlined

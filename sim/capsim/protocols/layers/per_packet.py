@@ -20,66 +20,68 @@ The simulator counts packets, it does not encode bytes: any k of a unit's packet
 from typing import Any
 
 from capsim.hooks import FOLLOW, PASS, inlined
-from capsim.protocols.coding.blocking import repair_packets
-from capsim.protocols.coding.units import close_unit, full_unit_packets, measured, name_packet, new_unit
+from capsim.protocols.layers.blocking import repair_packets
+from capsim.protocols.layers.units import close_unit, full_unit_packets, measured, name_packet, new_unit
 from capsim.records import DATA, NONE, RETRANSMITTED
 
 
 @inlined
-def join_unit(params: Any, conn: Any, estimator: Any, units: Any, counters: Any, packet: Any, now_ps: int) -> int:
+def join_unit(params: Any, own: Any, estimator: Any, sub: Any, counters: Any, packet: Any, now_ps: int) -> int:
     """Make a new source packet the next one of the unit that is being filled; the last one takes the repair packets."""
+    coder = own.subflow
     blocked, acks = measured(params, estimator, now_ps)
-    if conn.fill_unit == NONE:
-        conn.fill_unit = new_unit(conn, units, counters, packet.segment, now_ps)
-        conn.fill_packets = full_unit_packets(params, conn, estimator, blocked, acks)
-    number = conn.fill_unit
-    unit = units[number]
+    if coder.fill_unit == NONE:
+        coder.fill_unit = new_unit(own, sub, counters, packet.segment, now_ps)
+        coder.fill_packets = full_unit_packets(params, sub, estimator, blocked, acks)
+    number = coder.fill_unit
+    unit = own.units[number]
     unit.k += 1
     unit.packet_bytes = max(unit.packet_bytes, packet.bytes)
-    conn.coded_packets += 1
-    ends_here = packet.segment + 1 in (conn.n_segments, params.coded_packets)
+    coder.coded_packets += 1
+    ends_here = packet.segment + 1 == params.coded_packets or (sub.final and packet.segment + 1 == sub.end)
     name_packet(unit, number, packet)
-    if unit.k < conn.fill_packets and not ends_here:
+    if unit.k < coder.fill_packets and not ends_here:
         return PASS
-    close_unit(params, conn, unit, conn.fill_packets, blocked, acks)
-    conn.fill_unit = NONE
-    return send_more(conn, unit, number, unit.n - unit.k)
+    close_unit(params, coder, unit, coder.fill_packets, blocked, acks)
+    coder.fill_unit = NONE
+    return send_more(coder, unit, number, unit.n - unit.k)
 
 
 @inlined
-def send_more(conn: Any, unit: Any, number: int, packets: int) -> int:
+def send_more(coder: Any, unit: Any, number: int, packets: int) -> int:
     """Have `packets` packets of a unit sent right behind the one at hand."""
     if packets == 0:
         return PASS
     unit.left = packets
-    conn.open_unit = number
+    coder.open_unit = number
     return FOLLOW
 
 
 @inlined
-def unit_of(conn: Any, units: Any, segment: int) -> int:
+def unit_of(own: Any, sub: Any, segment: int) -> int:
     """Return the unit of a segment that is not acknowledged, or NONE; remove the units that are."""
-    while conn.first_unit != NONE:
-        unit = units[conn.first_unit]
-        if unit.n == 0 or conn.una < unit.first + unit.k:
+    coder = own.subflow
+    while coder.first_unit != NONE:
+        unit = own.units[coder.first_unit]
+        if unit.n == 0 or sub.una < unit.first_segment + unit.k:
             break
-        conn.first_unit = unit.next
-    number = conn.first_unit
+        coder.first_unit = unit.next
+    number = coder.first_unit
     while number != NONE:
-        unit = units[number]
-        if unit.first <= segment < unit.first + unit.k:
+        unit = own.units[number]
+        if unit.first_segment <= segment < unit.first_segment + unit.k:
             return number
         number = unit.next
     return NONE
 
 
 @inlined
-def renew(params: Any, conn: Any, estimator: Any, units: Any, packet: Any, now_ps: int) -> int:
+def renew(params: Any, own: Any, estimator: Any, sub: Any, packet: Any, now_ps: int) -> int:
     """Make a retransmission a fresh packet of its unit; one that is in no unit goes as it is."""
-    number = unit_of(conn, units, packet.segment)
+    number = unit_of(own, sub, packet.segment)
     if number == NONE:
         return PASS
-    unit = units[number]
+    unit = own.units[number]
     name_packet(unit, number, packet)
     packet.bytes = unit.packet_bytes
     if params.resend_copies == 0:
@@ -87,25 +89,25 @@ def renew(params: Any, conn: Any, estimator: Any, units: Any, packet: Any, now_p
     blocked, acks = measured(params, estimator, now_ps)
     share = params.resend_copies * repair_packets(params, unit.k, blocked, acks)
     copies = int(share) + (share > int(share))
-    conn.repair_packets += copies
-    return send_more(conn, unit, number, copies)
+    own.subflow.repair_packets += copies
+    return send_more(own.subflow, unit, number, copies)
 
 
 @inlined
-def collect_packet(conn: Any, units: Any, packet: Any, now_ps: int) -> int:
+def collect_packet(own: Any, packet: Any, now_ps: int) -> int:
     """Make what is new to its unit the unit's next source packet; drop the rest, but for retransmissions."""
-    unit = units[packet.unit]
+    coder, unit = own.subflow, own.units[packet.unit]
     resent = packet.flags & RETRANSMITTED
     packet.kind = DATA  # its segment is the first of the unit
-    if unit.arrived == unit.k:
-        conn.late_packets += 1
+    if unit.arrived_packets == unit.k:
+        coder.late_packets += 1
         return 1 if resent else 0
     if resent and not unit.stalled:
         unit.stalled = 1
-        conn.units_stalled += 1
-    packet.segment += unit.arrived
-    unit.arrived += 1
-    if unit.arrived == unit.k and unit.n:
+        coder.units_stalled += 1
+    packet.segment += unit.arrived_packets
+    unit.arrived_packets += 1
+    if unit.arrived_packets == unit.k and unit.n:
         unit.decoded_ps = now_ps
-        conn.units_decoded += 1
+        coder.units_decoded += 1
     return 1

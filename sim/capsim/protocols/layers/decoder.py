@@ -25,26 +25,27 @@ class Release(IntEnum):
 
 
 @inlined
-def collect_and_hold(params: Any, conn: Any, segments: Any, units: Any, packet: Any, now_ps: int) -> int:
+def collect_and_hold(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Count a packet for its unit; keep it if it is coded or behind a gap, drop it if it is late, else let it pass."""
+    coder = own.subflow
     if packet.kind == CODED:
-        count_arrival(params, conn, segments, units[packet.unit], now_ps)
+        count_arrival(params, coder, sub, ring, own.units[packet.unit], now_ps)
         return 0
     if packet.kind != DATA:
         return 1
     is_source = params.systematic and is_coded_source(params, packet)
-    if not is_missing(conn, segments, packet.segment):
-        conn.late_packets += is_source
+    if not is_missing(sub, ring, packet.segment):
+        coder.late_packets += is_source
         return 0 if is_source else 1
-    index = conn.ring + (packet.segment & conn.ring_mask)
-    if not segments[index] & HELD:
-        count_uncoded(params, conn, segments, units, packet, now_ps)
-    if is_source and params.release == Release.IN_ORDER and packet.segment > conn.receive_next:
-        segments[index] |= HELD
+    index = packet.segment & sub.ring_mask
+    if not ring[index] & HELD:
+        count_uncoded(params, own, sub, ring, packet, now_ps)
+    if is_source and params.release == Release.IN_ORDER and packet.segment > sub.receive_next:
+        ring[index] |= HELD
         return 0
-    segments[index] &= ~HELD
-    conn.release_sent_ps = packet.sent_ps
-    conn.release_flags = packet.flags & RETRANSMITTED
+    ring[index] &= ~HELD
+    coder.release_sent_ps = packet.sent_ps
+    coder.release_flags = packet.flags & RETRANSMITTED
     return 1
 
 
@@ -56,77 +57,79 @@ def is_coded_source(params: Any, packet: Any) -> bool:
 
 
 @inlined
-def is_missing(conn: Any, segments: Any, segment: int) -> bool:
+def is_missing(sub: Any, ring: Any, segment: int) -> bool:
     """Return whether TCP has not had this segment yet."""
-    return segment >= conn.receive_next and not segments[conn.ring + (segment & conn.ring_mask)] & RECEIVED
+    return segment >= sub.receive_next and not ring[segment & sub.ring_mask] & RECEIVED
 
 
 @inlined
-def count_uncoded(params: Any, conn: Any, segments: Any, units: Any, packet: Any, now_ps: int) -> None:
+def count_uncoded(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> None:
     """Count an uncoded packet for the unit that its segment is in, if there is one yet."""
     resent = packet.flags & RETRANSMITTED
-    number = conn.first_unit
+    coder = own.subflow
+    number = coder.first_unit
     while number != NONE:
-        unit = units[number]
-        if unit.first <= packet.segment < unit.first + unit.k:
+        unit = own.units[number]
+        if unit.first_segment <= packet.segment < unit.first_segment + unit.k:
             undecoded = unit.decoded_ps == NONE and not unit.released
             if resent and undecoded and not unit.stalled:
                 unit.stalled = 1
-                conn.units_stalled += 1
+                coder.units_stalled += 1
             if undecoded or not resent:
-                count_arrival(params, conn, segments, unit, now_ps)
+                count_arrival(params, coder, sub, ring, unit, now_ps)
         number = unit.next
 
 
 @inlined
-def count_arrival(params: Any, conn: Any, segments: Any, unit: Any, now_ps: int) -> None:
+def count_arrival(params: Any, coder: Any, sub: Any, ring: Any, unit: Any, now_ps: int) -> None:
     """Count one independent packet of a unit; the k-th decodes it."""
     if unit.decoded_ps != NONE or unit.released:
-        conn.late_packets += 1
+        coder.late_packets += 1
         return
-    if params.systematic and unit.arrived == 0:
-        unit.arrived = sources_here(conn, segments, unit)
-    unit.arrived = min(unit.arrived + 1, unit.k)
-    if unit.arrived == unit.k:
+    if params.systematic and unit.arrived_packets == 0:
+        unit.arrived_packets = sources_here(sub, ring, unit)
+    unit.arrived_packets = min(unit.arrived_packets + 1, unit.k)
+    if unit.arrived_packets == unit.k:
         unit.decoded_ps = now_ps
-        conn.units_decoded += 1
+        coder.units_decoded += 1
 
 
 @inlined
-def sources_here(conn: Any, segments: Any, unit: Any) -> int:
+def sources_here(sub: Any, ring: Any, unit: Any) -> int:
     """Return how many source packets of a unit came before the sender closed it."""
     count = 0
-    for segment in range(unit.first, unit.first + unit.k):
-        held = segments[conn.ring + (segment & conn.ring_mask)] & HELD
-        if held or not is_missing(conn, segments, segment):
+    for segment in range(unit.first_segment, unit.first_segment + unit.k):
+        held = ring[segment & sub.ring_mask] & HELD
+        if held or not is_missing(sub, ring, segment):
             count += 1
     return count
 
 
 @inlined
-def remove_delivered(params: Any, conn: Any, unit: Any, now_ps: int) -> None:
+def remove_delivered(params: Any, coder: Any, unit: Any, now_ps: int) -> None:
     """Remove a unit whose source packets TCP has; if it had them before the unit was closed, it counts as decoded."""
     unit.released = 1
-    if params.systematic and unit.arrived == 0:
-        unit.arrived = unit.k
+    if params.systematic and unit.arrived_packets == 0:
+        unit.arrived_packets = unit.k
         unit.decoded_ps = now_ps
-        conn.units_decoded += 1
+        coder.units_decoded += 1
 
 
 @inlined
-def next_unit(params: Any, conn: Any, units: Any, now_ps: int) -> int:
+def next_unit(params: Any, own: Any, sub: Any, now_ps: int) -> int:
     """Return a decoded unit that may be delivered now, or NONE; remove units that TCP has without their decoding."""
-    while conn.first_unit != NONE:
-        unit = units[conn.first_unit]
-        repaired = unit.decoded_ps == NONE and conn.receive_next >= unit.first + unit.k
+    coder = own.subflow
+    while coder.first_unit != NONE:
+        unit = own.units[coder.first_unit]
+        repaired = unit.decoded_ps == NONE and sub.receive_next >= unit.first_segment + unit.k
         if not unit.released and not repaired:
             break
         if repaired:
-            remove_delivered(params, conn, unit, now_ps)
-        conn.first_unit = unit.next
-    number = conn.first_unit
+            remove_delivered(params, coder, unit, now_ps)
+        coder.first_unit = unit.next
+    number = coder.first_unit
     while number != NONE:
-        unit = units[number]
+        unit = own.units[number]
         if unit.decoded_ps != NONE and not unit.released:
             return number
         number = unit.next if params.release == Release.DECODED else NONE
@@ -134,45 +137,46 @@ def next_unit(params: Any, conn: Any, units: Any, now_ps: int) -> int:
 
 
 @inlined
-def fill_source(conn: Any, segments: Any, packet: Any, segment: int) -> int:
+def fill_source(coder: Any, sub: Any, ring: Any, packet: Any, segment: int) -> int:
     """Make `packet` a source packet that the decoder delivers."""
-    segments[conn.ring + (segment & conn.ring_mask)] &= ~HELD
+    ring[segment & sub.ring_mask] &= ~HELD
     packet.kind = DATA
-    packet.flags = conn.release_flags
-    packet.bytes = conn.mss_bytes
-    packet.priority = conn.priority
+    packet.flags = coder.release_flags
+    packet.bytes = sub.mss_bytes
+    packet.priority = sub.priority
     packet.segment = segment
     packet.ack = 0
-    packet.unit = conn.release_unit
-    packet.sent_ps = conn.release_sent_ps
+    packet.unit = coder.release_unit
+    packet.sent_ps = coder.release_sent_ps
     return 1
 
 
 @inlined
-def next_is_held(conn: Any, segments: Any) -> bool:
+def next_is_held(sub: Any, ring: Any) -> bool:
     """Return whether the decoder has the segment that TCP expects next, as it was sent."""
-    more = conn.receive_next < conn.n_segments
-    return more and segments[conn.ring + (conn.receive_next & conn.ring_mask)] & HELD != 0
+    more = sub.receive_next < sub.end
+    return more and ring[sub.receive_next & sub.ring_mask] & HELD != 0
 
 
 @inlined
-def release_held(params: Any, conn: Any, segments: Any, units: Any, packet: Any, now_ps: int) -> int:
+def release_held(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Deliver the next source packet, of those held or of the decoded units, leaving out what TCP had uncoded."""
+    coder = own.subflow
     while True:
-        while conn.release_next < conn.release_end:
-            segment = conn.release_next
-            conn.release_next += 1
-            if is_missing(conn, segments, segment):
-                return fill_source(conn, segments, packet, segment)
-        if next_is_held(conn, segments):
-            return fill_source(conn, segments, packet, conn.receive_next)
-        number = next_unit(params, conn, units, now_ps)
+        while coder.release_next < coder.release_end:
+            segment = coder.release_next
+            coder.release_next += 1
+            if is_missing(sub, ring, segment):
+                return fill_source(coder, sub, ring, packet, segment)
+        if next_is_held(sub, ring):
+            return fill_source(coder, sub, ring, packet, sub.receive_next)
+        number = next_unit(params, own, sub, now_ps)
         if number == NONE:
             return 0
-        unit = units[number]
+        unit = own.units[number]
         unit.released = 1
-        conn.release_unit = number
-        conn.release_sent_ps = unit.sent_ps
-        conn.release_flags = 0
-        conn.release_next = unit.first
-        conn.release_end = unit.first + unit.k
+        coder.release_unit = number
+        coder.release_sent_ps = unit.sent_ps
+        coder.release_flags = 0
+        coder.release_next = unit.first_segment
+        coder.release_end = unit.first_segment + unit.k

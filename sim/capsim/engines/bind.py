@@ -1,0 +1,82 @@
+"""Compiles the code of hosts and switches, with the names of :mod:`~capsim.engines.primitives` as they are here.
+
+The functions of `hosts`, `switches` and `subflows` are taken as they stand; only what their names mean is another
+thing: ``sub_at`` reads at an address here, ``enqueue`` is that of :mod:`~capsim.engines.links`.
+"""
+
+from types import FunctionType
+from typing import Any
+
+from capsim.engines import compiled_calls, compiled_tables, hosts, pointers, subflows, switches
+from capsim.engines.jit import inline_into_hooks, kernel
+from capsim.engines.links import drain, drop, enqueue, free_packet, take_packet
+from capsim.engines.pointers import counters_at, flow_at, int64_array, int64_at, port_at, sub_at
+from capsim.engines.trees import set_wake
+from capsim.randomness import draw, key_of, uniform
+from capsim.records import NONE
+
+
+@kernel
+def queues_now(w: Any, first: int, count: int, now_ps: int) -> None:
+    """Bring the queues of candidates up to date."""
+    for index in range(first, first + count):
+        drain(w, port_at(w.ports, int64_at(w.candidates, index)), now_ps)
+
+
+@kernel
+def drop_unroutable(w: Any, number: int, reason: int, now_ps: int) -> None:
+    """Drop a packet at a switch that has no route for it."""
+    drop(w, NONE, number, reason, now_ps)
+
+
+@kernel
+def arm(w: Any, s: int) -> None:
+    """Set the timers of a subflow: an armed timer that is too early is left as it is."""
+    sub = sub_at(w.subs, s)
+    set_wake(w, s, sub.timer_ps)
+    if w.send_first != NONE:
+        set_wake(w, w.send_first + s, sub.send_wake_ps)
+    if w.receive_first != NONE:
+        set_wake(w, w.receive_first + s, sub.receive_wake_ps)
+
+
+@kernel
+def arm_flow(w: Any, f: int) -> None:
+    """Set the timer of a flow."""
+    set_wake(w, w.manage_first + f, flow_at(w.flows, f).wake_ps)
+
+
+@kernel
+def new_subflow(w: Any, f: int) -> int:
+    """Return the number of a new subflow, whose own memory has its first values."""
+    counters = counters_at(w.counters, 0)
+    s = counters.subs
+    counters.subs += 1
+    first = w.first_subflows + flow_at(w.flows, f).stack * w.subflow_bytes
+    for word in range(w.subflow_bytes // 8):
+        int64_array(w.subflow + s * w.subflow_bytes, w.subflow_bytes // 8, 8)[word] = int64_at(first, word)
+    return s
+
+
+ACTIONS = (take_packet, free_packet, enqueue, drop_unroutable, queues_now, arm, arm_flow, new_subflow)
+
+
+def _bound() -> dict[str, Any]:
+    """Return the functions of hosts and switches as kernels that call each other and the compiled engine."""
+    for function in (draw, key_of, uniform):
+        inline_into_hooks(function)
+    sources = [vars(module) for module in (subflows, switches, hosts)]
+    scope = {name: value for source in sources for name, value in source.items()}
+    for module in (pointers, compiled_tables):
+        scope |= {name: value for name, value in vars(module).items() if not name.startswith("_")}
+    scope |= compiled_calls.hooks | {"open_": compiled_calls.hooks["open"], "int_at": int64_at}
+    scope |= {action.__name__: action for action in ACTIONS}
+    for source in sources:
+        for name, value in source.items():
+            if isinstance(value, FunctionType) and value.__module__ == source["__name__"]:
+                scope[name] = kernel(FunctionType(value.__code__, scope, name))
+    return scope
+
+
+_scope = _bound()
+start, wake, deliver, forward = (_scope[name] for name in ("start", "wake", "deliver", "forward"))

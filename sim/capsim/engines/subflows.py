@@ -1,0 +1,152 @@
+"""Records of subflows and of streams that several share: one source, run by both engines.
+
+A stream has data segments 0 .. n-1. A subflow that carries all of it numbers its segments likewise. Subflows that share
+it are granted data segments one by one (`schedule`): ``maps`` says which data segment a segment of theirs is, ``data``
+holds what is known of each data segment that is not yet acknowledged.
+"""
+
+from typing import Any
+
+from capsim.engines.primitives import (
+    counters_at,
+    data_of,
+    flow_at,
+    maps_of,
+    packet_at,
+    stack_at,
+    sub_at,
+)
+from capsim.hooks import DATA_ACKED
+from capsim.randomness import key_of
+from capsim.records import CLOSED, DATA, DATA_RECEIVED, NONE
+
+
+def ring_size(n_segments: int, window: int) -> int:
+    """Return the length of a ring for what can be in flight: a power of two (:func:`capsim.state.ring_segments`)."""
+    size = 1
+    while size < min(n_segments, window):
+        size *= 2
+    return size
+
+
+def prepare_stream(w: Any, f: int) -> None:
+    """Reserve the flags of a shared stream; its receive buffer holds at most as many data segments."""
+    flow = flow_at(w.flows, f)
+    if not flow.shared:
+        return
+    stack, counters = stack_at(w.stacks, flow.stack), counters_at(w.counters, 0)
+    size = ring_size(flow.n_segments, stack.window_segments * stack.subflows)
+    flow.data_ring, flow.data_mask = counters.data_end, size - 1
+    counters.data_end += size
+    flow.buffer_segments = size
+    flow.peer_window = size
+
+
+def enter_subflow(w: Any, f: int, s: int, now_ps: int) -> None:
+    """Fill in the record of a new subflow and chain it to its flow."""
+    flow, sub = flow_at(w.flows, f), sub_at(w.subs, s)
+    sub.id, sub.flow, sub.stack, sub.src, sub.dst = s, f, flow.stack, flow.src, flow.dst
+    sub.short, sub.shared, sub.number = flow.known_short, flow.shared, flow.n_subs
+    sub.priority, sub.mss_bytes = stack_at(w.stacks, flow.stack).priority, flow.mss_bytes
+    stream = f + flow.n_subs * w.n_flows  # the first subflow has the same hash however many there are
+    sub.hash, sub.reverse_hash = key_of(w.data_hash_seed, stream), key_of(w.ack_hash_seed, stream)
+    sub.short_segment = NONE
+    if not flow.shared:
+        sub.end = flow.n_segments
+        sub.final = 1
+        sub.short_segment = flow.n_segments - 1
+        sub.short_bytes = flow.last_segment_bytes
+    sub.timer_ps, sub.send_wake_ps, sub.receive_wake_ps = NONE, NONE, NONE
+    sub.open_ps, sub.received_ps, sub.closed_ps, sub.next_sub = now_ps, NONE, NONE, NONE
+    take_ring(w, flow, sub)
+    if flow.first_sub == NONE:
+        flow.first_sub = s
+    else:
+        sub_at(w.subs, flow.last_sub).next_sub = s
+    flow.last_sub = s
+    flow.n_subs += 1
+    counters_at(w.counters, 0).open_subs += 1
+
+
+def take_ring(w: Any, flow: Any, sub: Any) -> None:
+    """Reserve the flags of the segments that a subflow can have in flight."""
+    counters = counters_at(w.counters, 0)
+    size = ring_size(flow.n_segments, stack_at(w.stacks, flow.stack).window_segments)
+    sub.ring, sub.ring_mask = counters.ring_end, size - 1
+    counters.ring_end += size
+
+
+def close(w: Any, s: int, now_ps: int) -> None:
+    """Close a subflow."""
+    sub = sub_at(w.subs, s)
+    sub.state = CLOSED
+    sub.closed_ps = now_ps
+    sub.timer_ps, sub.send_wake_ps = NONE, NONE
+    counters_at(w.counters, 0).open_subs -= 1
+
+
+def put_data(w: Any, s: int, number: int) -> None:
+    """Write into a packet which data segment it carries."""
+    sub, packet = sub_at(w.subs, s), packet_at(w.packets, number)
+    if packet.kind == DATA:
+        packet.data = maps_of(w)[sub.ring + (packet.segment & sub.ring_mask)]
+
+
+def take_data(w: Any, s: int, number: int) -> bool:
+    """Enter a data segment at the receiver; return False if its buffer has no room.
+
+    The packet takes back what the receiver expects next and how much room it has.
+    """
+    flow, packet = flow_at(w.flows, sub_at(w.subs, s).flow), packet_at(w.packets, number)
+    if packet.kind == DATA and packet.data >= flow.data_next + flow.buffer_segments:
+        flow.refused += 1
+        return False
+    if packet.kind == DATA:
+        enter_data(w, flow, packet.data)
+    packet.data_ack = flow.data_next
+    packet.window = flow.buffer_segments
+    return True
+
+
+def enter_data(w: Any, flow: Any, segment: int) -> None:
+    """Note that a data segment has come, and pass on to the application what is in order."""
+    data = data_of(w)
+    index = flow.data_ring + (segment & flow.data_mask)
+    if segment < flow.data_next or data[index] & DATA_RECEIVED:
+        flow.data_duplicates += 1
+        return
+    data[index] |= DATA_RECEIVED
+    flow.buffered += 1
+    flow.max_buffered = max(flow.max_buffered, flow.buffered)
+    index = flow.data_ring + (flow.data_next & flow.data_mask)
+    while flow.data_next < flow.n_segments and data[index] & DATA_RECEIVED:
+        data[index] &= ~DATA_RECEIVED
+        flow.data_next += 1
+        flow.buffered -= 1
+        index = flow.data_ring + (flow.data_next & flow.data_mask)
+
+
+def data_acknowledged(w: Any, s: int, number: int, now_ps: int) -> int:
+    """Take what an acknowledgement says of the stream; return the signal."""
+    flow, packet = flow_at(w.flows, sub_at(w.subs, s).flow), packet_at(w.packets, number)
+    flow.peer_window = max(flow.peer_window, packet.data_ack + packet.window)
+    if packet.data_ack <= flow.data_acked:
+        return 0
+    data = data_of(w)
+    for segment in range(flow.data_acked, packet.data_ack):
+        data[flow.data_ring + (segment & flow.data_mask)] &= DATA_RECEIVED
+    flow.data_acked = packet.data_ack
+    return DATA_ACKED
+
+
+def finish_shared(w: Any, s: int, now_ps: int) -> None:
+    """Close all subflows when the whole stream is acknowledged."""
+    flow = flow_at(w.flows, sub_at(w.subs, s).flow)
+    if flow.acked_ps != NONE or flow.data_acked != flow.n_segments:
+        return
+    flow.acked_ps = now_ps
+    other = flow.first_sub
+    while other != NONE:
+        if sub_at(w.subs, other).closed_ps == NONE:
+            close(w, other, now_ps)
+        other = sub_at(w.subs, other).next_sub

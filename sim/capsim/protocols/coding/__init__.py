@@ -1,1 +1,0 @@
-"""Coding: what stands between transport and network at the end hosts."""

@@ -1,0 +1,1 @@
+"""Layers: what stands between transport and network at the end hosts."""

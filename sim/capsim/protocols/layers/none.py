@@ -1,0 +1,5 @@
+"""No layer: the network carries the packets of the transport as they are."""
+
+from capsim.roles import Layer
+
+NO_LAYER = Layer(name="none")

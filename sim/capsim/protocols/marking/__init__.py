@@ -1,0 +1,1 @@
+"""Marking: what addresses and port numbers, as a hash, a packet carries."""

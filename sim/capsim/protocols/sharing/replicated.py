@@ -1,0 +1,60 @@
+"""Replication (RepFlow): several subflows, each of which carries the whole flow; the first to be complete counts."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from capsim import bounds
+from capsim.hooks import COMPLETE
+from capsim.records import CLOSED, NONE
+from capsim.roles import Sharing
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplicatedParams:
+    """Parameters of replication.
+
+    Parameters
+    ----------
+    copies : int
+        Subflows that carry the flow, each with a hash of its own.
+    abort_losers : bool
+        Whether the others stop sending when the first is complete at the receiver. The sender learns of it at once,
+        which no network can do: it shows what stopping could gain at most.
+    """
+
+    copies: Annotated[int, bounds.COPIES] = 2
+    abort_losers: bool = False
+
+    @property
+    def subflows(self) -> int:
+        """Return the most subflows of a flow."""
+        return self.copies
+
+
+def begin(params: Any, own: Any, flow: Any, now_ps: int) -> int:
+    """Open all copies."""
+    return int(params.copies)
+
+
+def note(
+    params: Any,
+    own: Any,
+    flow: Any,
+    sub: Any,
+    subs: Any,
+    maps: Any,
+    data: Any,
+    signals: int,
+    now_ps: int,
+    u0: float,
+) -> int:
+    """Stop the other copies when the first is complete."""
+    other = flow.first_sub
+    while params.abort_losers and other != NONE:
+        if other != sub.id and subs[other].closed_ps == NONE:
+            subs[other].state = CLOSED
+        other = subs[other].next_sub
+    return 0
+
+
+REPLICATED = Sharing(name="replicated", begin=begin, note=note, listens=COMPLETE, params=ReplicatedParams())
