@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from capsim.engines.jit import kernel
+from capsim.engines.jit import expanded, kernel
 from capsim.engines.pointers import (
     bytes_array,
     counters_at,
@@ -31,56 +31,56 @@ def memory_at(table: int, index: int, row_bytes: int, part: int) -> Any:
     return generic_at(table + index * row_bytes + part, 0)
 
 
-@kernel
+@expanded
 def paths_of(w: Any, leaf: int) -> Any:
     """Return the own memory of a balancer for the candidates of (switch, leaf)."""
     start = w.balancer_path + leaf * w.most_paths * w.balancer_path_bytes
     return generic_array(start, w.most_paths, w.balancer_path_bytes)
 
 
-@kernel
+@expanded
 def units_of(w: Any) -> Any:
     """Return the coding units."""
     return generic_array(w.unit, w.n_units, w.unit_bytes)
 
 
-@kernel
+@expanded
 def subs_of(w: Any) -> Any:
     """Return all subflows."""
     return sub_array(w.subs, w.n_subs, SUBFLOW_BYTES)
 
 
-@kernel
+@expanded
 def packets_of(w: Any) -> Any:
     """Return all packets."""
     return packet_array(w.packets, w.n_packets, PACKET_BYTES)
 
 
-@kernel
+@expanded
 def ports_of(w: Any) -> Any:
     """Return all ports."""
     return port_array(w.ports, w.n_ports, PORT_BYTES)
 
 
-@kernel
+@expanded
 def maps_of(w: Any) -> Any:
     """Return the data segments of segments in flight."""
     return int64_array(w.maps, w.n_maps, 8)
 
 
-@kernel
+@expanded
 def data_of(w: Any) -> Any:
     """Return the flags of data segments."""
     return int64_array(w.data, w.n_data, 8)
 
 
-@kernel
+@expanded
 def ring_of(w: Any, sub: Any) -> Any:
     """Return the flags of the segments of a subflow."""
     return bytes_array(w.rings + sub.ring, sub.ring_mask + 1, 1)
 
 
-@kernel
+@expanded
 def candidates_of(w: Any, first: int, count: int) -> Any:
     """Return the numbers of the ports of a route."""
     return int64_array(w.candidates + 8 * first, count, 8)

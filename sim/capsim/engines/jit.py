@@ -44,6 +44,11 @@ def kernel(function: Function) -> Function:
     return cast(Function, njit(**FLAGS)(function))
 
 
+def expanded(function: Function) -> Function:
+    """Mark one whose text takes the place of its calls: without counting no function can return an array."""
+    return cast(Function, njit(inline="always", **FLAGS)(function))
+
+
 @cache
 def source_digest() -> str:
     """Return a hash of all sources that can end up in machine code."""

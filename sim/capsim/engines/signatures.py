@@ -55,7 +55,7 @@ def signature(name: str, params: Any, memory: Callable[[str], Any]) -> Any:
         types.Array(memory(scope), 1, "A") if scope in ("units", "paths", "back_paths") else memory(scope)
         for scope in scopes_of(name)
     ]
-    known = _TYPES | {"params": params, "own": types.NamedTuple(parts, OWN[name])}
+    known = _TYPES | {"params": params, "own": types.BaseTuple.from_types(parts, OWN[name])}
     return _INTEGER(*(known[argument] for argument in HOOKS[name].arguments))
 
 
