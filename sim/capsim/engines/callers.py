@@ -73,9 +73,11 @@ def _lines(name: str) -> list[str]:
     lines = ["packet = packet_at(w.packets, number)"] if "packet" in hook.arguments else []
     if hook.role == "balancer":
         lines += ["switch = switch_at(w.switches, row)", "sub = sub_at(w.subs, packet.sub)"]
-        lines += ["leaf = row * w.n_leaves + int_at(w.host_leaf, packet.target)"]
-        lines += ["back = packet.target == sub.src and sub.src != sub.dst"]
-        lines += ["passing = (2 * packet.sub + back) * w.n_tiers + switch.tier"]
+        lines += ["leaf, passing = 0, 0"]
+        lines += ["if w.balancer_towards_bytes + w.balancer_path_bytes:"]
+        lines += ["    leaf = row * w.n_leaves + int_at(w.host_leaf, packet.target)"]
+        lines += ["if w.balancer_passing_bytes:"]
+        lines += ["    passing = (2 * packet.sub + (packet.target == sub.src)) * w.n_tiers + switch.tier"]
         if name == "see":
             lines += ["origin = row * w.n_leaves + int_at(w.host_leaf, sub.src + sub.dst - packet.target)"]
     elif hook.role != "queue":
