@@ -68,8 +68,12 @@ def scopes_of(name: str) -> tuple[str, ...]:
     return SCOPES[hook.role] + back + (("packet",) if "packet" in hook.arguments else ())
 
 
-# `own` of each hook
-OWN: dict[str, Any] = {name: namedtuple(f"Own_{name}", scopes_of(name)) for name in HOOKS}  # type: ignore[misc]
+# `own` of each hook; the machine code kept on disk names these classes as attributes of this module
+OWN: dict[str, Any] = {
+    name: namedtuple(f"Own_{name}", scopes_of(name), module=__name__)  # type: ignore[misc]  # fields from the table above
+    for name in HOOKS
+}
+globals().update({kind.__name__: kind for kind in OWN.values()})
 
 
 def check_memory(component: str, role: str, memory: Memory) -> None:

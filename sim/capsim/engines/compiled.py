@@ -45,6 +45,7 @@ from capsim.roles import Scheme
 from capsim.state import RawRecords, Setup, State, Table, initial_state, ring_segments
 
 FEWER = "fewer flows, a smaller window, limited buffers or an earlier end would fit"
+SMALL_BYTES = 2**20
 CHUNK_S = 0.25  # between chunks Python sees Ctrl-C
 
 
@@ -166,7 +167,7 @@ class World:
         """
         old = self.arrays[name]
         POOL.check(f"{name} of this run", size)
-        check_fits(size * old.dtype.itemsize, f"{size} {name} of this run", would_fit=FEWER)
+        _check_fits(size * old.dtype.itemsize, f"{size} {name} of this run")
         larger = _aligned(size, old.dtype)
         larger[: len(old)] = old
         self.point(name, larger)
@@ -176,7 +177,7 @@ class World:
         layout, old = self.state.own.layouts[name], self.arrays[name]
         if not layout.row_bytes:
             return
-        check_fits(rows * layout.row_bytes, f"the own memory of {rows} {name}s of this run", would_fit=FEWER)
+        _check_fits(rows * layout.row_bytes, f"the own memory of {rows} {name}s of this run")
         larger = _aligned(rows * layout.row_bytes, np.dtype(np.uint8))
         larger.reshape(rows, layout.row_bytes)[:] = layout.rows[0]
         used = len(old) // layout.row_bytes * layout.row_bytes
@@ -242,6 +243,12 @@ class World:
         else:
             samples = len(arrays["probe_ports"]) + len(arrays["probe_flows"])
             self.enlarge("probes", 2 * len(arrays["probes"]) + 64 * samples)
+
+
+def _check_fits(needed_bytes: int, what: str) -> None:
+    """Refuse a pool that would not fit in memory; asking takes a millisecond, so small ones are not asked about."""
+    if needed_bytes > SMALL_BYTES:
+        check_fits(needed_bytes, what, would_fit=FEWER)
 
 
 def _copied(array: Table) -> Table:

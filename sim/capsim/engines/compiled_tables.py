@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from capsim.engines.jit import expanded, kernel
 from capsim.engines.pointers import (
     bytes_array,
@@ -17,6 +19,12 @@ from capsim.engines.pointers import (
 from capsim.records import PACKET, PORT, SUBFLOW
 
 PACKET_BYTES, PORT_BYTES, SUBFLOW_BYTES = PACKET.itemsize, PORT.itemsize, SUBFLOW.itemsize
+
+
+@kernel
+def whole(number: int) -> Any:
+    """Return a number that a record holds in 32 bits with 64."""
+    return np.int64(number)
 
 
 @kernel

@@ -29,6 +29,7 @@ from capsim.engines.primitives import (
     stack_at,
     sub_at,
     take_packet,
+    whole,
 )
 from capsim.engines.subflows import (
     close,
@@ -90,7 +91,7 @@ def launch(w: Any, s: int, number: int, now_ps: int) -> None:
     if sub.shared:
         put_data(w, s, number)
     if stack_at(w.stacks, sub.stack).mark != 0:
-        packet.hash = mark(w, s, number, flow_draw(w, sub.flow))
+        packet.hash = mark(w, s, number, flow_draw(w, whole(sub.flow)))
     enqueue(w, int_at(w.host_port, sub.src), number, now_ps)
 
 
@@ -106,10 +107,11 @@ def pump(w: Any, s: int, now_ps: int) -> None:
     push(w, s, now_ps)
     sub = sub_at(w.subs, s)
     if sub.shared:
-        chosen = schedule(w, sub.flow, now_ps)
+        f = whole(sub.flow)
+        chosen = schedule(w, f, now_ps)
         while chosen != NONE:
             push(w, chosen, now_ps)
-            chosen = schedule(w, sub.flow, now_ps)
+            chosen = schedule(w, f, now_ps)
 
 
 def push(w: Any, s: int, now_ps: int) -> None:
@@ -154,7 +156,7 @@ def heed(w: Any, s: int, signals: int, now_ps: int) -> None:
 
 def notify(w: Any, s: int, signals: int, now_ps: int) -> None:
     """Tell what shares the stream; open what it asks for, close the subflows that it has closed."""
-    f = sub_at(w.subs, s).flow
+    f = whole(sub_at(w.subs, s).flow)
     flow = flow_at(w.flows, f)
     u0 = 0.0
     if stack_at(w.stacks, flow.stack).note_draws:
@@ -164,12 +166,12 @@ def notify(w: Any, s: int, signals: int, now_ps: int) -> None:
         flow.to_open += count
         flow.wake_ps = max(flow.wake_ps, now_ps)
         arm_flow(w, f)
-    other = flow.first_sub
+    other = whole(flow.first_sub)
     while other != NONE:
         sub = sub_at(w.subs, other)
         if sub.state == CLOSED and sub.closed_ps == NONE and (sub.shared or sub.una != sub.end):
             close(w, other, now_ps)
-        other = sub.next_sub
+        other = whole(sub.next_sub)
 
 
 def wake(w: Any, kind: int, number: int, now_ps: int) -> None:
@@ -194,7 +196,7 @@ def wake(w: Any, kind: int, number: int, now_ps: int) -> None:
 def deliver(w: Any, number: int, now_ps: int) -> None:
     """Deliver a packet to the end host that it was sent to."""
     packet = packet_at(w.packets, number)
-    s = packet.sub
+    s = whole(packet.sub)
     stack = stack_at(w.stacks, sub_at(w.subs, s).stack)
     if packet.kind == ACK or packet.kind == SYN_ACK:
         if stack.observe != 0:

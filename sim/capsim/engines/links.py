@@ -10,6 +10,8 @@ one event for its first packet. Packets that have left the queue meanwhile are c
 
 from typing import Any
 
+import numpy as np
+
 from capsim.engines.compiled_calls import admit as admit_hook
 from capsim.engines.compiled_calls import evict, take
 from capsim.engines.jit import inline_into_hooks, kernel
@@ -203,11 +205,11 @@ def serve(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> N
 def depart(w: Any, p: int, now_ps: int) -> None:
     """Finish sending at a port by priority and begin with the best of the waiting packets."""
     port = port_at(w.ports, p)
-    number = port.service
+    number = np.int64(port.service)
     packet = packet_at(w.packets, number)
     leave_queue(port, packet, now_ps)
     put_on_wire(w, p, port, number, packet, now_ps + port.delay_ps)
-    following = port.wait_head
+    following = np.int64(port.wait_head)
     if following == NONE:
         port.service = NONE
         set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
@@ -221,7 +223,7 @@ def depart(w: Any, p: int, now_ps: int) -> None:
 @kernel
 def victim(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> int:
     """Return the waiting packet that makes room for the arriving one, or NONE."""
-    last = port.wait_tail
+    last = np.int64(port.wait_tail)
     if last == NONE:
         return NONE
     if w.evict != 0:
@@ -259,8 +261,8 @@ def admit(w: Any, p: int, port: Any, number: int, now_ps: int) -> int:
 
 @kernel
 def make_room(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> int:
-    """Return the verdict after as many waiting packets as needed have been lost."""
-    verdict = admit(w, p, port, number, now_ps)
+    """Let waiting packets be lost until the arriving one is accepted; return the last verdict."""
+    verdict = EVICT
     while verdict == EVICT:
         lost = victim(w, p, port, number, packet, now_ps)
         if lost == NONE:
@@ -281,7 +283,9 @@ def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
     if not port.up:
         drop(w, p, number, LINK_DOWN, now_ps)
         return
-    verdict = make_room(w, p, port, number, packet, now_ps)
+    verdict = admit(w, p, port, number, now_ps)
+    if verdict == EVICT:
+        verdict = make_room(w, p, port, number, packet, now_ps)
     if verdict == REFUSE:
         drop(w, p, number, QUEUE_FULL, now_ps)
         return
@@ -305,7 +309,7 @@ def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
 @kernel
 def leave_wire(w: Any, p: int, port: Any, now_ps: int) -> int:
     """Take the packet that arrives now off the link and return its number."""
-    number = port.head
+    number = np.int64(port.head)  # as all numbers that functions are given, so that each is compiled once
     packet = packet_at(w.packets, number)
     if port.queue_head == number:
         drain(w, port, now_ps)

@@ -24,6 +24,11 @@ def int_at(table: Any, index: int) -> int:
     return int(table[index])
 
 
+def whole(number: int) -> int:
+    """Return a number that a record holds in 32 bits with 64: so the compiled engine has one version of a function."""
+    return number
+
+
 def params_at(params: Any) -> Any:
     """Return the parameters that a stack or the run has."""
     return params

@@ -9,7 +9,7 @@ from numba import types
 
 from capsim import records
 from capsim.engines.jit import compiled_hook, record_type
-from capsim.hooks import HOOKS, hooks_of
+from capsim.hooks import HOOKS, Hook, hooks_of
 from capsim.own import HEADER, OWN, TABLES, first_record, scopes_of
 from capsim.param_records import param_record
 
@@ -63,16 +63,18 @@ def signature(name: str, params: Any, memory: Callable[[str], Any]) -> Any:
 # component can be called as if it took these: one compiled loop fits all schemes.
 HOOK_TYPES = {name: signature(name, record_type(GENERIC), lambda _: record_type(GENERIC)) for name in HOOKS}
 
-_compiled_hook = cache(compiled_hook)
-
-
 def compiled_hooks(component: Any) -> dict[str, Any]:
     """Return the hooks of a component compiled as C functions, by name; None for those that it has not."""
-    params = record_type(param_record(component.params).dtype)
-
-    def memory(scope: str) -> Any:
-        return record_type(first_record(component.memory, TABLES.get(scope, scope)).dtype)
-
+    params = param_record(component.params).dtype
+    scopes = dict.fromkeys(TABLES.get(scope, scope) for name in hooks_of(component.role) for scope in scopes_of(name))
+    memory = tuple((scope, first_record(component.memory, scope).dtype) for scope in scopes)
     hooks = {name: getattr(component, name) for name in hooks_of(component.role)}
-    return {name: hook and _compiled_hook(hook, signature(name, params, memory)) for name, hook in hooks.items()}
+    return {name: hook and _compiled(name, hook, params, memory) for name, hook in hooks.items()}
+
+
+@cache
+def _compiled(name: str, hook: Hook, params: np.dtype[Any], memory: tuple[tuple[str, np.dtype[Any]], ...]) -> Any:
+    records = dict(memory)
+    kinds = signature(name, record_type(params), lambda scope: record_type(records[TABLES.get(scope, scope)]))
+    return compiled_hook(hook, kinds)
 

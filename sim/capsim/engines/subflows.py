@@ -15,6 +15,7 @@ from capsim.engines.primitives import (
     packet_at,
     stack_at,
     sub_at,
+    whole,
 )
 from capsim.hooks import DATA_ACKED
 from capsim.randomness import key_of
@@ -145,8 +146,8 @@ def finish_shared(w: Any, s: int, now_ps: int) -> None:
     if flow.acked_ps != NONE or flow.data_acked != flow.n_segments:
         return
     flow.acked_ps = now_ps
-    other = flow.first_sub
+    other = whole(flow.first_sub)
     while other != NONE:
         if sub_at(w.subs, other).closed_ps == NONE:
             close(w, other, now_ps)
-        other = sub_at(w.subs, other).next_sub
+        other = whole(sub_at(w.subs, other).next_sub)
