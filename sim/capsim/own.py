@@ -20,8 +20,8 @@ port        port                                           averages
 =========== ============================================== =====================================================
 
 The hooks of a component see them as ``own.<scope>``. ``own.units`` are all units, ``own.paths`` the records of all
-candidates in their order; ``own.packet`` is there when the hook is given a packet. `see` has also ``own.back`` and
-``own.back_paths``: the memory towards the leaf that the packet comes from.
+candidates in their order; ``own.packet`` is there for hosts and for `see`, when the hook is given a packet. `see` has
+also ``own.back`` and ``own.back_paths``: the memory towards the leaf that the packet comes from.
 
 A field is a name, a type and, if it does not begin as 0, its first value: ``("alpha", "f8", 1.0)``.
 """
@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from capsim.hooks import HOOKS
+from capsim.hooks import HOOKS, SWITCH_ROLES
 from capsmodel.checks import ParameterError, require
 
 Field = tuple[str, str] | tuple[str, str, float]
@@ -68,7 +68,8 @@ def scopes_of(name: str) -> tuple[str, ...]:
     hook = HOOKS[name]
     seen = tuple(scope for scope in SCOPES[hook.role] if scope not in _UNSEEN.get(name, ()))
     back = ("back", "back_paths") if name == "see" else ()
-    return seen + back + (("packet",) if "packet" in hook.arguments else ())
+    options = hook.role not in SWITCH_ROLES or name == "see"
+    return seen + back + (("packet",) if options and "packet" in hook.arguments else ())
 
 
 # `own` of each hook; the machine code kept on disk names these classes as attributes of this module

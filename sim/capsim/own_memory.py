@@ -82,7 +82,7 @@ def _host_layouts(stacks: Sequence[Stack], scheme: Scheme) -> dict[str, Layout]:
         return {(index, role): first_record(getattr(stacks[index], role).memory, scope) for role in HOST_ROLES}
 
     numbers = range(len(stacks))
-    switches = {role: first_record(getattr(scheme, role).memory, "packet") for role in ("balancer", "queue")}
+    switches = {"balancer": first_record(scheme.balancer.memory, "packet")}
     units = [first_record(stack.layer.memory, "unit") for stack in stacks]
     kinds = {record.dtype for record in units if record.dtype.names}
     require(len(kinds) <= 1, "two layers of one run have coding units with different fields: run them one by one")

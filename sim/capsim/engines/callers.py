@@ -47,7 +47,6 @@ _BALANCER = {
 }
 _QUEUE = {
     "port": "memory_at(w.queue_port, p, w.queue_port_bytes, 0)",
-    "packet": "memory_at(w.packet, number, w.packet_bytes, w.queue_packet)",
 }
 _IDS = {  # what a caller is given to find its records
     "begin": "f",

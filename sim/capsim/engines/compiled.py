@@ -155,7 +155,7 @@ class World:
         self.arrays["first rows"] = np.concatenate([np.zeros(8, np.uint8), *own.layouts["subflow"].rows])
         self.record["first_subflows"] = self.arrays["first rows"].ctypes.data + 8
         packet = own.layouts["packet"].offsets
-        self.set_numbers(balancer_packet=packet["balancer"], queue_packet=packet["queue"])
+        self.set_numbers(balancer_packet=packet["balancer"])
 
     def enlarge(self, name: str, size: int) -> None:
         """Replace a pool by a larger one with the same beginning.

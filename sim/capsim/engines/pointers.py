@@ -67,7 +67,6 @@ NUMBERS = (
     "receive_first",
     "manage_first",
     "balancer_packet",  # where their parts of the own memory of packets begin
-    "queue_packet",
     "first_subflows",  # address of rows of own memory with their first values, one for each stack
 )
 ARRAYS = (

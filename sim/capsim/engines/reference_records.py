@@ -92,7 +92,7 @@ class Records:
             setattr(self, role, slotted(record.dtype)(record[0]))
             for name in hooks_of(role):
                 setattr(self, name, getattr(component, name) or 0)
-        self.balancer_packet, self.queue_packet = "balancer", "queue"
+        self.balancer_packet = "balancer"
 
     def _make_memory(self) -> None:
         """Make own memory: a table is a list of rows, a row maps owners to objects."""
