@@ -8,9 +8,11 @@ import signal
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import NoReturn
 
 import pytest
 
+import capsmodel_command
 from capsim import Result
 from capsmodel.checks import ParameterError
 from capsmodel.cli import main
@@ -153,6 +155,20 @@ def test_a_signal_that_is_ignored_stays_ignored(capsys: pytest.CaptureFixture[st
     finally:
         signal.signal(signal.SIGHUP, before)
     capsys.readouterr()
+
+
+class Interrupted:
+    """A module during whose import Ctrl-C is pressed."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_during_the_import_ends_without_a_traceback(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "capsmodel.cli", Interrupted())
+    with pytest.raises(SystemExit) as stop:
+        capsmodel_command.main()
+    assert stop.value.code == 130
 
 
 def test_what_does_not_fit_in_memory_is_told(capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
