@@ -10,7 +10,7 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.progress import track
 
-from capsmodel.checks import require
+from capsmodel.checks import generator, require
 from capsmodel.cli._codec_files import PIPE, Input, Output, one_line, readable, target_of
 from capsmodel.cli._options import Count, Flag, MaybeCount
 from capsmodel.cli._output import console, print_table
@@ -138,13 +138,13 @@ def simulate_loss(
     """
     require(out != PIPE, "--out - would mix packets with the table: give a file")
     blocking, draw = _loss(blocking_prob, n_paths, blocked_paths, in_turn)
-    generator = np.random.default_rng(rng)
+    random = generator(rng)
     with readable(file) as source:
         kinds = Counter(_kind(unit) for unit, _ in _units(_index(source)))
-        rows = [_loss_row(kind, count, draw(kind.n, receptions, generator), blocking) for kind, count in kinds.items()]
+        rows = [_loss_row(kind, count, draw(kind.n, receptions, random), blocking) for kind, count in kinds.items()]
         print_table(rows, title=f"{receptions} receptions, blocking probability {blocking:g}", as_json=json, as_csv=csv)
         if out is not None:
-            kept = lose_packets(source, target_of(out, out, file, force), draw=draw, rng=generator)
+            kept = lose_packets(source, target_of(out, out, file, force), draw=draw, rng=random)
             if not (json or csv):
                 console().print(f"wrote {out}: {kept} packets")
 

@@ -77,7 +77,6 @@ class Bound:
 
 _INT32 = 2**31 - 1
 _END = "no run lasts longer than 75 minutes"
-_EVENTS = "a run would end in nothing but such events"
 _MEMORY = "more would fit into no memory"
 
 END_S = Bound(
@@ -89,8 +88,8 @@ DEADLINE_S = Bound(PERIOD_S.least, PERIOD_S.largest, PERIOD_S.unit, PERIOD_S.rea
 ESTIMATE_S = Bound(
     PERIOD_S.least, float(WORD // PS_PER_S), "seconds", "picoseconds must fit into 63 bits", or_zero=True
 )
-PROBE_S = Bound(1e-9, END_S.largest, END_S.unit, _EVENTS)
-RTO_S = Bound(1e-6, END_S.largest, END_S.unit, _EVENTS)
+PROBE_S = Bound(1e-9, END_S.largest, END_S.unit, "shorter periods fill a run with samples, longer ones outlast it")
+RTO_S = Bound(1e-6, END_S.largest, END_S.unit, "shorter ones fill a run with timeouts, longer ones outlast it")
 RTO_OR_NONE_S = Bound(RTO_S.least, RTO_S.largest, RTO_S.unit, RTO_S.reason, or_zero=True)
 JITTER_S = Bound(0.0, 1.0, "seconds", "no host waits longer between two packets")
 

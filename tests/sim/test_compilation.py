@@ -1,16 +1,12 @@
 """What the compiled engine relies on: flags of Numba, machine code that the next process finds, one initial state."""
 
 import os
-import signal
 import subprocess
 import sys
 from contextlib import ExitStack
-from threading import Event, Thread, current_thread, enumerate, main_thread
-
-import pytest
 
 from capsim import Batch, Dumbbell, Scenario, scheme, simulate
-from capsim.engines import compiled, jit, signatures
+from capsim.engines import compiled, signatures
 from capsim.engines.jit import FLAGS
 from capsim.run import compile_if_needed
 from capsim.state import initial_state
@@ -92,52 +88,6 @@ def test_of_processes_that_need_a_hook_at_the_same_time_one_compiles_it(tmp_path
             process.stdin.write("\n")
             process.stdin.flush()
         assert sorted(process.stdout.readline().strip() for process in started) == ["0", "1", "1"]
-
-
-@pytest.fixture
-def interrupts_are_heard():
-    """Let SIGINT raise KeyboardInterrupt; a shell lets what it starts in the background ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("interrupts_are_heard")
-def test_the_main_thread_hears_of_an_interrupt_while_a_compilation_goes_on():
-    end = Event()
-
-    def work():
-        os.kill(os.getpid(), signal.SIGINT)
-        end.wait()
-
-    with pytest.raises(KeyboardInterrupt):
-        jit._interruptible(work)
-    (worker,) = (thread for thread in enumerate() if thread.name == "compilation")
-    assert worker.daemon
-    end.set()
-    worker.join()
-
-
-def test_what_a_compilation_raises_is_raised():
-    with pytest.raises(ZeroDivisionError):
-        jit._interruptible(lambda: 1 / 0)
-
-
-def test_a_thread_of_its_own_compiles_for_the_main_thread_only():
-    """Numba's lock is held by a thread: a compilation that needs another one must not wait for a second thread."""
-    threads = []
-
-    def nested():
-        threads.append(current_thread())
-        jit._interruptible(lambda: threads.append(current_thread()))
-
-    jit._interruptible(nested)
-    assert threads[0] is threads[1] is not main_thread()
-    threads.clear()
-    other = Thread(target=nested)
-    other.start()
-    other.join()
-    assert threads == [other, other]
 
 
 def test_without_compiler_the_compiled_engine_refuses():

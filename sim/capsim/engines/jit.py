@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from threading import Thread, current_thread, main_thread
 from typing import Any, TypeVar, cast
 
 import numba
@@ -23,12 +22,12 @@ from numba.extending import overload
 import capsim
 from capsim.code_digest import function_digest
 from capsim.hooks import Hook, padded
+from capsmodel._compilation import interruptible
 from capsmodel.checks import ParameterError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-WAIT_S = 0.1  # between looks at whether Ctrl-C was pressed
 WITHOUT_COUNTING: Any = {"_nrt": False}
 
 
@@ -90,39 +89,12 @@ def _one_process_at_a_time(holder: Any, function: Callable[..., Any]) -> Iterato
         yield
 
 
-def _interruptible(work: Callable[[], None]) -> None:
-    """Let another thread do `work`, and wait for it.
-
-    LLVM generates the machine code of the loop in one call of many seconds. Python tells its main thread of Ctrl-C, and
-    only between two instructions, so a main thread in that call would hear of it afterwards. Other threads hear of no
-    signal: they do the work themselves. So does the one that this function starts, which owns Numba's lock, when a
-    compilation needs another one.
-    """
-    if current_thread() is not main_thread():
-        work()
-        return
-    raised: list[BaseException] = []
-
-    def attempt() -> None:
-        try:
-            work()
-        except BaseException as error:
-            raised.append(error)
-
-    worker = Thread(target=attempt, name="compilation", daemon=True)  # it does not keep an interrupted process
-    worker.start()
-    while worker.is_alive():
-        worker.join(WAIT_S)
-    if raised:
-        raise raised[0]
-
-
 def _compile(holder: Any, function: Callable[..., Any], work: Callable[[], None]) -> None:
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]  # set from the environment
         text = "the compiled engine needs Numba's compiler, which NUMBA_DISABLE_JIT=1 switches off"
         raise ParameterError(f"{text}: unset it, or take the reference engine")
     with _one_process_at_a_time(holder, function):
-        _interruptible(work)
+        interruptible(work)
 
 
 def compiled(function: Callable[..., Any], signature: Any) -> Any:
