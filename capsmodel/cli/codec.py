@@ -16,7 +16,7 @@ from capsmodel.codec.stream_encoder import StreamEncoder
 
 app = App(name="codec", help="Code a file into packets, decode it, look into packets, measure losses.")
 app.command("capsmodel.cli.codec_look:inspect", name="inspect")
-app.command("capsmodel.cli.codec_look:simulate_loss", name="simulate-loss")
+app.command("capsmodel.cli.codec_loss:simulate_loss", name="simulate-loss")
 
 
 def _stream_number(_: Any, tokens: Sequence[Token]) -> int:

@@ -161,7 +161,7 @@ def test_too_few_packets(source, tmp_path, capsys):
         ("decode nosuch --out out", "nosuch"),
         ("inspect FILE", "holds no packet"),
         ("simulate-loss FILE", "holds no packet"),
-        ("simulate-loss FILE --blocking-prob 2 --out x", "holds no packet"),
+        ("simulate-loss FILE --blocking-prob 2 --out x", "--blocking-prob = 2"),
         ("simulate-loss FILE --n-paths 4", "--blocked-paths"),
         ("simulate-loss FILE --n-paths 0 --blocked-paths 0", "--n-paths = 0"),
         ("simulate-loss FILE --n-paths 4 --blocked-paths 1 --blocking-prob 0.1", "exclude each other"),
