@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -213,6 +214,24 @@ def test_standard_input_and_output(source):
     packets = piped(["encode"], data)
     assert len(packets) > len(data)
     assert piped(["decode"], packets) == data
+
+
+@pytest.mark.parametrize("command", ["encode", "decode", "inspect", "simulate-loss"])
+def test_a_device_that_never_ends_is_refused(command, tmp_path, capsys):
+    out = [] if command == "inspect" else ["--out", tmp_path / "out"]
+    line = refused(["codec", command, "/dev/zero", *out], capsys)
+    assert "/dev/zero: a device, which may have no end: name a file" in line
+
+
+def test_a_pipe_with_a_name_is_read_to_its_end(source, tmp_path, capsys):
+    packets, pipe, back = (tmp_path / name for name in ("p.caps", "pipe", "back"))
+    run(["codec", "encode", source, "--out", packets], capsys)
+    os.mkfifo(pipe)
+    writer = Thread(target=lambda: pipe.write_bytes(packets.read_bytes()))
+    writer.start()
+    run(["codec", "decode", pipe, "--out", back], capsys)
+    writer.join()
+    assert back.read_bytes() == source.read_bytes()
 
 
 def test_units_that_make_no_code_are_listed_with_the_others(source, tmp_path, capsys):

@@ -241,7 +241,13 @@ def test_a_scenario_that_cannot_be_read_is_told(
 
 
 @pytest.mark.parametrize(
-    ("file", "rule"), [(".", "Is a directory"), (r"\u0000", "names no file"), ("a/b", "No such file")]
+    ("file", "rule"),
+    [
+        ("/dev/zero", "a device, which may have no end: name a file"),
+        (".", "Is a directory"),
+        (r"\u0000", "names no file"),
+        ("a/b", "No such file"),
+    ],
 )
 def test_a_flow_file_that_cannot_be_opened_is_told(
     file: str, rule: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
