@@ -39,6 +39,12 @@ def one_line(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
     return checked
 
 
+def beside(file: Path, suffix: str) -> Path:
+    """Return the file to write when none is named: that of the same name with another end."""
+    require(not file.is_dir(), f"{file} is a folder: give a file")
+    return PIPE if file == PIPE else file.with_name(file.name + suffix)
+
+
 def target_of(out: Path | None, default: Path, source: Path, force: bool) -> Path:
     """Return the file to write, which must not be the source, a folder, nor, without --force, exist."""
     target = out or default
