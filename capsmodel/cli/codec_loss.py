@@ -109,9 +109,10 @@ class _Losses:
         return kind.n + self.n_paths
 
     def reception_s(self, kind: Unit) -> float:
-        """Return about how long one reception of a unit takes, in seconds."""
-        solving_s = kind.block_code().elimination_s(self.blocking_prob * kind.n)
-        return _RECEPTION_S + _PACKET_S * self.drawn(kind) + solving_s
+        """Return about how long one reception of a unit takes, in seconds; fewer than k packets are not solved."""
+        solved = decode_prob(kind.k, r=kind.r, blocking_prob=self.blocking_prob) if self.blocking_prob < 1 else 0.0
+        solving_s = kind.block_code().elimination_s(min(self.blocking_prob * kind.n, kind.r))
+        return _RECEPTION_S + _PACKET_S * self.drawn(kind) + float(solved) * solving_s
 
 
 def _losses(prob: float | None, n_paths: int | None, blocked_paths: int | None, in_turn: bool) -> _Losses:

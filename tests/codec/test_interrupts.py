@@ -5,12 +5,13 @@ import signal
 from threading import Event, Thread, current_thread, enumerate, main_thread
 
 import numba
+import numpy as np
 import pytest
 from numba.core.caching import NullCache
 from numba.core.compiler_lock import global_compiler_lock
 
 from capsmodel._compilation import interruptible
-from capsmodel.codec import jit
+from capsmodel.codec import combiner, elimination, jit, linalg
 
 
 @pytest.fixture
@@ -89,3 +90,37 @@ def test_functions_of_the_codec_are_compiled_interruptibly(monkeypatch):
     assert of_another(2) == 7
     assert len(begun_with_lock) > 2
     assert all(begun_with_lock[2:])
+
+
+@pytest.mark.parametrize("products", [1, 5000, 100_000])
+def test_large_combinations_are_made_in_parts(products, monkeypatch):
+    """Machine code hears of no Ctrl-C; here the parts are a packet, some bytes of one, and some packets."""
+    rng = np.random.default_rng(products)
+    coefficients, units = (rng.integers(0, 256, shape, dtype=np.uint8) for shape in ((4, 6), (5, 6, 1000)))
+    whole = combiner.Combiner(coefficients)
+    monkeypatch.setattr(combiner, "_PRODUCTS", products)
+    cut, calls = combiner.Combiner(coefficients), []
+    run = cut._run
+    cut._run = lambda *given: calls.append(given) or run(*given)
+    assert np.array_equal(cut(units), whole(units))
+    assert np.array_equal(cut(units[0]), whole(units[0]))
+    assert len(calls) > 2
+    assert cut(units[:0]).shape == (0, 4, 1000)
+
+
+@pytest.mark.parametrize("products", [1, 300])
+def test_large_matrices_are_reduced_in_parts(products, monkeypatch):
+    matrix = np.random.default_rng(1).integers(0, 256, (12, 12), dtype=np.uint8)
+    short = np.vstack([matrix[:7], matrix[2:9]])
+    whole = [linalg.inverse(matrix), linalg.rank(short), innovative(short)]
+    assert (whole[1], whole[2].tolist()) == (9, 7 * [True] + 5 * [False] + 2 * [True])
+    monkeypatch.setattr(linalg, "_PRODUCTS", products)
+    monkeypatch.setattr(elimination, "_PRODUCTS", products)
+    cut = [linalg.inverse(matrix), linalg.rank(short), innovative(short)]
+    assert all(np.array_equal(*pair) for pair in zip(whole, cut, strict=True))
+
+
+def innovative(rows):
+    """Return which rows are independent of those before them."""
+    size = rows.shape[1]
+    return elimination.absorb(np.empty((size, size), np.uint8), np.zeros(size, np.bool_), rows.copy())
