@@ -17,6 +17,7 @@ _REMEDIES = {
     errno.EACCES: "name a place that you may use",
     errno.EPERM: "name a place that you may use",
     errno.ENAMETOOLONG: "give a shorter name",
+    errno.ENODEV: "name a file",
 }
 _LOOK = "check the name and the disk"
 # A longer line keeps its two ends, where the argument and the remedy are.

@@ -12,7 +12,7 @@ from capsim import Scenario, load_scenario
 from capsim.fabric.flows import read_flow_csv
 from capsim.scenario import from_dict
 from capsmodel.checks import ParameterError
-from capsmodel.cli._options import MaybeRate, MaybeTime
+from capsmodel.cli._options import MaybeCount, MaybeRate, MaybeTime
 from capsmodel.units import parse_size_bytes
 
 Engine = Literal["compiled", "reference"]
@@ -65,9 +65,9 @@ class ScenarioOptions:
     buffer: str | None = None
     workload: str | None = None
     load: float | None = None
-    flows: int | None = None
+    flows: MaybeCount = None
     flow_file: Path | None = None
-    seed: int | None = None
+    seed: MaybeCount = None
     end: MaybeTime = None
 
 

@@ -31,6 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from capsmodel.checks import generator
 from capsmodel.codec.elimination import add_scaled
 from capsmodel.codec.errors import PacketError, Packets
 from capsmodel.codec.gf256 import MUL
@@ -157,7 +158,7 @@ class Dc2Mixer:
 
     def __init__(self, *, packet_bytes: int, rng: np.random.Generator | int | None = None) -> None:
         self.packet_bytes = whole_number("packet_bytes", packet_bytes, minimum=1)
-        self._rng = np.random.default_rng(rng)
+        self._rng = generator(rng)
         self._restart()
 
     def _restart(self) -> None:

@@ -20,6 +20,7 @@ from types import MappingProxyType
 import numpy as np
 
 from capsmodel.checks import require
+from capsmodel.codec.base import COEFFICIENTS_PER_S
 from capsmodel.codec.combiner import Combiner, combine
 from capsmodel.codec.decoder import Decoder
 from capsmodel.codec.elimination import absorb
@@ -32,6 +33,7 @@ from capsmodel.codec.tinymt import DENSE, coefficients
 _KEYS = 0x10000  # repair keys have 16 bits (RFC 8681)
 _MAX_COEFFICIENTS = 1 << 26
 _KEPT_COEFFICIENTS = 1 << 20  # up to here all are drawn once; beyond, a decoder draws those of the packets it gets
+_DRAWING = 30  # to draw a coefficient takes as long as to combine so many
 
 
 class _Recovery:
@@ -194,6 +196,12 @@ class RandomLinear(PatternCode):
         known = numbers[numbers < self.k] if self.systematic else numbers[:0]
         rows = np.delete(self.rows(numbers[known.size :]), known, axis=1)  # the columns that are left to determine
         return bool(np.count_nonzero(_innovative(rows)) == rows.shape[1])
+
+    def elimination_s(self, lost: float) -> float:
+        """Return about how long it takes to draw and to solve the equations; see `BlockCode.elimination_s`."""
+        unknown = self.k * lost / self.n if self.systematic else self.k
+        equations = self.n - lost - (self.k - unknown)
+        return equations * (unknown**2 + _DRAWING * self.k) / COEFFICIENTS_PER_S
 
     def recovery(self, numbers: Ints) -> Recovery:
         """Return how to decode packets of these numbers; see `PatternCode.recovery`."""

@@ -22,7 +22,7 @@ from capsim.results import Result
 from capsim.scenario import Scenario, load_scenario
 from capsim.seeds import Purpose, engine_seed
 from capsim.state import RawRecords, Setup
-from capsmodel.checks import ParameterError
+from capsmodel.checks import ParameterError, generator
 
 Progress = Callable[[float], None]
 
@@ -77,7 +77,7 @@ def simulate(
     """
     described = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
     chosen = scheme if isinstance(scheme, Scheme) else find(described.scheme if scheme is None else scheme)
-    seed = described.seed if rng is None else int(np.random.default_rng(rng).integers(2**63))
+    seed = described.seed if rng is None else int(generator(rng).integers(2**63))
     scenario = described.replace(scheme=chosen.name, seed=seed)
     return run_prepared(scenario, prepare(scenario, scheme=chosen), engine=engine, progress=progress)
 

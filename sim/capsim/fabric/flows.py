@@ -12,6 +12,7 @@ import numpy.typing as npt
 from capsim.bounds import FLOW_BYTES, HOST, TIME_S, Bound
 from capsim.clock import PS_PER_S
 from capsim.fabric.topology import Bools, Int32, Int64
+from capsmodel._files import refuse_device
 from capsmodel.checks import ParameterError, require
 
 CSV_HEADER = ("src", "dst", "bytes", "start_s")
@@ -146,6 +147,7 @@ def read_flow_csv(path: Path) -> list[tuple[int, int, int, float]]:
 def _csv_rows(path: Path) -> list[tuple[int, list[str]]]:
     """Return the rows of a file that are not blank, each with the number of its line."""
     require("\0" not in str(path), f"{str(path)!r} names no file")
+    refuse_device(path)
     rows = []
     with path.open(newline="", encoding="utf-8-sig") as file:  # with or without the mark that spreadsheets put first
         reader = csv.reader(file)
