@@ -8,7 +8,7 @@ import numpy as np
 
 from capsim import ACCEPT, REFUSE, Dumbbell, FatTree, FlowList, LeafSpine, ParallelPaths, Queue, Scheme, scheme
 from capsim.engines import run
-from capsim.fabric.kinds import FabricKind
+from capsim.fabric.base import FabricKind
 from capsim.hooks import param_record
 from capsim.records import ACK, CODED, DATA, ENQUEUED, RETRANSMITTED, slotted
 from capsim.state import TRACE_PACKETS, RawRecords, Setup

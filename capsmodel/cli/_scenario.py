@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from capsim import Scenario, load_scenario
 from capsim.fabric.flows import read_flow_csv
 from capsim.scenario import from_dict
-from capsmodel.checks import ParameterError
+from capsmodel.checks import ParameterError, require
 from capsmodel.cli._options import MaybeRate, MaybeTime
 from capsmodel.units import parse_size_bytes
 
@@ -38,11 +38,11 @@ class ScenarioOptions:
     ----------
     fabric
         leaf-spine:LEAVESxHOSTSxSPINES, fat-tree:PODS or fat-tree:PODSxHOSTS_PER_EDGE, parallel-paths:PATHSxHOSTS,
-        dumbbell:HOSTS.
+        dumbbell:HOSTS, or file:NODES.csv,LINKS.csv for a topology of your own.
     rate
-        Rate of all links.
+        Rate of all links; with file: the links have their own.
     delay
-        Propagation delay of each link.
+        Propagation delay of each link; with file: the links have their own.
     buffer
         Queue limit of switch ports: packets (256) or bytes (64KB).
     workload
@@ -81,7 +81,8 @@ def scenario_from(source: str | None, options: ScenarioOptions) -> Scenario:
     """
     tables = _defaults() if source is None else load_scenario(source).to_dict()
     if options.fabric is not None:
-        tables["fabric"] = _fabric(options.fabric) if source is None else {**_kept(tables), **_fabric(options.fabric)}
+        chosen = _fabric(options.fabric)
+        tables["fabric"] = _kept(tables["fabric"], chosen["kind"]) | chosen
     _change_links(tables["fabric"], options)
     tables["traffic"] = _traffic(tables["traffic"], options)
     if options.seed is not None:
@@ -96,17 +97,23 @@ def _defaults() -> dict[str, Any]:
     return {"fabric": _fabric("leaf-spine:8x8x8"), "traffic": [poisson]}
 
 
-def _kept(tables: dict[str, Any]) -> dict[str, Any]:
-    """Return what a new shape of fabric keeps of the old one: rates, delays and buffers."""
-    kept = {"rate_bps", "host_rate_bps", "delay_s", "host_delay_s", "reroute_s"}
-    kept |= {"buffer_packets", "buffer_bytes", "host_buffer_packets", "host_buffer_bytes"}
-    return {key: value for key, value in tables["fabric"].items() if key in kept}
+def _kept(fabric: dict[str, Any], new_kind: str) -> dict[str, Any]:
+    """Return what a new shape of fabric keeps of the old one: buffers, and rates and delays if its links share them."""
+    kept = {"reroute_s", "buffer_packets", "buffer_bytes", "host_buffer_packets", "host_buffer_bytes"}
+    if new_kind != "file":
+        kept |= {"rate_bps", "host_rate_bps", "delay_s", "host_delay_s"}
+    return {key: value for key, value in fabric.items() if key in kept}
 
 
 def _fabric(text: str) -> dict[str, Any]:
     kind, _, numbers = text.partition(":")
+    if kind == "file":
+        nodes, _, links = numbers.partition(",")
+        require(bool(nodes and links), f"--fabric {text}: write file:NODES.csv,LINKS.csv")
+        return {"kind": kind, "nodes_file": nodes, "links_file": links}
     if kind not in _FABRIC_COUNTS:
-        raise ParameterError(f"--fabric {text}: the kinds are {', '.join(_FABRIC_COUNTS)}, as in leaf-spine:8x8x8")
+        kinds = ", ".join([*_FABRIC_COUNTS, "file"])
+        raise ParameterError(f"--fabric {text}: the kinds are {kinds}, as in leaf-spine:8x8x8")
     needed, optional = _FABRIC_COUNTS[kind]
     parts = numbers.split("x")
     names = (*needed, *optional)
@@ -116,6 +123,9 @@ def _fabric(text: str) -> dict[str, Any]:
 
 
 def _change_links(fabric: dict[str, Any], options: ScenarioOptions) -> None:
+    if fabric["kind"] in ("file", "topology") and (options.rate is not None or options.delay is not None):
+        flag = "--delay" if options.rate is None else "--rate"
+        raise ParameterError(f"{flag}: each link of this topology has its own: change the links, or leave {flag} out")
     if options.rate is not None:
         fabric["rate_bps"] = options.rate
         fabric.pop("host_rate_bps", None)

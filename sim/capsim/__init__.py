@@ -11,7 +11,8 @@ What there is:
 
 ==================== ===================================================================================================
 to describe a run    :class:`Scenario`, :class:`Probes`; :func:`load_scenario` (TOML file or preset), :func:`presets`
-fabrics              :class:`LeafSpine`, :class:`FatTree`, :class:`ParallelPaths`, :class:`Dumbbell`;
+fabrics              :class:`LeafSpine`, :class:`FatTree`, :class:`ParallelPaths`, :class:`Dumbbell`; a
+                     :class:`Topology` of one's own, made of :class:`Node` and :class:`Edge`, files or networkx;
                      :class:`LinkChange` for links that differ, fail and return
 traffic              :class:`Poisson`, :class:`Batch`, :class:`OnOff`, :class:`Incast`, :class:`Listed`;
                      :func:`draw_flows` gives the :class:`FlowList` that they become
@@ -32,6 +33,7 @@ The signatures of hooks are in :mod:`capsim.hooks`, the fields of the records th
 from capsim.comparison import Compared, compare
 from capsim.conservation import ConservationError
 from capsim.fabric.flows import FlowList
+from capsim.fabric.graph import Edge, Node, Topology
 from capsim.fabric.kinds import Dumbbell, FatTree, LeafSpine, ParallelPaths
 from capsim.fabric.traffic import Batch, Incast, Listed, OnOff, Poisson, draw_flows
 from capsim.fabric.wiring import LinkChange
@@ -73,12 +75,14 @@ __all__ = [
     "Compared",
     "ConservationError",
     "Dumbbell",
+    "Edge",
     "FatTree",
     "FlowList",
     "Incast",
     "LeafSpine",
     "LinkChange",
     "Listed",
+    "Node",
     "OnOff",
     "ParallelPaths",
     "ParameterError",
@@ -90,6 +94,7 @@ __all__ = [
     "Scenario",
     "Scheme",
     "Summary",
+    "Topology",
     "Trace",
     "Transport",
     "compare",

@@ -74,6 +74,36 @@ def test_flow_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert (row["flows"], row["unfinished_flows"], float(row["mean_slowdown"])) == ("2", "0", 1.0)
 
 
+def triangle(folder: Path, *, last: str = "a,c,1Gbps,1us") -> str:
+    """Write hosts at two corners of a triangle of switches, and return what --fabric takes."""
+    (folder / "nodes.csv").write_text("name,kind\nx,host\ny,host\na,switch\nb,switch\nc,switch\n", encoding="utf-8")
+    links = ["a,b,rate_bps,delay_s", "x,a,1Gbps,1us", "y,b,1Gbps,1us", "a,b,1Gbps,1us", "b,c,1Gbps,1us", last]
+    (folder / "links.csv").write_text("\n".join(links), encoding="utf-8")
+    return f"file:{folder / 'nodes.csv'},{folder / 'links.csv'}"
+
+
+def test_a_topology_from_files_is_run_again_without_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    flags = ["--fabric", triangle(tmp_path), "--buffer", "20", "--flows", "5", "--out", str(tmp_path / "run")]
+    succeed("simulate", "websearch-load-60", *flags[:-2])
+    succeed("simulate", *flags)
+    for file in ("nodes.csv", "links.csv"):
+        (tmp_path / file).unlink()
+    capsys.readouterr()
+    assert "identical" in printed(capsys, "rerun", str(tmp_path / "run" / "flows.parquet"), "--engine", "reference")
+
+
+def test_each_fault_of_a_topology_is_a_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as raised:
+        main(["simulate", "--fabric", triangle(tmp_path, last="a,c,fast,1h")])
+    assert raised.value.code == 2
+    begins = ["capsmodel: links.csv line 6: rate_bps: 'fast' is", "capsmodel: links.csv line 6: delay_s: '1h' is"]
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.startswith(begin) for line, begin in zip(lines, begins, strict=True)] == [True, True]
+    fabric = triangle(tmp_path)
+    for flag, value in (("--rate", "1Gbps"), ("--delay", "1us")):
+        assert f"{flag}: each link of this topology" in refused(capsys, "simulate", "--fabric", fabric, flag, value)
+
+
 def test_rerun_is_identical_or_says_what_differs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     succeed("simulate", *SMALL, "--trace", "packets", "--out", str(tmp_path / "run"))
     capsys.readouterr()
@@ -150,6 +180,8 @@ BAD = [
     ("simulate --scheme nosuch", "nosuch"),
     ("simulate --engine fast", "engine"),
     ("simulate --fabric ring:8", "--fabric ring:8"),
+    ("simulate --fabric file:nodes.csv", "write file:NODES.csv,LINKS.csv"),
+    ("simulate --fabric file:nosuch.csv,links.csv", "nosuch.csv: No such file"),
     ("simulate --fabric leaf-spine:8x8", "LEAVESxHOSTS_PER_LEAFxSPINES"),
     ("simulate --fabric leaf-spine:8x8xmany", "LEAVESxHOSTS_PER_LEAFxSPINES"),
     ("simulate --fabric leaf-spine:0x8x8", "fabric.leaves"),

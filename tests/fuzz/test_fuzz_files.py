@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import outcome
 
-from capsim import Batch, Dumbbell, Result, Scenario, simulate
+from capsim import Batch, Dumbbell, Result, Scenario, Topology, simulate
 from capsim.fabric.flows import read_flow_csv
+from capsim.fabric.graph_files import read_graph
 from capsmodel.experiments.results import merge
 from capsmodel.experiments.sweep import Task, measurement, one_by_one, run_sweep
 
@@ -75,3 +76,20 @@ def test_a_list_of_flows(tmp_path_factory, where, noise):
     path.write_bytes(FLOWS[:where] + noise + FLOWS[where:])
     rows = outcome(lambda: read_flow_csv(path)) or []
     assert all(type(value) in (int, float) for row in rows for value in row)
+
+
+NODES = b"name,kind,tier\nx,host,\ny,host,\ns,switch,\nt,switch,1\n"
+LINKS = b"a,b,rate_gbps,delay_s,buffer_packets\nx,s,1,1e-6,9\ny,s,10Gbps,2us,\ns,t,1,0,\n"
+
+
+@given(in_nodes=st.booleans(), **damage)
+def test_a_graph(tmp_path_factory, in_nodes, where, mask, cut):
+    """Whatever a byte more or less makes of the files, it is refused or it is a fabric that can be built."""
+    paths = [tmp_path_factory.mktemp("fuzz") / name for name in ("nodes.csv", "links.csv")]
+    for path, content in zip(paths, (NODES, LINKS), strict=True):
+        hit = (path.name == "nodes.csv") == in_nodes
+        path.write_bytes(damaged(content, where, mask, cut) if hit else content)
+    found = outcome(lambda: read_graph(*paths))
+    if found is not None:
+        fabric = Topology(nodes=found[0], edges=found[1]).build()
+        assert (fabric.n_hosts, fabric.n_ports) == (2, 6)

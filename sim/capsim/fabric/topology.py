@@ -59,6 +59,7 @@ class Routes:
     first: Int32
     count: Int32
     candidates: Int32
+    most_links: int  # of a route between two hosts, those of both hosts included
 
     def ports(self, switch: int, host: int) -> Int32:
         """Return the ports of `switch` (row) that lie on a shortest path to `host`."""
