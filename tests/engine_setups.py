@@ -34,6 +34,7 @@ def flow_list(rows: Sequence[tuple[int, int, int, float]], *, threshold_bytes: i
         start_ps=np.round(start * 1e6).astype(np.int64),
         short=size <= threshold_bytes,
         tag=np.zeros(len(src), np.int16),
+        input_row=np.arange(len(src), dtype=np.int32),
     )
 
 

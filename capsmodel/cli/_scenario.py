@@ -9,7 +9,6 @@ import msgspec
 from cyclopts import Parameter
 
 from capsim import Scenario, load_scenario
-from capsim.fabric.flows import read_flow_csv
 from capsim.scenario import from_dict
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli._options import MaybeRate, MaybeTime
@@ -52,7 +51,8 @@ class ScenarioOptions:
     flows
         Number of Poisson flows.
     flow_file
-        CSV file with the columns src,dst,bytes,start_s; hosts are numbered from 0 leaf by leaf.
+        CSV file with the columns src, dst, flow_bytes and start_s, or other units: flow_kb, start_us. Further columns
+        go to the flows table of --out. Hosts are numbered from 0 leaf by leaf, or as in the nodes file.
     seed
         Seed of all randomness; with compare the first of the seeds.
     end
@@ -146,7 +146,7 @@ def _traffic(entries: list[Any], options: ScenarioOptions) -> list[Any]:
     if options.flow_file is not None:
         if given:
             raise ParameterError(f"--flow-file lists the flows: leave out --{next(iter(given))}")
-        return [{"kind": "list", "flows": read_flow_csv(_existing(options.flow_file))}]
+        return [{"kind": "csv", "file": str(_existing(options.flow_file))}]
     if given and not any(entry["kind"] == "poisson" for entry in entries):
         raise ParameterError(f"--{next(iter(given))}: this scenario has no Poisson traffic to change")
     return [_poisson(entry, given) if entry["kind"] == "poisson" else entry for entry in entries]

@@ -9,6 +9,7 @@ from capsim import scheme as find
 from capsim.clock import to_s
 from capsim.estimate import trace_size_bytes
 from capsim.files import check_folder, read_manifest, read_table, same_rows
+from capsim.results import columns_of
 from capsim.run import compile_if_needed, prepare, run_prepared
 from capsim.scenario import from_dict
 from capsmodel._version import __version__
@@ -122,7 +123,7 @@ def rerun(file: Path, *, engine: Engine = "compiled") -> None:
     result = _run(scenario, engine)
     same_id = result.manifest["id"] == manifest["id"]
     differing = [] if same_id else ["parameters or code of the scheme"]
-    tables = _tables_of_run(file, manifest["id"])
+    tables = _tables_of_run(file, manifest["id"], scenario)
     differing += [path.name for path, table in tables.items() if not same_rows(path, getattr(result, table))]
     if differing:
         console().print(f"{file.name}: differs in {', '.join(differing)}")
@@ -131,16 +132,16 @@ def rerun(file: Path, *, engine: Engine = "compiled") -> None:
     console().print(f"{file.name}: identical, run {manifest['id'][:12]}; compared {names}")
 
 
-def _tables_of_run(file: Path, run_id: str) -> dict[Path, str]:
+def _tables_of_run(file: Path, run_id: str, scenario: Scenario) -> dict[Path, str]:
     """Return `file` and the tables of its run beside it, each with the table that its columns are of."""
     beside = [file.parent / f"{name}.parquet" for name in schema.TABLES]
     others = [path for path in beside if path.is_file() and not path.samefile(file)]
-    return {path: _table_name(path) for path in [file, *others] if read_manifest(path)["id"] == run_id}
+    return {path: _table_name(path, scenario) for path in [file, *others] if read_manifest(path)["id"] == run_id}
 
 
-def _table_name(path: Path) -> str:
+def _table_name(path: Path, scenario: Scenario) -> str:
     columns = list(read_table(path).columns)
-    for name, meanings in schema.TABLES.items():
+    for name, meanings in columns_of(scenario).items():
         if columns == list(meanings):
             return name
     raise ParameterError(f"{path} has the columns of no table of a run: give a file that capsmodel simulate wrote")

@@ -35,7 +35,8 @@ from capsim.conservation import ConservationError
 from capsim.fabric.flows import FlowList
 from capsim.fabric.graph import Edge, Node, Topology
 from capsim.fabric.kinds import Dumbbell, FatTree, LeafSpine, ParallelPaths
-from capsim.fabric.traffic import Batch, Incast, Listed, OnOff, Poisson, draw_flows
+from capsim.fabric.listed import Listed
+from capsim.fabric.traffic import Batch, Incast, OnOff, Poisson, draw_flows
 from capsim.fabric.wiring import LinkChange
 from capsim.hooks import (
     ACCEPT,

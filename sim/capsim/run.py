@@ -11,6 +11,7 @@ from capsim import conservation, estimate, tables
 from capsim.clock import PS_PER_S, to_ps
 from capsim.engines import run
 from capsim.fabric.flows import FlowList
+from capsim.fabric.listed import listed_columns
 from capsim.fabric.load import LOAD_DEFINITIONS, LoadOf, load_capacity_bps, offered
 from capsim.fabric.topology import Fabric
 from capsim.fabric.traffic import AnyTraffic, Poisson, draw_flows
@@ -180,6 +181,7 @@ def _result(
         header_bytes=params.header_bytes,
         link_bytes=setup.link_bytes,
     )
+    flows = tables.flows_table(raw, ideal_fct_s=ideal, mss_bytes=params.mss_bytes, input_row=setup.flows.input_row)
     resources = Resources(
         traversals=int(raw.counters["traversals"][0]),
         events=int(raw.counters["events"][0]),
@@ -190,7 +192,7 @@ def _result(
     )
     return Result(
         scenario=scenario,
-        flows=tables.flows_table(raw, ideal_fct_s=ideal, mss_bytes=params.mss_bytes),
+        flows=tables.with_columns(flows, listed_columns(scenario.traffic, setup.flows)),
         ports=tables.ports_table(raw, setup.fabric, link_bytes=setup.link_bytes),
         units=tables.units_table(raw),
         probes=tables.probes_table(raw, setup.fabric),

@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from capsim import bounds
 from capsim.bounds import EndTime, Time, shortened
-from capsim.fabric.flows import read_flow_csv
+from capsim.fabric.flow_files import FlowFile, read_flow_csv
 from capsim.fabric.graph_files import read_graph
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic
@@ -162,15 +162,19 @@ def from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str 
     plain = _si(tables, where)
     if isinstance(plain.get("fabric"), dict):
         plain["fabric"] = _with_graph(plain["fabric"], folder or Path())
+    lists: list[FlowFile] = []
     if isinstance(plain.get("traffic"), list):
-        plain["traffic"] = [_with_csv(entry, folder or Path()) for entry in plain["traffic"]]
-    return converted(plain, Scenario, where=where)
+        plain["traffic"] = [_with_csv(entry, folder or Path(), lists) for entry in plain["traffic"]]
+    scenario = converted(plain, Scenario, where=where)
+    for flows in lists:
+        flows.check_hosts(scenario.fabric.node_counts()[0])
+    return scenario
 
 
 def _si(value: Any, key: str) -> Any:
-    """Return `value` with quantities that carry a unit turned into numbers."""
+    """Return `value` with quantities that carry a unit turned into numbers, but for columns that are carried along."""
     if isinstance(value, dict):
-        return {name: _si(inner, name) for name, inner in value.items()}
+        return {name: inner if name == "columns" else _si(inner, name) for name, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_si(inner, key) for inner in value]
     if isinstance(value, str) and not key.endswith("_per_s"):
@@ -202,12 +206,14 @@ def _with_graph(fabric: dict[str, Any], folder: Path) -> dict[str, Any]:
     return rest | {"nodes": msgspec.to_builtins(nodes), "edges": msgspec.to_builtins(edges)}
 
 
-def _with_csv(entry: Any, folder: Path) -> Any:
+def _with_csv(entry: Any, folder: Path, lists: list[FlowFile]) -> Any:
+    """Return a traffic entry with the flows of the file that it names, which are added to `lists` too."""
     if not isinstance(entry, dict) or entry.get("kind") != "csv":
         return entry
     if set(entry) != {"kind", "file"}:
         raise ParameterError("traffic: a csv entry has the keys kind and file, nothing else")
-    return {"kind": "list", "flows": read_flow_csv(folder / str(entry["file"]))}
+    lists.append(read_flow_csv(folder / str(entry["file"])))
+    return lists[-1].entry()
 
 
 def load_scenario(source: str | Path) -> Scenario:

@@ -74,6 +74,20 @@ def test_flow_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert (row["flows"], row["unfinished_flows"], float(row["mean_slowdown"])) == ("2", "0", 1.0)
 
 
+def test_columns_of_a_flow_file_are_in_the_results_and_run_again(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "flows.csv"
+    file.write_text("src,dst,flow_kb,start_us,job\n0,3,14,5,x\n3,0,14,0,y\n", encoding="utf-8")
+    flags = ["--fabric", "leaf-spine:2x2x2", "--flow-file", str(file), "--out", str(tmp_path / "run")]
+    succeed("simulate", *flags)
+    file.unlink()
+    flows = read_table(tmp_path / "run" / "flows.parquet")
+    assert (flows["job"].tolist(), flows["input_row"].tolist()) == (["y", "x"], [1, 0])
+    capsys.readouterr()
+    assert "compared flows.parquet, ports" in printed(capsys, "rerun", str(tmp_path / "run" / "flows.parquet"))
+
+
 def triangle(folder: Path, *, last: str = "a,c,1Gbps,1us") -> str:
     """Write hosts at two corners of a triangle of switches, and return what --fabric takes."""
     (folder / "nodes.csv").write_text("name,kind\nx,host\ny,host\na,switch\nb,switch\nc,switch\n", encoding="utf-8")
@@ -227,13 +241,13 @@ def test_bad_input_is_one_line_and_status_2(command: str, named: str, capsys: py
 @pytest.mark.parametrize(
     ("rows", "named"),
     [
-        ("0,0,10,0", "row 1: src and dst are the same host"),
-        ("0,1,-5,0", "row 1: bytes = -5, but it must be from 1 to"),
-        ("0,1,10,0\n0,9,10,0", "row 2: hosts are numbered 0 to 3"),
-        ("0,1,10,later", "line 2"),
+        ("0,0,10,0", "flows.csv line 2: src = dst = 0, but a flow needs two hosts"),
+        ("0,1,-5,0", "flows.csv line 2: bytes: '-5 b' is not a size"),
+        ("0,1,10,0\n0,9,10,0", "flows.csv line 3: dst = 9, but hosts are numbered 0 to 3"),
+        ("0,1,10,later", "flows.csv line 2: start_s: 'later' is not a time"),
     ],
 )
-def test_a_bad_flow_is_named_by_its_row(
+def test_a_bad_flow_is_named_by_its_line(
     rows: str, named: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     file = tmp_path / "flows.csv"

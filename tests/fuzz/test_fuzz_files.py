@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from refusals import outcome
 
 from capsim import Batch, Dumbbell, Result, Scenario, Topology, simulate
-from capsim.fabric.flows import read_flow_csv
+from capsim.fabric.flow_files import read_flow_csv
 from capsim.fabric.graph_files import read_graph
 from capsmodel.experiments.results import merge
 from capsmodel.experiments.sweep import Task, measurement, one_by_one, run_sweep
 
-FLOWS = b"src,dst,bytes,start_s\n0,1,1000,0.5\n1,0,2000,1e-3\n0,1,1,0\n"
+FLOWS = b"src,dst,bytes,start_s,job\n0,1,1000,0.5,a\n1,0,2000,1e-3,b\n0,1,1,0,c\n"
 
 
 @measurement("square", revision=1)
@@ -74,8 +74,10 @@ def test_a_file_of_a_run(run, tmp_path_factory, name, where, mask, cut):
 def test_a_list_of_flows(tmp_path_factory, where, noise):
     path = tmp_path_factory.mktemp("fuzz") / "flows.csv"
     path.write_bytes(FLOWS[:where] + noise + FLOWS[where:])
-    rows = outcome(lambda: read_flow_csv(path)) or []
-    assert all(type(value) in (int, float) for row in rows for value in row)
+    found = outcome(lambda: read_flow_csv(path))
+    if found is not None:
+        assert all(tuple(map(type, row)) == (int, int, int, float) for row in found.flows)
+        assert all(len(cells) == len(found.flows) for cells in found.table.extra.values())
 
 
 NODES = b"name,kind,tier\nx,host,\ny,host,\ns,switch,\nt,switch,1\n"

@@ -142,7 +142,9 @@ class CsvTable:
         return f"{self.file} line {self.lines[row]}"
 
 
-def read_csv(path: Path, columns: Sequence[Column], *, most: Bound, extra: bool = False) -> CsvTable:
+def read_csv(
+    path: Path, columns: Sequence[Column], *, most: Bound, further_but: frozenset[str] | None = None
+) -> CsvTable:
     """Return the table in a file of comma-separated values in UTF-8; its columns may stand in any order.
 
     Parameters
@@ -153,8 +155,8 @@ def read_csv(path: Path, columns: Sequence[Column], *, most: Bound, extra: bool 
         What it must or may have.
     most : Bound
         Of the number of rows.
-    extra : bool
-        Whether other columns are kept; if not, they are refused.
+    further_but : frozenset of str, optional
+        Names that a further column may not have; when left out, there may be none.
 
     Raises
     ------
@@ -166,7 +168,8 @@ def read_csv(path: Path, columns: Sequence[Column], *, most: Bound, extra: bool 
     """
     rows = _lines(path)
     line, head = next(rows, (1, []))
-    places = _places([cell.strip() for cell in head], columns, where=f"{path.name} line {line}", extra=extra)
+    heads, where = [cell.strip() for cell in head], f"{path.name} line {line}"
+    places = _places(heads, columns, where=where, further_but=further_but)
     others = [place.head for place in places if place.column is None]
     table = CsvTable(path.name, [], {column.name: [] for column in columns}, {head: [] for head in others})
     faults = Faults()
@@ -194,7 +197,9 @@ class _Place:
     unit: str = ""
 
 
-def _places(heads: list[str], columns: Sequence[Column], *, where: str, extra: bool) -> list[_Place]:
+def _places(
+    heads: list[str], columns: Sequence[Column], *, where: str, further_but: frozenset[str] | None
+) -> list[_Place]:
     known = {head: (column, unit) for column in columns for head, unit in column.heads.items()}
     places = [_Place(head, *known.get(head.lower(), (None, ""))) for head in heads]
     faults, seen = Faults(), set[str]()
@@ -204,7 +209,9 @@ def _places(heads: list[str], columns: Sequence[Column], *, where: str, extra: b
             faults.add(f"{where}: column {number + 1} has no name")
         elif name in seen:
             faults.add(f"{where}: {place.head!r} is the second column for {name!r}: leave one out")
-        elif place.column is None and not extra:
+        elif place.column is None and further_but is not None and place.head in further_but:
+            faults.add(f"{where}: {place.head!r} is a column of the results: give this one another name")
+        elif place.column is None and further_but is None:
             faults.add(f"{where}: unknown column {shortened(place.head)}: the columns are {_asked(columns)}")
         seen.add(name)
     for column in columns:
