@@ -19,7 +19,7 @@ traffic              :class:`Poisson`, :class:`Batch`, :class:`OnOff`, :class:`I
 to run it            :func:`simulate` (one run), :func:`compare` (several schemes on the same flows, over seeds)
 schemes              :func:`schemes` lists them, :func:`scheme` finds one by its name
 to read results      :class:`Result` (tables, completion times, files), :class:`Summary`, :class:`Compared`;
-                     :class:`Trace` (packet by packet)
+                     :class:`Trace` (packet by packet), :func:`write_pcap` (the same for Wireshark)
 a scheme of your own :class:`Scheme`, made of :class:`Transport`, :class:`Balancer`, :class:`Coding`, :class:`Queue`,
                      :class:`Replication`; what hooks return is ``ACCEPT``, ``MARK``, ``REFUSE``, ``PUSH_OUT`` (queue)
                      and ``PASS``, ``KEEP``, ``FOLLOW`` (coding); :func:`inlined` marks functions that hooks call
@@ -54,6 +54,7 @@ from capsim.hooks import (
     Transport,
     inlined,
 )
+from capsim.pcap import write_pcap
 from capsim.registry import scheme, schemes
 from capsim.results import Result
 from capsim.run import simulate
@@ -106,4 +107,5 @@ __all__ = [
     "scheme",
     "schemes",
     "simulate",
+    "write_pcap",
 ]

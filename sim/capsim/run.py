@@ -1,7 +1,6 @@
 """Run a scenario: the one call between a description and its results."""
 
 from collections.abc import Callable
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from capsim.engines import run
 from capsim.fabric.flows import FlowList
 from capsim.fabric.listed import listed_columns
 from capsim.fabric.load import LOAD_DEFINITIONS, LoadOf, load_capacity_bps, offered
-from capsim.fabric.topology import Fabric
+from capsim.fabric.topology import Fabric, ports_like
 from capsim.fabric.traffic import AnyTraffic, Poisson, draw_flows
 from capsim.hooks import Scheme
 from capsim.ideal import ideal_fct_s
@@ -150,12 +149,7 @@ def _probed(
     probes = scenario.probes
     if probes is None:
         return (), (), 0
-    ports: list[int] = []
-    for pattern in probes.ports:
-        found = [port for port, name in enumerate(fabric.port_names) if fnmatchcase(name, pattern)]
-        if not found:
-            raise ParameterError(f"probes.ports: no port {pattern!r}: ports are named as in {fabric.port_names[-1]!r}")
-        ports += found
+    ports = ports_like(fabric.port_names, probes.ports, where="probes.ports")
     late = [flow for flow in probes.flows if flow >= len(flows)]
     if late:
         raise ParameterError(f"probes.flows: {late[0]}, but flows are numbered 0 to {len(flows) - 1}")

@@ -74,6 +74,23 @@ def test_flow_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert (row["flows"], row["unfinished_flows"], float(row["mean_slowdown"])) == ("2", "0", 1.0)
 
 
+def test_a_capture_is_written_and_needs_all_packets(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "run.pcap"
+    command = ["simulate", *SMALL, "--pcap", str(file), "--out", str(tmp_path / "out")]
+    succeed(*command)
+    everywhere = file.read_bytes()
+    trace = read_table(tmp_path / "out" / "trace.parquet")
+    sent = int(((trace["event"] == "enqueued") & (trace["layer"] == "host>leaf")).sum())
+    assert len(everywhere) == 24 + 70 * sent
+    succeed(*command, "--trace", "packets", "--pcap-ports", "host0>*,*>host0")
+    assert 24 < len(file.read_bytes()) < len(everywhere)
+    assert "--pcap needs all packets: leave out --trace drops" in refused(capsys, *command, "--trace", "drops")
+    assert "--pcap-ports: no port 'hots'" in refused(capsys, *command, "--pcap-ports", "hots")
+    assert "add --pcap FILE" in refused(capsys, "simulate", *SMALL, "--pcap-ports", "host*")
+    assert "is a folder: name a file" in refused(capsys, "simulate", *SMALL, "--pcap", str(tmp_path))
+    assert "make it first" in refused(capsys, "simulate", *SMALL, "--pcap", str(tmp_path / "no" / "run.pcap"))
+
+
 def test_columns_of_a_flow_file_are_in_the_results_and_run_again(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
