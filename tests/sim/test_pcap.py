@@ -39,7 +39,7 @@ MSS, HEADERS, ETHERNET = 1460, 40, 14
 def read(path: Path) -> tuple[list[Any], list[Ether]]:
     """Return the metadata and the packets of a capture."""
     with RawPcapReader(str(path)) as reader:
-        assert reader.nano
+        assert (reader.nano, reader.linktype) == (True, 1)
         records = list(reader)
     return [metadata for _, metadata in records], [Ether(frame) for frame, _ in records]
 
@@ -108,6 +108,7 @@ def test_tcp_has_the_segments_acknowledgements_and_flags_of_the_trace(result: Re
         acked = min(MSS * int(line["ack"]), size) if kind == "ack" else 0
         tcp, opens = packet[TCP], kind.startswith("syn")
         assert (tcp.seq, tcp.ack) == (data + (not opens), acked + (kind != "syn"))
+        assert (tcp.dataofs, tcp.window, tcp.urgptr) == (5, 65535, 0)
         assert str(tcp.flags) == FLAGS[kind] + ("E" if line["flags"] & ECN_ECHO else "")
         payload = packet[IP].len - HEADERS
         assert payload == (min(MSS, size - data) if kind == "data" else 0)
@@ -191,12 +192,13 @@ def test_headers_of_other_lengths_do_not_shift_the_stream(
     assert {one.wirelen for one in metadata} == {frame_bytes, ETHERNET + HEADERS}
 
 
-def test_a_packet_that_the_length_of_ip_cannot_hold_has_none(tmp_path: Path) -> None:
-    scenario = SCENARIO.replace(
-        traffic=(Listed(flows=((0, 3, 99_000, 0.0),)),), params={"transport": {"mss_bytes": 99_000}}
-    )
+@pytest.mark.parametrize(("mss_bytes", "ip_bytes"), [(60_000, 60_040), (65_495, 65_535), (65_496, 0), (99_000, 0)])
+def test_a_packet_that_the_length_of_ip_cannot_hold_has_none(mss_bytes: int, ip_bytes: int, tmp_path: Path) -> None:
+    traffic = (Listed(flows=((0, 3, mss_bytes, 0.0),)),)
+    scenario = SCENARIO.replace(traffic=traffic, params={"transport": {"mss_bytes": mss_bytes}})
     metadata, (data, ack) = captured(simulate(scenario, engine="reference"), tmp_path)
-    assert (data[IP].len, metadata[0].wirelen, ack[TCP].ack) == (0, ETHERNET + 99_040, 99_001)
+    assert (data[IP].len, metadata[0].wirelen) == (ip_bytes, ETHERNET + mss_bytes + 40)
+    assert ack[TCP].ack == 1 + mss_bytes
 
 
 def test_numbers_wrap_where_their_fields_end(tmp_path: Path) -> None:

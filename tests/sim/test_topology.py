@@ -1,5 +1,6 @@
 """Identity and contract: fabrics from files and graphs are the built ones, their routes those of networkx."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from capsim import (
     Result,
     Scenario,
     Topology,
+    bounds,
     load_scenario,
     simulate,
 )
@@ -256,6 +258,7 @@ def test_a_topology_may_stand_in_the_scenario_itself_and_links_have_numbers() ->
     fabric = scenario.fabric.build()
     rates = dict(zip(fabric.port_names, fabric.rate_bps.tolist(), strict=True))
     assert (rates["s>a"], rates["s>a#2"], rates["a>s#2"]) == (10**9, 10**8, 10**8)
+    assert fabric.switch_tier.tolist() == [0, 1, 1]
     assert from_dict(scenario.to_dict()) == scenario
 
 
@@ -392,6 +395,16 @@ def test_all_faults_are_named_at_once(tmp_path: Path) -> None:
     assert str(error).startswith("nodes.csv line 6: there is a node 't' already")
     begins = ["nodes.csv line 7: name = 'a b'", "links.csv line 5: there is no node 'q'", "nodes.csv line 8: host 'z'"]
     assert [note.startswith(begin) for note, begin in zip(error.__notes__, begins, strict=True)] == [True] * 3
+    apart = refusal(tmp_path, [*NODES[:4], "t,switch,0"], LINKS[:3])
+    assert str(apart).startswith("nodes.csv line 5: no links join 't'")
+    assert not hasattr(apart, "__notes__"), "a node that nothing joins has no distance to speak of"
+
+
+def test_a_file_with_too_many_rows_is_not_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("capsim.bounds.EDGES", replace(bounds.EDGES, largest=3))
+    assert refusal(tmp_path, NODES, [*LINKS, "s,t,1,1", "s,t,1,?"]).args == (
+        "links.csv: rows below the heads = 4, but it must be from 2 to 3 links: " + bounds.EDGES.reason,
+    )
 
 
 def test_of_many_faults_the_first_are_named(tmp_path: Path) -> None:
@@ -409,6 +422,7 @@ def test_of_many_faults_the_first_are_named(tmp_path: Path) -> None:
         ({"kind": "file", "nodes_file": "n.csv", "links_file": "l.csv", "rate_bps": 1e9}, "unknown key `rate_bps`"),
         ({"kind": "topology", **GRAPH, "edges": GRAPH["edges"][1:]}, r"fabric.nodes\[0\]: host 'x' has no link"),
         ({"kind": "topology", **GRAPH, "nodes": 3 * [{"name": "x", "kind": "router"}]}, r"nodes\[0\].kind: Invalid"),
+        ({"kind": "topology", **GRAPH, "edges": [GRAPH["edges"][0] | {"colour": 1}] * 2}, "unknown key `colour`"),
         ({"kind": "topology", "nodes": [], "edges": []}, r"fabric.nodes: Expected `array` of length >= 3"),
         ({"kind": "topology", "nodes": GRAPH["nodes"][1:], "edges": GRAPH["edges"][1:]}, "fewer than two hosts"),
     ],

@@ -171,6 +171,33 @@ def test_equal_starts_keep_the_order_of_the_list() -> None:
 
 
 FLOW = (0, 1, 5, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("src", "flow_bytes", "start_s", "rule"),
+    [
+        (2**24 - 1, 1, 0.0, None),
+        (0, 2**40, 4500.0, None),
+        (2**24, 1, 0.0, r"^flows\[1\]: src = 16777216, but"),
+        (0, 2**40 + 1, 0.0, r"^flows\[1\]: flow_bytes = 1099511627777, but"),
+        (0, 1, 4500.001, r"^flows\[1\]: start_s = 4500, but it must be from 0"),
+        (7, 1, 0.0, r"^flows\[1\]: src = dst = 7, but"),
+    ],
+)
+def test_arrays_of_flows_have_the_bounds_of_their_quantities(
+    src: int, flow_bytes: int, start_s: float, rule: str | None
+) -> None:
+    columns = {"flow_bytes": [100_001, flow_bytes], "start_s": [0.0, start_s]}
+    if rule is not None:
+        with pytest.raises(ParameterError, match=rule):
+            flow_list([0, src], [7, 7], **columns)
+        return
+    flows = flow_list([0, src], [7, 7], **columns)
+    assert (flows.flow_bytes.tolist(), flows.src.tolist()) == ([100_001, flow_bytes], [0, src])
+    assert flows.short.tolist() == [False, flow_bytes <= 100_000]
+    assert flow_list([0], [7], flow_bytes=[100_000], start_s=[0.0]).short.all()
+
+
 BAD_ENTRIES = [
     (Poisson(load=0.5, flows=10), "one of workload, flow_bytes"),
     (Poisson(load=0.5, flows=10, flow_bytes=1, workload="websearch"), "one of workload, flow_bytes"),
