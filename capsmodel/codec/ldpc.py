@@ -1,10 +1,12 @@
 r"""LDPC-Staircase (RFC 5170): repair packets are running XORs of a few source packets.
 
-| Quantity | Symbol | Name | Unit | Equation |
-|---|---|---|---|---|
-| ones in a source column | N1 | ``n1`` | – | RFC 5170, section 6.2 |
-| seed of the check matrix | | ``seed`` | – | RFC 5170, section 5.7 |
-| receptions needed | k' | `LdpcStaircase.packets_needed` | packet | caps, section VI-A |
+========================  ======  ==============================  ======  =====================
+Quantity                  Symbol  Name                            Unit    Equation
+========================  ======  ==============================  ======  =====================
+ones in a source column   N1      ``n1``                          –       RFC 5170, section 6.2
+seed of the check matrix          ``seed``                        –       RFC 5170, section 5.7
+receptions needed         k'      `LdpcStaircase.packets_needed`  packet  caps, section VI-A
+========================  ======  ==============================  ======  =====================
 
 Encoding costs N1 k + r XORs of packets and no multiplication. The price is that not any k packets will do: decoding
 needs k' >= k of them, and k' depends on which arrive and on how hard the decoder tries. Peeling finds one symbol at a

@@ -1,9 +1,11 @@
 r"""The parity-check matrix of LDPC-Staircase, as RFC 5170 draws it.
 
-| Quantity | Symbol | Name | Unit | Equation |
-|---|---|---|---|---|
-| state of the generator | s | `next_state` | – | RFC 5170, section 5.7 |
-| check matrix: random left, staircase right | H | `CheckMatrix`, `check_matrix` | – | RFC 5170, sections 6.2, 6.3 |
+==========================================  ======  =============================  ====  ===========================
+Quantity                                    Symbol  Name                           Unit  Equation
+==========================================  ======  =============================  ====  ===========================
+state of the generator                      s       `next_state`                   –     RFC 5170, section 5.7
+check matrix: random left, staircase right  H       `CheckMatrix`, `check_matrix`  –     RFC 5170, sections 6.2, 6.3
+==========================================  ======  =============================  ====  ===========================
 
 Symbols are numbered as packets are: 0 to k - 1 source, k to n - 1 repair. A row of H lists symbols whose XOR is zero.
 """

@@ -150,7 +150,7 @@ def cauchy_recovery(points: Packets, *, scales: Ints, ids: Ints, lost: Ints) -> 
     a partial-fraction step, again of Cauchy type:
 
     .. math:: D_{jt} = \frac{w_t}{w_j (x_j + t)}, \qquad
-       w_t = \sigma_t \prod_{i \in E, i \ne t} (t + x_i) \Big/ \prod_{q \in Q, q \ne t} (t + y_q)
+       w_t = \sigma_t \prod_{i \in E, i \ne t} (t + x_i) / \prod_{q \in Q, q \ne t} (t + y_q)
 
     with t the point of a received packet and :math:`\sigma` its scale. So the e syndromes and the e x e solution are
     one matrix of e k entries, each one addition of logarithms, and the packets are read once. Work: 2 e (k + e) + e k

@@ -1,10 +1,12 @@
 r"""Which packets of a unit arrive, and whether they determine its source: the measured side of ``decode_prob``.
 
-| Quantity | Symbol | Name | Unit | Equation |
-|---|---|---|---|---|
-| packets that arrive, each lost alone | p_B | `arrivals` | – | caps Eq. 1 |
-| packets that arrive over paths, some blocked | n_L / n | `arrivals_by_path` | – | caps, section VI-B |
-| receptions that decode | p_S | `decodes` | – | caps Eq. 2 |
+============================================  =======  ==================  ====  ==================
+Quantity                                      Symbol   Name                Unit  Equation
+============================================  =======  ==================  ====  ==================
+packets that arrive, each lost alone          p_B      `arrivals`          –     caps Eq. 1
+packets that arrive over paths, some blocked  n_L / n  `arrivals_by_path`  –     caps, section VI-B
+receptions that decode                        p_S      `decodes`           –     caps Eq. 2
+============================================  =======  ==================  ====  ==================
 """
 
 from collections.abc import Callable

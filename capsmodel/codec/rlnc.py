@@ -1,10 +1,12 @@
 r"""Random linear network code over GF(2^8): packets are random combinations of the source packets.
 
-| Quantity | Symbol | Name | Unit | Equation |
-|---|---|---|---|---|
-| combination | C = Σ α_i P_i | `RandomLinear.coded` | packet | dc2mtcp u (IV-C) coded packet |
-| coefficients of packet p | α | `RandomLinear.coefficients` | element of GF(2^8) | RFC 8681, section 3.6 |
-| rank of what arrived | | `RandomLinearDecoder.rank` | packet | cdcps, section V-A |
+========================  =============  ===========================  ==================  =============================
+Quantity                  Symbol         Name                         Unit                Equation
+========================  =============  ===========================  ==================  =============================
+combination               C = Σ α_i P_i  `RandomLinear.coded`         packet              dc2mtcp u (IV-C) coded packet
+coefficients of packet p  α              `RandomLinear.coefficients`  element of GF(2^8)  RFC 8681, section 3.6
+rank of what arrived                     `RandomLinearDecoder.rank`   packet              cdcps, section V-A
+========================  =============  ===========================  ==================  =============================
 
 A packet carries no coefficients. Its repair key, (seed + packet number) mod 2^16, seeds TinyMT32, from which both ends
 draw them. Any k packets with independent coefficients decode; k random packets are dependent with a probability of

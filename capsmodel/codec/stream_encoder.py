@@ -1,8 +1,10 @@
 r"""The sending end of a stream: bytes in, packets out.
 
-| Quantity | Symbol | Name | Unit | Equation |
-|---|---|---|---|---|
-| source and repair packets of a unit | k, r | `StreamEncoder` | packet | caps, section VI-A |
+===================================  ======  ===============  ======  ==================
+Quantity                             Symbol  Name             Unit    Equation
+===================================  ======  ===============  ======  ==================
+source and repair packets of a unit  k, r    `StreamEncoder`  packet  caps, section VI-A
+===================================  ======  ===============  ======  ==================
 
 The stream is cut into units of ``k * packet_bytes`` bytes. The last unit has as many source packets as its bytes need,
 the last of them padded with zeros, and the same r. An empty stream is one unit without data.

@@ -4,13 +4,13 @@ A picosecond divides the byte time of every rate in use exactly (1 Gbps: 8000 ps
 holds 106 days of it. Whatever does not divide is rounded half up, here and nowhere else, so that both engines
 see the same ties.
 
-============= ====== =================== ============
-Quantity      Symbol Name                Unit
-============= ====== =================== ============
-time          t      ``to_ps``           picosecond
-time          t      ``to_s``            second
-packet time   8 B/C  ``serialisation_ps`` picosecond
-============= ====== =================== ============
+=========== ====== ==================== ==========
+Quantity    Symbol Name                 Unit
+=========== ====== ==================== ==========
+time        t      ``to_ps``            picosecond
+time        t      ``to_s``             second
+packet time 8 B/C  ``serialisation_ps`` picosecond
+=========== ====== ==================== ==========
 """
 
 from decimal import ROUND_HALF_UP, Decimal

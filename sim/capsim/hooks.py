@@ -130,11 +130,21 @@ class Coding:
 
 @dataclass(frozen=True, kw_only=True)
 class Replication:
-    """How many connections carry a flow, each all of it."""
+    """How many connections carry a flow, each all of it.
+
+    Parameters
+    ----------
+    name : str
+        Lower case.
+    copies_of_short : int
+        Connections of a short flow; a long flow has one.
+    abort_losers : bool
+        Whether the other copies stop sending when the first is complete at the receiver.
+    """
 
     name: str
     copies_of_short: Annotated[int, COPIES] = 1
-    abort_losers: bool = False  # when the first copy is complete at the receiver, the others stop sending
+    abort_losers: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,10 @@
 r"""Least completion time of each flow alone in the intact fabric: what a slowdown is measured against.
 
-===================== ========= ================ ======
-Quantity              Symbol    Name             Unit
-===================== ========= ================ ======
-ideal completion time :math:`T_0` ``ideal_fct_s``  second
-===================== ========= ================ ======
+===================== =========== =============== ======
+Quantity              Symbol      Name            Unit
+===================== =========== =============== ======
+ideal completion time :math:`T_0` ``ideal_fct_s`` second
+===================== =========== =============== ======
 
 No scheme and no route is faster, so a slowdown is never below 1. Packets leave the NIC back to back, the last one may
 be smaller, and switches store and forward. Where there is one path, the time follows. Where there are several, a scheme

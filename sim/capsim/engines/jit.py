@@ -2,7 +2,7 @@
 
 ``_nrt=False`` switches Numba's reference counting off. The event loop allocates nothing, and without it each small
 function that receives arrays would count references at every call: 2.5 times slower. The option is private to
-Numba, so :data:`FLAGS` drops it when it is refused.
+Numba, so ``FLAGS`` drops it when it is refused.
 """
 
 import hashlib

@@ -2,15 +2,15 @@
 
 Windows are bytes, sequence numbers are segments of one MSS; the last segment of a flow may be shorter.
 
-========================= ============ ===================== ===========================================
-Quantity                  Symbol       Name                  Source
-========================= ============ ===================== ===========================================
-smoothed round trip       SRTT         ``conn.srtt_ps``      RFC 6298, section 2
-its mean deviation        RTTVAR       ``conn.rttvar_ps``    RFC 6298, section 2
-retransmission timeout    RTO          ``conn.rto_ps``       RFC 6298, sections 2, 5
-congestion window         cwnd         ``conn.cwnd_bytes``   RFC 5681, section 3.1
-slow-start threshold      ssthresh     ``conn.ssthresh_bytes`` RFC 5681, section 3.1
-========================= ============ ===================== ===========================================
+====================== ======== ======================= =======================
+Quantity               Symbol   Name                    Source
+====================== ======== ======================= =======================
+smoothed round trip    SRTT     ``conn.srtt_ps``        RFC 6298, section 2
+its mean deviation     RTTVAR   ``conn.rttvar_ps``      RFC 6298, section 2
+retransmission timeout RTO      ``conn.rto_ps``         RFC 6298, sections 2, 5
+congestion window      cwnd     ``conn.cwnd_bytes``     RFC 5681, section 3.1
+slow-start threshold   ssthresh ``conn.ssthresh_bytes`` RFC 5681, section 3.1
+====================== ======== ======================= =======================
 """
 
 from dataclasses import dataclass
