@@ -74,6 +74,11 @@ class Bound:
         """Return the same for a field of a msgspec struct; structs have no quantity that may be zero besides."""
         return Meta(ge=self.least, le=self.largest, extra={"unit": self.unit, "reason": self.reason})
 
+    @property
+    def of_length(self) -> Meta:
+        """Return the same for the length of a field of a msgspec struct."""
+        return Meta(min_length=int(self.least), max_length=int(self.largest))
+
 
 _INT32 = 2**31 - 1
 _END = "no run lasts longer than 75 minutes"
@@ -111,6 +116,10 @@ SEGMENTS = Bound(1, _INT32, "segments", "packets and units number segments in 32
 NODES = Bound(1, 4096, "of them", "larger fabrics have millions of links")
 PODS = Bound(2, 54, "pods", "these have 39366 hosts, and more take too long to build")
 PORTS = Bound(1, 2**18, "ports", "more take too long to build: a fat-tree of 54 pods has 236196, and so many would fit")
+EDGES = Bound(2, PORTS.largest // 2, "links", PORTS.reason)
+GRAPH_NODES = Bound(3, EDGES.largest + 1, "nodes", "as many can be connected by the most links")
+HOPS = Bound(0, 254, "hops", "the time to live of an IP packet has 8 bits")
+TIER = Bound(0, HOPS.largest, "as a tier", HOPS.reason)
 LINK_CHANGES = Bound(0, 1000, "links", "each is matched with all links of the fabric")
 PARALLEL = Bound(1, NODES.largest, "links between two nodes", NODES.reason)
 HOST = Bound(0, NODES.largest**2 - 1, "as the number of a host", "no fabric has more hosts")

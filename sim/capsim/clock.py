@@ -58,6 +58,18 @@ def to_s(time_ps: int) -> float:
     return time_ps / PS_PER_S
 
 
+def whole_ps(times_s: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Return the picoseconds of which :func:`to_s` made the seconds in a table, exactly: up to 75 minutes.
+
+    Examples
+    --------
+    >>> int(whole_ps(np.array([to_s(4_503_599_627_370_495)]))[0])
+    4503599627370495
+    """
+    near = np.rint(times_s * PS_PER_S).astype(np.int64)
+    return near + (times_s > near / PS_PER_S) - (times_s < near / PS_PER_S)
+
+
 def serialisation_ps(packet_bytes: Bytes, rate_bps: int) -> Bytes:
     """Return the time in picoseconds that a packet occupies a link, rounded half up.
 

@@ -96,7 +96,7 @@ def expected_traversals(scenario: Scenario, fabric: Fabric, flows: FlowList, sch
 
 
 def _most_hops(fabric: Fabric) -> int:
-    return 2 * (int(fabric.switch_tier.max()) + 1) + 1
+    return max(epoch.routes.most_links for epoch in fabric.epochs)
 
 
 def check_fabric(scenario: Scenario) -> None:

@@ -1,7 +1,6 @@
 """Run a scenario: the one call between a description and its results."""
 
 from collections.abc import Callable
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,9 @@ from capsim import conservation, estimate, tables
 from capsim.clock import PS_PER_S, to_ps
 from capsim.engines import run
 from capsim.fabric.flows import FlowList
+from capsim.fabric.listed import listed_columns
 from capsim.fabric.load import LOAD_DEFINITIONS, LoadOf, load_capacity_bps, offered
-from capsim.fabric.topology import Fabric
+from capsim.fabric.topology import Fabric, ports_like
 from capsim.fabric.traffic import AnyTraffic, Poisson, draw_flows
 from capsim.hooks import Scheme
 from capsim.ideal import ideal_fct_s
@@ -149,12 +149,7 @@ def _probed(
     probes = scenario.probes
     if probes is None:
         return (), (), 0
-    ports: list[int] = []
-    for pattern in probes.ports:
-        found = [port for port, name in enumerate(fabric.port_names) if fnmatchcase(name, pattern)]
-        if not found:
-            raise ParameterError(f"probes.ports: no port {pattern!r}: ports are named as in {fabric.port_names[-1]!r}")
-        ports += found
+    ports = ports_like(fabric.port_names, probes.ports, where="probes.ports")
     late = [flow for flow in probes.flows if flow >= len(flows)]
     if late:
         raise ParameterError(f"probes.flows: {late[0]}, but flows are numbered 0 to {len(flows) - 1}")
@@ -180,6 +175,7 @@ def _result(
         header_bytes=params.header_bytes,
         link_bytes=setup.link_bytes,
     )
+    flows = tables.flows_table(raw, ideal_fct_s=ideal, mss_bytes=params.mss_bytes, input_row=setup.flows.input_row)
     resources = Resources(
         traversals=int(raw.counters["traversals"][0]),
         events=int(raw.counters["events"][0]),
@@ -190,7 +186,7 @@ def _result(
     )
     return Result(
         scenario=scenario,
-        flows=tables.flows_table(raw, ideal_fct_s=ideal, mss_bytes=params.mss_bytes),
+        flows=tables.with_columns(flows, listed_columns(scenario.traffic, setup.flows)),
         ports=tables.ports_table(raw, setup.fabric, link_bytes=setup.link_bytes),
         units=tables.units_table(raw),
         probes=tables.probes_table(raw, setup.fabric),

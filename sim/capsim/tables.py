@@ -49,7 +49,9 @@ def _ordered(columns: Columns, names: dict[str, str]) -> pd.DataFrame:
     return pd.DataFrame({name: columns[name] for name in names})
 
 
-def flows_table(raw: RawRecords, *, ideal_fct_s: npt.NDArray[np.float64], mss_bytes: int) -> pd.DataFrame:
+def flows_table(
+    raw: RawRecords, *, ideal_fct_s: npt.NDArray[np.float64], mss_bytes: int, input_row: Table
+) -> pd.DataFrame:
     """Return one row for each flow; counters of its connections are summed."""
     flows, conns = raw.flows, raw.conns
     first = flows["first_conn"]
@@ -71,12 +73,18 @@ def flows_table(raw: RawRecords, *, ideal_fct_s: npt.NDArray[np.float64], mss_by
         "finished": flows["received_ps"] >= 0,
         "short": flows["short"] != 0,
         "traffic_entry": flows["tag"],
+        "input_row": input_row,
         "connections": flows["n_conns"],
         "winner_timeouts": np.where(flows["winner"] == records.NONE, -1, conns["timeouts"][flows["winner"]]),
         "duplicate_acks": np.add.reduceat(conns["dup_acks_received"], first),
     }
     columns |= {name: np.add.reduceat(conns[name], first) for name in SUMMED}
     return _ordered(columns, schema.FLOWS)
+
+
+def with_columns(flows: pd.DataFrame, columns: dict[str, list[str | None]]) -> pd.DataFrame:
+    """Return a flows table with further columns behind its own; None becomes a missing value."""
+    return flows.assign(**{name: pd.Series(cells) for name, cells in columns.items()})
 
 
 def ports_table(raw: RawRecords, fabric: Fabric, *, link_bytes: int) -> pd.DataFrame:
