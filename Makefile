@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN = .venv/bin
 STAMP = .venv/.installed
+DOCS_STAMP = .venv/.docs-installed
 
-.PHONY: demo test lint types contracts notebooks write-notebooks ledger bench bench-paired mutants clean
+.PHONY: demo test lint types contracts notebooks docs write-notebooks ledger bench bench-paired mutants clean
 .DEFAULT_GOAL := test
 
 $(STAMP): pyproject.toml constraints.txt
@@ -31,6 +32,16 @@ contracts: $(STAMP)
 
 notebooks: $(STAMP)
 	$(BIN)/python -m pytest -o testpaths=notebooks --nbmake --nbmake-timeout=300 -p no:cacheprovider -n auto -q --ignore=notebooks/src notebooks
+
+$(DOCS_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@touch $@
+
+# The site: out/site/index.html. A warning, such as a link to nothing or a command that fails, is an error.
+docs: $(DOCS_STAMP)
+	$(BIN)/python -m pytest -q -p no:cacheprovider -o pythonpath=docs/_ext docs/_ext
+	$(BIN)/python -m sphinx --quiet --jobs auto --fail-on-warning -b html -d out/doctrees -c docs . out/site
+	@echo "wrote out/site/index.html"
 
 # Runs every source in notebooks/src and writes it with its outputs.
 write-notebooks: $(STAMP)

@@ -42,6 +42,7 @@ def permutation(side, *, flow_bytes, name, short=False):
         start_ps=np.zeros(n, np.int64),
         short=np.full(n, short),
         tag=np.zeros(n, np.int16),
+        input_row=np.arange(n, dtype=np.int32),
     )
     return Setup(
         fabric=fabric, flows=flows, scheme=scheme(name).with_params(transport={"min_rto_s": 0.01}), end_ps=10**13

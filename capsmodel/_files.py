@@ -1,5 +1,6 @@
 """Write a file whole or not at all, and ask beforehand whether it can be written."""
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -34,6 +35,12 @@ def atomic_writer(target: Path) -> Iterator[BinaryIO]:
 def unfinished_files(folder: Path) -> list[Path]:
     """Return the temporary files of :func:`atomic_writer` in a folder, but those of this process."""
     return [path for path in folder.glob(f".*{_SUFFIX}") if f".{os.getpid()}-" not in path.name]
+
+
+def refuse_device(path: Path) -> None:
+    """Raise OSError for a device such as ``/dev/zero``, which would be read for ever."""
+    if path.is_char_device() or path.is_block_device():
+        raise OSError(errno.ENODEV, "a device, which may have no end", str(path))
 
 
 def check_writable(folder: Path) -> None:

@@ -239,6 +239,22 @@ def flag(name: str, value: bool) -> bool:
     return bool(values)
 
 
+def generator(rng: Rng) -> np.random.Generator:
+    """Return the generator that `rng` is or seeds.
+
+    Examples
+    --------
+    >>> generator(-1)
+    Traceback (most recent call last):
+    capsmodel.checks.ParameterError: rng = -1, but it must be a generator or a seed, a whole number of at least 0
+    """
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        rule = "it must be a generator or a seed, a whole number of at least 0"
+        raise ParameterError(f"rng = {_shown(rng)}, but {rule}") from None
+
+
 def require(condition: ArrayLike, text: str) -> None:
     """Raise :class:`ParameterError` with `text` unless `condition` holds everywhere (rules on several arguments)."""
     holds = condition if isinstance(condition, bool | np.bool_) else np.all(condition)

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
     from capsmodel.coding.optimal_unit import DelayCurve
 
+
+TITLE_CHARACTERS = 54
+"""Characters of a title in a line above a figure of the default width."""
 
 _MISSING = "drawing needs matplotlib: pip install 'capsmodel[plot]'"
 
@@ -96,7 +100,7 @@ def plot_delay_curves(curves: Sequence[DelayCurve], blocking_probs: Sequence[flo
     blocking_probs : sequence of float
         The blocking probability of each curve.
     title : str
-        Figure title.
+        Figure title; a long one takes several lines.
 
     Returns
     -------
@@ -110,6 +114,7 @@ def plot_delay_curves(curves: Sequence[DelayCurve], blocking_probs: Sequence[flo
         (line,) = axes.plot(curve.k, delays_ms, label=f"$p_B$ = {prob:g}")
         best = int(np.argmin(delays_ms))
         axes.plot(curve.k[best], delays_ms[best], "o", color=line.get_color())
-    axes.set(xlabel="source packets in a coding unit, k", ylabel="mean window delay, ms", title=title)
+    axes.set(xlabel="source packets in a coding unit, k", ylabel="mean window delay, ms")
+    axes.set_title(fill(title, TITLE_CHARACTERS))
     axes.legend(frameon=False)
     return figure

@@ -27,10 +27,11 @@ PS, NS, US, MS = 1e-12, 1e-9, 1e-6, 1e-3
 KB, MB, GB = 1000, 1000**2, 1000**3
 KIB, MIB, GIB = 1024, 1024**2, 1024**3
 
-_RATE = {"bps": 1.0, "kbps": KBPS, "mbps": MBPS, "gbps": GBPS, "tbps": TBPS}
-_RATE |= {unit.replace("bps", "bit/s"): factor for unit, factor in _RATE.items()}
-_TIME = {"s": 1.0, "ms": MS, "us": US, "µs": US, "μs": US, "ns": NS, "ps": PS}
-_SIZE = {"b": 1, "kb": KB, "mb": MB, "gb": GB, "kib": KIB, "mib": MIB, "gib": GIB}
+# What may stand behind a number, in lower case, as a factor to the SI number.
+RATE_UNITS = {"bps": 1.0, "kbps": KBPS, "mbps": MBPS, "gbps": GBPS, "tbps": TBPS}
+RATE_UNITS |= {unit.replace("bps", "bit/s"): factor for unit, factor in RATE_UNITS.items()}
+TIME_UNITS = {"s": 1.0, "ms": MS, "us": US, "µs": US, "μs": US, "ns": NS, "ps": PS}
+SIZE_UNITS = {"b": 1, "kb": KB, "mb": MB, "gb": GB, "kib": KIB, "mib": MIB, "gib": GIB}
 
 # Each sign has one place where it fits, so that the time to refuse a text grows with its length and no faster.
 _QUANTITY = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*([^\W\d]\S*)")
@@ -76,7 +77,7 @@ def parse_rate_bps(text: str) -> float:
     >>> parse_rate_bps("10Gbps")
     10000000000.0
     """
-    return _parse(text, _RATE, "rate", "1Gbps")
+    return _parse(text, RATE_UNITS, "rate", "1Gbps")
 
 
 def parse_time_s(text: str) -> float:
@@ -97,7 +98,7 @@ def parse_time_s(text: str) -> float:
     >>> parse_time_s("100us")
     0.0001
     """
-    return _parse(text, _TIME, "time", "100us")
+    return _parse(text, TIME_UNITS, "time", "100us")
 
 
 def parse_size_bytes(text: str) -> int:
@@ -118,7 +119,7 @@ def parse_size_bytes(text: str) -> int:
     >>> parse_size_bytes("64KB"), parse_size_bytes("64KiB")
     (64000, 65536)
     """
-    value = _parse(text, _SIZE, "size", "1500B")
+    value = _parse(text, SIZE_UNITS, "size", "1500B")
     if value != math.floor(value) or value >= 2.0**53:
         raise ParameterError(f"{text!r} is {value:g} bytes, but a size is a whole number of bytes below 2**53")
     return int(value)

@@ -8,7 +8,7 @@ import numpy as np
 
 from capsim import ACCEPT, REFUSE, Dumbbell, FatTree, FlowList, LeafSpine, ParallelPaths, Queue, Scheme, scheme
 from capsim.engines import run
-from capsim.fabric.kinds import FabricKind
+from capsim.fabric.base import FabricKind
 from capsim.hooks import ROLES
 from capsim.param_records import param_record
 from capsim.records import ACK, CODED, DATA, ENQUEUED, RETRANSMITTED, slotted
@@ -35,6 +35,7 @@ def flow_list(rows: Sequence[tuple[int, int, int, float]], *, threshold_bytes: i
         start_ps=np.round(start * 1e6).astype(np.int64),
         short=size <= threshold_bytes,
         tag=np.zeros(len(src), np.int16),
+        input_row=np.arange(len(src), dtype=np.int32),
     )
 
 

@@ -19,7 +19,7 @@ BLOCKS = [
     (guide.name, number, code) for guide in GUIDES for number, code in enumerate(FENCE.findall(guide.read_text()))
 ]
 
-DOCUMENTS = [*GUIDES, *(ROOT / "docs").glob("*.md"), ROOT / "CHANGELOG.md", ROOT / "sim/README.md"]
+DOCUMENTS = [*GUIDES, *(ROOT / "docs").rglob("*.md"), ROOT / "CHANGELOG.md", ROOT / "sim/README.md"]
 DOCUMENTS += chain((ROOT / "data").rglob("README.md"), (ROOT / ".github").rglob("*.md"))
 FOLDERS = [".ci", ".github", "benchmarks", "capsmodel", "data", "docs", "notebooks", "sim", "tests"]
 THERE = [

@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> None:
         give_up_output()
         raise SystemExit(141) from None
     except (CycloptsError, ParameterError) as error:
-        fail(str(error))
+        fail(str(error), *getattr(error, "__notes__", ()))  # a file that is read may have several faults
     except OSError as error:
         give_up_output()
         fail(told(error))

@@ -5,13 +5,15 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, ParamSpec
 
 from cyclopts import Parameter
 
+from capsmodel._files import refuse_device
 from capsmodel.checks import ParameterError, require
+from capsmodel.cli._endings import told
 from capsmodel.codec.errors import CodecError
 from capsmodel.codec.jit import first_use_reported
 
@@ -25,17 +27,22 @@ def one_line(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
     """Turn what the codec and the file system refuse into the one line that is printed; report a first compilation."""
 
     @functools.wraps(command)
-    def told(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+    def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
         try:
             with first_use_reported():
                 command(*args, **kwargs)
         except CodecError as error:
             raise ParameterError(str(error)) from None
         except OSError as error:
-            where = f"{error.filename}: " if error.filename else "writing the result failed: "
-            raise ParameterError(f"{where}{error.strerror}") from None
+            raise ParameterError(f"{'' if error.filename else 'writing the result failed: '}{told(error)}") from None
 
-    return told
+    return checked
+
+
+def beside(file: Path, suffix: str) -> Path:
+    """Return the file to write when none is named: that of the same name with another end."""
+    require(not file.is_dir(), f"{file} is a folder: give a file")
+    return PIPE if file == PIPE else file.with_name(file.name + suffix)
 
 
 def target_of(out: Path | None, default: Path, source: Path, force: bool) -> Path:
@@ -51,14 +58,15 @@ def target_of(out: Path | None, default: Path, source: Path, force: bool) -> Pat
 
 @contextmanager
 def readable(file: Path) -> Iterator[Path]:
-    """Give the file to read: itself, or what standard input holds when it is ``-``."""
-    if file != PIPE:
+    """Give the file to read: itself, or a copy of what comes through a pipe or, when it is ``-``, standard input."""
+    refuse_device(file)
+    if file != PIPE and not file.is_fifo():
         yield file
         return
     with tempfile.TemporaryDirectory(prefix="capsmodel-") as folder:
         copy = Path(folder) / "stdin"
-        with copy.open("wb") as target:
-            shutil.copyfileobj(sys.stdin.buffer, target)
+        with copy.open("wb") as target, nullcontext(sys.stdin.buffer) if file == PIPE else file.open("rb") as source:
+            shutil.copyfileobj(source, target)
         yield copy
 
 

@@ -1,4 +1,4 @@
-"""How a command ends: in one line on standard error, quietly for a reader that has gone, cleaned up when stopped."""
+"""How a command ends: in a line for each error, quietly for a reader that has gone, cleaned up when it is stopped."""
 
 import errno
 import io
@@ -17,18 +17,20 @@ _REMEDIES = {
     errno.EACCES: "name a place that you may use",
     errno.EPERM: "name a place that you may use",
     errno.ENAMETOOLONG: "give a shorter name",
+    errno.ENODEV: "name a file",
 }
 _LOOK = "check the name and the disk"
 # A longer line keeps its two ends, where the argument and the remedy are.
 _LINE_CHARACTERS = 600
 
 
-def fail(text: str) -> NoReturn:
-    """Print `text` as one line and end with status 2."""
-    line = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in " ".join(text.split()))
-    if len(line) > _LINE_CHARACTERS:
-        line = f"{line[: _LINE_CHARACTERS // 2]} ... {line[-_LINE_CHARACTERS // 2 :]}"
-    print(f"capsmodel: {line}", file=sys.stderr)
+def fail(*texts: str) -> NoReturn:
+    """Print each of `texts` as one line and end with status 2."""
+    for text in texts:
+        line = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in " ".join(text.split()))
+        if len(line) > _LINE_CHARACTERS:
+            line = f"{line[: _LINE_CHARACTERS // 2]} ... {line[-_LINE_CHARACTERS // 2 :]}"
+        print(f"capsmodel: {line}", file=sys.stderr)
     raise SystemExit(2)
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from reprlib import repr as shortened
 from typing import Annotated, Any
 
 from cyclopts import Parameter, Token
@@ -10,6 +11,7 @@ from capsmodel.checks import ParameterError
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
 Converter = Callable[[Any, Sequence[Token]], Any]
+_BEYOND = 2**63  # seeds have 63 bits, and every count is smaller
 
 
 def _one(parse: Callable[[str], Any]) -> Converter:
@@ -20,14 +22,20 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise ParameterError(f"{text!r} is not a number: write numbers separated by commas, as in 0.2,0.3") from None
+        raise ParameterError(
+            f"{shortened(text)} is not a number: write numbers separated by commas, as in 0.2,0.3"
+        ) from None
 
 
 def _whole(text: str) -> int:
-    value = _number(text)
-    if not math.isfinite(value) or value != math.floor(value):
-        raise ParameterError(f"{text} is not a whole number")
-    return int(value)
+    try:
+        value = int(text)  # exactly, as a float beyond 2^53 would not be
+    except ValueError:
+        number = _number(text)  # as 1e6
+        value = int(number) if math.isfinite(number) and number == math.floor(number) else _BEYOND
+    if abs(value) >= _BEYOND:
+        raise ParameterError(f"{shortened(text)} is not a whole number below 2^63: write one, as in 1000")
+    return value
 
 
 def _listed(value: Sequence[float]) -> str:

@@ -9,10 +9,9 @@ import msgspec
 from cyclopts import Parameter
 
 from capsim import Scenario, load_scenario
-from capsim.fabric.flows import read_flow_csv
 from capsim.scenario import from_dict
-from capsmodel.checks import ParameterError
-from capsmodel.cli._options import MaybeRate, MaybeTime
+from capsmodel.checks import ParameterError, require
+from capsmodel.cli._options import MaybeCount, MaybeRate, MaybeTime
 from capsmodel.units import parse_size_bytes
 
 Engine = Literal["compiled", "reference"]
@@ -38,11 +37,11 @@ class ScenarioOptions:
     ----------
     fabric
         leaf-spine:LEAVESxHOSTSxSPINES, fat-tree:PODS or fat-tree:PODSxHOSTS_PER_EDGE, parallel-paths:PATHSxHOSTS,
-        dumbbell:HOSTS.
+        dumbbell:HOSTS, or file:NODES.csv,LINKS.csv for a topology of your own.
     rate
-        Rate of all links.
+        Rate of all links; with file: the links have their own.
     delay
-        Propagation delay of each link.
+        Propagation delay of each link; with file: the links have their own.
     buffer
         Queue limit of switch ports: packets (256) or bytes (64KB).
     workload
@@ -52,7 +51,8 @@ class ScenarioOptions:
     flows
         Number of Poisson flows.
     flow_file
-        CSV file with the columns src,dst,bytes,start_s; hosts are numbered from 0 leaf by leaf.
+        CSV file with the columns src, dst, flow_bytes and start_s, or other units: flow_kb, start_us. Further columns
+        go to the flows table of --out. Hosts are numbered from 0 leaf by leaf, or as in the nodes file.
     seed
         Seed of all randomness; with compare the first of the seeds.
     end
@@ -65,9 +65,9 @@ class ScenarioOptions:
     buffer: str | None = None
     workload: str | None = None
     load: float | None = None
-    flows: int | None = None
+    flows: MaybeCount = None
     flow_file: Path | None = None
-    seed: int | None = None
+    seed: MaybeCount = None
     end: MaybeTime = None
 
 
@@ -81,7 +81,8 @@ def scenario_from(source: str | None, options: ScenarioOptions) -> Scenario:
     """
     tables = _defaults() if source is None else load_scenario(source).to_dict()
     if options.fabric is not None:
-        tables["fabric"] = _fabric(options.fabric) if source is None else {**_kept(tables), **_fabric(options.fabric)}
+        chosen = _fabric(options.fabric)
+        tables["fabric"] = _kept(tables["fabric"], chosen["kind"]) | chosen
     _change_links(tables["fabric"], options)
     tables["traffic"] = _traffic(tables["traffic"], options)
     if options.seed is not None:
@@ -96,17 +97,23 @@ def _defaults() -> dict[str, Any]:
     return {"fabric": _fabric("leaf-spine:8x8x8"), "traffic": [poisson]}
 
 
-def _kept(tables: dict[str, Any]) -> dict[str, Any]:
-    """Return what a new shape of fabric keeps of the old one: rates, delays and buffers."""
-    kept = {"rate_bps", "host_rate_bps", "delay_s", "host_delay_s", "reroute_s"}
-    kept |= {"buffer_packets", "buffer_bytes", "host_buffer_packets", "host_buffer_bytes"}
-    return {key: value for key, value in tables["fabric"].items() if key in kept}
+def _kept(fabric: dict[str, Any], new_kind: str) -> dict[str, Any]:
+    """Return what a new shape of fabric keeps of the old one: buffers, and rates and delays if its links share them."""
+    kept = {"reroute_s", "buffer_packets", "buffer_bytes", "host_buffer_packets", "host_buffer_bytes"}
+    if new_kind != "file":
+        kept |= {"rate_bps", "host_rate_bps", "delay_s", "host_delay_s"}
+    return {key: value for key, value in fabric.items() if key in kept}
 
 
 def _fabric(text: str) -> dict[str, Any]:
     kind, _, numbers = text.partition(":")
+    if kind == "file":
+        nodes, _, links = numbers.partition(",")
+        require(bool(nodes and links), f"--fabric {text}: write file:NODES.csv,LINKS.csv")
+        return {"kind": kind, "nodes_file": nodes, "links_file": links}
     if kind not in _FABRIC_COUNTS:
-        raise ParameterError(f"--fabric {text}: the kinds are {', '.join(_FABRIC_COUNTS)}, as in leaf-spine:8x8x8")
+        kinds = ", ".join([*_FABRIC_COUNTS, "file"])
+        raise ParameterError(f"--fabric {text}: the kinds are {kinds}, as in leaf-spine:8x8x8")
     needed, optional = _FABRIC_COUNTS[kind]
     parts = numbers.split("x")
     names = (*needed, *optional)
@@ -116,6 +123,9 @@ def _fabric(text: str) -> dict[str, Any]:
 
 
 def _change_links(fabric: dict[str, Any], options: ScenarioOptions) -> None:
+    if fabric["kind"] in ("file", "topology") and (options.rate is not None or options.delay is not None):
+        flag = "--delay" if options.rate is None else "--rate"
+        raise ParameterError(f"{flag}: each link of this topology has its own: change the links, or leave {flag} out")
     if options.rate is not None:
         fabric["rate_bps"] = options.rate
         fabric.pop("host_rate_bps", None)
@@ -136,7 +146,7 @@ def _traffic(entries: list[Any], options: ScenarioOptions) -> list[Any]:
     if options.flow_file is not None:
         if given:
             raise ParameterError(f"--flow-file lists the flows: leave out --{next(iter(given))}")
-        return [{"kind": "list", "flows": read_flow_csv(_existing(options.flow_file))}]
+        return [{"kind": "csv", "file": str(_existing(options.flow_file))}]
     if given and not any(entry["kind"] == "poisson" for entry in entries):
         raise ParameterError(f"--{next(iter(given))}: this scenario has no Poisson traffic to change")
     return [_poisson(entry, given) if entry["kind"] == "poisson" else entry for entry in entries]

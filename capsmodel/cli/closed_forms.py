@@ -5,7 +5,7 @@ from itertools import product
 from typing import Any, Literal
 
 from capsmodel.checks import require
-from capsmodel.cli._options import Counts, Flag, Numbers, Size
+from capsmodel.cli._options import Count, Counts, Flag, MaybeCount, Numbers, Size
 from capsmodel.cli._output import print_table
 from capsmodel.coding.decoding import decode_failure_prob, decode_prob
 from capsmodel.coding.random_linear import decode_failure_prob_rlnc, decode_prob_rlnc
@@ -102,9 +102,9 @@ def reordering(
     flow_packets: Counts = (2, 5, 10, 20),
     *,
     congested_prob: Numbers = (0.1, 0.25, 0.5),
-    paths: int | None = None,
+    paths: MaybeCount = None,
     congested_paths: Counts = (),
-    dup_acks: int = 3,
+    dup_acks: Count = 3,
     json: Flag = False,
     csv: Flag = False,
 ) -> None:
@@ -152,10 +152,10 @@ def fct(
     *,
     workload: str = "websearch",
     packet_size: Size = 1460,
-    window_packets: int = 12,
-    burst_packets: int = 44,
-    short_packets: int = 68,
-    replicas: int = 2,
+    window_packets: Count = 12,
+    burst_packets: Count = 44,
+    short_packets: Count = 68,
+    replicas: Count = 2,
     byte_share: float | None = None,
     tail: Literal["effective_bandwidth", "exact"] = "effective_bandwidth",
     json: Flag = False,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter, Token
 
 from capsmodel.checks import ParameterError, choice, require
-from capsmodel.cli._codec_files import PIPE, Input, Output, one_line, readable, say, target_of, writable
+from capsmodel.cli._codec_files import Input, Output, beside, one_line, readable, say, target_of, writable
 from capsmodel.cli._options import Count, Flag, MaybeCount
 from capsmodel.codec.file_decoder import Decoding, decode_file
 from capsmodel.codec.files import SUFFIX, encode_file
@@ -16,7 +16,7 @@ from capsmodel.codec.stream_encoder import StreamEncoder
 
 app = App(name="codec", help="Code a file into packets, decode it, look into packets, measure losses.")
 app.command("capsmodel.cli.codec_look:inspect", name="inspect")
-app.command("capsmodel.cli.codec_look:simulate_loss", name="simulate-loss")
+app.command("capsmodel.cli.codec_loss:simulate_loss", name="simulate-loss")
 
 
 def _stream_number(_: Any, tokens: Sequence[Token]) -> int:
@@ -93,7 +93,7 @@ def encode(
         Replace it when it exists.
     """
     choice("--code", code, CODES)
-    target = target_of(out, PIPE if file == PIPE else file.with_name(file.name + SUFFIX), file, force)
+    target = target_of(out, beside(file, SUFFIX), file, force)
     variant = _variant(
         code,
         n1=("--n1", n1),
@@ -132,8 +132,8 @@ def decode(
     force
         Replace the file when it exists.
     """
-    default = file.with_suffix("") if file.suffix == SUFFIX else file.with_name(file.name + ".decoded")
-    target = target_of(out, PIPE if file == PIPE else default, file, force)
+    default = file.with_suffix("") if file.suffix == SUFFIX else beside(file, ".decoded")
+    target = target_of(out, default, file, force)
     with readable(file) as source, writable(target) as written:
         result = decode_file(source, written, stream=stream, partial=partial)
     for line in _told(result, target):

@@ -1,33 +1,22 @@
-"""``capsmodel codec inspect`` and ``simulate-loss``: what a file of packets holds, and how often its units decode."""
+"""``capsmodel codec inspect``: what a file of packets holds."""
 
-import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from rich.console import Console
-from rich.progress import track
 
-from capsmodel.checks import require
-from capsmodel.cli._codec_files import PIPE, Input, Output, one_line, readable, target_of
-from capsmodel.cli._options import Count, Flag, MaybeCount
+from capsmodel.cli._codec_files import Input, one_line, readable
+from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, print_table
-from capsmodel.codec.base import BlockCode
 from capsmodel.codec.errors import CodecError
-from capsmodel.codec.files import lose_packets
 from capsmodel.codec.headers import Unit
 from capsmodel.codec.packet_index import PacketIndex
-from capsmodel.codec.reception import Draw, Flags, arrivals, arrivals_by_path, decodes
 from capsmodel.codec.registry import CODES
-from capsmodel.coding.decoding import decode_prob
-from capsmodel.coding.random_linear import decode_prob_rlnc
-
-_PARTS = 50  # of the receptions, between two steps of the progress bar
 
 
-def _index(file: Path) -> PacketIndex:
+def index_of(file: Path) -> PacketIndex:
+    """Return where the packets of a file are, of which there must be one."""
     with file.open("rb") as stream:
         index = PacketIndex(stream)
     if not len(index.headers):
@@ -36,7 +25,7 @@ def _index(file: Path) -> PacketIndex:
     return index
 
 
-def _units(index: PacketIndex) -> list[tuple[Unit, npt.NDArray[np.int64]]]:
+def units_of(index: PacketIndex) -> list[tuple[Unit, npt.NDArray[np.int64]]]:
     """Return each unit, by stream and number, with the numbers of its packets that are there."""
     return [
         (index.unit(group[0]), index.headers["index"][group].astype(np.int64))
@@ -86,117 +75,8 @@ def inspect(file: Input, /, *, json: Flag = False, csv: Flag = False) -> None:
         Print comma-separated values.
     """
     with readable(file) as source:
-        index = _index(source)
-    print_table([_unit_row(*unit) for unit in _units(index)], title=str(file), as_json=json, as_csv=csv)
+        index = index_of(source)
+    print_table([_unit_row(*unit) for unit in units_of(index)], title=str(file), as_json=json, as_csv=csv)
     if not (json or csv):
         for line in index.rejected.lines():
             console().print(f"  {line}")
-
-
-@one_line
-def simulate_loss(
-    file: Input,
-    /,
-    *,
-    blocking_prob: float | None = None,
-    n_paths: MaybeCount = None,
-    blocked_paths: MaybeCount = None,
-    in_turn: Flag = False,
-    receptions: Count = 1000,
-    rng: Count = 1,
-    out: Output = None,
-    force: Flag = False,
-    json: Flag = False,
-    csv: Flag = False,
-) -> None:
-    """Drop packets at random or by path; set the units that decode beside the closed form.
-
-    Parameters
-    ----------
-    file
-        File of packets; - reads standard input.
-    blocking_prob
-        Probability that a packet is lost, independently of the others; 0.1 when no paths are given.
-    n_paths
-        Equal-cost paths; with --blocked-paths it replaces --blocking-prob.
-    blocked_paths
-        Paths that deliver nothing, drawn anew for each reception.
-    in_turn
-        Spread packets over the paths in turn and not at random; the closed form assumes random.
-    receptions
-        Receptions of each kind of unit to simulate.
-    rng
-        Seed of the losses.
-    out
-        Also write one lossy copy of the file.
-    force
-        Replace that file when it exists.
-    json
-        Print JSON.
-    csv
-        Print comma-separated values.
-    """
-    require(out != PIPE, "--out - would mix packets with the table: give a file")
-    blocking, draw = _loss(blocking_prob, n_paths, blocked_paths, in_turn)
-    generator = np.random.default_rng(rng)
-    with readable(file) as source:
-        kinds = Counter(_kind(unit) for unit, _ in _units(_index(source)))
-        rows = [_loss_row(kind, count, draw(kind.n, receptions, generator), blocking) for kind, count in kinds.items()]
-        print_table(rows, title=f"{receptions} receptions, blocking probability {blocking:g}", as_json=json, as_csv=csv)
-        if out is not None:
-            kept = lose_packets(source, target_of(out, out, file, force), draw=draw, rng=generator)
-            if not (json or csv):
-                console().print(f"wrote {out}: {kept} packets")
-
-
-def _kind(unit: Unit) -> Unit:
-    """Return what units have in common that decode the same receptions."""
-    return unit._replace(stream=0, number=0, packet_bytes=1, source_bytes=unit.k, unit_crc=0, last=False)
-
-
-def _decoded(code: BlockCode, arrived: Flags) -> Flags:
-    """Return which receptions decode; a progress bar tells somebody who watches."""
-    parts = np.array_split(arrived, min(_PARTS, len(arrived)))
-    steps = track(
-        parts, description=f"{code.name} k = {code.k}", console=Console(stderr=True), transient=True,
-        disable=not sys.stderr.isatty(),
-    )  # fmt: skip
-    return np.concatenate([decodes(code, part) for part in steps])
-
-
-def _loss(prob: float | None, n_paths: int | None, blocked_paths: int | None, in_turn: bool) -> tuple[float, Draw]:
-    """Return the blocking probability and the function that draws receptions, for the options given."""
-    if n_paths is None or blocked_paths is None:
-        require(n_paths is blocked_paths, "--n-paths and --blocked-paths go together: give both or neither")
-        require(not in_turn, "--in-turn spreads packets over paths: give --n-paths and --blocked-paths")
-        loss = 0.1 if prob is None else prob
-        return loss, lambda n, receptions, rng: arrivals(n, blocking_prob=loss, receptions=receptions, rng=rng)
-    require(prob is None, "--blocking-prob and --n-paths exclude each other: give one")
-    paths, blocked = n_paths, blocked_paths
-    require(paths >= 1, f"--n-paths = {paths}, but a fabric has at least 1 path")
-
-    def draw(n: int, receptions: int, rng: np.random.Generator) -> Flags:
-        return arrivals_by_path(
-            n, n_paths=paths, blocked_paths=blocked, in_turn=in_turn, receptions=receptions, rng=rng
-        )
-
-    return blocked / paths, draw
-
-
-def _loss_row(kind: Unit, units: int, arrived: Flags, blocking: float) -> dict[str, Any]:
-    """Return the measured share of receptions that decode beside the closed forms."""
-    measured = float(_decoded(kind.block_code(), arrived).mean())
-    known = blocking < 1  # the closed forms stop short of certain loss
-    mds = float(decode_prob(kind.k, r=kind.r, blocking_prob=blocking)) if known else 0.0
-    dense = float(decode_prob_rlnc(kind.k, r=kind.r, blocking_prob=blocking)) if known else 0.0
-    return {
-        "code": kind.code,
-        "k": kind.k,
-        "r": kind.r,
-        "units": units,
-        "lost_ratio": float(1 - arrived.mean()),
-        "decoded_ratio": measured,
-        "standard_error": float(np.sqrt(measured * (1 - measured) / len(arrived))),
-        "decode_prob": mds,
-        "decode_prob_rlnc": dense,
-    }

@@ -14,7 +14,7 @@ from capsim.scenario import Comparison
 from capsmodel._files import check_writable
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli._comparison_figure import draw
-from capsmodel.cli._options import Flag
+from capsmodel.cli._options import Count, Flag, MaybeCount
 from capsmodel.cli._output import console, print_table, write_whole
 from capsmodel.cli._scenario import Engine, ScenarioOptions, scenario_from
 from capsmodel.experiments.progress import counted
@@ -35,8 +35,8 @@ def compare(
     *,
     options: ScenarioOptions | None = None,
     schemes: str | None = None,
-    seeds: int | None = None,
-    jobs: int = 1,
+    seeds: MaybeCount = None,
+    jobs: Count = 1,
     engine: Engine = "compiled",
     out: Path | None = None,
     json: Flag = False,

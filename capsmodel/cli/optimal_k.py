@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from capsmodel.checks import require
-from capsmodel.cli._options import Flag, Numbers, Rate, Size, Time
+from capsmodel.cli._options import Count, Flag, MaybeCount, Numbers, Rate, Size, Time
 from capsmodel.cli._output import console, print_table, text_curve
 from capsmodel.coding.optimal_unit import MOST_CURVE_SIZES, DelayCurve, delay_curve, optimal_coding_unit
 from capsmodel.coding.unit_parameters import DEFAULT_OBJECTIVE, Objective
@@ -23,17 +23,17 @@ def _blocking_probs(given: tuple[float, ...], paths: int | None, long_flows: int
 
 
 def optimal_k(
-    window_packets: int = 64,
+    window_packets: Count = 64,
     *,
     blocking_prob: Numbers = (0.2, 0.25, 0.3, 0.35),
-    paths: int | None = None,
-    long_flows: int | None = None,
+    paths: MaybeCount = None,
+    long_flows: MaybeCount = None,
     rate: Rate = 1e9,
     rtt_short: Time = 1e-4,
     rtt_long: Time = 3e-3,
     packet_size: Size = 1500,
     objective: Objective = DEFAULT_OBJECTIVE,
-    max_k: int | None = None,
+    max_k: MaybeCount = None,
     whole_units: Flag = False,
     json: Flag = False,
     csv: Flag = False,

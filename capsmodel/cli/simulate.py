@@ -4,15 +4,19 @@ import sys
 from pathlib import Path
 from typing import Any, Literal
 
-from capsim import Result, Scenario, schema
+from capsim import Result, Scenario, schema, write_pcap
 from capsim import scheme as find
 from capsim.clock import to_s
 from capsim.estimate import trace_size_bytes
+from capsim.fabric.topology import ports_like
 from capsim.files import check_folder, read_manifest, read_table, same_rows
+from capsim.results import columns_of
 from capsim.run import compile_if_needed, prepare, run_prepared
 from capsim.scenario import from_dict
+from capsim.state import Setup
+from capsmodel._files import check_writable
 from capsmodel._version import __version__
-from capsmodel.checks import ParameterError
+from capsmodel.checks import ParameterError, require
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import console, print_table
 from capsmodel.cli._progress import simulated_time, waiting
@@ -29,6 +33,8 @@ def simulate(
     engine: Engine = "compiled",
     trace: Literal["off", "drops", "packets"] | None = None,
     out: Path | None = None,
+    pcap: Path | None = None,
+    pcap_ports: str | None = None,
     json: Flag = False,
     csv: Flag = False,
 ) -> None:
@@ -47,20 +53,46 @@ def simulate(
         Packets to record: none, the dropped ones, or all.
     out
         Folder for the tables, as Parquet files with their manifest inside.
+    pcap
+        Capture file with the headers of all packets, for Wireshark; turns --trace packets on.
+    pcap_ports
+        Where they are captured, such as host0>*,*>host0; on the NICs of all hosts, each packet once, when left out.
     json, csv
         Print the summary in this form.
     """
     chosen = with_scheme(scenario_from(scenario, options or ScenarioOptions()), scheme)
-    if trace is not None:
-        chosen = chosen.replace(trace=trace)
+    level = trace if pcap is None else _level_of_capture(trace)
+    if level is not None:
+        chosen = chosen.replace(trace=level)
     if out is not None:
         check_folder(out, made_of=_PARQUET)
-    result = _run(chosen, engine)
+    setup = prepare(chosen)
+    patterns = None if pcap_ports is None else pcap_ports.split(",")
+    _check_capture(pcap, patterns, setup)
+    result = _run(chosen, setup, engine)
     try:
         if out is not None:
             result.save(out)
+        if pcap is not None:
+            write_pcap(result, pcap, ports=patterns)
     finally:  # a disk that is full by now takes the tables, not the figures
         _print(result, json=json, csv=csv)
+
+
+def _level_of_capture(trace: str | None) -> str:
+    require(trace in (None, "packets"), f"--pcap needs all packets: leave out --trace {trace}")
+    return "packets"
+
+
+def _check_capture(pcap: Path | None, patterns: list[str] | None, setup: Setup) -> None:
+    """Refuse, before the run, a capture that could not be written after it."""
+    if pcap is None:
+        require(patterns is None, "--pcap-ports says where packets are captured: add --pcap FILE")
+        return
+    require(not pcap.is_dir(), f"{pcap} is a folder: name a file for the packets")
+    check_writable(pcap.parent)
+    require(pcap.parent.is_dir(), f"there is no folder {pcap.parent}: make it first")
+    ports_like(setup.fabric.port_names, patterns or (), where="--pcap-ports")
 
 
 def _print(result: Result, *, json: bool, csv: bool) -> None:
@@ -74,8 +106,7 @@ def _print(result: Result, *, json: bool, csv: bool) -> None:
     console().print(_resources_line(result))
 
 
-def _run(scenario: Scenario, engine: Engine) -> Result:
-    setup = prepare(scenario)
+def _run(scenario: Scenario, setup: Setup, engine: Engine) -> Result:
     if scenario.trace == "packets":
         mss_bytes = setup.scheme.long.transport.params.mss_bytes
         size = trace_size_bytes(scenario, setup.fabric, setup.flows, mss_bytes=mss_bytes)
@@ -119,10 +150,10 @@ def rerun(file: Path, *, engine: Engine = "compiled") -> None:
         )
     scenario = from_dict(manifest["parameters"]["scenario"])
     find(scenario.scheme)
-    result = _run(scenario, engine)
+    result = _run(scenario, prepare(scenario), engine)
     same_id = result.manifest["id"] == manifest["id"]
     differing = [] if same_id else ["parameters or code of the scheme"]
-    tables = _tables_of_run(file, manifest["id"])
+    tables = _tables_of_run(file, manifest["id"], scenario)
     differing += [path.name for path, table in tables.items() if not same_rows(path, getattr(result, table))]
     if differing:
         console().print(f"{file.name}: differs in {', '.join(differing)}")
@@ -131,16 +162,16 @@ def rerun(file: Path, *, engine: Engine = "compiled") -> None:
     console().print(f"{file.name}: identical, run {manifest['id'][:12]}; compared {names}")
 
 
-def _tables_of_run(file: Path, run_id: str) -> dict[Path, str]:
+def _tables_of_run(file: Path, run_id: str, scenario: Scenario) -> dict[Path, str]:
     """Return `file` and the tables of its run beside it, each with the table that its columns are of."""
     beside = [file.parent / f"{name}.parquet" for name in schema.TABLES]
     others = [path for path in beside if path.is_file() and not path.samefile(file)]
-    return {path: _table_name(path) for path in [file, *others] if read_manifest(path)["id"] == run_id}
+    return {path: _table_name(path, scenario) for path in [file, *others] if read_manifest(path)["id"] == run_id}
 
 
-def _table_name(path: Path) -> str:
+def _table_name(path: Path, scenario: Scenario) -> str:
     columns = list(read_table(path).columns)
-    for name, meanings in schema.TABLES.items():
+    for name, meanings in columns_of(scenario).items():
         if columns == list(meanings):
             return name
     raise ParameterError(f"{path} has the columns of no table of a run: give a file that capsmodel simulate wrote")

@@ -6,6 +6,8 @@ from capsmodel.codec import kernels
 from capsmodel.codec.errors import CodecError, Ints, Packets
 from capsmodel.codec.inputs import check_output, described, is_packets
 
+_PRODUCTS = 1 << 33  # summed in a tenth of a second, or in a second where only the portable kernel runs
+
 
 class Combiner:
     """The linear map with a given matrix, from m packets to as many combinations as the matrix has rows.
@@ -35,6 +37,7 @@ class Combiner:
         self.least_bytes = chosen.least_bytes
         self._factors = np.ascontiguousarray(chosen.prepare(coefficients))
         self._run = chosen.run
+        self._bytes_at_once = _PRODUCTS // max(1, self._rows)
 
     def __call__(self, packets: Packets, out: Packets | None = None) -> Packets:
         """Return the combinations, shape (rows, bytes), of packets of shape (m, bytes).
@@ -77,6 +80,20 @@ class Combiner:
         """
         if targets is None:
             targets = self._in_order
+        if packets.nbytes <= self._bytes_at_once:
+            self._write_part(packets, out, targets)
+            return
+        units, _, packet_bytes = packets.shape
+        unit_bytes = packets.nbytes // units
+        units_part = max(1, self._bytes_at_once // unit_bytes)
+        bytes_part = max(1, self.least_bytes, self._bytes_at_once * packet_bytes // unit_bytes)
+        for unit in range(0, units, units_part):
+            for byte in range(0, packet_bytes, bytes_part):  # Python hears of Ctrl-C between two parts
+                part = np.s_[unit : unit + units_part, :, byte : byte + bytes_part]
+                self._write_part(packets[part], out[part], targets)
+
+    def _write_part(self, packets: Packets, out: Packets, targets: Ints) -> None:
+        """Do in one call what `write` may do in several."""
         if packets.shape[2] >= self.least_bytes:
             self._run(self._factors, packets, out, targets)
             return

@@ -1,8 +1,10 @@
 r"""CRC-32C (Castagnoli), the checksum of a packet.
 
-| Quantity | Symbol | Name | Unit | Equation |
-|---|---|---|---|---|
-| checksum | | `crc32c` | – | RFC 3720, section 12.1 |
+========  ======  ========  ====  ======================
+Quantity  Symbol  Name      Unit  Equation
+========  ======  ========  ====  ======================
+checksum          `crc32c`  –     RFC 3720, section 12.1
+========  ======  ========  ====  ======================
 
 The generator polynomial is 0x1EDC6F41, 0x82F63B78 with its bits reflected. Eight tables let the loop take eight bytes
 a step: ``_TABLES[t][b]`` is the remainder of byte b followed by t zero bytes. Every error burst of up to 32 bits is

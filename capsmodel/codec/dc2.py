@@ -1,20 +1,24 @@
 r"""Coded packets of DC2-MTCP: at most 15 original packets of a connection, named in a TCP option.
 
-| Quantity | Symbol | Name | Unit | Equation |
-|---|---|---|---|---|
-| original packets mixed | n | `Dc2Option.mixed` | packet | dc2mtcp u (III-B) option length |
-| largest number of them | C_max | `C_MAX` | packet | dc2mtcp, section IV-A |
-| option length | 3n - 1 | `Dc2Option.to_bytes` | byte | dc2mtcp u (III-B) option length |
-| coded packet | C = Σ α_i P_i | `Dc2Mixer` | packet | dc2mtcp u (IV-C) coded packet |
+======================  =============  ====================  ======  ===============================
+Quantity                Symbol         Name                  Unit    Equation
+======================  =============  ====================  ======  ===============================
+original packets mixed  n              `Dc2Option.mixed`     packet  dc2mtcp u (III-B) option length
+largest number of them  C_max          `C_MAX`               packet  dc2mtcp, section IV-A
+option length           3n - 1         `Dc2Option.to_bytes`  byte    dc2mtcp u (III-B) option length
+coded packet            C = Σ α_i P_i  `Dc2Mixer`            packet  dc2mtcp u (IV-C) coded packet
+======================  =============  ====================  ======  ===============================
 
 Layout of the option, without TCP's own kind and length bytes. Data sequence numbers (DSN) count packets here, as in
 the paper's Fig. 3; 2-byte offsets in bytes would span 43 packets of 1500 bytes.
 
-| bytes | field |
-|---|---|
-| 1 | n, the number of original packets mixed; 0 says that the packet is an original |
-| 2 (n - 1) | DSN of the second, third, ... mixed packet less that of the first; big-endian, strictly increasing |
-| n | coefficients of the mixed packets in GF(2^8), in the order of their DSN, none 0 |
+=========  ==================================================================================================
+bytes      field
+=========  ==================================================================================================
+1          n, the number of original packets mixed; 0 says that the packet is an original
+2 (n - 1)  DSN of the second, third, ... mixed packet less that of the first; big-endian, strictly increasing
+n          coefficients of the mixed packets in GF(2^8), in the order of their DSN, none 0
+=========  ==================================================================================================
 
 The first mixed packet's DSN is the DSN of the coded packet itself. The paper lists only count and offsets but gives
 3n - 1 bytes, which leaves exactly one byte per coefficient. n = 0 is one byte long; the formula would give -1.
@@ -27,6 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from capsmodel.checks import generator
 from capsmodel.codec.elimination import add_scaled
 from capsmodel.codec.errors import PacketError, Packets
 from capsmodel.codec.gf256 import MUL
@@ -153,7 +158,7 @@ class Dc2Mixer:
 
     def __init__(self, *, packet_bytes: int, rng: np.random.Generator | int | None = None) -> None:
         self.packet_bytes = whole_number("packet_bytes", packet_bytes, minimum=1)
-        self._rng = np.random.default_rng(rng)
+        self._rng = generator(rng)
         self._restart()
 
     def _restart(self) -> None:

@@ -21,6 +21,7 @@ from capsmodel.codec.errors import Packets
 from capsmodel.codec.gf256 import INV, MUL
 from capsmodel.codec.jit import jit
 
+_PRODUCTS = 1 << 29  # added in a tenth of a second
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
@@ -82,7 +83,10 @@ def absorb(echelon: Packets, held: Flags, rows: Packets) -> Flags:
         Whether each packet is independent of all before it.
     """
     innovative = np.empty(len(rows), np.bool_)
-    _absorb_rows(echelon, held, rows, MUL, INV, innovative)
+    part = max(1, _PRODUCTS // max(1, echelon.size))
+    for first in range(0, len(rows), part):  # Python hears of Ctrl-C between two parts
+        these = slice(first, first + part)
+        _absorb_rows(echelon, held, rows[these], MUL, INV, innovative[these])
     return innovative
 
 

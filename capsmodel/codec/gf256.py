@@ -1,14 +1,14 @@
 """Arithmetic of GF(2^8) modulo x^8 + x^4 + x^3 + x^2 + 1 on arrays of bytes.
 
-==================  ===========  ============  =====  ==============================================
-Quantity            Symbol       Name          Unit   Meaning
-==================  ===========  ============  =====  ==============================================
-field polynomial                 ``POLYNOMIAL``       0x11d, with the generator alpha = 2 (RFC 5510)
-power               alpha^i      ``EXP``              i = 0 .. 509, doubled so that sums of two logs fit
-logarithm           log_alpha a  ``LOG``              ``LOG[0]`` is 0 and means nothing
-inverse             1/a          ``INV``              ``INV[0]`` is 0 and means nothing
-product             a b          ``MUL``              256 x 256 table
-==================  ===========  ============  =====  ==============================================
+================  ===========  ==============  ====  ==================================================
+Quantity          Symbol       Name            Unit  Meaning
+================  ===========  ==============  ====  ==================================================
+field polynomial               ``POLYNOMIAL``        0x11d, with the generator alpha = 2 (RFC 5510)
+power             alpha^i      ``EXP``               i = 0 .. 509, doubled so that sums of two logs fit
+logarithm         log_alpha a  ``LOG``               ``LOG[0]`` is 0 and means nothing
+inverse           1/a          ``INV``               ``INV[0]`` is 0 and means nothing
+product           a b          ``MUL``               256 x 256 table
+================  ===========  ==============  ====  ==================================================
 
 A byte is the polynomial whose coefficient of x^i is bit i. Addition and subtraction are XOR.
 """

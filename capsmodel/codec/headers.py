@@ -2,24 +2,28 @@ r"""The header of a packet: 48 bytes that tell all that is needed to decode the 
 
 All fields are unsigned, big-endian.
 
-| offset | bytes | field | meaning |
-|---|---|---|---|
-| 0 | 4 | magic | ``CAPS`` |
-| 4 | 1 | version | 2 |
-| 5 | 1 | code | ``wire_number`` of the code: 1 Reed-Solomon, 2 LDPC-Staircase, 3 random linear, own codes from 128 |
-| 6 | 1 | variant | a key of the code's ``variants``: matrix convention, N1, or density and systematic or not |
-| 7 | 1 | flags | bit 0: last unit of the stream; the others 0 |
-| 8 | 8 | stream | number of the stream, drawn at random by the sender: tells foreign packets |
-| 16 | 4 | unit | number of the coding unit in the stream, from 0 |
-| 20 | 2 | index | number of the packet in its unit, 0 .. k + r - 1 |
-| 22 | 2 | k | source packets of the unit |
-| 24 | 2 | r | repair packets of the unit |
-| 26 | 2 | head_crc | low 16 bits of the CRC-32C of bytes 0 to 43, itself 0 there: whether the length can be believed |
-| 28 | 4 | packet_bytes | length of the payload, byte |
-| 32 | 4 | seed | seed of the code: the LDPC matrix, or the repair key of packet 0; else 0 |
-| 36 | 4 | source_bytes | bytes of data in the unit; zeros pad them to k packet_bytes |
-| 40 | 4 | unit_crc | CRC-32C of the unit's data, checked after decoding |
-| 44 | 4 | crc | CRC-32C of the 44 bytes before it and of the payload |
+======  =====  ============  =========================================================================================
+offset  bytes  field         meaning
+======  =====  ============  =========================================================================================
+0       4      magic         ``CAPS``
+4       1      version       2
+5       1      code          ``wire_number`` of the code: 1 Reed-Solomon, 2 LDPC-Staircase, 3 random linear, own codes
+                             from 128
+6       1      variant       a key of the code's ``variants``: matrix convention, N1, or density and systematic or not
+7       1      flags         bit 0: last unit of the stream; the others 0
+8       8      stream        number of the stream, drawn at random by the sender: tells foreign packets
+16      4      unit          number of the coding unit in the stream, from 0
+20      2      index         number of the packet in its unit, 0 .. k + r - 1
+22      2      k             source packets of the unit
+24      2      r             repair packets of the unit
+26      2      head_crc      low 16 bits of the CRC-32C of bytes 0 to 43, itself 0 there: whether the length can be
+                             believed
+28      4      packet_bytes  length of the payload, byte
+32      4      seed          seed of the code: the LDPC matrix, or the repair key of packet 0; else 0
+36      4      source_bytes  bytes of data in the unit; zeros pad them to k packet_bytes
+40      4      unit_crc      CRC-32C of the unit's data, checked after decoding
+44      4      crc           CRC-32C of the 44 bytes before it and of the payload
+======  =====  ============  =========================================================================================
 
 Checksums find accidents. They do not find forgery: whoever can write packets can compute them.
 """

@@ -18,6 +18,8 @@ import numba
 import numba.core.event
 from numba.core.caching import FunctionCache
 
+from capsmodel._compilation import interruptible
+
 LOG = logging.getLogger(__name__)
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -46,7 +48,7 @@ def is_disabled() -> bool:
 
 def jit(function: Function) -> Function:
     """Mark a function to be compiled on first use, for the types of each call."""
-    return cast(Function, _with_cache(numba.njit(function), function))
+    return cast(Function, _prepared(numba.njit(function), function))
 
 
 def inlined(function: Function) -> Function:
@@ -54,10 +56,12 @@ def inlined(function: Function) -> Function:
     return cast(Function, numba.njit(inline="always")(function))
 
 
-def _with_cache(dispatcher: Any, function: Callable[..., Any]) -> Any:
+def _prepared(dispatcher: Any, function: Callable[..., Any]) -> Any:
     if not is_disabled():
         with suppress(RuntimeError):  # no folder can be written: the result is not kept
             dispatcher._cache = SourceCache(function)  # type: ignore[no-untyped-call]  # of Numba
+        compile_now = dispatcher.compile
+        dispatcher.compile = lambda signature: interruptible(lambda: compile_now(signature))
     return dispatcher
 
 
@@ -83,7 +87,7 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
     if is_disabled():
         return function
     started = time.perf_counter()
-    dispatcher = _with_cache(numba.njit(nogil=True, error_model="numpy")(function), function)
+    dispatcher = _prepared(numba.njit(nogil=True, error_model="numpy")(function), function)
     dispatcher.compile(signature)
     dispatcher.disable_compile()
     if not dispatcher.stats.cache_hits:

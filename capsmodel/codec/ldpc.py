@@ -1,10 +1,12 @@
 r"""LDPC-Staircase (RFC 5170): repair packets are running XORs of a few source packets.
 
-| Quantity | Symbol | Name | Unit | Equation |
-|---|---|---|---|---|
-| ones in a source column | N1 | ``n1`` | – | RFC 5170, section 6.2 |
-| seed of the check matrix | | ``seed`` | – | RFC 5170, section 5.7 |
-| receptions needed | k' | `LdpcStaircase.packets_needed` | packet | caps, section VI-A |
+========================  ======  ==============================  ======  =====================
+Quantity                  Symbol  Name                            Unit    Equation
+========================  ======  ==============================  ======  =====================
+ones in a source column   N1      ``n1``                          –       RFC 5170, section 6.2
+seed of the check matrix          ``seed``                        –       RFC 5170, section 5.7
+receptions needed         k'      `LdpcStaircase.packets_needed`  packet  caps, section VI-A
+========================  ======  ==============================  ======  =====================
 
 Encoding costs N1 k + r XORs of packets and no multiplication. The price is that not any k packets will do: decoding
 needs k' >= k of them, and k' depends on which arrive and on how hard the decoder tries. Peeling finds one symbol at a
@@ -22,7 +24,7 @@ from capsmodel.checks import require
 from capsmodel.codec import ldpc_decoding, xor
 from capsmodel.codec.decoder import Decoder
 from capsmodel.codec.errors import Flags, Ints, NotEnoughPackets, Packets
-from capsmodel.codec.ldpc_matrix import CheckMatrix, check_matrix
+from capsmodel.codec.ldpc_matrix import CheckMatrix, check_matrix, checked
 from capsmodel.codec.ldpc_schedule import located, schedule
 from capsmodel.codec.recovery import PatternCode, Placement, Recovery
 
@@ -115,14 +117,22 @@ class LdpcStaircase(PatternCode):
 
     def __init__(self, k: int, *, r: int, packet_bytes: int, n1: int = 3, seed: int = 1) -> None:
         super().__init__(k, r=r, packet_bytes=packet_bytes)
-        self.matrix = _matrix(self.k, r=self.r, n1=n1, seed=seed)
-        self.n1, self.seed = int(n1), int(seed)
-        is_source = self.matrix.row_symbols < self.k
-        self._sources = self.matrix.row_symbols[is_source]
-        self._start = np.concatenate([[0], np.cumsum(is_source)])[self.matrix.row_start].astype(np.int32)
+        *_, self.n1, self.seed = checked(self.k, r=self.r, n1=n1, seed=seed)
 
     def __repr__(self) -> str:
         return f"{super().__repr__()[:-1]}, n1={self.n1}, seed={self.seed})"
+
+    @functools.cached_property
+    def matrix(self) -> CheckMatrix:
+        """Check matrix, made when it is first needed: not for a unit of which fewer than k packets come."""
+        return _matrix(self.k, r=self.r, n1=self.n1, seed=self.seed)
+
+    @functools.cached_property
+    def _sums(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Where the source packets of each repair packet begin in a list, and the list."""
+        is_source = self.matrix.row_symbols < self.k
+        start = np.concatenate([[0], np.cumsum(is_source)])[self.matrix.row_start].astype(np.int32)
+        return start, self.matrix.row_symbols[is_source]
 
     @classmethod
     def matrix_bytes(cls, k: int, r: int) -> int:
@@ -131,7 +141,7 @@ class LdpcStaircase(PatternCode):
 
     def _encode(self, source: Packets, repair: Packets) -> None:
         for unit, target in zip(source, repair, strict=True):
-            xor.staircase(self._start, self._sources, np.ascontiguousarray(unit), target)
+            xor.staircase(*self._sums, np.ascontiguousarray(unit), target)
 
     def decoder(self) -> "LdpcDecoder":
         """Return a new incremental decoder for one coding unit."""
@@ -141,6 +151,11 @@ class LdpcStaircase(PatternCode):
         held = np.zeros(self.n, np.bool_)
         held[numbers] = True
         return bool(ldpc_decoding.determined(self.matrix, self.k, held, True))
+
+    def elimination_s(self, lost: float) -> float:
+        """Return about how long the equations that peeling leaves take, in seconds; see `BlockCode.elimination_s`."""
+        stalls = lost > (1 - 0.04 * self.n1) * self.r  # as measured: the denser the matrix, the sooner peeling ends
+        return 1e-13 * self.n1 * min(lost, self.r) ** 3 if stalls else 0.0
 
     def recovery(self, numbers: Ints) -> Recovery:
         """Return how to decode packets of these numbers; see `PatternCode.recovery`."""
@@ -206,7 +221,7 @@ class LdpcDecoder(Decoder):
 
     def known(self) -> tuple[Flags, Packets]:
         """Return which source packets are known, those found by peeling too; see `Decoder.known`."""
-        if self.complete:
+        if self.complete or not self._held[self.k :].any():  # without repair packets there is nothing to solve
             return super().known()
         numbers = np.flatnonzero(self._held)
         recovery = _Recovery(self._code.matrix, self.k, numbers)

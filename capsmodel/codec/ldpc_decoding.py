@@ -1,11 +1,13 @@
 r"""Which symbols a reception of LDPC-Staircase determines.
 
-| Quantity | Symbol | Name | Unit | Equation |
-|---|---|---|---|---|
-| symbols found by peeling | | `peel` | symbol | RFC 5170, section 6.6 |
-| sources determined | | `determined` | – | RFC 5170, section 6.6 |
-| receptions needed | k' | `packets_needed` | packet | caps, section VI-A |
-| equations kept from packet to packet | | `insert` | – | |
+====================================  ======  ================  ======  =====================
+Quantity                              Symbol  Name              Unit    Equation
+====================================  ======  ================  ======  =====================
+symbols found by peeling                      `peel`            symbol  RFC 5170, section 6.6
+sources determined                            `determined`      –       RFC 5170, section 6.6
+receptions needed                     k'      `packets_needed`  packet  caps, section VI-A
+equations kept from packet to packet          `insert`          –
+====================================  ======  ================  ======  =====================
 
 What a reception determines depends on the numbers received alone; nothing in this module touches packet bytes.
 """

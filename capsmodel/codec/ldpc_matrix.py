@@ -1,9 +1,11 @@
 r"""The parity-check matrix of LDPC-Staircase, as RFC 5170 draws it.
 
-| Quantity | Symbol | Name | Unit | Equation |
-|---|---|---|---|---|
-| state of the generator | s | `next_state` | – | RFC 5170, section 5.7 |
-| check matrix: random left, staircase right | H | `CheckMatrix`, `check_matrix` | – | RFC 5170, sections 6.2, 6.3 |
+==========================================  ======  =============================  ====  ===========================
+Quantity                                    Symbol  Name                           Unit  Equation
+==========================================  ======  =============================  ====  ===========================
+state of the generator                      s       `next_state`                   –     RFC 5170, section 5.7
+check matrix: random left, staircase right  H       `CheckMatrix`, `check_matrix`  –     RFC 5170, sections 6.2, 6.3
+==========================================  ======  =============================  ====  ===========================
 
 Symbols are numbered as packets are: 0 to k - 1 source, k to n - 1 repair. A row of H lists symbols whose XOR is zero.
 """
@@ -131,6 +133,17 @@ def _compressed(owner: Ints, member: Ints, owners: int) -> tuple[Ints, Ints]:
     return start, member[order]
 
 
+def checked(k: int, *, r: int, n1: int, seed: int) -> tuple[int, int, int, int]:
+    """Return the parameters of a check matrix, or raise ParameterError; see `check_matrix`."""
+    k, r, n1 = whole_number("k", k, minimum=1), whole_number("r", r, minimum=0), whole_number("n1", n1, minimum=3)
+    seed = whole_number("seed", seed, minimum=1)
+    require(n1 <= 10, f"n1 = {n1}, but RFC 5170 signals N1 in 3 bits: choose 3 to 10")
+    require(n1 <= r, f"n1 = {n1} ones do not fit a column of r = {r} rows: choose n1 <= r or r >= {n1}")
+    require(seed < _PRIME, f"seed = {seed}, but the generator's seeds are 1 to 2**31 - 2")
+    require(k + r <= MAX_SYMBOLS, f"k + r = {k + r}, but this codec numbers at most {MAX_SYMBOLS} packets of a unit")
+    return k, r, n1, seed
+
+
 def check_matrix(k: int, *, r: int, n1: int, seed: int) -> CheckMatrix:
     """Check matrix of LDPC-Staircase, as RFC 5170 constructs it.
 
@@ -170,12 +183,7 @@ def check_matrix(k: int, *, r: int, n1: int, seed: int) -> CheckMatrix:
     >>> h.row_symbols[h.row_start[1] : h.row_start[2]].tolist()
     [1, 5, 6, 7, 8, 9, 10, 11]
     """
-    k, r, n1 = whole_number("k", k, minimum=1), whole_number("r", r, minimum=0), whole_number("n1", n1, minimum=3)
-    seed = whole_number("seed", seed, minimum=1)
-    require(n1 <= 10, f"n1 = {n1}, but RFC 5170 signals N1 in 3 bits: choose 3 to 10")
-    require(n1 <= r, f"n1 = {n1} ones do not fit a column of r = {r} rows: choose n1 <= r or r >= {n1}")
-    require(seed < _PRIME, f"seed = {seed}, but the generator's seeds are 1 to 2**31 - 2")
-    require(k + r <= MAX_SYMBOLS, f"k + r = {k + r}, but this codec numbers at most {MAX_SYMBOLS} packets of a unit")
+    k, r, n1, seed = checked(k, r=r, n1=n1, seed=seed)
     state = np.array([seed], dtype=np.int64)
     columns = _source_columns(k, r, n1, state)
     extra = _extra_columns(k, columns, r, state)

@@ -20,13 +20,13 @@ from capsmodel.codec.gf256 import EXP, INV, LOG, MUL
 from capsmodel.codec.inputs import described
 from capsmodel.codec.jit import compiled
 
+_PRODUCTS = 1 << 27  # looked up in a tenth of a second
 EXP_OF_SUM = np.tile(EXP[:255], 3)  # powers up to 764, the largest sum of three reduced logarithms
 
 
-def _reduce(matrix: Packets, columns: int) -> int:
-    """Bring `matrix` to reduced row echelon form over its first `columns` columns, in place; return the rank."""
-    found = 0
-    for column in range(columns):
+def _reduce(matrix: Packets, first: int, end: int, found: int) -> int:
+    """Reduce `matrix`, in place, by columns first .. end - 1, given the rank of those before; return that of all."""
+    for column in range(first, end):
         pivot = found
         while pivot < matrix.shape[0] and matrix[pivot, column] == 0:
             pivot += 1
@@ -69,7 +69,7 @@ def _cauchy_recovery(points: Packets, scales: Ints, ids: Ints, lost: Ints) -> Pa
 
 @functools.cache
 def _compiled_reduce() -> Any:
-    return compiled(_reduce, types.intp(types.uint8[:, ::1], types.intp))
+    return compiled(_reduce, types.intp(types.uint8[:, ::1], types.intp, types.intp, types.intp))
 
 
 @functools.cache
@@ -86,6 +86,17 @@ def _checked(matrix: Packets) -> Packets:
     return matrix
 
 
+def _reduced(matrix: Packets, columns: int) -> int:
+    """Bring `matrix` to reduced row echelon form over its first `columns` columns, in place; return the rank.
+
+    In parts of a tenth of a second, between which Python hears of Ctrl-C.
+    """
+    reduce, found, part = _compiled_reduce(), 0, max(1, _PRODUCTS // max(1, matrix.size))
+    for first in range(0, columns, part):
+        found = reduce(matrix, first, min(first + part, columns), found)
+    return int(found)
+
+
 def rank(matrix: Packets) -> int:
     """Return the rank over GF(2^8) of a uint8 matrix, shape (rows, columns).
 
@@ -95,7 +106,7 @@ def rank(matrix: Packets) -> int:
     1
     """
     work = np.array(_checked(matrix), order="C")
-    return int(_compiled_reduce()(work, work.shape[1]))
+    return _reduced(work, work.shape[1])
 
 
 def inverse(matrix: Packets) -> Packets:
@@ -117,7 +128,7 @@ def inverse(matrix: Packets) -> Packets:
     both = np.zeros((size, 2 * size), np.uint8)
     both[:, :size] = matrix
     both.reshape(-1)[size :: 2 * size + 1] = 1
-    found = _compiled_reduce()(both, size)
+    found = _reduced(both, size)
     if found < size:
         raise CodecError(f"the matrix of size {size} has rank {found}: it is singular")
     return both[:, size:].copy()
@@ -150,7 +161,7 @@ def cauchy_recovery(points: Packets, *, scales: Ints, ids: Ints, lost: Ints) -> 
     a partial-fraction step, again of Cauchy type:
 
     .. math:: D_{jt} = \frac{w_t}{w_j (x_j + t)}, \qquad
-       w_t = \sigma_t \prod_{i \in E, i \ne t} (t + x_i) \Big/ \prod_{q \in Q, q \ne t} (t + y_q)
+       w_t = \sigma_t \prod_{i \in E, i \ne t} (t + x_i) / \prod_{q \in Q, q \ne t} (t + y_q)
 
     with t the point of a received packet and :math:`\sigma` its scale. So the e syndromes and the e x e solution are
     one matrix of e k entries, each one addition of logarithms, and the packets are read once. Work: 2 e (k + e) + e k

@@ -1,12 +1,14 @@
 r"""Progressive decoding of linear combinations: work on each packet as it arrives, and count that work.
 
-| Quantity | Symbol | Name | Unit | Equation |
-|---|---|---|---|---|
-| original packets in the decoding matrix | m | `WorkCount.originals` | packet | dc2mtcp u (V) decoding work |
-| coded packets in the decoding matrix | l | `WorkCount.coded` | packet | dc2mtcp u (V) decoding work |
-| rows compared with the arrival | | `WorkCount.rows_examined` | row | dc2mtcp u (V) decoding work |
-| row operations carried out | | `WorkCount.row_operations` | row | dc2mtcp u (V) decoding work |
-| products and sums in them | | `WorkCount.multiply_adds` | byte | |
+=======================================  ======  ==========================  ======  ===========================
+Quantity                                 Symbol  Name                        Unit    Equation
+=======================================  ======  ==========================  ======  ===========================
+original packets in the decoding matrix  m       `WorkCount.originals`       packet  dc2mtcp u (V) decoding work
+coded packets in the decoding matrix     l       `WorkCount.coded`           packet  dc2mtcp u (V) decoding work
+rows compared with the arrival                   `WorkCount.rows_examined`   row     dc2mtcp u (V) decoding work
+row operations carried out                       `WorkCount.row_operations`  row     dc2mtcp u (V) decoding work
+products and sums in them                        `WorkCount.multiply_adds`   byte
+=======================================  ======  ==========================  ======  ===========================
 
 Both decoders keep a matrix [A | P] of coefficients and payloads in reduced row echelon form: the row of column c, if
 there is one, has a 1 in column c and zeros in the columns of all other rows. A row whose coefficients are zero but

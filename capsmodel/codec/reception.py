@@ -1,10 +1,12 @@
 r"""Which packets of a unit arrive, and whether they determine its source: the measured side of ``decode_prob``.
 
-| Quantity | Symbol | Name | Unit | Equation |
-|---|---|---|---|---|
-| packets that arrive, each lost alone | p_B | `arrivals` | – | caps Eq. 1 |
-| packets that arrive over paths, some blocked | n_L / n | `arrivals_by_path` | – | caps, section VI-B |
-| receptions that decode | p_S | `decodes` | – | caps Eq. 2 |
+============================================  =======  ==================  ====  ==================
+Quantity                                      Symbol   Name                Unit  Equation
+============================================  =======  ==================  ====  ==================
+packets that arrive, each lost alone          p_B      `arrivals`          –     caps Eq. 1
+packets that arrive over paths, some blocked  n_L / n  `arrivals_by_path`  –     caps, section VI-B
+receptions that decode                        p_S      `decodes`           –     caps Eq. 2
+============================================  =======  ==================  ====  ==================
 """
 
 from collections.abc import Callable
@@ -12,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel.checks import probability, require
+from capsmodel.checks import generator, probability, require
 from capsmodel.codec.base import BlockCode
 from capsmodel.codec.errors import Flags as Flags
 from capsmodel.codec.inputs import whole_number
@@ -46,7 +48,7 @@ def arrivals(n: int, *, blocking_prob: float, receptions: int, rng: np.random.Ge
     """
     shape = (whole_number("receptions", receptions, minimum=1), whole_number("n", n, minimum=1))
     blocked = probability("blocking_prob", blocking_prob, one=True)
-    arrived: Flags = np.random.default_rng(rng).random(shape) >= blocked
+    arrived: Flags = generator(rng).random(shape) >= blocked
     return arrived
 
 
@@ -90,10 +92,10 @@ def arrivals_by_path(
     whole_number("n_paths", n_paths, minimum=1)
     whole_number("blocked_paths", blocked_paths, minimum=0)
     require(blocked_paths <= n_paths, f"blocked_paths = {blocked_paths}, but there are {n_paths} paths")
-    generator = np.random.default_rng(rng)
-    order = generator.permuted(np.tile(np.arange(n_paths), (shape[0], 1)), axis=1)
+    source = generator(rng)
+    order = source.permuted(np.tile(np.arange(n_paths), (shape[0], 1)), axis=1)
     turns = np.broadcast_to(np.arange(shape[1]) % n_paths, shape)
-    path = turns if in_turn else generator.integers(n_paths, size=shape)
+    path = turns if in_turn else source.integers(n_paths, size=shape)
     arrived: Flags = np.take_along_axis(order >= blocked_paths, path, axis=1)
     return arrived
 

@@ -161,6 +161,10 @@ class ReedSolomon(PatternCode):
     def _determines(self, numbers: Ints) -> bool:
         return True
 
+    def elimination_s(self, lost: float) -> float:
+        """Return 0: any k packets determine the source."""
+        return 0.0
+
     def recovery(self, numbers: Ints) -> Recovery:
         """Return how to decode packets of these numbers; see `PatternCode.recovery`."""
         if numbers.size < self.k:

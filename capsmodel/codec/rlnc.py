@@ -1,10 +1,12 @@
 r"""Random linear network code over GF(2^8): packets are random combinations of the source packets.
 
-| Quantity | Symbol | Name | Unit | Equation |
-|---|---|---|---|---|
-| combination | C = Σ α_i P_i | `RandomLinear.coded` | packet | dc2mtcp u (IV-C) coded packet |
-| coefficients of packet p | α | `RandomLinear.coefficients` | element of GF(2^8) | RFC 8681, section 3.6 |
-| rank of what arrived | | `RandomLinearDecoder.rank` | packet | cdcps, section V-A |
+========================  =============  ===========================  ==================  =============================
+Quantity                  Symbol         Name                         Unit                Equation
+========================  =============  ===========================  ==================  =============================
+combination               C = Σ α_i P_i  `RandomLinear.coded`         packet              dc2mtcp u (IV-C) coded packet
+coefficients of packet p  α              `RandomLinear.coefficients`  element of GF(2^8)  RFC 8681, section 3.6
+rank of what arrived                     `RandomLinearDecoder.rank`   packet              cdcps, section V-A
+========================  =============  ===========================  ==================  =============================
 
 A packet carries no coefficients. Its repair key, (seed + packet number) mod 2^16, seeds TinyMT32, from which both ends
 draw them. Any k packets with independent coefficients decode; k random packets are dependent with a probability of
@@ -18,6 +20,7 @@ from types import MappingProxyType
 import numpy as np
 
 from capsmodel.checks import require
+from capsmodel.codec.base import COEFFICIENTS_PER_S
 from capsmodel.codec.combiner import Combiner, combine
 from capsmodel.codec.decoder import Decoder
 from capsmodel.codec.elimination import absorb
@@ -30,6 +33,7 @@ from capsmodel.codec.tinymt import DENSE, coefficients
 _KEYS = 0x10000  # repair keys have 16 bits (RFC 8681)
 _MAX_COEFFICIENTS = 1 << 26
 _KEPT_COEFFICIENTS = 1 << 20  # up to here all are drawn once; beyond, a decoder draws those of the packets it gets
+_DRAWING = 30  # to draw a coefficient takes as long as to combine so many
 
 
 class _Recovery:
@@ -192,6 +196,12 @@ class RandomLinear(PatternCode):
         known = numbers[numbers < self.k] if self.systematic else numbers[:0]
         rows = np.delete(self.rows(numbers[known.size :]), known, axis=1)  # the columns that are left to determine
         return bool(np.count_nonzero(_innovative(rows)) == rows.shape[1])
+
+    def elimination_s(self, lost: float) -> float:
+        """Return about how long it takes to draw and to solve the equations; see `BlockCode.elimination_s`."""
+        unknown = self.k * lost / self.n if self.systematic else self.k
+        equations = self.n - lost - (self.k - unknown)
+        return equations * (unknown**2 + _DRAWING * self.k) / COEFFICIENTS_PER_S
 
     def recovery(self, numbers: Ints) -> Recovery:
         """Return how to decode packets of these numbers; see `PatternCode.recovery`."""

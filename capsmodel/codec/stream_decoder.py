@@ -1,18 +1,23 @@
 r"""The receiving end of a stream: packets in, bytes out in order, with bounded memory.
 
-| Quantity | Symbol | Name | Unit | Equation |
-|---|---|---|---|---|
-| units held by a receiver at most | | ``window_units`` | coding unit | |
-| memory of the units held at most | | ``window_bytes`` | byte | |
+================================  ======  ================  ===========  ========
+Quantity                          Symbol  Name              Unit         Equation
+================================  ======  ================  ===========  ========
+units held by a receiver at most          ``window_units``  coding unit
+memory of the units held at most          ``window_bytes``  byte
+================================  ======  ================  ===========  ========
 
 What a receiver does with a packet:
 
-| packet | |
-|---|---|
-| damaged, truncated, foreign, contradicting its unit | `StreamDecoder.add` raises `PacketError` with the reason |
-| beyond the window of units or bytes | raises as well: the oldest unit lacks packets, or the window is too small |
-| a repetition; of a unit that is complete already | ignored and counted |
-| any other, in any order | taken |
+===================================================  =================================================================
+packet                                               what happens
+===================================================  =================================================================
+damaged, truncated, foreign, contradicting its unit  `StreamDecoder.add` raises `PacketError` with the reason
+beyond the window of units or bytes                  raises as well: the oldest unit lacks packets, or the window is
+                                                     too small
+a repetition; of a unit that is complete already     ignored and counted
+any other, in any order                              taken
+===================================================  =================================================================
 
 A packet that is refused leaves no trace but a count. A unit leaves the decoder in order, and only when its bytes have
 the checksum that the sender put into its packets.

@@ -1,8 +1,10 @@
 r"""The sending end of a stream: bytes in, packets out.
 
-| Quantity | Symbol | Name | Unit | Equation |
-|---|---|---|---|---|
-| source and repair packets of a unit | k, r | `StreamEncoder` | packet | caps, section VI-A |
+===================================  ======  ===============  ======  ==================
+Quantity                             Symbol  Name             Unit    Equation
+===================================  ======  ===============  ======  ==================
+source and repair packets of a unit  k, r    `StreamEncoder`  packet  caps, section VI-A
+===================================  ======  ===============  ======  ==================
 
 The stream is cut into units of ``k * packet_bytes`` bytes. The last unit has as many source packets as its bytes need,
 the last of them padded with zeros, and the same r. An empty stream is one unit without data.
@@ -12,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from capsmodel.checks import generator
 from capsmodel.codec.base import BlockCode
 from capsmodel.codec.crc32c import crc32c
 from capsmodel.codec.errors import CodecError
@@ -77,7 +80,7 @@ class StreamEncoder:
         self.variant = made.default_variant if variant is None else variant
         self.seed = (made.default_seed or 0) if seed is None else seed
         self.set_repair_packets(r)
-        self.stream = int(np.random.default_rng(rng).integers(2**64, dtype=np.uint64))
+        self.stream = int(generator(rng).integers(2**64, dtype=np.uint64))
         self.source_bytes = 0
         self._pending = bytearray()
         self._next = 0

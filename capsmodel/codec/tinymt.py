@@ -1,9 +1,11 @@
 r"""TinyMT32 and the coding coefficients that a random linear code draws from it.
 
-| Quantity | Symbol | Name | Unit | Equation |
-|---|---|---|---|---|
-| 32-bit output number i | | `TinyMT32.next_uint32` | – | RFC 8682, section 2 |
-| coefficients of a repair packet | α | `coefficients` | element of GF(2^8) or GF(2) | RFC 8681, section 3.6 |
+===============================  ======  ======================  ===========================  =====================
+Quantity                         Symbol  Name                    Unit                         Equation
+===============================  ======  ======================  ===========================  =====================
+32-bit output number i                   `TinyMT32.next_uint32`  –                            RFC 8682, section 2
+coefficients of a repair packet  α       `coefficients`          element of GF(2^8) or GF(2)  RFC 8681, section 3.6
+===============================  ======  ======================  ===========================  =====================
 
 Two ends that share a 16-bit repair key draw the same coefficients, so a packet carries its key and not its k
 coefficients. RFC 8682 pins the generator's parameters so that every implementation draws the same numbers. The

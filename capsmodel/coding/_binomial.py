@@ -18,7 +18,7 @@ underflows in the tails, where its logarithm is still wanted.
 :math:`\varphi(t) = (1+t)\log(1+t) - t`,
 
 .. math:: \log p_B(j) = \tfrac12\log\frac{n}{2\pi j(n-j)} + \delta(n) - \delta(j) - \delta(n-j)
-          - np\,\varphi\!\Big(\frac{d}{np}\Big) - nq\,\varphi\!\Big(\frac{-d}{nq}\Big).
+          - np\,\varphi\!\left(\frac{d}{np}\right) - nq\,\varphi\!\left(\frac{-d}{nq}\right).
 
 The two last terms are non-negative, so nothing large cancels; d is formed from the exact product np = hi + lo, and
 phi near 0 by its series in v = t/(2 + t), :math:`\varphi(t) = tv + 2(1+t)\sum_{i\ge1} v^{2i+1}/(2i+1)`.

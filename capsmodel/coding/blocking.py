@@ -129,7 +129,7 @@ def twice_average_missed_share(
     One long flow in congestion avoidance holds a window between half and all of what fills its path and buffer,
     :math:`L=T+q_{full}` at the rate of the path. It grows by a packet each RTT, which grows with it, so that the time
     spent at a window is proportional to the window: the wait q of a blocked packet has
-    :math:`F(q)=\frac43\left(\frac{q+T}{L}\right)^2-\frac13` between :math:`L/2-T` and :math:`L-T`, and the mean
+    :math:`F(q)=\frac{4}{3}\left(\frac{q+T}{L}\right)^2-\frac{1}{3}` between :math:`L/2-T` and :math:`L-T`, and the mean
     :math:`\bar q=\frac79L-T`. With the usual RTT s, a blocked packet is missed if :math:`s+q\le 2(\bar s+p\bar q)`;
     the share is the mean of F over s. With s = T it is 0 up to :math:`p=\frac{L/2-2T}{14L/9-2T}`.
 

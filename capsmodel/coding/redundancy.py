@@ -106,7 +106,7 @@ def repair_packets(k: ArrayLike, *, blocking_prob: ArrayLike | Fraction) -> int 
 
     *Rounding.* k p/(1 - p) is a whole number for many p such as 0.3, and a plain ceil of its rounding is then one too
     large (k = 21, p = 0.3 gives 10, not 9). Let u = 2^-53 and let the float p be the one nearest to a rational a/b,
-    as for 0.3 or for the quotient of two counts: p = (a/b)(1 + e), |e| <= u. The computed x differs from
+    as for 0.3 or for the quotient of two counts: p = (a/b)(1 + e) with -u <= e <= u. The computed x differs from
     X = ka/(b - a) by a relative error of at most u/(1-p) (from e) + 3u (three operations), to first order; one more u
     for the subtraction below, and it stays under tau = (4 + 2/(1-p))u. Taken is ceil(x - tau x), and x - tau x lies
     in (X - 2 tau X, X]. If X is whole, the result is X as long as 2 tau X < 1. If not, X is at least 1/(b - a) above

@@ -57,7 +57,8 @@ def mean_fct_long(
     Parameters
     ----------
     load, sizes, burst_packets, short_packets, replicas, short_byte_share
-        As :func:`mean_fct`; long flows have more than `short_packets` and are never replicated.
+        As :func:`~capsmodel.fct.completion.mean_fct`; long flows have more than `short_packets` and are never
+        replicated.
     rounding : {"fractional", "whole"}
         X/M bursts as printed, or the whole number that is sent.
 
@@ -69,7 +70,7 @@ def mean_fct_long(
     Raises
     ------
     ParameterError
-        As :func:`mean_fct`, and if `sizes` have no long flow.
+        As :func:`~capsmodel.fct.completion.mean_fct`, and if `sizes` have no long flow.
 
     Notes
     -----
@@ -137,7 +138,7 @@ def tail_fct_long(
     load, sizes, burst_packets, short_packets, replicas, short_byte_share, rounding
         As :func:`mean_fct_long`.
     quantile, tail
-        As :func:`tail_fct`.
+        As :func:`~capsmodel.fct.completion.tail_fct`.
 
     Returns
     -------

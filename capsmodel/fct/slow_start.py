@@ -60,7 +60,7 @@ def rounds(
 
     Notes
     -----
-    :math:`k+2k+\dots+2^{m-1}k=k(2^m-1)=X` gives :math:`m=\log_2(X/k+1)`, below 1 for X < k.
+    :math:`k+2k+\ldots+2^{m-1}k=k(2^m-1)=X` gives :math:`m=\log_2(X/k+1)`, below 1 for X < k.
 
     References
     ----------

@@ -183,7 +183,7 @@ def lia_mean_windows(loss_probs: ArrayLike, *, rtts_s: ArrayLike) -> FloatArray:
     :func:`capsmodel.multipath.lia.single_path_window` and :math:`a` from the mean of its maximum,
 
     .. math:: E[W_i] = \frac{s_i^2 R}{\sum_j s_j^2/RTT_j},\qquad
-              R^2 = E\Big[\max_j \frac{s_j^2}{RTT_j^2}\frac{X_j}{2}\Big],
+              R^2 = E\left[\max_j \frac{s_j^2}{RTT_j^2}\frac{X_j}{2}\right],
 
     where :math:`R = \sum_i E[W_i]/RTT_i` is the rate. :func:`capsmodel.multipath.lia.lia_equilibrium_windows` has
     :math:`R = \max_j s_j/RTT_j`. So the fluctuation takes the rate down to :math:`1/\sqrt{2\ln 2} = 0.849` of it where

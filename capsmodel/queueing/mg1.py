@@ -330,7 +330,7 @@ def effective_bandwidth_wait_prob(
 
     Notes
     -----
-    :math:`P(W>w)\approx e^{-w/E[W]}=\exp\Big(-w\,\dfrac{2(1-\rho)}{\rho}\dfrac{E[S]}{E[S^2]}\Big)`.
+    :math:`P(W>w)\approx e^{-w/E[W]}=\exp\left(-w\,\dfrac{2(1-\rho)}{\rho}\dfrac{E[S]}{E[S^2]}\right)`.
     The paper prints the flow size X for S; its last form and its own Eq. 4 need the burst size, as here. The
     approximation ignores that a share 1 - ρ does not wait at all, so at w = 0 it is 1 instead
     of ρ. At load 0 it is 0 for w > 0.

@@ -22,7 +22,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel.checks import FloatArray, Rng, one_number, positive, probability, require, whole
+from capsmodel.checks import FloatArray, Rng, generator, one_number, positive, probability, require, whole
 
 ComplexArray = npt.NDArray[np.complex128]
 
@@ -102,7 +102,7 @@ class _Atoms:
     def sample(self, count: int, *, rng: Rng = None) -> FloatArray:
         """Draw `count` independent service times."""
         times, probs = self.atoms
-        return np.random.default_rng(rng).choice(times, size=count, p=probs / probs.sum())
+        return generator(rng).choice(times, size=count, p=probs / probs.sum())
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ class Erlang:
 
     def sample(self, count: int, *, rng: Rng = None) -> FloatArray:
         """Draw `count` independent service times."""
-        return np.random.default_rng(rng).gamma(self.phases, self.mean / self.phases, count)
+        return generator(rng).gamma(self.phases, self.mean / self.phases, count)
 
 
 class Exponential(Erlang):
@@ -311,6 +311,6 @@ class Hyperexponential:
 
     def sample(self, count: int, *, rng: Rng = None) -> FloatArray:
         """Draw `count` independent service times."""
-        generator = np.random.default_rng(rng)
-        kinds = generator.choice(len(self.means), size=count, p=self.probs)
-        return generator.exponential(np.asarray(self.means, np.float64)[kinds])
+        draw = generator(rng)
+        kinds = draw.choice(len(self.means), size=count, p=self.probs)
+        return draw.exponential(np.asarray(self.means, np.float64)[kinds])

@@ -31,6 +31,7 @@ from capsmodel.checks import (
     Rng,
     as_floats,
     closed_form,
+    generator,
     non_negative,
     plain,
     probability,
@@ -345,7 +346,7 @@ class SizeDistribution:
         >>> SizeDistribution.uniform(0, 3).sample(4, rng=1, whole=True).tolist()
         [2, 3, 1, 3]
         """
-        sizes = np.asarray(self.quantile(np.random.default_rng(rng).random(count)))
+        sizes = np.asarray(self.quantile(generator(rng).random(count)))
         return np.maximum(np.ceil(sizes), 1).astype(np.int64) if whole else sizes
 
 

@@ -44,7 +44,7 @@ plt.show()
 # %% [markdown]
 # ## With and without replication
 #
-# A replica raises each load to $(1+\epsilon)\rho$, and the flow waits only if both paths are busy: $\rho_{\rm eff} =
+# A replica raises each load to $(1+\epsilon)\rho$, and the flow waits only if both paths are busy: $\rho_\mathrm{eff} =
 # (1+\epsilon)^2\rho^2$.
 
 # %%

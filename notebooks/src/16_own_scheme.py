@@ -1,5 +1,5 @@
 # %% [markdown]
-# A scheme of your own
+# # A scheme of your own
 #
 # The simulator of notebooks 7 to 13 also runs schemes that are not part of the package. One of your own takes one cell.
 # A scheme is a combination of a transport, a balancer, a coding, a queue and a replication; here all but the balancer

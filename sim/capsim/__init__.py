@@ -11,14 +11,15 @@ What there is:
 
 ==================== ===================================================================================================
 to describe a run    :class:`Scenario`, :class:`Probes`; :func:`load_scenario` (TOML file or preset), :func:`presets`
-fabrics              :class:`LeafSpine`, :class:`FatTree`, :class:`ParallelPaths`, :class:`Dumbbell`;
+fabrics              :class:`LeafSpine`, :class:`FatTree`, :class:`ParallelPaths`, :class:`Dumbbell`; a
+                     :class:`Topology` of one's own, made of :class:`Node` and :class:`Edge`, files or networkx;
                      :class:`LinkChange` for links that differ, fail and return
 traffic              :class:`Poisson`, :class:`Batch`, :class:`OnOff`, :class:`Incast`, :class:`Listed`;
                      :func:`draw_flows` gives the :class:`FlowList` that they become
 to run it            :func:`simulate` (one run), :func:`compare` (several schemes on the same flows, over seeds)
 schemes              :func:`schemes` lists them, :func:`scheme` finds one by its name
 to read results      :class:`Result` (tables, completion times, files), :class:`Summary`, :class:`Compared`;
-                     :class:`Trace` (packet by packet)
+                     :class:`Trace` (packet by packet), :func:`write_pcap` (the same for Wireshark)
 a scheme of your own :class:`Scheme`, made of a :class:`Balancer`, a :class:`Queue` and the :class:`Stack` of short and
                      long flows: :class:`Transport`, :class:`Congestion`, :class:`Sharing`, :class:`Layer`,
                      :class:`Marking`; what hooks return is ``ACCEPT``, ``MARK``, ``REFUSE``, ``EVICT`` (queue) and
@@ -33,10 +34,13 @@ The signatures of hooks are in :mod:`capsim.hooks`, the fields of the records th
 from capsim.comparison import Compared, compare
 from capsim.conservation import ConservationError
 from capsim.fabric.flows import FlowList
+from capsim.fabric.graph import Edge, Node, Topology
 from capsim.fabric.kinds import Dumbbell, FatTree, LeafSpine, ParallelPaths
-from capsim.fabric.traffic import Batch, Incast, Listed, OnOff, Poisson, draw_flows
+from capsim.fabric.listed import Listed
+from capsim.fabric.traffic import Batch, Incast, OnOff, Poisson, draw_flows
 from capsim.fabric.wiring import LinkChange
 from capsim.hooks import ACCEPT, EVICT, FOLLOW, KEEP, MARK, PASS, REFUSE, inlined
+from capsim.pcap import write_pcap
 from capsim.registry import scheme, schemes
 from capsim.results import Result
 from capsim.roles import Balancer, Congestion, Layer, Marking, Queue, Scheme, Sharing, Stack, Transport
@@ -60,6 +64,7 @@ __all__ = [
     "Congestion",
     "ConservationError",
     "Dumbbell",
+    "Edge",
     "FatTree",
     "FlowList",
     "Incast",
@@ -68,6 +73,7 @@ __all__ = [
     "LinkChange",
     "Listed",
     "Marking",
+    "Node",
     "OnOff",
     "ParallelPaths",
     "ParameterError",
@@ -80,6 +86,7 @@ __all__ = [
     "Sharing",
     "Stack",
     "Summary",
+    "Topology",
     "Trace",
     "Transport",
     "compare",
@@ -90,4 +97,5 @@ __all__ = [
     "scheme",
     "schemes",
     "simulate",
+    "write_pcap",
 ]

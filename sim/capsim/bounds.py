@@ -74,10 +74,14 @@ class Bound:
         """Return the same for a field of a msgspec struct; structs have no quantity that may be zero besides."""
         return Meta(ge=self.least, le=self.largest, extra={"unit": self.unit, "reason": self.reason})
 
+    @property
+    def of_length(self) -> Meta:
+        """Return the same for the length of a field of a msgspec struct."""
+        return Meta(min_length=int(self.least), max_length=int(self.largest))
+
 
 _INT32 = 2**31 - 1
 _END = "no run lasts longer than 75 minutes"
-_EVENTS = "a run would end in nothing but such events"
 _MEMORY = "more would fit into no memory"
 
 END_S = Bound(
@@ -89,8 +93,8 @@ DEADLINE_S = Bound(PERIOD_S.least, PERIOD_S.largest, PERIOD_S.unit, PERIOD_S.rea
 ESTIMATE_S = Bound(
     PERIOD_S.least, float(WORD // PS_PER_S), "seconds", "picoseconds must fit into 63 bits", or_zero=True
 )
-PROBE_S = Bound(1e-9, END_S.largest, END_S.unit, _EVENTS)
-RTO_S = Bound(1e-6, END_S.largest, END_S.unit, _EVENTS)
+PROBE_S = Bound(1e-9, END_S.largest, END_S.unit, "shorter periods fill a run with samples, longer ones outlast it")
+RTO_S = Bound(1e-6, END_S.largest, END_S.unit, "shorter ones fill a run with timeouts, longer ones outlast it")
 RTO_OR_NONE_S = Bound(RTO_S.least, RTO_S.largest, RTO_S.unit, RTO_S.reason, or_zero=True)
 JITTER_S = Bound(0.0, 1.0, "seconds", "no host waits longer between two packets")
 
@@ -112,12 +116,16 @@ SEGMENTS = Bound(1, _INT32, "segments", "packets and units number segments in 32
 NODES = Bound(1, 4096, "of them", "larger fabrics have millions of links")
 PODS = Bound(2, 54, "pods", "these have 39366 hosts, and more take too long to build")
 PORTS = Bound(1, 2**18, "ports", "more take too long to build: a fat-tree of 54 pods has 236196, and so many would fit")
+EDGES = Bound(2, PORTS.largest // 2, "links", PORTS.reason)
+GRAPH_NODES = Bound(3, EDGES.largest + 1, "nodes", "as many can be connected by the most links")
+HOPS = Bound(0, 254, "hops", "the time to live of an IP packet has 8 bits")
+TIER = Bound(0, HOPS.largest, "as a tier", HOPS.reason)
 LINK_CHANGES = Bound(0, 1000, "links", "each is matched with all links of the fabric")
 PARALLEL = Bound(1, NODES.largest, "links between two nodes", NODES.reason)
 HOST = Bound(0, NODES.largest**2 - 1, "as the number of a host", "no fabric has more hosts")
 HOSTS = Bound(1, NODES.largest**2, "hosts", HOST.reason)
 SKIP_HOSTS = Bound(0, NODES.largest**2, "hosts", HOST.reason)
-FLOWS = Bound(1, 10**8, "flows", "each needs a kilobyte of memory")
+FLOWS = Bound(1, 10**8, "flows", "each needs more than a kilobyte of memory")
 FLOW = Bound(0, FLOWS.largest - 1, "as the number of a flow", FLOWS.reason)
 ROUNDS = Bound(1, 100_000, "rounds", "the senders of each are drawn by themselves")
 ENTRIES = Bound(1, 2**15 - 1, "traffic entries", "a flow notes the number of its entry in 16 bits")

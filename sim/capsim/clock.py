@@ -4,13 +4,13 @@ A picosecond divides the byte time of every rate in use exactly (1 Gbps: 8000 ps
 holds 106 days of it. Whatever does not divide is rounded half up, here and nowhere else, so that both engines
 see the same ties.
 
-============= ====== =================== ============
-Quantity      Symbol Name                Unit
-============= ====== =================== ============
-time          t      ``to_ps``           picosecond
-time          t      ``to_s``            second
-packet time   8 B/C  ``serialisation_ps`` picosecond
-============= ====== =================== ============
+=========== ====== ==================== ==========
+Quantity    Symbol Name                 Unit
+=========== ====== ==================== ==========
+time        t      ``to_ps``            picosecond
+time        t      ``to_s``             second
+packet time 8 B/C  ``serialisation_ps`` picosecond
+=========== ====== ==================== ==========
 """
 
 from decimal import ROUND_HALF_UP, Decimal
@@ -56,6 +56,18 @@ def to_s(time_ps: int) -> float:
     0.0001
     """
     return time_ps / PS_PER_S
+
+
+def whole_ps(times_s: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Return the picoseconds of which :func:`to_s` made the seconds in a table, exactly: up to 75 minutes.
+
+    Examples
+    --------
+    >>> int(whole_ps(np.array([to_s(4_503_599_627_370_495)]))[0])
+    4503599627370495
+    """
+    near = np.rint(times_s * PS_PER_S).astype(np.int64)
+    return near + (times_s > near / PS_PER_S) - (times_s < near / PS_PER_S)
 
 
 def serialisation_ps(packet_bytes: Bytes, rate_bps: int) -> Bytes:

@@ -112,7 +112,7 @@ def _carried(stack: Stack) -> int:
 
 
 def _most_hops(fabric: Fabric) -> int:
-    return 2 * (int(fabric.switch_tier.max()) + 1) + 1
+    return max(epoch.routes.most_links for epoch in fabric.epochs)
 
 
 def check_fabric(scenario: Scenario) -> None:

@@ -1,13 +1,13 @@
 r"""Completion times of a run: which flows count, by flow size, by percentile, as a distribution.
 
-=================== ============== ======================= ======
-Quantity            Symbol         Name                    Unit
-=================== ============== ======================= ======
-completion time     :math:`T`      ``fct_s``               second
-slowdown            :math:`T/T_0`  ``mean_slowdown``       1
-its distribution    :math:`F(x)`   :func:`fct_cdf`         1
-percentile          :math:`x_q`    :func:`fct_percentile_s` second
-=================== ============== ======================= ======
+================ ============= ======================== ======
+Quantity         Symbol        Name                     Unit
+================ ============= ======================== ======
+completion time  :math:`T`     ``fct_s``                second
+slowdown         :math:`T/T_0` ``mean_slowdown``        1
+its distribution :math:`F(x)`  :func:`fct_cdf`          1
+percentile       :math:`x_q`   :func:`fct_percentile_s` second
+================ ============= ======================== ======
 
 All functions take the flows table of a result (:mod:`capsim.schema`). A flow counts when it starts at `warm_up_s` or
 later (:func:`counted_flows`), and completion times are over those that have finished, in :class:`~capsim.Summary` as

@@ -1,10 +1,10 @@
 r"""Least completion time of each flow alone in the intact fabric: what a slowdown is measured against.
 
-===================== ========= ================ ======
-Quantity              Symbol    Name             Unit
-===================== ========= ================ ======
-ideal completion time :math:`T_0` ``ideal_fct_s``  second
-===================== ========= ================ ======
+===================== =========== =============== ======
+Quantity              Symbol      Name            Unit
+===================== =========== =============== ======
+ideal completion time :math:`T_0` ``ideal_fct_s`` second
+===================== =========== =============== ======
 
 No scheme and no route is faster, so a slowdown is never below 1. Packets leave the NIC back to back, the last one may
 be smaller, and switches store and forward. Where there is one path, the time follows. Where there are several, a scheme
@@ -14,7 +14,8 @@ to the last switch, the last link. The packets need a time to get there, a time 
 each link, and the last of them a time to get on. Each is the least over all paths.
 
 While links are out of service, routes may be longer than those of the intact fabric, and with unequal links faster. So
-in a run with failures a path counts that has the fastest of all links between switches at every hop.
+in a run with failures a path counts that has the fastest of all links between switches at every hop. Where a graph has
+more than `MOST_WAYS` paths of different rates or delays, one counts that has the fastest of their links at every hop.
 """
 
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from capsim.fabric.topology import Fabric
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+MOST_WAYS = 1000  # between two switches; no fat-tree within bounds has as many
 Way = tuple[tuple[int, ...], int]  # rates of the links in order, sum of their delays
 
 
@@ -108,7 +110,9 @@ class _Paths:
 
     def __init__(self, fabric: Fabric):
         self.fabric = fabric
-        self.known: dict[tuple[int, int], tuple[frozenset[Way], int]] = {}
+        self.routes = (fabric.routes, *(epoch.routes for epoch in fabric.epochs))  # intact first
+        self.known: dict[tuple[int, int, int], tuple[frozenset[Way], int]] = {}
+        self.known_detours: dict[tuple[int, int], bool] = {}
         inner = (fabric.port_from >= fabric.n_hosts) & (fabric.port_to >= fabric.n_hosts)
         self.fastest_bps = int(fabric.rate_bps[inner].max(initial=1))
         self.least_delay_ps = int(fabric.delay_ps[inner].min(initial=2**62))
@@ -123,29 +127,45 @@ class _Paths:
         """Return what lies between two hosts."""
         fabric = self.fabric
         first, last = int(fabric.leaf_of_host[src]), int(fabric.leaf_of_host[dst])
-        inner, n_paths = self._inner(first, last, dst)
-        if n_paths > 1 and len(fabric.epochs) > 1:
+        inner, n_paths = self._inner(0, first, last, dst)
+        single = n_paths == 1 and not self._has_detour(first, last, dst)
+        if not single and len(fabric.epochs) > 1:
             hops = len(next(iter(inner))[0])
             inner |= {((self.fastest_bps,) * hops, self.least_delay_ps * hops)}
         nic, down = int(fabric.host_port[src]), int(fabric.routes.ports(last, dst)[0])
         around_ps = int(fabric.delay_ps[nic] + fabric.delay_ps[down])
         rates = int(fabric.rate_bps[nic]), int(fabric.rate_bps[down])
         ways = frozenset(((rates[0], *between, rates[1]), around_ps + delay_ps) for between, delay_ps in inner)
-        return _Between(ways, n_paths == 1, self.up_bps[first], self.down_bps[last])
+        return _Between(ways, single, self.up_bps[first], self.down_bps[last])
 
-    def _inner(self, switch: int, leaf: int, dst: int) -> tuple[frozenset[Way], int]:
-        """Return the distinct ways from a switch to the leaf of host `dst`, and the number of paths."""
+    def _has_detour(self, first: int, last: int, dst: int) -> bool:
+        """Return whether packets between two leaves go ways of other links while some are out of service."""
+        if (first, last) not in self.known_detours:
+            intact, _ = self._inner(0, first, last, dst)
+            ways = (self._inner(epoch, first, last, dst)[0] for epoch in range(1, len(self.routes)))
+            self.known_detours[first, last] = any(way - intact for way in ways)
+        return self.known_detours[first, last]
+
+    def _inner(self, epoch: int, switch: int, leaf: int, dst: int) -> tuple[frozenset[Way], int]:
+        """Return the distinct ways from a switch to the leaf of host `dst` in an epoch, and the number of paths."""
         if switch == leaf:
             return frozenset({((), 0)}), 1
-        if (switch, leaf) not in self.known:
+        if (epoch, switch, leaf) not in self.known:
             ways, n_paths, fabric = set[Way](), 0, self.fabric
-            for port in fabric.routes.ports(switch, dst).tolist():
-                onwards, further_paths = self._inner(int(fabric.port_to[port]) - fabric.n_hosts, leaf, dst)
+            for port in self.routes[epoch].ports(switch, dst).tolist():
+                onwards, further_paths = self._inner(epoch, int(fabric.port_to[port]) - fabric.n_hosts, leaf, dst)
                 rate_bps, delay_ps = int(fabric.rate_bps[port]), int(fabric.delay_ps[port])
                 ways |= {((rate_bps, *rates), delay_ps + further_ps) for rates, further_ps in onwards}
                 n_paths += further_paths
-            self.known[switch, leaf] = frozenset(ways), n_paths
-        return self.known[switch, leaf]
+                ways = ways if len(ways) <= MOST_WAYS else {_fastest(ways)}
+            self.known[epoch, switch, leaf] = frozenset(ways), n_paths
+        return self.known[epoch, switch, leaf]
+
+
+def _fastest(ways: set[Way]) -> Way:
+    """Return a way that no packet needs longer on than on one of `ways`, which have the same number of links."""
+    rates = zip(*(rates for rates, _ in ways), strict=True)
+    return tuple(max(at_hop) for at_hop in rates), min(delay_ps for _, delay_ps in ways)
 
 
 def _in_order_ps(packets: _Packets, rates: tuple[int, ...]) -> Ints:

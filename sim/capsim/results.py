@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from capsim import schema
+from capsim.fabric.listed import listed_names
 from capsim.fabric.topology import Fabric
 from capsim.fct import SIZE_EDGES_BYTES, Kind, fct_by_size, fct_cdf, fct_percentile_s
 from capsim.files import read_manifest, read_meanings, read_table, restore, whole_folder, write_table
@@ -104,10 +105,10 @@ class Result:
         """
         manifest = self.manifest | {"resources": msgspec.to_builtins(self.resources)}
         with whole_folder(Path(folder), made_of=frozenset(f"{name}.parquet" for name in schema.TABLES)) as partial:
-            for name in schema.TABLES:
+            for name, meanings in columns_of(self.scenario).items():
                 frame = getattr(self, name)
                 if len(frame):
-                    meanings = schema.TABLES[name] | self.own_columns.get(name, {})
+                    meanings = meanings | self.own_columns.get(name, {})
                     write_table(frame, partial / f"{name}.parquet", manifest=manifest, meanings=meanings)
         return Path(folder)
 
@@ -127,15 +128,23 @@ class Result:
         manifest = read_manifest(flows)
         resources = msgspec.convert(manifest.pop("resources"), Resources)
         scenario = from_dict(manifest["parameters"]["scenario"])
-        fabric = scenario.fabric.build()
-        frames = {name: _loaded(Path(folder), name, manifest["id"], fabric) for name in schema.TABLES}
-        own = {name: _own_meanings(Path(folder) / f"{name}.parquet", name) for name in ("flows", "units")}
+        fabric, run_id, known = scenario.fabric.build(), manifest["id"], columns_of(scenario)
+        frames = {
+            name: _loaded(Path(folder), name, run_id, fabric, columns=list(meanings))
+            for name, meanings in known.items()
+        }
+        own = {name: _own_meanings(Path(folder) / f"{name}.parquet", known[name]) for name in ("flows", "units")}
         return cls(
             scenario=scenario, manifest=manifest, resources=resources, own_columns=own, raw_records=None, **frames
         )
 
 
-def _loaded(folder: Path, name: str, run_id: str, fabric: Fabric) -> pd.DataFrame:
+def columns_of(scenario: Scenario) -> dict[str, dict[str, str]]:
+    """Return the meanings of the columns of each table that a run of `scenario` has, by their names."""
+    return schema.meanings(listed_names(scenario.traffic))
+
+
+def _loaded(folder: Path, name: str, run_id: str, fabric: Fabric, *, columns: list[str]) -> pd.DataFrame:
     """Return one table of a saved result; tables without rows have no file."""
     path = folder / f"{name}.parquet"
     if name not in ("flows", "ports") and not path.is_file():
@@ -144,15 +153,15 @@ def _loaded(folder: Path, name: str, run_id: str, fabric: Fabric) -> pd.DataFram
     same = manifest["id"] == run_id
     require(same, f"{path.name} is of another run than flows.parquet: keep each run in a folder of its own")
     made_by = manifest["software"]["version"]
-    known = list(frame.columns)[: len(schema.TABLES[name])] == list(schema.TABLES[name])
+    known = [column for column in frame.columns if column in columns] == columns
     require(known, f"{path.name} was made by capsmodel {made_by} with other columns: simulate its scenario again")
     return frame
 
 
-def _own_meanings(path: Path, name: str) -> dict[str, str]:
+def _own_meanings(path: Path, known: Mapping[str, str]) -> dict[str, str]:
     """Return name and meaning of the columns of a file beyond those of every scheme."""
     found = read_meanings(path) if path.is_file() else {}
-    return {column: meaning for column, meaning in found.items() if column not in schema.TABLES[name]}
+    return {column: meaning for column, meaning in found.items() if column not in known}
 
 
 def overview(result: Result) -> str:

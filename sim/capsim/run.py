@@ -1,7 +1,6 @@
 """Run a scenario: the one call between a description and its results."""
 
 from collections.abc import Callable
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,9 @@ from capsim import conservation, estimate, tables
 from capsim.clock import PS_PER_S, to_ps
 from capsim.engines import run
 from capsim.fabric.flows import FlowList
+from capsim.fabric.listed import listed_columns
 from capsim.fabric.load import LOAD_DEFINITIONS, LoadOf, load_capacity_bps, offered
-from capsim.fabric.topology import Fabric
+from capsim.fabric.topology import Fabric, ports_like
 from capsim.fabric.traffic import AnyTraffic, Poisson, draw_flows
 from capsim.ideal import ideal_fct_s
 from capsim.manifest import Resources, Stopwatch, make_manifest, peak_memory_bytes, run_parameters
@@ -23,7 +23,7 @@ from capsim.roles import Scheme
 from capsim.scenario import Scenario, load_scenario
 from capsim.seeds import Purpose, engine_seed
 from capsim.state import RawRecords, Setup
-from capsmodel.checks import ParameterError
+from capsmodel.checks import ParameterError, generator
 
 Progress = Callable[[float], None]
 
@@ -78,7 +78,7 @@ def simulate(
     """
     described = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
     chosen = scheme if isinstance(scheme, Scheme) else find(described.scheme if scheme is None else scheme)
-    seed = described.seed if rng is None else int(np.random.default_rng(rng).integers(2**63))
+    seed = described.seed if rng is None else int(generator(rng).integers(2**63))
     scenario = described.replace(scheme=chosen.name, seed=seed)
     return run_prepared(scenario, prepare(scenario, scheme=chosen), engine=engine, progress=progress)
 
@@ -148,12 +148,7 @@ def _probed(scenario: Scenario, fabric: Fabric, flows: FlowList) -> tuple[tuple[
     probes = scenario.probes
     if probes is None:
         return (), (), 0
-    ports: list[int] = []
-    for pattern in probes.ports:
-        found = [port for port, name in enumerate(fabric.port_names) if fnmatchcase(name, pattern)]
-        if not found:
-            raise ParameterError(f"probes.ports: no port {pattern!r}: ports are named as in {fabric.port_names[-1]!r}")
-        ports += found
+    ports = ports_like(fabric.port_names, probes.ports, where="probes.ports")
     late = [flow for flow in probes.flows if flow >= len(flows)]
     if late:
         raise ParameterError(f"probes.flows: {late[0]}, but flows are numbered 0 to {len(flows) - 1}")
@@ -170,6 +165,7 @@ def _result(
     cpu_s: float,
 ) -> Result:
     ideal = ideal_of_stacks(setup)
+    flows = tables.flows_table(raw, setup, ideal_fct_s=ideal)
     resources = Resources(
         traversals=int(raw.counters["traversals"][0]),
         events=int(raw.counters["events"][0]),
@@ -180,7 +176,7 @@ def _result(
     )
     return Result(
         scenario=scenario,
-        flows=tables.flows_table(raw, setup, ideal_fct_s=ideal),
+        flows=tables.with_columns(flows, listed_columns(scenario.traffic, setup.flows)),
         ports=tables.ports_table(raw, setup.fabric, link_bytes=setup.link_bytes),
         units=tables.units_table(raw, setup),
         probes=tables.probes_table(raw.probes, setup.fabric),

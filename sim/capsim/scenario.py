@@ -16,7 +16,8 @@ from msgspec import Meta
 
 from capsim import bounds
 from capsim.bounds import EndTime, Time, shortened
-from capsim.fabric.flows import read_flow_csv
+from capsim.fabric.flow_files import FlowFile, read_flow_csv
+from capsim.fabric.graph_files import read_graph
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic
 from capsim.structs import converted
@@ -65,7 +66,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     Parameters
     ----------
-    fabric : LeafSpine, FatTree, ParallelPaths or Dumbbell
+    fabric : LeafSpine, FatTree, ParallelPaths, Dumbbell or Topology
         What packets travel through.
     traffic : tuple
         Why they are sent; entries add up.
@@ -148,7 +149,8 @@ def from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str 
     tables : dict
         As TOML gives them; quantities may carry units.
     folder : Path, optional
-        What the file names of ``csv`` traffic are relative to; the current folder when left out.
+        What the file names of ``csv`` traffic and of a ``file`` fabric are relative to; the current folder when left
+        out.
     where : str
         Begins the text of an error.
 
@@ -158,15 +160,21 @@ def from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str 
         One line: the key and the rule it breaks.
     """
     plain = _si(tables, where)
+    if isinstance(plain.get("fabric"), dict):
+        plain["fabric"] = _with_graph(plain["fabric"], folder or Path())
+    lists: list[FlowFile] = []
     if isinstance(plain.get("traffic"), list):
-        plain["traffic"] = [_with_csv(entry, folder or Path()) for entry in plain["traffic"]]
-    return converted(plain, Scenario, where=where)
+        plain["traffic"] = [_with_csv(entry, folder or Path(), lists) for entry in plain["traffic"]]
+    scenario = converted(plain, Scenario, where=where)
+    for flows in lists:
+        flows.check_hosts(scenario.fabric.node_counts()[0])
+    return scenario
 
 
 def _si(value: Any, key: str) -> Any:
-    """Return `value` with quantities that carry a unit turned into numbers."""
+    """Return `value` with quantities that carry a unit turned into numbers, but for columns that are carried along."""
     if isinstance(value, dict):
-        return {name: _si(inner, name) for name, inner in value.items()}
+        return {name: inner if name == "columns" else _si(inner, name) for name, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_si(inner, key) for inner in value]
     if isinstance(value, str) and not key.endswith("_per_s"):
@@ -187,12 +195,25 @@ def _parsed(key: str, text: str, parse: Any) -> float:
     return number
 
 
-def _with_csv(entry: Any, folder: Path) -> Any:
+def _with_graph(fabric: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the table of a fabric with the contents of the files that it names."""
+    if fabric.get("kind") != "file":
+        return fabric
+    files, rest = {"nodes_file", "links_file"}, {**fabric, "kind": "topology"}
+    require(files <= set(fabric), "fabric: kind = 'file' has the keys nodes_file and links_file, names of CSV files")
+    require(not {"nodes", "edges"} & set(fabric), "fabric: kind = 'file' has its nodes and links from files only")
+    nodes, edges = read_graph(*(folder / str(rest.pop(key)) for key in ("nodes_file", "links_file")))
+    return rest | {"nodes": msgspec.to_builtins(nodes), "edges": msgspec.to_builtins(edges)}
+
+
+def _with_csv(entry: Any, folder: Path, lists: list[FlowFile]) -> Any:
+    """Return a traffic entry with the flows of the file that it names, which are added to `lists` too."""
     if not isinstance(entry, dict) or entry.get("kind") != "csv":
         return entry
     if set(entry) != {"kind", "file"}:
         raise ParameterError("traffic: a csv entry has the keys kind and file, nothing else")
-    return {"kind": "list", "flows": read_flow_csv(folder / str(entry["file"]))}
+    lists.append(read_flow_csv(folder / str(entry["file"])))
+    return lists[-1].entry()
 
 
 def load_scenario(source: str | Path) -> Scenario:

@@ -3,9 +3,13 @@
 Every Parquet file carries the meaning beside each column. A missing time or ratio is NaN.
 
 Counters of a flow are summed over its subflows. A replicated flow is complete when the first of them is (the winner),
-so they include what the other did, also afterwards; ``winner_timeouts`` does not. The components of a scheme add
-columns of their own to the tables of flows and units (:class:`capsim.roles.Component`).
+so they include what the other did, also afterwards; ``winner_timeouts`` does not.
+
+The components of a scheme add columns of their own to the tables of flows and units (:class:`capsim.roles.Component`).
+Behind these the flows table has those of a list of flows that are not of the simulator (`LISTED`).
 """
+
+from collections.abc import Iterable
 
 FLOWS = {
     "flow": "number, in order of start",
@@ -21,6 +25,7 @@ FLOWS = {
     "finished": "whether the receiver has all bytes",
     "short": "whether the size is at most short_bytes of the scenario",
     "traffic_entry": "position of the entry in the scenario's traffic",
+    "input_row": "position of the flow in this entry as listed or drawn, from 0",
     "subflows": "subflows opened for the flow; each carries all of it (replication) or a share",
     "packets_sent": "data packets sent by all subflows, coded and retransmitted ones included",
     "bytes_sent": "bytes of these packets with headers, without link-layer bytes",
@@ -39,7 +44,7 @@ PORTS = {
     "port": "number",
     "name": "from>to",
     "layer": "kinds of its two ends, from>to: host>leaf, leaf>spine, edge>agg, left>right, ...",
-    "path": "number of the spine, core or parallel link whose path it belongs to; -1 for a link of several paths",
+    "path": "number of the spine, core or parallel link whose path it belongs to; -1 where there is none",
     "rate_bps": "link rate, in bit/s",
     "delay_s": "propagation delay, in seconds",
     "packets_in": "packets offered to the queue",
@@ -80,7 +85,7 @@ TRACE = {
     "reason": "why a packet was dropped: queue full, evicted, link down, no route, corrupted or receive buffer full",
     "port": "port name, empty if there was no route",
     "layer": "kinds of the two ends of its link, from>to; empty if there was no route",
-    "path": "number of the spine, core or parallel link whose path it belongs to; -1 for a link of several paths",
+    "path": "number of the spine, core or parallel link whose path it belongs to; -1 where there is none",
     "flow": "flow",
     "subflow": "subflow",
     "packet": "data, ack, syn, syn-ack, coded or handshake-ack (the third packet of a handshake)",
@@ -91,4 +96,10 @@ TRACE = {
     "queue_packets": "packets in the queue before this one",
 }
 
+LISTED = "column of the list of flows, as given; missing where a flow comes from another entry"
 TABLES = {"flows": FLOWS, "ports": PORTS, "units": UNITS, "probes": PROBES, "trace": TRACE}
+
+
+def meanings(listed: Iterable[str] = ()) -> dict[str, dict[str, str]]:
+    """Return the columns of each table by its name, those of the flows table with the columns `listed` behind."""
+    return TABLES | {"flows": FLOWS | dict.fromkeys(listed, LISTED)}

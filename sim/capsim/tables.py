@@ -75,6 +75,7 @@ def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.fl
         "finished": flows["received_ps"] >= 0,
         "short": flows["short"] != 0,
         "traffic_entry": flows["tag"],
+        "input_row": setup.flows.input_row,
         "subflows": flows["n_subs"],
         "winner_timeouts": winner_timeouts,
         "duplicate_acks": _summed(subs["dup_acks_received"], subs["flow"], len(flows)),
@@ -95,6 +96,11 @@ def own_columns(raw: RawRecords, setup: Setup) -> dict[str, Table]:
                 values = raw.own.records("subflow", (number, role))[name]
                 found.setdefault(name, np.zeros(len(raw.subs), values.dtype))[of_stack] = values[of_stack]
     return found
+
+
+def with_columns(flows: pd.DataFrame, columns: dict[str, list[str | None]]) -> pd.DataFrame:
+    """Return a flows table with further columns behind its own; None becomes a missing value."""
+    return flows.assign(**{name: pd.Series(cells) for name, cells in columns.items()})
 
 
 def ports_table(raw: RawRecords, fabric: Fabric, *, link_bytes: int) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from capsmodel.cli import main
+from capsmodel.cli import app, main
 
 BAD = [
     ("optimal-k 0", "window_packets = 0"),
@@ -24,7 +24,13 @@ BAD = [
     ("optimal-k --no-such-option", "--no-such-option"),
     ("decode-prob 0", "k = 0"),
     ("decode-prob 9007199254740993", "k = 9.0072e+15, but it must be a whole number of at least 1 and below 2^53"),
-    ("decode-prob 2.5", "2.5 is not a whole number"),
+    ("decode-prob 2.5", "'2.5' is not a whole number"),
+    (f"decode-prob {5000 * '9'}", "'999999999999...9999999999999' is not a whole number below 2^63"),
+    ("decode-prob 1e400", "'1e400' is not a whole number below 2^63"),
+    ("optimal-k 8.6", "'8.6' is not a whole number"),
+    ("reordering 10 --dup-acks 2.7", "'2.7' is not a whole number"),
+    ("compare websearch-load-60 --seeds 2.4", "'2.4' is not a whole number"),
+    ("simulate --flows 9.6", "'9.6' is not a whole number"),
     ("decode-prob 10 --blocking-prob 1.5", "blocking_prob = 1.5"),
     ("decode-prob 10 --r -1", "r = -1"),
     ("redundancy 10 --target-prob 1", "target_prob = 1"),
@@ -50,3 +56,18 @@ def test_one_clear_line_and_exit_status_2(line, told, capsys):
     assert printed.err.startswith("capsmodel: ")
     assert told in printed.err
     assert "Traceback" not in printed.err
+
+
+def commands(group):
+    """Yield the applications of a group of commands that run something."""
+    for name in group:
+        if not name.startswith("-"):
+            yield from [group[name]] if group[name].default_command else commands(group[name])
+
+
+def test_every_whole_number_has_a_reader_of_its_own():
+    """The framework would round: 2.7 would be 3, without a word."""
+    options = [option for command in commands(app) for option in command.assemble_argument_collection()]
+    counts = [option for option in options if "int" in str(option.hint)]
+    assert len(counts) > 30
+    assert [option.name for option in counts if option.parameter.converter is None] == []

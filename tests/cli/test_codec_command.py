@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -148,9 +149,15 @@ def test_too_few_packets(source, tmp_path, capsys):
         ("encode FILE --all-coded", "--all-coded belongs to --code rlnc"),
         ("encode FILE --convention fermat", "cauchy, zfec"),
         ("encode FILE --code rlnc --density 16", "density 15, 14"),
-        ("encode FILE --k 2.7", "2.7 is not a whole number"),
-        ("encode FILE --seed 2.7", "2.7 is not a whole number"),
+        ("encode FILE --k 2.7", "'2.7' is not a whole number"),
+        ("encode FILE --seed 2.7", "'2.7' is not a whole number"),
+        ("encode FILE --rng -1", "rng = -1"),
         ("encode FILE --out .", ". is a folder"),
+        ("encode .", ". is a folder"),
+        ("encode ..", ".. is a folder"),
+        ("decode .", ". is a folder"),
+        ("decode / --out out", "/ is a folder"),
+        ("inspect .", ".: Is a directory"),
         ("decode FILE --out out --stream xyz", "16 hexadecimal digits"),
         ("encode FILE --packet-bytes 2000000", "1048576"),
         ("encode FILE --code raptor", "--code"),
@@ -160,7 +167,7 @@ def test_too_few_packets(source, tmp_path, capsys):
         ("decode nosuch --out out", "nosuch"),
         ("inspect FILE", "holds no packet"),
         ("simulate-loss FILE", "holds no packet"),
-        ("simulate-loss FILE --blocking-prob 2 --out x", "holds no packet"),
+        ("simulate-loss FILE --blocking-prob 2 --out x", "--blocking-prob = 2"),
         ("simulate-loss FILE --n-paths 4", "--blocked-paths"),
         ("simulate-loss FILE --n-paths 0 --blocked-paths 0", "--n-paths = 0"),
         ("simulate-loss FILE --n-paths 4 --blocked-paths 1 --blocking-prob 0.1", "exclude each other"),
@@ -212,6 +219,24 @@ def test_standard_input_and_output(source):
     packets = piped(["encode"], data)
     assert len(packets) > len(data)
     assert piped(["decode"], packets) == data
+
+
+@pytest.mark.parametrize("command", ["encode", "decode", "inspect", "simulate-loss"])
+def test_a_device_that_never_ends_is_refused(command, tmp_path, capsys):
+    out = [] if command == "inspect" else ["--out", tmp_path / "out"]
+    line = refused(["codec", command, "/dev/zero", *out], capsys)
+    assert "/dev/zero: a device, which may have no end: name a file" in line
+
+
+def test_a_pipe_with_a_name_is_read_to_its_end(source, tmp_path, capsys):
+    packets, pipe, back = (tmp_path / name for name in ("p.caps", "pipe", "back"))
+    run(["codec", "encode", source, "--out", packets], capsys)
+    os.mkfifo(pipe)
+    writer = Thread(target=lambda: pipe.write_bytes(packets.read_bytes()))
+    writer.start()
+    run(["codec", "decode", pipe, "--out", back], capsys)
+    writer.join()
+    assert back.read_bytes() == source.read_bytes()
 
 
 def test_units_that_make_no_code_are_listed_with_the_others(source, tmp_path, capsys):

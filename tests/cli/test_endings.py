@@ -8,9 +8,11 @@ import signal
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import NoReturn
 
 import pytest
 
+import capsmodel_command
 from capsim import Result
 from capsmodel.checks import ParameterError
 from capsmodel.cli import main
@@ -155,6 +157,20 @@ def test_a_signal_that_is_ignored_stays_ignored(capsys: pytest.CaptureFixture[st
     capsys.readouterr()
 
 
+class Interrupted:
+    """A module during whose import Ctrl-C is pressed."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_during_the_import_ends_without_a_traceback(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "capsmodel.cli", Interrupted())
+    with pytest.raises(SystemExit) as stop:
+        capsmodel_command.main()
+    assert stop.value.code == 130
+
+
 def test_what_does_not_fit_in_memory_is_told(capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
     def too_large(**_: object) -> None:
         raise MemoryError
@@ -225,7 +241,13 @@ def test_a_scenario_that_cannot_be_read_is_told(
 
 
 @pytest.mark.parametrize(
-    ("file", "rule"), [(".", "Is a directory"), (r"\u0000", "names no file"), ("a/b", "No such file")]
+    ("file", "rule"),
+    [
+        ("/dev/zero", "a device, which may have no end: name a file"),
+        (".", "Is a directory"),
+        (r"\u0000", "names no file"),
+        ("a/b", "No such file"),
+    ],
 )
 def test_a_flow_file_that_cannot_be_opened_is_told(
     file: str, rule: str, capsys: pytest.CaptureFixture[str], tmp_path: Path

@@ -74,6 +74,67 @@ def test_flow_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert (row["flows"], row["unfinished_flows"], float(row["mean_slowdown"])) == ("2", "0", 1.0)
 
 
+def test_a_capture_is_written_and_needs_all_packets(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "run.pcap"
+    command = ["simulate", *SMALL, "--pcap", str(file), "--out", str(tmp_path / "out")]
+    succeed(*command)
+    everywhere = file.read_bytes()
+    trace = read_table(tmp_path / "out" / "trace.parquet")
+    sent = int(((trace["event"] == "enqueued") & (trace["layer"] == "host>leaf")).sum())
+    assert len(everywhere) == 24 + 70 * sent
+    succeed(*command, "--trace", "packets", "--pcap-ports", "host0>*,*>host0")
+    assert 24 < len(file.read_bytes()) < len(everywhere)
+    assert "--pcap needs all packets: leave out --trace drops" in refused(capsys, *command, "--trace", "drops")
+    assert "--pcap-ports: no port 'hots'" in refused(capsys, *command, "--pcap-ports", "hots")
+    assert "add --pcap FILE" in refused(capsys, "simulate", *SMALL, "--pcap-ports", "host*")
+    assert "is a folder: name a file" in refused(capsys, "simulate", *SMALL, "--pcap", str(tmp_path))
+    assert "make it first" in refused(capsys, "simulate", *SMALL, "--pcap", str(tmp_path / "no" / "run.pcap"))
+
+
+def test_columns_of_a_flow_file_are_in_the_results_and_run_again(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "flows.csv"
+    file.write_text("src,dst,flow_kb,start_us,job\n0,3,14,5,x\n3,0,14,0,y\n", encoding="utf-8")
+    flags = ["--fabric", "leaf-spine:2x2x2", "--flow-file", str(file), "--out", str(tmp_path / "run")]
+    succeed("simulate", *flags)
+    file.unlink()
+    flows = read_table(tmp_path / "run" / "flows.parquet")
+    assert (flows["job"].tolist(), flows["input_row"].tolist()) == (["y", "x"], [1, 0])
+    capsys.readouterr()
+    assert "compared flows.parquet, ports" in printed(capsys, "rerun", str(tmp_path / "run" / "flows.parquet"))
+
+
+def triangle(folder: Path, *, last: str = "a,c,1Gbps,1us") -> str:
+    """Write hosts at two corners of a triangle of switches, and return what --fabric takes."""
+    (folder / "nodes.csv").write_text("name,kind\nx,host\ny,host\na,switch\nb,switch\nc,switch\n", encoding="utf-8")
+    links = ["a,b,rate_bps,delay_s", "x,a,1Gbps,1us", "y,b,1Gbps,1us", "a,b,1Gbps,1us", "b,c,1Gbps,1us", last]
+    (folder / "links.csv").write_text("\n".join(links), encoding="utf-8")
+    return f"file:{folder / 'nodes.csv'},{folder / 'links.csv'}"
+
+
+def test_a_topology_from_files_is_run_again_without_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    flags = ["--fabric", triangle(tmp_path), "--buffer", "20", "--flows", "5", "--out", str(tmp_path / "run")]
+    succeed("simulate", "websearch-load-60", *flags[:-2])
+    succeed("simulate", *flags)
+    for file in ("nodes.csv", "links.csv"):
+        (tmp_path / file).unlink()
+    capsys.readouterr()
+    assert "identical" in printed(capsys, "rerun", str(tmp_path / "run" / "flows.parquet"), "--engine", "reference")
+
+
+def test_each_fault_of_a_topology_is_a_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as raised:
+        main(["simulate", "--fabric", triangle(tmp_path, last="a,c,fast,1h")])
+    assert raised.value.code == 2
+    begins = ["capsmodel: links.csv line 6: rate_bps: 'fast' is", "capsmodel: links.csv line 6: delay_s: '1h' is"]
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.startswith(begin) for line, begin in zip(lines, begins, strict=True)] == [True, True]
+    fabric = triangle(tmp_path)
+    for flag, value in (("--rate", "1Gbps"), ("--delay", "1us")):
+        assert f"{flag}: each link of this topology" in refused(capsys, "simulate", "--fabric", fabric, flag, value)
+
+
 def test_rerun_is_identical_or_says_what_differs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     succeed("simulate", *SMALL, "--trace", "packets", "--out", str(tmp_path / "run"))
     capsys.readouterr()
@@ -150,6 +211,8 @@ BAD = [
     ("simulate --scheme nosuch", "nosuch"),
     ("simulate --engine fast", "engine"),
     ("simulate --fabric ring:8", "--fabric ring:8"),
+    ("simulate --fabric file:nodes.csv", "write file:NODES.csv,LINKS.csv"),
+    ("simulate --fabric file:nosuch.csv,links.csv", "nosuch.csv: No such file"),
     ("simulate --fabric leaf-spine:8x8", "LEAVESxHOSTS_PER_LEAFxSPINES"),
     ("simulate --fabric leaf-spine:8x8xmany", "LEAVESxHOSTS_PER_LEAFxSPINES"),
     ("simulate --fabric leaf-spine:0x8x8", "fabric.leaves"),
@@ -195,13 +258,13 @@ def test_bad_input_is_one_line_and_status_2(command: str, named: str, capsys: py
 @pytest.mark.parametrize(
     ("rows", "named"),
     [
-        ("0,0,10,0", "row 1: src and dst are the same host"),
-        ("0,1,-5,0", "row 1: bytes = -5, but it must be from 1 to"),
-        ("0,1,10,0\n0,9,10,0", "row 2: hosts are numbered 0 to 3"),
-        ("0,1,10,later", "line 2"),
+        ("0,0,10,0", "flows.csv line 2: src = dst = 0, but a flow needs two hosts"),
+        ("0,1,-5,0", "flows.csv line 2: bytes: '-5 b' is not a size"),
+        ("0,1,10,0\n0,9,10,0", "flows.csv line 3: dst = 9, but hosts are numbered 0 to 3"),
+        ("0,1,10,later", "flows.csv line 2: start_s: 'later' is not a time"),
     ],
 )
-def test_a_bad_flow_is_named_by_its_row(
+def test_a_bad_flow_is_named_by_its_line(
     rows: str, named: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     file = tmp_path / "flows.csv"

@@ -331,3 +331,22 @@ class TestPartial:
         result, got = decoded(tmp_path, [liar, *packets])
         assert got == DATA
         assert result.reception.units == 12
+
+
+def test_a_header_alone_makes_no_check_matrix(tmp_path, monkeypatch):
+    """A matrix takes milliseconds: of 49 bytes each, and a seed of its own, packets would take minutes a megabyte."""
+
+    def made(*_, **__):
+        raise AssertionError("a matrix was made")
+
+    monkeypatch.setattr("capsmodel.codec.ldpc._matrix", made)
+    encoder = StreamEncoder(k=100, r=50, packet_bytes=1, code="ldpc", rng=1)
+    unit = Unit(encoder.stream, 0, "ldpc", 10, 100, 50, 1, 1, 100, 0, False)
+    packets = [forged(unit, number=number, seed=number + 1) for number in range(20)]
+    decoder = StreamDecoder(stream=encoder.stream)
+    assert [decoder.add(packet) for packet in packets] == 20 * [b""]
+    assert decoded(tmp_path, packets, partial=True)[0].missing_bytes
+    unit = parse(packets[0]).unit
+    assert not unit.block_code().determines(np.arange(99))
+    with pytest.raises(AssertionError, match="was made"):
+        unit.block_code().determines(np.arange(100))

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from capsmodel.cli import main
+from capsmodel.codec import StreamEncoder
 
 NUMBERS = [
     "0",
@@ -38,7 +39,19 @@ QUANTITIES = [
     "1%",
     "1" * 3000 + " x",
 ]
-FILES = ["nosuch", ".", "/dev/null", "/dev/null/x", "x" * 300, "[/x]", "\x1b[31m", "flows.csv", "/proc/self/x"]
+FILES = [
+    "data",
+    "data.caps",
+    "nosuch",
+    ".",
+    "/dev/null",
+    "/dev/null/x",
+    "x" * 300,
+    "[/x]",
+    "\x1b[31m",
+    "flows.csv",
+    "/proc/self/x",
+]
 FLAGS = {
     "optimal-k": (
         ["--blocking-prob", "--rate", "--rtt-short", "--rtt-long", "--paths", "--long-flows", "--packet-size"],
@@ -59,6 +72,10 @@ FLAGS = {
     ),
     "compare": (["--schemes", "--seeds", "--jobs", "--load"], 1),
     "reproduce": (["--list", "--quick"], 1),
+    "codec encode": (["--k", "--r", "--code", "--packet-bytes", "--n1", "--density", "--seed", "--rng", "--out"], 1),
+    "codec decode": (["--stream", "--partial", "--out", "--force"], 1),
+    "codec inspect": ([], 1),
+    "codec simulate-loss": (["--blocking-prob", "--n-paths", "--blocked-paths", "--receptions", "--rng", "--out"], 1),
 }
 WORDS = st.one_of(st.sampled_from(QUANTITIES), st.sampled_from(FILES), st.text(max_size=12))
 
@@ -71,13 +88,16 @@ def command_lines(draw):
     words = [draw(WORDS) for _ in range(draw(st.integers(0, positional + 1)))]
     for flag in draw(st.lists(st.sampled_from([*flags, "--json", "--nosuch"]), max_size=4, unique=True)):
         words.append(f"{flag}={draw(WORDS)}" if draw(st.booleans()) else flag)
-    return [command, *words]
+    return [*command.split(), *words]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(command_lines())
 def test_a_command_ends_well(capsys, tmp_path, line):
     os.chdir(tmp_path)
+    (tmp_path / "data").write_bytes(b"some bytes")
+    encoder = StreamEncoder(k=2, r=2, packet_bytes=4, rng=1)
+    (tmp_path / "data.caps").write_bytes(b"".join(encoder.feed(b"some bytes") + encoder.finish()))
     try:
         main(line)
         code = 0

@@ -6,12 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import outcome
 
-from capsim import Batch, Dumbbell, Result, Scenario, simulate
-from capsim.fabric.flows import read_flow_csv
+from capsim import Batch, Dumbbell, Result, Scenario, Topology, simulate
+from capsim.fabric.flow_files import read_flow_csv
+from capsim.fabric.graph_files import read_graph
 from capsmodel.experiments.results import merge
 from capsmodel.experiments.sweep import Task, measurement, one_by_one, run_sweep
 
-FLOWS = b"src,dst,bytes,start_s\n0,1,1000,0.5\n1,0,2000,1e-3\n0,1,1,0\n"
+FLOWS = b"src,dst,bytes,start_s,job\n0,1,1000,0.5,a\n1,0,2000,1e-3,b\n0,1,1,0,c\n"
 
 
 @measurement("square", revision=1)
@@ -73,5 +74,24 @@ def test_a_file_of_a_run(run, tmp_path_factory, name, where, mask, cut):
 def test_a_list_of_flows(tmp_path_factory, where, noise):
     path = tmp_path_factory.mktemp("fuzz") / "flows.csv"
     path.write_bytes(FLOWS[:where] + noise + FLOWS[where:])
-    rows = outcome(lambda: read_flow_csv(path)) or []
-    assert all(type(value) in (int, float) for row in rows for value in row)
+    found = outcome(lambda: read_flow_csv(path))
+    if found is not None:
+        assert all(tuple(map(type, row)) == (int, int, int, float) for row in found.flows)
+        assert all(len(cells) == len(found.flows) for cells in found.table.extra.values())
+
+
+NODES = b"name,kind,tier\nx,host,\ny,host,\ns,switch,\nt,switch,1\n"
+LINKS = b"a,b,rate_gbps,delay_s,buffer_packets\nx,s,1,1e-6,9\ny,s,10Gbps,2us,\ns,t,1,0,\n"
+
+
+@given(in_nodes=st.booleans(), **damage)
+def test_a_graph(tmp_path_factory, in_nodes, where, mask, cut):
+    """Whatever a byte more or less makes of the files, it is refused or it is a fabric that can be built."""
+    paths = [tmp_path_factory.mktemp("fuzz") / name for name in ("nodes.csv", "links.csv")]
+    for path, content in zip(paths, (NODES, LINKS), strict=True):
+        hit = (path.name == "nodes.csv") == in_nodes
+        path.write_bytes(damaged(content, where, mask, cut) if hit else content)
+    found = outcome(lambda: read_graph(*paths))
+    if found is not None:
+        fabric = Topology(nodes=found[0], edges=found[1]).build()
+        assert (fabric.n_hosts, fabric.n_ports) == (2, 6)

@@ -15,17 +15,20 @@ from engine_setups import DUMBBELL, differences, flow_list, setup_of
 from capsim import (
     Batch,
     Dumbbell,
+    Edge,
     FatTree,
     Incast,
     LeafSpine,
     LinkChange,
     Listed,
+    Node,
     OnOff,
     ParallelPaths,
     ParameterError,
     Poisson,
     Probes,
     Scenario,
+    Topology,
     bounds,
     load_scenario,
     scheme,
@@ -48,6 +51,9 @@ STRUCTS = (
     FatTree,
     ParallelPaths,
     Dumbbell,
+    Topology,
+    Node,
+    Edge,
     LinkChange,
     Poisson,
     Batch,
@@ -286,13 +292,13 @@ LATE = [
 
 @pytest.mark.parametrize("change", LATE)
 def test_a_flow_that_starts_after_every_run_is_named(change: dict[str, Any]) -> None:
-    with pytest.raises(ParameterError, match=r"flow row \d+: start_s = .*, but it must be from 0 to 4500 seconds"):
+    with pytest.raises(ParameterError, match=r"^traffic\[0\]\.flows\[\d\]: start_s = .*, but it must be from 0 to 4500 seconds"):
         prepare(changed(change))
 
 
-def test_numbers_that_no_array_holds_are_named_by_their_row() -> None:
+def test_numbers_that_no_array_holds_are_named_by_their_flow() -> None:
     for row in ((0, 2**70, 5, 0.0), (-(2**70), 1, 5, 0.0), (0, 1, 2**63, 0.0), (0, 1, 5, math.inf)):
-        with pytest.raises(ParameterError, match="flow row 2: "):
+        with pytest.raises(ParameterError, match=r"^traffic\[0\]\.flows\[1\]: "):
             prepare(changed({"traffic": [{"kind": "list", "flows": [*PAIR, row]}]}))
 
 

@@ -88,3 +88,14 @@ def test_of_processes_that_need_a_hook_at_the_same_time_one_compiles_it(tmp_path
             process.stdin.write("\n")
             process.stdin.flush()
         assert sorted(process.stdout.readline().strip() for process in started) == ["0", "1", "1"]
+
+
+def test_without_compiler_the_compiled_engine_refuses():
+    command = [sys.executable, "-m", "capsmodel", "simulate", "--fabric", "leaf-spine:2x2x2", "--flows", "2"]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    result = subprocess.run([*command, "--load", "0.5"], check=False, capture_output=True, text=True, env=environment)
+    assert result.returncode == 2
+    assert result.stderr == (
+        "capsmodel: the compiled engine needs Numba's compiler, which NUMBA_DISABLE_JIT=1 switches off: unset it, or "
+        "take the reference engine\n"
+    )

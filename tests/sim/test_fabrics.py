@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from capsim import Dumbbell, FatTree, LeafSpine, LinkChange, ParallelPaths
-from capsim.fabric.kinds import FabricKind
+from capsim.fabric.base import FabricKind
 from capsim.fabric.topology import NO_PATH, Fabric
 from capsmodel.checks import ParameterError
 

@@ -10,14 +10,17 @@ from engine_setups import params_of
 from capsim import (
     Batch,
     Dumbbell,
+    Edge,
     FatTree,
     LeafSpine,
     LinkChange,
     Listed,
+    Node,
     ParallelPaths,
     ParameterError,
     Probes,
     Scenario,
+    Topology,
     memory,
     simulate,
 )
@@ -31,6 +34,10 @@ from capsim.run import prepare
 
 PAIR = Dumbbell(hosts_per_side=2)
 TRAFFIC = (Batch(flow_bytes=20_000, pairs="sides"),)
+TREE = Topology(
+    nodes=tuple(Node(name, "host" if name in "xyz" else "switch") for name in "xyzabc"),
+    edges=tuple(Edge(one, other, 1e9, 1e-6) for one, other in ("xa", "ay", "zb", "ac", "cb", "cb")),
+)
 
 
 def group_files(folder: Path, **texts: str) -> None:
@@ -130,6 +137,7 @@ def test_the_largest_fabrics_are_known_without_building_them() -> None:
         FatTree(pods=4, hosts_per_edge=3),
         PAIR,
         ParallelPaths(paths=3, hosts_per_side=2),
+        TREE,
     ],
 )
 def test_the_size_of_a_fabric_is_that_of_the_built_one(fabric: AnyFabric) -> None:

@@ -109,7 +109,7 @@ def test_counters_of_a_flow_are_sums_but_for_the_timeouts_of_the_winner() -> Non
     raw = RawRecords(
         flows=flows, conns=conns, **dict.fromkeys(["ports", "units", "trace", "probes", "counters"], flows)
     )
-    table = tables.flows_table(raw, ideal_fct_s=np.array([0.5, 1.0]), mss_bytes=1000)
+    table = tables.flows_table(raw, ideal_fct_s=np.array([0.5, 1.0]), mss_bytes=1000, input_row=np.arange(2))
     assert table["winner_timeouts"].tolist() == [1, -1]
     assert table["timeouts"].tolist() == [5, 5]
     assert table["duplicate_acks"].tolist() == [3, 6]

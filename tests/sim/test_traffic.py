@@ -1,18 +1,36 @@
 """Property and agreement: the flows that traffic entries make, and the load that they offer."""
 
+import tomllib
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capsim import Batch, Dumbbell, FatTree, FlowList, Incast, LeafSpine, Listed, OnOff, Poisson, draw_flows
+from capsim import (
+    Batch,
+    Dumbbell,
+    FatTree,
+    FlowList,
+    Incast,
+    LeafSpine,
+    Listed,
+    OnOff,
+    ParameterError,
+    Poisson,
+    Result,
+    draw_flows,
+    schema,
+    simulate,
+)
 from capsim.fabric.endpoints import Pairs, pods
-from capsim.fabric.flows import flow_list, read_flow_csv
+from capsim.fabric.flow_files import FlowFile, read_flow_csv
+from capsim.fabric.flows import flow_list
 from capsim.fabric.topology import Fabric
 from capsim.fabric.traffic import AnyTraffic
-from capsmodel.checks import ParameterError
+from capsim.scenario import from_dict
 
 LEAF_SPINE = LeafSpine(leaves=4, hosts_per_leaf=4, spines=2).build()
 FAT_TREE = FatTree(pods=4).build()
@@ -152,6 +170,34 @@ def test_equal_starts_keep_the_order_of_the_list() -> None:
     assert flows.flow_bytes.tolist() == [2, 1, 3]
 
 
+FLOW = (0, 1, 5, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("src", "flow_bytes", "start_s", "rule"),
+    [
+        (2**24 - 1, 1, 0.0, None),
+        (0, 2**40, 4500.0, None),
+        (2**24, 1, 0.0, r"^flows\[1\]: src = 16777216, but"),
+        (0, 2**40 + 1, 0.0, r"^flows\[1\]: flow_bytes = 1099511627777, but"),
+        (0, 1, 4500.001, r"^flows\[1\]: start_s = 4500, but it must be from 0"),
+        (7, 1, 0.0, r"^flows\[1\]: src = dst = 7, but"),
+    ],
+)
+def test_arrays_of_flows_have_the_bounds_of_their_quantities(
+    src: int, flow_bytes: int, start_s: float, rule: str | None
+) -> None:
+    columns = {"flow_bytes": [100_001, flow_bytes], "start_s": [0.0, start_s]}
+    if rule is not None:
+        with pytest.raises(ParameterError, match=rule):
+            flow_list([0, src], [7, 7], **columns)
+        return
+    flows = flow_list([0, src], [7, 7], **columns)
+    assert (flows.flow_bytes.tolist(), flows.src.tolist()) == ([100_001, flow_bytes], [0, src])
+    assert flows.short.tolist() == [False, flow_bytes <= 100_000]
+    assert flow_list([0], [7], flow_bytes=[100_000], start_s=[0.0]).short.all()
+
+
 BAD_ENTRIES = [
     (Poisson(load=0.5, flows=10), "one of workload, flow_bytes"),
     (Poisson(load=0.5, flows=10, flow_bytes=1, workload="websearch"), "one of workload, flow_bytes"),
@@ -163,12 +209,19 @@ BAD_ENTRIES = [
     (Poisson(flows_per_s=1e-9, duration_s=1e-3, flow_bytes=1), "no flow arrived"),
     (Batch(flows=5, flow_bytes=1, skip_hosts=16), "only 16 hosts can send"),
     (Batch(flow_bytes=1, pairs="stride", stride_hosts=16), "stride_hosts"),
-    (Incast(senders_per_round=3, receiver=99, flow_bytes=1), "numbered 0 to 15"),
+    (
+        Incast(senders_per_round=3, receiver=99, flow_bytes=1),
+        r"traffic\[0\].flows\[0\]: dst = 99, but hosts are numbered",
+    ),
     (Listed(flows=()), "empty"),
-    (Listed(flows=((0, 1, 5, 0.0), (3, 3, 5, 0.0))), "row 2: src and dst"),
-    (Listed(flows=((0, 1, 0, 0.0),)), "row 1: bytes"),
-    (Listed(flows=((0, 1, 5, -1.0),)), "row 1: start_s"),
-    (Listed(flows=((0, 16, 5, 0.0),)), "row 1: hosts are numbered 0 to 15"),
+    (Listed(flows=(FLOW, (3, 3, 5, 0.0))), r"^traffic\[0\].flows\[1\]: src = dst = 3, but a flow needs two hosts"),
+    (Listed(flows=(FLOW, (0, 1, 0, 0.0))), r"^traffic\[0\].flows\[1\]: flow_bytes = 0, but it must be from 1 to"),
+    (Listed(flows=((0, 1, 5, -1.0),)), r"^traffic\[0\].flows\[0\]: start_s = -1, but"),
+    (Listed(flows=(FLOW, (0, 16, 5, 0.0))), r"^traffic\[0\].flows\[1\]: dst = 16, but hosts are numbered 0 to 15"),
+    (Listed(flows=(FLOW, (-1, 1, 5, 0.0))), r"^traffic\[0\].flows\[1\]: src = -1, but"),
+    (Listed(flows=(FLOW,), columns={"fct_s": ("x",)}), "traffic.columns: 'fct_s' is a column of the results"),
+    (Listed(flows=(FLOW,), columns={"": ("x",)}), "traffic.columns: a column has no name"),
+    (Listed(flows=(FLOW,), columns={"job": ("x", "y")}), "traffic.columns: 'job' has 2 cells for 1 flows"),
 ]
 
 
@@ -184,29 +237,83 @@ def test_one_leaf_has_no_other_leaf() -> None:
         drawn(Batch(flows=2, flow_bytes=1, pairs="other-leaf"), fabric=fabric)
 
 
-def test_flow_files_are_read_or_their_bad_line_is_named(tmp_path: Path) -> None:
-    file = tmp_path / "flows.csv"
-    file.write_text("src,dst,bytes,start_s\n0,1,1000,0.5\n1,0,2000,0\n", encoding="utf-8")
-    flows = drawn(Listed(flows=tuple(read_flow_csv(file))), fabric=Dumbbell(hosts_per_side=1).build())
+def read(folder: Path, *lines: str) -> FlowFile:
+    (folder / "flows.csv").write_text("\n".join(lines), encoding="utf-8")
+    return read_flow_csv(folder / "flows.csv")
+
+
+def test_flow_files_are_read(tmp_path: Path) -> None:
+    found = read(tmp_path, "src,dst,bytes,start_s", "0,1,1000,0.5", "1,0,2000,0", "")
+    assert found.flows == [(0, 1, 1000, 0.5), (1, 0, 2000, 0.0)]
+    assert found.entry() == {"kind": "list", "flows": found.flows}
+    flows = drawn(Listed(flows=tuple(found.flows)), fabric=Dumbbell(hosts_per_side=1).build())
     assert (flows.flow_bytes.tolist(), flows.start_ps.tolist()) == ([2000, 1000], [0, 5 * 10**11])
-    for text, rule in [
-        ("src,dst,size\n", "line 1: the header"),
-        ("", "line 1: the header"),
-        ("src,dst,bytes,start_s\n", "no flow"),
-        ("src,dst,bytes,start_s\n0,1,10,0\n0,1,many,0\n", "line 3"),
-        ("src,dst,bytes,start_s\n\n0,1,many,0\n", "line 3"),
-        ("src,dst,bytes,start_s\n0,1,10\n", "line 2"),
-        ("src,dst,bytes,start_s\n0,1,1_000,0\n", "line 2: '0,1,1_000,0' is not"),
-        ("src,dst,bytes,start_s\n0,1,١٢,0\n", "line 2"),
-        ("src,dst,bytes,start_s\n0,1,10,nan\n", "line 2"),
-        ("src,dst,bytes,start_s\n0,1,9223372036854775808,0\n", "line 2: a number is too large for a flow"),
-        ("src,dst,bytes,start_s\n0,2147483648,10,0\n", "line 2: a number is too large for a flow"),
-        (f"src,dst,bytes,start_s\n0,1,{'9' * 5000},0\n", r"line 2: '0,1,9{60,80}\.\.\.' is not"),
-        (f"src,dst,bytes,start_s\n0,1,{'9' * 200_000},0\n", "line 2: field larger than field limit"),
+    assert flows.input_row.tolist() == [1, 0]
+
+
+def test_heads_and_numbers_have_units_and_columns_any_order(tmp_path: Path) -> None:
+    for head, cell in [
+        ("start_s", "1e-5"),
+        ("start_ms", ".01"),
+        ("start_us", "10"),
+        ("Start_US", "0.01 ms"),
+        ("start_ns", "10us"),
     ]:
-        file.write_text(text, encoding="utf-8")
-        with pytest.raises(ParameterError, match=rule):
-            read_flow_csv(file)
+        for size, bytes_ in [("flow_bytes", "1.5e3"), ("flow_kB", "1.5"), ("bytes", "1500B"), ("flow_KiB", "1.5KB")]:
+            assert read(tmp_path, f"{head},{size},dst,src", f"{cell},{bytes_},7,3").flows == [(3, 7, 1500, 1e-5)]
+
+
+HEAD = "src,dst,bytes,start_s"
+BAD_FLOWS = [
+    (
+        ["src,dst,size"],
+        "line 1: no column 'flow_bytes': the first line names the columns, src, dst, flow_bytes, start_s",
+    ),
+    ([], "line 1: no column 'src'"),
+    ([HEAD], "rows below the heads = 0, but it must be from 1 to 100000000 flows"),
+    ([f"{HEAD},start_ms"], "line 1: 'start_ms' is the second column for 'start_s'"),
+    ([f"{HEAD},fct_s"], "line 1: 'fct_s' is a column of the results: give this one another name"),
+    ([HEAD, "0,1,10,0", "0,1,many,0"], "line 3: bytes: 'many' is not a size"),
+    ([HEAD, "", "0,1,many,0"], "line 3: bytes: 'many'"),
+    ([HEAD, "0,1,10"], "line 2: 3 cells below 4 heads"),
+    ([HEAD, "0,1,1_000,0"], "line 2: bytes: '1_000' is not a size"),
+    ([HEAD, "0,1,1.5,0"], "line 2: bytes: '1.5 b' is 1.5 bytes, but a size is a whole number"),
+    ([HEAD, "0,1,١٢,0"], "line 2: bytes: '١٢' is not"),
+    ([HEAD, "0,1,10,nan"], "line 2: start_s: 'nan' is not a time"),
+    ([HEAD, "0,1,10,-1"], "line 2: start_s: '-1 s' is not a time: it must be finite and not negative"),
+    ([HEAD, "0,1,0,0"], "line 2: bytes: flow_bytes = 0, but it must be from 1 to"),
+    ([HEAD, "0,1,10,1h"], "line 2: start_s: '1h' is not a time"),
+    ([HEAD, "0,,10,0"], "line 2: dst: an empty cell"),
+    ([HEAD, "1,1,10,0"], "line 2: src = dst = 1, but a flow needs two hosts"),
+    ([HEAD, "0,1,9223372036854775808,0"], "line 2: bytes: '9223372036854775808 b' is 9.22337e+18 bytes"),
+    ([HEAD, "0,2147483648,10,0"], "line 2: dst: dst = 2147483648, but it must be from 0 to"),
+    ([HEAD, f"0,1,{'9' * 5000},0"], "line 2: bytes: '9999"),
+    ([HEAD, f"0,1,{'9' * 200_000},0"], "line 2: field larger than field limit"),
+]
+
+
+@pytest.mark.parametrize(("lines", "fault"), BAD_FLOWS)
+def test_a_bad_line_of_a_flow_file_is_named(lines: list[str], fault: str, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError) as raised:
+        read(tmp_path, *lines)
+    assert str(raised.value).startswith("flows.csv")
+    assert fault in str(raised.value)
+    assert len(str(raised.value)) < 300
+
+
+def test_all_bad_lines_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="line 2: bytes") as raised:
+        read(tmp_path, HEAD, "0,1,x,y", "0,1,10,0", "0,1")
+    assert [note.partition(":")[0] for note in raised.value.__notes__] == ["flows.csv line 2", "flows.csv line 4"]
+    tables = {"fabric": {"kind": "dumbbell", "hosts_per_side": 1}, "traffic": [{"kind": "csv", "file": "flows.csv"}]}
+    read(tmp_path, HEAD, "0,1,10,0", "9,1,10,0", "0,2,10,0")
+    with pytest.raises(ParameterError, match=r"^flows.csv line 3: src = 9, but hosts are numbered 0 to 1 in") as raised:
+        from_dict(tables, folder=tmp_path)
+    assert raised.value.__notes__ == ["flows.csv line 4: dst = 2, but hosts are numbered 0 to 1 in this fabric"]
+
+
+def test_a_file_in_another_encoding_is_no_flow_file(tmp_path: Path) -> None:
+    file = tmp_path / "flows.csv"
     file.write_bytes("src,dst,bytes,start_s\n0,1,10,0\n# Zürich\n".encode("latin-1"))
     with pytest.raises(ParameterError, match="no UTF-8 text: save it"):
         read_flow_csv(file)
@@ -217,4 +324,45 @@ def test_flow_files_of_spreadsheets_are_read(encoding: str, tmp_path: Path) -> N
     """With a byte-order mark, lines that end as on Windows, spaces and blank lines at the end."""
     file = tmp_path / "flows.csv"
     file.write_bytes("src,dst,bytes,start_s\r\n0, 1,1000,5e-1\r\n1,0,2000,.25\r\n\r\n , ,,\r\n".encode(encoding))
-    assert read_flow_csv(file) == [(0, 1, 1000, 0.5), (1, 0, 2000, 0.25)]
+    assert read_flow_csv(file).flows == [(0, 1, 1000, 0.5), (1, 0, 2000, 0.25)]
+
+
+JOBS = """job,src,start_ms,dst,flow_kb, note,wait_s
+b 7,0,3,2,20,,10us
+007,1,1,3,5,"x, y",1.50
+b 7,2,2,1,10, Zürich,?
+"""
+
+
+def test_further_columns_come_back_with_the_results(tmp_path: Path) -> None:
+    """Unchanged and each with its flow, in the order of the file, missing for flows of another entry."""
+    (tmp_path / "jobs.csv").write_text(JOBS, encoding="utf-8")
+    fabric = {"kind": "dumbbell", "hosts_per_side": 2}
+    traffic = [{"kind": "batch", "flow_bytes": 3000, "hosts": 1}, {"kind": "csv", "file": "jobs.csv"}]
+    scenario = from_dict({"fabric": fabric, "traffic": traffic}, folder=tmp_path)
+    (tmp_path / "jobs.csv").unlink()
+    assert from_dict(tomllib.loads(scenario.to_toml())) == scenario
+    result = simulate(scenario, engine="reference")
+    assert list(result.flows.columns) == [*schema.FLOWS, "job", "note", "wait_s"]
+    listed = result.flows[result.flows["traffic_entry"] == 1].sort_values("input_row")
+    assert listed["input_row"].tolist() == [0, 1, 2]
+    assert listed["flow"].tolist() == [3, 1, 2]
+    assert listed["job"].tolist() == ["b 7", "007", "b 7"]
+    assert listed["note"].tolist() == ["", "x, y", " Zürich"]
+    assert listed["wait_s"].tolist() == ["10us", "1.50", "?"]
+    assert listed["flow_bytes"].tolist() == [20_000, 5_000, 10_000]
+    (other,) = result.flows[result.flows["traffic_entry"] == 0].itertuples()
+    assert (other.flow, other.input_row) == (0, 0)
+    assert result.flows[["job", "note"]].isna().sum().tolist() == [1, 1]
+    again = Result.load(result.save(tmp_path / "out"))
+    pd.testing.assert_frame_equal(again.flows, result.flows, check_exact=True)
+    pd.testing.assert_series_equal(pd.Series(again.summary.to_dict()), pd.Series(result.summary.to_dict()))
+
+
+def test_rows_of_drawn_flows_are_numbered_too() -> None:
+    flows = drawn(Batch(flow_bytes=1, spread_s=1.0), Incast(senders_per_round=3, flow_bytes=2, spread_s=1.0))
+    for tag, count in ((0, 16), (1, 3)):
+        assert sorted(flows.input_row[flows.tag == tag].tolist()) == list(range(count))
+    alone = drawn(Batch(flow_bytes=1, spread_s=1.0))
+    order = np.argsort(alone.input_row)
+    assert alone.src[order].tolist() == list(range(16)), "senders take turns as they were drawn"

@@ -165,7 +165,7 @@ def mean_interval(samples: npt.ArrayLike, *, confidence: float = 0.95) -> MeanIn
     Notes
     -----
     :math:`\bar x\pm t_{n-1}\,s/\sqrt n`. Exact for normal observations; the packets of one run are not independent,
-    see :func:`batch_means`.
+    see :func:`~capsmodel.experiments.statistics.steady_state.batch_means`.
 
     Examples
     --------

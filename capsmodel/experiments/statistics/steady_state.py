@@ -133,7 +133,7 @@ def remove_warm_up(samples: npt.ArrayLike, *, batch_samples: int = 5) -> WarmUp:
 
     Notes
     -----
-    With batch means :math:`y_1,\dots,y_m` the cut after d batches minimises
+    With batch means :math:`y_1,\ldots,y_m` the cut after d batches minimises
     :math:`\sum_{i>d}(y_i-\bar y_d)^2/(m-d)^2` over :math:`0\le d\le m/2`, the first such d.
 
     Examples

@@ -101,7 +101,7 @@ def server_split(claim: Claim) -> Verdict:
 
 @judges("mmptcp-t7-feas")
 def table7_is_feasible(claim: Claim) -> Verdict:
-    """Table 7: |mean - median| <= deviation holds for every distribution."""
+    """Table 7: Mean and median differ by at most the deviation in every distribution."""
     names = [f"mmptcp-t7-{n}-{scheme}" for n in (20, 40, 100) for scheme in ("mmptcp", "mmptcp_lt", "tcp", "mptcp")]
     rows = {name: tuple(cell(f"{name}-{column}") for column in ("mean", "med", "sd")) for name in names}
     wrong = [

@@ -1,17 +1,17 @@
 r"""CAPS, its readings and the schemes compared with it, in three settings of its evaluation; one row for each run.
 
-==================================  ================================  ===========  ===================================
-Quantity                            Column                            Unit         Equation
-==================================  ================================  ===========  ===================================
-completion time of short flows      `mean_fct`, `p99_fct`             s            caps Fig. 17(a)-(b), 26(e), 28(c)
-same, of flows without a timeout    `untimed_fct`                     s
-short flows with a timeout          `timed_out`                       1
-timeouts of short flows             `timeouts`, `winner_timeouts`     1            caps Fig. 26(c)
-throughput of long flows, a mean    `throughput`                      bit/s        caps Fig. 17(c), 29(b)
-repair over source packets          `repair`                          1            caps Sec. VI-B, r/k
-short flows' lost over sent packets `lost`                            1            caps Fig. 28(a)
-same, packets that were overtaken   `reordered`                       1            caps Fig. 28(b)
-==================================  ================================  ===========  ===================================
+=================================== ============================= ===== =================================
+Quantity                            Column                        Unit  Equation
+=================================== ============================= ===== =================================
+completion time of short flows      `mean_fct`, `p99_fct`         s     caps Fig. 17(a)-(b), 26(e), 28(c)
+same, of flows without a timeout    `untimed_fct`                 s
+short flows with a timeout          `timed_out`                   1
+timeouts of short flows             `timeouts`, `winner_timeouts` 1     caps Fig. 26(c)
+throughput of long flows, a mean    `throughput`                  bit/s caps Fig. 17(c), 29(b)
+repair over source packets          `repair`                      1     caps Sec. VI-B, r/k
+short flows' lost over sent packets `lost`                        1     caps Fig. 28(a)
+same, packets that were overtaken   `reordered`                   1     caps Fig. 28(b)
+=================================== ============================= ===== =================================
 
 - :func:`leaf_spine` is the preset ``caps-leaf-spine``, Section IX-A;
 - :func:`incast` is the preset ``caps-incast``, Appendix A;

@@ -1,14 +1,14 @@
 """Short flows sprayed beside long ones: waiting times of their packets in switches, reordering, and windows.
 
-==================================  =============  =======  ==============================
-Quantity                            Column         Unit     Equation
-==================================  =============  =======  ==============================
-wait in the queues of the switches  queueing_delay s        caps Fig. 1(b)
-of this, before the paths           path_wait      s        M/D/1
-share of packets overtaken          reordered      1        caps Fig. 2(a)
-mean congestion window              cwnd           packets  caps Fig. 2(b)
-completion time                     fct            s        caps Fig. 2(c)
-==================================  =============  =======  ==============================
+================================== ============== ======= ==============
+Quantity                           Column         Unit    Equation
+================================== ============== ======= ==============
+wait in the queues of the switches queueing_delay s       caps Fig. 1(b)
+of this, before the paths          path_wait      s       M/D/1
+share of packets overtaken         reordered      1       caps Fig. 2(a)
+mean congestion window             cwnd           packets caps Fig. 2(b)
+completion time                    fct            s       caps Fig. 2(c)
+================================== ============== ======= ==============
 
 The set-up is the preset ``caps-fig1``; its notes list what the paper leaves open and what was chosen.
 """

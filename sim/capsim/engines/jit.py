@@ -2,7 +2,7 @@
 
 ``_nrt=False`` switches Numba's reference counting off. The event loop allocates nothing, and without it each small
 function that receives arrays would count references at every call: 2.5 times slower. The option is private to
-Numba, so :data:`FLAGS` drops it when it is refused.
+Numba, so ``FLAGS`` drops it when it is refused.
 """
 
 import hashlib
@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import numba
 import numpy as np
 from numba import from_dtype, njit
 from numba.core.caching import FunctionCache
@@ -21,6 +22,8 @@ from numba.extending import overload
 import capsim
 from capsim.code_digest import function_digest
 from capsim.hooks import Hook
+from capsmodel._compilation import interruptible
+from capsmodel.checks import ParameterError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -91,6 +94,14 @@ def _one_process_at_a_time(holder: Any, function: Callable[..., Any]) -> Iterato
         yield
 
 
+def _compile(holder: Any, function: Callable[..., Any], work: Callable[[], None]) -> None:
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]  # set from the environment
+        text = "the compiled engine needs Numba's compiler, which NUMBA_DISABLE_JIT=1 switches off"
+        raise ParameterError(f"{text}: unset it, or take the reference engine")
+    with _one_process_at_a_time(holder, function):
+        interruptible(work)
+
+
 def compiled(function: Callable[..., Any], signature: Any) -> Any:
     """Return `function` compiled for one signature, from the on-disk cache if it is there.
 
@@ -98,8 +109,7 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
     """
     dispatcher = njit(**FLAGS)(function)
     _use_source_cache(dispatcher, function)
-    with _one_process_at_a_time(dispatcher, function):
-        dispatcher.compile(signature)
+    _compile(dispatcher, function, lambda: dispatcher.compile(signature))
     dispatcher.disable_compile()
     return dispatcher
 
@@ -129,8 +139,7 @@ def compiled_hook(hook: Hook, signature: Any) -> Any:
     prepare(hook)
     result = CFunc(hook, (signature.args, signature.return_type), locals={}, options=FLAGS)
     _use_source_cache(result, hook)
-    with _one_process_at_a_time(result, hook):
-        result.compile()
+    _compile(result, hook, result.compile)
     return result
 
 

@@ -1,52 +1,33 @@
 """The kinds of fabric, as the table ``[fabric]`` of a scenario.
 
-================== ============================================== =============================
-kind               switches                                       equal-cost paths
-================== ============================================== =============================
-``leaf-spine``     leaves, each linked to every spine             spines
-``fat-tree``       k pods of k/2 edge and k/2 aggregation, cores  (k/2)² between pods
-``parallel-paths`` two, with n links between them (CAPS Fig. 1)   n
-``dumbbell``       two, with one link                             1
-================== ============================================== =============================
+================== ================================================= =============================
+kind               switches                                          equal-cost paths
+================== ================================================= =============================
+``leaf-spine``     leaves, each linked to every spine                spines
+``fat-tree``       k pods of k/2 edge and k/2 aggregation, cores     (k/2)² between pods
+``parallel-paths`` two, with n links between them (CAPS Fig. 1)      n
+``dumbbell``       two, with one link                                1
+``topology``       as listed; in a TOML file ``file`` instead names  all shortest ones of the graph
+                   two CSV files (:mod:`capsim.fabric.graph`)
+================== ================================================= =============================
 
 A path has the number of its spine, its core or its parallel link, from 0; a link that several paths share has none. The
 links between two kinds of node are a layer: ``host>leaf``, ``leaf>spine``; ``edge>agg``, ``agg>core``; ``left>right``.
 """
 
-from dataclasses import dataclass
 from itertools import chain
 from typing import Annotated
 
-import msgspec
-from msgspec import Meta
-
 from capsim import bounds
-from capsim.bounds import BufferBytes, BufferPackets, Nodes, Rate, Time
-from capsim.fabric.topology import Fabric
-from capsim.fabric.wiring import UNLIMITED, LinkChange, LinkKind, Wiring
-from capsim.structs import checked_struct
-from capsmodel.checks import ParameterError, require
+from capsim.bounds import Nodes, Rate, Time
+from capsim.fabric.base import FabricKind, FabricSize
+from capsim.fabric.graph import Topology
+from capsim.fabric.wiring import LinkKind, Wiring
+from capsmodel.checks import ParameterError
 
 
-@dataclass(frozen=True)
-class FabricSize:
-    """Numbers of hosts, switches, switches with hosts, and links between switches."""
-
-    hosts: int
-    switches: int
-    leaves: int
-    inner_links: int
-
-    @property
-    def ports(self) -> int:
-        """Return the number of directed links."""
-        return 2 * (self.hosts + self.inner_links)
-
-
-class FabricKind(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", omit_defaults=True
-):
-    """What all fabrics share.
+class RegularFabric(FabricKind, frozen=True, kw_only=True, omit_defaults=True):
+    """A fabric whose links between switches are alike, and whose host links are.
 
     Parameters
     ----------
@@ -57,81 +38,32 @@ class FabricKind(
     delay_s, host_delay_s : float
         One-way propagation delay of a link between switches and of a host link (`delay_s` when left out), in seconds.
         The default makes 100 us of round trip over a leaf-spine, as in CAPS Section III.
-    buffer_packets, buffer_bytes : int, optional
-        Queue limit of a switch port; one of the two. 256 packets when neither is given (CAPS Section III).
-    host_buffer_packets, host_buffer_bytes : int, optional
-        Queue limit of a host NIC; unlimited when neither is given.
-    reroute_s : float
-        How long after a failure or return the routes follow, in seconds.
-    links : tuple of LinkChange
-        Links that differ, applied in order.
     """
 
     rate_bps: Rate = 1e9
     host_rate_bps: Rate | None = None
     delay_s: Time = 12.5e-6
     host_delay_s: Time | None = None
-    buffer_packets: BufferPackets | None = None
-    buffer_bytes: BufferBytes | None = None
-    host_buffer_packets: BufferPackets | None = None
-    host_buffer_bytes: BufferBytes | None = None
-    reroute_s: Time = 0.0
-    links: Annotated[tuple[LinkChange, ...], Meta(max_length=int(bounds.LINK_CHANGES.largest))] = ()
-
-    def build(self) -> Fabric:
-        """Return the fabric as arrays."""
-        checked_struct(self, where="fabric")
-        wiring = Wiring()
-        self.wire(wiring)
-        require(len(wiring.hosts) >= 2, "fabric: one host only, but a flow needs two: add hosts")
-        return wiring.fabric(self.links, reroute_s=self.reroute_s)
-
-    def wire(self, wiring: Wiring) -> None:
-        """Add nodes and links to `wiring`."""
-        raise NotImplementedError
-
-    def size(self) -> FabricSize:
-        """Return how large the fabric is, without building anything."""
-        raise NotImplementedError
-
-    def node_counts(self) -> tuple[int, int]:
-        """Return the numbers of hosts and switches, without building anything."""
-        return self.size().hosts, self.size().switches
-
-    @property
-    def kind(self) -> str:
-        """Return the name of the kind, as the key ``kind`` of a scenario gives it."""
-        return str(self.__struct_config__.tag)
 
     @property
     def edge_rate_bps(self) -> float:
         """Return the rate of host links in bit/s."""
         return self.rate_bps if self.host_rate_bps is None else self.host_rate_bps
 
-    def _switch_buffers(self) -> tuple[int, int]:
-        if self.buffer_packets is None and self.buffer_bytes is None:
-            return 256, UNLIMITED
-        return _limit(self.buffer_packets), _limit(self.buffer_bytes)
-
     def _trunk(self) -> LinkKind:
-        return LinkKind(self.rate_bps, self.delay_s, *self._switch_buffers())
+        return LinkKind(self.rate_bps, self.delay_s, *self.switch_limits())
 
     def _attach_hosts(self, wiring: Wiring, switch: str, count: int) -> None:
         delay_s = self.delay_s if self.host_delay_s is None else self.host_delay_s
-        nic_limits = (_limit(self.host_buffer_packets), _limit(self.host_buffer_bytes))
         wiring.hosts_at(
             switch,
             count,
-            nic=LinkKind(self.edge_rate_bps, delay_s, *nic_limits),
-            downlink=LinkKind(self.edge_rate_bps, delay_s, *self._switch_buffers()),
+            nic=LinkKind(self.edge_rate_bps, delay_s, *self.nic_limits()),
+            downlink=LinkKind(self.edge_rate_bps, delay_s, *self.switch_limits()),
         )
 
 
-def _limit(value: int | None) -> int:
-    return UNLIMITED if value is None else value
-
-
-class LeafSpine(FabricKind, frozen=True, kw_only=True, tag="leaf-spine", omit_defaults=True):
+class LeafSpine(RegularFabric, frozen=True, kw_only=True, tag="leaf-spine", omit_defaults=True):
     """Leaves with hosts, each linked to every spine.
 
     Parameters
@@ -149,10 +81,10 @@ class LeafSpine(FabricKind, frozen=True, kw_only=True, tag="leaf-spine", omit_de
 
     def _trunk(self) -> LinkKind:
         if self.oversubscription is None:
-            return FabricKind._trunk(self)
+            return RegularFabric._trunk(self)
         rate_bps = self.hosts_per_leaf * self.edge_rate_bps / (self.spines * self.oversubscription)
         bounds.RATE_BPS.check("fabric.oversubscription makes links to spines whose rate_bps", rate_bps)
-        return LinkKind(rate_bps, self.delay_s, *self._switch_buffers())
+        return LinkKind(rate_bps, self.delay_s, *self.switch_limits())
 
     def size(self) -> FabricSize:
         """Return how large the fabric is, without building anything."""
@@ -170,7 +102,7 @@ class LeafSpine(FabricKind, frozen=True, kw_only=True, tag="leaf-spine", omit_de
                 wiring.connect(leaf, spine, self._trunk(), path=path)
 
 
-class FatTree(FabricKind, frozen=True, kw_only=True, tag="fat-tree", omit_defaults=True):
+class FatTree(RegularFabric, frozen=True, kw_only=True, tag="fat-tree", omit_defaults=True):
     """k-ary fat-tree: k pods of k/2 edge and k/2 aggregation switches, (k/2)² cores.
 
     Parameters
@@ -214,7 +146,7 @@ class FatTree(FabricKind, frozen=True, kw_only=True, tag="fat-tree", omit_defaul
                     wiring.connect(agg, cores[path], self._trunk(), path=path)
 
 
-class ParallelPaths(FabricKind, frozen=True, kw_only=True, tag="parallel-paths", omit_defaults=True):
+class ParallelPaths(RegularFabric, frozen=True, kw_only=True, tag="parallel-paths", omit_defaults=True):
     """Two switches with n links between them, senders on one side and receivers on the other (CAPS Fig. 1).
 
     Parameters
@@ -241,7 +173,7 @@ class ParallelPaths(FabricKind, frozen=True, kw_only=True, tag="parallel-paths",
             wiring.connect(left, right, self._trunk(), path=path)
 
 
-class Dumbbell(FabricKind, frozen=True, kw_only=True, tag="dumbbell", omit_defaults=True):
+class Dumbbell(RegularFabric, frozen=True, kw_only=True, tag="dumbbell", omit_defaults=True):
     """Two switches with one link, the bottleneck of textbook experiments.
 
     Parameters
@@ -264,4 +196,4 @@ class Dumbbell(FabricKind, frozen=True, kw_only=True, tag="dumbbell", omit_defau
         wiring.connect(left, right, self._trunk(), path=0)
 
 
-AnyFabric = LeafSpine | FatTree | ParallelPaths | Dumbbell
+AnyFabric = LeafSpine | FatTree | ParallelPaths | Dumbbell | Topology

@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from capsim.bounds import HOPS
 from capsim.fabric.topology import Bools, Int32, Routes
 
 UNREACHED = np.iinfo(np.int16).max  # as a number of hops
@@ -20,6 +21,7 @@ def _hops(start: Int32, end: Int32, n_switches: int, targets: Int32) -> npt.NDAr
     level = 0
     while np.any(reached := (links @ (hops == level).astype(np.float32) > 0) & (hops == UNREACHED)):
         level += 1
+        HOPS.check("fabric: links between two switches", level)
         hops[reached] = level
     return np.ascontiguousarray(hops.T)
 
@@ -45,6 +47,11 @@ def shortest_path_routes(
     Routes
         Equal-cost next hops of each switch (row) for each host, ordered by next node, then port.
 
+    Raises
+    ------
+    ParameterError
+        If two switches are farther apart than packets get.
+
     Notes
     -----
     All hosts of a leaf share one search and one list of candidates, so that 1024 hosts cost 32 searches.
@@ -57,16 +64,17 @@ def shortest_path_routes(
     begin, stop = (np.searchsorted(start, np.arange(n_switches), side) for side in ("left", "right"))
     firsts, counts = (np.zeros((n_switches, len(leaves)), np.int32) for _ in range(2))
     blocks: list[Int32] = []
-    used = 0
+    used, farthest = 0, 0
     for leaf, hops in enumerate(_hops(start, end, n_switches, leaves)):
         forward = hops[end] == hops[start] - 1
         before = np.concatenate([[0], np.cumsum(forward, dtype=np.int32)])
         firsts[:, leaf], counts[:, leaf] = used + before[begin], before[stop] - before[begin]
         blocks.append(between[forward].astype(np.int32))
         used += len(blocks[-1])
+        farthest = max(farthest, int(hops[leaves][hops[leaves] != UNREACHED].max()))
     first, count = firsts[:, leaf_index], counts[:, leaf_index]  # from leaves to hosts
     down = ports[(port_from[ports] >= n_hosts) & (port_to[ports] < n_hosts)]
     rows = port_from[down] - n_hosts
     first[rows, port_to[down]] = used + np.arange(len(down))
     count[rows, port_to[down]] = 1
-    return Routes(first, count, np.concatenate([*blocks, down.astype(np.int32)]))
+    return Routes(first, count, np.concatenate([*blocks, down.astype(np.int32)]), most_links=farthest + 2)

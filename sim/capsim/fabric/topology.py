@@ -15,14 +15,16 @@ time without queueing  T      ``Fabric.base_rtt_ps``  picosecond
 ====================== ====== ======================= ==================
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from capsim.clock import serialisation_ps
+from capsmodel.checks import ParameterError
 
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
@@ -48,6 +50,32 @@ def enters_host(layer: str) -> bool:
     return layer.endswith(layer_name("", HOST))
 
 
+def ports_like(names: Sequence[str], patterns: Iterable[str], *, where: str) -> list[int]:
+    """Return the ports whose names match one of the patterns, pattern by pattern.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Over ports.
+    patterns : iterable of str
+        With ``*`` and ``?`` as in file names.
+    where : str
+        Begins the text of an error.
+
+    Raises
+    ------
+    ParameterError
+        If nothing matches a pattern.
+    """
+    ports: list[int] = []
+    for pattern in patterns:
+        found = [port for port, name in enumerate(names) if fnmatchcase(name, pattern)]
+        if not found:
+            raise ParameterError(f"{where}: no port {pattern!r}: ports are named as in {names[-1]!r}")
+        ports += found
+    return ports
+
+
 @dataclass(frozen=True)
 class Routes:
     """Next hops: ``candidates[first[s, h] : first[s, h] + count[s, h]]`` are the ports of switch s towards host h.
@@ -59,6 +87,7 @@ class Routes:
     first: Int32
     count: Int32
     candidates: Int32
+    most_links: int  # of a route between two hosts, those of both hosts included
 
     def ports(self, switch: int, host: int) -> Int32:
         """Return the ports of `switch` (row) that lie on a shortest path to `host`."""

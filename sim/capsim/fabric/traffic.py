@@ -8,6 +8,7 @@ kind         when flows start                                        for
 ``on-off``   in bursts, exponential pauses between                   CAPS VI-A, CAPS IX-C
 ``incast``   many to one, in rounds                                  CAPS Appendix A, MMPTCP 3.8
 ``list``     as listed; in a TOML file ``csv`` names a file instead  replaying another simulator's flows
+             (:mod:`capsim.fabric.flow_files`)
 ============ ======================================================= ===========================================
 
 Load is defined in :mod:`capsim.fabric.load`.
@@ -30,7 +31,8 @@ import numpy.typing as npt
 from capsim import bounds
 from capsim.bounds import FlowBytes, Flows, HostNumber, Period, Time
 from capsim.fabric.endpoints import Ints, Pairs, partners
-from capsim.fabric.flows import FlowList, check_hosts, flow_list
+from capsim.fabric.flows import Drawn, FlowList, check_flows, check_hosts, flow_list
+from capsim.fabric.listed import Listed
 from capsim.fabric.load import LoadOf, counted_share, load_capacity_bps
 from capsim.fabric.topology import Fabric
 from capsim.seeds import EntrySeeds
@@ -40,15 +42,6 @@ from capsmodel.metrics import arrival_rate_per_s
 from capsmodel.workloads.catalogue import load_workload
 
 Floats = npt.NDArray[np.float64]
-
-
-class Drawn(msgspec.Struct, frozen=True):
-    """The flows of one traffic entry before they are merged and ordered."""
-
-    src: Ints
-    dst: Ints
-    flow_bytes: Ints
-    start_s: Floats
 
 
 class TrafficKind(
@@ -300,28 +293,6 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
         return seeds.endpoints.permutation(others)[np.arange(self.senders_per_round) % len(others)]
 
 
-class Listed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", tag="list"):
-    """Flows as given.
-
-    Parameters
-    ----------
-    flows : tuple of (src, dst, bytes, start_s)
-        One row a flow: two host numbers, payload bytes, start in seconds.
-    """
-
-    flows: tuple[tuple[int, int, int, float], ...]
-
-    def expected_flows(self, fabric: Fabric) -> float:
-        """Return about how many flows this entry makes, without making them."""
-        return float(len(self.flows))
-
-    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
-        """Return the flows of this entry."""
-        require(len(self.flows) > 0, "traffic.flows is empty: list at least one flow")
-        src, dst, size, start = zip(*self.flows, strict=True)
-        return Drawn(np.array(src), np.array(dst), np.array(size), np.array(start, np.float64))
-
-
 AnyTraffic = Poisson | Batch | OnOff | Incast | Listed
 
 
@@ -355,9 +326,9 @@ def draw_flows(entries: tuple[AnyTraffic, ...], fabric: Fabric, *, seed: int, sh
     for position, entry in enumerate(entries):
         checked_struct(entry, where=f"traffic[{position}]")
     drawn = [entry.draw(fabric, EntrySeeds(seed, position)) for position, entry in enumerate(entries)]
+    for position, flows in enumerate(drawn):
+        _check_drawn(flows, fabric, where=f"traffic[{position}].flows")
     src, dst = (np.concatenate([getattr(flows, end) for flows in drawn]) for end in ("src", "dst"))
-    check_hosts(src, fabric.n_hosts)
-    check_hosts(dst, fabric.n_hosts)
     if len(src) == 0:
         raise ParameterError("traffic: no flow arrived within duration_s: make it longer or the rate higher")
     return flow_list(
@@ -367,4 +338,11 @@ def draw_flows(entries: tuple[AnyTraffic, ...], fabric: Fabric, *, seed: int, sh
         start_s=np.concatenate([flows.start_s for flows in drawn]),
         short_bytes=short_bytes,
         tag=np.repeat(np.arange(len(drawn)), [len(flows.src) for flows in drawn]),
+        input_row=np.concatenate([np.arange(len(flows.src)) for flows in drawn]),
     )
+
+
+def _check_drawn(flows: Drawn, fabric: Fabric, *, where: str) -> None:
+    check_flows(flows.src, flows.dst, flow_bytes=flows.flow_bytes, start_s=flows.start_s, where=where)
+    for name in ("src", "dst"):
+        check_hosts(getattr(flows, name), fabric.n_hosts, where=where, name=name)

@@ -12,7 +12,7 @@ import numpy as np
 from capsim.bounds import PARALLEL, BufferBytes, BufferPackets, Rate, Time
 from capsim.clock import to_ps
 from capsim.fabric.routing import shortest_path_routes
-from capsim.fabric.topology import HOST, NO_PATH, Bools, Epoch, Fabric, Routes
+from capsim.fabric.topology import HOST, NO_PATH, Bools, Epoch, Fabric, Int32, Routes
 from capsmodel.checks import ParameterError, require
 
 UNLIMITED = -1
@@ -64,34 +64,36 @@ class Wiring:
     switches: list[str] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
     tiers: list[int] = field(default_factory=list)
-    leaf_of_host: list[int] = field(default_factory=list)
     links: list[tuple[str, str, LinkKind]] = field(default_factory=list)
     paths: list[int] = field(default_factory=list)
 
     def switch(self, kind: str, number: int | str = "", *, tier: int) -> str:
         """Add a switch of a kind (leaf, spine, ...) and return its name, the kind with the number behind it."""
         name = f"{kind}{number}"
+        self.named_switch(name, kind=kind, tier=tier)
+        return name
+
+    def named_switch(self, name: str, *, kind: str, tier: int) -> None:
+        """Add a switch with a name of its own."""
         self.switches.append(name)
         self.kinds.append(kind)
         self.tiers.append(tier)
-        return name
 
     def hosts_at(self, switch: str, count: int, *, nic: LinkKind, downlink: LinkKind) -> None:
         """Attach `count` further hosts to `switch`."""
-        leaf = self.switches.index(switch)
         for _ in range(count):
             name = f"{HOST}{len(self.hosts)}"
             self.hosts.append(name)
-            self.leaf_of_host.append(leaf)
-            self._add((name, switch, nic), (switch, name, downlink), path=NO_PATH)
+            self.link(name, switch, nic, downlink)
 
     def connect(self, a: str, b: str, kind: LinkKind, *, path: int = NO_PATH) -> None:
-        """Add a link between two switches, both directions; `path` is the number of the only path it belongs to."""
-        self._add((a, b, kind), (b, a, kind), path=path)
+        """Add a link between two switches that is the same in both directions."""
+        self.link(a, b, kind, kind, path=path)
 
-    def _add(self, *directions: tuple[str, str, LinkKind], path: int) -> None:
-        self.links += directions
-        self.paths += [path] * len(directions)
+    def link(self, a: str, b: str, forth: LinkKind, back: LinkKind, *, path: int = NO_PATH) -> None:
+        """Add a link from `a` to `b`, and back; `path` is the number of the only path that it belongs to."""
+        self.links += [(a, b, forth), (b, a, back)]
+        self.paths += [path, path]
 
     def fabric(self, changes: tuple[LinkChange, ...] = (), *, reroute_s: float = 0.0) -> Fabric:
         """Return the finished fabric with `changes` applied in their order."""
@@ -105,7 +107,9 @@ class Wiring:
             ports = _ports_of(change, self.links)
             columns.apply(change, ports)
             outages += _outages(change, ports)
-        n_hosts, leaf_of_host = len(self.hosts), np.array(self.leaf_of_host, np.int32)
+        n_hosts = len(self.hosts)
+        host_port = _nics(port_from, n_hosts)
+        leaf_of_host = port_to[host_port] - np.int32(n_hosts)
         routes = partial(
             shortest_path_routes,
             n_hosts,
@@ -128,7 +132,7 @@ class Wiring:
             delay_ps=columns.delay_ps,
             buffer_packets=columns.buffer_packets,
             buffer_bytes=columns.buffer_bytes,
-            host_port=np.flatnonzero(port_from < n_hosts).astype(np.int32),
+            host_port=host_port,
             switch_tier=np.array(self.tiers, np.int32),
             leaf_of_host=leaf_of_host,
             routes=intact.routes,
@@ -154,6 +158,12 @@ class _Columns:
         if change.buffer_packets is not None or change.buffer_bytes is not None:
             self.buffer_packets[ports] = UNLIMITED if change.buffer_packets is None else change.buffer_packets
             self.buffer_bytes[ports] = UNLIMITED if change.buffer_bytes is None else change.buffer_bytes
+
+
+def _nics(port_from: Int32, n_hosts: int) -> Int32:
+    """Return over hosts the only port that begins there."""
+    ports = np.flatnonzero(port_from < n_hosts).astype(np.int32)
+    return ports[np.argsort(port_from[ports])]
 
 
 def _ports_of(change: LinkChange, links: list[tuple[str, str, LinkKind]]) -> list[int]:

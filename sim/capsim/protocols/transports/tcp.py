@@ -2,15 +2,15 @@
 
 Windows are bytes, sequence numbers are segments of one MSS; the last segment of a flow may be shorter.
 
-========================= ============ ===================== ===========================================
-Quantity                  Symbol       Name                  Source
-========================= ============ ===================== ===========================================
-smoothed round trip       SRTT         ``sub.srtt_ps``      RFC 6298, section 2
-its mean deviation        RTTVAR       ``sub.rttvar_ps``    RFC 6298, section 2
-retransmission timeout    RTO          ``sub.rto_ps``       RFC 6298, sections 2, 5
-congestion window         cwnd         ``sub.cwnd_bytes``   RFC 5681, section 3.1
-slow-start threshold      ssthresh     ``sub.ssthresh_bytes`` RFC 5681, section 3.1
-========================= ============ ===================== ===========================================
+====================== ======== ======================= =======================
+Quantity               Symbol   Name                    Source
+====================== ======== ======================= =======================
+smoothed round trip    SRTT     ``sub.srtt_ps``         RFC 6298, section 2
+its mean deviation     RTTVAR   ``sub.rttvar_ps``       RFC 6298, section 2
+retransmission timeout RTO      ``sub.rto_ps``          RFC 6298, sections 2, 5
+congestion window      cwnd     ``sub.cwnd_bytes``      RFC 5681, section 3.1
+slow-start threshold   ssthresh ``sub.ssthresh_bytes``  RFC 5681, section 3.1
+====================== ======== ======================= =======================
 """
 
 from dataclasses import dataclass

@@ -1,0 +1,196 @@
+"""``capsmodel codec simulate-loss``: how often the units of a file of packets decode when packets are lost."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+
+from capsmodel.checks import generator, probability, require
+from capsmodel.cli._codec_files import PIPE, Input, Output, one_line, readable, target_of
+from capsmodel.cli._options import Count, Flag, MaybeCount
+from capsmodel.cli._output import console, print_table
+from capsmodel.cli.codec_look import index_of, units_of
+from capsmodel.codec.files import lose_packets
+from capsmodel.codec.headers import Unit
+from capsmodel.codec.reception import Draw, arrivals, arrivals_by_path, decodes
+from capsmodel.coding.decoding import decode_prob
+from capsmodel.coding.random_linear import decode_prob_rlnc
+
+_LONGEST_S = 3600.0
+_RECEPTION_S, _PACKET_S = 1e-5, 2e-7  # to look at a reception, and to draw one of its packets or paths
+_DRAWN = 10**6  # packets or paths at a time
+_MOST_PATHS = 2**16  # more than a unit has packets
+_AT_A_TIME = 20  # receptions between two steps of the progress bar
+
+
+@one_line
+def simulate_loss(
+    file: Input,
+    /,
+    *,
+    blocking_prob: float | None = None,
+    n_paths: MaybeCount = None,
+    blocked_paths: MaybeCount = None,
+    in_turn: Flag = False,
+    receptions: Count = 1000,
+    rng: Count = 1,
+    out: Output = None,
+    force: Flag = False,
+    json: Flag = False,
+    csv: Flag = False,
+) -> None:
+    """Drop packets at random or by path; set the units that decode beside the closed form.
+
+    Parameters
+    ----------
+    file
+        File of packets; - reads standard input.
+    blocking_prob
+        Probability that a packet is lost, independently of the others; 0.1 when no paths are given.
+    n_paths
+        Equal-cost paths; with --blocked-paths it replaces --blocking-prob.
+    blocked_paths
+        Paths that deliver nothing, drawn anew for each reception.
+    in_turn
+        Spread packets over the paths in turn and not at random; the closed form assumes random.
+    receptions
+        Receptions of each kind of unit to simulate; as many as take an hour at most.
+    rng
+        Seed of the losses.
+    out
+        Also write one lossy copy of the file.
+    force
+        Replace that file when it exists.
+    json
+        Print JSON.
+    csv
+        Print comma-separated values.
+    """
+    require(out != PIPE, "--out - would mix packets with the table: give a file")
+    require(receptions >= 1, f"--receptions = {receptions}, but it must be at least 1")
+    losses = _losses(blocking_prob, n_paths, blocked_paths, in_turn)
+    random = generator(rng)
+    with readable(file) as source:
+        kinds = Counter(_kind(unit) for unit, _ in units_of(index_of(source)))
+        work_s = {kind: losses.reception_s(kind) for kind in kinds}
+        _check_time(sum(work_s.values()), receptions, len(kinds))
+        with _progress(receptions * sum(work_s.values())) as done:
+            run = _Run(losses, receptions, random, done)
+            rows = [_row(kind, count, run) for kind, count in kinds.items()]
+        title = f"{receptions} receptions, blocking probability {losses.blocking_prob:g}"
+        print_table(rows, title=title, as_json=json, as_csv=csv)
+        if out is not None:
+            kept = lose_packets(source, target_of(out, out, file, force), draw=losses.draw, rng=random)
+            if not (json or csv):
+                console().print(f"wrote {out}: {kept} packets")
+
+
+def _kind(unit: Unit) -> Unit:
+    """Return what units have in common that decode the same receptions."""
+    return unit._replace(stream=0, number=0, packet_bytes=1, source_bytes=unit.k, unit_crc=0, last=False)
+
+
+@dataclass(frozen=True)
+class _Losses:
+    """The probability that a packet is lost, how to draw what arrives, and how many paths that takes."""
+
+    blocking_prob: float
+    draw: Draw
+    n_paths: int = 0
+
+    def drawn(self, kind: Unit) -> int:
+        """Return the packets and paths that are drawn for one reception of a unit."""
+        return kind.n + self.n_paths
+
+    def reception_s(self, kind: Unit) -> float:
+        """Return about how long one reception of a unit takes, in seconds; fewer than k packets are not solved."""
+        solved = decode_prob(kind.k, r=kind.r, blocking_prob=self.blocking_prob) if self.blocking_prob < 1 else 0.0
+        solving_s = kind.block_code().elimination_s(min(self.blocking_prob * kind.n, kind.r))
+        return _RECEPTION_S + _PACKET_S * self.drawn(kind) + float(solved) * solving_s
+
+
+def _losses(prob: float | None, n_paths: int | None, blocked_paths: int | None, in_turn: bool) -> _Losses:
+    """Return the losses that the options describe."""
+    if n_paths is None or blocked_paths is None:
+        require(n_paths is blocked_paths, "--n-paths and --blocked-paths go together: give both or neither")
+        require(not in_turn, "--in-turn spreads packets over paths: give --n-paths and --blocked-paths")
+        loss = probability("--blocking-prob", 0.1 if prob is None else prob, one=True).item()
+        return _Losses(loss, lambda n, receptions, rng: arrivals(n, blocking_prob=loss, receptions=receptions, rng=rng))
+    require(prob is None, "--blocking-prob and --n-paths exclude each other: give one")
+    paths, blocked = n_paths, blocked_paths
+    require(1 <= paths <= _MOST_PATHS, f"--n-paths = {paths}, but it must be from 1 to {_MOST_PATHS}")
+    require(0 <= blocked <= paths, f"--blocked-paths = {blocked}, but there are {paths} paths")
+
+    def draw(n: int, receptions: int, rng: np.random.Generator) -> Any:
+        return arrivals_by_path(
+            n, n_paths=paths, blocked_paths=blocked, in_turn=in_turn, receptions=receptions, rng=rng
+        )
+
+    return _Losses(blocked / paths, draw, paths)
+
+
+def _check_time(work_s: float, receptions: int, kinds: int) -> None:
+    """Refuse more receptions than an hour will do, of all kinds of units of the file together."""
+    fit = int(_LONGEST_S / work_s)
+    remedy = f"--receptions {fit} would fit into one" if fit else "take a part of the file"
+    hours = receptions * work_s / 3600
+    text = f"--receptions = {receptions}: for units of {kinds} kinds they would take about {hours:.2g} hours"
+    require(receptions <= fit, f"{text}; {remedy}")
+
+
+@contextmanager
+def _progress(total_s: float) -> Iterator[Callable[[float], None]]:
+    """Give a function to call with the seconds of work that are done; a bar tells somebody who watches."""
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
+        task = progress.add_task("receptions", total=total_s)
+        yield lambda done_s: progress.advance(task, done_s)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Receptions of each kind of unit, and what to call with the seconds of work that are done."""
+
+    losses: _Losses
+    receptions: int
+    rng: np.random.Generator
+    done: Callable[[float], None]
+
+    def count(self, kind: Unit) -> tuple[int, int]:
+        """Return how many packets arrived, and how many receptions decoded; packets are drawn a part at a time."""
+        code, reception_s = kind.block_code(), self.losses.reception_s(kind)
+        part = max(1, _DRAWN // self.losses.drawn(kind))
+        arrived = decoded = 0
+        for begun in range(0, self.receptions, part):
+            flags = self.losses.draw(kind.n, min(part, self.receptions - begun), self.rng)
+            arrived += int(flags.sum())
+            for first in range(0, len(flags), _AT_A_TIME):
+                some = flags[first : first + _AT_A_TIME]
+                decoded += int(decodes(code, some).sum())
+                self.done(len(some) * reception_s)
+        return arrived, decoded
+
+
+def _row(kind: Unit, units: int, run: _Run) -> dict[str, Any]:
+    """Return the measured share of receptions that decode beside the closed forms."""
+    arrived, decoded = run.count(kind)
+    measured, blocking = decoded / run.receptions, run.losses.blocking_prob
+    known = blocking < 1  # the closed forms stop short of certain loss
+    mds = float(decode_prob(kind.k, r=kind.r, blocking_prob=blocking)) if known else 0.0
+    dense = float(decode_prob_rlnc(kind.k, r=kind.r, blocking_prob=blocking)) if known else 0.0
+    return {
+        "code": kind.code,
+        "k": kind.k,
+        "r": kind.r,
+        "units": units,
+        "lost_ratio": 1 - arrived / (run.receptions * kind.n),
+        "decoded_ratio": measured,
+        "standard_error": float(np.sqrt(measured * (1 - measured) / run.receptions)),
+        "decode_prob": mds,
+        "decode_prob_rlnc": dense,
+    }

@@ -1,0 +1,151 @@
+"""The catalogue of what the papers print: equations, claims with verdicts, contradictions, and the figures, drawn."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from generated import Cell, Generated, code, command, link, section, stacked, table
+from sphinx.application import Sphinx
+
+from capsmodel import papers
+from capsmodel.datafiles import data_path
+from capsmodel.papers import ClaimRow
+from capsmodel.papers.figures import PublishedFigure, published_figures
+from capsmodel.papers.verdicts import VERDICT_WORDS
+from capsmodel.plotting import save_figure
+from capsmodel.symbolic import formulas_of, latex_of
+
+
+def numbers(values: Sequence[float]) -> str:
+    """Return numbers with four digits."""
+    return ", ".join(f"{value:.4g}" for value in values)
+
+
+class Equations(Generated):
+    """``.. equations:: caps``: every equation of a paper, as a formula where SymPy has it, and what computes it."""
+
+    def content_nodes(self, paper: str) -> Iterable[nodes.Node]:
+        """Yield the table."""
+        heads = ("equation", "formula", "computed by")
+        yield table(heads, map(self.cells, papers.equations(paper)), kind="wide")
+
+    def cells(self, equation: papers.Equation) -> list[Cell]:
+        """Return the row of an equation."""
+        known = bool(formulas_of(equation.paper, equation.number))
+        formula: Cell = nodes.math_block("", latex_of(equation.paper, equation.number)) if known else ""
+        functions = [self.inline(f":py:obj:`~{name}`") for name in equation.functions]
+        what = stacked(nodes.strong("", equation.number), equation.meaning)
+        return [what, formula, stacked(*functions) if functions else f"nothing: {equation.reason}"]
+
+
+class Totals(Generated):
+    """``.. claim-totals::``: how many claims of each paper have which verdict."""
+
+    def content_nodes(self) -> Iterable[nodes.Node]:
+        """Yield the table."""
+        counts = Counter((found.claim.paper, found.entry.verdict) for found in papers.claims())
+        keys = [paper.key for paper in papers.papers()]
+        lines = [[key, *(counts[key, word] for word in VERDICT_WORDS)] for key in keys]
+        lines.append(["all", *(sum(counts[key, word] for key in keys) for word in VERDICT_WORDS)])
+        yield table(("paper", *VERDICT_WORDS, "claims"), [[*map(str, line), str(sum(line[1:]))] for line in lines])
+
+
+class Claims(Generated):
+    """``.. claims:: caps``: the claims of a paper, a section for each verdict."""
+
+    def content_nodes(self, paper: str) -> Iterable[nodes.Node]:
+        """Yield the sections."""
+        for word in VERDICT_WORDS:
+            rows = papers.claims(paper, word)
+            run = [found for found in rows if found.entry.was_run]
+            waiting = [found for found in rows if not found.entry.was_run]
+            if run:
+                yield section(f"{word.capitalize()} ({len(run)})", word, [self.decided(run)])
+            if waiting:
+                yield section(f"Not run yet ({len(waiting)})", "waiting", [self.waiting(waiting)])
+
+    def decided(self, rows: Sequence[ClaimRow]) -> nodes.table:
+        """Return the table of claims that were run."""
+        heads = ("claim", "what the paper says, and the number", "ours, with its 95% interval", "why, and decided by")
+        return table(heads, map(self.cells, rows), kind="wide")
+
+    def cells(self, found: ClaimRow) -> list[Cell]:
+        """Return the row of a claim; a figure that decides it is linked."""
+        entry = found.entry
+        ours = numbers(entry.value) + (f" ({numbers(entry.interval)})" if entry.interval else "")
+        place = entry.decided_by
+        by = self.inline(f":ref:`{place} <figure {place}>`") if place in published_figures() else code(place)
+        return [*self.printed(found), ours, stacked(entry.reason, by)]
+
+    def printed(self, found: ClaimRow) -> list[Cell]:
+        """Return what the paper says."""
+        claim = found.claim
+        size = claim.low if claim.low == claim.high else f"{claim.low} to {claim.high}"
+        number = " ".join(filter(None, (claim.relation, size, claim.unit)))
+        return [stacked(code(claim.id), claim.where), stacked(claim.text, nodes.emphasis("", number))]
+
+    def waiting(self, rows: Sequence[ClaimRow]) -> nodes.table:
+        """Return the table of claims that wait for an experiment."""
+        heads = ("claim", "what the paper says, and the number", "waits for")
+        return table(heads, [[*self.printed(found), found.entry.reason] for found in rows], kind="wide")
+
+
+class Discrepancies(Generated):
+    """``.. discrepancies::``: where the papers contradict themselves."""
+
+    def content_nodes(self) -> Iterable[nodes.Node]:
+        """Yield the table."""
+        rows = [[item.paper, item.text, ", ".join(item.evidence)] for item in papers.discrepancies()]
+        yield table(("paper", "contradiction", "claims"), rows)
+
+
+class Figures(Generated):
+    """``.. figures::``: all figures of the papers, drawn from the kept results, with what was left out and chosen."""
+
+    def content_nodes(self) -> Iterable[nodes.Node]:
+        """Yield an overview and the sections."""
+        found = published_figures().values()
+        rows = [[link(one.name, f"figure {one.name}"), one.title, str(len(one.claims))] for one in found]
+        yield table(("figure", "what it shows", "claims"), rows)
+        yield from (section(one.name, f"figure {one.name}", self.one(one)) for one in found)
+
+    def one(self, figure: PublishedFigure) -> Iterator[nodes.Node]:
+        """Yield the drawing of a figure, its command, its choices and its claims."""
+        name = f"figure {figure.name}"
+        self.env.domains.standard_domain.note_hyperlink_target(name, self.env.docname, nodes.make_id(name), figure.name)
+        yield nodes.paragraph("", figure.title)
+        yield self.drawing(figure)
+        yield command(f"capsmodel reproduce {figure.name}")
+        yield from self.rst(figure.choices)
+        yield table(("claim", "verdict", "what the paper says"), self.claims(figure))
+
+    def claims(self, figure: PublishedFigure) -> Iterator[list[Cell]]:
+        """Yield a row for each claim that a figure decides."""
+        known = {found.claim.id: found for found in papers.claims()}
+        for name in figure.claims:
+            yield [code(name), known[name].entry.verdict, known[name].claim.text]
+
+    def drawing(self, figure: PublishedFigure) -> nodes.raw:
+        """Draw a figure into the pages; simulations are those in `data/results`, none is run."""
+        target = Path(self.env.app.outdir) / "_images" / f"{figure.name}.png"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        save_figure(figure.draw(figure.data(results=data_path("results"))), target)
+        source = "../" * self.env.docname.count("/") + f"_images/{target.name}"
+        picture = f'<img class="figure" src="{source}" alt="{escape(figure.title)}" loading="lazy">'
+        return nodes.raw("", f'<a href="{source}">{picture}</a>', format="html")  # on a small screen one opens it
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the directives."""
+    for name, kind in {
+        "equations": Equations,
+        "claim-totals": Totals,
+        "claims": Claims,
+        "discrepancies": Discrepancies,
+        "figures": Figures,
+    }.items():
+        app.add_directive(name, kind)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,56 @@
+"""How Sphinx builds the site: the source folder is the repository, so that links between documents hold in both."""
+
+import sys
+from pathlib import Path
+
+from capsmodel import __version__
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+project = "capsmodel"
+author = "The capsmodel authors"
+copyright = author
+release = version = __version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "api",
+    "myst_nb",
+    "mathml",
+    "command_pages",
+    "scheme_pages",
+    "shell",
+    "input_pages",
+    "paper_pages",
+]
+
+root_doc = "docs/index"
+include_patterns = ["docs/**", "notebooks/*.ipynb", "CONTRIBUTING.md", "CHANGELOG.md", "sim/README.md", "data/**.md"]
+exclude_patterns = [".venv", "out"]
+
+toc_object_entries = False  # the tree beside each page would have thousands
+default_role = "code"
+smartquotes_action = "D"  # dashes; "leaf-spine" in a title is typed with these quotes
+nitpicky = True  # a function that a docstring names must exist; the types of parameters are prose
+nitpick_ignore_regex = [("py:class", ".*")]
+
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+nb_execution_mode = "off"  # they are committed with their outputs
+nb_ipywidgets_js = {}  # sliders need a running notebook
+
+napoleon_use_param = False  # types are prose ("array_like, shape (k, n)"), no names to link
+napoleon_use_rtype = False
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+
+html_theme = "furo"
+html_math_renderer = "mathml"
+html_title = f"capsmodel {version}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+templates_path = ["_templates"]
+html_show_sphinx = False
+html_copy_source = False
+html_additional_pages = {"index": "redirect.html"}  # the first page, where one looks for it

@@ -1,0 +1,94 @@
+"""What all kinds of fabric share: buffers, links that differ or fail, and how a fabric is built."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from capsim import bounds
+from capsim.bounds import BufferBytes, BufferPackets, Time
+from capsim.fabric.topology import Fabric
+from capsim.fabric.wiring import UNLIMITED, LinkChange, Wiring
+from capsim.structs import checked_struct
+from capsmodel.checks import require
+
+
+@dataclass(frozen=True)
+class FabricSize:
+    """Numbers of hosts, switches, switches with hosts, and links between switches."""
+
+    hosts: int
+    switches: int
+    leaves: int
+    inner_links: int
+
+    @property
+    def ports(self) -> int:
+        """Return the number of directed links."""
+        return 2 * (self.hosts + self.inner_links)
+
+
+class FabricKind(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", omit_defaults=True
+):
+    """What all fabrics share.
+
+    Parameters
+    ----------
+    buffer_packets, buffer_bytes : int, optional
+        Queue limit of a switch port; one of the two. 256 packets when neither is given (CAPS Section III).
+    host_buffer_packets, host_buffer_bytes : int, optional
+        Queue limit of a host NIC; unlimited when neither is given.
+    reroute_s : float
+        How long after a failure or return the routes follow, in seconds.
+    links : tuple of LinkChange
+        Links that differ, applied in order.
+    """
+
+    buffer_packets: BufferPackets | None = None
+    buffer_bytes: BufferBytes | None = None
+    host_buffer_packets: BufferPackets | None = None
+    host_buffer_bytes: BufferBytes | None = None
+    reroute_s: Time = 0.0
+    links: Annotated[tuple[LinkChange, ...], Meta(max_length=int(bounds.LINK_CHANGES.largest))] = ()
+
+    def build(self) -> Fabric:
+        """Return the fabric as arrays."""
+        checked_struct(self, where="fabric")
+        wiring = Wiring()
+        self.wire(wiring)
+        require(len(wiring.hosts) >= 2, "fabric: one host only, but a flow needs two: add hosts")
+        return wiring.fabric(self.links, reroute_s=self.reroute_s)
+
+    def wire(self, wiring: Wiring) -> None:
+        """Add nodes and links to `wiring`."""
+        raise NotImplementedError
+
+    def size(self) -> FabricSize:
+        """Return how large the fabric is, without building anything."""
+        raise NotImplementedError
+
+    def node_counts(self) -> tuple[int, int]:
+        """Return the numbers of hosts and switches, without building anything."""
+        return self.size().hosts, self.size().switches
+
+    @property
+    def kind(self) -> str:
+        """Return the name of the kind, as the key ``kind`` of a scenario gives it."""
+        return str(self.__struct_config__.tag)
+
+    def switch_limits(self) -> tuple[int, int]:
+        """Return the queue limits of a switch port, in packets and bytes."""
+        if self.buffer_packets is None and self.buffer_bytes is None:
+            return 256, UNLIMITED
+        return limit(self.buffer_packets), limit(self.buffer_bytes)
+
+    def nic_limits(self) -> tuple[int, int]:
+        """Return the queue limits of a host NIC, in packets and bytes."""
+        return limit(self.host_buffer_packets), limit(self.host_buffer_bytes)
+
+
+def limit(value: int | None) -> int:
+    """Return a queue limit as the fabric's arrays hold it."""
+    return UNLIMITED if value is None else value

@@ -1,0 +1,275 @@
+"""A fabric of one's own: any graph of hosts and switches, listed in files, in TOML or as a networkx graph.
+
+Hosts have one link each and never forward. Packets take every shortest path, in hops, as in the other fabrics.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, dijkstra
+
+from capsim import bounds
+from capsim.bounds import BufferBytes, BufferPackets, Rate, Time, shortened
+from capsim.fabric.base import FabricKind, FabricSize, limit
+from capsim.fabric.topology import HOST, Int32
+from capsim.fabric.wiring import LinkKind, Wiring
+from capsim.structs import Struct, converted
+from capsmodel.checks import ParameterError, require
+
+# Ports are named a>b and b>a, with #2 behind the second of parallel links; * and ? stand for any part of a name.
+_NAME = re.compile(r"[\w.:/-]{1,64}")
+
+
+class Node(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A host or a switch.
+
+    Parameters
+    ----------
+    name : str
+        At most 64 letters, digits and signs of ``. : / _ -``.
+    kind : str
+        ``host`` or ``switch``.
+    tier : int, optional
+        Of a switch: 0 when hosts are attached to it, else at least 1; the distance from the nearest of those with
+        hosts, in hops, when left out.
+    """
+
+    name: str
+    kind: Literal["host", "switch"]
+    tier: Annotated[int, bounds.TIER.meta] | None = None
+
+
+class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A link between two nodes, the same in both directions.
+
+    Parameters
+    ----------
+    a, b : str
+        Names of the nodes; the port ``a>b`` comes before ``b>a``.
+    rate_bps : float
+        Rate, in bit/s.
+    delay_s : float
+        One-way propagation delay, in seconds.
+    buffer_packets, buffer_bytes : int, optional
+        Queue limit where a switch sends; that of the fabric when left out. A host has ``host_buffer_packets`` and
+        ``host_buffer_bytes`` of the fabric.
+    """
+
+    a: str
+    b: str
+    rate_bps: Rate
+    delay_s: Time
+    buffer_packets: BufferPackets | None = None
+    buffer_bytes: BufferBytes | None = None
+
+
+class Topology(FabricKind, frozen=True, kw_only=True, tag="topology", omit_defaults=True):
+    """Hosts, switches and links as listed.
+
+    Hosts and switches are numbered in their order here, ports in the order of the links, ``a>b`` before ``b>a``. Links
+    between nodes of two tiers are a layer: ``host>tier0``, ``tier0>tier1``; no link has the number of a path. A scheme
+    that acts at the first switch of a flow (tier 0: CAPS) does so at each switch with hosts that a packet crosses.
+
+    Parameters
+    ----------
+    nodes : tuple of Node
+        At least two hosts, and what joins them.
+    edges : tuple of Edge
+        Their links; a host has one, to a switch. Several links between the same two switches are parallel and must
+        have them in the same order.
+
+    Examples
+    --------
+    >>> switch = [Edge(host, "s", rate_bps=1e9, delay_s=1e-6) for host in ("x", "y")]
+    >>> nodes = (Node("x", "host"), Node("y", "host"), Node("s", "switch"))
+    >>> Topology(nodes=nodes, edges=tuple(switch)).build().port_names
+    ('x>s', 's>x', 'y>s', 's>y')
+    """
+
+    nodes: Annotated[tuple[Node, ...], bounds.GRAPH_NODES.of_length]
+    edges: Annotated[tuple[Edge, ...], bounds.EDGES.of_length]
+
+    @classmethod
+    def from_networkx(cls, graph: Any, **settings: Any) -> "Topology":
+        """Return the topology of an undirected networkx graph or multigraph.
+
+        Parameters
+        ----------
+        graph : networkx.Graph
+            Each node has the attribute ``kind`` and perhaps ``tier``, each edge ``rate_bps``, ``delay_s`` and perhaps
+            ``buffer_packets`` or ``buffer_bytes``, as in :class:`Node` and :class:`Edge`; others are not read. The name
+            of a node is its text, ``str(node)``.
+        **settings
+            Other parameters of the topology: ``buffer_packets``, ``links``, ...
+
+        Raises
+        ------
+        ParameterError
+            If the graph is directed, lacks an attribute or breaks a rule of :class:`Topology`.
+        """
+        require(not graph.is_directed(), "the graph is directed, but links go both ways: give graph.to_undirected()")
+        named = graph.nodes(data=True)
+        nodes = tuple(_struct(Node, {"name": str(node)}, found, f"node {node}") for node, found in named)
+        edges = tuple(
+            _struct(Edge, {"a": str(a), "b": str(b)}, found, f"edge {a}, {b}") for a, b, found in graph.edges(data=True)
+        )
+        topology = cls(nodes=nodes, edges=edges, **settings)
+        topology.check()
+        return topology
+
+    def check(self) -> None:
+        """Raise :class:`ParameterError` unless nodes and edges make a fabric."""
+        for fault in faults(self.nodes, self.edges, node_at=_in("nodes"), edge_at=_in("edges")):
+            raise ParameterError(fault)
+
+    def size(self) -> FabricSize:
+        """Return how large the fabric is, without building anything."""
+        hosts = {node.name for node in self.nodes if node.kind == HOST}
+        outer = [edge for edge in self.edges if edge.a in hosts or edge.b in hosts]
+        leaves = {edge.b if edge.a in hosts else edge.a for edge in outer}
+        switches, inner_links = len(self.nodes) - len(hosts), len(self.edges) - len(outer)
+        return FabricSize(len(hosts), switches, leaves=len(leaves), inner_links=inner_links)
+
+    def wire(self, wiring: Wiring) -> None:
+        """Add nodes and links to `wiring`."""
+        self.check()
+        hosts = {node.name for node in self.nodes if node.kind == HOST}
+        tiers = _Joined(self.nodes, self.edges).tiers()
+        for node, tier in zip(self.nodes, tiers, strict=True):
+            if node.kind == HOST:
+                wiring.hosts.append(node.name)
+            else:
+                wiring.named_switch(node.name, kind=f"tier{tier}", tier=tier)
+        for edge in self.edges:
+            forth, back = (self._direction(edge, from_host=end in hosts) for end in (edge.a, edge.b))
+            wiring.link(edge.a, edge.b, forth, back)
+
+    def _direction(self, edge: Edge, *, from_host: bool) -> LinkKind:
+        if from_host:
+            return LinkKind(edge.rate_bps, edge.delay_s, *self.nic_limits())
+        own = edge.buffer_packets, edge.buffer_bytes
+        limits = self.switch_limits() if own == (None, None) else (limit(own[0]), limit(own[1]))
+        return LinkKind(edge.rate_bps, edge.delay_s, *limits)
+
+
+def _struct(kind: type[Struct], ends: dict[str, str], attributes: Mapping[str, Any], where: str) -> Struct:
+    """Return the node or edge made of the attributes, of a networkx graph, that it has fields for."""
+    read = {name: attributes[name] for name in kind.__struct_fields__ if name in attributes}
+    return converted(read | ends, kind, where=where)
+
+
+def _in(table: str) -> Callable[[int], str]:
+    """Return where an error says that a row of a table of the scenario is."""
+    return lambda number: f"fabric.{table}[{number}]"
+
+
+def faults(
+    nodes: Sequence[Node], edges: Sequence[Edge], *, node_at: Callable[[int], str], edge_at: Callable[[int], str]
+) -> Iterator[str]:
+    """Yield what keeps nodes and edges from being a fabric, one line each, the place first.
+
+    Parameters
+    ----------
+    nodes, edges : sequence
+        The graph.
+    node_at, edge_at : callable
+        The place of a node or an edge by its number, such as the line of a file.
+    """
+    sound = True
+    for fault in (*_of_nodes(nodes, node_at), *_of_edges(nodes, edges, edge_at), *_of_hosts(nodes, edges, node_at)):
+        sound = False
+        yield fault
+    if sound:  # else one fault would be told in several ways
+        yield from _of_shape(nodes, edges, node_at)
+
+
+def _of_nodes(nodes: Sequence[Node], at: Callable[[int], str]) -> Iterator[str]:
+    known: dict[str, int] = {}
+    for number, node in enumerate(nodes):
+        if not _NAME.fullmatch(node.name):
+            rule = "a name has 1 to 64 letters, digits and . : / _ -"
+            yield f"{at(number)}: name = {shortened(node.name)}, but {rule}"
+        elif node.name in known:
+            yield f"{at(number)}: there is a node {node.name!r} already, {at(known[node.name])}: give it another name"
+        elif node.kind == HOST and node.tier is not None:
+            yield f"{at(number)}: {node.name!r} is a host, but only switches have a tier: leave it out"
+        known.setdefault(node.name, number)
+    if sum(node.kind == HOST for node in nodes) < 2:
+        yield f"{at(max(0, len(nodes) - 1))}: fewer than two hosts, but a flow needs two: add hosts"
+
+
+def _of_edges(nodes: Sequence[Node], edges: Sequence[Edge], at: Callable[[int], str]) -> Iterator[str]:
+    kinds = {node.name: node.kind for node in nodes}
+    taken: dict[tuple[str, str] | str, int] = {}  # by ends of a link, or by host
+    for number, edge in enumerate(edges):
+        ends, back = (edge.a, edge.b), (edge.b, edge.a)
+        unknown = [end for end in ends if end not in kinds]
+        hosts = [end for end in ends if kinds.get(end) == HOST]
+        again = [taken[host] for host in hosts if host in taken]
+        if unknown:
+            yield f"{at(number)}: there is no node {shortened(unknown[0])}: add it to the nodes"
+        elif edge.a == edge.b:
+            yield f"{at(number)}: {edge.a!r} is linked to itself: name two nodes"
+        elif len(hosts) == 2:
+            yield f"{at(number)}: {edge.a!r} and {edge.b!r} are both hosts: put a switch between them"
+        elif again:
+            yield f"{at(number)}: host {hosts[0]!r} has a link already, {at(again[0])}: a host has one, its NIC"
+        elif back in taken:
+            twice = f"there is a link from {edge.b!r} to {edge.a!r}, {at(taken[back])}, for both directions"
+            yield f"{at(number)}: {twice}: leave this out, or name the nodes of parallel links in the same order"
+        taken.setdefault(ends, number)
+        taken |= {host: number for host in hosts if host not in taken}
+
+
+def _of_hosts(nodes: Sequence[Node], edges: Sequence[Edge], at: Callable[[int], str]) -> Iterator[str]:
+    linked = {end for edge in edges for end in (edge.a, edge.b)}
+    for number, node in enumerate(nodes):
+        if node.kind == HOST and node.name not in linked:
+            yield f"{at(number)}: host {node.name!r} has no link: add one to a switch"
+
+
+def _of_shape(nodes: Sequence[Node], edges: Sequence[Edge], at: Callable[[int], str]) -> Iterator[str]:
+    joined = _Joined(nodes, edges)
+    first = next(number for number, node in enumerate(nodes) if node.kind == HOST)
+    apart = joined.component != joined.component[first]
+    for number in np.flatnonzero(apart).tolist():
+        yield f"{at(number)}: no links join {nodes[number].name!r} with host {nodes[first].name!r}: add links"
+    if apart.any():
+        return
+    for number, (node, distance) in enumerate(zip(nodes, joined.distances.tolist(), strict=True)):
+        if node.tier is not None and (node.tier == 0) != (distance == 1):
+            has, rule = ("has hosts", "it is 0") if distance == 1 else ("has no host", "it is at least 1")
+            yield f"{at(number)}: tier = {node.tier}, but switch {node.name!r} {has}: {rule}, or left out"
+
+
+class _Joined:
+    """Nodes and the links between them as a sparse matrix, and what it says about each node."""
+
+    def __init__(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
+        self.nodes = nodes
+        number = {node.name: index for index, node in enumerate(nodes)}
+        ends = np.array([(number[edge.a], number[edge.b]) for edge in edges], np.int32)
+        self.links = csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(len(nodes), len(nodes)))
+
+    @property
+    def component(self) -> Int32:
+        """Return over nodes the number of the part of the graph that it is in; nothing joins two parts."""
+        numbers: Int32 = connected_components(self.links, directed=False)[1]
+        return numbers
+
+    @property
+    def distances(self) -> npt.NDArray[np.float64]:
+        """Return over nodes the hops from the nearest host."""
+        hosts = [index for index, node in enumerate(self.nodes) if node.kind == HOST]
+        hops = dijkstra(self.links, directed=False, indices=hosts, unweighted=True, min_only=True)
+        return np.asarray(hops)
+
+    def tiers(self) -> list[int]:
+        """Return over nodes their tier: as given, or the hops from the nearest switch with hosts; of hosts -1."""
+        found = (self.distances - 1).astype(np.int64).tolist()
+        return [tier if node.tier is None else node.tier for node, tier in zip(self.nodes, found, strict=True)]
