@@ -144,7 +144,9 @@ class UnitLosses:
     unheard_unit: int = -1
 
 
-def refuse_of_unit(params: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> int:
+def refuse_of_unit(
+    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int
+) -> int:
     """Refuse the packets listed."""
     if packet.kind == CODED and port.to_node == params.at_node and packet.unit == params.unit:
         return REFUSE if (params.positions >> packet.position) & 1 else ACCEPT
