@@ -3,12 +3,13 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from capsim import Compared, Scenario
+from capsim import Compared, Scenario, Scheme
 from capsim import compare as compare_schemes
 from capsim import scheme as find
 from capsim import schemes as all_schemes
 from capsim.comparison import FIGURES
 from capsim.files import check_entries
+from capsim.hooks import HOST_ROLES, SWITCH_ROLES
 from capsim.scenario import Comparison
 from capsmodel._files import check_writable
 from capsmodel.checks import ParameterError, require
@@ -133,16 +134,18 @@ def _save(compared: Compared, scenario: Scenario, out: Path) -> None:
         write_whole(out / name, text)
 
 
+def _names(scheme: Scheme, role: str) -> str:
+    """Return the component of a role of end hosts; "of short / of long flows" where they differ."""
+    return " / ".join(dict.fromkeys(getattr(stack, role).name for stack in scheme.stacks))
+
+
 def schemes(*, json: Flag = False, csv: Flag = False) -> None:
     """List the schemes that can be simulated, and what each is made of."""
     rows = [
         {
             "scheme": name,
-            "transport": scheme.transport.name,
-            "balancer": scheme.balancer.name,
-            "coding": scheme.coding.name,
-            "queue": scheme.queue.name,
-            "copies of short flows": scheme.replication.copies_of_short,
+            **{role: _names(scheme, role) for role in HOST_ROLES},
+            **{role: getattr(scheme, role).name for role in SWITCH_ROLES},
             "source": scheme.cite,
             "summary": scheme.summary,
         }

@@ -77,7 +77,7 @@ def _print(result: Result, *, json: bool, csv: bool) -> None:
 def _run(scenario: Scenario, engine: Engine) -> Result:
     setup = prepare(scenario)
     if scenario.trace == "packets":
-        mss_bytes = setup.scheme.transport.params.mss_bytes
+        mss_bytes = setup.scheme.long.transport.params.mss_bytes
         size = trace_size_bytes(scenario, setup.fabric, setup.flows, mss_bytes=mss_bytes)
         print(f"the packet trace will take about {size / 1e6:.0f} MB of memory", file=sys.stderr)
     with waiting("loading the engine; a scheme is compiled once, in under 30 s"):

@@ -1,7 +1,7 @@
 """What the hooks of one's own scheme do, as a SHA-256: their code, and the values that it reads.
 
 The digest of a component covers all its fields but the parameters, which stand in the manifest in full: the hooks, the
-fields of its own memory (``Balancer.state``), ``draws``, ``reads_queues``, ``classes``. Of a function it covers
+fields of its own memory, and what else it declares. Of a function it covers
 
 - the code, as its syntax tree without comments, docstrings, annotations and decorators, so that neither formatting nor
   the name of the file matters, and Python 3.11 to 3.13 agree;
@@ -45,8 +45,8 @@ def component_digest(component: Any) -> dict[str, Any]:
 
     Parameters
     ----------
-    component : Balancer, Queue, Transport or Coding
-        Of :mod:`capsim.hooks`.
+    component : Component
+        Of :mod:`capsim.roles`.
 
     Returns
     -------

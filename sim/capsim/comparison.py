@@ -15,9 +15,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from capsim.bounds import SEEDS
-from capsim.roles import Scheme
 from capsim.manifest import scheme_parameters
 from capsim.registry import scheme as find
+from capsim.roles import Scheme
 from capsim.run import simulate
 from capsim.scenario import Scenario, from_dict, load_scenario
 from capsmodel.checks import require

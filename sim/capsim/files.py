@@ -103,6 +103,12 @@ def write_table(frame: pd.DataFrame, path: Path, *, manifest: dict[str, Any], me
     tables.write_table(table.cast(pa.schema(fields)), path, manifest=canonical_json(manifest))
 
 
+def read_meanings(path: Path) -> dict[str, str]:
+    """Return the meaning of each column of a Parquet file of a result."""
+    fields = tables.read_table(path).schema
+    return {field.name: (field.metadata or {}).get(b"meaning", b"").decode() for field in fields}
+
+
 def read_manifest(path: str | Path) -> dict[str, Any]:
     """Return the manifest inside a Parquet file of a result.
 

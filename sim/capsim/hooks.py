@@ -106,10 +106,10 @@ HOOKS = {
     "collect": _signature("layer", _DECODER, "1: `packet` goes to the transport"),
     "release": _signature("layer", _DECODER, "1: `packet` is filled in and goes to the transport"),
     "observe": _signature("layer", "params own flow sub packet now_ps", "0"),
-    "mark": _signature("marking", "params own flow sub packet u0", "the hash of the packet's addresses and port numbers"),
-    "choose": _signature(
-        "balancer", "params own switch sub packet ports candidates now_ps u0", "index of a candidate"
+    "mark": _signature(
+        "marking", "params own flow sub packet u0", "the hash of the packet's addresses and port numbers"
     ),
+    "choose": _signature("balancer", "params own switch sub packet ports candidates now_ps u0", "index of a candidate"),
     "see": _signature("balancer", "params own switch sub packet port now_ps", "0"),
     "admit": _signature(
         "queue", "params own port packet queue_packets queue_bytes now_ps", "a verdict: ACCEPT, MARK, REFUSE, EVICT"

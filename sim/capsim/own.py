@@ -69,10 +69,7 @@ def scopes_of(name: str) -> tuple[str, ...]:
 
 
 # `own` of each hook; the machine code kept on disk names these classes as attributes of this module
-OWN: dict[str, Any] = {
-    name: namedtuple(f"Own_{name}", scopes_of(name), module=__name__)  # type: ignore[misc]  # fields from the table above
-    for name in HOOKS
-}
+OWN: dict[str, Any] = {name: namedtuple(f"Own_{name}", scopes_of(name), module=__name__) for name in HOOKS}
 globals().update({kind.__name__: kind for kind in OWN.values()})
 
 
@@ -104,14 +101,15 @@ def first_record(memory: Memory, scope: str) -> Table:
 
 def placed(dtype: np.dtype[Any], offset: int, itemsize: int) -> np.dtype[Any]:
     """Return `dtype` as part of a record of `itemsize` bytes that begins at `offset`."""
-    fields = dtype.fields or {}
+    fields: Any = dtype.fields or {}
     spec: Any = {
         "names": list(fields),
         "formats": [each[0] for each in fields.values()],
         "offsets": [offset + each[1] for each in fields.values()],
         "itemsize": itemsize,
     }
-    return np.dtype(spec)
+    whole: np.dtype[Any] = np.dtype(spec)
+    return whole
 
 
 class Layout:

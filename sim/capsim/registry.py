@@ -8,8 +8,8 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
 
-from capsim.roles import Scheme
 from capsim.protocols import schemes as folder
+from capsim.roles import Scheme
 from capsmodel.checks import ParameterError
 
 ENTRY_POINT_GROUP = "capsim.schemes"

@@ -1,7 +1,7 @@
 """Results of a run: tables, summary, completion times; saved to files and loaded from them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import isnan
 from pathlib import Path
@@ -15,7 +15,7 @@ import pandas as pd
 from capsim import schema
 from capsim.fabric.topology import Fabric
 from capsim.fct import SIZE_EDGES_BYTES, Kind, fct_by_size, fct_cdf, fct_percentile_s
-from capsim.files import read_manifest, read_table, restore, whole_folder, write_table
+from capsim.files import read_manifest, read_meanings, read_table, restore, whole_folder, write_table
 from capsim.manifest import Resources
 from capsim.scenario import Scenario, from_dict
 from capsim.state import RawRecords
@@ -38,6 +38,8 @@ class Result:
         Where it comes from (:mod:`capsim.manifest`).
     resources : Resources
         What it took.
+    own_columns : dict
+        By table: name and meaning of the columns that the components of the scheme add.
     raw_records : RawRecords, optional
         The engine's integers, which files do not keep; read them as `raw`.
     """
@@ -51,6 +53,7 @@ class Result:
     manifest: dict[str, Any]
     resources: Resources
     raw_records: RawRecords | None = None
+    own_columns: Mapping[str, dict[str, str]] = field(default_factory=dict)
 
     @cached_property
     def summary(self) -> Summary:
@@ -104,7 +107,8 @@ class Result:
             for name in schema.TABLES:
                 frame = getattr(self, name)
                 if len(frame):
-                    write_table(frame, partial / f"{name}.parquet", manifest=manifest, meanings=schema.TABLES[name])
+                    meanings = schema.TABLES[name] | self.own_columns.get(name, {})
+                    write_table(frame, partial / f"{name}.parquet", manifest=manifest, meanings=meanings)
         return Path(folder)
 
     @classmethod
@@ -125,7 +129,10 @@ class Result:
         scenario = from_dict(manifest["parameters"]["scenario"])
         fabric = scenario.fabric.build()
         frames = {name: _loaded(Path(folder), name, manifest["id"], fabric) for name in schema.TABLES}
-        return cls(scenario=scenario, manifest=manifest, resources=resources, raw_records=None, **frames)
+        own = {name: _own_meanings(Path(folder) / f"{name}.parquet", name) for name in ("flows", "units")}
+        return cls(
+            scenario=scenario, manifest=manifest, resources=resources, own_columns=own, raw_records=None, **frames
+        )
 
 
 def _loaded(folder: Path, name: str, run_id: str, fabric: Fabric) -> pd.DataFrame:
@@ -137,9 +144,15 @@ def _loaded(folder: Path, name: str, run_id: str, fabric: Fabric) -> pd.DataFram
     same = manifest["id"] == run_id
     require(same, f"{path.name} is of another run than flows.parquet: keep each run in a folder of its own")
     made_by = manifest["software"]["version"]
-    known = list(frame.columns) == list(schema.TABLES[name])
+    known = list(frame.columns)[: len(schema.TABLES[name])] == list(schema.TABLES[name])
     require(known, f"{path.name} was made by capsmodel {made_by} with other columns: simulate its scenario again")
     return frame
+
+
+def _own_meanings(path: Path, name: str) -> dict[str, str]:
+    """Return name and meaning of the columns of a file beyond those of every scheme."""
+    found = read_meanings(path) if path.is_file() else {}
+    return {column: meaning for column, meaning in found.items() if column not in schema.TABLES[name]}
 
 
 def overview(result: Result) -> str:

@@ -259,7 +259,9 @@ class Scheme:
         """
         for role in changes:
             require(role in ROLES, f"{role!r} is not a component with parameters: there are {', '.join(ROLES)}")
-        switch = {role: _changed(getattr(self, role), values) for role, values in changes.items() if role in SWITCH_ROLES}
+        switch = {
+            role: _changed(getattr(self, role), values) for role, values in changes.items() if role in SWITCH_ROLES
+        }
         host = {role: values for role, values in changes.items() if role in HOST_ROLES}
         for role, values in host.items():
             _check_known(role, values, [getattr(stack, role) for stack in self.stacks])

@@ -15,11 +15,11 @@ from capsim.fabric.flows import FlowList
 from capsim.fabric.load import LOAD_DEFINITIONS, LoadOf, load_capacity_bps, offered
 from capsim.fabric.topology import Fabric
 from capsim.fabric.traffic import AnyTraffic, Poisson, draw_flows
-from capsim.roles import Scheme
 from capsim.ideal import ideal_fct_s
 from capsim.manifest import Resources, Stopwatch, make_manifest, peak_memory_bytes, run_parameters
 from capsim.registry import scheme as find
 from capsim.results import Result
+from capsim.roles import Scheme
 from capsim.scenario import Scenario, load_scenario
 from capsim.seeds import Purpose, engine_seed
 from capsim.state import RawRecords, Setup
@@ -143,9 +143,7 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
     )
 
 
-def _probed(
-    scenario: Scenario, fabric: Fabric, flows: FlowList
-) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+def _probed(scenario: Scenario, fabric: Fabric, flows: FlowList) -> tuple[tuple[int, ...], tuple[int, ...], int]:
     """Return the ports and flows that are sampled, and the period in picoseconds."""
     probes = scenario.probes
     if probes is None:
@@ -190,6 +188,7 @@ def _result(
         manifest=manifest,
         resources=resources,
         raw_records=raw,
+        own_columns=tables.own_meanings(setup),
     )
 
 

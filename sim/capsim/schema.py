@@ -3,8 +3,8 @@
 Every Parquet file carries the meaning beside each column. A missing time or ratio is NaN.
 
 Counters of a flow are summed over its subflows. A replicated flow is complete when the first of them is (the winner),
-so they include what the other did, also afterwards; ``winner_timeouts`` does not. The components of a scheme add columns
-of their own to the tables of flows and units (:func:`meanings`).
+so they include what the other did, also afterwards; ``winner_timeouts`` does not. The components of a scheme add
+columns of their own to the tables of flows and units (:class:`capsim.roles.Component`).
 """
 
 FLOWS = {

@@ -12,10 +12,10 @@ from capsim import records
 from capsim.bounds import POOL, SEGMENTS, WORD
 from capsim.fabric.flows import FlowList
 from capsim.fabric.topology import Fabric
+from capsim.own_memory import OwnMemory, own_memory
 from capsim.randomness import key, key_base
 from capsim.records import NONE
 from capsim.roles import Scheme, Stack
-from capsim.own_memory import OwnMemory, own_memory
 
 # Purposes of random numbers (randomness.key); each has its own streams
 SWITCH_HASH, SPRAYING, DATA_HASH, ACK_HASH, TIES, JITTER, LOSSES, SHARING = range(1, 9)

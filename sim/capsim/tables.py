@@ -115,6 +115,15 @@ def ports_table(raw: RawRecords, fabric: Fabric, *, link_bytes: int) -> pd.DataF
     return _ordered(columns, schema.PORTS)
 
 
+def own_meanings(setup: Setup) -> dict[str, dict[str, str]]:
+    """Return by table the names and meanings of the columns that the components of a run add."""
+    components = [getattr(stack, role) for stack in setup.stacks for role in HOST_ROLES]
+    return {
+        table: {name: text for each in components for name, text in each.columns.get(scope, {}).items()}
+        for table, scope in (("flows", "subflow"), ("units", "unit"))
+    }
+
+
 def units_table(raw: RawRecords, setup: Setup) -> pd.DataFrame:
     """Return one row for each coding unit, with the columns that the layer declares."""
     numbers = [number for number, stack in enumerate(setup.stacks) if stack.layer.memory.get("unit")]

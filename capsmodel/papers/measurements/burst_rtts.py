@@ -18,14 +18,15 @@ import msgspec
 import pandas as pd
 
 from capsim import load_scenario, scheme, simulate
-from capsim.protocols.coding.none import NO_CODING
+from capsim.protocols.layers.none import NO_LAYER
 from capsmodel.experiments.measurement import measurement
 from capsmodel.papers.measurements.blocking_estimators import first_packets, in_periods
 
 __all__ = ["burst_periods"]
 
 # The packets of a coding unit have the same segment number in the trace, so the RTT of each is not known.
-UNCODED = replace(scheme("caps"), name="caps_uncoded", summary="CAPS without coding", coding=NO_CODING)
+_CAPS = scheme("caps")
+UNCODED = replace(_CAPS, name="caps_uncoded", summary="CAPS without coding", short=replace(_CAPS.short, layer=NO_LAYER))
 
 
 @measurement("burst-periods", revision=1)

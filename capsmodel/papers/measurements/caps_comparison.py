@@ -54,7 +54,7 @@ SHARED_BUFFER = {"ecmp_pq": "ecmp_pq, tail drop", "rps_pq": "rps_pq, tail drop"}
 _PLAIN = ("ecmp", "rps", "repflow", "ecmp_pq", "rps_pq", "caps", "caps_dark", "caps_decode", "caps_ns2")
 FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in _PLAIN},
-    WITHOUT_REPAIR: ("caps", {"coding": {"max_overhead": 0.0}}),
+    WITHOUT_REPAIR: ("caps", {"layer": {"max_overhead": 0.0}}),
     **{form: (name, {"queue": {"push_out": False}}) for name, form in SHARED_BUFFER.items()},
 }
 """Scheme of the simulator and parameters that differ from its own, by name of the form."""

@@ -53,10 +53,10 @@ _NEVER_S = 1e6
 
 
 def _pin_long_spray_short(
-    params: Any, state: Any, switch: Any, conn: Any, packet: Any, ports: Any, candidates: Any, now_ps: int, u0: float
+    params: Any, own: Any, switch: Any, sub: Any, packet: Any, ports: Any, candidates: Any, now_ps: int, u0: float
 ) -> int:
     """Send the long flow of host h over path h, and each packet of a short flow over a random path."""
-    return int(u0 * len(candidates)) if conn.short else conn.src % len(candidates)
+    return int(u0 * len(candidates)) if sub.short else sub.src % len(candidates)
 
 
 def pinned(name: str) -> Scheme:
@@ -132,7 +132,7 @@ def units_scenario(
     return base.replace(
         fabric=msgspec.structs.replace(base.fabric, paths=n_paths),
         traffic=(traffic,),
-        params={**base.params, "coding": {**base.params["coding"], **coding}},
+        params={**base.params, "layer": {**base.params["layer"], **coding}},
         seed=seed,
         end_s=START_S + (windows - 1) // at_once * spacing_s + 10e-3,
         trace="packets" if trace else "off",

@@ -42,11 +42,13 @@ class RandomLosses:
     seed: int
 
 
-def _lose_at_random(params: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> int:
-    """Lose a packet by the hash of its connection, number and time: the loss of a retransmission is drawn again."""
+def _lose_at_random(
+    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int
+) -> int:
+    """Lose a packet by the hash of its subflow, number and time: the loss of a retransmission is drawn again."""
     if port.to_node != params.at_node or packet.kind != DATA:
         return ACCEPT
-    stream = mix(mix((params.seed + packet.conn) & MASK) ^ (packet.segment & MASK))
+    stream = mix(mix((params.seed + packet.sub) & MASK) ^ (packet.segment & MASK))
     return REFUSE if uniform(stream, packet.sent_ps) < params.loss_prob else ACCEPT
 
 

@@ -136,9 +136,9 @@ def _beside_one_path(result: Result) -> pd.DataFrame:
 
 def _copies(result: Result) -> dict[str, float]:
     """Return the waits of the two copies of each short flow, paired within a flow and across flows."""
-    conns = result.raw.conns
-    flows = _beside_one_path(result).iloc[conns["flow"]].reset_index(drop=True)
-    lasted_s = conns["received_ps"] / 1e12 - flows["start_s"] - flows["ideal_fct_s"]
+    subs = result.raw.subs
+    flows = _beside_one_path(result).iloc[subs["flow"]].reset_index(drop=True)
+    lasted_s = subs["received_ps"] / 1e12 - flows["start_s"] - flows["ideal_fct_s"]
     waits = lasted_s[flows["short"]].to_numpy().reshape(-1, 2) / _PACKET_S
     first, second = waits[int(_WARM_UP * len(waits)) :].T
     return {
@@ -175,7 +175,7 @@ def burst_flows(
     found = _beside_one_path(result)
     flows = found[found["short"]]
     kept = flows[int(_WARM_UP * len(flows)) :]
-    replicas = int(kept["connections"].iloc[0])
+    replicas = int(kept["subflows"].iloc[0])
     model: dict[str, Any] = {
         "sizes": PacketSizes.fixed(WINDOW_PACKETS),
         "replicas": replicas,

@@ -67,11 +67,13 @@ def random_windows(
     return {"timeouts": int(np.sum(stuck.any(axis=1)))}
 
 
-def _lose_pattern(params: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> int:
-    """Lose segment s of connection c the first time if bit s of c + 1 is set."""
+def _lose_pattern(
+    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int
+) -> int:
+    """Lose segment s of subflow c the first time if bit s of c + 1 is set."""
     if packet.kind != DATA or packet.flags & RETRANSMITTED:
         return ACCEPT
-    return REFUSE if (packet.conn + 1) >> packet.segment & 1 else ACCEPT
+    return REFUSE if (packet.sub + 1) >> packet.segment & 1 else ACCEPT
 
 
 PATTERNS = replace(

@@ -9,7 +9,7 @@ estimate when a unit was sent       p_B        :func:`held_blocking`         ACK
 r/k and FCT by reading of CAPS      r, k       :func:`by_reading`            packets  caps Sec. VI-B
 ==================================  =========  ============================  =======  =====================
 
-CAPS can be read in four ways (:mod:`capsim.protocols.coding.params`), each a scheme: ``caps``, ``caps_dark``,
+CAPS can be read in four ways (:mod:`capsim.protocols.layers.params`), each a scheme: ``caps``, ``caps_dark``,
 ``caps_decode``, ``caps_ns2``. All functions except :func:`by_reading` are about ``caps_decode``, where a unit is
 acknowledged when it decodes.
 """
@@ -101,7 +101,7 @@ def live_scenario(
     return base.replace(
         fabric=msgspec.structs.replace(base.fabric, paths=n_paths),
         traffic=(traffic,),
-        params={"transport": transport, "coding": coding},
+        params={"transport": transport, "layer": coding},
         seed=seed,
         end_s=START_S + flows * spacing_s,
         trace="packets",

@@ -206,7 +206,9 @@ class World:
         block = max(size, _power_of_two(len(self.state.flows))) if MANAGE in kinds else size
         old, old_block = self.arrays.get("wake_tree"), int(self.record["wake_block"][0])
         numbers = np.arange(block)
-        tree = _tree(np.concatenate([numbers + kind * WAKE for kind in kinds]), leaves=_power_of_two(len(kinds) * block))
+        tree = _tree(
+            np.concatenate([numbers + kind * WAKE for kind in kinds]), leaves=_power_of_two(len(kinds) * block)
+        )
         if old is not None:
             for place in range(len(kinds)):
                 _copy_block(old, place * old_block, tree, place * block, old_block)

@@ -137,4 +137,3 @@ def compiled_hook(hook: Hook, signature: Any) -> Any:
 def record_type(dtype: np.dtype[Any]) -> Any:
     """Return the Numba type of one record."""
     return from_dtype(dtype)
-

@@ -10,10 +10,9 @@ one event for its first packet. Packets that have left the queue meanwhile are c
 
 from typing import Any
 
-import numpy as np
-
 from capsim.engines.compiled_calls import admit as admit_hook
 from capsim.engines.compiled_calls import evict, take
+from capsim.engines.compiled_tables import whole
 from capsim.engines.jit import inline_into_hooks, kernel
 from capsim.engines.pointers import (
     counters_at,
@@ -205,11 +204,11 @@ def serve(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> N
 def depart(w: Any, p: int, now_ps: int) -> None:
     """Finish sending at a port by priority and begin with the best of the waiting packets."""
     port = port_at(w.ports, p)
-    number = np.int64(port.service)
+    number = whole(port.service)
     packet = packet_at(w.packets, number)
     leave_queue(port, packet, now_ps)
     put_on_wire(w, p, port, number, packet, now_ps + port.delay_ps)
-    following = np.int64(port.wait_head)
+    following = whole(port.wait_head)
     if following == NONE:
         port.service = NONE
         set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
@@ -223,7 +222,7 @@ def depart(w: Any, p: int, now_ps: int) -> None:
 @kernel
 def victim(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> int:
     """Return the waiting packet that makes room for the arriving one, or NONE."""
-    last = np.int64(port.wait_tail)
+    last = whole(port.wait_tail)
     if last == NONE:
         return NONE
     if w.evict != 0:
@@ -309,7 +308,7 @@ def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
 @kernel
 def leave_wire(w: Any, p: int, port: Any, now_ps: int) -> int:
     """Take the packet that arrives now off the link and return its number."""
-    number = np.int64(port.head)  # as all numbers that functions are given, so that each is compiled once
+    number = whole(port.head)
     packet = packet_at(w.packets, number)
     if port.queue_head == number:
         drain(w, port, now_ps)

@@ -5,7 +5,7 @@ instead, 56 bytes each, from function to function costs more than all they do (m
 traversals a second).
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from llvmlite import ir
@@ -152,7 +152,7 @@ def _number_reader(kind: Any, width: int) -> Any:
     return intrinsic(read)
 
 
-def _array(kind: Any, width: int, layout: str = "C") -> Any:
+def _array(kind: Any, width: int, layout: Literal["C", "A"] = "C") -> Any:
     """Return what makes an array of `length` elements, `stride` bytes apart, out of the memory at `address`."""
     array_type = types.Array(kind, 1, layout)
 

@@ -10,11 +10,11 @@ import simpy
 
 from capsim.bounds import BACKLOG_PS
 from capsim.clock import serialisation_ps
+from capsim.engines import primitives
 from capsim.engines.events import ARRIVE, DEPART, priority
 from capsim.engines.faults import BACKLOG, error_of
 from capsim.engines.host_jitter import send_delay_ps
 from capsim.engines.queue_sums import count_sojourn
-from capsim.engines import primitives
 from capsim.hooks import EVICT, MARK, REFUSE
 from capsim.records import CONGESTION_EXPERIENCED, ENQUEUED, EVICTED, LINK_DOWN, NONE, QUEUE_FULL
 from capsim.state import TRACE_PACKETS

@@ -46,6 +46,11 @@ class SameRow:
 class Records:
     """All records of a run as objects with slots, under the names that the code of hosts uses."""
 
+    take: Any
+    evict: Any
+    tie_seed: int
+    jitter_seed: int
+
     def __init__(self, setup: Setup):
         self.setup, self.state = setup, initial_state(setup)
         state = self.state
@@ -70,7 +75,7 @@ class Records:
         self._subflow = slotted(records.SUBFLOW)
 
     def _set_numbers(self) -> None:
-        setup, fabric, scheme = self.setup, self.setup.fabric, self.setup.scheme
+        fabric, scheme = self.setup.fabric, self.setup.scheme
         self.n_hosts, self.n_flows = fabric.n_hosts, len(self.flows)
         leaves, self.host_leaf = np.unique(fabric.leaf_of_host, return_inverse=True)
         self.n_leaves, self.n_tiers = len(leaves), int(fabric.switch_tier.max(initial=0)) + 1
@@ -105,8 +110,15 @@ class Records:
             setattr(self, name, rows if layout.row_bytes else SameRow(self.first_row(name, owners)))
             setattr(self, f"{name}_bytes", 0)
         paths = own.layouts["balancer_path"]
-        self.balancer_path = [row["balancer"] for row in self.balancer_path] if paths.row_bytes else []
-        self.subflow, self.packet, self.balancer_subflow, self.balancer_passing = [], [], [], []
+        self.balancer_path: list[Any] = []
+        if paths.row_bytes:
+            self.balancer_path = _objects_of(
+                own.records("balancer_path", "balancer"), self._makers["balancer_path", "balancer"]
+            )
+        self.subflow: list[Any] = []
+        self.packet: list[Any] = []
+        self.balancer_subflow: list[Any] = []
+        self.balancer_passing: list[Any] = []
         self._no_options = self.first_row("packet", own.layouts["packet"].records)
 
     def first_row(self, name: str, owners: Iterable[Any]) -> dict[Any, Any]:

@@ -63,6 +63,7 @@ def signature(name: str, params: Any, memory: Callable[[str], Any]) -> Any:
 # component can be called as if it took these: one compiled loop fits all schemes.
 HOOK_TYPES = {name: signature(name, record_type(GENERIC), lambda _: record_type(GENERIC)) for name in HOOKS}
 
+
 def compiled_hooks(component: Any) -> dict[str, Any]:
     """Return the hooks of a component compiled as C functions, by name; None for those that it has not."""
     params = param_record(component.params).dtype
@@ -77,4 +78,3 @@ def _compiled(name: str, hook: Hook, params: np.dtype[Any], memory: tuple[tuple[
     records = dict(memory)
     kinds = signature(name, record_type(params), lambda scope: record_type(records[TABLES.get(scope, scope)]))
     return compiled_hook(hook, kinds)
-

@@ -1,8 +1,8 @@
 """Single path: every packet takes the first equal-cost port. The smallest example of a balancer."""
 
 from typing import Any
-from capsim.roles import Balancer
 
+from capsim.roles import Balancer
 
 
 def choose(

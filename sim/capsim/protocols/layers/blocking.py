@@ -18,7 +18,6 @@ from capsim.bounds import WORD
 from capsim.hooks import inlined
 from capsim.records import ACK, RETRANSMITTED
 
-
 ESTIMATOR = (
     ("period", "i8"),  # number of the current sampling period
     ("acks", "i8"),  # in this period: n

@@ -14,9 +14,7 @@ def has_room(port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> bo
     return fits_packets and (port.limit_bytes == NONE or queue_bytes + packet.bytes <= port.limit_bytes)
 
 
-def admit(
-    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int
-) -> int:
+def admit(params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int) -> int:
     """Return ACCEPT while there is room, else REFUSE."""
     return ACCEPT if has_room(port, packet, queue_packets, queue_bytes) else REFUSE
 

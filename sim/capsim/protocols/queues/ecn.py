@@ -23,9 +23,7 @@ class EcnParams:
     threshold_packets: Annotated[int, bounds.QUEUE_PACKETS] = 20
 
 
-def admit(
-    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int
-) -> int:
+def admit(params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int) -> int:
     """Return REFUSE without room, MARK at the threshold, else ACCEPT."""
     if not has_room(port, packet, queue_packets, queue_bytes):
         return REFUSE

@@ -8,9 +8,7 @@ from dataclasses import replace
 from capsim.protocols.layers.params import Acknowledged
 from capsim.protocols.schemes import caps
 
-LAYER = replace(
-    caps.STACK.layer, params=replace(caps.STACK.layer.params, ack=Acknowledged.DECODED, systematic=False)
-)
+LAYER = replace(caps.STACK.layer, params=replace(caps.STACK.layer.params, ack=Acknowledged.DECODED, systematic=False))
 SCHEME = replace(
     caps.SCHEME,
     name="caps_decode",

@@ -7,9 +7,7 @@ from capsim.protocols.queues.ecn import ECN
 from capsim.protocols.schemes import ecmp
 
 NEWRENO = ecmp.STACK.transport
-STACK = replace(
-    ecmp.STACK, transport=replace(NEWRENO, params=replace(NEWRENO.params, ecn=True)), congestion=DCTCP
-)
+STACK = replace(ecmp.STACK, transport=replace(NEWRENO, params=replace(NEWRENO.params, ecn=True)), congestion=DCTCP)
 SCHEME = replace(
     ecmp.SCHEME,
     name="dctcp",

@@ -6,7 +6,9 @@ from capsim.protocols.queues.priority import PRIORITY
 from capsim.protocols.schemes import ecmp
 
 SCHEME = replace(
-    ecmp.SCHEME, name="ecmp_pq", summary="ECMP, short flows first, long ones pushed out",
+    ecmp.SCHEME,
+    name="ecmp_pq",
+    summary="ECMP, short flows first, long ones pushed out",
     long=replace(ecmp.STACK, priority=1),
     queue=PRIORITY,
     cite="caps",

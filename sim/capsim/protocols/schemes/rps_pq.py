@@ -6,7 +6,9 @@ from capsim.protocols.queues.priority import PRIORITY
 from capsim.protocols.schemes import ecmp, rps
 
 SCHEME = replace(
-    rps.SCHEME, name="rps_pq", summary="RPS, short flows first, long ones pushed out",
+    rps.SCHEME,
+    name="rps_pq",
+    summary="RPS, short flows first, long ones pushed out",
     long=replace(ecmp.STACK, priority=1),
     queue=PRIORITY,
     cite="caps",

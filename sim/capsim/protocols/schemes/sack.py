@@ -6,6 +6,4 @@ from capsim.protocols.schemes import ecmp
 from capsim.protocols.transports.sack import SACK
 
 STACK = replace(ecmp.STACK, transport=SACK)
-SCHEME = replace(
-    ecmp.SCHEME, name="sack", summary="ECMP with SACK recovery", short=STACK, long=STACK, cite="RFC 6675"
-)
+SCHEME = replace(ecmp.SCHEME, name="sack", summary="ECMP with SACK recovery", short=STACK, long=STACK, cite="RFC 6675")
