@@ -1,19 +1,22 @@
-"""One TCP connection whose other end is the test: it writes the packets that come and reads those that leave.
+"""One subflow whose other end is the test: it writes the packets that come and reads those that leave.
 
-No engine runs. `Sender` and `Receiver` call the hooks of a transport on slotted records, as an engine would, so that a
-test can state each acknowledgement and each answer of an RFC by hand. Times are microseconds.
+No network runs. `Sender` and `Receiver` are the hosts of the engines (:mod:`capsim.engines.hosts`) with the records of
+the reference engine, so that hooks are called as in a run; a test can state each acknowledgement and each answer of an
+RFC by hand. Times are microseconds.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-from engine_setups import flow_list, setup_of
+from engine_setups import flow_list, record, setup_of
 
 from capsim import Dumbbell, Scheme
-from capsim.records import ACK, DATA, MAX_SACK_BLOCKS, NONE, PACKET, RETRANSMITTED, SYN_ACK, slotted
-from capsim.state import initial_state
+from capsim.engines import hosts
+from capsim.engines.reference_records import Records
+from capsim.records import ACK, DATA, NONE, PACKET, RETRANSMITTED, SYN_ACK
+from capsim.state import Setup
 
 MSS = 1460
 US = 10**6  # picoseconds
@@ -25,24 +28,68 @@ Blocks = Sequence[tuple[int, int]]
 
 def new_packet(**values: Any) -> Any:
     """Return a packet with the given fields."""
-    packet = slotted(PACKET)(np.zeros((), PACKET))
-    packet.sack_first, packet.sack_end = [0] * MAX_SACK_BLOCKS, [0] * MAX_SACK_BLOCKS
-    for name, value in values.items():
-        setattr(packet, name, value)
-    return packet
+    return record(PACKET, **values)
+
+
+class Hosts(Records):
+    """The end hosts of a set-up: what they send is kept in `sent`, and no event happens by itself.
+
+    Packets were used before, as in an engine: what is left in them says nothing.
+    """
+
+    def __init__(self, setup: Setup):
+        super().__init__(setup)
+        self.sent: list[Any] = []
+        self.port_objects = [SimpleNamespace(enqueue=self.sent.append)] * setup.fabric.n_ports
+
+    def take_packet(self) -> int:
+        """Return the number of a packet in which something is left."""
+        number = super().take_packet()
+        _set(self.packets[number], LEFT)
+        return number
+
+    def free_packet(self, number: int) -> None:
+        """Take back a packet that does not leave."""
+        self.unused.append(number)
+
+    def arm(self, s: int) -> None:
+        """Leave the timers of a subflow to the test."""
+
+    def arm_flow(self, f: int) -> None:
+        """Leave the timer of a flow to the test."""
+
+    def arriving(self, s: int, **values: Any) -> Any:
+        """Return a packet of subflow `s` that is about to be delivered."""
+        packet = self.packets[self.take_packet()]
+        _set(packet, values | {"sub": s})
+        return packet
 
 
 class Endpoint:
-    """A connection of `n_segments`, the last of them of `last_bytes`, and the hooks of a scheme's transport."""
+    """A flow of `n_segments`, the last of them of `last_bytes`, with the stack that a scheme has for its size."""
 
-    def __init__(self, name: str | Scheme = "ecmp", *, n_segments: int = 1000, last_bytes: int = MSS, **transport: Any):
-        flow_bytes = (n_segments - 1) * MSS + last_bytes
-        setup = setup_of(PAIR, flow_list([(0, 1, flow_bytes, 0.0)] * 2), name, transport=transport)
-        state = initial_state(setup)
-        self.hooks = setup.scheme.transport
-        self.params = _row(state.params["transport"], 0)
-        self.conn = _row(state.conns, 1)  # the flags of another connection come before its own
-        self.segments = bytearray(len(state.segments))
+    def __init__(
+        self,
+        name: str | Scheme = "ecmp",
+        *,
+        n_segments: int = 1000,
+        last_bytes: int = MSS,
+        congestion: Mapping[str, Any] | None = None,
+        **transport: Any,
+    ):
+        flows = flow_list([(0, 1, (n_segments - 1) * MSS + last_bytes, 0.0)])
+        setup = setup_of(PAIR, flows, name, transport=transport, congestion=congestion or {})
+        self.hosts = Hosts(setup)
+        hosts.start(self.hosts, 0, 0)
+        self.sub = self.hosts.subs[0]
+
+    def own(self, role: str) -> Any:
+        """Return what the component of that role keeps for the subflow."""
+        return self.hosts.subflow[self.sub.id][self.sub.stack, role]
+
+    def options(self, packet: Any) -> Any:
+        """Return what the transport has put into a packet as options."""
+        return self.hosts.packet[packet.number][self.sub.stack, "transport"]
 
 
 class Sender(Endpoint):
@@ -50,70 +97,69 @@ class Sender(Endpoint):
 
     def __init__(self, name: str | Scheme = "ecmp", **options: Any):
         super().__init__(name, **options)
-        self.packets: list[Any] = []
+        self.packets = self.hosts.sent
         self.times_us: list[float] = []
         self.now_us: float = 0.0
-        self.hooks.open(self.params, self.conn, 0)
-        self._pump()
+        self._new_segments()
 
     def ack(
         self, ack: int, *, at_us: float | None = None, rtt_us: float = 100, blocks: Blocks = (), flags: int = 0
     ) -> list[int]:
-        """Hear one acknowledgement, of a packet sent `rtt_us` ago; return the segments that leave for it."""
-        return self._hear(ACK, at_us, rtt_us, flags, ack=ack, **_options(blocks))
+        """Take one acknowledgement, of a packet sent `rtt_us` ago; return the segments that leave for it."""
+        return self._take(ACK, at_us, rtt_us, flags, ack=ack, blocks=blocks)
 
     def acks(self, first: int, last: int) -> list[int]:
-        """Hear one acknowledgement for each segment from `first` on, up to that with ack number `last`."""
+        """Take one acknowledgement for each segment from `first` on, up to that with ack number `last`."""
         return [segment for ack in range(first, last + 1) for segment in self.ack(ack)]
 
     def duplicates(self, ack: int, count: int) -> list[list[int]]:
-        """Hear `count` duplicate acknowledgements; return what leaves for each of them."""
+        """Take `count` duplicate acknowledgements; return what leaves for each of them."""
         return [self.ack(ack) for _ in range(count)]
 
     def syn_ack(self, *, at_us: float, rtt_us: float, flags: int = 0) -> list[int]:
         """Take the SYN-ACK."""
-        return self._hear(SYN_ACK, at_us, rtt_us, flags, ack=0)
+        return self._take(SYN_ACK, at_us, rtt_us, flags, ack=0)
 
     def expire(self) -> list[int]:
         """Go to the deadline of the retransmission timer and let it fire."""
-        assert self.conn.timer_ps != NONE
-        self.now_us = self.conn.timer_ps / US
-        self.hooks.expire(self.params, self.conn, self.segments, self.conn.timer_ps)
-        return self._pump()
+        assert self.sub.timer_ps != NONE
+        self.now_us = self.sub.timer_ps / US
+        hosts.wake(self.hosts, hosts.TIMEOUT, self.sub.id, self.sub.timer_ps)
+        return self._new_segments()
 
     @property
     def cwnd(self) -> float:
-        """Return the congestion window in segments."""
-        return float(self.conn.cwnd_bytes / MSS)
+        """Return the window in force in segments: the congestion window, and what recovery has added to it."""
+        return float((self.sub.cwnd_bytes + self.sub.inflation_bytes) / MSS)
 
     @property
     def ssthresh(self) -> float:
         """Return the slow-start threshold in segments."""
-        return float(self.conn.ssthresh_bytes / MSS)
+        return float(self.sub.ssthresh_bytes / MSS)
 
     @property
     def timer_us(self) -> float | None:
         """Return when the retransmission timer fires, None when it is off."""
-        return None if self.conn.timer_ps == NONE else self.conn.timer_ps / US
+        return None if self.sub.timer_ps == NONE else self.sub.timer_ps / US
 
-    def _hear(self, kind: int, at_us: float | None, rtt_us: float, flags: int, **fields: Any) -> list[int]:
+    def _take(
+        self, kind: int, at_us: float | None, rtt_us: float, flags: int, *, ack: int, blocks: Blocks = ()
+    ) -> list[int]:
         self.now_us = self.now_us if at_us is None else at_us
         now_ps = round(self.now_us * US)
-        packet = new_packet(kind=kind, flags=flags, sent_ps=now_ps - round(rtt_us * US), **fields)
-        self.hooks.hear(self.params, self.conn, self.segments, packet, now_ps)
-        return self._pump()
+        sent_ps = now_ps - round(rtt_us * US)
+        packet = self.hosts.arriving(self.sub.id, kind=kind, flags=flags, sent_ps=sent_ps, ack=ack)
+        for index, (first, end) in enumerate(blocks):
+            options = self.options(packet)
+            options.sack_first[index], options.sack_end[index] = first, end
+        hosts.deliver(self.hosts, packet.number, now_ps)
+        return self._new_segments()
 
-    def _pump(self) -> list[int]:
-        """Send until the transport has nothing more to send; return the segments of the data packets.
-
-        It gets packets that were used before, as from an engine: what is left in them says nothing.
-        """
-        before, packet = len(self.packets), new_packet(**LEFT)
-        while self.hooks.send(self.params, self.conn, self.segments, packet, round(self.now_us * US)):
-            self.packets.append(packet)
-            self.times_us.append(self.now_us)
-            packet = new_packet(**LEFT)
-        return [packet.segment for packet in self.packets[before:] if packet.kind == DATA]
+    def _new_segments(self) -> list[int]:
+        """Note the time of what has been sent since the last call; return the segments of the data packets."""
+        new = self.packets[len(self.times_us) :]
+        self.times_us += [self.now_us] * len(new)
+        return [packet.segment for packet in new if packet.kind == DATA]
 
 
 class Receiver(Endpoint):
@@ -125,16 +171,17 @@ class Receiver(Endpoint):
 
     def reply(self, kind: int, **fields: Any) -> Any:
         """Take a packet of any kind and return the reply, None when there is none."""
-        packet = new_packet(kind=kind, **fields)
-        return packet if self.hooks.receive(self.params, self.conn, self.segments, packet, 0) else None
+        before, packet = len(self.hosts.sent), self.hosts.arriving(self.sub.id, kind=kind, **fields)
+        hosts.deliver(self.hosts, packet.number, 0)
+        return self.hosts.sent[before] if len(self.hosts.sent) > before else None
 
-
-def blocks_of(packet: Any) -> list[tuple[int, int]]:
-    """Return the SACK blocks [first, end) of an acknowledgement, in its order; unused ones are 0 and come last."""
-    pairs = list(zip(packet.sack_first, packet.sack_end, strict=True))
-    used = pairs.index((0, 0)) if (0, 0) in pairs else len(pairs)
-    assert all(pair == (0, 0) for pair in pairs[used:])
-    return pairs[:used]
+    def blocks(self, packet: Any) -> list[tuple[int, int]]:
+        """Return the SACK blocks [first, end) of an acknowledgement, in its order; unused ones are 0 and come last."""
+        options = self.options(packet)
+        pairs = list(zip(options.sack_first, options.sack_end, strict=True))
+        used = pairs.index((0, 0)) if (0, 0) in pairs else len(pairs)
+        assert all(pair == (0, 0) for pair in pairs[used:])
+        return pairs[:used]
 
 
 def runs_above(received: Iterable[int], ack: int) -> list[tuple[int, int]]:
@@ -150,10 +197,6 @@ def resent(sender: Sender) -> list[int]:
     return [packet.segment for packet in sender.packets if packet.kind == DATA and packet.flags & RETRANSMITTED]
 
 
-def _options(blocks: Blocks) -> dict[str, list[int]]:
-    padded = [*blocks, *[(0, 0)] * MAX_SACK_BLOCKS][:MAX_SACK_BLOCKS]
-    return {"sack_first": [first for first, _ in padded], "sack_end": [end for _, end in padded]}
-
-
-def _row(table: Any, number: int) -> Any:
-    return slotted(table.dtype)(table[number])
+def _set(target: Any, values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        setattr(target, name, value)

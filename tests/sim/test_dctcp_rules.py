@@ -24,14 +24,14 @@ def test_alpha_over_three_windows():
     """
     sender = fixed_window()
     marked_acks(sender, 1, 1)
-    assert sender.conn.alpha == 15 / 16
+    assert sender.own("congestion").alpha == 15 / 16
     marked_acks(sender, 2, 10, marked=(2, 3, 4, 5))
-    assert sender.conn.alpha == 15 / 16
+    assert sender.own("congestion").alpha == 15 / 16
     marked_acks(sender, 11, 11)
-    assert sender.conn.alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 4 / 10, rel=1e-12)
+    assert sender.own("congestion").alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 4 / 10, rel=1e-12)
     marked_acks(sender, 12, 15)
     marked_acks(sender, 16, 16, marked=(16,))
-    assert sender.conn.alpha == pytest.approx(15 / 16 * 0.90390625 + 1 / 16 * 1 / 5, rel=1e-12)
+    assert sender.own("congestion").alpha == pytest.approx(15 / 16 * 0.90390625 + 1 / 16 * 1 / 5, rel=1e-12)
 
 
 def test_alpha_counts_bytes():
@@ -40,14 +40,14 @@ def test_alpha_counts_bytes():
     marked_acks(sender, 1, 1)
     for ack, flags in ((4, ECN_ECHO), (6, 0), (11, 0)):
         sender.ack(ack, flags=flags)
-    assert sender.conn.alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 3 / 10, rel=1e-12)
+    assert sender.own("congestion").alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 3 / 10, rel=1e-12)
 
 
 def test_the_first_mark_of_a_window_cuts_by_half_of_alpha():
     """cwnd (1 - alpha / 2) with alpha = 15/16; ssthresh is the new window, so congestion avoidance follows."""
     sender = fixed_window()
     marked_acks(sender, 1, 2, marked=(2,))
-    assert sender.conn.cwnd_bytes == sender.conn.ssthresh_bytes == int(10 * MSS * (1 - 15 / 32))
+    assert sender.sub.cwnd_bytes == sender.sub.ssthresh_bytes == int(10 * MSS * (1 - 15 / 32))
 
 
 def test_once_per_window_and_no_growth_meanwhile():
@@ -55,13 +55,13 @@ def test_once_per_window_and_no_growth_meanwhile():
     sender, other = fixed_window(), fixed_window()
     for each in (sender, other):
         marked_acks(each, 1, 2, marked=(2,))
-        cut = each.conn.cwnd_bytes
+        cut = each.sub.cwnd_bytes
         marked_acks(each, 3, 11, marked=(3, 4, 9, 11))
-        assert each.conn.cwnd_bytes == cut
+        assert each.sub.cwnd_bytes == cut
     sender.ack(12)
-    assert sender.conn.cwnd_bytes == cut + MSS * MSS // cut
+    assert sender.sub.cwnd_bytes == cut + MSS * MSS // cut
     other.ack(12, flags=ECN_ECHO)
-    assert other.conn.cwnd_bytes == pytest.approx(cut * (1 - other.conn.alpha / 2), abs=MSS * MSS // cut)
+    assert other.sub.cwnd_bytes == pytest.approx(cut * (1 - other.own("congestion").alpha / 2), abs=MSS * MSS // cut)
 
 
 def test_the_window_keeps_one_segment():
@@ -75,16 +75,16 @@ def test_alpha_decays_without_marks():
     """(1 - g)^n after n windows, here of 1, 10, 10 and 10 segments; the window stays at its limit."""
     sender = fixed_window()
     marked_acks(sender, 1, 31)
-    assert sender.conn.alpha == pytest.approx((15 / 16) ** 4, rel=1e-12)
+    assert sender.own("congestion").alpha == pytest.approx((15 / 16) ** 4, rel=1e-12)
     assert sender.cwnd == 10
 
 
 def test_gain_and_first_alpha_are_parameters():
-    sender = fixed_window(ewma_gain=0.5, initial_alpha=0.25)
+    sender = fixed_window(congestion={"ewma_gain": 0.5, "initial_alpha": 0.25})
     sender.ack(1)
-    assert sender.conn.alpha == 0.125
+    assert sender.own("congestion").alpha == 0.125
     sender.ack(2, flags=ECN_ECHO)
-    assert sender.conn.cwnd_bytes == int(10 * MSS * (1 - 0.125 / 2))
+    assert sender.sub.cwnd_bytes == int(10 * MSS * (1 - 0.125 / 2))
 
 
 def test_a_loss_halves_as_in_newreno():
@@ -105,7 +105,7 @@ def test_marks_in_recovery_count_but_do_not_cut_again():
         sender.ack(1, flags=ECN_ECHO)
     assert (sender.ssthresh, sender.cwnd) == (5, 8 + 6)
     sender.ack(11)
-    assert sender.conn.alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 9 / 10, rel=1e-12)
+    assert sender.own("congestion").alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 9 / 10, rel=1e-12)
     assert sender.ssthresh == 5
 
 
@@ -119,7 +119,7 @@ def test_each_byte_counts_once():
     for _ in range(2):
         sender.ack(1, flags=ECN_ECHO)
     marked_acks(sender, 4, 11)
-    assert sender.conn.alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 2 / 10, rel=1e-12)
+    assert sender.own("congestion").alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 2 / 10, rel=1e-12)
 
 
 def test_a_mark_after_the_recovery_cuts():
@@ -129,7 +129,7 @@ def test_a_mark_after_the_recovery_cuts():
     sender.ack(11)
     assert sender.cwnd == 5
     sender.ack(12, flags=ECN_ECHO)
-    assert sender.cwnd == pytest.approx(5 * (1 - sender.conn.alpha / 2), abs=1 / 5)
+    assert sender.cwnd == pytest.approx(5 * (1 - sender.own("congestion").alpha / 2), abs=1 / 5)
 
 
 def test_over_sack_marks_and_losses_follow_the_same_rules():
@@ -138,9 +138,9 @@ def test_over_sack_marks_and_losses_follow_the_same_rules():
     marked_acks(sender, 1, 1)
     for end in range(3, 12):
         sender.ack(1, blocks=[(2, end)], flags=ECN_ECHO)
-    assert (sender.ssthresh, sender.cwnd, sender.conn.fast_retransmits) == (5, 5, 1)
+    assert (sender.ssthresh, sender.cwnd, sender.sub.fast_retransmits) == (5, 5, 1)
     sender.ack(11)
-    assert sender.conn.alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 9 / 10, rel=1e-12)
+    assert sender.own("congestion").alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 9 / 10, rel=1e-12)
     assert sender.cwnd == 5
 
 
@@ -162,7 +162,7 @@ def test_a_mark_before_all_of_recover_is_acknowledged_is_not_answered():
         sender.ack(1)
         sender.duplicates(1, 9)
         sender.ack(10, flags=flags)
-        assert (sender.conn.in_recovery, sender.conn.recover) == (1, 10)
+        assert (sender.sub.in_recovery, sender.sub.recover) == (1, 10)
         windows.append((sender.cwnd, sender.ssthresh))
     assert windows[0] == windows[1]
 
@@ -176,7 +176,7 @@ def test_duplicates_beyond_what_was_out_are_forgotten_with_it():
     sender.ack(1)
     sender.duplicates(1, 12)
     sender.ack(11)
-    assert sender.conn.early_bytes == 0
-    alpha = sender.conn.alpha
+    assert sender.own("congestion").early_bytes == 0
+    alpha = sender.own("congestion").alpha
     sender.ack(12)
-    assert sender.conn.alpha == 15 / 16 * alpha
+    assert sender.own("congestion").alpha == 15 / 16 * alpha

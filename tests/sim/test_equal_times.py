@@ -1,5 +1,7 @@
 """Events at one time: no port, and so no host, is favoured by its number; jitter of hosts is what it says."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from engine_setups import DUMBBELL, differences, flow_list, one_run, sent_by, setup_of
@@ -7,7 +9,7 @@ from scipy import stats
 
 from capsim import LeafSpine
 from capsim.engines import run
-from capsim.engines.events import FLUSH_TIMER, tie
+from capsim.engines.events import MANAGE, RECEIVE, SEND, TIMEOUT, WAKE, WAKES, tie
 from capsim.state import TRACE_OFF
 
 SENDERS = 4
@@ -52,8 +54,11 @@ def test_who_is_first_says_nothing_about_who_is_first_next(step_ps):
     assert stats.binomtest(again, steps - 1, 1 / len(ports)).pvalue > 1e-3
 
 
-def test_retransmission_timers_precede_flush_timers_of_the_same_time():
-    assert max(tie(3, 500, conn) for conn in range(50)) < min(tie(3, 500, conn + FLUSH_TIMER) for conn in range(50))
+def test_retransmission_timers_precede_all_other_wakes_of_the_same_time():
+    """Kind by kind: retransmissions, the layer at the sender, the layer at the receiver, further subflows."""
+    kinds = [[tie(3, 500, number + place * WAKE) for number in range(50)] for place in range(len(WAKES))]
+    assert WAKES == (TIMEOUT, SEND, RECEIVE, MANAGE)
+    assert all(max(earlier) < min(later) for earlier, later in pairwise(kinds))
 
 
 @pytest.mark.parametrize("scheme", ["ecmp", "rps_pq"])
@@ -79,5 +84,5 @@ def test_jitter_delays_each_packet_of_a_host_by_less_than_the_bound():
 
 def test_jitter_keeps_the_order_of_a_hosts_packets():
     records = one_run(setup_of(STAR, flow_list([(0, SENDERS, 100_000, 0)]), host_jitter_ps=50_000_000))
-    assert records.conns[0]["reordered_packets"] == 0
+    assert records.subs[0]["reordered_packets"] == 0
     assert len(sent_by(records, setup_of(STAR, flow_list([(0, SENDERS, 100_000, 0)])))) == 69

@@ -18,15 +18,16 @@ def test_third_duplicate_halves_and_inflates_by_three():
     """FlightSize 10 (RFC 5681: the two segments of limited transmit not counted): ssthresh 5, cwnd 5 + 3."""
     sender = in_recovery()
     assert (sender.ssthresh, sender.cwnd) == (5, 8)
+    assert (sender.sub.cwnd_bytes, sender.sub.inflation_bytes) == (5 * MSS, 3 * MSS)
     assert resent(sender) == [0]
-    assert sender.conn.recover == 11
+    assert sender.sub.recover == 11
     assert sender.duplicates(0, 5) == [[], [], [], [], [12]]  # 13 = cwnd for 12 in flight
 
 
 def test_halving_counts_a_short_last_segment_by_its_bytes():
     """Five segments in flight, the last of 500 bytes: ssthresh is half of 4 SMSS + 500 bytes."""
     sender = in_recovery(n_segments=5, last_bytes=500)
-    assert sender.conn.ssthresh_bytes == (4 * MSS + 500) // 2
+    assert sender.sub.ssthresh_bytes == (4 * MSS + 500) // 2
     assert in_recovery(last_bytes=500).ssthresh == 5  # which is not out yet
 
 
@@ -37,14 +38,14 @@ def test_halving_leaves_out_only_the_last_limited_transmit():
     assert sender.ack(1) == []  # cwnd 11: 1-11
     assert sender.ack(2) == [12, 13]
     sender.duplicates(2, 3)
-    assert (sender.conn.next_segment, sender.ssthresh) == (16, 6)
+    assert (sender.sub.next_segment, sender.ssthresh) == (16, 6)
 
 
 def test_halving_keeps_two_segments():
     """RFC 5681, eq. 4: max(FlightSize / 2, 2 SMSS) with three in flight."""
     sender = Sender(n_segments=3)
     sender.expire()
-    assert sender.conn.ssthresh_bytes == 2 * MSS
+    assert sender.sub.ssthresh_bytes == 2 * MSS
 
 
 def test_partial_acknowledgement_deflates_and_adds_back_one_segment():
@@ -61,7 +62,7 @@ def test_partial_acknowledgement_deflates_and_adds_back_one_segment():
     assert sender.cwnd == 15 - 4 + 1
     assert sender.duplicates(4, 3) == [[16], [17], [18]]
     sender.ack(15)
-    assert (sender.cwnd, sender.conn.in_recovery) == (5, 0)
+    assert (sender.cwnd, sender.sub.in_recovery) == (5, 0)
     assert resent(sender) == [0, 4]
 
 
@@ -69,7 +70,7 @@ def test_partial_acknowledgement_leaves_a_window_of_one_segment():
     """8 segments, less the 11 acknowledged: there is a loss window at least (RFC 5681), and it lets 11 go again."""
     sender = in_recovery()
     assert sender.ack(11) == [11]
-    assert (sender.cwnd, sender.conn.in_recovery) == (1, 1)
+    assert (sender.cwnd, sender.sub.in_recovery) == (1, 1)
 
 
 def test_only_the_first_partial_acknowledgement_restarts_the_timer():
@@ -79,7 +80,7 @@ def test_only_the_first_partial_acknowledgement_restarts_the_timer():
         sender.ack(hole, at_us=at_us)
         assert sender.timer_us == 500 + 2000
     sender.expire()
-    assert (sender.now_us, sender.conn.timeouts, sender.conn.in_recovery) == (2500, 1, 0)
+    assert (sender.now_us, sender.sub.timeouts, sender.sub.in_recovery) == (2500, 1, 0)
 
 
 def test_each_recovery_restarts_the_timer_at_its_first_partial_acknowledgement():
@@ -90,7 +91,7 @@ def test_each_recovery_restarts_the_timer_at_its_first_partial_acknowledgement()
     sender.duplicates(13, 2)
     sender.ack(13, at_us=700)
     sender.ack(14, at_us=800)
-    assert (sender.conn.in_recovery, sender.conn.fast_retransmits) == (1, 2)
+    assert (sender.sub.in_recovery, sender.sub.fast_retransmits) == (1, 2)
     assert sender.timer_us == 800 + 2000
 
 
@@ -99,9 +100,9 @@ def test_full_acknowledgement_leaves_no_room_for_a_burst(more, flight, cwnd):
     """Option 1: min(ssthresh, max(FlightSize, SMSS) + SMSS); ssthresh is 5, `flight` new segments left in recovery."""
     sender = in_recovery()
     sender.duplicates(0, more)
-    assert sender.conn.next_segment == 12 + flight
+    assert sender.sub.next_segment == 12 + flight
     sender.ack(12)
-    assert (sender.cwnd, sender.conn.next_segment - 12) == (cwnd, cwnd)
+    assert (sender.cwnd, sender.sub.next_segment - 12) == (cwnd, cwnd)
 
 
 def test_full_acknowledgement_option_2_is_ssthresh():
@@ -129,7 +130,7 @@ def test_duplicates_told_of_what_a_partial_acknowledgement_leaves(more, ack, out
     sender = in_recovery(ssthresh_from="pipe", initial_window_packets=20)
     sender.duplicates(0, more)
     sender.ack(ack)
-    assert sender.conn.next_segment == out
+    assert sender.sub.next_segment == out
     sender.expire()
     assert sender.ssthresh == max((out - ack - told) / 2, 2)
 
@@ -139,10 +140,10 @@ def test_no_fast_retransmit_below_recover_after_a_timeout():
     sender = Sender()
     sender.ack(1)  # 1-11 out
     sender.expire()
-    assert (sender.conn.recover, sender.ssthresh) == (11, 5.5)
+    assert (sender.sub.recover, sender.ssthresh) == (11, 5.5)
     sender.ack(4)
     assert sender.duplicates(4, 5) == [[], [], [], [], []]
-    assert (sender.conn.in_recovery, sender.conn.fast_retransmits) == (0, 0)
+    assert (sender.sub.in_recovery, sender.sub.fast_retransmits) == (0, 0)
     assert resent(sender) == [1, 4, 5]
 
 
@@ -151,9 +152,9 @@ def test_fast_retransmit_again_beyond_recover():
     sender.expire()
     sender.ack(10)
     sender.ack(11)
-    assert sender.conn.recover == 9
+    assert sender.sub.recover == 9
     sender.duplicates(11, 3)
-    assert (sender.conn.in_recovery, sender.conn.fast_retransmits) == (1, 1)
+    assert (sender.sub.in_recovery, sender.sub.fast_retransmits) == (1, 1)
 
 
 def test_one_recovery_at_a_time():
@@ -162,7 +163,7 @@ def test_one_recovery_at_a_time():
     sender.duplicates(0, 6)
     sender.ack(4)
     sender.duplicates(4, 4)
-    assert sender.conn.fast_retransmits == 1
+    assert sender.sub.fast_retransmits == 1
     assert sender.ssthresh == 5
 
 
@@ -186,7 +187,7 @@ def test_ssthresh_is_held_when_the_same_segment_times_out_again():
     sender.expire()
     assert sender.ssthresh == 5
     sender.ack(6)
-    assert sender.conn.next_segment == 8
+    assert sender.sub.next_segment == 8
     sender.expire()
     assert sender.ssthresh == 2  # 2 in flight
 
@@ -195,6 +196,6 @@ def test_timeout_ends_a_recovery():
     sender = in_recovery()
     sender.duplicates(0, 6)
     assert sender.expire() == [0]
-    assert (sender.conn.in_recovery, sender.cwnd, sender.conn.recover) == (0, 1, 13)
+    assert (sender.sub.in_recovery, sender.cwnd, sender.sub.recover) == (0, 1, 13)
     assert sender.ssthresh == 7  # half of all 14 that are out
     assert sender.ack(0) == []

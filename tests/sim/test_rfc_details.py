@@ -1,16 +1,16 @@
 """Details of the RFCs on which implementations differ: blocks, RescueRxt, careful variant, lost SYN, marks."""
 
+from copy import deepcopy
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import Receiver, Sender, blocks_of, resent, runs_above
+from scripted import Receiver, Sender, resent, runs_above
 
 from capsim import scheme
-from capsim.protocols.transports.newreno import NEWRENO
-from capsim.protocols.transports.tahoe import TAHOE
-from capsim.records import CONNECTION, ECN_ECHO, RETRANSMITTED
+from capsim.protocols.schemes import caps_ns2, ecmp
+from capsim.records import ECN_ECHO, RETRANSMITTED
 
 
 @given(st.permutations([*range(8), *range(8)]))
@@ -23,21 +23,21 @@ def test_as_many_blocks_as_fit_are_reported(arrivals):
         runs = runs_above(came, packet.ack)
         if len(runs) > 3:
             return
-        assert sorted(blocks_of(packet)) == runs
+        assert sorted(receiver.blocks(packet)) == runs
 
 
 def test_blocks_that_join_keep_the_third():
     """3, 5 and 7 are runs; 6 joins two of them: (5, 8) and (3, 4) are left."""
     receiver = Receiver("sack")
     answers = [receiver.take(segment) for segment in (0, 1, 3, 5, 7, 6)]
-    assert blocks_of(answers[-1]) == [(5, 8), (3, 4)]
+    assert receiver.blocks(answers[-1]) == [(5, 8), (3, 4)]
 
 
 def test_an_acknowledgement_of_new_data_that_sacks_three_starts_recovery():
     """RFC 6675, sections 2 and 5: new SACK information makes it a duplicate, whatever it acknowledges; 9 in flight."""
     sender = Sender("sack")
     assert 1 in sender.ack(1, blocks=[(2, 5)])
-    assert (sender.conn.in_recovery, sender.ssthresh) == (1, 4.5)
+    assert (sender.sub.in_recovery, sender.ssthresh) == (1, 4.5)
 
 
 def test_no_rescue_before_the_first_retransmission_is_acknowledged():
@@ -65,22 +65,22 @@ def test_high_rxt_begins_anew_with_each_recovery():
     assert sender.ack(9, blocks=[(11, 15)]) == [17]
     assert sender.ack(9, blocks=[(11, 16)]) == [18]
     assert sender.ack(10, blocks=[(11, 16)]) == []
-    assert sender.conn.in_recovery == 0
+    assert sender.sub.in_recovery == 0
     assert sender.ack(10, blocks=[(11, 17)]) == [10, 19]
 
 
-@pytest.mark.parametrize("transport", [NEWRENO, TAHOE], ids=["newreno", "tahoe"])
-def test_fast_retransmit_asks_for_more_than_recover(transport):
+@pytest.mark.parametrize("stack", [ecmp.STACK, caps_ns2.LONG], ids=["newreno", "tahoe"])
+def test_fast_retransmit_asks_for_more_than_recover(stack):
     """RFC 6582, section 3.2: ack_number - 1 > recover. After a timeout of 0-9, duplicates for 10 are not enough."""
-    sender = Sender(replace(scheme("ecmp"), transport=transport))
+    sender = Sender(replace(scheme("ecmp"), short=stack, long=stack))
     sender.expire()
     sender.ack(10)
-    assert sender.conn.recover == 9
+    assert sender.sub.recover == 9
     sender.duplicates(10, 3)
-    assert sender.conn.fast_retransmits == 0
+    assert sender.sub.fast_retransmits == 0
     sender.ack(11)
     sender.duplicates(11, 3)
-    assert sender.conn.fast_retransmits == 1
+    assert sender.sub.fast_retransmits == 1
     assert resent(sender) == [0, 11]
 
 
@@ -114,14 +114,14 @@ def test_a_second_answer_to_the_syn_changes_nothing(name):
     """RFC 9293, section 3.10.7.4: it is old; above all it is no duplicate acknowledgement of segment 0."""
     sender = Sender(name, handshake=True)
     sender.syn_ack(at_us=100, rtt_us=100)
-    before = fields_of(sender.conn)
+    before = fields_of(sender)
     for _ in range(4):
         assert sender.syn_ack(at_us=300, rtt_us=300) == []
-    assert fields_of(sender.conn) == before
+    assert fields_of(sender) == before
     assert len(sender.packets) == 2 + 10
 
 
-def fields_of(conn):
-    return {
-        name: list(value) if hasattr(value := getattr(conn, name), "__len__") else value for name in CONNECTION.names
-    }
+def fields_of(sender):
+    """Return all that the sender's subflow and its components know, field by field."""
+    records = (sender.sub, sender.own("transport"), sender.own("congestion"))
+    return [{name: deepcopy(getattr(each, name)) for name in each.__slots__} for each in records]

@@ -13,7 +13,7 @@ OFTEN = {"min_rto_s": 1e-6, "initial_rto_s": 2e-3}  # a minimum that never binds
 
 
 def estimates_us(sender):
-    return [getattr(sender.conn, name) / US for name in ("srtt_ps", "rttvar_ps", "rto_ps")]
+    return [getattr(sender.sub, name) / US for name in ("srtt_ps", "rttvar_ps", "rto_ps")]
 
 
 def test_estimates_after_each_acknowledgement():
@@ -41,9 +41,9 @@ def test_estimates_are_those_of_exact_arithmetic(rtts_us, granularity_us):
         else:
             rttvar = rttvar * 3 / 4 + abs(srtt - rtt) / 4
             srtt = srtt * 7 / 8 + rtt / 8
-        assert 0 <= srtt - sender.conn.srtt_ps <= 8
-        assert abs(rttvar - sender.conn.rttvar_ps) <= 12
-        assert abs(srtt + max(granularity_us * US, 4 * rttvar) - sender.conn.rto_ps) <= 8 + 4 * 12
+        assert 0 <= srtt - sender.sub.srtt_ps <= 8
+        assert abs(rttvar - sender.sub.rttvar_ps) <= 12
+        assert abs(srtt + max(granularity_us * US, 4 * rttvar) - sender.sub.rto_ps) <= 8 + 4 * 12
 
 
 def test_bounds_of_the_rto():
@@ -51,10 +51,10 @@ def test_bounds_of_the_rto():
     low, high = (Sender(min_rto_s=1e-3, initial_rto_s=1e-3, max_rto_s=2e-3) for _ in range(2))
     low.ack(1, at_us=100, rtt_us=100)
     high.ack(1, at_us=900, rtt_us=900)
-    assert (low.conn.rto_ps, high.conn.rto_ps) == (1000 * US, 2000 * US)
+    assert (low.sub.rto_ps, high.sub.rto_ps) == (1000 * US, 2000 * US)
     coarse = Sender(**OFTEN, granularity_s=250e-6)
     coarse.ack(1, at_us=100, rtt_us=100)
-    assert coarse.conn.rto_ps == (100 + 250) * US
+    assert coarse.sub.rto_ps == (100 + 250) * US
 
 
 def test_no_sample_from_a_retransmission():
@@ -95,7 +95,7 @@ def test_each_timeout_doubles_the_rto():
     for expected_us in (2000, 6000, 14_000, 24_000, 34_000):
         assert sender.timer_us == expected_us
         assert sender.expire() == [0]
-    assert sender.conn.timeouts == 5
+    assert sender.sub.timeouts == 5
 
 
 def test_a_valid_sample_ends_the_backoff():
@@ -103,9 +103,9 @@ def test_a_valid_sample_ends_the_backoff():
     sender = Sender(n_segments=20, **OFTEN)
     sender.ack(1, at_us=100, rtt_us=100)
     sender.expire()
-    assert sender.conn.rto_ps == 600 * US
+    assert sender.sub.rto_ps == 600 * US
     sender.ack(11, at_us=1000, rtt_us=100)  # of a segment sent once
-    assert sender.conn.rto_ps == (100 + 4 * 37.5) * US
+    assert sender.sub.rto_ps == (100 + 4 * 37.5) * US
 
 
 @pytest.mark.parametrize(("keep_backoff", "rto_us"), [(False, 300), (True, 600)])
@@ -153,14 +153,14 @@ def test_a_connection_opened_earlier_has_a_sample():
 def test_a_lost_syn_is_sent_again_after_1_and_3_seconds():
     """Section 2.1: 1 s before a sample; 5.5: doubled; section 3: the answer to a SYN sent twice is no sample."""
     sender = Sender(handshake=True, initial_rto_s=1.0, min_rto_s=0.2)
-    assert (sender.conn.state, [packet.kind for packet in sender.packets]) == (SYN_SENT, [SYN])
+    assert (sender.sub.state, [packet.kind for packet in sender.packets]) == (SYN_SENT, [SYN])
     sender.expire()
     sender.expire()
     assert sender.times_us == [0, 1e6, 3e6]
     assert [packet.kind for packet in sender.packets] == [SYN] * 3
     assert [packet.flags & RETRANSMITTED for packet in sender.packets] == [0, RETRANSMITTED, RETRANSMITTED]
     assert sender.syn_ack(at_us=3e6 + 100, rtt_us=100, flags=RETRANSMITTED) != []
-    assert sender.conn.srtt_ps == 0
+    assert sender.sub.srtt_ps == 0
 
 
 def test_the_answer_to_the_syn_is_the_first_sample():
@@ -198,4 +198,4 @@ def test_timers_and_samples_are_the_same_in_all_transports(name):
     assert estimates_us(sender) == [110, 57.5, 340]
     assert sender.timer_us == 200 + 340
     sender.ack(12, at_us=300, rtt_us=60)
-    assert sender.conn.timer_ps == NONE
+    assert sender.sub.timer_ps == NONE

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import Receiver, blocks_of, runs_above
+from scripted import Receiver, runs_above
 
 from capsim.protocols.transports.sack import SackParams
 from capsmodel.checks import ParameterError
@@ -19,7 +19,7 @@ def test_blocks_are_the_runs_reported_last(arrivals):
         ack = next(number for number in range(20) if number not in came)
         runs = runs_above(came, ack)
         runs.sort(key=lambda run: -max(came[number] for number in range(*run)))
-        blocks = blocks_of(packet)
+        blocks = receiver.blocks(packet)
         assert packet.ack == ack
         assert blocks == [run for run in runs if run in blocks]
         assert segment < ack or blocks[0] == runs[0]
@@ -30,7 +30,7 @@ def test_blocks_by_hand():
     receiver = Receiver("sack")
     answers = [receiver.take(segment) for segment in (0, 1, 3, 5, 4, 7, 9)]
     assert [answer.ack for answer in answers] == [1, 2, 2, 2, 2, 2, 2]
-    assert [blocks_of(answer) for answer in answers] == [
+    assert [receiver.blocks(answer) for answer in answers] == [
         [],
         [],
         [(3, 4)],
@@ -45,8 +45,8 @@ def test_four_blocks_without_time_stamps():
     """RFC 2018, section 3: 2 + 4 * 8 bytes and padding; the oldest gives way to a fifth."""
     receiver = Receiver("sack", sack_blocks=4)
     answers = [receiver.take(segment) for segment in (1, 3, 5, 7, 9)]
-    assert blocks_of(answers[3]) == [(7, 8), (5, 6), (3, 4), (1, 2)]
-    assert blocks_of(answers[4]) == [(9, 10), (7, 8), (5, 6), (3, 4)]
+    assert receiver.blocks(answers[3]) == [(7, 8), (5, 6), (3, 4), (1, 2)]
+    assert receiver.blocks(answers[4]) == [(9, 10), (7, 8), (5, 6), (3, 4)]
     assert [answer.bytes for answer in answers] == [52, 60, 68, 76, 76]
 
 
@@ -54,7 +54,7 @@ def test_what_is_acknowledged_is_no_block():
     receiver = Receiver("sack")
     answers = [receiver.take(segment) for segment in (3, 0, 1, 2, 4)]
     assert [answer.ack for answer in answers] == [0, 1, 2, 4, 5]
-    assert [blocks_of(answer) for answer in answers] == [[(3, 4)], [(3, 4)], [(3, 4)], [], []]
+    assert [receiver.blocks(answer) for answer in answers] == [[(3, 4)], [(3, 4)], [(3, 4)], [], []]
 
 
 def test_without_time_stamps_four_blocks_fit():
@@ -62,7 +62,7 @@ def test_without_time_stamps_four_blocks_fit():
     receiver = Receiver("sack", sack_blocks=4)
     answers = [receiver.take(segment) for segment in (2, 4, 6, 8, 10, 0)]
     assert [answer.bytes for answer in answers] == [52, 60, 68, 76, 76, 76]
-    assert blocks_of(answers[4]) == blocks_of(answers[5]) == [(10, 11), (8, 9), (6, 7), (4, 5)]
+    assert receiver.blocks(answers[4]) == receiver.blocks(answers[5]) == [(10, 11), (8, 9), (6, 7), (4, 5)]
 
 
 @pytest.mark.parametrize("blocks", [0, 5])

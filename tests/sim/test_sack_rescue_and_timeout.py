@@ -20,10 +20,10 @@ def test_rescue_of_the_last_segment():
     """
     sender = with_lost_end()
     assert sender.ack(8) == [9]
-    assert sender.conn.pipe_packets == 3
+    assert sender.own("transport").pipe_packets == 3
     assert sender.ack(8, blocks=[(9, 10)]) == [8]
     sender.ack(10)
-    assert (resent(sender), sender.conn.timeouts) == ([0, 9, 8], 0)
+    assert (resent(sender), sender.sub.timeouts) == ([0, 9, 8], 0)
 
 
 def test_without_rescue_the_end_waits_for_the_timer():
@@ -35,7 +35,7 @@ def test_without_rescue_the_end_waits_for_the_timer():
 def test_one_rescue_in_a_recovery():
     """RescueRxt is RecoveryPoint afterwards. Pipe counts the rescue when it leaves, and not in the next SetPipe."""
     sender = with_lost_end()
-    sent = [(sender.ack(ack), sender.conn.pipe_packets) for ack in (6, 7, 8)]
+    sent = [(sender.ack(ack), sender.own("transport").pipe_packets) for ack in (6, 7, 8)]
     assert sent == [([9], 5), ([], 3), ([], 2)]
 
 
@@ -50,7 +50,7 @@ def test_the_rescue_skips_what_has_arrived():
     """9 is SACKed, 8 is the highest that is not; rule 3 names it first, and rule 4, as its text stands, once more."""
     sender = with_lost_end()
     assert sender.ack(8, blocks=[(9, 10)]) == [8, 8]
-    assert sender.conn.pipe_packets == 3
+    assert sender.own("transport").pipe_packets == 3
 
 
 # -- partial acknowledgements, timeouts
@@ -87,7 +87,7 @@ def test_ssthresh_after_a_timeout_in_recovery():
 def test_what_is_sacked_is_not_sent_again_after_a_timeout(blocks):
     """Section 5.1; slow start from one segment, 5-9 are not in the network, told of once more or not."""
     sender = after_timeout()
-    assert (sender.cwnd, sender.conn.in_recovery) == (1, 0)
+    assert (sender.cwnd, sender.sub.in_recovery) == (1, 0)
     assert sender.ack(4, blocks=blocks) == [4, 10]
     assert sender.ack(10) == [11, 12]
     assert sender.ack(13) == [13, 14, 15, 16]
@@ -99,14 +99,14 @@ def test_no_recovery_before_recovery_point_after_a_timeout():
     sender = after_timeout()
     sender.ack(4, blocks=[(5, 10)])
     assert sender.ack(4, blocks=[(5, 11)]) == [11]
-    assert (sender.conn.in_recovery, sender.conn.fast_retransmits) == (0, 1)
+    assert (sender.sub.in_recovery, sender.sub.fast_retransmits) == (0, 1)
     sender.ack(12)
     sender.ack(12, blocks=[(13, 16)])
-    assert (sender.conn.in_recovery, sender.conn.fast_retransmits) == (0, 1)
+    assert (sender.sub.in_recovery, sender.sub.fast_retransmits) == (0, 1)
     sender.ack(13)
-    first = sender.conn.una
+    first = sender.sub.una
     sender.ack(first, blocks=[(first + 1, first + 4)])
-    assert (sender.conn.in_recovery, sender.conn.fast_retransmits) == (1, 2)
+    assert (sender.sub.in_recovery, sender.sub.fast_retransmits) == (1, 2)
 
 
 def test_ssthresh_from_pipe():
@@ -130,7 +130,7 @@ def test_pipe_is_no_more_than_what_is_out():
     """Three segments, the last of 100 bytes: FlightSize 2 SMSS + 100 is less than three whole segments."""
     sender = Sender("sack", ssthresh_from="pipe", n_segments=5, last_bytes=100)
     sender.expire()
-    assert sender.conn.ssthresh_bytes == (4 * MSS + 100) // 2
+    assert sender.sub.ssthresh_bytes == (4 * MSS + 100) // 2
 
 
 def test_what_is_sacked_makes_room_until_recovery_point_is_acknowledged():
@@ -148,4 +148,4 @@ def test_scoreboard_of_a_receive_window_used_again():
     assert sender.ack(8) == [8, 9, 10, 11]
     sender.ack(4, blocks=[(5, 8)])  # late
     assert sender.ack(8, blocks=[(9, 12)]) == [8, 12]
-    assert sender.conn.pipe_packets == 2
+    assert sender.own("transport").pipe_packets == 2

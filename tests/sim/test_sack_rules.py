@@ -30,25 +30,25 @@ def test_pipe_and_next_segment_with_two_holes(resend_at_partial_ack):
     pipes = []
     for ack, blocks, expected in script:
         assert sender.ack(ack, blocks=blocks) == expected
-        pipes.append(sender.conn.pipe_packets)
+        pipes.append(sender.own("transport").pipe_packets)
     assert pipes[2:] == [9, 8, 7, 5, 5, 5, 5, 5, 5]
-    assert (sender.cwnd, sender.ssthresh, sender.conn.in_recovery) == (5, 5, 1)
+    assert (sender.cwnd, sender.ssthresh, sender.sub.in_recovery) == (5, 5, 1)
     assert sender.ack(12) == [16]
-    assert (sender.cwnd, sender.conn.in_recovery) == (5, 0)
-    assert (sender.conn.fast_retransmits, sender.conn.dup_acks_received) == (1, 10)
+    assert (sender.cwnd, sender.sub.in_recovery) == (5, 0)
+    assert (sender.sub.fast_retransmits, sender.sub.dup_acks_received) == (1, 10)
 
 
 def test_one_acknowledgement_that_sacks_three_starts_recovery():
     """Section 5 step 2: IsLost(HighACK + 1) is enough, however few duplicates have come. Pipe: 0 again, 4-9."""
     sender = Sender("sack")
     assert sender.ack(0, blocks=[(1, 4)]) == [0]
-    assert (sender.conn.in_recovery, sender.cwnd, sender.ssthresh, sender.conn.pipe_packets) == (1, 5, 5, 7)
+    assert (sender.sub.in_recovery, sender.cwnd, sender.ssthresh, sender.own("transport").pipe_packets) == (1, 5, 5, 7)
 
 
 def test_two_sacked_segments_are_not_enough():
     sender = Sender("sack")
     sender.ack(0, blocks=[(1, 3)])
-    assert sender.conn.in_recovery == 0
+    assert sender.sub.in_recovery == 0
     assert resent(sender) == []
 
 
@@ -58,7 +58,7 @@ def test_a_duplicate_brings_new_sack_information():
     assert sender.duplicates(0, 5) == [[]] * 5
     sender.ack(0, blocks=[(1, 2)])
     assert [sender.ack(0, blocks=[(1, 2)]) for _ in range(4)] == [[]] * 4
-    assert sender.conn.in_recovery == 0
+    assert sender.sub.in_recovery == 0
 
 
 def test_discontiguous_blocks_count_segments():
@@ -67,14 +67,14 @@ def test_discontiguous_blocks_count_segments():
     sender.ack(0, blocks=[(1, 2)])
     sender.ack(0, blocks=[(3, 4), (1, 2)])
     assert sender.ack(0, blocks=[(7, 8), (3, 4), (1, 2)]) == [0]
-    assert sender.conn.pipe_packets == 1 + len([2, 4, 5, 6, 8, 9, 10, 11])
+    assert sender.own("transport").pipe_packets == 1 + len([2, 4, 5, 6, 8, 9, 10, 11])
 
 
 def test_a_large_hole_is_filled_as_far_as_pipe_allows():
     """Segments 0-4 of 20 lost, one acknowledgement for all others: cwnd 10, Pipe 0: five go again, five are new."""
     sender = Sender("sack", initial_window_packets=20)
     assert sender.ack(0, blocks=[(5, 20)]) == [0, 1, 2, 3, 4, 20, 21, 22, 23, 24]
-    assert sender.conn.pipe_packets == 10
+    assert sender.own("transport").pipe_packets == 10
 
 
 def test_recovery_respects_the_receive_window():
@@ -100,15 +100,15 @@ def test_rule_3_repeats_what_may_only_be_late():
     """
     sender, sent = without_new_data(lost=(0, 8))
     assert sent == [[], [], [0], [], [], [], [], [8]]
-    assert sender.conn.pipe_packets == 3  # 8 counts as late and as resent (SetPipe a and b)
+    assert sender.own("transport").pipe_packets == 3  # 8 counts as late and as resent (SetPipe a and b)
 
 
 def test_recovery_ends_with_the_window_at_ssthresh():
     sender, _ = without_new_data(lost=(0, 8))
     assert sender.ack(8, blocks=[(9, 10)]) == []
-    assert sender.conn.in_recovery == 1
+    assert sender.sub.in_recovery == 1
     sender.ack(10)
-    assert (sender.cwnd, sender.conn.in_recovery) == (5, 0)
+    assert (sender.cwnd, sender.sub.in_recovery) == (5, 0)
 
 
 @pytest.mark.parametrize("window", [7, 8, 9, 13])
@@ -116,9 +116,9 @@ def test_window_is_halved_once(window):
     """Section 5 step 4.2: cwnd = ssthresh = FlightSize / 2; no inflation, also not by a second hole."""
     sender = Sender("sack", initial_window_packets=window)
     sender.ack(0, blocks=[(1, 4)])
-    assert sender.conn.cwnd_bytes == sender.conn.ssthresh_bytes == window * MSS // 2
+    assert sender.sub.cwnd_bytes == sender.sub.ssthresh_bytes == window * MSS // 2
     sender.ack(0, blocks=[(5, 7), (1, 4)])
-    assert sender.conn.cwnd_bytes == window * MSS // 2
+    assert sender.sub.cwnd_bytes == window * MSS // 2
 
 
 def test_in_flight_never_more_than_the_window():
@@ -127,4 +127,4 @@ def test_in_flight_never_more_than_the_window():
     sender.ack(0, blocks=[(1, 4)])  # Pipe: 0, 4, 5, 6
     assert sender.ack(0, blocks=[(4, 5), (1, 4)]) == []  # 0, 5, 6
     assert sender.ack(0, blocks=[(4, 6), (1, 4)]) == [7]
-    assert sender.conn.pipe_packets == 3
+    assert sender.own("transport").pipe_packets == 3

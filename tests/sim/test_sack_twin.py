@@ -125,5 +125,5 @@ def test_the_twin_sends_the_same(window, receive_window, n_segments, lost, lost_
             continue
         expected = twin.ack(ack, blocks)
         assert sender.ack(ack, blocks=blocks) == expected
-        assert sender.conn.cwnd_bytes == twin.cwnd_bytes
+        assert sender.sub.cwnd_bytes == twin.cwnd_bytes
         path.extend(expected)

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from math import ceil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,37 +10,54 @@ from engine_setups import params_of, record
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsim import records, scheme
-from capsim.protocols.coding.blocking import (
+from capsim import scheme
+from capsim.own import first_record
+from capsim.protocols.layers.blocking import (
     Threshold,
     decode_prob,
     optimal_unit_packets,
     repair_packets,
     window_delay_s,
 )
-from capsim.protocols.coding.params import CodingParams
-from capsim.protocols.coding.units import measured, new_unit
-from capsim.records import ACK, NONE, RETRANSMITTED, SYN_ACK
+from capsim.protocols.layers.params import CodingParams
+from capsim.protocols.layers.units import measured, new_unit
+from capsim.records import (
+    ACK,
+    COUNTERS,
+    FLOW,
+    NONE,
+    PACKET,
+    RETRANSMITTED,
+    SUBFLOW,
+    SYN_ACK,
+    slotted,
+)
 from capsmodel.coding import optimal_unit, window_delay
 from capsmodel.coding.blocking import blocking_prob_twice_average
 from capsmodel.coding.decoding import decode_prob as model_decode_prob
 
+LAYER = scheme("caps").short.layer
 PERIOD_US = 200
 VI_D = {"rtt_short_s": 100e-6, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}
+
+
+def own_record(scope):
+    """Return a record that the layer keeps for itself, with its first values."""
+    made = first_record(LAYER.memory, scope)
+    return slotted(made.dtype)(made[0])
 
 
 class Sender:
     """A sender to which acknowledgements come."""
 
     def __init__(self, **changes):
-        coding = scheme("caps").coding
-        self.observe, self.params = coding.observe, params_of(coding, **changes)
-        self.estimator, self.conn = record(records.ESTIMATOR), record(records.CONNECTION)
+        self.params, self.estimator = params_of(LAYER, **changes), own_record("subflow")
+        self.flow, self.sub = record(FLOW), record(SUBFLOW)
 
-    def hear(self, now_us, rtt_us, *, kind=ACK, flags=0):
+    def ack(self, now_us, rtt_us, *, kind=ACK, flags=0):
         sent_ps = round((now_us - rtt_us) * 1e6)
-        packet = record(records.PACKET, kind=kind, flags=flags, sent_ps=sent_ps)
-        self.observe(self.params, self.conn, self.estimator, packet, round(now_us * 1e6))
+        packet, own = record(PACKET, kind=kind, flags=flags, sent_ps=sent_ps), SimpleNamespace(subflow=self.estimator)
+        LAYER.observe(self.params, own, self.flow, self.sub, packet, round(now_us * 1e6))
 
     def blocking_prob(self, now_us):
         return Fraction(*measured(self.params, self.estimator, round(now_us * 1e6)))
@@ -47,7 +65,7 @@ class Sender:
 
 def test_initial_blocking_prob_until_the_first_period_is_over():
     sender = Sender()
-    sender.hear(1000, 100)
+    sender.ack(1000, 100)
     assert sender.blocking_prob(1199) == Fraction(1, 6)
     assert sender.blocking_prob(1200) == 0
 
@@ -66,7 +84,7 @@ def test_smoothed_threshold_period_by_period(periods):
     sender, smoothed_us = Sender(), Fraction(0)
     for number, rtts_us in enumerate(periods, start=20):
         for rtt_us in rtts_us:
-            sender.hear(number * PERIOD_US + 5, rtt_us)
+            sender.ack(number * PERIOD_US + 5, rtt_us)
         mean_us = Fraction(sum(rtts_us), len(rtts_us))
         if smoothed_us:
             found = sender.blocking_prob((number + 1) * PERIOD_US)
@@ -80,7 +98,7 @@ def test_average_threshold_is_that_of_the_model():
     sender = Sender(threshold=Threshold.AVERAGE, sampling_s=0.0)
     rtts_us = [100, 120, 110, 90, 100, 3000, 100, 500]
     for count, rtt_us in enumerate(rtts_us, start=1):
-        sender.hear(10_000, rtt_us)
+        sender.ack(10_000, rtt_us)
         # Only 3000 is large: 500 is below twice 515, the average that 3000 has raised. So the list to any end agrees.
         of_list = blocking_prob_twice_average(np.array(rtts_us[:count]) * 1e-6)
         assert float(sender.blocking_prob(10_000)) == of_list
@@ -92,7 +110,7 @@ def test_average_includes_the_rtt_itself(last_us, large):
     """100, 100, 200, x: x > 2 (400 + x) / 4 from x = 400 on; without itself it would be from 267 on."""
     sender = Sender(threshold=Threshold.AVERAGE, sampling_s=0.0)
     for rtt_us in (100, 100, 200, last_us + 100):
-        sender.hear(10_000, rtt_us)
+        sender.ack(10_000, rtt_us)
     assert sender.estimator.blocked == large
 
 
@@ -101,22 +119,22 @@ def test_before_the_first_period_is_over_its_own_mean_is_the_usual_rtt(rtt_us, l
     """100 and 140, then twice their mean; the very first has nothing to be compared with."""
     sender = Sender()
     for one in (100, 140, rtt_us):
-        sender.hear(1000, one)
+        sender.ack(1000, one)
     assert sender.estimator.blocked == large
 
 
 @pytest.mark.parametrize(("rtt_us", "large"), [(200, 0), (200.000001, 1)])
 def test_exactly_twice_the_usual_rtt_is_not_large(rtt_us, large):
     sender = Sender()
-    sender.hear(1000, 100)
-    sender.hear(1201, rtt_us)
+    sender.ack(1000, 100)
+    sender.ack(1201, rtt_us)
     assert sender.estimator.blocked == large
 
 
 def test_retransmissions_and_handshakes_are_no_samples():
     sender = Sender()
-    sender.hear(1000, 100, flags=RETRANSMITTED)
-    sender.hear(1000, 100, kind=SYN_ACK)
+    sender.ack(1000, 100, flags=RETRANSMITTED)
+    sender.ack(1000, 100, kind=SYN_ACK)
     assert sender.estimator.acks == 0
 
 
@@ -139,7 +157,7 @@ def test_decode_prob_is_that_of_the_model(k, r, blocking_prob):
     )
 
 
-VI_D_RECORD = params_of(scheme("caps").coding, max_overhead=1000.0)  # its times are those of VI_D
+VI_D_RECORD = params_of(LAYER, max_overhead=1000.0)  # its times are those of VI_D
 
 
 @given(data=st.data(), window=st.integers(1, 80), r=st.integers(0, 40), blocking_prob=st.floats(1e-6, 0.9))
@@ -192,15 +210,17 @@ def test_most_packets_beyond_the_window(params, most):
 
 
 def test_a_new_unit_keeps_nothing_of_what_was_there():
-    """Numbers, what it is counted with, and the chain of the connection's units."""
-    units = [record(records.UNIT, **dict.fromkeys(records.UNIT.names, 7)) for _ in range(2)]
-    counters = record(records.COUNTERS)
-    conn = record(records.CONNECTION, id=5, first_unit=NONE, last_unit=NONE)
-    assert [new_unit(conn, units, counters, first, now_ps=first + 1) for first in (20, 30)] == [0, 1]
+    """Numbers, what it is counted with, and the chain of the subflow's units."""
+    units, names = [own_record("unit") for _ in range(2)], first_record(LAYER.memory, "unit").dtype.names
+    for unit in units:
+        for name in names:
+            setattr(unit, name, 7)
+    own = SimpleNamespace(subflow=own_record("subflow"), units=units)
+    sub, counters = record(SUBFLOW, id=5), record(COUNTERS)
+    assert [new_unit(own, sub, counters, first, now_ps=first + 1) for first in (20, 30)] == [0, 1]
     for number, unit in enumerate(units):
         first = 20 + 10 * number
-        named = {"conn": 5, "first": first, "sent_ps": first + 1, "decoded_ps": NONE, "next": [1, NONE][number]}
-        assert {name: getattr(unit, name) for name in records.UNIT.names} == dict.fromkeys(
-            records.UNIT.names, 0
-        ) | named
-    assert (conn.first_unit, conn.last_unit, conn.units, counters.units) == (0, 1, 2, 2)
+        known = {"sub": 5, "first_segment": first, "sent_ps": first + 1, "decoded_ps": NONE, "next": [1, NONE][number]}
+        assert {name: getattr(unit, name) for name in names} == dict.fromkeys(names, 0) | known
+    coder = own.subflow
+    assert (coder.first_unit, coder.last_unit, coder.units, counters.units) == (0, 1, 2, 2)

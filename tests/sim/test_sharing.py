@@ -18,7 +18,7 @@ def test_long_flows_share_a_bottleneck(name, n_flows):
     flows = flow_list([(i, n_flows + i, 4 * 10**9, 137.0 * i) for i in range(n_flows)])
     chosen = scheme(name).with_params(transport={"min_rto_s": 10e-3})
     records = run(Setup(fabric=kind.build(), flows=flows, scheme=chosen, end_ps=END_S * 10**12))
-    goodput_bps = records.conns["receive_next"] * 1460 * 8 / END_S
+    goodput_bps = records.subs["receive_next"] * 1460 * 8 / END_S
     fair_bps = 1e9 * 1460 / 1500 / n_flows
     assert np.abs(goodput_bps / fair_bps - 1).max() < 0.1
     assert goodput_bps.sum() > 0.95 * fair_bps * n_flows

@@ -6,27 +6,27 @@ import pytest
 from engine_setups import Losses, flow_list, one_run, sent_by, setup_of, with_losses
 
 from capsim import Dumbbell, scheme
-from capsim.protocols.transports.tahoe import TAHOE
+from capsim.protocols.schemes.caps_ns2 import LONG
 from capsim.records import RETRANSMITTED
 
 MSS = 1460
 LINK = Dumbbell(hosts_per_side=1, rate_bps=1e9, delay_s=50e-6, buffer_packets=1000)
 FAR_SWITCH = 3
-SCHEME = replace(scheme("ecmp"), name="tahoe", transport=TAHOE)
+SCHEME = replace(scheme("ecmp"), name="tahoe", short=LONG, long=LONG)
 
 
 def play(n_segments, *, transport=None, **losses):
-    """Return the connection and what it sent when the given segments get lost."""
+    """Return the subflow and what it sent when the given segments get lost."""
     base = with_losses(SCHEME, Losses(at_node=FAR_SWITCH, **losses))
     setup = setup_of(LINK, flow_list([(0, 1, n_segments * MSS, 0.0)]), base, transport=transport or {}, end_ps=10**12)
     result = one_run(setup)
-    return result.conns[0], sent_by(result, setup)
+    return result.subs[0], sent_by(result, setup)
 
 
 def test_without_losses_it_is_newreno():
     plain = one_run(setup_of(LINK, flow_list([(0, 1, 200 * MSS, 0.0)]), "ecmp"))
     tahoe, _ = play(200)
-    assert (tahoe["received_ps"], tahoe["cwnd_bytes"]) == (plain.conns["received_ps"][0], plain.conns["cwnd_bytes"][0])
+    assert (tahoe["received_ps"], tahoe["cwnd_bytes"]) == (plain.subs["received_ps"][0], plain.subs["cwnd_bytes"][0])
 
 
 def test_third_duplicate_starts_again_with_one_segment():
@@ -36,11 +36,11 @@ def test_third_duplicate_starts_again_with_one_segment():
     segments, window 1, and 5 alone. The other duplicates do nothing. ACK 22 makes the window 2: 22 and 23 go, and each
     further ACK lets two more go, until the window is 8 segments.
     """
-    conn, sent = play(60, once_a=5)
+    sub, sent = play(60, once_a=5)
     assert sent["segment"].tolist() == [*range(22), 5, *range(22, 60)]
-    assert (conn["fast_retransmits"], conn["retransmissions"], conn["timeouts"]) == (1, 1, 0)
-    assert conn["ssthresh_bytes"] == 15 * MSS // 2
-    assert conn["dup_acks_received"] == 16
+    assert (sub["fast_retransmits"], sub["retransmissions"], sub["timeouts"]) == (1, 1, 0)
+    assert sub["ssthresh_bytes"] == 15 * MSS // 2
+    assert sub["dup_acks_received"] == 16
     after = sent["time_ps"][23:]
     assert (after[:2] == after[0]).all()
     assert after[2] > after[0]
@@ -48,39 +48,39 @@ def test_third_duplicate_starts_again_with_one_segment():
 
 def test_second_hole_is_met_by_going_back():
     """5 and 8 are lost: the ACK of 5 expects 8, and with a window of 2, 9 is sent too, which has arrived."""
-    conn, sent = play(60, once_a=5, once_b=8)
+    sub, sent = play(60, once_a=5, once_b=8)
     again = sent[(sent["flags"] & RETRANSMITTED) != 0]
     assert again["segment"].tolist()[:3] == [5, 8, 9]
-    assert (conn["fast_retransmits"], conn["timeouts"], conn["in_recovery"]) == (1, 0, 0)
-    assert conn["duplicate_packets"] == len(again) - 2
+    assert (sub["fast_retransmits"], sub["timeouts"], sub["in_recovery"]) == (1, 0, 0)
+    assert sub["duplicate_packets"] == len(again) - 2
 
 
 def test_timer_restarts_at_the_third_duplicate():
     """The retransmission of 5 is lost too: the timer fires 2 ms after it was sent, not after the last new ACK."""
-    conn, sent = play(60, always=5, transport={"max_rto_s": 2e-3})
+    sub, sent = play(60, always=5, transport={"max_rto_s": 2e-3})
     again = sent["time_ps"][(sent["flags"] & RETRANSMITTED) != 0]
     assert again[1] - again[0] == 2 * 10**9
-    assert conn["timeouts"] > 1
+    assert sub["timeouts"] > 1
 
 
 def test_timeout_halves_the_window_each_time():
     """ns-2 has no memory of an earlier timeout: from a window of 10, ssthresh is 5, then 2 segments."""
     for segments_lost, ssthresh in ((1, 5), (2, 2)):
         end = {"once_a": 0} if segments_lost == 1 else {"always": 0}
-        conn, _ = play(1, **end, transport={"max_rto_s": 2e-3})
-        assert conn["ssthresh_bytes"] == ssthresh * MSS
+        sub, _ = play(1, **end, transport={"max_rto_s": 2e-3})
+        assert sub["ssthresh_bytes"] == ssthresh * MSS
 
 
 @pytest.mark.parametrize("handshake", [False, True])
 def test_a_lost_first_packet(handshake):
-    conn, sent = play(3, once_a=0, transport={"handshake": handshake})
+    sub, sent = play(3, once_a=0, transport={"handshake": handshake})
     assert sent["segment"].tolist() == [0, 1, 2, 0]
-    assert (conn["timeouts"], conn["cwnd_bytes"]) == (1, 2 * MSS)
+    assert (sub["timeouts"], sub["cwnd_bytes"]) == (1, 2 * MSS)
 
 
 def test_duplicates_of_what_was_in_flight_start_nothing():
     """5, 7 and 9 are lost, and 11 always: going back makes three duplicates for 11 too, yet only the timer acts."""
-    conn, _ = play(60, once_a=5, once_b=7, once_c=9, always=11, transport={"max_rto_s": 2e-3})
-    assert conn["una"] == 11
-    assert conn["fast_retransmits"] == 1
-    assert conn["timeouts"] > 1
+    sub, _ = play(60, once_a=5, once_b=7, once_c=9, always=11, transport={"max_rto_s": 2e-3})
+    assert sub["una"] == 11
+    assert sub["fast_retransmits"] == 1
+    assert sub["timeouts"] > 1

@@ -31,23 +31,23 @@ def test_slow_start_adds_the_bytes_of_a_short_segment():
     """Eq. 2 again: N is 500 for the last segment."""
     sender = Sender(n_segments=1, last_bytes=500)
     sender.ack(1)
-    assert sender.conn.cwnd_bytes == 10 * MSS + 500
+    assert sender.sub.cwnd_bytes == 10 * MSS + 500
 
 
 def test_congestion_avoidance_adds_smss_squared_over_cwnd():
     """RFC 5681, eq. 3, from cwnd = ssthresh on, in whole bytes."""
     sender = Sender(initial_ssthresh_bytes=10 * MSS)
     sender.ack(1)
-    assert sender.conn.cwnd_bytes == 10 * MSS + MSS // 10
+    assert sender.sub.cwnd_bytes == 10 * MSS + MSS // 10
     sender.ack(2)
-    assert sender.conn.cwnd_bytes == 10 * MSS + MSS // 10 + MSS * MSS // (10 * MSS + MSS // 10)
+    assert sender.sub.cwnd_bytes == 10 * MSS + MSS // 10 + MSS * MSS // (10 * MSS + MSS // 10)
 
 
 def test_congestion_avoidance_adds_a_byte_at_least():
     """RFC 5681, section 3.1: SMSS^2 / cwnd is 0.7 bytes for a window of 2000 segments."""
     sender = Sender(n_segments=3000, initial_window_packets=2000, initial_ssthresh_bytes=MSS, max_window_bytes=10**7)
     sender.ack(1)
-    assert sender.conn.cwnd_bytes == 2000 * MSS + 1
+    assert sender.sub.cwnd_bytes == 2000 * MSS + 1
 
 
 def test_slow_start_ends_at_ssthresh():
@@ -55,7 +55,7 @@ def test_slow_start_ends_at_ssthresh():
     sender.acks(1, 2)
     assert sender.cwnd == 12
     sender.ack(3)
-    assert sender.conn.cwnd_bytes == 12 * MSS + MSS // 12
+    assert sender.sub.cwnd_bytes == 12 * MSS + MSS // 12
 
 
 @pytest.mark.parametrize("name", ["ecmp", "sack", "dctcp"])
@@ -66,7 +66,7 @@ def test_the_window_stays_at_the_receive_window(name, window):
     for ack in range(1, 301):
         sender.ack(ack)
     assert sender.cwnd == window
-    assert sender.conn.next_segment == 300 + window
+    assert sender.sub.next_segment == 300 + window
 
 
 # -- limited transmit (RFC 3042)
@@ -104,17 +104,17 @@ def test_a_flow_ends_with_its_last_acknowledgement():
     assert sender.ack(1) == [10]
     assert sender.packets[-1].bytes == 100 + 40
     sender.ack(11)
-    assert sender.conn.state == CLOSED
-    assert sender.conn.timer_ps == NONE
+    assert sender.sub.state == CLOSED
+    assert sender.sub.timer_ps == NONE
 
 
 def test_an_old_acknowledgement_changes_nothing():
     """RFC 5681, section 2: a duplicate has the same number as the greatest so far."""
     sender = Sender()
     sender.ack(3)
-    before = (sender.conn.dup_acks, sender.conn.cwnd_bytes, len(sender.packets))
+    before = (sender.sub.dup_acks, sender.sub.cwnd_bytes, len(sender.packets))
     sender.duplicates(1, 4)
-    assert (sender.conn.dup_acks, sender.conn.cwnd_bytes, len(sender.packets)) == before
+    assert (sender.sub.dup_acks, sender.sub.cwnd_bytes, len(sender.packets)) == before
 
 
 @pytest.mark.parametrize(("ecn", "flag"), [(False, 0), (True, ECN_CAPABLE)])
@@ -153,7 +153,7 @@ def test_the_time_sent_is_that_of_each_sending():
 def test_each_packet_is_acknowledged_with_the_next_one_expected():
     receiver = Receiver(n_segments=6)
     assert [receiver.take(segment).ack for segment in (0, 2, 3, 1, 1, 5, 4)] == [1, 1, 1, 4, 4, 4, 6]
-    assert receiver.conn.duplicate_packets == 1
+    assert receiver.sub.duplicate_packets == 1
 
 
 def test_what_fills_a_hole_is_reordered_only_if_it_was_sent_once():
@@ -161,7 +161,7 @@ def test_what_fills_a_hole_is_reordered_only_if_it_was_sent_once():
     receiver = Receiver()
     for segment, flags in ((0, 0), (3, 0), (1, RETRANSMITTED), (2, 0), (4, 0)):
         receiver.take(segment, flags=flags)
-    assert receiver.conn.reordered_packets == 1
+    assert receiver.sub.reordered_packets == 1
 
 
 @pytest.mark.parametrize(
