@@ -1,22 +1,14 @@
-"""One end of a subflow, as the reference engine makes its records: the test writes each packet and reads what comes.
-
-No event happens. A test calls the hooks through the callers of the engine (:mod:`capsim.engines.primitives`), so it
-knows nothing of how an engine finds parameters, own memory and flags. At the end: own records of a finished run.
-"""
+"""The layer of one subflow, packet by packet; and what layers kept in a finished run."""
 
 from typing import Any
 
 from engine_setups import flow_list, setup_of
+from scripted import MSS, PAIR, Hosts
 
-from capsim import Dumbbell, Scheme
+from capsim import Scheme
 from capsim.engines import primitives
-from capsim.engines.reference import Network
 from capsim.engines.subflows import enter_subflow
 from capsim.state import RawRecords
-
-MSS = 1460
-PAIR = Dumbbell(hosts_per_side=1)
-LEFT = {"flags": 0xFF, "bytes": 77, "priority": 7, "segment": 777, "ack": 777, "unit": 7, "sent_ps": 7}
 
 
 class LayerEnd:
@@ -26,29 +18,24 @@ class LayerEnd:
     """
 
     def __init__(self, name: str | Scheme, *, n_segments: int, **changes: Any):
-        setup = setup_of(PAIR, flow_list([(0, 1, n_segments * MSS, 0.0)] * 2), name, **changes)
-        self.network = Network(setup)
+        self.hosts = Hosts(setup_of(PAIR, flow_list([(0, 1, n_segments * MSS, 0.0)] * 2), name, **changes))
         for flow in range(2):
-            self.number = self.network.new_subflow(flow)
-            enter_subflow(self.network, flow, self.number, 0)
-            self.sub = self.network.subs[self.number]
-            self.network.ring(self.sub)
-        self.memory = self.network.subflow[self.number][self.sub.stack, "layer"]
-        self.network.spare_units()
-        self.units = self.network.units
-        self.counters = self.network.counters[0]
+            self.number = self.hosts.new_subflow(flow)
+            enter_subflow(self.hosts, flow, self.number, 0)
+            self.sub = self.hosts.subs[self.number]
+            self.hosts.ring(self.sub)
+        self.memory = self.hosts.subflow[self.number][self.sub.stack, "layer"]
+        self.hosts.spare_units()
+        self.units, self.counters = self.hosts.units, self.hosts.counters[0]
         self.now_ps = 0
 
     def packet(self, **values: Any) -> Any:
         """Return a packet with these fields; in the others is what an earlier use of it has left."""
-        packet = self.network.packets[self.network.take_packet()]
-        for name, value in (LEFT | values).items():
-            setattr(packet, name, value)
-        return packet
+        return self.hosts.arriving(self.number, **values)
 
     def call(self, hook: str, packet: Any) -> int:
         """Call a hook with a packet and return its answer."""
-        return int(getattr(primitives, hook)(self.network, self.number, packet.number, self.now_ps))
+        return int(getattr(primitives, hook)(self.hosts, self.number, packet.number, self.now_ps))
 
     def all_of(self, hook: str) -> list[Any]:
         """Return the packets that a hook fills in until it returns 0."""

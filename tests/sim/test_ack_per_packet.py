@@ -13,7 +13,8 @@ from engine_setups import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from layer_setups import MSS, LayerEnd, layer_memory, units_of
+from layer_setups import LayerEnd, layer_memory, units_of
+from scripted import MSS
 
 from capsim import Dumbbell, scheme
 from capsim.engines import run

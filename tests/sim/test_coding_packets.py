@@ -2,7 +2,8 @@
 
 import pytest
 from engine_setups import Losses, flow_list, one_run, sent_by, setup_of, with_losses
-from layer_setups import MSS, layer_memory, units_of
+from layer_setups import layer_memory, units_of
+from scripted import MSS
 
 from capsim import Dumbbell, scheme
 from capsim.protocols.layers.decoder import Release

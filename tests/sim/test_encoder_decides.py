@@ -1,13 +1,13 @@
 """The sender of CAPS, packet by packet: which unit a segment is in, when a unit leaves, what leaves with it."""
 
 import pytest
-from layer_setups import MSS, LayerEnd
+from layer_setups import LayerEnd
+from scripted import MSS, US
 
 from capsim import FOLLOW, KEEP
 from capsim.protocols.layers.params import Acknowledged, UnitSize
 from capsim.records import CODED, DATA, NONE, RETRANSMITTED
 
-US = 10**6  # picoseconds
 THREES = {"unit_size": UnitSize.FIXED, "fixed_packets": 3, "initial_blocking_prob": 0.25}  # r = 1
 BUFFERED = THREES | {"systematic": False}
 
