@@ -9,7 +9,7 @@ subflow     subflow                                        scoreboards, counters
 flow        flow                                           a scheduler's turn
 host        host                                           a shared estimator
 unit        coding unit                                    what sender and receiver know of it
-packet      packet                                         options in its header; zero when the packet is made
+packet      packet                                         options in its header; what nobody wrote says nothing
 fabric      run                                            what all switches know
 switch      switch                                         a counter in turn
 towards     switch and leaf that a packet goes to          memory per destination
@@ -44,14 +44,16 @@ HEADER: Any = {"names": [], "formats": [], "offsets": [], "itemsize": 8}  # a re
 
 # What each role's hooks see, in this order; plural names are tables
 SCOPES = {
-    "transport": ("subflow", "flow", "host"),
-    "congestion": ("subflow", "flow", "host"),
+    "transport": ("subflow",),
+    "congestion": ("subflow", "flow"),
     "sharing": ("flow",),
     "layer": ("subflow", "flow", "host", "units"),
     "marking": ("subflow", "flow"),
     "balancer": ("fabric", "switch", "towards", "paths", "subflow", "passing"),
     "queue": ("port",),
 }
+# What some do not see: the receiver has no memory of the sending host, and what is not passed costs no time
+_UNSEEN = {"collect": ("host",), "release": ("host",), "observe": ("units",)}
 TABLES = {"units": "unit", "paths": "path", "back": "towards", "back_paths": "path"}  # what is seen: its scope
 
 
@@ -61,11 +63,12 @@ def scopes_of(name: str) -> tuple[str, ...]:
     Examples
     --------
     >>> scopes_of("on_ack")
-    ('subflow', 'flow', 'host', 'packet')
+    ('subflow', 'packet')
     """
     hook = HOOKS[name]
+    seen = tuple(scope for scope in SCOPES[hook.role] if scope not in _UNSEEN.get(name, ()))
     back = ("back", "back_paths") if name == "see" else ()
-    return SCOPES[hook.role] + back + (("packet",) if "packet" in hook.arguments else ())
+    return seen + back + (("packet",) if "packet" in hook.arguments else ())
 
 
 # `own` of each hook; the machine code kept on disk names these classes as attributes of this module

@@ -68,7 +68,7 @@ PROBES = {
     "flow": "flow, -1 for a sample of a port",
     "queue_packets": "packets in queue and in service",
     "queue_bytes": "bytes of these",
-    "cwnd_bytes": "congestion window, in bytes",
+    "cwnd_bytes": "congestion window, as inflated during fast recovery, in bytes",
     "ssthresh_bytes": "slow-start threshold, in bytes",
     "srtt_s": "smoothed round-trip time, in seconds; NaN before the first sample",
     "flight_packets": "packets sent and not acknowledged",

@@ -35,18 +35,18 @@ _ARGUMENTS = {
     "own": "own",
 }
 _BALANCER = {
-    "fabric": "memory_at(w.balancer_fabric, 0, 0, w.balancer_part)",
-    "switch": "memory_at(w.balancer_switch, row, w.balancer_switch_bytes, w.balancer_part)",
-    "towards": "memory_at(w.balancer_towards, leaf, w.balancer_towards_bytes, w.balancer_part)",
+    "fabric": "memory_at(w.balancer_fabric, 0, 0, 0)",
+    "switch": "memory_at(w.balancer_switch, row, w.balancer_switch_bytes, 0)",
+    "towards": "memory_at(w.balancer_towards, leaf, w.balancer_towards_bytes, 0)",
     "paths": "paths_of(w, leaf)",
-    "subflow": "memory_at(w.balancer_subflow, packet.sub, w.balancer_subflow_bytes, w.balancer_part)",
-    "passing": "memory_at(w.balancer_passing, passing, w.balancer_passing_bytes, w.balancer_part)",
-    "back": "memory_at(w.balancer_towards, origin, w.balancer_towards_bytes, w.balancer_part)",
+    "subflow": "memory_at(w.balancer_subflow, packet.sub, w.balancer_subflow_bytes, 0)",
+    "passing": "memory_at(w.balancer_passing, passing, w.balancer_passing_bytes, 0)",
+    "back": "memory_at(w.balancer_towards, origin, w.balancer_towards_bytes, 0)",
     "back_paths": "paths_of(w, origin)",
     "packet": "memory_at(w.packet, number, w.packet_bytes, w.balancer_packet)",
 }
 _QUEUE = {
-    "port": "memory_at(w.queue_port, p, w.queue_port_bytes, w.queue_part)",
+    "port": "memory_at(w.queue_port, p, w.queue_port_bytes, 0)",
     "packet": "memory_at(w.packet, number, w.packet_bytes, w.queue_packet)",
 }
 _IDS = {  # what a caller is given to find its records

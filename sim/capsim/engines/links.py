@@ -16,7 +16,6 @@ from capsim.engines.compiled_tables import whole
 from capsim.engines.jit import inline_into_hooks, kernel
 from capsim.engines.pointers import (
     counters_at,
-    int64_array,
     packet_at,
     port_at,
     prefetch_packet,
@@ -51,17 +50,7 @@ def take_packet(w: Any) -> int:
     counters.free_count -= 1
     counters.in_flight += 1
     packet.label = NONE
-    if w.packet_bytes:
-        clear_options(w, number)
     return number
-
-
-@kernel
-def clear_options(w: Any, number: int) -> None:
-    """Clear what components keep in a packet."""
-    words = int64_array(w.packet + number * w.packet_bytes, w.packet_bytes // 8, 8)
-    for index in range(w.packet_bytes // 8):
-        words[index] = 0
 
 
 @kernel

@@ -70,7 +70,7 @@ def probe(w: Any, now_ps: int) -> None:
         sample.entity = f
         if flow_at(w.flows, f).first_sub != NONE:
             sub = sub_at(w.subs, flow_at(w.flows, f).first_sub)
-            sample.cwnd_bytes = sub.cwnd_bytes
+            sample.cwnd_bytes = sub.cwnd_bytes + sub.inflation_bytes
             sample.ssthresh_bytes = sub.ssthresh_bytes
             sample.srtt_ps = sub.srtt_ps
             sample.flight_packets = sub.next_segment - sub.una

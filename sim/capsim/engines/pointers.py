@@ -66,9 +66,7 @@ NUMBERS = (
     "send_first",  # leaf of the first subflow, by kind; NONE for kinds that no component asks for
     "receive_first",
     "manage_first",
-    "balancer_part",  # parts of own memory begin there in their rows
-    "queue_part",
-    "balancer_packet",
+    "balancer_packet",  # where their parts of the own memory of packets begin
     "queue_packet",
     "first_subflows",  # address of rows of own memory with their first values, one for each stack
 )

@@ -35,7 +35,7 @@ def params_at(params: Any) -> Any:
 
 
 def memory_at(table: Any, index: int, row_bytes: int, part: Any) -> Any:
-    """Return the own memory of one owner in row `index`."""
+    """Return the own memory of one owner in row `index`; balancer and queue alone own their tables."""
     return table[index][part]
 
 
@@ -99,7 +99,7 @@ def queues_now(w: Any, first: int, count: int, now_ps: int) -> None:
 
 
 def take_packet(w: Any) -> int:
-    """Return the number of an unused packet; its label and options are empty."""
+    """Return the number of an unused packet; it has no label."""
     return int(w.take_packet())
 
 

@@ -92,7 +92,6 @@ class Records:
             setattr(self, role, slotted(record.dtype)(record[0]))
             for name in hooks_of(role):
                 setattr(self, name, getattr(component, name) or 0)
-        self.balancer_part, self.queue_part = "balancer", "queue"
         self.balancer_packet, self.queue_packet = "balancer", "queue"
 
     def _make_memory(self) -> None:
@@ -106,7 +105,8 @@ class Records:
         for name, layout in own.layouts.items():
             owners = list(layout.records)
             columns = [_objects_of(own.records(name, owner), self._makers[name, owner]) for owner in owners]
-            rows: Any = [dict(zip(owners, parts, strict=True)) for parts in zip(*columns, strict=True)]
+            keys = [_part(name, owner) for owner in owners]
+            rows: Any = [dict(zip(keys, parts, strict=True)) for parts in zip(*columns, strict=True)]
             setattr(self, name, rows if layout.row_bytes else SameRow(self.first_row(name, owners)))
             setattr(self, f"{name}_bytes", 0)
         paths = own.layouts["balancer_path"]
@@ -119,12 +119,11 @@ class Records:
         self.packet: list[Any] = []
         self.balancer_subflow: list[Any] = []
         self.balancer_passing: list[Any] = []
-        self._no_options = self.first_row("packet", own.layouts["packet"].records)
 
     def first_row(self, name: str, owners: Iterable[Any]) -> dict[Any, Any]:
         """Return a row of own memory with its first values."""
         layout = self.state.own.layouts[name]
-        return {owner: self._makers[name, owner](layout.records[owner][0]) for owner in owners}
+        return {_part(name, owner): self._makers[name, owner](layout.records[owner][0]) for owner in owners}
 
     def take_packet(self) -> int:
         """Return the number of a packet that is not in the network."""
@@ -132,13 +131,10 @@ class Records:
         if not self.unused:
             self.packets.append(self._packet(np.zeros((), records.PACKET)))
             self.packets[-1].number = len(self.packets) - 1
-            self.packet.append(self._no_options)
+            self.packet.append(self.first_row("packet", self.state.own.layouts["packet"].records))
             self.unused.append(len(self.packets) - 1)
         number = self.unused.pop()
         self.packets[number].label = records.NONE
-        layout = self.state.own.layouts["packet"]
-        if layout.row_bytes:
-            self.packet[number] = self.first_row("packet", layout.records)
         self.spare_units()
         return number
 
@@ -195,10 +191,15 @@ class Records:
                 continue
             rows = self.units[: self.counters[0].units] if name == "unit" else getattr(self, name)
             if name in ("unit", "balancer_path"):
-                rows = [dict.fromkeys(layout.records, each) for each in rows]
+                rows = [{_part(name, owner): each for owner in layout.records} for each in rows]
             own.tables[name] = np.zeros(len(rows) * layout.row_bytes, np.uint8)
             for owner in layout.records:
-                _write(own.records(name, owner), [row.get(owner) for row in rows])
+                _write(own.records(name, owner), [row.get(_part(name, owner)) for row in rows])
+
+
+def _part(name: str, owner: Any) -> Any:
+    """Return what stands for the part of an owner in a row: balancer and queue have tables of their own."""
+    return 0 if name.startswith(("balancer_", "queue_")) else owner
 
 
 def _objects(table: Table) -> list[Any]:

@@ -42,7 +42,7 @@ from capsim.records import (
 )
 from capsim.roles import Transport
 
-BLOCKS = f"({int(SACK_BLOCKS.largest)},)i8"
+BLOCKS = f"({int(SACK_BLOCKS.largest)},)i4"
 
 
 @dataclass(frozen=True, kw_only=True)
