@@ -10,13 +10,24 @@ from capsim import ACCEPT, REFUSE, Dumbbell, FatTree, FlowList, LeafSpine, Paral
 from capsim.engines import run
 from capsim.fabric.base import FabricKind
 from capsim.hooks import ROLES
+from capsim.own import first_record
 from capsim.param_records import param_record
 from capsim.records import ACK, CODED, DATA, ENQUEUED, RETRANSMITTED, slotted
 from capsim.state import TRACE_PACKETS, RawRecords, Setup
 
 # How the compiled engine stores queues
 CHAINS = {"head", "tail", "queue_head", "queue_head_ps", "service", "wait_head", "wait_tail"}
-SAME_COUNTERS = ("now_ps", "traversals", "open_subs", "subs", "units", "unroutable", "in_flight", "ring_end", "data_end")
+SAME_COUNTERS = (
+    "now_ps",
+    "traversals",
+    "open_subs",
+    "subs",
+    "units",
+    "unroutable",
+    "in_flight",
+    "ring_end",
+    "data_end",
+)
 
 LEAF_SPINE = LeafSpine(leaves=3, hosts_per_leaf=3, spines=3, delay_s=2e-6, buffer_packets=12)
 FAT_TREE = FatTree(pods=4, hosts_per_edge=3, delay_s=2e-6, buffer_bytes=20_000)
@@ -145,7 +156,9 @@ class UnitLosses:
     unheard_unit: int = -1
 
 
-def refuse_of_unit(params: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> int:
+def refuse_of_unit(
+    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int
+) -> int:
     """Refuse the packets listed."""
     if packet.kind == CODED and port.to_node == params.at_node and packet.unit == params.unit:
         return REFUSE if (params.positions >> packet.position) & 1 else ACCEPT
@@ -161,6 +174,15 @@ def with_unit_losses(base: Scheme, params: UnitLosses) -> Scheme:
 def record(dtype: Any, **values: Any) -> Any:
     """Return a record of `dtype`, all 0, with the given fields."""
     made = slotted(dtype)(np.zeros((), dtype))
+    for name, value in values.items():
+        setattr(made, name, value)
+    return made
+
+
+def memory_of(component: Any, scope: str, **values: Any) -> Any:
+    """Return a record of a component's own memory, with its first values but for those given."""
+    first = first_record(component.memory, scope)
+    made = slotted(first.dtype)(first[0])
     for name, value in values.items():
         setattr(made, name, value)
     return made

@@ -38,7 +38,7 @@ def spread(hash, n):
     return mix(hash) % n
 
 def made(gain):
-    def choose(params, state, switch, conn, packet, ports, candidates, now_ps, u0):
+    def choose(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
         """Choose."""
         if packet.bytes * gain > THRESHOLD + helpers.LIMIT + math.pi:  # long
             return helpers.first(Mode.FAST)
@@ -125,16 +125,18 @@ def test_other_files_and_other_names_of_files(digest: Any) -> None:
 
 def test_fields_of_the_component(digest: Any) -> None:
     plain = digest()
-    assert plain["covers"] == ["name", "choose", "state", "draws", "reads_queues"]
+    assert plain["covers"] == ["name", "memory", "columns", "draws", "choose", "see", "reads_queues"]
     changes: list[dict[str, Any]] = [{"draws": True}, {"reads_queues": False}]
-    changes += [{"state": (("turn", form),)} for form in ("i8", "f8")]
-    assert len({digest(**change)["sha256"] for change in [{}, *changes]}) == 5
+    changes += [{"memory": {"switch": (("turn", form),)}} for form in ("i8", "f8")]
+    changes += [{"memory": {"path": (("turn", "i8"),)}}, {"memory": {"switch": (("turn", "i8", 1),)}}]
+    changes += [{"see": spray.choose}, {"columns": {"subflow": {"turn": "how often"}}}]
+    assert len({digest(**change)["sha256"] for change in [{}, *changes]}) == 9
 
 
 def test_the_digest_is_the_same_on_every_python(digest: Any) -> None:
     """Written down from CPython 3.11; 3.12 inlines comprehensions, 3.13 leaves empty fields out of syntax trees."""
     hook = HOOK.replace("first(Mode.FAST)", "first(sum([x for x in helpers.TABLE if x > Mode.FAST]))")
-    assert digest(hook)["sha256"] == "826de4ce48f1a08f981e07e2bf62647562343092ee71001477daa610d2ce343b"
+    assert digest(hook)["sha256"] == "c9b9c1f19038b03ee82e7584dd67c15bacf8fe2bc973b5eda07fdff75e668a27"
 
 
 def test_arrays_containers_and_recursion_are_covered(digest: Any) -> None:
@@ -194,18 +196,37 @@ def test_a_file_that_was_edited_since_goes_by_the_bytecode(
 def test_built_in_schemes_have_no_digest_and_own_ones_do() -> None:
     for entry in built_in():
         other = entry.with_params(transport={"min_rto_s": 0.5})
-        assert not [part for part in scheme_parameters(other).values() if isinstance(part, dict) and "digest" in part]
-    mixed = replace(scheme("ecmp"), balancer=replace(scheme("ecmp").balancer, choose=spray.choose))
-    parts = scheme_parameters(mixed)
-    assert [name for name, part in parts.items() if isinstance(part, dict) and "digest" in part] == ["balancer"]
-    assert parts["balancer"]["digest"]["code"] == "source"
+        assert digests_in(scheme_parameters(other)) == {}
+    base = scheme("ecmp")
+    own = replace(base.balancer, choose=spray.choose)
+    short = replace(base.short, congestion=replace(base.short.congestion, react=halve))
+    found = digests_in(scheme_parameters(replace(base, balancer=own, short=short)))
+    assert {name: digest["code"] for name, digest in found.items()} == {
+        "short.congestion": "source",
+        "balancer": "source",
+    }
 
 
-def last(params: Any, state: Any, switch: Any, conn: Any, packet: Any, ports: Any, paths: Any, *_: Any) -> int:
+def halve(params: Any, own: Any, flow: Any, sub: Any, subs: Any, signals: int, now_ps: int) -> int:
+    sub.cwnd_bytes //= 2
+    return 0
+
+
+def digests_in(parts: dict[str, Any], above: str = "") -> dict[str, Any]:
+    """Return the digests of the parameters of a scheme, by the name of the component."""
+    found = {}
+    for name, part in parts.items():
+        if isinstance(part, dict):
+            own = {above + name: part["digest"]} if "digest" in part else {}
+            found |= own or digests_in(part, f"{above}{name}.")
+    return found
+
+
+def last(params: Any, own: Any, switch: Any, sub: Any, packet: Any, ports: Any, paths: Any, *_: Any) -> int:
     return len(paths) - 1
 
 
-def first(params: Any, state: Any, switch: Any, conn: Any, packet: Any, ports: Any, paths: Any, *_: Any) -> int:
+def first(params: Any, own: Any, switch: Any, sub: Any, packet: Any, ports: Any, paths: Any, *_: Any) -> int:
     return 0
 
 

@@ -2,22 +2,23 @@
 
 import pytest
 from engine_setups import Losses, flow_list, one_run, sent_by, setup_of, with_losses
+from layer_setups import layer_memory, units_of
+from scripted import MSS
 
 from capsim import Dumbbell, scheme
-from capsim.protocols.coding.decoder import Release
-from capsim.protocols.coding.params import UnitSize
+from capsim.protocols.layers.decoder import Release
+from capsim.protocols.layers.params import UnitSize
 from capsim.records import CODED, DATA
 
-MSS = 1460
 LINK = Dumbbell(hosts_per_side=1, rate_bps=1e9, delay_s=50e-6, buffer_packets=1000)
 FAR_SWITCH = 3
 PACKET_PS, HOP_PS = 12_000_000, 12_000_000 + 50_000_000
 
 
-def play(n_segments, *, coding, end_ps=10**12, **losses):
+def play(n_segments, *, layer, end_ps=10**12, **losses):
     base = with_losses(scheme("caps_decode"), Losses(at_node=FAR_SWITCH, **losses))
-    coding = {"initial_blocking_prob": 0.0} | coding
-    setup = setup_of(LINK, flow_list([(0, 1, n_segments * MSS, 0.0)]), base, coding=coding, end_ps=end_ps)
+    layer = {"initial_blocking_prob": 0.0} | layer
+    setup = setup_of(LINK, flow_list([(0, 1, n_segments * MSS, 0.0)]), base, layer=layer, end_ps=end_ps)
     records = one_run(setup)
     return records, sent_by(records, setup)
 
@@ -29,22 +30,24 @@ def arrival_ps(position):
 
 def test_any_k_of_n_decode():
     """k = 10 = window, p_B = 0.2: r = 3. Three are lost; the tenth to arrive decodes, no TCP retransmission."""
-    records, sent = play(10, coding={"initial_blocking_prob": 0.2}, once_a=0, once_b=4, once_c=12)
-    conn, unit = records.conns[0], records.units[0]
+    records, sent = play(10, layer={"initial_blocking_prob": 0.2}, once_a=0, once_b=4, once_c=12)
+    sub, unit = records.subs[0], units_of(records)[0]
+    memory = layer_memory(records)[0]
     assert len(sent) == 13
-    assert (unit["k"], unit["n"], unit["arrived"]) == (10, 13, 10)
+    assert (unit["k"], unit["n"], unit["arrived_packets"]) == (10, 13, 10)
     # Positions 1-3, 5-11 arrive: the tenth of them is number 11.
-    assert conn["received_ps"] == unit["decoded_ps"] == arrival_ps(11)
-    assert (conn["retransmissions"], conn["dup_acks_received"], conn["reordered_packets"]) == (0, 0, 0)
-    assert (conn["units_decoded"], conn["units_stalled"], conn["late_packets"]) == (1, 0, 0)
+    assert sub["received_ps"] == unit["decoded_ps"] == arrival_ps(11)
+    assert (sub["retransmissions"], sub["dup_acks_received"], sub["reordered_packets"]) == (0, 0, 0)
+    assert (memory["units_decoded"], memory["units_stalled"], memory["late_packets"]) == (1, 0, 0)
 
 
 def test_late_packets_are_dropped():
     """Nothing is lost: the first ten decode, the three repair packets come too late and are not acknowledged."""
-    records, _ = play(10, coding={"initial_blocking_prob": 0.2})
-    conn = records.conns[0]
-    assert conn["received_ps"] == arrival_ps(9)
-    assert conn["late_packets"] == 3
+    records, _ = play(10, layer={"initial_blocking_prob": 0.2})
+    sub = records.subs[0]
+    memory = layer_memory(records)[0]
+    assert sub["received_ps"] == arrival_ps(9)
+    assert memory["late_packets"] == 3
     acks = records.trace[(records.trace["kind"] == 1) & (records.trace["what"] == 0) & (records.trace["port"] == 1)]
     assert len(acks) == 10
 
@@ -54,12 +57,13 @@ def test_undecodable_unit_is_repaired_by_tcp():
 
     TCP has gone back, so the ten acknowledgements, one after the other, let it send the other nine again, in vain.
     """
-    records, sent = play(10, coding={"initial_blocking_prob": 0.2}, once_a=0, once_b=4, once_c=12, once_d=7)
-    conn, unit = records.conns[0], records.units[0]
-    assert (conn["timeouts"], conn["retransmissions"], conn["units_decoded"]) == (1, 10, 1)
-    assert (conn["units_stalled"], unit["stalled"]) == (1, 1)
+    records, sent = play(10, layer={"initial_blocking_prob": 0.2}, once_a=0, once_b=4, once_c=12, once_d=7)
+    sub, unit = records.subs[0], units_of(records)[0]
+    memory = layer_memory(records)[0]
+    assert (sub["timeouts"], sub["retransmissions"], memory["units_decoded"]) == (1, 10, 1)
+    assert (memory["units_stalled"], unit["stalled"]) == (1, 1)
     assert (sent["segment"][13], sent["time_ps"][13]) == (0, 2 * 10**9)
-    assert unit["decoded_ps"] == conn["received_ps"] == 2 * 10**9 + 3 * HOP_PS
+    assert unit["decoded_ps"] == sub["received_ps"] == 2 * 10**9 + 3 * HOP_PS
 
 
 @pytest.mark.parametrize("release", [Release.IN_ORDER, Release.DECODED])
@@ -69,15 +73,15 @@ def test_units_go_up_in_order(release):
     In order: the second unit waits, TCP times out, then both are delivered. As decoded: the second unit
     makes duplicate acknowledgements and a fast retransmit repairs the first.
     """
-    coding = {"unit_size": UnitSize.FIXED, "fixed_packets": 5, "release": release}
-    records, _ = play(10, coding=coding, once_a=2)
-    conn, first, second = records.conns[0], records.units[0], records.units[1]
+    layer = {"unit_size": UnitSize.FIXED, "fixed_packets": 5, "release": release}
+    records, _ = play(10, layer=layer, once_a=2)
+    sub, first, second = records.subs[0], units_of(records)[0], units_of(records)[1]
     assert second["decoded_ps"] == arrival_ps(9)
-    assert conn["received_ps"] == first["decoded_ps"] > second["decoded_ps"]
+    assert sub["received_ps"] == first["decoded_ps"] > second["decoded_ps"]
     waited = release == Release.IN_ORDER
-    assert (conn["timeouts"], conn["fast_retransmits"]) == ((1, 0) if waited else (0, 1))
-    assert conn["dup_acks_received"] == (0 if waited else 5)
-    assert conn["reordered_packets"] == (0 if waited else 4)  # 0, 1, 3, 4 after 5-9; 2 was a retransmission
+    assert (sub["timeouts"], sub["fast_retransmits"]) == ((1, 0) if waited else (0, 1))
+    assert sub["dup_acks_received"] == (0 if waited else 5)
+    assert sub["reordered_packets"] == (0 if waited else 4)  # 0, 1, 3, 4 after 5-9; 2 was a retransmission
 
 
 def received(records):
@@ -89,25 +93,26 @@ def received(records):
 
 def test_systematic_sources_leave_first_and_go_up_at_once():
     """Ten source packets uncoded, then three repair packets. Each source packet is delivered as it comes."""
-    records, sent = play(10, coding={"systematic": True, "initial_blocking_prob": 0.2})
-    conn, unit = records.conns[0], records.units[0]
+    records, sent = play(10, layer={"systematic": True, "initial_blocking_prob": 0.2})
+    memory, unit = layer_memory(records)[0], units_of(records)[0]
     assert sent["kind"].tolist() == 10 * [DATA] + 3 * [CODED]
     assert received(records) == [(arrival_ps(number), number + 1) for number in range(10)]
-    assert (unit["k"], unit["n"], unit["arrived"], unit["decoded_ps"]) == (10, 13, 10, arrival_ps(9))
-    assert (conn["coded_packets"], conn["repair_packets"], conn["late_packets"]) == (13, 3, 3)
+    assert (unit["k"], unit["n"], unit["arrived_packets"], unit["decoded_ps"]) == (10, 13, 10, arrival_ps(9))
+    assert (memory["coded_packets"], memory["repair_packets"], memory["late_packets"]) == (13, 3, 3)
 
 
 def test_systematic_gap_is_filled_by_the_first_repair_packet():
     """Segment 2 is lost: 0 and 1 are delivered at once, 3 to 9 held until the first repair packet decodes."""
-    records, _ = play(10, coding={"systematic": True, "initial_blocking_prob": 0.2}, once_a=2)
-    conn, unit = records.conns[0], records.units[0]
+    records, _ = play(10, layer={"systematic": True, "initial_blocking_prob": 0.2}, once_a=2)
+    sub, unit = records.subs[0], units_of(records)[0]
+    memory = layer_memory(records)[0]
     assert received(records) == [
         (arrival_ps(0), 1),
         (arrival_ps(1), 2),
         *((arrival_ps(10), number) for number in range(3, 11)),
     ]
-    assert (unit["decoded_ps"], unit["stalled"], conn["late_packets"]) == (arrival_ps(10), 0, 2)
-    assert (conn["retransmissions"], conn["dup_acks_received"], conn["reordered_packets"]) == (0, 0, 0)
+    assert (unit["decoded_ps"], unit["stalled"], memory["late_packets"]) == (arrival_ps(10), 0, 2)
+    assert (sub["retransmissions"], sub["dup_acks_received"], sub["reordered_packets"]) == (0, 0, 0)
 
 
 def test_systematic_packets_do_not_wait_for_their_unit():
@@ -118,57 +123,59 @@ def test_systematic_packets_do_not_wait_for_their_unit():
     """
     back_ps = 3 * (320_000 + 50_000_000)
     for systematic, first_ps in ((True, arrival_ps(0) + back_ps), (False, arrival_ps(9) + back_ps + 4 * 320_000)):
-        _, sent = play(20, coding={"systematic": systematic, "unit_size": UnitSize.FIXED, "rtt_factor": 10.0})
+        _, sent = play(20, layer={"systematic": systematic, "unit_size": UnitSize.FIXED, "rtt_factor": 10.0})
         assert sent["time_ps"][10] == first_ps
 
 
 def test_systematic_as_decoded_hides_no_reordering():
     """As decoded: 3 to 9 are delivered at once behind the gap, and the third duplicate makes TCP send 2 again."""
-    coding = {"systematic": True, "release": Release.DECODED}
-    records, _ = play(10, coding=coding, once_a=2)
-    conn, unit = records.conns[0], records.units[0]
-    assert (conn["dup_acks_received"], conn["fast_retransmits"], conn["retransmissions"]) == (7, 1, 1)
-    assert (unit["stalled"], unit["arrived"], conn["units_decoded"]) == (1, 10, 1)
+    layer = {"systematic": True, "release": Release.DECODED}
+    records, _ = play(10, layer=layer, once_a=2)
+    sub, unit = records.subs[0], units_of(records)[0]
+    memory = layer_memory(records)[0]
+    assert (sub["dup_acks_received"], sub["fast_retransmits"], sub["retransmissions"]) == (7, 1, 1)
+    assert (unit["stalled"], unit["arrived_packets"], memory["units_decoded"]) == (1, 10, 1)
 
 
 def test_systematic_gap_without_repair_packets_is_stalled():
     """In order, without repair packets, nothing is delivered behind the gap until TCP has timed out."""
-    records, sent = play(10, coding={"systematic": True}, once_a=2)
-    conn, unit = records.conns[0], records.units[0]
+    records, sent = play(10, layer={"systematic": True}, once_a=2)
+    sub, unit = records.subs[0], units_of(records)[0]
+    memory = layer_memory(records)[0]
     # The second acknowledgement restarted the timer.
     again_ps = arrival_ps(1) + 3 * (320_000 + 50_000_000) + 2 * 10**9
     assert (sent["segment"][10], sent["time_ps"][10]) == (2, again_ps)
-    assert conn["received_ps"] == unit["decoded_ps"] == again_ps + 3 * HOP_PS
-    assert (conn["timeouts"], unit["stalled"], conn["units_stalled"]) == (1, 1, 1)
+    assert sub["received_ps"] == unit["decoded_ps"] == again_ps + 3 * HOP_PS
+    assert (sub["timeouts"], unit["stalled"], memory["units_stalled"]) == (1, 1, 1)
 
 
 def test_timeout_sends_what_waits_in_the_buffer():
     """Units of 8, window of 10, the first packet lost: no ACK comes. 8 and 9 wait for six more until TCP goes back."""
-    coding = {"unit_size": UnitSize.FIXED, "fixed_packets": 8}
-    records, sent = play(30, coding=coding, once_a=0)
+    layer = {"unit_size": UnitSize.FIXED, "fixed_packets": 8}
+    records, sent = play(30, layer=layer, once_a=0)
     timeout_ps = 2 * 10**9
-    assert records.units["k"][:2].tolist() == [8, 2]
-    assert records.units["sent_ps"][:2].tolist() == [0, timeout_ps]
+    assert units_of(records)["k"][:2].tolist() == [8, 2]
+    assert units_of(records)["sent_ps"][:2].tolist() == [0, timeout_ps]
     assert sent["segment"][8:11].tolist() == [0, 8, 8]  # the uncoded retransmission, then the unit of 8 and 9
     assert sent["time_ps"][8:11].tolist() == 3 * [timeout_ps]
-    assert records.conns["timeouts"][0] == 1
+    assert records.subs["timeouts"][0] == 1
 
 
 def test_flush_timer_to_the_picosecond():
     """Units of 8, window of 10: 8 and 9 wait for six more, and leave 20 us after they came."""
-    coding = {"unit_size": UnitSize.FIXED, "fixed_packets": 8, "flush_s": 20e-6}
-    records, sent = play(60, coding=coding, end_ps=100_000_000)
-    assert records.units["k"].tolist() == [8, 2]
-    assert records.units["sent_ps"].tolist() == [0, 20_000_000]
+    layer = {"unit_size": UnitSize.FIXED, "fixed_packets": 8, "flush_s": 20e-6}
+    records, sent = play(60, layer=layer, end_ps=100_000_000)
+    assert units_of(records)["k"].tolist() == [8, 2]
+    assert units_of(records)["sent_ps"].tolist() == [0, 20_000_000]
     assert sent["time_ps"].tolist() == 8 * [0] + 2 * [20_000_000]
 
 
 def test_unit_larger_than_the_window_leaves_with_the_window():
     """Units of 30, window of 10: nothing but the buffer is in flight, so nothing could fill it."""
-    records, sent = play(60, coding={"unit_size": UnitSize.FIXED, "fixed_packets": 30})
-    assert records.units["k"].tolist()[0] == 10
+    records, sent = play(60, layer={"unit_size": UnitSize.FIXED, "fixed_packets": 30})
+    assert units_of(records)["k"].tolist()[0] == 10
     assert sent["time_ps"][:10].tolist() == 10 * [0]
-    assert records.conns["timeouts"][0] == 0
+    assert records.subs["timeouts"][0] == 0
 
 
 def test_acknowledged_sources_leave_the_buffer():
@@ -176,13 +183,13 @@ def test_acknowledged_sources_leave_the_buffer():
 
     The unit that is made then begins with the first segment that is not acknowledged.
     """
-    coding = {"systematic": True, "release": Release.DECODED, "unit_size": UnitSize.FIXED, "fixed_packets": 30}
-    records, sent = play(60, coding=coding, once_a=9)
-    conn, units = records.conns[0], records.units
-    assert (conn["fast_retransmits"], conn["timeouts"], conn["retransmissions"]) == (1, 0, 1)
+    layer = {"systematic": True, "release": Release.DECODED, "unit_size": UnitSize.FIXED, "fixed_packets": 30}
+    records, sent = play(60, layer=layer, once_a=9)
+    sub, units = records.subs[0], units_of(records)
+    assert (sub["fast_retransmits"], sub["timeouts"], sub["retransmissions"]) == (1, 0, 1)
     new = [segment for segment in sent["segment"].tolist()[: sent["segment"].tolist().index(9, 10)] if segment >= 10]
     acknowledged = new[-1] + 1  # all that had left before the retransmission came with it
-    assert units["first"][:2].tolist() == [0, acknowledged]
+    assert units["first_segment"][:2].tolist() == [0, acknowledged]
 
 
 def test_systematic_unit_whose_sources_came_before_it_was_closed():
@@ -191,17 +198,17 @@ def test_systematic_unit_whose_sources_came_before_it_was_closed():
     No packet of the unit comes after that. It counts as decoded when the next one, segment 10, comes.
     """
     flush = {"systematic": True, "unit_size": UnitSize.FIXED, "fixed_packets": 8, "flush_s": 300e-6}
-    records, _ = play(20, coding=flush)
-    conn, unit = records.conns[0], records.units[1]
+    records, _ = play(20, layer=flush)
+    memory, unit = layer_memory(records)[0], units_of(records)[1]
     first_ack_ps = arrival_ps(0) + 3 * (320_000 + 50_000_000)
     assert arrival_ps(9) < unit["sent_ps"] == 300_000_000 < first_ack_ps
-    assert (unit["k"], unit["n"], unit["arrived"]) == (2, 2, 2)
+    assert (unit["k"], unit["n"], unit["arrived_packets"]) == (2, 2, 2)
     assert unit["decoded_ps"] == first_ack_ps + 3 * HOP_PS
-    assert conn["units_decoded"] == conn["units"]
+    assert memory["units_decoded"] == memory["units"]
 
 
 def test_dark_codes_the_first_69_segments():
     setup = setup_of(LINK, flow_list([(0, 1, 200 * MSS, 0.0)]), "caps_dark")
     records = one_run(setup)
-    assert records.units["k"].sum() == 69
+    assert units_of(records)["k"].sum() == 69
     assert (sent_by(records, setup)["kind"] == 0).sum() == 131

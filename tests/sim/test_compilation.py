@@ -33,9 +33,9 @@ def test_a_run_builds_its_initial_state_once_and_compiles_nothing_after_the_ques
     monkeypatch.setattr(compiled, "initial_state", lambda setup: built.append(setup) or initial_state(setup))
     scenario = Scenario(fabric=Dumbbell(hosts_per_side=1), traffic=(Batch(flow_bytes=5000, pairs="sides"),))
     compile_if_needed(scheme("caps"), engine="compiled")
-    compiled_hooks = signatures._compiled_hook.cache_info().misses
+    compiled_hooks = signatures._compiled.cache_info().misses
     simulate(scenario, scheme="caps")
-    assert (len(built), signatures._compiled_hook.cache_info().misses) == (1, compiled_hooks)
+    assert (len(built), signatures._compiled.cache_info().misses) == (1, compiled_hooks)
 
 
 OWN_HOOK = """

@@ -36,7 +36,7 @@ def raw() -> RawRecords:
 
 
 def check(raw: RawRecords) -> None:
-    conservation.check(raw, FABRIC, mss_bytes=1460)
+    conservation.check(raw, FABRIC)
 
 
 def changed(raw: RawRecords, table: str, row: int, **by: int) -> RawRecords:
@@ -98,24 +98,36 @@ def test_rule_3_all_that_was_created_is_somewhere(by: int, raw: RawRecords) -> N
 
 
 def winner_of(raw: RawRecords) -> tuple[int, int]:
-    """Return a finished flow and the connection that completed it."""
+    """Return a finished flow and the subflow that completed it."""
     flow = int(np.flatnonzero(raw.flows["received_ps"] >= 0)[-1])
     return flow, int(raw.flows["winner"][flow])
 
 
 @pytest.mark.parametrize("by", [1, -1])
-def test_rule_4_a_finished_flow_is_whole(by: int, raw: RawRecords) -> None:
-    flow, conn = winner_of(raw)
+def test_rule_5_a_finished_flow_is_whole(by: int, raw: RawRecords) -> None:
+    flow, sub = winner_of(raw)
     for other in (
         changed(raw, "flows", flow, flow_bytes=by),
-        changed(raw, "conns", conn, last_segment_bytes=by),
-        changed(raw, "conns", conn, n_segments=by),
-        changed(raw, "conns", conn, receive_next=by, last_segment_bytes=-1460 * by),
+        changed(raw, "flows", flow, last_segment_bytes=by),
+        changed(raw, "flows", flow, n_segments=by),
+        changed(changed(raw, "subs", sub, receive_next=by), "flows", flow, last_segment_bytes=-1460 * by),
     ):
         with pytest.raises(conservation.ConservationError, match=f"^{flow}: finished flow: delivered bytes"):
             check(other)
     unfinished = int(np.flatnonzero(raw.flows["received_ps"] < 0)[0])
     check(changed(raw, "flows", unfinished, flow_bytes=by))
+
+
+@pytest.mark.parametrize("by", [1, -1])
+def test_rule_5_a_shared_stream_is_whole_too(by: int, raw: RawRecords) -> None:
+    """Whatever the subflow that won has received, every data segment came and none waits in the receive buffer."""
+    flow, sub = winner_of(raw)
+    whole = changed(raw, "flows", flow, shared=1, data_next=int(raw.flows["n_segments"][flow]))
+    check(changed(whole, "subs", sub, receive_next=by))
+    with pytest.raises(conservation.ConservationError, match=f"^{flow}: finished flow: data segments are missing"):
+        check(changed(whole, "flows", flow, data_next=by))
+    with pytest.raises(conservation.ConservationError, match=f"^{flow}: finished flow: data segments are still in its"):
+        check(changed(whole, "flows", flow, buffered=by))
 
 
 @pytest.mark.parametrize(("table", "row", "field"), [("ports", NIC, "packets_out"), ("counters", 0, "in_flight")])

@@ -1,40 +1,37 @@
 """The receiver with an ACK at decoding, packet by packet: what is held, what is delivered to TCP, what is counted."""
 
 import pytest
-from engine_setups import flow_list, params_of, record, setup_of
-from scripted import LEFT, MSS, PAIR, new_packet
+from layer_setups import LayerEnd
+from scripted import MSS
 
-from capsim import records, scheme
-from capsim.protocols.coding.decoder import Release
+from capsim.protocols.layers.decoder import Release
 from capsim.records import CODED, DATA, NONE, RETRANSMITTED, SYN
-from capsim.state import initial_state
 
 
 class Decoder:
     """The receiving host of one flow of 12 segments; `handed` is what TCP got of the decoder, packet by packet."""
 
-    def __init__(self, *, window=12, **coding):
-        chosen = scheme("caps_decode").with_params(coding=coding, transport={"max_window_bytes": window * MSS})
-        state = initial_state(setup_of(PAIR, flow_list([(0, 1, 12 * MSS, 0.0)] * 2), chosen))
-        self.coding, self.params, self.transport = chosen.coding, params_of(chosen.coding), chosen.transport
-        self.transport_params = params_of(chosen.transport)
-        self.conn = records.slotted(records.CONNECTION)(state.conns[1])  # the first has flags of its own
-        self.segments, self.units, self.handed = bytearray(len(state.segments)), [], []
-        self.now_ps = 0
+    def __init__(self, *, window=12, **layer):
+        transport = {"max_window_bytes": window * MSS}
+        self.end = LayerEnd("caps_decode", n_segments=12, layer=layer, transport=transport)
+        self.sub, self.memory, self.handed = self.end.sub, self.end.memory, []
 
     def unit(self, first, k, n):
         """Let the sender close a unit, and return it."""
-        unit = record(records.UNIT, first=first, k=k, n=n, next=NONE, decoded_ps=NONE, sent_ps=100 + len(self.units))
-        if self.units:
-            self.units[-1].next = len(self.units)
-        if self.conn.first_unit == NONE:
-            self.conn.first_unit = len(self.units)
-        self.units.append(unit)
+        number = self.end.counters.units
+        self.end.counters.units += 1
+        unit = self.end.units[number]
+        unit.first_segment, unit.k, unit.n, unit.sent_ps = first, k, n, 100 + number
+        unit.next = unit.decoded_ps = NONE
+        if number:
+            self.end.units[number - 1].next = number
+        if self.memory.first_unit == NONE:
+            self.memory.first_unit = number
         return unit
 
     def coded(self, number):
         """Take a coded packet; return the segments that are delivered to TCP."""
-        return self.take(kind=CODED, unit=number, segment=self.units[number].first)
+        return self.take(kind=CODED, unit=number, segment=self.end.units[number].first_segment)
 
     def source(self, segment, *, flags=0):
         """Take an uncoded packet; return the segments that are delivered to TCP."""
@@ -43,27 +40,28 @@ class Decoder:
     def resent(self, segment):
         return self.source(segment, flags=RETRANSMITTED)
 
-    def take(self, **fields):
+    def take(self, *, flags=0, **fields):
         """Take a packet; return the segments that are delivered to TCP."""
-        self.now_ps += 1000
-        packet, before = new_packet(bytes=MSS + 40, sent_ps=self.now_ps - 500, **fields), len(self.handed)
-        if self.coding.collect(self.params, self.conn, self.segments, self.units, packet, self.now_ps):
+        self.end.now_ps += 1000
+        sent_ps, before = self.end.now_ps - 500, len(self.handed)
+        packet = self.end.packet(bytes=MSS + 40, sent_ps=sent_ps, flags=flags, priority=0, ack=0, **fields)
+        if self.end.call("collect", packet):
             self._up(packet)
-        packet = new_packet(**LEFT)
-        while self.coding.release(self.params, self.conn, self.segments, self.units, packet, self.now_ps):
+        packet = self.end.packet()
+        while self.end.call("release", packet):
             self._up(packet)
-            packet = new_packet(**LEFT)
+            packet = self.end.packet()
         return [segment for segment, _ in self.handed[before:]]
 
     def _up(self, packet):
         names = ("kind", "flags", "bytes", "priority", "ack", "unit", "sent_ps")
         self.handed.append((packet.segment, tuple(getattr(packet, name) for name in names)))
-        self.transport.receive(self.transport_params, self.conn, self.segments, packet, self.now_ps)
+        self.end.call("on_data", packet)
 
     @property
     def counts(self):
         """Return units decoded, units stalled, late packets."""
-        return self.conn.units_decoded, self.conn.units_stalled, self.conn.late_packets
+        return self.memory.units_decoded, self.memory.units_stalled, self.memory.late_packets
 
 
 @pytest.mark.parametrize(
@@ -74,14 +72,14 @@ def test_a_later_unit_decodes_first(release, second, first):
     one, two = decoder.unit(0, 3, 4), decoder.unit(3, 2, 2)
     assert [decoder.coded(1), decoder.coded(1)] == [[], second]
     assert [decoder.coded(0) for _ in range(4)] == [[], [], first, []]
-    assert (one.decoded_ps, two.decoded_ps, one.arrived, two.arrived) == (5000, 2000, 3, 2)
+    assert (one.decoded_ps, two.decoded_ps, one.arrived_packets, two.arrived_packets) == (5000, 2000, 3, 2)
     assert decoder.counts == (2, 0, 1)
 
 
 def test_what_tcp_gets_of_a_unit():
     """Source packets of one MSS, sent when the unit was, which are no retransmissions."""
     decoder = Decoder()
-    decoder.conn.priority = 1
+    decoder.sub.priority = 1
     decoder.unit(0, 1, 1), decoder.unit(1, 2, 2)
     assert [decoder.coded(0), decoder.coded(1), decoder.coded(1)] == [[0], [], [1, 2]]
     sources = [(DATA, 0, MSS, 1, 0, unit, 100 + unit) for unit in (0, 1, 1)]
@@ -93,14 +91,14 @@ def test_a_retransmission_counts_for_its_unit():
     decoder = Decoder()
     one, two = decoder.unit(0, 3, 4), decoder.unit(3, 2, 3)
     assert [decoder.coded(0), decoder.coded(0), decoder.resent(4)] == [[], [], [4]]
-    assert (one.arrived, one.stalled, two.arrived, two.stalled) == (2, 0, 1, 1)
+    assert (one.arrived_packets, one.stalled, two.arrived_packets, two.stalled) == (2, 0, 1, 1)
     assert decoder.resent(3) == [3]  # completes the second, which waits for the first
     assert decoder.counts == (1, 1, 0)
     assert decoder.resent(1) == [1, 0, 2]
-    assert (one.arrived, one.stalled, one.decoded_ps) == (3, 1, 5000)
+    assert (one.arrived_packets, one.stalled, one.decoded_ps) == (3, 1, 5000)
     assert decoder.counts == (2, 2, 0)
     assert [decoder.coded(0), decoder.resent(2)] == [[], [2]]
-    assert (one.arrived, decoder.counts) == (3, (2, 2, 1))
+    assert (one.arrived_packets, decoder.counts) == (3, (2, 2, 1))
 
 
 SYSTEMATIC = {"systematic": True}
@@ -112,7 +110,7 @@ def test_sources_that_came_before_their_unit_was_closed_count():
     assert [decoder.source(segment) for segment in (0, 2, 3)] == [[0], [], []]
     unit = decoder.unit(0, 4, 6)
     assert decoder.coded(0) == [1, 2, 3]
-    assert (unit.arrived, unit.decoded_ps, decoder.counts) == (4, 4000, (1, 0, 0))
+    assert (unit.arrived_packets, unit.decoded_ps, decoder.counts) == (4, 4000, (1, 0, 0))
     assert [decoder.coded(0), decoder.source(1)] == [[], []]
     assert decoder.counts == (1, 0, 2)
 
@@ -123,7 +121,7 @@ def test_only_sources_of_the_unit_count():
     assert [decoder.source(segment) for segment in (0, 1, 2, 3, 5, 8)] == [[0], [1], [2], [3], [], []]
     unit = decoder.unit(4, 4, 8)
     assert [decoder.coded(0) for _ in range(3)] == [[], [], [4, 5, 6, 7, 8]]
-    assert unit.arrived == 4
+    assert unit.arrived_packets == 4
 
 
 def test_a_unit_complete_before_it_was_closed_is_decoded():
@@ -131,10 +129,10 @@ def test_a_unit_complete_before_it_was_closed_is_decoded():
     assert [decoder.source(segment) for segment in (0, 1)] == [[0], [1]]
     one = decoder.unit(0, 2, 2)
     assert decoder.source(2) == [2]
-    assert (one.arrived, one.decoded_ps, decoder.counts) == (2, 3000, (1, 0, 0))
+    assert (one.arrived_packets, one.decoded_ps, decoder.counts) == (2, 3000, (1, 0, 0))
     two = decoder.unit(2, 1, 1)
     assert decoder.source(2) == []  # once more
-    assert (two.arrived, two.decoded_ps, decoder.counts) == (1, 4000, (2, 0, 1))
+    assert (two.arrived_packets, two.decoded_ps, decoder.counts) == (1, 4000, (2, 0, 1))
 
 
 def test_a_retransmission_frees_what_was_held_behind_the_gap():
@@ -173,7 +171,7 @@ def test_as_decoded_sources_go_up_as_they_come():
     decoder = Decoder(release=Release.DECODED, **SYSTEMATIC)
     unit = decoder.unit(0, 3, 4)
     assert [decoder.source(0), decoder.source(2), decoder.coded(0)] == [[0], [2], [1]]
-    assert (unit.arrived, decoder.counts) == (3, (1, 0, 0))
+    assert (unit.arrived_packets, decoder.counts) == (3, (1, 0, 0))
 
 
 @pytest.mark.parametrize("name", ["packet", "decoded"])

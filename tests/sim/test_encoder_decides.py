@@ -1,13 +1,12 @@
 """The sender of CAPS, packet by packet: which unit a segment is in, when a unit leaves, what leaves with it."""
 
 import pytest
-from engine_setups import flow_list, params_of, record, setup_of
-from scripted import LEFT, MSS, PAIR, US, new_packet
+from layer_setups import LayerEnd
+from scripted import MSS, US
 
-from capsim import FOLLOW, KEEP, records, scheme
-from capsim.protocols.coding.params import Acknowledged, UnitSize
+from capsim import FOLLOW, KEEP
+from capsim.protocols.layers.params import Acknowledged, UnitSize
 from capsim.records import CODED, DATA, NONE, RETRANSMITTED
-from capsim.state import initial_state
 
 THREES = {"unit_size": UnitSize.FIXED, "fixed_packets": 3, "initial_blocking_prob": 0.25}  # r = 1
 BUFFERED = THREES | {"systematic": False}
@@ -16,45 +15,33 @@ BUFFERED = THREES | {"systematic": False}
 class Encoder:
     """The sending host of one flow of 12 segments, with a window that is never full."""
 
-    def __init__(self, **coding):
-        chosen = scheme("caps").with_params(coding=coding)
-        state = initial_state(setup_of(PAIR, flow_list([(0, 1, 12 * MSS, 0.0)]), chosen))
-        self.coding, self.params = chosen.coding, params_of(chosen.coding)
-        self.conn = records.slotted(records.CONNECTION)(state.conns[0])
-        self.conn.cwnd_bytes = 10 * MSS
-        self.estimator, self.counters = record(records.ESTIMATOR), record(records.COUNTERS)
-        self.units = [record(records.UNIT, **dict.fromkeys(records.UNIT.names, 7)) for _ in range(8)]
-        self.now_us = 0
+    def __init__(self, **layer):
+        self.end = LayerEnd("caps", n_segments=12, layer=layer)
+        self.sub, self.memory = self.end.sub, self.end.memory
+        self.sub.cwnd_bytes = 10 * MSS
+        for unit in self.end.units:  # used before
+            for name in unit.__slots__:
+                setattr(unit, name, 7)
 
     def send(self, *segments, flags=0, packet_bytes=1500):
         """Let TCP send segments, one after the other; return what leaves the host: unit and position, or a segment."""
         left = []
         for segment in segments:
-            self.conn.next_segment = max(self.conn.next_segment, segment + 1)
-            packet = new_packet(**LEFT | {"kind": DATA, "segment": segment, "unit": NONE, "flags": flags})
-            packet.bytes = packet_bytes
-            verdict = self.coding.accept(*self._records(), packet, self.now_us * US)
+            self.sub.next_segment = max(self.sub.next_segment, segment + 1)
+            packet = self.end.packet(kind=DATA, segment=segment, unit=NONE, flags=flags, bytes=packet_bytes)
+            verdict = self.end.call("accept", packet)
             if verdict != KEEP:
                 left.append(packet)
             if verdict == FOLLOW:
-                left += self._emitted()
-        self.packets = [*left, *self._emitted()]
+                left += self.end.all_of("emit")
+        self.packets = [*left, *self.end.all_of("emit")]
         return [(each.unit, each.position) if each.kind == CODED else each.segment for each in self.packets]
-
-    def _emitted(self):
-        left, packet = [], new_packet(**LEFT)
-        while self.coding.emit(*self._records(), packet, self.now_us * US):
-            left.append(packet)
-            packet = new_packet(**LEFT)
-        return left
-
-    def _records(self):
-        return self.params, self.conn, self.estimator, self.units, self.counters
 
     @property
     def made(self):
         """Return first segment, k and n of each unit."""
-        return [(unit.first, unit.k, unit.n) for unit in self.units[: self.counters.units]]
+        units = self.end.units[: self.end.counters.units]
+        return [(unit.first_segment, unit.k, unit.n) for unit in units]
 
 
 def of_unit(number, packets):
@@ -67,13 +54,13 @@ def test_repair_packets_follow_the_last_source_packet():
     assert encoder.send(*range(4)) == [*of_unit(0, 4), (1, 0)]
     assert encoder.send(4, 5) == [(1, 1), (1, 2), (1, 3)]
     assert encoder.made == [(0, 3, 4), (3, 3, 4)]
-    assert (encoder.conn.coded_packets, encoder.conn.repair_packets, encoder.conn.units) == (8, 2, 2)
+    assert (encoder.memory.coded_packets, encoder.memory.repair_packets, encoder.memory.units) == (8, 2, 2)
 
 
 def test_a_repair_packet_is_one_of_its_unit_and_nothing_else():
     """As large as the largest source, the time of its sending, no flag."""
     encoder = Encoder(**THREES)
-    encoder.conn.priority, encoder.now_us = 1, 5
+    encoder.sub.priority, encoder.end.now_ps = 1, 5 * US
     encoder.send(0, packet_bytes=900)
     encoder.send(1, packet_bytes=1000)
     encoder.send(2, packet_bytes=300)
@@ -102,9 +89,9 @@ def test_a_part_of_a_unit_waits_while_more_is_in_flight():
     """Not systematic: 3 and 4 wait for 5 as long as an acknowledgement may come that sends it."""
     encoder = Encoder(**BUFFERED)
     assert encoder.send(*range(5)) == of_unit(0, 4)
-    encoder.conn.una = 2
+    encoder.sub.una = 2
     assert encoder.send() == []
-    encoder.conn.una = 3
+    encoder.sub.una = 3
     assert encoder.send() == of_unit(1, 3)
     assert encoder.made == [(0, 3, 4), (3, 2, 3)]
     assert encoder.send() == []
@@ -113,7 +100,7 @@ def test_a_part_of_a_unit_waits_while_more_is_in_flight():
 def test_what_is_acknowledged_leaves_the_buffer():
     encoder = Encoder(**BUFFERED)
     encoder.send(*range(5))
-    encoder.conn.una = 5
+    encoder.sub.una = 5
     assert encoder.send() == []
     assert encoder.send(5, 6, 7) == of_unit(1, 4)
     assert encoder.made == [(0, 3, 4), (5, 3, 4)]
@@ -123,40 +110,40 @@ def test_the_longest_wait_in_the_buffer():
     """From the first packet of a unit on, 20 us: at 20 for 3 and 4, at 50 for 5, which comes at 30."""
     encoder = Encoder(**BUFFERED | {"flush_s": 20e-6})
     assert encoder.send(*range(4)) == of_unit(0, 4)
-    assert encoder.conn.flush_ps == 20 * US
-    encoder.now_us = 10
+    assert encoder.sub.send_wake_ps == 20 * US
+    encoder.end.now_ps = 10 * US
     assert encoder.send(4) == []
-    encoder.now_us = 20
+    encoder.end.now_ps = 20 * US
     assert encoder.send() == of_unit(1, 3)
-    assert encoder.conn.flush_ps == NONE
-    encoder.now_us = 30
+    assert encoder.sub.send_wake_ps == NONE
+    encoder.end.now_ps = 30 * US
     assert encoder.send(5) == []
-    assert encoder.conn.flush_ps == 50 * US
-    encoder.conn.una = 6
+    assert encoder.sub.send_wake_ps == 50 * US
+    encoder.sub.una = 6
     assert encoder.send() == []
-    assert encoder.conn.flush_ps == NONE
+    assert encoder.sub.send_wake_ps == NONE
 
 
 def test_packets_of_a_buffered_unit():
     """All k + r are as large as the largest of the three; the next unit has its own largest."""
     encoder = Encoder(**BUFFERED)
-    encoder.conn.next_segment = 12  # something is in flight
+    encoder.sub.next_segment = 12  # something is in flight
     for first, packet_bytes in ((0, 1500), (3, 700)):
         encoder.send(first, first + 1, packet_bytes=200)
         left = encoder.send(first + 2, packet_bytes=packet_bytes)
         assert left == of_unit(first // 3, 4)
         assert {packet.bytes for packet in encoder.packets} == {packet_bytes}
-    assert (encoder.conn.coded_packets, encoder.conn.repair_packets) == (8, 2)
+    assert (encoder.memory.coded_packets, encoder.memory.repair_packets) == (8, 2)
 
 
 def test_with_an_ack_at_decoding_sources_leave_in_clear():
     """Systematic: the repair packet is at position 3, behind the three uncoded ones, which count as coded too."""
     encoder = Encoder(**THREES, ack=Acknowledged.DECODED)
     assert encoder.send(0, 1, 2) == [0, 1, 2, (0, 3)]
-    assert encoder.conn.coded_packets == 4
+    assert encoder.memory.coded_packets == 4
     plain = Encoder(**THREES | {"initial_blocking_prob": 0.0}, ack=Acknowledged.DECODED)
     assert plain.send(0, 1, 2) == [0, 1, 2]
-    assert (plain.made, plain.conn.open_unit) == ([(0, 3, 3)], NONE)
+    assert (plain.made, plain.memory.open_unit) == ([(0, 3, 3)], NONE)
 
 
 @pytest.mark.parametrize(("copies", "more"), [(0.0, 0), (1.0, 1), (2.5, 3)])
@@ -164,22 +151,22 @@ def test_a_retransmission_is_a_new_packet_of_its_unit(copies, more):
     """4 of the second unit, whose positions 0-3 have left; copies are so many times r, rounded up."""
     encoder = Encoder(**THREES, resend_copies=copies)
     encoder.send(*range(9))
-    encoder.conn.una = 4
+    encoder.sub.una = 4
     assert encoder.send(4, flags=RETRANSMITTED, packet_bytes=77) == [(1, 4 + extra) for extra in range(1 + more)]
     assert [packet.segment for packet in encoder.packets] == [3] * (1 + more)
     assert [packet.bytes for packet in encoder.packets] == [1500] * (1 + more)
     assert [packet.flags for packet in encoder.packets] == [RETRANSMITTED, *[0] * more]
-    assert encoder.conn.repair_packets == 3 + more
-    assert encoder.conn.first_unit == 1  # all of unit 0 is acknowledged
+    assert encoder.memory.repair_packets == 3 + more
+    assert encoder.memory.first_unit == 1  # all of unit 0 is acknowledged
 
 
 def test_a_unit_is_kept_until_all_of_it_is_acknowledged():
     encoder = Encoder(**THREES)
     encoder.send(*range(7))
     for una, oldest in ((2, 0), (3, 1), (5, 1), (6, 2)):
-        encoder.conn.una = una
+        encoder.sub.una = una
         encoder.send(una, flags=RETRANSMITTED)
-        assert encoder.conn.first_unit == oldest
+        assert encoder.memory.first_unit == oldest
     assert encoder.send(7, 8) == [(2, 2), (2, 3), (2, 4)]  # 6 was sent twice
 
 
@@ -187,7 +174,7 @@ def test_a_unit_that_still_fills_is_kept():
     """0 and 1 are acknowledged; 2 makes it full, and belongs to it when it is sent again."""
     encoder = Encoder(**THREES)
     encoder.send(0, 1)
-    encoder.conn.una = 2
+    encoder.sub.una = 2
     encoder.send(0, flags=RETRANSMITTED)
     assert encoder.send(2) == [(0, 3), (0, 4)]
     assert encoder.send(2, flags=RETRANSMITTED) == [(0, 5)]

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsim import LinkChange, schemes
+from capsim.protocols.layers.caps_per_host import CAPS_LAYER_PER_HOST
 from capsim.protocols.transports.tcp import SsthreshFrom
 
 VARIANTS = {
@@ -27,37 +28,37 @@ VARIANTS = {
     "round robin": ("rps", {"balancer": {"round_robin": True}}),
     "hashed acks": ("rps", {"balancer": {"spray_acks": False}}),
     "no push-out": ("rps_pq", {"queue": {"push_out": False}}),
-    "probes": ("ecmp", {"probe_ps": 50_000_000, "probe_ports": (0, 3, 9), "probe_conns": (0, 5)}),
+    "probes": ("ecmp", {"probe_ps": 50_000_000, "probe_ports": (0, 3, 9), "probe_flows": (0, 5)}),
     "end in the middle": ("rps_pq", {"end_ps": 700_000_000}),
     "hashed acks of caps": ("caps", {"balancer": {"spray_acks": False}}),
     "acks switch the mode": ("caps", {"balancer": {"mode_counts": "all", "long_from": "threshold"}}),
-    "fixed unit": ("caps", {"coding": {"unit_size": "fixed", "fixed_packets": 4, "initial_blocking_prob": 0.3}}),
-    "optimal unit": ("caps", {"coding": {"unit_size": "optimal", "initial_blocking_prob": 0.25}}),
-    "units of one": ("caps", {"coding": {"unit_size": "fixed", "fixed_packets": 1, "min_repair": 40}}),
-    "unit larger than all": ("caps", {"coding": {"unit_size": "fixed", "fixed_packets": 1000}}),
-    "copies": ("caps_dark", {"coding": {"resend_copies": 7.3, "initial_blocking_prob": 0.4}}),
-    "buffered": ("caps", {"coding": {"systematic": False, "resend_copies": 1.0, "flush_s": 20e-6}}),
-    "no repair of partial units": ("caps", {"coding": {"repair_partial": False, "min_repair": 1}}),
-    "average threshold": ("caps_dark", {"coding": {"threshold": "average", "coded_packets": 9}}),
-    "one sampling period": ("caps", {"coding": {"sampling_s": 0.0}}),
+    "fixed unit": ("caps", {"layer": {"unit_size": "fixed", "fixed_packets": 4, "initial_blocking_prob": 0.3}}),
+    "optimal unit": ("caps", {"layer": {"unit_size": "optimal", "initial_blocking_prob": 0.25}}),
+    "units of one": ("caps", {"layer": {"unit_size": "fixed", "fixed_packets": 1, "min_repair": 40}}),
+    "unit larger than all": ("caps", {"layer": {"unit_size": "fixed", "fixed_packets": 1000}}),
+    "copies": ("caps_dark", {"layer": {"resend_copies": 7.3, "initial_blocking_prob": 0.4}}),
+    "buffered": ("caps", {"layer": {"systematic": False, "resend_copies": 1.0, "flush_s": 20e-6}}),
+    "no repair of partial units": ("caps", {"layer": {"repair_partial": False, "min_repair": 1}}),
+    "average threshold": ("caps_dark", {"layer": {"threshold": "average", "coded_packets": 9}}),
+    "one sampling period": ("caps", {"layer": {"sampling_s": 0.0}}),
     "coded with a handshake": ("caps", {"transport": {"handshake": True}}),
     "tahoe with a handshake": ("caps_ns2", {"transport": {"handshake": True, "initial_window_packets": 2}}),
     "random own paths": ("caps_ns2", {"balancer": {"round_robin": False}}),
-    "at decoding, optimal": ("caps_decode", {"coding": {"unit_size": "optimal", "initial_blocking_prob": 0.25}}),
-    "at decoding, flush timer": ("caps_decode", {"coding": {"flush_s": 20e-6, "release": "decoded"}}),
-    "at decoding, systematic": ("caps_decode", {"coding": {"systematic": True, "initial_blocking_prob": 0.2}}),
-    "at decoding, systematic, as decoded": ("caps_decode", {"coding": {"systematic": True, "release": "decoded"}}),
+    "at decoding, optimal": ("caps_decode", {"layer": {"unit_size": "optimal", "initial_blocking_prob": 0.25}}),
+    "at decoding, flush timer": ("caps_decode", {"layer": {"flush_s": 20e-6, "release": "decoded"}}),
+    "at decoding, systematic": ("caps_decode", {"layer": {"systematic": True, "initial_blocking_prob": 0.2}}),
+    "at decoding, systematic, as decoded": ("caps_decode", {"layer": {"systematic": True, "release": "decoded"}}),
     "at decoding, systematic, no repair packets": (
         "caps_dark",
-        {"coding": {"ack": "decoded", "systematic": True, "max_overhead": 0.0}},
+        {"layer": {"ack": "decoded", "systematic": True, "max_overhead": 0.0}},
     ),
     "at decoding, systematic, units of one": (
         "caps_decode",
-        {"coding": {"systematic": True, "unit_size": "fixed", "fixed_packets": 1, "initial_blocking_prob": 0.5}},
+        {"layer": {"systematic": True, "unit_size": "fixed", "fixed_packets": 1, "initial_blocking_prob": 0.5}},
     ),
     "at decoding, systematic, flush timer": (
         "caps_decode",
-        {"coding": {"systematic": True, "unit_size": "fixed", "fixed_packets": 30, "flush_s": 20e-6}},
+        {"layer": {"systematic": True, "unit_size": "fixed", "fixed_packets": 30, "flush_s": 20e-6}},
     ),
 }
 
@@ -99,8 +100,7 @@ def replace_links(kind, changes):
 
 def test_losers_stop():
     kind, flows = BUSY["leaf-spine"]
-    repflow = schemes()["repflow"]
-    stopping = replace(repflow, replication=replace(repflow.replication, abort_losers=True))
+    stopping = schemes()["repflow"].with_params(sharing={"abort_losers": True})
     assert differences(setup_of(kind, flows, stopping)) == []
 
 
@@ -130,21 +130,29 @@ def test_the_scenarios_are_not_idle():
 
     records = run(setup_of(*BUSY["leaf-spine"], "rps"))
     assert records.ports["packets_dropped"].sum() > 10
-    assert records.conns["timeouts"].sum() > 0
-    assert np.count_nonzero(records.conns["reordered_packets"]) > 3
+    assert records.subs["timeouts"].sum() > 0
+    assert np.count_nonzero(records.subs["reordered_packets"]) > 3
 
 
 @pytest.mark.parametrize("below", ["sack", "dctcp", "caps_ns2"])
 @pytest.mark.parametrize("ack", ["packet", "decoded"])
 def test_coding_over_other_transports(ack, below):
     kind, flows = BUSY["leaf-spine"]
-    other = replace(schemes()["caps"], transport=schemes()[below].transport)
-    coding = {"ack": ack, "initial_blocking_prob": 0.1}
-    assert differences(setup_of(kind, flows, other, coding=coding)) == []
+    layer = {"ack": ack, "initial_blocking_prob": 0.1}
+    assert differences(setup_of(kind, flows, over(schemes()[below], schemes()["caps"]), layer=layer)) == []
+
+
+def over(below, scheme):
+    """Return `scheme` over the transport and the congestion control of another one."""
+
+    def moved(stack, other):
+        return replace(stack, transport=other.transport, congestion=other.congestion)
+
+    return replace(scheme, short=moved(scheme.short, below.short), long=moved(scheme.long, below.long))
 
 
 def test_one_estimator_per_host():
     kind, flows = BUSY["leaf-spine"]
     caps = schemes()["caps"]
-    shared = replace(caps, coding=replace(caps.coding, shared_estimator=True))
+    shared = replace(caps, short=replace(caps.short, layer=CAPS_LAYER_PER_HOST))
     assert differences(setup_of(kind, flows, shared)) == []

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_setups import params_of
+from engine_setups import memory_of, params_of, record
 
 from capsim import (
     Batch,
@@ -27,9 +27,9 @@ from capsim import (
 from capsim.bounds import PODS, PORTS, WORD
 from capsim.engines import compiled
 from capsim.fabric.kinds import AnyFabric
-from capsim.protocols.coding.blocking import Threshold, observe
-from capsim.protocols.coding.caps import CAPS_CODING
-from capsim.records import ACK, ESTIMATOR, PACKET, slotted
+from capsim.protocols.layers.blocking import Threshold, note_rtt
+from capsim.protocols.layers.caps import CAPS_LAYER
+from capsim.records import ACK, PACKET
 from capsim.run import prepare
 
 PAIR = Dumbbell(hosts_per_side=2)
@@ -166,7 +166,7 @@ def test_flows_of_all_entries_have_one_bound() -> None:
 @pytest.mark.parametrize(("max_window_bytes", "fits"), [(4 * 10**6, True), (12 * 10**6, False)])
 def test_windows_whose_best_unit_takes_too_long_are_refused(max_window_bytes: int, fits: bool) -> None:
     """Eq. 4 for windows of 4096 packets has 2 * 4096**2 terms, 3e7, for 16384 it has 5e8."""
-    params: dict[str, Any] = {"coding": {"unit_size": "optimal"}, "transport": {"max_window_bytes": max_window_bytes}}
+    params: dict[str, Any] = {"layer": {"unit_size": "optimal"}, "transport": {"max_window_bytes": max_window_bytes}}
     traffic = (Listed(flows=((0, 1, 20 * 10**6, 0.0),)),)
     scenario = Scenario(fabric=PAIR, traffic=traffic, scheme="caps", params=params, short_bytes=10**8, end_s=1e-3)
     if fits:
@@ -178,13 +178,11 @@ def test_windows_whose_best_unit_takes_too_long_are_refused(max_window_bytes: in
 
 def test_sums_of_round_trips_keep_their_mean_below_63_bits() -> None:
     """Ten thousand acknowledgements of 75 minutes each, all larger than 0.9 times their mean: 4.5e19 ps."""
-    settings = params_of(CAPS_CODING, sampling_s=0.0, threshold=Threshold.AVERAGE, rtt_factor=0.9)
-    estimator = slotted(ESTIMATOR)(np.zeros(1, ESTIMATOR)[0])
-    packet = slotted(PACKET)(np.zeros(1, PACKET)[0])
-    packet.kind = ACK
+    settings = params_of(CAPS_LAYER, sampling_s=0.0, threshold=Threshold.AVERAGE, rtt_factor=0.9)
+    estimator, packet = memory_of(CAPS_LAYER, "subflow"), record(PACKET, kind=ACK)
     rtt_ps = 4500 * 10**12
     for _ in range(10_000):
-        observe(settings, None, estimator, packet, rtt_ps)
+        note_rtt(settings, estimator, packet, rtt_ps)
         assert max(estimator.all_rtt_ps, estimator.rtt_sum_ps) < WORD
     one_in_half_a_word = 2 * rtt_ps / WORD  # what halving an odd count changes
     assert estimator.all_rtt_ps / estimator.all_acks == pytest.approx(rtt_ps, rel=one_in_half_a_word)

@@ -19,9 +19,9 @@ class Samples:
 
 def least_queue(
     params: Any,
-    state: Any,
+    own: Any,
     switch: Any,
-    conn: Any,
+    sub: Any,
     packet: Any,
     ports: Any,
     candidates: Any,
@@ -34,7 +34,7 @@ def least_queue(
         index = (start + offset) % len(candidates)
         if offset == 0 or ports[candidates[index]].queue_bytes * params.weight < ports[candidates[best]].queue_bytes:
             best = index
-    state.decisions += 1
+    own.switch.decisions += 1
     return best
 
 
@@ -43,7 +43,11 @@ LEAST_QUEUE = replace(
     name="least_queue",
     summary="each packet takes the shortest queue",
     balancer=Balancer(
-        name="least_queue", choose=least_queue, params=Samples(), state=(("decisions", "i8"),), draws=True
+        name="least_queue",
+        choose=least_queue,
+        params=Samples(),
+        memory={"switch": (("decisions", "i8"),)},
+        draws=True,
     ),
 )
 SCENARIO = Scenario(

@@ -2,20 +2,20 @@
 
 from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from engine_setups import PARALLEL, flow_list, params_of, record, setup_of
+from engine_setups import PARALLEL, flow_list, memory_of, params_of, record, setup_of
 from scipy.stats import chi2_contingency
-from scripted import MSS, new_packet
+from scripted import MSS, Hosts, new_packet
 
 from capsim import ACCEPT, REFUSE, Balancer, Dumbbell, FatTree, LeafSpine, LinkChange, scheme
-from capsim.engines import run
+from capsim.engines import hosts, run
 from capsim.protocols.balancers.ecmp import ECMP
 from capsim.protocols.balancers.spray import RPS
 from capsim.protocols.queues.droptail import DROPTAIL
-from capsim.records import ACK, DATA, DROPPED, EVICTED, LINK_DOWN, NONE, PORT, QUEUE_FULL, SWITCH, slotted
-from capsim.state import initial_state
+from capsim.records import ACK, DATA, DROPPED, EVICTED, LINK_DOWN, NONE, PORT, QUEUE_FULL, SWITCH
 
 
 def slow_port(buffer_packets):
@@ -43,7 +43,7 @@ def reference(setup):
 )
 def test_droptail_takes_what_fits_in_packets_and_in_bytes(limits, queue, verdict):
     port = record(PORT, limit_packets=limits[0], limit_bytes=limits[1])
-    assert DROPTAIL.admit(params_of(DROPTAIL), port, new_packet(bytes=1500), *queue) == verdict
+    assert DROPTAIL.admit(params_of(DROPTAIL), None, port, new_packet(bytes=1500), *queue, 0) == verdict
 
 
 @pytest.mark.parametrize(("count_in_service", "kept"), [(False, 5), (True, 4)])
@@ -60,7 +60,7 @@ def drops_of(size_packets, *, buffer_packets, push_out=True):
     setup = setup_of(slow_port(buffer_packets), flows, "ecmp_pq", queue={"push_out": push_out}, end_ps=10 * 10**6)
     trace = reference(setup).trace
     lost = trace[trace["what"] == DROPPED]
-    return [(int(line["conn"]), int(line["segment"]), int(line["reason"])) for line in lost]
+    return [(int(line["sub"]), int(line["segment"]), int(line["reason"])) for line in lost]
 
 
 def test_push_out_takes_the_last_long_packet_that_waits():
@@ -81,11 +81,12 @@ def test_without_push_out_who_comes_late_is_refused():
 # -- which port a packet takes
 
 
-def many_connections(kind, count):
+def many_subflows(kind, count):
     flows = flow_list([(0, kind.build().n_hosts - 1, 1000, 0.0)] * count)
-    state = initial_state(setup_of(kind, flows))
-    switches = [slotted(SWITCH)(row) for row in state.switches]
-    return state.conns["hash"].tolist(), state.conns["reverse_hash"].tolist(), switches
+    network = Hosts(setup_of(kind, flows))
+    for flow in range(count):
+        hosts.start(network, flow, 0)
+    return [sub.hash for sub in network.subs], [sub.reverse_hash for sub in network.subs], network.switches
 
 
 def hashed_port(switch, value, n_ports):
@@ -102,7 +103,7 @@ def independent(pairs):
 
 def test_flows_that_share_an_edge_uplink_spread_over_the_uplinks_of_the_aggregation():
     """Fat-tree of 8 pods: without a salt for each switch, all that came by one of four ports would leave by one."""
-    hashes, _, switches = many_connections(FatTree(pods=8), 2000)
+    hashes, _, switches = many_subflows(FatTree(pods=8), 2000)
     edge, aggregation = (next(switch for switch in switches if switch.tier == tier) for tier in (0, 1))
     pairs = [(hashed_port(edge, value, 4), hashed_port(aggregation, value, 4)) for value in hashes]
     assert len(set(pairs)) == 16
@@ -111,7 +112,7 @@ def test_flows_that_share_an_edge_uplink_spread_over_the_uplinks_of_the_aggregat
 
 def test_acknowledgements_hash_independently_of_their_data():
     """The reversed tuple is another hash, at the same switch too."""
-    hashes, reverse, switches = many_connections(PARALLEL, 2000)
+    hashes, reverse, switches = many_subflows(PARALLEL, 2000)
     pairs = [
         (hashed_port(switches[0], ahead, 4), hashed_port(switches[0], back, 4))
         for ahead, back in zip(hashes, reverse, strict=True)
@@ -123,20 +124,20 @@ def test_acknowledgements_hash_independently_of_their_data():
 def test_packets_carry_the_hash_of_their_direction():
     seen = set()
 
-    def look(params, state, switch, conn, packet, ports, candidates, now_ps, u0):
+    def look(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
         seen.add((packet.kind, packet.hash))
         return 0
 
     base = replace(scheme("ecmp"), balancer=Balancer(name="look", choose=look))
-    conn = reference(setup_of(PARALLEL, flow_list([(0, 4, 5000, 0.0)]), base)).conns[0]
-    assert seen == {(DATA, conn["hash"]), (ACK, conn["reverse_hash"])}
-    assert conn["hash"] != conn["reverse_hash"]
+    sub = reference(setup_of(PARALLEL, flow_list([(0, 4, 5000, 0.0)]), base)).subs[0]
+    assert seen == {(DATA, sub["hash"]), (ACK, sub["reverse_hash"])}
+    assert sub["hash"] != sub["reverse_hash"]
 
 
 def sprayed(kind, turns, **values):
-    params, state = params_of(RPS, **values), record(np.dtype([("turn", "i8")]))
+    params, own = params_of(RPS, **values), SimpleNamespace(switch=memory_of(RPS, "switch"))
     switch, packet = record(SWITCH, salt=5), new_packet(kind=kind, hash=77)
-    return [RPS.choose(params, state, switch, None, packet, [], range(4), 0, u0) for u0 in turns]
+    return [RPS.choose(params, own, switch, None, packet, [], range(4), 0, u0) for u0 in turns]
 
 
 def test_spraying_follows_the_draw():
@@ -174,6 +175,6 @@ def test_routes_follow_a_failure():
     assert len(lost) > 0
     assert lost["time_ps"].min() >= 500 * 10**6
     assert lost["time_ps"].max() < 800 * 10**6
-    assert found.conns["received_ps"][0] > 0
+    assert found.subs["received_ps"][0] > 0
     uplink = setup.fabric.port_names.index("leaf0>spine1")
     assert found.trace[found.trace["port"] == uplink]["time_ps"].min() >= 800 * 10**6

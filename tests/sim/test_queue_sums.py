@@ -103,4 +103,4 @@ def test_a_mean_above_the_maximum_is_a_defect() -> None:
     raw = simulate(SLOW).raw
     raw.ports["sojourn_ps"][0] -= WORD
     with pytest.raises(ConservationError, match="host0>left: port: mean queue above its maximum, packets"):
-        check(raw, setup.fabric, mss_bytes=1460)
+        check(raw, setup.fabric)

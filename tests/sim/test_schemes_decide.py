@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from engine_setups import DUMBBELL, PARALLEL, flow_list, one_run, params_of, random_flows, record, setup_of
 
-from capsim import ACCEPT, MARK, PUSH_OUT, REFUSE, Dumbbell, LeafSpine, LinkChange, records, scheme
+from capsim import ACCEPT, EVICT, MARK, REFUSE, Dumbbell, LeafSpine, LinkChange, records, scheme
 from capsim.engines import run
 from capsim.protocols.queues.ecn import ECN
 from capsim.protocols.queues.priority import PRIORITY
@@ -19,15 +19,15 @@ def test_repflow_first_copy_counts():
         LeafSpine(leaves=2, hosts_per_leaf=4, spines=4, buffer_packets=8), random_flows(8, n_flows=40, rng=5), "repflow"
     )
     result = one_run(setup)
-    copies = result.flows["n_conns"]
+    copies = result.flows["n_subs"]
     assert set(copies[result.flows["short"] == 1]) == {2}
     assert set(copies[result.flows["short"] == 0]) == {1}
     for flow in result.flows:
-        received = result.conns["received_ps"][flow["first_conn"] : flow["first_conn"] + flow["n_conns"]]
+        received = result.subs["received_ps"][flow["first_sub"] : flow["first_sub"] + flow["n_subs"]]
         assert flow["received_ps"] == received.min()
-        assert result.conns["received_ps"][flow["winner"]] == flow["received_ps"]
-    pairs = result.flows[copies == 2]["first_conn"]
-    assert np.mean(result.conns["hash"][pairs] != result.conns["hash"][pairs + 1]) == 1
+        assert result.subs["received_ps"][flow["winner"]] == flow["received_ps"]
+    pairs = result.flows[copies == 2]["first_sub"]
+    assert np.mean(result.subs["hash"][pairs] != result.subs["hash"][pairs + 1]) == 1
 
 
 def test_repflow_loser_stops_when_asked():
@@ -35,8 +35,8 @@ def test_repflow_loser_stops_when_asked():
     kind = LeafSpine(leaves=2, hosts_per_leaf=4, spines=2, buffer_packets=500, links=(slow,))
     flows = flow_list([(i, 4 + i, 90_000, 0.0) for i in range(4)])
     base = scheme("repflow")
-    stopping = replace(base, replication=replace(base.replication, abort_losers=True))
-    sent = [run(setup_of(kind, flows, chosen)).conns["packets_sent"].sum() for chosen in (base, stopping)]
+    stopping = base.with_params(sharing={"abort_losers": True})
+    sent = [run(setup_of(kind, flows, chosen)).subs["packets_sent"].sum() for chosen in (base, stopping)]
     assert sent[0] >= 8 * 62
     assert sent[1] < sent[0]
 
@@ -47,7 +47,7 @@ def test_ecmp_keeps_a_flow_on_its_path_and_spreads_flows():
     middle = [p for p, name in enumerate(setup.fabric.port_names) if name.startswith("left>right")]
     lines = result.trace[(result.trace["what"] == ARRIVED) & np.isin(result.trace["port"], middle)]
     data = lines[lines["kind"] == DATA]
-    paths = [set(data["port"][data["conn"] == conn]) for conn in range(40)]
+    paths = [set(data["port"][data["sub"] == sub]) for sub in range(40)]
     assert {len(path) for path in paths} == {1}
     assert set.union(*paths) == set(middle)
 
@@ -57,14 +57,14 @@ def test_priority_pushes_out_the_last_long_packet():
     admit = PRIORITY.admit
     params = params_of(PRIORITY)
     high, low = (record(records.PACKET, priority=level, bytes=1500) for level in (0, 1))
-    assert [admit(params, port, packet, 3, 4500) for packet in (high, low)] == [ACCEPT, ACCEPT]
-    assert [admit(params, port, packet, 4, 6000) for packet in (high, low)] == [PUSH_OUT, REFUSE]
+    assert [admit(params, None, port, packet, 3, 4500, 0) for packet in (high, low)] == [ACCEPT, ACCEPT]
+    assert [admit(params, None, port, packet, 4, 6000, 0) for packet in (high, low)] == [EVICT, REFUSE]
     kind = Dumbbell(hosts_per_side=2, host_rate_bps=10e9, buffer_packets=8)
     flows = flow_list([(0, 2, 600_000, 0.0), (1, 3, 30_000, 300.0)])
     result = one_run(setup_of(kind, flows, "ecmp_pq"))
     evicted = result.trace[result.trace["reason"] == EVICTED]
     assert len(evicted) > 0
-    assert set(evicted["conn"]) == {0}
+    assert set(evicted["sub"]) == {0}
 
 
 def test_short_flow_overtakes_under_priority():
@@ -81,9 +81,9 @@ def test_ecn_marks_at_the_threshold():
     params = params_of(ECN)
     capable = record(records.PACKET, flags=ECN_CAPABLE, bytes=1500)
     other = record(records.PACKET, flags=0, bytes=40, kind=ACK)
-    verdicts = [ECN.admit(params, port, capable, queue, 0) for queue in (0, 19, 20, 99, 100)]
+    verdicts = [ECN.admit(params, None, port, capable, queue, 0, 0) for queue in (0, 19, 20, 99, 100)]
     assert verdicts == [ACCEPT, ACCEPT, MARK, MARK, REFUSE]
-    assert ECN.admit(params, port, other, 50, 0) == ACCEPT
+    assert ECN.admit(params, None, port, other, 50, 0, 0) == ACCEPT
 
 
 def test_dctcp_holds_the_queue_at_the_threshold():
@@ -101,7 +101,7 @@ def test_dctcp_holds_the_queue_at_the_threshold():
     steady = result.probes[(result.probes["time_ps"] > 10**11) & (result.probes["what"] == PORT_SAMPLE)]
     assert steady["queue_packets"].max() <= 65 + 2 + 4
     assert steady["queue_packets"].min() > 35
-    assert result.conns["alpha"] == pytest.approx(0.16, abs=0.08)
+    assert result.own.records("subflow", (0, "congestion"))["alpha"] == pytest.approx(0.16, abs=0.08)
     assert result.ports["packets_dropped"].sum() == 0
     assert result.ports["bytes_out"][bottleneck] * 8 / 0.2 > 0.99 * 10e9
 

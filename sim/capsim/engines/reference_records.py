@@ -189,7 +189,7 @@ class Records:
         for name, layout in own.layouts.items():
             if name == "packet" or not layout.row_bytes:
                 continue
-            rows = getattr(self, name)[: self.counters[0].units] if name == "unit" else getattr(self, name)
+            rows = self.units[: self.counters[0].units] if name == "unit" else getattr(self, name)
             if name in ("unit", "balancer_path"):
                 rows = [{_part(name, owner): each for owner in layout.records} for each in rows]
             own.tables[name] = np.zeros(len(rows) * layout.row_bytes, np.uint8)
