@@ -85,7 +85,7 @@ def test_it_goes_between_the_hosts_and_ports_of_its_connection(result: Result, t
     _, packets = captured(result, tmp_path)
     conns = result.raw.conns
     for packet, line in zip(packets, sent(result), strict=True):
-        conn, kind = int(line["conn"]), KINDS[line["kind"]]
+        conn, kind = int(line["sub"]), KINDS[line["kind"]]
         ends = [(int(conns[conn]["src"]), 1024 + conn), (int(conns[conn]["dst"]), 5001)]
         (source, source_port), (target, target_port) = ends[::-1] if kind in ("ack", "syn-ack") else ends
         ip = packet[IP]
@@ -101,7 +101,7 @@ FLAGS = {"data": "A", "ack": "A", "syn": "S", "syn-ack": "SA", "handshake-ack": 
 def test_tcp_has_the_segments_acknowledgements_and_flags_of_the_trace(result: Result, tmp_path: Path) -> None:
     _, packets = captured(result, tmp_path)
     for packet, line in zip(packets, sent(result), strict=True):
-        kind, size = KINDS[line["kind"]], int(result.flows["flow_bytes"][result.raw.conns[line["conn"]]["flow"]])
+        kind, size = KINDS[line["kind"]], int(result.flows["flow_bytes"][result.raw.subs[line["sub"]]["flow"]])
         if kind == "coded":
             continue
         data = MSS * int(line["segment"]) if kind == "data" else 0
@@ -143,7 +143,7 @@ def test_coded_packets_name_their_unit_in_udp(tmp_path: Path) -> None:
         behind = bytes(packet[UDP].payload)
         assert (packet[IP].len, packet[UDP].len, packet[UDP].chksum) == (line["bytes"], line["bytes"] - 20, 0)
         assert int.from_bytes(behind[:8]) == line["segment"]
-        assert int.from_bytes(behind[8:]) == line["conn"]
+        assert int.from_bytes(behind[8:]) == line["sub"]
 
 
 def test_marks_stand_in_the_ip_header_and_their_echo_in_that_of_tcp(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_counters_of_a_flow_are_sums_but_for_the_timeouts_of_the_winner() -> Non
             assert table[name].tolist() == [10 * column + 1, 5]
     (done, open_flow) = table.to_dict("records")
     assert (done["start_s"], done["fct_s"], done["acked_fct_s"], done["slowdown"]) == (1.0, 2.0, 3.0, 4.0)
-    assert (done["delivered_bytes"], done["finished"], done["short"], done["connections"]) == (2500, True, True, 2)
+    assert (done["delivered_bytes"], done["finished"], done["short"], done["subflows"]) == (2500, True, True, 2)
     assert np.isnan([open_flow[name] for name in ("fct_s", "acked_fct_s", "slowdown")]).all()
     assert (open_flow["delivered_bytes"], open_flow["finished"], open_flow["short"]) == (7000, False, False)
 
@@ -137,7 +137,7 @@ def test_timeouts_of_the_copy_that_lost_do_not_count_as_the_flows() -> None:
     losing = losing.with_params(transport={"initial_rto_s": 1.0, "handshake": False})
     result = simulate(scenario, scheme=losing, engine="reference")
     (row,) = result.flows.to_dict("records")
-    assert (row["connections"], row["timeouts"], row["winner_timeouts"]) == (2, 2, 0)
+    assert (row["subflows"], row["timeouts"], row["winner_timeouts"]) == (2, 2, 0)
     assert result.summary.timeouts == 2
     assert result.summary.timeout_ratio_short == 0.0
     assert result.summary.mean_fct_short_without_timeouts_s == row["fct_s"] < 1e-3

@@ -156,9 +156,9 @@ def first_packets(result: Result) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        `connection`, `segment`, `sent_s`, `time_s` of its ACK at the sender and `rtt_s`, in seconds; NaN if none came.
+        `subflow`, `segment`, `sent_s`, `time_s` of its ACK at the sender and `rtt_s`, in seconds; NaN if none came.
     """
-    short, trace, key = result.flows["short"].to_numpy(), Trace.of(result), ["connection", "segment"]
+    short, trace, key = result.flows["short"].to_numpy(), Trace.of(result), ["subflow", "segment"]
     left, came = (lines[short[lines["flow"]]] for lines in (trace.sent("data"), trace.arrived("ack")))
     sent = left[[*key, "time_s"]].drop_duplicates(key).rename(columns={"time_s": "sent_s"})
     acks = came.loc[came["flags"] & 1 == 0, [*key, "time_s"]].drop_duplicates(key)
@@ -173,7 +173,7 @@ def _packets(traffic: str, **setting: Any) -> pd.DataFrame:
     rows = rows[rows["event"] != "arrived"]
     long = result.flows.loc[~result.flows["short"], "flow"]
     held = rows.loc[rows["flow"].isin(long), "path"].unique()
-    key = ["connection", "segment"]
+    key = ["subflow", "segment"]
     found = first_packets(result).merge(rows.drop_duplicates(key)[[*key, "path"]], on=key)
     begin_s = result.flows.loc[result.flows["short"], "start_s"].min() + _SETTLE_S
     counted: pd.DataFrame = found[found["sent_s"] >= begin_s]

@@ -187,11 +187,11 @@ def held_blocking(result: Result, *, initial_blocking_prob: float = 0.0) -> list
     sent_ps = _picoseconds(result.units["sent_s"])
     initial = Fraction(initial_blocking_prob).limit_denominator(1_000_000)
     held = [initial] * len(sent_ps)
-    samples = dict(iter(rtt_samples(result).groupby("connection")))
-    for connection, rows in result.units.assign(row=np.arange(len(sent_ps))).groupby("connection"):
-        if connection not in samples:
+    samples = dict(iter(rtt_samples(result).groupby("subflow")))
+    for subflow, rows in result.units.assign(row=np.arange(len(sent_ps))).groupby("subflow"):
+        if subflow not in samples:
             continue
-        shares = _shares(samples[connection])
+        shares = _shares(samples[subflow])
         for row in rows["row"].tolist():
             known = [share for period, share in shares if period < sent_ps[row] // _PERIOD_PS]
             held[row] = known[-1] if known else initial
@@ -208,11 +208,11 @@ def rtt_samples(result: Result) -> DataFrame:
     acks = acks[acks["flags"] & 1 == 0]
     found = acks.merge(result.flows.loc[result.flows["short"], ["flow"]], on="flow")
     found = found.assign(time_ps=_picoseconds(found["time_s"]))
-    units = units.assign(unit_ps=_picoseconds(units["sent_s"]))[["connection", "first_segment", "unit_ps"]]
+    units = units.assign(unit_ps=_picoseconds(units["sent_s"]))[["subflow", "first_segment", "unit_ps"]]
     # The unit of a segment is the last one that does not start after it.
     joined = merge_asof(
         found.sort_values("segment"), units.sort_values("first_segment"),
-        left_on="segment", right_on="first_segment", by="connection",
+        left_on="segment", right_on="first_segment", by="subflow",
     ).sort_values("time_ps", kind="stable")  # fmt: skip
     return joined.assign(rtt_ps=joined["time_ps"] - joined["unit_ps"])
 

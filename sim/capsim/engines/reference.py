@@ -185,7 +185,12 @@ class Network(Records):
             sample: tuple[int, ...] = (0, 0, 0, 0)
             if number != NONE:
                 sub = self.subs[number]
-                sample = (sub.cwnd_bytes + sub.inflation_bytes, sub.ssthresh_bytes, sub.srtt_ps, sub.next_segment - sub.una)
+                sample = (
+                    sub.cwnd_bytes + sub.inflation_bytes,
+                    sub.ssthresh_bytes,
+                    sub.srtt_ps,
+                    sub.next_segment - sub.una,
+                )
             self.probes.append((now_ps, SUBFLOW_SAMPLE, flow, 0, 0, *sample))
         At(self.env, now_ps + self.setup.probe_ps, PROBE, 0).then(self.probe)
 
