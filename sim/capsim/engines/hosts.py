@@ -36,6 +36,7 @@ from capsim.engines.subflows import (
     data_acknowledged,
     enter_subflow,
     finish_shared,
+    offer_data,
     prepare_stream,
     put_data,
     take_data,
@@ -119,6 +120,8 @@ def push(w: Any, s: int, now_ps: int) -> None:
     sub = sub_at(w.subs, s)
     layered = stack_at(w.stacks, sub.stack).accept != 0
     sub.hungry = 0
+    if sub.shared:
+        offer_data(w, s)
     number = take_packet(w)
     while send(w, s, number, now_ps):
         verdict = PASS

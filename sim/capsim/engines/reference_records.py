@@ -108,7 +108,7 @@ class Records:
             keys = [_part(name, owner) for owner in owners]
             rows: Any = [dict(zip(keys, parts, strict=True)) for parts in zip(*columns, strict=True)]
             setattr(self, name, rows if layout.row_bytes else SameRow(self.first_row(name, owners)))
-            setattr(self, f"{name}_bytes", 0)
+            setattr(self, f"{name}_bytes", layout.row_bytes)
         paths = own.layouts["balancer_path"]
         self.balancer_path: list[Any] = []
         if paths.row_bytes:
