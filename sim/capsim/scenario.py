@@ -19,9 +19,10 @@ from capsim.bounds import EndTime, Time, shortened
 from capsim.fabric.flows import read_flow_csv
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic
-from capsim.structs import converted
+from capsim.structs import converted, without_defaults
 from capsmodel.checks import ParameterError, require
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
+from capsmodel.workloads.files import is_size_file, read_flow_sizes
 
 LONGEST_QUANTITY = 40  # characters of a number with its unit
 _UNITS = {"_bps": parse_rate_bps, "_s": parse_time_s, "_bytes": parse_size_bytes}
@@ -116,9 +117,8 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     compare: Comparison | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain tables, lists and numbers."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
-        return plain
+        """Return plain tables, lists and numbers, without what equals its default."""
+        return without_defaults(self)
 
     def to_toml(self) -> str:
         """Return the scenario as TOML, in SI numbers; :func:`load_scenario` reads it back to an equal one."""
@@ -148,7 +148,7 @@ def from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str 
     tables : dict
         As TOML gives them; quantities may carry units.
     folder : Path, optional
-        What the file names of ``csv`` traffic are relative to; the current folder when left out.
+        What file names in traffic entries are relative to; the current folder when left out.
     where : str
         Begins the text of an error.
 
@@ -159,7 +159,7 @@ def from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str 
     """
     plain = _si(tables, where)
     if isinstance(plain.get("traffic"), list):
-        plain["traffic"] = [_with_csv(entry, folder or Path()) for entry in plain["traffic"]]
+        plain["traffic"] = [_with_files(entry, folder or Path()) for entry in plain["traffic"]]
     return converted(plain, Scenario, where=where)
 
 
@@ -187,12 +187,19 @@ def _parsed(key: str, text: str, parse: Any) -> float:
     return number
 
 
-def _with_csv(entry: Any, folder: Path) -> Any:
-    if not isinstance(entry, dict) or entry.get("kind") != "csv":
+def _with_files(entry: Any, folder: Path) -> Any:
+    """Return a traffic entry with the flows or sizes of the file that it names, so that a run depends on no file."""
+    if not isinstance(entry, dict):
         return entry
-    if set(entry) != {"kind", "file"}:
-        raise ParameterError("traffic: a csv entry has the keys kind and file, nothing else")
-    return {"kind": "list", "flows": read_flow_csv(folder / str(entry["file"]))}
+    if entry.get("kind") == "csv":
+        require(set(entry) == {"kind", "file"}, "traffic: a csv entry has the keys kind and file, nothing else")
+        return {"kind": "list", "flows": read_flow_csv(folder / str(entry["file"]))}
+    name = entry.get("workload")
+    if not isinstance(name, str) or not is_size_file(name):
+        return entry
+    sizes = read_flow_sizes(folder / name)
+    points = list(zip(sizes.sizes.tolist(), sizes.cdf_values.tolist(), strict=True))
+    return {key: value for key, value in entry.items() if key != "workload"} | {"flow_bytes_cdf": points}
 
 
 def load_scenario(source: str | Path) -> Scenario:
