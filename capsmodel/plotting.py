@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from capsmodel.coding.optimal_unit import DelayCurve
 
 
-_MISSING = "drawing needs matplotlib: pip install 'capsmodel[plot]'"
+_MISSING = "drawing needs matplotlib: pip install matplotlib"
 
 
 def can_draw() -> bool:

@@ -11,9 +11,10 @@ from rich.console import Console
 from rich.progress import track
 
 from capsmodel.checks import require
-from capsmodel.cli._codec_files import PIPE, Input, Output, one_line, readable, target_of
-from capsmodel.cli._options import Count, Flag, MaybeCount
-from capsmodel.cli._output import console, print_table
+from capsmodel.cli._codec_files import PIPE, Input, Target, one_line, readable, target_of
+from capsmodel.cli._options import Count, Flag, MaybeCount, MaybeNumber
+from capsmodel.cli._output import AS_TEXT, Output, print_table, say
+from capsmodel.cli._table import Column
 from capsmodel.codec.base import BlockCode
 from capsmodel.codec.errors import CodecError
 from capsmodel.codec.files import lose_packets
@@ -23,7 +24,30 @@ from capsmodel.codec.reception import Draw, Flags, arrivals, arrivals_by_path, d
 from capsmodel.codec.registry import CODES
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.random_linear import decode_prob_rlnc
+from capsmodel.experiments.statistics.intervals import wilson_interval
 
+_UNIT = (
+    Column("stream", "stream"),
+    Column("unit", "unit"),
+    Column("code", "code"),
+    Column("k", "k"),
+    Column("r", "r"),
+    Column("packet_bytes", "packet, bytes"),
+    Column("source_bytes", "source, bytes"),
+    Column("arrived_packets", "packets there"),
+    Column("decodes", "decodes"),
+    Column("problem", "problem"),
+)
+_LOSS = (
+    Column("code", "code"),
+    Column("k", "k"),
+    Column("r", "r"),
+    Column("units", "units"),
+    Column("lost_ratio", "lost, %", 100),
+    Column("decoded_ratio", "decoded, %", 100, "half_width"),
+    Column("decode_prob", "any k decode, %", 100),
+    Column("decode_prob_rlnc", "random linear, %", 100),
+)
 _PARTS = 50  # of the receptions, between two steps of the progress bar
 
 
@@ -73,24 +97,19 @@ def _unit_row(unit: Unit, numbers: npt.NDArray[np.int64]) -> dict[str, Any]:
 
 
 @one_line
-def inspect(file: Input, /, *, json: Flag = False, csv: Flag = False) -> None:
+def inspect(file: Input, /, *, output: Output = AS_TEXT) -> None:
     """List the coding units of a file of packets: header fields, packets there, and whether they decode.
 
     Parameters
     ----------
     file
         File of packets; - reads standard input.
-    json
-        Print JSON.
-    csv
-        Print comma-separated values.
     """
     with readable(file) as source:
         index = _index(source)
-    print_table([_unit_row(*unit) for unit in _units(index)], title=str(file), as_json=json, as_csv=csv)
-    if not (json or csv):
-        for line in index.rejected.lines():
-            console().print(f"  {line}")
+    print_table([_unit_row(*unit) for unit in _units(index)], columns=_UNIT, title=str(file), output=output)
+    if output.is_text:
+        say(*(f"  {line}" for line in index.rejected.lines()))
 
 
 @one_line
@@ -98,16 +117,15 @@ def simulate_loss(
     file: Input,
     /,
     *,
-    blocking_prob: float | None = None,
-    n_paths: MaybeCount = None,
+    blocking_prob: MaybeNumber = None,
+    paths: MaybeCount = None,
     blocked_paths: MaybeCount = None,
     in_turn: Flag = False,
     receptions: Count = 1000,
-    rng: Count = 1,
-    out: Output = None,
+    seed: Count = 1,
+    out: Target = None,
     force: Flag = False,
-    json: Flag = False,
-    csv: Flag = False,
+    output: Output = AS_TEXT,
 ) -> None:
     """Drop packets at random or by path; set the units that decode beside the closed form.
 
@@ -117,7 +135,7 @@ def simulate_loss(
         File of packets; - reads standard input.
     blocking_prob
         Probability that a packet is lost, independently of the others; 0.1 when no paths are given.
-    n_paths
+    paths
         Equal-cost paths; with --blocked-paths it replaces --blocking-prob.
     blocked_paths
         Paths that deliver nothing, drawn anew for each reception.
@@ -125,28 +143,25 @@ def simulate_loss(
         Spread packets over the paths in turn and not at random; the closed form assumes random.
     receptions
         Receptions of each kind of unit to simulate.
-    rng
+    seed
         Seed of the losses.
     out
         Also write one lossy copy of the file.
     force
         Replace that file when it exists.
-    json
-        Print JSON.
-    csv
-        Print comma-separated values.
     """
     require(out != PIPE, "--out - would mix packets with the table: give a file")
-    blocking, draw = _loss(blocking_prob, n_paths, blocked_paths, in_turn)
-    generator = np.random.default_rng(rng)
+    blocking, draw = _loss(blocking_prob, paths, blocked_paths, in_turn)
+    generator = np.random.default_rng(seed)
     with readable(file) as source:
         kinds = Counter(_kind(unit) for unit, _ in _units(_index(source)))
         rows = [_loss_row(kind, count, draw(kind.n, receptions, generator), blocking) for kind, count in kinds.items()]
-        print_table(rows, title=f"{receptions} receptions, blocking probability {blocking:g}", as_json=json, as_csv=csv)
+        title = f"{receptions} receptions, blocking probability {blocking:g}"
+        print_table(rows, columns=_LOSS, title=title, output=output)
         if out is not None:
             kept = lose_packets(source, target_of(out, out, file, force), draw=draw, rng=generator)
-            if not (json or csv):
-                console().print(f"wrote {out}: {kept} packets")
+            if output.is_text:
+                say(f"wrote {out}: {kept} packets")
 
 
 def _kind(unit: Unit) -> Unit:
@@ -164,28 +179,29 @@ def _decoded(code: BlockCode, arrived: Flags) -> Flags:
     return np.concatenate([decodes(code, part) for part in steps])
 
 
-def _loss(prob: float | None, n_paths: int | None, blocked_paths: int | None, in_turn: bool) -> tuple[float, Draw]:
+def _loss(prob: float | None, paths: int | None, blocked_paths: int | None, in_turn: bool) -> tuple[float, Draw]:
     """Return the blocking probability and the function that draws receptions, for the options given."""
-    if n_paths is None or blocked_paths is None:
-        require(n_paths is blocked_paths, "--n-paths and --blocked-paths go together: give both or neither")
-        require(not in_turn, "--in-turn spreads packets over paths: give --n-paths and --blocked-paths")
+    if paths is None or blocked_paths is None:
+        require(paths is blocked_paths, "--paths and --blocked-paths go together: give both or neither")
+        require(not in_turn, "--in-turn spreads packets over paths: give --paths and --blocked-paths")
         loss = 0.1 if prob is None else prob
         return loss, lambda n, receptions, rng: arrivals(n, blocking_prob=loss, receptions=receptions, rng=rng)
-    require(prob is None, "--blocking-prob and --n-paths exclude each other: give one")
-    paths, blocked = n_paths, blocked_paths
-    require(paths >= 1, f"--n-paths = {paths}, but a fabric has at least 1 path")
+    require(prob is None, "--blocking-prob and --paths exclude each other: give one")
+    count, blocked = paths, blocked_paths
+    require(count >= 1, f"--paths = {count}, but a fabric has at least 1 path")
 
     def draw(n: int, receptions: int, rng: np.random.Generator) -> Flags:
         return arrivals_by_path(
-            n, n_paths=paths, blocked_paths=blocked, in_turn=in_turn, receptions=receptions, rng=rng
+            n, n_paths=count, blocked_paths=blocked, in_turn=in_turn, receptions=receptions, rng=rng
         )
 
-    return blocked / paths, draw
+    return blocked / count, draw
 
 
 def _loss_row(kind: Unit, units: int, arrived: Flags, blocking: float) -> dict[str, Any]:
     """Return the measured share of receptions that decode beside the closed forms."""
     measured = float(_decoded(kind.block_code(), arrived).mean())
+    found = wilson_interval(round(measured * len(arrived)), trials=len(arrived))
     known = blocking < 1  # the closed forms stop short of certain loss
     mds = float(decode_prob(kind.k, r=kind.r, blocking_prob=blocking)) if known else 0.0
     dense = float(decode_prob_rlnc(kind.k, r=kind.r, blocking_prob=blocking)) if known else 0.0
@@ -197,6 +213,7 @@ def _loss_row(kind: Unit, units: int, arrived: Flags, blocking: float) -> dict[s
         "lost_ratio": float(1 - arrived.mean()),
         "decoded_ratio": measured,
         "standard_error": float(np.sqrt(measured * (1 - measured) / len(arrived))),
+        "half_width": (found.high - found.low) / 2,
         "decode_prob": mds,
         "decode_prob_rlnc": dense,
     }
