@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TITLE_CHARACTERS = 54
 """Characters of a title in a line above a figure of the default width."""
 
-_MISSING = "drawing needs matplotlib: pip install 'capsmodel[plot]'"
+_MISSING = "drawing needs matplotlib: pip install matplotlib"
 
 
 def can_draw() -> bool:

@@ -32,8 +32,10 @@ SPAN = re.compile(r"`([^`\n]+)`")
 NAME = re.compile(r"(\.?[\w<>*-]+/)*\.?[\w<>*.-]+(/|\.(py|md|toml|csv|cff|ipynb|txt))|(\.?[\w-]+/)+[\w-]+")
 # Written by the commands beside them or by the reader, and a folder of ns-3.
 ELSEWHERE = {
+    "DIR/results",
     "DIR/runs",
     "SCENARIO.toml",
+    "STUDY.toml",
     "out/results",
     "sim/capsim/protocols/schemes/two_choices.py",
     "src/internet/model",

@@ -2,45 +2,51 @@
 
 import sys
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Group
 
 from capsmodel._version import __version__
 from capsmodel.checks import ParameterError
-from capsmodel.cli._endings import ended_like_an_interrupt, fail, give_up_output, print_what_any_terminal_can, told
+from capsmodel.cli._commands import COMMANDS
+from capsmodel.cli._endings import (
+    ended_like_an_interrupt,
+    fail,
+    give_up_output,
+    print_what_any_terminal_can,
+    told,
+    warnings_in_a_line,
+)
 
 app = App(
     name="capsmodel",
     version=__version__,
-    help="Coding, spraying and replication in data-centre fabrics: closed forms, packet simulator, codec.",
+    help="Coding, spraying and replication in data-centre fabrics: formulas, packet simulator, codec.",
+    help_format="plaintext",
+    help_epilogue="capsmodel COMMAND --help explains a command, with examples. --install-completion lets Tab complete "
+    "commands and options.",
 )
-
-# Command -> where its function lives, and its help: the module is imported only when the command is called.
-_COMMANDS = {
-    "optimal-k": ("optimal_k:optimal_k", "Find the coding unit (k source, r repair packets) with the smallest delay."),
-    "decode-prob": ("closed_forms:decode_probability", "Print the probability that a coding unit decodes."),
-    "redundancy": ("closed_forms:redundancy", "Print the repair packets a unit needs and their share of traffic."),
-    "reordering": ("closed_forms:reordering", "Print how likely a sprayed flow is reordered."),
-    "fct": ("closed_forms:fct", "Print normalised flow completion times with and without replication."),
-    "simulate": ("simulate:simulate", "Simulate a scenario packet by packet."),
-    "compare": ("compare:compare", "Run schemes on the same flows and compare them with confidence intervals."),
-    "rerun": ("simulate:rerun", "Run a result again from its manifest and compare bit for bit."),
-    "schemes": ("compare:schemes", "List the schemes that can be simulated."),
-    "codec": ("codec:app", "Code a file into packets, decode it, look into packets, measure losses."),
-    "reproduce": ("reproduce:reproduce", "Compute figures of the papers, draw them with what the papers print beside."),
-    "equations": ("equations:equations", "List every equation of the papers and the functions that compute it."),
-    "claims": ("equations:claims", "List the published claims with our values and verdicts."),
-    "cite": ("equations:cite", "Print references to the papers."),
-    "demo": ("demo:demo", "Do the main job on the papers' settings; leave tables and figures in a folder."),
+app.register_install_completion_command(help="Let the shell complete commands and options.")
+_GROUPS = {
+    name: Group(name, sort_key=position)
+    for position, name in enumerate(dict.fromkeys(command.group for command in COMMANDS))
 }
-for _name, (_place, _help) in _COMMANDS.items():
-    app.command(f"capsmodel.cli.{_place}", name=_name, help=_help, sort_key=list(_COMMANDS).index(_name))
+for _position, _command in enumerate(COMMANDS):
+    # A command with commands of its own says itself what its help ends with.
+    _epilogue = {} if _command.place.endswith(":app") else {"help_epilogue": _command.epilogue}
+    app.command(
+        f"capsmodel.cli.{_command.place}",
+        name=_command.name,
+        group=_GROUPS[_command.group],
+        help=_command.help,
+        sort_key=_position,
+        **_epilogue,
+    )
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; input that breaks a rule ends in one line on stderr and exit status 2."""
     print_what_any_terminal_can()
     try:
-        with ended_like_an_interrupt():
+        with ended_like_an_interrupt(), warnings_in_a_line():
             try:
                 app(arguments, exit_on_error=False, print_error=False)
             finally:

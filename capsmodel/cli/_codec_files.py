@@ -20,7 +20,7 @@ from capsmodel.codec.jit import first_use_reported
 Arguments = ParamSpec("Arguments")
 PIPE = Path("-")  # standard input or output
 Input = Annotated[Path, Parameter(allow_leading_hyphen=True)]
-Output = Annotated[Path | None, Parameter(name=["--out", "-o"], allow_leading_hyphen=True)]
+Target = Annotated[Path | None, Parameter(name=["--out", "-o"], allow_leading_hyphen=True)]
 
 
 def one_line(command: Callable[Arguments, None]) -> Callable[Arguments, None]:

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
@@ -48,6 +49,18 @@ def print_what_any_terminal_can() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+@contextmanager
+def warnings_in_a_line() -> Iterator[None]:
+    """Print warnings as errors are printed, without the place in the code."""
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        print(f"capsmodel: {' '.join(str(message).split())}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
 
 
 @contextmanager

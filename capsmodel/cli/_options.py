@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from reprlib import repr as shortened
 from typing import Annotated, Any
 
 from cyclopts import Parameter, Token
 
 from capsmodel.checks import ParameterError
+from capsmodel.cli._quantities import quantity
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
 Converter = Callable[[Any, Sequence[Token]], Any]
@@ -18,20 +20,20 @@ def _one(parse: Callable[[str], Any]) -> Converter:
     return lambda _, tokens: parse(tokens[0].value)
 
 
-def _number(text: str) -> float:
+def parse_number(text: str) -> float:
+    """Return a number, which may be a fraction such as 5/16."""
     try:
-        return float(text)
-    except ValueError:
-        raise ParameterError(
-            f"{shortened(text)} is not a number: write numbers separated by commas, as in 0.2,0.3"
-        ) from None
+        return float(Fraction(text)) if "/" in text else float(text)
+    except (ValueError, ArithmeticError):
+        rule = "write a number or a fraction, several separated by commas, as in 0.2,5/16"
+        raise ParameterError(f"{shortened(text)} is not a number: {rule}") from None
 
 
 def _whole(text: str) -> int:
     try:
         value = int(text)  # exactly, as a float beyond 2^53 would not be
     except ValueError:
-        number = _number(text)  # as 1e6
+        number = parse_number(text)  # as 1e6
         value = int(number) if math.isfinite(number) and number == math.floor(number) else _BEYOND
     if abs(value) >= _BEYOND:
         raise ParameterError(f"{shortened(text)} is not a whole number below 2^63: write one, as in 1000")
@@ -49,20 +51,29 @@ def _many(parse: Callable[[str], Any]) -> Converter:
     return convert
 
 
-def _shown(factor: float, unit: str) -> Callable[[float], str]:
-    return lambda value: f"{value / factor:g}{unit}"
+def _shown(name: str) -> Callable[[Any], str]:
+    """Return what shows a default of the quantity called `name`."""
+    return lambda value: quantity(name, value)
 
 
-Rate = Annotated[float, Parameter(converter=_one(parse_rate_bps), n_tokens=1, show_default=_shown(1e9, "Gbps"))]
-Time = Annotated[float, Parameter(converter=_one(parse_time_s), n_tokens=1, show_default=_shown(1e-6, "us"))]
-Size = Annotated[int, Parameter(converter=_one(parse_size_bytes), n_tokens=1, show_default=_shown(1, "B"))]
-Count = Annotated[int, Parameter(converter=_one(_whole), n_tokens=1)]
+def _quantity(parse: Callable[[str], Any], metavar: str, shown: Callable[[Any], str] | None = None) -> Parameter:
+    return Parameter(converter=_one(parse), n_tokens=1, metavar=metavar, show_default=shown)
+
+
+Rate = Annotated[float, _quantity(parse_rate_bps, "RATE", _shown("rate_bps"))]
+Time = Annotated[float, _quantity(parse_time_s, "TIME", _shown("time_s"))]
+Size = Annotated[int, _quantity(parse_size_bytes, "SIZE", _shown("size_bytes"))]
+Number = Annotated[float, _quantity(parse_number, "X")]
+Count = Annotated[int, _quantity(_whole, "N")]
 # For an option that may be left out.
-MaybeCount = Annotated[int | None, Parameter(converter=_one(_whole), n_tokens=1)]
-MaybeRate = Annotated[float | None, Parameter(converter=_one(parse_rate_bps), n_tokens=1)]
-MaybeTime = Annotated[float | None, Parameter(converter=_one(parse_time_s), n_tokens=1)]
-Numbers = Annotated[
-    tuple[float, ...], Parameter(converter=_many(_number), n_tokens=1, negative=(), show_default=_listed)
-]
-Counts = Annotated[tuple[int, ...], Parameter(converter=_many(_whole), n_tokens=1, negative=(), show_default=_listed)]
-Flag = Annotated[bool, Parameter(negative=())]
+MaybeRate = Annotated[float | None, _quantity(parse_rate_bps, "RATE")]
+MaybeTime = Annotated[float | None, _quantity(parse_time_s, "TIME")]
+MaybeNumber = Annotated[float | None, _quantity(parse_number, "X")]
+MaybeCount = Annotated[int | None, _quantity(_whole, "N")]
+_SEVERAL = Parameter(n_tokens=1, negative=(), show_default=_listed)
+Numbers = Annotated[tuple[float, ...], _SEVERAL, Parameter(converter=_many(parse_number), metavar="X,X,...")]
+Counts = Annotated[tuple[int, ...], _SEVERAL, Parameter(converter=_many(_whole), metavar="N,N,...")]
+MaybeCounts = Annotated[Counts, Parameter(show_default=False)]
+# Given once or several times, each with one value.
+Texts = Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, metavar="TEXT", show_default=False)]
+Flag = Annotated[bool, Parameter(negative=(), show_default=False)]

@@ -1,22 +1,58 @@
 """What every command prints: one table, as text, JSON or CSV."""
 
 import csv
+import io
 import json
 import math
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
+from cyclopts import Group, Parameter
+from rich.console import Console, RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from capsmodel._files import atomic_writer
+from capsmodel.checks import require
+from capsmodel.cli._options import Flag
+from capsmodel.cli._table import Column, Row, columns_of, laid_out
 
-# Wide enough that no cell is cut when the reader is a file or a pipe.
-_PIPE_COLUMNS = 400
+# Of a file or a pipe, which have no width: as wide as a terminal is when it opens. COLUMNS in the environment wins.
+_PIPE_COLUMNS = 80
+
+OUTPUT = Group("Output", sort_key=90)
+
+
+@Parameter(name="*", group=OUTPUT)
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """The form of a table.
+
+    Parameters
+    ----------
+    json
+        Print JSON: all columns in SI units, each with its unit in its name.
+    csv
+        Print the same as comma-separated values.
+    """
+
+    json: Flag = False
+    csv: Flag = False
+
+    def __post_init__(self) -> None:
+        require(not (self.json and self.csv), "--json and --csv exclude each other: give one")
+
+    @property
+    def is_text(self) -> bool:
+        """Return whether people read it."""
+        return not (self.json or self.csv)
+
+
+AS_TEXT = Output()
 
 
 class _LiteralConsole(Console):
@@ -33,51 +69,85 @@ class _LiteralConsole(Console):
 
 
 def console() -> Console:
-    """Return a console as wide as the terminal, or very wide when standard output is not one."""
+    """Return a console as wide as the terminal; where standard output is none, lines of text are not wrapped."""
     piped = not sys.stdout.isatty()
-    width = _PIPE_COLUMNS if piped else None
+    asked = os.environ.get("COLUMNS", "")
+    width = (int(asked) if asked.isdigit() and int(asked) else _PIPE_COLUMNS) if piped else None
     return _LiteralConsole(width=width, highlight=False, markup=False, emoji=False, soft_wrap=piped)
+
+
+def say(*lines: str) -> None:
+    """Print lines of text."""
+    for line in lines:
+        console().print(line)
+
+
+def explain(*paragraphs: str, indent: int = 0) -> None:
+    """Print prose, wrapped between words."""
+    for paragraph in paragraphs:
+        _show(Padding(console().render_str(paragraph), (0, 0, 0, indent), expand=False))
+
+
+def _show(shape: RenderableType) -> None:
+    """Print what has a width, without the blanks that fill its lines."""
+    target = console()
+    with target.capture() as captured:
+        target.print(shape, soft_wrap=False)
+    for line in captured.get().splitlines() or [""]:
+        sys.stdout.write(f"{line.rstrip()}\n")
+
+
+def print_table(
+    rows: Sequence[Row], *, columns: Sequence[Column] | None = None, title: str = "", output: Output = AS_TEXT
+) -> None:
+    """Print `rows` as a table, JSON or CSV.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        All with the same keys, each naming its unit. JSON and CSV hold them all, a table its columns.
+    columns : sequence of Column, optional
+        What people see; each key in words when left out.
+    title : str
+        Above the table.
+    output : Output
+        The form.
+
+    Notes
+    -----
+    What does not apply (NaN) is null in JSON and an empty cell in CSV. What is infinite is null in JSON too, which has
+    no word for it, and inf in CSV.
+    """
+    if output.json:
+        print(json.dumps([_finite(row) for row in rows], indent=2, allow_nan=False))
+    elif output.csv:
+        sys.stdout.write(csv_text(rows))
+    else:
+        shown = columns_of(rows) if columns is None else columns
+        if title:
+            console().print(title, style="bold")
+        _show(laid_out(rows, shown, width=console().width))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _finite(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def csv_text(rows: Sequence[Row]) -> str:
+    """Return rows as comma-separated values, an empty cell for what does not apply."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: "" if _is_nan(value) else value for name, value in row.items()} for row in rows)
+    return text.getvalue()
 
 
 def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
-
-
-def _has_json(value: Any) -> bool:
-    return not isinstance(value, float) or math.isfinite(value)
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return "-" if _is_nan(value) else f"{value:.4g}"
-    return str(value)
-
-
-def print_table(
-    rows: Sequence[dict[str, Any]], *, title: str = "", as_json: bool = False, as_csv: bool = False
-) -> None:
-    """Print `rows` (dictionaries with the same keys, each naming its unit) as a table, JSON or CSV.
-
-    What does not apply (NaN) is null in JSON and an empty cell in CSV. What is infinite is null in JSON too, which has
-    no word for it, and inf in CSV.
-    """
-    if as_json:
-        finite = [{name: value if _has_json(value) else None for name, value in row.items()} for row in rows]
-        print(json.dumps(finite, indent=2, allow_nan=False))
-        return
-    columns = list(rows[0]) if rows else []
-    if as_csv:
-        writer = csv.DictWriter(sys.stdout, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({name: "" if _is_nan(value) else value for name, value in row.items()} for row in rows)
-        return
-    table = Table(title=title or None, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
-    for name in columns:
-        numeric = isinstance(rows[0][name], int | float)
-        table.add_column(name, justify="right" if numeric else "left")
-    for row in rows:
-        table.add_row(*(_cell(row[name]) for name in columns))
-    console().print(table)
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
-from capsim import Scenario, load_scenario
+from capsim import Scenario, load_scenario, with_settings
 from capsim.scenario import from_dict
 from capsmodel.checks import ParameterError, require
-from capsmodel.cli._options import MaybeCount, MaybeRate, MaybeTime
+from capsmodel.cli._options import MaybeCount, MaybeNumber, MaybeRate, MaybeTime, Texts
+from capsmodel.cli._settings import failure, settings_of
 from capsmodel.units import parse_size_bytes
 
 Engine = Literal["compiled", "reference"]
@@ -28,7 +29,11 @@ _FABRIC_COUNTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
-@Parameter(name="*")
+SCENARIO = Group("Scenario", sort_key=10)
+RUN = Group("Runs", sort_key=20)
+
+
+@Parameter(name="*", group=SCENARIO)
 @dataclass(frozen=True, kw_only=True)
 class ScenarioOptions:
     """Flags that describe a scenario, or change the one that is named.
@@ -39,24 +44,30 @@ class ScenarioOptions:
         leaf-spine:LEAVESxHOSTSxSPINES, fat-tree:PODS or fat-tree:PODSxHOSTS_PER_EDGE, parallel-paths:PATHSxHOSTS,
         dumbbell:HOSTS, or file:NODES.csv,LINKS.csv for a topology of your own.
     rate
-        Rate of all links; with file: the links have their own.
+        Rate of all links, such as 10Gbps (1Gbps when nothing says otherwise); with file: the links have their own.
     delay
-        Propagation delay of each link; with file: the links have their own.
+        Propagation delay of each link, such as 5us (12.5us); with file: the links have their own.
     buffer
-        Queue limit of switch ports: packets (256) or bytes (64KB).
+        Queue limit of switch ports: packets, such as 100, or bytes, such as 64KB (256 packets).
     workload
-        Flow-size distribution of Poisson traffic between random hosts.
+        Flow sizes of Poisson traffic between random hosts: one of capsmodel workloads, or a CSV file of your own with
+        the columns size_bytes,cdf (websearch).
     load
-        Offered load of the Poisson traffic, payload over host links.
+        Offered load of the Poisson traffic, payload over host links, such as 0.6 (0.5).
     flows
-        Number of Poisson flows.
+        Number of Poisson flows (1000).
     flow_file
         CSV file with the columns src, dst, flow_bytes and start_s, or other units: flow_kb, start_us. Further columns
         go to the flows table of --out. Hosts are numbered from 0 leaf by leaf, or as in the nodes file.
+    fail
+        A link that fails, such as leaf0-spine1@10ms, or leaf0-spine1@10ms-30ms if it returns; may be repeated.
+    set
+        Any other value, such as transport.min_rto_s=10ms, fabric.reroute_s=1ms or traffic.pairs=other-leaf; may be
+        repeated. capsmodel schemes NAME lists the parameters of a scheme.
     seed
-        Seed of all randomness; with compare the first of the seeds.
+        Seed of all randomness (1); with several runs the first of the seeds.
     end
-        Simulated time at which the run stops, such as 2s.
+        Simulated time at which the run stops, such as 2s (100s).
     """
 
     fabric: str | None = None
@@ -64,9 +75,11 @@ class ScenarioOptions:
     delay: MaybeTime = None
     buffer: str | None = None
     workload: str | None = None
-    load: float | None = None
+    load: MaybeNumber = None
     flows: MaybeCount = None
     flow_file: Path | None = None
+    fail: Texts = ()
+    set: Texts = ()
     seed: MaybeCount = None
     end: MaybeTime = None
 
@@ -89,7 +102,10 @@ def scenario_from(source: str | None, options: ScenarioOptions) -> Scenario:
         tables["seed"] = options.seed
     if options.end is not None:
         tables["end_s"] = options.end
-    return from_dict(tables)
+    failures = [failure(text) for text in options.fail]
+    if failures:
+        tables["fabric"] = tables["fabric"] | {"links": [*tables["fabric"].get("links", ()), *failures]}
+    return with_settings(from_dict(tables), settings_of(options.set))
 
 
 def _defaults() -> dict[str, Any]:

@@ -1,12 +1,17 @@
 """``capsmodel decode-prob``, ``redundancy``, ``reordering`` and ``fct``: closed forms as tables."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any, Literal
 
-from capsmodel.checks import require
-from capsmodel.cli._options import Count, Counts, Flag, MaybeCount, Numbers, Size
-from capsmodel.cli._output import print_table
+from cyclopts import Parameter
+
+from capsmodel.checks import ParameterError, require
+from capsmodel.cli._options import Count, Counts, MaybeCount, MaybeCounts, MaybeNumber, Number, Numbers, Size
+from capsmodel.cli._output import AS_TEXT, Output, print_table, say
+from capsmodel.cli._table import Column
 from capsmodel.coding.decoding import decode_failure_prob, decode_prob
 from capsmodel.coding.random_linear import decode_failure_prob_rlnc, decode_prob_rlnc
 from capsmodel.coding.redundancy import repair_packets, repair_packets_for, traffic_overhead
@@ -15,7 +20,20 @@ from capsmodel.fct.long_flows import mean_fct_long, tail_fct_long
 from capsmodel.fct.replication import replication_break_even_load, short_byte_share
 from capsmodel.reordering.dup_acks import duplicate_acks_prob
 from capsmodel.reordering.probability import expected_overtaken_packets, reordering_prob
-from capsmodel.workloads.catalogue import load_workload
+from capsmodel.workloads.catalogue import PacketSizes, load_workload
+
+Code = Literal["mds", "rlnc"]
+Rows = list[dict[str, Any]]
+Tail = Literal["effective_bandwidth", "exact"]
+
+# Defaults: the settings of the papers.
+UNITS, PROBS, TARGET_PROB, LONG_SHORT_RATIO = (10, 20, 40), (0.1, 0.2, 0.3), 0.99, 9.0
+FLOW_PACKETS, CONGESTED_PROBS, DUP_ACKS = (2, 5, 10, 20), (0.1, 0.25, 0.5), 3
+LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+
+_K, _R = Column("k", "k, packets"), Column("r", "r, packets")
+_BLOCKED = Column("blocking_prob", "blocking probability")
+_DECODES = Column("decode_prob", "unit decodes, probability")
 
 _CODES: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
     "mds": (decode_prob, decode_failure_prob),
@@ -23,14 +41,23 @@ _CODES: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
 }
 
 
+def decode_probability_rows(k: Counts, *, blocking_prob: Numbers, r: Counts, code: Code) -> Rows:
+    """Return a row for each k, r and blocking probability; r by the ceiling rule where none is given."""
+    rows = []
+    for k_, prob in product(k, blocking_prob):
+        for r_ in r or (int(repair_packets(k_, blocking_prob=prob)),):
+            decoded, failed = (form(k_, r=r_, blocking_prob=prob) for form in _CODES[code])
+            rows.append({"k": k_, "r": r_, "blocking_prob": prob, "decode_prob": decoded, "failure_prob": failed})
+    return rows
+
+
 def decode_probability(
     k: Counts = (10,),
     *,
     blocking_prob: Numbers = (0.2,),
-    r: Counts = (),
-    code: Literal["mds", "rlnc"] = "mds",
-    json: Flag = False,
-    csv: Flag = False,
+    r: MaybeCounts = (),
+    code: Code = "mds",
+    output: Output = AS_TEXT,
 ) -> None:
     """Print the probability that a coding unit decodes from its unblocked packets (CAPS Eq. 2).
 
@@ -39,50 +66,25 @@ def decode_probability(
     k
         Source packets of a unit; several, separated by commas.
     blocking_prob
-        Probability p_B that a packet is blocked; several, separated by commas.
+        Probability p_B that a packet is blocked; several, separated by commas; 5/16 is one too.
     r
         Repair packets; the rule ceil(k p_B / (1 - p_B)) when not given.
     code
         mds: any k packets decode; rlnc: dense random linear code over GF(256), which may lack rank.
-    json
-        Print JSON.
-    csv
-        Print comma-separated values.
     """
-    rows = []
-    for k_, prob in product(k, blocking_prob):
-        for r_ in r or (int(repair_packets(k_, blocking_prob=prob)),):
-            decoded, failed = (form(k_, r=r_, blocking_prob=prob) for form in _CODES[code])
-            rows.append({"k": k_, "r": r_, "blocking_prob": prob, "decode_prob": decoded, "failure_prob": failed})
-    print_table(rows, title=f"Decoding probability of a unit, {code} code", as_json=json, as_csv=csv)
+    rows = decode_probability_rows(k, blocking_prob=blocking_prob, r=r, code=code)
+    columns = [_K, _R, _BLOCKED, _DECODES, Column("failure_prob", "it does not, probability")]
+    print_table(rows, columns=columns, title=f"Decoding probability of a unit, {code} code", output=output)
 
 
-def redundancy(
-    k: Counts = (10, 20, 40),
+def redundancy_rows(
+    k: Counts = UNITS,
     *,
-    blocking_prob: Numbers = (0.1, 0.2, 0.3),
-    target_prob: float = 0.99,
-    long_short_ratio: float = 9.0,
-    json: Flag = False,
-    csv: Flag = False,
-) -> None:
-    """Print the repair packets a unit needs and the share of all traffic they make up.
-
-    Parameters
-    ----------
-    k
-        Source packets of a unit; several, separated by commas.
-    blocking_prob
-        Probability p_B that a packet is blocked; several, separated by commas.
-    target_prob
-        Decoding probability that r_for_target must reach.
-    long_short_ratio
-        Packets of long flows for each packet of a short flow, g.
-    json
-        Print JSON.
-    csv
-        Print comma-separated values.
-    """
+    blocking_prob: Numbers = PROBS,
+    target_prob: float = TARGET_PROB,
+    long_short_ratio: float = LONG_SHORT_RATIO,
+) -> Rows:
+    """Return a row for each k and blocking probability."""
     rows = []
     for k_, prob in product(k, blocking_prob):
         r = int(repair_packets(k_, blocking_prob=prob))
@@ -94,19 +96,67 @@ def redundancy(
             "r_for_target": int(repair_packets_for(k_, blocking_prob=prob, target_prob=target_prob)),
             "overhead_pct": 100 * traffic_overhead(prob, long_short_ratio=long_short_ratio, k=k_),
         })  # fmt: skip
-    title = f"Repair packets (CAPS VI-B); r for {target_prob:g}; overhead (Eq. 7) at g = {long_short_ratio:g}"
-    print_table(rows, title=title, as_json=json, as_csv=csv)
+    return rows
+
+
+def redundancy(
+    k: Counts = UNITS,
+    *,
+    blocking_prob: Numbers = PROBS,
+    target_prob: Number = TARGET_PROB,
+    long_short_ratio: Number = LONG_SHORT_RATIO,
+    output: Output = AS_TEXT,
+) -> None:
+    """Print the repair packets a unit needs and the share of all traffic they make up.
+
+    Parameters
+    ----------
+    k
+        Source packets of a unit; several, separated by commas.
+    blocking_prob
+        Probability p_B that a packet is blocked; several, separated by commas; 5/16 is one too.
+    target_prob
+        Decoding probability to be reached, in the column behind the ceiling rule.
+    long_short_ratio
+        Packets of long flows for each packet of a short flow, g.
+    """
+    rows = redundancy_rows(k, blocking_prob=blocking_prob, target_prob=target_prob, long_short_ratio=long_short_ratio)
+    columns = [
+        _K,
+        _BLOCKED,
+        Column("r", "r by the ceiling rule"),
+        _DECODES,
+        Column("r_for_target", f"r to decode with {target_prob:g}"),
+        Column("overhead_pct", "share of all traffic, %"),
+    ]
+    title = f"Repair packets (CAPS VI-B), overhead (Eq. 7) at g = {long_short_ratio:g}"
+    print_table(rows, columns=columns, title=title, output=output)
+
+
+def reordering_rows(
+    flow_packets: Counts = FLOW_PACKETS, *, congested_prob: Numbers = CONGESTED_PROBS, dup_acks: int = DUP_ACKS
+) -> Rows:
+    """Return a row for each flow size and probability of a congested path."""
+    return [
+        {
+            "flow_packets": size,
+            "congested_prob": prob,
+            "reordering_prob": reordering_prob(size, congested_prob=prob),
+            "overtaken_packets": expected_overtaken_packets(size, congested_prob=prob),
+            f"at_least_{dup_acks}_dup_acks_prob": duplicate_acks_prob(dup_acks, flow_packets=size, congested_prob=prob),
+        }
+        for size, prob in product(flow_packets, congested_prob)
+    ]
 
 
 def reordering(
-    flow_packets: Counts = (2, 5, 10, 20),
+    flow_packets: Counts = FLOW_PACKETS,
     *,
-    congested_prob: Numbers = (0.1, 0.25, 0.5),
+    congested_prob: Numbers = CONGESTED_PROBS,
     paths: MaybeCount = None,
-    congested_paths: Counts = (),
-    dup_acks: Count = 3,
-    json: Flag = False,
-    csv: Flag = False,
+    blocked_paths: MaybeCounts = (),
+    dup_acks: Count = DUP_ACKS,
+    output: Output = AS_TEXT,
 ) -> None:
     """Print how likely a sprayed flow is reordered, and how likely it draws duplicate ACKs (CDCPS Eq. 1-3).
 
@@ -115,62 +165,46 @@ def reordering(
     flow_packets
         Packets of the flow, S; several, separated by commas.
     congested_prob
-        Probability P_b that a packet takes a congested path; several, separated by commas.
+        Probability P_b that a packet takes a congested path; several, separated by commas; 5/16 is one too.
     paths
-        Parallel paths n; with --congested-paths it replaces --congested-prob by P_b = n_b / n.
-    congested_paths
+        Parallel paths n; with --blocked-paths it replaces --congested-prob by P_b = n_b / n.
+    blocked_paths
         Congested paths n_b; several, separated by commas.
     dup_acks
         Duplicate ACKs that trigger a fast retransmit.
-    json
-        Print JSON.
-    csv
-        Print comma-separated values.
     """
-    require((paths is None) == (not congested_paths), "--paths and --congested-paths go together: give both or neither")
-    probs = congested_prob
-    if paths is not None:
-        require(paths >= 1, f"--paths = {paths}, but a fabric has at least 1 path")
-        bad = [n for n in congested_paths if not 0 <= n <= paths]
-        require(not bad, f"--congested-paths = {bad[:1]}, but with {paths} paths it must lie in 0..{paths}")
-        probs = tuple(n / paths for n in congested_paths)
-    rows = [
-        {
-            "flow_packets": size,
-            "congested_prob": prob,
-            "reordering_prob": reordering_prob(size, congested_prob=prob),
-            "overtaken_packets": expected_overtaken_packets(size, congested_prob=prob),
-            f"at_least_{dup_acks}_dup_acks_prob": duplicate_acks_prob(dup_acks, flow_packets=size, congested_prob=prob),
-        }
-        for size, prob in product(flow_packets, probs)
+    probs = congested_prob if paths is None and not blocked_paths else _path_shares(paths, blocked_paths)
+    rows = reordering_rows(flow_packets, congested_prob=probs, dup_acks=dup_acks)
+    columns = [
+        Column("flow_packets", "flow, packets"),
+        Column("congested_prob", "congested path, probability"),
+        Column("reordering_prob", "reordered, probability"),
+        Column("overtaken_packets", "packets overtaken, mean"),
+        Column(f"at_least_{dup_acks}_dup_acks_prob", f"{dup_acks} or more duplicate ACKs, probability"),
     ]
-    print_table(rows, title="Reordering of a sprayed flow", as_json=json, as_csv=csv)
+    print_table(rows, columns=columns, title="Reordering of a sprayed flow", output=output)
 
 
-def fct(
-    load: Numbers = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8),
-    *,
-    workload: str = "websearch",
-    packet_size: Size = 1460,
-    window_packets: Count = 12,
-    burst_packets: Count = 44,
-    short_packets: Count = 68,
-    replicas: Count = 2,
-    byte_share: float | None = None,
-    tail: Literal["effective_bandwidth", "exact"] = "effective_bandwidth",
-    json: Flag = False,
-    csv: Flag = False,
-) -> None:
-    """Print normalised flow completion times with and without replication (RepFlow Eq. 1-14).
+def _path_shares(paths: int | None, blocked_paths: Counts) -> tuple[float, ...]:
+    if paths is None or not blocked_paths:
+        raise ParameterError("--paths and --blocked-paths go together: give both or neither")
+    require(paths >= 1, f"--paths = {paths}, but a fabric has at least 1 path")
+    bad = [n for n in blocked_paths if not 0 <= n <= paths]
+    require(not bad, f"--blocked-paths = {bad[:1]}, but with {paths} paths it must lie in 0..{paths}")
+    return tuple(n / paths for n in blocked_paths)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class FctModel:
+    """What the completion times of RepFlow depend on, besides the load.
 
     Parameters
     ----------
-    load
-        Load rho of a path; several, separated by commas.
     workload
-        Flow-size distribution, such as websearch or datamining.
-    packet_size
-        Bytes of a flow that one packet carries, such as 1460B.
+        Flow-size distribution: websearch, datamining or another one of capsmodel workloads.
+    mss
+        Bytes of a flow that one packet carries (maximum segment size), such as 1460B.
     window_packets
         Initial window k, in packets.
     burst_packets
@@ -183,30 +217,68 @@ def fct(
         Share epsilon of bytes in short flows; computed from the workload when not given.
     tail
         effective_bandwidth: Eq. 9-10 as printed; exact: the waiting-time distribution of the queue itself.
-    json
-        Print JSON.
-    csv
-        Print comma-separated values.
     """
-    sizes = load_workload(workload).in_packets(packet_size)
-    share = short_byte_share(sizes, short_packets=short_packets) if byte_share is None else byte_share
-    model: dict[str, Any] = {"sizes": sizes, "burst_packets": burst_packets, "short_packets": short_packets}
-    model |= {"short_byte_share": share}
-    short = model | {"window_packets": window_packets}
-    rows = [
-        {
-            "load": rho,
-            "mean_short": mean_fct(rho, **short),
-            "mean_short_rep": mean_fct(rho, replicas=replicas, **short),
-            "p99_short": tail_fct(rho, tail=tail, **short),
-            "p99_short_rep": tail_fct(rho, replicas=replicas, tail=tail, **short),
-            "mean_long": mean_fct_long(rho, **model),
-            "mean_long_rep": mean_fct_long(rho, replicas=replicas, **model),
-            "p99_long": tail_fct_long(rho, tail=tail, **model),
-            "p99_long_rep": tail_fct_long(rho, replicas=replicas, tail=tail, **model),
-        }
-        for rho in load
-    ]
-    limit = replication_break_even_load(share, replicas=replicas)
-    title = f"Normalised FCT, {workload}, epsilon = {share:.4g}; {replicas} copies help below load {limit:.3g}"
-    print_table(rows, title=title, as_json=json, as_csv=csv)
+
+    workload: str = "websearch"
+    mss: Size = 1460
+    window_packets: Count = 12
+    burst_packets: Count = 44
+    short_packets: Count = 68
+    replicas: Count = 2
+    byte_share: MaybeNumber = None
+    tail: Tail = "effective_bandwidth"
+
+    @cached_property
+    def sizes(self) -> PacketSizes:
+        """Return the flow sizes in packets."""
+        return load_workload(self.workload).in_packets(self.mss)
+
+    @cached_property
+    def share(self) -> float:
+        """Return the share of bytes in short flows."""
+        if self.byte_share is not None:
+            return self.byte_share
+        return short_byte_share(self.sizes, short_packets=self.short_packets)
+
+    def rows(self, load: Numbers) -> Rows:
+        """Return a row for each load."""
+        model: dict[str, Any] = {"sizes": self.sizes, "burst_packets": self.burst_packets}
+        model |= {"short_packets": self.short_packets, "short_byte_share": self.share}
+        short, copies, tail = model | {"window_packets": self.window_packets}, self.replicas, self.tail
+        return [
+            {
+                "load": rho,
+                "mean_short": mean_fct(rho, **short),
+                "mean_short_rep": mean_fct(rho, replicas=copies, **short),
+                "p99_short": tail_fct(rho, tail=tail, **short),
+                "p99_short_rep": tail_fct(rho, replicas=copies, tail=tail, **short),
+                "mean_long": mean_fct_long(rho, **model),
+                "mean_long_rep": mean_fct_long(rho, replicas=copies, **model),
+                "p99_long": tail_fct_long(rho, tail=tail, **model),
+                "p99_long_rep": tail_fct_long(rho, replicas=copies, tail=tail, **model),
+            }
+            for rho in load
+        ]
+
+
+REPFLOW = FctModel()
+
+
+def fct(load: Numbers = LOADS, *, model: FctModel = REPFLOW, output: Output = AS_TEXT) -> None:
+    """Print normalised flow completion times with and without replication (RepFlow Eq. 1-14).
+
+    Parameters
+    ----------
+    load
+        Load rho of a path; several, separated by commas.
+    """
+    rows = model.rows(load)
+    limit = replication_break_even_load(model.share, replicas=model.replicas)
+    columns = [Column("load", "load")]
+    for size, statistic in product(("short", "long"), ("mean", "p99")):
+        columns += [Column(f"{statistic}_{size}", f"{size} {statistic}")]
+        columns += [Column(f"{statistic}_{size}_rep", f"{model.replicas} copies")]
+    title = f"FCT over the time to send the flow alone, {model.workload}"
+    print_table(rows, columns=columns, title=title, output=output)
+    if output.is_text:
+        say(f"{model.replicas} copies help below load {limit:.3g}; short flows carry {model.share:.3g} of the bytes.")

@@ -7,16 +7,21 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter, Token
 
 from capsmodel.checks import ParameterError, choice, require
-from capsmodel.cli._codec_files import Input, Output, beside, one_line, readable, say, target_of, writable
-from capsmodel.cli._options import Count, Flag, MaybeCount
+from capsmodel.cli._codec_files import Input, Target, beside, one_line, readable, say, target_of, writable
+from capsmodel.cli._commands import CODEC
+from capsmodel.cli._options import Count, Flag, MaybeCount, Size
 from capsmodel.codec.file_decoder import Decoding, decode_file
 from capsmodel.codec.files import SUFFIX, encode_file
 from capsmodel.codec.registry import CODES
 from capsmodel.codec.stream_encoder import StreamEncoder
 
-app = App(name="codec", help="Code a file into packets, decode it, look into packets, measure losses.")
-app.command("capsmodel.cli.codec_look:inspect", name="inspect")
-app.command("capsmodel.cli.codec_loss:simulate_loss", name="simulate-loss")
+app = App(name="codec", help=CODEC.help, help_epilogue=CODEC.epilogue)
+app.command(
+    "capsmodel.cli.codec_look:inspect", name="inspect", help="List the units of a file and whether they decode."
+)
+app.command(
+    "capsmodel.cli.codec_loss:simulate_loss", name="simulate-loss", help="Drop packets and count the units that decode."
+)
 
 
 def _stream_number(_: Any, tokens: Sequence[Token]) -> int:
@@ -51,14 +56,14 @@ def encode(
     k: Count = 32,
     r: Count = 8,
     code: str = "rs",
-    packet_bytes: Count = 1500,
+    packet_size: Size = 1500,
     n1: MaybeCount = None,
     convention: str | None = None,
     all_coded: Flag = False,
     density: MaybeCount = None,
     seed: MaybeCount = None,
-    rng: MaybeCount = None,
-    out: Output = None,
+    stream_seed: MaybeCount = None,
+    out: Target = None,
     force: Flag = False,
 ) -> None:
     """Code a file into packets: coding units of k source and r repair packets, one after the other in one file.
@@ -73,8 +78,8 @@ def encode(
         Repair packets of a coding unit.
     code
         rs: Reed-Solomon; ldpc: LDPC-Staircase of RFC 5170; rlnc: random linear over GF(2^8).
-    packet_bytes
-        Payload of a packet, byte; the header comes on top.
+    packet_size
+        Payload of a packet, such as 1500B; the header comes on top.
     n1
         Ones in a source column of the LDPC matrix, 3 to 10 (3 when not given), at most r.
     convention
@@ -85,7 +90,7 @@ def encode(
         Density threshold of rlnc, 0 to 15 (15 when not given): (density + 1)/16 of the coefficients are not 0.
     seed
         Seed of the LDPC matrix or repair key of packet 0 (rlnc).
-    rng
+    stream_seed
         Seed of the stream's number, to get the same file again.
     out
         File of packets to write; FILE.caps when not given, - for standard output.
@@ -101,7 +106,7 @@ def encode(
         systematic=("--all-coded", False if all_coded else None),
         density=("--density", density),
     )
-    encoder = StreamEncoder(k=k, r=r, packet_bytes=packet_bytes, code=code, variant=variant, seed=seed, rng=rng)
+    encoder = StreamEncoder(k=k, r=r, packet_bytes=packet_size, code=code, variant=variant, seed=seed, rng=stream_seed)
     with readable(file) as source, writable(target) as written:
         count = encode_file(source, written, encoder)
     say(
@@ -114,7 +119,7 @@ def encode(
 @app.command
 @one_line
 def decode(
-    file: Input, /, *, out: Output = None, stream: Stream = None, partial: Flag = False, force: Flag = False
+    file: Input, /, *, out: Target = None, stream: Stream = None, partial: Flag = False, force: Flag = False
 ) -> None:
     """Decode a file of packets; the result is written whole or not at all, unless --partial is given.
 
@@ -144,7 +149,8 @@ def _told(result: Decoding, target: Path) -> list[str]:
     """Return what is to be said of a decoded file, a line each."""
     done = result.reception
     lines = [
-        f"wrote {target}: {done.source_bytes} bytes from {done.units} units of stream {result.stream:016x}; packets: "
+        f"wrote {target}: {done.source_bytes} bytes from {done.units} unit{'s' if done.units != 1 else ''} of stream "
+        f"{result.stream:016x}; packets: "
         f"{done.used} used, {done.late} not needed, {done.repeated} repeated, {result.foreign} of other streams, "
         f"{result.rejected.count} rejected"
     ]

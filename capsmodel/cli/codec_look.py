@@ -7,12 +7,25 @@ import numpy as np
 import numpy.typing as npt
 
 from capsmodel.cli._codec_files import Input, one_line, readable
-from capsmodel.cli._options import Flag
-from capsmodel.cli._output import console, print_table
+from capsmodel.cli._output import AS_TEXT, Output, print_table, say
+from capsmodel.cli._table import Column
 from capsmodel.codec.errors import CodecError
 from capsmodel.codec.headers import Unit
 from capsmodel.codec.packet_index import PacketIndex
 from capsmodel.codec.registry import CODES
+
+_UNIT = (
+    Column("stream", "stream"),
+    Column("unit", "unit"),
+    Column("code", "code"),
+    Column("k", "k"),
+    Column("r", "r"),
+    Column("packet_bytes", "packet, bytes"),
+    Column("source_bytes", "source, bytes"),
+    Column("arrived_packets", "packets there"),
+    Column("decodes", "decodes"),
+    Column("problem", "problem"),
+)
 
 
 def index_of(file: Path) -> PacketIndex:
@@ -62,21 +75,16 @@ def _unit_row(unit: Unit, numbers: npt.NDArray[np.int64]) -> dict[str, Any]:
 
 
 @one_line
-def inspect(file: Input, /, *, json: Flag = False, csv: Flag = False) -> None:
+def inspect(file: Input, /, *, output: Output = AS_TEXT) -> None:
     """List the coding units of a file of packets: header fields, packets there, and whether they decode.
 
     Parameters
     ----------
     file
         File of packets; - reads standard input.
-    json
-        Print JSON.
-    csv
-        Print comma-separated values.
     """
     with readable(file) as source:
         index = index_of(source)
-    print_table([_unit_row(*unit) for unit in units_of(index)], title=str(file), as_json=json, as_csv=csv)
-    if not (json or csv):
-        for line in index.rejected.lines():
-            console().print(f"  {line}")
+    print_table([_unit_row(*unit) for unit in units_of(index)], columns=_UNIT, title=str(file), output=output)
+    if output.is_text:
+        say(*(f"  {line}" for line in index.rejected.lines()))

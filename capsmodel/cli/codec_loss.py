@@ -12,16 +12,28 @@ from rich.console import Console
 from rich.progress import Progress
 
 from capsmodel.checks import generator, probability, require
-from capsmodel.cli._codec_files import PIPE, Input, Output, one_line, readable, target_of
-from capsmodel.cli._options import Count, Flag, MaybeCount
-from capsmodel.cli._output import console, print_table
+from capsmodel.cli._codec_files import PIPE, Input, Target, one_line, readable, target_of
+from capsmodel.cli._options import Count, Flag, MaybeCount, MaybeNumber
+from capsmodel.cli._output import AS_TEXT, Output, print_table, say
+from capsmodel.cli._table import Column
 from capsmodel.cli.codec_look import index_of, units_of
 from capsmodel.codec.files import lose_packets
 from capsmodel.codec.headers import Unit
 from capsmodel.codec.reception import Draw, arrivals, arrivals_by_path, decodes
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.random_linear import decode_prob_rlnc
+from capsmodel.experiments.statistics.intervals import wilson_interval
 
+_LOSS = (
+    Column("code", "code"),
+    Column("k", "k"),
+    Column("r", "r"),
+    Column("units", "units"),
+    Column("lost_ratio", "lost, %", 100),
+    Column("decoded_ratio", "decoded, %", 100, "half_width"),
+    Column("decode_prob", "any k decode, %", 100),
+    Column("decode_prob_rlnc", "random linear, %", 100),
+)
 _LONGEST_S = 3600.0
 _RECEPTION_S, _PACKET_S = 1e-5, 2e-7  # to look at a reception, and to draw one of its packets or paths
 _DRAWN = 10**6  # packets or paths at a time
@@ -34,16 +46,15 @@ def simulate_loss(
     file: Input,
     /,
     *,
-    blocking_prob: float | None = None,
-    n_paths: MaybeCount = None,
+    blocking_prob: MaybeNumber = None,
+    paths: MaybeCount = None,
     blocked_paths: MaybeCount = None,
     in_turn: Flag = False,
     receptions: Count = 1000,
-    rng: Count = 1,
-    out: Output = None,
+    seed: Count = 1,
+    out: Target = None,
     force: Flag = False,
-    json: Flag = False,
-    csv: Flag = False,
+    output: Output = AS_TEXT,
 ) -> None:
     """Drop packets at random or by path; set the units that decode beside the closed form.
 
@@ -53,7 +64,7 @@ def simulate_loss(
         File of packets; - reads standard input.
     blocking_prob
         Probability that a packet is lost, independently of the others; 0.1 when no paths are given.
-    n_paths
+    paths
         Equal-cost paths; with --blocked-paths it replaces --blocking-prob.
     blocked_paths
         Paths that deliver nothing, drawn anew for each reception.
@@ -61,21 +72,17 @@ def simulate_loss(
         Spread packets over the paths in turn and not at random; the closed form assumes random.
     receptions
         Receptions of each kind of unit to simulate; as many as take an hour at most.
-    rng
+    seed
         Seed of the losses.
     out
         Also write one lossy copy of the file.
     force
         Replace that file when it exists.
-    json
-        Print JSON.
-    csv
-        Print comma-separated values.
     """
     require(out != PIPE, "--out - would mix packets with the table: give a file")
     require(receptions >= 1, f"--receptions = {receptions}, but it must be at least 1")
-    losses = _losses(blocking_prob, n_paths, blocked_paths, in_turn)
-    random = generator(rng)
+    losses = _losses(blocking_prob, paths, blocked_paths, in_turn)
+    random = generator(seed, name="--seed")
     with readable(file) as source:
         kinds = Counter(_kind(unit) for unit, _ in units_of(index_of(source)))
         work_s = {kind: losses.reception_s(kind) for kind in kinds}
@@ -84,11 +91,11 @@ def simulate_loss(
             run = _Run(losses, receptions, random, done)
             rows = [_row(kind, count, run) for kind, count in kinds.items()]
         title = f"{receptions} receptions, blocking probability {losses.blocking_prob:g}"
-        print_table(rows, title=title, as_json=json, as_csv=csv)
+        print_table(rows, columns=_LOSS, title=title, output=output)
         if out is not None:
             kept = lose_packets(source, target_of(out, out, file, force), draw=losses.draw, rng=random)
-            if not (json or csv):
-                console().print(f"wrote {out}: {kept} packets")
+            if output.is_text:
+                say(f"wrote {out}: {kept} packets")
 
 
 def _kind(unit: Unit) -> Unit:
@@ -115,24 +122,24 @@ class _Losses:
         return _RECEPTION_S + _PACKET_S * self.drawn(kind) + float(solved) * solving_s
 
 
-def _losses(prob: float | None, n_paths: int | None, blocked_paths: int | None, in_turn: bool) -> _Losses:
+def _losses(prob: float | None, paths: int | None, blocked_paths: int | None, in_turn: bool) -> _Losses:
     """Return the losses that the options describe."""
-    if n_paths is None or blocked_paths is None:
-        require(n_paths is blocked_paths, "--n-paths and --blocked-paths go together: give both or neither")
-        require(not in_turn, "--in-turn spreads packets over paths: give --n-paths and --blocked-paths")
+    if paths is None or blocked_paths is None:
+        require(paths is blocked_paths, "--paths and --blocked-paths go together: give both or neither")
+        require(not in_turn, "--in-turn spreads packets over paths: give --paths and --blocked-paths")
         loss = probability("--blocking-prob", 0.1 if prob is None else prob, one=True).item()
         return _Losses(loss, lambda n, receptions, rng: arrivals(n, blocking_prob=loss, receptions=receptions, rng=rng))
-    require(prob is None, "--blocking-prob and --n-paths exclude each other: give one")
-    paths, blocked = n_paths, blocked_paths
-    require(1 <= paths <= _MOST_PATHS, f"--n-paths = {paths}, but it must be from 1 to {_MOST_PATHS}")
-    require(0 <= blocked <= paths, f"--blocked-paths = {blocked}, but there are {paths} paths")
+    require(prob is None, "--blocking-prob and --paths exclude each other: give one")
+    count, blocked = paths, blocked_paths
+    require(1 <= count <= _MOST_PATHS, f"--paths = {count}, but it must be from 1 to {_MOST_PATHS}")
+    require(0 <= blocked <= count, f"--blocked-paths = {blocked}, but there are {count} paths")
 
     def draw(n: int, receptions: int, rng: np.random.Generator) -> Any:
         return arrivals_by_path(
-            n, n_paths=paths, blocked_paths=blocked, in_turn=in_turn, receptions=receptions, rng=rng
+            n, n_paths=count, blocked_paths=blocked, in_turn=in_turn, receptions=receptions, rng=rng
         )
 
-    return _Losses(blocked / paths, draw, paths)
+    return _Losses(blocked / count, draw, count)
 
 
 def _check_time(work_s: float, receptions: int, kinds: int) -> None:
@@ -180,6 +187,7 @@ def _row(kind: Unit, units: int, run: _Run) -> dict[str, Any]:
     """Return the measured share of receptions that decode beside the closed forms."""
     arrived, decoded = run.count(kind)
     measured, blocking = decoded / run.receptions, run.losses.blocking_prob
+    found = wilson_interval(decoded, trials=run.receptions)
     known = blocking < 1  # the closed forms stop short of certain loss
     mds = float(decode_prob(kind.k, r=kind.r, blocking_prob=blocking)) if known else 0.0
     dense = float(decode_prob_rlnc(kind.k, r=kind.r, blocking_prob=blocking)) if known else 0.0
@@ -191,6 +199,7 @@ def _row(kind: Unit, units: int, run: _Run) -> dict[str, Any]:
         "lost_ratio": 1 - arrived / (run.receptions * kind.n),
         "decoded_ratio": measured,
         "standard_error": float(np.sqrt(measured * (1 - measured) / run.receptions)),
+        "half_width": (found.high - found.low) / 2,
         "decode_prob": mds,
         "decode_prob_rlnc": dense,
     }

@@ -1,68 +1,77 @@
-"""``capsmodel compare``: several schemes on the same flows, with confidence intervals; ``capsmodel schemes``."""
+"""``capsmodel compare``: several schemes on the same flows, with confidence intervals."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
-from capsim import Compared, Scenario, Scheme
+import pandas as pd
+from cyclopts import Parameter
+
+from capsim import Compared, Result, Scenario
 from capsim import compare as compare_schemes
 from capsim import scheme as find
-from capsim import schemes as all_schemes
-from capsim.comparison import FIGURES
+from capsim.fct import fct_by_size
 from capsim.files import check_entries
-from capsim.hooks import HOST_ROLES, SWITCH_ROLES
+from capsim.runs import METRICS, result_name
 from capsim.scenario import Comparison
 from capsmodel._files import check_writable
 from capsmodel.checks import ParameterError, require
-from capsmodel.cli._comparison_figure import draw
-from capsmodel.cli._options import Count, Flag, MaybeCount
-from capsmodel.cli._output import console, print_table, write_whole
-from capsmodel.cli._scenario import Engine, ScenarioOptions, scenario_from
-from capsmodel.experiments.progress import counted
+from capsmodel.cli._machines import ALL_CORES, Machines
+from capsmodel.cli._options import MaybeCount
+from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, explain, print_table, say, write_whole
+from capsmodel.cli._run_figures import draw_comparison, draw_fct_cdf
+from capsmodel.cli._run_tables import mean_above_p99, metric_rows, records
+from capsmodel.cli._scenario import RUN, Engine, ScenarioOptions, scenario_from
 from capsmodel.plotting import can_draw, save_figure
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from collections.abc import Sequence
 
-_TEXTS = ("runs.csv", "table.csv", "scenario.toml")
-_FIGURE = "compare.png"
-_ROWS = "runs"  # the folder with the row of each run
+_ROWS, _RESULTS = "runs", "results"
+FILES = frozenset(
+    {_ROWS, _RESULTS, "runs.csv", "table.csv", "by_size.csv", "scenario.toml", "compare.png", "fct_cdf.png"}
+)
 # The half-width of an interval is then a fiftieth of the deviation; many more would not fit in memory.
 _MOST_SEEDS = 10_000
+
+# Tables that fit 80 columns: title, metrics, and whether the ratio to the first scheme is printed.
+_BLOCKS: tuple[tuple[str, tuple[str, ...], bool], ...] = (
+    ("Short flows", ("mean_fct_short_s", "p99_fct_short_s"), True),
+    ("Short flows, timeouts apart", ("timeout_ratio_short", "mean_fct_short_without_timeouts_s"), True),
+    ("Long flows", ("mean_fct_long_s", "mean_throughput_long_bps"), True),
+    ("Packets", ("reorder_ratio", "packets_dropped", "timeouts", "coding_overhead"), False),
+)
 
 
 def compare(
     scenario: str | None = None,
     *,
+    schemes: Annotated[str | None, Parameter(group=RUN)] = None,
+    seeds: Annotated[MaybeCount, Parameter(group=RUN)] = None,
+    engine: Annotated[Engine, Parameter(group=RUN)] = "compiled",
     options: ScenarioOptions | None = None,
-    schemes: str | None = None,
-    seeds: MaybeCount = None,
-    jobs: Count = 1,
-    engine: Engine = "compiled",
-    out: Path | None = None,
-    json: Flag = False,
-    csv: Flag = False,
+    machines: Machines = ALL_CORES,
+    out: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
+    output: Output = AS_TEXT,
 ) -> None:
     """Run several schemes on the same flows, over several seeds, and print means with 95% intervals.
 
-    With --out a comparison that was stopped goes on where it was when the same command is given again: the folder runs
-    in DIR keeps the row of each run that has ended. Several processes may work on one DIR; they divide the runs.
+    Ratios are paired: a scheme over the first one with the same seed, and their mean over seeds. With --out a
+    comparison that was stopped goes on where it was when the same command is given again. Several processes may work on
+    one DIR; they divide the runs.
 
     Parameters
     ----------
     scenario
-        TOML file, or the name of a preset; without it the flags describe the run.
+        TOML file, or one of capsmodel presets; without it the flags describe the run.
     schemes
-        Names separated by commas; ratios are to the first. The scenario's table [compare] when left out.
+        Names separated by commas, as in ecmp,rps,caps; ratios are to the first. The scenario's table [compare] when
+        left out.
     seeds
-        Runs of each scheme, with consecutive seeds.
-    jobs
-        Processes at the same time; -1 for all cores.
+        Runs of each scheme, with consecutive seeds (5, or what [compare] says).
     engine
-        compiled or reference.
+        compiled (fast) or reference (SimPy, to be read and stepped through); both give the same records.
     out
-        Folder DIR for runs.csv, table.csv, scenario.toml, compare.png and the rows of the runs.
-    json, csv
-        Print the table in this form.
+        Folder DIR for tables, figures and the scenario; DIR/results keeps the flows of each run.
     """
     chosen = scenario_from(scenario, options or ScenarioOptions())
     names, replicates = _asked(chosen, schemes, seeds)
@@ -70,27 +79,30 @@ def compare(
         find(name)
     chosen = chosen.replace(compare=Comparison(schemes=names, seeds=replicates))
     if out is not None:
-        check_entries(out, made_of=frozenset({*_TEXTS, _FIGURE, _ROWS}))
+        check_entries(out, made_of=FILES)
         check_writable(out)
-    folder = None if out is None else out / _ROWS
-    with counted(total=len(names) * replicates, label="comparing") as ended:
-        compared = compare_schemes(
-            chosen, schemes=names, seeds=replicates, engine=engine, jobs=jobs, folder=folder, done=ended
-        )
+    compared = _run(chosen, names, replicates, engine, machines, out)
     try:
         if out is not None:
             _save(compared, chosen, out)
     finally:  # a disk that is full by now takes the files, not the figures
-        _print(compared, title=f"{chosen.name}: mean ± 95% half-width over {replicates} seeds", json=json, csv=csv)
+        _print(compared, chosen, replicates, output)
+    if out is not None and output.is_text:
+        say(f"wrote tables and figures to {out}, the flows of each run to {out / _RESULTS}")
 
 
-def _print(compared: Compared, *, title: str, json: bool, csv: bool) -> None:
-    table = compared.table()
-    if json or csv:
-        print_table(_records(table), as_json=json, as_csv=csv)
-        return
-    print_table(_wide(table), title=title)
-    console().print(_totals_line(compared))
+def _run(
+    chosen: Scenario, names: "Sequence[str]", seeds: int, engine: Engine, machines: Machines, out: Path | None
+) -> Compared:
+    return compare_schemes(
+        chosen,
+        schemes=names,
+        seeds=seeds,
+        engine=engine,
+        executor=machines.executor(),
+        folder=None if out is None else out / _ROWS,
+        results=None if out is None else out / _RESULTS,
+    )
 
 
 def _asked(scenario: Scenario, schemes: str | None, seeds: int | None) -> tuple[tuple[str, ...], int]:
@@ -105,17 +117,26 @@ def _asked(scenario: Scenario, schemes: str | None, seeds: int | None) -> tuple[
     return names, replicates
 
 
-def _records(table: "pd.DataFrame") -> list[dict[str, Any]]:
-    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
+def _print(compared: Compared, scenario: Scenario, seeds: int, output: Output) -> None:
+    table = compared.table()
+    if not output.is_text:
+        print_table(records(table), output=output)
+        return
+    over = f"mean ± 95% half-width over {seeds} seeds" if seeds > 1 else "one run of each scheme, so no interval"
+    explain(f"{scenario.name}: {over}; ratios are to {compared.schemes[0]}" + (", seed by seed" if seeds > 1 else ""))
+    for title, metrics, with_ratio in _BLOCKS:
+        first = compared.schemes[0] if with_ratio else None
+        rows, columns = metric_rows(table, ["scheme"], metrics, first_scheme=first)
+        say("")
+        print_table(rows, columns=columns, title=title)
+    explain("", *_remarks(compared), _totals_line(compared))
 
 
-def _wide(table: "pd.DataFrame") -> list[dict[str, Any]]:
-    """Return one row for each scheme, one column for each figure."""
-    rows: dict[str, dict[str, Any]] = {}
-    for record in _records(table):
-        row = rows.setdefault(record["scheme"], {"scheme": record["scheme"]})
-        row[record["figure"]] = f"{record['mean']:.4g} ± {record['half_width']:.2g}" if record["seeds"] else "-"
-    return list(rows.values())
+def _remarks(compared: Compared) -> list[str]:
+    """Return what a reader may stumble over."""
+    means = compared.runs.groupby("scheme", sort=False)[["mean_fct_short_s", "p99_fct_short_s"]].mean()
+    above = [str(name) for name, row in means.iterrows() if row["mean_fct_short_s"] > row["p99_fct_short_s"]]
+    return [mean_above_p99(name) for name in above]
 
 
 def _totals_line(compared: Compared) -> str:
@@ -127,28 +148,22 @@ def _totals_line(compared: Compared) -> str:
 
 
 def _save(compared: Compared, scenario: Scenario, out: Path) -> None:
+    flows = {name: _flows_of(name, compared, out) for name in compared.schemes}
     if can_draw():
-        save_figure(draw(compared), out / _FIGURE)
-    texts = (compared.runs.to_csv(index=False), compared.table(FIGURES).to_csv(index=False), scenario.to_toml())
-    for name, text in zip(_TEXTS, texts, strict=True):
-        write_whole(out / name, text)
+        save_figure(draw_comparison(compared), out / "compare.png")
+        save_figure(draw_fct_cdf(flows), out / "fct_cdf.png")
+    by_size = pd.concat([fct_by_size(table).assign(scheme=name) for name, table in flows.items()])
+    tables = {"runs.csv": compared.runs, "table.csv": compared.table(METRICS)}
+    tables["by_size.csv"] = by_size[["scheme", *by_size.columns.drop("scheme")]]
+    for name, table in tables.items():
+        write_whole(out / name, table.to_csv(index=False))
+    write_whole(out / "scenario.toml", scenario.to_toml())
 
 
-def _names(scheme: Scheme, role: str) -> str:
-    """Return the component of a role of end hosts; "of short / of long flows" where they differ."""
-    return " / ".join(dict.fromkeys(getattr(stack, role).name for stack in scheme.stacks))
-
-
-def schemes(*, json: Flag = False, csv: Flag = False) -> None:
-    """List the schemes that can be simulated, and what each is made of."""
-    rows = [
-        {
-            "scheme": name,
-            **{role: _names(scheme, role) for role in HOST_ROLES},
-            **{role: getattr(scheme, role).name for role in SWITCH_ROLES},
-            "source": scheme.cite,
-            "summary": scheme.summary,
-        }
-        for name, scheme in all_schemes().items()
-    ]
-    print_table(rows, title="schemes", as_json=json, as_csv=csv)
+def _flows_of(scheme: str, compared: Compared, out: Path) -> pd.DataFrame:
+    """Return the flows of all runs of a scheme that start after the warm-up."""
+    seeds = compared.runs.loc[compared.runs["scheme"] == scheme, "seed"]
+    results = [Result.load(out / _RESULTS / result_name({"scheme": scheme}, seed)) for seed in seeds]
+    return pd.concat(
+        [result.flows[result.flows["start_s"] >= result.scenario.warm_up_s] for result in results], ignore_index=True
+    )

@@ -1,9 +1,8 @@
 """``capsmodel demo``: the tour of the package, as a page with its tables and figures in one folder."""
 
-import contextlib
-import io
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,28 +14,24 @@ from capsmodel._files import check_writable
 from capsmodel._version import __version__
 from capsmodel.checks import require
 from capsmodel.cli._options import Flag
-from capsmodel.cli._output import console, write_whole
-from capsmodel.cli.closed_forms import fct, redundancy, reordering
-from capsmodel.cli.optimal_k import optimal_k
+from capsmodel.cli._output import csv_text, explain, say, write_whole
+from capsmodel.cli.closed_forms import LOADS, REPFLOW, redundancy_rows, reordering_rows
+from capsmodel.cli.optimal_k import CAPS_PROBS, CAPS_SETTING, WINDOW_PACKETS, optimal_k_rows
 from capsmodel.cli.tour import STATIONS
 from capsmodel.cli.tour.page import page
 from capsmodel.cli.tour.section import Section
 from capsmodel.plotting import save_figure
 
-# File name of each table and the command that makes it; the defaults are the papers' settings.
-_TABLES: dict[str, tuple[Callable[..., None], dict[str, Any]]] = {
-    "optimal_k": (optimal_k, {}),
-    "optimal_k_eq4": (optimal_k, {"objective": "eq4"}),
-    "redundancy": (redundancy, {}),
-    "reordering": (reordering, {}),
-    "fct": (fct, {}),
+# Rows of each table by its file's name; the defaults of the commands are the papers' settings.
+_TABLES: dict[str, Callable[[], list[dict[str, Any]]]] = {
+    "optimal_k": lambda: optimal_k_rows(WINDOW_PACKETS, blocking_prob=CAPS_PROBS, setting=CAPS_SETTING),
+    "optimal_k_eq4": lambda: optimal_k_rows(
+        WINDOW_PACKETS, blocking_prob=CAPS_PROBS, setting=replace(CAPS_SETTING, objective="eq4")
+    ),
+    "redundancy": redundancy_rows,
+    "reordering": reordering_rows,
+    "fct": lambda: REPFLOW.rows(LOADS),
 }
-
-
-def _csv(command: Callable[..., None], options: dict[str, Any]) -> str:
-    with contextlib.redirect_stdout(io.StringIO()) as captured:
-        command(csv=True, **options)
-    return captured.getvalue()
 
 
 def _visit_all(quick: bool) -> dict[str, Section]:
@@ -67,8 +62,8 @@ def demo(*, out: Path = Path("out"), quick: Flag = False) -> None:
     out.mkdir(parents=True, exist_ok=True)
     sections = _visit_all(quick)
     written = []
-    for name, (command, options) in _TABLES.items():
-        write_whole(out / f"{name}.csv", _csv(command, options))
+    for name, rows in _TABLES.items():
+        write_whole(out / f"{name}.csv", csv_text(rows()))
         written.append(f"{name}.csv")
     pngs = {}
     for name, section in sections.items():
@@ -83,5 +78,6 @@ def demo(*, out: Path = Path("out"), quick: Flag = False) -> None:
     note = f"Computed by capsmodel {__version__} in {time.monotonic() - started_s:.0f} s.{small}"
     write_whole(out / "index.html", page(sections, pngs=pngs, note=note, files=sorted(written)))
     for section in sections.values():
-        console().print(f"{section.title}\n  {section.finding}")
-    console().print(f"wrote {len(written) + 1} files; open {out / 'index.html'}")
+        say(section.title)
+        explain(section.finding, indent=2)
+    say(f"wrote {len(written) + 1} files; open {out / 'index.html'}")

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
+from capsmodel.cli._claim_texts import claim_text, counted
 from capsmodel.cli._options import Flag
-from capsmodel.cli._output import print_table
+from capsmodel.cli._output import AS_TEXT, Output, csv_text, explain, print_table, say
 from capsmodel.papers import ClaimRow
 from capsmodel.papers import cite as references
 from capsmodel.papers import claims as claim_rows
@@ -16,7 +17,7 @@ from capsmodel.papers.verdicts import VERDICT_WORDS
 
 
 def equations(
-    *, paper: str | None = None, numbers: Flag = False, latex: Flag = False, json: Flag = False, csv: Flag = False
+    *, paper: str | None = None, numbers: Flag = False, latex: Flag = False, output: Output = AS_TEXT
 ) -> None:
     """List every equation of the papers and the functions that compute it.
 
@@ -28,14 +29,9 @@ def equations(
         List the claims that a closed form decides instead, with our values and verdicts.
     latex
         Add the formula in LaTeX, where there is a symbolic form.
-    json
-        Print JSON.
-    csv
-        Print comma-separated values.
     """
     if numbers:
-        rows = _claim_table(number_rows(paper), json or csv)
-        print_table(rows, title="Claims that a closed form decides", as_json=json, as_csv=csv)
+        _print_claims(number_rows(paper), output)
         return
     table = [
         {
@@ -47,7 +43,7 @@ def equations(
         | ({"latex": _latex(row.paper, row.number)} if latex else {})
         for row in equation_rows(paper)
     ]
-    print_table(table, title="Equations of the papers", as_json=json, as_csv=csv)
+    print_table(table, title="Equations of the papers", output=output)
 
 
 def _latex(paper: str, number: str) -> str:
@@ -56,20 +52,15 @@ def _latex(paper: str, number: str) -> str:
     return latex_of(paper, number) if formulas_of(paper, number) else ""
 
 
-def _values(values: tuple[float, ...]) -> str:
-    return ", ".join(f"{value:.4g}" for value in values)
-
-
 def claims(
     *,
     paper: str | None = None,
     verdict: str | None = None,
     all: Flag = False,
     totals: Flag = False,
-    json: Flag = False,
-    csv: Flag = False,
+    output: Output = AS_TEXT,
 ) -> None:
-    """List the published claims that have been run, with our values and verdicts, and count all.
+    """Tell what the papers claim, what we have, the verdict and the reason, for claims that have been run.
 
     A claim that has been run is open if its samples do not decide; the reason says how many they are.
 
@@ -83,19 +74,45 @@ def claims(
         Also those that wait for an experiment, named in the reason.
     totals
         Only count them, by paper.
-    json
-        Print JSON, with all columns of the ledger.
-    csv
-        Print comma-separated values, with all columns of the ledger.
     """
     rows = claim_rows(paper, verdict)
     if totals:
-        print_table(_totals(rows), title="Published claims", as_json=json, as_csv=csv)
+        print_table(_totals(rows), title="Published claims", output=output)
         return
     shown = [row for row in rows if all or verdict or row.entry.was_run]
-    print_table(_claim_table(shown, json or csv), title="Published claims", as_json=json, as_csv=csv)
-    if not json and not csv:
-        print_table(_totals(rows))
+    _print_claims(shown, output)
+    if output.is_text:
+        _print_answer(paper, verdict, len(shown))
+
+
+def _print_claims(rows: Iterable[ClaimRow], output: Output) -> None:
+    if output.json:
+        print_table([_json_row(row) for row in rows], output=output)
+    elif output.csv:
+        print_table([_csv_row(row) for row in rows], output=output)
+    else:
+        for row in rows:
+            say(f"{row.claim.id}: {row.entry.verdict}")
+            explain(*claim_text(row.claim, row.entry), indent=2)
+            say("")
+
+
+def claims_csv() -> str:
+    """Return what ``capsmodel claims --all --csv`` prints."""
+    return csv_text([_csv_row(row) for row in claim_rows()])
+
+
+def _print_answer(paper: str | None, verdict: str | None, found: int) -> None:
+    """Print how many claims there are of each verdict, and where to look if none has the one asked for."""
+    words = [row.entry.verdict for row in claim_rows(paper)]
+    whose = f"the {len(words)} claims of {paper}" if paper else f"all {len(words)} claims"
+    if verdict and not found:
+        explain(f"None of {whose} is {verdict}: {counted(words, VERDICT_WORDS)}.")
+    else:
+        explain(f"Of {whose}: {counted(words, VERDICT_WORDS)}.")
+    if verdict == "refuted" and "differs in size" in words:
+        near = f"capsmodel claims{f' --paper {paper}' if paper else ''} --verdict 'differs in size'"
+        explain(f"Next to refuted are those whose direction holds and whose size does not: {near}")
 
 
 def _totals(rows: Sequence[ClaimRow]) -> list[dict[str, Any]]:
@@ -107,31 +124,19 @@ def _totals(rows: Sequence[ClaimRow]) -> list[dict[str, Any]]:
     return [{"paper": key, "claims": sum(count.values()), **count} for key, count in lines]
 
 
-def _claim_table(rows: Iterable[ClaimRow], whole: bool) -> list[dict[str, Any]]:
-    return [_whole_row(row) if whole else _claim_row(row) for row in rows]
+def _json_row(row: ClaimRow) -> dict[str, Any]:
+    """Return all columns of the ledger, numbers as numbers; an open end of a range is null."""
+    ends = {name: float(text) if (text := getattr(row.claim, name)) else None for name in ("low", "high")}
+    return asdict(row.claim) | ends | asdict(row.entry)
 
 
-def _claim_row(row: ClaimRow) -> dict[str, Any]:
-    claim, entry = row.claim, row.entry
-    size = claim.low if claim.low == claim.high else f"{claim.low}..{claim.high}"
-    return {
-        "claim": claim.id,
-        "verdict": entry.verdict,
-        "where": claim.where,
-        "text": claim.text,
-        "claimed": " ".join(part for part in (claim.relation, size, claim.unit) if part),
-        "ours (95% interval)": _values(entry.value) + (f" ({_values(entry.interval)})" if entry.interval else ""),
-        "decided by": entry.decided_by or claim.experiment_id,
-        "why": entry.reason,
-    }
+def _csv_row(row: ClaimRow) -> dict[str, Any]:
+    """Return all columns of the ledger; several numbers of one cell with blanks between, as in the ledger."""
+    lists = {name: " ".join(f"{value:.10g}" for value in getattr(row.entry, name)) for name in ("value", "interval")}
+    return asdict(row.claim) | asdict(row.entry) | lists
 
 
-def _whole_row(row: ClaimRow) -> dict[str, Any]:
-    entry = asdict(row.entry) | {name: _values(getattr(row.entry, name)) for name in ("value", "interval")}
-    return asdict(row.claim) | entry
-
-
-def cite(*, paper: str | None = None, style: Literal["text", "bibtex"] = "bibtex") -> None:
+def cite(*, paper: str | None = None, style: Literal["bibtex", "text"] = "bibtex") -> None:
     """Print references to the papers.
 
     Parameters
@@ -139,6 +144,6 @@ def cite(*, paper: str | None = None, style: Literal["text", "bibtex"] = "bibtex
     paper
         One of caps, mmptcp, repflow, cdcps, dc2mtcp; all when not given.
     style
-        text or bibtex.
+        bibtex or text.
     """
     print(references(paper, style=style))

@@ -1,58 +1,44 @@
-"""``capsmodel optimal-k``: the best coding unit for a fabric."""
+"""``capsmodel optimal-k``: the best coding unit for a fabric, what it costs, and what packets say about it."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from cyclopts import Parameter
 
-from capsmodel.checks import require
+from capsmodel.checks import FloatArray, require
 from capsmodel.cli._options import Count, Flag, MaybeCount, Numbers, Rate, Size, Time
-from capsmodel.cli._output import console, print_table, text_curve
+from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, explain, print_table, say, text_curve
+from capsmodel.cli._table import Column
 from capsmodel.coding.optimal_unit import MOST_CURVE_SIZES, DelayCurve, delay_curve, optimal_coding_unit
 from capsmodel.coding.unit_parameters import DEFAULT_OBJECTIVE, Objective
 
+_COLUMNS = (
+    Column("blocking_prob", "blocking probability"),
+    Column("k", "k, source packets"),
+    Column("r", "r, repair packets"),
+    Column("overhead_pct", "repair share, %"),
+    Column("delay_ms", "delay, ms"),
+    Column("k_within_1pct", "k within 1%"),
+    Column("uncoded_delay_ms", "uncoded delay, ms"),
+    Column("unit_decode_prob", "unit decodes, prob."),
+)
+_WHAT_PACKETS_SAY = (
+    "What packets say (notebook 8, capsmodel reproduce caps-fig8d): sent through the simulator, a window has its last "
+    "ACK soonest when the whole window is one unit, and later than the formula says, which leaves out the time to send "
+    "the window. Only the mean over packets has its optimum near this k, and only with this r. --simulate shows both."
+)
 
-def _blocking_probs(given: tuple[float, ...], paths: int | None, long_flows: int | None) -> tuple[float, ...]:
-    if paths is None or long_flows is None:
-        require(paths is long_flows, "--paths and --long-flows go together: give both or neither")
-        return given
-    require(paths >= 1, f"--paths = {paths}, but a fabric has at least 1 path")
-    rule = f"with {paths} paths it must lie in 0..{paths - 1}: a path each, and one left free"
-    require(0 <= long_flows < paths, f"--long-flows = {long_flows}, but {rule}")
-    return (long_flows / paths,)
 
-
-def optimal_k(
-    window_packets: Count = 64,
-    *,
-    blocking_prob: Numbers = (0.2, 0.25, 0.3, 0.35),
-    paths: MaybeCount = None,
-    long_flows: MaybeCount = None,
-    rate: Rate = 1e9,
-    rtt_short: Time = 1e-4,
-    rtt_long: Time = 3e-3,
-    packet_size: Size = 1500,
-    objective: Objective = DEFAULT_OBJECTIVE,
-    max_k: MaybeCount = None,
-    whole_units: Flag = False,
-    json: Flag = False,
-    csv: Flag = False,
-    plot: Path | None = None,
-) -> None:
-    """Find the coding unit (k source, r repair packets) with the smallest mean delay of a window.
-
-    The defaults are the setting of CAPS, section VI-D.
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class UnitSetting:
+    """What the delay of a window depends on, besides window and blocking probability.
 
     Parameters
     ----------
-    window_packets
-        Congestion window w, in packets.
-    blocking_prob
-        Probability p_B that a packet is blocked; several, separated by commas, give a row each.
-    paths
-        Equal-cost paths n; with --long-flows it replaces --blocking-prob by p_B = n_L / n.
-    long_flows
-        Paths n_L that carry a long flow.
     rate
         Rate C of a path, such as 1Gbps.
     rtt_short
@@ -67,54 +53,148 @@ def optimal_k(
         Largest k to consider; the window when not given. Curves show at most the first 8192.
     whole_units
         Round w/k up to whole units.
-    json
-        Print JSON.
-    csv
-        Print comma-separated values.
+    """
+
+    rate: Rate = 1e9
+    rtt_short: Time = 1e-4
+    rtt_long: Time = 3e-3
+    packet_size: Size = 1500
+    objective: Objective = DEFAULT_OBJECTIVE
+    max_k: MaybeCount = None
+    whole_units: Flag = False
+
+    def arguments(self) -> dict[str, Any]:
+        """Return them as arguments of :func:`optimal_coding_unit`."""
+        return {
+            "rtt_short_s": self.rtt_short, "rtt_long_s": self.rtt_long, "packet_bytes": self.packet_size,
+            "rate_bps": self.rate, "objective": self.objective, "whole_units": self.whole_units, "max_k": self.max_k,
+        }  # fmt: skip
+
+    def curve(self, window_packets: int, prob: float) -> DelayCurve:
+        """Return the delay of every k that a curve holds."""
+        most = min(window_packets if self.max_k is None else self.max_k, MOST_CURVE_SIZES)
+        return delay_curve(window_packets, blocking_prob=prob, **(self.arguments() | {"max_k": most}))
+
+
+CAPS_SETTING = UnitSetting()
+WINDOW_PACKETS = 64
+CAPS_PROBS = (0.2, 0.25, 0.3, 0.35)
+
+
+def optimal_k(
+    window_packets: Count = WINDOW_PACKETS,
+    *,
+    blocking_prob: Numbers = CAPS_PROBS,
+    paths: MaybeCount = None,
+    blocked_paths: MaybeCount = None,
+    setting: UnitSetting = CAPS_SETTING,
+    simulate: Flag = False,
+    plot: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
+    output: Output = AS_TEXT,
+) -> None:
+    """Find the coding unit (k source, r repair packets) with the smallest mean delay of a window.
+
+    The defaults are the setting of CAPS, section VI-D.
+
+    Parameters
+    ----------
+    window_packets
+        Congestion window w, in packets.
+    blocking_prob
+        Probability p_B that a packet is blocked; several, separated by commas, give a row each; 5/16 is one too.
+    paths
+        Equal-cost paths n; with --blocked-paths it replaces --blocking-prob by p_B = n_L / n.
+    blocked_paths
+        Paths n_L that carry a long flow.
+    simulate
+        Send 200 windows through the simulator for some k, and print what they took beside the formula.
     plot
         Write the delay curves to this file (PNG, PDF or SVG; needs matplotlib).
     """
-    setting: dict[str, Any] = {
-        "rtt_short_s": rtt_short, "rtt_long_s": rtt_long, "packet_bytes": packet_size, "rate_bps": rate,
-        "objective": objective, "whole_units": whole_units, "max_k": max_k,
-    }  # fmt: skip
-    probs = np.array(_blocking_probs(blocking_prob, paths, long_flows))
-    require(probs.size > 0, "--blocking-prob is empty: give at least one probability, as in --blocking-prob 0.2")
-    best = optimal_coding_unit(window_packets, blocking_prob=probs, **setting)
-    rows = [
+    probs = _blocking_probs(blocking_prob, paths, blocked_paths)
+    require(len(probs) > 0, "--blocking-prob is empty: give at least one probability, as in --blocking-prob 0.2")
+    rows = optimal_k_rows(window_packets, blocking_prob=probs, setting=setting)
+    title = f"Optimal coding unit, window {window_packets} packets, objective {setting.objective}"
+    if simulate:
+        from capsmodel.cli._sent_windows import print_sent_windows  # the simulator takes a second to load
+
+        print_sent_windows(window_packets, rows, setting=setting, output=output)
+    else:
+        print_table(rows, columns=_COLUMNS, title=title, output=output)
+        if output.is_text:
+            _explain(window_packets, rows[0], setting)
+    if plot is not None:
+        _plot(window_packets, probs, setting, plot)
+        if output.is_text:
+            say(f"wrote {plot}")
+
+
+def _blocking_probs(given: tuple[float, ...], paths: int | None, blocked_paths: int | None) -> tuple[float, ...]:
+    if paths is None or blocked_paths is None:
+        require(paths is blocked_paths, "--paths and --blocked-paths go together: give both or neither")
+        return given
+    require(paths >= 1, f"--paths = {paths}, but a fabric has at least 1 path")
+    rule = f"with {paths} paths it must lie in 0..{paths - 1}: a path each, and one left free"
+    require(0 <= blocked_paths < paths, f"--blocked-paths = {blocked_paths}, but {rule}")
+    return (blocked_paths / paths,)
+
+
+def optimal_k_rows(
+    window_packets: int, *, blocking_prob: Sequence[float], setting: UnitSetting
+) -> list[dict[str, Any]]:
+    """Return a row for each blocking probability."""
+    probs: FloatArray = np.array(blocking_prob)
+    best = optimal_coding_unit(window_packets, blocking_prob=probs, **setting.arguments())
+    return [
         {
             "blocking_prob": float(probs[i]),
             "k": int(best.k[i]),
             "r": int(best.r[i]),
+            "overhead_pct": 100 * int(best.r[i]) / int(best.k[i] + best.r[i]),
             "delay_ms": float(best.delay_s[i]) * 1e3,
+            "k_within_1pct": f"{int(best.near_k_min[i])}-{int(best.near_k_max[i])}",
             "uncoded_delay_ms": float(best.uncoded_delay_s[i]) * 1e3,
             "unit_decode_prob": float(best.decode_prob[i]),
-            "k_within_1pct": f"{int(best.near_k_min[i])}-{int(best.near_k_max[i])}",
         }
         for i in range(probs.size)
     ]
-    title = f"Optimal coding unit, window {window_packets} packets, objective {objective}"
-    print_table(rows, title=title, as_json=json, as_csv=csv)
-
-    setting["max_k"] = min(window_packets if max_k is None else max_k, MOST_CURVE_SIZES)
-
-    def curve(prob: float) -> DelayCurve:
-        return delay_curve(window_packets, blocking_prob=prob, **setting)
-
-    if not (json or csv):
-        _print_curve(curve(float(probs[0])), float(probs[0]), rows[0])
-    if plot is not None:
-        from capsmodel.plotting import plot_delay_curves, save_figure
-
-        curves = [curve(prob) for prob in probs.tolist()]
-        save_figure(plot_delay_curves(curves, probs.tolist(), title=title), plot)
-        if not (json or csv):
-            console().print(f"wrote {plot}")
 
 
-def _print_curve(curve: DelayCurve, prob: float, row: dict[str, Any]) -> None:
+def _explain(window_packets: int, row: dict[str, Any], setting: UnitSetting) -> None:
+    """Print what the first answer costs, how flat the optimum is, and what simulated packets say."""
+    curve = setting.curve(window_packets, row["blocking_prob"])
     delays_ms = np.asarray(curve.delay_s) * 1e3
-    console().print(f"mean window delay over k = 1..{delays_ms.size} at p_B = {prob:g}, from the smallest "
-                    f"{delays_ms.min():.4g} ms (k = {row['k']}) to {delays_ms.max():.4g} ms")  # fmt: skip
-    for line in text_curve(delays_ms.tolist()):
-        console().print("  " + line)
+    explain(
+        f"Mean delay of a window over k = 1..{delays_ms.size} at p_B = {row['blocking_prob']:g}: from "
+        f"{delays_ms.min():.4g} ms (k = {row['k']}) to {delays_ms.max():.4g} ms"
+    )
+    say(*("  " + line for line in text_curve(delays_ms.tolist())))
+    sent = row["k"] + row["r"]
+    explain(
+        f"What it costs: {row['overhead_pct']:.0f}% of the packets sent are repair packets ({row['r']} of {sent} in a "
+        "unit), also when nothing is blocked.",
+        f"How flat it is: {_near(curve, row)}",
+        _WHAT_PACKETS_SAY,
+    )
+
+
+def _near(curve: DelayCurve, row: dict[str, Any]) -> str:
+    """Return which sizes are within 1% of the least delay, and the one that sends the fewest repair packets."""
+    near = np.flatnonzero(np.asarray(curve.delay_s) * 1e3 <= 1.01 * row["delay_ms"])
+    if not near.size:
+        return f"sizes from {row['k_within_1pct'].replace('-', ' to ')} are within 1% of the least delay."
+    k, r = curve.k[near], np.asarray(curve.r)[near]
+    share = 100 * r / (k + r)
+    least = int(share.argmin())
+    return (
+        f"{near.size} sizes from k = {k[0]} to {k[-1]} are within 1% of the least delay; of these k = {k[least]}, r = "
+        f"{r[least]} has the smallest share of repair packets, {share[least]:.0f}%."
+    )
+
+
+def _plot(window_packets: int, probs: Sequence[float], setting: UnitSetting, file: Path) -> None:
+    from capsmodel.plotting import plot_delay_curves, save_figure
+
+    curves = [setting.curve(window_packets, prob) for prob in probs]
+    title = f"Optimal coding unit, window of {window_packets} packets,\nobjective {setting.objective}"
+    save_figure(plot_delay_curves(curves, probs, title=title), file)

@@ -1,32 +1,34 @@
 """``capsmodel reproduce``: a figure of a paper as data and as a picture, with what the paper prints beside."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
+from pandas import DataFrame
 
 from capsmodel._files import check_writable
 from capsmodel.checks import require
+from capsmodel.cli._claim_texts import claim_text
 from capsmodel.cli._options import Flag
-from capsmodel.cli._output import console, print_table, write_whole
+from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, explain, print_table, say, write_whole
+from capsmodel.cli._table import Column
 from capsmodel.experiments.manifest import table_csv, table_id
-from capsmodel.experiments.progress import track
-from capsmodel.experiments.sweep import run_sweep
+from capsmodel.experiments.sweep import Progress, plain_arguments, run_sweep
 from capsmodel.papers.figures import PublishedFigure, published_figure, published_figures
+from capsmodel.papers.index import read_claims
 from capsmodel.plotting import can_draw, save_figure
 
 
 def reproduce(
     *names: str,
-    every: Annotated[bool, Parameter(name="--all", negative=())] = False,
+    every: Annotated[bool, Parameter(name="--all", negative=(), show_default=False)] = False,
     quick: Flag = False,
-    out: Path = Path("out"),
-    known: Annotated[bool, Parameter(name="--list", negative=())] = False,
-    json: Flag = False,
-    csv: Flag = False,
+    known: Annotated[bool, Parameter(name="--list", negative=(), show_default=False)] = False,
+    out: Annotated[Path, Parameter(group=OUTPUT)] = Path("out"),
+    output: Output = AS_TEXT,
 ) -> None:
-    """Compute figures of the papers and draw them with what the papers print beside.
+    """Compute figures of the papers, draw them with what the papers print beside, and judge the claims about them.
 
     Each figure becomes NAME.csv and NAME.png; the picture carries the start of the table's SHA-256. Figures from
     packets keep their simulations in the folder results, so a run that was stopped goes on where it was.
@@ -38,31 +40,29 @@ def reproduce(
     every
         All figures.
     quick
-        Coarser grids and fewer packets: seconds instead of minutes.
-    out
-        The folder; made when it is missing.
+        Coarser grids and fewer packets: seconds instead of minutes. Too few packets to judge a claim by.
     known
         List the figures with the claims that each decides, and compute none.
-    json
-        Print the list as JSON.
-    csv
-        Print the list as comma-separated values.
+    out
+        The folder; made when it is missing.
     """
     if known:
-        print_table(_list(), title="Figures of the papers", as_json=json, as_csv=csv)
+        columns = [Column("name", "name"), Column("title", "figure"), Column("claims", "claims")]
+        print_table(_list(), columns=columns, title="Figures of the papers", output=output)
         return
     require(every is not bool(names), "name figures, as in caps-fig9a, or give --all; --list shows their names")
-    require(not (json or csv), "--json and --csv go with --list; the data of a figure are in its CSV file")
+    require(output.is_text, "--json and --csv go with --list; the data of a figure are in its CSV file")
     chosen = list(published_figures().values()) if every else [published_figure(name) for name in names]
     require(not out.exists() or out.is_dir(), f"--out = {out} is a file: name a folder")
     check_writable(out)
     out.mkdir(parents=True, exist_ok=True)
     _simulate(chosen, out, quick)
     draws = can_draw()
-    figures = track(chosen, total=len(chosen), label="figures")
-    written = [path for figure in figures for path in _write(figure, out, quick, draws=draws)]
-    for path in written:
-        console().print(f"wrote {path}")
+    for figure in chosen:
+        frame = figure.data(quick=quick, results=out / "results")
+        for path in _write(figure, frame, out, quick, draws=draws):
+            say(f"wrote {path}")
+        _judge(figure, frame, quick)
 
 
 def _list() -> list[dict[str, Any]]:
@@ -76,19 +76,30 @@ def _simulate(figures: Sequence[PublishedFigure], out: Path, quick: bool) -> Non
     """Run the simulations of all figures as one sweep; figures may share some."""
     tasks = {task.id: task for figure in figures for task in figure.tasks(quick=quick)}
     if tasks:
-        run_sweep(tasks.values(), out / "results", label="simulations")
+        run_sweep(tasks.values(), out / "results", progress=Progress(label="simulations", named=plain_arguments))
 
 
-def _write(figure: PublishedFigure, out: Path, quick: bool, *, draws: bool) -> Iterator[Path]:
-    frame = figure.data(quick=quick, results=out / "results")
+def _write(figure: PublishedFigure, frame: DataFrame, out: Path, quick: bool, *, draws: bool) -> list[Path]:
     data, picture = out / f"{figure.name}.csv", out / f"{figure.name}.png"
     write_whole(data, table_csv(frame))
-    yield data
     if not draws:
-        return
-    drawn = figure.draw(frame)
+        return [data]
+    drawn = figure.drawn(frame, quick=quick)
     mode = " --quick" if quick else ""
     caption = f"capsmodel reproduce {figure.name}{mode} · SHA-256 of the data {table_id(frame)[:16]}"
     drawn.text(0.998, 0.5, caption, rotation=90, ha="right", va="center", fontsize=5, color="0.45")
     save_figure(drawn, picture)
-    yield picture
+    return [data, picture]
+
+
+def _judge(figure: PublishedFigure, frame: DataFrame, quick: bool) -> None:
+    """Print the verdicts that follow from this very table."""
+    verdicts = figure.verdicts(frame, quick=quick)
+    for verdict in verdicts:
+        say("", f"{verdict.id}: {verdict.verdict}")
+        explain(*claim_text(read_claims()[verdict.id], verdict), indent=2)
+    if not verdicts:
+        explain(
+            f"{figure.name}: a quick run judges no claim; run it without --quick, or see what the full run gave with "
+            f"capsmodel claims --paper {figure.name.partition('-')[0]}"
+        )

@@ -2,7 +2,9 @@
 
 import sys
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
 
 from capsim import Result, Scenario, schema, write_pcap
 from capsim import scheme as find
@@ -17,53 +19,65 @@ from capsim.state import Setup
 from capsmodel._files import check_writable
 from capsmodel._version import __version__
 from capsmodel.checks import ParameterError, require
-from capsmodel.cli._options import Flag
-from capsmodel.cli._output import console, print_table
+from capsmodel.cli._numbers import number
+from capsmodel.cli._options import Texts, Time
+from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, explain, print_table, say
 from capsmodel.cli._progress import simulated_time, waiting
-from capsmodel.cli._scenario import Engine, ScenarioOptions, scenario_from, with_scheme
+from capsmodel.cli._run_tables import BY_SIZE, mean_above_p99, shown, size_rows
+from capsmodel.cli._scenario import RUN, Engine, ScenarioOptions, scenario_from, with_scheme
+from capsmodel.cli._settings import probed
+from capsmodel.cli._table import Column
 
+Trace = Literal["off", "drops", "packets"]
 _PARQUET = frozenset(f"{name}.parquet" for name in schema.TABLES)
 
 
 def simulate(
     scenario: str | None = None,
     *,
+    scheme: Annotated[str | None, Parameter(group=RUN)] = None,
+    engine: Annotated[Engine, Parameter(group=RUN)] = "compiled",
     options: ScenarioOptions | None = None,
-    scheme: str | None = None,
-    engine: Engine = "compiled",
-    trace: Literal["off", "drops", "packets"] | None = None,
-    out: Path | None = None,
-    pcap: Path | None = None,
-    pcap_ports: str | None = None,
-    json: Flag = False,
-    csv: Flag = False,
+    probe: Annotated[Texts, Parameter(group=OUTPUT)] = (),
+    probe_period: Annotated[Time, Parameter(group=OUTPUT)] = 1e-4,
+    trace: Annotated[Trace | None, Parameter(group=OUTPUT)] = None,
+    out: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
+    pcap: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
+    pcap_ports: Annotated[str | None, Parameter(group=OUTPUT)] = None,
+    output: Output = AS_TEXT,
 ) -> None:
     """Run a scenario and print its summary.
 
     Parameters
     ----------
     scenario
-        TOML file, or the name of a preset such as p64; without it the flags describe the run, from 8 leaves,
+        TOML file, or one of capsmodel presets, such as p64; without it the flags describe the run, from 8 leaves,
         8 spines, 64 hosts at 1 Gbps and 1000 web-search flows at load 0.5.
     scheme
-        One of capsmodel schemes.
+        One of capsmodel schemes (ecmp, or what the scenario says).
     engine
         compiled (fast) or reference (SimPy, to be read and stepped through); both give the same records.
+    probe
+        Sample a queue, such as leaf0-spine1 or leaf*-spine0, or the window and RTT of a flow, such as flow3, into
+        DIR/probes.parquet; may be repeated.
+    probe_period
+        Time between two samples.
     trace
-        Packets to record: none, the dropped ones, or all.
+        Packets to record in DIR/trace.parquet: none, the dropped ones, or all.
     out
-        Folder for the tables, as Parquet files with their manifest inside.
+        Folder DIR for the tables, as Parquet files with their manifest inside.
     pcap
         Capture file with the headers of all packets, for Wireshark; turns --trace packets on.
     pcap_ports
         Where they are captured, such as 'host0>*,*>host0'; on the NICs of all hosts, each packet once, when left out.
-    json, csv
-        Print the summary in this form.
     """
     chosen = with_scheme(scenario_from(scenario, options or ScenarioOptions()), scheme)
     level = trace if pcap is None else _level_of_capture(trace)
     if level is not None:
         chosen = chosen.replace(trace=level)
+    if probe:
+        require(out is not None, "--probe: samples are kept in DIR/probes.parquet: give --out DIR")
+        chosen = chosen.replace(probes=probed(probe, probe_period))
     if out is not None:
         check_folder(out, made_of=_PARQUET)
     setup = prepare(chosen)
@@ -76,7 +90,9 @@ def simulate(
         if pcap is not None:
             write_pcap(result, pcap, ports=patterns)
     finally:  # a disk that is full by now takes the tables, not the figures
-        _print(result, json=json, csv=csv)
+        _print(result, output)
+    if out is not None and output.is_text:
+        say(f"wrote {', '.join(sorted(path.name for path in out.iterdir()))} to {out}")
 
 
 def _level_of_capture(trace: str | None) -> str:
@@ -95,15 +111,28 @@ def _check_capture(pcap: Path | None, patterns: list[str] | None, setup: Setup) 
     ports_like(setup.fabric.port_names, patterns or (), where="--pcap-ports")
 
 
-def _print(result: Result, *, json: bool, csv: bool) -> None:
-    chosen = result.scenario
-    values: dict[str, Any] = result.summary.to_dict()
-    if json or csv:
-        print_table([values], as_json=json, as_csv=csv)
+def _print(result: Result, output: Output) -> None:
+    chosen, summary = result.scenario, result.summary
+    values: dict[str, Any] = summary.to_dict()
+    if not output.is_text:
+        print_table([values], output=output)
         return
-    title = f"{chosen.name}: {chosen.scheme}, seed {chosen.seed}"
-    print_table([{"figure": name, "value": value} for name, value in values.items()], title=title)
-    console().print(_resources_line(result))
+    rows = [
+        {"metric": shown(name).words, "value": number(value * shown(name).factor), "unit": shown(name).unit}
+        for name, value in values.items()
+    ]
+    columns = [
+        Column("metric", f"{chosen.scheme}, seed {chosen.seed}"),
+        Column("value", "value", right=True),
+        Column("unit", ""),
+    ]
+    print_table(rows, columns=columns, title=f"{chosen.name}: summary")
+    say("")
+    print_table(size_rows(result.fct_by_size()), columns=BY_SIZE, title="Completion times (FCT) by flow size")
+    say("")
+    if summary.mean_fct_short_s > summary.p99_fct_short_s:
+        explain(mean_above_p99(chosen.scheme))
+    explain(_resources_line(result))
 
 
 def _run(scenario: Scenario, setup: Setup, engine: Engine) -> Result:
@@ -111,7 +140,7 @@ def _run(scenario: Scenario, setup: Setup, engine: Engine) -> Result:
         mss_bytes = setup.scheme.long.transport.params.mss_bytes
         size = trace_size_bytes(scenario, setup.fabric, setup.flows, mss_bytes=mss_bytes)
         print(f"the packet trace will take about {size / 1e6:.0f} MB of memory", file=sys.stderr)
-    with waiting("loading the engine; a scheme is compiled once, in under 30 s"):
+    with waiting("loading the engine; a scheme is compiled once, which takes 15 s to 2 min"):
         compiled = compile_if_needed(setup.scheme, engine=engine)
     if compiled and sys.stderr.isatty():
         print("compiled; the next run finds the machine code on disk", file=sys.stderr)
@@ -156,10 +185,10 @@ def rerun(file: Path, *, engine: Engine = "compiled") -> None:
     tables = _tables_of_run(file, manifest["id"], scenario)
     differing += [path.name for path, table in tables.items() if not same_rows(path, getattr(result, table))]
     if differing:
-        console().print(f"{file.name}: differs in {', '.join(differing)}")
+        say(f"{file.name}: differs in {', '.join(differing)}")
         raise SystemExit(1)
     names = ", ".join(path.name for path in tables)
-    console().print(f"{file.name}: identical, run {manifest['id'][:12]}; compared {names}")
+    say(f"{file.name}: identical, run {manifest['id'][:12]}; compared {names}")
 
 
 def _tables_of_run(file: Path, run_id: str, scenario: Scenario) -> dict[Path, str]:

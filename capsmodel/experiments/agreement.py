@@ -12,7 +12,7 @@ The samples may come from anywhere: an array of independent replicates, a mean w
 """
 
 from dataclasses import dataclass
-from math import inf
+from math import ceil, inf, isnan, nan
 from typing import Literal
 
 import numpy as np
@@ -64,7 +64,7 @@ Sides = tuple[float, float]
 """What belongs to a truth below the model, and to one above it."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Agreement:
     """A model held against samples; true when they agree, and its text is the verdict in one line.
 
@@ -86,6 +86,9 @@ class Agreement:
         Below it there are too few samples.
     evidence : str
         What the samples are, such as ``"400 trials"``.
+    sufficient_samples : float
+        Where there are too few: about how many replicates or trials would do. NaN otherwise, and for a mean that was
+        measured elsewhere.
     """
 
     verdict: VerdictWord
@@ -99,6 +102,7 @@ class Agreement:
     power: float
     required_power: float
     evidence: str
+    sufficient_samples: float = nan
 
     def __bool__(self) -> bool:
         return self.verdict == "agrees"
@@ -108,14 +112,24 @@ class Agreement:
         """Error of the model, either way, that is found with `power` wherever in its bias the truth lies."""
         return max(self.bias[1] - self.detect[0], self.detect[1] - self.bias[0])
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         beyond = f", an error of the model from {self.found_model_error:.2g} on" if any(self.bias) else ""
         return (
             f"{self.verdict}: model {self.model:.6g}, measured {self.measured:.6g} with standard error "
             f"{self.standard_error:.2g} ({self.evidence}), difference {self.measured - self.model:+.2g}, "
             f"declared bias {_text(self.bias)}, p = {self.p_value:.2g} at level {self.level:.1g}; "
-            f"an error of {_text(self.detect)} is found with probability {self.power:.4g}{beyond}"
+            f"an error of {_text(self.detect)} is found with probability {self.power:.4g}{beyond}{self._advice()}"
         )
+
+    def _advice(self) -> str:
+        """Return how many samples would do, where there are too few."""
+        if self.verdict != "too few samples":
+            return ""
+        count = "more samples" if isnan(self.sufficient_samples) else f"about {self.sufficient_samples:.0f} samples"
+        return f", with {count} {self.required_power:g}"
 
 
 def _text(sides: Sides) -> str:
@@ -183,6 +197,31 @@ def _compare_count(model: float, found: Count, bias: Sides, detect: Sides, level
         p_value = 1.0
     error = (model * (1 - model) / trials) ** 0.5
     return _Comparison(share, error, p_value, _count_power(model, trials, bias, detect, level), f"{trials} trials")
+
+
+def _sufficient_trials(model: float, trials: int, bias: Sides, detect: Sides, level: float, power: float) -> float:
+    """Return a number of trials, at most a tenth above the least, that has the power."""
+    while _count_power(model, trials, bias, detect, level) < power:
+        trials = ceil(1.1 * trials)
+    return trials
+
+
+def _sufficient_replicates(found: MeanInterval, shift: float, level: float, power: float) -> float:
+    """Return about how many replicates with the deviation of these have the power to find `shift`."""
+    count, deviation = float(found.samples), found.standard_error * found.samples**0.5
+    for _ in range(5):  # the quantiles depend little on the degrees of freedom
+        critical = float(special.stdtrit(max(count - 1, 1), 1 - level / 2))
+        count = (float(special.nctdtrinc(max(count - 1, 1), 1 - power, critical)) * deviation / shift) ** 2
+    return ceil(count)
+
+
+def _sufficient(model: float, samples: Samples, bias: Sides, detect: Sides, level: float, power: float) -> float:
+    if isinstance(samples, Count):
+        return _sufficient_trials(model, samples.trials, bias, detect, level, power)
+    if isinstance(samples, MeanAndError):
+        return nan
+    found = samples if isinstance(samples, MeanInterval) else mean_interval(samples)
+    return _sufficient_replicates(found, min(bias[0] - detect[0], detect[1] - bias[1]), level, power)
 
 
 def _compare(model: float, samples: Samples, bias: Sides, detect: Sides, level: float) -> _Comparison:
@@ -322,6 +361,8 @@ def agreement(
     declared bias 0, p = 0.43 at level 1e-05; an error of 0.01 is found with probability 1
     >>> agreement(0.9804, Count(successes=98, trials=100), detect=0.01).verdict
     'too few samples'
+    >>> str(agreement(0.9804, Count(successes=98, trials=100), detect=0.01)).rpartition("; ")[2]
+    'an error of 0.01 is found with probability 0, with about 11288 samples 0.99'
     >>> agreement(1.0, MeanAndError(mean=1.5, standard_error=0.1), detect=0.1).verdict
     'disagrees'
     >>> found = agreement(1.0, MeanAndError(mean=0.9, standard_error=0.01), bias=(-0.2, 0.0), detect=(-0.3, 0.1))
@@ -335,8 +376,11 @@ def agreement(
     require(alarm > 0 and needed > 0, "level and power must lie in (0, 1)")
     found = _compare(float(model), samples, margin, errors, alarm)
     verdict: VerdictWord = "agrees" if found.power >= needed else "too few samples"
+    verdict = "disagrees" if found.p_value < alarm else verdict
+    too_few = verdict == "too few samples"
     return Agreement(
-        verdict="disagrees" if found.p_value < alarm else verdict,
+        verdict=verdict,
         model=float(model), measured=found.measured, standard_error=found.standard_error, bias=margin, detect=errors,
         p_value=found.p_value, level=alarm, power=found.power, required_power=needed, evidence=found.evidence,
+        sufficient_samples=_sufficient(float(model), samples, margin, errors, alarm, needed) if too_few else nan,
     )  # fmt: skip

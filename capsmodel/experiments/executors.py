@@ -4,11 +4,14 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import joblib
 
-from capsmodel.checks import require
+from capsmodel.checks import ParameterError, require
 
 Batch = Sequence[Any]
 Outcomes = list[Any]
@@ -40,6 +43,76 @@ def all_cores(jobs: int = -1) -> Executor:
             ) from None
 
     return execute
+
+
+def dask_cluster(address: str, *, waiting: int = 4) -> Executor:
+    """Return an executor over the workers of a Dask cluster, which the caller has started.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler, such as ``tcp://head:8786``, or the name of the file that ``dask scheduler --scheduler-file``
+        writes.
+    waiting : int
+        Batches that are at the cluster at a time, for each of its threads: some run, the others wait there.
+
+    Raises
+    ------
+    ParameterError
+        If the extra ``cluster`` is not installed.
+
+    Notes
+    -----
+    Rows come back here and are stored here; workers need capsmodel installed, and no common folder. A batch of a
+    worker that is lost is run again by another.
+    """
+    require(find_spec("distributed") is not None, "a cluster needs Dask: install dask and distributed")
+
+    def execute(function: Callable[[Batch], Outcomes], batches: Iterable[Batch]) -> Iterable[Outcomes]:
+        from distributed import as_completed
+
+        with _connected(address) as client:
+            threads = max(1, sum(client.nthreads().values()))
+            rest = iter(batches)
+            running = as_completed(_sent(client, function, islice(rest, waiting * threads)))
+            for future in running:
+                yield _outcome(future)
+                for more in _sent(client, function, islice(rest, 1)):
+                    running.add(more)
+
+    return execute
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Any]:
+    from distributed import Client
+
+    file = Path(address)
+    where = {"scheduler_file": address} if file.is_file() else {"address": address}
+    try:
+        client = Client(**where, timeout="10s")
+    except (OSError, ValueError, TypeError) as error:
+        reason = " ".join(str(error).split())
+        raise ParameterError(f"no Dask scheduler at {address}: {reason}; start one with dask scheduler") from None
+    with client:
+        yield client
+
+
+def _outcome(future: Any) -> Outcomes:
+    from distributed import CancelledError, KilledWorker
+
+    try:
+        outcomes: Outcomes = future.result()
+    except (CancelledError, KilledWorker) as error:
+        lost = (
+            "lost the workers that ran a task" if isinstance(error, KilledWorker) else "ended while tasks were running"
+        )
+        raise ChildProcessError(f"the cluster {lost}: run again; what had ended is kept") from None
+    return outcomes
+
+
+def _sent(client: Any, function: Callable[[Batch], Outcomes], batches: Iterable[Batch]) -> list[Any]:
+    return [client.submit(function, batch, pure=False) for batch in batches]
 
 
 def one_by_one(function: Callable[[Batch], Outcomes], batches: Iterable[Batch]) -> Iterable[Outcomes]:

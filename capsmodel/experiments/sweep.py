@@ -12,16 +12,14 @@ The id covers name, revision and arguments. A function that has been edited keep
 where its code is not that of the kept results, a sweep warns.
 """
 
-import json
 import tempfile
 import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -30,25 +28,30 @@ import pandas as pd
 import pyarrow as pa
 
 from capsmodel.checks import ParameterError, require, whole
-from capsmodel.experiments.executors import Executor, all_cores, closed_at_end, one_by_one
-from capsmodel.experiments.manifest import SCHEMA, canonical_json, content_id
-from capsmodel.experiments.measurement import Measurement, measurement, measurement_of
-from capsmodel.experiments.progress import counted
+from capsmodel.experiments.executors import Executor, all_cores, closed_at_end, dask_cluster, one_by_one
+from capsmodel.experiments.manifest import canonical_json, content_id
+from capsmodel.experiments.measurement import measurement
+from capsmodel.experiments.progress import BAR, Done, Progress, plain_arguments
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge, write_part
 from capsmodel.experiments.source import source_digest
+from capsmodel.experiments.task import Task
 from capsmodel.experiments.task_locks import StoredSince, TaskLocks, free_batches
 
 __all__ = [
+    "Done",
     "Executor",
     "OtherCodeWarning",
+    "Progress",
     "SweepError",
     "SweepReport",
     "Task",
     "all_cores",
+    "dask_cluster",
     "gather",
     "measurement",
     "merge",
     "one_by_one",
+    "plain_arguments",
     "run_sweep",
 ]
 
@@ -63,51 +66,6 @@ class SweepError(RuntimeError):
 
 class OtherCodeWarning(UserWarning):
     """Kept results were measured by other code than today's, under the same revision."""
-
-
-@dataclass(frozen=True, init=False)
-class Task:
-    """One independent piece of work: ``Task(port_waits, load=0.5, seed=1)``.
-
-    Attributes
-    ----------
-    function : callable
-        A measurement (:func:`~capsmodel.experiments.measurement.measurement`) of a module, so that other processes find
-        it; it returns a mapping (one row) or a DataFrame, whose columns name their units.
-    payload : mapping
-        Its keyword arguments: whatever JSON holds, dataclasses included (they arrive as dictionaries). The seed is one.
-
-    Raises
-    ------
-    ParameterError
-        If the function is no measurement, or an argument has no JSON form.
-
-    Examples
-    --------
-    >>> double = measurement("double", revision=1)(lambda *, number: {"double": 2 * number})
-    >>> Task(double, number=3).payload
-    {'number': 3}
-    """
-
-    function: Callable[..., Any]
-    payload: Mapping[str, Any]
-
-    def __init__(self, function: Callable[..., Any], /, **payload: Any):
-        measurement_of(function)
-        object.__setattr__(self, "function", function)
-        # As JSON gives it back: what is hashed, stored and passed on is the same, and no later change can reach it.
-        object.__setattr__(self, "payload", json.loads(canonical_json(payload)))
-
-    @property
-    def measurement(self) -> Measurement:
-        """Return name and revision of the function."""
-        return measurement_of(self.function)
-
-    @cached_property
-    def id(self) -> str:
-        """Return the SHA-256 of what the result depends on, 64 hexadecimal digits."""
-        asked = {"measurement": self.measurement.name, "revision": self.measurement.revision, "payload": self.payload}
-        return content_id({"schema": SCHEMA, "task": asked})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,8 +92,8 @@ def run_sweep(
     *,
     executor: Executor | None = None,
     tasks_per_file: int = 1,
-    label: str = "sweep",
-    done: Callable[[int], None] | None = None,
+    progress: Progress = BAR,
+    done: Done | None = None,
 ) -> SweepReport:
     """Run all tasks that have no result in `folder` yet.
 
@@ -150,10 +108,10 @@ def run_sweep(
         What runs the batches; :func:`all_cores` by default.
     tasks_per_file : int
         Tasks run and stored together; more than 1 when a task takes milliseconds.
-    label : str
-        Beside the progress bar.
+    progress : Progress
+        What is shown meanwhile.
     done : callable, optional
-        Called in place of the progress bar, with the number of tasks that have just ended.
+        Called in place of that, with the tasks that have just ended.
 
     Returns
     -------
@@ -187,7 +145,7 @@ def run_sweep(
     missing = {task.id: task for task in asked if task.id not in kept}
     if not missing:
         return SweepReport(ran=0, found=len(asked))
-    with nullcontext(done) if done else counted(total=len(missing), label=label) as ended:
+    with nullcontext(done) if done else progress.shown(len(missing)) as ended:
         run = _Run(missing, place, ended)
         run.finish(all_cores() if executor is None else executor, stored=stored, size=size)
     if run.failed:
@@ -201,7 +159,7 @@ class _Run:
 
     left: dict[str, Task]
     folder: Path
-    ended: Callable[[int], None]
+    ended: Done
     ran: int = 0
     failed: list[_Outcome] = field(default_factory=list)
 
@@ -230,11 +188,9 @@ class _Run:
 
     def _forget(self, ids: Iterable[str]) -> None:
         """Leave out tasks that have ended, here or in another process."""
-        gone = self.left.keys() & set(ids)
-        for task_id in gone:
-            del self.left[task_id]
+        gone = [self.left.pop(task_id) for task_id in ids if task_id in self.left]
         if gone:
-            self.ended(len(gone))
+            self.ended(gone)
 
 
 def _failure(failed: Sequence[_Outcome], told: str) -> Exception:
@@ -252,8 +208,8 @@ def gather(
     folder: str | Path | None = None,
     *,
     executor: Executor | None = None,
-    label: str = "sweep",
-    done: Callable[[int], None] | None = None,
+    progress: Progress = BAR,
+    done: Done | None = None,
 ) -> pd.DataFrame:
     """Run the tasks that `folder` lacks and return the rows of all, in the order of `tasks`.
 
@@ -263,7 +219,7 @@ def gather(
         Independent of each other; one that is there twice runs once.
     folder : path, optional
         Where the parts are kept; without one they are forgotten.
-    executor, label, done
+    executor, progress, done
         As in :func:`run_sweep`.
 
     Returns
@@ -286,9 +242,9 @@ def gather(
     """
     if folder is None:
         with tempfile.TemporaryDirectory() as forgotten:
-            return gather(tasks, forgotten, executor=executor, label=label, done=done)
+            return gather(tasks, forgotten, executor=executor, progress=progress, done=done)
     once = {task.id: task for task in tasks}
-    run_sweep(once.values(), folder, executor=executor, label=label, done=done)
+    run_sweep(once.values(), folder, executor=executor, progress=progress, done=done)
     return merge([folder], task_ids=list(once))
 
 

@@ -178,14 +178,14 @@ def numbers(paper: str | None = None) -> tuple[ClaimRow, ...]:
     return tuple(row for row in claims(paper) if row.claim in exact)
 
 
-def cite(paper: str | None = None, *, style: Literal["text", "bibtex"] = "text") -> str:
-    """Return references to one paper or all, as text or as BibTeX.
+def cite(paper: str | None = None, *, style: Literal["bibtex", "text"] = "bibtex") -> str:
+    """Return references to one paper or all, as BibTeX or as text.
 
     Parameters
     ----------
     paper : str, optional
         Key of one paper.
-    style : {"text", "bibtex"}, optional
+    style : {"bibtex", "text"}, optional
         Form of the reference.
 
     Returns
@@ -200,7 +200,7 @@ def cite(paper: str | None = None, *, style: Literal["text", "bibtex"] = "text")
 
     Examples
     --------
-    >>> print(cite("repflow"))
+    >>> print(cite("repflow", style="text"))
     Hong Xu, Baochun Li. RepFlow: Minimizing Flow Completion Times with Replicated Flows in Data Centers. \
 Proc. IEEE INFOCOM, pp. 1581-1589, 2014.
     """

@@ -11,18 +11,16 @@ The result id of a claim is the SHA-256 of what ``capsmodel reproduce FIGURE`` w
 import csv
 import io
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import astuple
 from pathlib import Path
 
-import pandas as pd
-
 from capsmodel._files import atomic_writer
 from capsmodel.experiments.manifest import table_id
-from capsmodel.experiments.sweep import merge, run_sweep
+from capsmodel.experiments.sweep import Progress, merge, run_sweep
 from capsmodel.papers.closed_forms import closed_form_verdicts
-from capsmodel.papers.figures import PublishedFigure, published_figures
-from capsmodel.papers.index import LEDGER_COLUMNS, Claim, LedgerEntry, read_claims
+from capsmodel.papers.figures import published_figures
+from capsmodel.papers.index import LEDGER_COLUMNS, LedgerEntry, read_claims
 from capsmodel.papers.verdicts import Verdict
 
 CLOSED_FORM_TEST = "tests/published/test_closed_form_claims.py"
@@ -32,7 +30,7 @@ def run_figures(results: Path, kept: Path) -> None:
     """Run the simulations of all figures, in full, in the folder `results`; merge those of each figure into `kept`."""
     figures = [figure for figure in published_figures().values() if figure.tasks()]
     tasks = {task.id: task for figure in figures for task in figure.tasks()}
-    run_sweep(tasks.values(), results, label="simulations")
+    run_sweep(tasks.values(), results, progress=Progress(label="simulations"))
     for figure in figures:
         merge([results], task_ids=[task.id for task in figure.tasks()], out=kept / f"{figure.name}.parquet")
 
@@ -45,21 +43,11 @@ def decided(results: Path) -> dict[str, LedgerEntry]:
     results : pathlib.Path
         Folder with the simulations of all figures.
     """
-    formulas = {claim.id: verdict for claim, verdict in closed_form_verdicts()}
-    entries = {name: _entry(verdict, CLOSED_FORM_TEST, "") for name, verdict in formulas.items()}
+    entries = {claim.id: _entry(verdict, CLOSED_FORM_TEST, "") for claim, verdict in closed_form_verdicts()}
     for figure in published_figures().values():
         frame = figure.data(results=results)
-        for claim, verdict in _verdicts(figure, frame, formulas):
-            entries[claim.id] = _entry(verdict, figure.name, table_id(frame))
+        entries |= {verdict.id: _entry(verdict, figure.name, table_id(frame)) for verdict in figure.verdicts(frame)}
     return entries
-
-
-def _verdicts(
-    figure: PublishedFigure, frame: pd.DataFrame, formulas: Mapping[str, Verdict]
-) -> Iterator[tuple[Claim, Verdict]]:
-    for name in figure.claims:
-        claim = read_claims()[name]
-        yield claim, figure.judges[name](claim, frame) if name in figure.judges else formulas[name]
 
 
 def _entry(verdict: Verdict, decided_by: str, result_id: str) -> LedgerEntry:

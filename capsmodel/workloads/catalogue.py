@@ -19,6 +19,7 @@ names                                         :func:`workload_names`
 import difflib
 import tomllib
 from dataclasses import dataclass
+from reprlib import repr as shortened
 from typing import Any, overload
 
 import numpy as np
@@ -259,8 +260,9 @@ def workload_source(name: str) -> WorkloadSource:
     full_name = index["aliases"].get(name, name)
     if full_name not in index["workload"]:
         known = [*index["workload"], *index["aliases"]]
-        near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4) or sorted(index["workload"])
-        raise ParameterError(f"workload {name!r} is not known: did you mean {' or '.join(near)}?")
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+        advice = f"did you mean {' or '.join(near)}?" if near else "capsmodel workloads lists all"
+        raise ParameterError(f"workload {shortened(name)} is not known: {advice}")
     return WorkloadSource(name=full_name, **index["workload"][full_name])
 
 

@@ -62,7 +62,7 @@ plt.show()
 # %%
 compared = compare(scenario.replace(probes=None), schemes=["ecmp", "rps", two_choices], seeds=3)
 table = compared.table(["mean_fct_short_s", "mean_fct_long_s", "reorder_ratio"])
-table.pivot(index="scheme", columns="figure", values=["mean", "half_width"])
+table.pivot(index="scheme", columns="metric", values=["mean", "half_width"])
 
 # %% [markdown]
 # Both engines agree to the last bit. Choosing the shorter of two queues reordered fewer packets than choosing at
@@ -71,7 +71,7 @@ table.pivot(index="scheme", columns="figure", values=["mean", "half_width"])
 # %%
 assert result.flows.equals(again.flows)
 assert result.ports.equals(again.ports)
-reordered = table[table["figure"] == "reorder_ratio"].set_index("scheme")
+reordered = table[table["metric"] == "reorder_ratio"].set_index("scheme")
 mean, half_width = reordered["mean"], reordered["half_width"]
 assert mean["ecmp"] == 0 < mean["two_choices"] < mean["rps"]
 assert half_width["two_choices"] + half_width["rps"] > mean["rps"] - mean["two_choices"]

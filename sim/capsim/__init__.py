@@ -17,6 +17,8 @@ fabrics              :class:`LeafSpine`, :class:`FatTree`, :class:`ParallelPaths
 traffic              :class:`Poisson`, :class:`Batch`, :class:`OnOff`, :class:`Incast`, :class:`Listed`;
                      :func:`draw_flows` gives the :class:`FlowList` that they become
 to run it            :func:`simulate` (one run), :func:`compare` (several schemes on the same flows, over seeds)
+studies              :func:`load_study` (TOML file), :class:`Study`, :func:`run_study`, :func:`study_results`,
+                     :class:`Studied`; :func:`with_settings` changes values of a scenario by name
 schemes              :func:`schemes` lists them, :func:`scheme` finds one by its name
 to read results      :class:`Result` (tables, completion times, files), :class:`Summary`, :class:`Compared`;
                      :class:`Trace` (packet by packet), :func:`write_pcap` (the same for Wireshark)
@@ -46,6 +48,8 @@ from capsim.results import Result
 from capsim.roles import Balancer, Congestion, Layer, Marking, Queue, Scheme, Sharing, Stack, Transport
 from capsim.run import simulate
 from capsim.scenario import Probes, Scenario, load_scenario, presets
+from capsim.settings import with_settings
+from capsim.study import Studied, Study, load_study, run_study, study_results
 from capsim.summary import Summary
 from capsim.trace import Trace
 from capsmodel.checks import ParameterError
@@ -85,6 +89,8 @@ __all__ = [
     "Scheme",
     "Sharing",
     "Stack",
+    "Studied",
+    "Study",
     "Summary",
     "Topology",
     "Trace",
@@ -93,9 +99,13 @@ __all__ = [
     "draw_flows",
     "inlined",
     "load_scenario",
+    "load_study",
     "presets",
+    "run_study",
     "scheme",
     "schemes",
     "simulate",
+    "study_results",
+    "with_settings",
     "write_pcap",
 ]

@@ -105,6 +105,7 @@ OPTION_BYTES = Bound(0, 1000, "bytes", "the options of a TCP header have 40 byte
 LINK_BYTES = Bound(0, 10_000, "bytes", "preamble, gap and framing take tens of bytes")
 FLOW_BYTES = Bound(1, 2**40, "bytes", "at 1 Gbit/s it takes two hours, and no run lasts as long")
 THRESHOLD_BYTES = Bound(0, FLOW_BYTES.largest, FLOW_BYTES.unit, FLOW_BYTES.reason)
+CDF_BYTES = Bound(0.0, float(FLOW_BYTES.largest), FLOW_BYTES.unit, FLOW_BYTES.reason)
 WINDOW_BYTES = Bound(1, 2**30, "bytes", "TCP has no larger window (RFC 7323, section 2.3)")
 SSTHRESH_BYTES = Bound(1, 2**40, "bytes", "arbitrarily high, as RFC 5681 puts it, is above every window")
 WINDOW_PACKETS = Bound(1, WINDOW_BYTES.largest, "packets", WINDOW_BYTES.reason)

@@ -20,9 +20,10 @@ from capsim.fabric.flow_files import FlowFile, read_flow_csv
 from capsim.fabric.graph_files import read_graph
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic
-from capsim.structs import converted
+from capsim.structs import converted, without_defaults
 from capsmodel.checks import ParameterError, require
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
+from capsmodel.workloads.files import is_size_file, read_flow_sizes
 
 LONGEST_QUANTITY = 40  # characters of a number with its unit
 _UNITS = {"_bps": parse_rate_bps, "_s": parse_time_s, "_bytes": parse_size_bytes}
@@ -117,9 +118,8 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     compare: Comparison | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain tables, lists and numbers."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
-        return plain
+        """Return plain tables, lists and numbers, without what equals its default."""
+        return without_defaults(self)
 
     def to_toml(self) -> str:
         """Return the scenario as TOML, in SI numbers; :func:`load_scenario` reads it back to an equal one."""
@@ -149,8 +149,8 @@ def from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str 
     tables : dict
         As TOML gives them; quantities may carry units.
     folder : Path, optional
-        What the file names of ``csv`` traffic and of a ``file`` fabric are relative to; the current folder when left
-        out.
+        What the names of files in traffic entries and of a ``file`` fabric are relative to; the current folder when
+        left out.
     where : str
         Begins the text of an error.
 
@@ -164,7 +164,7 @@ def from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str 
         plain["fabric"] = _with_graph(plain["fabric"], folder or Path())
     lists: list[FlowFile] = []
     if isinstance(plain.get("traffic"), list):
-        plain["traffic"] = [_with_csv(entry, folder or Path(), lists) for entry in plain["traffic"]]
+        plain["traffic"] = [_with_files(entry, folder or Path(), lists) for entry in plain["traffic"]]
     scenario = converted(plain, Scenario, where=where)
     for flows in lists:
         flows.check_hosts(scenario.fabric.node_counts()[0])
@@ -206,14 +206,23 @@ def _with_graph(fabric: dict[str, Any], folder: Path) -> dict[str, Any]:
     return rest | {"nodes": msgspec.to_builtins(nodes), "edges": msgspec.to_builtins(edges)}
 
 
-def _with_csv(entry: Any, folder: Path, lists: list[FlowFile]) -> Any:
-    """Return a traffic entry with the flows of the file that it names, which are added to `lists` too."""
-    if not isinstance(entry, dict) or entry.get("kind") != "csv":
+def _with_files(entry: Any, folder: Path, lists: list[FlowFile]) -> Any:
+    """Return a traffic entry with the flows or sizes of the file that it names, so that a run depends on no file.
+
+    Lists of flows are added to `lists` too.
+    """
+    if not isinstance(entry, dict):
         return entry
-    if set(entry) != {"kind", "file"}:
-        raise ParameterError("traffic: a csv entry has the keys kind and file, nothing else")
-    lists.append(read_flow_csv(folder / str(entry["file"])))
-    return lists[-1].entry()
+    if entry.get("kind") == "csv":
+        require(set(entry) == {"kind", "file"}, "traffic: a csv entry has the keys kind and file, nothing else")
+        lists.append(read_flow_csv(folder / str(entry["file"])))
+        return lists[-1].entry()
+    name = entry.get("workload")
+    if not isinstance(name, str) or not is_size_file(name):
+        return entry
+    sizes = read_flow_sizes(folder / name)
+    points = list(zip(sizes.sizes.tolist(), sizes.cdf_values.tolist(), strict=True))
+    return {key: value for key, value in entry.items() if key != "workload"} | {"flow_bytes_cdf": points}
 
 
 def load_scenario(source: str | Path) -> Scenario:

@@ -57,9 +57,9 @@ OPTIONS = [
 @pytest.mark.parametrize("options", OPTIONS)
 def test_encode_lose_decode(options, source, tmp_path, capsys):
     packets, lossy, back = (tmp_path / name for name in ("p.caps", "lossy.caps", "back.bin"))
-    sizes = "--k 10 --r 10 --packet-bytes 500"
+    sizes = "--k 10 --r 10 --packet-size 500B"
     run(["codec", "encode", source, *options.split(), *sizes.split(), "--out", packets], capsys)
-    loss = ["--blocking-prob", "0.1", "--receptions", "50", "--rng", "3"]
+    loss = ["--blocking-prob", "0.1", "--receptions", "50", "--seed", "3"]
     run(["codec", "simulate-loss", packets, *loss, "--out", lossy], capsys)
     assert lossy.stat().st_size < packets.stat().st_size
     run(["codec", "decode", lossy, "--out", back], capsys)
@@ -73,15 +73,15 @@ def test_inspect_lists_the_header_of_every_unit(source, tmp_path, capsys):
         "10",
         "--r",
         "5",
-        "--packet-bytes",
-        "1000",
+        "--packet-size",
+        "1000B",
         "--code",
         "ldpc",
         "--n1",
         "5",
         "--seed",
         "9",
-        "--rng",
+        "--stream-seed",
         "1",
     ]
     run(["codec", "encode", source, *options, "--out", packets], capsys)
@@ -105,8 +105,8 @@ def test_inspect_lists_the_header_of_every_unit(source, tmp_path, capsys):
 
 
 def test_loss_table_holds_the_closed_forms(source, tmp_path, capsys):
-    run(["codec", "encode", source, "--k", 10, "--r", 4, "--packet-bytes", 500, "--out", tmp_path / "p"], capsys)
-    options = ["--n-paths", "40", "--blocked-paths", "8", "--receptions", "2000", "--json"]
+    run(["codec", "encode", source, "--k", 10, "--r", 4, "--packet-size", "500B", "--out", tmp_path / "p"], capsys)
+    options = ["--paths", "40", "--blocked-paths", "8", "--receptions", "2000", "--json"]
     (row,) = json.loads(run(["codec", "simulate-loss", tmp_path / "p", *options], capsys))
     assert row["decode_prob"] == cm.decode_prob(10, r=4, blocking_prob=0.2)
     assert row["decode_prob_rlnc"] == cm.decode_prob_rlnc(10, r=4, blocking_prob=0.2)
@@ -115,7 +115,7 @@ def test_loss_table_holds_the_closed_forms(source, tmp_path, capsys):
 
 def test_same_rng_same_file(source, tmp_path, capsys):
     for name in "ab":
-        run(["codec", "encode", source, "--rng", 5, "--out", tmp_path / name], capsys)
+        run(["codec", "encode", source, "--stream-seed", 5, "--out", tmp_path / name], capsys)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
@@ -131,7 +131,7 @@ def test_default_names_and_existing_files(source, capsys):
 
 def test_too_few_packets(source, tmp_path, capsys):
     packets = tmp_path / "p.caps"
-    run(["codec", "encode", source, "--k", 10, "--r", 0, "--packet-bytes", 1000, "--out", packets], capsys)
+    run(["codec", "encode", source, "--k", 10, "--r", 0, "--packet-size", "1000B", "--out", packets], capsys)
     packets.write_bytes(packets.read_bytes()[2 * 1048 :])
     line = refused(["codec", "decode", packets, "--out", tmp_path / "back"], capsys)
     assert "unit 0: 8 packets arrived, at least 2 more needed for k = 10" in line
@@ -159,7 +159,7 @@ def test_too_few_packets(source, tmp_path, capsys):
         ("decode / --out out", "/ is a folder"),
         ("inspect .", ".: Is a directory"),
         ("decode FILE --out out --stream xyz", "16 hexadecimal digits"),
-        ("encode FILE --packet-bytes 2000000", "1048576"),
+        ("encode FILE --packet-size 2000000B", "1048576"),
         ("encode FILE --code raptor", "--code"),
         ("encode FILE --out FILE", "is the input"),
         ("encode nosuch", "nosuch"),
@@ -168,10 +168,10 @@ def test_too_few_packets(source, tmp_path, capsys):
         ("inspect FILE", "holds no packet"),
         ("simulate-loss FILE", "holds no packet"),
         ("simulate-loss FILE --blocking-prob 2 --out x", "--blocking-prob = 2"),
-        ("simulate-loss FILE --n-paths 4", "--blocked-paths"),
-        ("simulate-loss FILE --n-paths 0 --blocked-paths 0", "--n-paths = 0"),
-        ("simulate-loss FILE --n-paths 4 --blocked-paths 1 --blocking-prob 0.1", "exclude each other"),
-        ("simulate-loss FILE --in-turn", "--n-paths"),
+        ("simulate-loss FILE --paths 4", "--blocked-paths"),
+        ("simulate-loss FILE --paths 0 --blocked-paths 0", "--paths = 0"),
+        ("simulate-loss FILE --paths 4 --blocked-paths 1 --blocking-prob 0.1", "exclude each other"),
+        ("simulate-loss FILE --in-turn", "--paths"),
     ],
 )
 def test_bad_input_ends_in_one_line(line, told, source, capsys, monkeypatch):
@@ -185,7 +185,7 @@ def test_stream_is_named_by_its_number(source, tmp_path, capsys):
     streams = {}
     for rng in (1, 2):
         packets = tmp_path / f"{rng}.caps"
-        run(["codec", "encode", source, "--rng", rng, "--out", packets], capsys)
+        run(["codec", "encode", source, "--stream-seed", rng, "--out", packets], capsys)
         (streams[rng],) = {row["stream"] for row in json.loads(run(["codec", "inspect", packets, "--json"], capsys))}
     both, back = tmp_path / "both", tmp_path / "back"
     both.write_bytes((tmp_path / "1.caps").read_bytes() + (tmp_path / "2.caps").read_bytes())
@@ -198,7 +198,7 @@ def test_stream_is_named_by_its_number(source, tmp_path, capsys):
 
 def test_partial_result_lists_what_is_missing(source, tmp_path, capsys):
     packets, back = tmp_path / "p.caps", tmp_path / "back"
-    run(["codec", "encode", source, "--k", 10, "--r", 0, "--packet-bytes", 1000, "--out", packets], capsys)
+    run(["codec", "encode", source, "--k", 10, "--r", 0, "--packet-size", "1000B", "--out", packets], capsys)
     packets.write_bytes(packets.read_bytes()[2 * 1048 : -1048])
     told = run(["codec", "decode", packets, "--partial", "--out", back], capsys)
     assert "3000 bytes in 2 ranges are missing" in told
@@ -241,7 +241,7 @@ def test_a_pipe_with_a_name_is_read_to_its_end(source, tmp_path, capsys):
 
 def test_units_that_make_no_code_are_listed_with_the_others(source, tmp_path, capsys):
     packets = tmp_path / "p.caps"
-    run(["codec", "encode", source, "--k", 10, "--r", 5, "--packet-bytes", 1000, "--out", packets], capsys)
+    run(["codec", "encode", source, "--k", 10, "--r", 5, "--packet-size", "1000B", "--out", packets], capsys)
     packet = parse(packets.read_bytes()[:1048])
     forged = [packet.unit._replace(number=7, variant=99), packet.unit._replace(number=8, k=300, source_bytes=300_000)]
     with packets.open("ab") as file:
@@ -265,7 +265,7 @@ def test_a_full_disk_is_told_without_none(source, tmp_path, capsys, monkeypatch)
 def test_losses_of_large_units_take_no_decoding(source, tmp_path, capsys):
     """A unit of 1500 packets and 200 receptions; one packet after the other this took minutes."""
     packets = tmp_path / "p.caps"
-    options = ["--code", "rlnc", "--k", 1500, "--r", 400, "--packet-bytes", 10]
+    options = ["--code", "rlnc", "--k", 1500, "--r", 400, "--packet-size", "10B"]
     run(["codec", "encode", source, *options, "--out", packets], capsys)
     rows = json.loads(run(["codec", "simulate-loss", packets, "--receptions", 200, "--json"], capsys))
     assert [row["k"] for row in rows] == [1500, 500]

@@ -16,7 +16,7 @@ import capsmodel_command
 from capsim import Result
 from capsmodel.checks import ParameterError
 from capsmodel.cli import main
-from capsmodel.cli._output import console, print_table, text_curve
+from capsmodel.cli._output import Output, console, print_table, text_curve
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
 SMALL = ["--fabric", "leaf-spine:2x2x2", "--flows", "20", "--load", "0.5"]
@@ -92,7 +92,7 @@ def test_names_are_no_markup_and_do_not_steer_the_terminal(
         text + "hosts_per_side = 1\n[[traffic]]\nkind = 'batch'\nflows = 1\nflow_bytes = 9\npairs = 'sides'\n"
     )
     assert ending("simulate", str(file), "--engine", "reference") == 0
-    assert r"[/x] [bold]b[/bold] :smile: \x1b[31mred\x07: ecmp, seed 1" in capsys.readouterr().out
+    assert r"[/x] [bold]b[/bold] :smile: \x1b[31mred\x07: summary" in capsys.readouterr().out
     assert ending("reproduce", "caps-fig9a", "--quick", "--out", "[/x]") == 0
     assert "wrote [/x]/caps-fig9a.png" in capsys.readouterr().out
     console().print("[/y]\x1b[2J")
@@ -204,9 +204,9 @@ def test_a_size_is_exact_or_refused() -> None:
 
 def test_json_has_null_for_what_is_infinite_or_does_not_apply(capsys: pytest.CaptureFixture[str]) -> None:
     row = {"fct": float("inf"), "gain": float("nan"), "load": 0.5, "name": "a"}
-    print_table([row], as_json=True)
+    print_table([row], output=Output(json=True))
     assert json.loads(capsys.readouterr().out) == [{"fct": None, "gain": None, "load": 0.5, "name": "a"}]
-    print_table([row], as_csv=True)
+    print_table([row], output=Output(csv=True))
     assert capsys.readouterr().out.splitlines()[1] == "inf,,0.5,a"
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from capsmodel.cli import _COMMANDS, main
+from capsmodel.cli import app, main
+from capsmodel.cli._commands import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = ["numba", "pandas", "pyarrow", "simpy", "sympy", "matplotlib", "msgspec", "joblib", "rich", "cyclopts",
@@ -59,8 +60,26 @@ def test_wheel_works_outside_the_checkout(tmp_path):
 
 
 def test_help_of_each_command_is_listed_and_resolves(capsys):
-    for command in _COMMANDS:
+    for command in COMMANDS:
         with pytest.raises(SystemExit) as stop:
-            main([command, "--help"])
+            main([command.name, "--help"])
         assert stop.value.code in (0, None)
-        assert "Usage: capsmodel" in capsys.readouterr().out
+        printed = capsys.readouterr().out
+        assert printed.startswith(f"Usage: capsmodel {command.name}")
+        assert all(f"  $ capsmodel {example}" in printed.splitlines() for example in command.examples)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_shell_completes_commands_and_their_options(shell):
+    script = app.generate_completion(shell=shell)
+    assert all(command.name in script for command in COMMANDS)
+    for option in ("--blocked-paths", "--probe-period", "--shard", "--packet-size"):
+        assert option in script
+
+
+@pytest.mark.parametrize("example", [example for command in COMMANDS for example in command.examples])
+def test_every_example_of_the_help_is_a_command_with_its_options(example, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    function, arguments, _ = app.parse_args(example.split(), exit_on_error=False, print_error=False)
+    assert callable(function)
+    assert arguments.args or arguments.kwargs or len(example.split()) == 1

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from capsim import Result
 from capsim.files import read_manifest, read_table
 from capsmodel.cli import main
 from capsmodel.cli._progress import _Bar, simulated_time, waiting
+from capsmodel.cli.compare import FILES
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import part_files
 
@@ -30,11 +32,12 @@ def succeed(*arguments: str) -> None:
 
 
 def test_simulate_prints_the_summary_and_what_it_took(capsys: pytest.CaptureFixture[str]) -> None:
-    out = printed(capsys, "simulate", *SMALL)
+    out = " ".join(printed(capsys, "simulate", *SMALL).split())
     for word in (
-        "mean_fct_short_s",
-        "timeout_ratio_short",
-        "mean_fct_short_without_timeouts_s",
+        "mean FCT, short",
+        "short flows with a timeout",
+        "mean FCT of the other short flows",
+        "0-100KB",
         "link traversals",
         "events",
         "CPU s",
@@ -190,14 +193,17 @@ def test_compare_prints_a_table_and_writes_a_figure(capsys: pytest.CaptureFixtur
     out = tmp_path / "compared"
     text = printed(capsys, "compare", *SMALL, "--schemes", "ecmp,rps", "--seeds", "2", "--out", str(out))
     assert "±" in text
-    assert text.index("mean_fct_short_s") < text.index("timeout_ratio_short") < text.index("p99_fct_short_s")
-    assert {entry.name for entry in out.iterdir()} == {"runs", "runs.csv", "table.csv", "scenario.toml", "compare.png"}
+    assert "ratio to" in text
+    assert {entry.name for entry in out.iterdir()} == FILES
+    assert len(Result.load(out / "results" / "rps-seed2").flows) == 20
+    with (out / "by_size.csv").open(encoding="utf-8") as file:
+        assert sum(int(row["flows"]) for row in csv.DictReader(file)) == 80
     again = printed(capsys, "compare", str(out / "scenario.toml"), "--json")
     rows = json.loads(again)
     assert {row["scheme"] for row in rows} == {"ecmp", "rps"}
     with (out / "table.csv").open(encoding="utf-8") as file:
-        saved = [float(row["mean"]) for row in csv.DictReader(file) if row["figure"] == "mean_fct_short_s"]
-    assert saved == [row["mean"] for row in rows if row["figure"] == "mean_fct_short_s"]
+        saved = [float(row["mean"]) for row in csv.DictReader(file) if row["metric"] == "mean_fct_short_s"]
+    assert saved == [row["mean"] for row in rows if row["metric"] == "mean_fct_short_s"]
 
 
 def test_schemes_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -304,15 +310,15 @@ def test_a_comparison_that_was_stopped_goes_on_where_it_was(
     succeed(*command, str(tmp_path / "whole"))
     out = tmp_path / "out"
     with monkeypatch.context() as patched:
-        patched.setattr("capsmodel.cli.compare.counted", told_to_stop)
+        patched.setattr("capsmodel.experiments.progress.counted", told_to_stop)
         with pytest.raises(SystemExit) as raised:
             main([*command, str(out), "--jobs", jobs])
     assert raised.value.code == 130
-    assert [entry.name for entry in out.iterdir()] == ["runs"]
+    assert {entry.name for entry in out.iterdir()} == {"runs", "results"}
     (row,) = part_files(out / "runs")
     written_ns = row.stat().st_mtime_ns
     succeed(*command, str(out))
-    assert {entry.name for entry in out.iterdir()} == {"runs", "runs.csv", "table.csv", "scenario.toml", "compare.png"}
+    assert {entry.name for entry in out.iterdir()} == FILES
     succeed("compare", *SMALL, "--schemes", "rps,ecmp", "--seeds", "1", "--out", str(out))
     assert (len(part_files(out / "runs")), row.stat().st_mtime_ns) == (4, written_ns)
     succeed(*command, str(out))

@@ -218,3 +218,30 @@ def test_the_power_grows_with_the_error_to_be_detected_however_large(dof):
     assert (np.diff(powers) >= -1e-9).all()
     assert powers[-1] == pytest.approx(1.0)
     assert power(37.0) == pytest.approx(power(37.0 + 1e-9), abs=2e-4)
+
+
+@pytest.mark.parametrize(("model", "trials", "detect"), [(0.98, 100, 0.01), (0.5, 50, 0.1), (0.9999, 10, 0.001)])
+def test_too_few_trials_say_how_many_would_do(model, trials, detect):
+    found = ag.agreement(model, ag.Count(successes=round(model * trials), trials=trials), detect=detect)
+    assert found.verdict == "too few samples"
+    enough = int(found.sufficient_samples)
+    again = ag.agreement(model, ag.Count(successes=round(model * enough), trials=enough), detect=detect)
+    assert again.verdict == "agrees"
+    assert again.power >= 0.99
+    fewer = int(enough / 1.2)  # the grid has steps of a tenth
+    assert ag.agreement(model, ag.Count(successes=round(model * fewer), trials=fewer), detect=detect).power < 0.99
+    assert f"with about {enough} samples 0.99" in str(found)
+    assert repr(found) == str(found)
+
+
+def test_too_few_replicates_say_how_many_would_do():
+    """Samples of deviation 1 exactly: the number follows from the noncentral t, near 46 / detect^2."""
+    few = np.array([-1.0, 1.0] * 10) * np.sqrt(19 / 20)
+    found = ag.agreement(0.0, few, detect=0.5)
+    enough = int(found.sufficient_samples)
+    many = np.array([-1.0, 1.0] * (enough // 2)) * np.sqrt((enough // 2 * 2 - 1) / (enough // 2 * 2))
+    assert ag.agreement(0.0, many, detect=0.5).power == pytest.approx(0.99, abs=0.003)
+    measured = ag.agreement(0.0, ag.MeanAndError(mean=0.0, standard_error=1.0, degrees_of_freedom=9), detect=0.5)
+    assert measured.verdict == "too few samples"
+    assert np.isnan(measured.sufficient_samples)
+    assert "with more samples 0.99" in str(measured)

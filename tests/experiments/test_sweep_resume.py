@@ -17,7 +17,8 @@ import pytest
 from experiments import sweep_functions as functions
 
 from capsmodel import ParameterError
-from capsmodel.experiments import manifest, sweep
+from capsmodel.experiments import manifest
+from capsmodel.experiments import task as task_module
 from capsmodel.experiments.results import finished_tasks, part_files, read_manifest, write_part
 from capsmodel.experiments.source import source_digest
 from capsmodel.experiments.sweep import (
@@ -65,7 +66,7 @@ def test_equal_content_has_equal_ids_and_any_change_another(monkeypatch):
     ]
     assert base.id == same.id
     assert len({base.id, *(task.id for task in others)}) == 5
-    monkeypatch.setattr(sweep, "SCHEMA", 99)
+    monkeypatch.setattr(task_module, "SCHEMA", 99)
     assert len({base.id, Task(named("a"), **base.payload).id}) == 2
 
 
@@ -241,8 +242,8 @@ def test_two_sweeps_in_one_folder_divide_the_tasks(tmp_path):
     folder, ended = tmp_path / "parts", []
     half_written = folder / ".part.parquet.1-other.part"
 
-    def open_the_door(count):
-        ended.append(count)
+    def open_the_door(tasks):
+        ended.append(len(tasks))
         if len(ended) == 2:  # nothing is left but task 3, which the other process runs
             (tmp_path / "door").write_text("")
 
@@ -262,8 +263,8 @@ def test_what_a_killed_sweep_was_running_is_run_by_the_other(executor, tmp_path)
 
     with other_process_in_task_3(tmp_path, "one_by_one") as process:
 
-        def kill_the_other(count):
-            ended.append(count)
+        def kill_the_other(tasks):
+            ended.append(tasks)
             if len(ended) == 2:
                 kill(process, tmp_path)
 
@@ -324,10 +325,10 @@ def test_bad_input_of_a_task_is_told_in_one_line(tmp_path):
         run_sweep([tasks[1], *tasks_of("fails_on_odd", number=[1])], tmp_path, executor=one_by_one)
 
 
-def test_done_is_told_how_many_tasks_have_ended(tmp_path):
+def test_done_is_told_which_tasks_have_ended(tmp_path):
     ended = []
     run_sweep(SQUARES, tmp_path, executor=one_by_one, tasks_per_file=3, done=ended.append)
-    assert ended == [3, 3, 1]
+    assert ended == [SQUARES[:3], SQUARES[3:6], SQUARES[6:]]
 
 
 @pytest.mark.parametrize(

@@ -54,20 +54,27 @@ FILES = [
 ]
 FLAGS = {
     "optimal-k": (
-        ["--blocking-prob", "--rate", "--rtt-short", "--rtt-long", "--paths", "--long-flows", "--packet-size"],
+        ["--blocking-prob", "--rate", "--rtt-short", "--rtt-long", "--paths", "--blocked-paths", "--packet-size"],
         1,
     ),
     "decode-prob": (["--r", "--blocking-prob", "--code"], 1),
     "redundancy": (["--blocking-prob", "--target"], 1),
-    "reordering": (["--congested-prob", "--dup-acks", "--n-paths", "--blocked-paths"], 1),
+    "reordering": (["--congested-prob", "--dup-acks", "--paths", "--blocked-paths"], 1),
     "fct": (["--byte-share", "--workload", "--quantile"], 1),
     "equations": (["--paper", "--numbers", "--latex"], 0),
     "claims": (["--paper", "--verdict", "--totals", "--all"], 0),
     "cite": (["--paper", "--style"], 0),
-    "schemes": (["--json", "--csv"], 0),
+    "schemes": (["--json", "--csv"], 1),
+    "presets": (["--json", "--csv"], 1),
+    "workloads": (["--json", "--csv"], 1),
+    "sweep": (["--shard", "--jobs", "--out", "--metrics", "--keep-results"], 1),
+    "merge": (["--out", "--metrics", "--keep-results"], 2),
     "rerun": ([], 1),
     "simulate": (
-        ["--fabric", "--load", "--flows", "--flow-file", "--scheme", "--seed", "--end", "--buffer", "--rate"],
+        [
+            *("--fabric", "--load", "--flows", "--flow-file", "--scheme", "--seed", "--end", "--buffer", "--rate"),
+            *("--set", "--fail", "--probe", "--probe-period", "--workload", "--out"),
+        ],
         1,
     ),
     "compare": (["--schemes", "--seeds", "--jobs", "--load"], 1),

@@ -149,3 +149,29 @@ def test_the_example_of_the_simulators_guide_is_sound(tmp_path: Path) -> None:
     file = tmp_path / "example.toml"
     file.write_text(guide.split("```toml\n")[1].split("```")[0], encoding="utf-8")
     assert len(prepare(load_scenario(file)).flows.src) == 4000
+
+
+@pytest.mark.parametrize(
+    ("tables", "told"),
+    [
+        ({"nosuch": 1}, "unknown key `nosuch`: there are fabric, traffic, name"),
+        ({"fabric": {"kind": "fattree"}}, "fabric.kind: Invalid value 'fattree': there are leaf-spine, fat-tree"),
+        ({"fabric": {"kind": "dumbbell", "hosts": 1}}, "fabric: unknown key `hosts`: there are rate_bps"),
+        ({"traffic": [{"kind": "poisson", "laod": 1}]}, "traffic[0]: unknown key `laod`: there are workload"),
+        ({"traffic": [{"kind": "poison"}]}, "traffic[0].kind: Invalid value 'poison': there are poisson, batch"),
+        ({"probes": {"period_s": 1, "port": []}}, "probes: unknown key `port`: there are period_s, ports, flows"),
+    ],
+)
+def test_a_key_or_kind_that_is_not_there_is_told_with_those_that_are(tables, told):
+    whole = {"fabric": {"kind": "dumbbell", "hosts_per_side": 1}, "traffic": []} | tables
+    with pytest.raises(ParameterError) as caught:
+        from_dict(whole)
+    assert told in str(caught.value)
+
+
+def test_a_key_of_a_link_is_told_with_those_of_links():
+    fabric = {"kind": "dumbbell", "hosts_per_side": 1, "links": [{"between": ["a", "b"], "down": 1}]}
+    with pytest.raises(
+        ParameterError, match=r"fabric.links\[0\]: unknown key `down`: there are between, .*down_s, up_s"
+    ):
+        from_dict({"fabric": fabric, "traffic": []})

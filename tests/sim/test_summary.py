@@ -22,8 +22,8 @@ from capsim import (
     simulate,
     tables,
 )
-from capsim.comparison import FIGURES
 from capsim.records import DATA
+from capsim.runs import METRICS, PERCENTILES
 from capsim.state import RawRecords
 from capsim.summary import summarise
 
@@ -184,7 +184,7 @@ def compared() -> Compared:
 
 
 def test_the_table_of_a_comparison_pairs_runs_by_seed() -> None:
-    table = compared().table(["x", "y"]).set_index(["scheme", "figure"])
+    table = compared().table(["x", "y"]).set_index(["scheme", "metric"])
     assert table.index.tolist() == [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
     assert table["mean"].tolist() == pytest.approx([2.75, 5.5 / 3, 5.0, 4.0])
     assert table["seeds"].tolist() == [4, 3, 4, 4]
@@ -197,7 +197,7 @@ def test_the_table_of_a_comparison_pairs_runs_by_seed() -> None:
     assert table["ratio_half_width"].tolist() == pytest.approx(ratios, rel=3e-4)
 
 
-def test_a_figure_that_no_run_has_is_nan_over_no_seeds() -> None:
+def test_a_metric_that_no_run_has_is_nan_over_no_seeds() -> None:
     runs = pd.DataFrame({"scheme": ["a", "a"], "seed": [1, 2], "x": [math.nan, math.nan]})
     (row,) = Compared(runs, ("a",)).table(["x"]).to_dict("records")
     assert row["seeds"] == 0
@@ -205,7 +205,7 @@ def test_a_figure_that_no_run_has_is_nan_over_no_seeds() -> None:
 
 
 def test_every_mean_of_short_flows_stands_beside_its_timeouts() -> None:
-    first = FIGURES.index("mean_fct_short_s")
+    first = METRICS.index("mean_fct_short_s")
     beside = ("mean_fct_short_s", "timeout_ratio_short", "mean_fct_short_without_timeouts_s")
-    assert FIGURES[first : first + 3] == beside
-    assert set(FIGURES) <= set(Summary.__dataclass_fields__)
+    assert METRICS[first : first + 3] == beside
+    assert set(METRICS) <= set(Summary.__dataclass_fields__) | set(PERCENTILES)

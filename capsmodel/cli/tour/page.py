@@ -53,7 +53,7 @@ $figures
 <tbody>
 $body
 </tbody></table></div>
-<pre>$command</pre>
+<pre>$commands</pre>
 </section>
 """)
 
@@ -69,8 +69,7 @@ def _figure(title: str, png: bytes) -> str:
 
 
 def _section(number: int, name: str, section: Section, pngs: Mapping[str, bytes]) -> str:
-    numeric = [not isinstance(section.rows[0][column.key], str) for column in section.columns]
-    columns = list(zip(section.columns, numeric, strict=True))
+    columns = [(column, column.is_numeric(section.rows)) for column in section.columns]
     return _SECTION.substitute(
         name=name,
         number=number,
@@ -78,12 +77,12 @@ def _section(number: int, name: str, section: Section, pngs: Mapping[str, bytes]
         reading=escape(section.reading),
         figures="\n".join(_figure(section.title, pngs[figure]) for figure in section.figures),
         finding=escape(section.finding),
-        head="".join(_cell("th", column.label, right) for column, right in columns),
+        head="".join(_cell("th", column.head, right) for column, right in columns),
         body="\n".join(
             "<tr>" + "".join(_cell("td", column.text(row), right) for column, right in columns) + "</tr>"
             for row in section.rows
         ),
-        command="\n".join(escape(line.strip()) for line in section.command.split(";")),
+        commands="\n".join(map(escape, section.commands)),
     )
 
 

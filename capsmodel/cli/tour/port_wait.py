@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from capsmodel.cli.tour.section import Advance, Column, Section, Station
+from capsmodel.cli._table import Column
+from capsmodel.cli.tour.section import Advance, Section, Station
 from capsmodel.experiments.agreement import agreement
 from capsmodel.experiments.statistics.intervals import student_interval
 from capsmodel.papers.measurements.means import mean_in_row
@@ -61,18 +62,22 @@ def _visit(quick: bool, advance: Advance) -> Section:
         advance(1 / len(LOADS))
     agreed = sum(row["verdict"] == "agrees" for row in rows)
     return Section(
-        title="Do model and simulator agree?",
-        reading="The line is the mean wait of a packet at a 1 Gbit/s port by queueing theory (M/D/1: Poisson "
-        "arrivals, packets of one size, one server), the dots are mean waits in the simulator; they should lie on the "
-        "line.",
+        title="Do queueing theory and simulator agree?",
+        reading="The line is the mean wait of a packet at a 1 Gbit/s port by queueing theory (M/D/1: packets of one "
+        "size that arrive at random, one after the other), on which the formulas of RepFlow rest; the dots are mean "
+        "waits in the simulator. They should lie on the line.",
         finding=f"At {agreed} of {len(rows)} loads they agree. The test is two-sided, and the number of packets is "
-        f"what theory requires to detect an error of {detect_ratio:.0%}; it grows with the load.",
-        command="pytest tests/agreement/test_single_port_queue.py",
+        f"what theory requires to detect an error of {detect_ratio:.0%}; it grows with the load. The p-value is the "
+        "probability of a difference at least as large if theory is right.",
+        commands=(
+            'python -c "from capsmodel.papers.measurements.single_port import port_waits; '
+            f'print(port_waits(({PAYLOAD_BYTES},), load={LOADS[0]}, packets={rows[0]["packets"]}, seed={SEED}))"',
+        ),
         columns=(
             Column("load", "load"),
             Column("packets", "packets"),
-            Column("model_us", "closed form (µs)"),
-            Column("simulated_us", "simulated (µs)", "simulated_half_width_us"),
+            Column("model_us", "theory (µs)"),
+            Column("simulated_us", "simulated (µs)", error="simulated_half_width_us"),
             Column("p_value", "p-value"),
             Column("verdict", "verdict"),
         ),

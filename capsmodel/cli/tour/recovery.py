@@ -8,20 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from capsmodel.cli.tour.section import Advance, Column, Section, Station
+from capsmodel.cli._table import Column
+from capsmodel.cli.equations import claims_csv
+from capsmodel.cli.tour.section import Advance, Section, Station
 from capsmodel.codec import StreamEncoder, StreamIncomplete
 from capsmodel.codec.file_decoder import decode_file
 from capsmodel.codec.files import SUFFIX, encode_file, lose_packets
 from capsmodel.codec.reception import Flags, arrivals
 from capsmodel.coding.decoding import decode_prob
-from capsmodel.datafiles import data_path
 from capsmodel.plotting import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FILE = "papers/claims.csv"
+FILE = "claims.csv"
 LOSS, K, PACKET_BYTES, SEED = 0.2, 32, 500, 1
+Arrived = list[float]
 SENDINGS = (("rs", 8), ("rs", 24), ("ldpc", 24), ("rlnc", 24))
 
 
@@ -35,11 +37,12 @@ def _loses(n: int, receptions: int, rng: np.random.Generator, *, record: list[in
     return arrived
 
 
-def _send(code: str, r: int, folder: Path) -> tuple[dict[str, Any], list[int]]:
-    """Code the file, lose packets, decode; return the row and the packets that arrived of each unit."""
-    source = data_path(FILE)
+def _send(code: str, r: int, source: Path) -> tuple[dict[str, Any], Arrived]:
+    """Code the file, lose packets, decode; return the row, and what arrived of each unit over what decodes it."""
+    folder = source.parent
     sent, lossy, decoded = (folder / f"{code}{r}{end}" for end in (SUFFIX, ".lossy", ".decoded"))
     packets = encode_file(source, sent, StreamEncoder(k=K, r=r, packet_bytes=PACKET_BYTES, code=code, rng=SEED))
+    last_k = -(-source.stat().st_size // PACKET_BYTES) % K or K  # the last unit is shorter
     record: list[int] = []
     kept = lose_packets(sent, lossy, draw=partial(_loses, record=record), rng=np.random.default_rng(SEED))
     try:
@@ -56,17 +59,18 @@ def _send(code: str, r: int, folder: Path) -> tuple[dict[str, Any], list[int]]:
         "all_units_decode_prob": float(decode_prob(K, r=r, blocking_prob=LOSS)) ** len(record),
         "outcome": outcome,
     }
-    return row, record
+    needed = [K] * (len(record) - 1) + [last_k]
+    return row, [count / k for count, k in zip(record, needed, strict=True)]
 
 
-def _draw(arrived: dict[int, list[int]]) -> "Figure":
+def _draw(arrived: dict[int, Arrived]) -> "Figure":
     figure = new_figure(width_in=6.4, height_in=3.2)
     axes = figure.add_subplot()
     width = 0.8 / len(arrived)
-    for place, (r, counts) in enumerate(arrived.items()):
-        axes.bar(np.arange(len(counts)) + place * width, counts, width, label=f"{K} + {r} sent")
-    axes.axhline(K, color="black", linewidth=1, label=f"k = {K} needed")
-    axes.set(xlabel="coding unit of the file (the last one is shorter)", ylabel="packets that arrived")
+    for place, (r, shares) in enumerate(arrived.items()):
+        axes.bar(np.arange(len(shares)) + place * width, shares, width, label=f"{K} + {r} sent")
+    axes.axhline(1, color="black", linewidth=1, label="as many as are needed")
+    axes.set(xlabel="coding unit of the file", ylabel="packets that arrived over k")
     axes.legend(frameon=False, ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return figure
 
@@ -75,31 +79,38 @@ def _visit(quick: bool, advance: Advance) -> Section:
     del quick  # a second or two, most of it compilation
     rows, arrived = [], {}
     with tempfile.TemporaryDirectory(prefix="capsmodel-") as folder:
+        source = Path(folder) / FILE
+        source.write_text(claims_csv(), encoding="utf-8")
+        size = source.stat().st_size
         for code, r in SENDINGS:
-            row, record = _send(code, r, Path(folder))
+            row, shares = _send(code, r, source)
             rows.append(row)
             if code == "rs":
-                arrived[r] = record
+                arrived[r] = shares
             advance(1 / len(SENDINGS))
     recovered = [f"{row['code']} with r = {row['r']}" for row in rows if str(row["outcome"]).startswith("recovered")]
     return Section(
         title=f"Does a file survive when {LOSS:.0%} of its packets are lost?",
-        reading="A bar counts the packets of a coding unit that arrived; Reed-Solomon decodes a unit whose bar reaches "
-        f"the line, and the file needs them all. The file is {Path(FILE).name}, "
-        f"{data_path(FILE).stat().st_size} bytes of this package.",
+        reading="A bar is the number of packets of a coding unit that arrived over the k of its source packets: "
+        "Reed-Solomon decodes a unit whose bar reaches the line, and the file needs them all. The last unit is "
+        f"shorter, so the same number of repair packets is more for it. The file, {size} bytes, is the list of the "
+        "published claims.",
         finding=f"Recovered, compared by SHA-256: {', '.join(recovered) or 'none'}. r = 8 replaces the packets lost on "
         "average, which is not enough for every unit. The probability in the table is that of a code of which "
         "any k packets decode.",
-        command=f"capsmodel codec encode data/{FILE} --k {K} --r 24 --packet-bytes {PACKET_BYTES} --out sent.caps; "
-        f"capsmodel codec simulate-loss sent.caps --blocking-prob {LOSS} --out lossy.caps; "
-        "capsmodel codec decode lossy.caps --out claims.csv",
+        commands=(
+            f"capsmodel claims --all --csv > {FILE}",
+            f"capsmodel codec encode {FILE} --k {K} --r 24 --packet-size {PACKET_BYTES}B --out sent.caps",
+            f"capsmodel codec simulate-loss sent.caps --blocking-prob {LOSS} --out lossy.caps",
+            "capsmodel codec decode lossy.caps --out copy.csv",
+        ),
         columns=(
             Column("code", "code"),
             Column("k", "k"),
             Column("r", "r"),
             Column("packets_sent", "packets sent"),
             Column("packets_lost", "lost"),
-            Column("all_units_decode_prob", "P(all units decode), model"),
+            Column("all_units_decode_prob", "all units decode, probability by theory"),
             Column("outcome", "outcome"),
         ),
         rows=rows,

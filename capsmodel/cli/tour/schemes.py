@@ -1,13 +1,16 @@
 """Part of the tour: CAPS against ECMP, RPS and RepFlow on the web-search workload, packet by packet."""
 
-import os
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from capsim import Compared, Scenario, compare, load_scenario
-from capsmodel.cli._comparison_figure import draw
-from capsmodel.cli.tour.section import Advance, Column, Section, Station
+from capsmodel.cli._numbers import with_error
+from capsmodel.cli._run_figures import draw_comparison
+from capsmodel.cli._table import Column
+from capsmodel.cli.tour.section import Advance, Section, Station
+from capsmodel.experiments.sweep import Task, all_cores, one_by_one
 
 PRESET = "websearch-load-60"
 SCHEMES = ("ecmp", "rps", "repflow", "caps")
@@ -37,7 +40,7 @@ def _setting(quick: bool) -> tuple[Scenario, int, str]:
 
 def _rows(compared: Compared) -> list[dict[str, Any]]:
     records = compared.table(tuple(figure for *_, figure in _SHOWN)).to_dict("records")
-    found = {(record["scheme"], record["figure"]): record for record in records}
+    found = {(record["scheme"], record["metric"]): record for record in records}
     rows = []
     for scheme in compared.schemes:
         row: dict[str, Any] = {"scheme": scheme}
@@ -53,32 +56,41 @@ def _finding(compared: Compared) -> str:
     table = compared.table(("mean_fct_short_s",))
     best = table.sort_values("mean")["scheme"].iloc[0]
     caps = table[table["scheme"] == "caps"].iloc[0]
+    share = with_error(caps["ratio"], caps["ratio_half_width"])
     return (
-        f"Short flows finish soonest on average under {best}. CAPS needs {caps['ratio']:.2f} ± "
-        f"{caps['ratio_half_width']:.2f} of the time that {compared.schemes[0]} needs on the same flows. Here it "
-        "acknowledges each packet, because its measurement of blocked packets needs that; the other reading of the "
-        "paper, in which a unit is acknowledged when it decodes, is the scheme caps_decode. The mean depends on "
-        "the flows that had to wait for a timeout: their share, and the mean of the others, are in the table too."
+        f"Short flows finish soonest on average under {best}. caps needs {share} of the time that "
+        f"{compared.schemes[0]} needs on the same flows. Here it acknowledges each packet, because its measurement of "
+        "blocked packets needs that; the other reading of the paper, in which a unit is acknowledged when it decodes, "
+        "is the scheme caps_decode. The mean depends on the flows that had to wait for a timeout: their share, and "
+        "the mean of the others, are in the table too."
     )
 
 
 def _visit(quick: bool, advance: Advance) -> Section:
     scenario, seeds, flags = _setting(quick)
     share = 1 / (len(SCHEMES) * seeds)
-    jobs = 1 if quick else min(2, os.cpu_count() or 1)
-    compared = compare(scenario, schemes=SCHEMES, seeds=seeds, jobs=jobs, done=lambda ended: advance(ended * share))
+
+    def done(tasks: Sequence[Task]) -> None:
+        advance(len(tasks) * share)
+
+    compared = compare(scenario, schemes=SCHEMES, seeds=seeds, executor=one_by_one if quick else all_cores(), done=done)
     return Section(
         title="Which scheme is fast on the web-search workload?",
-        reading=f"Dots are means over {seeds} seeds, bars their 95% t intervals; further left is better in the first "
-        "two panels, further right in the third. All schemes send the same flows. "
-        "FCT is the flow completion time. ECMP (equal-cost multipath) picks a path for each flow, RPS (random packet "
-        "spraying) for each packet; RepFlow sends short flows twice; CAPS (coding-based adaptive packet spraying) "
-        "sprays and codes short flows.",
+        reading=f"Dots are means over {seeds} seeds, bars their 95% intervals; further left is better in the first two "
+        "panels, further right in the third. All schemes send the same flows, of sizes as in a web search: short ones "
+        "of up to 100 KB, and long ones of up to 30 MB. FCT is the flow completion time, p99 its 99th percentile, "
+        "which 1% of the flows exceed. ecmp (equal-cost multipath) picks a path for each flow, rps (random packet "
+        "spraying) for each packet; repflow sends short flows twice and takes what comes first; caps (coding-based "
+        "adaptive packet spraying) sprays and codes short flows. An interval that is wider than its value says that so "
+        "few runs do not determine it.",
         finding=_finding(compared),
-        command=f"capsmodel compare {flags} --schemes {','.join(SCHEMES)} --seeds {seeds} --jobs 2",
-        columns=(Column("scheme", "scheme"), *(Column(key, label, f"{key}_half_width") for key, label, *_ in _SHOWN)),
+        commands=(f"capsmodel compare {flags} --schemes {','.join(SCHEMES)} --seeds {seeds}",),
+        columns=(
+            Column("scheme", "scheme"),
+            *(Column(key, label, error=f"{key}_half_width") for key, label, *_ in _SHOWN),
+        ),
         rows=_rows(compared),
-        figures={"schemes": draw(compared)},
+        figures={"schemes": draw_comparison(compared)},
     )
 
 

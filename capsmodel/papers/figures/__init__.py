@@ -16,7 +16,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from capsmodel.checks import ParameterError, require
-from capsmodel.experiments.sweep import Task, gather
+from capsmodel.experiments.sweep import Progress, Task, gather
+from capsmodel.papers.closed_forms import closed_form_verdict
+from capsmodel.papers.index import read_claims
 from capsmodel.papers.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -101,7 +103,35 @@ class PublishedFigure:
         if self.table is None:
             assert self.compute is not None
             return self.compute(quick=quick)
-        return self.table(gather(self.tasks(quick=quick), results, label=self.name))
+        return self.table(gather(self.tasks(quick=quick), results, progress=Progress(label=self.name)))
+
+    def verdicts(self, frame: "DataFrame", *, quick: bool = False) -> list[Verdict]:
+        """Return the verdict on each claim that `frame`, or a formula, decides.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            What :meth:`data` returned.
+        quick : bool
+            Whether it was asked for `quick`: simulations as few as these judge no claim, formulas are what they are.
+        """
+        if quick and self.judges:
+            return []
+        known = read_claims()
+        return [
+            self.judges[name](known[name], frame) if name in self.judges else closed_form_verdict(known[name])
+            for name in self.claims
+        ]
+
+    def drawn(self, frame: "DataFrame", *, quick: bool = False) -> "Figure":
+        """Return the drawing with the verdicts on its claims, all of this very table; arguments as :meth:`verdicts`."""
+        from capsmodel.papers.figures import _drawing as drawing
+
+        figure = self.draw(frame)
+        words = dict.fromkeys(self.claims, "not judged, for this is a quick run")
+        words |= {verdict.id: verdict.verdict for verdict in self.verdicts(frame, quick=quick)}
+        drawing.note_claims(figure, self.claims, words)
+        return figure
 
 
 def _in_order(name: str) -> list[str | int]:

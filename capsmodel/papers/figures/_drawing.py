@@ -1,14 +1,14 @@
-"""What all figures look like: our curves in colour, what the paper prints in black, its claims with verdicts below."""
+"""What all figures look like: our curves in colour, what the paper prints in black, its claims below."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from pandas import DataFrame
 
 from capsmodel.checks import FloatArray
-from capsmodel.papers.index import read_claims, read_ledger
+from capsmodel.papers.index import read_claims
 from capsmodel.plotting import new_figure
 
 if TYPE_CHECKING:
@@ -94,13 +94,18 @@ def claimed(claim_id: str) -> tuple[float, float]:
 
 
 def finish(figure: "Figure", axes: Sequence["Axes"], claims: Sequence[str], **legend: Any) -> "Figure":
-    """Add the legends and, below, the paper's claims about this figure with their verdicts."""
+    """Add the legends and, below, the paper's claims about this figure."""
     for one in axes:
         one.legend(frameon=False, fontsize="small", **legend)
+    note_claims(figure, claims, {})
+    return figure
+
+
+def note_claims(figure: "Figure", claims: Sequence[str], words: Mapping[str, str]) -> None:
+    """Write the paper's claims below a figure, each with what is said of it in `words`; claims of one text together."""
     said: dict[tuple[str, str], list[str]] = {}
     for claim in claims:
-        said.setdefault((read_claims()[claim].text, read_ledger()[claim].verdict), []).append(claim)
-    lines = [f"{', '.join(ids)} (paper: {text}): {word}" for (text, word), ids in said.items()]
+        said.setdefault((read_claims()[claim].text, words.get(claim, "")), []).append(claim)
+    lines = [f"{', '.join(ids)} (paper: {text})" + (f": {word}" if word else "") for (text, word), ids in said.items()]
     text = "\n".join(textwrap.fill(line, _NOTE_COLUMNS, subsequent_indent="    ") for line in lines)
     figure.supxlabel(text, x=0.01, ha="left", fontsize=7.5, gid=PUBLISHED)
-    return figure

@@ -27,6 +27,7 @@ from typing import Annotated
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec import Meta
 
 from capsim import bounds
 from capsim.bounds import FlowBytes, Flows, HostNumber, Period, Time
@@ -39,9 +40,13 @@ from capsim.seeds import EntrySeeds
 from capsim.structs import checked_struct
 from capsmodel.checks import ParameterError, require
 from capsmodel.metrics import arrival_rate_per_s
-from capsmodel.workloads.catalogue import load_workload
+from capsmodel.workloads.catalogue import FlowSizes, load_workload
+from capsmodel.workloads.files import MOST_POINTS
 
 Floats = npt.NDArray[np.float64]
+
+CdfPoint = tuple[Annotated[float, bounds.CDF_BYTES.meta], Annotated[float, bounds.RATIO.meta]]
+_CDF_POINTS = Meta(min_length=1, max_length=MOST_POINTS)
 
 
 class TrafficKind(
@@ -52,10 +57,13 @@ class TrafficKind(
     Parameters
     ----------
     workload : str, optional
-        Name of a flow-size distribution of :mod:`capsmodel.workloads.catalogue`. One of `workload`, `flow_bytes` and
-        the pair `min_bytes`, `max_bytes` must be given.
+        Name of a flow-size distribution of :mod:`capsmodel.workloads.catalogue`, or in a scenario's file the name of a
+        CSV file (:mod:`capsmodel.workloads.files`), whose points become `flow_bytes_cdf`. One of `workload`,
+        `flow_bytes`, `flow_bytes_cdf` and the pair `min_bytes`, `max_bytes` must be given.
     flow_bytes : int, optional
         One size for all, in bytes.
+    flow_bytes_cdf : tuple of (float, float), optional
+        Points (size in bytes, F) of a distribution function, linear between them.
     min_bytes, max_bytes : int, optional
         Sizes uniform over the whole numbers between, both included, in bytes.
     pairs : str
@@ -73,6 +81,7 @@ class TrafficKind(
 
     workload: str | None = None
     flow_bytes: FlowBytes | None = None
+    flow_bytes_cdf: Annotated[tuple[CdfPoint, ...], _CDF_POINTS] | None = None
     min_bytes: FlowBytes | None = None
     max_bytes: FlowBytes | None = None
     pairs: Pairs = "random"
@@ -91,24 +100,33 @@ class TrafficKind(
 
     def sizes(self, count: int, rng: np.random.Generator) -> Ints:
         """Return `count` flow sizes in bytes."""
-        self._check_size()
-        if self.workload is not None:
-            return load_workload(self.workload).sample(count, rng=rng, whole=True)
+        distribution = self._distribution()
+        if distribution is not None:
+            return distribution.sample(count, rng=rng, whole=True)
         if self.flow_bytes is not None:
             return np.full(count, self.flow_bytes, np.int64)
         return rng.integers(self.min_bytes or 1, self.max_bytes, count, endpoint=True)
 
     def mean_bytes(self) -> float:
         """Return the mean flow size in bytes."""
-        self._check_size()
-        if self.workload is not None:
-            return float(load_workload(self.workload).mean_bytes)
+        distribution = self._distribution()
+        if distribution is not None:
+            return float(distribution.mean_bytes)
         return float(self.flow_bytes or ((self.min_bytes or 0) + (self.max_bytes or 0)) / 2)
+
+    def _distribution(self) -> FlowSizes | None:
+        """Return the distribution of sizes; None where all are equal or uniform."""
+        self._check_size()
+        if self.flow_bytes_cdf is not None:
+            points = np.array(self.flow_bytes_cdf, np.float64)
+            return FlowSizes(points[:, 0], points[:, 1], name="flow_bytes_cdf")
+        return None if self.workload is None else load_workload(self.workload)
 
     def _check_size(self) -> None:
         bounds = (self.min_bytes, self.max_bytes)
-        given = (self.workload is not None) + (self.flow_bytes is not None) + (bounds != (None, None))
-        require(given == 1, "traffic: give one of workload, flow_bytes, or min_bytes with max_bytes")
+        one_of = (self.workload, self.flow_bytes, self.flow_bytes_cdf)
+        given = sum(way is not None for way in one_of) + (bounds != (None, None))
+        require(given == 1, "traffic: give one of workload, flow_bytes, flow_bytes_cdf, or min_bytes with max_bytes")
         if bounds != (None, None):
             low, high = bounds
             require(low is not None and high is not None, "traffic: min_bytes and max_bytes go together")

@@ -179,8 +179,16 @@ def _ports_of(change: LinkChange, links: list[tuple[str, str, LinkKind]]) -> lis
             if change.parallel in (None, seen[a, b]):
                 found.append(port)
     if not found:
-        raise ParameterError(f"fabric.links: no link between {here!r} and {there!r}: see node_names of the fabric")
+        raise ParameterError(f"fabric.links: no link between {here!r} and {there!r}: nodes are {_spans(links)}")
     return found
+
+
+def _spans(links: list[tuple[str, str, LinkKind]]) -> str:
+    """Return the first and the last node of each kind, in the order in which the links name them."""
+    spans: dict[str, list[str]] = {}
+    for name in dict.fromkeys(end for a, b, _ in links for end in (a, b)):
+        spans.setdefault(name.rstrip("0123456789."), []).append(name)
+    return ", ".join(names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}" for names in spans.values())
 
 
 def _outages(change: LinkChange, ports: list[int]) -> list[tuple[int, int, bool]]:

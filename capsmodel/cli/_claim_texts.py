@@ -1,0 +1,72 @@
+"""A published claim, our value and the verdict in sentences."""
+
+from collections.abc import Sequence
+
+from capsmodel.cli._numbers import number
+from capsmodel.papers.index import Claim, LedgerEntry
+from capsmodel.papers.verdicts import Verdict
+
+# Relations that are said by their sign or word in front of the number.
+_RELATIONS = {
+    "less_than": "below ",
+    "greater_than": "above ",
+    "approx": "about ",
+    "ratio": "a ratio of ",
+    "reduction_pct": "a reduction by ",
+    "increase_pct": "an increase by ",
+    "argmax": "an optimum at ",
+}
+
+
+_PLAIN = frozenset({"ratio", "fraction", "probability", "x", "1 if true", "relative difference", "close"})
+
+
+def claim_text(claim: Claim, found: LedgerEntry | Verdict) -> list[str]:
+    """Return what the paper says, what we have, and why, a sentence or two each."""
+    said = f'The paper ({claim.where}): "{claim.text}"' + (f", {_size(claim)}" if _size(claim) else "") + "."
+    ours = [f"Ours: {_ours(claim, found)}."] if found.value else []
+    return [said, *ours, *filter(None, [_why(claim, found)])]
+
+
+def _size(claim: Claim) -> str:
+    """Return the number or the direction that is claimed."""
+    low, high = claim.low, claim.high
+    if not (low or high):
+        return claim.unit if claim.relation in ("ordering", "trend") else ""
+    size = low if low == high else f"{low} to {high}" if low and high else f"at least {low}" if low else f"up to {high}"
+    return f"{_RELATIONS.get(claim.relation, '')}{size}{_unit(claim)}"
+
+
+def _unit(claim: Claim) -> str:
+    """Return the unit behind a number; a plain number has none."""
+    return "" if claim.unit in _PLAIN else f" {claim.unit}"
+
+
+def _ours(claim: Claim, found: LedgerEntry | Verdict) -> str:
+    values = " to ".join(map(number, found.value))
+    interval = f", 95% interval {' to '.join(map(number, found.interval))}" if found.interval else ""
+    if claim.relation == "ordering" or claim.unit == "close":
+        return f"a ratio of {values}{interval}"
+    if claim.relation == "trend":
+        return f"{'from ' if len(found.value) > 1 else ''}{values}{interval}"
+    if claim.relation == "statement" and claim.unit == "1 if true":
+        return "it holds" if found.value[0] else "it does not hold"
+    return values + _unit(claim) + interval
+
+
+def _why(claim: Claim, found: LedgerEntry | Verdict) -> str:
+    decided_by = found.decided_by if isinstance(found, LedgerEntry) else ""
+    reason = f"Why: {found.reason.rstrip('.')}." if found.reason else ""
+    place = decided_by or f"waits for {claim.experiment_id}"
+    return " ".join(part for part in (reason, f"({place})" if isinstance(found, LedgerEntry) else "") if part)
+
+
+def counted(words: Sequence[str], order: Sequence[str]) -> str:
+    """Return how often each word occurs, in the order given: ``12 reproduced, 61 open``.
+
+    Examples
+    --------
+    >>> counted(["open", "refuted", "open"], ["reproduced", "refuted", "open"])
+    '1 refuted, 2 open'
+    """
+    return ", ".join(f"{words.count(word)} {word.replace('differs', 'differ')}" for word in order if word in words)

@@ -1,0 +1,212 @@
+"""Every command: where its function lives, its group, what it does in a line, and examples, which the tests run."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of the command line.
+
+    Attributes
+    ----------
+    name, group, help
+        What the user types, where help lists it, and what it does.
+    place
+        ``module:function`` in :mod:`capsmodel.cli`; the module is imported only when the command is called.
+    examples
+        Lines to type.
+    notes
+        What else there is to know, printed before the examples.
+    """
+
+    name: str
+    group: str
+    place: str
+    help: str
+    examples: tuple[str, ...]
+    notes: str = ""
+
+    @property
+    def epilogue(self) -> str:
+        """Return the examples as help shows them."""
+        return self.notes + "\n".join(["Examples:", "", *(f"  $ capsmodel {line}" for line in self.examples)])
+
+
+_FIRST, _SIMULATOR, _FORMULAS = "To begin with", "Simulator", "Formulas"
+_CODEC, _PAPERS = "Codec", "The papers"
+
+CODEC = Command(
+    "codec",
+    _CODEC,
+    "codec:app",
+    "Code a file into packets, decode it, look into packets, measure losses.",
+    (
+        "codec encode file.bin --k 32 --r 8 --out coded.caps",
+        "codec simulate-loss coded.caps --blocking-prob 0.1",
+        "codec decode coded.caps --out copy.bin",
+    ),
+)
+
+_STUDY = """A study is a TOML file with a scenario, the number of seeds and a grid; every
+combination is run with every seed:
+
+  scenario = "websearch-load-60"        # a preset, or a file beside this one
+  seeds = 5
+  [grid]
+  scheme = ["ecmp", "rps", "caps"]      # ratios are to the first
+  "traffic.load" = [0.2, 0.4, 0.6]      # any name that --set takes
+  "transport.min_rto_s" = ["10ms", "200ms"]
+
+A study that was stopped goes on where it was when the same command is given
+again.
+
+"""
+
+COMMANDS = (
+    Command(
+        "demo",
+        _FIRST,
+        "demo:demo",
+        "Show each part of the package once, on a page with tables and figures.",
+        ("demo", "demo --quick --out tour"),
+    ),
+    Command(
+        "simulate",
+        _SIMULATOR,
+        "simulate:simulate",
+        "Simulate one scenario packet by packet.",
+        (
+            "simulate p64",
+            "simulate --fabric leaf-spine:4x8x4 --load 0.6 --scheme caps",
+            "simulate p64 --fail leaf0-spine1@9ms --probe flow0 --out DIR",
+            "simulate p64 --scheme rps --set transport.min_rto_s=10ms",
+        ),
+    ),
+    Command(
+        "compare",
+        _SIMULATOR,
+        "compare:compare",
+        "Run schemes on the same flows and compare them with confidence intervals.",
+        (
+            "compare websearch-load-60 --schemes ecmp,caps --seeds 5 --out DIR",
+            "compare --fabric leaf-spine:2x2x2 --flows 99 --schemes ecmp,rps",
+        ),
+        "Ratios are paired: a scheme over the first one with the same seed, then their\nmean over seeds. With --out a "
+        "comparison that was stopped goes on where it was\nwhen the same command is given again.\n\n",
+    ),
+    Command(
+        "sweep",
+        _SIMULATOR,
+        "sweep:sweep",
+        "Run a study: schemes, loads and any parameter over a grid, on cores or a cluster.",
+        (
+            "sweep study.toml --out DIR",
+            "sweep study.toml --out DIR --shard 1/4",
+            "sweep study.toml --out DIR --cluster tcp://head:8786",
+        ),
+        _STUDY,
+    ),
+    Command(
+        "merge",
+        _SIMULATOR,
+        "sweep:merge",
+        "Put the shards of a study together.",
+        ("merge study.toml shard1 shard2 --out DIR",),
+    ),
+    Command(
+        "rerun",
+        _SIMULATOR,
+        "simulate:rerun",
+        "Run a result again from its manifest and compare bit for bit.",
+        ("rerun run/flows.parquet",),
+    ),
+    Command(
+        "schemes",
+        _SIMULATOR,
+        "catalogue:schemes",
+        "List the schemes, or all parameters of one.",
+        ("schemes", "schemes caps"),
+    ),
+    Command(
+        "presets",
+        _SIMULATOR,
+        "catalogue:presets",
+        "List the scenarios that come with the package, or print one as a file.",
+        ("presets", "presets p64"),
+    ),
+    Command(
+        "workloads",
+        _SIMULATOR,
+        "catalogue:workloads",
+        "List the flow-size distributions, or the points of one.",
+        ("workloads", "workloads websearch", "workloads mine.csv"),
+    ),
+    Command(
+        "optimal-k",
+        _FORMULAS,
+        "optimal_k:optimal_k",
+        "Find the coding unit (k source, r repair packets) with the smallest delay.",
+        (
+            "optimal-k 64 --blocking-prob 0.2,5/16 --rate 1Gbps --rtt-long 3ms",
+            "optimal-k 64 --paths 40 --blocked-paths 8 --plot delay.png",
+            "optimal-k 64 --blocking-prob 0.2 --simulate",
+        ),
+    ),
+    Command(
+        "decode-prob",
+        _FORMULAS,
+        "closed_forms:decode_probability",
+        "Print the probability that a coding unit decodes.",
+        ("decode-prob 10,20 --blocking-prob 0.1,0.2", "decode-prob 10 --r 2 --code rlnc"),
+    ),
+    Command(
+        "redundancy",
+        _FORMULAS,
+        "closed_forms:redundancy",
+        "Print the repair packets a unit needs and their share of traffic.",
+        ("redundancy 10,40 --blocking-prob 0.1 --target-prob 0.999",),
+    ),
+    Command(
+        "reordering",
+        _FORMULAS,
+        "closed_forms:reordering",
+        "Print how likely a sprayed flow is reordered.",
+        ("reordering 10,20 --paths 8 --blocked-paths 1,2",),
+    ),
+    Command(
+        "fct",
+        _FORMULAS,
+        "closed_forms:fct",
+        "Print normalised flow completion times with and without replication.",
+        ("fct 0.2,0.6 --workload datamining --replicas 2",),
+    ),
+    CODEC,
+    Command(
+        "reproduce",
+        _PAPERS,
+        "reproduce:reproduce",
+        "Compute figures of the papers, draw them, and judge the claims about them.",
+        ("reproduce caps-fig9b", "reproduce caps-fig8d --quick", "reproduce --list"),
+    ),
+    Command(
+        "claims",
+        _PAPERS,
+        "equations:claims",
+        "Tell which published claims were reproduced or refuted, and why.",
+        ("claims --verdict refuted", "claims --paper caps", "claims --totals"),
+    ),
+    Command(
+        "equations",
+        _PAPERS,
+        "equations:equations",
+        "List every equation of the papers and the functions that compute it.",
+        ("equations --paper caps", "equations --paper repflow --latex"),
+    ),
+    Command(
+        "cite",
+        _PAPERS,
+        "equations:cite",
+        "Print references to the papers.",
+        ("cite", "cite --paper caps --style text"),
+    ),
+)

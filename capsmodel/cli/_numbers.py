@@ -1,0 +1,45 @@
+"""How numbers are written for people: four digits, errors with two, no exponent where it can be helped."""
+
+import math
+from typing import Any
+
+_DIGITS = 4
+# From here on an exponent is shorter.
+_LARGEST = 1e7
+
+
+def number(value: Any) -> str:
+    """Return a value with four digits; what does not apply (NaN, None) is a dash, what is no number stays as it is.
+
+    Examples
+    --------
+    >>> [number(value) for value in (0.123456, 12345.6, 1e-9, float("nan"), 7, "caps")]
+    ['0.1235', '12346', '1e-09', '-', '7', 'caps']
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "-"
+    if not isinstance(value, float):
+        return str(value)
+    if math.isfinite(value) and 10**_DIGITS <= abs(value) < _LARGEST:
+        return f"{value:.0f}"
+    return f"{value:.{_DIGITS}g}"
+
+
+def with_error(value: float, half_width: float) -> str:
+    """Return a value and its error: two digits of the error, and the value as far as these; no error if it is NaN.
+
+    Examples
+    --------
+    >>> [with_error(*pair) for pair in ((3.3742, 0.4134), (1005.1, 76.4), (123456.0, 2345.0), (2.0, float("nan")))]
+    ['3.37 ± 0.41', '1005 ± 76', '123500 ± 2300', '2']
+    """
+    if not (math.isfinite(value) and math.isfinite(half_width)):
+        return number(value)
+    if half_width == 0:
+        return f"{number(value)} ± 0"
+    places = 1 - math.floor(math.log10(half_width))
+    return f"{_rounded(value, places)} ± {_rounded(half_width, places)}"
+
+
+def _rounded(value: float, places: int) -> str:
+    return f"{round(value, places):.{max(0, places)}f}"

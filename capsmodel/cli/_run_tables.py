@@ -1,0 +1,151 @@
+"""Metrics of runs as people read them: head, unit and digits, with errors and ratios."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+from capsmodel.cli._table import Column
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How a metric is shown: its words, its unit, and the factor to it from the unit of its name."""
+
+    words: str
+    unit: str = ""
+    factor: float = 1.0
+
+    @property
+    def head(self) -> str:
+        """Return words and unit."""
+        return f"{self.words}, {self.unit}" if self.unit else self.words
+
+
+_MS, _PERCENT, _MBPS = ("ms", 1e3), ("%", 1e2), ("Mbit/s", 1e-6)
+
+SHOWN: dict[str, Shown] = {
+    "flows": Shown("flows"),
+    "unfinished_flows": Shown("of them unfinished"),
+    "short_flows": Shown("short flows"),
+    "long_flows": Shown("long flows"),
+    "unstarted_flows": Shown("flows not started"),
+    "mean_fct_short_s": Shown("mean FCT, short", *_MS),
+    "p50_fct_short_s": Shown("median FCT, short", *_MS),
+    "p95_fct_short_s": Shown("p95 FCT, short", *_MS),
+    "p99_fct_short_s": Shown("p99 FCT, short", *_MS),
+    "p999_fct_short_s": Shown("p99.9 FCT, short", *_MS),
+    "timeout_ratio_short": Shown("short flows with a timeout", *_PERCENT),
+    "mean_fct_short_without_timeouts_s": Shown("mean FCT of the other short flows", *_MS),
+    "mean_fct_long_s": Shown("mean FCT, long", *_MS),
+    "mean_slowdown_short": Shown("mean slowdown, short"),
+    "p99_slowdown_short": Shown("p99 slowdown, short"),
+    "mean_slowdown": Shown("mean slowdown, all"),
+    "mean_throughput_long_bps": Shown("mean throughput, long", *_MBPS),
+    "reorder_ratio": Shown("packets reordered", *_PERCENT),
+    "packets_dropped": Shown("packets dropped"),
+    "retransmissions": Shown("packets sent again"),
+    "fast_retransmits": Shown("fast retransmits"),
+    "timeouts": Shown("timeouts"),
+    "coding_overhead": Shown("repair over source packets", *_PERCENT),
+    "stalled_unit_ratio": Shown("coding units stalled", *_PERCENT),
+    "traffic_ratio": Shown("bytes sent over bytes of flows"),
+}
+
+
+def shown(metric: str) -> Shown:
+    """Return how a metric is shown; one of another package by its name."""
+    return SHOWN.get(metric, Shown(metric.replace("_", " ")))
+
+
+def mean_above_p99(scheme: str) -> str:
+    """Return why the mean of short flows may be above their 99th percentile."""
+    return (
+        f"{scheme}: the mean is above the 99th percentile, because fewer than 1% of the short flows waited for a "
+        "retransmission timeout, hundreds of times as long as the others take."
+    )
+
+
+def records(table: "pd.DataFrame") -> list[dict[str, Any]]:
+    """Return the rows of a table as dictionaries."""
+    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
+
+
+BY_SIZE = (
+    Column("sizes", "flow size"),
+    Column("flows", "flows"),
+    Column("unfinished_flows", "unfinished"),
+    Column("mean_fct_s", "mean FCT, ms", 1e3),
+    Column("median_fct_s", "median, ms", 1e3),
+    Column("p95_fct_s", "p95, ms", 1e3),
+    Column("p99_fct_s", "p99, ms", 1e3),
+    Column("mean_slowdown", "mean slowdown"),
+)
+
+
+def size_rows(by_size: "pd.DataFrame") -> list[Row]:
+    """Return the rows of :func:`capsim.fct.fct_by_size` with the sizes in words."""
+    return [{"sizes": _sizes(row["above_bytes"], row["up_to_bytes"]), **row} for row in records(by_size)]
+
+
+def _sizes(above: float, up_to: float) -> str:
+    if up_to == float("inf"):
+        return f">{size_text(above)}"
+    return f"{size_text(above) if above > 0 else 0}-{size_text(up_to)}"
+
+
+def size_text(size_bytes: float) -> str:
+    """Return a size in the largest unit that it fills.
+
+    Examples
+    --------
+    >>> size_text(100_000), size_text(2_500_000.0), size_text(12)
+    ('100KB', '2.5MB', '12B')
+    """
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+        if size_bytes >= factor:
+            return f"{size_bytes / factor:.4g}{unit}"
+    return f"{size_bytes:g}B"
+
+
+def metric_rows(
+    table: "pd.DataFrame", axes: Sequence[str], metrics: Sequence[str], *, first_scheme: str | None
+) -> tuple[list[Row], list[Column]]:
+    """Return one row for each point of a metric table, and a column for each metric, with its ratio behind it.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As :func:`capsim.runs.metric_table` returns it.
+    axes, metrics : sequence of str
+        What stands in the rows, and in the columns.
+    first_scheme : str, optional
+        Print the ratio to it behind each metric.
+    """
+    rows: dict[tuple[Any, ...], Row] = {}
+    for record in table[table["metric"].isin(metrics)].to_dict("records"):
+        point = tuple(record[axis] for axis in axes)
+        row = rows.setdefault(point, dict(zip(axes, point, strict=True)))
+        row |= _cells(record)
+    columns = [Column(axis, axis) for axis in axes]
+    for metric in metrics:
+        columns.append(Column(metric, shown(metric).head, shown(metric).factor, f"{metric}_error"))
+        if first_scheme is not None:
+            columns.append(Column(f"{metric}_ratio", f"ratio to {first_scheme}", error=f"{metric}_ratio_error"))
+    return list(rows.values()), columns
+
+
+def _cells(record: Mapping[Any, Any]) -> Row:
+    metric = record["metric"]
+    exact = record["ratio_half_width"] == 0  # the first scheme over itself
+    return {
+        metric: float(record["mean"]),
+        f"{metric}_error": record["half_width"],
+        f"{metric}_ratio": record["ratio"],
+        f"{metric}_ratio_error": nan if exact else record["ratio_half_width"],
+    }

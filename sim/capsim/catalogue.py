@@ -1,0 +1,122 @@
+"""What a scheme is made of: its components with their parameters, defaults, bounds and meanings.
+
+Everything is read from the components themselves, the meanings from the docstrings of their parameter classes, so that
+the command line and the documentation list what the code has.
+"""
+
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from enum import IntEnum
+from typing import Any
+
+from capsim.bounds import NUMBER, Bound, param_bounds
+from capsim.hooks import Scheme
+
+_ENTRY = re.compile(r"([a-z]\w*(?:, [a-z]\w*)*) : \S.*")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a component.
+
+    Attributes
+    ----------
+    role, component, name : str
+        ``transport``, ``newreno``, ``min_rto_s``; :mod:`capsim.settings` calls it ``transport.min_rto_s``.
+    default : bool, int, float or str
+        What the scheme has.
+    choices : tuple of str
+        The words that are allowed, for a parameter that is a word.
+    bound : Bound, optional
+        The numbers that are allowed, for a quantity with a bound of its own.
+    meaning : str
+        From the docstring; parameters that are documented together share it.
+    """
+
+    role: str
+    component: str
+    name: str
+    default: bool | int | float | str
+    choices: tuple[str, ...]
+    bound: Bound | None
+    meaning: str
+
+    @property
+    def setting(self) -> str:
+        """Return the name under which ``--set`` and studies change it."""
+        return f"{self.role}.{self.name}"
+
+
+def components(scheme: Scheme) -> dict[str, Any]:
+    """Return the components of a scheme by their role.
+
+    Examples
+    --------
+    >>> from capsim.registry import scheme
+    >>> components(scheme("ecmp"))["transport"].name
+    'newreno'
+    """
+    parts = {field.name: getattr(scheme, field.name) for field in fields(scheme)}
+    return {role: part for role, part in parts.items() if is_dataclass(part) and hasattr(part, "name")}
+
+
+def parameters(scheme: Scheme) -> list[Parameter]:
+    """Return every parameter of a scheme, component by component.
+
+    Examples
+    --------
+    >>> from capsim.registry import scheme
+    >>> next(item for item in parameters(scheme("ecmp")) if item.setting == "transport.min_rto_s").default
+    0.2
+    """
+    return [item for role, part in components(scheme).items() for item in _of_component(role, part)]
+
+
+def _of_component(role: str, component: Any) -> Iterator[Parameter]:
+    params = getattr(component, "params", component)
+    bounds, meanings = param_bounds(type(params)), meanings_of(type(params))
+    for field in fields(params):
+        value = getattr(params, field.name)
+        if field.name == "name" or not isinstance(value, bool | int | float | str):
+            continue
+        words = [member.name.lower() for member in type(value)] if isinstance(value, IntEnum) else []
+        quantity = isinstance(value, int | float) and not isinstance(value, bool) and not words
+        bound = bounds[field.name] if quantity and bounds[field.name] is not NUMBER else None
+        default = value.name.lower() if isinstance(value, IntEnum) else value
+        text = meanings.get(field.name) or field.name.replace("_", " ")
+        yield Parameter(role, component.name, field.name, default, tuple(words), bound, text)
+
+
+def meanings_of(kind: type) -> dict[str, str]:
+    """Return what the docstring of a class and of its bases says of each parameter, in one paragraph.
+
+    Examples
+    --------
+    >>> from capsim.protocols.queues.ecn import EcnParams
+    >>> sorted(meanings_of(EcnParams))
+    ['threshold_packets']
+    """
+    found: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        found |= _section(inspect.cleandoc(base.__dict__.get("__doc__") or ""))
+    return found
+
+
+def _section(doc: str) -> dict[str, str]:
+    """Return the entries of the sections ``Parameters`` and ``Attributes`` of a numpydoc docstring."""
+    found: dict[str, str] = {}
+    names: list[str] = []
+    lines = doc.splitlines()
+    heads = {i for i, line in enumerate(lines) if i and set(line) == {"-"} and len(line) == len(lines[i - 1])}
+    inside = False
+    for i, line in enumerate(lines):
+        if i + 1 in heads:
+            inside = line in ("Parameters", "Attributes")
+        elif inside and i not in heads:
+            entry = _ENTRY.fullmatch(line)
+            names = entry[1].split(", ") if entry else names
+            for name in names if line.startswith(" ") else ():
+                found[name] = f"{found.get(name, '')} {line.strip()}".strip()
+    return found

@@ -1,0 +1,203 @@
+"""Runs of several schemes and settings over seeds, as tasks of a sweep, and what they say on average.
+
+Common random numbers: within a seed all schemes see the same arrivals, sizes, endpoints and hash seeds, so that the
+difference between two schemes is measured run by run (paired), which removes the spread between seeds. Intervals are
+Student's t over seeds, at 95%.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from capsim.hooks import Scheme
+from capsim.manifest import scheme_parameters
+from capsim.results import Result
+from capsim.run import simulate
+from capsim.scenario import Scenario, from_dict
+from capsim.summary import Summary
+from capsmodel.experiments.statistics.intervals import mean_interval
+from capsmodel.experiments.sweep import Task, measurement
+
+PERCENTILES = {"p50_fct_short_s": 50.0, "p95_fct_short_s": 95.0, "p999_fct_short_s": 99.9}
+"""Of the completion times of short flows, beside the 99th percentile of the summary."""
+
+METRICS = (
+    "mean_fct_short_s",
+    "timeout_ratio_short",
+    "mean_fct_short_without_timeouts_s",
+    "p50_fct_short_s",
+    "p95_fct_short_s",
+    "p99_fct_short_s",
+    "p999_fct_short_s",
+    "mean_fct_long_s",
+    "mean_throughput_long_bps",
+    "reorder_ratio",
+    "packets_dropped",
+    "timeouts",
+    "coding_overhead",
+)
+
+
+ALL_METRICS = (*(field.name for field in fields(Summary)), *PERCENTILES)
+"""What a row of a run has, in SI units."""
+
+COMPILING = "the first run of a scheme compiles it: up to 2 min"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One setting of a study, run once for each seed.
+
+    Attributes
+    ----------
+    values : mapping
+        What distinguishes it from the others, by the name of the axis: ``{"scheme": "caps", "traffic.load": 0.6}``.
+    scenario : Scenario
+        What is run, with the first seed.
+    scheme : Scheme
+        In place of the one that the scenario names.
+    """
+
+    values: Mapping[str, Any]
+    scenario: Scenario
+    scheme: Scheme
+
+
+def run_tasks(
+    points: Sequence[Point], *, seeds: int, engine: str = "compiled", results: str | Path | None = None
+) -> list[Task]:
+    """Return a task for each point and seed, points of a seed side by side.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        The settings.
+    seeds : int
+        Replicates; they use the seeds ``scenario.seed``, ``scenario.seed + 1``, ...
+    engine : str
+        ``compiled`` or ``reference``.
+    results : path, optional
+        Folder where the whole result of each run is saved (:meth:`capsim.results.Result.save`), under
+        :func:`result_name`.
+    """
+    schemes = {point.scheme.name: point.scheme for point in points}
+    run = _measured(schemes, None if results is None else Path(results).resolve())
+    tasks = []
+    for replicate in range(seeds):
+        for point in points:
+            seed = point.scenario.seed + replicate
+            # No run depends on how many there are.
+            written = point.scenario.replace(compare=None).to_dict() | {"seed": seed}
+            scheme = scheme_parameters(point.scheme.with_params(**point.scenario.params))
+            saved = {} if results is None else {"saved_as": result_name(point.values, seed)}
+            tasks.append(Task(run, scenario=written, scheme=scheme, engine=engine, **saved))
+    return tasks
+
+
+def result_name(values: Mapping[str, Any], seed: int) -> str:
+    """Return the name of the folder that holds the result of a run.
+
+    Examples
+    --------
+    >>> result_name({"scheme": "caps", "traffic.load": 0.6}, 3)
+    'caps-0.6-seed3'
+    """
+    words = [re.sub(r"[^\w.]+", "_", str(value)) for value in values.values()]
+    return "-".join([*words, f"seed{seed}"])
+
+
+def run_name(task: Task) -> str:
+    """Return scheme and seed of a run, for people."""
+    return f"{task.payload['scheme']['name']}, seed {task.payload['scenario']['seed']}"
+
+
+def _measured(schemes: Mapping[str, Scheme], results: Path | None) -> Callable[..., dict[str, Any]]:
+    """Return the measurement of one run; `scheme` is what the id knows of one of `schemes`, its own hooks included."""
+
+    @measurement("scheme-run", revision=2)
+    def scheme_run(*, scenario: dict[str, Any], scheme: dict[str, Any], engine: str, saved_as: str = "") -> Any:
+        result = simulate(from_dict(scenario), engine=engine, scheme=schemes[scheme["name"]])
+        if results is not None and saved_as:
+            result.save(results / saved_as)
+        return row_of(result)
+
+    return scheme_run
+
+
+def row_of(result: Result) -> dict[str, Any]:
+    """Return a run in one row: scheme and seed, summary, percentiles, what it took, its id."""
+    return {
+        "scheme": result.scenario.scheme,
+        "seed": result.scenario.seed,
+        **result.summary.to_dict(),
+        **{name: float(result.fct_percentile_s(percent, kind="short")) for name, percent in PERCENTILES.items()},
+        "traversals": result.resources.traversals,
+        "cpu_s": result.resources.cpu_s,
+        "id": result.manifest["id"],
+    }
+
+
+def metric_table(
+    runs: pd.DataFrame, points: Sequence[Mapping[str, Any]], metrics: Sequence[str], *, first_scheme: str | None
+) -> pd.DataFrame:
+    """Return one row for each point and metric: mean and half-width over seeds, and the ratio to the first scheme.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        A row for each run: a column for each axis, ``seed``, and the metrics.
+    points : sequence of mapping
+        Values of the axes, in the order of the table.
+    metrics : sequence of str
+        Columns of `runs`.
+    first_scheme : str, optional
+        The scheme that the others are compared with, at equal values of all other axes.
+
+    Returns
+    -------
+    DataFrame
+        ``mean`` and ``half_width`` over the seeds with a value, which ``seeds`` counts. ``ratio`` is the mean over
+        seeds of this scheme's metric over the first scheme's with the same seed, where that is not 0, and
+        ``ratio_half_width`` its 95% half-width; NaN without a first scheme.
+    """
+    axes = list(points[0])
+    by_point = {key if isinstance(key, tuple) else (key,): rows for key, rows in runs.groupby(axes, dropna=False)}
+    table = []
+    for point in points:
+        own = by_point[tuple(point.values())]
+        base = by_point[tuple({**point, "scheme": first_scheme}.values())] if first_scheme else None
+        table += [{**point, **_row(own, base, metric)} for metric in metrics]
+    return pd.DataFrame(table)
+
+
+def _row(runs: pd.DataFrame, base: pd.DataFrame | None, metric: str) -> dict[str, Any]:
+    values = _by_seed(runs, metric)
+    ratios = values * np.nan if base is None else values / _by_seed(base, metric)
+    mean, half_width = _mean_and_half_width(values)
+    ratio, ratio_half_width = _mean_and_half_width(ratios)
+    return {
+        "metric": metric,
+        "mean": mean,
+        "half_width": half_width,
+        "ratio": ratio,
+        "ratio_half_width": ratio_half_width,
+        "seeds": int(np.isfinite(values).sum()),
+    }
+
+
+def _by_seed(runs: pd.DataFrame, metric: str) -> "pd.Series[float]":
+    return runs.set_index("seed")[metric].astype(np.float64).sort_index()
+
+
+def _mean_and_half_width(found: "pd.Series[float]") -> tuple[float, float]:
+    """Return the mean, NaN of nothing, and half the length of its 95% interval, NaN of fewer than two."""
+    values = found[np.isfinite(found)].to_numpy(np.float64)
+    if len(values) < 2:
+        return (float(values[0]) if len(values) else float("nan")), float("nan")
+    interval = mean_interval(values)
+    return interval.value, interval.half_width

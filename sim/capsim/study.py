@@ -1,0 +1,252 @@
+"""A study: one scenario over a grid of settings and seeds, as a TOML file, on one machine or many.
+
+::
+
+    name = "load"
+    scenario = "websearch-load-60"      # a preset, a TOML file beside this one, or a table [scenario]
+    seeds = 5                           # runs of each point of the grid
+
+    [grid]
+    scheme = ["ecmp", "rps", "caps"]    # the first is the base of ratios
+    "traffic.load" = [0.2, 0.4, 0.6]    # any name of capsim.settings, quantities with their units
+    "transport.min_rto_s" = ["10ms", "200ms"]
+
+Every combination is run with every seed, on common random numbers (:mod:`capsim.runs`). Rows are kept as those of any
+sweep (:mod:`capsmodel.experiments.sweep`): a study that was stopped goes on where it was, and its parts may be run on
+several machines.
+"""
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+import pandas as pd
+
+from capsim import bounds
+from capsim.registry import scheme as find
+from capsim.runs import ALL_METRICS, COMPILING, METRICS, Point, metric_table, result_name, run_tasks
+from capsim.scenario import Scenario, from_dict, load_scenario
+from capsim.settings import with_settings
+from capsim.structs import converted
+from capsmodel.checks import ParameterError, choice, require
+from capsmodel.experiments.sweep import Done, Executor, Progress, SweepReport, Task, merge, run_sweep
+
+MOST_RUNS = 100_000
+Value = bool | int | float | str
+
+
+class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A scenario and the grid of what is changed in it.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What all runs share; its seed is the first one.
+    grid : dict
+        The values of each axis by its name, ``scheme`` or a name of :mod:`capsim.settings`.
+    seeds : int
+        Runs of each point.
+    name, notes : str
+        For people.
+    engine : str
+        ``compiled`` or ``reference``.
+    """
+
+    scenario: Scenario
+    grid: dict[str, tuple[Value, ...]]
+    seeds: Annotated[int, bounds.SEEDS.meta] = 5
+    name: str = "study"
+    notes: str = ""
+    engine: Literal["compiled", "reference"] = "compiled"
+
+    def values(self) -> list[dict[str, Any]]:
+        """Return the points of the grid, the last axis changing first."""
+        return [dict(zip(self.grid, point, strict=True)) for point in product(*self.grid.values())]
+
+    def points(self) -> list[Point]:
+        """Return what is run at each point.
+
+        Raises
+        ------
+        ParameterError
+            If a name or value of the grid does not fit the scenario or a scheme.
+        """
+        return [self._point(values) for values in self.values()]
+
+    def _point(self, values: dict[str, Any]) -> Point:
+        settings = {name: value for name, value in values.items() if name != "scheme"}
+        scenario = with_settings(self.scenario, settings)
+        return Point(values=values, scenario=scenario, scheme=find(str(values.get("scheme", scenario.scheme))))
+
+    def tasks(self, *, results: str | Path | None = None) -> list[Task]:
+        """Return a task for each point and seed; `results` as in :func:`capsim.runs.run_tasks`."""
+        return run_tasks(self.points(), seeds=self.seeds, engine=self.engine, results=results)
+
+
+@dataclass(frozen=True)
+class Studied:
+    """Outcome of a study.
+
+    Attributes
+    ----------
+    runs : DataFrame
+        One row for each point and seed: the axes, ``seed``, the summary, percentiles of completion times, the run's id
+        and resources.
+    study : Study
+        What was asked.
+    """
+
+    runs: pd.DataFrame
+    study: Study
+
+    def table(self, metrics: Sequence[str] = METRICS) -> pd.DataFrame:
+        """Return one row for each point and metric; see :func:`capsim.runs.metric_table`.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such metric.
+        """
+        for metric in metrics:
+            choice("metric", metric, ALL_METRICS)
+        schemes = self.study.grid.get("scheme")
+        first = None if schemes is None else str(schemes[0])
+        return metric_table(self.runs, self.study.values(), metrics, first_scheme=first)
+
+
+def load_study(file: str | Path) -> Study:
+    """Return the study of a TOML file.
+
+    Raises
+    ------
+    ParameterError
+        If the file is no TOML or breaks a rule; the text names the key.
+    OSError
+        If it cannot be read.
+    """
+    path = Path(file)
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ParameterError(f"{path.name}: its tables and lists are nested too deeply") from None
+    except ValueError as error:  # of UTF-8, of TOML, or a whole number of thousands of digits
+        raise ParameterError(f"{path.name} is not TOML: {error}") from None
+    return study_from_dict(tables, folder=path.parent, where=path.name)
+
+
+def study_from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str = "study") -> Study:
+    """Return the study that plain tables describe; `folder` is what names of files are relative to.
+
+    Raises
+    ------
+    ParameterError
+        One line: the key and the rule it breaks.
+    """
+    asked = tables.get("scenario")
+    require(
+        isinstance(asked, str | dict), f"{where}: scenario is missing: name a preset or a file, or write [scenario]"
+    )
+    place = folder or Path()
+    scenario = from_dict(asked, folder=place, where=where) if isinstance(asked, dict) else _named(str(asked), place)
+    grid = tables.get("grid")
+    require(isinstance(grid, dict) and bool(grid), f"{where}: the table [grid] is missing: give an axis and its values")
+    flat = dict(_flat(grid or {}))
+    for name, values in flat.items():
+        listed = isinstance(values, list) and len(values) > 0 and all(isinstance(value, Value) for value in values)
+        require(listed, f"{where}: grid.{name}: give a list of numbers or words, as in [0.2, 0.4]")
+    plain = tables | {"scenario": scenario.to_dict(), "grid": flat}
+    study = converted(plain, Study, where=where)
+    _check(study, where)
+    return study
+
+
+def _named(name: str, folder: Path) -> Scenario:
+    beside = folder / name
+    return load_scenario(beside if beside.is_file() else name)
+
+
+def _flat(tables: dict[str, Any], before: str = "") -> list[tuple[str, Any]]:
+    """Return nested tables as dotted names: in TOML ``traffic.load = [0.2]`` is a table in a table."""
+    found: list[tuple[str, Any]] = []
+    for name, value in tables.items():
+        found += _flat(value, f"{before}{name}.") if isinstance(value, dict) else [(f"{before}{name}", value)]
+    return found
+
+
+def _check(study: Study, where: str) -> None:
+    for name, values in study.grid.items():
+        require(name != "seed", f"{where}: grid.seed: say how many seeds, as in seeds = 5; the scenario has the first")
+        require(len(set(map(str, values))) == len(values), f"{where}: grid.{name} holds a value twice")
+    count = study.seeds
+    for values in study.grid.values():
+        count *= len(values)
+    require(count <= MOST_RUNS, f"{where}: {count} runs, but a study has at most {MOST_RUNS}: make the grid smaller")
+
+
+def run_study(
+    study: Study,
+    folder: str | Path,
+    *,
+    results: str | Path | None = None,
+    shard: tuple[int, int] = (1, 1),
+    executor: Executor | None = None,
+    log: bool = False,
+    done: Done | None = None,
+) -> SweepReport:
+    """Run what `folder` lacks of a study, or of one of its shares.
+
+    Parameters
+    ----------
+    study : Study
+        What to run.
+    folder : path
+        Where the row of each run is kept.
+    results : path, optional
+        Where the whole result of each run is saved.
+    shard : (int, int)
+        Share i of n, from 1: every n-th run from the i-th on.
+    executor, done
+        As in :func:`capsmodel.experiments.sweep.run_sweep`.
+    log : bool
+        Print a line for each run where there is no terminal.
+
+    Returns
+    -------
+    SweepReport
+        How many runs were made, and how many were there.
+
+    Raises
+    ------
+    ParameterError
+        If the share does not exist, or a run breaks a rule.
+    """
+    part, parts = shard
+    require(1 <= part <= parts, f"shard {part}/{parts}, but it must be 1/{parts} to {parts}/{parts}")
+    tasks = study.tasks(results=results)
+    points = {task.id: values for task, values in zip(tasks, study.values() * study.seeds, strict=True)}
+    share = list({task.id: task for task in tasks}.values())[part - 1 :: parts]
+
+    def named(task: Task) -> str:
+        return result_name(points[task.id], task.payload["scenario"]["seed"])
+
+    progress = Progress(label=study.name, first=COMPILING, named=named, log=log)
+    return run_sweep(share, folder, executor=executor, progress=progress, done=done)
+
+
+def study_results(study: Study, folders: Sequence[str | Path], *, results: str | Path | None = None) -> Studied:
+    """Return the runs of a study from the folders that its shares were run in.
+
+    Raises
+    ------
+    ParameterError
+        If a run is missing, or two folders differ on one.
+    """
+    tasks = study.tasks(results=results)
+    found = merge(folders, task_ids=list(dict.fromkeys(task.id for task in tasks))).set_index("task_id")
+    rows = found.loc[[task.id for task in tasks]].reset_index(drop=True)
+    axes = pd.DataFrame(study.values() * study.seeds, dtype=object)
+    return Studied(pd.concat([axes, rows.drop(columns=[name for name in axes if name in rows])], axis=1), study)

@@ -1,0 +1,126 @@
+"""Contract: answers say what they cost, what packets say about them, and which run a verdict belongs to."""
+
+import json
+import re
+
+import pytest
+
+import capsmodel as cm
+from capsmodel.cli import main
+from capsmodel.papers import claims
+from capsmodel.papers.measurements.unit_delays import mean_window_delays
+
+SETTING = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}
+
+
+def printed(line, capsys):
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as stop:
+        main(line if isinstance(line, list) else line.split())
+    assert stop.value.code in (0, None)
+    return capsys.readouterr().out
+
+
+def in_one_line(text):
+    return " ".join(text.split())
+
+
+def test_the_best_unit_comes_with_its_cost_its_flatness_and_what_packets_say(capsys):
+    (row,) = json.loads(printed("optimal-k 64 --blocking-prob 0.2 --json", capsys))
+    assert row["overhead_pct"] == pytest.approx(100 * row["r"] / (row["k"] + row["r"]))
+    text = in_one_line(printed("optimal-k 64 --blocking-prob 0.2", capsys))
+    assert "35% of the packets sent are repair packets (15 of 43 in a unit)" in text
+    near = re.search(r"(\d+) sizes from k = (\d+) to (\d+) are within 1%.*k = (\d+), r = (\d+) has the smallest", text)
+    count, first, last, cheapest, its_r = map(int, near.groups())
+    curve = cm.delay_curve(64, blocking_prob=0.2, **SETTING)
+    close = [k for k, delay_s in zip(curve.k, curve.delay_s, strict=True) if delay_s <= 1.01 * min(curve.delay_s)]
+    assert (count, first, last) == (len(close), close[0], close[-1])
+    shares = {int(k): int(r) / int(k + r) for k, r in zip(curve.k, curve.r, strict=True) if k in close}
+    assert its_r == curve.r[cheapest - 1]
+    assert shares[cheapest] == min(shares.values())
+    assert "notebook 8" in text
+    assert "caps-fig8d" in text
+
+
+def test_simulated_windows_are_those_of_the_papers_measurement(capsys):
+    """In the setting of the paper the command sends what `mean_window_delays` sends, by other random numbers."""
+    rows = json.loads(printed("optimal-k 64 --blocking-prob 0.2 --simulate --json", capsys))
+    best = cm.optimal_coding_unit(64, blocking_prob=0.2, **SETTING)
+    assert {best.k, 64, 32, 16} == {row["k"] for row in rows}
+    assert {(row["n_paths"], row["blocked_paths"]) for row in rows} == {(10, 2)}
+    for row in rows:
+        found = mean_window_delays(row["k"], r=row["r"], n_paths=10, long_flows=2, windows=200, seed=5)
+        for name in ("window_delay", "packet_delay"):
+            other = (found[f"{name}_high_s"] - found[f"{name}_low_s"]) * 1e3 / 2
+            allowed = 2.5 * (row[f"{name}_half_width_ms"] ** 2 + other**2) ** 0.5  # 5 standard errors
+            assert row[f"{name}_ms"] == pytest.approx(found[f"{name}_s"] * 1e3, abs=allowed)
+    text = in_one_line(printed("optimal-k 64 --blocking-prob 0.2 --simulate", capsys))
+    assert f"to the last ACK k = {best.k} takes" in text
+    assert "k = 64 is fastest" in text
+
+
+def test_other_rates_and_round_trips_are_simulated_as_asked(capsys):
+    line = "optimal-k 32 --blocking-prob 1/3 --simulate --rate 2.5Gbps --rtt-short 50us --rtt-long 1ms --json"
+    rows = json.loads(printed(line, capsys))
+    assert {(row["n_paths"], row["blocked_paths"]) for row in rows} == {(9, 3)}
+    for row in rows:
+        # A round trip without long flows, and the time to send 32 packets of 4.8 us, at least; RTT_L more at most.
+        least_ms = 0.05 + 32 * 4.8e-3
+        assert least_ms < row["window_delay_ms"] < least_ms + 1.3
+        assert row["packet_delay_ms"] < row["window_delay_ms"]
+
+
+def test_none_refuted_is_an_answer_with_the_counts(capsys):
+    text = in_one_line(printed("claims --paper repflow --verdict refuted", capsys))
+    words = [row.entry.verdict for row in claims("repflow")]
+    assert f"None of the {len(words)} claims of repflow is refuted" in text
+    assert f"{words.count('reproduced')} reproduced, {words.count('differs in size')} differ in size" in text
+    assert "capsmodel claims --paper repflow --verdict 'differs in size'" in text
+
+
+def test_refuted_claims_are_told_with_the_reason(capsys):
+    text = in_one_line(printed("claims --paper caps --verdict refuted", capsys))
+    rows = claims("caps", "refuted")
+    assert rows
+    for row in rows:
+        assert f"{row.claim.id}: refuted" in text
+        assert in_one_line(row.claim.text) in text
+        assert in_one_line(row.entry.reason).rstrip(".") in text
+    assert f"{len(rows)} refuted" in text
+
+
+def test_numbers_of_claims_are_numbers_in_json(capsys):
+    rows = {row["id"]: row for row in json.loads(printed("claims --paper caps --json", capsys))}
+    optimum = rows["caps-optk-0.2"]
+    assert (optimum["low"], optimum["high"], optimum["value"], optimum["interval"]) == (29.0, 29.0, [61.0], [])
+    assert all(isinstance(row["low"], float | None) and isinstance(row["value"], list) for row in rows.values())
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (["claims", "--verdict", "not testable", "--paper", "caps"], "not testable"),
+        (["equations", "--numbers", "--paper", "caps"], "Ours: 61 packets."),
+        (["claims", "--paper", "caps", "--verdict", "reproduced"], "a ratio of"),
+    ],
+)
+def test_every_kind_of_claim_has_its_words(line, told, capsys):
+    assert told in in_one_line(printed(line, capsys))
+
+
+def test_a_quick_figure_of_packets_has_no_verdict_and_says_so(capsys, tmp_path):
+    text = in_one_line(printed(f"reproduce caps-fig8c --quick --out {tmp_path}", capsys))
+    assert "caps-fig8c: a quick run judges no claim" in text
+    words = ("reproduced", "refuted", "differs in size")
+    assert not any(f": {word}" in text for word in words)
+
+
+def test_verdicts_of_a_formula_are_printed_whatever_the_grid(capsys, tmp_path):
+    text = in_one_line(printed(f"reproduce caps-fig8b --quick --out {tmp_path}", capsys))
+    for prob in ("0.2", "0.25", "0.3", "0.35"):
+        assert f"caps-optk-{prob}: refuted The paper" in text
+
+
+def test_references_are_bibtex_here_and_in_python(capsys):
+    assert printed("cite --paper caps", capsys).strip() == cm.papers.cite("caps")
+    assert cm.papers.cite("caps").startswith("@")

@@ -1,0 +1,76 @@
+"""Contract: schemes, presets and workloads list what there is, and NAME tells all of one."""
+
+import csv
+import io
+import json
+import tomllib
+
+import pytest
+
+from capsim import Poisson, Scenario, load_scenario, presets, schemes
+from capsim.scenario import from_dict
+from capsmodel import load_workload, workload_names
+from capsmodel.cli import main
+from capsmodel.cli._quantities import quantity
+
+
+def printed(line, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(line.split())
+    assert stop.value.code in (0, None)
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", sorted(schemes()))
+def test_every_parameter_of_a_scheme_is_listed_with_a_meaning_and_can_be_set(name, capsys):
+    rows = json.loads(printed(f"schemes {name} --json", capsys))
+    text = printed(f"schemes {name}", capsys)
+    for row in rows:
+        assert row["meaning"]
+        assert row["name"] in text
+        changed = schemes()[name].with_params(**{row["role"]: {row["name"]: row["default"]}})
+        assert changed == schemes()[name]
+    assert {row["role"] for row in rows} >= {"transport"}
+
+
+def test_bounds_and_choices_are_those_that_are_checked(capsys):
+    rows = {row["setting"]: row for row in json.loads(printed("schemes caps --json", capsys))}
+    assert rows["transport.min_rto_s"]["allowed"] == "0 or 1us to 4500s"
+    assert rows["coding.unit_size"]["allowed"] == "window or optimal or fixed"
+    assert rows["transport.mss_bytes"]["shown"] == "1460B"
+    assert rows["transport.max_rto_s"]["meaning"] == rows["transport.min_rto_s"]["meaning"]
+
+
+def test_a_preset_is_printed_as_the_file_that_it_is(capsys):
+    listed = json.loads(printed("presets --json", capsys))
+    assert [row["preset"] for row in listed] == list(presets())
+    for name in presets():
+        assert from_dict(tomllib.loads(printed(f"presets {name}", capsys))) == load_scenario(name)
+
+
+def test_workloads_are_listed_and_the_points_of_one_are_its_own(capsys):
+    listed = list(csv.DictReader(io.StringIO(printed("workloads --csv", capsys))))
+    assert [row["workload"] for row in listed] == list(workload_names())
+    points = json.loads(printed("workloads websearch --json", capsys))
+    assert [point["cdf"] for point in points] == load_workload("websearch").cdf_values.tolist()
+    assert "HKUST-SING" in printed("workloads websearch", capsys)
+
+
+def test_a_file_of_sizes_is_looked_into_as_published_ones_are(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.csv").write_text("size_bytes,cdf\n1KB,50\n1MB,100\n")
+    points = json.loads(printed("workloads mine.csv --json", capsys))
+    assert [(point["size_bytes"], point["cdf"]) for point in points] == [(1000, 0), (1000, 0.5), (1e6, 1)]
+    assert "250.8KB" in printed("workloads mine.csv", capsys)  # half on 1 KB, half even up to 1 MB
+
+
+def test_a_quantity_is_shown_as_an_option_takes_it():
+    """What is shown can be typed: the scenario of the text is that of the number."""
+    for value in (12.5e-6, 1e-9, 0.2, 60.0, 0.0):
+        shown = quantity("start_s", value)
+        entry = {"kind": "poisson", "workload": "websearch", "load": 0.5, "flows": 1, "start_s": shown}
+        fabric = {"kind": "dumbbell", "hosts_per_side": 1}
+        scenario = from_dict({"fabric": fabric, "traffic": [entry]})
+        assert isinstance(scenario, Scenario)
+        assert isinstance(scenario.traffic[0], Poisson)
+        assert scenario.traffic[0].start_s == value

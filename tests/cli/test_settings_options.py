@@ -1,0 +1,125 @@
+"""Contract: --set, --fail, --probe and --workload FILE change a scenario as the same lines in a file would."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from capsim import Result, scheme
+from capsim.files import read_manifest
+from capsmodel.cli import main
+
+SMALL = ["--fabric", "leaf-spine:2x2x2", "--flows", "20", "--load", "0.5"]
+
+
+def succeed(*arguments):
+    with pytest.raises(SystemExit) as stop:
+        main(list(arguments))
+    assert stop.value.code in (0, None)
+
+
+def written(folder: Path):
+    return read_manifest(folder / "flows.parquet")["parameters"]
+
+
+def test_set_reaches_fabric_traffic_scenario_and_scheme(tmp_path, capsys):
+    settings = ("transport.min_rto_s=10ms", "fabric.reroute_s=1ms", "traffic.pairs=other-leaf", "warm_up_s=0.1ms")
+    flags = [word for setting in (*settings, "coding.unit_size=fixed") for word in ("--set", setting)]
+    succeed("simulate", *SMALL, "--scheme", "caps", *flags, "--out", str(tmp_path / "run"))
+    asked = written(tmp_path / "run")
+    assert asked["scheme"]["transport"]["min_rto_s"] == 0.01
+    assert asked["scheme"]["coding"]["unit_size"] == 2
+    scenario = asked["scenario"]
+    assert (scenario["fabric"]["reroute_s"], scenario["warm_up_s"]) == (1e-3, 1e-4)
+    assert scenario["traffic"][0]["pairs"] == "other-leaf"
+    capsys.readouterr()
+
+
+def test_a_link_fails_and_returns_and_loses_packets_meanwhile(tmp_path, capsys):
+    flags = ["--fail", "leaf0-spine1@1ms-5ms", "--fail", "leaf1>spine0@2ms"]
+    succeed("simulate", *SMALL, *flags, "--out", str(tmp_path / "run"))
+    links = written(tmp_path / "run")["scenario"]["fabric"]["links"]
+    assert links == [
+        {"between": ["leaf0", "spine1"], "down_s": 0.001, "up_s": 0.005},
+        {"between": ["leaf1", "spine0"], "down_s": 0.002},
+    ]
+    capsys.readouterr()
+
+
+def test_probes_sample_queues_and_flows(tmp_path, capsys):
+    flags = ["--probe", "leaf0-spine*", "--probe", "flow3", "--probe-period", "20us"]
+    succeed("simulate", *SMALL, *flags, "--out", str(tmp_path / "run"))
+    probes = Result.load(tmp_path / "run").probes
+    assert set(probes["port"]) == {"leaf0>spine0", "leaf0>spine1", ""}
+    assert set(probes["flow"]) == {-1, 3}
+    assert sorted(set(probes["time_s"].round(9)))[:2] == [2e-5, 4e-5]
+    assert "probes.parquet" in capsys.readouterr().out
+
+
+def test_a_file_of_sizes_goes_into_the_manifest_and_not_its_name(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.csv").write_text("2000,0.5\n4000,1\n")
+    succeed("simulate", *SMALL, "--workload", "mine.csv", "--out", "run")
+    (entry,) = written(tmp_path / "run")["scenario"]["traffic"]
+    assert entry["flow_bytes_cdf"] == [[2000, 0], [2000, 0.5], [4000, 1]]
+    assert "workload" not in entry
+    sizes = Result.load(tmp_path / "run").flows["flow_bytes"]
+    assert sizes.between(2000, 4000).all()
+    assert (sizes == 2000).any()
+    Path("mine.csv").unlink()
+    succeed("rerun", "run/flows.parquet")
+    capsys.readouterr()
+
+
+def test_schemes_of_a_comparison_get_the_parameters_too(tmp_path, capsys):
+    flags = ["--set", "transport.min_rto_s=10ms", "--schemes", "ecmp,rps", "--seeds", "1", "--jobs", "1"]
+    succeed("compare", *SMALL, *flags, "--out", str(tmp_path / "out"))
+    for name in ("ecmp", "rps"):
+        assert written(tmp_path / "out" / "results" / f"{name}-seed1")["scheme"]["transport"]["min_rto_s"] == 0.01
+    assert scheme("rps").transport.params.min_rto_s == 0.2
+    capsys.readouterr()
+
+
+BAD = [
+    ("--set nosuch", "write KEY=VALUE"),
+    ("--set seed=", "write KEY=VALUE"),
+    ("--set nosuch=1", "nosuch is no setting"),
+    ("--set a.b.c=1", "a.b.c is no setting"),
+    ("--set fabric.nosuch=1", "unknown key `nosuch`"),
+    ("--set fabric.rate_bps=0", "Expected `float` >= 1.0, but it is 0"),
+    ("--set fabric.rate_bps=fast", "'fast' is not a rate"),
+    ("--set traffic.nosuch=1", "traffic of the kind poisson has no nosuch"),
+    ("--set traffic.7.load=1", "there are 1 traffic entries"),
+    ("--set traffic=1", "is no setting"),
+    ("--set nosuch.min_rto_s=1", "'nosuch' is not a component"),
+    ("--set transport.nosuch=1", "transport.nosuch is not a parameter of newreno"),
+    ("--set transport.min_rto_s=-1s", "'-1s' is not a time"),
+    ("--set transport.handshake=maybe", "must be true or false"),
+    ("--set coding.unit_size=huge --scheme caps", "window, optimal, fixed"),
+    ("--fail leaf0-spine1", "write A-B@TIME"),
+    ("--fail leaf0@1ms", "'leaf0' is no link"),
+    ("--fail leaf0-spine9@1ms", "nodes are host0 to host3, leaf0 to leaf1, spine0 to spine1"),
+    ("--fail leaf0-spine1@soon", "'soon' is not a time"),
+    ("--fail leaf0-spine1@3ms-2ms", "up_s"),
+    ("--probe leaf0-spine0", "give --out DIR"),
+    ("--probe leaf0 --out OUT", "'leaf0' is no link"),
+    ("--probe leaf0-spine9 --out OUT", "no port 'leaf0>spine9'"),
+    ("--probe flow99 --out OUT", "flows are numbered 0 to 19"),
+    ("--probe leaf0-spine0 --probe-period 0s --out OUT", "period_s"),
+    ("--workload nosuch.csv", "nosuch.csv: No such file"),
+]
+
+
+@pytest.mark.parametrize(("flags", "told"), BAD)
+def test_bad_settings_are_one_line_and_status_2(flags, told, capsys, tmp_path):
+    with pytest.raises(SystemExit) as stop:
+        main(["simulate", *SMALL, *(word.replace("OUT", str(tmp_path / "out")) for word in flags.split())])
+    err = capsys.readouterr().err
+    assert (stop.value.code, err.count("\n")) == (2, 1)
+    assert told in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_fraction_is_a_number(capsys):
+    succeed("optimal-k", "16", "--blocking-prob", "5/16,0.5", "--json")
+    assert [row["blocking_prob"] for row in json.loads(capsys.readouterr().out)] == [0.3125, 0.5]

@@ -1,0 +1,58 @@
+"""Property: a sweep on a Dask cluster stores what one process would store, and what the cluster refuses is one line."""
+
+import pandas as pd
+import pytest
+from distributed import CancelledError, KilledWorker, LocalCluster
+from experiments import sweep_functions as functions
+
+from capsmodel import ParameterError
+from capsmodel.experiments import executors
+from capsmodel.experiments.sweep import SweepReport, Task, dask_cluster, merge, one_by_one, run_sweep
+
+SQUARES = [Task(functions.square, number=number) for number in range(7)]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as local:
+        yield local
+
+
+def test_rows_are_those_of_one_process_and_a_second_call_runs_nothing(cluster, tmp_path):
+    run_sweep(SQUARES, tmp_path / "here", executor=one_by_one)
+    report = run_sweep(SQUARES, tmp_path / "there", executor=dask_cluster(cluster.scheduler_address, waiting=1))
+    assert report == SweepReport(ran=7, found=0)
+    pd.testing.assert_frame_equal(merge([tmp_path / "here"]), merge([tmp_path / "there"]))
+    again = run_sweep(SQUARES, tmp_path / "there", executor=dask_cluster(cluster.scheduler_address))
+    assert again == SweepReport(ran=0, found=7)
+
+
+def test_the_scheduler_may_be_named_by_its_file(cluster, tmp_path):
+    file = tmp_path / "scheduler.json"
+    file.write_text(f'{{"address": "{cluster.scheduler_address}"}}')
+    assert run_sweep(SQUARES[:2], tmp_path / "parts", executor=dask_cluster(str(file))).ran == 2
+
+
+@pytest.mark.parametrize("address", ["nowhere", "tcp://127.0.0.1:1"])
+def test_a_scheduler_that_is_not_there_is_one_line(address, tmp_path):
+    with pytest.raises(ParameterError, match=f"no Dask scheduler at {address}"):
+        run_sweep(SQUARES, tmp_path, executor=dask_cluster(address))
+
+
+class LostFuture:
+    """What a task becomes whose workers died again and again, or whose scheduler ended."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def result(self):
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(KilledWorker("task", None, 3), "lost the workers"), (CancelledError("task"), "ended while tasks were running")],
+)
+def test_a_cluster_that_loses_a_task_is_told(error, told):
+    with pytest.raises(ChildProcessError, match=told):
+        executors._outcome(LostFuture(error))

@@ -1,0 +1,199 @@
+"""Property: settings by name change what a file would, a study is the product of its grid, ids are those of content."""
+
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from capsim import (
+    Batch,
+    Dumbbell,
+    LeafSpine,
+    ParameterError,
+    Poisson,
+    Scenario,
+    Studied,
+    load_scenario,
+    run_study,
+    scheme,
+    schemes,
+    simulate,
+    study_results,
+    with_settings,
+)
+from capsim.catalogue import components, parameters
+from capsim.manifest import run_id, run_parameters
+from capsim.runs import METRICS, metric_table, result_name, row_of, run_tasks
+from capsim.scenario import from_dict
+from capsim.study import study_from_dict
+from capsmodel.experiments.sweep import one_by_one
+
+SMALL = Scenario(
+    fabric=Dumbbell(hosts_per_side=2), traffic=(Poisson(workload="websearch", load=0.5, flows=10, pairs="sides"),)
+)
+
+
+def study(grid, **changes):
+    return study_from_dict({"scenario": SMALL.to_dict(), "grid": grid, "seeds": 2, **changes})
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"seed": 7}, {"seed": 7}),
+        ({"fabric.rate_bps": "10Gbps"}, {"fabric": {"kind": "dumbbell", "hosts_per_side": 2, "rate_bps": 1e10}}),
+        ({"transport.min_rto_s": "10ms"}, {"params": {"transport": {"min_rto_s": 0.01}}}),
+        ({"params.transport.ecn": True}, {"params": {"transport": {"ecn": True}}}),
+    ],
+)
+def test_a_setting_changes_one_key(settings, expected):
+    assert with_settings(SMALL, settings).to_dict() == SMALL.to_dict() | expected
+
+
+@pytest.mark.parametrize(
+    ("settings", "gone"),
+    [
+        ({"traffic.flows_per_s": 10.0}, {"load"}),
+        ({"traffic.duration_s": "1ms"}, {"flows"}),
+        ({"traffic.flow_bytes": "10KB"}, {"workload"}),
+        ({"traffic.min_bytes": 1, "traffic.max_bytes": 9}, {"workload"}),
+        ({"traffic.0.flow_bytes_cdf": [[10, 1.0]]}, {"workload"}),
+    ],
+)
+def test_a_setting_replaces_what_says_the_same_in_another_way(settings, gone):
+    entry = with_settings(SMALL, settings).to_dict()["traffic"][0]
+    assert entry.keys() == (SMALL.to_dict()["traffic"][0].keys() - gone) | {name.split(".")[-1] for name in settings}
+
+
+def test_a_setting_of_traffic_goes_to_every_entry_that_has_it():
+    both = SMALL.replace(traffic=(*SMALL.traffic, Batch(flow_bytes=1000, flows=1, pairs="sides")))
+    changed = with_settings(both, {"traffic.load": 0.9, "traffic.start_s": "1ms", "traffic.1.flows": 3})
+    poisson, batch = changed.traffic
+    assert (poisson.load, poisson.start_s, batch.start_s, poisson.flows, batch.flows) == (0.9, 1e-3, 1e-3, 10, 3)
+
+
+def test_bounds_in_packets_and_in_bytes_replace_each_other():
+    limited = with_settings(SMALL, {"fabric.buffer_packets": 10})
+    assert "buffer_packets" not in with_settings(limited, {"fabric.buffer_bytes": "64KB"}).to_dict()["fabric"]
+
+
+def test_a_file_of_sizes_is_found_beside_the_scenario(tmp_path):
+    (tmp_path / "mine.csv").write_text("1000,0.5\n3000,1\n")
+    tables = SMALL.to_dict()
+    tables["traffic"][0]["workload"] = "mine.csv"
+    scenario = from_dict(tables, folder=tmp_path)
+    assert scenario.traffic[0].flow_bytes_cdf == ((1000, 0), (1000, 0.5), (3000, 1))
+    assert scenario.traffic[0].mean_bytes() == 1500  # half on 1000, half even up to 3000
+    sizes = scenario.traffic[0].sizes(2000, np.random.default_rng(1))
+    assert np.mean(sizes == 1000) == pytest.approx(0.5, abs=0.06)  # 5 standard deviations
+    assert (sizes[sizes > 1000] <= 3000).all()
+    assert from_dict(scenario.to_dict()) == scenario
+    with pytest.raises(FileNotFoundError):
+        from_dict(tables, folder=tmp_path / "nowhere")
+
+
+def test_a_point_of_a_study_is_the_scenario_with_its_settings():
+    points = study({"scheme": ["ecmp", "rps"], "traffic": {"load": [0.2, 0.4]}}).points()
+    assert [dict(point.values) for point in points] == [
+        {"scheme": name, "traffic.load": load} for name in ("ecmp", "rps") for load in (0.2, 0.4)
+    ]
+    assert points[1].scenario == with_settings(SMALL, {"traffic.load": 0.4})
+    assert points[2].scheme is scheme("rps")
+
+
+def test_rows_of_a_study_are_those_of_its_runs_and_pairs_go_by_all_other_axes(tmp_path):
+    asked = study({"scheme": ["ecmp", "rps"], "traffic.load": [0.2, 0.6]})
+    report = run_study(asked, tmp_path / "runs", results=tmp_path / "results", executor=one_by_one)
+    assert (report.ran, report.found) == (8, 0)
+    found = study_results(asked, [tmp_path / "runs"], results=tmp_path / "results")
+    for row in found.runs.to_dict("records"):
+        scenario = with_settings(SMALL, {"traffic.load": row["traffic.load"], "seed": row["seed"]})
+        expected = row_of(simulate(scenario, scheme=row["scheme"]))
+        for name in (*METRICS, "id"):
+            assert row[name] == expected[name] or (row[name] != row[name] and expected[name] != expected[name])
+        name = result_name({"scheme": row["scheme"], "traffic.load": row["traffic.load"]}, row["seed"])
+        assert (tmp_path / "results" / name / "flows.parquet").is_file()
+    table = found.table(["mean_fct_long_s"]).set_index(["scheme", "traffic.load"])
+    runs = found.runs.set_index(["scheme", "traffic.load", "seed"])["mean_fct_long_s"]
+    for load in (0.2, 0.6):
+        assert table.loc[("ecmp", load), "ratio"] == 1
+        ratio = np.mean([runs["rps", load, seed] / runs["ecmp", load, seed] for seed in (1, 2)])
+        assert table.loc[("rps", load), "ratio"] == pytest.approx(ratio)
+
+
+def test_without_schemes_on_an_axis_there_is_no_ratio():
+    runs = pd.DataFrame({"traffic.load": [0.2, 0.4], "seed": 1, "scheme": "ecmp", "timeouts": [1, 2]})
+    table = Studied(runs, study({"traffic.load": [0.2, 0.4]})).table(["timeouts"])
+    assert table["mean"].tolist() == [1, 2]
+    assert table["ratio"].isna().all()
+
+
+def test_pairs_are_made_by_seed_and_not_by_place():
+    runs = pd.DataFrame({"scheme": ["a", "a", "b", "b"], "seed": [1, 2, 2, 1], "x": [1.0, 2.0, 8.0, 2.0]})
+    table = metric_table(runs, [{"scheme": "a"}, {"scheme": "b"}], ["x"], first_scheme="a")
+    assert table["ratio"].tolist() == [1, 3]
+
+
+def test_a_share_has_every_nth_run_and_all_shares_have_all(tmp_path):
+    asked = study({"scheme": ["ecmp", "rps"], "traffic.load": [0.2, 0.4, 0.6]})
+    reports = [run_study(asked, tmp_path, shard=(part, 5), executor=one_by_one) for part in range(1, 6)]
+    assert [report.ran for report in reports] == [3, 3, 2, 2, 2]
+    assert run_study(asked, tmp_path, executor=one_by_one).found == 12
+
+
+def test_the_same_point_written_twice_runs_once(tmp_path):
+    asked = study({"transport.min_rto_s": ["10ms", 0.01, "200ms"]})
+    assert run_study(asked, tmp_path, executor=one_by_one).ran == 4
+    found = study_results(asked, [tmp_path]).runs
+    assert found["transport.min_rto_s"].tolist() == ["10ms", 0.01, "200ms"] * 2
+
+
+def test_ids_do_not_depend_on_which_objects_hold_equal_values():
+    """A scheme that has been in another process has a name that equals the default and is another object."""
+    here, there = scheme("ecmp"), pickle.loads(pickle.dumps(scheme("ecmp")))
+    assert there.name is not here.name
+    written = json.loads(json.dumps(SMALL.to_dict() | {"scheme": "ecmp", "short_bytes": 100_000, "trace": "off"}))
+    ids = {
+        run_id(run_parameters(scenario.replace(scheme=chosen.name), chosen))
+        for scenario in (SMALL, from_dict(written))
+        for chosen in (here, there)
+    }
+    assert len(ids) == 1
+    assert from_dict(written).to_dict() == SMALL.to_dict()
+
+
+def test_equal_scenarios_have_equal_tables_and_unequal_ones_have_not():
+    default = LeafSpine(leaves=2, hosts_per_leaf=2, spines=2)
+    for fabric in (default, LeafSpine(leaves=2, hosts_per_leaf=2, spines=2, rate_bps=float("1e9"))):
+        assert SMALL.replace(fabric=fabric).to_dict()["fabric"] == {
+            "kind": "leaf-spine", "leaves": 2, "hosts_per_leaf": 2, "spines": 2,
+        }  # fmt: skip
+    assert load_scenario("p64").replace(count_in_service=True).to_dict()["count_in_service"] is True
+
+
+@pytest.mark.parametrize("name", sorted(schemes()))
+def test_every_component_and_parameter_of_a_scheme_is_in_the_catalogue(name):
+    found = components(schemes()[name])
+    assert {"transport", "balancer", "coding", "queue"} <= found.keys()
+    listed = parameters(schemes()[name])
+    for role, part in found.items():
+        params = getattr(part, "params", part)
+        own = {item.name: item for item in listed if item.role == role}
+        assert own.keys() == params.__dataclass_fields__.keys() - {"name"}
+        for item in own.values():
+            assert item.meaning[-1] in '."' or role == "replication"
+            if item.choices:
+                assert item.default in item.choices
+            if item.bound is not None:
+                assert item.bound.holds(item.default)
+
+
+def test_a_bad_setting_of_a_study_is_told_before_any_run(tmp_path):
+    with pytest.raises(ParameterError, match="not a parameter of newreno"):
+        run_tasks(study({"transport.nosuch": [1]}).points(), seeds=1)
+    with pytest.raises(ParameterError, match="shard 3/2"):
+        run_study(study({"scheme": ["ecmp"]}), tmp_path, shard=(3, 2))
+    assert list(Path(tmp_path).iterdir()) == []
