@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capsim.hooks import Scheme
+from capsim.roles import Scheme
 from capsim.manifest import scheme_parameters
 from capsim.results import Result
 from capsim.run import simulate
