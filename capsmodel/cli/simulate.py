@@ -56,7 +56,7 @@ def simulate(
     pcap
         Capture file with the headers of all packets, for Wireshark; turns --trace packets on.
     pcap_ports
-        Where they are captured, such as host0>*,*>host0; on the NICs of all hosts, each packet once, when left out.
+        Where they are captured, such as 'host0>*,*>host0'; on the NICs of all hosts, each packet once, when left out.
     json, csv
         Print the summary in this form.
     """

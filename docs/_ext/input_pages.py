@@ -12,7 +12,7 @@ from generated import Cell, Generated, code, command, link, meanings, number, se
 from msgspec.inspect import Field, FloatType, IntType, LiteralType, Metadata, UnionType, type_info
 from sphinx.application import Sphinx
 
-from capsim import Scenario, Summary, presets, schema
+from capsim import Edge, Node, Scenario, Summary, presets, schema
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic
 from capsim.fabric.wiring import LinkChange
@@ -87,6 +87,8 @@ class ScenarioKeys(Generated):
         """Yield a section for each table."""
         yield self.one("Top level", Scenario)
         yield from (self.one(f'[fabric] kind = "{kind.__struct_config__.tag}"', kind) for kind in get_args(AnyFabric))
+        yield self.one("[[fabric.nodes]]", Node)
+        yield self.one("[[fabric.edges]]", Edge)
         yield self.one("[[fabric.links]]", LinkChange)
         yield from (
             self.one(f'[[traffic]] kind = "{kind.__struct_config__.tag}"', kind) for kind in get_args(AnyTraffic)

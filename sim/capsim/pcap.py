@@ -173,7 +173,7 @@ def _address(frames: npt.NDArray[Any], hosts: tuple[Ints, Ints], ports: tuple[In
 
 def _tcp(lines: pd.DataFrame, result: Result, *, back: Bools) -> tuple[npt.NDArray[Any], Ints]:
     """Return the TCP headers behind the ports, and the bytes of payload."""
-    packet, sizes = lines["packet"], result.manifest["parameters"]["scheme"]["transport"]
+    packet, sizes = lines["packet"], result.manifest["parameters"]["scheme"]["long"]["transport"]
     opens = packet.isin(["syn", "syn-ack"]).to_numpy()
     flow_bytes = result.flows["flow_bytes"].to_numpy()[lines["flow"].to_numpy()]
     acked = np.minimum(lines["ack"].to_numpy() * sizes["mss_bytes"], flow_bytes)

@@ -4,10 +4,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+from engine_setups import BUSY, differences, setup_of
 
-from capsim import Balancer, FatTree, LeafSpine, Poisson, Scenario, Scheme, compare, schema, scheme, schemes, simulate
+from capsim import (
+    PASS,
+    Balancer,
+    FatTree,
+    Layer,
+    LeafSpine,
+    Poisson,
+    Scenario,
+    Scheme,
+    Sharing,
+    compare,
+    schema,
+    scheme,
+    schemes,
+    simulate,
+)
+from capsim.engines import run
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.sweep import SweepError
 
@@ -74,6 +92,80 @@ def test_own_parameters_matter_and_are_in_the_id() -> None:
     assert results[0].manifest["id"] != results[1].manifest["id"]
     assert not results[0].flows.equals(results[1].flows)
     assert_engines_agree(SCENARIO, other)
+
+
+def begin_counted(params: Any, own: Any, flow: Any, now_ps: int) -> int:
+    """One subflow; counts."""
+    own.flow.begun += 1
+    return 1
+
+
+def begin_weighed(params: Any, own: Any, flow: Any, now_ps: int) -> int:
+    """One subflow; notes the size of the flow."""
+    own.flow.weight *= flow.flow_bytes
+    return 1
+
+
+def one_unit_each(params: Any, own: Any, flow: Any, sub: Any, counters: Any, packet: Any, now_ps: int) -> int:
+    """Every packet makes a unit, and counts for the subflow, the flow and the host."""
+    unit = own.units[counters.units]
+    counters.units += 1
+    unit.sub = sub.id
+    unit.left -= 1
+    own.subflow.packets += 1
+    own.flow.packets += 1
+    own.host.packets += 1
+    return PASS
+
+
+COUNT = (("packets", "i8", 100),)
+HOSTS = replace(
+    scheme("ecmp"),
+    name="own_hosts",
+    short=replace(
+        scheme("ecmp").short,
+        sharing=Sharing(
+            name="counted", begin=begin_counted, memory={"flow": (("begun", "i8", 5), ("other", "f8", 0.5))}
+        ),
+    ),
+    long=replace(
+        scheme("ecmp").long,
+        sharing=Sharing(name="weighed", begin=begin_weighed, memory={"flow": (("weight", "f8", 2.0),)}),
+        layer=Layer(
+            name="one_unit_each",
+            accept=one_unit_each,
+            memory={"subflow": COUNT, "flow": COUNT, "host": COUNT, "unit": (("sub", "i4"), ("left", "i8", 9))},
+            columns={"subflow": {"packets": "packets counted"}, "unit": {"left": "nine less one"}},
+        ),
+    ),
+)
+
+
+def test_own_memory_of_hosts_is_the_same_on_both_engines() -> None:
+    """Fields of short flows lie where others of long flows do; each begins with the first values of its own."""
+    setup = setup_of(*BUSY["leaf-spine"], HOSTS)
+    assert differences(setup) == []
+    raw = run(setup)
+    long, size = raw.flows["stack"] == 1, raw.flows["flow_bytes"]
+    assert set(raw.own.records("flow", (0, "sharing"))["begun"][~long].tolist()) == {6}
+    assert raw.own.records("flow", (1, "sharing"))["weight"][long].tolist() == (2 * size[long]).tolist()
+    sent = np.where(long, raw.subs["packets_sent"], 0)
+    assert (raw.own.records("subflow", (1, "layer"))["packets"] - 100)[long].tolist() == sent[long].tolist()
+    assert (raw.own.records("flow", (1, "layer"))["packets"] - 100)[long].tolist() == sent[long].tolist()
+    by_host = np.bincount(raw.subs["src"], sent, minlength=setup.fabric.n_hosts)
+    assert (raw.own.records("host", (1, "layer"))["packets"] - 100).tolist() == by_host.tolist()
+    assert set(raw.own.records("unit", (1, "layer"))["left"].tolist()) == {8}
+    assert len(raw.own.records("unit", (1, "layer"))) == sent.sum() > 500
+
+
+def test_own_columns_are_in_the_tables() -> None:
+    """Flows whose stack has no such column have 0 in it."""
+    result = simulate(SCENARIO.replace(trace="off"), scheme=HOSTS)
+    flows = result.flows
+    expected = np.where(flows["short"], 0, 100 + flows["packets_sent"])
+    assert flows["packets"].tolist() == expected.tolist()
+    assert result.own_columns == {"flows": {"packets": "packets counted"}, "units": {"left": "nine less one"}}
+    assert result.units["left"].tolist() == [8] * int(flows.loc[~flows["short"], "packets_sent"].sum())
 
 
 def test_own_scheme_can_be_compared_without_being_registered() -> None:

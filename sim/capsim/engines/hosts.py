@@ -36,6 +36,7 @@ from capsim.engines.subflows import (
     data_acknowledged,
     enter_subflow,
     finish_shared,
+    offer_data,
     prepare_stream,
     put_data,
     take_data,
@@ -117,12 +118,14 @@ def pump(w: Any, s: int, now_ps: int) -> None:
 def push(w: Any, s: int, now_ps: int) -> None:
     """Send all that the transport of a subflow has to send now, then set its timers."""
     sub = sub_at(w.subs, s)
-    layered = stack_at(w.stacks, sub.stack).accept != 0
+    stack = stack_at(w.stacks, sub.stack)
     sub.hungry = 0
+    if sub.shared:
+        offer_data(w, s)
     number = take_packet(w)
     while send(w, s, number, now_ps):
         verdict = PASS
-        if layered:
+        if stack.accept != 0:
             verdict = accept(w, s, number, now_ps)
         if verdict != KEEP:
             launch(w, s, number, now_ps)
@@ -130,7 +133,7 @@ def push(w: Any, s: int, now_ps: int) -> None:
         if verdict == FOLLOW:
             push_layer(w, s, now_ps)
     free_packet(w, number)
-    if layered:
+    if stack.emit != 0:
         push_layer(w, s, now_ps)
     arm(w, s)
 
@@ -181,7 +184,7 @@ def wake(w: Any, kind: int, number: int, now_ps: int) -> None:
         pump(w, number, now_ps)
         finish_sending(w, number, now_ps)
     elif kind == SEND_WAKE:
-        if stack_at(w.stacks, sub_at(w.subs, number).stack).accept != 0:
+        if stack_at(w.stacks, sub_at(w.subs, number).stack).emit != 0:
             push_layer(w, number, now_ps)
             arm(w, number)
         else:
@@ -209,8 +212,9 @@ def deliver(w: Any, number: int, now_ps: int) -> None:
             deliver_to_transport(w, s, number, now_ps)
         else:
             free_packet(w, number)
-        deliver_released(w, s, now_ps)
-        arm(w, s)
+        if stack.release != 0:
+            deliver_released(w, s, now_ps)
+            arm(w, s)
 
 
 def acknowledge(w: Any, s: int, number: int, now_ps: int) -> None:

@@ -107,8 +107,13 @@ class Records:
             columns = [_objects_of(own.records(name, owner), self._makers[name, owner]) for owner in owners]
             keys = [_part(name, owner) for owner in owners]
             rows: Any = [dict(zip(keys, parts, strict=True)) for parts in zip(*columns, strict=True)]
+            if name == "flow":  # stacks share the bytes of a row: each flow has the parts of its own
+                rows = [
+                    {(flow.stack, role): row[flow.stack, role] for role in HOST_ROLES}
+                    for flow, row in zip(self.flows, rows, strict=False)
+                ]
             setattr(self, name, rows if layout.row_bytes else SameRow(self.first_row(name, owners)))
-            setattr(self, f"{name}_bytes", 0)
+            setattr(self, f"{name}_bytes", layout.row_bytes)
         paths = own.layouts["balancer_path"]
         self.balancer_path: list[Any] = []
         if paths.row_bytes:

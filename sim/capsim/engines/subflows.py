@@ -86,6 +86,15 @@ def close(w: Any, s: int, now_ps: int) -> None:
     counters_at(w.counters, 0).open_subs -= 1
 
 
+def offer_data(w: Any, s: int) -> None:
+    """Tell a subflow the size of the data segment that it would be granted next: the last of a stream may be short."""
+    sub = sub_at(w.subs, s)
+    flow = flow_at(w.flows, sub.flow)
+    if flow.granted == flow.n_segments - 1:
+        sub.short_segment = sub.end
+        sub.short_bytes = flow.last_segment_bytes
+
+
 def put_data(w: Any, s: int, number: int) -> None:
     """Write into a packet which data segment it carries."""
     sub, packet = sub_at(w.subs, s), packet_at(w.packets, number)

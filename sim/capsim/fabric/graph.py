@@ -75,6 +75,9 @@ class Topology(FabricKind, frozen=True, kw_only=True, tag="topology", omit_defau
     between nodes of two tiers are a layer: ``host>tier0``, ``tier0>tier1``; no link has the number of a path. A scheme
     that acts at the first switch of a flow (tier 0: CAPS) does so at each switch with hosts that a packet crosses.
 
+    In a TOML file ``kind = "file"`` with the keys ``nodes_file`` and ``links_file`` takes both from CSV files
+    (:mod:`capsim.fabric.graph_files`).
+
     Parameters
     ----------
     nodes : tuple of Node

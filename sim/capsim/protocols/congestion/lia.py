@@ -1,0 +1,68 @@
+"""LIA, the linked increases of MPTCP (RFC 6356): the subflows of a flow take together what one TCP would take.
+
+=============================== ========= ======================= ==================
+Quantity                        Symbol    Name                    Source
+=============================== ========= ======================= ==================
+aggressiveness of the flow      alpha     ``alpha``               RFC 6356, eq. 2
+=============================== ========= ======================= ==================
+
+Slow start and the answer to losses are Reno's. Windows are bytes; windows and times go into products as floats, since
+whole picoseconds would leave 63 bits.
+"""
+
+from typing import Any
+
+from capsim.hooks import GROW, inlined
+from capsim.protocols.congestion.reno import answer_loss, grow
+from capsim.records import CLOSED, NONE
+from capsim.roles import Congestion
+
+
+@inlined
+def alpha(flow: Any, subs: Any) -> float:
+    """Return alpha over the open subflows that have measured a round trip (RFC 6356, eq. 2); 0 if none has."""
+    total, best, rates = 0.0, 0.0, 0.0
+    number = flow.first_sub
+    while number != NONE:
+        sub = subs[number]
+        if sub.state != CLOSED and sub.srtt_ps:
+            window, rtt = float(sub.cwnd_bytes), float(sub.srtt_ps)
+            total += window
+            best = max(best, window / (rtt * rtt))
+            rates += window / rtt
+        number = sub.next_sub
+    return total * best / (rates * rates) if rates > 0.0 else 0.0
+
+
+@inlined
+def total_window_bytes(flow: Any, subs: Any) -> int:
+    """Return the sum of the windows of the open subflows."""
+    total, number = 0, flow.first_sub
+    while number != NONE:
+        if subs[number].state != CLOSED:
+            total += subs[number].cwnd_bytes
+        number = subs[number].next_sub
+    return total
+
+
+@inlined
+def grow_linked(flow: Any, sub: Any, subs: Any) -> None:
+    """Open the window in congestion avoidance by the smaller of the linked increase and TCP's own (RFC 6356, eq. 1)."""
+    acked_mss = float(sub.newly_acked_bytes) * float(sub.mss_bytes)
+    linked = alpha(flow, subs) * acked_mss / float(total_window_bytes(flow, subs))
+    alone = float(sub.mss_bytes) * float(sub.mss_bytes) / float(sub.cwnd_bytes)
+    sub.cwnd_bytes = min(sub.cwnd_bytes + max(1, int(min(linked, alone))), sub.max_window_bytes)
+
+
+def react(params: Any, own: Any, flow: Any, sub: Any, subs: Any, signals: int, now_ps: int) -> int:
+    """Grow as Reno in slow start or alone, else by the linked increase; shrink as Reno."""
+    if signals & GROW:
+        if flow.n_subs == 1 or sub.cwnd_bytes < sub.ssthresh_bytes:
+            grow(sub)
+        else:
+            grow_linked(flow, sub, subs)
+    answer_loss(sub, signals)
+    return 0
+
+
+LIA = Congestion(name="lia", react=react)

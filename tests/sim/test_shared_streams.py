@@ -1,0 +1,114 @@
+"""Flows whose subflows share one stream: grants, the receive buffer, and MPTCP's windows."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from engine_setups import BUSY, DUMBBELL, PARALLEL, flow_list, one_run, setup_of
+
+from capsim.engines import run
+from capsim.hooks import GROW
+from capsim.protocols.congestion.lia import LIA, alpha, total_window_bytes
+from capsim.records import ENQUEUED, ESTABLISHED, NONE
+
+MSS = 1460
+
+
+def subflows(*windows_and_rtts):
+    """Return a flow and its subflows, each with a window in segments and a round trip in us."""
+    subs = [
+        SimpleNamespace(
+            cwnd_bytes=window * MSS,
+            srtt_ps=rtt * 10**6,
+            state=ESTABLISHED,
+            next_sub=number + 1,
+            mss_bytes=MSS,
+            ssthresh_bytes=MSS,
+            newly_acked_bytes=MSS,
+            max_window_bytes=10**9,
+        )
+        for number, (window, rtt) in enumerate(windows_and_rtts)
+    ]
+    subs[-1].next_sub = NONE
+    return SimpleNamespace(first_sub=0, n_subs=len(subs)), subs
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 8])
+def test_alpha_of_equal_subflows_is_one_over_their_number(n):
+    assert alpha(*subflows(*[(10, 100)] * n)) == pytest.approx(1 / n)
+
+
+def test_alpha_with_round_trips_of_one_to_ten():
+    assert alpha(*subflows((10, 100), (10, 1000))) == pytest.approx(2 / 1.1**2)  # RFC 6356, eq. 2: 1.653
+
+
+def test_alpha_without_a_measured_round_trip_is_zero():
+    assert alpha(*subflows((10, 0))) == 0.0
+
+
+def test_equal_subflows_grow_together_as_one_tcp_of_their_window():
+    flow, subs = subflows((10, 100), (10, 100))
+    before = total_window_bytes(flow, subs)
+    LIA.react(None, None, flow, subs[0], subs, GROW, 0)
+    # alpha is 1/2 and the whole window 20 segments: 1/40 of a segment for a segment acknowledged
+    assert total_window_bytes(flow, subs) - before == MSS // 40
+
+
+def test_no_subflow_grows_faster_than_one_tcp_would():
+    flow, subs = subflows((10, 100), (10, 1000))
+    LIA.react(None, None, flow, subs[0], subs, GROW, 0)
+    # linked: 1.653 / 20 segments of a segment, alone: 1 / 10
+    assert subs[0].cwnd_bytes - 10 * MSS == int(2 / 1.1**2 / 20 * MSS)
+    flow, subs = subflows((1, 100), (100, 10_000))
+    LIA.react(None, None, flow, subs[0], subs, GROW, 0)
+    assert subs[0].cwnd_bytes - MSS <= MSS
+
+
+@pytest.mark.parametrize("fabric", BUSY)
+def test_one_subflow_is_newreno_packet_for_packet(fabric):
+    kind, flows = BUSY[fabric]
+    alone = run(setup_of(kind, flows, "mptcp", sharing={"subflows": 1})).trace
+    plain = run(setup_of(kind, flows, "ecmp")).trace
+    assert len(alone) == len(plain)
+    assert all(np.array_equal(alone[name], plain[name]) for name in plain.dtype.names)
+
+
+@pytest.mark.parametrize("subflows_of_flow", [2, 8])
+@pytest.mark.parametrize("fabric", BUSY)
+def test_engines_agree_and_every_flow_is_whole(fabric, subflows_of_flow):
+    kind, flows = BUSY[fabric]
+    records = one_run(setup_of(kind, flows, "mptcp", sharing={"subflows": subflows_of_flow}))
+    assert np.array_equal(records.flows["data_next"], records.flows["n_segments"])
+    assert np.array_equal(records.flows["granted"], records.flows["n_segments"])
+    assert np.array_equal(records.flows["n_subs"], np.minimum(subflows_of_flow, records.flows["n_segments"]))
+    granted = np.bincount(records.subs["flow"], weights=records.subs["end"])
+    assert np.array_equal(granted, records.flows["n_segments"])
+
+
+def test_the_subflow_that_is_open_first_takes_what_its_window_allows():
+    setup = setup_of(PARALLEL, flow_list([(0, 4, 8 * MSS, 0.0)]), "mptcp", sharing={"subflows": 4})
+    trace = one_run(setup).trace
+    nic = setup.fabric.host_port[0]
+    sent = trace[(trace["what"] == ENQUEUED) & (trace["port"] == nic) & (trace["time_ps"] == 0)]
+    assert sent["sub"].tolist() == [0] * 8
+
+
+def test_a_full_receive_buffer_stops_the_sender_and_the_time_is_counted():
+    setup = setup_of(PARALLEL, flow_list([(0, 4, 400 * MSS, 0.0)]), "mptcp", sharing={"subflows": 4})
+    free = one_run(setup).flows[0]
+    limited = setup_of(
+        PARALLEL, flow_list([(0, 4, 400 * MSS, 0.0)]), "mptcp", sharing={"subflows": 4, "buffer_segments": 5}
+    )
+    blocked = one_run(limited).flows[0]
+    assert free["blocked_ps"] == 0
+    assert blocked["blocked_ps"] > 0
+    assert blocked["max_buffered"] <= 5
+    assert blocked["refused"] == 0  # the advertised window is kept
+    assert blocked["received_ps"] > free["received_ps"]
+
+
+def test_two_subflows_take_one_bottleneck_as_one_tcp():
+    flows = flow_list([(0, 3, 2000 * MSS, 0.0)])
+    one = run(setup_of(DUMBBELL, flows, "mptcp", sharing={"subflows": 1})).flows[0]["received_ps"]
+    two = run(setup_of(DUMBBELL, flows, "mptcp", sharing={"subflows": 2})).flows[0]["received_ps"]
+    assert two == pytest.approx(one, rel=0.2)
