@@ -56,7 +56,7 @@ def scheme(name: str) -> Scheme:
 
     Examples
     --------
-    >>> scheme("ecmp").transport.name
+    >>> scheme("ecmp").short.transport.name
     'newreno'
     """
     if name not in schemes():
