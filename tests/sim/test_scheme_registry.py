@@ -1,12 +1,13 @@
 """Every registered scheme keeps the contract, and the registry says clearly what is wrong."""
 
 from dataclasses import fields, replace
+from importlib.metadata import EntryPoint
 
 import pytest
 from engine_setups import components_of, flow_list, setup_of
 from scripted import PAIR, Hosts
 
-from capsim import scheme, schemes
+from capsim import registry, scheme, schemes
 from capsim.engines import hosts
 from capsim.hooks import ROLES
 from capsim.param_records import param_record
@@ -183,3 +184,33 @@ def test_repflow_sends_short_flows_twice_and_caps_ns2_may_spray_at_random():
     subflows = {name: [flow.n_subs for flow in opened(flows, name).flows] for name in ("repflow", "ecmp")}
     assert subflows == {"repflow": [2, 1], "ecmp": [1, 1]}
     assert scheme("caps_ns2").balancer.draws  # for round_robin = false
+
+
+def registered(monkeypatch, value):
+    """Let a package register `value`, module:attribute, as the scheme ``own``."""
+    monkeypatch.setattr(registry, "schemes", registry.schemes.__wrapped__)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [EntryPoint("own", value, group)])
+
+
+def test_a_package_registers_a_scheme(monkeypatch):
+    own = replace(scheme("rps"), name="own")
+    monkeypatch.setattr(registry, "OWN", own, raising=False)
+    registered(monkeypatch, "capsim.registry:OWN")
+    assert scheme("own") is own is registry.schemes()["own"]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("no_such_module:SCHEME", "cannot be loaded, ModuleNotFoundError: No module named 'no_such_module': repair"),
+        ("capsim.registry:NO_SUCH", "cannot be loaded, AttributeError"),
+        ("capsim.registry:ENTRY_POINT_GROUP", "is no Scheme"),
+        ("capsim.protocols.schemes.ecmp:SCHEME", "two schemes are called 'ecmp'"),
+    ],
+)
+def test_a_package_that_registers_no_scheme_is_named_and_those_of_this_one_are_there(value, told, monkeypatch):
+    registered(monkeypatch, value)
+    for ask in (registry.schemes, lambda: scheme("own")):
+        with pytest.raises(ParameterError, match=told):
+            ask()
+    assert scheme("ecmp").name == "ecmp"
