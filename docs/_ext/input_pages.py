@@ -1,7 +1,7 @@
 """What goes into a run: presets, workloads, and all keys of a scenario file; and the columns of what comes out."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from itertools import groupby
 from typing import Any, get_args
@@ -16,6 +16,8 @@ from capsim import Edge, Node, Scenario, Summary, presets, schema
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic
 from capsim.fabric.wiring import LinkChange
+from capsim.hooks import HOST_ROLES
+from capsim.registry import built_in
 from capsim.scenario import Comparison, Probes
 from capsmodel.workloads import catalogue
 
@@ -143,13 +145,25 @@ def _values(field: Field) -> str:
 
 
 class Columns(Generated):
-    """``.. columns::``: the columns of all tables of a result."""
+    """``.. columns::``: the columns of all tables of a result, those that components add among them."""
 
     def content_nodes(self) -> Iterable[nodes.Node]:
         """Yield a section for each table."""
         for name, columns in schema.TABLES.items():
-            rows = [[code(column), meaning] for column, meaning in columns.items()]
-            yield section(f"{name}.parquet", f"table {name}", [table(("column", "meaning"), rows, kind="parameters")])
+            content = [self.listed(columns)]
+            for component, own in self.own(name).items():
+                content += [nodes.paragraph("", f"Added by {component}:"), self.listed(own)]
+            yield section(f"{name}.parquet", f"table {name}", content)
+
+    def listed(self, columns: Mapping[str, str]) -> nodes.Node:
+        """Return columns and their meanings as a table."""
+        return table(("column", "meaning"), [[code(name), text] for name, text in columns.items()], kind="parameters")
+
+    def own(self, name: str) -> dict[str, Mapping[str, str]]:
+        """Return the columns that components of schemes add to a table, by role and name of the component."""
+        scope = {"flows": "subflow", "units": "unit"}.get(name, "")
+        parts = [getattr(stack, role) for each in built_in() for stack in each.stacks for role in HOST_ROLES]
+        return {f"{part.role} {part.name}": part.columns[scope] for part in parts if scope in part.columns}
 
 
 class Figures(Generated):

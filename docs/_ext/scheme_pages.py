@@ -12,18 +12,19 @@ from generated import Cell, Generated, code, command, link, meanings, number, se
 from sphinx.application import Sphinx
 
 from capsim.bounds import NUMBER, Bound, param_bounds
-from capsim.hooks import COMPONENTS, Scheme
+from capsim.hooks import HOOKS, HOST_ROLES, ROLES
 from capsim.protocols import schemes as folder
 from capsim.registry import built_in
+from capsim.roles import Component, Scheme
 from capsmodel import papers
 
-KINDS = (*COMPONENTS, "replication")
 
-
-def params_of(scheme: Scheme, kind: str) -> Any:
-    """Return the parameters of a component; a replication is its own."""
-    component = getattr(scheme, kind)
-    return getattr(component, "params", component)
+def parts_of(scheme: Scheme, role: str) -> dict[str, Component]:
+    """Return what plays a role, by the flows that it is for: short, long, or all (an empty text)."""
+    if role not in HOST_ROLES:
+        return {"": getattr(scheme, role)}
+    short, long = getattr(scheme.short, role), getattr(scheme.long, role)
+    return {"": short} if short == long else {"short": short, "long": long}
 
 
 def shown(value: object) -> str:
@@ -45,17 +46,22 @@ def allowed(value: object, bound: Bound) -> str:
     return f"{zero}{number(bound.least)} to {number(bound.largest)} {bound.unit}"
 
 
-def numbers(params: Any) -> list[str]:
-    """Return the names of what can be set; the name of a replication cannot."""
-    return [field.name for field in fields(params) if not isinstance(getattr(params, field.name), str)]
+def names_of(params: Any) -> list[str]:
+    """Return the names of parameters."""
+    return [field.name for field in fields(params)]
 
 
-def changed(scheme: Scheme, kind: str) -> str:
-    """Return the parameters in which a component of a scheme differs from the defaults of its kind."""
-    params = params_of(scheme, kind)
-    default = {field.name: field.default for field in fields(params)}
-    own = {name: getattr(params, name) for name in numbers(params)}
-    return ", ".join(f"{name} = {shown(value)}" for name, value in own.items() if value != default[name])
+def changed(params: Any) -> str:
+    """Return the parameters that differ from the defaults of their kind."""
+    own = {field.name: getattr(params, field.name) for field in fields(params)}
+    return ", ".join(
+        f"{field.name} = {shown(own[field.name])}" for field in fields(params) if own[field.name] != field.default
+    )
+
+
+def section_name(role: str, params: Any) -> str:
+    """Return what links to the table of these parameters end with."""
+    return f"{role} {type(params).__name__}"
 
 
 class Schemes(Generated):
@@ -63,22 +69,27 @@ class Schemes(Generated):
 
     def content_nodes(self) -> Iterable[nodes.Node]:
         """Yield the overview and the sections."""
-        yield table(("scheme", *KINDS, "sizes known"), map(self.overview, built_in()))
+        yield table(("scheme", *ROLES, "sizes known"), map(self.overview, built_in()))
         yield from map(self.one, built_in())
 
     def overview(self, scheme: Scheme) -> list[Cell]:
-        """Return the row of a scheme."""
-        parts = [getattr(scheme, kind).name for kind in KINDS]
-        return [link(scheme.name, f"scheme {scheme.name}"), *parts, "yes" if scheme.known_sizes else "no"]
+        """Return the row of a scheme; a component that not all flows have is named with the flows that have it."""
+        names = (
+            [f"{part.name} ({flows})" if flows else part.name for flows, part in parts_of(scheme, role).items()]
+            for role in ROLES
+        )
+        known = "yes" if scheme.known_sizes else "no"
+        return [link(scheme.name, f"scheme {scheme.name}"), *(stacked(*each) for each in names), known]
 
     def one(self, scheme: Scheme) -> nodes.section:
         """Return the section of a scheme: what its module says, its components, where it comes from."""
         about = import_module(f"{folder.__name__}.{scheme.name}").__doc__ or ""
         keys = [paper.key for paper in papers.papers()]
         source = papers.cite(scheme.cite, style="text") if scheme.cite in keys else scheme.cite
+        heads = ("role", "flows", "component", "values that differ from the defaults")
         content = [
             *self.rst(about),
-            table(("component", "kind", "values that differ from the defaults"), self.components(scheme)),
+            table(heads, [*self.components(scheme), *self.classes(scheme)]),
             nodes.paragraph("", f"Source: {source.rstrip('.')}."),
             command(f"capsmodel simulate websearch-load-60 --scheme {scheme.name}"),
         ]
@@ -86,13 +97,17 @@ class Schemes(Generated):
 
     def components(self, scheme: Scheme) -> Iterator[list[Cell]]:
         """Yield a row for each component."""
-        for kind in KINDS:
-            name = getattr(scheme, kind).name
-            has = bool(numbers(params_of(scheme, kind)))
-            target = f"{kind} {type(params_of(scheme, kind)).__name__}"
-            coded = f"coded flows: {scheme.coding.coded}" if kind == "coding" and name != "none" else ""
-            text = "; ".join(part for part in (changed(scheme, kind), coded) if part)
-            yield [kind, link(name, target) if has else code(name), text]
+        for role in ROLES:
+            for flows, part in parts_of(scheme, role).items():
+                target = section_name(role, part.params)
+                name = link(part.name, target) if fields(part.params) else code(part.name)
+                yield [role, flows or "all", name, changed(part.params)]
+
+    def classes(self, scheme: Scheme) -> Iterator[list[Cell]]:
+        """Yield the classes of priority, where there are several."""
+        if scheme.short.priority != scheme.long.priority:
+            yield ["priority", "short", code(str(scheme.short.priority)), ""]
+            yield ["priority", "long", code(str(scheme.long.priority)), ""]
 
 
 class Components(Generated):
@@ -100,30 +115,30 @@ class Components(Generated):
 
     def content_nodes(self) -> Iterable[nodes.Node]:
         """Yield the sections."""
-        users: dict[tuple[str, type], list[Scheme]] = {}
+        users: dict[tuple[str, type], dict[str, set[str]]] = {}
         for scheme in built_in():
-            for kind in KINDS:
-                if numbers(params_of(scheme, kind)):
-                    users.setdefault((kind, type(params_of(scheme, kind))), []).append(scheme)
-        for (kind, params), found in sorted(users.items(), key=lambda item: KINDS.index(item[0][0])):
-            yield self.one(kind, params, found)
+            for role in ROLES:
+                for part in parts_of(scheme, role).values():
+                    if fields(part.params):
+                        found = users.setdefault((role, type(part.params)), {})
+                        found.setdefault(scheme.name, set()).add(part.name)
+        for (role, params), by_scheme in sorted(users.items(), key=lambda item: ROLES.index(item[0][0])):
+            yield self.one(role, params, by_scheme)
 
-    def one(self, kind: str, params: type, users: list[Scheme]) -> nodes.section:
-        """Return the table of one kind of parameters."""
-        names = ", ".join(dict.fromkeys(getattr(scheme, kind).name for scheme in users))
-        in_schemes = ", ".join(scheme.name for scheme in users)
-        default = params_of(users[0], kind) if kind == "replication" else params()
-        heads = (f"[params.{kind}]", "default", "values", "meaning")
+    def one(self, role: str, params: type, users: dict[str, set[str]]) -> nodes.section:
+        """Return the table of one kind of parameters; `users` has the names of components by scheme."""
+        names = ", ".join(sorted(set().union(*users.values())))
+        heads = (f"[params.{role}]", "default", "values", "meaning")
         content = [
-            nodes.paragraph("", f"Schemes: {in_schemes}."),
-            table(heads, self.rows(default), kind="parameters"),
+            nodes.paragraph("", f"Schemes: {', '.join(users)}."),
+            table(heads, self.rows(params()), kind="parameters"),
         ]
-        return section(f"{kind}: {names}", f"{kind} {params.__name__}", content)
+        return section(f"{role}: {names}", section_name(role, params()), content)
 
     def rows(self, params: Any) -> Iterator[list[Cell]]:
         """Yield a row for each parameter, one for those that their docstring explains together."""
         texts, limits = meanings(type(params)), param_bounds(type(params))
-        for _, names in groupby(numbers(params), key=lambda name: texts.get(name, "")):
+        for _, names in groupby(names_of(params), key=lambda name: texts.get(name, "")):
             values = {name: getattr(params, name) for name in names}
             yield [
                 stacked(*map(code, values)),
@@ -133,8 +148,21 @@ class Components(Generated):
             ]
 
 
+class Hooks(Generated):
+    """``.. hooks::``: every hook with its arguments and what its answer means."""
+
+    def content_nodes(self) -> Iterable[nodes.Node]:
+        """Yield the table."""
+        rows = [
+            [hook.role, code(name), code(", ".join(hook.arguments)), self.inline(hook.returns)]
+            for name, hook in HOOKS.items()
+        ]
+        yield table(("role", "hook", "arguments", "returns"), rows)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directives."""
     app.add_directive("schemes", Schemes)
     app.add_directive("components", Components)
+    app.add_directive("hooks", Hooks)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

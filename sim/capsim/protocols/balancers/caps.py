@@ -7,7 +7,7 @@ since only packets use the mode.
 ========================== ====== ======================= ==================
 Quantity                   Symbol Name                    Source
 ========================== ====== ======================= ==================
-bytes of a flow so far     fs[i]  ``own.subflow.bytes``  caps Algorithm 1
+bytes of a flow so far     fs[i]  ``own.subflow.bytes``   caps Algorithm 1
 threshold of long flows    s_L    ``threshold_bytes``     caps Algorithm 1
 sampling interval          T      ``mode_period_s``       caps Algorithm 1
 mode of short flows        sfmode ``own.switch.mode``     caps Algorithm 1
