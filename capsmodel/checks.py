@@ -239,8 +239,8 @@ def flag(name: str, value: bool) -> bool:
     return bool(values)
 
 
-def generator(rng: Rng) -> np.random.Generator:
-    """Return the generator that `rng` is or seeds.
+def generator(rng: Rng, *, name: str = "rng") -> np.random.Generator:
+    """Return the generator that `rng`, which errors call `name`, is or seeds.
 
     Examples
     --------
@@ -252,7 +252,7 @@ def generator(rng: Rng) -> np.random.Generator:
         return np.random.default_rng(rng)
     except (TypeError, ValueError):
         rule = "it must be a generator or a seed, a whole number of at least 0"
-        raise ParameterError(f"rng = {_shown(rng)}, but {rule}") from None
+        raise ParameterError(f"{name} = {_shown(rng)}, but {rule}") from None
 
 
 def require(condition: ArrayLike, text: str) -> None:

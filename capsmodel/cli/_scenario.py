@@ -172,7 +172,7 @@ def _poisson(entry: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     replaced = {
         "load": ("flows_per_s",),
         "flows": ("duration_s",),
-        "workload": ("flow_bytes", "min_bytes", "max_bytes"),
+        "workload": ("flow_bytes", "flow_bytes_cdf", "min_bytes", "max_bytes"),
     }
     gone = {name for key in given for name in replaced[key]}
     return {key: value for key, value in entry.items() if key not in gone} | given

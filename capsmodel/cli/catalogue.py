@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
-from capsim import Scenario, load_scenario
+from capsim import Scenario, Scheme, load_scenario
 from capsim import presets as all_presets
 from capsim import scheme as find
 from capsim import schemes as all_schemes
-from capsim.catalogue import Parameter, components, parameters
+from capsim.catalogue import Parameter, components, parameters, parts_of
+from capsim.hooks import ROLES
 from capsmodel.cli._output import AS_TEXT, Output, explain, print_table, say
 from capsmodel.cli._quantities import quantity
 from capsmodel.cli._run_tables import size_text
@@ -35,20 +36,24 @@ def schemes(name: str | None = None, *, output: Output = AS_TEXT) -> None:
     rows: list[dict[str, Any]] = [
         {
             "scheme": known.name,
-            **{role: part.name for role, part in components(known).items()},
+            **{role: _names(known, role) for role in ROLES},
             "source": known.cite,
             "summary": known.summary,
         }
         for known in all_schemes().values()
     ]
     if output.is_text:
-        roles = list(components(next(iter(all_schemes().values()))))
-        rows = [row | {"parts": ", ".join(row[role] for role in roles)} for row in rows]
-        columns = [Column(key, key) for key in ("scheme", "summary")] + [Column("parts", ", ".join(roles))]
+        rows = [row | {"parts": ", ".join(row[role] for role in ROLES)} for row in rows]
+        columns = [Column(key, key) for key in ("scheme", "summary")] + [Column("parts", ", ".join(ROLES))]
         print_table(rows, columns=[*columns, Column("source", "source")], title="Schemes")
         say("capsmodel schemes NAME lists the parameters of one.")
         return
     print_table(rows, output=output)
+
+
+def _names(scheme: Scheme, role: str) -> str:
+    """Return the component of a role; "of short / of long flows" where they differ."""
+    return " / ".join(dict.fromkeys(part.name for part in parts_of(scheme, role).values()))
 
 
 def _print_scheme(name: str, output: Output) -> None:
@@ -59,9 +64,10 @@ def _print_scheme(name: str, output: Output) -> None:
         return
     explain(f"{scheme.name}: {scheme.summary} (source: {scheme.cite})")
     columns = [Column("name", "parameter"), Column("shown", "default", right=True), Column("told", "meaning")]
-    for role, part in components(scheme).items():
-        own = [row for row in rows if row["role"] == role]
-        say("", f"{role}: {part.name}" + ("" if own else ", which has no parameters"))
+    for flows, part in components(scheme):
+        own = [row for row in rows if (row["role"], row["flows"]) == (part.role, flows)]
+        name = part.name + (f" ({flows} flows)" if flows else "")
+        say("", f"{part.role}: {name}" + ("" if own else ", which has no parameters"))
         if own:
             print_table(_without_repeats(own), columns=columns)
     example = rows[0]["setting"] if rows else "transport.min_rto_s"
@@ -77,6 +83,7 @@ def _parameter_row(item: Parameter) -> dict[str, Any]:
         "setting": item.setting,
         "role": item.role,
         "component": item.component,
+        "flows": item.flows,
         "name": item.name,
         "default": item.default,
         "shown": quantity(item.name, item.default),

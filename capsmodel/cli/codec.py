@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter, Token
 
-from capsmodel.checks import ParameterError, choice, require
+from capsmodel.checks import ParameterError, choice, generator, require
 from capsmodel.cli._codec_files import Input, Target, beside, one_line, readable, say, target_of, writable
 from capsmodel.cli._commands import CODEC
 from capsmodel.cli._options import Count, Flag, MaybeCount, Size
@@ -106,7 +106,8 @@ def encode(
         systematic=("--all-coded", False if all_coded else None),
         density=("--density", density),
     )
-    encoder = StreamEncoder(k=k, r=r, packet_bytes=packet_size, code=code, variant=variant, seed=seed, rng=stream_seed)
+    rng = generator(stream_seed, name="--stream-seed")
+    encoder = StreamEncoder(k=k, r=r, packet_bytes=packet_size, code=code, variant=variant, seed=seed, rng=rng)
     with readable(file) as source, writable(target) as written:
         count = encode_file(source, written, encoder)
     say(

@@ -12,19 +12,12 @@ from generated import Cell, Generated, code, command, link, meanings, number, se
 from sphinx.application import Sphinx
 
 from capsim.bounds import NUMBER, Bound, param_bounds
-from capsim.hooks import HOOKS, HOST_ROLES, ROLES
+from capsim.catalogue import parts_of
+from capsim.hooks import HOOKS, ROLES
 from capsim.protocols import schemes as folder
 from capsim.registry import built_in
-from capsim.roles import Component, Scheme
+from capsim.roles import Scheme
 from capsmodel import papers
-
-
-def parts_of(scheme: Scheme, role: str) -> dict[str, Component]:
-    """Return what plays a role, by the flows that it is for: short, long, or all (an empty text)."""
-    if role not in HOST_ROLES:
-        return {"": getattr(scheme, role)}
-    short, long = getattr(scheme.short, role), getattr(scheme.long, role)
-    return {"": short} if short == long else {"short": short, "long": long}
 
 
 def shown(value: object) -> str:

@@ -7,12 +7,12 @@ the command line and the documentation list what the code has.
 import inspect
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from enum import IntEnum
-from typing import Any
 
 from capsim.bounds import NUMBER, Bound, param_bounds
-from capsim.hooks import Scheme
+from capsim.hooks import HOST_ROLES, ROLES
+from capsim.roles import Component, Scheme
 
 _ENTRY = re.compile(r"([a-z]\w*(?:, [a-z]\w*)*) : \S.*")
 
@@ -25,6 +25,8 @@ class Parameter:
     ----------
     role, component, name : str
         ``transport``, ``newreno``, ``min_rto_s``; :mod:`capsim.settings` calls it ``transport.min_rto_s``.
+    flows : str
+        Whose component it is: ``short``, ``long``, or an empty text for that of all flows.
     default : bool, int, float or str
         What the scheme has.
     choices : tuple of str
@@ -38,6 +40,7 @@ class Parameter:
     role: str
     component: str
     name: str
+    flows: str
     default: bool | int | float | str
     choices: tuple[str, ...]
     bound: Bound | None
@@ -49,17 +52,31 @@ class Parameter:
         return f"{self.role}.{self.name}"
 
 
-def components(scheme: Scheme) -> dict[str, Any]:
-    """Return the components of a scheme by their role.
+def parts_of(scheme: Scheme, role: str) -> dict[str, Component]:
+    """Return what plays a role, by the flows that it is for: ``short``, ``long``, or all (an empty text).
 
     Examples
     --------
     >>> from capsim.registry import scheme
-    >>> components(scheme("ecmp"))["transport"].name
-    'newreno'
+    >>> {flows: part.name for flows, part in parts_of(scheme("caps"), "layer").items()}
+    {'short': 'caps', 'long': 'none'}
     """
-    parts = {field.name: getattr(scheme, field.name) for field in fields(scheme)}
-    return {role: part for role, part in parts.items() if is_dataclass(part) and hasattr(part, "name")}
+    if role not in HOST_ROLES:
+        return {"": getattr(scheme, role)}
+    short, long = getattr(scheme.short, role), getattr(scheme.long, role)
+    return {"": short} if short == long else {"short": short, "long": long}
+
+
+def components(scheme: Scheme) -> list[tuple[str, Component]]:
+    """Return every component of a scheme with the flows that it is for, as in :func:`parts_of`, role by role.
+
+    Examples
+    --------
+    >>> from capsim.registry import scheme
+    >>> [part.name for flows, part in components(scheme("caps")) if flows == "long"]
+    ['none']
+    """
+    return [part for role in ROLES for part in parts_of(scheme, role).items()]
 
 
 def parameters(scheme: Scheme) -> list[Parameter]:
@@ -71,22 +88,20 @@ def parameters(scheme: Scheme) -> list[Parameter]:
     >>> next(item for item in parameters(scheme("ecmp")) if item.setting == "transport.min_rto_s").default
     0.2
     """
-    return [item for role, part in components(scheme).items() for item in _of_component(role, part)]
+    return [item for flows, part in components(scheme) for item in _of_component(part, flows=flows)]
 
 
-def _of_component(role: str, component: Any) -> Iterator[Parameter]:
-    params = getattr(component, "params", component)
+def _of_component(component: Component, *, flows: str) -> Iterator[Parameter]:
+    params = component.params
     bounds, meanings = param_bounds(type(params)), meanings_of(type(params))
     for field in fields(params):
         value = getattr(params, field.name)
-        if field.name == "name" or not isinstance(value, bool | int | float | str):
-            continue
         words = [member.name.lower() for member in type(value)] if isinstance(value, IntEnum) else []
         quantity = isinstance(value, int | float) and not isinstance(value, bool) and not words
         bound = bounds[field.name] if quantity and bounds[field.name] is not NUMBER else None
         default = value.name.lower() if isinstance(value, IntEnum) else value
         text = meanings.get(field.name) or field.name.replace("_", " ")
-        yield Parameter(role, component.name, field.name, default, tuple(words), bound, text)
+        yield Parameter(component.role, component.name, field.name, flows, default, tuple(words), bound, text)
 
 
 def meanings_of(kind: type) -> dict[str, str]:

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capsim.roles import Scheme
 from capsim.manifest import scheme_parameters
 from capsim.results import Result
+from capsim.roles import Scheme
 from capsim.run import simulate
 from capsim.scenario import Scenario, from_dict
 from capsim.summary import Summary

@@ -36,7 +36,7 @@ def test_every_parameter_of_a_scheme_is_listed_with_a_meaning_and_can_be_set(nam
 def test_bounds_and_choices_are_those_that_are_checked(capsys):
     rows = {row["setting"]: row for row in json.loads(printed("schemes caps --json", capsys))}
     assert rows["transport.min_rto_s"]["allowed"] == "0 or 1us to 4500s"
-    assert rows["coding.unit_size"]["allowed"] == "window or optimal or fixed"
+    assert rows["layer.unit_size"]["allowed"] == "window or optimal or fixed"
     assert rows["transport.mss_bytes"]["shown"] == "1460B"
     assert rows["transport.max_rto_s"]["meaning"] == rows["transport.min_rto_s"]["meaning"]
 

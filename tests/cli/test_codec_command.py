@@ -151,7 +151,7 @@ def test_too_few_packets(source, tmp_path, capsys):
         ("encode FILE --code rlnc --density 16", "density 15, 14"),
         ("encode FILE --k 2.7", "'2.7' is not a whole number"),
         ("encode FILE --seed 2.7", "'2.7' is not a whole number"),
-        ("encode FILE --rng -1", "rng = -1"),
+        ("encode FILE --stream-seed -1", "--stream-seed = -1"),
         ("encode FILE --out .", ". is a folder"),
         ("encode .", ". is a folder"),
         ("encode ..", ".. is a folder"),

@@ -22,12 +22,12 @@ def packets(tmp_path, capsys):
     """Return a file of two kinds of unit, the second with fewer packets."""
     (tmp_path / "data").write_bytes(np.random.default_rng(1).bytes(1500))
     file = tmp_path / "p.caps"
-    options = ["--code", "rlnc", "--k", 10, "--r", 3, "--packet-bytes", 100, "--rng", 1]
+    options = ["--code", "rlnc", "--k", 10, "--r", 3, "--packet-size", "100B", "--stream-seed", 1]
     assert ended(["encode", tmp_path / "data", *options, "--out", file], capsys)[0] in (0, None)
     return file
 
 
-@pytest.mark.parametrize("paths", [[], ["--n-paths", 20, "--blocked-paths", 3]])
+@pytest.mark.parametrize("paths", [[], ["--paths", 20, "--blocked-paths", 3]])
 def test_what_would_take_hours_is_refused_with_what_would_fit(paths, packets, capsys, monkeypatch):
     monkeypatch.setattr(codec_loss, "decodes", None)  # nothing is decoded before
     code, printed = ended(["simulate-loss", packets, "--receptions", 10**15, *paths], capsys)
@@ -64,9 +64,9 @@ def test_receptions_are_drawn_a_part_at_a_time(packets, capsys, monkeypatch):
     ("options", "told"),
     [
         (["--receptions", 0], "--receptions = 0"),
-        (["--n-paths", 10**9, "--blocked-paths", 1], "from 1 to 65536"),
-        (["--n-paths", 4, "--blocked-paths", 5], "there are 4 paths"),
-        (["--n-paths", 4, "--blocked-paths", -1], "--blocked-paths = -1"),
+        (["--paths", 10**9, "--blocked-paths", 1], "from 1 to 65536"),
+        (["--paths", 4, "--blocked-paths", 5], "there are 4 paths"),
+        (["--paths", 4, "--blocked-paths", -1], "--blocked-paths = -1"),
         (["--blocking-prob", 1.5], "--blocking-prob = 1.5"),
     ],
 )

@@ -24,11 +24,11 @@ def written(folder: Path):
 
 def test_set_reaches_fabric_traffic_scenario_and_scheme(tmp_path, capsys):
     settings = ("transport.min_rto_s=10ms", "fabric.reroute_s=1ms", "traffic.pairs=other-leaf", "warm_up_s=0.1ms")
-    flags = [word for setting in (*settings, "coding.unit_size=fixed") for word in ("--set", setting)]
+    flags = [word for setting in (*settings, "layer.unit_size=fixed") for word in ("--set", setting)]
     succeed("simulate", *SMALL, "--scheme", "caps", *flags, "--out", str(tmp_path / "run"))
     asked = written(tmp_path / "run")
     assert asked["scheme"]["transport"]["min_rto_s"] == 0.01
-    assert asked["scheme"]["coding"]["unit_size"] == 2
+    assert asked["scheme"]["layer"]["unit_size"] == 2
     scenario = asked["scenario"]
     assert (scenario["fabric"]["reroute_s"], scenario["warm_up_s"]) == (1e-3, 1e-4)
     assert scenario["traffic"][0]["pairs"] == "other-leaf"
@@ -95,7 +95,7 @@ BAD = [
     ("--set transport.nosuch=1", "transport.nosuch is not a parameter of newreno"),
     ("--set transport.min_rto_s=-1s", "'-1s' is not a time"),
     ("--set transport.handshake=maybe", "must be true or false"),
-    ("--set coding.unit_size=huge --scheme caps", "window, optimal, fixed"),
+    ("--set layer.unit_size=huge --scheme caps", "window, optimal, fixed"),
     ("--fail leaf0-spine1", "write A-B@TIME"),
     ("--fail leaf0@1ms", "'leaf0' is no link"),
     ("--fail leaf0-spine9@1ms", "nodes are host0 to host3, leaf0 to leaf1, spine0 to spine1"),

@@ -79,10 +79,13 @@ FLAGS = {
     ),
     "compare": (["--schemes", "--seeds", "--jobs", "--load"], 1),
     "reproduce": (["--list", "--quick"], 1),
-    "codec encode": (["--k", "--r", "--code", "--packet-bytes", "--n1", "--density", "--seed", "--rng", "--out"], 1),
+    "codec encode": (
+        ["--k", "--r", "--code", "--packet-size", "--n1", "--density", "--seed", "--stream-seed", "--out"],
+        1,
+    ),
     "codec decode": (["--stream", "--partial", "--out", "--force"], 1),
     "codec inspect": ([], 1),
-    "codec simulate-loss": (["--blocking-prob", "--n-paths", "--blocked-paths", "--receptions", "--rng", "--out"], 1),
+    "codec simulate-loss": (["--blocking-prob", "--paths", "--blocked-paths", "--receptions", "--seed", "--out"], 1),
 }
 WORDS = st.one_of(st.sampled_from(QUANTITIES), st.sampled_from(FILES), st.text(max_size=12))
 

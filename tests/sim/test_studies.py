@@ -25,6 +25,7 @@ from capsim import (
     with_settings,
 )
 from capsim.catalogue import components, parameters
+from capsim.hooks import HOST_ROLES
 from capsim.manifest import run_id, run_parameters
 from capsim.runs import METRICS, metric_table, result_name, row_of, run_tasks
 from capsim.scenario import from_dict
@@ -176,15 +177,18 @@ def test_equal_scenarios_have_equal_tables_and_unequal_ones_have_not():
 
 @pytest.mark.parametrize("name", sorted(schemes()))
 def test_every_component_and_parameter_of_a_scheme_is_in_the_catalogue(name):
-    found = components(schemes()[name])
-    assert {"transport", "balancer", "coding", "queue"} <= found.keys()
-    listed = parameters(schemes()[name])
-    for role, part in found.items():
-        params = getattr(part, "params", part)
-        own = {item.name: item for item in listed if item.role == role}
-        assert own.keys() == params.__dataclass_fields__.keys() - {"name"}
+    scheme = schemes()[name]
+    listed = parameters(scheme)
+    found = components(scheme)
+    assert {(flows, part.role) for flows, part in found} >= {("", "balancer"), ("", "queue")}
+    parts = [part for _, part in found]
+    assert all(getattr(stack, role) in parts for stack in scheme.stacks for role in HOST_ROLES)
+    for flows, part in found:
+        own = {item.name: item for item in listed if (item.role, item.flows) == (part.role, flows)}
+        assert own.keys() == part.params.__dataclass_fields__.keys()
         for item in own.values():
-            assert item.meaning[-1] in '."' or role == "replication"
+            assert item.component == part.name
+            assert item.meaning[-1] in '."'
             if item.choices:
                 assert item.default in item.choices
             if item.bound is not None:
