@@ -27,8 +27,8 @@ def test_set_reaches_fabric_traffic_scenario_and_scheme(tmp_path, capsys):
     flags = [word for setting in (*settings, "layer.unit_size=fixed") for word in ("--set", setting)]
     succeed("simulate", *SMALL, "--scheme", "caps", *flags, "--out", str(tmp_path / "run"))
     asked = written(tmp_path / "run")
-    assert asked["scheme"]["transport"]["min_rto_s"] == 0.01
-    assert asked["scheme"]["layer"]["unit_size"] == 2
+    assert asked["scheme"]["short"]["transport"]["min_rto_s"] == 0.01
+    assert asked["scheme"]["short"]["layer"]["unit_size"] == 2
     scenario = asked["scenario"]
     assert (scenario["fabric"]["reroute_s"], scenario["warm_up_s"]) == (1e-3, 1e-4)
     assert scenario["traffic"][0]["pairs"] == "other-leaf"
@@ -75,8 +75,8 @@ def test_schemes_of_a_comparison_get_the_parameters_too(tmp_path, capsys):
     flags = ["--set", "transport.min_rto_s=10ms", "--schemes", "ecmp,rps", "--seeds", "1", "--jobs", "1"]
     succeed("compare", *SMALL, *flags, "--out", str(tmp_path / "out"))
     for name in ("ecmp", "rps"):
-        assert written(tmp_path / "out" / "results" / f"{name}-seed1")["scheme"]["transport"]["min_rto_s"] == 0.01
-    assert scheme("rps").transport.params.min_rto_s == 0.2
+        assert written(tmp_path / "out" / "results" / f"{name}-seed1")["scheme"]["short"]["transport"]["min_rto_s"] == 0.01
+    assert scheme("rps").short.transport.params.min_rto_s == 0.2
     capsys.readouterr()
 
 

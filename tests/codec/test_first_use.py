@@ -10,10 +10,10 @@ from capsmodel.cli import main
 
 logging.basicConfig(level=logging.INFO, format="%(message)s")
 for line in (
-    "encode data --code ldpc --n1 5 --k 8 --r 8 --packet-bytes 100 --out a --force",
+    "encode data --code ldpc --n1 5 --k 8 --r 8 --packet-size 100B --out a --force",
     "simulate-loss a --blocking-prob 0.2 --out b --force",
     "inspect b",
-    "encode data --code rlnc --k 8 --r 8 --packet-bytes 100 --out c --force",
+    "encode data --code rlnc --k 8 --r 8 --packet-size 100B --out c --force",
     "simulate-loss c --blocking-prob 0.2 --out d --force",
     "decode d --out e --force",
 ):
