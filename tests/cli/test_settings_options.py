@@ -75,7 +75,8 @@ def test_schemes_of_a_comparison_get_the_parameters_too(tmp_path, capsys):
     flags = ["--set", "transport.min_rto_s=10ms", "--schemes", "ecmp,rps", "--seeds", "1", "--jobs", "1"]
     succeed("compare", *SMALL, *flags, "--out", str(tmp_path / "out"))
     for name in ("ecmp", "rps"):
-        assert written(tmp_path / "out" / "results" / f"{name}-seed1")["scheme"]["short"]["transport"]["min_rto_s"] == 0.01
+        stack = written(tmp_path / "out" / "results" / f"{name}-seed1")["scheme"]["short"]
+        assert stack["transport"]["min_rto_s"] == 0.01
     assert scheme("rps").short.transport.params.min_rto_s == 0.2
     capsys.readouterr()
 
