@@ -9,7 +9,7 @@ import numpy as np
 from capsim import ACCEPT, REFUSE, Dumbbell, FatTree, FlowList, LeafSpine, ParallelPaths, Queue, Scheme, scheme
 from capsim.engines import run
 from capsim.fabric.base import FabricKind
-from capsim.hooks import ROLES
+from capsim.hooks import ROLES, SWITCH_ROLES
 from capsim.own import first_record
 from capsim.param_records import param_record
 from capsim.records import ACK, CODED, DATA, ENQUEUED, RETRANSMITTED, slotted
@@ -186,6 +186,13 @@ def memory_of(component: Any, scope: str, **values: Any) -> Any:
     for name, value in values.items():
         setattr(made, name, value)
     return made
+
+
+def components_of(chosen: Scheme, role: str) -> list[Any]:
+    """Return what plays a role in a scheme: one component, or those of both stacks where they differ."""
+    if role in SWITCH_ROLES:
+        return [getattr(chosen, role)]
+    return [getattr(stack, role) for stack in chosen.stacks]
 
 
 def params_of(component: Any, **changes: Any) -> Any:

@@ -221,13 +221,19 @@ class BlockCode(ABC):
     def elimination_s(self, lost: float) -> float:
         """Return about how long the equations of a unit take to solve for its lost packets, in seconds on one core.
 
-        Written down before the work, to refuse what would take hours: true to within a factor of five on a machine of
-        2026. This one holds for a code of which all k equations are dense.
+        An estimate to refuse beforehand what would take hours, within a factor of about five on a machine of 2026. Here
+        for a code whose equations are dense: each of the n - lost packets is combined with k others of k coefficients.
 
         Parameters
         ----------
         lost : float
             Packets of the unit that did not arrive, 0 to n.
+
+        Examples
+        --------
+        >>> from capsmodel.codec import RandomLinear
+        >>> round(RandomLinear(2000, r=500, packet_bytes=1, systematic=False).elimination_s(250), 1)
+        1.8
         """
         return self.k**2 * (self.n - lost) / COEFFICIENTS_PER_S
 

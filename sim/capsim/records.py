@@ -320,7 +320,7 @@ PROBE = np.dtype(
 )
 
 
-def slotted(dtype: np.dtype[Any], *more: str) -> Callable[[Any], Any]:
+def slotted(dtype: np.dtype[Any], *more: str, strict: bool = False) -> Callable[[Any], Any]:
     """Return a maker of plain objects that have the fields of `dtype` as slots.
 
     Parameters
@@ -329,6 +329,9 @@ def slotted(dtype: np.dtype[Any], *more: str) -> Callable[[Any], Any]:
         Structured; a field that is an array becomes a list.
     *more : str
         Further slots, which the maker leaves unset.
+    strict : bool
+        Whether a field refuses what the array could not hold as it is: a float or a number that is too large where
+        there are whole numbers, a whole number where there are floats. Only so can compiled code agree.
 
     Returns
     -------
@@ -345,7 +348,7 @@ def slotted(dtype: np.dtype[Any], *more: str) -> Callable[[Any], Any]:
     1500
     """
     names = dtype.names or ()
-    kind = type("Record", (), {"__slots__": (*names, *more)})
+    kind = type("Record", (), {"__slots__": (*names, *more)} | (_checks(dtype) if strict else {}))
 
     def make(element: Any) -> Any:
         record = kind()
@@ -354,6 +357,22 @@ def slotted(dtype: np.dtype[Any], *more: str) -> Callable[[Any], Any]:
         return record
 
     return make
+
+
+def _checks(dtype: np.dtype[Any]) -> dict[str, Any]:
+    """Return the method that refuses values which the fields of `dtype` could not hold as they are."""
+    plain = {name: field[0] for name, field in (dtype.fields or {}).items() if field[0].shape == ()}
+    limits = {name: np.iinfo(kind) for name, kind in plain.items() if kind.kind in "iu"}
+
+    def set_checked(record: Any, name: str, value: Any) -> None:
+        limit = limits.get(name)
+        if limit is not None and not (isinstance(value, int) and limit.min <= value <= limit.max):
+            raise TypeError(f"{name} = {value!r}, but the record holds whole numbers from {limit.min} to {limit.max}")
+        if name in plain and limit is None and not isinstance(value, float):
+            raise TypeError(f"{name} = {value!r}, but the record holds a float")
+        object.__setattr__(record, name, value)
+
+    return {"__setattr__": set_checked}
 
 
 def fill(array: np.ndarray[Any, Any], records: list[Any]) -> None:

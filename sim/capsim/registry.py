@@ -5,7 +5,7 @@ A package registers its own by an entry point of the group ``capsim.schemes`` th
 
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 
 from capsim.protocols import schemes as folder
@@ -28,26 +28,36 @@ def schemes() -> dict[str, Scheme]:
     Raises
     ------
     ParameterError
-        If two have the same name or an entry point names something else.
+        If two have the same name, or an entry point names something else or cannot be loaded.
 
     Examples
     --------
     >>> "ecmp" in schemes()
     True
     """
-    found = [*built_in(), *(point.load() for point in entry_points(group=ENTRY_POINT_GROUP))]
     by_name: dict[str, Scheme] = {}
-    for item in found:
-        if not isinstance(item, Scheme):
-            raise ParameterError(f"{item!r} is registered in {ENTRY_POINT_GROUP}, but it is no Scheme")
+    for item in (*built_in(), *map(_loaded, entry_points(group=ENTRY_POINT_GROUP))):
         if item.name in by_name:
             raise ParameterError(f"two schemes are called {item.name!r}: rename one")
         by_name[item.name] = item
     return dict(sorted(by_name.items()))
 
 
+def _loaded(point: EntryPoint) -> Scheme:
+    """Return what a package registers; whatever its code raises is told with the name of the entry point."""
+    place = f"{point.name} = {point.value!r}, registered in {ENTRY_POINT_GROUP},"
+    try:
+        found = point.load()
+    except Exception as error:
+        text = f"{place} cannot be loaded, {type(error).__name__}: {error}: repair or remove the package"
+        raise ParameterError(text) from error
+    if not isinstance(found, Scheme):
+        raise ParameterError(f"{place} is no Scheme")
+    return found
+
+
 def scheme(name: str) -> Scheme:
-    """Return the scheme called `name`.
+    """Return the scheme called `name`; those of this package whatever other packages register.
 
     Raises
     ------
@@ -59,6 +69,9 @@ def scheme(name: str) -> Scheme:
     >>> scheme("ecmp").short.transport.name
     'newreno'
     """
+    for item in built_in():
+        if item.name == name:
+            return item
     if name not in schemes():
         raise ParameterError(f"scheme = {name!r}, but there are {', '.join(schemes())}")
     return schemes()[name]

@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import msgspec
 import pytest
-from engine_setups import DUMBBELL, differences, flow_list, setup_of
+from engine_setups import DUMBBELL, components_of, differences, flow_list, setup_of
 
 from capsim import (
     Batch,
@@ -38,7 +38,7 @@ from capsim import (
 from capsim.bounds import Bound, param_bounds
 from capsim.clock import to_ps
 from capsim.engines import run
-from capsim.hooks import COMPONENTS
+from capsim.hooks import ROLES
 from capsim.run import prepare
 from capsim.scenario import Comparison, from_dict
 from capsim.state import Setup
@@ -102,29 +102,32 @@ def test_times_and_sizes_have_the_bounds_of_their_quantity() -> None:
                 assert meta.le <= bound.largest, name
 
 
-PARAMS = [
-    (name, part, field.name)
-    for name in schemes()
-    for part in COMPONENTS
-    for field in fields(getattr(scheme(name), part).params)
-    if type(getattr(getattr(scheme(name), part).params, field.name)) in (int, float)
-] + [("repflow", "replication", "copies_of_short")]
+PARAMS = list(
+    dict.fromkeys(
+        (name, role, field.name)
+        for name in schemes()
+        for role in ROLES
+        for component in components_of(scheme(name), role)
+        for field in fields(component.params)
+        if type(getattr(component.params, field.name)) in (int, float)
+    )
+)
 
 
-def bound_of(name: str, part: str, field: str) -> Bound:
-    component = getattr(scheme(name), part)
-    return param_bounds(type(getattr(component, "params", component)))[field]
+def bound_of(name: str, role: str, field: str) -> Bound:
+    known = [param_bounds(type(component.params)) for component in components_of(scheme(name), role)]
+    return next(bounds_of_one[field] for bounds_of_one in known if field in bounds_of_one)
 
 
-@pytest.mark.parametrize(("name", "part", "field"), PARAMS)
-def test_every_parameter_has_bounds_and_beyond_them_is_one_line(name: str, part: str, field: str) -> None:
-    bound = bound_of(name, part, field)
+@pytest.mark.parametrize(("name", "role", "field"), PARAMS)
+def test_every_parameter_has_bounds_and_beyond_them_is_one_line(name: str, role: str, field: str) -> None:
+    bound = bound_of(name, role, field)
     assert bound is not bounds.NUMBER
     chosen = scheme(name)
     is_float = isinstance(bound.largest, float)
     for beyond in (math.nextafter(bound.largest, math.inf) if is_float else bound.largest + 1, 10**400, -1, math.nan):
-        with pytest.raises(ParameterError, match=rf"^{part}\.{field} = .*, but it must be ") as raised:
-            chosen.with_params(**{part: {field: beyond}})
+        with pytest.raises(ParameterError, match=rf"^{role}\.{field} = .*, but it must be ") as raised:
+            chosen.with_params(**{role: {field: beyond}})
         assert "\n" not in str(raised.value)
         assert len(str(raised.value)) < 200
 
@@ -141,29 +144,26 @@ TOGETHER = {
 LARGE = [(0, 3, 3000, 0.0), (1, 3, 30_000, 5.0), (2, 4, 200_000, 9.0)]
 SMALL = [(0, 3, 3000, 0.0), (1, 3, 15_000, 5.0)]  # with a thousand copies of each packet
 NOT_TOGETHER = {("transport", "header_bytes", 100_000): 99_999, ("transport", "mss_bytes", 100_000): 100_000}
-DISTINCT = {(part, field): name for name, part, field in reversed(PARAMS)}
+DISTINCT = {(role, field): name for name, role, field in reversed(PARAMS)}
 
 
 def at_bounds() -> list[tuple[str, str, str, float]]:
     """Return each parameter once, with a scheme that has it, at its least and at its largest value."""
     found = []
-    for (part, field), name in sorted(DISTINCT.items()):
-        bound = bound_of(name, part, field)
+    for (role, field), name in sorted(DISTINCT.items()):
+        bound = bound_of(name, role, field)
         for value in (bound.least, bound.largest):
-            found.append((name, part, field, NOT_TOGETHER.get((part, field, int(value)), value)))
+            found.append((name, role, field, NOT_TOGETHER.get((role, field, int(value)), value)))
     return found
 
 
-@pytest.mark.parametrize(("name", "part", "field", "value"), at_bounds())
-def test_at_the_bound_both_engines_run_and_agree(name: str, part: str, field: str, value: float) -> None:
-    changes = {part: {field: value, **TOGETHER.get((part, field), {})}}
-    if (part, field, value) == ("transport", "mss_bytes", 1):
-        changes[part] |= {"max_window_bytes": 100}
+@pytest.mark.parametrize(("name", "role", "field", "value"), at_bounds())
+def test_at_the_bound_both_engines_run_and_agree(name: str, role: str, field: str, value: float) -> None:
+    changes = {role: {field: value, **TOGETHER.get((role, field), {})}}
+    if (role, field, value) == ("transport", "mss_bytes", 1):
+        changes[role] |= {"max_window_bytes": 100}
     flows = flow_list(SMALL if field == "resend_copies" else LARGE)
-    chosen = scheme(name)
-    if part == "replication":
-        chosen, changes = chosen.with_params(**changes), {}
-    assert differences(setup_of(DUMBBELL, flows, chosen, end_ps=10**10, **changes)) == []
+    assert differences(setup_of(DUMBBELL, flows, name, end_ps=10**10, **changes)) == []
 
 
 def changed(change: dict[str, Any]) -> Scenario:
@@ -268,8 +268,8 @@ PARAMS_BEYOND = [
     ({"transport": {"min_rto_s": 0.0, "initial_rto_s": 1e-12, "max_rto_s": 1e-12}}, "rto_s = 1e-12"),
     ({"transport": {"granularity_s": 1e300}}, "granularity_s = 1e"),
     ({"transport": {"dup_ack_threshold": 2**63}}, "dup_ack_threshold = 1e18 or more"),
-    ({"replication": {"copies_of_short": 0}}, "copies_of_short = 0"),
-    ({"replication": {"copies_of_short": 10**6}}, "copies_of_short = 1000000"),
+    ({"sharing": {"copies": 0}}, "copies = 0"),
+    ({"sharing": {"copies": 10**6}}, "copies = 1000000"),
     ({"__class__": {}}, "'__class__' is not a component"),
 ]
 
@@ -277,7 +277,7 @@ PARAMS_BEYOND = [
 @pytest.mark.parametrize(("params", "line"), PARAMS_BEYOND)
 def test_parameters_beyond_their_bounds_are_one_line(params: dict[str, Any], line: str) -> None:
     with pytest.raises(ParameterError) as raised:
-        prepare(changed({"params": params}))
+        prepare(changed({"params": params, "scheme": "repflow"}))
     assert line in str(raised.value)
     assert "\n" not in str(raised.value)
 

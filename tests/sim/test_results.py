@@ -28,11 +28,11 @@ from capsim import (
 )
 from capsim import scheme as find
 from capsim.fabric.topology import Fabric
-from capsim.files import read_manifest, read_table
+from capsim.files import read_manifest, read_meanings, read_table
 from capsim.ideal import ideal_fct_s
+from capsim.protocols.layers.units import COUNTS, UNIT_COLUMNS
 from capsim.run import prepare
 from capsim.scenario import from_dict
-from capsim.state import initial_state
 from capsmodel import metrics
 from capsmodel.checks import ParameterError
 from capsmodel.papers.measurements.single_port import FAST_BPS, HEADER_BYTES, RATE_BPS, simulated_port
@@ -55,10 +55,24 @@ def test_tables_follow_the_schema_and_say_their_units(result: Result) -> None:
     for name, columns in schema.TABLES.items():
         assert list(getattr(result, name).columns) == list(columns)
         assert all(columns.values())
+    assert result.own_columns == {"flows": {}, "units": {}}
     assert len(result.flows) == 60
     assert len(result.ports) == 2 * (8 + 4)
     assert len(result.probes) > 0
     assert len(result.trace) == result.ports["packets_dropped"].sum() > 0
+
+
+def test_a_coding_layer_adds_its_columns(tmp_path: Path) -> None:
+    coded = simulate(SCENARIO, scheme="caps")
+    assert coded.own_columns == {"flows": COUNTS, "units": UNIT_COLUMNS}
+    for name, columns in schema.TABLES.items():
+        assert list(getattr(coded, name).columns) == [*columns, *coded.own_columns.get(name, {})]
+    folder = coded.save(tmp_path / "out")
+    for name, own in coded.own_columns.items():
+        assert read_meanings(folder / f"{name}.parquet") == schema.TABLES[name] | own
+    assert coded.flows["units"].sum() == len(coded.units) > 0
+    assert coded.flows["repair_packets"].sum() == (coded.units["n"] - coded.units["k"]).sum()
+    assert (coded.flows.loc[~coded.flows["short"], list(COUNTS)] == 0).all(axis=None)
 
 
 def test_tables_survive_parquet_with_manifest_and_meanings(result: Result, tmp_path: Path) -> None:
@@ -187,12 +201,12 @@ def test_comparison_shares_flows_within_a_seed() -> None:
 
 
 def test_the_first_copy_of_a_flow_hashes_as_without_replication() -> None:
-    single, doubled = (initial_state(prepare(SCENARIO.replace(scheme=name))) for name in ("ecmp", "repflow"))
-    first = doubled.conns[doubled.flows["first_conn"]]
-    assert len(doubled.conns) == 60 + int((single.flows["short"] != 0).sum())
+    single, doubled = (simulate(SCENARIO, scheme=name).raw for name in ("ecmp", "repflow"))
+    own, first = (raw.subs[raw.flows["first_sub"]] for raw in (single, doubled))
+    assert len(doubled.subs) == 60 + int((single.flows["short"] != 0).sum())
     for field in ("hash", "reverse_hash"):
-        assert np.array_equal(first[field], single.conns[field])
-        assert len(set(doubled.conns[field].tolist())) == len(doubled.conns)
+        assert np.array_equal(first[field], own[field])
+        assert len(set(doubled.subs[field].tolist())) == len(doubled.subs)
 
 
 def test_the_trace_takes_about_what_was_said() -> None:
@@ -204,12 +218,11 @@ def test_the_trace_takes_about_what_was_said() -> None:
 
 
 def test_a_parameter_keeps_the_kind_of_its_default() -> None:
-    changed = find("caps").with_params(
-        coding={"max_overhead": 1, "unit_size": "fixed"}, transport={"mss_bytes": 1400.0}
-    )
-    assert isinstance(changed.coding.params.max_overhead, float)
-    assert isinstance(changed.transport.params.mss_bytes, int)
-    assert changed.coding.params.unit_size.name == "FIXED"
+    changed = find("caps").with_params(layer={"max_overhead": 1, "unit_size": "fixed"}, transport={"mss_bytes": 1400.0})
+    assert isinstance(changed.short.layer.params.max_overhead, float)
+    assert isinstance(changed.short.transport.params.mss_bytes, int)
+    assert isinstance(changed.long.transport.params.mss_bytes, int)
+    assert changed.short.layer.params.unit_size.name == "FIXED"
     assert simulate(SCENARIO, scheme=changed).summary.unfinished_flows == 0
 
 
@@ -241,8 +254,8 @@ def test_a_run_that_would_not_fit_says_so_before_it_starts(monkeypatch: pytest.M
         ({"params": {"transport": {"min_rto_s": float("nan")}}}, "min_rto_s = nan, but it must be a number"),
         ({"params": {"transport": {"min_rto_s": -1.0}}}, "at least 0"),
         ({"params": {"transport": {"handshake": 1}}}, "true or false"),
-        ({"scheme": "caps", "params": {"coding": {"unit_size": "huge"}}}, "one of .*window"),
-        ({"params": {"replication": {"name": "x"}}}, "names the component"),
+        ({"scheme": "caps", "params": {"layer": {"unit_size": "huge"}}}, "one of .*window"),
+        ({"params": {"sharing": {"copies": 3}}}, "sharing.copies is not a parameter of single: there are none"),
         ({"probes": Probes(period_s=1.0, ports=("moon",))}, "no port 'moon'"),
         ({"probes": Probes(period_s=1.0, flows=(60,))}, "numbered 0 to 59"),
     ],

@@ -1,14 +1,16 @@
 """Every registered scheme keeps the contract, and the registry says clearly what is wrong."""
 
 from dataclasses import fields, replace
+from importlib.metadata import EntryPoint
 
 import pytest
-from engine_setups import flow_list, setup_of
-from scripted import PAIR
+from engine_setups import components_of, flow_list, setup_of
+from scripted import PAIR, Hosts
 
-from capsim import scheme, schemes
-from capsim.hooks import param_record
-from capsim.state import initial_state
+from capsim import registry, scheme, schemes
+from capsim.engines import hosts
+from capsim.hooks import ROLES
+from capsim.param_records import param_record
 from capsmodel.checks import ParameterError
 
 
@@ -23,7 +25,7 @@ def test_contract(name):
     assert entry.name == name
     assert entry.summary
     assert entry.cite
-    for component in (entry.transport, entry.balancer, entry.coding, entry.queue):
+    for component in (each for role in ROLES for each in components_of(entry, role)):
         assert len(param_record(component.params).dtype.names or ()) == len(fields(component.params))
         for hook in (getattr(component, field.name) for field in fields(component)):
             assert not callable(hook) or hook.__doc__
@@ -45,6 +47,20 @@ def test_long_from_the_start_needs_known_sizes(name):
         replace(scheme(name), known_sizes=False)
 
 
+@pytest.mark.parametrize("name", ["repflow", "ecmp_pq"])
+def test_a_stack_of_short_flows_needs_known_sizes(name):
+    with pytest.raises(
+        ParameterError, match=f"^{name}: sizes are not known, but short flows have a stack of their own"
+    ):
+        replace(scheme(name), known_sizes=False)
+
+
+@pytest.mark.parametrize("priority", [-1, 8])
+def test_a_priority_is_one_of_eight(priority):
+    with pytest.raises(ParameterError, match=rf"^priority = {priority}, but it must be from 0 to 7 as a class"):
+        replace(scheme("ecmp").short, priority=priority)
+
+
 def test_unknown_component():
     with pytest.raises(ParameterError, match="'router' is not a component"):
         scheme("ecmp").with_params(router={"a": 1})
@@ -62,14 +78,14 @@ def test_unknown_component():
             r"balancer\.mode_period_s = 0, but it must be from 1e-12 to 4500 seconds",
         ),
         (
-            {"coding": {"initial_blocking_prob": 1.0}},
-            r"coding\.initial_blocking_prob = 1, but it must be from 0 to 0",
+            {"layer": {"initial_blocking_prob": 1.0}},
+            r"layer\.initial_blocking_prob = 1, but it must be from 0 to 0",
         ),
-        ({"coding": {"sampling_s": 1e-13}}, r"coding\.sampling_s = 1e-13, but it must be 0 or from 1e-12 to"),
-        ({"coding": {"ack": "unit"}}, r"coding\.ack = 'unit', but it must be one of packet, decoded"),
-        ({"coding": {"min_repair": 10**6}}, r"coding\.min_repair = 1000000, but it must be from 0 to 1000 repair"),
+        ({"layer": {"sampling_s": 1e-13}}, r"layer\.sampling_s = 1e-13, but it must be 0 or from 1e-12 to"),
+        ({"layer": {"ack": "unit"}}, r"layer\.ack = 'unit', but it must be one of packet, decoded"),
+        ({"layer": {"min_repair": 10**6}}, r"layer\.min_repair = 1000000, but it must be from 0 to 1000 repair"),
         ({"balancer": {"long_from": "later"}}, r"balancer\.long_from = 'later', but .* start, threshold"),
-        ({"coding": {"max_overhead": 1e6}}, r"coding\.max_overhead = 1e\+06, but it must be from 0 to 1000 repair"),
+        ({"layer": {"max_overhead": 1e6}}, r"layer\.max_overhead = 1e\+06, but it must be from 0 to 1000 repair"),
     ],
 )
 def test_impossible_parameters_are_one_clear_line(changes, text):
@@ -93,18 +109,21 @@ LIMITS = [
     ("transport", "full_ack_option", 2, 3),
     ("transport", "sack_blocks", 1, 0),
     ("transport", "sack_blocks", 4, 5),
-    ("coding", "fixed_packets", 1, 0),
-    ("coding", "max_overhead", 1000.0, 1000.5),
-    ("coding", "sampling_s", 1e-12, 0.95e-12),
-    ("coding", "sampling_s", 0.0, 0.95e-12),
+    ("layer", "fixed_packets", 1, 0),
+    ("layer", "max_overhead", 1000.0, 1000.5),
+    ("layer", "sampling_s", 1e-12, 0.95e-12),
+    ("layer", "sampling_s", 0.0, 0.95e-12),
     ("balancer", "mode_period_s", 1e-12, 0.95e-12),
 ]
 
 
 @pytest.mark.parametrize(("part", "name", "last", "beyond"), LIMITS)
 def test_the_last_possible_value(part, name, last, beyond):
-    base = replace(scheme("caps"), transport=scheme("sack").transport)
-    assert getattr(getattr(base.with_params(**{part: {name: last}}), part).params, name) == last
+    caps, sack = scheme("caps"), scheme("sack").short.transport
+    base = replace(caps, short=replace(caps.short, transport=sack), long=replace(caps.long, transport=sack))
+    changed = components_of(base.with_params(**{part: {name: last}}), part)
+    assert {getattr(component.params, name, last) for component in changed} == {last}
+    assert hasattr(changed[0].params, name)
     with pytest.raises(ParameterError, match=part):
         base.with_params(**{part: {name: beyond}})
 
@@ -117,40 +136,81 @@ def test_no_minimum_of_the_rto_with_an_initial_one():
 
 # What an RFC or a paper fixes.
 FIXED = [
-    ("caps_decode", "coding", {"systematic": False}),  # IV (1): k packets wait for each other
+    ("caps_decode", "layer", {"systematic": False}),  # IV (1): k packets wait for each other
     ("ecmp", "transport", {"initial_window_packets": 10}),  # RFC 6928, section 2
     ("ecmp", "transport", {"dup_ack_threshold": 3, "limited_transmit": True}),  # RFC 5681, section 3.2; RFC 3042
     ("ecmp", "transport", {"max_rto_s": 60.0}),  # RFC 6298, 2.5
     ("ecmp", "transport", {"min_rto_s": 0.2}),  # RFC 6298 has 1 s; 200 ms in Linux and ns-2
     ("ecmp", "transport", {"ecn": False, "ecn_acks": False}),  # RFC 3168, 6.1.4
-    ("dctcp", "transport", {"ewma_gain": 1 / 16, "initial_alpha": 1.0, "ecn": True, "ecn_acks": False}),  # RFC 8257
+    ("dctcp", "congestion", {"ewma_gain": 1 / 16, "initial_alpha": 1.0}),  # RFC 8257
+    ("dctcp", "transport", {"ecn": True, "ecn_acks": False}),  # RFC 8257
     ("dctcp", "queue", {"threshold_packets": 20}),  # Alizadeh et al. 2010
     ("sack", "transport", {"rescue": True, "resend_at_partial_ack": False}),  # RFC 6675, sections 4 and 5
     ("sack", "transport", {"sack_blocks": 3, "sack_option_bytes": 4, "sack_block_bytes": 8}),  # RFC 2018, section 3
     ("rps", "balancer", {"round_robin": False, "spray_acks": True}),  # Dixit et al. 2013
     ("caps", "balancer", {"threshold_bytes": 100_000, "mode_period_s": 500e-6}),  # Algorithm 1
-    ("caps", "coding", {"sampling_s": 200e-6, "rtt_factor": 2.0}),  # VII, VI-A
-    ("caps", "coding", {"rtt_short_s": 100e-6, "rtt_long_s": 3e-3, "packet_s": 12e-6}),  # VI-D
-    ("caps", "coding", {"initial_blocking_prob": 1 / 6, "fixed_packets": 10}),  # the authors' ns-2 code: 10 + 2
-    ("caps", "coding", {"min_repair": 0, "repair_partial": True, "resend_copies": 0.0}),  # VI-B
-    ("caps_dark", "coding", {"coded_packets": 69}),  # VII: 100 KB
-    ("caps_ns2", "coding", {"fixed_packets": 10, "min_repair": 2, "max_overhead": 0.0, "repair_partial": False}),
+    ("caps", "layer", {"sampling_s": 200e-6, "rtt_factor": 2.0}),  # VII, VI-A
+    ("caps", "layer", {"rtt_short_s": 100e-6, "rtt_long_s": 3e-3, "packet_s": 12e-6}),  # VI-D
+    ("caps", "layer", {"initial_blocking_prob": 1 / 6, "fixed_packets": 10}),  # the authors' ns-2 code: 10 + 2
+    ("caps", "layer", {"min_repair": 0, "repair_partial": True, "resend_copies": 0.0}),  # VI-B
+    ("caps_dark", "layer", {"coded_packets": 69}),  # VII: 100 KB
+    ("caps_ns2", "layer", {"fixed_packets": 10, "min_repair": 2, "max_overhead": 0.0, "repair_partial": False}),
 ]
 
 
 @pytest.mark.parametrize(("name", "part", "values"), FIXED)
 def test_defaults_that_a_source_fixes(name, part, values):
-    params = getattr(scheme(name), part).params
+    params = components_of(scheme(name), part)[0].params
     assert {key: getattr(params, key) for key in values} == values
 
 
 def test_caps_dark_does_not_know_sizes():
     """VII: neither hosts nor switches are told which flows are short."""
     flows = flow_list([(0, 1, 1000, 0.0), (0, 1, 10**6, 0.0)])
-    known = {name: initial_state(setup_of(PAIR, flows, name)).conns["short"].tolist() for name in ("caps", "caps_dark")}
+    known = {name: [sub.short for sub in opened(flows, name).subs] for name in ("caps", "caps_dark")}
     assert known == {"caps": [1, 0], "caps_dark": [0, 0]}
 
 
+def opened(flows, name):
+    """Return hosts that have opened these flows and sent what their first windows allow."""
+    found = Hosts(setup_of(PAIR, flows, name))
+    for flow in range(len(flows)):
+        hosts.start(found, flow, 0)
+    return found
+
+
 def test_repflow_sends_short_flows_twice_and_caps_ns2_may_spray_at_random():
-    assert (scheme("repflow").replication.copies_of_short, scheme("ecmp").replication.copies_of_short) == (2, 1)
+    flows = flow_list([(0, 1, 1000, 0.0), (0, 1, 10**6, 0.0)])
+    subflows = {name: [flow.n_subs for flow in opened(flows, name).flows] for name in ("repflow", "ecmp")}
+    assert subflows == {"repflow": [2, 1], "ecmp": [1, 1]}
     assert scheme("caps_ns2").balancer.draws  # for round_robin = false
+
+
+def registered(monkeypatch, value):
+    """Let a package register `value`, module:attribute, as the scheme ``own``."""
+    monkeypatch.setattr(registry, "schemes", registry.schemes.__wrapped__)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [EntryPoint("own", value, group)])
+
+
+def test_a_package_registers_a_scheme(monkeypatch):
+    own = replace(scheme("rps"), name="own")
+    monkeypatch.setattr(registry, "OWN", own, raising=False)
+    registered(monkeypatch, "capsim.registry:OWN")
+    assert scheme("own") is own is registry.schemes()["own"]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("no_such_module:SCHEME", "cannot be loaded, ModuleNotFoundError: No module named 'no_such_module': repair"),
+        ("capsim.registry:NO_SUCH", "cannot be loaded, AttributeError"),
+        ("capsim.registry:ENTRY_POINT_GROUP", "is no Scheme"),
+        ("capsim.protocols.schemes.ecmp:SCHEME", "two schemes are called 'ecmp'"),
+    ],
+)
+def test_a_package_that_registers_no_scheme_is_named_and_those_of_this_one_are_there(value, told, monkeypatch):
+    registered(monkeypatch, value)
+    for ask in (registry.schemes, lambda: scheme("own")):
+        with pytest.raises(ParameterError, match=told):
+            ask()
+    assert scheme("ecmp").name == "ecmp"

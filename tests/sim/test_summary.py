@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from engine_setups import flow_list, setup_of
+from scripted import PAIR
 
 from capsim import (
     ACCEPT,
@@ -24,7 +26,7 @@ from capsim import (
 )
 from capsim.comparison import FIGURES
 from capsim.records import DATA
-from capsim.state import RawRecords
+from capsim.state import RawRecords, initial_state
 from capsim.summary import summarise
 
 COUNTERS = ("retransmissions", "fast_retransmits", "timeouts", "winner_timeouts", "reordered_packets")
@@ -97,19 +99,20 @@ def test_flows_that_would_start_after_the_end_are_told_apart() -> None:
 
 
 def test_counters_of_a_flow_are_sums_but_for_the_timeouts_of_the_winner() -> None:
-    """Flow 0 has two connections, of which the second was complete first; flow 1 has one and is not complete."""
-    flows, conns = np.zeros(2, records.FLOW), np.zeros(3, records.CONNECTION)
-    flows["first_conn"], flows["n_conns"], flows["winner"] = (0, 2), (2, 1), (1, records.NONE)
+    """Flow 0 has two subflows, of which the second was complete first; flow 1 has one and is not complete."""
+    flows, subs = np.zeros(2, records.FLOW), np.zeros(3, records.SUBFLOW)
+    flows["first_sub"], flows["n_subs"], flows["winner"] = (0, 2), (2, 1), (1, records.NONE)
+    flows["mss_bytes"], subs["flow"] = 1000, (0, 0, 1)
     flows["flow_bytes"], flows["short"], flows["start_ps"] = (2500, 99_000), (1, 0), (10**12, 2 * 10**12)
     flows["received_ps"], flows["acked_ps"] = (3 * 10**12, records.NONE), (4 * 10**12, records.NONE)
-    conns["receive_next"] = 1, 3, 7
+    subs["receive_next"] = 1, 3, 7
     for column, name in enumerate(tables.SUMMED):
-        conns[name] = 10 * column, 1, 5
-    conns["timeouts"], conns["dup_acks_received"] = (4, 1, 5), (2, 1, 6)
-    raw = RawRecords(
-        flows=flows, conns=conns, **dict.fromkeys(["ports", "units", "trace", "probes", "counters"], flows)
-    )
-    table = tables.flows_table(raw, ideal_fct_s=np.array([0.5, 1.0]), mss_bytes=1000, input_row=np.arange(2))
+        subs[name] = 10 * column, 1, 5
+    subs["timeouts"], subs["dup_acks_received"] = (4, 1, 5), (2, 1, 6)
+    setup = setup_of(PAIR, flow_list([(0, 1, 2500, 0.0), (0, 1, 99_000, 0.0)]))
+    own, nothing = initial_state(setup).own, dict.fromkeys(["ports", "trace", "probes", "counters"], flows)
+    raw = RawRecords(flows=flows, subs=subs, own=own, **nothing)
+    table = tables.flows_table(raw, setup, ideal_fct_s=np.array([0.5, 1.0]))
     assert table["winner_timeouts"].tolist() == [1, -1]
     assert table["timeouts"].tolist() == [5, 5]
     assert table["duplicate_acks"].tolist() == [3, 6]
@@ -123,9 +126,11 @@ def test_counters_of_a_flow_are_sums_but_for_the_timeouts_of_the_winner() -> Non
     assert (open_flow["delivered_bytes"], open_flow["finished"], open_flow["short"]) == (7000, False, False)
 
 
-def lose_second_copy(params: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> int:
-    """Refuse all data of connection 1."""
-    return REFUSE if packet.conn == 1 and packet.kind == DATA else ACCEPT
+def lose_second_copy(
+    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int
+) -> int:
+    """Refuse all data of subflow 1."""
+    return REFUSE if packet.sub == 1 and packet.kind == DATA else ACCEPT
 
 
 def test_timeouts_of_the_copy_that_lost_do_not_count_as_the_flows() -> None:

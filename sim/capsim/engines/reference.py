@@ -44,8 +44,8 @@ class Host:
 class Network(Records):
     """Ports, hosts and switches of a run; the code of hosts knows it as ``w``."""
 
-    def __init__(self, setup: Setup):
-        super().__init__(setup)
+    def __init__(self, setup: Setup, *, strict: bool = False):
+        super().__init__(setup, strict=strict)
         self.progress: Callable[[int], None] | None = None
         self.env = Environment(0)
         self.env.tie_seed = self.tie_seed
@@ -195,9 +195,20 @@ class Network(Records):
         At(self.env, now_ps + self.setup.probe_ps, PROBE, 0).then(self.probe)
 
 
-def run(setup: Setup, *, progress: Callable[[int], None] | None = None) -> RawRecords:
-    """Simulate `setup` and return its records; `progress` is told the simulated time in picoseconds now and then."""
-    network = Network(setup)
+def run(setup: Setup, *, progress: Callable[[int], None] | None = None, strict: bool = False) -> RawRecords:
+    """Simulate `setup` and return its records.
+
+    Parameters
+    ----------
+    setup : Setup
+        All that the run depends on.
+    progress : callable, optional
+        Told the simulated time, in picoseconds, now and then.
+    strict : bool
+        Whether records refuse values that those of the compiled engine could not hold (:func:`capsim.records.slotted`);
+        for tests of hooks.
+    """
+    network = Network(setup, strict=strict)
     network.progress = progress
     network.simulate()
     return network.finished()

@@ -1,6 +1,7 @@
 """The records of the reference engine: the same tables as plain objects, and back."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,14 +52,15 @@ class Records:
     tie_seed: int
     jitter_seed: int
 
-    def __init__(self, setup: Setup):
+    def __init__(self, setup: Setup, *, strict: bool = False):
+        self._slotted = partial(slotted, strict=strict)
         self.setup, self.state = setup, initial_state(setup)
         state = self.state
         self.stacks = [StackObject(each, number) for number, each in enumerate(state.stacks)]
-        self.flows = _objects(state.flows)
-        self.switches = _objects(state.switches)
-        self.ports = _objects(state.ports)
-        self.counters = _objects(state.counters)
+        self.flows = self._objects(state.flows)
+        self.switches = self._objects(state.switches)
+        self.ports = self._objects(state.ports)
+        self.counters = self._objects(state.counters)
         self.subs: list[Any] = []
         self.rings: list[bytearray] = []
         self.maps: list[int] = []
@@ -71,8 +73,11 @@ class Records:
         self.candidates = state.candidates.tolist()
         self._set_numbers()
         self._make_memory()
-        self._packet = slotted(records.PACKET, "number")
-        self._subflow = slotted(records.SUBFLOW)
+        self._packet = self._slotted(records.PACKET, "number")
+        self._subflow = self._slotted(records.SUBFLOW)
+
+    def _objects(self, table: Table) -> list[Any]:
+        return _objects_of(table, self._slotted(table.dtype))
 
     def _set_numbers(self) -> None:
         fabric, scheme = self.setup.fabric, self.setup.scheme
@@ -98,7 +103,7 @@ class Records:
         """Make own memory: a table is a list of rows, a row maps owners to objects."""
         own = self.state.own
         self._makers = {
-            (name, owner): slotted(record.dtype)
+            (name, owner): self._slotted(record.dtype)
             for name, layout in own.layouts.items()
             for owner, record in layout.records.items()
         }
@@ -205,10 +210,6 @@ class Records:
 def _part(name: str, owner: Any) -> Any:
     """Return what stands for the part of an owner in a row: balancer and queue have tables of their own."""
     return 0 if name.startswith(("balancer_", "queue_")) else owner
-
-
-def _objects(table: Table) -> list[Any]:
-    return _objects_of(table, slotted(table.dtype))
 
 
 def _objects_of(table: Table, make: Any) -> list[Any]:

@@ -1,0 +1,99 @@
+"""What hooks may not do, since compiled code would part from Python: checked in their text and while they run."""
+
+import ast
+import inspect
+import textwrap
+
+import numpy as np
+import pytest
+from engine_setups import BUSY, setup_of
+
+from capsim import schemes
+from capsim.engines import reference
+from capsim.hooks import HOST_ROLES, SWITCH_ROLES, hooks_of
+from capsim.records import PORT, slotted
+
+
+def components():
+    """Return the components of all schemes."""
+    found = []
+    for scheme in schemes().values():
+        found += [getattr(stack, role) for stack in scheme.stacks for role in HOST_ROLES]
+        found += [getattr(scheme, role) for role in SWITCH_ROLES]
+    return found
+
+
+def functions():
+    """Return all hooks and the functions that they call, by module and name."""
+    waiting = [getattr(each, name) for each in components() for name in hooks_of(each.role)]
+    found = {}
+    while waiting:
+        function = waiting.pop()
+        if function is None or (key := f"{function.__module__}.{function.__qualname__}") in found:
+            continue
+        found[key] = function
+        names = (function.__globals__.get(name) for name in function.__code__.co_names)
+        waiting += [each for each in names if getattr(each, "capsim_inlined", False)]
+    return dict(sorted(found.items()))
+
+
+def offences(tree):
+    """Return what in the text of a hook would not give the same numbers in both engines, or would not compile."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            whole = not any(isinstance(part, ast.Div) for part in ast.walk(node.right))
+            found += ["a power of a whole number"] if whole else []
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            sides = [ast.unparse(side) for side in (node.left, node.right)]
+            times = [side for side in sides if side.endswith("_ps")]
+            found += ["a division of times"] if len(times) == 2 else []
+        if isinstance(node, ast.Yield | ast.YieldFrom | ast.Await | ast.Try | ast.With | ast.Lambda | ast.Global):
+            found.append(type(node).__name__)
+    return found
+
+
+@pytest.mark.parametrize("name", functions())
+def test_a_hook_computes_what_both_engines_compute_alike(name):
+    tree = ast.parse(textwrap.dedent(inspect.getsource(functions()[name])))
+    assert offences(tree) == []
+
+
+@pytest.mark.parametrize("name", functions())
+def test_a_hook_reads_nothing_but_its_arguments_constants_and_functions(name):
+    function = functions()[name]
+    read = {each: function.__globals__[each] for each in function.__code__.co_names if each in function.__globals__}
+    for value in read.values():
+        constant = isinstance(value, int | float | type)
+        assert constant or getattr(value, "capsim_inlined", False)
+    assert function.__code__.co_freevars == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "offence"),
+    [
+        ("x ** n", "a power of a whole number"),
+        ("sub.srtt_ps / sub.rto_ps", "a division of times"),
+        ("(yield 1)", "Yield"),
+    ],
+)
+def test_the_check_finds_what_it_looks_for(text, offence):
+    assert offences(ast.parse(text)) == [offence]
+
+
+@pytest.mark.parametrize("name", schemes())
+@pytest.mark.parametrize("fabric", ["leaf-spine", "fat-tree"])
+def test_every_value_that_a_hook_writes_fits_its_field(name, fabric):
+    kind, flows = BUSY[fabric]
+    reference.run(setup_of(kind, flows, name), strict=True)
+
+
+def test_a_strict_record_refuses_what_an_array_would_change():
+    port = slotted(PORT, strict=True)(np.zeros(1, PORT)[0])
+    port.queue_packets = 2**31 - 1
+    with pytest.raises(TypeError, match=r"queue_packets = 2147483648, but the record holds whole numbers from -2147"):
+        port.queue_packets = 2**31
+    with pytest.raises(TypeError, match=r"queue_bytes = 1.5, but the record holds whole numbers"):
+        port.queue_bytes = 1.5
+    with pytest.raises(TypeError, match=r"loss_prob = 1, but the record holds a float"):
+        port.loss_prob = 1
