@@ -10,14 +10,15 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 FILES = sorted(path for folder in ("capsmodel", "sim/capsim") for path in (ROOT / folder).rglob("*.py"))
 MOST_LINES = 200
-# Longer ones: a table of fields, a loop over events, and rules of an RFC, each read from top to bottom.
+# Longer ones: tables of fields, what hosts do event by event, and rules of an RFC, each read from top to bottom.
 LONGER = {
-    "capsmodel/codec/ldpc_matrix.py": 225,
-    "sim/capsim/engines/links.py": 235,
-    "sim/capsim/engines/reference.py": 250,
-    "sim/capsim/protocols/transports/sack.py": 235,
+    "sim/capsim/engines/compiled.py": 295,
+    "sim/capsim/engines/hosts.py": 235,
+    "sim/capsim/engines/links.py": 245,
+    "sim/capsim/protocols/transports/sack.py": 250,
     "sim/capsim/protocols/transports/tcp.py": 225,
-    "sim/capsim/records.py": 300,
+    "sim/capsim/records.py": 275,
+    "sim/capsim/state.py": 210,
 }
 NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
@@ -37,6 +38,10 @@ def code_lines(text):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_module_is_short(path):
     assert code_lines(path.read_text(encoding="utf-8")) <= LONGER.get(str(path.relative_to(ROOT)), MOST_LINES)
+
+
+def test_the_longer_files_are_longer():
+    assert [file for file in LONGER if code_lines((ROOT / file).read_text(encoding="utf-8")) <= MOST_LINES] == []
 
 
 def test_prose_does_not_count():

@@ -2,8 +2,8 @@
 # # A scheme of your own
 #
 # The simulator of notebooks 7 to 13 also runs schemes that are not part of the package. One of your own takes one cell.
-# A scheme is a combination of a transport, a balancer, a coding, a queue and a replication; here all but the balancer
-# are those of random packet spraying (RPS).
+# A scheme is a combination of a balancer for switches, a queue for ports and a stack for hosts; here all but the
+# balancer are those of random packet spraying (RPS).
 #
 # A balancer is one function: it is called at every switch that has a choice, and returns the position of a port. It
 # runs step by step under SimPy (`engine="reference"`) and compiled (`engine="compiled"`), with identical results. A
@@ -18,7 +18,7 @@ from matplotlib import pyplot as plt
 from capsim import Balancer, LeafSpine, Poisson, Probes, Scenario, compare, scheme, simulate
 
 
-def shorter_of_two(params, state, switch, conn, packet, ports, candidates, now_ps, u0):
+def shorter_of_two(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
     """Of two different random ports, take the one with fewer bytes queued."""
     count = len(candidates)
     first = int(u0 * count)

@@ -104,9 +104,18 @@ def write_table(frame: pd.DataFrame, path: Path, *, manifest: dict[str, Any], me
 
 
 def read_meanings(path: Path) -> dict[str, str]:
-    """Return the meaning of each column of a Parquet file of a result."""
+    """Return the meaning of each column of a Parquet file of a result.
+
+    Raises
+    ------
+    ParameterError
+        If the file is damaged: no digest covers the meanings.
+    """
     fields = tables.read_table(path).schema
-    return {field.name: (field.metadata or {}).get(b"meaning", b"").decode() for field in fields}
+    try:
+        return {field.name: (field.metadata or {}).get(b"meaning", b"").decode() for field in fields}
+    except UnicodeDecodeError:
+        raise ParameterError(f"{path} is damaged, the meaning of a column is no text: simulate again") from None
 
 
 def read_manifest(path: str | Path) -> dict[str, Any]:

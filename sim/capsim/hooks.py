@@ -1,6 +1,6 @@
 """The decisions that protocols make, each a plain function with one fixed signature: a hook.
 
-:data:`HOOKS` lists them: who decides, from what, and what the answer means. Types for the compiled engine, the code
+``HOOKS`` lists them: who decides, from what, and what the answer means. Types for the compiled engine, the code
 that calls a hook and the documentation are made from that table.
 
 A hook decides from what it is given and writes to the records that it is given. It knows no engine, no clock and no

@@ -12,7 +12,7 @@ Balancer       the port at a switch                                     choose s
 Queue          who is taken, sent and lost at a port                    admit take evict
 ============== ======================================================== ===================================
 
-Arguments and answers of the hooks: :data:`capsim.hooks.HOOKS`. A hook that is None is never called.
+Arguments and answers of the hooks: ``HOOKS`` of :mod:`capsim.hooks`. A hook that is None is never called.
 """
 
 from collections.abc import Mapping

@@ -47,7 +47,7 @@ UNLIMITED = 1_000_000  # packets
 
 def attributes(scenario: Scenario) -> dict[str, str]:
     """Return the ns-3 attributes that differ from their defaults, as ns-3 writes them."""
-    params: Any = scheme_of(scenario).transport.params
+    params: Any = scheme_of(scenario).long.transport.params
     control = "TcpDctcp" if scenario.scheme.startswith("dctcp") else "TcpNewReno"
     return {
         "ns3::TcpL4Protocol::SocketType": f"ns3::{control}",
@@ -108,7 +108,7 @@ def run(ns3: Any, scenario: Scenario, number: int) -> dict[str, Any]:
     """Return what ns-3 says about one run of a scenario."""
     chosen = scheme_of(scenario)
     fabric, flows = scenario.fabric.build(), flows_of(scenario, number)
-    opened_before = not chosen.transport.params.handshake
+    opened_before = not chosen.long.transport.params.handshake
     offset_ps = OPENING_PS if opened_before else 0
     threshold = getattr(chosen.queue.params, "threshold_packets", 0)
     net = network(ns3, fabric, counted_from_ps=offset_ps, threshold_packets=threshold)

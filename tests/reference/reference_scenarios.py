@@ -24,9 +24,9 @@ SHIFT_PS = 10**6
 
 def choose(
     params: Any,
-    state: Any,
+    own: Any,
     switch: Any,
-    conn: Any,
+    sub: Any,
     packet: Any,
     ports: Any,
     candidates: Any,

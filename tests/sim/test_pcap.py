@@ -81,12 +81,12 @@ def test_every_packet_is_there_once_at_its_time_and_with_its_length(result: Resu
     assert {(packet[IP].ttl, str(packet[IP].flags), packet[IP].id) for packet in packets} == {(64, "DF", 0)}
 
 
-def test_it_goes_between_the_hosts_and_ports_of_its_connection(result: Result, tmp_path: Path) -> None:
+def test_it_goes_between_the_hosts_and_ports_of_its_subflow(result: Result, tmp_path: Path) -> None:
     _, packets = captured(result, tmp_path)
-    conns = result.raw.conns
+    subs = result.raw.subs
     for packet, line in zip(packets, sent(result), strict=True):
-        conn, kind = int(line["sub"]), KINDS[line["kind"]]
-        ends = [(int(conns[conn]["src"]), 1024 + conn), (int(conns[conn]["dst"]), 5001)]
+        sub, kind = int(line["sub"]), KINDS[line["kind"]]
+        ends = [(int(subs[sub]["src"]), 1024 + sub), (int(subs[sub]["dst"]), 5001)]
         (source, source_port), (target, target_port) = ends[::-1] if kind in ("ack", "syn-ack") else ends
         ip = packet[IP]
         assert (host(ip.src), host(ip.dst)) == (source, target)
@@ -202,13 +202,13 @@ def test_a_packet_that_the_length_of_ip_cannot_hold_has_none(mss_bytes: int, ip_
 
 
 def test_numbers_wrap_where_their_fields_end(tmp_path: Path) -> None:
-    """A flow of 6 GB on connection 200000 between hosts of a fabric with millions, as one line of a trace each way."""
+    """A flow of 6 GB on subflow 200000 between hosts of a fabric with millions, as one line of a trace each way."""
     base = simulate(SCENARIO, scheme="ecmp")
     lines = base.trace[base.trace["layer"] == "host>leaf"]
     data, ack = (lines[lines["packet"] == kind].iloc[:1] for kind in ("data", "ack"))
     flows = base.flows.assign(src=70_000, dst=2**24 - 1, flow_bytes=6 * 10**9)
     for line, field in ((data.assign(segment=3 * 10**6, flags=0), "seq"), (ack.assign(ack=3 * 10**6), "ack")):
-        line = line.assign(connection=200_000)
+        line = line.assign(subflow=200_000)
         line["packet"] = line["packet"].astype(data["packet"].dtype)
         _, (packet,) = captured(replace(base, trace=line, flows=flows), tmp_path)
         assert getattr(packet[TCP], field) == (1 + 3 * 10**6 * MSS) % 2**32

@@ -3,10 +3,13 @@
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from capsim import LeafSpine, ParameterError, Poisson, Probes, Result, Scenario, schema, simulate
 from capsim.files import read_manifest, read_table, write_table
+from capsim.manifest import canonical_json
+from capsmodel.experiments import tables
 
 SCENARIO = Scenario(
     fabric=LeafSpine(leaves=2, hosts_per_leaf=4, spines=2, buffer_packets=20),
@@ -64,4 +67,14 @@ def test_other_columns_are_refused(tmp_path: Path) -> None:
     fewer = read_table(path).drop(columns="utilisation")
     write_table(fewer, path, manifest=read_manifest(path), meanings=schema.PORTS)
     with pytest.raises(ParameterError, match=r"ports.parquet was made by capsmodel \S+ with other columns"):
+        Result.load(folder)
+
+
+def test_a_meaning_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    folder = simulate(PLAIN, engine="reference").save(tmp_path / "out")
+    path = folder / "flows.parquet"
+    table, manifest = tables.read_table(path), canonical_json(read_manifest(path))
+    fields = [field.with_metadata({b"meaning": b"\xff"}) for field in table.schema]
+    tables.write_table(table.cast(pa.schema(fields)), path, manifest=manifest)
+    with pytest.raises(ParameterError, match=r"flows.parquet is damaged, the meaning of a column is no text"):
         Result.load(folder)

@@ -97,7 +97,7 @@ def test_so_is_its_run(name: str, scheme: str, tmp_path: Path) -> None:
     kind = WRITTEN[name]
     flows = random_flows(kind.node_counts()[0], n_flows=20, rng=3)
     built, read = (run(setup_of(fabric, flows, scheme)) for fabric in (kind, from_files(kind, tmp_path)))
-    for table in ("flows", "conns", "ports", "units", "trace"):
+    for table in ("flows", "subs", "ports", "trace"):
         assert getattr(read, table).tobytes() == getattr(built, table).tobytes(), table
 
 

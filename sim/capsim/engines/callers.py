@@ -1,4 +1,4 @@
-"""One caller for each hook, written from :data:`capsim.hooks.HOOKS`: it takes numbers of records, and gives records.
+"""One caller for each hook, written from the table in :mod:`capsim.hooks`: it takes numbers and gives records.
 
 The text is the same for both engines; the names in it (``sub_at``, ``memory_at``, ...) are those of
 :mod:`~capsim.engines.primitives` for the reference engine and of :mod:`~capsim.engines.pointers` for the compiled one.

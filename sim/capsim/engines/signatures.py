@@ -1,4 +1,4 @@
-"""The signature of each hook as Numba types, from :data:`capsim.hooks.HOOKS`, and the hooks of a run, compiled."""
+"""The signature of each hook of :mod:`capsim.hooks` as Numba types, and the hooks of a run, compiled."""
 
 from collections.abc import Callable
 from functools import cache
