@@ -7,11 +7,12 @@ from scripted import US, Sender
 
 from capsim import scheme
 from capsim.engines import hosts
-from capsim.protocols.schemes import caps_ns2, ecmp, sack
+from capsim.protocols.schemes import caps_ns2, dctcp, dctcp_sack, ecmp, sack
 from capsim.protocols.sharing.single import SINGLE
 from capsim.records import CLOSED, ESTABLISHED, NONE
 
 STACKS = {"newreno": ecmp.STACK, "sack": sack.STACK, "tahoe": caps_ns2.LONG}
+MARKING_STACKS = {"dctcp": dctcp.STACK, "dctcp_sack": dctcp_sack.STACK}
 
 
 def grant_nothing(params, own, flow, subs, maps, data, now_ps):
@@ -23,7 +24,8 @@ class Granted(Sender):
     """A sender that gets its segments from the test; initial window 10."""
 
     def __init__(self, name):
-        stack = replace(STACKS[name], sharing=replace(SINGLE, name="by_hand", schedule=grant_nothing))
+        by_hand = replace(SINGLE, name="by_hand", schedule=grant_nothing)
+        stack = replace((STACKS | MARKING_STACKS)[name], sharing=by_hand)
         super().__init__(replace(scheme("ecmp"), short=stack, long=stack))
 
     def grant(self, count, *, final=False):
@@ -57,6 +59,15 @@ def test_with_all_acknowledged_it_stays_open_and_its_timer_is_off(sender):
     sender.now_us = 10_000
     assert sender.grant(1) == [3]
     assert sender.timer_us == 10_000 + 2000
+
+
+@pytest.mark.parametrize("name", MARKING_STACKS)
+def test_with_all_acknowledged_dctcp_counts_no_duplicates(name):
+    sender = Granted(name)
+    sender.grant(3)
+    sender.acks(1, 3)
+    sender.duplicates(3, 2)
+    assert sender.own("congestion").early_bytes == 0
 
 
 def test_the_last_grant_ends_it(sender):
