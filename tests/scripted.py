@@ -34,7 +34,7 @@ def new_packet(**values: Any) -> Any:
 class Hosts(Records):
     """The end hosts of a set-up: what they send is kept in `sent`, and no event happens by itself.
 
-    Packets were used before, as in an engine: what is left in them says nothing.
+    Packets were used before, as in an engine: what is left in them and in their options says nothing.
     """
 
     def __init__(self, setup: Setup):
@@ -46,6 +46,8 @@ class Hosts(Records):
         """Return the number of a packet in which something is left."""
         number = super().take_packet()
         _set(self.packets[number], LEFT)
+        for options in self.packet[number].values():
+            _set(options, {name: _left_in(getattr(options, name)) for name in options.__slots__})
         return number
 
     def free_packet(self, number: int) -> None:
@@ -90,6 +92,11 @@ class Endpoint:
     def options(self, packet: Any) -> Any:
         """Return what the transport has put into a packet as options."""
         return self.hosts.packet[packet.number][self.sub.stack, "transport"]
+
+    @property
+    def sack_blocks(self) -> int:
+        """Return how many SACK blocks an acknowledgement has room for; 0 for a transport without them."""
+        return getattr(self.hosts.stacks[self.sub.stack].transport, "sack_blocks", 0)
 
 
 class Sender(Endpoint):
@@ -149,9 +156,10 @@ class Sender(Endpoint):
         now_ps = round(self.now_us * US)
         sent_ps = now_ps - round(rtt_us * US)
         packet = self.hosts.arriving(self.sub.id, kind=kind, flags=flags, sent_ps=sent_ps, ack=ack)
-        for index, (first, end) in enumerate(blocks):
-            options = self.options(packet)
-            options.sack_first[index], options.sack_end[index] = first, end
+        assert len(blocks) <= self.sack_blocks
+        for index in range(self.sack_blocks):
+            block = blocks[index] if index < len(blocks) else (0, 0)
+            self.options(packet).sack_first[index], self.options(packet).sack_end[index] = block
         hosts.deliver(self.hosts, packet.number, now_ps)
         return self._new_segments()
 
@@ -178,7 +186,7 @@ class Receiver(Endpoint):
     def blocks(self, packet: Any) -> list[tuple[int, int]]:
         """Return the SACK blocks [first, end) of an acknowledgement, in its order; unused ones are 0 and come last."""
         options = self.options(packet)
-        pairs = list(zip(options.sack_first, options.sack_end, strict=True))
+        pairs = list(zip(options.sack_first, options.sack_end, strict=True))[: self.sack_blocks]
         used = pairs.index((0, 0)) if (0, 0) in pairs else len(pairs)
         assert all(pair == (0, 0) for pair in pairs[used:])
         return pairs[:used]
@@ -195,6 +203,10 @@ def runs_above(received: Iterable[int], ack: int) -> list[tuple[int, int]]:
 def resent(sender: Sender) -> list[int]:
     """Return the segments that were sent again, in order."""
     return [packet.segment for packet in sender.packets if packet.kind == DATA and packet.flags & RETRANSMITTED]
+
+
+def _left_in(field: Any) -> Any:
+    return [LEFT["segment"]] * len(field) if isinstance(field, list) else LEFT["segment"]
 
 
 def _set(target: Any, values: Mapping[str, Any]) -> None:

@@ -53,10 +53,10 @@ def test_the_first_mark_of_a_window_cuts_by_half_of_alpha():
 def test_once_per_window_and_no_growth_meanwhile():
     """Marks until 11, which was SND.NXT at the cut, change nothing; then the window grows, or a mark cuts it again."""
     sender, other = fixed_window(), fixed_window()
-    for each in (sender, other):
+    for each, marked in ((sender, (3, 4, 9)), (other, (3, 4, 9, 11))):
         marked_acks(each, 1, 2, marked=(2,))
         cut = each.sub.cwnd_bytes
-        marked_acks(each, 3, 11, marked=(3, 4, 9, 11))
+        marked_acks(each, 3, 11, marked=marked)
         assert each.sub.cwnd_bytes == cut
     sender.ack(12)
     assert sender.sub.cwnd_bytes == cut + MSS * MSS // cut
@@ -122,6 +122,26 @@ def test_each_byte_counts_once():
     assert sender.own("congestion").alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 2 / 10, rel=1e-12)
 
 
+def test_duplicates_without_a_mark_count_as_bytes_that_came_unmarked():
+    """As above, but of the two duplicates the second alone is marked: 1 of 10."""
+    sender = fixed_window()
+    sender.ack(1)
+    sender.ack(1)
+    sender.ack(1, flags=ECN_ECHO)
+    marked_acks(sender, 4, 11)
+    assert sender.own("congestion").alpha == pytest.approx((15 / 16) ** 2 + 1 / 16 * 1 / 10, rel=1e-12)
+
+
+def test_a_mark_of_an_old_acknowledgement_cuts_and_counts_no_byte():
+    """It reports nothing new: none of the ten segments of the second window is marked."""
+    sender = fixed_window()
+    sender.acks(1, 3)
+    sender.ack(2, flags=ECN_ECHO)
+    assert sender.cwnd == pytest.approx(10 * (1 - 15 / 32), abs=1 / MSS)
+    sender.acks(4, 11)
+    assert sender.own("congestion").alpha == pytest.approx((15 / 16) ** 2, rel=1e-12)
+
+
 def test_a_mark_after_the_recovery_cuts():
     sender = fixed_window(full_ack_option=2)
     sender.ack(1)
@@ -170,13 +190,16 @@ def test_a_mark_before_all_of_recover_is_acknowledged_is_not_answered():
 def test_duplicates_beyond_what_was_out_are_forgotten_with_it():
     """Twelve duplicates for the nine segments behind 1, as after needless retransmissions. 11 acknowledges all.
 
-    The next window, segment 11, counts again: alpha decays with it.
+    All are marked, and 11 tells of nothing that they have not told: the fraction is 1. The next window, segment 11,
+    counts again: alpha decays with it.
     """
     sender = fixed_window()
     sender.ack(1)
-    sender.duplicates(1, 12)
+    for _ in range(12):
+        sender.ack(1, flags=ECN_ECHO)
     sender.ack(11)
     assert sender.own("congestion").early_bytes == 0
+    assert sender.own("congestion").alpha == pytest.approx((15 / 16) ** 2 + 1 / 16, rel=1e-12)
     alpha = sender.own("congestion").alpha
     sender.ack(12)
     assert sender.own("congestion").alpha == 15 / 16 * alpha

@@ -79,6 +79,7 @@ def test_only_the_first_partial_acknowledgement_restarts_the_timer():
     for hole, at_us in ((1, 500), (2, 1000), (3, 1500), (4, 2000)):
         sender.ack(hole, at_us=at_us)
         assert sender.timer_us == 500 + 2000
+        assert sender.cwnd == 8  # one segment has left the network, one more may enter it
     sender.expire()
     assert (sender.now_us, sender.sub.timeouts, sender.sub.in_recovery) == (2500, 1, 0)
 
@@ -121,7 +122,9 @@ def test_ssthresh_from_what_is_thought_to_be_in_the_network():
     assert late.ssthresh == 4
 
 
-@pytest.mark.parametrize(("more", "ack", "out", "told"), [(14, 4, 27, 14), (3, 3, 22, 4), (0, 21, 22, 0)])
+@pytest.mark.parametrize(
+    ("more", "ack", "out", "told"), [(14, 4, 27, 14), (3, 3, 22, 4), (0, 4, 22, 0), (0, 21, 22, 0)]
+)
 def test_duplicates_told_of_what_a_partial_acknowledgement_leaves(more, ack, out, told):
     """0 and `ack` of 22 are lost. Of the duplicates `ack` - 1 were of segments below it, the others of later ones.
 

@@ -39,6 +39,13 @@ def test_one_rescue_in_a_recovery():
     assert sent == [([9], 5), ([], 3), ([], 2)]
 
 
+def test_rescue_as_soon_as_the_first_retransmission_is_acknowledged():
+    """HighACK > RescueRxt: 0, 2, 8 and 9 of 10 are lost, 0 and 2 are sent again; 0 is RescueRxt, then 1 is HighACK."""
+    sender = Sender("sack", n_segments=10)
+    assert sender.ack(0, blocks=[(3, 8), (1, 2)]) == [0, 2]
+    assert sender.ack(2, blocks=[(3, 8)]) == [9]
+
+
 def test_rescue_comes_after_everything_else():
     """With new data, rule 2 fills the window and nothing else is sent twice."""
     sender = Sender("sack")

@@ -38,6 +38,16 @@ def test_pipe_and_next_segment_with_two_holes(resend_at_partial_ack):
     assert (sender.sub.fast_retransmits, sender.sub.dup_acks_received) == (1, 10)
 
 
+def test_halving_leaves_out_only_the_last_limited_transmit():
+    """10 and 11 have left so too, but are acknowledged as others are: 3-15 are out, 14 and 15 do not count."""
+    sender = Sender("sack")
+    assert [sender.ack(0, blocks=[(1, end)]) for end in (2, 3)] == [[10], [11]]
+    assert sender.ack(3) == [12, 13]  # cwnd 11
+    assert [sender.ack(3, blocks=[(4, end)]) for end in (5, 6)] == [[14], [15]]
+    assert sender.ack(3, blocks=[(4, 7)]) == [3]
+    assert sender.ssthresh == (13 - 2) / 2
+
+
 def test_one_acknowledgement_that_sacks_three_starts_recovery():
     """Section 5 step 2: IsLost(HighACK + 1) is enough, however few duplicates have come. Pipe: 0 again, 4-9."""
     sender = Sender("sack")

@@ -69,6 +69,13 @@ def test_the_window_stays_at_the_receive_window(name, window):
     assert sender.sub.next_segment == 300 + window
 
 
+def test_no_more_segments_in_flight_than_whole_ones_fit_in_the_receive_window():
+    """A ninth segment of 100 bytes would fit beside eight whole ones, but there are flags for eight."""
+    sender = Sender(n_segments=9, last_bytes=100, max_window_bytes=8 * MSS + 500)
+    assert sender.sub.next_segment == 8
+    assert sender.ack(1) == [8]
+
+
 # -- limited transmit (RFC 3042)
 
 

@@ -123,7 +123,7 @@ def run_bursts(
 
 def _beside_one_path(result: Result) -> pd.DataFrame:
     """Return the flows with the ideal time and the slowdown of the model, where a flow keeps to one path."""
-    flows, transport = result.flows, result.manifest["parameters"]["scheme"]["transport"]
+    flows, transport = result.flows, result.manifest["parameters"]["scheme"]["long"]["transport"]
     alone_s = ideal_fct_s(
         flow_list(flows["src"], flows["dst"], flow_bytes=flows["flow_bytes"], start_s=flows["start_s"]),
         result.scenario.fabric.build(),
