@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from capsim.engines import compiled_calls, compiled_tables, hosts, pointers, subflows, switches
-from capsim.engines.jit import inline_into_hooks, kernel
+from capsim.engines.jit import inline_into_hooks, inlined_kernel, kernel
 from capsim.engines.links import drain, drop, enqueue, free_packet, take_packet
 from capsim.engines.pointers import counters_at, flow_at, int64_array, int64_at, port_at, sub_at
 from capsim.engines.trees import set_wake
@@ -29,7 +29,7 @@ def drop_unroutable(w: Any, number: int, reason: int, now_ps: int) -> None:
     drop(w, NONE, number, reason, now_ps)
 
 
-@kernel
+@inlined_kernel
 def arm(w: Any, s: int) -> None:
     """Set the timers of a subflow: an armed timer that is too early is left as it is."""
     sub = sub_at(w.subs, s)
@@ -58,6 +58,10 @@ def new_subflow(w: Any, f: int) -> int:
     return s
 
 
+# What every packet passes; the other functions are called
+EVERY_PACKET = {"forward", "chosen_path", "deliver", "deliver_to_transport", "acknowledge", "heed"}
+EVERY_PACKET |= {"pump", "push", "launch", "finish_sending"}
+
 ACTIONS = (take_packet, free_packet, enqueue, drop_unroutable, queues_now, arm, arm_flow, new_subflow)
 
 
@@ -74,7 +78,8 @@ def _bound() -> dict[str, Any]:
     for source in sources:
         for name, value in source.items():
             if isinstance(value, FunctionType) and value.__module__ == source["__name__"]:
-                scope[name] = kernel(FunctionType(value.__code__, scope, name))
+                mark = inlined_kernel if name in EVERY_PACKET else kernel
+                scope[name] = mark(FunctionType(value.__code__, scope, name))
     return scope
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from capsim.engines.jit import expanded, kernel
+from capsim.engines.jit import expanded, inlined_kernel
 from capsim.engines.pointers import (
     bytes_array,
     counters_at,
@@ -21,19 +21,19 @@ from capsim.records import PACKET, PORT, SUBFLOW
 PACKET_BYTES, PORT_BYTES, SUBFLOW_BYTES = PACKET.itemsize, PORT.itemsize, SUBFLOW.itemsize
 
 
-@kernel
+@inlined_kernel
 def whole(number: int) -> Any:
     """Return a number that a record holds in 32 bits with 64."""
     return np.int64(number)
 
 
-@kernel
+@inlined_kernel
 def params_at(address: int) -> Any:
     """Return the parameter record at an address."""
     return generic_at(address, 0)
 
 
-@kernel
+@inlined_kernel
 def memory_at(table: int, index: int, row_bytes: int, part: int) -> Any:
     """Return the own memory that begins at `part` of row `index`."""
     return generic_at(table + index * row_bytes + part, 0)
@@ -94,19 +94,19 @@ def candidates_of(w: Any, first: int, count: int) -> Any:
     return int64_array(w.candidates + 8 * first, count, 8)
 
 
-@kernel
+@inlined_kernel
 def route(w: Any, row: int, target: int) -> int:
     """Return the place of a route in the tables of the present epoch."""
     return ((counters_at(w.counters, 0).next_epoch - 1) * w.n_switches + row) * w.n_hosts + target
 
 
-@kernel
+@inlined_kernel
 def route_first(w: Any, row: int, target: int) -> int:
     """Return where the candidates of switch `row` for host `target` begin."""
     return int32_at(w.route_first, route(w, row, target))
 
 
-@kernel
+@inlined_kernel
 def route_count(w: Any, row: int, target: int) -> int:
     """Return how many candidates there are."""
     return int32_at(w.route_count, route(w, row, target))

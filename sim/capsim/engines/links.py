@@ -13,7 +13,7 @@ from typing import Any
 from capsim.engines.compiled_calls import admit as admit_hook
 from capsim.engines.compiled_calls import evict, take
 from capsim.engines.compiled_tables import whole
-from capsim.engines.jit import inline_into_hooks, kernel
+from capsim.engines.jit import inline_into_hooks, inlined_kernel, kernel
 from capsim.engines.pointers import (
     counters_at,
     packet_at,
@@ -40,7 +40,7 @@ from capsim.state import TRACE_DROPS, TRACE_PACKETS
 inline_into_hooks(count_sojourn)
 
 
-@kernel
+@inlined_kernel
 def take_packet(w: Any) -> int:
     """Return the number of an unused packet."""
     counters = counters_at(w.counters, 0)
@@ -53,7 +53,7 @@ def take_packet(w: Any) -> int:
     return number
 
 
-@kernel
+@inlined_kernel
 def free_packet(w: Any, number: int) -> None:
     """Give a packet back to the pool."""
     counters = counters_at(w.counters, 0)
@@ -100,7 +100,7 @@ def drop(w: Any, p: int, number: int, reason: int, now_ps: int) -> None:
     free_packet(w, number)
 
 
-@kernel
+@inlined_kernel
 def leave_queue(port: Any, packet: Any, depart_ps: int) -> None:
     """Count a packet that has been sent."""
     port.queue_packets -= 1
@@ -110,7 +110,7 @@ def leave_queue(port: Any, packet: Any, depart_ps: int) -> None:
     count_sojourn(port, packet, depart_ps)
 
 
-@kernel
+@inlined_kernel
 def drain(w: Any, port: Any, now_ps: int) -> None:
     """Take from the queue of a FIFO port what has left it by `now_ps`."""
     sent_ps = now_ps + port.delay_ps
@@ -121,7 +121,7 @@ def drain(w: Any, port: Any, now_ps: int) -> None:
         port.queue_head_ps = packet.next_arrive_ps
 
 
-@kernel
+@inlined_kernel
 def put_on_wire(w: Any, p: int, port: Any, number: int, packet: Any, arrive_ps: int) -> None:
     """Append a packet to the list of those that arrive at the far end."""
     packet.arrive_ps = arrive_ps
@@ -136,7 +136,7 @@ def put_on_wire(w: Any, p: int, port: Any, number: int, packet: Any, arrive_ps: 
     port.tail = number
 
 
-@kernel
+@inlined_kernel
 def join_fifo(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
     """Accept a packet at a FIFO port: its departure is known at once."""
     extend_queue(w, p, port, packet, now_ps)
@@ -237,7 +237,7 @@ def undo_enqueue(w: Any, port: Any, packet: Any, now_ps: int) -> None:
     port.queue_bytes -= packet.bytes
 
 
-@kernel
+@inlined_kernel
 def admit(w: Any, p: int, port: Any, number: int, now_ps: int) -> int:
     """Return the verdict of the queue discipline."""
     queue_packets, queue_bytes = port.queue_packets, port.queue_bytes
@@ -260,7 +260,7 @@ def make_room(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) 
     return verdict
 
 
-@kernel
+@inlined_kernel
 def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
     """Offer a packet to a port."""
     port, packet = port_at(w.ports, p), packet_at(w.packets, number)
@@ -294,7 +294,7 @@ def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
         join_fifo(w, p, port, number, packet, now_ps)
 
 
-@kernel
+@inlined_kernel
 def leave_wire(w: Any, p: int, port: Any, now_ps: int) -> int:
     """Take the packet that arrives now off the link and return its number."""
     number = whole(port.head)
@@ -302,12 +302,13 @@ def leave_wire(w: Any, p: int, port: Any, now_ps: int) -> int:
     if port.queue_head == number:
         drain(w, port, now_ps)
     port.head = packet.next
+    next_ps = NEVER
     if port.head == NONE:
         port.tail = NONE
-        next_arrival(w, p, NEVER)
     else:
-        next_arrival(w, p, packet.next_arrive_ps)
+        next_ps = packet.next_arrive_ps
         prefetch_packet(w.packets, port.head)
+    next_arrival(w, p, next_ps)
     port.packets_arrived += 1
     counters_at(w.counters, 0).traversals += 1
     return number

@@ -5,7 +5,7 @@ from typing import Any
 from capsim.engines.bind import deliver, forward, start, wake
 from capsim.engines.events import ARRIVE, DEPART, EPOCH, PROBE, START, TIE_BITS, TIMEOUT
 from capsim.engines.hosts import MANAGE, RECEIVE_WAKE, SEND_WAKE
-from capsim.engines.jit import kernel
+from capsim.engines.jit import inlined_kernel, kernel
 from capsim.engines.links import depart, drain, leave_wire, write_trace
 from capsim.engines.outages import fail_fifo, fail_waiting
 from capsim.engines.pointers import (
@@ -76,7 +76,7 @@ def probe(w: Any, now_ps: int) -> None:
             sample.flight_packets = sub.next_segment - sub.una
 
 
-@kernel
+@inlined_kernel
 def shortage(w: Any) -> int:
     """Return which pool could run out in the next event, or DONE."""
     counters = counters_at(w.counters, 0)
@@ -102,14 +102,14 @@ def subflow_shortage(w: Any) -> int:
     return DATA_LOW if w.n_data - counters.data_end < w.data_margin else DONE
 
 
-@kernel
+@inlined_kernel
 def next_start_ps(w: Any) -> int:
     """Return when the next flow starts."""
     f = counters_at(w.counters, 0).next_start
     return flow_at(w.flows, f).start_ps if f < w.n_flows else NEVER
 
 
-@kernel
+@inlined_kernel
 def next_event(w: Any) -> tuple[int, int]:
     """Return time and kind of the next event; of equal times the kind that comes first (see events.py)."""
     time_ps, kind = node_at(w.arrive_tree, 1).stamp >> TIE_BITS, ARRIVE
@@ -128,7 +128,7 @@ def next_event(w: Any) -> tuple[int, int]:
     return time_ps, kind
 
 
-@kernel
+@inlined_kernel
 def arrive(w: Any, now_ps: int) -> None:
     """Take the packet that has crossed its link to the switch or host at the far end."""
     p = node_at(w.arrive_tree, 1).entity
@@ -177,7 +177,7 @@ def infrequent(w: Any, kind: int, now_ps: int) -> None:
         probe(w, now_ps)
 
 
-@kernel
+@inlined_kernel
 def all_done(w: Any) -> bool:
     """Return whether every flow has begun, every subflow has finished and the network is empty."""
     counters = counters_at(w.counters, 0)

@@ -9,7 +9,7 @@ from typing import Any
 
 from capsim.bounds import MAX_TIME_PS
 from capsim.engines.events import TIE_BITS, stamp
-from capsim.engines.jit import inline_into_hooks, kernel
+from capsim.engines.jit import inline_into_hooks, inlined_kernel, kernel
 from capsim.engines.pointers import node_at, port_at, prefetch_packet, prefetch_port
 from capsim.records import NONE
 
@@ -26,13 +26,17 @@ def set_time(w: Any, tree: int, leaves: int, leaf: int, time_ps: int) -> None:
     """Set the time of the pending event at `leaf` of a tree and replay its matches up to the root."""
     index = leaves + leaf
     changed = node_at(tree, index)
-    changed.stamp = NO_STAMP if time_ps == NEVER else stamp(w.tie_seed, time_ps, changed.entity)
+    entity = changed.entity
+    winner = NO_STAMP if time_ps == NEVER else stamp(w.tie_seed, time_ps, entity)
+    changed.stamp = winner
     while index > 1:
+        other = node_at(tree, index ^ 1)
+        lost = (other.stamp - winner - (index & 1)) >> 63  # all ones if `other` wins, also when equal at the left
+        winner ^= (winner ^ other.stamp) & lost
+        entity ^= (entity ^ other.entity) & lost
         index >>= 1
-        left, right, node = node_at(tree, 2 * index), node_at(tree, 2 * index + 1), node_at(tree, index)
-        right_wins = right.stamp < left.stamp
-        node.stamp = right.stamp if right_wins else left.stamp
-        node.entity = right.entity if right_wins else left.entity
+        node = node_at(tree, index)
+        node.stamp, node.entity = winner, entity
 
 
 @kernel
@@ -59,7 +63,7 @@ def bring_forward(w: Any, tree: int, leaves: int, leaf: int, time_ps: int) -> No
         node.entity = entity
 
 
-@kernel
+@inlined_kernel
 def next_arrival(w: Any, p: int, time_ps: int) -> None:
     """Set the time of the next arrival from port `p`."""
     set_time(w, w.arrive_tree, w.arrive_leaves, p, time_ps)
@@ -67,7 +71,7 @@ def next_arrival(w: Any, p: int, time_ps: int) -> None:
         prefetch_soon(w, w.arrive_leaves + p)
 
 
-@kernel
+@inlined_kernel
 def prefetch_soon(w: Any, index: int) -> None:
     """Prefetch the port and the packet of arrivals that have won most of the matches above leaf `index`."""
     while index >= 2 * PORTS_FROM:
