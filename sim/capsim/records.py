@@ -81,6 +81,7 @@ PACKET = np.dtype(
     align=True,
 )
 
+# The first three cache lines are what every packet touches that crosses a FIFO port.
 PORT = np.dtype(
     [
         ("free_ps", "i8"),  # when the serialiser has sent all that is queued
@@ -95,23 +96,11 @@ PORT = np.dtype(
         ("head", "i4"),  # chain of packets in order of arrival at the far end
         ("tail", "i4"),
         ("queue_head", "i4"),  # FIFO: first packet of that chain not yet sent
-        ("service", "i4"),  # by priority: the packet being sent
-        ("wait_head", "i4"),  # by priority: waiting packets, the best first, equal ones in order of arrival
-        ("wait_tail", "i4"),
         ("up", "i4"),
-        ("from_node", "i4"),
-        ("layer", "i4"),
-        ("stream", "i4"),  # key of the uniform numbers that decide which packets are lost on the link
-        ("rate_bps", "i8"),
-        ("loss_prob", "f8"),  # of each packet that crosses the link
-        # -- counters
         ("packets_in", "i8"),  # offered: accepted or dropped
         ("bytes_in", "i8"),
         ("packets_out", "i8"),  # sent
         ("bytes_out", "i8"),
-        ("packets_dropped", "i8"),
-        ("bytes_dropped", "i8"),
-        ("packets_marked", "i8"),
         ("packets_arrived", "i8"),  # at the far end
         ("max_queue_packets", "i8"),
         ("max_queue_bytes", "i8"),
@@ -120,6 +109,18 @@ PORT = np.dtype(
         ("sojourn_words", "i8"),
         ("sojourn_bytes_ns", "i8"),
         ("sojourn_bytes_words", "i8"),
+        ("service", "i4"),  # by priority: the packet being sent
+        ("wait_head", "i4"),  # by priority: waiting packets, the best first, equal ones in order of arrival
+        ("wait_tail", "i4"),
+        ("from_node", "i4"),
+        ("layer", "i4"),
+        ("stream", "i4"),  # key of the uniform numbers that decide which packets are lost on the link
+        # -- less often
+        ("rate_bps", "i8"),
+        ("loss_prob", "f8"),  # of each packet that crosses the link
+        ("packets_dropped", "i8"),
+        ("bytes_dropped", "i8"),
+        ("packets_marked", "i8"),
         ("packets_lost", "i8"),  # of those that crossed the link
         ("bytes_lost", "i8"),
         ("unused", "i8", (1,)),  # four cache lines

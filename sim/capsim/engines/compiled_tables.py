@@ -10,13 +10,14 @@ from capsim.engines.pointers import (
     counters_at,
     generic_array,
     generic_at,
-    int32_at,
     int64_array,
+    int64_at,
     packet_array,
     port_array,
+    route_at,
     sub_array,
 )
-from capsim.records import PACKET, PORT, SUBFLOW
+from capsim.records import NONE, PACKET, PORT, SUBFLOW
 
 PACKET_BYTES, PORT_BYTES, SUBFLOW_BYTES = PACKET.itemsize, PORT.itemsize, SUBFLOW.itemsize
 
@@ -95,18 +96,22 @@ def candidates_of(w: Any, first: int, count: int) -> Any:
 
 
 @inlined_kernel
-def route(w: Any, row: int, target: int) -> int:
-    """Return the place of a route in the tables of the present epoch."""
-    return ((counters_at(w.counters, 0).next_epoch - 1) * w.n_switches + row) * w.n_hosts + target
+def route(w: Any, row: int, target: int) -> Any:
+    """Return the route of switch `row` to host `target` in the present epoch."""
+    epoch = counters_at(w.counters, 0).next_epoch - 1
+    found = route_at(w.leaf_routes, (epoch * w.n_switches + row) * w.n_leaves + int64_at(w.host_leaf, target))
+    if found.count == NONE:
+        return route_at(w.host_routes, epoch * w.n_hosts + target)
+    return found
 
 
 @inlined_kernel
-def route_first(w: Any, row: int, target: int) -> int:
+def route_first(w: Any, row: int, target: int) -> Any:
     """Return where the candidates of switch `row` for host `target` begin."""
-    return int32_at(w.route_first, route(w, row, target))
+    return np.int64(route(w, row, target).first)
 
 
 @inlined_kernel
-def route_count(w: Any, row: int, target: int) -> int:
+def route_count(w: Any, row: int, target: int) -> Any:
     """Return how many candidates there are."""
-    return int32_at(w.route_count, route(w, row, target))
+    return np.int64(route(w, row, target).count)

@@ -82,8 +82,8 @@ ARRAYS = (
     "trace",
     "probes",
     "counters",
-    "route_first",
-    "route_count",
+    "leaf_routes",
+    "host_routes",
     "candidates",
     "epoch_ps",
     "port_up",
@@ -115,6 +115,8 @@ STACK = _numbers(
     *("priority", "listens", "note_draws", "window_segments", "subflows"),
 )
 
+# Where the candidates of a route begin, and how many there are; of hosts at the switch itself NONE: see host_routes
+ROUTE = np.dtype([("first", "i4"), ("count", "i4")], align=True)
 # A node of a tournament tree (links.py)
 NODE = np.dtype([("stamp", "i8"), ("entity", "i8")], align=True)
 CACHE_LINE_BYTES = 64
@@ -183,8 +185,8 @@ def _caller(name: str) -> Any:
     return intrinsic(hook)
 
 
-def _prefetcher(dtype: np.dtype[Any]) -> Any:
-    """Return what prefetches the cache lines of record number `index` of the table at `address`, without waiting."""
+def _prefetcher(dtype: np.dtype[Any], lines: int) -> Any:
+    """Return what prefetches the first cache lines of record number `index` of the table at `address`."""
 
     def prefetch(typing_context: Any, address: Any, index: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -192,7 +194,7 @@ def _prefetcher(dtype: np.dtype[Any]) -> Any:
             kind = ir.FunctionType(ir.VoidType(), [pointer, flag, flag, flag])
             fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
             record = builder.add(args[0], builder.mul(args[1], ir.Constant(args[1].type, dtype.itemsize)))
-            for offset in range(0, dtype.itemsize, CACHE_LINE_BYTES):
+            for offset in range(0, lines * CACHE_LINE_BYTES, CACHE_LINE_BYTES):
                 line = builder.inttoptr(builder.add(record, ir.Constant(record.type, offset)), pointer)
                 builder.call(fetch, [line, flag(1), flag(3), flag(1)])  # to write, keep in all caches, data
             return context.get_dummy_value()
@@ -202,16 +204,14 @@ def _prefetcher(dtype: np.dtype[Any]) -> Any:
     return intrinsic(prefetch)
 
 
-prefetch_packet, prefetch_port = _prefetcher(records.PACKET), _prefetcher(records.PORT)
+# What every packet touches, see the records
+prefetch_packet, prefetch_port = _prefetcher(records.PACKET, 1), _prefetcher(records.PORT, 3)
+prefetch_delivered, prefetch_sub = _prefetcher(records.PACKET, 2), _prefetcher(records.SUBFLOW, 4)
 packet_at, port_at, switch_at = _reader(records.PACKET), _reader(records.PORT), _reader(records.SWITCH)
 sub_at, flow_at, stack_at = _reader(records.SUBFLOW), _reader(records.FLOW), _reader(STACK)
 trace_at, probe_at, counters_at = _reader(records.TRACE), _reader(records.PROBE), _reader(records.COUNTERS)
-node_at, generic_at = _reader(NODE), _reader(GENERIC)
-int32_at, int64_at, byte_at = (
-    _number_reader(types.int32, 4),
-    _number_reader(types.int64, 8),
-    _number_reader(types.int8, 1),
-)
+node_at, route_at, generic_at = _reader(NODE), _reader(ROUTE), _reader(GENERIC)
+int64_at, byte_at = _number_reader(types.int64, 8), _number_reader(types.int8, 1)
 
 bytes_array, int32_array, int64_array = _array(types.uint8, 1), _array(types.int32, 4), _array(types.int64, 8)
 port_array, packet_array, sub_array = (

@@ -8,9 +8,18 @@ stamps the left one, which has the smaller number.
 from typing import Any
 
 from capsim.bounds import MAX_TIME_PS
+from capsim.engines.compiled_tables import route
 from capsim.engines.events import TIE_BITS, stamp
 from capsim.engines.jit import inline_into_hooks, inlined_kernel, kernel
-from capsim.engines.pointers import node_at, port_at, prefetch_packet, prefetch_port
+from capsim.engines.pointers import (
+    int64_at,
+    node_at,
+    packet_at,
+    port_at,
+    prefetch_delivered,
+    prefetch_port,
+    prefetch_sub,
+)
 from capsim.records import NONE
 
 inline_into_hooks(stamp)
@@ -18,7 +27,8 @@ inline_into_hooks(stamp)
 NEVER = MAX_TIME_PS
 NO_STAMP = NEVER << TIE_BITS
 LARGE = 1024  # ports: their records no longer fit into the second-level cache
-PORTS_FROM, PACKETS_FROM = 16, 4  # levels of the tree, by their first node, at which what wins is prefetched
+# Levels of the tree, by their first node: what wins there is prefetched, the packet after its port, then where it goes
+PORTS_FROM, PACKETS_FROM, NEXT_FROM = 32, 8, 2
 
 
 @kernel
@@ -73,12 +83,25 @@ def next_arrival(w: Any, p: int, time_ps: int) -> None:
 
 @inlined_kernel
 def prefetch_soon(w: Any, index: int) -> None:
-    """Prefetch the port and the packet of arrivals that have won most of the matches above leaf `index`."""
+    """Prefetch what the arrivals need that have won most of the matches above leaf `index`."""
     while index >= 2 * PORTS_FROM:
         index >>= 1
     prefetch_port(w.ports, node_at(w.arrive_tree, index).entity)
     while index >= 2 * PACKETS_FROM:
         index >>= 1
-    head = port_at(w.ports, node_at(w.arrive_tree, index).entity).head
-    if head != NONE:
-        prefetch_packet(w.packets, head)
+    port = port_at(w.ports, node_at(w.arrive_tree, index).entity)
+    if port.head != NONE:
+        prefetch_delivered(w.packets, port.head)
+    while index >= 2 * NEXT_FROM:
+        index >>= 1
+    port = port_at(w.ports, node_at(w.arrive_tree, index).entity)
+    if port.head == NONE:
+        return
+    packet = packet_at(w.packets, port.head)
+    if port.to_node < w.n_hosts:
+        prefetch_sub(w.subs, packet.sub)
+        prefetch_port(w.ports, int64_at(w.host_port, port.to_node))
+        return
+    found = route(w, port.to_node - w.n_hosts, packet.target)
+    if found.count == 1:
+        prefetch_port(w.ports, int64_at(w.candidates, found.first))
