@@ -14,7 +14,8 @@ Record         One per
 ``SUBFLOW``    path identity, sequence space, window and loss recovery of a flow;
                a flow on a single path has one that carries its whole stream
 ``TRACE``      line of the packet trace
-``PROBE``      sample of a port or a subflow
+``WATCH``      number that is sampled
+``PROBE``      sample of one
 ============== ======================================================================
 
 What only one component uses is not here: it is the component's own memory (:mod:`capsim.own`).
@@ -301,20 +302,28 @@ TRACE = np.dtype(
     align=True,
 )
 
-# What a sample is of (PROBE.what)
-PORT_SAMPLE, SUBFLOW_SAMPLE = 0, 1
+# Where a number lies that is sampled: of one entity, or of each subflow of a flow (probe_places.py)
+WATCH = np.dtype(
+    [
+        ("table", "i8"),  # address of the table, which moves when it grows
+        ("first", "i8"),  # where in the table, in bytes; of the first subflow of the run
+        ("stride", "i8"),  # bytes from subflow to subflow, or 0: one entity
+        ("row", "i8"),  # row of the table, or among the rows of a subflow
+        ("per_sub", "i8"),  # rows of a subflow
+        ("type", "i4"),  # place in own.TYPES
+        ("field", "i4"),
+        ("flow", "i4"),
+        ("unused", "i4"),
+    ],
+    align=True,
+)
 
 PROBE = np.dtype(
     [
         ("time_ps", "i8"),
-        ("what", "i4"),
-        ("entity", "i4"),  # port or subflow
-        ("queue_packets", "i8"),
-        ("queue_bytes", "i8"),
-        ("cwnd_bytes", "i8"),
-        ("ssthresh_bytes", "i8"),
-        ("srtt_ps", "i8"),
-        ("flight_packets", "i8"),
+        ("watch", "i4"),
+        ("sub", "i4"),  # or NONE
+        ("value", "f8"),
     ],
     align=True,
 )

@@ -90,6 +90,25 @@ class Result:
         """Return the empirical distribution of completion times; see :func:`capsim.fct.fct_cdf`."""
         return fct_cdf(self.flows, warm_up_s=self.scenario.warm_up_s, kind=kind)
 
+    def samples(self, field: str) -> pd.DataFrame:
+        """Return what the probes saw of one field: a row for each time, a column for each entity.
+
+        Parameters
+        ----------
+        field : str
+            As in the column ``field`` of the probes table, such as ``port.queue_packets``.
+
+        Raises
+        ------
+        ParameterError
+            If it was not sampled.
+        """
+        rows = self.probes[self.probes["field"] == field]
+        sampled = ", ".join(self.probes["field"].cat.categories) or "nothing"
+        require(len(rows) > 0, f"no samples of {field!r}: this run sampled {sampled}")
+        entities = rows["entity"].astype(str)
+        return rows.assign(entity=entities).pivot(index="time_s", columns="entity", values="value")
+
     def save(self, folder: str | Path) -> Path:
         """Write every table that has rows as a Parquet file with the manifest inside; all files appear at once.
 

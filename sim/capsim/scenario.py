@@ -36,15 +36,23 @@ class Probes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     ----------
     period_s : float
         Time between samples, in seconds.
+    fields : tuple of str
+        What is sampled, by name (:mod:`capsim.probes`): ``port.queue_bytes``, ``sub.cwnd_bytes``, ``flow.buffered``,
+        ``congestion.alpha``, ``balancer.towards.last``. Left out: queues of ports, windows and round-trip times of
+        flows.
     ports : tuple of str
         Port names, with ``*`` and ``?`` as in file names (``"leaf0>spine*"``).
-    flows : tuple of int
-        Flows whose windows and RTT are sampled.
+    flows : tuple of int, or "all"
+        Flows, with all their subflows.
+    switches : tuple of str
+        Switches whose balancer is sampled, if `fields` name its memory; names as in `ports`.
     """
 
     period_s: Annotated[float, bounds.PROBE_S.meta]
+    fields: tuple[str, ...] = ()
     ports: tuple[str, ...] = ()
-    flows: tuple[Annotated[int, bounds.FLOW.meta], ...] = ()
+    flows: tuple[Annotated[int, bounds.FLOW.meta], ...] | Literal["all"] = ()
+    switches: tuple[str, ...] = ("*",)
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

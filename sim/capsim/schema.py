@@ -69,14 +69,9 @@ UNITS = {
 
 PROBES = {
     "time_s": "simulated time, in seconds",
-    "port": "port name, empty for a sample of a flow",
-    "flow": "flow, -1 for a sample of a port",
-    "queue_packets": "packets in queue and in service",
-    "queue_bytes": "bytes of these",
-    "cwnd_bytes": "congestion window, as inflated during fast recovery, in bytes",
-    "ssthresh_bytes": "slow-start threshold, in bytes",
-    "srtt_s": "smoothed round-trip time, in seconds; NaN before the first sample",
-    "flight_packets": "packets sent and not acknowledged",
+    "entity": "what it belongs to: leaf0>spine1 (port), flow3, flow3.1 (a subflow), leaf0 to leaf2 (memory of a balancer)",
+    "field": "name of what was sampled, as in probes.fields",
+    "value": "its value, in the unit that the name ends with; a time is NaN where there is none",
 }
 
 TRACE = {

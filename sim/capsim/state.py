@@ -55,8 +55,10 @@ class Setup:
         TRACE_OFF, TRACE_DROPS or TRACE_PACKETS.
     probe_ps : int
         Sampling period, 0 for none.
-    probe_ports, probe_flows : tuple of int
-        What is sampled; of a flow, its first subflow.
+    probe_fields : tuple of str
+        Names of fields that are sampled (:mod:`capsim.probes`); when left out, queues of ports and windows of flows.
+    probe_ports, probe_flows, probe_switches : tuple of int
+        What they are sampled for.
     """
 
     fabric: Fabric
@@ -73,8 +75,10 @@ class Setup:
     host_jitter_ps: int = 0
     trace: int = TRACE_OFF
     probe_ps: int = 0
+    probe_fields: tuple[str, ...] = ()
     probe_ports: tuple[int, ...] = ()
     probe_flows: tuple[int, ...] = ()
+    probe_switches: tuple[int, ...] = ()
 
     @cached_property
     def stacks(self) -> tuple[Stack, ...]:

@@ -11,6 +11,7 @@ from capsim.clock import PS_PER_S
 from capsim.engines.queue_sums import PS_PER_NS
 from capsim.fabric.topology import NO_PATH, Fabric
 from capsim.hooks import HOST_ROLES
+from capsim.probe_table import no_samples
 from capsim.state import RawRecords, Setup, Table, sojourn_bytes_ns, sojourn_ps
 from capsmodel.units import BITS_PER_BYTE
 
@@ -149,26 +150,12 @@ def _readable(table: Table, name: str) -> Table:
     return values != 0 if values.dtype == np.uint8 else values
 
 
-def probes_table(probes: Table, fabric: Fabric) -> pd.DataFrame:
-    """Return one row for each sample."""
-    of_port = probes["what"] == records.PORT_SAMPLE
-    labels = ("", *fabric.port_names)
-    columns: Columns = {
-        "time_s": probes["time_ps"] / PS_PER_S,
-        "port": _names(labels, np.where(of_port, probes["entity"] + 1, 0)),
-        "flow": np.where(of_port, -1, probes["entity"]),
-        "srtt_s": np.where(probes["srtt_ps"] > 0, probes["srtt_ps"] / PS_PER_S, np.nan),
-    }
-    columns |= {name: probes[name] for name in schema.PROBES if name not in columns}
-    return _ordered(columns, schema.PROBES)
-
-
 def empty_table(name: str, fabric: Fabric) -> pd.DataFrame:
     """Return the table of units, probes or trace of a run that has no row of it."""
     if name == "units":
         return _ordered({"unit": [], "flow": [], "subflow": []}, schema.UNITS).astype(np.int64)
     if name == "probes":
-        return probes_table(np.zeros(0, records.PROBE), fabric)
+        return no_samples()
     return trace_table(np.zeros(0, records.TRACE), np.zeros(0, records.SUBFLOW), fabric)
 
 

@@ -40,6 +40,7 @@ from capsim.hooks import HOST_ROLES, SWITCH_ROLES
 from capsim.memory import check_fits
 from capsim.own_memory import POOLS
 from capsim.param_records import param_record
+from capsim.probe_places import plan
 from capsim.records import NONE
 from capsim.roles import Scheme
 from capsim.state import RawRecords, Setup, State, Table, initial_state, ring_segments
@@ -92,6 +93,10 @@ class World:
         self.setup, self.state = setup, state
         self.record = np.zeros(1, WORLD)
         self.arrays: dict[str, Table] = {}
+        probes = plan(setup, state.own)
+        self.watched = [field.table for field in probes.fields]
+        self.point("watches", probes.watches)
+        self.set_numbers(probe_rows=probes.rows)
         self.margin = state.margin
         state.ports = _copied(state.ports)
         leaves = _power_of_two(setup.fabric.n_ports)
@@ -102,7 +107,6 @@ class World:
             if hasattr(state, name) and name != "stacks":
                 self.point(name, getattr(state, name))
         self.point("probe_ports", np.array(setup.probe_ports, np.int64))
-        self.point("probe_flows", np.array(setup.probe_flows, np.int64))
         self.point("host_port", setup.fabric.host_port.astype(np.int64))
         self.point("host_leaf", np.unique(setup.fabric.leaf_of_host, return_inverse=True)[1].astype(np.int64))
         self.point("arrive_tree", _tree(np.arange(leaves)))
@@ -122,6 +126,9 @@ class World:
         self.record[name] = array.ctypes.data
         if f"n_{name}" in NUMBERS:
             self.record[f"n_{name}"] = len(array)
+        if name in self.watched:
+            watches = self.arrays["watches"]
+            watches["table"][np.array([table == name for table in self.watched])[watches["field"]]] = array.ctypes.data
 
     def hold_components(self) -> None:
         """Write the addresses of hooks and parameters: of balancer and queue, and of each stack."""
@@ -243,8 +250,7 @@ class World:
         elif status == loop.TRACE_LOW:
             self.enlarge("trace", 2 * len(arrays["trace"]) + 8 * len(arrays["packets"]))
         else:
-            samples = len(arrays["probe_ports"]) + len(arrays["probe_flows"])
-            self.enlarge("probes", 2 * len(arrays["probes"]) + 64 * samples)
+            self.enlarge("probes", 2 * len(arrays["probes"]) + 64 * int(record["probe_rows"][0]))
 
 
 def _check_fits(needed_bytes: int, what: str) -> None:

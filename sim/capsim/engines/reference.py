@@ -18,7 +18,7 @@ from capsim.engines.events import END, EPOCH, MANAGE, PROBE, RECEIVE, SEND, STAR
 from capsim.engines.faults import error_of
 from capsim.engines.reference_ports import At, Environment, Port
 from capsim.engines.reference_records import Records
-from capsim.records import ARRIVED, DROPPED, NONE, PORT_SAMPLE, SUBFLOW_SAMPLE
+from capsim.records import ARRIVED, DROPPED, NONE
 from capsim.state import TRACE_DROPS, TRACE_PACKETS, RawRecords, Setup
 
 PROGRESS_TRAVERSALS = 50_000
@@ -175,24 +175,22 @@ class Network(Records):
             port.record.up = int(up)
 
     def probe(self) -> None:
-        """Take one sample of every port and subflow that is probed."""
-        now_ps = self.env.now
-        for number in self.setup.probe_ports:
-            port = self.ports[number]
-            self.probes.append((now_ps, PORT_SAMPLE, number, port.queue_packets, port.queue_bytes, 0, 0, 0, 0))
-        for flow in self.setup.probe_flows:
-            number = self.flows[flow].first_sub
-            sample: tuple[int, ...] = (0, 0, 0, 0)
-            if number != NONE:
-                sub = self.subs[number]
-                sample = (
-                    sub.cwnd_bytes + sub.inflation_bytes,
-                    sub.ssthresh_bytes,
-                    sub.srtt_ps,
-                    sub.next_segment - sub.una,
-                )
-            self.probes.append((now_ps, SUBFLOW_SAMPLE, flow, 0, 0, *sample))
-        At(self.env, now_ps + self.setup.probe_ps, PROBE, 0).then(self.probe)
+        """Sample all that is watched."""
+        for index, watch in enumerate(self.watches):
+            if watch.per_sub == 0:
+                self.sample(index, watch, NONE, watch.row)
+                continue
+            number = self.flows[watch.flow].first_sub
+            while number != NONE:
+                self.sample(index, watch, number, number * watch.per_sub + watch.row)
+                number = self.subs[number].next_sub
+        At(self.env, self.env.now + self.setup.probe_ps, PROBE, 0).then(self.probe)
+
+    def sample(self, index: int, watch: Any, sub: int, row: int) -> None:
+        """Copy one number out of its row."""
+        field = self.plan.fields[watch.field]
+        record = self.owned(field.table, row, field.owner) if field.owner else getattr(self, field.table)[row]
+        self.probes.append((self.env.now, index, sub, field.value(record)))
 
 
 def run(setup: Setup, *, progress: Callable[[int], None] | None = None, strict: bool = False) -> RawRecords:

@@ -10,6 +10,7 @@ from capsim import records
 from capsim.hooks import HOOKS, HOST_ROLES, hooks_of
 from capsim.own import Table
 from capsim.param_records import param_record
+from capsim.probe_places import plan
 from capsim.records import fill, slotted
 from capsim.state import RawRecords, Setup, StackState, initial_state
 
@@ -69,7 +70,9 @@ class Records:
         self.unused: list[int] = []  # numbers of packets
         self.units: list[Any] = []
         self.trace: list[tuple[int, ...]] = []
-        self.probes: list[tuple[int, ...]] = []
+        self.probes: list[tuple[int | float, ...]] = []
+        self.plan = plan(setup, state.own)
+        self.watches = self._objects(self.plan.watches)
         self.candidates = state.candidates.tolist()
         self._set_numbers()
         self._make_memory()
@@ -134,6 +137,11 @@ class Records:
         """Return a row of own memory with its first values."""
         layout = self.state.own.layouts[name]
         return {_part(name, owner): self._makers[name, owner](layout.records[owner][0]) for owner in owners}
+
+    def owned(self, name: str, row: int, owner: Any) -> Any:
+        """Return the own memory of one owner in a row of table `name`."""
+        rows = getattr(self, name)
+        return rows[row] if name == "balancer_path" else rows[row][_part(name, owner)]
 
     def take_packet(self) -> int:
         """Return the number of a packet that is not in the network."""
