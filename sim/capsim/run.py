@@ -9,12 +9,14 @@ import numpy.typing as npt
 
 from capsim import conservation, estimate, tables
 from capsim.clock import PS_PER_S, to_ps
+from capsim.empty_tables import empty_table
 from capsim.engines import run
 from capsim.fabric.flows import FlowList
 from capsim.fabric.listed import listed_columns
 from capsim.fabric.load import LOAD_DEFINITIONS, LoadOf, load_capacity_bps, offered
 from capsim.fabric.topology import Fabric, ports_like
 from capsim.fabric.traffic import AnyTraffic, Poisson, draw_flows
+from capsim.histogram_table import histograms_table
 from capsim.ideal import ideal_fct_s
 from capsim.manifest import Resources, Stopwatch, make_manifest, peak_memory_bytes, run_parameters
 from capsim.probe_table import probes_table
@@ -25,6 +27,7 @@ from capsim.roles import Scheme
 from capsim.scenario import Scenario, load_scenario
 from capsim.seeds import Purpose, engine_seed
 from capsim.state import RawRecords, Setup
+from capsim.subflow_table import has_subflows, subflows_table
 from capsmodel.checks import ParameterError, generator
 
 Progress = Callable[[float], None]
@@ -138,6 +141,7 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
         count_in_service=scenario.count_in_service,
         host_jitter_ps=to_ps(scenario.host_jitter_s),
         trace=estimate.TRACE_LEVELS[scenario.trace],
+        warm_up_ps=to_ps(scenario.warm_up_s),
         **_probed(scenario, fabric, flows),
     )
     chosen_fields(setup)
@@ -155,11 +159,12 @@ def _probed(scenario: Scenario, fabric: Fabric, flows: FlowList) -> dict[str, An
         raise ParameterError(f"probes.flows: {late[0]}, but flows are numbered 0 to {len(flows) - 1}")
     switches = fabric.node_names[fabric.n_hosts :]
     return {
-        "probe_ps": max(1, to_ps(probes.period_s)),
+        "probe_ps": max(1, to_ps(probes.period_s)) if probes.fields or probes.ports or numbers else 0,
         "probe_fields": probes.fields,
         "probe_ports": tuple(ports_like(fabric.port_names, probes.ports, where="probes.ports")),
         "probe_flows": numbers,
         "probe_switches": tuple(ports_like(switches, probes.switches, where="probes.switches", what="switches")),
+        "histograms": probes.histograms,
     }
 
 
@@ -172,7 +177,7 @@ def _result(
     loading_cpu_s: float,
     cpu_s: float,
 ) -> Result:
-    ideal = ideal_of_stacks(setup)
+    ideal, with_subflows = ideal_of_stacks(setup), has_subflows(raw, asked=scenario.subflows)
     flows = tables.flows_table(raw, setup, ideal_fct_s=ideal)
     resources = Resources(
         traversals=int(raw.counters["traversals"][0]),
@@ -185,14 +190,16 @@ def _result(
     return Result(
         scenario=scenario,
         flows=tables.with_columns(flows, listed_columns(scenario.traffic, setup.flows)),
-        ports=tables.ports_table(raw, setup.fabric, link_bytes=setup.link_bytes),
+        subflows=subflows_table(raw, setup) if with_subflows else empty_table("subflows", setup.fabric),
+        ports=tables.ports_table(raw, setup),
         units=tables.units_table(raw, setup),
         probes=probes_table(raw, setup),
+        histograms=histograms_table(raw, setup),
         trace=tables.trace_table(raw.trace, raw.subs, setup.fabric),
         manifest=manifest,
         resources=resources,
         raw_records=raw,
-        own_columns=tables.own_meanings(setup),
+        own_columns=tables.own_meanings(setup, subflows=with_subflows),
     )
 
 

@@ -46,13 +46,17 @@ class Probes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         Flows, with all their subflows.
     switches : tuple of str
         Switches whose balancer is sampled, if `fields` name its memory; names as in `ports`.
+    histograms : bool
+        Whether waiting times and lengths of queues are counted by layer of links, and extents of reordering by kind of
+        flow: the table ``histograms``, and ``max_reorder_extent`` of subflows.
     """
 
-    period_s: Annotated[float, bounds.PROBE_S.meta]
+    period_s: Annotated[float, bounds.PROBE_S.meta] = 1e-4
     fields: tuple[str, ...] = ()
     ports: tuple[str, ...] = ()
     flows: tuple[Annotated[int, bounds.FLOW.meta], ...] | Literal["all"] = ()
     switches: tuple[str, ...] = ("*",)
+    histograms: bool = False
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -102,6 +106,8 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         seconds. 0: all hosts share one perfect clock, as in ns-3.
     probes : Probes, optional
         What is sampled.
+    subflows : bool
+        Whether the result has a table of subflows also where each flow has one; with several it always has.
     trace : str
         ``off``, ``drops`` or ``packets``.
     compare : Comparison, optional
@@ -122,6 +128,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     count_in_service: bool = False
     host_jitter_s: Annotated[float, bounds.JITTER_S.meta] = 0.0
     probes: Probes | None = None
+    subflows: bool = False
     trace: Literal["off", "drops", "packets"] = "off"
     compare: Comparison | None = None
 

@@ -14,7 +14,7 @@ from typing import Any
 import simpy
 
 from capsim.engines import hosts, switches
-from capsim.engines.events import END, EPOCH, MANAGE, PROBE, RECEIVE, SEND, START, TIMEOUT, WAKES
+from capsim.engines.events import END, EPOCH, MANAGE, PROBE, RECEIVE, SEND, SNAPSHOT, START, TIMEOUT, WAKES
 from capsim.engines.faults import error_of
 from capsim.engines.reference_ports import At, Environment, Port
 from capsim.engines.reference_records import Records
@@ -64,6 +64,8 @@ class Network(Records):
             At(self.env, flow.start_ps, START, number).then(self.start, number)
         if self.setup.probe_ps:
             At(self.env, self.setup.probe_ps, PROBE, 0).then(self.probe)
+        if 0 < self.setup.warm_up_ps < self.setup.end_ps:
+            At(self.env, self.setup.warm_up_ps, SNAPSHOT, 0).then(self.end_warm_up)
 
     def simulate(self) -> None:
         """Run until all is done or the time is over."""
@@ -73,6 +75,17 @@ class Network(Records):
         self.counters[0].now_ps, self.counters[0].events = self.env.now, self.env.events
         for port in self.port_objects:
             port.settle()
+
+    def end_warm_up(self) -> None:
+        """Keep the counters as they are now, with what is in queues."""
+        sums = ("sojourn_ps", "sojourn_words", "sojourn_bytes_ns", "sojourn_bytes_words")
+        before = [[getattr(port, name) for name in sums] for port in self.ports]
+        for port in self.port_objects:
+            port.settle()
+        self.take_snapshot()
+        for port, values in zip(self.ports, before, strict=True):
+            for name, value in zip(sums, values, strict=True):
+                setattr(port, name, value)
 
     def start(self, f: int) -> None:
         """Begin a flow."""
