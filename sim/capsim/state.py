@@ -14,7 +14,7 @@ from capsim.fabric.flows import FlowList
 from capsim.fabric.topology import Fabric
 from capsim.own_memory import OwnMemory, own_memory
 from capsim.randomness import key, key_base
-from capsim.records import NONE
+from capsim.records import BINS, CLASSES, EXTENT_BINS, NONE, QUANTITIES
 from capsim.roles import Scheme, Stack
 
 # Purposes of random numbers (randomness.key); each has its own streams
@@ -55,8 +55,14 @@ class Setup:
         TRACE_OFF, TRACE_DROPS or TRACE_PACKETS.
     probe_ps : int
         Sampling period, 0 for none.
-    probe_ports, probe_flows : tuple of int
-        What is sampled; of a flow, its first subflow.
+    probe_fields : tuple of str
+        Names of fields that are sampled (:mod:`capsim.probes`); when left out, queues of ports and windows of flows.
+    probe_ports, probe_flows, probe_switches : tuple of int
+        What they are sampled for.
+    histograms : bool
+        Whether queues and extents of reordering are counted (:mod:`capsim.engines.histograms`).
+    warm_up_ps : int
+        When counters are kept, so that what comes later can be told apart (:class:`Snapshot`); 0 for never.
     """
 
     fabric: Fabric
@@ -73,8 +79,12 @@ class Setup:
     host_jitter_ps: int = 0
     trace: int = TRACE_OFF
     probe_ps: int = 0
+    probe_fields: tuple[str, ...] = ()
     probe_ports: tuple[int, ...] = ()
     probe_flows: tuple[int, ...] = ()
+    probe_switches: tuple[int, ...] = ()
+    histograms: bool = False
+    warm_up_ps: int = 0
 
     @cached_property
     def stacks(self) -> tuple[Stack, ...]:
@@ -95,6 +105,14 @@ class Setup:
         return number, short
 
 
+@dataclass(frozen=True)
+class Snapshot:
+    """Counters at the end of the warm-up: records of ports, and over flows the segments that the application has."""
+
+    ports: Table
+    delivered: Table
+
+
 @dataclass(frozen=True, kw_only=True)
 class RawRecords:
     """What an engine returns; equal for both engines.
@@ -107,6 +125,10 @@ class RawRecords:
         What the components kept for themselves.
     counters : structured array of one element
         Of dtype COUNTERS; ``now_ps`` is the time of the end.
+    queue_counts, extents : ndarray of int
+        Histograms (:mod:`capsim.engines.histograms`); without numbers when not asked for.
+    warm : Snapshot, optional
+        Of the end of the warm-up, if there was one and the run outlasted it.
     """
 
     flows: Table
@@ -116,6 +138,16 @@ class RawRecords:
     trace: Table
     probes: Table
     counters: Table
+    queue_counts: Table
+    extents: Table
+    warm: Snapshot | None = None
+
+
+def delivered_segments(flows: Table, subs: Table) -> Table:
+    """Return over flows the segments that the receiver's application has: of the furthest copy, or of the stream."""
+    furthest = flows["data_next"].copy()
+    np.maximum.at(furthest, subs["flow"], np.where(subs["shared"], 0, subs["receive_next"]))
+    return np.asarray(furthest)
 
 
 def sojourn_ps(ports: Table) -> npt.NDArray[np.float64]:
@@ -145,6 +177,8 @@ class State:
     trace: Table
     probes: Table
     counters: Table
+    queue_counts: Table
+    extents: Table
     route_first: Table  # (epochs, switches, hosts)
     route_count: Table
     candidates: Table  # of all epochs; route_first points into it
@@ -153,6 +187,7 @@ class State:
     stacks: tuple["StackState", ...]
     seeds: dict[str, int] = field(default_factory=dict)  # 32 bits each
     margin: int = 0  # packets that one event may create at most
+    warm: Snapshot | None = None
 
     @property
     def n_tiers(self) -> int:
@@ -177,6 +212,9 @@ class State:
             trace=self.trace[: counters["trace"]],
             probes=self.probes[: counters["probes"]],
             counters=self.counters,
+            queue_counts=self.queue_counts,
+            extents=self.extents,
+            warm=self.warm,
         )
 
 
@@ -227,6 +265,8 @@ def initial_state(setup: Setup) -> State:
         trace=np.zeros(0, records.TRACE),
         probes=np.zeros(0, records.PROBE),
         counters=_counters(setup),
+        queue_counts=np.zeros(len(fabric.layers) * CLASSES * QUANTITIES * BINS if setup.histograms else 0, np.int64),
+        extents=np.zeros(2 * EXTENT_BINS if setup.histograms else 0, np.int64),
         route_first=np.stack(
             [epoch.routes.first + offset for epoch, offset in zip(fabric.epochs, offsets, strict=True)]
         ).astype(np.int32),
@@ -281,6 +321,8 @@ def _ports(setup: Setup) -> Table:
     ports["byte_ps"] = np.where(byte_ps * fabric.rate_bps == 8 * 10**12, byte_ps, 0)
     ports["limit_packets"], ports["limit_bytes"] = fabric.buffer_packets, fabric.buffer_bytes
     ports["up"] = fabric.epochs[0].port_up
+    number = {layer: index for index, layer in enumerate(fabric.layers)}
+    ports["layer"] = [number[layer] for layer in fabric.port_layers]
     return ports
 
 

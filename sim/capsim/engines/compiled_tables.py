@@ -83,6 +83,18 @@ def data_of(w: Any) -> Any:
 
 
 @expanded
+def arrivals_of(w: Any) -> Any:
+    """Return the numbers of packets at the receiver, as extents of reordering need them."""
+    return int64_array(w.arrivals, w.n_arrivals, 8)
+
+
+@expanded
+def extents_of(w: Any) -> Any:
+    """Return the histogram of extents of reordering."""
+    return int64_array(w.extents, w.n_extents, 8)
+
+
+@expanded
 def ring_of(w: Any, sub: Any) -> Any:
     """Return the flags of the segments of a subflow."""
     return bytes_array(w.rings + sub.ring, sub.ring_mask + 1, 1)

@@ -31,6 +31,7 @@ from capsim.engines.primitives import (
     take_packet,
     whole,
 )
+from capsim.engines.reordering import judge, note_extent
 from capsim.engines.subflows import (
     close,
     data_acknowledged,
@@ -41,7 +42,7 @@ from capsim.engines.subflows import (
     put_data,
     take_data,
 )
-from capsim.hooks import COMPLETE, FOLLOW, KEEP, OPENED, PASS
+from capsim.hooks import COMPLETE, EXPIRED, FOLLOW, KEEP, LOST, OPENED, PASS
 from capsim.randomness import key_of, uniform
 from capsim.records import ACK, CLOSED, CODED, DATA, ESTABLISHED, NONE, SYN_ACK
 
@@ -151,8 +152,12 @@ def heed(w: Any, s: int, signals: int, now_ps: int) -> None:
     """Tell congestion control, and what shares the stream, what has happened."""
     if signals == 0:
         return
-    react(w, s, signals, now_ps)
     sub = sub_at(w.subs, s)
+    if signals & (LOST | EXPIRED):
+        sub.in_doubt = 1
+    if signals & OPENED:
+        sub.established_ps = now_ps
+    react(w, s, signals, now_ps)
     if signals & stack_at(w.stacks, sub.stack).listens:
         notify(w, s, signals, now_ps)
 
@@ -219,6 +224,7 @@ def deliver(w: Any, number: int, now_ps: int) -> None:
 
 def acknowledge(w: Any, s: int, number: int, now_ps: int) -> None:
     """Deliver an acknowledgement to the sender, and send what it allows."""
+    judge(w, s, number)
     signals = on_ack(w, s, number, now_ps)
     if sub_at(w.subs, s).shared:
         signals |= data_acknowledged(w, s, number, now_ps)
@@ -245,6 +251,8 @@ def deliver_to_transport(w: Any, s: int, number: int, now_ps: int) -> None:
             free_packet(w, number)
             return
         complete_shared(w, s, now_ps)
+    if w.histograms and packet.kind == DATA:
+        note_extent(w, s, number)
     replies = on_data(w, s, number, now_ps)
     if sub.received_ps == NONE and sub.receive_next == sub.end and sub.final:
         finish_receiving(w, s, now_ps)

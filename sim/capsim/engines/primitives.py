@@ -74,6 +74,16 @@ def data_of(w: Any) -> Any:
     return w.grown(w.data, w.counters[0].data_end)
 
 
+def arrivals_of(w: Any) -> Any:
+    """Return the numbers of packets at the receiver, as extents of reordering need them."""
+    return w.grown(w.arrivals, w.counters[0].ring_end)
+
+
+def extents_of(w: Any) -> Any:
+    """Return the histogram of extents of reordering."""
+    return w.extents
+
+
 def ring_of(w: Any, sub: Any) -> Any:
     """Return the flags of the segments of a subflow."""
     return w.ring(sub)

@@ -10,8 +10,9 @@ from capsim import records
 from capsim.hooks import HOOKS, HOST_ROLES, hooks_of
 from capsim.own import Table
 from capsim.param_records import param_record
+from capsim.probe_places import plan
 from capsim.records import fill, slotted
-from capsim.state import RawRecords, Setup, StackState, initial_state
+from capsim.state import RawRecords, Setup, Snapshot, StackState, delivered_segments, initial_state
 
 _SCOPES = ("subflow", "flow", "host", "packet")
 
@@ -65,11 +66,16 @@ class Records:
         self.rings: list[bytearray] = []
         self.maps: list[int] = []
         self.data: list[int] = []
+        self.arrivals: list[int] = []
+        self.histograms = setup.histograms
+        self.queue_counts, self.extents = state.queue_counts.tolist(), state.extents.tolist()
         self.packets: list[Any] = []
         self.unused: list[int] = []  # numbers of packets
         self.units: list[Any] = []
         self.trace: list[tuple[int, ...]] = []
-        self.probes: list[tuple[int, ...]] = []
+        self.probes: list[tuple[int | float, ...]] = []
+        self.plan = plan(setup, state.own)
+        self.watches = self._objects(self.plan.watches)
         self.candidates = state.candidates.tolist()
         self._set_numbers()
         self._make_memory()
@@ -135,6 +141,11 @@ class Records:
         layout = self.state.own.layouts[name]
         return {_part(name, owner): self._makers[name, owner](layout.records[owner][0]) for owner in owners}
 
+    def owned(self, name: str, row: int, owner: Any) -> Any:
+        """Return the own memory of one owner in a row of table `name`."""
+        rows = getattr(self, name)
+        return rows[row] if name == "balancer_path" else rows[row][_part(name, owner)]
+
     def take_packet(self) -> int:
         """Return the number of a packet that is not in the network."""
         self.counters[0].in_flight += 1
@@ -180,6 +191,19 @@ class Records:
         while owner is not None and len(self.units) < self.counters[0].units + self.state.margin:
             self.units.append(self.first_row("unit", [owner])[owner])
 
+    def ports_now(self) -> Table:
+        """Return the records of ports as an array."""
+        ports = np.zeros(len(self.ports), records.PORT)
+        fill(ports, self.ports)
+        return ports
+
+    def take_snapshot(self) -> None:
+        """Keep the counters at the end of the warm-up."""
+        flows, subs = np.zeros(len(self.flows), records.FLOW), np.zeros(len(self.subs), records.SUBFLOW)
+        fill(flows, self.flows)
+        fill(subs, self.subs)
+        self.state.warm = Snapshot(self.ports_now(), delivered_segments(flows, subs))
+
     def finished(self) -> RawRecords:
         """Return the records as arrays."""
         state, counters = self.state, self.counters[0]
@@ -188,6 +212,7 @@ class Records:
         for table, objects in ((state.subs, self.subs), (state.flows, self.flows), (state.ports, self.ports)):
             fill(table, objects)
         fill(state.counters, self.counters)
+        state.queue_counts[:], state.extents[:] = self.queue_counts, self.extents
         state.trace = np.array(self.trace, records.TRACE)
         state.probes = np.array(self.probes, records.PROBE)
         self._return_memory()

@@ -58,7 +58,8 @@ def enter_subflow(w: Any, f: int, s: int, now_ps: int) -> None:
         sub.short_segment = flow.n_segments - 1
         sub.short_bytes = flow.last_segment_bytes
     sub.timer_ps, sub.send_wake_ps, sub.receive_wake_ps = NONE, NONE, NONE
-    sub.open_ps, sub.received_ps, sub.closed_ps, sub.next_sub = now_ps, NONE, NONE, NONE
+    sub.open_ps, sub.established_ps, sub.received_ps, sub.closed_ps = now_ps, NONE, NONE, NONE
+    sub.next_sub = NONE
     take_ring(w, flow, sub)
     if flow.first_sub == NONE:
         flow.first_sub = s

@@ -50,28 +50,30 @@ def enters_host(layer: str) -> bool:
     return layer.endswith(layer_name("", HOST))
 
 
-def ports_like(names: Sequence[str], patterns: Iterable[str], *, where: str) -> list[int]:
+def ports_like(names: Sequence[str], patterns: Iterable[str], *, where: str, what: str = "ports") -> list[int]:
     """Return the ports whose names match one of the patterns, pattern by pattern.
 
     Parameters
     ----------
     names : sequence of str
-        Over ports.
+        Over ports, or over something else that has names.
     patterns : iterable of str
         With ``*`` and ``?`` as in file names.
     where : str
         Begins the text of an error.
+    what : str
+        ``ports`` or ``switches``.
 
     Raises
     ------
     ParameterError
         If nothing matches a pattern.
     """
-    ports: list[int] = []
+    ports, one = [], {"ports": "port", "switches": "switch"}[what]
     for pattern in patterns:
         found = [port for port, name in enumerate(names) if fnmatchcase(name, pattern)]
         if not found:
-            raise ParameterError(f"{where}: no port {pattern!r}: ports are named as in {names[-1]!r}")
+            raise ParameterError(f"{where}: no {one} {pattern!r}: {what} are named as in {names[-1]!r}")
         ports += found
     return ports
 
