@@ -41,7 +41,8 @@ def check(raw: RawRecords, fabric: Fabric) -> None:
             f"switches: {arrived} packets arrived, {forwarded} forwarded, {unroutable} had no route"
         )
     created, delivered = int(ports["packets_in"][at_nic].sum()), int(ports["packets_arrived"][to_host].sum())
-    dropped, left = int(ports["packets_dropped"].sum()), int(raw.counters["in_flight"][0])
+    dropped = int(ports["packets_dropped"].sum())
+    left = int(raw.counters["in_flight"][0]) - int(raw.counters["held"][0])  # those held have been delivered
     if created != delivered + dropped + unroutable + left:
         raise ConservationError(
             f"total: {created} packets created, but {delivered} delivered, {dropped} dropped, "

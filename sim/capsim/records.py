@@ -239,9 +239,10 @@ SUBFLOW = np.dtype(
         ("lost_flight_bytes", "i8"),  # in flight at the last loss
         ("newly_acked_bytes", "i8"),  # by the last acknowledgement
         ("next_sub", "i4"),  # of the same flow, or NONE
-        ("number", "i4"),  # in the flow, from 0
-        ("shared", "i4"),  # whether it carries a part of a shared stream
+        ("number", "i2"),  # in the flow, from 0
+        ("shared", "i2"),  # whether it carries a part of a shared stream
         ("dup_run", "i4"),  # duplicate acknowledgements since the last new one
+        ("held", "i4"),  # receiver: first of the packets that its layer holds, in a ring, or NONE
         # -- results
         ("open_ps", "i8"),
         ("received_ps", "i8"),  # the whole stream at the receiver
@@ -283,7 +284,8 @@ COUNTERS = np.dtype(
         ("free_count", "i8"),
         ("next_epoch", "i8"),
         ("next_probe_ps", "i8"),
-        ("in_flight", "i8"),  # packets in the network
+        ("in_flight", "i8"),  # packets in the network, and those that layers hold
+        ("held", "i8"),
     ],
     align=True,
 )

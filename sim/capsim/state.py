@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from capsim import records
 from capsim.bounds import POOL, SEGMENTS, WORD
+from capsim.candidate_sets import candidate_sets
 from capsim.fabric.flows import FlowList
 from capsim.fabric.topology import Fabric
 from capsim.own_memory import OwnMemory, own_memory
@@ -182,6 +183,7 @@ class State:
     route_first: Table  # (epochs, switches, hosts)
     route_count: Table
     candidates: Table  # of all epochs; route_first points into it
+    set_of: Table  # for a balancer with memory per set: number of the set of candidates that begins there
     epoch_ps: Table
     port_up: Table  # (epochs, ports)
     stacks: tuple["StackState", ...]
@@ -250,7 +252,14 @@ def initial_state(setup: Setup) -> State:
         if check_window := getattr(each.stack.layer.params, "check_window", None):
             check_window(ring_segments(largest, each.window_segments))
     offsets = np.cumsum([0] + [len(epoch.routes.candidates) for epoch in fabric.epochs[:-1]], dtype=np.int32)
+    route_first = np.stack(
+        [epoch.routes.first + offset for epoch, offset in zip(fabric.epochs, offsets, strict=True)]
+    ).astype(np.int32)
     route_count = np.stack([epoch.routes.count for epoch in fabric.epochs]).astype(np.int32)
+    candidates = np.concatenate([epoch.routes.candidates for epoch in fabric.epochs]).astype(np.int64)
+    set_of, n_sets = np.zeros(0, np.int64), 1
+    if scheme.balancer.memory.get("set"):
+        set_of, n_sets = candidate_sets(route_first, route_count, candidates)
     return State(
         setup=setup,
         packets=np.zeros(0, records.PACKET),
@@ -258,7 +267,14 @@ def initial_state(setup: Setup) -> State:
         switches=_switches(setup),
         flows=flows,
         subs=np.zeros(0, records.SUBFLOW),
-        own=own_memory(setup.stacks, scheme, fabric, flow_stack=flows["stack"], most_paths=int(route_count.max())),
+        own=own_memory(
+            setup.stacks,
+            scheme,
+            fabric,
+            flow_stack=flows["stack"],
+            most_paths=int(route_count.max()),
+            n_sets=n_sets,
+        ),
         rings=np.zeros(0, np.uint8),
         maps=np.zeros(0, np.int64),
         data=np.zeros(0, np.int64),
@@ -267,11 +283,10 @@ def initial_state(setup: Setup) -> State:
         counters=_counters(setup),
         queue_counts=np.zeros(len(fabric.layers) * CLASSES * QUANTITIES * BINS if setup.histograms else 0, np.int64),
         extents=np.zeros(2 * EXTENT_BINS if setup.histograms else 0, np.int64),
-        route_first=np.stack(
-            [epoch.routes.first + offset for epoch, offset in zip(fabric.epochs, offsets, strict=True)]
-        ).astype(np.int32),
+        route_first=route_first,
         route_count=route_count,
-        candidates=np.concatenate([epoch.routes.candidates for epoch in fabric.epochs]).astype(np.int64),
+        candidates=candidates,
+        set_of=set_of,
         epoch_ps=np.array([epoch.time_ps for epoch in fabric.epochs], np.int64),
         port_up=np.stack([epoch.port_up for epoch in fabric.epochs]),
         stacks=stacks,

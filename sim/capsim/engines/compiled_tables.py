@@ -47,6 +47,12 @@ def paths_of(w: Any, leaf: int) -> Any:
 
 
 @expanded
+def port_memory_of(w: Any) -> Any:
+    """Return the own memory of a balancer for all ports."""
+    return generic_array(w.balancer_port, w.n_ports, w.balancer_port_bytes)
+
+
+@expanded
 def units_of(w: Any) -> Any:
     """Return the coding units."""
     return generic_array(w.unit, w.n_units, w.unit_bytes)

@@ -24,6 +24,7 @@ from capsim.engines.primitives import (
     packet_at,
     react,
     release,
+    resume,
     schedule,
     send,
     stack_at,
@@ -37,12 +38,14 @@ from capsim.engines.subflows import (
     data_acknowledged,
     enter_subflow,
     finish_shared,
+    hold,
+    let_go,
     offer_data,
     prepare_stream,
     put_data,
     take_data,
 )
-from capsim.hooks import COMPLETE, EXPIRED, FOLLOW, KEEP, LOST, OPENED, PASS
+from capsim.hooks import COMPLETE, DELIVER, EXPIRED, FOLLOW, HOLD, KEEP, LOST, OPENED, PASS
 from capsim.randomness import key_of, uniform
 from capsim.records import ACK, CLOSED, CODED, DATA, ESTABLISHED, NONE, SYN_ACK
 
@@ -195,8 +198,7 @@ def wake(w: Any, kind: int, number: int, now_ps: int) -> None:
         else:
             pump(w, number, now_ps)
     elif kind == RECEIVE_WAKE:
-        deliver_released(w, number, now_ps)
-        arm(w, number)
+        deliver_waiting(w, number, now_ps)
     else:
         manage(w, number, now_ps)
 
@@ -213,13 +215,9 @@ def deliver(w: Any, number: int, now_ps: int) -> None:
     elif stack.collect == 0:
         deliver_to_transport(w, s, number, now_ps)
     else:
-        if collect(w, s, number, now_ps):
-            deliver_to_transport(w, s, number, now_ps)
-        else:
-            free_packet(w, number)
-        if stack.release != 0:
-            deliver_released(w, s, now_ps)
-            arm(w, s)
+        deliver_collected(w, s, number, now_ps)
+        if stack.release != 0 or stack.resume != 0:
+            deliver_waiting(w, s, now_ps)
 
 
 def acknowledge(w: Any, s: int, number: int, now_ps: int) -> None:
@@ -232,6 +230,29 @@ def acknowledge(w: Any, s: int, number: int, now_ps: int) -> None:
     heed(w, s, signals, now_ps)
     pump(w, s, now_ps)
     finish_sending(w, s, now_ps)
+
+
+def deliver_collected(w: Any, s: int, number: int, now_ps: int) -> None:
+    """Do with a packet what the layer says."""
+    verdict = collect(w, s, number, now_ps)
+    if verdict == DELIVER:
+        deliver_to_transport(w, s, number, now_ps)
+    elif verdict == HOLD:
+        hold(w, s, number)
+    else:
+        free_packet(w, number)
+
+
+def deliver_waiting(w: Any, s: int, now_ps: int) -> None:
+    """Deliver to the transport what the layer releases and what of the held packets it lets go."""
+    sub = sub_at(w.subs, s)
+    stack = stack_at(w.stacks, sub.stack)
+    if stack.release != 0:
+        deliver_released(w, s, now_ps)
+    if stack.resume != 0:
+        while sub.held != NONE and resume(w, s, whole(sub.held), now_ps):
+            deliver_to_transport(w, s, let_go(w, s), now_ps)
+    arm(w, s)
 
 
 def deliver_released(w: Any, s: int, now_ps: int) -> None:
@@ -260,6 +281,7 @@ def deliver_to_transport(w: Any, s: int, number: int, now_ps: int) -> None:
         packet.sub = s
         packet.target = sub.src
         packet.hash = sub.reverse_hash
+        packet.label = NONE
         enqueue(w, int_at(w.host_port, sub.dst), number, now_ps)
     else:
         free_packet(w, number)

@@ -91,6 +91,7 @@ ARRAYS = (
     "route_first",
     "route_count",
     "candidates",
+    "set_of",
     "epoch_ps",
     "port_up",
     "probe_ports",

@@ -50,6 +50,7 @@ class Records:
 
     take: Any
     evict: Any
+    balancer_port: Any
     tie_seed: int
     jitter_seed: int
 
@@ -131,6 +132,9 @@ class Records:
             self.balancer_path = _objects_of(
                 own.records("balancer_path", "balancer"), self._makers["balancer_path", "balancer"]
             )
+        ports = own.layouts["balancer_port"].row_bytes
+        self.port_memory = [row[0] for row in self.balancer_port] if ports else []
+        self.set_of = self.state.set_of.tolist()
         self.subflow: list[Any] = []
         self.packet: list[Any] = []
         self.balancer_subflow: list[Any] = []
