@@ -78,7 +78,9 @@ def olia_increases(windows_and_rtts, between):
         alpha |= {i: Fraction(-1, n * len(largest)) for i in largest}
         alpha |= {i: Fraction(1, n * len(better)) for i in better}
     assert sum(alpha.values()) == 0
-    return [Fraction(window, rtt * rtt) / rates**2 + alpha[i] / window for i, (window, rtt) in enumerate(windows_and_rtts)]
+    return [
+        Fraction(window, rtt * rtt) / rates**2 + alpha[i] / window for i, (window, rtt) in enumerate(windows_and_rtts)
+    ]
 
 
 def test_olia_on_equal_paths_is_lia():

@@ -6,4 +6,11 @@ from capsim.protocols.congestion.olia import OLIA
 from capsim.protocols.schemes import mptcp
 
 STACK = replace(mptcp.STACK, congestion=OLIA)
-SCHEME = replace(mptcp.SCHEME, name="mptcp_olia", summary="eight subflows, opportunistic linked increases", short=STACK, long=STACK, cite="draft-khalili-mptcp-congestion-control")
+SCHEME = replace(
+    mptcp.SCHEME,
+    name="mptcp_olia",
+    summary="eight subflows, opportunistic linked increases",
+    short=STACK,
+    long=STACK,
+    cite="draft-khalili-mptcp-congestion-control",
+)

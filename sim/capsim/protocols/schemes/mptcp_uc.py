@@ -6,4 +6,6 @@ from capsim.protocols.congestion.reno import RENO
 from capsim.protocols.schemes import mptcp
 
 STACK = replace(mptcp.STACK, congestion=RENO)
-SCHEME = replace(mptcp.SCHEME, name="mptcp_uc", summary="eight subflows, a TCP each", short=STACK, long=STACK, cite="mmptcp")
+SCHEME = replace(
+    mptcp.SCHEME, name="mptcp_uc", summary="eight subflows, a TCP each", short=STACK, long=STACK, cite="mmptcp"
+)
