@@ -1,4 +1,4 @@
-"""Packet scatter: each data packet of a flow's first subflow has a source port of its own, drawn anew when it is resent.
+"""Packet scatter: each data packet of a flow's first subflow has a source port of its own, a new one when it is resent.
 
 Switches that hash addresses and port numbers (ECMP) so send each packet on a random path. Acknowledgements, handshakes
 and further subflows keep one source port, as in the authors' code of MMPTCP.

@@ -4,19 +4,22 @@ from enum import IntEnum
 from typing import Any
 
 from capsim.hooks import inlined
-from capsim.records import NONE
+from capsim.records import NONE, SYN_SENT
 
 
 class Scheduler(IntEnum):
     """Which of the subflows that would send gets the next data segment.
 
     ROUND_ROBIN: the next in turn, as in the authors' code of MMPTCP. LOWEST_RTT: the one with the least smoothed round
-    trip, as in Linux; one that has not measured it comes first. IN_ORDER: the one that was opened first.
+    trip, as in Linux; one that has not measured it comes first. IN_ORDER: the one that was opened first. WAITING: as
+    ROUND_ROBIN, but the turn stays at a subflow whose SYN is not answered, and nobody is granted anything until it is
+    (authors' ns-3 code of MMPTCP).
     """
 
     ROUND_ROBIN = 0
     LOWEST_RTT = 1
     IN_ORDER = 2
+    WAITING = 3
 
 
 @inlined
@@ -80,11 +83,35 @@ def nearest(flow: Any, subs: Any, passed_over: int) -> int:
 
 
 @inlined
-def chosen_by(scheduler: int, flow: Any, subs: Any, turn: int, passed_over: int) -> int:
+def numbered(flow: Any, subs: Any, wanted: int) -> int:
+    """Return the subflow with the number `wanted` in its flow."""
+    number = flow.first_sub
+    while subs[number].number != wanted:
+        number = subs[number].next_sub
+    return int(number)
+
+
+@inlined
+def waited_for(own_flow: Any, flow: Any, subs: Any) -> int:
+    """Move the turn on to the first subflow that would send, but not past one whose SYN is not answered."""
+    for _ in range(flow.n_subs):
+        number = numbered(flow, subs, own_flow.turn % flow.n_subs)
+        if subs[number].hungry:
+            return number
+        if subs[number].state == SYN_SENT:
+            return NONE
+        own_flow.turn = subs[number].number + 1
+    return NONE
+
+
+@inlined
+def chosen_by(scheduler: int, own_flow: Any, flow: Any, subs: Any, passed_over: int) -> int:
     """Return the subflow that a scheduler chooses of those that would send, or NONE."""
     if scheduler == Scheduler.LOWEST_RTT:
         return nearest(flow, subs, passed_over)
-    return next_in_turn(flow, subs, turn if scheduler == Scheduler.ROUND_ROBIN else 0, passed_over)
+    if scheduler == Scheduler.WAITING:
+        return waited_for(own_flow, flow, subs)
+    return next_in_turn(flow, subs, own_flow.turn if scheduler == Scheduler.ROUND_ROBIN else 0, passed_over)
 
 
 @inlined

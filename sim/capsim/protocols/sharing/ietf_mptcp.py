@@ -20,8 +20,8 @@ from typing import Any
 
 from capsim.hooks import ACKED, EXPIRED, JOINED, OPENED, inlined
 from capsim.protocols.sharing.grants import Scheduler, chosen_by, grant, grant_next, has_room, nearest, note_blocked
-from capsim.protocols.sharing.joins import JOIN_MEMORY, next_joins
-from capsim.protocols.sharing.mptcp import MptcpParams, begin
+from capsim.protocols.sharing.joins import JOIN_MEMORY
+from capsim.protocols.sharing.mptcp import MptcpParams, begin, open_further
 from capsim.records import NONE
 from capsim.roles import Sharing
 
@@ -99,7 +99,7 @@ def schedule(params: Any, own: Any, flow: Any, subs: Any, maps: Any, data: Any, 
             return chosen
     if flow.granted == flow.n_segments:
         return NONE
-    chosen = chosen_by(params.scheduler, flow, subs, memory.turn, memory.failed)
+    chosen = chosen_by(params.scheduler, memory, flow, subs, memory.failed)
     room = has_room(flow)
     note_blocked(flow, chosen != NONE and not room, now_ps)
     if chosen == NONE:
@@ -148,9 +148,7 @@ def note(
         own.flow.failed &= ~(1 << sub.number)
     if signals & EXPIRED and params.reinject:
         reinject(own.flow, flow, sub, maps, data)
-    if signals & JOINED or (signals & OPENED and sub.number == 0):
-        return next_joins(params, own.flow, flow, now_ps, u0)
-    return 0
+    return open_further(params, own.flow, flow, sub, signals, now_ps, u0)
 
 
 IETF_MPTCP = Sharing(

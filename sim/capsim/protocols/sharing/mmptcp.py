@@ -99,6 +99,25 @@ def retire(first: Any) -> None:
         first.state = CLOSED
 
 
+@inlined
+def change_phase(
+    params: Any, own_flow: Any, flow: Any, sub: Any, subs: Any, signals: int, now_ps: int, u0: float
+) -> int:
+    """Count what has been sent, open further subflows, and retire the first when one of them is open."""
+    if signals & JOINED:
+        return next_joins(params, own_flow, flow, now_ps, u0)
+    if signals & OPENED:
+        if sub.number == 0:
+            set_threshold(params, flow, sub)
+        elif not subs[flow.first_sub].final:
+            retire(subs[flow.first_sub])
+    elif signals & (ACKED | LOST) and not own_flow.asked and is_over(params, flow, signals):
+        own_flow.asked = 1
+        own_flow.joins_left = planned_joins(params, flow)
+        return next_joins(params, own_flow, flow, now_ps, u0)
+    return 0
+
+
 def note(
     params: Any,
     own: Any,
@@ -111,19 +130,8 @@ def note(
     now_ps: int,
     u0: float,
 ) -> int:
-    """Count what has been sent, open further subflows, and retire the first when one of them is open."""
-    if signals & JOINED:
-        return next_joins(params, own.flow, flow, now_ps, u0)
-    if signals & OPENED:
-        if sub.number == 0:
-            set_threshold(params, flow, sub)
-        elif not subs[flow.first_sub].final:
-            retire(subs[flow.first_sub])
-    elif signals & (ACKED | LOST) and not own.flow.asked and is_over(params, flow, signals):
-        own.flow.asked = 1
-        own.flow.joins_left = planned_joins(params, flow)
-        return next_joins(params, own.flow, flow, now_ps, u0)
-    return 0
+    """Go on with the phases."""
+    return change_phase(params, own.flow, flow, sub, subs, signals, now_ps, u0)
 
 
 MMPTCP = Sharing(

@@ -50,27 +50,41 @@ def set_buffer(params: Any, flow: Any) -> None:
     flow.peer_window = flow.buffer_segments
 
 
-def begin(params: Any, own: Any, flow: Any, now_ps: int) -> int:
-    """Open the first subflow, or all of them."""
+@inlined
+def start_stream(params: Any, own_flow: Any, flow: Any) -> int:
+    """Return how many subflows to open at the start: the first, or all of them."""
     set_buffer(params, flow)
     count = min(params.subflows, flow.n_segments)
     if not params.join_after_first:
         return int(count)
-    own.flow.joins_left = count - 1
+    own_flow.joins_left = count - 1
     return 1
+
+
+def begin(params: Any, own: Any, flow: Any, now_ps: int) -> int:
+    """Open the first subflow, or all of them."""
+    return start_stream(params, own.flow, flow)
 
 
 def schedule(params: Any, own: Any, flow: Any, subs: Any, maps: Any, data: Any, now_ps: int) -> int:
     """Grant the next data segment to a subflow that would send it."""
     if flow.granted == flow.n_segments:
         return NONE
-    chosen = chosen_by(params.scheduler, flow, subs, own.flow.turn, 0)
+    chosen = chosen_by(params.scheduler, own.flow, flow, subs, 0)
     room = has_room(flow)
     note_blocked(flow, chosen != NONE and not room, now_ps)
     if chosen == NONE or not room:
         return NONE
     grant_next(own.flow, flow, subs[chosen], maps)
     return int(chosen)
+
+
+@inlined
+def open_further(params: Any, own_flow: Any, flow: Any, sub: Any, signals: int, now_ps: int, u0: float) -> int:
+    """Open further subflows when the first is open, and when the one before has been opened."""
+    if signals & JOINED or (signals & OPENED and sub.number == 0):
+        return next_joins(params, own_flow, flow, now_ps, u0)
+    return 0
 
 
 def note(
@@ -85,10 +99,8 @@ def note(
     now_ps: int,
     u0: float,
 ) -> int:
-    """Open further subflows when the first is open, and when the one before has been opened."""
-    if signals & JOINED or (signals & OPENED and sub.number == 0):
-        return next_joins(params, own.flow, flow, now_ps, u0)
-    return 0
+    """Open further subflows."""
+    return open_further(params, own.flow, flow, sub, signals, now_ps, u0)
 
 
 MPTCP = Sharing(
