@@ -52,26 +52,25 @@ def has_room(flow: Any) -> bool:
 
 
 @inlined
-def next_in_turn(flow: Any, subs: Any, turn: int, passed_over: int) -> int:
-    """Return the first subflow from number `turn` on that would send, or NONE.
-
-    `passed_over` has a bit for the number of each subflow that is not to be taken.
-    """
+def next_in_turn(flow: Any, subs: Any, turn: int) -> int:
+    """Return the first subflow from number `turn` on that would send, or NONE."""
     number, chosen, later = flow.first_sub, NONE, NONE
     while number != NONE:
         sub = subs[number]
-        if sub.hungry and not (passed_over >> sub.number) & 1:
-            if sub.number >= turn and later == NONE:
-                later = number
-            if chosen == NONE:
-                chosen = number
+        if sub.hungry and sub.number >= turn and later == NONE:
+            later = number
+        if sub.hungry and chosen == NONE:
+            chosen = number
         number = sub.next_sub
     return int(chosen if later == NONE else later)
 
 
 @inlined
 def nearest(flow: Any, subs: Any, passed_over: int) -> int:
-    """Return the subflow with the least smoothed round trip of those that would send, or NONE."""
+    """Return the subflow with the least smoothed round trip of those that would send, or NONE.
+
+    `passed_over` has a bit for the number of each subflow that is not to be taken.
+    """
     number, chosen = flow.first_sub, NONE
     while number != NONE:
         sub = subs[number]
@@ -105,13 +104,13 @@ def waited_for(own_flow: Any, flow: Any, subs: Any) -> int:
 
 
 @inlined
-def chosen_by(scheduler: int, own_flow: Any, flow: Any, subs: Any, passed_over: int) -> int:
+def chosen_by(scheduler: int, own_flow: Any, flow: Any, subs: Any) -> int:
     """Return the subflow that a scheduler chooses of those that would send, or NONE."""
     if scheduler == Scheduler.LOWEST_RTT:
-        return nearest(flow, subs, passed_over)
+        return nearest(flow, subs, 0)
     if scheduler == Scheduler.WAITING:
         return waited_for(own_flow, flow, subs)
-    return next_in_turn(flow, subs, own_flow.turn if scheduler == Scheduler.ROUND_ROBIN else 0, passed_over)
+    return next_in_turn(flow, subs, own_flow.turn if scheduler == Scheduler.ROUND_ROBIN else 0)
 
 
 @inlined

@@ -4,7 +4,7 @@
 What                        When                                                        Source
 =========================== =========================================================== ===========================
 reinjection                 a subflow times out: what it has not delivered goes to      Linux; dc2mtcp, section II
-                            others, and it gets no new data until it is acknowledged
+                            others, ahead of new data
 opportunistic               the receive buffer is full: the data segment that the       Raiciu et al. 2012
 retransmission              receiver waits for goes to a subflow that would send
 penalisation                then: the window of the subflow that holds it up is         Raiciu et al. 2012
@@ -18,7 +18,7 @@ it repairs its loss too (RFC 8684, section 3.3.6); the receiver drops the second
 from dataclasses import dataclass
 from typing import Any
 
-from capsim.hooks import ACKED, EXPIRED, JOINED, OPENED, inlined
+from capsim.hooks import EXPIRED, JOINED, OPENED, inlined
 from capsim.protocols.sharing.grants import Scheduler, chosen_by, grant, grant_next, has_room, nearest, note_blocked
 from capsim.protocols.sharing.joins import JOIN_MEMORY
 from capsim.protocols.sharing.mptcp import MptcpParams, begin, open_further
@@ -52,10 +52,10 @@ class IetfMptcpParams(MptcpParams):
 
 
 @inlined
-def regrant(flow: Any, subs: Any, maps: Any, data: Any, segment: int, passed_over: int) -> int:
+def regrant(flow: Any, subs: Any, maps: Any, data: Any, segment: int) -> int:
     """Grant a data segment to the nearest subflow that has not carried it; return that, or NONE."""
     index = flow.data_ring + (segment & flow.data_mask)
-    chosen = nearest(flow, subs, passed_over | (data[index] >> CARRIED))
+    chosen = nearest(flow, subs, data[index] >> CARRIED)
     if chosen != NONE:
         grant(flow, subs[chosen], maps, segment)
         data[index] |= 1 << (CARRIED + subs[chosen].number)
@@ -71,7 +71,7 @@ def reinjected_to(own_flow: Any, flow: Any, subs: Any, maps: Any, data: Any) -> 
     while segment < own_flow.reinject_end:
         own_flow.reinject_first = segment
         if data[flow.data_ring + (segment & flow.data_mask)] & REINJECT:
-            return regrant(flow, subs, maps, data, segment, own_flow.failed)
+            return regrant(flow, subs, maps, data, segment)
         segment += 1
     own_flow.reinject_end = 0
     return NONE
@@ -99,7 +99,7 @@ def schedule(params: Any, own: Any, flow: Any, subs: Any, maps: Any, data: Any, 
             return chosen
     if flow.granted == flow.n_segments:
         return NONE
-    chosen = chosen_by(params.scheduler, memory, flow, subs, memory.failed)
+    chosen = chosen_by(params.scheduler, memory, flow, subs)
     room = has_room(flow)
     note_blocked(flow, chosen != NONE and not room, now_ps)
     if chosen == NONE:
@@ -111,7 +111,7 @@ def schedule(params: Any, own: Any, flow: Any, subs: Any, maps: Any, data: Any, 
     if not params.opportunistic:
         return NONE
     carried = data[flow.data_ring + (flow.data_acked & flow.data_mask)] >> CARRIED
-    chosen = regrant(flow, subs, maps, data, flow.data_acked, memory.failed)
+    chosen = regrant(flow, subs, maps, data, flow.data_acked)
     if chosen != NONE and params.penalise:
         penalise(memory, flow, subs, carried, now_ps)
     return chosen
@@ -120,7 +120,6 @@ def schedule(params: Any, own: Any, flow: Any, subs: Any, maps: Any, data: Any, 
 @inlined
 def reinject(own_flow: Any, flow: Any, sub: Any, maps: Any, data: Any) -> None:
     """Let all that a subflow has in flight, and no other has carried, wait to be granted once more."""
-    own_flow.failed |= 1 << sub.number
     for position in range(sub.una, sub.end):
         segment = maps[sub.ring + (position & sub.ring_mask)]
         index = flow.data_ring + (segment & flow.data_mask)
@@ -144,8 +143,6 @@ def note(
     u0: float,
 ) -> int:
     """Reinject after a timeout; open further subflows."""
-    if signals & ACKED:
-        own.flow.failed &= ~(1 << sub.number)
     if signals & EXPIRED and params.reinject:
         reinject(own.flow, flow, sub, maps, data)
     return open_further(params, own.flow, flow, sub, signals, now_ps, u0)
@@ -156,7 +153,7 @@ IETF_MPTCP = Sharing(
     begin=begin,
     schedule=schedule,
     note=note,
-    listens=OPENED | JOINED | ACKED | EXPIRED,
+    listens=OPENED | JOINED | EXPIRED,
     params=IetfMptcpParams(),
     memory={
         "flow": (
@@ -164,7 +161,6 @@ IETF_MPTCP = Sharing(
             *JOIN_MEMORY,
             ("reinject_first", "i8"),  # of the data segments that wait to be granted once more
             ("reinject_end", "i8"),
-            ("failed", "i8"),  # a bit for each subflow that has timed out and was not acknowledged since
             ("penalised_ps", "(16,)i8"),  # by number of the subflow
         )
     },

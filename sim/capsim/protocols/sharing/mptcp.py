@@ -70,7 +70,7 @@ def schedule(params: Any, own: Any, flow: Any, subs: Any, maps: Any, data: Any, 
     """Grant the next data segment to a subflow that would send it."""
     if flow.granted == flow.n_segments:
         return NONE
-    chosen = chosen_by(params.scheduler, own.flow, flow, subs, 0)
+    chosen = chosen_by(params.scheduler, own.flow, flow, subs)
     room = has_room(flow)
     note_blocked(flow, chosen != NONE and not room, now_ps)
     if chosen == NONE or not room:
