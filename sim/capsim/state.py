@@ -190,6 +190,11 @@ class StackState:
     subflows: int  # most subflows of a flow
 
     @property
+    def stream_segments(self) -> int:
+        """Return the most data segments of a shared stream from the first that is not acknowledged: all windows."""
+        return int(getattr(self.stack.sharing.params, "stream_segments", self.window_segments * self.subflows))
+
+    @property
     def shared(self) -> bool:
         """Whether the subflows of a flow share one stream."""
         return self.stack.sharing.schedule is not None

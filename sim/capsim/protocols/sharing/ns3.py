@@ -1,22 +1,59 @@
 """MPTCP and MMPTCP as the ns-3 code of MMPTCP's authors has them: a stream without acknowledgements of its own.
 
 What of the stream has arrived follows from the acknowledgements of the subflows. There is no receive buffer that could
-be full, and round robin waits for a subflow whose SYN is not answered. The flags of a stream are kept for as many
-segments as all windows hold (:mod:`capsim.engines.subflows`); beyond, a subflow that stands still stops the others.
+be full, and round robin waits for a subflow whose SYN is not answered.
 """
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
-from capsim.bounds import COPIES
+from capsim import bounds
 from capsim.hooks import ACKED, inlined
 from capsim.protocols.sharing.grants import Scheduler
 from capsim.protocols.sharing.mmptcp import MMPTCP, MmptcpParams, change_phase
 from capsim.protocols.sharing.mptcp import MPTCP, MptcpParams, open_further, start_stream
 from capsim.records import DATA_RECEIVED
 
+
+@dataclass(frozen=True, kw_only=True)
+class Ns3MptcpParams(MptcpParams):
+    """Parameters of MPTCP as in that code.
+
+    Parameters
+    ----------
+    subflows, join_after_first, join_gap_s, scheduler, buffer_segments
+        As in :class:`~capsim.protocols.sharing.mptcp.MptcpParams`; the buffer is not used.
+    stream_segments : int
+        How far the others may go on while one subflow stands still, in data segments; the code has no limit.
+    """
+
+    join_after_first: bool = True
+    join_gap_s: float = 50e-6
+    scheduler: Scheduler = Scheduler.WAITING
+    stream_segments: Annotated[int, bounds.WINDOW_PACKETS] = 2**16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ns3MmptcpParams(MmptcpParams):
+    """Parameters of MMPTCP as in that code: seven subflows after the first.
+
+    Parameters
+    ----------
+    switch_bytes, switch_at, joins, joins_in_pod, joins_in_rack, join_gap_s, path_threshold, scheduler, buffer_segments
+        As in :class:`~capsim.protocols.sharing.mmptcp.MmptcpParams`; the buffer is not used.
+    stream_segments : int
+        As in :class:`Ns3MptcpParams`.
+    """
+
+    joins: Annotated[int, bounds.JOINS] = 7
+    joins_in_pod: Annotated[int, bounds.JOINS] = 7
+    joins_in_rack: Annotated[int, bounds.JOINS] = 7
+    scheduler: Scheduler = Scheduler.WAITING
+    stream_segments: Annotated[int, bounds.WINDOW_PACKETS] = 2**16
+
+
 ACKED_ON_SUBFLOW = 2  # flag of a data segment
-HEARD = ("heard", f"({COPIES.largest},)i8")  # by number of the subflow: first segment not acknowledged
+HEARD = ("heard", f"({bounds.COPIES.largest},)i8")  # by number of the subflow: first segment not acknowledged
 
 
 @inlined
@@ -88,7 +125,7 @@ MPTCP_NS3 = replace(
     begin=begin_mptcp,
     note=note_mptcp,
     listens=MPTCP.listens | ACKED,
-    params=MptcpParams(join_after_first=True, join_gap_s=50e-6, scheduler=Scheduler.WAITING),
+    params=Ns3MptcpParams(),
     memory={"flow": (*MPTCP.memory["flow"], HEARD)},
 )
 MMPTCP_NS3 = replace(
@@ -96,6 +133,6 @@ MMPTCP_NS3 = replace(
     name="mmptcp_ns3",
     begin=begin_mmptcp,
     note=note_mmptcp,
-    params=MmptcpParams(joins=7, joins_in_pod=7, joins_in_rack=7, scheduler=Scheduler.WAITING),
+    params=Ns3MmptcpParams(),
     memory={"flow": (*MMPTCP.memory["flow"], HEARD)},
 )
