@@ -168,15 +168,15 @@ def test_with_all_habits_off_it_is_mptcp_packet_for_packet():
     kind, flows = BUSY["leaf-spine"]
     off = {"sample_handshake": True, "repeat_join_syns": True, "refuse_buffered": False, "data_acks": True}
     transport = off | {"syn_rto_s": 2e-3, "max_rto_s": 60.0}
-    sharing = {"join_after_first": True, "scheduler": "round_robin"}
-    found = run(setup_of(kind, flows, "mptcp_ns3", transport=transport, sharing=sharing | {"join_gap_s": 50e-6}))
+    sharing = {"join_after_first": True, "scheduler": "round_robin", "join_gap_s": 0.0}
+    found = run(setup_of(kind, flows, "mptcp_ns3", transport=transport, sharing=sharing))
     plain = {
         name: getattr(NEWRENO_NS3.params, name)
         for name in ("mss_bytes", "header_bytes", "ack_bytes", "syn_bytes", "max_window_bytes", "handshake")
     }
     plain |= {"initial_window_packets": 1, "initial_ssthresh_bytes": 65_535, "limited_transmit": False}
     plain |= {"keep_backoff": True}
-    same(found, run(setup_of(kind, flows, "mptcp", transport=plain, sharing=sharing | {"join_gap_s": 50e-6})))
+    same(found, run(setup_of(kind, flows, "mptcp", transport=plain, sharing=sharing)))
 
 
 def test_the_scheme_has_the_sizes_of_the_code():
