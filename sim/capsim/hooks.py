@@ -71,6 +71,7 @@ OPENED = 128  # the handshake is over
 EMPTIED = 256  # all that the subflow was given is acknowledged
 COMPLETE = 512  # the receiver has the whole stream
 DATA_ACKED = 1024  # new data of a shared stream are acknowledged
+JOINED = 2048  # the subflows that `note` asked for are being opened
 
 
 @dataclass(frozen=True)

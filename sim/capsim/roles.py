@@ -113,7 +113,8 @@ class Sharing(Component):
     """Which subflows a flow has, and, where they share its stream, which of them gets the next data segment.
 
     Without `schedule` each subflow carries the whole stream. Parameters with an attribute ``subflows`` say how many
-    subflows a flow has at most; without it, it has one.
+    subflows a flow has at most; without it, it has one. One with ``stream_segments`` says how far the stream may go on
+    beyond the first data segment that is not acknowledged; without it, as far as all windows reach.
     """
 
     role = "sharing"

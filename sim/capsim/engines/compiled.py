@@ -150,7 +150,7 @@ class World:
                 self.hold(row, role, getattr(each.stack, role), number=self.state.stacks.index(each))
             row["priority"], row["listens"] = each.stack.priority, each.stack.sharing.listens
             row["note_draws"] = each.stack.sharing.draws
-            row["window_segments"], row["subflows"] = each.window_segments, each.subflows
+            row["window_segments"], row["stream_segments"] = each.window_segments, each.stream_segments
         self.point("stacks", stacks)
 
     def hold(self, row: Any, role: str, component: Any, *, number: int = 0) -> None:
@@ -297,7 +297,7 @@ def _margins(state: State) -> dict[str, int]:
         largest = int(state.flows["n_segments"][state.flows["stack"] == number].max(initial=0))
         rings = max(rings, each.subflows * ring_segments(largest, each.window_segments))
         if each.shared:
-            data = max(data, ring_segments(largest, each.window_segments * each.subflows))
+            data = max(data, ring_segments(largest, each.stream_segments))
     return {
         "unit_margin": state.margin if state.own.layouts["unit"].row_bytes else 0,
         "subflow_margin": max(each.subflows for each in state.stacks),

@@ -45,7 +45,7 @@ from capsim.engines.subflows import (
     put_data,
     take_data,
 )
-from capsim.hooks import COMPLETE, DELIVER, EXPIRED, FOLLOW, HOLD, KEEP, LOST, OPENED, PASS
+from capsim.hooks import COMPLETE, DELIVER, EXPIRED, FOLLOW, HOLD, JOINED, KEEP, LOST, OPENED, PASS
 from capsim.randomness import key_of, uniform
 from capsim.records import ACK, CLOSED, CODED, DATA, ESTABLISHED, NONE, SYN_ACK
 
@@ -61,7 +61,7 @@ def start(w: Any, f: int, now_ps: int) -> None:
 
 
 def manage(w: Any, f: int, now_ps: int) -> None:
-    """Open further subflows of a flow, if that is still due."""
+    """Open further subflows of a flow, if that is still due, and ask what shares the stream for more."""
     flow = flow_at(w.flows, f)
     count = flow.to_open
     flow.to_open = 0
@@ -70,6 +70,8 @@ def manage(w: Any, f: int, now_ps: int) -> None:
         return
     for _ in range(count):
         open_subflow(w, f, now_ps)
+    if JOINED & stack_at(w.stacks, flow.stack).listens:
+        notify(w, whole(flow.last_sub), JOINED, now_ps)
 
 
 def open_subflow(w: Any, f: int, now_ps: int) -> None:
@@ -96,7 +98,7 @@ def launch(w: Any, s: int, number: int, now_ps: int) -> None:
     if sub.shared:
         put_data(w, s, number)
     if stack_at(w.stacks, sub.stack).mark != 0:
-        packet.hash = mark(w, s, number, flow_draw(w, whole(sub.flow)))
+        packet.hash = mark(w, s, number, mark_draw(w, s))
     enqueue(w, int_at(w.host_port, sub.src), number, now_ps)
 
 
@@ -105,6 +107,12 @@ def flow_draw(w: Any, f: int) -> float:
     flow = flow_at(w.flows, f)
     flow.draws += 1
     return uniform(key_of(w.sharing_seed, f), flow.draws)
+
+
+def mark_draw(w: Any, s: int) -> float:
+    """Return the uniform number for the mark of the packet that a subflow sends now, from a stream of its own."""
+    sub = sub_at(w.subs, s)
+    return uniform(key_of(w.sharing_seed, whole(sub.flow) + (whole(sub.number) + 1) * w.n_flows), sub.packets_sent)
 
 
 def pump(w: Any, s: int, now_ps: int) -> None:
@@ -288,10 +296,10 @@ def deliver_to_transport(w: Any, s: int, number: int, now_ps: int) -> None:
 
 
 def finish_receiving(w: Any, s: int, now_ps: int) -> None:
-    """Note that all of a stream has arrived; the first subflow that carries all of it completes the flow."""
+    """Note that all that a subflow carries has arrived; the first that carries all of a stream completes the flow."""
     sub = sub_at(w.subs, s)
     sub.received_ps = now_ps
-    if flow_at(w.flows, sub.flow).received_ps == NONE:
+    if flow_at(w.flows, sub.flow).received_ps == NONE and not sub.shared:
         complete(w, s, now_ps)
 
 

@@ -122,7 +122,7 @@ STACK = _numbers(
     *_HOST_HOOKS,
     *HOST_ROLES,
     *(f"{role}_{scope}" for role in HOST_ROLES for scope in _SCOPES),
-    *("priority", "listens", "note_draws", "window_segments", "subflows"),
+    *("priority", "listens", "note_draws", "window_segments", "stream_segments"),
 )
 
 # A node of a tournament tree (links.py)

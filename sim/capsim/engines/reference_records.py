@@ -23,7 +23,7 @@ class StackObject:
     def __init__(self, each: StackState, number: int):
         stack = each.stack
         self.priority, self.listens, self.note_draws = stack.priority, stack.sharing.listens, stack.sharing.draws
-        self.window_segments, self.subflows = each.window_segments, each.subflows
+        self.window_segments, self.stream_segments = each.window_segments, each.stream_segments
         for role in HOST_ROLES:
             component = getattr(stack, role)
             record = param_record(component.params)

@@ -36,7 +36,7 @@ def prepare_stream(w: Any, f: int) -> None:
     if not flow.shared:
         return
     stack, counters = stack_at(w.stacks, flow.stack), counters_at(w.counters, 0)
-    size = ring_size(flow.n_segments, stack.window_segments * stack.subflows)
+    size = ring_size(flow.n_segments, stack.stream_segments)
     flow.data_ring, flow.data_mask = counters.data_end, size - 1
     counters.data_end += size
     flow.buffer_segments = size
