@@ -111,6 +111,7 @@ SSTHRESH_BYTES = Bound(1, 2**40, "bytes", "arbitrarily high, as RFC 5681 puts it
 WINDOW_PACKETS = Bound(1, WINDOW_BYTES.largest, "packets", WINDOW_BYTES.reason)
 BUFFER_PACKETS = Bound(1, _INT32, "packets", "a queue counts its packets in 32 bits")
 BUFFER_BYTES = Bound(1, 2**50, "bytes", _MEMORY)
+PORT_BYTES = Bound(0, BUFFER_BYTES.largest, BUFFER_BYTES.unit, BUFFER_BYTES.reason)
 QUEUE_PACKETS = Bound(0, BUFFER_PACKETS.largest, BUFFER_PACKETS.unit, BUFFER_PACKETS.reason)
 SEGMENTS = Bound(1, _INT32, "segments", "packets and units number segments in 32 bits")
 
