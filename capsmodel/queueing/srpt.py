@@ -14,7 +14,7 @@ mean response of all jobs     :math:`E[T]`      :func:`srpt_mean_response`      
 """
 
 from collections.abc import Callable
-from typing import Protocol, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -71,7 +71,7 @@ def _response_to_atoms(size: FloatArray, rate: FloatArray, service: Deterministi
     return np.asarray(_wait(size, rate, service, before)[..., 0] + served)
 
 
-def _integral(function: Callable[[FloatArray], FloatArray], *limits: float) -> FloatArray:
+def _integral(function: Callable[[Any], Any], *limits: float) -> FloatArray:
     """Return the integral between the first and the last of the limits, by pieces that are refined where it varies."""
     points = limits[1:-1] or None
     return np.asarray(integrate.quad_vec(function, limits[0], limits[-1], epsrel=_ERROR, epsabs=0, points=points)[0])
@@ -189,7 +189,8 @@ def srpt_mean_response(load: ArrayLike, *, service: SomeService) -> FloatOrArray
     rate = rho / service.mean
     if isinstance(service, Deterministic | Empirical):
         times, probs = service.atoms
-        return plain(_response_to_atoms(*np.broadcast_arrays(times, rate[..., np.newaxis]), service) @ probs)
+        sizes, rates = np.broadcast_arrays(times, rate[..., np.newaxis])
+        return plain(_response_to_atoms(sizes, rates, service) @ probs)
     return plain(_mean_response_to_density(rate, service))
 
 

@@ -46,7 +46,10 @@ def _simulated(segments: Sequence[int], *, load: float, flows: int, seed: int) -
         for count in segments
     )
     fabric = Dumbbell(hosts_per_side=8, rate_bps=_FAST_BPS, delay_s=0.0, links=(slow,))
-    params = {"transport": {"rto_s": _NEVER_S}, "queue": {"buffer_bytes": _BUFFER_BYTES}}
+    params: dict[str, dict[str, bool | int | float | str]] = {
+        "transport": {"rto_s": _NEVER_S},
+        "queue": {"buffer_bytes": _BUFFER_BYTES},
+    }
     scenario = Scenario(fabric=fabric, traffic=traffic, seed=seed, scheme="pfabric", params=params, end_s=_NEVER_S)
     return simulate(scenario)
 

@@ -189,6 +189,7 @@ def wake(w: Any, kind: int, number: int, now_ps: int) -> None:
             arm(w, number)
         else:
             pump(w, number, now_ps)
+            finish_sending(w, number, now_ps)
     elif kind == RECEIVE_WAKE:
         deliver_released(w, number, now_ps)
         arm(w, number)
