@@ -99,6 +99,7 @@ RTO_OR_NONE_S = Bound(RTO_S.least, RTO_S.largest, RTO_S.unit, RTO_S.reason, or_z
 JITTER_S = Bound(0.0, 1.0, "seconds", "no host waits longer between two packets")
 
 RATE_BPS = Bound(1.0, 1e13, "bit/s", "a small packet takes tens of picoseconds, in which time is counted")
+PACE_BPS = Bound(1000, 10**13, RATE_BPS.unit, "slower ones send a packet in many minutes, faster ones no link carries")
 PACKET_BYTES = Bound(1, 100_000, "bytes", "no link of a data centre carries longer packets")
 HEADER_BYTES = Bound(0, PACKET_BYTES.largest, PACKET_BYTES.unit, PACKET_BYTES.reason)
 OPTION_BYTES = Bound(0, 1000, "bytes", "the options of a TCP header have 40 bytes")
@@ -111,6 +112,7 @@ SSTHRESH_BYTES = Bound(1, 2**40, "bytes", "arbitrarily high, as RFC 5681 puts it
 WINDOW_PACKETS = Bound(1, WINDOW_BYTES.largest, "packets", WINDOW_BYTES.reason)
 BUFFER_PACKETS = Bound(1, _INT32, "packets", "a queue counts its packets in 32 bits")
 BUFFER_BYTES = Bound(1, 2**50, "bytes", _MEMORY)
+PORT_BYTES = Bound(0, BUFFER_BYTES.largest, BUFFER_BYTES.unit, BUFFER_BYTES.reason)
 QUEUE_PACKETS = Bound(0, BUFFER_PACKETS.largest, BUFFER_PACKETS.unit, BUFFER_PACKETS.reason)
 SEGMENTS = Bound(1, _INT32, "segments", "packets and units number segments in 32 bits")
 

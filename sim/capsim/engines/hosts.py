@@ -205,6 +205,7 @@ def wake(w: Any, kind: int, number: int, now_ps: int) -> None:
             arm(w, number)
         else:
             pump(w, number, now_ps)
+            finish_sending(w, number, now_ps)
     elif kind == RECEIVE_WAKE:
         deliver_waiting(w, number, now_ps)
     else:
