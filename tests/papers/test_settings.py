@@ -1,4 +1,4 @@
-"""Declared settings: every word that a paper leaves open is answered, and each experiment is tried in at least eight."""
+"""Declared settings: each word that a paper leaves open is answered, and experiments are tried in at least eight."""
 
 import csv
 
