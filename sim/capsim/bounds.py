@@ -145,6 +145,7 @@ LOAD = Bound(1e-9, 1e3, "of the capacity", "below, a run ends before two flows h
 RATE_PER_S = Bound(1e-9, 1e12, "per second", "one flow in 30 years to one each picosecond")
 OVERSUBSCRIPTION = Bound(1e-3, 1e3, "as a ratio", "beyond, one layer of the fabric plays no part")
 RATIO = Bound(0.0, 1.0, "as a ratio", "it is a weight or a fraction")
+LOSS_PROB = Bound(0.0, 1.0, "as a probability", "a link loses none to all of the packets that cross it")
 PROBABILITY = Bound(0.0, 1 - 2.0**-20, "as a probability", "at 1 no number of repair packets is enough")
 FACTOR = Bound(0.0, 1e6, "times", "beyond, nothing is above the threshold")
 OVERHEAD = Bound(0, 1000, "repair packets for a packet", "the packet pool keeps room for what one event may send")

@@ -102,7 +102,6 @@ PORT = np.dtype(
         ("up", "i4"),
         ("from_node", "i4"),
         ("layer", "i4"),
-        ("stream", "i4"),  # key of the uniform numbers that decide which packets are lost on the link
         ("rate_bps", "i8"),
         ("loss_prob", "f8"),  # of each packet that crosses the link
         # -- counters
@@ -123,7 +122,7 @@ PORT = np.dtype(
         ("sojourn_bytes_words", "i8"),
         ("packets_lost", "i8"),  # of those that crossed the link
         ("bytes_lost", "i8"),
-        ("unused", "i8", (1,)),  # four cache lines
+        ("stream", "i8"),  # key of the uniform numbers that decide which; four cache lines
     ],
     align=True,
 )

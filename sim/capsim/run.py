@@ -136,6 +136,7 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
         spray_seed=engine_seed(scenario.seed, Purpose.SPRAYING),
         tie_seed=engine_seed(scenario.seed, Purpose.TIES),
         jitter_seed=engine_seed(scenario.seed, Purpose.HOST_JITTER),
+        loss_seed=engine_seed(scenario.seed, Purpose.LOSSES),
         end_ps=to_ps(scenario.end_s),
         link_bytes=scenario.link_bytes,
         count_in_service=scenario.count_in_service,

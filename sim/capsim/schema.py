@@ -56,6 +56,8 @@ PORTS = {
     "bytes_out": "bytes of these",
     "packets_dropped": "packets refused, evicted or lost with the link",
     "bytes_dropped": "bytes of these",
+    "packets_lost": "packets that the link lost by chance, at its far end (loss_prob)",
+    "bytes_lost": "bytes of these",
     "packets_marked": "packets marked by ECN",
     "mean_queue_packets": "time average of the packets in queue and in service",
     "max_queue_packets": "the most that ever were there",
@@ -120,7 +122,8 @@ HISTOGRAMS = {
 TRACE = {
     "time_s": "simulated time, in seconds",
     "event": "enqueued, dropped or arrived",
-    "reason": "why a packet was dropped: queue full, evicted, link down, no route, corrupted or receive buffer full",
+    "reason": "why a packet was dropped: queue full, evicted, link down, no route, corrupted (lost on the link) or "
+    "receive buffer full",
     "port": "port name, empty if there was no route",
     "layer": "kinds of the two ends of its link, from>to; empty if there was no route",
     "path": "number of the spine, core or parallel link whose path it belongs to; -1 where there is none",
@@ -131,7 +134,7 @@ TRACE = {
     "segment": "sequence number in segments; of a coded packet, its unit's first segment",
     "ack": "next segment expected",
     "packet_bytes": "size with headers, in bytes",
-    "queue_packets": "packets in the queue before this one",
+    "queue_packets": "packets in the queue before this one; 0 at the far end of a link",
 }
 
 LISTED = "column of the list of flows, as given; missing where a flow comes from another entry"

@@ -41,9 +41,9 @@ class Setup:
         What hosts and switches do.
     entry_schemes : dict
         Schemes by traffic entry (``flows.tag``) whose flows run the stacks of another one than `scheme`.
-    hash_seed, spray_seed, tie_seed, jitter_seed : int
+    hash_seed, spray_seed, tie_seed, jitter_seed, loss_seed : int
         0 to 2**63 - 1: seeds of the switches' hashes, of their uniform numbers, of the order of events at one time
-        (:func:`capsim.engines.events.tie`) and of the hosts' delays.
+        (:func:`capsim.engines.events.tie`), of the hosts' delays and of the losses on links.
     end_ps : int
         Nothing after this time is simulated; a run also ends when every connection has finished.
     link_bytes : int
@@ -74,6 +74,7 @@ class Setup:
     spray_seed: int = 2
     tie_seed: int = 3
     jitter_seed: int = 4
+    loss_seed: int = 5
     end_ps: int = 10**12
     link_bytes: int = 0
     count_in_service: bool = False
@@ -340,6 +341,8 @@ def _ports(setup: Setup) -> Table:
     byte_ps = 8 * 10**12 // fabric.rate_bps
     ports["byte_ps"] = np.where(byte_ps * fabric.rate_bps == 8 * 10**12, byte_ps, 0)
     ports["limit_packets"], ports["limit_bytes"] = fabric.buffer_packets, fabric.buffer_bytes
+    ports["loss_prob"] = fabric.loss_prob
+    ports["stream"] = key(setup.loss_seed, LOSSES, np.arange(fabric.n_ports))
     ports["up"] = fabric.epochs[0].port_up
     number = {layer: index for index, layer in enumerate(fabric.layers)}
     ports["layer"] = [number[layer] for layer in fabric.port_layers]

@@ -7,7 +7,7 @@ from capsim.engines.compiled_tables import whole
 from capsim.engines.events import ARRIVE, DEPART, EPOCH, PROBE, START, TIE_BITS, TIMEOUT
 from capsim.engines.hosts import MANAGE, RECEIVE_WAKE, SEND_WAKE
 from capsim.engines.jit import kernel
-from capsim.engines.links import depart, drain, leave_wire, write_trace
+from capsim.engines.links import depart, drain, leave_wire, lose, write_trace
 from capsim.engines.outages import fail_fifo, fail_waiting
 from capsim.engines.pointers import (
     byte_at,
@@ -24,7 +24,7 @@ from capsim.engines.pointers import (
     watch_at,
 )
 from capsim.engines.trees import NEVER, set_time
-from capsim.randomness import MASK
+from capsim.randomness import MASK, uniform
 from capsim.records import ARRIVED, NONE
 from capsim.state import TRACE_PACKETS
 
@@ -149,6 +149,9 @@ def arrive(w: Any, now_ps: int) -> None:
     p = node_at(w.arrive_tree, 1).entity
     port = port_at(w.ports, p)
     number = leave_wire(w, p, port, now_ps)
+    if port.loss_prob > 0.0 and uniform(port.stream, port.packets_arrived) < port.loss_prob:
+        lose(w, p, number, now_ps)
+        return
     if w.trace_level == TRACE_PACKETS:
         write_trace(w, ARRIVED, 0, p, packet_at(w.packets, number), now_ps, 0)
     if port.to_node < w.n_hosts:

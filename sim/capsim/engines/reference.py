@@ -18,7 +18,8 @@ from capsim.engines.events import END, EPOCH, MANAGE, PROBE, RECEIVE, SEND, SNAP
 from capsim.engines.faults import error_of
 from capsim.engines.reference_ports import At, Environment, Port
 from capsim.engines.reference_records import Records
-from capsim.records import ARRIVED, DROPPED, NONE
+from capsim.randomness import uniform
+from capsim.records import ARRIVED, CORRUPTED, DROPPED, NONE
 from capsim.state import TRACE_DROPS, TRACE_PACKETS, RawRecords, Setup
 
 PROGRESS_TRAVERSALS = 50_000
@@ -99,6 +100,9 @@ class Network(Records):
         self.counters[0].traversals += 1
         if self.progress is not None and self.counters[0].traversals % PROGRESS_TRAVERSALS == 0:
             self.progress(self.env.now)
+        if self.lost(port.record):
+            self.lose(packet, port)
+            return
         if self.setup.trace == TRACE_PACKETS:
             self.trace_packet(ARRIVED, 0, port, packet)
         node = port.record.to_node
@@ -108,6 +112,20 @@ class Network(Records):
         switches.forward(self, node, packet.number, self.env.now)
         if self.fault:
             raise error_of(self.fault, self.setup)
+
+    def lost(self, port: Any) -> bool:
+        """Return whether the packet that has just crossed a link is lost."""
+        return port.loss_prob > 0 and uniform(port.stream, port.packets_arrived) < port.loss_prob
+
+    def lose(self, packet: Any, port: Port) -> None:
+        """Lose a packet at the far end of its link."""
+        port.record.packets_lost += 1
+        port.record.bytes_lost += packet.bytes
+        self.subs[packet.sub].packets_dropped += 1
+        if self.setup.trace >= TRACE_DROPS:
+            self.trace_packet(DROPPED, CORRUPTED, port, packet)
+        self.free_packet(packet.number)
+        self.check_done()
 
     def drop(self, packet: Any, reason: int, port: Port | None = None) -> None:
         """Drop a packet."""
@@ -141,7 +159,7 @@ class Network(Records):
     def trace_packet(self, what: int, reason: int, port: Port | None, packet: Any) -> None:
         """Write a line of the packet trace."""
         number = NONE if port is None else port.number
-        queue_packets = 0 if port is None or what == ARRIVED else port.record.queue_packets
+        queue_packets = 0 if port is None or what == ARRIVED or reason == CORRUPTED else port.record.queue_packets
         line = (self.env.now, what, reason, number, packet.sub, packet.kind, packet.flags, packet.segment)
         self.trace.append((*line, packet.ack, packet.bytes, queue_packets))
 

@@ -11,6 +11,7 @@ propagation delay      d      ``delay_ps``            picosecond
 queue limit            B      ``buffer_packets``      packet, -1 = none
 queue limit            B      ``buffer_bytes``        byte, -1 = none
 equal-cost paths       n      ``Fabric.n_paths``      1
+loss probability       p      ``loss_prob``           1
 time without queueing  T      ``Fabric.base_rtt_ps``  picosecond
 ====================== ====== ======================= ==================
 """
@@ -121,6 +122,7 @@ class Fabric:
     delay_ps: Int64
     buffer_packets: Int64
     buffer_bytes: Int64
+    loss_prob: npt.NDArray[np.float64]  # of each packet that crosses the link
     host_port: Int32  # over hosts: the NIC
     switch_tier: Int32  # over switches: 0 = leaf or edge, 1 = spine or aggregation, 2 = core
     leaf_of_host: Int32  # over hosts: row of the switch it is attached to
