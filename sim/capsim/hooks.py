@@ -68,10 +68,9 @@ EXPIRED_AGAIN = 16  # for a segment for which it had fired before
 DUPLICATE = 32  # a duplicate acknowledgement
 MARKED = 64  # the acknowledgement echoes a mark (ECN)
 OPENED = 128  # the handshake is over
-EMPTIED = 256  # all that the subflow was given is acknowledged
-COMPLETE = 512  # the receiver has the whole stream
-DATA_ACKED = 1024  # new data of a shared stream are acknowledged
-JOINED = 2048  # the subflows that `note` asked for are being opened
+COMPLETE = 256  # the receiver has the whole stream
+DATA_ACKED = 512  # new data of a shared stream are acknowledged
+JOINED = 1024  # the subflows that `note` asked for are being opened
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
-"""How the compiled engine compiles: flags, an on-disk cache that knows all sources, hooks as typed function pointers.
+"""How the compiled engine compiles: flags, an on-disk cache, hooks as typed function pointers.
+
+What is kept on disk is found again by keys (:mod:`~capsim.engines.cache_keys`).
 
 ``_nrt=False`` switches Numba's reference counting off. The event loop allocates nothing, and without it each small
 function that receives arrays would count references at every call: 2.5 times slower. The option is private to
 Numba, so ``FLAGS`` drops it when it is refused.
 """
 
-import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -19,8 +20,7 @@ from numba.core.caching import FunctionCache
 from numba.core.ccallback import CFunc
 from numba.extending import overload
 
-import capsim
-from capsim.code_digest import function_digest
+from capsim.engines.cache_keys import hook_key, loop_key
 from capsim.hooks import Hook
 from capsmodel._compilation import interruptible
 from capsmodel.checks import ParameterError
@@ -52,28 +52,20 @@ def expanded(function: Function) -> Function:
     return cast(Function, njit(inline="always", **FLAGS)(function))
 
 
-@cache
-def source_digest() -> str:
-    """Return a hash of all sources that can end up in machine code."""
-    root = Path(capsim.__file__).parent
-    paths = [root / name for name in ("bounds.py", "records.py", "hooks.py", "labels.py", "own.py", "randomness.py", "state.py")]
-    paths += [*sorted((root / "engines").rglob("*.py")), *sorted((root / "protocols").rglob("*.py"))]
-    digest = hashlib.sha256()
-    for path in paths:
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
 class SourceCache(FunctionCache):
-    """Numba's cache, except that it notices a change in any file that is compiled, and in what an own hook reads."""
+    """Numba's cache, except that it asks for a key that covers more than the function's own file."""
+
+    def __init__(self, function: Callable[..., Any], key: Callable[[], str]):
+        super().__init__(function)
+        self._key = key
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        return (*super()._index_key(sig, codegen), source_digest(), function_digest(self._py_func))
+        return (*super()._index_key(sig, codegen), self._key())
 
 
-def _use_source_cache(holder: Any, function: Callable[..., Any]) -> None:
+def _use_source_cache(holder: Any, function: Callable[..., Any], key: Callable[[], str]) -> None:
     with suppress(RuntimeError):  # Numba finds no place for a cache
-        holder._cache = SourceCache(function)
+        holder._cache = SourceCache(function, key)
 
 
 @contextmanager
@@ -108,7 +100,7 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
     A function without a file (typed into a plain interpreter) is compiled anew in each process.
     """
     dispatcher = njit(**FLAGS)(function)
-    _use_source_cache(dispatcher, function)
+    _use_source_cache(dispatcher, function, loop_key)
     _compile(dispatcher, function, lambda: dispatcher.compile(signature))
     dispatcher.disable_compile()
     return dispatcher
@@ -138,7 +130,7 @@ def compiled_hook(hook: Hook, signature: Any) -> Any:
     """Return a hook compiled as a C function, from the on-disk cache if it is there."""
     prepare(hook)
     result = CFunc(hook, (signature.args, signature.return_type), locals={}, options=FLAGS)
-    _use_source_cache(result, hook)
+    _use_source_cache(result, hook, lambda: hook_key(hook))
     _compile(result, hook, result.compile)
     return result
 

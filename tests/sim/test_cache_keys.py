@@ -1,0 +1,75 @@
+"""When machine code on disk is used again: keys of hooks and of the event loop."""
+
+import shutil
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from capsim.engines import cache_keys
+from capsim.engines.cache_keys import hook_key, loop_key
+from capsim.protocols import congestion, transports
+
+# Files of a copied package, and in each a hook
+HOOKS = {"reno": "react", "dctcp": "react", "tcp": "on_data", "newreno": "on_ack"}
+
+
+@pytest.fixture
+def copies(tmp_path, monkeypatch):
+    """Return a function that gives the keys of the hooks in copied protocol files, read anew."""
+    package = tmp_path / "copied"
+    package.mkdir()
+    for folder in (congestion, transports):
+        for path in Path(folder.__file__).parent.glob("*.py"):
+            text = path.read_text().replace(f"{folder.__name__}.", "copied.")
+            (package / path.name).write_text(text if path.stem != "__init__" else "")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def keys():
+        for name in [name for name in sys.modules if name.partition(".")[0] == "copied"]:
+            del sys.modules[name]
+        return {name: hook_key(getattr(import_module(f"copied.{name}"), hook)) for name, hook in HOOKS.items()}
+
+    yield keys
+    for name in [name for name in sys.modules if name.partition(".")[0] == "copied"]:
+        del sys.modules[name]
+
+
+def edit(path, text):
+    path.write_text(path.read_text() + text)
+
+
+@pytest.mark.parametrize(("edited", "changed"), [("dctcp", {"dctcp"}), ("tcp", {"tcp", "newreno"})])
+def test_an_edited_file_changes_the_keys_of_hooks_that_call_its_functions_alone(copies, tmp_path, edited, changed):
+    before = copies()
+    edit(tmp_path / "copied" / f"{edited}.py", "\n\nMORE = 1\n")
+    after = copies()
+    assert {name for name in HOOKS if before[name] != after[name]} == changed
+
+
+def test_a_constant_of_another_file_changes_the_key(tmp_path, monkeypatch):
+    (tmp_path / "limits_of_hook.py").write_text("")
+    (tmp_path / "hook_with_limits.py").write_text(
+        "import limits_of_hook\n\ndef choose():\n    return limits_of_hook.A\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    limits, hook = import_module("limits_of_hook"), import_module("hook_with_limits").choose
+    found = []
+    for value in (1, 2, 1):
+        limits.A = value
+        found.append(hook_key(hook))
+    assert found[0] == found[2] != found[1]
+
+
+def test_the_loop_is_compiled_anew_with_the_engine_and_the_records_and_not_with_a_protocol(tmp_path, monkeypatch):
+    root = tmp_path / "capsim"
+    shutil.copytree(cache_keys.ROOT, root, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(cache_keys, "ROOT", root)
+    found = [loop_key()]
+    for name in ("protocols/congestion/dctcp.py", "records.py", "engines/loop.py"):
+        edit(root / name, "\n\nMORE = 1\n")
+        found.append(loop_key())
+    assert found[0] == found[1]
+    assert len(set(found[1:])) == 3
