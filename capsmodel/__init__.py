@@ -21,6 +21,7 @@ from capsmodel.multipath.lia import lia_equilibrium_windows
 from capsmodel.multipath.timeouts import timeout_prob
 from capsmodel.queueing.mg1 import mg1_mean_wait, mg1_wait_prob, mg1_wait_quantile, priority_mean_waits
 from capsmodel.queueing.service import Deterministic, Empirical, Erlang, Exponential, Hyperexponential
+from capsmodel.queueing.srpt import srpt_mean_response, srpt_mean_response_of_size
 from capsmodel.reordering.dup_acks import duplicate_acks_prob
 from capsmodel.reordering.probability import expected_overtaken_packets, reordering_prob
 from capsmodel.workloads.catalogue import FlowSizes, PacketSizes, load_workload, workload_names
@@ -67,6 +68,8 @@ __all__ = [
     "repair_packets_for",
     "replication_break_even_load",
     "slowdown",
+    "srpt_mean_response",
+    "srpt_mean_response_of_size",
     "tail_fct",
     "tail_fct_long",
     "timeout_prob",

@@ -1,7 +1,7 @@
 """Small set-ups for tests of the engines."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,9 @@ def setup_of(kind: FabricKind, flows: FlowList, name: str | Scheme = "ecmp", **o
     """Return a set-up with timeouts of 2 ms and a full trace; `options` are fields of Setup or `transport=` etc."""
     chosen = scheme(name) if isinstance(name, str) else name
     parts = {key: options.pop(key) for key in ROLES if key in options}
-    parts["transport"] = {"min_rto_s": 2e-3, "initial_rto_s": 2e-3} | parts.get("transport", {})
+    known = {each.name for stack in chosen.stacks for each in fields(stack.transport.params)}
+    timers = {name: 2e-3 for name in ("min_rto_s", "initial_rto_s") if name in known}
+    parts["transport"] = timers | parts.get("transport", {})
     defaults = {"end_ps": 2 * 10**11, "trace": TRACE_PACKETS}
     return Setup(fabric=kind.build(), flows=flows, scheme=chosen.with_params(**parts), **defaults | options)
 

@@ -150,7 +150,7 @@ def _run(scenario: Scenario, setup: Setup, engine: Engine) -> Result:
 
 def _resources_line(result: Result) -> str:
     used = result.resources
-    dropped = int(result.ports["packets_dropped"].sum())
+    dropped = int(result.ports[["packets_dropped", "packets_lost"]].to_numpy().sum())
     per_second = used.traversals / used.cpu_s / 1e6 if used.cpu_s else 0.0
     return (
         f"{used.traversals} link traversals, {used.events} events, {used.simulated_s:.6g} s simulated, "

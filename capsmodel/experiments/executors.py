@@ -1,5 +1,7 @@
 """What runs the batches of a sweep: this process, the cores of this machine, or a cluster."""
 
+import json
+import socket
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -88,14 +90,23 @@ def _connected(address: str) -> Iterator[Any]:
     from distributed import Client
 
     file = Path(address)
-    where = {"scheduler_file": address} if file.is_file() else {"address": address}
     try:
-        client = Client(**where, timeout="10s")
-    except (OSError, ValueError, TypeError) as error:
+        found = str(json.loads(file.read_text(encoding="utf-8"))["address"]) if file.is_file() else address
+        _check_listens(found)
+        client = Client(found, timeout="10s")
+    except (OSError, ValueError, TypeError, KeyError) as error:
         reason = " ".join(str(error).split())
         raise ParameterError(f"no Dask scheduler at {address}: {reason}; start one with dask scheduler") from None
     with client:
         yield client
+
+
+def _check_listens(address: str) -> None:
+    """Raise OSError if nothing listens at an address: a client would try again for seconds before it says so."""
+    from distributed.comm import get_address_host_port, parse_address
+
+    if parse_address(address)[0] in ("tcp", "tls"):
+        socket.create_connection(get_address_host_port(address), timeout=10).close()
 
 
 def _outcome(future: Any) -> Outcomes:

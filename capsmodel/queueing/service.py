@@ -10,6 +10,8 @@ Quantity           Symbol            Name                  Unit   Equation
 mean               :math:`E[S]`      ``mean``              time
 second moment      :math:`E[S^2]`    ``second_moment``     time²
 third moment       :math:`E[S^3]`    ``third_moment``      time³
+part of a moment                     ``partial_moment``    timeⁿ  :math:`E[S^n;S\le x]`
+density            :math:`f(t)`      ``density``           1/time
 Laplace transform  :math:`\beta(s)`  ``laplace``           1      :math:`E[e^{-sS}]`
 residual-tail      :math:`E(s)`      ``residual_laplace``  time   :math:`(1-R(s))/s`,
 transform                                                         :math:`R(s)=(1-\beta(s))/(sE[S])`
@@ -21,6 +23,7 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+from scipy import special, stats
 
 from capsmodel.checks import FloatArray, Rng, generator, one_number, positive, probability, require, whole
 
@@ -93,6 +96,13 @@ class _Atoms:
     def third_moment(self) -> float:
         """Third moment, in time³."""
         return self._moment(3)
+
+    def partial_moment(self, order: int, upto: FloatArray) -> FloatArray:
+        r"""Return :math:`\sum_{t_i\le x}p_it_i^n`, in time to the power of `order`."""
+        times, probs = self.atoms
+        ascending = np.argsort(times)
+        sums = np.concatenate([[0.0], np.cumsum((probs * times**order)[ascending])])
+        return np.asarray(sums[np.searchsorted(times[ascending], upto, side="right")])
 
     def laplace(self, s: ComplexArray) -> ComplexArray:
         r"""Return :math:`\sum_i p_i e^{-s t_i}`."""
@@ -210,6 +220,16 @@ class Erlang:
         """Third moment, in time³: mean³ (k + 1)(k + 2)/k²."""
         return self.mean**3 * (self.phases + 1) * (self.phases + 2) / self.phases**2
 
+    def density(self, time: FloatArray) -> FloatArray:
+        r"""Return :math:`\frac{k}{m}e^{-kt/m}\frac{(kt/m)^{k-1}}{(k-1)!}`, in 1/time."""
+        return np.asarray(stats.gamma.pdf(time, self.phases, scale=self.mean / self.phases), np.float64)
+
+    def partial_moment(self, order: int, upto: FloatArray) -> FloatArray:
+        r"""Return :math:`\int_0^xt^nf(t)\,dt`, in time to the power of `order`; incomplete gamma functions."""
+        phase = self.mean / self.phases
+        whole_moment = phase**order * special.poch(self.phases, order)
+        return np.asarray(whole_moment * special.gammainc(self.phases + order, upto / phase), np.float64)
+
     def laplace(self, s: ComplexArray) -> ComplexArray:
         r"""Return :math:`(1+sm/k)^{-k}`."""
         result: ComplexArray = (1 + s * self.mean / self.phases) ** -self.phases
@@ -294,6 +314,17 @@ class Hyperexponential:
     def third_moment(self) -> float:
         """Third moment, in time³."""
         return 6 * self._moment(3)
+
+    def density(self, time: FloatArray) -> FloatArray:
+        r"""Return :math:`\sum_ip_ie^{-t/m_i}/m_i`, in 1/time."""
+        means = np.asarray(self.means, np.float64)
+        return np.asarray(np.exp(-np.divide.outer(time, means)) @ (np.asarray(self.probs) / means), np.float64)
+
+    def partial_moment(self, order: int, upto: FloatArray) -> FloatArray:
+        r"""Return :math:`\int_0^xt^nf(t)\,dt`, in time to the power of `order`; incomplete gamma functions."""
+        means = np.asarray(self.means, np.float64)
+        shares = special.gammainc(1 + order, np.divide.outer(upto, means))
+        return np.asarray(shares @ (np.asarray(self.probs) * means**order) * special.factorial(order), np.float64)
 
     def _kinds(self, s: ComplexArray) -> ComplexArray:
         result: ComplexArray = 1 / (1 + np.multiply.outer(np.asarray(s, np.complex128), np.asarray(self.means)))

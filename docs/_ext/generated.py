@@ -4,7 +4,6 @@ import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from docstring_parser import DocstringStyle, parse
 from docutils import nodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
@@ -73,15 +72,6 @@ def code(text: str) -> nodes.literal:
 def command(line: str) -> nodes.literal_block:
     """Return a command as one types it."""
     return nodes.literal_block("", f"$ {line}", language="console")
-
-
-def meanings(kind: type) -> dict[str, str]:
-    """Return what the docstrings of a class and its bases say about each parameter."""
-    found: dict[str, str] = {}
-    for base in reversed(inspect.getmro(kind)):
-        for item in parse(base.__dict__.get("__doc__") or "", style=DocstringStyle.NUMPYDOC).params:
-            found |= {name.strip(): item.description or "" for name in item.arg_name.split(",")}
-    return found
 
 
 class Generated(SphinxDirective):

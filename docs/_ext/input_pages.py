@@ -8,11 +8,12 @@ from typing import Any, get_args
 
 import msgspec
 from docutils import nodes
-from generated import Cell, Generated, code, command, link, meanings, number, section, stacked, table
+from generated import Cell, Generated, code, command, link, number, section, stacked, table
 from msgspec.inspect import Field, FloatType, IntType, LiteralType, Metadata, UnionType, type_info
 from sphinx.application import Sphinx
 
 from capsim import Edge, Node, Scenario, Summary, presets, schema
+from capsim.catalogue import meanings_of
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic
 from capsim.fabric.wiring import LinkChange
@@ -108,7 +109,7 @@ class ScenarioKeys(Generated):
 
     def rows(self, kind: type) -> Iterator[list[Cell]]:
         """Yield a row for each key, one for those that their docstring explains together."""
-        texts = meanings(kind)
+        texts = meanings_of(kind)
         for _, group in groupby(type_info(kind).fields, key=lambda field: texts.get(field.name, "")):
             found = list(group)
             yield [
@@ -172,7 +173,7 @@ class Figures(Generated):
     def content_nodes(self) -> Iterable[nodes.Node]:
         """Yield the table; figures that share a text stand together."""
         by_text: dict[str, list[str]] = {}
-        for name, text in meanings(Summary).items():
+        for name, text in meanings_of(Summary).items():
             by_text.setdefault(text, []).append(name)
         yield table(("figure", "meaning"), [[", ".join(names), self.inline(text)] for text, names in by_text.items()])
 

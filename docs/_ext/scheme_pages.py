@@ -8,11 +8,11 @@ from itertools import groupby
 from typing import Any
 
 from docutils import nodes
-from generated import Cell, Generated, code, command, link, meanings, number, section, stacked, table
+from generated import Cell, Generated, code, command, link, number, section, stacked, table
 from sphinx.application import Sphinx
 
 from capsim.bounds import NUMBER, Bound, param_bounds
-from capsim.catalogue import parts_of
+from capsim.catalogue import meanings_of, parts_of
 from capsim.hooks import HOOKS, ROLES
 from capsim.protocols import schemes as folder
 from capsim.registry import built_in
@@ -130,7 +130,7 @@ class Components(Generated):
 
     def rows(self, params: Any) -> Iterator[list[Cell]]:
         """Yield a row for each parameter, one for those that their docstring explains together."""
-        texts, limits = meanings(type(params)), param_bounds(type(params))
+        texts, limits = meanings_of(type(params)), param_bounds(type(params))
         for _, names in groupby(names_of(params), key=lambda name: texts.get(name, "")):
             values = {name: getattr(params, name) for name in names}
             yield [

@@ -63,8 +63,9 @@ class Shell(InFolder):
     def output(self, line: str) -> str:
         """Return what a command prints; that it fails is a warning, which ends the build."""
         program, *arguments = shlex.split(line)
-        start = [sys.executable] if program == "python" else [sys.executable, "-m", program]
-        settings = {**os.environ, "COLUMNS": str(COLUMNS), "NO_COLOR": "1"}
+        start = {"python": [sys.executable], "capsmodel": [sys.executable, "-m", program]}.get(program, [program])
+        programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # scripts call capsmodel
+        settings = {**os.environ, "PATH": programs, "COLUMNS": str(COLUMNS), "NO_COLOR": "1"}
         done = subprocess.run([*start, *arguments], cwd=self.folder, env=settings, capture_output=True, text=True)
         if done.returncode:
             logger.warning("%s: exit status %d: %s", line, done.returncode, done.stderr, location=self.get_location())

@@ -23,11 +23,13 @@ def check(raw: RawRecords, fabric: Fabric) -> None:
 
     Notes
     -----
-    1. At a port: offered = sent + dropped + queued, in packets and in bytes; arrived at the far end at most sent.
-    2. At the switches: what arrives on their links and finds a route is offered to a port.
-    3. In total: created (offered to NICs) = delivered to hosts + dropped + without a route + still in the network.
-    4. The mean of a queue, in packets and in bytes, is at most its maximum.
-    5. A finished flow: its winning subflow received every segment, and they sum up to the bytes of the flow; of a
+    1. At a port: offered = sent + dropped + queued, in packets and in bytes; arrived at the far end at most sent, and
+       lost there at most arrived.
+    2. At the switches: what arrives on their links, is not lost and finds a route is offered to a port.
+    3. In total: created (offered to NICs) = delivered to hosts + dropped + lost + without a route + still in the network.
+    4. What subflows count as lost in the fabric = dropped + lost on links + without a route.
+    5. The mean of a queue, in packets and in bytes, is at most its maximum.
+    6. A finished flow: its winning subflow received every segment, and they sum up to the bytes of the flow; of a
        stream that subflows share, every data segment came and none is left in the receive buffer.
     """
     ports = raw.ports
@@ -35,18 +37,24 @@ def check(raw: RawRecords, fabric: Fabric) -> None:
     at_nic, to_host = fabric.port_from < fabric.n_hosts, fabric.port_to < fabric.n_hosts
     unroutable = int(raw.counters["unroutable"][0])
     forwarded = int(ports["packets_in"][~at_nic].sum())
-    arrived = int(ports["packets_arrived"][~to_host].sum())
+    whole = ports["packets_arrived"] - ports["packets_lost"]
+    arrived = int(whole[~to_host].sum())
     if forwarded + unroutable != arrived:
         raise ConservationError(
             f"switches: {arrived} packets arrived, {forwarded} forwarded, {unroutable} had no route"
         )
-    created, delivered = int(ports["packets_in"][at_nic].sum()), int(ports["packets_arrived"][to_host].sum())
-    dropped, left = int(ports["packets_dropped"].sum()), int(raw.counters["in_flight"][0])
-    if created != delivered + dropped + unroutable + left:
+    created, delivered = int(ports["packets_in"][at_nic].sum()), int(whole[to_host].sum())
+    dropped, lost = int(ports["packets_dropped"].sum()), int(ports["packets_lost"].sum())
+    left = int(raw.counters["in_flight"][0]) - int(raw.counters["held"][0])  # those held have been delivered
+    if created != delivered + dropped + lost + unroutable + left:
         raise ConservationError(
             f"total: {created} packets created, but {delivered} delivered, {dropped} dropped, "
-            f"{unroutable} without a route and {left} in the network"
+            f"{lost} lost on links, {unroutable} without a route and {left} in the network"
         )
+    counted = int(raw.subs["packets_dropped"].sum())
+    if counted != dropped + lost + unroutable:
+        gone = f"{dropped} dropped, {lost} lost on links, {unroutable} without a route"
+        raise ConservationError(f"subflows: {counted} of their packets dropped, but {gone}")
     _means_below_maxima(raw, fabric)
     _flows_whole(raw)
 
@@ -64,6 +72,7 @@ def _ports_add_up(ports: Table, fabric: Fabric) -> None:
         balance = ports[f"{unit}_in"] - ports[f"{unit}_out"] - ports[f"{unit}_dropped"] - ports[f"queue_{unit}"]
         _none(balance != 0, fabric.port_names, f"port: {unit} offered are not sent + dropped + queued")
     _none(ports["packets_arrived"] > ports["packets_out"], fabric.port_names, "port: more packets arrived than sent")
+    _none(ports["packets_lost"] > ports["packets_arrived"], fabric.port_names, "port: more packets lost than arrived")
     _none(ports["queue_packets"] < 0, fabric.port_names, "port: a queue is negative")
 
 

@@ -17,6 +17,7 @@ from capsim.fabric.topology import Fabric
 from capsim.hooks import HOST_ROLES
 from capsim.memory import check_fits
 from capsim.own import first_record
+from capsim.probes import FLOW_FIELDS, PORT_FIELDS
 from capsim.roles import Scheme, Stack
 from capsim.scenario import Probes, Scenario
 from capsim.state import TRACE_OFF, TRACE_PACKETS, stack_state
@@ -88,8 +89,17 @@ def probes_size_bytes(probes: Probes | None, fabric: Fabric, flows: FlowList, *,
         return 0
     nic_bps = fabric.rate_bps[fabric.host_port[flows.src]]
     last_s = float((flows.start_ps / PS_PER_S + BITS_PER_BYTE * flows.flow_bytes / nic_bps).max())
-    samples = int(min(end_s, last_s) / probes.period_s) * (len(probes.ports) + len(probes.flows))
-    return samples * records.PROBE.itemsize
+    samples = int(min(end_s, last_s) / probes.period_s)
+    return samples * _least_rows(probes, len(flows)) * records.PROBE.itemsize
+
+
+def _least_rows(probes: Probes, n_flows: int) -> int:
+    """Return the least number of rows of a sample: one port for each pattern, one subflow for each flow."""
+    of_ports = sum(name.startswith(("port.", "queue.")) for name in probes.fields)
+    of_flows = sum(name.startswith(("flow.", "sub.")) for name in probes.fields)
+    if not probes.fields:
+        of_ports, of_flows = len(PORT_FIELDS), len(FLOW_FIELDS)
+    return of_ports * len(probes.ports) + of_flows * (n_flows if probes.flows == "all" else len(probes.flows))
 
 
 def expected_traversals(scenario: Scenario, fabric: Fabric, flows: FlowList, scheme: Scheme) -> float:

@@ -37,8 +37,10 @@ What happens at an end host::
 and, with a layer: each packet that `send` filled in is given to `accept`. It is then sent (PASS), kept by the layer
 (KEEP), or sent with packets of the layer right behind it (FOLLOW: `emit` is called at once). When `send` has returned
 0, and when ``sub.send_wake_ps`` is reached, `emit` is called until it returns 0. At the receiver a packet is given to
-`collect`, then `release` is called until it returns 0, also when ``sub.receive_wake_ps`` is reached; the packets for
-which these return 1 are given to `on_data`.
+`collect`: the layer has taken what it needs of it (TAKE), it goes to `on_data` (DELIVER), or it is held (HOLD). Then, and
+when ``sub.receive_wake_ps`` is reached, `release` is called until it returns 0; each packet that it fills in goes to
+`on_data`. After that `resume` is called with the first of the held packets, in order of segments, as long as it returns
+1 and there is one; these go to `on_data`.
 """
 
 from collections.abc import Callable
@@ -54,6 +56,9 @@ ACCEPT, MARK, REFUSE, EVICT = 0, 1, 2, 3
 # Verdicts of Layer.accept
 PASS, KEEP, FOLLOW = 0, 1, 2
 
+# Verdicts of Layer.collect
+TAKE, DELIVER, HOLD = 0, 1, 2
+
 # Signals: what on_ack, on_timeout and the host tell Congestion.react and Sharing.note
 ACKED = 1  # new data are acknowledged: sub.newly_acked_bytes
 GROW = 2  # so, outside recovery: the window may open
@@ -65,6 +70,7 @@ MARKED = 64  # the acknowledgement echoes a mark (ECN)
 OPENED = 128  # the handshake is over
 COMPLETE = 256  # the receiver has the whole stream
 DATA_ACKED = 512  # new data of a shared stream are acknowledged
+JOINED = 1024  # the subflows that `note` asked for are being opened
 
 
 @dataclass(frozen=True)
@@ -102,8 +108,9 @@ HOOKS = {
     ),
     "accept": _signature("layer", _LAYER, "a verdict: PASS, KEEP, FOLLOW"),
     "emit": _signature("layer", _LAYER, "1: `packet` is filled in"),
-    "collect": _signature("layer", _DECODER, "1: `packet` goes to the transport"),
+    "collect": _signature("layer", _DECODER, "a verdict: TAKE, DELIVER, HOLD"),
     "release": _signature("layer", _DECODER, "1: `packet` is filled in and goes to the transport"),
+    "resume": _signature("layer", _DECODER, "1: the held `packet` goes to the transport"),
     "observe": _signature("layer", "params own flow sub packet now_ps", "0"),
     "mark": _signature(
         "marking", "params own flow sub packet u0", "the hash of the packet's addresses and port numbers"

@@ -16,14 +16,17 @@ towards     switch and leaf that a packet goes to          memory per destinatio
 path        switch, leaf and candidate                     weights, measured delays
 subflow     subflow                                        what all switches know of it (balancers)
 passing     subflow, direction and tier of the switch      what the switches of one tier know of it
+set         set of candidates of a switch                  queues remembered, whatever the destination
 port        port                                           averages
 =========== ============================================== =====================================================
 
 The hooks of a component see them as ``own.<scope>``. ``own.units`` are all units, ``own.paths`` the records of all
-candidates in their order; ``own.packet`` is there for hosts and for `see`, when the hook is given a packet. `see` has
-also ``own.back`` and ``own.back_paths``: the memory towards the leaf that the packet comes from.
+candidates in their order, ``own.ports`` those of all ports by number; ``own.packet`` is there for hosts and for `see`,
+when the hook is given a packet. `see` has ``own.port``, that of the port chosen, and ``own.back`` and
+``own.back_paths``: the memory towards the leaf that the packet comes from.
 
-A field is a name, a type and, if it does not begin as 0, its first value: ``("alpha", "f8", 1.0)``.
+A field is a name, a type and, if it does not begin as 0, its first value: ``("alpha", "f8", 1.0)``. The length of an array
+may be the name of a parameter: ``("last_ps", "(table_entries,)i8")``.
 """
 
 from collections import namedtuple
@@ -49,12 +52,19 @@ SCOPES = {
     "sharing": ("flow",),
     "layer": ("subflow", "flow", "host", "units"),
     "marking": ("subflow", "flow"),
-    "balancer": ("fabric", "switch", "towards", "paths", "subflow", "passing"),
+    "balancer": ("fabric", "switch", "set", "towards", "paths", "subflow", "passing", "ports"),
     "queue": ("port",),
 }
 # What some do not see: the receiver has no memory of the sending host, and what is not passed costs no time
-_UNSEEN = {"collect": ("host",), "release": ("host",), "observe": ("units",)}
-TABLES = {"units": "unit", "paths": "path", "back": "towards", "back_paths": "path"}  # what is seen: its scope
+_UNSEEN = {
+    "collect": ("host",),
+    "release": ("host",),
+    "resume": ("host", "units"),
+    "observe": ("units",),
+    "see": ("set", "ports"),
+}
+# What is seen: its scope
+TABLES = {"units": "unit", "paths": "path", "ports": "port", "back": "towards", "back_paths": "path"}
 
 
 def scopes_of(name: str) -> tuple[str, ...]:
@@ -67,7 +77,7 @@ def scopes_of(name: str) -> tuple[str, ...]:
     """
     hook = HOOKS[name]
     seen = tuple(scope for scope in SCOPES[hook.role] if scope not in _UNSEEN.get(name, ()))
-    back = ("back", "back_paths") if name == "see" else ()
+    back = ("port", "back", "back_paths") if name == "see" else ()
     options = hook.role not in SWITCH_ROLES or name == "see"
     return seen + back + (("packet",) if options and "packet" in hook.arguments else ())
 
@@ -91,6 +101,24 @@ def check_memory(component: str, role: str, memory: Memory) -> None:
         for field, kind, *_ in fields:
             if kind.rpartition(")")[2] not in TYPES:
                 raise ParameterError(f"{component}: {scope}.{field} of type {kind!r}: types are {', '.join(TYPES)}")
+
+
+def with_lengths(memory: Memory, params: Any) -> Memory:
+    """Return `memory` with numbers where lengths of arrays are names of parameters.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> with_lengths({"switch": (("turn", "i8"), ("seen_ps", "(slots,)i8", -1))}, SimpleNamespace(slots=4))
+    {'switch': (('turn', 'i8'), ('seen_ps', '(4,)i8', -1))}
+    """
+    return {scope: tuple((each[0], _type(each[1], params), *each[2:]) for each in memory[scope]) for scope in memory}
+
+
+def _type(kind: str, params: Any) -> str:
+    shape, bracket, scalar = kind.rpartition(")")
+    lengths = [each.strip() for each in shape.strip("(").split(",") if each.strip()]
+    return f"({','.join(str(getattr(params, each, each)) for each in lengths)},){scalar}" if bracket else kind
 
 
 def first_record(memory: Memory, scope: str) -> Table:

@@ -35,7 +35,7 @@ class OwnMemory:
 
 
 def own_memory(
-    stacks: Sequence[Stack], scheme: Scheme, fabric: Fabric, *, flow_stack: Table, most_paths: int
+    stacks: Sequence[Stack], scheme: Scheme, fabric: Fabric, *, flow_stack: Table, most_paths: int, n_sets: int
 ) -> OwnMemory:
     """Return the memory with its first values; pools are empty.
 
@@ -51,6 +51,8 @@ def own_memory(
         Over flows: number of the stack.
     most_paths : int
         Most candidates that a switch has.
+    n_sets : int
+        Different sets of candidates (:mod:`capsim.candidate_sets`).
 
     Raises
     ------
@@ -65,6 +67,8 @@ def own_memory(
         "balancer_switch": fabric.n_switches,
         "balancer_towards": fabric.n_switches * leaves,
         "balancer_path": fabric.n_switches * leaves * most_paths,
+        "balancer_set": n_sets,
+        "balancer_port": fabric.n_ports,
         "queue_port": fabric.n_ports,
     }
     tables = {name: layouts[name].table(rows.get(name, 0)) for name in layouts}
@@ -79,11 +83,11 @@ def _host_layouts(stacks: Sequence[Stack], scheme: Scheme) -> dict[str, Layout]:
     """Return the layouts of end hosts: a subflow, flow or packet belongs to one stack, a host to all."""
 
     def group(scope: str, index: int) -> dict[Any, Table]:
-        return {(index, role): first_record(getattr(stacks[index], role).memory, scope) for role in HOST_ROLES}
+        return {(index, role): first_record(getattr(stacks[index], role).own_fields, scope) for role in HOST_ROLES}
 
     numbers = range(len(stacks))
-    switches = {"balancer": first_record(scheme.balancer.memory, "packet")}
-    units = [first_record(stack.layer.memory, "unit") for stack in stacks]
+    switches = {"balancer": first_record(scheme.balancer.own_fields, "packet")}
+    units = [first_record(stack.layer.own_fields, "unit") for stack in stacks]
     kinds = {record.dtype for record in units if record.dtype.names}
     require(len(kinds) <= 1, "two layers of one run have coding units with different fields: run them one by one")
     return {
@@ -100,5 +104,5 @@ def _switch_layouts(scheme: Scheme) -> dict[str, Layout]:
     for role in ("balancer", "queue"):
         for seen in SCOPES[role]:
             scope = TABLES.get(seen, seen)
-            found[f"{role}_{scope}"] = Layout({role: first_record(getattr(scheme, role).memory, scope)})
+            found[f"{role}_{scope}"] = Layout({role: first_record(getattr(scheme, role).own_fields, scope)})
     return found

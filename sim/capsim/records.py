@@ -14,7 +14,8 @@ Record         One per
 ``SUBFLOW``    path identity, sequence space, window and loss recovery of a flow;
                a flow on a single path has one that carries its whole stream
 ``TRACE``      line of the packet trace
-``PROBE``      sample of a port or a subflow
+``WATCH``      number that is sampled
+``PROBE``      sample of one
 ============== ======================================================================
 
 What only one component uses is not here: it is the component's own memory (:mod:`capsim.own`).
@@ -113,17 +114,17 @@ PORT = np.dtype(
         ("wait_head", "i4"),  # by priority: waiting packets, the best first, equal ones in order of arrival
         ("wait_tail", "i4"),
         ("from_node", "i4"),
-        ("layer", "i4"),
-        ("stream", "i4"),  # key of the uniform numbers that decide which packets are lost on the link
+        ("loss_prob", "f8"),  # of each packet that crosses the link
         # -- less often
         ("rate_bps", "i8"),
-        ("loss_prob", "f8"),  # of each packet that crosses the link
         ("packets_dropped", "i8"),
         ("bytes_dropped", "i8"),
         ("packets_marked", "i8"),
         ("packets_lost", "i8"),  # of those that crossed the link
         ("bytes_lost", "i8"),
-        ("unused", "i8", (1,)),  # four cache lines
+        ("stream", "i8"),  # key of the uniform numbers that decide which
+        ("layer", "i4"),
+        ("unused", "i4"),  # four cache lines
     ],
     align=True,
 )
@@ -214,8 +215,9 @@ SUBFLOW = np.dtype(
         ("recover", "i8"),  # RFC 6582: highest segment sent when recovery began
         ("in_recovery", "i4"),
         ("resend", "i4"),  # 1: the segment `una` is to be retransmitted next
-        ("final", "i4"),  # 1: no more segments will be granted
-        ("hungry", "i4"),  # 1: it would send if it were granted a segment
+        ("final", "i2"),  # 1: no more segments will be granted
+        ("hungry", "i2"),  # 1: it would send if it were granted a segment
+        ("in_doubt", "i4"),  # 1: since the last recovery began nothing was acknowledged
         ("timer_ps", "i8"),  # retransmission deadline, or NONE when off
         ("send_wake_ps", "i8"),  # when the layer or the transport is asked again, or NONE
         ("receive_wake_ps", "i8"),  # the same at the receiver
@@ -238,8 +240,10 @@ SUBFLOW = np.dtype(
         ("lost_flight_bytes", "i8"),  # in flight at the last loss
         ("newly_acked_bytes", "i8"),  # by the last acknowledgement
         ("next_sub", "i4"),  # of the same flow, or NONE
-        ("number", "i4"),  # in the flow, from 0
-        ("shared", "i4"),  # whether it carries a part of a shared stream
+        ("number", "i2"),  # in the flow, from 0
+        ("shared", "i2"),  # whether it carries a part of a shared stream
+        ("dup_run", "i4"),  # duplicate acknowledgements since the last new one
+        ("held", "i4"),  # receiver: first of the packets that its layer holds, in a ring, or NONE
         # -- results
         ("open_ps", "i8"),
         ("received_ps", "i8"),  # the whole stream at the receiver
@@ -254,7 +258,11 @@ SUBFLOW = np.dtype(
         ("duplicate_packets", "i8"),
         ("packets_dropped", "i8"),
         ("packets_marked", "i8"),
-        ("unused", "i8", (3,)),  # seven cache lines
+        ("established_ps", "i8"),
+        ("spurious_retransmissions", "i4"),
+        ("long_dup_ack_runs", "i4"),  # that the network's reordering made
+        ("max_reorder_extent", "i4"),  # this and the next only when asked for
+        ("packets_entered", "i4"),  # at the receiver, each segment once; seven cache lines
     ],
     align=True,
 )
@@ -277,7 +285,8 @@ COUNTERS = np.dtype(
         ("free_count", "i8"),
         ("next_epoch", "i8"),
         ("next_probe_ps", "i8"),
-        ("in_flight", "i8"),  # packets in the network
+        ("in_flight", "i8"),  # packets in the network, and those that layers hold
+        ("held", "i8"),
     ],
     align=True,
 )
@@ -302,20 +311,34 @@ TRACE = np.dtype(
     align=True,
 )
 
-# What a sample is of (PROBE.what)
-PORT_SAMPLE, SUBFLOW_SAMPLE = 0, 1
+# Histograms (engines/histograms.py): bins, of queues and of extents of reordering; what is counted of a packet that leaves
+# a queue; kinds of packet, the first two data of flows by FLOW.short
+BINS, EXTENT_BINS = 64, 32
+WAIT, LEFT_BEHIND, QUANTITIES = range(3)
+LONG, SHORT, CONTROL, CLASSES = range(4)
+
+# Where a number lies that is sampled: of one entity, or of each subflow of a flow (probe_places.py)
+WATCH = np.dtype(
+    [
+        ("table", "i8"),  # address of the table, which moves when it grows
+        ("first", "i8"),  # where in the table, in bytes; of the first subflow of the run
+        ("stride", "i8"),  # bytes from subflow to subflow, or 0: one entity
+        ("row", "i8"),  # row of the table, or among the rows of a subflow
+        ("per_sub", "i8"),  # rows of a subflow
+        ("type", "i4"),  # place in own.TYPES
+        ("field", "i4"),
+        ("flow", "i4"),
+        ("unused", "i4"),
+    ],
+    align=True,
+)
 
 PROBE = np.dtype(
     [
         ("time_ps", "i8"),
-        ("what", "i4"),
-        ("entity", "i4"),  # port or subflow
-        ("queue_packets", "i8"),
-        ("queue_bytes", "i8"),
-        ("cwnd_bytes", "i8"),
-        ("ssthresh_bytes", "i8"),
-        ("srtt_ps", "i8"),
-        ("flight_packets", "i8"),
+        ("watch", "i4"),
+        ("sub", "i4"),  # or NONE
+        ("value", "f8"),
     ],
     align=True,
 )

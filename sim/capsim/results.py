@@ -13,15 +13,16 @@ import numpy.typing as npt
 import pandas as pd
 
 from capsim import schema
+from capsim.empty_tables import empty_table
 from capsim.fabric.listed import listed_names
 from capsim.fabric.topology import Fabric
 from capsim.fct import SIZE_EDGES_BYTES, Kind, fct_by_size, fct_cdf, fct_percentile_s
 from capsim.files import read_manifest, read_meanings, read_table, restore, whole_folder, write_table
+from capsim.layers import by_layer
 from capsim.manifest import Resources
 from capsim.scenario import Scenario, from_dict
 from capsim.state import RawRecords
 from capsim.summary import Summary, summarise
-from capsim.tables import empty_table
 from capsmodel.checks import ParameterError, require
 
 
@@ -35,6 +36,10 @@ class Result:
         What was run.
     flows, ports, units, probes, trace : DataFrame
         One row for each flow, port, coding unit, sample and line of the packet trace.
+    subflows : DataFrame
+        One row for each subflow, if the scenario asks for them or a flow had several.
+    histograms : DataFrame
+        One row for each bin with packets, if the scenario asks for histograms.
     manifest : dict
         Where it comes from (:mod:`capsim.manifest`).
     resources : Resources
@@ -47,9 +52,11 @@ class Result:
 
     scenario: Scenario
     flows: pd.DataFrame
+    subflows: pd.DataFrame
     ports: pd.DataFrame
     units: pd.DataFrame
     probes: pd.DataFrame
+    histograms: pd.DataFrame
     trace: pd.DataFrame
     manifest: dict[str, Any]
     resources: Resources
@@ -60,6 +67,11 @@ class Result:
     def summary(self) -> Summary:
         """Return the figures that the papers report."""
         return summarise(self.flows, end_s=self.resources.simulated_s, warm_up_s=self.scenario.warm_up_s)
+
+    @cached_property
+    def layers(self) -> pd.DataFrame:
+        """Return loss ratio and utilisation by layer of links; see :func:`capsim.layers.by_layer`."""
+        return by_layer(self.ports)
 
     @property
     def raw(self) -> RawRecords:
@@ -89,6 +101,25 @@ class Result:
     def fct_cdf(self, *, kind: Kind = "all") -> pd.DataFrame:
         """Return the empirical distribution of completion times; see :func:`capsim.fct.fct_cdf`."""
         return fct_cdf(self.flows, warm_up_s=self.scenario.warm_up_s, kind=kind)
+
+    def samples(self, field: str) -> pd.DataFrame:
+        """Return what the probes saw of one field: a row for each time, a column for each entity.
+
+        Parameters
+        ----------
+        field : str
+            As in the column ``field`` of the probes table, such as ``port.queue_packets``.
+
+        Raises
+        ------
+        ParameterError
+            If it was not sampled.
+        """
+        rows = self.probes[self.probes["field"] == field]
+        sampled = ", ".join(self.probes["field"].cat.categories) or "nothing"
+        require(len(rows) > 0, f"no samples of {field!r}: this run sampled {sampled}")
+        entities = rows["entity"].astype(str)
+        return rows.assign(entity=entities).pivot(index="time_s", columns="entity", values="value")
 
     def save(self, folder: str | Path) -> Path:
         """Write every table that has rows as a Parquet file with the manifest inside; all files appear at once.
@@ -133,7 +164,8 @@ class Result:
             name: _loaded(Path(folder), name, run_id, fabric, columns=list(meanings))
             for name, meanings in known.items()
         }
-        own = {name: _own_meanings(Path(folder) / f"{name}.parquet", known[name]) for name in ("flows", "units")}
+        extended = ["flows", "units", *(["subflows"] if len(frames["subflows"]) else [])]
+        own = {name: _own_meanings(Path(folder) / f"{name}.parquet", known[name]) for name in extended}
         return cls(
             scenario=scenario, manifest=manifest, resources=resources, own_columns=own, raw_records=None, **frames
         )

@@ -6,7 +6,7 @@ Role           Decides                                                  Hooks
 Transport      what one subflow sends, acknowledges and repairs         open send on_data on_ack on_timeout
 Congestion     how windows answer to what happened                      react
 Sharing        which subflows a flow has, who gets the next segment     begin schedule note
-Layer          what stands between transport and network, at both ends  accept emit collect release observe
+Layer          what stands between transport and network, at both ends  accept emit collect release resume observe
 Marking        the addresses and port numbers of a packet, as a hash    mark
 Balancer       the port at a switch                                     choose see
 Queue          who is taken, sent and lost at a port                    admit take evict
@@ -23,7 +23,7 @@ from typing import Annotated, Any, ClassVar
 from capsim import bounds
 from capsim.bounds import check_params, param_bounds, shortened
 from capsim.hooks import HOST_ROLES, ROLES, SWITCH_ROLES, Hook
-from capsim.own import Memory, check_memory
+from capsim.own import Memory, check_memory, with_lengths
 from capsmodel.checks import ParameterError, choice, require
 
 
@@ -79,6 +79,11 @@ class Component:
     def __post_init__(self) -> None:
         check_memory(self.name, self.role, self.memory)
 
+    @property
+    def own_fields(self) -> Memory:
+        """Return `memory` with the lengths that parameters give."""
+        return with_lengths(self.memory, self.params)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Transport(Component):
@@ -108,7 +113,8 @@ class Sharing(Component):
     """Which subflows a flow has, and, where they share its stream, which of them gets the next data segment.
 
     Without `schedule` each subflow carries the whole stream. Parameters with an attribute ``subflows`` say how many
-    subflows a flow has at most; without it, it has one.
+    subflows a flow has at most; without it, it has one. One with ``stream_segments`` says how far the stream may go on
+    beyond the first data segment that is not acknowledged; without it, as far as all windows reach.
     """
 
     role = "sharing"
@@ -133,6 +139,7 @@ class Layer(Component):
     emit: Hook | None = None
     collect: Hook | None = None
     release: Hook | None = None
+    resume: Hook | None = None
     observe: Hook | None = None
     send_timer: bool = False  # whether it sets sub.send_wake_ps
     receive_timer: bool = False  # whether it sets sub.receive_wake_ps

@@ -9,20 +9,25 @@ import numpy.typing as npt
 
 from capsim import conservation, estimate, tables
 from capsim.clock import PS_PER_S, to_ps
+from capsim.empty_tables import empty_table
 from capsim.engines import run
 from capsim.fabric.flows import FlowList
 from capsim.fabric.listed import listed_columns
 from capsim.fabric.load import LOAD_DEFINITIONS, LoadOf, load_capacity_bps, offered
 from capsim.fabric.topology import Fabric, ports_like
 from capsim.fabric.traffic import AnyTraffic, Poisson, draw_flows
+from capsim.histogram_table import histograms_table
 from capsim.ideal import ideal_fct_s
 from capsim.manifest import Resources, Stopwatch, make_manifest, peak_memory_bytes, run_parameters
+from capsim.probe_table import probes_table
+from capsim.probes import chosen_fields
 from capsim.registry import scheme as find
 from capsim.results import Result
 from capsim.roles import Scheme
 from capsim.scenario import Scenario, load_scenario
 from capsim.seeds import Purpose, engine_seed
 from capsim.state import RawRecords, Setup
+from capsim.subflow_table import has_subflows, subflows_table
 from capsmodel.checks import ParameterError, generator
 
 Progress = Callable[[float], None]
@@ -123,8 +128,7 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
     flows = draw_flows(scenario.traffic, fabric, seed=scenario.seed, short_bytes=scenario.short_bytes)
     chosen = (scheme or find(scenario.scheme)).with_params(**scenario.params)
     estimate.check_run(scenario, fabric, flows, chosen)
-    ports, probed, period_ps = _probed(scenario, fabric, flows)
-    return Setup(
+    setup = Setup(
         fabric=fabric,
         flows=flows,
         scheme=chosen,
@@ -132,27 +136,37 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
         spray_seed=engine_seed(scenario.seed, Purpose.SPRAYING),
         tie_seed=engine_seed(scenario.seed, Purpose.TIES),
         jitter_seed=engine_seed(scenario.seed, Purpose.HOST_JITTER),
+        loss_seed=engine_seed(scenario.seed, Purpose.LOSSES),
         end_ps=to_ps(scenario.end_s),
         link_bytes=scenario.link_bytes,
         count_in_service=scenario.count_in_service,
         host_jitter_ps=to_ps(scenario.host_jitter_s),
         trace=estimate.TRACE_LEVELS[scenario.trace],
-        probe_ps=period_ps,
-        probe_ports=ports,
-        probe_flows=probed,
+        warm_up_ps=to_ps(scenario.warm_up_s),
+        **_probed(scenario, fabric, flows),
     )
+    chosen_fields(setup)
+    return setup
 
 
-def _probed(scenario: Scenario, fabric: Fabric, flows: FlowList) -> tuple[tuple[int, ...], tuple[int, ...], int]:
-    """Return the ports and flows that are sampled, and the period in picoseconds."""
+def _probed(scenario: Scenario, fabric: Fabric, flows: FlowList) -> dict[str, Any]:
+    """Return what is sampled, as fields of a set-up."""
     probes = scenario.probes
     if probes is None:
-        return (), (), 0
-    ports = ports_like(fabric.port_names, probes.ports, where="probes.ports")
-    late = [flow for flow in probes.flows if flow >= len(flows)]
+        return {}
+    numbers = tuple(range(len(flows))) if probes.flows == "all" else probes.flows
+    late = [flow for flow in numbers if flow >= len(flows)]
     if late:
         raise ParameterError(f"probes.flows: {late[0]}, but flows are numbered 0 to {len(flows) - 1}")
-    return tuple(ports), tuple(probes.flows), max(1, to_ps(probes.period_s))
+    switches = fabric.node_names[fabric.n_hosts :]
+    return {
+        "probe_ps": max(1, to_ps(probes.period_s)) if probes.fields or probes.ports or numbers else 0,
+        "probe_fields": probes.fields,
+        "probe_ports": tuple(ports_like(fabric.port_names, probes.ports, where="probes.ports")),
+        "probe_flows": numbers,
+        "probe_switches": tuple(ports_like(switches, probes.switches, where="probes.switches", what="switches")),
+        "histograms": probes.histograms,
+    }
 
 
 def _result(
@@ -164,7 +178,7 @@ def _result(
     loading_cpu_s: float,
     cpu_s: float,
 ) -> Result:
-    ideal = ideal_of_stacks(setup)
+    ideal, with_subflows = ideal_of_stacks(setup), has_subflows(raw, asked=scenario.subflows)
     flows = tables.flows_table(raw, setup, ideal_fct_s=ideal)
     resources = Resources(
         traversals=int(raw.counters["traversals"][0]),
@@ -177,14 +191,16 @@ def _result(
     return Result(
         scenario=scenario,
         flows=tables.with_columns(flows, listed_columns(scenario.traffic, setup.flows)),
-        ports=tables.ports_table(raw, setup.fabric, link_bytes=setup.link_bytes),
+        subflows=subflows_table(raw, setup) if with_subflows else empty_table("subflows", setup.fabric),
+        ports=tables.ports_table(raw, setup),
         units=tables.units_table(raw, setup),
-        probes=tables.probes_table(raw.probes, setup.fabric),
+        probes=probes_table(raw, setup),
+        histograms=histograms_table(raw, setup),
         trace=tables.trace_table(raw.trace, raw.subs, setup.fabric),
         manifest=manifest,
         resources=resources,
         raw_records=raw,
-        own_columns=tables.own_meanings(setup),
+        own_columns=tables.own_meanings(setup, subflows=with_subflows),
     )
 
 

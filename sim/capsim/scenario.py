@@ -36,15 +36,27 @@ class Probes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     ----------
     period_s : float
         Time between samples, in seconds.
+    fields : tuple of str
+        What is sampled, by name (:mod:`capsim.probes`): ``port.queue_bytes``, ``sub.cwnd_bytes``, ``flow.buffered``,
+        ``congestion.alpha``, ``balancer.towards.last``. Left out: queues of ports, windows and round-trip times of
+        flows.
     ports : tuple of str
         Port names, with ``*`` and ``?`` as in file names (``"leaf0>spine*"``).
-    flows : tuple of int
-        Flows whose windows and RTT are sampled.
+    flows : tuple of int, or "all"
+        Flows, with all their subflows.
+    switches : tuple of str
+        Switches whose balancer is sampled, if `fields` name its memory; names as in `ports`.
+    histograms : bool
+        Whether waiting times and lengths of queues are counted by layer of links, and extents of reordering by kind of
+        flow: the table ``histograms``, and ``max_reorder_extent`` of subflows.
     """
 
-    period_s: Annotated[float, bounds.PROBE_S.meta]
+    period_s: Annotated[float, bounds.PROBE_S.meta] = 1e-4
+    fields: tuple[str, ...] = ()
     ports: tuple[str, ...] = ()
-    flows: tuple[Annotated[int, bounds.FLOW.meta], ...] = ()
+    flows: tuple[Annotated[int, bounds.FLOW.meta], ...] | Literal["all"] = ()
+    switches: tuple[str, ...] = ("*",)
+    histograms: bool = False
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -94,6 +106,8 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         seconds. 0: all hosts share one perfect clock, as in ns-3.
     probes : Probes, optional
         What is sampled.
+    subflows : bool
+        Whether the result has a table of subflows also where each flow has one; with several it always has.
     trace : str
         ``off``, ``drops`` or ``packets``.
     compare : Comparison, optional
@@ -114,6 +128,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     count_in_service: bool = False
     host_jitter_s: Annotated[float, bounds.JITTER_S.meta] = 0.0
     probes: Probes | None = None
+    subflows: bool = False
     trace: Literal["off", "drops", "packets"] = "off"
     compare: Comparison | None = None
 

@@ -21,6 +21,8 @@ class Purpose(IntEnum):
     SPRAYING = 6
     TIES = 7
     HOST_JITTER = 8
+    LOSSES = 9
+    FAULTS = 10
 
 
 def sequence(seed: int, purpose: Purpose, *, entry: int = 0) -> np.random.SeedSequence:

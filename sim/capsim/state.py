@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from capsim import records
 from capsim.bounds import POOL, SEGMENTS, WORD
+from capsim.candidate_sets import candidate_sets
 from capsim.fabric.flows import FlowList
 from capsim.fabric.topology import Fabric
 from capsim.own_memory import OwnMemory, own_memory
 from capsim.randomness import key, key_base
-from capsim.records import NONE
+from capsim.records import BINS, CLASSES, EXTENT_BINS, NONE, QUANTITIES
 from capsim.roles import Scheme, Stack
 
 # Purposes of random numbers (randomness.key); each has its own streams
@@ -40,9 +41,9 @@ class Setup:
         What hosts and switches do.
     entry_schemes : dict
         Schemes by traffic entry (``flows.tag``) whose flows run the stacks of another one than `scheme`.
-    hash_seed, spray_seed, tie_seed, jitter_seed : int
+    hash_seed, spray_seed, tie_seed, jitter_seed, loss_seed : int
         0 to 2**63 - 1: seeds of the switches' hashes, of their uniform numbers, of the order of events at one time
-        (:func:`capsim.engines.events.tie`) and of the hosts' delays.
+        (:func:`capsim.engines.events.tie`), of the hosts' delays and of the losses on links.
     end_ps : int
         Nothing after this time is simulated; a run also ends when every connection has finished.
     link_bytes : int
@@ -55,8 +56,14 @@ class Setup:
         TRACE_OFF, TRACE_DROPS or TRACE_PACKETS.
     probe_ps : int
         Sampling period, 0 for none.
-    probe_ports, probe_flows : tuple of int
-        What is sampled; of a flow, its first subflow.
+    probe_fields : tuple of str
+        Names of fields that are sampled (:mod:`capsim.probes`); when left out, queues of ports and windows of flows.
+    probe_ports, probe_flows, probe_switches : tuple of int
+        What they are sampled for.
+    histograms : bool
+        Whether queues and extents of reordering are counted (:mod:`capsim.engines.histograms`).
+    warm_up_ps : int
+        When counters are kept, so that what comes later can be told apart (:class:`Snapshot`); 0 for never.
     """
 
     fabric: Fabric
@@ -67,14 +74,19 @@ class Setup:
     spray_seed: int = 2
     tie_seed: int = 3
     jitter_seed: int = 4
+    loss_seed: int = 5
     end_ps: int = 10**12
     link_bytes: int = 0
     count_in_service: bool = False
     host_jitter_ps: int = 0
     trace: int = TRACE_OFF
     probe_ps: int = 0
+    probe_fields: tuple[str, ...] = ()
     probe_ports: tuple[int, ...] = ()
     probe_flows: tuple[int, ...] = ()
+    probe_switches: tuple[int, ...] = ()
+    histograms: bool = False
+    warm_up_ps: int = 0
 
     @cached_property
     def stacks(self) -> tuple[Stack, ...]:
@@ -95,6 +107,14 @@ class Setup:
         return number, short
 
 
+@dataclass(frozen=True)
+class Snapshot:
+    """Counters at the end of the warm-up: records of ports, and over flows the segments that the application has."""
+
+    ports: Table
+    delivered: Table
+
+
 @dataclass(frozen=True, kw_only=True)
 class RawRecords:
     """What an engine returns; equal for both engines.
@@ -107,6 +127,10 @@ class RawRecords:
         What the components kept for themselves.
     counters : structured array of one element
         Of dtype COUNTERS; ``now_ps`` is the time of the end.
+    queue_counts, extents : ndarray of int
+        Histograms (:mod:`capsim.engines.histograms`); without numbers when not asked for.
+    warm : Snapshot, optional
+        Of the end of the warm-up, if there was one and the run outlasted it.
     """
 
     flows: Table
@@ -116,6 +140,16 @@ class RawRecords:
     trace: Table
     probes: Table
     counters: Table
+    queue_counts: Table
+    extents: Table
+    warm: Snapshot | None = None
+
+
+def delivered_segments(flows: Table, subs: Table) -> Table:
+    """Return over flows the segments that the receiver's application has: of the furthest copy, or of the stream."""
+    furthest = flows["data_next"].copy()
+    np.maximum.at(furthest, subs["flow"], np.where(subs["shared"], 0, subs["receive_next"]))
+    return np.asarray(furthest)
 
 
 def sojourn_ps(ports: Table) -> npt.NDArray[np.float64]:
@@ -145,14 +179,18 @@ class State:
     trace: Table
     probes: Table
     counters: Table
+    queue_counts: Table
+    extents: Table
     route_first: Table  # (epochs, switches, hosts)
     route_count: Table
     candidates: Table  # of all epochs; route_first points into it
+    set_of: Table  # for a balancer with memory per set: number of the set of candidates that begins there
     epoch_ps: Table
     port_up: Table  # (epochs, ports)
     stacks: tuple["StackState", ...]
     seeds: dict[str, int] = field(default_factory=dict)  # 32 bits each
     margin: int = 0  # packets that one event may create at most
+    warm: Snapshot | None = None
 
     @property
     def n_tiers(self) -> int:
@@ -177,6 +215,9 @@ class State:
             trace=self.trace[: counters["trace"]],
             probes=self.probes[: counters["probes"]],
             counters=self.counters,
+            queue_counts=self.queue_counts,
+            extents=self.extents,
+            warm=self.warm,
         )
 
 
@@ -188,6 +229,11 @@ class StackState:
     mss_bytes: int
     window_segments: int  # most segments of a subflow in flight
     subflows: int  # most subflows of a flow
+
+    @property
+    def stream_segments(self) -> int:
+        """Return the most data segments of a shared stream from the first that is not acknowledged: all windows."""
+        return int(getattr(self.stack.sharing.params, "stream_segments", self.window_segments * self.subflows))
 
     @property
     def shared(self) -> bool:
@@ -212,7 +258,14 @@ def initial_state(setup: Setup) -> State:
         if check_window := getattr(each.stack.layer.params, "check_window", None):
             check_window(ring_segments(largest, each.window_segments))
     offsets = np.cumsum([0] + [len(epoch.routes.candidates) for epoch in fabric.epochs[:-1]], dtype=np.int32)
+    route_first = np.stack(
+        [epoch.routes.first + offset for epoch, offset in zip(fabric.epochs, offsets, strict=True)]
+    ).astype(np.int32)
     route_count = np.stack([epoch.routes.count for epoch in fabric.epochs]).astype(np.int32)
+    candidates = np.concatenate([epoch.routes.candidates for epoch in fabric.epochs]).astype(np.int64)
+    set_of, n_sets = np.zeros(0, np.int64), 1
+    if scheme.balancer.memory.get("set"):
+        set_of, n_sets = candidate_sets(route_first, route_count, candidates)
     return State(
         setup=setup,
         packets=np.zeros(0, records.PACKET),
@@ -220,18 +273,26 @@ def initial_state(setup: Setup) -> State:
         switches=_switches(setup),
         flows=flows,
         subs=np.zeros(0, records.SUBFLOW),
-        own=own_memory(setup.stacks, scheme, fabric, flow_stack=flows["stack"], most_paths=int(route_count.max())),
+        own=own_memory(
+            setup.stacks,
+            scheme,
+            fabric,
+            flow_stack=flows["stack"],
+            most_paths=int(route_count.max()),
+            n_sets=n_sets,
+        ),
         rings=np.zeros(0, np.uint8),
         maps=np.zeros(0, np.int64),
         data=np.zeros(0, np.int64),
         trace=np.zeros(0, records.TRACE),
         probes=np.zeros(0, records.PROBE),
         counters=_counters(setup),
-        route_first=np.stack(
-            [epoch.routes.first + offset for epoch, offset in zip(fabric.epochs, offsets, strict=True)]
-        ).astype(np.int32),
+        queue_counts=np.zeros(len(fabric.layers) * CLASSES * QUANTITIES * BINS if setup.histograms else 0, np.int64),
+        extents=np.zeros(2 * EXTENT_BINS if setup.histograms else 0, np.int64),
+        route_first=route_first,
         route_count=route_count,
-        candidates=np.concatenate([epoch.routes.candidates for epoch in fabric.epochs]).astype(np.int64),
+        candidates=candidates,
+        set_of=set_of,
         epoch_ps=np.array([epoch.time_ps for epoch in fabric.epochs], np.int64),
         port_up=np.stack([epoch.port_up for epoch in fabric.epochs]),
         stacks=stacks,
@@ -280,7 +341,11 @@ def _ports(setup: Setup) -> Table:
     byte_ps = 8 * 10**12 // fabric.rate_bps
     ports["byte_ps"] = np.where(byte_ps * fabric.rate_bps == 8 * 10**12, byte_ps, 0)
     ports["limit_packets"], ports["limit_bytes"] = fabric.buffer_packets, fabric.buffer_bytes
+    ports["loss_prob"] = fabric.loss_prob
+    ports["stream"] = key(setup.loss_seed, LOSSES, np.arange(fabric.n_ports))
     ports["up"] = fabric.epochs[0].port_up
+    number = {layer: index for index, layer in enumerate(fabric.layers)}
+    ports["layer"] = [number[layer] for layer in fabric.port_layers]
     return ports
 
 
@@ -300,6 +365,7 @@ def _flows(setup: Setup, stacks: tuple[StackState, ...]) -> Table:
     for name in ("src", "dst", "flow_bytes", "start_ps", "short", "tag"):
         flows[name] = getattr(source, name)
     flows["stack"], flows["known_short"] = setup.flow_classes
+    flows["n_paths"], flows["distance"] = _paths(setup)
     for name in ("received_ps", "acked_ps", "wake_ps", "blocked_since_ps", "winner", "first_sub", "last_sub"):
         flows[name] = NONE
     flows["mss_bytes"] = np.array([each.mss_bytes for each in stacks])[flows["stack"]]
@@ -309,6 +375,19 @@ def _flows(setup: Setup, stacks: tuple[StackState, ...]) -> Table:
     SEGMENTS.check(f"segments of {smallest} bytes (transport.mss_bytes)", int(flows["n_segments"].max(initial=1)))
     flows["last_segment_bytes"] = flows["flow_bytes"] - (flows["n_segments"] - 1) * flows["mss_bytes"]
     return flows
+
+
+def _paths(setup: Setup) -> tuple[list[int], list[int]]:
+    """Return over flows the number of shortest paths, and the highest tier on them: 0 in the rack, 1 in the pod."""
+    fabric, leaf = setup.fabric, setup.fabric.leaf_of_host
+    known: dict[tuple[int, int], tuple[int, int]] = {}
+    pairs = [(int(leaf[src]), int(leaf[dst])) for src, dst in zip(setup.flows.src, setup.flows.dst, strict=True)]
+    for pair, src, dst in zip(pairs, setup.flows.src.tolist(), setup.flows.dst.tolist(), strict=True):
+        if pair not in known:
+            path = next(fabric.paths(src, dst), ())
+            tiers = [int(fabric.switch_tier[fabric.port_to[port] - fabric.n_hosts]) for port in path[:-1]]
+            known[pair] = fabric.n_paths(src, dst), max(tiers, default=0)
+    return [known[pair][0] for pair in pairs], [known[pair][1] for pair in pairs]
 
 
 def _counters(setup: Setup) -> Table:

@@ -34,6 +34,9 @@ class Summary:
         Completion time over the ideal one, ratios.
     mean_throughput_long_bps : float
         Mean over long flows of delivered payload over its duration, in bit/s; unfinished ones until the end.
+    mean_goodput_long_bps : float
+        Mean over long flows of the payload delivered since the warm-up over that time, in bit/s: from their start or the
+        end of the warm-up until they finish or the run ends. Long flows that started in the warm-up count.
     reorder_ratio : float
         Reordered data packets over data packets sent.
     packets_dropped, retransmissions, fast_retransmits, timeouts : int
@@ -60,6 +63,7 @@ class Summary:
     p99_slowdown_short: float
     mean_slowdown: float
     mean_throughput_long_bps: float
+    mean_goodput_long_bps: float
     reorder_ratio: float
     packets_dropped: int
     retransmissions: int
@@ -107,6 +111,7 @@ def summarise(flows: pd.DataFrame, *, end_s: float, warm_up_s: float = 0.0) -> S
         p99_slowdown_short=_p99(short["slowdown"]),
         mean_slowdown=_mean(done["slowdown"]),
         mean_throughput_long_bps=_mean(BITS_PER_BYTE * long["delivered_bytes"] / duration_s),
+        mean_goodput_long_bps=_goodput_long_bps(flows, end_s=end_s, warm_up_s=warm_up_s),
         reorder_ratio=_ratio(totals["reordered_packets"], totals["packets_sent"]),
         packets_dropped=int(totals["packets_dropped"]),
         retransmissions=int(totals["retransmissions"]),
@@ -116,6 +121,15 @@ def summarise(flows: pd.DataFrame, *, end_s: float, warm_up_s: float = 0.0) -> S
         stalled_unit_ratio=_ratio(totals.get("units_stalled", 0), totals.get("units", 0)),
         traffic_ratio=_ratio(totals["bytes_sent"], float(counted["flow_bytes"].to_numpy(np.float64).sum())),
     )
+
+
+def _goodput_long_bps(flows: pd.DataFrame, *, end_s: float, warm_up_s: float) -> float:
+    """Return the mean over long flows of what was delivered since the warm-up over its time."""
+    long = flows[~flows["short"]]
+    begin_s = long["start_s"].clip(lower=warm_up_s)
+    last_s = (long["start_s"] + long["fct_s"]).fillna(end_s)
+    there = last_s > begin_s
+    return _mean(BITS_PER_BYTE * long["measured_bytes"][there] / (last_s - begin_s)[there])
 
 
 def _mean(values: pd.Series) -> float:

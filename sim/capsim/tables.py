@@ -11,7 +11,7 @@ from capsim.clock import PS_PER_S
 from capsim.engines.queue_sums import PS_PER_NS
 from capsim.fabric.topology import NO_PATH, Fabric
 from capsim.hooks import HOST_ROLES
-from capsim.state import RawRecords, Setup, Table, sojourn_bytes_ns, sojourn_ps
+from capsim.state import RawRecords, Setup, Table, delivered_segments, sojourn_bytes_ns, sojourn_ps
 from capsmodel.units import BITS_PER_BYTE
 
 SUMMED = (
@@ -20,6 +20,8 @@ SUMMED = (
     "retransmissions",
     "fast_retransmits",
     "timeouts",
+    "spurious_retransmissions",
+    "long_dup_ack_runs",
     "reordered_packets",
     "duplicate_packets",
     "packets_dropped",
@@ -31,22 +33,22 @@ EVENTS = ("enqueued", "dropped", "arrived")
 REASONS = ("", "queue full", "evicted", "link down", "no route", "corrupted", "receive buffer full")
 
 
-def _seconds(times_ps: Table) -> npt.NDArray[np.float64]:
+def seconds(times_ps: Table) -> npt.NDArray[np.float64]:
     """Return seconds; NaN where there is no time."""
     return np.where(times_ps == records.NONE, np.nan, times_ps / PS_PER_S)
 
 
-def _names(labels: tuple[str, ...], indices: Table) -> "pd.Categorical[str]":
+def names_of(labels: tuple[str, ...], indices: Table) -> "pd.Categorical[str]":
     return pd.Categorical.from_codes(np.asarray(indices, np.int64), pd.Index(labels))
 
 
-def _ordered(columns: Columns, names: dict[str, str]) -> pd.DataFrame:
+def ordered(columns: Columns, names: dict[str, str]) -> pd.DataFrame:
     return pd.DataFrame({name: columns[name] for name in names})
 
 
 def _summed(values: Table, flow: Table, n_flows: int) -> Table:
     """Return over flows the sum over their subflows."""
-    total = np.zeros(n_flows, values.dtype)
+    total = np.zeros(n_flows, np.int64 if values.dtype.kind == "i" else values.dtype)
     np.add.at(total, flow, values)
     return total
 
@@ -54,10 +56,10 @@ def _summed(values: Table, flow: Table, n_flows: int) -> Table:
 def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.float64]) -> pd.DataFrame:
     """Return one row for each flow; counters of its subflows are summed."""
     flows, subs = raw.flows, raw.subs
-    fct_s = _seconds(np.where(flows["received_ps"] < 0, records.NONE, flows["received_ps"] - flows["start_ps"]))
-    acked_s = _seconds(np.where(flows["acked_ps"] < 0, records.NONE, flows["acked_ps"] - flows["start_ps"]))
-    furthest = flows["data_next"].copy()
-    np.maximum.at(furthest, subs["flow"], np.where(subs["shared"], 0, subs["receive_next"]))
+    fct_s = seconds(np.where(flows["received_ps"] < 0, records.NONE, flows["received_ps"] - flows["start_ps"]))
+    acked_s = seconds(np.where(flows["acked_ps"] < 0, records.NONE, flows["acked_ps"] - flows["start_ps"]))
+    delivered_bytes = _payload_bytes(flows, delivered_segments(flows, subs))
+    before_bytes = _payload_bytes(flows, raw.warm.delivered) if raw.warm else np.zeros_like(delivered_bytes)
     won = flows["winner"] != records.NONE
     winner_timeouts = np.full(len(flows), -1, np.int64)
     winner_timeouts[won] = subs["timeouts"][flows["winner"][won]]
@@ -71,7 +73,8 @@ def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.fl
         "acked_fct_s": acked_s,
         "ideal_fct_s": ideal_fct_s,
         "slowdown": fct_s / ideal_fct_s,
-        "delivered_bytes": np.minimum(furthest * flows["mss_bytes"], flows["flow_bytes"]),
+        "delivered_bytes": delivered_bytes,
+        "measured_bytes": (delivered_bytes - before_bytes) * _outlasted(raw, setup),
         "finished": flows["received_ps"] >= 0,
         "short": flows["short"] != 0,
         "traffic_entry": flows["tag"],
@@ -81,9 +84,18 @@ def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.fl
         "duplicate_acks": _summed(subs["dup_acks_received"], subs["flow"], len(flows)),
     }
     columns |= {name: _summed(subs[name], subs["flow"], len(flows)) for name in SUMMED}
-    found = _ordered(columns, schema.FLOWS)
+    found = ordered(columns, schema.FLOWS)
     own = {name: _summed(values, subs["flow"], len(flows)) for name, values in own_columns(raw, setup).items()}
     return found.assign(**own)
+
+
+def _payload_bytes(flows: Table, segments: Table) -> Table:
+    return np.minimum(segments * flows["mss_bytes"], flows["flow_bytes"])
+
+
+def _outlasted(raw: RawRecords, setup: Setup) -> bool:
+    """Return whether anything came after the warm-up."""
+    return raw.warm is not None or setup.warm_up_ps == 0
 
 
 def own_columns(raw: RawRecords, setup: Setup) -> dict[str, Table]:
@@ -103,10 +115,9 @@ def with_columns(flows: pd.DataFrame, columns: dict[str, list[str | None]]) -> p
     return flows.assign(**{name: pd.Series(cells) for name, cells in columns.items()})
 
 
-def ports_table(raw: RawRecords, fabric: Fabric, *, link_bytes: int) -> pd.DataFrame:
+def ports_table(raw: RawRecords, setup: Setup) -> pd.DataFrame:
     """Return one row for each port."""
-    ports, duration_ps = raw.ports, max(1, int(raw.counters["now_ps"][0]))
-    wire_bits = BITS_PER_BYTE * (ports["bytes_out"] + link_bytes * ports["packets_out"])
+    ports, fabric, duration_ps = raw.ports, setup.fabric, max(1, int(raw.counters["now_ps"][0]))
     columns: Columns = {
         "port": np.arange(len(ports)),
         "name": list(fabric.port_names),
@@ -115,18 +126,42 @@ def ports_table(raw: RawRecords, fabric: Fabric, *, link_bytes: int) -> pd.DataF
         "delay_s": ports["delay_ps"] / PS_PER_S,
         "mean_queue_packets": sojourn_ps(ports) / duration_ps,
         "mean_queue_bytes": sojourn_bytes_ns(ports) * (PS_PER_NS / duration_ps),
-        "utilisation": wire_bits / ports["rate_bps"] * (PS_PER_S / duration_ps),
+        "utilisation": _wire_bits(ports, setup) / ports["rate_bps"] * (PS_PER_S / duration_ps),
     }
+    columns |= _measured_ports(raw, setup)
     columns |= {name: ports[name] for name in schema.PORTS if name not in columns}
-    return _ordered(columns, schema.PORTS)
+    return ordered(columns, schema.PORTS)
 
 
-def own_meanings(setup: Setup) -> dict[str, dict[str, str]]:
-    """Return by table the names and meanings of the columns that the components of a run add."""
+def _wire_bits(ports: Table, setup: Setup) -> Table:
+    return np.asarray(BITS_PER_BYTE * (ports["bytes_out"] + setup.link_bytes * ports["packets_out"]))
+
+
+def _measured_ports(raw: RawRecords, setup: Setup) -> Columns:
+    """Return the columns of ports that count since the end of the warm-up."""
+    ports, before = raw.ports, raw.warm.ports if raw.warm else np.zeros_like(raw.ports)
+    duration_ps = max(1.0, float(raw.counters["now_ps"][0]) - (setup.warm_up_ps if raw.warm else 0))
+    if not _outlasted(raw, setup):
+        before, duration_ps = ports, np.nan
+    bits = _wire_bits(ports, setup) - _wire_bits(before, setup)
+    counted = ("packets_in", "packets_dropped")
+    return {
+        **{f"measured_{name}": ports[name] - before[name] for name in counted},
+        "measured_mean_queue_packets": (sojourn_ps(ports) - sojourn_ps(before)) / duration_ps,
+        "measured_utilisation": bits / ports["rate_bps"] * (PS_PER_S / duration_ps),
+    }
+
+
+def own_meanings(setup: Setup, *, subflows: bool) -> dict[str, dict[str, str]]:
+    """Return by table the names and meanings of the columns that the components of a run add.
+
+    `subflows` says whether the run has a table of subflows.
+    """
+    tables = {"flows": "subflow", "units": "unit"} | ({"subflows": "subflow"} if subflows else {})
     components = [getattr(stack, role) for stack in setup.stacks for role in HOST_ROLES]
     return {
         table: {name: text for each in components for name, text in each.columns.get(scope, {}).items()}
-        for table, scope in (("flows", "subflow"), ("units", "unit"))
+        for table, scope in tables.items()
     }
 
 
@@ -134,42 +169,19 @@ def units_table(raw: RawRecords, setup: Setup) -> pd.DataFrame:
     """Return one row for each coding unit, with the columns that the layer declares."""
     numbers = [number for number, stack in enumerate(setup.stacks) if stack.layer.memory.get("unit")]
     if not numbers:
-        return _ordered({"unit": [], "flow": [], "subflow": []}, schema.UNITS).astype(np.int64)
+        return ordered({"unit": [], "flow": [], "subflow": []}, schema.UNITS).astype(np.int64)
     units, layer = raw.own.records("unit", (numbers[0], "layer")), setup.stacks[numbers[0]].layer
     columns: Columns = {"unit": np.arange(len(units)), "flow": raw.subs["flow"][units["sub"]], "subflow": units["sub"]}
     own = {name: _readable(units, name) for name in layer.columns.get("unit", {})}
-    return _ordered(columns, schema.UNITS).assign(**own)
+    return ordered(columns, schema.UNITS).assign(**own)
 
 
 def _readable(table: Table, name: str) -> Table:
     """Return the column `name`: times in seconds, flags of one byte as truth values."""
     if name.endswith("_s"):
-        return _seconds(table[f"{name.removesuffix('_s')}_ps"])
+        return seconds(table[f"{name.removesuffix('_s')}_ps"])
     values = table[name]
     return values != 0 if values.dtype == np.uint8 else values
-
-
-def probes_table(probes: Table, fabric: Fabric) -> pd.DataFrame:
-    """Return one row for each sample."""
-    of_port = probes["what"] == records.PORT_SAMPLE
-    labels = ("", *fabric.port_names)
-    columns: Columns = {
-        "time_s": probes["time_ps"] / PS_PER_S,
-        "port": _names(labels, np.where(of_port, probes["entity"] + 1, 0)),
-        "flow": np.where(of_port, -1, probes["entity"]),
-        "srtt_s": np.where(probes["srtt_ps"] > 0, probes["srtt_ps"] / PS_PER_S, np.nan),
-    }
-    columns |= {name: probes[name] for name in schema.PROBES if name not in columns}
-    return _ordered(columns, schema.PROBES)
-
-
-def empty_table(name: str, fabric: Fabric) -> pd.DataFrame:
-    """Return the table of units, probes or trace of a run that has no row of it."""
-    if name == "units":
-        return _ordered({"unit": [], "flow": [], "subflow": []}, schema.UNITS).astype(np.int64)
-    if name == "probes":
-        return probes_table(np.zeros(0, records.PROBE), fabric)
-    return trace_table(np.zeros(0, records.TRACE), np.zeros(0, records.SUBFLOW), fabric)
 
 
 def trace_table(trace: Table, subs: Table, fabric: Fabric) -> pd.DataFrame:
@@ -178,15 +190,15 @@ def trace_table(trace: Table, subs: Table, fabric: Fabric) -> pd.DataFrame:
     layer_of_place = pd.Index(("", *fabric.layers)).get_indexer(pd.Index(("", *fabric.port_layers)))
     columns: Columns = {
         "time_s": trace["time_ps"] / PS_PER_S,
-        "event": _names(EVENTS, trace["what"]),
-        "reason": _names(REASONS, trace["reason"]),
-        "port": _names(("", *fabric.port_names), place),
-        "layer": _names(("", *fabric.layers), layer_of_place[place]),
+        "event": names_of(EVENTS, trace["what"]),
+        "reason": names_of(REASONS, trace["reason"]),
+        "port": names_of(("", *fabric.port_names), place),
+        "layer": names_of(("", *fabric.layers), layer_of_place[place]),
         "path": np.append(np.int32(NO_PATH), fabric.port_path)[place],
         "flow": subs["flow"][trace["sub"]],
         "subflow": trace["sub"],
-        "packet": _names(KINDS, trace["kind"]),
+        "packet": names_of(KINDS, trace["kind"]),
         "packet_bytes": trace["bytes"],
     }
     columns |= {name: trace[name] for name in schema.TRACE if name not in columns}
-    return _ordered(columns, schema.TRACE)
+    return ordered(columns, schema.TRACE)

@@ -1,11 +1,15 @@
 """Contract: every file, command and Python block of the pages for users runs, in the order of the page."""
 
+import os
 import re
 import runpy
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from distributed import LocalCluster
 
 from capsmodel.cli import main
 
@@ -14,11 +18,18 @@ GUIDES = [DOCS / "tutorial.md", DOCS / "papers_numbers.md", *sorted((DOCS / "how
 FENCE = re.compile(r"^```(python|\{shell\}|\{file\} (?P<name>\S+))\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
+CLUSTER_LINE = re.compile(r"^\$ (capsmodel sweep .*--cluster )(tcp://\S+)(.*)$", re.MULTILINE)
+
+
 def run_command(line):
-    """Run one command of a page in this process."""
+    """Run one command of a page, in this process unless it is a script of the shell."""
     program, *arguments = shlex.split(line)
     if program == "python":
-        runpy.run_path(arguments[0], run_name="__main__")
+        runpy.run_path(str(Path(arguments[0]).resolve()), run_name="__main__")  # processes it starts read it again
+        return
+    if program == "env":
+        programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        subprocess.run([program, *arguments], env=os.environ | {"PATH": programs}, check=True)
         return
     assert program == "capsmodel"
     with pytest.raises(SystemExit) as stop:
@@ -41,3 +52,15 @@ def test_the_blocks_of_a_guide_run(guide, tmp_path, monkeypatch, capsys):
         else:
             for line in block["text"].splitlines():
                 run_command(line)
+
+
+def test_the_line_for_a_cluster_runs_with_the_address_of_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (DOCS / "howto" / "cluster.md").read_text(encoding="utf-8")
+    for block in FENCE.finditer(text):
+        if block["name"]:
+            Path(block["name"]).write_text(block["text"], encoding="utf-8")
+    ((before, _, after),) = CLUSTER_LINE.findall(text)
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+        run_command(f"{before}{cluster.scheduler_address}{after}")
+    assert Path("on_cluster/table.csv").is_file()

@@ -33,10 +33,24 @@ def test_the_scheduler_may_be_named_by_its_file(cluster, tmp_path):
     assert run_sweep(SQUARES[:2], tmp_path / "parts", executor=dask_cluster(str(file))).ran == 2
 
 
-@pytest.mark.parametrize("address", ["nowhere", "tcp://127.0.0.1:1"])
+@pytest.mark.parametrize("address", ["nowhere", "tcp://127.0.0.1:1", "udp://127.0.0.1:1"])
 def test_a_scheduler_that_is_not_there_is_one_line(address, tmp_path):
-    with pytest.raises(ParameterError, match=f"no Dask scheduler at {address}"):
+    with pytest.raises(ParameterError, match=rf"^no Dask scheduler at {address}: .+; start one with dask scheduler$"):
         run_sweep(SQUARES, tmp_path, executor=dask_cluster(address))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"address": "tcp://127.0.0.1:1"}'])
+def test_a_file_that_names_no_scheduler_is_one_line(text, tmp_path):
+    file = tmp_path / "scheduler.json"
+    file.write_text(text)
+    with pytest.raises(ParameterError, match=f"no Dask scheduler at {file}"):
+        run_sweep(SQUARES, tmp_path / "parts", executor=dask_cluster(str(file)))
+
+
+def test_nothing_is_asked_of_dask_where_nothing_listens(tmp_path, monkeypatch):
+    monkeypatch.setattr("distributed.Client", lambda *args, **kwargs: pytest.fail("it would try again for 10 s"))
+    with pytest.raises(ParameterError, match="no Dask scheduler"):
+        run_sweep(SQUARES, tmp_path, executor=dask_cluster("tcp://127.0.0.1:1"))
 
 
 class LostFuture:

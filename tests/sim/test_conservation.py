@@ -104,7 +104,7 @@ def winner_of(raw: RawRecords) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("by", [1, -1])
-def test_rule_5_a_finished_flow_is_whole(by: int, raw: RawRecords) -> None:
+def test_rule_6_a_finished_flow_is_whole(by: int, raw: RawRecords) -> None:
     flow, sub = winner_of(raw)
     for other in (
         changed(raw, "flows", flow, flow_bytes=by),
@@ -119,7 +119,7 @@ def test_rule_5_a_finished_flow_is_whole(by: int, raw: RawRecords) -> None:
 
 
 @pytest.mark.parametrize("by", [1, -1])
-def test_rule_5_a_shared_stream_is_whole_too(by: int, raw: RawRecords) -> None:
+def test_rule_6_a_shared_stream_is_whole_too(by: int, raw: RawRecords) -> None:
     """Whatever the subflow that won has received, every data segment came and none waits in the receive buffer."""
     flow, sub = winner_of(raw)
     whole = changed(raw, "flows", flow, shared=1, data_next=int(raw.flows["n_segments"][flow]))

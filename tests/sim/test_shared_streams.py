@@ -1,36 +1,16 @@
 """Flows whose subflows share one stream: grants, the receive buffer, and MPTCP's windows."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
+from coupled_subflows import MSS, subflows
 from engine_setups import BUSY, DUMBBELL, PARALLEL, flow_list, one_run, setup_of
 
 from capsim.engines import run
 from capsim.hooks import GROW
 from capsim.protocols.congestion.lia import LIA, alpha, total_window_bytes
-from capsim.records import ENQUEUED, ESTABLISHED, NONE
+from capsim.records import ENQUEUED
 
-MSS = 1460
-
-
-def subflows(*windows_and_rtts):
-    """Return a flow and its subflows, each with a window in segments and a round trip in us."""
-    subs = [
-        SimpleNamespace(
-            cwnd_bytes=window * MSS,
-            srtt_ps=rtt * 10**6,
-            state=ESTABLISHED,
-            next_sub=number + 1,
-            mss_bytes=MSS,
-            ssthresh_bytes=MSS,
-            newly_acked_bytes=MSS,
-            max_window_bytes=10**9,
-        )
-        for number, (window, rtt) in enumerate(windows_and_rtts)
-    ]
-    subs[-1].next_sub = NONE
-    return SimpleNamespace(first_sub=0, n_subs=len(subs)), subs
+MPTCP_SCHEMES = ["mptcp", "mptcp_fc", "mptcp_olia", "mptcp_uc"]
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 8])
@@ -64,10 +44,11 @@ def test_no_subflow_grows_faster_than_one_tcp_would():
     assert subs[0].cwnd_bytes - MSS <= MSS
 
 
+@pytest.mark.parametrize("name", MPTCP_SCHEMES)
 @pytest.mark.parametrize("fabric", BUSY)
-def test_one_subflow_is_newreno_packet_for_packet(fabric):
+def test_one_subflow_is_newreno_packet_for_packet(fabric, name):
     kind, flows = BUSY[fabric]
-    alone = run(setup_of(kind, flows, "mptcp", sharing={"subflows": 1})).trace
+    alone = run(setup_of(kind, flows, name, sharing={"subflows": 1})).trace
     plain = run(setup_of(kind, flows, "ecmp")).trace
     assert len(alone) == len(plain)
     assert all(np.array_equal(alone[name], plain[name]) for name in plain.dtype.names)

@@ -26,7 +26,7 @@ __all__ = ["FCT_QUANTILES_PCT", "mean_windows_packets", "packet_waits_s", "short
 
 FCT_QUANTILES_PCT = range(5, 100, 5)
 _PROBE_PERIOD_S = 20e-6
-_MSS_BYTES, _SHORT_FLOWS = 1460, 100
+_MSS_BYTES = 1460
 
 
 @measurement("head-of-line-short-flows", revision=1)
@@ -76,7 +76,7 @@ def _scenario(long_flows: int, spread_s: float, seed: int) -> Scenario:
     beside = (msgspec.structs.replace(long, flows=long_flows),) if long_flows else ()
     return base.replace(
         traffic=(msgspec.structs.replace(short, spread_s=spread_s), *beside),
-        probes=Probes(period_s=_PROBE_PERIOD_S, flows=tuple(range(_SHORT_FLOWS + long_flows))),
+        probes=Probes(period_s=_PROBE_PERIOD_S, fields=("sub.cwnd_bytes", "sub.inflation_bytes"), flows="all"),
         trace="packets",
         seed=seed,
     )
@@ -119,6 +119,9 @@ def mean_windows_packets(result: Result) -> "pd.Series[float]":
     result : Result
         Of a run whose probes sample flows. A flow that ends between two samples has no mean.
     """
-    rows = result.probes.merge(result.flows[["flow", "start_s", "acked_fct_s"]], on="flow")
-    lives = (rows["time_s"] >= rows["start_s"]) & (rows["time_s"] <= rows["start_s"] + rows["acked_fct_s"])
-    return rows[lives].groupby("flow")["cwnd_bytes"].mean() / _MSS_BYTES
+    flows = result.flows[result.flows["flow"].map("flow{}.0".format).isin(result.probes["entity"])]
+    window_bytes = result.samples("sub.cwnd_bytes") + result.samples("sub.inflation_bytes")
+    ours = window_bytes[flows["flow"].map("flow{}.0".format)].set_axis(flows["flow"], axis=1)
+    times_s, begin_s = ours.index.to_numpy()[:, np.newaxis], flows["start_s"].to_numpy()
+    lives = (times_s >= begin_s) & (times_s <= begin_s + flows["acked_fct_s"].to_numpy())
+    return ours.where(lives).mean().dropna() / _MSS_BYTES

@@ -1,13 +1,14 @@
 """Compiles the code of hosts and switches, with the names of :mod:`~capsim.engines.primitives` as they are here.
 
-The functions of `hosts`, `switches` and `subflows` are taken as they stand; only what their names mean is another
+The functions of `hosts`, `switches`, `subflows` and `reordering` are taken as they stand; only what their names mean is another
 thing: ``sub_at`` reads at an address here, ``enqueue`` is that of :mod:`~capsim.engines.links`.
 """
 
 from types import FunctionType
 from typing import Any
 
-from capsim.engines import compiled_calls, compiled_tables, hosts, pointers, subflows, switches
+from capsim.engines import compiled_calls, compiled_tables, hosts, pointers, reordering, subflows, switches
+from capsim.engines.histograms import log_bin
 from capsim.engines.jit import inline_into_hooks, inlined_kernel, kernel
 from capsim.engines.links import drain, drop, enqueue, free_packet, take_packet
 from capsim.engines.pointers import counters_at, flow_at, int64_array, int64_at, port_at, sub_at
@@ -67,9 +68,9 @@ ACTIONS = (take_packet, free_packet, enqueue, drop_unroutable, queues_now, arm, 
 
 def _bound() -> dict[str, Any]:
     """Return the functions of hosts and switches as kernels that call each other and the compiled engine."""
-    for function in (draw, key_of, uniform):
+    for function in (draw, key_of, uniform, log_bin):
         inline_into_hooks(function)
-    sources = [vars(module) for module in (subflows, switches, hosts)]
+    sources = [vars(module) for module in (subflows, reordering, switches, hosts)]
     scope = {name: value for source in sources for name, value in source.items()}
     for module in (pointers, compiled_tables):
         scope |= {name: value for name, value in vars(module).items() if not name.startswith("_")}

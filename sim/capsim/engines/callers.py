@@ -37,10 +37,13 @@ _ARGUMENTS = {
 _BALANCER = {
     "fabric": "memory_at(w.balancer_fabric, 0, 0, 0)",
     "switch": "memory_at(w.balancer_switch, row, w.balancer_switch_bytes, 0)",
+    "set": "memory_at(w.balancer_set, chosen_from, w.balancer_set_bytes, 0)",
     "towards": "memory_at(w.balancer_towards, leaf, w.balancer_towards_bytes, 0)",
     "paths": "paths_of(w, leaf)",
     "subflow": "memory_at(w.balancer_subflow, packet.sub, w.balancer_subflow_bytes, 0)",
     "passing": "memory_at(w.balancer_passing, passing, w.balancer_passing_bytes, 0)",
+    "ports": "port_memory_of(w)",
+    "port": "memory_at(w.balancer_port, p, w.balancer_port_bytes, 0)",
     "back": "memory_at(w.balancer_towards, origin, w.balancer_towards_bytes, 0)",
     "back_paths": "paths_of(w, origin)",
     "packet": "memory_at(w.packet, number, w.packet_bytes, w.balancer_packet)",
@@ -77,6 +80,10 @@ def _lines(name: str) -> list[str]:
         lines += ["    leaf = row * w.n_leaves + int_at(w.host_leaf, packet.target)"]
         lines += ["if w.balancer_passing_bytes:"]
         lines += ["    passing = (2 * packet.sub + (packet.target == sub.src)) * w.n_tiers + switch.tier"]
+        if name == "choose":
+            lines += ["chosen_from = 0"]
+            lines += ["if w.balancer_set_bytes:"]
+            lines += ["    chosen_from = int_at(w.set_of, first)"]
         if name == "see":
             lines += ["origin = row * w.n_leaves + int_at(w.host_leaf, sub.src + sub.dst - packet.target)"]
     elif hook.role != "queue":

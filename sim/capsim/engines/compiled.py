@@ -41,9 +41,19 @@ from capsim.hooks import HOST_ROLES, SWITCH_ROLES
 from capsim.memory import check_fits
 from capsim.own_memory import POOLS
 from capsim.param_records import param_record
+from capsim.probe_places import plan
 from capsim.records import NONE
 from capsim.roles import Scheme
-from capsim.state import RawRecords, Setup, State, Table, initial_state, ring_segments
+from capsim.state import (
+    RawRecords,
+    Setup,
+    Snapshot,
+    State,
+    Table,
+    delivered_segments,
+    initial_state,
+    ring_segments,
+)
 
 FEWER = "fewer flows, a smaller window, limited buffers or an earlier end would fit"
 SMALL_BYTES = 2**20
@@ -93,6 +103,10 @@ class World:
         self.setup, self.state = setup, state
         self.record = np.zeros(1, WORLD)
         self.arrays: dict[str, Table] = {}
+        probes = plan(setup, state.own)
+        self.watched = [field.table for field in probes.fields]
+        self.point("watches", probes.watches)
+        self.set_numbers(probe_rows=probes.rows)
         self.margin = state.margin
         state.ports = _copied(state.ports)
         leaves = _power_of_two(setup.fabric.n_ports)
@@ -103,7 +117,7 @@ class World:
             if hasattr(state, name) and name != "stacks":
                 self.point(name, getattr(state, name))
         self.point("probe_ports", np.array(setup.probe_ports, np.int64))
-        self.point("probe_flows", np.array(setup.probe_flows, np.int64))
+        self.point("arrivals", np.zeros(0, np.int64))
         self.point("host_port", setup.fabric.host_port.astype(np.int64))
         self.point("host_leaf", np.unique(setup.fabric.leaf_of_host, return_inverse=True)[1].astype(np.int64))
         for name, table in _routes(setup, state).items():
@@ -125,6 +139,9 @@ class World:
         self.record[name] = array.ctypes.data
         if f"n_{name}" in NUMBERS:
             self.record[f"n_{name}"] = len(array)
+        if name in self.watched:
+            watches = self.arrays["watches"]
+            watches["table"][np.array([table == name for table in self.watched])[watches["field"]]] = array.ctypes.data
 
     def hold_components(self) -> None:
         """Write the addresses of hooks and parameters: of balancer and queue, and of each stack."""
@@ -136,7 +153,7 @@ class World:
                 self.hold(row, role, getattr(each.stack, role), number=self.state.stacks.index(each))
             row["priority"], row["listens"] = each.stack.priority, each.stack.sharing.listens
             row["note_draws"] = each.stack.sharing.draws
-            row["window_segments"], row["subflows"] = each.window_segments, each.subflows
+            row["window_segments"], row["stream_segments"] = each.window_segments, each.stream_segments
         self.point("stacks", stacks)
 
     def hold(self, row: Any, role: str, component: Any, *, number: int = 0) -> None:
@@ -241,13 +258,14 @@ class World:
             self.enlarge("rings", 2 * len(arrays["rings"]) + 4 * int(record["ring_margin"][0]))
             if any(each.shared for each in self.state.stacks):
                 self.enlarge("maps", len(arrays["rings"]))
+            if self.setup.histograms:
+                self.enlarge("arrivals", len(arrays["rings"]))
         elif status == loop.DATA_LOW:
             self.enlarge("data", 2 * len(arrays["data"]) + 4 * int(record["data_margin"][0]))
         elif status == loop.TRACE_LOW:
             self.enlarge("trace", 2 * len(arrays["trace"]) + 8 * len(arrays["packets"]))
         else:
-            samples = len(arrays["probe_ports"]) + len(arrays["probe_flows"])
-            self.enlarge("probes", 2 * len(arrays["probes"]) + 64 * samples)
+            self.enlarge("probes", 2 * len(arrays["probes"]) + 64 * int(record["probe_rows"][0]))
 
 
 def _check_fits(needed_bytes: int, what: str) -> None:
@@ -296,7 +314,7 @@ def _margins(state: State) -> dict[str, int]:
         largest = int(state.flows["n_segments"][state.flows["stack"] == number].max(initial=0))
         rings = max(rings, each.subflows * ring_segments(largest, each.window_segments))
         if each.shared:
-            data = max(data, ring_segments(largest, each.window_segments * each.subflows))
+            data = max(data, ring_segments(largest, each.stream_segments))
     return {
         "unit_margin": state.margin if state.own.layouts["unit"].row_bytes else 0,
         "subflow_margin": max(each.subflows for each in state.stacks),
@@ -322,6 +340,8 @@ def _numbers(setup: Setup, state: State) -> dict[str, int]:
         "trace_level": setup.trace,
         "margin": state.margin,
         "probe_ps": setup.probe_ps,
+        "histograms": setup.histograms,
+        "warm_up_ps": setup.warm_up_ps,
         "host_jitter_ps": setup.host_jitter_ps,
         **state.seeds,
     }
@@ -357,16 +377,19 @@ def _compiled_loop() -> Any:
 
 @cache
 def _compiled_settle() -> Any:
-    return jit.compiled(settle, types.int64(_WORLD_TYPE))
+    return jit.compiled(settle, types.int64(_WORLD_TYPE, types.int64))
 
 
-def settle(w: Any) -> int:
-    """Take from all FIFO queues what has left them by the end, and count what is still in a queue."""
+def settle(w: Any, counted: int) -> int:
+    """Take from all FIFO queues what has left them by now, and count what is still in a queue if `counted` is 1."""
     now_ps = counters_at(w.counters, 0).now_ps
     for p in range(w.n_ports):
         port = port_at(w.ports, p)
         if not w.by_priority:
             drain(w, port, now_ps)
+        if not counted:
+            continue
+        if not w.by_priority:
             count_chain(w, port, port.queue_head, now_ps)
         elif port.service != NONE:
             count_sojourn(port, packet_at(w.packets, port.service), now_ps)
@@ -385,21 +408,47 @@ def count_chain(w: Any, port: Any, number: int, now_ps: int) -> None:
 def run(setup: Setup, *, progress: Callable[[int], None] | None = None) -> RawRecords:
     """Simulate `setup` and return its records; `progress` is told the simulated time in picoseconds now and then."""
     state = initial_state(setup)
-    world, main, chunk = World(setup, state), _compiled_loop(), Chunk()
+    world = World(setup, state)
+    if 0 < setup.warm_up_ps < setup.end_ps:
+        world.set_numbers(end_ps=setup.warm_up_ps)
+        _run_until_end(world, progress)
+        _take_snapshot(world)
+        world.set_numbers(end_ps=setup.end_ps)
+    _run_until_end(world, progress)
+    _compiled_settle()(world.record[0], 1)
+    for name in ("subs", "trace", "probes"):
+        setattr(state, name, world.arrays[name])
+    state.own.tables |= {name: world.arrays[name] for name in POOLS}
+    return state.finished()
+
+
+def _run_until_end(world: World, progress: Callable[[int], None] | None) -> None:
+    """Run the loop until all is done or the time is over."""
+    main, chunk = _compiled_loop(), Chunk()
     while (status := main(world.record[0], chunk.begin())) != loop.DONE:
         if status == loop.FAULT:
-            raise error_of(int(world.record["fault"][0]), setup)
+            raise error_of(int(world.record["fault"][0]), world.setup)
         if status != loop.PAUSED:
             world.grow(status)
             continue
         chunk.adapt()
         if progress is not None:
-            progress(int(state.counters["now_ps"][0]))
-    _compiled_settle()(world.record[0])
-    for name in ("subs", "trace", "probes"):
-        setattr(state, name, world.arrays[name])
-    state.own.tables |= {name: world.arrays[name] for name in POOLS}
-    return state.finished()
+            progress(int(world.state.counters["now_ps"][0]))
+
+
+def _take_snapshot(world: World) -> None:
+    """Keep the counters as they are at the end of the warm-up, with what is in queues, unless the run ended before."""
+    state, settled = world.state, _compiled_settle()
+    counters = state.counters[0]
+    left = counters["in_flight"] or counters["open_subs"] or counters["next_start"] < len(state.flows)
+    if not left:
+        return
+    settled(world.record[0], 0)
+    before = state.ports.copy()
+    settled(world.record[0], 1)
+    subs = world.arrays["subs"][: counters["subs"]]
+    state.warm = Snapshot(state.ports.copy(), delivered_segments(state.flows, subs))
+    state.ports[:] = before
 
 
 def is_compiled(scheme: Scheme) -> bool:

@@ -48,6 +48,12 @@ def paths_of(w: Any, leaf: int) -> Any:
 
 
 @expanded
+def port_memory_of(w: Any) -> Any:
+    """Return the own memory of a balancer for all ports."""
+    return generic_array(w.balancer_port, w.n_ports, w.balancer_port_bytes)
+
+
+@expanded
 def units_of(w: Any) -> Any:
     """Return the coding units."""
     return generic_array(w.unit, w.n_units, w.unit_bytes)
@@ -81,6 +87,18 @@ def maps_of(w: Any) -> Any:
 def data_of(w: Any) -> Any:
     """Return the flags of data segments."""
     return int64_array(w.data, w.n_data, 8)
+
+
+@expanded
+def arrivals_of(w: Any) -> Any:
+    """Return the numbers of packets at the receiver, as extents of reordering need them."""
+    return int64_array(w.arrivals, w.n_arrivals, 8)
+
+
+@expanded
+def extents_of(w: Any) -> Any:
+    """Return the histogram of extents of reordering."""
+    return int64_array(w.extents, w.n_extents, 8)
 
 
 @expanded

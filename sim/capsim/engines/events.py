@@ -17,6 +17,7 @@ RECEIVE   subflow               the layer at the receiver is asked again
 MANAGE    flow                  further subflows are opened
 START     flow                  a flow begins; of equal times in the order of the flow list
 PROBE     0                     samples are taken
+SNAPSHOT  0                     the warm-up ends: counters are kept
 END       0                     the time is over
 ========= ===================== =========================================
 
@@ -30,7 +31,7 @@ from capsim.hooks import inlined
 from capsim.randomness import MASK, SECOND, mix
 
 # 0 and 1 are SimPy's own, for its zero-delay wakes
-EPOCH, DEPART, ARRIVE, TIMEOUT, SEND, RECEIVE, MANAGE, START, PROBE, END = range(2, 12)
+EPOCH, DEPART, ARRIVE, TIMEOUT, SEND, RECEIVE, MANAGE, START, PROBE, SNAPSHOT, END = range(2, 13)
 WAKES = (TIMEOUT, SEND, RECEIVE, MANAGE)
 
 HASH_BITS = 9

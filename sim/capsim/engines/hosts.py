@@ -24,6 +24,7 @@ from capsim.engines.primitives import (
     packet_at,
     react,
     release,
+    resume,
     schedule,
     send,
     stack_at,
@@ -31,17 +32,20 @@ from capsim.engines.primitives import (
     take_packet,
     whole,
 )
+from capsim.engines.reordering import judge, note_extent
 from capsim.engines.subflows import (
     close,
     data_acknowledged,
     enter_subflow,
     finish_shared,
+    hold,
+    let_go,
     offer_data,
     prepare_stream,
     put_data,
     take_data,
 )
-from capsim.hooks import COMPLETE, FOLLOW, KEEP, OPENED, PASS
+from capsim.hooks import COMPLETE, DELIVER, EXPIRED, FOLLOW, HOLD, JOINED, KEEP, LOST, OPENED, PASS
 from capsim.randomness import key_of, uniform
 from capsim.records import ACK, CLOSED, CODED, DATA, ESTABLISHED, NONE, SYN_ACK
 
@@ -57,7 +61,7 @@ def start(w: Any, f: int, now_ps: int) -> None:
 
 
 def manage(w: Any, f: int, now_ps: int) -> None:
-    """Open further subflows of a flow, if that is still due."""
+    """Open further subflows of a flow, if that is still due, and ask what shares the stream for more."""
     flow = flow_at(w.flows, f)
     count = flow.to_open
     flow.to_open = 0
@@ -66,6 +70,8 @@ def manage(w: Any, f: int, now_ps: int) -> None:
         return
     for _ in range(count):
         open_subflow(w, f, now_ps)
+    if JOINED & stack_at(w.stacks, flow.stack).listens:
+        notify(w, whole(flow.last_sub), JOINED, now_ps)
 
 
 def open_subflow(w: Any, f: int, now_ps: int) -> None:
@@ -92,7 +98,7 @@ def launch(w: Any, s: int, number: int, now_ps: int) -> None:
     if sub.shared:
         put_data(w, s, number)
     if stack_at(w.stacks, sub.stack).mark != 0:
-        packet.hash = mark(w, s, number, flow_draw(w, whole(sub.flow)))
+        packet.hash = mark(w, s, number, mark_draw(w, s))
     enqueue(w, int_at(w.host_port, sub.src), number, now_ps)
 
 
@@ -101,6 +107,12 @@ def flow_draw(w: Any, f: int) -> float:
     flow = flow_at(w.flows, f)
     flow.draws += 1
     return uniform(key_of(w.sharing_seed, f), flow.draws)
+
+
+def mark_draw(w: Any, s: int) -> float:
+    """Return the uniform number for the mark of the packet that a subflow sends now, from a stream of its own."""
+    sub = sub_at(w.subs, s)
+    return uniform(key_of(w.sharing_seed, whole(sub.flow) + (whole(sub.number) + 1) * w.n_flows), sub.packets_sent)
 
 
 def pump(w: Any, s: int, now_ps: int) -> None:
@@ -151,8 +163,12 @@ def heed(w: Any, s: int, signals: int, now_ps: int) -> None:
     """Tell congestion control, and what shares the stream, what has happened."""
     if signals == 0:
         return
-    react(w, s, signals, now_ps)
     sub = sub_at(w.subs, s)
+    if signals & (LOST | EXPIRED):
+        sub.in_doubt = 1
+    if signals & OPENED:
+        sub.established_ps = now_ps
+    react(w, s, signals, now_ps)
     if signals & stack_at(w.stacks, sub.stack).listens:
         notify(w, s, signals, now_ps)
 
@@ -189,9 +205,9 @@ def wake(w: Any, kind: int, number: int, now_ps: int) -> None:
             arm(w, number)
         else:
             pump(w, number, now_ps)
+            finish_sending(w, number, now_ps)
     elif kind == RECEIVE_WAKE:
-        deliver_released(w, number, now_ps)
-        arm(w, number)
+        deliver_waiting(w, number, now_ps)
     else:
         manage(w, number, now_ps)
 
@@ -208,17 +224,14 @@ def deliver(w: Any, number: int, now_ps: int) -> None:
     elif stack.collect == 0:
         deliver_to_transport(w, s, number, now_ps)
     else:
-        if collect(w, s, number, now_ps):
-            deliver_to_transport(w, s, number, now_ps)
-        else:
-            free_packet(w, number)
-        if stack.release != 0:
-            deliver_released(w, s, now_ps)
-            arm(w, s)
+        deliver_collected(w, s, number, now_ps)
+        if stack.release != 0 or stack.resume != 0:
+            deliver_waiting(w, s, now_ps)
 
 
 def acknowledge(w: Any, s: int, number: int, now_ps: int) -> None:
     """Deliver an acknowledgement to the sender, and send what it allows."""
+    judge(w, s, number)
     signals = on_ack(w, s, number, now_ps)
     if sub_at(w.subs, s).shared:
         signals |= data_acknowledged(w, s, number, now_ps)
@@ -226,6 +239,29 @@ def acknowledge(w: Any, s: int, number: int, now_ps: int) -> None:
     heed(w, s, signals, now_ps)
     pump(w, s, now_ps)
     finish_sending(w, s, now_ps)
+
+
+def deliver_collected(w: Any, s: int, number: int, now_ps: int) -> None:
+    """Do with a packet what the layer says."""
+    verdict = collect(w, s, number, now_ps)
+    if verdict == DELIVER:
+        deliver_to_transport(w, s, number, now_ps)
+    elif verdict == HOLD:
+        hold(w, s, number)
+    else:
+        free_packet(w, number)
+
+
+def deliver_waiting(w: Any, s: int, now_ps: int) -> None:
+    """Deliver to the transport what the layer releases and what of the held packets it lets go."""
+    sub = sub_at(w.subs, s)
+    stack = stack_at(w.stacks, sub.stack)
+    if stack.release != 0:
+        deliver_released(w, s, now_ps)
+    if stack.resume != 0:
+        while sub.held != NONE and resume(w, s, whole(sub.held), now_ps):
+            deliver_to_transport(w, s, let_go(w, s), now_ps)
+    arm(w, s)
 
 
 def deliver_released(w: Any, s: int, now_ps: int) -> None:
@@ -245,6 +281,8 @@ def deliver_to_transport(w: Any, s: int, number: int, now_ps: int) -> None:
             free_packet(w, number)
             return
         complete_shared(w, s, now_ps)
+    if w.histograms and packet.kind == DATA:
+        note_extent(w, s, number)
     replies = on_data(w, s, number, now_ps)
     if sub.received_ps == NONE and sub.receive_next == sub.end and sub.final:
         finish_receiving(w, s, now_ps)
@@ -252,16 +290,17 @@ def deliver_to_transport(w: Any, s: int, number: int, now_ps: int) -> None:
         packet.sub = s
         packet.target = sub.src
         packet.hash = sub.reverse_hash
+        packet.label = NONE
         enqueue(w, int_at(w.host_port, sub.dst), number, now_ps)
     else:
         free_packet(w, number)
 
 
 def finish_receiving(w: Any, s: int, now_ps: int) -> None:
-    """Note that all of a stream has arrived; the first subflow that carries all of it completes the flow."""
+    """Note that all that a subflow carries has arrived; the first that carries all of a stream completes the flow."""
     sub = sub_at(w.subs, s)
     sub.received_ps = now_ps
-    if flow_at(w.flows, sub.flow).received_ps == NONE:
+    if flow_at(w.flows, sub.flow).received_ps == NONE and not sub.shared:
         complete(w, s, now_ps)
 
 

@@ -13,9 +13,12 @@ from typing import Any
 from capsim.engines.compiled_calls import admit as admit_hook
 from capsim.engines.compiled_calls import evict, take
 from capsim.engines.compiled_tables import whole
+from capsim.engines.histograms import count_leaving
 from capsim.engines.jit import inline_into_hooks, inlined_kernel, kernel
 from capsim.engines.pointers import (
     counters_at,
+    flow_at,
+    int64_array,
     packet_at,
     port_at,
     prefetch_packet,
@@ -28,6 +31,7 @@ from capsim.engines.trees import NEVER, bring_forward, next_arrival, set_time
 from capsim.hooks import EVICT, MARK, REFUSE
 from capsim.records import (
     CONGESTION_EXPERIENCED,
+    CORRUPTED,
     DROPPED,
     ENQUEUED,
     EVICTED,
@@ -38,6 +42,7 @@ from capsim.records import (
 from capsim.state import TRACE_DROPS, TRACE_PACKETS
 
 inline_into_hooks(count_sojourn)
+inline_into_hooks(count_leaving)
 
 
 @inlined_kernel
@@ -100,14 +105,36 @@ def drop(w: Any, p: int, number: int, reason: int, now_ps: int) -> None:
     free_packet(w, number)
 
 
+@kernel
+def lose(w: Any, p: int, number: int, now_ps: int) -> None:
+    """Lose a packet at the far end of its link."""
+    port, packet = port_at(w.ports, p), packet_at(w.packets, number)
+    port.packets_lost += 1
+    port.bytes_lost += packet.bytes
+    sub_at(w.subs, packet.sub).packets_dropped += 1
+    if w.trace_level >= TRACE_DROPS:
+        write_trace(w, DROPPED, CORRUPTED, p, packet, now_ps, 0)
+    free_packet(w, number)
+
+
 @inlined_kernel
-def leave_queue(port: Any, packet: Any, depart_ps: int) -> None:
+def leave_queue(w: Any, port: Any, packet: Any, depart_ps: int) -> None:
     """Count a packet that has been sent."""
     port.queue_packets -= 1
     port.queue_bytes -= packet.bytes
     port.packets_out += 1
     port.bytes_out += packet.bytes
     count_sojourn(port, packet, depart_ps)
+    if w.histograms and depart_ps >= w.warm_up_ps:
+        count_wait(w, port, packet, depart_ps)
+
+
+@kernel
+def count_wait(w: Any, port: Any, packet: Any, depart_ps: int) -> None:
+    """Enter a packet that has been sent into the histograms of its queue."""
+    flow = flow_at(w.flows, sub_at(w.subs, packet.sub).flow)
+    waited_ps = depart_ps - packet.enqueue_ps - transmission_ps(w, port, packet)
+    count_leaving(int64_array(w.queue_counts, w.n_queue_counts, 8), port, packet, flow.short, waited_ps)
 
 
 @inlined_kernel
@@ -116,7 +143,7 @@ def drain(w: Any, port: Any, now_ps: int) -> None:
     sent_ps = now_ps + port.delay_ps
     while port.queue_head != NONE and port.queue_head_ps <= sent_ps:
         packet = packet_at(w.packets, port.queue_head)
-        leave_queue(port, packet, port.queue_head_ps - port.delay_ps)
+        leave_queue(w, port, packet, port.queue_head_ps - port.delay_ps)
         port.queue_head = packet.next
         port.queue_head_ps = packet.next_arrive_ps
 
@@ -195,7 +222,7 @@ def depart(w: Any, p: int, now_ps: int) -> None:
     port = port_at(w.ports, p)
     number = whole(port.service)
     packet = packet_at(w.packets, number)
-    leave_queue(port, packet, now_ps)
+    leave_queue(w, port, packet, now_ps)
     put_on_wire(w, p, port, number, packet, now_ps + port.delay_ps)
     following = whole(port.wait_head)
     if following == NONE:

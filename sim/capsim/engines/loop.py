@@ -3,26 +3,32 @@
 from typing import Any
 
 from capsim.engines.bind import deliver, forward, start, wake
+from capsim.engines.compiled_tables import whole
 from capsim.engines.events import ARRIVE, DEPART, EPOCH, PROBE, START, TIE_BITS, TIMEOUT
 from capsim.engines.hosts import MANAGE, RECEIVE_WAKE, SEND_WAKE
 from capsim.engines.jit import inlined_kernel, kernel
-from capsim.engines.links import depart, drain, leave_wire, write_trace
+from capsim.engines.links import depart, drain, leave_wire, lose, write_trace
 from capsim.engines.outages import fail_fifo, fail_waiting
 from capsim.engines.pointers import (
     byte_at,
     counters_at,
+    float_at,
     flow_at,
+    int32_at,
     int64_at,
     node_at,
     packet_at,
     port_at,
     probe_at,
     sub_at,
+    watch_at,
 )
 from capsim.engines.trees import NEVER, set_time
-from capsim.randomness import MASK
-from capsim.records import ARRIVED, NONE, PORT_SAMPLE, SUBFLOW_SAMPLE
+from capsim.randomness import MASK, uniform
+from capsim.records import ARRIVED, NONE
 from capsim.state import TRACE_PACKETS
+
+BYTE = 255
 
 # Why the loop returns
 DONE, PAUSED, PACKETS_LOW, UNITS_LOW, SUBFLOWS_LOW, RINGS_LOW, DATA_LOW, TRACE_LOW, PROBES_LOW, FAULT = range(10)
@@ -45,35 +51,44 @@ def epoch(w: Any, now_ps: int) -> None:
 
 
 @kernel
-def probe(w: Any, now_ps: int) -> None:
-    """Take one sample of every port and connection that is probed."""
+def number_at(address: int, number_type: int) -> float:
+    """Return the number at an address, of one of the types of own memory (:data:`capsim.own.TYPES`)."""
+    if number_type == 0:
+        return float(int64_at(address, 0))
+    if number_type == 1:
+        return float(int32_at(address, 0))
+    if number_type == 2:
+        return float(byte_at(address, 0) & BYTE)
+    return float_at(address, 0)
+
+
+@kernel
+def sample(w: Any, index: int, watch: Any, s: int, now_ps: int) -> None:
+    """Copy one number; of subflow `s`, or of the one entity if `s` is NONE."""
     counters = counters_at(w.counters, 0)
-    counters.next_probe_ps += w.probe_ps
-    for index in range(w.n_probe_ports):
-        p = int64_at(w.probe_ports, index)
-        port = port_at(w.ports, p)
-        if not w.by_priority:
-            drain(w, port, now_ps)
-        sample = probe_at(w.probes, counters.probes)
-        counters.probes += 1
-        sample.time_ps = now_ps
-        sample.what = PORT_SAMPLE
-        sample.entity = p
-        sample.queue_packets = port.queue_packets
-        sample.queue_bytes = port.queue_bytes
-    for index in range(w.n_probe_flows):
-        f = int64_at(w.probe_flows, index)
-        sample = probe_at(w.probes, counters.probes)
-        counters.probes += 1
-        sample.time_ps = now_ps
-        sample.what = SUBFLOW_SAMPLE
-        sample.entity = f
-        if flow_at(w.flows, f).first_sub != NONE:
-            sub = sub_at(w.subs, flow_at(w.flows, f).first_sub)
-            sample.cwnd_bytes = sub.cwnd_bytes + sub.inflation_bytes
-            sample.ssthresh_bytes = sub.ssthresh_bytes
-            sample.srtt_ps = sub.srtt_ps
-            sample.flight_packets = sub.next_segment - sub.una
+    line = probe_at(w.probes, counters.probes)
+    counters.probes += 1
+    line.time_ps = now_ps
+    line.watch = index
+    line.sub = s
+    line.value = number_at(watch.table + watch.first + max(s, 0) * watch.stride, whole(watch.type))
+
+
+@kernel
+def probe(w: Any, now_ps: int) -> None:
+    """Sample all that is watched."""
+    counters_at(w.counters, 0).next_probe_ps += w.probe_ps
+    for index in range(w.n_probe_ports if not w.by_priority else 0):
+        drain(w, port_at(w.ports, int64_at(w.probe_ports, index)), now_ps)
+    for index in range(w.n_watches):
+        watch = watch_at(w.watches, index)
+        if watch.stride == 0:
+            sample(w, index, watch, NONE, now_ps)
+            continue
+        s = whole(flow_at(w.flows, watch.flow).first_sub)
+        while s != NONE:
+            sample(w, index, watch, s, now_ps)
+            s = whole(sub_at(w.subs, s).next_sub)
 
 
 @inlined_kernel
@@ -86,7 +101,7 @@ def shortage(w: Any) -> int:
         return UNITS_LOW
     if w.trace_level and w.n_trace - counters.trace < 4 * w.n_packets:
         return TRACE_LOW
-    if w.probe_ps and w.n_probes - counters.probes < w.n_probe_ports + w.n_probe_flows:
+    if w.probe_ps and w.n_probes - counters.probes < w.probe_rows:
         return PROBES_LOW
     return FAULT if w.fault else DONE
 
@@ -134,6 +149,9 @@ def arrive(w: Any, now_ps: int) -> None:
     p = node_at(w.arrive_tree, 1).entity
     port = port_at(w.ports, p)
     number = leave_wire(w, p, port, now_ps)
+    if port.loss_prob > 0.0 and uniform(port.stream, port.packets_arrived) < port.loss_prob:
+        lose(w, p, number, now_ps)
+        return
     if w.trace_level == TRACE_PACKETS:
         write_trace(w, ARRIVED, 0, p, packet_at(w.packets, number), now_ps, 0)
     if port.to_node < w.n_hosts:

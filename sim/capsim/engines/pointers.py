@@ -37,7 +37,11 @@ NUMBERS = (
     "n_probes",
     "n_epochs",
     "n_probe_ports",
-    "n_probe_flows",
+    "n_watches",
+    "n_queue_counts",
+    "n_extents",
+    "n_arrivals",
+    "probe_rows",  # most numbers of a sample
     "most_paths",
     "end_ps",
     "link_bytes",
@@ -52,6 +56,8 @@ NUMBERS = (
     "ring_margin",
     "data_margin",
     "probe_ps",
+    "histograms",
+    "warm_up_ps",
     "fault",
     "tie_seed",
     "host_jitter_ps",
@@ -85,10 +91,14 @@ ARRAYS = (
     "leaf_routes",
     "host_routes",
     "candidates",
+    "set_of",
     "epoch_ps",
     "port_up",
     "probe_ports",
-    "probe_flows",
+    "watches",
+    "queue_counts",
+    "extents",
+    "arrivals",
     "host_port",
     "host_leaf",
     "arrive_tree",
@@ -112,7 +122,7 @@ STACK = _numbers(
     *_HOST_HOOKS,
     *HOST_ROLES,
     *(f"{role}_{scope}" for role in HOST_ROLES for scope in _SCOPES),
-    *("priority", "listens", "note_draws", "window_segments", "subflows"),
+    *("priority", "listens", "note_draws", "window_segments", "stream_segments"),
 )
 
 # Where the candidates of a route begin, and how many there are; of hosts at the switch itself NONE: see host_routes
@@ -149,6 +159,16 @@ def _number_reader(kind: Any, width: int) -> Any:
         return types.int64(types.int64, types.int64), generate
 
     return intrinsic(read)
+
+
+def _float(typing_context: Any, address: Any, index: Any) -> Any:
+    """Give the number `index` of a table of floats."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        offset = builder.mul(args[1], ir.Constant(args[1].type, 8))
+        return builder.load(builder.inttoptr(builder.add(args[0], offset), ir.DoubleType().as_pointer()))
+
+    return types.float64(types.int64, types.int64), generate
 
 
 def _array(kind: Any, width: int, layout: Literal["C", "A"] = "C") -> Any:
@@ -210,8 +230,14 @@ prefetch_delivered, prefetch_sub = _prefetcher(records.PACKET, 2), _prefetcher(r
 packet_at, port_at, switch_at = _reader(records.PACKET), _reader(records.PORT), _reader(records.SWITCH)
 sub_at, flow_at, stack_at = _reader(records.SUBFLOW), _reader(records.FLOW), _reader(STACK)
 trace_at, probe_at, counters_at = _reader(records.TRACE), _reader(records.PROBE), _reader(records.COUNTERS)
-node_at, route_at, generic_at = _reader(NODE), _reader(ROUTE), _reader(GENERIC)
-int64_at, byte_at = _number_reader(types.int64, 8), _number_reader(types.int8, 1)
+node_at, route_at, watch_at, generic_at = _reader(NODE), _reader(ROUTE), _reader(records.WATCH), _reader(GENERIC)
+int32_at, int64_at, byte_at = (
+    _number_reader(types.int32, 4),
+    _number_reader(types.int64, 8),
+    _number_reader(types.int8, 1),
+)
+
+float_at = intrinsic(_float)
 
 bytes_array, int32_array, int64_array = _array(types.uint8, 1), _array(types.int32, 4), _array(types.int64, 8)
 port_array, packet_array, sub_array = (

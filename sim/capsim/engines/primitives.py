@@ -44,6 +44,11 @@ def paths_of(w: Any, leaf: int) -> Any:
     return w.balancer_path[leaf * w.most_paths : (leaf + 1) * w.most_paths]
 
 
+def port_memory_of(w: Any) -> Any:
+    """Return the own memory of a balancer for all ports."""
+    return w.port_memory
+
+
 def units_of(w: Any) -> Any:
     """Return the coding units."""
     return w.units
@@ -72,6 +77,16 @@ def maps_of(w: Any) -> Any:
 def data_of(w: Any) -> Any:
     """Return the flags of data segments."""
     return w.grown(w.data, w.counters[0].data_end)
+
+
+def arrivals_of(w: Any) -> Any:
+    """Return the numbers of packets at the receiver, as extents of reordering need them."""
+    return w.grown(w.arrivals, w.counters[0].ring_end)
+
+
+def extents_of(w: Any) -> Any:
+    """Return the histogram of extents of reordering."""
+    return w.extents
 
 
 def ring_of(w: Any, sub: Any) -> Any:
@@ -140,6 +155,6 @@ def _same(hook: Any) -> Any:
 _call = callers(globals() | {f"{name}_hook": _same for name in HOOKS})
 open_, send, on_data, on_ack, on_timeout = (_call[name] for name in hooks_of("transport"))
 react, begin, schedule, note = (_call[name] for name in ("react", *hooks_of("sharing")))
-accept, emit, collect, release, observe = (_call[name] for name in hooks_of("layer"))
+accept, emit, collect, release, resume, observe = (_call[name] for name in hooks_of("layer"))
 mark, choose, see = (_call[name] for name in ("mark", *hooks_of("balancer")))
 admit, take, evict = (_call[name] for name in hooks_of("queue"))

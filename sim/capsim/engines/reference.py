@@ -14,11 +14,12 @@ from typing import Any
 import simpy
 
 from capsim.engines import hosts, switches
-from capsim.engines.events import END, EPOCH, MANAGE, PROBE, RECEIVE, SEND, START, TIMEOUT, WAKES
+from capsim.engines.events import END, EPOCH, MANAGE, PROBE, RECEIVE, SEND, SNAPSHOT, START, TIMEOUT, WAKES
 from capsim.engines.faults import error_of
 from capsim.engines.reference_ports import At, Environment, Port
 from capsim.engines.reference_records import Records
-from capsim.records import ARRIVED, DROPPED, NONE, PORT_SAMPLE, SUBFLOW_SAMPLE
+from capsim.randomness import uniform
+from capsim.records import ARRIVED, CORRUPTED, DROPPED, NONE
 from capsim.state import TRACE_DROPS, TRACE_PACKETS, RawRecords, Setup
 
 PROGRESS_TRAVERSALS = 50_000
@@ -64,6 +65,8 @@ class Network(Records):
             At(self.env, flow.start_ps, START, number).then(self.start, number)
         if self.setup.probe_ps:
             At(self.env, self.setup.probe_ps, PROBE, 0).then(self.probe)
+        if 0 < self.setup.warm_up_ps < self.setup.end_ps:
+            At(self.env, self.setup.warm_up_ps, SNAPSHOT, 0).then(self.end_warm_up)
 
     def simulate(self) -> None:
         """Run until all is done or the time is over."""
@@ -73,6 +76,17 @@ class Network(Records):
         self.counters[0].now_ps, self.counters[0].events = self.env.now, self.env.events
         for port in self.port_objects:
             port.settle()
+
+    def end_warm_up(self) -> None:
+        """Keep the counters as they are now, with what is in queues."""
+        sums = ("sojourn_ps", "sojourn_words", "sojourn_bytes_ns", "sojourn_bytes_words")
+        before = [[getattr(port, name) for name in sums] for port in self.ports]
+        for port in self.port_objects:
+            port.settle()
+        self.take_snapshot()
+        for port, values in zip(self.ports, before, strict=True):
+            for name, value in zip(sums, values, strict=True):
+                setattr(port, name, value)
 
     def start(self, f: int) -> None:
         """Begin a flow."""
@@ -86,6 +100,9 @@ class Network(Records):
         self.counters[0].traversals += 1
         if self.progress is not None and self.counters[0].traversals % PROGRESS_TRAVERSALS == 0:
             self.progress(self.env.now)
+        if self.lost(port.record):
+            self.lose(packet, port)
+            return
         if self.setup.trace == TRACE_PACKETS:
             self.trace_packet(ARRIVED, 0, port, packet)
         node = port.record.to_node
@@ -95,6 +112,20 @@ class Network(Records):
         switches.forward(self, node, packet.number, self.env.now)
         if self.fault:
             raise error_of(self.fault, self.setup)
+
+    def lost(self, port: Any) -> bool:
+        """Return whether the packet that has just crossed a link is lost."""
+        return port.loss_prob > 0 and uniform(port.stream, port.packets_arrived) < port.loss_prob
+
+    def lose(self, packet: Any, port: Port) -> None:
+        """Lose a packet at the far end of its link."""
+        port.record.packets_lost += 1
+        port.record.bytes_lost += packet.bytes
+        self.subs[packet.sub].packets_dropped += 1
+        if self.setup.trace >= TRACE_DROPS:
+            self.trace_packet(DROPPED, CORRUPTED, port, packet)
+        self.free_packet(packet.number)
+        self.check_done()
 
     def drop(self, packet: Any, reason: int, port: Port | None = None) -> None:
         """Drop a packet."""
@@ -128,7 +159,7 @@ class Network(Records):
     def trace_packet(self, what: int, reason: int, port: Port | None, packet: Any) -> None:
         """Write a line of the packet trace."""
         number = NONE if port is None else port.number
-        queue_packets = 0 if port is None or what == ARRIVED else port.record.queue_packets
+        queue_packets = 0 if port is None or what == ARRIVED or reason == CORRUPTED else port.record.queue_packets
         line = (self.env.now, what, reason, number, packet.sub, packet.kind, packet.flags, packet.segment)
         self.trace.append((*line, packet.ack, packet.bytes, queue_packets))
 
@@ -175,24 +206,22 @@ class Network(Records):
             port.record.up = int(up)
 
     def probe(self) -> None:
-        """Take one sample of every port and subflow that is probed."""
-        now_ps = self.env.now
-        for number in self.setup.probe_ports:
-            port = self.ports[number]
-            self.probes.append((now_ps, PORT_SAMPLE, number, port.queue_packets, port.queue_bytes, 0, 0, 0, 0))
-        for flow in self.setup.probe_flows:
-            number = self.flows[flow].first_sub
-            sample: tuple[int, ...] = (0, 0, 0, 0)
-            if number != NONE:
-                sub = self.subs[number]
-                sample = (
-                    sub.cwnd_bytes + sub.inflation_bytes,
-                    sub.ssthresh_bytes,
-                    sub.srtt_ps,
-                    sub.next_segment - sub.una,
-                )
-            self.probes.append((now_ps, SUBFLOW_SAMPLE, flow, 0, 0, *sample))
-        At(self.env, now_ps + self.setup.probe_ps, PROBE, 0).then(self.probe)
+        """Sample all that is watched."""
+        for index, watch in enumerate(self.watches):
+            if watch.per_sub == 0:
+                self.sample(index, watch, NONE, watch.row)
+                continue
+            number = self.flows[watch.flow].first_sub
+            while number != NONE:
+                self.sample(index, watch, number, number * watch.per_sub + watch.row)
+                number = self.subs[number].next_sub
+        At(self.env, self.env.now + self.setup.probe_ps, PROBE, 0).then(self.probe)
+
+    def sample(self, index: int, watch: Any, sub: int, row: int) -> None:
+        """Copy one number out of its row."""
+        field = self.plan.fields[watch.field]
+        record = self.owned(field.table, row, field.owner) if field.owner else getattr(self, field.table)[row]
+        self.probes.append((self.env.now, index, sub, field.value(record)))
 
 
 def run(setup: Setup, *, progress: Callable[[int], None] | None = None, strict: bool = False) -> RawRecords:

@@ -13,6 +13,7 @@ from capsim.clock import serialisation_ps
 from capsim.engines import primitives
 from capsim.engines.events import ARRIVE, DEPART, priority
 from capsim.engines.faults import BACKLOG, error_of
+from capsim.engines.histograms import count_leaving
 from capsim.engines.host_jitter import send_delay_ps
 from capsim.engines.queue_sums import count_sojourn
 from capsim.hooks import EVICT, MARK, REFUSE
@@ -134,6 +135,10 @@ class Port:
         port.packets_out += 1
         port.bytes_out += packet.bytes
         count_sojourn(port, packet, self.env.now)
+        if self.setup.histograms and self.env.now >= self.setup.warm_up_ps:
+            flow = self.network.flows[self.network.subs[packet.sub].flow]
+            waited_ps = self.env.now - packet.enqueue_ps - self.transmission_ps(packet)
+            count_leaving(self.network.queue_counts, port, packet, flow.short, waited_ps)
 
     def verdict(self, packet: Any) -> int:
         """Return the verdict of the queue discipline."""

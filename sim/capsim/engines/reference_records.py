@@ -10,8 +10,9 @@ from capsim import records
 from capsim.hooks import HOOKS, HOST_ROLES, hooks_of
 from capsim.own import Table
 from capsim.param_records import param_record
+from capsim.probe_places import plan
 from capsim.records import fill, slotted
-from capsim.state import RawRecords, Setup, StackState, initial_state
+from capsim.state import RawRecords, Setup, Snapshot, StackState, delivered_segments, initial_state
 
 _SCOPES = ("subflow", "flow", "host", "packet")
 
@@ -22,7 +23,7 @@ class StackObject:
     def __init__(self, each: StackState, number: int):
         stack = each.stack
         self.priority, self.listens, self.note_draws = stack.priority, stack.sharing.listens, stack.sharing.draws
-        self.window_segments, self.subflows = each.window_segments, each.subflows
+        self.window_segments, self.stream_segments = each.window_segments, each.stream_segments
         for role in HOST_ROLES:
             component = getattr(stack, role)
             record = param_record(component.params)
@@ -49,6 +50,7 @@ class Records:
 
     take: Any
     evict: Any
+    balancer_port: Any
     tie_seed: int
     jitter_seed: int
 
@@ -65,11 +67,16 @@ class Records:
         self.rings: list[bytearray] = []
         self.maps: list[int] = []
         self.data: list[int] = []
+        self.arrivals: list[int] = []
+        self.histograms = setup.histograms
+        self.queue_counts, self.extents = state.queue_counts.tolist(), state.extents.tolist()
         self.packets: list[Any] = []
         self.unused: list[int] = []  # numbers of packets
         self.units: list[Any] = []
         self.trace: list[tuple[int, ...]] = []
-        self.probes: list[tuple[int, ...]] = []
+        self.probes: list[tuple[int | float, ...]] = []
+        self.plan = plan(setup, state.own)
+        self.watches = self._objects(self.plan.watches)
         self.candidates = state.candidates.tolist()
         self._set_numbers()
         self._make_memory()
@@ -125,6 +132,9 @@ class Records:
             self.balancer_path = _objects_of(
                 own.records("balancer_path", "balancer"), self._makers["balancer_path", "balancer"]
             )
+        ports = own.layouts["balancer_port"].row_bytes
+        self.port_memory = [row[0] for row in self.balancer_port] if ports else []
+        self.set_of = self.state.set_of.tolist()
         self.subflow: list[Any] = []
         self.packet: list[Any] = []
         self.balancer_subflow: list[Any] = []
@@ -134,6 +144,11 @@ class Records:
         """Return a row of own memory with its first values."""
         layout = self.state.own.layouts[name]
         return {_part(name, owner): self._makers[name, owner](layout.records[owner][0]) for owner in owners}
+
+    def owned(self, name: str, row: int, owner: Any) -> Any:
+        """Return the own memory of one owner in a row of table `name`."""
+        rows = getattr(self, name)
+        return rows[row] if name == "balancer_path" else rows[row][_part(name, owner)]
 
     def take_packet(self) -> int:
         """Return the number of a packet that is not in the network."""
@@ -180,6 +195,19 @@ class Records:
         while owner is not None and len(self.units) < self.counters[0].units + self.state.margin:
             self.units.append(self.first_row("unit", [owner])[owner])
 
+    def ports_now(self) -> Table:
+        """Return the records of ports as an array."""
+        ports = np.zeros(len(self.ports), records.PORT)
+        fill(ports, self.ports)
+        return ports
+
+    def take_snapshot(self) -> None:
+        """Keep the counters at the end of the warm-up."""
+        flows, subs = np.zeros(len(self.flows), records.FLOW), np.zeros(len(self.subs), records.SUBFLOW)
+        fill(flows, self.flows)
+        fill(subs, self.subs)
+        self.state.warm = Snapshot(self.ports_now(), delivered_segments(flows, subs))
+
     def finished(self) -> RawRecords:
         """Return the records as arrays."""
         state, counters = self.state, self.counters[0]
@@ -188,6 +216,7 @@ class Records:
         for table, objects in ((state.subs, self.subs), (state.flows, self.flows), (state.ports, self.ports)):
             fill(table, objects)
         fill(state.counters, self.counters)
+        state.queue_counts[:], state.extents[:] = self.queue_counts, self.extents
         state.trace = np.array(self.trace, records.TRACE)
         state.probes = np.array(self.probes, records.PROBE)
         self._return_memory()

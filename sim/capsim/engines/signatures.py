@@ -52,7 +52,7 @@ def signature(name: str, params: Any, memory: Callable[[str], Any]) -> Any:
         From a scope to the Numba type of one record of own memory.
     """
     parts = [
-        types.Array(memory(scope), 1, "A") if scope in ("units", "paths", "back_paths") else memory(scope)
+        types.Array(memory(scope), 1, "A") if scope in ("units", "paths", "ports", "back_paths") else memory(scope)
         for scope in scopes_of(name)
     ]
     known = _TYPES | {"params": params, "own": types.BaseTuple.from_types(parts, OWN[name])}
@@ -68,7 +68,7 @@ def compiled_hooks(component: Any) -> dict[str, Any]:
     """Return the hooks of a component compiled as C functions, by name; None for those that it has not."""
     params = param_record(component.params).dtype
     scopes = dict.fromkeys(TABLES.get(scope, scope) for name in hooks_of(component.role) for scope in scopes_of(name))
-    memory = tuple((scope, first_record(component.memory, scope).dtype) for scope in scopes)
+    memory = tuple((scope, first_record(component.own_fields, scope).dtype) for scope in scopes)
     hooks = {name: getattr(component, name) for name in hooks_of(component.role)}
     return {name: hook and _compiled(name, hook, params, memory) for name, hook in hooks.items()}
 

@@ -36,7 +36,7 @@ def prepare_stream(w: Any, f: int) -> None:
     if not flow.shared:
         return
     stack, counters = stack_at(w.stacks, flow.stack), counters_at(w.counters, 0)
-    size = ring_size(flow.n_segments, stack.window_segments * stack.subflows)
+    size = ring_size(flow.n_segments, stack.stream_segments)
     flow.data_ring, flow.data_mask = counters.data_end, size - 1
     counters.data_end += size
     flow.buffer_segments = size
@@ -58,7 +58,8 @@ def enter_subflow(w: Any, f: int, s: int, now_ps: int) -> None:
         sub.short_segment = flow.n_segments - 1
         sub.short_bytes = flow.last_segment_bytes
     sub.timer_ps, sub.send_wake_ps, sub.receive_wake_ps = NONE, NONE, NONE
-    sub.open_ps, sub.received_ps, sub.closed_ps, sub.next_sub = now_ps, NONE, NONE, NONE
+    sub.open_ps, sub.established_ps, sub.received_ps, sub.closed_ps = now_ps, NONE, NONE, NONE
+    sub.next_sub, sub.held = NONE, NONE
     take_ring(w, flow, sub)
     if flow.first_sub == NONE:
         flow.first_sub = s
@@ -84,6 +85,42 @@ def close(w: Any, s: int, now_ps: int) -> None:
     sub.closed_ps = now_ps
     sub.timer_ps, sub.send_wake_ps = NONE, NONE
     counters_at(w.counters, 0).open_subs -= 1
+
+
+def hold(w: Any, s: int, number: int) -> None:
+    """Keep a packet at the receiver: behind those of earlier segments, and behind those of the same one.
+
+    The held packets are a ring, so that the last is the one before the first.
+    """
+    sub, packet = sub_at(w.subs, s), packet_at(w.packets, number)
+    counters_at(w.counters, 0).held += 1
+    first = whole(sub.held)
+    if first == NONE:
+        packet.next, packet.previous = number, number
+        sub.held = number
+        return
+    before = whole(packet_at(w.packets, first).previous)
+    if packet.segment < packet_at(w.packets, first).segment:
+        sub.held = number
+    else:
+        while packet_at(w.packets, before).segment > packet.segment:
+            before = whole(packet_at(w.packets, before).previous)
+    behind = whole(packet_at(w.packets, before).next)
+    packet.previous, packet.next = before, behind
+    packet_at(w.packets, before).next = number
+    packet_at(w.packets, behind).previous = number
+
+
+def let_go(w: Any, s: int) -> int:
+    """Take the first packet out of those that are held and return its number."""
+    sub = sub_at(w.subs, s)
+    number = whole(sub.held)
+    packet = packet_at(w.packets, number)
+    counters_at(w.counters, 0).held -= 1
+    sub.held = NONE if packet.next == number else packet.next
+    packet_at(w.packets, packet.previous).next = packet.next
+    packet_at(w.packets, packet.next).previous = packet.previous
+    return number
 
 
 def offer_data(w: Any, s: int) -> None:

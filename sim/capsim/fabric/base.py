@@ -40,6 +40,8 @@ class FabricKind(
         Queue limit of a switch port; one of the two. 256 packets when neither is given (CAPS Section III).
     host_buffer_packets, host_buffer_bytes : int, optional
         Queue limit of a host NIC; unlimited when neither is given.
+    loss_prob : float
+        Probability that a packet is lost on a link, for each link; `links` may differ.
     reroute_s : float
         How long after a failure or return the routes follow, in seconds.
     links : tuple of LinkChange
@@ -50,6 +52,7 @@ class FabricKind(
     buffer_bytes: BufferBytes | None = None
     host_buffer_packets: BufferPackets | None = None
     host_buffer_bytes: BufferBytes | None = None
+    loss_prob: Annotated[float, bounds.LOSS_PROB.meta] = 0.0
     reroute_s: Time = 0.0
     links: Annotated[tuple[LinkChange, ...], Meta(max_length=int(bounds.LINK_CHANGES.largest))] = ()
 
@@ -59,7 +62,7 @@ class FabricKind(
         wiring = Wiring()
         self.wire(wiring)
         require(len(wiring.hosts) >= 2, "fabric: one host only, but a flow needs two: add hosts")
-        return wiring.fabric(self.links, reroute_s=self.reroute_s)
+        return wiring.fabric(self.links, reroute_s=self.reroute_s, loss_prob=self.loss_prob)
 
     def wire(self, wiring: Wiring) -> None:
         """Add nodes and links to `wiring`."""

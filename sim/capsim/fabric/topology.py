@@ -11,6 +11,7 @@ propagation delay      d      ``delay_ps``            picosecond
 queue limit            B      ``buffer_packets``      packet, -1 = none
 queue limit            B      ``buffer_bytes``        byte, -1 = none
 equal-cost paths       n      ``Fabric.n_paths``      1
+loss probability       p      ``loss_prob``           1
 time without queueing  T      ``Fabric.base_rtt_ps``  picosecond
 ====================== ====== ======================= ==================
 """
@@ -50,28 +51,30 @@ def enters_host(layer: str) -> bool:
     return layer.endswith(layer_name("", HOST))
 
 
-def ports_like(names: Sequence[str], patterns: Iterable[str], *, where: str) -> list[int]:
+def ports_like(names: Sequence[str], patterns: Iterable[str], *, where: str, what: str = "ports") -> list[int]:
     """Return the ports whose names match one of the patterns, pattern by pattern.
 
     Parameters
     ----------
     names : sequence of str
-        Over ports.
+        Over ports, or over something else that has names.
     patterns : iterable of str
         With ``*`` and ``?`` as in file names.
     where : str
         Begins the text of an error.
+    what : str
+        ``ports`` or ``switches``.
 
     Raises
     ------
     ParameterError
         If nothing matches a pattern.
     """
-    ports: list[int] = []
+    ports, one = [], {"ports": "port", "switches": "switch"}[what]
     for pattern in patterns:
         found = [port for port, name in enumerate(names) if fnmatchcase(name, pattern)]
         if not found:
-            raise ParameterError(f"{where}: no port {pattern!r}: ports are named as in {names[-1]!r}")
+            raise ParameterError(f"{where}: no {one} {pattern!r}: {what} are named as in {names[-1]!r}")
         ports += found
     return ports
 
@@ -119,6 +122,7 @@ class Fabric:
     delay_ps: Int64
     buffer_packets: Int64
     buffer_bytes: Int64
+    loss_prob: npt.NDArray[np.float64]  # of each packet that crosses the link
     host_port: Int32  # over hosts: the NIC
     switch_tier: Int32  # over switches: 0 = leaf or edge, 1 = spine or aggregation, 2 = core
     leaf_of_host: Int32  # over hosts: row of the switch it is attached to

@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from capsim.bounds import PARALLEL, BufferBytes, BufferPackets, Rate, Time
+from capsim.bounds import LOSS_PROB, PARALLEL, BufferBytes, BufferPackets, Rate, Time
 from capsim.clock import to_ps
 from capsim.fabric.routing import shortest_path_routes
 from capsim.fabric.topology import HOST, NO_PATH, Bools, Epoch, Fabric, Int32, Routes
@@ -31,6 +31,8 @@ class LinkChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         Which of several links between the same two nodes, counted from 1; all of them when left out.
     rate_bps, delay_s, buffer_packets, buffer_bytes : optional
         New values, in bit/s, seconds, packets and bytes. Giving one buffer removes the other.
+    loss_prob : float, optional
+        Probability that a packet is lost on the way to the far end, whatever it carries, independently of all others.
     down_s, up_s : float, optional
         Out of service from `down_s` until `up_s` (for ever when left out), in seconds.
     """
@@ -42,6 +44,7 @@ class LinkChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     delay_s: Time | None = None
     buffer_packets: BufferPackets | None = None
     buffer_bytes: BufferBytes | None = None
+    loss_prob: Annotated[float, LOSS_PROB.meta] | None = None
     down_s: Time | None = None
     up_s: Time | None = None
 
@@ -95,13 +98,13 @@ class Wiring:
         self.links += [(a, b, forth), (b, a, back)]
         self.paths += [path, path]
 
-    def fabric(self, changes: tuple[LinkChange, ...] = (), *, reroute_s: float = 0.0) -> Fabric:
-        """Return the finished fabric with `changes` applied in their order."""
+    def fabric(self, changes: tuple[LinkChange, ...] = (), *, reroute_s: float = 0.0, loss_prob: float = 0.0) -> Fabric:
+        """Return the finished fabric with `changes` applied in their order; all links lose packets with `loss_prob`."""
         names = (*self.hosts, *self.switches)
         number = {name: node for node, name in enumerate(names)}
         port_from = np.array([number[a] for a, _, _ in self.links], np.int32)
         port_to = np.array([number[b] for _, b, _ in self.links], np.int32)
-        columns = _Columns(self.links)
+        columns = _Columns(self.links, loss_prob)
         outages: list[tuple[int, int, bool]] = []
         for change in changes:
             ports = _ports_of(change, self.links)
@@ -132,6 +135,7 @@ class Wiring:
             delay_ps=columns.delay_ps,
             buffer_packets=columns.buffer_packets,
             buffer_bytes=columns.buffer_bytes,
+            loss_prob=columns.loss_prob,
             host_port=host_port,
             switch_tier=np.array(self.tiers, np.int32),
             leaf_of_host=leaf_of_host,
@@ -143,18 +147,21 @@ class Wiring:
 class _Columns:
     """The per-port numbers while changes are applied."""
 
-    def __init__(self, links: list[tuple[str, str, LinkKind]]) -> None:
+    def __init__(self, links: list[tuple[str, str, LinkKind]], loss_prob: float) -> None:
         kinds = [kind for _, _, kind in links]
         self.rate_bps = np.array([round(kind.rate_bps) for kind in kinds], np.int64)
         self.delay_ps = np.array([to_ps(kind.delay_s) for kind in kinds], np.int64)
         self.buffer_packets = np.array([kind.buffer_packets for kind in kinds], np.int64)
         self.buffer_bytes = np.array([kind.buffer_bytes for kind in kinds], np.int64)
+        self.loss_prob = np.full(len(kinds), loss_prob)
 
     def apply(self, change: LinkChange, ports: list[int]) -> None:
         if change.rate_bps is not None:
             self.rate_bps[ports] = round(change.rate_bps)
         if change.delay_s is not None:
             self.delay_ps[ports] = to_ps(change.delay_s)
+        if change.loss_prob is not None:
+            self.loss_prob[ports] = change.loss_prob
         if change.buffer_packets is not None or change.buffer_bytes is not None:
             self.buffer_packets[ports] = UNLIMITED if change.buffer_packets is None else change.buffer_packets
             self.buffer_bytes[ports] = UNLIMITED if change.buffer_bytes is None else change.buffer_bytes

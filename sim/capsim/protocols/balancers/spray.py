@@ -25,6 +25,19 @@ class SprayParams:
     spray_acks: bool = True
 
 
+@dataclass(frozen=True, kw_only=True)
+class RpsParams(SprayParams):
+    """Parameters of spraying at switches.
+
+    Parameters
+    ----------
+    leaf_only : bool
+        Whether only the first tier sprays, and the others hash by flow. Dixit et al. let every switch spray.
+    """
+
+    leaf_only: bool = False
+
+
 @inlined
 def sprayed(params: Any, state: Any, n_paths: int, u0: float) -> int:
     """Return the path of the next sprayed packet."""
@@ -46,7 +59,7 @@ def choose(
     u0: float,
 ) -> int:
     """Return a path at random, or the next in turn."""
-    if packet.kind == ACK and not params.spray_acks:
+    if (packet.kind == ACK and not params.spray_acks) or (params.leaf_only and switch.tier > 0):
         return hashed(switch, packet, len(candidates))
     return sprayed(params, own.switch, len(candidates), u0)
 
@@ -54,7 +67,7 @@ def choose(
 RPS = Balancer(
     name="rps",
     choose=choose,
-    params=SprayParams(),
+    params=RpsParams(),
     memory={"switch": (("turn", "i8"),)},
     draws=True,
     reads_queues=False,

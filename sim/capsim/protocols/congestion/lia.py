@@ -14,18 +14,24 @@ from typing import Any
 
 from capsim.hooks import GROW, inlined
 from capsim.protocols.congestion.reno import answer_loss, grow
-from capsim.records import CLOSED, NONE
+from capsim.records import CLOSED, NONE, SYN_SENT
 from capsim.roles import Congestion
 
 
 @inlined
+def takes_part(sub: Any) -> bool:
+    """Return whether a subflow is coupled with the others: it is open, and new data are granted to it."""
+    return sub.state != CLOSED and sub.state != SYN_SENT and not sub.final
+
+
+@inlined
 def alpha(flow: Any, subs: Any) -> float:
-    """Return alpha over the open subflows that have measured a round trip (RFC 6356, eq. 2); 0 if none has."""
+    """Return alpha over the coupled subflows that have measured a round trip (RFC 6356, eq. 2); 0 if none has."""
     total, best, rates = 0.0, 0.0, 0.0
     number = flow.first_sub
     while number != NONE:
         sub = subs[number]
-        if sub.state != CLOSED and sub.srtt_ps:
+        if takes_part(sub) and sub.srtt_ps:
             window, rtt = float(sub.cwnd_bytes), float(sub.srtt_ps)
             total += window
             best = max(best, window / (rtt * rtt))
@@ -36,10 +42,10 @@ def alpha(flow: Any, subs: Any) -> float:
 
 @inlined
 def total_window_bytes(flow: Any, subs: Any) -> int:
-    """Return the sum of the windows of the open subflows."""
+    """Return the sum of the windows of the coupled subflows."""
     total, number = 0, flow.first_sub
     while number != NONE:
-        if subs[number].state != CLOSED:
+        if takes_part(subs[number]):
             total += subs[number].cwnd_bytes
         number = subs[number].next_sub
     return total
@@ -57,7 +63,7 @@ def grow_linked(flow: Any, sub: Any, subs: Any) -> None:
 def react(params: Any, own: Any, flow: Any, sub: Any, subs: Any, signals: int, now_ps: int) -> int:
     """Grow as Reno in slow start or alone, else by the linked increase; shrink as Reno."""
     if signals & GROW:
-        if flow.n_subs == 1 or sub.cwnd_bytes < sub.ssthresh_bytes:
+        if flow.n_subs == 1 or sub.final or sub.cwnd_bytes < sub.ssthresh_bytes:
             grow(sub)
         else:
             grow_linked(flow, sub, subs)

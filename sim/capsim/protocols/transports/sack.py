@@ -71,6 +71,7 @@ class SackParams(TcpParams):
     sack_block_bytes: Annotated[int, bounds.OPTION_BYTES] = 8
 
 
+@inlined
 def on_data(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Acknowledge each packet, with the blocks received above the cumulative acknowledgement."""
     if packet.kind == HANDSHAKE_ACK:
@@ -78,7 +79,13 @@ def on_data(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int
     if packet.kind == DATA:
         segment = packet.segment
         note_arrival(sub, ring, packet)
-        _report(params, own.subflow, sub, ring, segment)
+        report_blocks(params, own.subflow, sub, ring, segment)
+    return reply_with_blocks(params, own, sub, packet)
+
+
+@inlined
+def reply_with_blocks(params: Any, own: Any, sub: Any, packet: Any) -> int:
+    """Turn the packet into an acknowledgement with the blocks."""
     turn_round(params, sub, packet)
     for index in range(params.sack_blocks):
         own.packet.sack_first[index] = own.subflow.sack_first[index]
@@ -89,18 +96,19 @@ def on_data(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int
 
 
 @inlined
-def _holds(sub: Any, ring: Any, segment: int, flag: int) -> bool:
+def holds(sub: Any, ring: Any, segment: int, flag: int) -> bool:
+    """Return whether a segment in flight has that flag."""
     return bool(ring[segment & sub.ring_mask] & flag)
 
 
 @inlined
-def _report(params: Any, memory: Any, sub: Any, ring: Any, segment: int) -> None:
+def report_blocks(params: Any, memory: Any, sub: Any, ring: Any, segment: int) -> None:
     """Put the block of the segment that came first (RFC 2018, section 4), keep the others, remove what it covers."""
     first, end = segment, segment
     if segment >= sub.receive_next:
-        while first > sub.receive_next and _holds(sub, ring, first - 1, RECEIVED):
+        while first > sub.receive_next and holds(sub, ring, first - 1, RECEIVED):
             first -= 1
-        while end <= sub.highest_received and _holds(sub, ring, end, RECEIVED):
+        while end <= sub.highest_received and holds(sub, ring, end, RECEIVED):
             end += 1
     kept_first, kept_end = first, end
     filled = 0
@@ -121,12 +129,12 @@ def _report(params: Any, memory: Any, sub: Any, ring: Any, segment: int) -> None
 
 
 @inlined
-def _take_blocks(params: Any, own: Any, sub: Any, ring: Any) -> int:
+def take_blocks(params: Any, own: Any, sub: Any, ring: Any) -> int:
     """Enter the blocks into the scoreboard; return how many segments are newly SACKed."""
     fresh = 0
     for index in range(params.sack_blocks):
         for segment in range(max(own.packet.sack_first[index], sub.una), own.packet.sack_end[index]):
-            if not _holds(sub, ring, segment, SACKED):
+            if not holds(sub, ring, segment, SACKED):
                 ring[segment & sub.ring_mask] |= SACKED
                 own.subflow.high_sacked = max(own.subflow.high_sacked, segment)
                 fresh += 1
@@ -138,14 +146,14 @@ def _update_scoreboard(memory: Any, sub: Any, ring: Any) -> None:
     """Find what is lost (IsLost) and what is in the network (SetPipe) (RFC 6675, section 4)."""
     above, segment = 0, memory.high_sacked
     while segment >= sub.una and above < sub.dup_ack_threshold:
-        above += _holds(sub, ring, segment, SACKED)
+        above += holds(sub, ring, segment, SACKED)
         segment -= 1
     memory.lost_below = segment + 1 if above == sub.dup_ack_threshold else sub.una
     memory.pipe_packets = 0
     for number in range(sub.una, sub.next_segment):
-        if not _holds(sub, ring, number, SACKED):
+        if not holds(sub, ring, number, SACKED):
             memory.pipe_packets += number >= memory.lost_below
-            memory.pipe_packets += _holds(sub, ring, number, RESENT)
+            memory.pipe_packets += holds(sub, ring, number, RESENT)
 
 
 def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
@@ -153,7 +161,7 @@ def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int)
     if sub.state != ESTABLISHED or packet.kind != ACK:
         return open_by_reply(params, sub, packet, now_ps)
     memory, signals = own.subflow, echoed_mark(packet)
-    fresh = _take_blocks(params, own, sub, ring)
+    fresh = take_blocks(params, own, sub, ring)
     if packet.ack > sub.una:
         signals |= _take_new(params, sub, ring, packet, now_ps)
     elif packet.ack == sub.una and sub.una < sub.high:
@@ -180,7 +188,7 @@ def _take_new(params: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int
     elif sub.una > sub.recover:
         sub.in_recovery = 0
         sub.cwnd_bytes = sub.ssthresh_bytes
-    elif params.resend_at_partial_ack and not _holds(sub, ring, sub.una, RESENT):
+    elif params.resend_at_partial_ack and not holds(sub, ring, sub.una, RESENT):
         sub.resend = 1
     if not sub.in_recovery:
         sub.dup_acks = 0
@@ -221,10 +229,10 @@ def _send_in_order(params: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -
     """Send the next segment that the receiver does not hold; only after a timeout does it hold any."""
     sacked = 0
     if sub.una <= sub.recover:
-        while sub.next_segment < sub.high and _holds(sub, ring, sub.next_segment, SACKED):
+        while sub.next_segment < sub.high and holds(sub, ring, sub.next_segment, SACKED):
             sub.next_segment += 1
         for segment in range(sub.una, sub.next_segment):
-            sacked += _holds(sub, ring, segment, SACKED)
+            sacked += holds(sub, ring, segment, SACKED)
     return send_next(params, sub, packet, sacked, now_ps)
 
 
@@ -259,7 +267,7 @@ def _rescue(params: Any, memory: Any, sub: Any, ring: Any, packet: Any, now_ps: 
     if not params.rescue or sub.una - 1 <= memory.rescued:
         return 0
     segment = sub.next_segment - 1
-    while _holds(sub, ring, segment, SACKED):  # ends at `una`, which is not SACKED
+    while holds(sub, ring, segment, SACKED):  # ends at `una`, which is not SACKED
         segment -= 1
     memory.rescued = sub.recover
     memory.pipe_packets += 1
@@ -270,7 +278,7 @@ def _rescue(params: Any, memory: Any, sub: Any, ring: Any, packet: Any, now_ps: 
 def _next_hole(sub: Any, ring: Any, below: int) -> int:
     """Return the first segment below a limit that is neither SACKed nor resent, or NONE."""
     for segment in range(sub.una, min(below, sub.next_segment)):
-        if not _holds(sub, ring, segment, SACKED | RESENT):
+        if not holds(sub, ring, segment, SACKED | RESENT):
             return segment
     return NONE
 

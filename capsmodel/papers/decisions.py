@@ -1,0 +1,114 @@
+r"""When a claim is decided: the statement at every point of a sweep, at levels that keep its error small.
+
+A *point* is one comparison that a claim makes: a value for each seed, such as the logarithm of the ratio of two schemes
+on the same flows, whether the claim is met with its size, and whether its direction holds. Points are looked at as
+:mod:`capsmodel.experiments.statistics.sequential` says, with the level α = `FALSE_ALARM` for one claim in one setting.
+
+"Reproduced" says that all m points are met, and "refuted" that the direction fails at all of them. Either is wrong only
+if one given point is, so that each point may have the whole of α (intersection-union test, Berger 1982). "Differs in
+size" says that *some* point is missed and that the direction holds at *some* point; these two use α/m (Bonferroni).
+An interval errs on each side with half of its level, so a verdict other than "open" is wrong with probability α at
+most.
+
+Over a ledger of m verdicts αm are expected to be false at most, one in 200, whatever the claims have in common
+(:func:`capsmodel.experiments.statistics.sequential.expected_false`). A rule by which with 95% not a single one of 744
+is false would give each claim 0.00007, which takes two to four times the seeds at the first looks.
+
+References
+----------
+R. L. Berger. Multiparameter hypothesis testing and acceptance sampling. Technometrics 24(4), pp. 295-300, 1982.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from capsmodel.checks import FloatArray
+from capsmodel.experiments.statistics.intervals import Interval
+from capsmodel.experiments.statistics.sequential import repeated_interval
+from capsmodel.papers.verdicts import Holds, VerdictWord, verdict_word
+
+__all__ = ["FALSE_ALARM", "Decision", "Point", "decide"]
+
+FALSE_ALARM = 0.005
+"""Probability at most that the verdict on one claim in one setting is false."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One comparison that a claim makes.
+
+    Attributes
+    ----------
+    name : str
+        Baseline and place, for people.
+    samples : ndarray
+        A value for each seed: logarithms of ratios if `logarithmic`, in the unit of the claim otherwise.
+    met, holds : callable
+        Whether an interval of the ratio, or value, meets the claim with its size, and whether its direction holds.
+    logarithmic : bool
+        Whether the samples are logarithms; intervals are those of the ratio.
+    """
+
+    name: str
+    samples: FloatArray
+    met: Callable[[Interval], Holds]
+    holds: Callable[[Interval], Holds]
+    logarithmic: bool = False
+
+    def interval(self, false_alarm: float) -> Interval:
+        """Return the mean, or geometric mean, with its interval of the look that has so many seeds."""
+        found = repeated_interval(self.samples, false_alarm=false_alarm)
+        ends = {name: getattr(found, name) for name in ("value", "low", "high")}
+        if self.logarithmic:
+            ends = {name: float(np.exp(value)) for name, value in ends.items()}
+        return Interval(**ends, confidence=found.confidence, samples=found.samples)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A verdict on a claim in one setting, and the intervals of its points that it rests on."""
+
+    word: VerdictWord
+    intervals: dict[str, Interval]
+
+
+def decide(points: Sequence[Point], *, unknown: int = 0, false_alarm: float = FALSE_ALARM) -> Decision:
+    """Return the verdict that the samples allow.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        All with as many seeds, those of a look.
+    unknown : int
+        Points of the claim that cannot be looked at, such as those against a scheme that is not simulated: they keep
+        "reproduced" and "refuted" open.
+    false_alarm : float
+        Level of the claim.
+
+    Examples
+    --------
+    >>> from capsmodel.papers.verdicts import below
+    >>> lower = {"met": lambda one: below(one, 1), "holds": lambda one: below(one, 1), "logarithmic": True}
+    >>> halves = Point(name="ecmp", samples=np.log([0.49, 0.5, 0.51, 0.5]), **lower)
+    >>> decide([halves]).word
+    'reproduced'
+    >>> decide([halves], unknown=1).word
+    'open'
+    """
+    alone = [point.interval(false_alarm) for point in points]
+    one_of_all = [point.interval(false_alarm / len(points)) for point in points]
+    unknowns: list[Holds] = [None] * unknown
+    met: list[Holds] = []
+    holds: list[Holds] = []
+    for point, whole, part in zip(points, alone, one_of_all, strict=True):
+        met.append(_joined(yes=point.met(whole), no=point.met(part)))
+        holds.append(_joined(yes=point.holds(part), no=point.holds(whole)))
+    word = verdict_word(met + unknowns, holds + unknowns) if points else "open"
+    return Decision(word, {point.name: found for point, found in zip(points, alone, strict=True)})
+
+
+def _joined(*, yes: Holds, no: Holds) -> Holds:
+    """Return a statement that needs another level to hold than to fail."""
+    return True if yes else False if no is not None and not no else None

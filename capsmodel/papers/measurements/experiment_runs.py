@@ -1,0 +1,116 @@
+r"""One run of an experiment in one row: the summary of the simulator, and what the papers plot beside it.
+
+=================================== ======================= ========================================
+Quantity                            Column                  Unit
+=================================== ======================= ========================================
+all fields of the summary           as there                :class:`capsim.summary.Summary`
+percentiles of short flows          `p50_fct_short_s`, ...  s
+completion time of all flows        `mean_fct_s`            s
+slowdown of long flows              `mean_slowdown_long`    1, over that alone on an idle fabric
+timeouts of short flows             `timeouts_short`        1, all subflows
+short flows' lost over sent packets `lost_ratio_short`      1
+same, packets that were overtaken   `reordered_ratio_short` 1
+same, of all flows                  `lost_ratio`            1
+second copies over the flows        `copied_ratio`          1, bytes of flows
+payload over the time of the last   `goodput_bps`           bit/s
+quantiles of short flows            `fct_p05_s`, ...        s
+=================================== ======================= ========================================
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from capsim import Result, Scheme, simulate
+from capsim import scheme as find
+from capsim.fct import counted_flows, finished_flows
+from capsim.protocols.transports.newreno import NEWRENO
+from capsim.protocols.transports.sack import SACK
+from capsim.runs import row_of
+from capsim.scenario import from_dict
+from capsmodel.checks import choice, require
+from capsmodel.experiments.measurement import measurement
+from capsmodel.metrics import percentile
+from capsmodel.papers.measurements.head_of_line import FCT_QUANTILES_PCT
+from capsmodel.units import BITS_PER_BYTE
+
+__all__ = ["RECOVERIES", "experiment_run", "with_recovery"]
+
+RECOVERIES = {"newreno": NEWRENO, "sack": SACK}
+"""Transports that a scheme over TCP can have in place of its own, by name."""
+
+
+def with_recovery(scheme: Scheme, name: str) -> Scheme:
+    """Return the scheme with another loss recovery in those of its stacks that have one of `RECOVERIES`."""
+    choice("recovery", name, RECOVERIES)
+    stacks = {}
+    for flows in ("short", "long"):
+        stack = getattr(scheme, flows)
+        if stack.transport.name in RECOVERIES:
+            stack = replace(stack, transport=replace(RECOVERIES[name], params=stack.transport.params))
+        stacks[flows] = stack
+    return replace(scheme, **stacks)
+
+
+@measurement("experiment-run", revision=1)
+def experiment_run(
+    scenario: dict[str, Any], *, recovery: str = "newreno", seed: int, engine: str = "compiled"
+) -> dict[str, Any]:
+    """Simulate a scenario.
+
+    Parameters
+    ----------
+    scenario : dict
+        As :meth:`capsim.Scenario.to_dict` gives it; its seed is not used.
+    recovery : str
+        ``"newreno"`` or ``"sack"``, of the stacks over one of both.
+    seed : int
+        Seed of the run.
+    engine : str
+        ``"compiled"`` or ``"reference"``.
+
+    Returns
+    -------
+    dict
+        The columns of the table above.
+
+    Raises
+    ------
+    ParameterError
+        If flows are unfinished: completion times would be too good.
+    """
+    asked = from_dict(scenario).replace(seed=seed)
+    result = simulate(asked, engine=engine, scheme=with_recovery(find(asked.scheme), recovery))
+    left = result.summary.unfinished_flows
+    require(left == 0, f"{asked.scheme}: {left} flows are unfinished after end_s = {asked.end_s:g} s: let it be more")
+    return row_of(result) | _all_flows(result) | _short_flows(result)
+
+
+def _all_flows(result: Result) -> dict[str, float]:
+    flows = counted_flows(result.flows, warm_up_s=result.scenario.warm_up_s)
+    size_bytes, total = flows["flow_bytes"].astype(float), flows.sum(numeric_only=True)
+    carries_all = flows["subflows"] if _replicates(result) else pd.Series(1, index=flows.index)
+    return {
+        "mean_fct_s": float(flows["fct_s"].mean()),
+        "mean_slowdown_long": float(flows.loc[~flows["short"], "slowdown"].mean()),
+        "lost_ratio": float(total["packets_dropped"] / total["packets_sent"]),
+        "copied_ratio": float(((carries_all - 1) * size_bytes).sum() / size_bytes.sum()),
+        "goodput_bps": float(BITS_PER_BYTE * size_bytes.sum() / (flows["start_s"] + flows["fct_s"]).max()),
+    }
+
+
+def _replicates(result: Result) -> bool:
+    """Return whether each subflow of a flow carries all of it; otherwise they share it."""
+    return find(result.scenario.scheme).short.sharing.schedule is None
+
+
+def _short_flows(result: Result) -> dict[str, float]:
+    short = finished_flows(result.flows, warm_up_s=result.scenario.warm_up_s, kind="short")
+    total = short.sum(numeric_only=True)
+    quantiles = {f"fct_p{pct:02}_s": float(percentile(short["fct_s"], q=pct / 100)) for pct in FCT_QUANTILES_PCT}
+    return {
+        "timeouts_short": float(total["timeouts"]),
+        "lost_ratio_short": float(total["packets_dropped"] / total["packets_sent"]),
+        "reordered_ratio_short": float(total["reordered_packets"] / total["packets_sent"]),
+    } | quantiles

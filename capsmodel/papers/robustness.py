@@ -1,0 +1,86 @@
+"""Whether a verdict depends on what its paper leaves unstated: in which settings it holds, and what turns it.
+
+The verdicts of one claim in several settings come from the same places of the sweep. A setting *agrees* if its verdict
+has the word that the setting of the text has there; those that are open say nothing. A claim is *robust* if all others
+agree, else it *hangs on* the settings whose alternative, alone, turns the word, or where only combinations do, on those
+that every such combination has in common.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from capsmodel.experiments.statistics.designs import Combination
+from capsmodel.papers.settings import TEXT, combination_name
+from capsmodel.papers.verdicts import VerdictWord
+
+__all__ = ["FEWEST_SETTINGS", "Robustness", "robustness"]
+
+FEWEST_SETTINGS = 8
+"""Decided settings below which a claim is not called robust."""
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """How a verdict fares in other settings.
+
+    Attributes
+    ----------
+    agreeing, decided : int
+        Settings with the word of the text, and settings with any word, the text's included.
+    turned_by : tuple of str
+        What turns it.
+    """
+
+    agreeing: int
+    decided: int
+    turned_by: tuple[str, ...]
+
+    @property
+    def share(self) -> float:
+        """Return the share of the decided settings that agree; NaN of none."""
+        return self.agreeing / self.decided if self.decided else float("nan")
+
+    @property
+    def is_robust(self) -> bool:
+        """Whether all of at least `FEWEST_SETTINGS` decided settings agree."""
+        return self.agreeing == self.decided >= FEWEST_SETTINGS
+
+    def __str__(self) -> str:
+        count = f"{self.agreeing} of {self.decided} settings"
+        if self.turned_by:
+            return f"hangs on {'; '.join(self.turned_by)} ({count})"
+        return f"robust ({count})" if self.is_robust else f"not known to be robust: only {count} are decided"
+
+
+def robustness(words: Mapping[str, VerdictWord], combinations: Mapping[str, Combination]) -> Robustness:
+    """Return what the words of one claim by setting say.
+
+    Parameters
+    ----------
+    words : mapping
+        Verdict in each setting by its name, at the same places of the sweep.
+    combinations : mapping
+        What differs from the text in each, by the same names.
+
+    Examples
+    --------
+    >>> words = {"as the text": "reproduced", "rto = 1": "refuted", "rto = 1, mss = 536": "refuted"}
+    >>> settings = {"as the text": {}, "rto = 1": {"rto": 1}, "rto = 1, mss = 536": {"rto": 1, "mss": 536}}
+    >>> print(robustness(words, settings))
+    hangs on rto = 1 (1 of 3 settings)
+    """
+    base = words.get(TEXT, "open")
+    decided = {name: word for name, word in words.items() if word != "open"}
+    if base == "open":
+        return Robustness(0, 0, ())
+    turned = [combinations[name] for name, word in decided.items() if word != base]
+    alone = [combination_name(one) for one in turned if len(one) == 1]
+    return Robustness(len(decided) - len(turned), len(decided), tuple(alone or _in_common(turned)))
+
+
+def _in_common(turned: list[Combination]) -> list[str]:
+    """Return what all combinations share, together one setting, or all of them where they share nothing."""
+    if not turned:
+        return []
+    shared = {name: value for name, value in turned[0].items() if all(one.get(name) == value for one in turned)}
+    return [combination_name(shared)] if shared else [combination_name(one) for one in turned]

@@ -1,0 +1,127 @@
+"""What the papers leave unstated: the values that are tried, and the sample of their combinations.
+
+``data/papers/settings.toml`` declares them, before any run whose verdict they decide. A *combination* says what differs
+from the setting that follows the text, which is the empty one.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+from capsmodel.datafiles import data_path
+from capsmodel.experiments.statistics.designs import Combination, fractional_factorial, one_at_a_time
+
+__all__ = ["TEXT", "Setting", "combination_name", "not_varied", "sampled_combinations", "settings_of"]
+
+TEXT = "as the text"
+"""Name of the combination in which nothing differs from what the paper says or, where it is silent, from the reason."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting that a paper leaves out.
+
+    Attributes
+    ----------
+    name : str
+        One of :mod:`capsim.settings`, or one that the experiment interprets.
+    values : tuple
+        What is tried; the first follows the text.
+    items : tuple of str
+        Words of the column ``not_stated`` of ``experiments.csv`` that it stands for.
+    reason : str
+        Why these values.
+    """
+
+    name: str
+    values: tuple[Any, ...]
+    items: tuple[str, ...]
+    reason: str
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    return tomllib.loads(data_path("papers/settings.toml").read_text(encoding="utf-8"))
+
+
+def _experiments(names: Sequence[str]) -> list[str]:
+    groups = _tables()["groups"]
+    return [one for name in names for one in groups.get(name, [name])]
+
+
+@cache
+def _by_experiment() -> Mapping[str, Mapping[str, Setting]]:
+    found: dict[str, dict[str, Setting]] = {}
+    for row in _tables()["setting"]:
+        setting = Setting(row["name"], tuple(row["values"]), tuple(row["items"]), " ".join(row["reason"].split()))
+        for experiment in _experiments(row["experiments"]):
+            known = found.setdefault(experiment, {})
+            if setting.name in known:
+                raise ValueError(f"settings.toml: {experiment} has {setting.name} twice")
+            known[setting.name] = setting
+    return MappingProxyType(found)
+
+
+def settings_of(experiment: str) -> Mapping[str, Setting]:
+    """Return the declared settings of an experiment by their names; empty where none is varied.
+
+    Examples
+    --------
+    >>> settings_of("repflow-e07-ns3-ws")["transport.min_rto_s"].values
+    (0.2, 0.01, 1.0)
+    """
+    return _by_experiment().get(experiment, MappingProxyType({}))
+
+
+def not_varied() -> Mapping[str, str]:
+    """Return why words of ``not_stated`` have no setting, by those words.
+
+    Examples
+    --------
+    >>> not_varied()["queue discipline"].startswith("'Buffer' and losses")
+    True
+    """
+    rows = _tables()["not_varied"]
+    return {item: " ".join(row["reason"].split()) for row in rows for item in row["items"]}
+
+
+def sampled_combinations(experiment: str) -> dict[str, Combination]:
+    """Return the combinations in which an experiment is run, by name.
+
+    Parameters
+    ----------
+    experiment : str
+        Id in ``experiments.csv``.
+
+    Returns
+    -------
+    dict
+        First the text's, then each alternative alone, then a two-level fraction of all combinations
+        (:mod:`capsmodel.experiments.statistics.designs`); none twice.
+
+    Examples
+    --------
+    >>> list(sampled_combinations("repflow-e10-mn-ws"))[:2]
+    ['as the text', 'transport.initial_window_packets = 3']
+    """
+    factors = {name: setting.values for name, setting in settings_of(experiment).items()}
+    tried = [{}, *one_at_a_time(factors), *fractional_factorial(factors)]
+    return {combination_name(one): one for one in tried}
+
+
+def combination_name(combination: Combination) -> str:
+    """Return what differs from the text, in words.
+
+    Examples
+    --------
+    >>> combination_name({"transport.min_rto_s": 0.01, "recovery": "sack"})
+    'transport.min_rto_s = 0.01, recovery = sack'
+    """
+    return ", ".join(f"{name} = {_text(value)}" for name, value in combination.items()) or TEXT
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)

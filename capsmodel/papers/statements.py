@@ -1,0 +1,263 @@
+"""What a claim compares: schemes at places of a sweep, and how samples of it are read.
+
+A *term* is a scheme at a place. A comparison adds and subtracts terms of one seed, whose schemes all have the same
+flows: logarithms of metrics above 0, so that their mean is a ratio, and counts and shares as they are. The relation of
+the claim (``data/papers/README.md``) says what the sum must be.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from pandas import DataFrame
+
+from capsmodel.checks import FloatArray
+from capsmodel.experiments.statistics.intervals import Interval
+from capsmodel.papers.decisions import Point
+from capsmodel.papers.index import Claim
+from capsmodel.papers.verdicts import SIGNIFICANTLY, Holds, above, below, kendall, printed_range, within
+
+__all__ = ["COLUMNS", "Comparison", "Runs", "Statement", "Term", "compared", "levels", "same_scheme"]
+
+COLUMNS = {
+    "afct_short": "mean_fct_short_s",
+    "p99_fct_short": "p99_fct_short_s",
+    "afct_long": "mean_fct_long_s",
+    "afct_long_normalised": "mean_slowdown_long",
+    "afct_all": "mean_fct_s",
+    "long_goodput": "mean_throughput_long_bps",
+    "goodput": "goodput_bps",
+    "timeouts": "timeouts_short",
+    "loss": "lost_ratio_short",
+    "reorder_ratio": "reordered_ratio_short",
+    "encoded_ratio": "coding_overhead",
+    "overhead": "copied_ratio",
+}
+"""Column of a run (:mod:`capsmodel.papers.measurements.experiment_runs`) for the metric of a claim."""
+COUNTED = frozenset({"timeouts_short", "lost_ratio_short", "reordered_ratio_short"})
+"""Columns that can be 0, compared by differences."""
+_PCT = 100.0
+
+Term = tuple[str, str]
+Predicate = Callable[[Interval], Holds]
+
+
+class Runs:
+    """Rows of runs, by scheme, place and seed.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns `scheme`, `place`, `seed` (1, 2, ...), and one for each metric.
+    """
+
+    def __init__(self, frame: DataFrame) -> None:
+        self._rows: dict[Term, DataFrame] = {}
+        if not frame.empty:
+            for (scheme, place), rows in frame.set_index("seed").groupby(["scheme", "place"]):
+                self._rows[str(scheme), str(place)] = rows
+
+    def has(self, terms: Iterable[Term], seeds: int) -> bool:
+        """Return whether the first `seeds` seeds of all terms are there."""
+        wanted = set(range(1, seeds + 1))
+        return all(term in self._rows and wanted <= set(self._rows[term].index) for term in terms)
+
+    def values(self, term: Term, column: str, seeds: int) -> FloatArray:
+        """Return a column of the first `seeds` seeds."""
+        found: FloatArray = self._rows[term][column].loc[list(range(1, seeds + 1))].to_numpy(np.float64)
+        return found
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Terms that are added (+1) and subtracted (-1), and their name for people."""
+
+    name: str
+    terms: tuple[tuple[int, Term], ...]
+
+    @property
+    def schemes(self) -> set[str]:
+        """Return the schemes in it."""
+        return {scheme for _, (scheme, _) in self.terms}
+
+    @property
+    def places(self) -> set[str]:
+        """Return the places in it."""
+        return {place for _, (_, place) in self.terms}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """What a claim compares.
+
+    Attributes
+    ----------
+    comparisons : tuple of Comparison
+        One for each point; in the order of the sweep for a trend.
+    column : str
+        Column of a run; that of the claim's metric when left out.
+    size : float
+        Ratio that a claim with a word of size, such as "much", has to pass.
+    note : str
+        Reading that was chosen, for the reason of the verdict.
+    """
+
+    comparisons: tuple[Comparison, ...]
+    column: str = ""
+    size: float | None = None
+    note: str = ""
+
+    def at(self, places: Iterable[str]) -> "Statement":
+        """Return the statement at some places only."""
+        chosen = set(places)
+        return replace(self, comparisons=tuple(one for one in self.comparisons if one.places <= chosen))
+
+    def known(self, schemes: Iterable[str]) -> "Statement":
+        """Return the statement about schemes that are simulated."""
+        simulated = set(schemes)
+        return replace(self, comparisons=tuple(one for one in self.comparisons if one.schemes <= simulated))
+
+    @property
+    def terms(self) -> set[Term]:
+        """Return everything that has to be run."""
+        return {term for one in self.comparisons for _, term in one.terms}
+
+    def points(self, claim: Claim, runs: Runs, seeds: int) -> list[Point]:
+        """Return the points that the first `seeds` seeds give; without those where a difference is 0 throughout."""
+        column = self.column or COLUMNS[claim.metric]
+        if claim.relation == "trend":
+            return _trend(claim, np.array([_sample(one, column, runs, seeds) for one in self.comparisons]))
+        met, holds = _of_value(claim) if self._is_level else _of_ratio(claim, self.size)
+        if column in COUNTED and not self._is_level:
+            met = holds = _side(claim, 0.0)
+        found = [
+            Point(
+                name=one.name,
+                samples=_sample(one, column, runs, seeds) * (_PCT if self._is_level and claim.unit == "%" else 1.0),
+                met=met,
+                holds=holds,
+                logarithmic=len(one.terms) > 1 and column not in COUNTED,
+            )
+            for one in self.comparisons
+        ]
+        return [point for point in found if self._is_level or point.logarithmic or point.samples.any()]
+
+    @property
+    def _is_level(self) -> bool:
+        return all(len(one.terms) == 1 for one in self.comparisons)
+
+
+def _sample(one: Comparison, column: str, runs: Runs, seeds: int) -> FloatArray:
+    """Return the sum for each seed: of logarithms where metrics above 0 are compared."""
+    logarithms = len(one.terms) > 1 and column not in COUNTED
+    total = np.zeros(seeds)
+    for sign, term in one.terms:
+        values = runs.values(term, column, seeds)
+        total += sign * (np.log(values) if logarithms else values)
+    return total
+
+
+def _trend(claim: Claim, series: FloatArray) -> list[Point]:
+    """Return two points: last minus first, and Kendall's tau over the sweep, of each seed."""
+    side = above if claim.unit == "increasing" else below
+
+    def holds(found: Interval) -> Holds:
+        return side(found, 0.0)
+
+    tau = np.array([kendall(one) for one in series.T])
+    return [
+        Point(name="last minus first", samples=series[-1] - series[0], met=holds, holds=holds),
+        Point(name="Kendall's tau", samples=tau, met=holds, holds=holds),
+    ]
+
+
+def _side(claim: Claim, bound: float) -> Predicate:
+    side = below if claim.unit == "lower" else above
+    return lambda found: side(found, bound)
+
+
+def _inside(low: float, high: float) -> Predicate:
+    return lambda found: within(found, low, high)
+
+
+def _of_ratio(claim: Claim, size: float | None) -> tuple[Predicate, Predicate]:
+    """Return what a ratio of subject over baseline must be: with the size of the claim, and for its direction."""
+    low, high = printed_range(claim)
+    match claim.relation:
+        case "reduction_pct":
+            return _inside(1 - high / _PCT, 1 - low / _PCT), lambda found: below(found, 1.0)
+        case "increase_pct":
+            return _inside(1 + low / _PCT, 1 + high / _PCT), lambda found: above(found, 1.0)
+        case "ratio":
+            return _inside(low, high), lambda found: above(found, 1.0)
+        case "approx" | "absolute":
+            close = _inside(*SIGNIFICANTLY) if claim.unit == "close" else _inside(low, high)
+            return close, close
+    return _side(claim, 1.0 if size is None else size), _side(claim, 1.0)
+
+
+def _of_value(claim: Claim) -> tuple[Predicate, Predicate]:
+    """Return what a value must be: a printed one, or on the right side of a printed bound."""
+    low, high = printed_range(claim)
+    if claim.relation == "less_than":
+        low = -np.inf
+    elif claim.relation == "greater_than":
+        least = float(claim.low)
+        return (lambda found: above(found, least)), (lambda found: above(found, least))
+    met = _inside(low, high)
+    # A printed size that is missed differs; "none at all" is a statement, which is wrong where there is some.
+    is_bound = claim.relation == "less_than" or float(claim.low) == 0
+    return met, met if is_bound else lambda _: True
+
+
+def compared(
+    claim: Claim, places: Sequence[str], *, names: Mapping[str, str], baselines: Sequence[str] = (), **more: object
+) -> Statement:
+    """Return the statement that the subject of a claim is compared with each baseline at each place.
+
+    Parameters
+    ----------
+    claim : Claim
+        Its schemes are those of the statement.
+    places : sequence of str
+        Where.
+    names : mapping
+        Name in the simulator of each scheme that the paper names.
+    baselines : sequence of str
+        In place of those of the claim, as the paper names them.
+    **more
+        Other attributes of :class:`Statement`.
+    """
+    others = list(baselines) or claim.baseline_scheme.split(";")
+    subject = names[claim.subject_scheme]
+    return Statement(
+        comparisons=tuple(
+            Comparison(f"{other}, {place}", ((1, (subject, place)), (-1, (names[other], place))))
+            for other in others
+            for place in places
+        ),
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def levels(schemes: Iterable[str], places: Sequence[str], **more: object) -> Statement:
+    """Return the statement about the value of each scheme, as the simulator calls it, at each place."""
+    return Statement(
+        comparisons=tuple(
+            Comparison(f"{scheme}, {place}", ((1, (scheme, place)),)) for scheme in schemes for place in places
+        ),
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def same_scheme(schemes: Iterable[str], pairs: Iterable[tuple[str, str]], **more: object) -> Statement:
+    """Return the statement that each scheme at the first place of each pair is compared with itself at the second."""
+    listed = list(pairs)
+    return Statement(
+        comparisons=tuple(
+            Comparison(f"{scheme}, {one} and {other}", ((1, (scheme, one)), (-1, (scheme, other))))
+            for scheme in schemes
+            for one, other in listed
+        ),
+        **more,  # type: ignore[arg-type]
+    )

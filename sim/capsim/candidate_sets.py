@@ -1,0 +1,39 @@
+"""Which routes of a run offer the same ports: sets of candidates, for balancers with memory per set."""
+
+import numpy as np
+import numpy.typing as npt
+
+Table = npt.NDArray[np.int64]
+
+
+def candidate_sets(first: Table, count: Table, candidates: Table) -> tuple[Table, int]:
+    """Number the different lists of candidates that switches choose from.
+
+    Parameters
+    ----------
+    first, count : ndarray of int
+        Of each route, in any shape: where its candidates begin, and how many there are.
+    candidates : ndarray of int
+        Numbers of ports.
+
+    Returns
+    -------
+    set_of : ndarray of int
+        At the place where the candidates of a route begin: the number of their set, from 0; 0 elsewhere, and where there
+        is no choice.
+    n_sets : int
+        How many sets there are, at least 1. A port belongs to one switch, and so does a set.
+
+    Examples
+    --------
+    >>> candidate_sets(np.array([0, 2, 4]), np.array([2, 2, 1]), np.array([5, 6, 5, 6, 5]))[1]
+    1
+    """
+    begins, where = np.unique(first[count > 1], return_index=True)
+    counts = count[count > 1][where]
+    most = int(counts.max(initial=1))
+    place = begins[:, None] + np.minimum(np.arange(most), counts[:, None] - 1)  # the last one again in short lists
+    found = np.unique(candidates[place], axis=0, return_inverse=True)
+    set_of = np.zeros(len(candidates), np.int64)
+    set_of[begins] = found[1].reshape(-1)
+    return set_of, max(1, len(found[0]))

@@ -1,0 +1,49 @@
+"""Histograms that a run keeps when it is asked to: queues by layer of links and kind of packet, extents of reordering.
+
+Bins are logarithmic, two for each factor of two: bin 0 for 0, bin 1 for 1, then [2, 3), [3, 4), [4, 6), [6, 8), ...;
+the last has no end.
+"""
+
+from typing import Any
+
+from capsim.engines.queue_sums import PS_PER_NS
+from capsim.hooks import inlined
+from capsim.records import BINS, CLASSES, CODED, CONTROL, DATA, QUANTITIES
+
+
+@inlined
+def log_bin(number: int, bins: int) -> int:
+    """Return the bin of a whole number.
+
+    Examples
+    --------
+    >>> [log_bin(number, 64) for number in (0, 1, 2, 3, 4, 5, 6, 7, 8)]
+    [0, 1, 2, 3, 4, 4, 5, 5, 6]
+    """
+    if number < 2:
+        return number
+    power = 1
+    while number >> (power + 1):
+        power += 1
+    return min(2 * power + ((number >> (power - 1)) & 1), bins - 1)
+
+
+def edge(number: int) -> int:
+    """Return the least number of a bin.
+
+    Examples
+    --------
+    >>> [edge(number) for number in range(8)]
+    [0, 1, 2, 3, 4, 6, 8, 12]
+    """
+    power, upper = divmod(number, 2)
+    return number if number < 2 else (2 + upper) << (power - 1)
+
+
+@inlined
+def count_leaving(counts: Any, port: Any, packet: Any, is_short: int, waited_ps: int) -> None:
+    """Count a packet that leaves a queue: how long it waited, in nanoseconds, and the bytes that it leaves behind."""
+    kind = is_short if packet.kind == DATA or packet.kind == CODED else CONTROL
+    place = QUANTITIES * BINS * (CLASSES * port.layer + kind)
+    counts[place + log_bin(waited_ps // PS_PER_NS, BINS)] += 1
+    counts[place + BINS + log_bin(port.queue_bytes, BINS)] += 1

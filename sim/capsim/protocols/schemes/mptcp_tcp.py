@@ -1,0 +1,9 @@
+"""MPTCP_TCP of mmptcp: long flows by MPTCP with eight subflows, short flows by TCP on a hashed path."""
+
+from dataclasses import replace
+
+from capsim.protocols.schemes import ecmp, mptcp
+
+SCHEME = replace(
+    mptcp.SCHEME, name="mptcp_tcp", summary="long flows by MPTCP, short flows by TCP", short=ecmp.STACK, cite="mmptcp"
+)

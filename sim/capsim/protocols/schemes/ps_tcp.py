@@ -1,0 +1,7 @@
+"""PS_TCP of mmptcp: long flows by packet scatter, short flows by TCP on a hashed path."""
+
+from dataclasses import replace
+
+from capsim.protocols.schemes import ecmp, ps
+
+SCHEME = replace(ps.SCHEME, name="ps_tcp", summary="long flows scattered, short flows by TCP", short=ecmp.STACK)

@@ -1,0 +1,146 @@
+"""MMPTCP: packet scatter on one subflow at first, then, once enough has been sent, MPTCP over further subflows.
+
+The first subflow keeps sending until one of the others is open. From then on it is granted nothing, repairs what it
+has sent, and is closed when all of that is acknowledged; its window is not coupled with the others.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Annotated, Any
+
+from capsim import bounds
+from capsim.hooks import ACKED, JOINED, LOST, OPENED, inlined
+from capsim.protocols.sharing.grants import Scheduler
+from capsim.protocols.sharing.joins import JOIN_MEMORY, next_joins
+from capsim.protocols.sharing.mptcp import schedule, set_buffer
+from capsim.protocols.sharing.scattered import set_threshold
+from capsim.records import CLOSED
+from capsim.roles import Sharing
+
+
+class SwitchAt(IntEnum):
+    """What ends the first phase: bytes sent (authors' code), bytes acknowledged, or the first loss found."""
+
+    SENT = 0
+    ACKED = 1
+    LOSS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class MmptcpParams:
+    """Parameters of MMPTCP; the defaults are those of the paper, and of its authors' code where the paper is silent.
+
+    Parameters
+    ----------
+    switch_bytes : int
+        An acknowledgement that comes after more than so many bytes have been sent (see `switch_at`) ends the first
+        phase.
+    switch_at : SwitchAt
+        Whether bytes count when sent for the first time or when acknowledged, which the paper leaves open, or a loss
+        ends the first phase whatever its bytes (CwndSignal of the authors' code).
+    joins, joins_in_pod, joins_in_rack : int
+        Subflows opened for the second phase, beside the first: through the core, within a pod, within a rack. The
+        paper has 8; with Auto Subflow 8, 4 and 1.
+    join_gap_s : float
+        They are opened at distinct random times within so many seconds, in steps of a fiftieth; 0: all at once.
+    path_threshold : bool
+        As in :class:`~capsim.protocols.sharing.scattered.ScatteredParams`, for the first subflow.
+    scheduler : Scheduler
+        Which subflow gets the next data segment.
+    buffer_segments : int
+        As in :class:`~capsim.protocols.sharing.mptcp.MptcpParams`.
+    """
+
+    switch_bytes: Annotated[int, bounds.THRESHOLD_BYTES] = 100_000
+    switch_at: SwitchAt = SwitchAt.SENT
+    joins: Annotated[int, bounds.JOINS] = 8
+    joins_in_pod: Annotated[int, bounds.JOINS] = 8
+    joins_in_rack: Annotated[int, bounds.JOINS] = 8
+    join_gap_s: float = 50e-6
+    path_threshold: bool = True
+    scheduler: Scheduler = Scheduler.ROUND_ROBIN
+    buffer_segments: Annotated[int, bounds.QUEUE_PACKETS] = 0
+
+    @property
+    def subflows(self) -> int:
+        """Return the most subflows of a flow."""
+        return 1 + max(self.joins, self.joins_in_pod, self.joins_in_rack)
+
+
+def begin(params: Any, own: Any, flow: Any, now_ps: int) -> int:
+    """Open the first subflow."""
+    set_buffer(params, flow)
+    return 1
+
+
+@inlined
+def is_over(params: Any, flow: Any, signals: int) -> bool:
+    """Return whether the first phase ends with this acknowledgement."""
+    if params.switch_at == SwitchAt.LOSS:
+        return bool(signals & LOST)
+    segments = flow.granted if params.switch_at == SwitchAt.SENT else flow.data_acked
+    return bool(min(segments * flow.mss_bytes, flow.flow_bytes) > params.switch_bytes)
+
+
+@inlined
+def planned_joins(params: Any, flow: Any) -> int:
+    """Return how many subflows the second phase has."""
+    if flow.distance == 0:
+        return int(params.joins_in_rack)
+    return int(params.joins_in_pod if flow.distance == 1 else params.joins)
+
+
+@inlined
+def retire(first: Any) -> None:
+    """Grant nothing more to the first subflow; close it if nothing is left to repair."""
+    first.final = 1
+    first.hungry = 0
+    if first.una == first.end:
+        first.state = CLOSED
+
+
+@inlined
+def change_phase(
+    params: Any, own_flow: Any, flow: Any, sub: Any, subs: Any, signals: int, now_ps: int, u0: float
+) -> int:
+    """Count what has been sent, open further subflows, and retire the first when one of them is open."""
+    if signals & JOINED:
+        return next_joins(params, own_flow, flow, now_ps, u0)
+    if signals & OPENED:
+        if sub.number == 0:
+            set_threshold(params, flow, sub)
+        elif not subs[flow.first_sub].final:
+            retire(subs[flow.first_sub])
+    elif signals & (ACKED | LOST) and not own_flow.asked and is_over(params, flow, signals):
+        own_flow.asked = 1
+        own_flow.joins_left = planned_joins(params, flow)
+        return next_joins(params, own_flow, flow, now_ps, u0)
+    return 0
+
+
+def note(
+    params: Any,
+    own: Any,
+    flow: Any,
+    sub: Any,
+    subs: Any,
+    maps: Any,
+    data: Any,
+    signals: int,
+    now_ps: int,
+    u0: float,
+) -> int:
+    """Go on with the phases."""
+    return change_phase(params, own.flow, flow, sub, subs, signals, now_ps, u0)
+
+
+MMPTCP = Sharing(
+    name="mmptcp",
+    begin=begin,
+    schedule=schedule,
+    note=note,
+    listens=OPENED | JOINED | ACKED | LOST,
+    params=MmptcpParams(),
+    memory={"flow": (("turn", "i8"), ("asked", "i8"), *JOIN_MEMORY)},
+    draws=True,
+)

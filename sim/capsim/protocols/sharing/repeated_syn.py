@@ -1,0 +1,58 @@
+"""RepSYN: two connections are opened; the one whose handshake is over first carries the flow, the other is closed."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from capsim import bounds
+from capsim.hooks import OPENED
+from capsim.records import CLOSED, NONE, SYN_SENT
+from capsim.roles import Sharing
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepeatedSynParams:
+    """Parameters of the openings.
+
+    Parameters
+    ----------
+    copies : int
+        Connections that are opened, each with a hash of its own (RepNet: 2).
+    """
+
+    copies: Annotated[int, bounds.COPIES] = 2
+
+    @property
+    def subflows(self) -> int:
+        """Return the most subflows of a flow."""
+        return self.copies
+
+
+def begin(params: Any, own: Any, flow: Any, now_ps: int) -> int:
+    """Open all connections."""
+    return int(params.copies)
+
+
+def note(
+    params: Any,
+    own: Any,
+    flow: Any,
+    sub: Any,
+    subs: Any,
+    maps: Any,
+    data: Any,
+    signals: int,
+    now_ps: int,
+    u0: float,
+) -> int:
+    """Close the connections that still wait for their SYN-ACK; `sub` itself where another one is open already."""
+    other = flow.first_sub
+    while other != NONE:
+        if other != sub.id and subs[other].state == SYN_SENT:
+            subs[other].state = CLOSED
+        elif other != sub.id and subs[other].closed_ps == NONE and sub.closed_ps == NONE:
+            sub.state = CLOSED
+        other = subs[other].next_sub
+    return 0
+
+
+REPEATED_SYN = Sharing(name="repeated_syn", begin=begin, note=note, listens=OPENED, params=RepeatedSynParams())

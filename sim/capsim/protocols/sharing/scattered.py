@@ -1,0 +1,54 @@
+"""One subflow whose packets take many paths: more duplicate acknowledgements before a segment is taken for lost."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from capsim.hooks import OPENED, inlined
+from capsim.protocols.sharing.single import begin
+from capsim.roles import Sharing
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScatteredParams:
+    """Parameters of a subflow over many paths.
+
+    Parameters
+    ----------
+    path_threshold : bool
+        Whether the number of shortest paths between the hosts, where there are several, is added to the transport's
+        ``dup_ack_threshold``. The rule of mmptcp (its section 2.4): 3 in the rack, 19 over 16 core switches.
+    """
+
+    path_threshold: bool = True
+
+
+@inlined
+def set_threshold(params: Any, flow: Any, sub: Any) -> None:
+    """Set the threshold of a scattered subflow; limited transmit sends a segment for each duplicate below it.
+
+    RFC 3042 sends two, one less than its threshold of three; MMPTCP_LT does the same with its larger threshold.
+    """
+    if params.path_threshold and flow.n_paths > 1:
+        sub.dup_ack_threshold += flow.n_paths
+    if sub.limited_packets:
+        sub.limited_packets = sub.dup_ack_threshold - 1
+
+
+def note(
+    params: Any,
+    own: Any,
+    flow: Any,
+    sub: Any,
+    subs: Any,
+    maps: Any,
+    data: Any,
+    signals: int,
+    now_ps: int,
+    u0: float,
+) -> int:
+    """Set the threshold when the subflow is open."""
+    set_threshold(params, flow, sub)
+    return 0
+
+
+SCATTERED = Sharing(name="scattered", begin=begin, note=note, listens=OPENED, params=ScatteredParams())

@@ -1,0 +1,158 @@
+"""NewReno with the habits of the ns-3 code that the authors of MMPTCP published (mkheirkhah/mmptcp, 2019).
+
+* The handshake gives no RTT sample: the RTO is 1.5 s until data have been measured. The SYN waits 3 s.
+* The SYN of a further subflow is sent once: if it is lost, the subflow never opens.
+* The receiver refuses a segment that it has buffered. If a repaired hole of a subflow lies behind a gap of the stream,
+  what was buffered behind the hole is passed on only when the stream moves on, and nobody tells the sender: its copies
+  get the same acknowledgement until then, one timeout after the other.
+* There is no acknowledgement of the stream: a flow is over when each subflow has all of its own acknowledged.
+
+Not modelled: RTT gains of 0.1 in whole milliseconds, a duplicate count that a timeout does not clear, a fast retransmit
+that inflates the window by three segments whatever its threshold, a reset by a FIN before a handshake is over.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from capsim import bounds
+from capsim.hooks import OPENED, inlined
+from capsim.protocols.transports.newreno import on_timeout, send_next, take_acknowledgement
+from capsim.protocols.transports.tcp import (
+    TcpParams,
+    note_arrival,
+    open_subflow,
+    send_opening,
+    send_segment,
+    set_rto,
+    turn_round,
+)
+from capsim.records import DATA, ESTABLISHED, HANDSHAKE_ACK, NONE, RECEIVED, RETRANSMITTED, SYN_SENT
+from capsim.roles import Transport
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ns3Params(TcpParams):
+    """Parameters of NewReno, with the defaults of the authors' code: sizes with the PPP header, windows, timers.
+
+    Parameters
+    ----------
+    mss_bytes, header_bytes, ack_bytes, syn_bytes, initial_window_packets, initial_ssthresh_bytes
+        As in :class:`~capsim.protocols.transports.tcp.TcpParams`.
+    max_window_bytes : int
+        The advertised window, of each subflow by itself.
+    max_rto_s, initial_rto_s, keep_backoff, limited_transmit, handshake
+        As in :class:`~capsim.protocols.transports.tcp.TcpParams`; the first RTO is that of data.
+    syn_rto_s : float
+        RTO of the first SYN, doubled with each repetition, in seconds.
+    sample_handshake : bool
+        Whether the handshake gives an RTT sample (RFC 6298: yes).
+    repeat_join_syns : bool
+        Whether the SYN of a further subflow has a timer (RFC 8684: yes).
+    refuse_buffered : bool
+        Whether the receiver refuses what it has buffered, as above (RFC 5681: no).
+    data_acks : bool
+        Whether acknowledgements say what has come of the stream (RFC 8684: yes).
+    """
+
+    mss_bytes: Annotated[int, bounds.PACKET_BYTES] = 1400
+    header_bytes: Annotated[int, bounds.HEADER_BYTES] = 62
+    max_window_bytes: Annotated[int, bounds.WINDOW_BYTES] = 65_535
+    ack_bytes: Annotated[int, bounds.PACKET_BYTES] = 42
+    syn_bytes: Annotated[int, bounds.PACKET_BYTES] = 50
+    initial_window_packets: Annotated[int, bounds.WINDOW_PACKETS] = 1
+    initial_ssthresh_bytes: Annotated[int, bounds.SSTHRESH_BYTES] = 65_535
+    max_rto_s: Annotated[float, bounds.RTO_S] = 96.0
+    initial_rto_s: Annotated[float, bounds.RTO_OR_NONE_S] = 1.5
+    keep_backoff: bool = True
+    limited_transmit: bool = False
+    handshake: bool = True
+    syn_rto_s: Annotated[float, bounds.RTO_S] = 3.0
+    sample_handshake: bool = False
+    repeat_join_syns: bool = False
+    refuse_buffered: bool = True
+    data_acks: bool = False
+
+
+def open_(params: Any, own: Any, flow: Any, sub: Any, now_ps: int) -> int:
+    """Open a subflow; its SYN has an RTO of its own."""
+    open_subflow(params, sub, now_ps)
+    if sub.state == SYN_SENT:
+        sub.rto_ps = params.syn_rto_ps
+    return 0
+
+
+def send(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
+    """Send as NewReno, but leave the SYN of a further subflow without a timer."""
+    if sub.state != ESTABLISHED:
+        filled = send_opening(params, sub, packet, now_ps)
+        if sub.state == SYN_SENT and sub.number and not params.repeat_join_syns:
+            sub.timer_ps = NONE
+        return filled
+    if sub.resend:
+        sub.resend = 0
+        return send_segment(params, sub, packet, sub.una, now_ps)
+    return send_next(params, sub, packet, 0, now_ps)
+
+
+def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
+    """Take an acknowledgement; forget the sample of the handshake."""
+    signals = take_acknowledgement(params, sub, ring, packet, now_ps)
+    if signals & OPENED and not params.sample_handshake:
+        sub.srtt_ps = 0
+        sub.rttvar_ps = 0
+        set_rto(params, sub)
+    return signals
+
+
+@inlined
+def pass_buffered(sub: Any, ring: Any) -> None:
+    """Take what has been buffered next to the segments in order."""
+    while sub.receive_next < sub.end and ring[sub.receive_next & sub.ring_mask] & RECEIVED:
+        ring[sub.receive_next & sub.ring_mask] &= ~RECEIVED
+        sub.receive_next += 1
+
+
+@inlined
+def take_or_refuse(memory: Any, sub: Any, ring: Any, packet: Any) -> None:
+    """Enter a data packet; buffered ones count as received only while the stream moves on."""
+    if min(packet.data, packet.data_ack) > memory.stream_next:  # it has moved since the last packet of this subflow
+        pass_buffered(sub, ring)
+    memory.stream_next = packet.data_ack
+    segment, index = packet.segment, packet.segment & sub.ring_mask
+    if segment < sub.receive_next or ring[index] & RECEIVED:
+        sub.duplicate_packets += 1
+        return
+    if segment < sub.highest_received and not packet.flags & RETRANSMITTED:
+        sub.reordered_packets += 1
+    sub.highest_received = max(sub.highest_received, segment)
+    if segment > sub.receive_next:
+        ring[index] |= RECEIVED
+        return
+    sub.receive_next += 1
+    if packet.data < packet.data_ack:  # in order in the stream too
+        pass_buffered(sub, ring)
+
+
+def on_data(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
+    """Acknowledge each packet at once with the next segment expected of its subflow."""
+    if packet.kind == HANDSHAKE_ACK:
+        return 0
+    if packet.kind == DATA and sub.shared and params.refuse_buffered:
+        take_or_refuse(own.subflow, sub, ring, packet)
+    elif packet.kind == DATA:
+        note_arrival(sub, ring, packet)
+    if sub.shared and not params.data_acks:
+        packet.data_ack = 0
+    return turn_round(params, sub, packet)
+
+
+NEWRENO_NS3 = Transport(
+    name="newreno_ns3",
+    open=open_,
+    send=send,
+    on_data=on_data,
+    on_ack=on_ack,
+    on_timeout=on_timeout,
+    params=Ns3Params(),
+    memory={"subflow": (("stream_next", "i8"),)},  # data segment that the stream expected at the last packet
+)

@@ -1,0 +1,61 @@
+"""A verdict by settings: robust where all agree, otherwise the setting that turns it."""
+
+import math
+
+import pytest
+
+from capsmodel.papers.robustness import FEWEST_SETTINGS, robustness
+from capsmodel.papers.settings import TEXT, combination_name, sampled_combinations
+
+COMBINATIONS = sampled_combinations("repflow-e07-ns3-ws")
+
+
+def words(turns):
+    """Return "reproduced" in each setting but those of which `turns` is true."""
+    return {name: "refuted" if turns(one) else "reproduced" for name, one in COMBINATIONS.items()}
+
+
+def test_a_verdict_that_nothing_turns_is_robust():
+    found = robustness(words(lambda one: False), COMBINATIONS)
+    assert found.is_robust
+    assert found.share == 1
+    assert str(found) == f"robust ({len(COMBINATIONS)} of {len(COMBINATIONS)} settings)"
+
+
+def test_one_value_that_turns_it_is_named_alone():
+    """All combinations with that value differ too, and are not named."""
+    found = robustness(words(lambda one: one.get("transport.min_rto_s") == 1.0), COMBINATIONS)
+    assert found.turned_by == ("transport.min_rto_s = 1",)
+    assert not found.is_robust
+    assert 0.5 < found.share < 1
+
+
+def test_two_values_that_turn_it_are_both_named():
+    found = robustness(words(lambda one: "transport.min_rto_s" in one), COMBINATIONS)
+    assert found.turned_by == ("transport.min_rto_s = 0.01", "transport.min_rto_s = 1")
+
+
+def test_settings_that_turn_it_together_only():
+    together = {"mss_bytes": 536, "transport.handshake": True}
+    found = robustness(words(lambda one: together.items() <= one.items()), COMBINATIONS)
+    (named,) = found.turned_by
+    for name, value in together.items():
+        assert combination_name({name: value}) in named
+
+
+def test_open_settings_say_nothing():
+    found = robustness(
+        {TEXT: "refuted", "mss_bytes = 536": "open", "transport.handshake = true": "refuted"}, COMBINATIONS
+    )
+    assert (found.agreeing, found.decided) == (2, 2)
+    assert found.decided < FEWEST_SETTINGS
+    assert not found.is_robust
+    assert "only 2 of 2" in str(found)
+
+
+@pytest.mark.parametrize("known", [{}, {"mss_bytes = 536": "refuted"}, {TEXT: "open", "mss_bytes = 536": "refuted"}])
+def test_nothing_is_said_before_the_text_is_decided(known):
+    found = robustness(known, COMBINATIONS)
+    assert found.decided == 0
+    assert math.isnan(found.share)
+    assert not found.is_robust

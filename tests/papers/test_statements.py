@@ -1,0 +1,151 @@
+"""Claims read as comparisons of runs: each relation is met where its words say so, on paired samples."""
+
+import numpy as np
+import pytest
+from pandas import DataFrame
+
+from capsmodel.papers.decisions import decide
+from capsmodel.papers.index import Claim
+from capsmodel.papers.statements import Comparison, Runs, Statement, compared, levels, same_scheme
+
+NAMES = {"A": "a", "B": "b", "C": "c"}
+SEEDS = 4
+
+
+def claim(relation, low="", high="", unit="", metric="afct_short", baseline="B"):
+    return Claim("id", "p", "w", "e", metric, "A", baseline, relation, low, high, unit, "", "")
+
+
+def runs_of(column="mean_fct_short_s", spread=0.0, **values):
+    """Values by scheme and place ("a_x"), each with a factor of its seed that all schemes share."""
+    common = np.exp(np.random.default_rng(1).normal(0, 1.0, SEEDS))
+    own = np.random.default_rng(2)
+    rows = [
+        {
+            "scheme": key[0],
+            "place": key[2:],
+            "seed": seed + 1,
+            column: value * (common[seed] if value else 0) * np.exp(own.normal(0, spread)),
+        }
+        for key, value in values.items()
+        for seed in range(SEEDS)
+    ]
+    return Runs(DataFrame(rows))
+
+
+def word(asked, statement, runs):
+    return decide(statement.points(asked, runs, SEEDS)).word
+
+
+@pytest.mark.parametrize(
+    ("asked", "ratio", "expected"),
+    [
+        (claim("reduction_pct", "40", "60"), 0.5, "reproduced"),
+        (claim("reduction_pct", "40", "60"), 0.9, "differs in size"),
+        (claim("reduction_pct", "40", "60"), 1.1, "refuted"),
+        (claim("reduction_pct", "60", ""), 0.1, "reproduced"),
+        (claim("reduction_pct", "", "60"), 0.3, "differs in size"),
+        (claim("increase_pct", "30", "30"), 1.3, "reproduced"),
+        (claim("increase_pct", "30", "30"), 1.35, "differs in size"),
+        (claim("increase_pct", "30", "30"), 0.9, "refuted"),
+        (claim("ratio", "10", "10", "x"), 10.4, "reproduced"),
+        (claim("ratio", "10", "10", "x"), 11.0, "differs in size"),
+        (claim("ratio", "10", "10", "x"), 0.9, "refuted"),
+        (claim("approx", unit="close"), 1.08, "reproduced"),
+        (claim("approx", unit="close"), 1.2, "refuted"),
+        (claim("approx", "1", "1", "ratio"), 1.04, "reproduced"),
+        (claim("approx", "1", "1", "ratio"), 1.08, "refuted"),
+        (claim("ordering", unit="lower"), 0.99, "reproduced"),
+        (claim("ordering", unit="higher"), 0.99, "refuted"),
+    ],
+)
+def test_ratios_of_paired_runs(asked, ratio, expected):
+    """Seeds differ by far more than the schemes; pairs do not."""
+    runs = runs_of(a_x=ratio, b_x=1.0, spread=1e-4)
+    assert word(asked, compared(asked, ["x"], names=NAMES), runs) == expected
+
+
+@pytest.mark.parametrize(("ratio", "expected"), [(0.4, "reproduced"), (0.7, "differs in size"), (1.2, "refuted")])
+def test_a_word_of_size(ratio, expected):
+    asked = claim("ordering", unit="lower")
+    assert word(asked, compared(asked, ["x"], names=NAMES, size=0.5), runs_of(a_x=ratio, b_x=1.0)) == expected
+
+
+def test_an_order_that_holds_at_some_places_differs_in_size():
+    asked = claim("ordering", unit="lower", baseline="B;C")
+    statement = compared(asked, ["x", "y"], names=NAMES)
+    runs = runs_of(a_x=1, b_x=2, c_x=2, a_y=1, b_y=2, c_y=0.5)
+    assert [one.name for one in statement.comparisons] == ["B, x", "B, y", "C, x", "C, y"]
+    assert word(asked, statement, runs) == "differs in size"
+    assert word(asked, statement.at(["x"]), runs) == "reproduced"
+    assert word(asked, statement.known(["a", "b"]), runs) == "reproduced"
+    assert statement.known(["a", "b"]).terms == {("a", "x"), ("b", "x"), ("a", "y"), ("b", "y")}
+
+
+def test_counts_are_compared_by_differences_and_zeros_say_nothing():
+    asked = claim("ordering", unit="lower", metric="timeouts")
+    statement = compared(asked, ["x", "y"], names=NAMES)
+    runs = runs_of("timeouts_short", a_x=0, b_x=0, a_y=1, b_y=500)
+    (point,) = statement.points(asked, runs, SEEDS)
+    assert point.name == "B, y"
+    assert (point.samples < 0).all()
+
+
+def test_a_ratio_of_ratios():
+    """The gain of A over B at x is smaller than that at y: 2 against 4."""
+    terms = ((1, ("b", "x")), (-1, ("a", "x")), (-1, ("b", "y")), (1, ("a", "y")))
+    statement = Statement(comparisons=(Comparison("gain", terms),), column="mean_fct_short_s")
+    asked = claim("ordering", unit="lower", metric="fct_gain")
+    runs = runs_of(a_x=1, b_x=2, a_y=1, b_y=4)
+    (point,) = statement.points(asked, runs, SEEDS)
+    assert point.interval(0.01).value == pytest.approx(0.5)
+    assert word(asked, statement, runs) == "reproduced"
+
+
+@pytest.mark.parametrize(("unit", "expected"), [("increasing", "reproduced"), ("decreasing", "refuted")])
+def test_a_trend_is_read_in_each_seed(unit, expected):
+    asked = claim("trend", unit=unit)
+    statement = compared(asked, ["1", "2", "3"], names=NAMES)
+    runs = runs_of(a_1=1, b_1=1, a_2=2, b_2=1, a_3=3, b_3=1, spread=1e-3)
+    assert word(asked, statement, runs) == expected
+
+
+def test_a_trend_that_comes_back_is_none():
+    asked = claim("trend", unit="increasing")
+    runs = runs_of(a_1=1, b_1=1, a_2=9, b_2=1, a_3=8, b_3=1, a_4=7, b_4=1, a_5=2, b_5=1, spread=1e-3)
+    assert word(asked, compared(asked, ["1", "2", "3", "4", "5"], names=NAMES), runs) == "differs in size"
+
+
+@pytest.mark.parametrize(
+    ("asked", "value", "expected"),
+    [
+        (claim("absolute", "3.45", "3.45", "%", metric="overhead"), 0.034502, "reproduced"),
+        (claim("absolute", "3.45", "3.45", "%", metric="overhead"), 0.0352, "differs in size"),
+        (claim("less_than", "6", "6", "%", metric="overhead"), 0.02, "reproduced"),
+        (claim("less_than", "6", "6", "%", metric="overhead"), 0.09, "refuted"),
+        (claim("greater_than", "0", "0", "fraction", metric="reorder_ratio"), 0.02, "reproduced"),
+        (claim("greater_than", "0", "0", "fraction", metric="reorder_ratio"), 0.0, "refuted"),
+        (claim("absolute", "0", "0", "fraction", metric="reorder_ratio"), 0.0, "reproduced"),
+        (claim("absolute", "0", "0", "fraction", metric="reorder_ratio"), 0.7, "refuted"),
+    ],
+)
+def test_levels_of_one_scheme(asked, value, expected):
+    column = {"overhead": "copied_ratio", "reorder_ratio": "reordered_ratio_short"}[asked.metric]
+    rows = [{"scheme": "a", "place": "x", "seed": seed, column: value} for seed in range(1, SEEDS + 1)]
+    assert word(asked, levels(["a"], ["x"]), Runs(DataFrame(rows))) == expected
+
+
+def test_the_same_scheme_at_two_places():
+    asked = claim("ordering", unit="higher", metric="loss")
+    statement = same_scheme(["a", "b"], [("with", "without")])
+    runs = runs_of("lost_ratio_short", a_with=0.2, a_without=0.1, b_with=0.3, b_without=0.1)
+    assert statement.terms == {("a", "with"), ("a", "without"), ("b", "with"), ("b", "without")}
+    assert [point.samples.mean() > 0 for point in statement.points(asked, runs, SEEDS)] == [True, True]
+
+
+def test_runs_know_which_seeds_are_there():
+    runs = runs_of(a_x=1)
+    assert runs.has([("a", "x")], SEEDS)
+    assert not runs.has([("a", "x")], SEEDS + 1)
+    assert not runs.has([("a", "x"), ("b", "x")], 1)
+    assert not Runs(DataFrame()).has([("a", "x")], 1)

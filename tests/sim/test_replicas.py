@@ -1,0 +1,121 @@
+"""Flows and SYNs sent twice: RepFlow-DCTCP and RepSYN; DCTCP over spraying. Scripted replies and limiting cases."""
+
+import numpy as np
+import pytest
+from engine_setups import BUSY, flow_list, one_run, setup_of
+from scripted import MSS, US, Hosts
+
+from capsim import Dumbbell, LinkChange, ParallelPaths, scheme
+from capsim.engines import hosts, run
+from capsim.records import ACK, CLOSED, DATA, ECN_CAPABLE, HANDSHAKE_ACK, NONE, SYN, SYN_ACK
+
+LINK = Dumbbell(hosts_per_side=2, rate_bps=1e9, delay_s=10e-6, buffer_packets=30)
+
+
+APART = flow_list([(0, 1, 50 * MSS, 50_000.0 * i) for i in range(12)])  # each alone in the fabric
+
+
+def two_paths(delay_s):
+    """Return two paths, one of which has a link of that delay towards the receivers."""
+    slow = LinkChange(between=("left", "right"), parallel=2, one_way=True, delay_s=delay_s)
+    return ParallelPaths(paths=2, hosts_per_side=1, rate_bps=1e9, delay_s=10e-6, links=(slow,))
+
+
+class Openings:
+    """A flow of 100 segments under RepSYN whose other end is the test."""
+
+    def __init__(self, **options):
+        self.hosts = Hosts(setup_of(LINK, flow_list([(0, 2, 100 * MSS, 0.0)]), "repsyn", **options))
+        hosts.start(self.hosts, 0, 0)
+        self.subs = self.hosts.subs
+
+    def reply(self, number, kind, *, at_us, **values):
+        """Deliver a reply to a subflow; return kind and subflow of the packets that leave for it."""
+        before = len(self.hosts.sent)
+        packet = self.hosts.arriving(number, kind=kind, flags=0, sent_ps=0, **values)
+        hosts.deliver(self.hosts, packet.number, at_us * US)
+        return [(packet.kind, packet.sub) for packet in self.hosts.sent[before:]]
+
+
+def test_two_syns_leave_with_hashes_of_their_own():
+    openings = Openings()
+    assert [(packet.kind, packet.sub) for packet in openings.hosts.sent] == [(SYN, 0), (SYN, 1)]
+    assert len({packet.hash for packet in openings.hosts.sent}) == 2
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_the_first_answered_carries_the_flow_and_the_other_is_closed(first):
+    openings = Openings()
+    assert openings.reply(first, SYN_ACK, at_us=100, ack=0) == [(HANDSHAKE_ACK, first), *10 * [(DATA, first)]]
+    loser = openings.subs[1 - first]
+    assert (loser.state, loser.closed_ps, loser.timer_ps) == (CLOSED, 100 * US, NONE)
+    assert openings.reply(1 - first, SYN_ACK, at_us=110, ack=0) == []
+    assert openings.subs[first].closed_ps == NONE
+    assert openings.reply(first, ACK, at_us=200, ack=1) == 2 * [(DATA, first)]
+
+
+def test_without_a_handshake_the_first_carries_the_flow():
+    openings = Openings(transport={"handshake": False})
+    assert [(packet.kind, packet.sub) for packet in openings.hosts.sent] == 10 * [(DATA, 0)]
+    assert openings.subs[1].state == CLOSED
+
+
+def test_the_flow_takes_the_path_that_answers_first():
+    """Of two paths one is slower by 1 ms; where a SYN takes the other, the flow needs what it needs there."""
+    twice = one_run(setup_of(two_paths(1e-3), APART, "repsyn", end_ps=2 * 10**12))
+    once = one_run(setup_of(two_paths(10e-6), APART, "ecmp", transport={"handshake": True}, end_ps=2 * 10**12))
+    fct_ps = twice.flows["received_ps"] - twice.flows["start_ps"]
+    fast_ps = once.flows["received_ps"] - once.flows["start_ps"]
+    same_hash = fct_ps > 1.5 * fast_ps
+    winners = twice.flows["winner"] - 2 * np.arange(len(APART))
+    assert 0 < same_hash.sum() < len(APART)  # both SYNs on the slow path, one time in four
+    assert (fct_ps[~same_hash] <= fast_ps[~same_hash] * 1.02).all()
+    assert set(winners[~same_hash]) == {0, 1}
+
+
+@pytest.mark.parametrize("fabric", ["leaf-spine", "fat-tree"])
+@pytest.mark.parametrize(
+    ("name", "changes", "other", "options"),
+    [
+        ("repsyn", {"sharing": {"copies": 1}}, "ecmp", {"transport": {"handshake": True}}),
+        ("repflow_dctcp", {"sharing": {"copies": 1}}, "dctcp", {}),
+    ],
+)
+def test_with_one_copy_it_is_the_plain_scheme(fabric, name, changes, other, options):
+    kind, flows = BUSY[fabric]
+    ours, theirs = (one_run(setup_of(kind, flows, one, **more)) for one, more in ((name, changes), (other, options)))
+    assert np.array_equal(ours.trace, theirs.trace)
+
+
+def test_on_one_path_spraying_makes_no_difference():
+    kind, flows = BUSY["dumbbell"]
+    ours, theirs = (one_run(setup_of(kind, flows, name)) for name in ("dctcp_rps", "dctcp"))
+    assert np.array_equal(ours.trace, theirs.trace)
+
+
+def test_dctcp_keeps_the_queue_at_the_threshold_when_it_is_sprayed():
+    """One long flow over two paths of half the rate: no queue grows far beyond K, where NewReno fills the buffer."""
+    fabric = ParallelPaths(
+        paths=2, hosts_per_side=1, rate_bps=5e8, host_rate_bps=1e9, delay_s=10e-6, buffer_packets=200
+    )
+    flows = flow_list([(0, 1, 4_000_000, 0.0)])
+    largest = {}
+    for name in ("dctcp_rps", "rps"):
+        result = run(setup_of(fabric, flows, name, transport={"dup_ack_threshold": 1000}, end_ps=10**12))
+        largest[name] = result.ports["max_queue_packets"].max()
+    assert largest["rps"] > 150
+    assert largest["dctcp_rps"] < 60
+
+
+@pytest.mark.parametrize("abort", [False, True])
+def test_the_slower_copy_of_a_short_flow_runs_on_or_stops(abort):
+    setup = setup_of(two_paths(1e-3), APART, "repflow_dctcp", sharing={"abort_losers": abort}, end_ps=2 * 10**12)
+    copies = one_run(setup).subs
+    assert len(copies) == 2 * len(APART)
+    assert (copies["high"] < 50).any() == abort
+    data = one_run(setup).trace
+    assert (data["flags"][data["kind"] == DATA] & ECN_CAPABLE).all()
+
+
+def test_long_flows_are_those_of_dctcp():
+    assert scheme("repflow_dctcp").long == scheme("dctcp").long
