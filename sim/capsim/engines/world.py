@@ -1,0 +1,204 @@
+"""The compiled engine: the arrays that the event loop works on, and the record of their addresses.
+
+A pool (of packets, units, subflows, trace lines or samples) is enlarged when the loop reports it short.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from capsim.bounds import POOL
+from capsim.engines import loop
+from capsim.engines.arrays import aligned, copied, copy_block, power_of_two, replay, tree_over
+from capsim.engines.events import WAKE
+from capsim.engines.hosts import MANAGE, RECEIVE_WAKE, SEND_WAKE
+from capsim.engines.numbers import kinds_of_wake, margins, numbers_of, routes_by_leaf
+from capsim.engines.pointers import ARRAYS, MEMORY, NUMBERS, STACK, WORLD
+from capsim.engines.signatures import compiled_hooks
+from capsim.hooks import HOST_ROLES, SWITCH_ROLES
+from capsim.memory import check_fits
+from capsim.param_records import param_record
+from capsim.probe_places import plan
+from capsim.records import NONE
+from capsim.state import Setup, State, Table
+
+FEWER = "fewer flows, a smaller window, limited buffers or an earlier end would fit"
+SMALL_BYTES = 2**20
+
+
+class World:
+    """The record of addresses that the loop takes, and the arrays that it points to."""
+
+    def __init__(self, setup: Setup, state: State):
+        self.setup, self.state = setup, state
+        self.record = np.zeros(1, WORLD)
+        self.arrays: dict[str, Table] = {}
+        probes = plan(setup, state.own)
+        self.watched = [field.table for field in probes.fields]
+        self.point("watches", probes.watches)
+        self.set_numbers(probe_rows=probes.rows)
+        self.margin = state.margin
+        state.ports = copied(state.ports)
+        leaves = power_of_two(setup.fabric.n_ports)
+        self.set_numbers(arrive_leaves=leaves, depart_leaves=leaves)
+        self.set_numbers(**numbers_of(setup, state))
+        self.set_numbers(**margins(state))
+        for name in ARRAYS:
+            if hasattr(state, name) and name != "stacks":
+                self.point(name, getattr(state, name))
+        self.point("probe_ports", np.array(setup.probe_ports, np.int64))
+        self.point("arrivals", np.zeros(0, np.int64))
+        self.point("host_port", setup.fabric.host_port.astype(np.int64))
+        self.point("host_leaf", np.unique(setup.fabric.leaf_of_host, return_inverse=True)[1].astype(np.int64))
+        for name, table in routes_by_leaf(setup, state).items():
+            self.point(name, table)
+        self.point("arrive_tree", tree_over(np.arange(leaves)))
+        self.point("depart_tree", tree_over(np.arange(leaves)))
+        self.hold_components()
+        self.hold_memory()
+        self.grow_subflows(max(64, sum(each.subflows for each in state.stacks)))
+
+    def set_numbers(self, **numbers: int) -> None:
+        """Write plain fields of the record."""
+        for name, value in numbers.items():
+            self.record[name] = value
+
+    def point(self, name: str, array: Table) -> None:
+        """Let the record point to `array`, which must not move."""
+        self.arrays[name] = array = np.ascontiguousarray(array)
+        self.record[name] = array.ctypes.data
+        if f"n_{name}" in NUMBERS:
+            self.record[f"n_{name}"] = len(array)
+        if name in self.watched:
+            watches = self.arrays["watches"]
+            watches["table"][np.array([table == name for table in self.watched])[watches["field"]]] = array.ctypes.data
+
+    def hold_components(self) -> None:
+        """Write the addresses of hooks and parameters: of balancer and queue, and of each stack."""
+        scheme, stacks = self.setup.scheme, np.zeros(len(self.state.stacks), STACK)
+        for role in SWITCH_ROLES:
+            self.hold(self.record, role, getattr(scheme, role))
+        for row, each in zip(stacks, self.state.stacks, strict=True):
+            for role in HOST_ROLES:
+                self.hold(row, role, getattr(each.stack, role), number=self.state.stacks.index(each))
+            row["priority"], row["listens"] = each.stack.priority, each.stack.sharing.listens
+            row["note_draws"] = each.stack.sharing.draws
+            row["window_segments"], row["stream_segments"] = each.window_segments, each.stream_segments
+        self.point("stacks", stacks)
+
+    def hold(self, row: Any, role: str, component: Any, *, number: int = 0) -> None:
+        """Write the addresses of one component, and where its memory begins in the rows of its scopes."""
+        params, layouts = param_record(component.params), self.state.own.layouts
+        self.arrays[f"params of {role} {number}"] = params
+        row[role] = params.ctypes.data
+        for name, hook in compiled_hooks(component).items():
+            row[name] = hook.address if hook else 0
+        for scope in ("subflow", "flow", "host", "packet") if role in HOST_ROLES else ():
+            row[f"{role}_{scope}"] = layouts[scope].offsets[number, role]
+
+    def hold_memory(self) -> None:
+        """Point to own memory that does not grow, and write the size of its rows."""
+        own = self.state.own
+        for name in MEMORY:
+            self.record[f"{name}_bytes"] = own.layouts[name].row_bytes
+            self.point(name, own.tables[name])
+        self.arrays["first rows"] = np.concatenate([np.zeros(8, np.uint8), *own.layouts["subflow"].rows])
+        self.record["first_subflows"] = self.arrays["first rows"].ctypes.data + 8
+        packet = own.layouts["packet"].offsets
+        self.set_numbers(balancer_packet=packet["balancer"])
+
+    def enlarge(self, name: str, size: int) -> None:
+        """Replace a pool by a larger one with the same beginning.
+
+        Raises
+        ------
+        ParameterError
+            If it would not fit in memory, or has more records than 32 bits number.
+        """
+        old = self.arrays[name]
+        POOL.check(f"{name} of this run", size)
+        _check_fits(size * old.dtype.itemsize, f"{size} {name} of this run")
+        larger = aligned(size, old.dtype)
+        larger[: len(old)] = old
+        self.point(name, larger)
+
+    def enlarge_memory(self, name: str, rows: int) -> None:
+        """Do so with own memory; new rows have their first values."""
+        layout, old = self.state.own.layouts[name], self.arrays[name]
+        if not layout.row_bytes:
+            return
+        _check_fits(rows * layout.row_bytes, f"the own memory of {rows} {name}s of this run")
+        larger = aligned(rows * layout.row_bytes, np.dtype(np.uint8))
+        larger.reshape(rows, layout.row_bytes)[:] = layout.rows[0]
+        used = len(old) // layout.row_bytes * layout.row_bytes
+        larger[:used] = old[:used]
+        self.point(name, larger)
+
+    def grow_packets(self) -> None:
+        """Double the packet pool; the new packets go to the front of the free list."""
+        used, counters = len(self.arrays["packets"]), self.arrays["counters"]
+        size = max(2 * used, 4 * self.margin)
+        self.enlarge("packets", size)
+        self.enlarge_memory("packet", size)
+        following = self.arrays["packets"]["next"]
+        following[used:] = np.arange(used + 1, size + 1)
+        following[-1] = counters["free"][0]
+        counters["free"] = used
+        counters["free_count"] += size - used
+
+    def grow_subflows(self, more: int) -> None:
+        """Make room for further subflows: records, own memory and timers."""
+        size = power_of_two(len(self.arrays["subs"]) + more)
+        self.enlarge("subs", size)
+        for name, rows in (("subflow", 1), ("balancer_subflow", 1), ("balancer_passing", 2 * self.state.n_tiers)):
+            self.enlarge_memory(name, rows * size)
+        kinds = kinds_of_wake(self.state)
+        block = max(size, power_of_two(len(self.state.flows))) if MANAGE in kinds else size
+        old, old_block = self.arrays.get("wake_tree"), int(self.record["wake_block"][0])
+        numbers = np.arange(block)
+        tree = tree_over(
+            np.concatenate([numbers + kind * WAKE for kind in kinds]), leaves=power_of_two(len(kinds) * block)
+        )
+        if old is not None:
+            for place in range(len(kinds)):
+                copy_block(old, place * old_block, tree, place * block, old_block)
+            replay(tree)
+        self.point("wake_tree", tree)
+        first = {kind: place * block for place, kind in enumerate(kinds)}
+        self.set_numbers(
+            wake_leaves=len(tree) // 2,
+            wake_block=block,
+            send_first=first.get(SEND_WAKE, NONE),
+            receive_first=first.get(RECEIVE_WAKE, NONE),
+            manage_first=first.get(MANAGE, NONE),
+        )
+
+    def grow(self, status: int) -> None:
+        """Enlarge the pool that the loop has found short."""
+        arrays, record = self.arrays, self.record
+        if status == loop.PACKETS_LOW:
+            self.grow_packets()
+        elif status == loop.UNITS_LOW:
+            rows = 2 * int(record["n_units"][0]) + 2 * self.margin
+            self.enlarge_memory("unit", rows)
+            record["n_units"] = rows
+        elif status == loop.SUBFLOWS_LOW:
+            self.grow_subflows(len(arrays["subs"]) + 1)
+        elif status == loop.RINGS_LOW:
+            self.enlarge("rings", 2 * len(arrays["rings"]) + 4 * int(record["ring_margin"][0]))
+            if any(each.shared for each in self.state.stacks):
+                self.enlarge("maps", len(arrays["rings"]))
+            if self.setup.histograms:
+                self.enlarge("arrivals", len(arrays["rings"]))
+        elif status == loop.DATA_LOW:
+            self.enlarge("data", 2 * len(arrays["data"]) + 4 * int(record["data_margin"][0]))
+        elif status == loop.TRACE_LOW:
+            self.enlarge("trace", 2 * len(arrays["trace"]) + 8 * len(arrays["packets"]))
+        else:
+            self.enlarge("probes", 2 * len(arrays["probes"]) + 64 * int(record["probe_rows"][0]))
+
+
+def _check_fits(needed_bytes: int, what: str) -> None:
+    """Refuse a pool that would not fit in memory; asking takes a millisecond, so small ones are not asked about."""
+    if needed_bytes > SMALL_BYTES:
+        check_fits(needed_bytes, what, would_fit=FEWER)
