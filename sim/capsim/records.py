@@ -308,8 +308,8 @@ TRACE = np.dtype(
     align=True,
 )
 
-# Histograms (engines/histograms.py): bins, of queues and of extents of reordering; what is counted of a packet that leaves
-# a queue; kinds of packet, the first two data of flows by FLOW.short
+# Histograms (engines/histograms.py): bins, of queues and of extents of reordering; what is counted of a packet that
+# leaves a queue; kinds of packet, the first two data of flows by FLOW.short
 BINS, EXTENT_BINS = 64, 32
 WAIT, LEFT_BEHIND, QUANTITIES = range(3)
 LONG, SHORT, CONTROL, CLASSES = range(4)

@@ -50,8 +50,8 @@ def test_probes_sample_queues_and_flows(tmp_path, capsys):
     flags = ["--probe", "leaf0-spine*", "--probe", "flow3", "--probe-period", "20us"]
     succeed("simulate", *SMALL, *flags, "--out", str(tmp_path / "run"))
     probes = Result.load(tmp_path / "run").probes
-    assert set(probes["port"]) == {"leaf0>spine0", "leaf0>spine1", ""}
-    assert set(probes["flow"]) == {-1, 3}
+    assert set(probes["entity"]) == {"leaf0>spine0", "leaf0>spine1", "flow3.0"}
+    assert {"port.queue_packets", "sub.cwnd_bytes"} <= set(probes["field"])
     assert sorted(set(probes["time_s"].round(9)))[:2] == [2e-5, 4e-5]
     assert "probes.parquet" in capsys.readouterr().out
 

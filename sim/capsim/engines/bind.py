@@ -1,7 +1,7 @@
 """Compiles the code of hosts and switches, with the names of :mod:`~capsim.engines.primitives` as they are here.
 
-The functions of `hosts`, `switches`, `subflows` and `reordering` are taken as they stand; only what their names mean is another
-thing: ``sub_at`` reads at an address here, ``enqueue`` is that of :mod:`~capsim.engines.links`.
+The functions of `hosts`, `switches`, `subflows` and `reordering` are taken as they stand; only what their names mean is
+another thing: ``sub_at`` reads at an address here, ``enqueue`` is that of :mod:`~capsim.engines.links`.
 """
 
 from types import FunctionType
