@@ -94,6 +94,22 @@ def size_rows(by_size: "pd.DataFrame") -> list[Row]:
     return [{"sizes": _sizes(row["above_bytes"], row["up_to_bytes"]), **row} for row in records(by_size)]
 
 
+BY_LAYER = (
+    Column("layer", "links"),
+    Column("ports", "number"),
+    Column("packets_in", "packets"),
+    Column("loss_ratio", "lost, %", 1e2),
+    Column("utilisation", "used, %", 1e2),
+    Column("max_utilisation", "busiest, %", 1e2),
+    Column("mean_queue_packets", "mean queue"),
+)
+
+
+def layer_rows(layers: "pd.DataFrame") -> list[Row]:
+    """Return the rows of :func:`capsim.layers.by_layer`."""
+    return [dict(row) for row in records(layers.reset_index())]
+
+
 def _sizes(above: float, up_to: float) -> str:
     if up_to == float("inf"):
         return f">{size_text(above)}"

@@ -226,7 +226,8 @@ packet_at, port_at, switch_at = _reader(records.PACKET), _reader(records.PORT), 
 sub_at, flow_at, stack_at = _reader(records.SUBFLOW), _reader(records.FLOW), _reader(STACK)
 trace_at, probe_at, counters_at = _reader(records.TRACE), _reader(records.PROBE), _reader(records.COUNTERS)
 node_at, generic_at, watch_at = _reader(NODE), _reader(GENERIC), _reader(records.WATCH)
-int32_at, int64_at, byte_at = (
+int16_at, int32_at, int64_at, byte_at = (
+    _number_reader(types.int16, 2),
     _number_reader(types.int32, 4),
     _number_reader(types.int64, 8),
     _number_reader(types.int8, 1),
