@@ -92,7 +92,7 @@ def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.fl
 
 
 def _payload_bytes(flows: Table, segments: Table) -> Table:
-    return np.minimum(segments * flows["mss_bytes"], flows["flow_bytes"])
+    return np.asarray(np.minimum(segments * flows["mss_bytes"], flows["flow_bytes"]))
 
 
 def _outlasted(raw: RawRecords, setup: Setup) -> bool:

@@ -112,7 +112,7 @@ def leave_queue(w: Any, port: Any, packet: Any, depart_ps: int) -> None:
     port.packets_out += 1
     port.bytes_out += packet.bytes
     count_sojourn(port, packet, depart_ps)
-    if w.histograms and depart_ps >= w.warm_up_ps:
+    if w.histograms and depart_ps > w.warm_up_ps:
         flow = flow_at(w.flows, sub_at(w.subs, packet.sub).flow)
         waited_ps = depart_ps - packet.enqueue_ps - transmission_ps(w, port, packet)
         count_leaving(int64_array(w.queue_counts, w.n_queue_counts, 8), port, packet, flow.short, waited_ps)
