@@ -81,7 +81,7 @@ def simulate(
         chosen = chosen.replace(trace=level)
     if probe or probe_field:
         require(out is not None, "--probe: samples are kept in DIR/probes.parquet: give --out DIR")
-        chosen = chosen.replace(probes=probed(probe, probe_field, probe_period))
+        chosen = chosen.replace(probes=probed(probe, probe_field, probe_period) | _histograms_of(chosen))
     if out is not None:
         check_folder(out, made_of=_PARQUET)
     setup = prepare(chosen)
@@ -97,6 +97,11 @@ def simulate(
         _print(result, output)
     if out is not None and output.is_text:
         say(f"wrote {', '.join(sorted(path.name for path in out.iterdir()))} to {out}")
+
+
+def _histograms_of(scenario: Scenario) -> dict[str, bool]:
+    """Return what ``--probe`` leaves as it is."""
+    return {"histograms": scenario.probes is not None and scenario.probes.histograms}
 
 
 def _level_of_capture(trace: str | None) -> str:

@@ -56,6 +56,15 @@ def test_probes_sample_queues_and_flows(tmp_path, capsys):
     assert "probes.parquet" in capsys.readouterr().out
 
 
+def test_histograms_and_subflows_are_kept_when_asked_for(tmp_path):
+    flags = ["--set", "probes.histograms=true", "--set", "subflows=true", "--probe", "flow3"]
+    succeed("simulate", *SMALL, *flags, "--out", str(tmp_path / "run"))
+    result = Result.load(tmp_path / "run")
+    assert set(result.histograms["packets"]) >= {"long", "control"}
+    assert result.subflows["flow"].tolist() == result.flows["flow"].tolist()
+    assert set(result.probes["entity"]) == {"flow3.0"}
+
+
 def test_a_field_is_sampled_by_name(tmp_path):
     flags = ["--probe", "flow3", "--probe-field", "sub.timeouts", "--probe-field", "flow.data_next"]
     succeed("simulate", *SMALL, *flags, "--out", str(tmp_path / "run"))
