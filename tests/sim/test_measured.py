@@ -115,6 +115,16 @@ def test_the_table_of_subflows_has_what_flows_sum() -> None:
     assert len(simulate(run.replace(scheme="ecmp")).subflows) == 0
 
 
+def test_shares_of_a_stream_add_up() -> None:
+    """MPTCP: each data segment of a finished flow was granted to one of its subflows."""
+    result = simulate(BUSY.replace(scheme="mptcp", probes=None, subflows=False, trace="off", end_s=1.0))
+    assert result.flows["finished"].all()
+    granted = result.subflows.groupby("flow")["granted_packets"].sum()
+    assert granted.tolist() == np.ceil(result.flows["flow_bytes"] / 1460).astype(int).tolist()
+    assert result.subflows["received_s"].isna().all()
+    assert (result.subflows["state"] == "closed").all()
+
+
 @pytest.mark.parametrize("handshake", [False, True])
 def test_a_handshake_takes_a_round_trip(handshake: bool) -> None:
     """SYN and SYN-ACK of 40 bytes over three links of 1 Gbit/s and 10 us each way; then the first window."""
