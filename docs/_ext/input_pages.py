@@ -1,5 +1,6 @@
 """What goes into a run: presets, workloads, and all keys of a scenario file; and the columns of what comes out."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
@@ -127,6 +128,8 @@ def _default(field: Field) -> str:
     value = field.default
     if value in (None, msgspec.NODEFAULT, "", ()):
         return ""
+    if isinstance(value, tuple):
+        return json.dumps(value)
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -162,7 +165,7 @@ class Columns(Generated):
 
     def own(self, name: str) -> dict[str, Mapping[str, str]]:
         """Return the columns that components of schemes add to a table, by role and name of the component."""
-        scope = {"flows": "subflow", "units": "unit"}.get(name, "")
+        scope = {"flows": "subflow", "subflows": "subflow", "units": "unit"}.get(name, "")
         parts = [getattr(stack, role) for each in built_in() for stack in each.stacks for role in HOST_ROLES]
         return {f"{part.role} {part.name}": part.columns[scope] for part in parts if scope in part.columns}
 

@@ -50,8 +50,8 @@ result.flows.describe()[["flow_bytes", "fct_s", "slowdown", "retransmissions"]]
 
 # %%
 figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
-for name, samples in result.probes.groupby("port", observed=True):
-    axes.plot(samples["time_s"], samples["queue_packets"], label=name, linewidth=0.8)
+for name, samples in result.samples("port.queue_packets").items():
+    axes.plot(samples, label=name, linewidth=0.8)
 axes.set(xlabel="time (s)", ylabel="packets queued")
 axes.legend(frameon=False)
 plt.show()

@@ -311,11 +311,13 @@ TRACE = np.dtype(
     align=True,
 )
 
-# Histograms (engines/histograms.py): bins, of queues and of extents of reordering; what is counted of a packet that leaves
-# a queue; kinds of packet, the first two data of flows by FLOW.short
+# Histograms (engines/histograms.py): bins, of queues and of extents of reordering; what is counted of a packet that
+# leaves a queue; kinds of packet, the first two data of flows by FLOW.short
 BINS, EXTENT_BINS = 64, 32
 WAIT, LEFT_BEHIND, QUANTITIES = range(3)
 LONG, SHORT, CONTROL, CLASSES = range(4)
+
+NUMBER_TYPES = ("i8", "i4", "i2", "u1", "f8")  # of fields of records and of own memory
 
 # Where a number lies that is sampled: of one entity, or of each subflow of a flow (probe_places.py)
 WATCH = np.dtype(
@@ -325,7 +327,7 @@ WATCH = np.dtype(
         ("stride", "i8"),  # bytes from subflow to subflow, or 0: one entity
         ("row", "i8"),  # row of the table, or among the rows of a subflow
         ("per_sub", "i8"),  # rows of a subflow
-        ("type", "i4"),  # place in own.TYPES
+        ("type", "i4"),  # place in NUMBER_TYPES
         ("field", "i4"),
         ("flow", "i4"),
         ("unused", "i4"),

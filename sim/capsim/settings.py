@@ -7,6 +7,7 @@ name                   what it sets
 ``fabric.KEY``         a key of the table ``[fabric]``, such as ``fabric.buffer_packets``
 ``traffic.KEY``        a key of every entry ``[[traffic]]`` whose kind has it, such as ``traffic.load``
 ``traffic.N.KEY``      a key of entry N, counted from 0
+``probes.KEY``         a key of the table ``[probes]``, such as ``probes.histograms``
 ``ROLE.NAME``          a parameter of the scheme's component, such as ``transport.min_rto_s``
 ====================== ================================================================================
 
@@ -75,6 +76,8 @@ def _set(tables: dict[str, Any], name: str, value: Any) -> None:
         _set_traffic(tables["traffic"], name, rest, value)
     elif first == "fabric" and len(rest) == 1:
         _put(tables["fabric"], rest[0], value)
+    elif first == "probes" and len(rest) == 1:
+        tables.setdefault("probes", {})[rest[0]] = value
     elif not rest:
         fields = Scenario.__struct_fields__
         require(first in fields, f"{name} is no setting: {_advice(fields)}")

@@ -39,10 +39,12 @@ def seconds(times_ps: Table) -> npt.NDArray[np.float64]:
 
 
 def names_of(labels: tuple[str, ...], indices: Table) -> "pd.Categorical[str]":
+    """Return a column of names by their positions."""
     return pd.Categorical.from_codes(np.asarray(indices, np.int64), pd.Index(labels))
 
 
 def ordered(columns: Columns, names: dict[str, str]) -> pd.DataFrame:
+    """Return the columns `names` in that order."""
     return pd.DataFrame({name: columns[name] for name in names})
 
 
@@ -90,7 +92,7 @@ def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.fl
 
 
 def _payload_bytes(flows: Table, segments: Table) -> Table:
-    return np.minimum(segments * flows["mss_bytes"], flows["flow_bytes"])
+    return np.asarray(np.minimum(segments * flows["mss_bytes"], flows["flow_bytes"]))
 
 
 def _outlasted(raw: RawRecords, setup: Setup) -> bool:

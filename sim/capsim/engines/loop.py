@@ -14,6 +14,7 @@ from capsim.engines.pointers import (
     counters_at,
     float_at,
     flow_at,
+    int16_at,
     int32_at,
     int64_at,
     node_at,
@@ -52,12 +53,14 @@ def epoch(w: Any, now_ps: int) -> None:
 
 @kernel
 def number_at(address: int, number_type: int) -> float:
-    """Return the number at an address, of one of the types of own memory (:data:`capsim.own.TYPES`)."""
+    """Return the number at an address, of one of :data:`capsim.records.NUMBER_TYPES`."""
     if number_type == 0:
         return float(int64_at(address, 0))
     if number_type == 1:
         return float(int32_at(address, 0))
     if number_type == 2:
+        return float(int16_at(address, 0))
+    if number_type == 3:
         return float(byte_at(address, 0) & BYTE)
     return float_at(address, 0)
 
