@@ -56,8 +56,15 @@ def _loaded(point: EntryPoint) -> Scheme:
     return found
 
 
-def scheme(name: str) -> Scheme:
+def scheme(name: str, *, key: str = "scheme") -> Scheme:
     """Return the scheme called `name`; those of this package whatever other packages register.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`schemes`.
+    key : str
+        What named it, for the text of an error.
 
     Raises
     ------
@@ -73,5 +80,5 @@ def scheme(name: str) -> Scheme:
         if item.name == name:
             return item
     if name not in schemes():
-        raise ParameterError(f"scheme = {name!r}, but there are {', '.join(schemes())}")
+        raise ParameterError(f"{key} = {name!r}, but there are {', '.join(schemes())}")
     return schemes()[name]

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from capsim import conservation, estimate, tables
 from capsim.clock import PS_PER_S, to_ps
 from capsim.engines import run
+from capsim.entry_stacks import entry_schemes
 from capsim.fabric.flows import FlowList
-from capsim.fabric.listed import listed_columns
+from capsim.fabric.listed import listed_columns, pinned_paths
 from capsim.fabric.load import LOAD_DEFINITIONS, LoadOf, load_capacity_bps, offered
 from capsim.fabric.topology import Fabric, ports_like
 from capsim.fabric.traffic import AnyTraffic, Poisson, draw_flows
@@ -85,14 +86,14 @@ def simulate(
 
 def run_prepared(scenario: Scenario, setup: Setup, *, engine: str, progress: Progress | None = None) -> Result:
     """Run what :func:`prepare` made of `scenario`, check that nothing is lost, and return the tables."""
-    parameters = run_parameters(scenario, setup.scheme)
+    parameters = run_parameters(scenario, setup.scheme, setup.entry_schemes)
     watch = Stopwatch()
     compile_if_needed(setup.scheme, engine=engine)
     loading_s = watch.cpu_s()
     raw = run(setup, engine=engine, progress=_in_seconds(progress))
     cpu_s = watch.cpu_s() - loading_s
     conservation.check(raw, setup.fabric)
-    manifest = make_manifest(parameters, engine=engine, load=load_record(scenario, setup))
+    manifest = make_manifest(parameters, engine=engine, load=load_record(scenario, setup), drawn=setup.fabric.drawn)
     return _result(scenario, setup, raw, manifest=manifest, loading_cpu_s=loading_s, cpu_s=cpu_s)
 
 
@@ -118,7 +119,7 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
         If the scenario cannot be run or would not fit in memory.
     """
     estimate.check_fabric(scenario)
-    fabric = scenario.fabric.build()
+    fabric = scenario.fabric.build(seed=scenario.seed)
     estimate.check_traffic(scenario, fabric)
     flows = draw_flows(scenario.traffic, fabric, seed=scenario.seed, short_bytes=scenario.short_bytes)
     chosen = (scheme or find(scenario.scheme)).with_params(**scenario.params)
@@ -128,6 +129,8 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
         fabric=fabric,
         flows=flows,
         scheme=chosen,
+        entry_schemes=entry_schemes(scenario.traffic, scenario.params),
+        pinned=pinned_paths(scenario.traffic, flows, fabric),
         hash_seed=engine_seed(scenario.seed, Purpose.HASHES),
         spray_seed=engine_seed(scenario.seed, Purpose.SPRAYING),
         tie_seed=engine_seed(scenario.seed, Purpose.TIES),

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capsim.manifest import scheme_parameters
+from capsim.entry_stacks import entry_schemes
+from capsim.manifest import host_parameters, scheme_parameters
 from capsim.results import Result
 from capsim.roles import Scheme
 from capsim.run import simulate
@@ -94,6 +95,9 @@ def run_tasks(
             # No run depends on how many there are.
             written = point.scenario.replace(compare=None).to_dict() | {"seed": seed}
             scheme = scheme_parameters(point.scheme.with_params(**point.scenario.params))
+            others = entry_schemes(point.scenario.traffic, point.scenario.params)
+            if others:
+                scheme |= {"stacks": {str(entry): host_parameters(each) for entry, each in others.items()}}
             saved = {} if results is None else {"saved_as": result_name(point.values, seed)}
             tasks.append(Task(run, scenario=written, scheme=scheme, engine=engine, **saved))
     return tasks

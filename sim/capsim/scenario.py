@@ -214,9 +214,10 @@ def _with_files(entry: Any, folder: Path, lists: list[FlowFile]) -> Any:
     if not isinstance(entry, dict):
         return entry
     if entry.get("kind") == "csv":
-        require(set(entry) == {"kind", "file"}, "traffic: a csv entry has the keys kind and file, nothing else")
+        known = {"kind", "file"} <= set(entry) <= {"kind", "file", "stack"}
+        require(known, "traffic: a csv entry has the keys kind and file, perhaps stack, nothing else")
         lists.append(read_flow_csv(folder / str(entry["file"])))
-        return lists[-1].entry()
+        return lists[-1].entry() | {key: entry[key] for key in ("stack",) if key in entry}
     name = entry.get("workload")
     if not isinstance(name, str) or not is_size_file(name):
         return entry

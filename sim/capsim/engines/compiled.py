@@ -303,6 +303,7 @@ def _numbers(setup: Setup, state: State) -> dict[str, int]:
         "draws": scheme.balancer.draws,
         "reads_queues": scheme.balancer.reads_queues,
         "trace_level": setup.trace,
+        "pinned": bool(setup.pinned),
         "margin": state.margin,
         "probe_ps": setup.probe_ps,
         "host_jitter_ps": setup.host_jitter_ps,

@@ -110,3 +110,15 @@ def route_first(w: Any, row: int, target: int) -> int:
 def route_count(w: Any, row: int, target: int) -> int:
     """Return how many candidates there are."""
     return int32_at(w.route_count, route(w, row, target))
+
+
+@kernel
+def route_first_at(w: Any, epoch: int, row: int, target: int) -> int:
+    """Return where they begin in the routes of an epoch."""
+    return int32_at(w.route_first, (epoch * w.n_switches + row) * w.n_hosts + target)
+
+
+@kernel
+def route_count_at(w: Any, epoch: int, row: int, target: int) -> int:
+    """Return how many there are in the routes of an epoch."""
+    return int32_at(w.route_count, (epoch * w.n_switches + row) * w.n_hosts + target)

@@ -53,6 +53,7 @@ NUMBERS = (
     "data_margin",
     "probe_ps",
     "fault",
+    "pinned",  # whether a flow is pinned to a path
     "tie_seed",
     "host_jitter_ps",
     "jitter_seed",
