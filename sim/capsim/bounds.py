@@ -122,6 +122,7 @@ GRAPH_NODES = Bound(3, EDGES.largest + 1, "nodes", "as many can be connected by 
 HOPS = Bound(0, 254, "hops", "the time to live of an IP packet has 8 bits")
 TIER = Bound(0, HOPS.largest, "as a tier", HOPS.reason)
 LINK_CHANGES = Bound(0, 1000, "links", "each is matched with all links of the fabric")
+DRAWN = Bound(0, PORTS.largest, "switches or links", PORTS.reason)
 PARALLEL = Bound(1, NODES.largest, "links between two nodes", NODES.reason)
 HOST = Bound(0, NODES.largest**2 - 1, "as the number of a host", "no fabric has more hosts")
 HOSTS = Bound(1, NODES.largest**2, "hosts", HOST.reason)

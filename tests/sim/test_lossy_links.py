@@ -121,7 +121,10 @@ def test_the_balance_notices_a_loss_too_many() -> None:
 
 
 def test_one_key_for_all_links_and_entries_that_differ() -> None:
-    links = (LinkChange(between=("leaf0", "spine1"), loss_prob=0.5), LinkChange(between=("host0", "leaf0"), loss_prob=0))
+    links = (
+        LinkChange(between=("leaf0", "spine1"), loss_prob=0.5),
+        LinkChange(between=("host0", "leaf0"), loss_prob=0),
+    )
     fabric = LeafSpine(leaves=2, hosts_per_leaf=2, spines=2, loss_prob=0.01, links=links).build()
     found = dict(zip(fabric.port_names, fabric.loss_prob.tolist(), strict=True))
     assert {found[name] for name in ("leaf0>spine1", "spine1>leaf0")} == {0.5}
@@ -137,13 +140,15 @@ def test_the_tables_of_a_result_have_what_was_lost() -> None:
     lost = int(result.ports["packets_lost"].sum())
     assert 0 < lost == len(result.trace) == result.summary.packets_dropped
     assert set(result.trace["reason"]) == {"corrupted"}
-    assert simulate(scenario, engine="reference", rng=2).ports["packets_lost"].tolist() != result.ports[
-        "packets_lost"
-    ].tolist()
+    assert (
+        simulate(scenario, engine="reference", rng=2).ports["packets_lost"].tolist()
+        != result.ports["packets_lost"].tolist()
+    )
 
 
 @pytest.mark.parametrize(
-    ("place", "value"), [("loss_prob", 1.5), ("loss_prob", -0.1), ("links", [{"between": ["*", "*"], "loss_prob": 2.0}])]
+    ("place", "value"),
+    [("loss_prob", 1.5), ("loss_prob", -0.1), ("links", [{"between": ["*", "*"], "loss_prob": 2.0}])],
 )
 def test_a_probability_that_is_none_is_refused(place: str, value: Any) -> None:
     fabric = {"kind": "leaf-spine", "leaves": 2, "hosts_per_leaf": 1, "spines": 1, place: value}

@@ -23,7 +23,9 @@ def uneven() -> Topology:
     """Two leaves joined over switches with one and with three choices: no two hosts see a tree."""
     inner = [("l", "a"), ("l", "b"), ("a", "c"), ("b", "c"), ("b", "d"), ("b", "e"), ("c", "r"), ("d", "r"), ("e", "r")]
     pairs = [("x", "l"), ("y", "r"), *inner]
-    nodes = [Node(name, "host" if name in "xy" else "switch") for name in sorted({end for pair in pairs for end in pair})]
+    nodes = [
+        Node(name, "host" if name in "xy" else "switch") for name in sorted({end for pair in pairs for end in pair})
+    ]
     return Topology(nodes=tuple(nodes), edges=tuple(Edge(a, b, rate_bps=1e9, delay_s=1e-6) for a, b in pairs))
 
 
@@ -90,7 +92,10 @@ def test_a_path_by_the_names_of_its_switches_with_or_without_the_hosts() -> None
     fabric = FABRICS["fat-tree"].build()
     paths, last = Paths(fabric), fabric.n_hosts - 1
     for path in fabric.paths(0, last):
-        nodes = [fabric.node_names[fabric.port_from[path[0]]], *(fabric.node_names[fabric.port_to[port]] for port in path)]
+        nodes = [
+            fabric.node_names[fabric.port_from[path[0]]],
+            *(fabric.node_names[fabric.port_to[port]] for port in path),
+        ]
         assert paths.named(">".join(nodes), 0, last) == path
         assert paths.named(" > ".join(nodes[1:-1]), 0, last) == path
 
@@ -173,7 +178,9 @@ def test_a_path_over_a_link_that_is_down_from_the_start_is_refused() -> None:
     flows = tuple((0, 1, 1000, 0.0) for _ in range(3))
     scenario = Scenario(fabric=fabric, traffic=(Listed(flows=flows, path=("2", "", "0")),), trace="packets")
     trace = simulate(scenario, engine="reference").trace.query("layer == 'leaf>spine' and packet == 'data'")
-    assert {0: "leaf0>spine2", 2: "leaf0>spine0"}.items() <= dict(zip(trace["flow"], trace["port"], strict=True)).items()
+    assert {0: "leaf0>spine2", 2: "leaf0>spine0"}.items() <= dict(
+        zip(trace["flow"], trace["port"], strict=True)
+    ).items()
     down = scenario.replace(traffic=(Listed(flows=flows, path=("1", "", "")),))
     with pytest.raises(ParameterError, match="leaf0>spine1 is out of service from the start: take another path"):
         simulate(down, engine="reference")
@@ -183,9 +190,13 @@ def test_a_path_over_a_link_that_is_down_from_the_start_is_refused() -> None:
 
 
 def test_the_column_path_of_a_file_pins_flows_and_comes_back_with_the_results(tmp_path: Path) -> None:
-    (tmp_path / "flows.csv").write_text("src,dst,bytes,start_s,path\n0,2,3000,0,1\n0,2,3000,0.1,leaf0>spine0>leaf1\n0,2,3000,0.2,\n")
+    (tmp_path / "flows.csv").write_text(
+        "src,dst,bytes,start_s,path\n0,2,3000,0,1\n0,2,3000,0.1,leaf0>spine0>leaf1\n0,2,3000,0.2,\n"
+    )
     text = '[fabric]\nkind = "leaf-spine"\nleaves = 2\nhosts_per_leaf = 2\nspines = 2\n'
-    (tmp_path / "s.toml").write_text(f'trace = "packets"\nscheme = "rps"\n{text}[[traffic]]\nkind = "csv"\nfile = "flows.csv"\n')
+    (tmp_path / "s.toml").write_text(
+        f'trace = "packets"\nscheme = "rps"\n{text}[[traffic]]\nkind = "csv"\nfile = "flows.csv"\n'
+    )
     scenario = load_scenario(tmp_path / "s.toml")
     assert from_dict(scenario.to_dict()) == scenario
     result = simulate(scenario, engine="reference")
@@ -209,7 +220,10 @@ def test_a_file_without_a_path_in_any_row_is_a_plain_list(tmp_path: Path) -> Non
     ("entry", "text"),
     [
         ({"path": ["7"]}, r"traffic\[0\]\.flows\[0\]: path = 7, but there are 2 from host 0 to host 2, from 0"),
-        ({"path": ["leaf0>spine5>leaf1"]}, r"traffic\[0\]\.flows\[0\]: path = 'leaf0>spine5>leaf1' is no shortest path"),
+        (
+            {"path": ["leaf0>spine5>leaf1"]},
+            r"traffic\[0\]\.flows\[0\]: path = 'leaf0>spine5>leaf1' is no shortest path",
+        ),
         ({"path": ["0", "1"]}, r"traffic\.'path' has 2 cells for 1 flows: give one for each"),
         ({"columns": {"path": ["0"]}}, r"traffic\.columns: 'path' is a key beside it"),
     ],

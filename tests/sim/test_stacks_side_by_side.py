@@ -58,7 +58,9 @@ def mixture(scheme_name, **entries):
     ]
     fabric = {"kind": "leaf-spine", "leaves": 2, "hosts_per_leaf": 4, "spines": 3, "buffer_packets": 20}
     params = {"transport": {"min_rto_s": 2e-3}}
-    return from_dict({"fabric": fabric, "traffic": traffic, "scheme": scheme_name, "params": params, "trace": "packets"})
+    return from_dict(
+        {"fabric": fabric, "traffic": traffic, "scheme": scheme_name, "params": params, "trace": "packets"}
+    )
 
 
 def test_entries_that_name_stacks_run_as_set_up_by_hand():
@@ -114,7 +116,9 @@ def test_a_comparison_keeps_the_stack_of_an_entry_and_its_tasks_know_it():
     scenario = mixture("ecmp", long="mptcp")
     found = compare(scenario, schemes=["ecmp", "rps"], seeds=1, engine="reference")
     assert found.runs["scheme"].tolist() == ["ecmp", "rps"]
-    points = [Point(values={}, scenario=each, scheme=scheme("ecmp")) for each in (scenario, mixture("ecmp", long="sack"))]
+    points = [
+        Point(values={}, scenario=each, scheme=scheme("ecmp")) for each in (scenario, mixture("ecmp", long="sack"))
+    ]
     mptcp, sack = run_tasks(points, seeds=1)
     assert mptcp.id != sack.id
     assert mptcp.payload["scheme"]["stacks"]["1"]["name"] == "mptcp"

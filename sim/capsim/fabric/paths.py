@@ -126,7 +126,11 @@ class Paths:
         ports = [int(self.fabric.host_port[src])]
         while (node := int(self.fabric.port_to[ports[-1]])) != dst:
             for port in self.fabric.routes.ports(node - self.fabric.n_hosts, dst).tolist():
-                beyond = 1 if self.fabric.port_to[port] == dst else int(counts[self.fabric.port_to[port] - self.fabric.n_hosts])
+                beyond = (
+                    1
+                    if self.fabric.port_to[port] == dst
+                    else int(counts[self.fabric.port_to[port] - self.fabric.n_hosts])
+                )
                 if rest < beyond:
                     ports.append(port)
                     break
@@ -140,7 +144,9 @@ class Paths:
         found = self._along(ends, src, dst)
         if found is None:
             number = f"a path is named by its switches, as in {_example(self.fabric, src, dst)}, or has a number"
-            raise ParameterError(f"path = {shortened(text)} is no shortest path from host {src} to host {dst}: {number}")
+            raise ParameterError(
+                f"path = {shortened(text)} is no shortest path from host {src} to host {dst}: {number}"
+            )
         return found
 
     def _along(self, wanted: list[str], src: int, dst: int) -> Ports | None:
