@@ -155,8 +155,8 @@ def test_engines_agree(fabric: str, name: str) -> None:
 
 
 def test_a_flow_whose_path_fails_is_not_rerouted_and_no_other_one_moves() -> None:
-    """Spine 1 of 3 is gone from 200 us on: what is pinned to it is lost there, what is pinned to spine 2 stays there."""
-    fabric, flows = BUSY["leaf-spine"]
+    """Spine 1 of 3 is gone from 200 us on: what is pinned to it is lost, what is pinned to spine 2 stays there."""
+    fabric, _ = BUSY["leaf-spine"]
     tables = {key: getattr(fabric, key) for key in fabric.__struct_fields__}
     failing = LeafSpine(**tables | {"links": (LinkChange(between=("leaf*", "spine1"), down_s=2e-4),)})
     setup = pinned(failing, "ecmp", fabric="leaf-spine")

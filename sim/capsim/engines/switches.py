@@ -49,7 +49,7 @@ def send_on(w: Any, row: int, number: int, p: int, now_ps: int) -> None:
 
 
 def pinned_port(w: Any, row: int, number: int) -> int:
-    """Return the port on the path that a packet's flow is pinned to, whether or not it is up, and whatever the routes."""
+    """Return the port on the path that a packet's flow is pinned to, up or not, whatever the routes are now."""
     packet = packet_at(w.packets, number)
     first, count = route_first_at(w, 0, row, packet.target), route_count_at(w, 0, row, packet.target)
     if count == 1:

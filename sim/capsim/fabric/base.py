@@ -48,7 +48,7 @@ class FabricKind(
     links : tuple of LinkChange
         Links that differ, applied in order.
     faults : tuple of DrawnFault
-        Links that differ at switches, or between nodes, that are drawn from the seed of the run; applied behind `links`.
+        Links that differ, of switches or between nodes that are drawn from the seed; applied after `links`.
     """
 
     buffer_packets: BufferPackets | None = None

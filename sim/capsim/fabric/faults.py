@@ -1,7 +1,7 @@
 """Faults and hot spots that are drawn: so many switches or links, of those that match, differ from the others or fail.
 
 What is drawn depends on the seed of the run and the position of the entry, and on nothing else: the runs of all schemes
-with one seed have the same faults, and of two entries that match the same the larger one holds what the smaller one has.
+with one seed have the same faults, and a larger count draws what a smaller one draws, and more.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
-import msgspec
 import numpy as np
 
 from capsim import bounds

@@ -14,7 +14,6 @@ from capsim.fabric.topology import Fabric
 from capsim.seeds import EntrySeeds
 from capsmodel.checks import ParameterError, require
 
-
 PATH = "path"
 
 

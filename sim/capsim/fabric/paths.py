@@ -38,7 +38,7 @@ def path_counts(fabric: Fabric, host: int) -> Int64:
     found[leaf] = 1
     nearer = found.copy()  # paths of so many links; one more in each round
     while nearer.any():
-        nearer = np.bincount(start, weights=nearer[end], minlength=fabric.n_switches)
+        nearer[:] = np.bincount(start, weights=nearer[end], minlength=fabric.n_switches)
         found += nearer
     return np.minimum(found, _MOST).astype(np.int64)
 
