@@ -22,6 +22,7 @@ from capsim.registry import scheme as find
 from capsim.results import Result
 from capsim.roles import Scheme
 from capsim.scenario import Scenario, load_scenario
+from capsim.scheme_files import is_reference, source_of
 from capsim.seeds import Purpose, engine_seed
 from capsim.state import RawRecords, Setup
 from capsmodel.checks import ParameterError, generator
@@ -48,8 +49,8 @@ def simulate(
     engine : str
         ``compiled`` (Numba) or ``reference`` (SimPy); both give identical records.
     scheme : Scheme or str, optional
-        In place of the one that the scenario names: a name (:func:`capsim.schemes`) or a scheme of one's own. The
-        result's scenario names the scheme that ran.
+        In place of the one that the scenario names: a name (:func:`capsim.schemes`), a file and the name of a scheme in
+        it (``"two_choices.py:SCHEME"``), or a scheme of one's own. The result's scenario names the scheme that ran.
     progress : callable, optional
         Called now and then with the simulated time in seconds.
 
@@ -80,12 +81,16 @@ def simulate(
     described = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
     chosen = scheme if isinstance(scheme, Scheme) else find(described.scheme if scheme is None else scheme)
     seed = described.seed if rng is None else int(generator(rng).integers(2**63))
-    scenario = described.replace(scheme=chosen.name, seed=seed)
+    asked = described.scheme if scheme is None else scheme
+    name = asked if isinstance(asked, str) and is_reference(asked) else chosen.name
+    scenario = described.replace(scheme=name, seed=seed)
     return run_prepared(scenario, prepare(scenario, scheme=chosen), engine=engine, progress=progress)
 
 
 def run_prepared(scenario: Scenario, setup: Setup, *, engine: str, progress: Progress | None = None) -> Result:
     """Run what :func:`prepare` made of `scenario`, check that nothing is lost, and return the tables."""
+    source = source_of(scenario.scheme) if is_reference(scenario.scheme) else None
+    scenario = scenario.replace(scheme=setup.scheme.name)
     parameters = run_parameters(scenario, setup.scheme, setup.entry_schemes)
     watch = Stopwatch()
     compile_if_needed(setup.scheme, engine=engine)
@@ -94,6 +99,8 @@ def run_prepared(scenario: Scenario, setup: Setup, *, engine: str, progress: Pro
     cpu_s = watch.cpu_s() - loading_s
     conservation.check(raw, setup.fabric)
     manifest = make_manifest(parameters, engine=engine, load=load_record(scenario, setup), drawn=setup.fabric.drawn)
+    if source is not None:
+        manifest["scheme_file"] = source
     return _result(scenario, setup, raw, manifest=manifest, loading_cpu_s=loading_s, cpu_s=cpu_s)
 
 

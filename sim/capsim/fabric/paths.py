@@ -16,6 +16,7 @@ from capsmodel.checks import ParameterError, require
 
 Ports = tuple[int, ...]
 _MOST = np.iinfo(np.int32).max
+_DIGITS = 18  # of a number that 63 bits hold
 
 
 def path_counts(fabric: Fabric, host: int) -> Int64:
@@ -114,7 +115,8 @@ class Paths:
         fabric = self.fabric
         key = int(fabric.leaf_of_host[src]), int(fabric.leaf_of_host[dst]), text
         if key not in self._between or not text.isdecimal():
-            find = self._numbered if text.isdecimal() and text.isascii() else self._by_names
+            is_number = text.isascii() and text.isdecimal() and len(text) <= _DIGITS
+            find = self._numbered if is_number else self._by_names
             self._between[key] = find(text, src, dst)[1:-1]
         return (int(fabric.host_port[src]), *self._between[key], int(fabric.routes.ports(key[1], dst)[0]))
 
@@ -126,11 +128,8 @@ class Paths:
         ports = [int(self.fabric.host_port[src])]
         while (node := int(self.fabric.port_to[ports[-1]])) != dst:
             for port in self.fabric.routes.ports(node - self.fabric.n_hosts, dst).tolist():
-                beyond = (
-                    1
-                    if self.fabric.port_to[port] == dst
-                    else int(counts[self.fabric.port_to[port] - self.fabric.n_hosts])
-                )
+                end = int(self.fabric.port_to[port])
+                beyond = 1 if end == dst else int(counts[end - self.fabric.n_hosts])
                 if rest < beyond:
                     ports.append(port)
                     break
