@@ -15,6 +15,7 @@ from capsim.files import check_folder, read_manifest, read_table, same_rows
 from capsim.results import columns_of
 from capsim.run import compile_if_needed, prepare, run_prepared
 from capsim.scenario import from_dict
+from capsim.scheme_files import same_source
 from capsim.state import Setup
 from capsmodel._files import check_writable
 from capsmodel._version import __version__
@@ -55,7 +56,7 @@ def simulate(
         TOML file, or one of capsmodel presets, such as p64; without it the flags describe the run, from 8 leaves,
         8 spines, 64 hosts at 1 Gbps and 1000 web-search flows at load 0.5.
     scheme
-        One of capsmodel schemes (ecmp, or what the scenario says).
+        One of capsmodel schemes (ecmp, or what the scenario says), or a scheme of your own: FILE.py:SCHEME.
     engine
         compiled (fast) or reference (SimPy, to be read and stepped through); both give the same records.
     probe
@@ -189,6 +190,8 @@ def rerun(file: Path, *, engine: Engine = "compiled") -> None:
             f"{file.name} was made by capsmodel {made_by}, this is {__version__}: install that version"
         )
     scenario = from_dict(manifest["parameters"]["scenario"])
+    if "scheme_file" in manifest:
+        scenario = scenario.replace(scheme=same_source(manifest["scheme_file"], Path(), file.parent))
     find(scenario.scheme)
     result = _run(scenario, prepare(scenario), engine)
     same_id = result.manifest["id"] == manifest["id"]

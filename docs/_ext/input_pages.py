@@ -15,6 +15,7 @@ from sphinx.application import Sphinx
 
 from capsim import Edge, Node, Scenario, Summary, presets, schema
 from capsim.catalogue import meanings_of
+from capsim.fabric.faults import DrawnFault
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic
 from capsim.fabric.wiring import LinkChange
@@ -92,6 +93,7 @@ class ScenarioKeys(Generated):
         yield self.one("[[fabric.nodes]]", Node)
         yield self.one("[[fabric.edges]]", Edge)
         yield self.one("[[fabric.links]]", LinkChange)
+        yield self.one("[[fabric.faults]]", DrawnFault)
         yield from (
             self.one(f'[[traffic]] kind = "{kind.__struct_config__.tag}"', kind) for kind in get_args(AnyTraffic)
         )

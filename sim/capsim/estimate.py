@@ -135,12 +135,15 @@ def check_fabric(scenario: Scenario) -> None:
     ParameterError
         One line with the size, before anything of that size is made.
     """
-    size, changes = scenario.fabric.size(), scenario.fabric.links
+    size, changes, faults = scenario.fabric.size(), scenario.fabric.links, scenario.fabric.faults
     PORTS.check("fabric: ports", size.ports)
-    if len(changes) * size.ports > MOST_MATCHES:
+    matched = len(changes) + sum(fault.most(size.switches, size.hosts + size.inner_links) for fault in faults)
+    if matched * size.ports > MOST_MATCHES:
         most = MOST_MATCHES // size.ports
-        raise ParameterError(f"fabric.links: {len(changes)} entries, but {most} are the most with {size.ports} ports")
-    epochs = 1 + 4 * sum(change.down_s is not None for change in changes)  # down and up, and the routes after each
+        what = f"links and fabric.faults: {matched} changes" if faults else f"links: {matched} entries"
+        raise ParameterError(f"fabric.{what}, but {most} are the most with {size.ports} ports")
+    failing = sum(change.down_s is not None for change in (*changes, *faults))
+    epochs = 1 + 4 * failing  # down and up, and the routes after each
     routes = size.hosts * size.switches * ROUTE_BYTES + size.leaves * size.inner_links * CANDIDATE_BYTES
     what = f"routes of {size.switches} switches for {size.hosts} hosts"
     check_fits(routes * epochs + size.ports * BYTES_PER_PORT, what, would_fit="fewer hosts or failures would fit")

@@ -156,6 +156,8 @@ FLOW = np.dtype(
         ("n_subs", "i4"),
         ("winner", "i4"),  # subflow that was complete, or brought the last missing segment, first
         ("shared", "i4"),  # whether its subflows share one stream
+        ("path", "i4"),  # label of the path to which its packets are pinned, or NONE
+        ("path_back", "i4"),  # of its acknowledgements
         ("unused", "i4"),
         ("flow_bytes", "i8"),
         ("start_ps", "i8"),

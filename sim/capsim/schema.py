@@ -27,6 +27,8 @@ FLOWS = {
     "finished": "whether the receiver has all bytes",
     "short": "whether the size is at most short_bytes of the scenario",
     "traffic_entry": "position of the entry in the scenario's traffic",
+    "n_paths": "shortest paths from src to dst in the intact fabric",
+    "distance": "0 if src and dst are in one rack, 1 if in one pod of a fat-tree, 2 beyond",
     "input_row": "position of the flow in this entry as listed or drawn, from 0",
     "subflows": "subflows opened for the flow; each carries all of it (replication) or a share",
     "packets_sent": "data packets sent by all subflows, coded and retransmitted ones included",

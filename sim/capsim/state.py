@@ -12,6 +12,7 @@ from capsim import records
 from capsim.bounds import POOL, SEGMENTS, WORD
 from capsim.candidate_sets import candidate_sets
 from capsim.fabric.flows import FlowList
+from capsim.fabric.paths import label_of, paths_between, reverse
 from capsim.fabric.topology import Fabric
 from capsim.own_memory import OwnMemory, own_memory
 from capsim.randomness import key, key_base
@@ -41,6 +42,8 @@ class Setup:
         What hosts and switches do.
     entry_schemes : dict
         Schemes by traffic entry (``flows.tag``) whose flows run the stacks of another one than `scheme`.
+    pinned : dict
+        Ports of the path that all packets of a flow take, the NIC first, by the number of the flow.
     hash_seed, spray_seed, tie_seed, jitter_seed, loss_seed : int
         0 to 2**63 - 1: seeds of the switches' hashes, of their uniform numbers, of the order of events at one time
         (:func:`capsim.engines.events.tie`), of the hosts' delays and of the losses on links.
@@ -70,6 +73,7 @@ class Setup:
     flows: FlowList
     scheme: Scheme
     entry_schemes: Mapping[int, Scheme] = field(default_factory=dict)
+    pinned: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     hash_seed: int = 1
     spray_seed: int = 2
     tie_seed: int = 3
@@ -368,6 +372,12 @@ def _flows(setup: Setup, stacks: tuple[StackState, ...]) -> Table:
     flows["n_paths"], flows["distance"] = _paths(setup)
     for name in ("received_ps", "acked_ps", "wake_ps", "blocked_since_ps", "winner", "first_sub", "last_sub"):
         flows[name] = NONE
+    flows["n_paths"], flows["distance"] = paths_between(setup.fabric, source.src, source.dst)
+    flows["path"] = flows["path_back"] = NONE
+    for flow, ports in setup.pinned.items():
+        src, dst = int(source.src[flow]), int(source.dst[flow])
+        flows["path"][flow] = label_of(setup.fabric, ports, dst)
+        flows["path_back"][flow] = label_of(setup.fabric, reverse(ports), src)
     flows["mss_bytes"] = np.array([each.mss_bytes for each in stacks])[flows["stack"]]
     flows["shared"] = np.array([each.shared for each in stacks])[flows["stack"]]
     flows["n_segments"] = -(-flows["flow_bytes"] // flows["mss_bytes"])

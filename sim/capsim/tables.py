@@ -80,6 +80,8 @@ def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.fl
         "finished": flows["received_ps"] >= 0,
         "short": flows["short"] != 0,
         "traffic_entry": flows["tag"],
+        "n_paths": flows["n_paths"],
+        "distance": flows["distance"],
         "input_row": setup.flows.input_row,
         "subflows": flows["n_subs"],
         "winner_timeouts": winner_timeouts,

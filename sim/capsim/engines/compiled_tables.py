@@ -114,9 +114,8 @@ def candidates_of(w: Any, first: int, count: int) -> Any:
 
 
 @inlined_kernel
-def route(w: Any, row: int, target: int) -> Any:
-    """Return the route of switch `row` to host `target` in the present epoch."""
-    epoch = counters_at(w.counters, 0).next_epoch - 1
+def route(w: Any, epoch: int, row: int, target: int) -> Any:
+    """Return the route of switch `row` to host `target` in an epoch."""
     found = route_at(w.leaf_routes, (epoch * w.n_switches + row) * w.n_leaves + int64_at(w.host_leaf, target))
     if found.count == NONE:
         return route_at(w.host_routes, epoch * w.n_hosts + target)
@@ -124,12 +123,30 @@ def route(w: Any, row: int, target: int) -> Any:
 
 
 @inlined_kernel
+def present_epoch(w: Any) -> Any:
+    """Return the number of the present epoch."""
+    return counters_at(w.counters, 0).next_epoch - 1
+
+
+@inlined_kernel
 def route_first(w: Any, row: int, target: int) -> Any:
     """Return where the candidates of switch `row` for host `target` begin."""
-    return np.int64(route(w, row, target).first)
+    return np.int64(route(w, present_epoch(w), row, target).first)
 
 
 @inlined_kernel
 def route_count(w: Any, row: int, target: int) -> Any:
     """Return how many candidates there are."""
-    return np.int64(route(w, row, target).count)
+    return np.int64(route(w, present_epoch(w), row, target).count)
+
+
+@kernel
+def route_first_at(w: Any, epoch: int, row: int, target: int) -> Any:
+    """Return where they begin in the routes of an epoch."""
+    return np.int64(route(w, epoch, row, target).first)
+
+
+@kernel
+def route_count_at(w: Any, epoch: int, row: int, target: int) -> Any:
+    """Return how many there are in the routes of an epoch."""
+    return np.int64(route(w, epoch, row, target).count)

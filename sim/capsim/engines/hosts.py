@@ -99,7 +99,15 @@ def launch(w: Any, s: int, number: int, now_ps: int) -> None:
         put_data(w, s, number)
     if stack_at(w.stacks, sub.stack).mark != 0:
         packet.hash = mark(w, s, number, mark_draw(w, s))
+    if w.pinned:
+        pin(w, number, flow_at(w.flows, sub.flow).path)
     enqueue(w, int_at(w.host_port, sub.src), number, now_ps)
+
+
+def pin(w: Any, number: int, path: int) -> None:
+    """Give a packet the label of a path, if its flow is pinned to one."""
+    if path != NONE:
+        packet_at(w.packets, number).label = path
 
 
 def flow_draw(w: Any, f: int) -> float:
@@ -291,6 +299,8 @@ def deliver_to_transport(w: Any, s: int, number: int, now_ps: int) -> None:
         packet.target = sub.src
         packet.hash = sub.reverse_hash
         packet.label = NONE
+        if w.pinned:
+            pin(w, number, flow_at(w.flows, sub.flow).path_back)
         enqueue(w, int_at(w.host_port, sub.dst), number, now_ps)
     else:
         free_packet(w, number)

@@ -66,6 +66,7 @@ def numbers_of(setup: Setup, state: State) -> dict[str, int]:
         "draws": scheme.balancer.draws,
         "reads_queues": scheme.balancer.reads_queues,
         "trace_level": setup.trace,
+        "pinned": bool(setup.pinned),
         "margin": state.margin,
         "probe_ps": setup.probe_ps,
         "histograms": setup.histograms,

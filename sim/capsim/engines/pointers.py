@@ -59,6 +59,7 @@ NUMBERS = (
     "histograms",
     "warm_up_ps",
     "fault",
+    "pinned",  # whether a flow is pinned to a path
     "tie_seed",
     "host_jitter_ps",
     "jitter_seed",
