@@ -6,7 +6,8 @@ give flows. **What follows is a reconstruction from this text.**
 
 Leaves measure: a packet carries the time when it left its first leaf and its path; the last leaf keeps the delay, and the
 next packet back brings it. Delta is the largest less the smallest mean delay of the paths to a leaf. A flow whose
-packets come in intervals of g leaves its path after Delta / g packets: those of the next train cannot overtake them then.
+packets come in intervals of g leaves its path after Delta / g packets, that is, once in Delta: of each train only the
+packets of its last Delta can be overtaken, so that reordering grows rarer, but does not end.
 
 ==================================== ============= ===============================
 Quantity                             Symbol        Name
