@@ -193,7 +193,7 @@ def record(dtype: Any, **values: Any) -> Any:
 
 def memory_of(component: Any, scope: str, **values: Any) -> Any:
     """Return a record of a component's own memory, with its first values but for those given."""
-    first = first_record(component.memory, scope)
+    first = first_record(component.own_fields, scope)
     made = slotted(first.dtype)(first[0])
     for name, value in values.items():
         setattr(made, name, value)
