@@ -11,6 +11,7 @@ from capsim.engines.pointers import (
     generic_array,
     generic_at,
     int32_at,
+    int32_array,
     int64_array,
     packet_array,
     port_array,
@@ -73,13 +74,13 @@ def ports_of(w: Any) -> Any:
 @expanded
 def maps_of(w: Any) -> Any:
     """Return the data segments of segments in flight."""
-    return int64_array(w.maps, w.n_maps, 8)
+    return int32_array(w.maps, w.n_maps, 4)
 
 
 @expanded
 def data_of(w: Any) -> Any:
     """Return the flags of data segments."""
-    return int64_array(w.data, w.n_data, 8)
+    return int32_array(w.data, w.n_data, 4)
 
 
 @expanded
