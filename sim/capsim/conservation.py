@@ -6,7 +6,8 @@ import numpy as np
 
 from capsim.engines.queue_sums import PS_PER_NS
 from capsim.fabric.topology import Fabric
-from capsim.state import RawRecords, Table, sojourn_bytes_ns, sojourn_ps
+from capsim.state import RawRecords, Table
+from capsim.tables import sojourn_bytes_ns, sojourn_ps
 
 
 class ConservationError(RuntimeError):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from capsim import records
-from capsim.bounds import POOL, SEGMENTS, WORD
+from capsim.bounds import POOL, SEGMENTS
 from capsim.candidate_sets import candidate_sets
 from capsim.fabric.flows import FlowList
 from capsim.fabric.paths import label_of, paths_between, reverse
@@ -156,16 +156,6 @@ def delivered_segments(flows: Table, subs: Table) -> Table:
     return np.asarray(furthest)
 
 
-def sojourn_ps(ports: Table) -> npt.NDArray[np.float64]:
-    """Return over ports the time integral of the packets in the queue, in packet-picoseconds."""
-    return np.asarray(ports["sojourn_words"] * float(WORD) + ports["sojourn_ps"])
-
-
-def sojourn_bytes_ns(ports: Table) -> npt.NDArray[np.float64]:
-    """Return over ports the time integral of the bytes in the queue, in byte-nanoseconds."""
-    return np.asarray(ports["sojourn_bytes_words"] * float(WORD) + ports["sojourn_bytes_ns"])
-
-
 @dataclass
 class State:
     """The records of a run, as arrays; in the beginning as :func:`initial_state` makes them."""
@@ -286,8 +276,8 @@ def initial_state(setup: Setup) -> State:
             n_sets=n_sets,
         ),
         rings=np.zeros(0, np.uint8),
-        maps=np.zeros(0, np.int64),
-        data=np.zeros(0, np.int64),
+        maps=np.zeros(0, np.int32),
+        data=np.zeros(0, np.int32),
         trace=np.zeros(0, records.TRACE),
         probes=np.zeros(0, records.PROBE),
         counters=_counters(setup),
@@ -369,10 +359,9 @@ def _flows(setup: Setup, stacks: tuple[StackState, ...]) -> Table:
     for name in ("src", "dst", "flow_bytes", "start_ps", "short", "tag"):
         flows[name] = getattr(source, name)
     flows["stack"], flows["known_short"] = setup.flow_classes
-    flows["n_paths"], flows["distance"] = _paths(setup)
+    flows["n_paths"], flows["distance"] = paths_between(setup.fabric, source.src, source.dst)
     for name in ("received_ps", "acked_ps", "wake_ps", "blocked_since_ps", "winner", "first_sub", "last_sub"):
         flows[name] = NONE
-    flows["n_paths"], flows["distance"] = paths_between(setup.fabric, source.src, source.dst)
     flows["path"] = flows["path_back"] = NONE
     for flow, ports in setup.pinned.items():
         src, dst = int(source.src[flow]), int(source.dst[flow])
@@ -385,19 +374,6 @@ def _flows(setup: Setup, stacks: tuple[StackState, ...]) -> Table:
     SEGMENTS.check(f"segments of {smallest} bytes (transport.mss_bytes)", int(flows["n_segments"].max(initial=1)))
     flows["last_segment_bytes"] = flows["flow_bytes"] - (flows["n_segments"] - 1) * flows["mss_bytes"]
     return flows
-
-
-def _paths(setup: Setup) -> tuple[list[int], list[int]]:
-    """Return over flows the number of shortest paths, and the highest tier on them: 0 in the rack, 1 in the pod."""
-    fabric, leaf = setup.fabric, setup.fabric.leaf_of_host
-    known: dict[tuple[int, int], tuple[int, int]] = {}
-    pairs = [(int(leaf[src]), int(leaf[dst])) for src, dst in zip(setup.flows.src, setup.flows.dst, strict=True)]
-    for pair, src, dst in zip(pairs, setup.flows.src.tolist(), setup.flows.dst.tolist(), strict=True):
-        if pair not in known:
-            path = next(fabric.paths(src, dst), ())
-            tiers = [int(fabric.switch_tier[fabric.port_to[port] - fabric.n_hosts]) for port in path[:-1]]
-            known[pair] = fabric.n_paths(src, dst), max(tiers, default=0)
-    return [known[pair][0] for pair in pairs], [known[pair][1] for pair in pairs]
 
 
 def _counters(setup: Setup) -> Table:

@@ -7,11 +7,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from capsim import records, schema
+from capsim.bounds import WORD
 from capsim.clock import PS_PER_S
 from capsim.engines.queue_sums import PS_PER_NS
 from capsim.fabric.topology import NO_PATH, Fabric
 from capsim.hooks import HOST_ROLES
-from capsim.state import RawRecords, Setup, Table, delivered_segments, sojourn_bytes_ns, sojourn_ps
+from capsim.state import RawRecords, Setup, Table, delivered_segments
 from capsmodel.units import BITS_PER_BYTE
 
 SUMMED = (
@@ -31,6 +32,16 @@ Columns = dict[str, Any]
 KINDS = ("data", "ack", "syn", "syn-ack", "coded", "handshake-ack")
 EVENTS = ("enqueued", "dropped", "arrived")
 REASONS = ("", "queue full", "evicted", "link down", "no route", "corrupted", "receive buffer full")
+
+
+def sojourn_ps(ports: Table) -> npt.NDArray[np.float64]:
+    """Return over ports the time integral of the packets in the queue, in packet-picoseconds."""
+    return np.asarray(ports["sojourn_words"] * float(WORD) + ports["sojourn_ps"])
+
+
+def sojourn_bytes_ns(ports: Table) -> npt.NDArray[np.float64]:
+    """Return over ports the time integral of the bytes in the queue, in byte-nanoseconds."""
+    return np.asarray(ports["sojourn_bytes_words"] * float(WORD) + ports["sojourn_bytes_ns"])
 
 
 def seconds(times_ps: Table) -> npt.NDArray[np.float64]:

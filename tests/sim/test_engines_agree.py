@@ -64,6 +64,31 @@ VARIANTS = {
         "caps_decode",
         {"layer": {"systematic": True, "unit_size": "fixed", "fixed_packets": 30, "flush_s": 20e-6}},
     ),
+    "subflows opened one by one": (
+        "mptcp",
+        {"transport": {"handshake": True}, "sharing": {"join_after_first": True, "join_gap_s": 50e-6}},
+    ),
+    "subflows in order, small buffer": ("mptcp", {"sharing": {"scheduler": "in_order", "buffer_segments": 30}}),
+    "what a full buffer waits for": (
+        "ietf_mptcp",
+        {"sharing": {"subflows": 3, "buffer_segments": 20, "opportunistic": True, "penalise": True}},
+    ),
+    "second phase after acknowledged bytes": (
+        "mmptcp",
+        {"transport": {"handshake": True}, "sharing": {"switch_at": "acked", "switch_bytes": 20_000}},
+    ),
+    "second phase after a loss": ("mmptcp_lt", {"sharing": {"switch_at": "loss", "join_gap_s": 0.0}}),
+    "ns-3 habits off": (
+        "mmptcp_ns3",
+        {
+            "transport": {
+                "sample_handshake": True,
+                "repeat_join_syns": True,
+                "refuse_buffered": False,
+                "data_acks": True,
+            }
+        },
+    ),
 }
 
 

@@ -12,7 +12,7 @@ from capsim.conservation import check
 from capsim.engines.queue_sums import count_sojourn
 from capsim.records import PACKET, PORT, slotted
 from capsim.run import prepare
-from capsim.state import sojourn_bytes_ns, sojourn_ps
+from capsim.tables import sojourn_bytes_ns, sojourn_ps
 
 
 def record(dtype: Any, **values: int) -> Any:

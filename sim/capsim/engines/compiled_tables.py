@@ -10,6 +10,7 @@ from capsim.engines.pointers import (
     counters_at,
     generic_array,
     generic_at,
+    int32_array,
     int64_array,
     int64_at,
     packet_array,
@@ -80,13 +81,13 @@ def ports_of(w: Any) -> Any:
 @expanded
 def maps_of(w: Any) -> Any:
     """Return the data segments of segments in flight."""
-    return int64_array(w.maps, w.n_maps, 8)
+    return int32_array(w.maps, w.n_maps, 4)
 
 
 @expanded
 def data_of(w: Any) -> Any:
     """Return the flags of data segments."""
-    return int64_array(w.data, w.n_data, 8)
+    return int32_array(w.data, w.n_data, 4)
 
 
 @expanded
@@ -140,13 +141,13 @@ def route_count(w: Any, row: int, target: int) -> Any:
     return np.int64(route(w, present_epoch(w), row, target).count)
 
 
-@kernel
+@inlined_kernel
 def route_first_at(w: Any, epoch: int, row: int, target: int) -> Any:
     """Return where they begin in the routes of an epoch."""
     return np.int64(route(w, epoch, row, target).first)
 
 
-@kernel
+@inlined_kernel
 def route_count_at(w: Any, epoch: int, row: int, target: int) -> Any:
     """Return how many there are in the routes of an epoch."""
     return np.int64(route(w, epoch, row, target).count)

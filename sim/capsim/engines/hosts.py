@@ -38,15 +38,16 @@ from capsim.engines.subflows import (
     data_acknowledged,
     enter_subflow,
     finish_shared,
+    flow_draw,
     hold,
     let_go,
+    mark_draw,
     offer_data,
     prepare_stream,
     put_data,
     take_data,
 )
 from capsim.hooks import COMPLETE, DELIVER, EXPIRED, FOLLOW, HOLD, JOINED, KEEP, LOST, OPENED, PASS
-from capsim.randomness import key_of, uniform
 from capsim.records import ACK, CLOSED, CODED, DATA, ESTABLISHED, NONE, SYN_ACK
 
 # Kinds of wake: of a subflow (the first three), of a flow
@@ -108,19 +109,6 @@ def pin(w: Any, number: int, path: int) -> None:
     """Give a packet the label of a path, if its flow is pinned to one."""
     if path != NONE:
         packet_at(w.packets, number).label = path
-
-
-def flow_draw(w: Any, f: int) -> float:
-    """Return the next uniform number of a flow."""
-    flow = flow_at(w.flows, f)
-    flow.draws += 1
-    return uniform(key_of(w.sharing_seed, f), flow.draws)
-
-
-def mark_draw(w: Any, s: int) -> float:
-    """Return the uniform number for the mark of the packet that a subflow sends now, from a stream of its own."""
-    sub = sub_at(w.subs, s)
-    return uniform(key_of(w.sharing_seed, whole(sub.flow) + (whole(sub.number) + 1) * w.n_flows), sub.packets_sent)
 
 
 def pump(w: Any, s: int, now_ps: int) -> None:
