@@ -57,6 +57,8 @@ class Setup:
         Sampling period, 0 for none.
     probe_ports, probe_flows : tuple of int
         What is sampled; of a flow, its first subflow.
+    payload : str
+        Code whose packets the coded flows carry (:mod:`capsim.payload`); empty: packets are only counted.
     """
 
     fabric: Fabric
@@ -75,6 +77,7 @@ class Setup:
     probe_ps: int = 0
     probe_ports: tuple[int, ...] = ()
     probe_flows: tuple[int, ...] = ()
+    payload: str = ""
 
     @cached_property
     def stacks(self) -> tuple[Stack, ...]:

@@ -40,6 +40,7 @@ from capsim.hooks import HOST_ROLES, SWITCH_ROLES
 from capsim.memory import check_fits
 from capsim.own_memory import POOLS
 from capsim.param_records import param_record
+from capsim.payload import Payload, Rows
 from capsim.records import NONE
 from capsim.roles import Scheme
 from capsim.state import RawRecords, Setup, State, Table, initial_state, ring_segments
@@ -223,6 +224,21 @@ class World:
             manage_first=first.get(MANAGE, NONE),
         )
 
+    def answer(self, payload: Payload) -> None:
+        """Compute what the packet that arrives next is worth."""
+        arrays, own = self.arrays, self.state.own
+        number = int(arrays["ports"]["head"][arrays["arrive_tree"]["entity"][1]])
+        sub = int(arrays["packets"]["sub"][number])
+        stack = int(arrays["subs"]["stack"][sub])
+        self.record["payload"] = loop.ANSWERED
+        if not payload.codes(stack):
+            return
+        own.tables |= {name: arrays[name] for name in ("subflow", "unit")}
+        units, coders = own.records("unit", (stack, "layer")), own.records("subflow", (stack, "layer"))
+        packet, rows = Rows(arrays["packets"])[number], Rows(units)
+        flow = int(arrays["subs"]["flow"][sub])
+        arrays["packets"]["stale"][number] = payload.stale(packet, stack, flow, Rows(coders)[sub], rows)
+
     def grow(self, status: int) -> None:
         """Enlarge the pool that the loop has found short."""
         arrays, record = self.arrays, self.record
@@ -306,6 +322,7 @@ def _numbers(setup: Setup, state: State) -> dict[str, int]:
         "margin": state.margin,
         "probe_ps": setup.probe_ps,
         "host_jitter_ps": setup.host_jitter_ps,
+        "payload": loop.CARRIED if setup.payload else loop.COUNTED,
         **state.seeds,
     }
 
@@ -368,10 +385,13 @@ def count_chain(w: Any, port: Any, number: int, now_ps: int) -> None:
 def run(setup: Setup, *, progress: Callable[[int], None] | None = None) -> RawRecords:
     """Simulate `setup` and return its records; `progress` is told the simulated time in picoseconds now and then."""
     state = initial_state(setup)
-    world, main, chunk = World(setup, state), _compiled_loop(), Chunk()
+    world, main, chunk, payload = World(setup, state), _compiled_loop(), Chunk(), Payload(setup)
     while (status := main(world.record[0], chunk.begin())) != loop.DONE:
         if status == loop.FAULT:
             raise error_of(int(world.record["fault"][0]), setup)
+        if status == loop.ASK:
+            world.answer(payload)
+            continue
         if status != loop.PAUSED:
             world.grow(status)
             continue

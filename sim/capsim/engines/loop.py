@@ -21,11 +21,14 @@ from capsim.engines.pointers import (
 )
 from capsim.engines.trees import NEVER, set_time
 from capsim.randomness import MASK
-from capsim.records import ARRIVED, NONE, PORT_SAMPLE, SUBFLOW_SAMPLE
+from capsim.records import ARRIVED, CODED, DATA, NONE, PORT_SAMPLE, SUBFLOW_SAMPLE
 from capsim.state import TRACE_PACKETS
 
 # Why the loop returns
-DONE, PAUSED, PACKETS_LOW, UNITS_LOW, SUBFLOWS_LOW, RINGS_LOW, DATA_LOW, TRACE_LOW, PROBES_LOW, FAULT = range(10)
+DONE, PAUSED, PACKETS_LOW, UNITS_LOW, SUBFLOWS_LOW, RINGS_LOW, DATA_LOW, TRACE_LOW, PROBES_LOW, FAULT, ASK = range(11)
+
+# w.payload: packets carry no bytes; they do; what the packet that arrives next is worth has been computed
+COUNTED, CARRIED, ANSWERED = range(3)
 
 
 @kernel
@@ -129,6 +132,17 @@ def next_event(w: Any) -> tuple[int, int]:
 
 
 @kernel
+def asks(w: Any) -> bool:
+    """Return whether Python has to compute first what the packet that arrives now is worth to its receiver."""
+    if w.payload == ANSWERED:
+        w.payload = CARRIED
+        return False
+    port = port_at(w.ports, node_at(w.arrive_tree, 1).entity)
+    packet = packet_at(w.packets, port.head)
+    return port.to_node < w.n_hosts and (packet.kind == DATA or packet.kind == CODED)
+
+
+@kernel
 def arrive(w: Any, now_ps: int) -> None:
     """Take the packet that has crossed its link to the switch or host at the far end."""
     p = node_at(w.arrive_tree, 1).entity
@@ -197,6 +211,8 @@ def loop(w: Any, max_events: int) -> int:
         if now_ps > end_ps:
             counters.now_ps = end_ps
             return DONE
+        if w.payload and kind == ARRIVE and asks(w):
+            return ASK
         if kind > ARRIVE:
             low = subflow_shortage(w)
             if low != DONE:

@@ -53,6 +53,7 @@ NUMBERS = (
     "data_margin",
     "probe_ps",
     "fault",
+    "payload",
     "tie_seed",
     "host_jitter_ps",
     "jitter_seed",

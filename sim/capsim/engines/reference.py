@@ -18,7 +18,8 @@ from capsim.engines.events import END, EPOCH, MANAGE, PROBE, RECEIVE, SEND, STAR
 from capsim.engines.faults import error_of
 from capsim.engines.reference_ports import At, Environment, Port
 from capsim.engines.reference_records import Records
-from capsim.records import ARRIVED, DROPPED, NONE, PORT_SAMPLE, SUBFLOW_SAMPLE
+from capsim.payload import Payload
+from capsim.records import ARRIVED, CODED, DATA, DROPPED, NONE, PORT_SAMPLE, SUBFLOW_SAMPLE
 from capsim.state import TRACE_DROPS, TRACE_PACKETS, RawRecords, Setup
 
 PROGRESS_TRAVERSALS = 50_000
@@ -50,6 +51,7 @@ class Network(Records):
         self.env = Environment(0)
         self.env.tie_seed = self.tie_seed
         self.done = self.env.event()
+        self.payload = Payload(setup)
         self.armed: dict[tuple[int, int], int] = {}
         self.epoch = 0
         self.port_objects = [Port(self, record, number) for number, record in enumerate(self.ports)]
@@ -90,11 +92,20 @@ class Network(Records):
             self.trace_packet(ARRIVED, 0, port, packet)
         node = port.record.to_node
         if node < self.n_hosts:
+            if self.setup.payload and packet.kind in (DATA, CODED):
+                self.weigh(packet)
             self.hosts[node].arrival.succeed(packet)
             return
         switches.forward(self, node, packet.number, self.env.now)
         if self.fault:
             raise error_of(self.fault, self.setup)
+
+    def weigh(self, packet: Any) -> None:
+        """Compute what a packet is worth to its receiver."""
+        sub = self.subs[packet.sub]
+        if self.payload.codes(sub.stack):
+            coder = self.subflow[sub.id][sub.stack, "layer"]
+            packet.stale = self.payload.stale(packet, sub.stack, sub.flow, coder, self.units)
 
     def drop(self, packet: Any, reason: int, port: Port | None = None) -> None:
         """Drop a packet."""
