@@ -77,7 +77,8 @@ PACKET = np.dtype(
         ("window", "i4"),  # of a shared stream: data segments that the receiver has room for
         ("unit", "i4"),  # CODED, or a source packet sent uncoded: number of the unit, else NONE
         ("position", "i4"),  # CODED: 0 .. n-1 in the unit
-        ("unused", "i4", (3,)),
+        ("stale", "i4"),  # 1: it tells the receiver nothing new of its unit; only known where payload is computed
+        ("unused", "i4", (2,)),
     ],
     align=True,
 )

@@ -20,6 +20,7 @@ from capsim.fabric.traffic import AnyTraffic, Poisson, draw_flows
 from capsim.histogram_table import histograms_table
 from capsim.ideal import ideal_fct_s
 from capsim.manifest import Resources, Stopwatch, make_manifest, peak_memory_bytes, run_parameters
+from capsim.payload import check_payload
 from capsim.probe_table import probes_table
 from capsim.probes import chosen_fields
 from capsim.registry import scheme as find
@@ -136,6 +137,7 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
     flows = draw_flows(scenario.traffic, fabric, seed=scenario.seed, short_bytes=scenario.short_bytes)
     chosen = (scheme or find(scenario.scheme)).with_params(**scenario.params)
     estimate.check_run(scenario, fabric, flows, chosen)
+    check_payload(scenario.payload, chosen)
     setup = Setup(
         fabric=fabric,
         flows=flows,
@@ -153,6 +155,7 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
         host_jitter_ps=to_ps(scenario.host_jitter_s),
         trace=estimate.TRACE_LEVELS[scenario.trace],
         warm_up_ps=to_ps(scenario.warm_up_s),
+        payload=scenario.payload,
         **_probed(scenario, fabric, flows),
     )
     chosen_fields(setup)

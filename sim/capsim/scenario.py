@@ -106,6 +106,9 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     host_jitter_s : float
         Each packet waits a uniform time below this before its host begins to send it (ns-2: ``overhead_``), in
         seconds. 0: all hosts share one perfect clock, as in ns-3.
+    payload : str
+        Code whose packets the coded flows carry, byte by byte: ``rs``, ``ldpc``, ``rlnc`` or one of your own; its
+        decoder then says what an arriving packet is worth. Empty: packets are counted, and any k decode a unit.
     probes : Probes, optional
         What is sampled.
     subflows : bool
@@ -129,6 +132,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     link_bytes: Annotated[int, bounds.LINK_BYTES.meta] = 0
     count_in_service: bool = False
     host_jitter_s: Annotated[float, bounds.JITTER_S.meta] = 0.0
+    payload: str = ""
     probes: Probes | None = None
     subflows: bool = False
     trace: Literal["off", "drops", "packets"] = "off"

@@ -67,6 +67,8 @@ class Setup:
         Whether queues and extents of reordering are counted (:mod:`capsim.engines.histograms`).
     warm_up_ps : int
         When counters are kept, so that what comes later can be told apart (:class:`Snapshot`); 0 for never.
+    payload : str
+        Code whose packets the coded flows carry (:mod:`capsim.payload`); empty: packets are only counted.
     """
 
     fabric: Fabric
@@ -91,6 +93,7 @@ class Setup:
     probe_switches: tuple[int, ...] = ()
     histograms: bool = False
     warm_up_ps: int = 0
+    payload: str = ""
 
     @cached_property
     def stacks(self) -> tuple[Stack, ...]:

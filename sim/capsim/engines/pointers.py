@@ -60,6 +60,7 @@ NUMBERS = (
     "warm_up_ps",
     "fault",
     "pinned",  # whether a flow is pinned to a path
+    "payload",  # COUNTED, CARRIED or ANSWERED of the loop
     "tie_seed",
     "host_jitter_ps",
     "jitter_seed",
