@@ -15,6 +15,7 @@ from capsim.fabric.listed import listed_columns
 from capsim.fabric.load import LOAD_DEFINITIONS, LoadOf, load_capacity_bps, offered
 from capsim.fabric.topology import Fabric, ports_like
 from capsim.fabric.traffic import AnyTraffic, Poisson, draw_flows
+from capsim.hook_errors import hook_errors
 from capsim.ideal import ideal_fct_s
 from capsim.manifest import Resources, Stopwatch, make_manifest, peak_memory_bytes, run_parameters
 from capsim.registry import scheme as find
@@ -102,7 +103,8 @@ def compile_if_needed(scheme: Scheme, *, engine: str) -> bool:
         return False
     from capsim.engines.compiled import is_compiled
 
-    return not is_compiled(scheme)
+    with hook_errors(scheme):
+        return not is_compiled(scheme)
 
 
 def _in_seconds(progress: Progress | None) -> Callable[[int], None] | None:
