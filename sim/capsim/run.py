@@ -18,6 +18,7 @@ from capsim.fabric.load import LOAD_DEFINITIONS, LoadOf, load_capacity_bps, offe
 from capsim.fabric.topology import Fabric, ports_like
 from capsim.fabric.traffic import AnyTraffic, Poisson, draw_flows
 from capsim.histogram_table import histograms_table
+from capsim.hook_errors import hook_errors
 from capsim.ideal import ideal_fct_s
 from capsim.manifest import Resources, Stopwatch, make_manifest, peak_memory_bytes, run_parameters
 from capsim.payload import check_payload
@@ -116,7 +117,8 @@ def compile_if_needed(scheme: Scheme, *, engine: str) -> bool:
         return False
     from capsim.engines.compiled import is_compiled
 
-    return not is_compiled(scheme)
+    with hook_errors(scheme):
+        return not is_compiled(scheme)
 
 
 def _in_seconds(progress: Progress | None) -> Callable[[int], None] | None:
