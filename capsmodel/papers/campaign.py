@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from pandas import DataFrame
+from pandas import DataFrame, concat
 
 from capsim import schemes as simulated
 from capsmodel.experiments.results import finished_tasks, merge
@@ -70,11 +71,14 @@ class Campaign:
         Where the runs are; it may be missing.
     tasks : mapping
         What :func:`all_tasks` returns, which does not change while runs are added.
+    rows : DataFrame
+        Rows of finished tasks that were read before, as `measured` has them.
     """
 
     experiment: PublishedExperiment
     folder: Path
     tasks: Mapping[str, Mapping[tuple[Term, int], Task]] = field(default_factory=dict)
+    rows: DataFrame = field(default_factory=DataFrame)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tasks", self.tasks or all_tasks(self.experiment))
@@ -86,17 +90,26 @@ class Campaign:
     @cached_property
     def frame(self) -> DataFrame:
         """Return a row for each run that is there: setting, scheme, place, seed, and what was measured."""
-        keys = [
-            {"setting": setting, "scheme": scheme, "place": place, "seed": seed, "task_id": task.id}
+        keys: list[dict[str, Any]] = [
+            {"setting": setting, "scheme": term[0], "place": term[1], "seed": seed, "task_id": task.id}
             for setting, tasks in self.tasks.items()
-            for ((scheme, place), seed), task in tasks.items()
+            for (term, seed), task in tasks.items()
             if task.id in self._finished
         ]
         if not keys:
             return DataFrame()
-        rows = merge([self.folder], task_ids=list(dict.fromkeys(key["task_id"] for key in keys)))
-        measured = rows.drop(columns=["scheme", "seed", "recovery", "engine"], errors="ignore")
+        measured = self.measured.drop(columns=["scheme", "seed", "recovery", "engine"], errors="ignore")
         return DataFrame(keys).merge(measured, on="task_id", validate="many_to_one")
+
+    @cached_property
+    def measured(self) -> DataFrame:
+        """Return the rows of the tasks that are there, as their parts have them."""
+        ids = {task.id for tasks in self.tasks.values() for task in tasks.values()} & self._finished
+        new = sorted(ids - set([] if self.rows.empty else self.rows["task_id"]))
+        if not new:
+            return self.rows
+        read = merge([self.folder], task_ids=new)
+        return read if self.rows.empty else concat([self.rows, read], ignore_index=True)
 
     @cached_property
     def _runs(self) -> Mapping[str, Runs]:
@@ -248,8 +261,9 @@ def advance(
     int
         Runs made.
     """
-    begin_s, made, known = time.monotonic(), 0, all_tasks(experiment)
-    while tasks := Campaign(experiment, folder, known).next_tasks(shard):
+    begin_s, made = time.monotonic(), 0
+    found = Campaign(experiment, folder)
+    while tasks := found.next_tasks(shard):
         for _, batch in groupby(tasks, key=lambda task: task.payload["seed"]):
             if time.monotonic() - begin_s >= budget_s:
                 return made
@@ -257,4 +271,5 @@ def advance(
             made += run_sweep(batch, folder, executor=executor, progress=shown).ran
         if shard != (1, 1):
             break
+        found = Campaign(experiment, folder, found.tasks, found.measured)
     return made

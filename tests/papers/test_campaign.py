@@ -20,6 +20,11 @@ from capsmodel.papers.settings import TEXT
 CLAIM = "repflow-f8a"  # RepFlow's mean is 40 to 45% below TCP's, loads 0.4 to 0.8
 WHOLE = published_experiment("repflow-ns3-ws")
 EXPERIMENT = replace(WHOLE, statements={CLAIM: WHOLE.statements[CLAIM]})
+# A few of its settings, to keep the campaign small.
+vars(EXPERIMENT)["combinations"] = {
+    name: WHOLE.combinations[name]
+    for name in (TEXT, "transport.min_rto_s = 0.01", "mss_bytes = 536", "sharing.abort_losers = true")
+}
 COLUMNS = ("mean_fct_short_s", "p99_fct_short_s", "mean_fct_long_s", "mean_fct_s", "mean_slowdown_long")
 
 
@@ -56,8 +61,8 @@ class MadeUp:
 @pytest.fixture(autouse=True)
 def few_seeds(monkeypatch):
     """Keep the campaign small."""
-    monkeypatch.setattr(campaigns, "MOST_SEEDS_OF_OTHERS", 8)
-    monkeypatch.setattr(campaigns, "MOST_SEEDS", 16)
+    monkeypatch.setattr(campaigns, "MOST_SEEDS_OF_OTHERS", 4)
+    monkeypatch.setattr(campaigns, "MOST_SEEDS", 8)
 
 
 def run(folder, made_up, **options):
@@ -74,10 +79,8 @@ def test_a_clear_claim_takes_four_seeds_in_each_setting_and_is_robust(tmp_path):
     assert verdict.verdict == "reproduced"
     assert 42 < min(verdict.value) <= max(verdict.value) < 44
     assert "4 seeds" in verdict.reason
-    assert (
-        str(found.robustness(CLAIM))
-        == f"robust ({len(EXPERIMENT.combinations)} of {len(EXPERIMENT.combinations)} settings)"
-    )
+    assert found.robustness(CLAIM).share == 1
+    assert found.robustness(CLAIM).decided == len(EXPERIMENT.combinations)
     assert run(tmp_path, made_up) == 0
 
 
@@ -97,10 +100,10 @@ def test_an_undecided_claim_takes_seeds_to_the_limit_of_its_setting_and_stays_op
     run(tmp_path, MadeUp(lambda scheme, transport: 0.6 * 1.0016 if scheme == "repflow" else 1.0, spread=0.3))
     found = Campaign(EXPERIMENT, tmp_path)
     seeds = found.frame.groupby("setting")["seed"].max()
-    assert seeds[TEXT] == 16
-    assert set(seeds.drop(TEXT)) <= {4, 8}
+    assert seeds[TEXT] == 8
+    assert set(seeds.drop(TEXT)) == {4}
     assert found.verdict(CLAIM).verdict == "open"
-    assert found.verdict(CLAIM).reason.startswith("16 seeds do not decide")
+    assert found.verdict(CLAIM).reason.startswith("8 seeds do not decide")
 
 
 def test_other_settings_are_tried_at_sampled_places_only(tmp_path):
