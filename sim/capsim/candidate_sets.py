@@ -8,7 +8,7 @@ import numpy.typing as npt
 Table = npt.NDArray[np.integer[Any]]
 
 
-def candidate_sets(first: Table, count: Table, candidates: Table) -> tuple[Table, int]:
+def candidate_sets(first: Table, count: Table, candidates: Table) -> tuple[npt.NDArray[np.int64], int]:
     """Number the different lists of candidates that switches choose from.
 
     Parameters
