@@ -17,7 +17,6 @@ from capsim.fabric.topology import Fabric, ports_like
 from capsim.fabric.traffic import AnyTraffic, Poisson, draw_flows
 from capsim.ideal import ideal_fct_s
 from capsim.manifest import Resources, Stopwatch, make_manifest, peak_memory_bytes, run_parameters
-from capsim.payload import check_payload
 from capsim.registry import scheme as find
 from capsim.results import Result
 from capsim.roles import Scheme
@@ -124,7 +123,10 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
     flows = draw_flows(scenario.traffic, fabric, seed=scenario.seed, short_bytes=scenario.short_bytes)
     chosen = (scheme or find(scenario.scheme)).with_params(**scenario.params)
     estimate.check_run(scenario, fabric, flows, chosen)
-    check_payload(scenario.payload, chosen)
+    if scenario.payload:
+        from capsim.payload import check_payload  # loads the codec
+
+        check_payload(scenario.payload, chosen)
     ports, probed, period_ps = _probed(scenario, fabric, flows)
     return Setup(
         fabric=fabric,

@@ -6,7 +6,6 @@ that they work on, compiles the hooks of a scheme, and enlarges a pool (of packe
 the loop reports it short.
 """
 
-import time
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -16,6 +15,8 @@ from numba import types
 
 from capsim.bounds import POOL
 from capsim.engines import jit, loop
+from capsim.engines.asking import CARRIED, COUNTED, answer, payload_of
+from capsim.engines.chunk import Chunk
 from capsim.engines.events import WAKE
 from capsim.engines.faults import error_of
 from capsim.engines.hosts import MANAGE, RECEIVE_WAKE, SEND_WAKE, TIMEOUT
@@ -40,14 +41,12 @@ from capsim.hooks import HOST_ROLES, SWITCH_ROLES
 from capsim.memory import check_fits
 from capsim.own_memory import POOLS
 from capsim.param_records import param_record
-from capsim.payload import Payload, Rows
 from capsim.records import NONE
 from capsim.roles import Scheme
 from capsim.state import RawRecords, Setup, State, Table, initial_state, ring_segments
 
 FEWER = "fewer flows, a smaller window, limited buffers or an earlier end would fit"
 SMALL_BYTES = 2**20
-CHUNK_S = 0.25  # between chunks Python sees Ctrl-C
 
 
 def _tree(entities: Table, *, leaves: int | None = None) -> Table:
@@ -224,21 +223,6 @@ class World:
             manage_first=first.get(MANAGE, NONE),
         )
 
-    def answer(self, payload: Payload) -> None:
-        """Compute what the packet that arrives next is worth."""
-        arrays, own = self.arrays, self.state.own
-        number = int(arrays["ports"]["head"][arrays["arrive_tree"]["entity"][1]])
-        sub = int(arrays["packets"]["sub"][number])
-        stack = int(arrays["subs"]["stack"][sub])
-        self.record["payload"] = loop.ANSWERED
-        if not payload.codes(stack):
-            return
-        own.tables |= {name: arrays[name] for name in ("subflow", "unit")}
-        units, coders = own.records("unit", (stack, "layer")), own.records("subflow", (stack, "layer"))
-        packet, rows = Rows(arrays["packets"])[number], Rows(units)
-        flow = int(arrays["subs"]["flow"][sub])
-        arrays["packets"]["stale"][number] = payload.stale(packet, stack, flow, Rows(coders)[sub], rows)
-
     def grow(self, status: int) -> None:
         """Enlarge the pool that the loop has found short."""
         arrays, record = self.arrays, self.record
@@ -322,32 +306,12 @@ def _numbers(setup: Setup, state: State) -> dict[str, int]:
         "margin": state.margin,
         "probe_ps": setup.probe_ps,
         "host_jitter_ps": setup.host_jitter_ps,
-        "payload": loop.CARRIED if setup.payload else loop.COUNTED,
+        "payload": CARRIED if setup.payload else COUNTED,
         **state.seeds,
     }
 
 
 _WORLD_TYPE = record_type(WORLD)
-
-
-class Chunk:
-    """How many events the loop takes before it returns to Python: as many as last `CHUNK_S`, whatever one event costs.
-
-    Chunks decide when a run can be interrupted and tells its progress, never what it does.
-    """
-
-    def __init__(self) -> None:
-        self.events, self.begun_s = 1000, 0.0
-
-    def begin(self) -> int:
-        """Return the number of events of the chunk that begins."""
-        self.begun_s = time.perf_counter()
-        return self.events
-
-    def adapt(self) -> None:
-        """Set the number of events of the next chunk by how long this one took; at most twice as many."""
-        took_s = time.perf_counter() - self.begun_s
-        self.events = max(1, int(self.events * min(2.0, CHUNK_S / max(took_s, 1e-9))))
 
 
 @cache
@@ -385,12 +349,12 @@ def count_chain(w: Any, port: Any, number: int, now_ps: int) -> None:
 def run(setup: Setup, *, progress: Callable[[int], None] | None = None) -> RawRecords:
     """Simulate `setup` and return its records; `progress` is told the simulated time in picoseconds now and then."""
     state = initial_state(setup)
-    world, main, chunk, payload = World(setup, state), _compiled_loop(), Chunk(), Payload(setup)
+    world, main, chunk, payload = World(setup, state), _compiled_loop(), Chunk(), payload_of(setup)
     while (status := main(world.record[0], chunk.begin())) != loop.DONE:
         if status == loop.FAULT:
             raise error_of(int(world.record["fault"][0]), setup)
         if status == loop.ASK:
-            world.answer(payload)
+            answer(world.arrays, world.record, state.own, payload)
             continue
         if status != loop.PAUSED:
             world.grow(status)
