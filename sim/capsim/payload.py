@@ -19,10 +19,7 @@ from capsim.records import NONE
 from capsim.roles import Part, Scheme
 from capsim.state import Setup, Table
 from capsmodel.checks import require
-from capsmodel.codec import get_code
-from capsmodel.codec.decoder import Decoder
-from capsmodel.codec.ldpc import LdpcStaircase
-from capsmodel.codec.registry import CODES
+from capsmodel.codec import CODES, Decoder, LdpcStaircase, get_code
 
 Bytes = npt.NDArray[np.uint8]
 LEAST_LDPC_REPAIR = 3  # ones in a column of its matrix (RFC 6816)
@@ -68,8 +65,6 @@ def check_payload(name: str, scheme: Scheme) -> None:
     ParameterError
         One line with what is possible.
     """
-    if not name:
-        return
     require(name in CODES, f"payload = {name!r}, but there are the codes {', '.join(sorted(CODES))}")
     coding = any(stack.layer.part is not None for stack in scheme.stacks)
     require(coding, f"payload = {name!r}, but the scheme {scheme.name} codes nothing: leave it out, or take caps")
@@ -79,10 +74,12 @@ class Payload:
     """The bytes of all units of a run, and their decoders."""
 
     def __init__(self, setup: Setup):
-        self.code = get_code(setup.payload) if setup.payload else None
+        self.code = get_code(setup.payload)
         self.stacks = setup.stacks
         self.receptions: dict[int, _Reception] = {}
         self.early: dict[int, set[int]] = {}  # over subflows: source packets that came before their unit was known
+
+    rows = Rows
 
     def codes(self, stack: int) -> bool:
         """Return whether the packets of a stack carry the bytes of a code."""
@@ -149,7 +146,6 @@ class Payload:
 
     def _prepare(self, reception: _Reception, part: Part, total: int) -> Decoder:
         """Make a decoder for so many packets of a unit, which has what came before."""
-        assert self.code is not None
         options = {} if self.code.default_seed is None else {"seed": 1 + part.unit * KEY_STEP % (KEYS - 1)}
         code = self.code(part.k, r=total - part.k, packet_bytes=reception.source.shape[1], **options)
         reception.coded, reception.decoder = code.coded(reception.source), code.decoder()

@@ -21,7 +21,6 @@ from capsim.histogram_table import histograms_table
 from capsim.hook_errors import hook_errors
 from capsim.ideal import ideal_fct_s
 from capsim.manifest import Resources, Stopwatch, make_manifest, peak_memory_bytes, run_parameters
-from capsim.payload import check_payload
 from capsim.probe_table import probes_table
 from capsim.probes import chosen_fields
 from capsim.registry import scheme as find
@@ -139,7 +138,10 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
     flows = draw_flows(scenario.traffic, fabric, seed=scenario.seed, short_bytes=scenario.short_bytes)
     chosen = (scheme or find(scenario.scheme)).with_params(**scenario.params)
     estimate.check_run(scenario, fabric, flows, chosen)
-    check_payload(scenario.payload, chosen)
+    if scenario.payload:
+        from capsim.payload import check_payload  # loads the codec
+
+        check_payload(scenario.payload, chosen)
     setup = Setup(
         fabric=fabric,
         flows=flows,

@@ -25,7 +25,7 @@ from capsim import (
     simulate,
 )
 from capsim.bounds import PODS, PORTS, WORD
-from capsim.engines import compiled
+from capsim.engines import chunk as chunk_module
 from capsim.fabric.kinds import AnyFabric
 from capsim.protocols.layers.blocking import Threshold, note_rtt
 from capsim.protocols.layers.caps import CAPS_LAYER
@@ -193,8 +193,8 @@ def test_sums_of_round_trips_keep_their_mean_below_63_bits() -> None:
 def test_a_chunk_of_events_lasts_a_quarter_of_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever an event costs: 100 ns, then a second each."""
     clock = [0.0]
-    monkeypatch.setattr(compiled.time, "perf_counter", lambda: clock[0])
-    chunk = compiled.Chunk()
+    monkeypatch.setattr(chunk_module.time, "perf_counter", lambda: clock[0])
+    chunk = chunk_module.Chunk()
     for event_s, settled in ((1e-7, 2_500_000), (1.0, 1), (1e-3, 250)):
         for _ in range(30):
             clock[0] += chunk.begin() * event_s

@@ -5,7 +5,6 @@ The parts are :mod:`~capsim.engines.trees`, :mod:`~capsim.engines.serialiser`, :
 made in :mod:`~capsim.engines.world`. This file runs the loop, piece by piece.
 """
 
-import time
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from numba import types
 
 from capsim.engines import jit, loop
+from capsim.engines.chunk import Chunk
 from capsim.engines.faults import error_of
 from capsim.engines.jit import kernel, record_type
 from capsim.engines.links import drain
@@ -26,29 +26,7 @@ from capsim.records import NONE
 from capsim.roles import Scheme
 from capsim.state import RawRecords, Setup, Snapshot, delivered_segments, initial_state
 
-CHUNK_S = 0.25  # between chunks Python sees Ctrl-C
-
 _WORLD_TYPE = record_type(WORLD)
-
-
-class Chunk:
-    """How many events the loop takes before it returns to Python: as many as last `CHUNK_S`, whatever one event costs.
-
-    Chunks decide when a run can be interrupted and tells its progress, never what it does.
-    """
-
-    def __init__(self) -> None:
-        self.events, self.begun_s = 1000, 0.0
-
-    def begin(self) -> int:
-        """Return the number of events of the chunk that begins."""
-        self.begun_s = time.perf_counter()
-        return self.events
-
-    def adapt(self) -> None:
-        """Set the number of events of the next chunk by how long this one took; at most twice as many."""
-        took_s = time.perf_counter() - self.begun_s
-        self.events = max(1, int(self.events * min(2.0, CHUNK_S / max(took_s, 1e-9))))
 
 
 @cache

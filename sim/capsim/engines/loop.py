@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from capsim.engines.asking import ANSWERED, CARRIED
 from capsim.engines.bind import deliver, forward, start, wake
 from capsim.engines.compiled_tables import whole
 from capsim.engines.events import ARRIVE, DEPART, EPOCH, PROBE, START, TIE_BITS, TIMEOUT
@@ -33,9 +34,6 @@ BYTE = 255
 
 # Why the loop returns
 DONE, PAUSED, PACKETS_LOW, UNITS_LOW, SUBFLOWS_LOW, RINGS_LOW, DATA_LOW, TRACE_LOW, PROBES_LOW, FAULT, ASK = range(11)
-
-# w.payload: packets carry no bytes; they do; what the packet that arrives next is worth has been computed
-COUNTED, CARRIED, ANSWERED = range(3)
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from capsim.engines import loop
+from capsim.engines.asking import CARRIED, COUNTED
 from capsim.engines.hosts import MANAGE, RECEIVE_WAKE, SEND_WAKE, TIMEOUT
 from capsim.engines.pointers import ROUTE
 from capsim.records import NONE
@@ -73,6 +73,6 @@ def numbers_of(setup: Setup, state: State) -> dict[str, int]:
         "histograms": setup.histograms,
         "warm_up_ps": setup.warm_up_ps,
         "host_jitter_ps": setup.host_jitter_ps,
-        "payload": loop.CARRIED if setup.payload else loop.COUNTED,
+        "payload": CARRIED if setup.payload else COUNTED,
         **state.seeds,
     }

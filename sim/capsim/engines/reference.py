@@ -14,11 +14,11 @@ from typing import Any
 import simpy
 
 from capsim.engines import hosts, switches
+from capsim.engines.asking import payload_of
 from capsim.engines.events import END, EPOCH, MANAGE, PROBE, RECEIVE, SEND, SNAPSHOT, START, TIMEOUT, WAKES
 from capsim.engines.faults import error_of
 from capsim.engines.reference_ports import At, Environment, Port
 from capsim.engines.reference_records import Records
-from capsim.payload import Payload
 from capsim.randomness import uniform
 from capsim.records import ARRIVED, CODED, CORRUPTED, DATA, DROPPED, NONE
 from capsim.state import TRACE_DROPS, TRACE_PACKETS, RawRecords, Setup
@@ -52,7 +52,7 @@ class Network(Records):
         self.env = Environment(0)
         self.env.tie_seed = self.tie_seed
         self.done = self.env.event()
-        self.payload = Payload(setup)
+        self.payload = payload_of(setup)
         self.armed: dict[tuple[int, int], int] = {}
         self.epoch = 0
         self.port_objects = [Port(self, record, number) for number, record in enumerate(self.ports)]
@@ -109,7 +109,7 @@ class Network(Records):
             self.trace_packet(ARRIVED, 0, port, packet)
         node = port.record.to_node
         if node < self.n_hosts:
-            if self.setup.payload and packet.kind in (DATA, CODED):
+            if self.payload is not None and packet.kind in (DATA, CODED):
                 self.weigh(packet)
             self.hosts[node].arrival.succeed(packet)
             return

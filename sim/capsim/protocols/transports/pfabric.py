@@ -16,7 +16,7 @@ start begins at one segment (section 4.2; ns-2, ``slowdown``). The receiver is t
 receiver makes no use; it says by its acknowledgement that the path is open.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from capsim import bounds
@@ -34,7 +34,6 @@ from capsim.protocols.transports.tcp import (
     start_timer,
 )
 from capsim.records import ACK, DATA, ESTABLISHED, NONE, SACKED, SYN_SENT
-from capsim.roles import Transport
 
 WORST = 2**31 - 1  # PACKET.priority has 32 bits; flows of more than 2 GB are equal until they have less
 
@@ -178,16 +177,9 @@ def on_timeout(params: Any, own: Any, sub: Any, ring: Any, now_ps: int) -> int:
     return EXPIRED
 
 
-PFABRIC = Transport(
-    name="pfabric",
-    open=open_,
-    send=send,
-    on_data=on_data,
-    on_ack=on_ack,
-    on_timeout=on_timeout,
-    params=PfabricParams(),
-    memory={
-        "subflow": (*SACK.memory["subflow"], ("timeouts_in_row", "i8"), ("probing", "i8")),
-        "packet": (*SACK.memory["packet"], ("probe", "i8")),
-    },
-)
+MEMORY = {
+    "subflow": (*SACK.memory["subflow"], ("timeouts_in_row", "i8"), ("probing", "i8")),
+    "packet": (*SACK.memory["packet"], ("probe", "i8")),
+}
+SENDER = replace(SACK, name="pfabric", open=open_, send=send, on_ack=on_ack, on_timeout=on_timeout)
+PFABRIC = replace(SENDER, on_data=on_data, params=PfabricParams(), memory=MEMORY)

@@ -1,0 +1,32 @@
+"""What both engines ask of Python in runs whose packets carry the bytes of a code (:mod:`capsim.payload`)."""
+
+from typing import Any
+
+from capsim.own_memory import OwnMemory
+from capsim.state import Setup, Table
+
+# w.payload: packets carry no bytes; they do; what the packet that arrives next is worth has been computed
+COUNTED, CARRIED, ANSWERED = range(3)
+
+
+def payload_of(setup: Setup) -> Any:
+    """Return what computes the bytes of a run, None where packets are counted; the codec is loaded only for it."""
+    if not setup.payload:
+        return None
+    from capsim.payload import Payload
+
+    return Payload(setup)
+
+
+def answer(arrays: dict[str, Table], record: Table, own: OwnMemory, payload: Any) -> None:
+    """Compute for the compiled engine what the packet that arrives next is worth, and let the loop go on."""
+    number = int(arrays["ports"]["head"][arrays["arrive_tree"]["entity"][1]])
+    sub = int(arrays["packets"]["sub"][number])
+    stack, flow = (int(arrays["subs"][name][sub]) for name in ("stack", "flow"))
+    record["payload"] = ANSWERED
+    if not payload.codes(stack):
+        return
+    own.tables |= {name: arrays[name] for name in ("subflow", "unit")}
+    units, coders = (payload.rows(own.records(name, (stack, "layer"))) for name in ("unit", "subflow"))
+    packet = payload.rows(arrays["packets"])[number]
+    arrays["packets"]["stale"][number] = payload.stale(packet, stack, flow, coders[sub], units)
