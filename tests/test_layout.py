@@ -17,7 +17,7 @@ LONGER = {
     "sim/capsim/protocols/transports/sack.py": 250,
     "sim/capsim/protocols/transports/tcp.py": 225,
     "sim/capsim/records.py": 285,
-    "sim/capsim/state.py": 210,
+    "sim/capsim/state.py": 215,
 }
 NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 

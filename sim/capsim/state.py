@@ -12,7 +12,7 @@ from capsim import records
 from capsim.bounds import POOL, SEGMENTS
 from capsim.candidate_sets import candidate_sets
 from capsim.fabric.flows import FlowList
-from capsim.fabric.paths import label_of, paths_between, reverse
+from capsim.fabric.paths import paths_between, pinned_labels
 from capsim.fabric.topology import Fabric
 from capsim.own_memory import OwnMemory, own_memory
 from capsim.randomness import key, key_base
@@ -365,11 +365,7 @@ def _flows(setup: Setup, stacks: tuple[StackState, ...]) -> Table:
     flows["n_paths"], flows["distance"] = paths_between(setup.fabric, source.src, source.dst)
     for name in ("received_ps", "acked_ps", "wake_ps", "blocked_since_ps", "winner", "first_sub", "last_sub"):
         flows[name] = NONE
-    flows["path"] = flows["path_back"] = NONE
-    for flow, ports in setup.pinned.items():
-        src, dst = int(source.src[flow]), int(source.dst[flow])
-        flows["path"][flow] = label_of(setup.fabric, ports, dst)
-        flows["path_back"][flow] = label_of(setup.fabric, reverse(ports), src)
+    flows["path"], flows["path_back"] = pinned_labels(setup.fabric, setup.pinned, source)
     flows["mss_bytes"] = np.array([each.mss_bytes for each in stacks])[flows["stack"]]
     flows["shared"] = np.array([each.shared for each in stacks])[flows["stack"]]
     flows["n_segments"] = -(-flows["flow_bytes"] // flows["mss_bytes"])

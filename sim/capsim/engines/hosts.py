@@ -34,6 +34,7 @@ from capsim.engines.primitives import (
 )
 from capsim.engines.reordering import judge, note_extent
 from capsim.engines.subflows import (
+    address_reply,
     close,
     data_acknowledged,
     enter_subflow,
@@ -43,6 +44,7 @@ from capsim.engines.subflows import (
     let_go,
     mark_draw,
     offer_data,
+    pin,
     prepare_stream,
     put_data,
     take_data,
@@ -100,15 +102,8 @@ def launch(w: Any, s: int, number: int, now_ps: int) -> None:
         put_data(w, s, number)
     if stack_at(w.stacks, sub.stack).mark != 0:
         packet.hash = mark(w, s, number, mark_draw(w, s))
-    if w.pinned:
-        pin(w, number, flow_at(w.flows, sub.flow).path)
+    pin(w, s, number)
     enqueue(w, int_at(w.host_port, sub.src), number, now_ps)
-
-
-def pin(w: Any, number: int, path: int) -> None:
-    """Give a packet the label of a path, if its flow is pinned to one."""
-    if path != NONE:
-        packet_at(w.packets, number).label = path
 
 
 def pump(w: Any, s: int, now_ps: int) -> None:
@@ -271,24 +266,19 @@ def deliver_released(w: Any, s: int, now_ps: int) -> None:
 
 def deliver_to_transport(w: Any, s: int, number: int, now_ps: int) -> None:
     """Deliver a packet to the receiving transport and send its reply."""
-    sub, packet = sub_at(w.subs, s), packet_at(w.packets, number)
+    sub = sub_at(w.subs, s)
     if sub.shared:
         if not take_data(w, s, number):
             free_packet(w, number)
             return
         complete_shared(w, s, now_ps)
-    if w.histograms and packet.kind == DATA:
+    if w.histograms and packet_at(w.packets, number).kind == DATA:
         note_extent(w, s, number)
     replies = on_data(w, s, number, now_ps)
     if sub.received_ps == NONE and sub.receive_next == sub.end and sub.final:
         finish_receiving(w, s, now_ps)
     if replies:
-        packet.sub = s
-        packet.target = sub.src
-        packet.hash = sub.reverse_hash
-        packet.label = NONE
-        if w.pinned:
-            pin(w, number, flow_at(w.flows, sub.flow).path_back)
+        address_reply(w, s, number)
         enqueue(w, int_at(w.host_port, sub.dst), number, now_ps)
     else:
         free_packet(w, number)

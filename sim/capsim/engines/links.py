@@ -31,7 +31,6 @@ from capsim.engines.trees import NEVER, bring_forward, next_arrival, set_time
 from capsim.hooks import EVICT, MARK, REFUSE
 from capsim.records import (
     CONGESTION_EXPERIENCED,
-    CORRUPTED,
     DROPPED,
     ENQUEUED,
     EVICTED,
@@ -102,18 +101,6 @@ def drop(w: Any, p: int, number: int, reason: int, now_ps: int) -> None:
         counters_at(w.counters, 0).unroutable += 1
     if w.trace_level >= TRACE_DROPS:
         write_trace(w, DROPPED, reason, p, packet, now_ps, queue_packets)
-    free_packet(w, number)
-
-
-@kernel
-def lose(w: Any, p: int, number: int, now_ps: int) -> None:
-    """Lose a packet at the far end of its link."""
-    port, packet = port_at(w.ports, p), packet_at(w.packets, number)
-    port.packets_lost += 1
-    port.bytes_lost += packet.bytes
-    sub_at(w.subs, packet.sub).packets_dropped += 1
-    if w.trace_level >= TRACE_DROPS:
-        write_trace(w, DROPPED, CORRUPTED, p, packet, now_ps, 0)
     free_packet(w, number)
 
 

@@ -136,6 +136,25 @@ def let_go(w: Any, s: int) -> int:
     return number
 
 
+def pin(w: Any, s: int, number: int) -> None:
+    """Give a packet of a flow that is pinned to a path the label of it."""
+    if w.pinned:
+        path = flow_at(w.flows, sub_at(w.subs, s).flow).path
+        if path != NONE:
+            packet_at(w.packets, number).label = path
+
+
+def address_reply(w: Any, s: int, number: int) -> None:
+    """Address the reply of a receiver to its sender."""
+    sub, packet = sub_at(w.subs, s), packet_at(w.packets, number)
+    packet.sub = s
+    packet.target = sub.src
+    packet.hash = sub.reverse_hash
+    packet.label = NONE
+    if w.pinned:
+        packet.label = flow_at(w.flows, sub.flow).path_back
+
+
 def offer_data(w: Any, s: int) -> None:
     """Tell a subflow the size of the data segment that it would be granted next: the last of a stream may be short."""
     sub = sub_at(w.subs, s)

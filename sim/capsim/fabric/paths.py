@@ -5,13 +5,15 @@ switch counts most, ports in the order of their far ends. So a path has the numb
 parallel link; within a pod of a fat-tree, of its aggregation switch.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from capsim.bounds import shortened
 from capsim.fabric.endpoints import pods
+from capsim.fabric.flows import FlowList
 from capsim.fabric.topology import Fabric, Int32, Int64, Routes
+from capsim.records import NONE
 from capsmodel.checks import ParameterError, require
 
 Ports = tuple[int, ...]
@@ -199,3 +201,22 @@ def label_of(fabric: Fabric, ports: Ports, dst: int) -> int:
             weight *= len(candidates)
     require(label <= _MOST, "path: its switches have too many choices: a label has 31 bits")
     return label
+
+
+def pinned_labels(fabric: Fabric, pinned: Mapping[int, Ports], flows: FlowList) -> tuple[Int32, Int32]:
+    """Return over flows the labels of the paths of packets and of acknowledgements, NONE for flows without one.
+
+    Parameters
+    ----------
+    fabric : Fabric
+        What the flows cross.
+    pinned : dict
+        Ports of the path of a flow, by its number.
+    flows : FlowList
+        All flows.
+    """
+    forth, back = (np.full(len(flows), NONE, np.int32) for _ in range(2))
+    for flow, ports in pinned.items():
+        forth[flow] = label_of(fabric, ports, int(flows.dst[flow]))
+        back[flow] = label_of(fabric, reverse(ports), int(flows.src[flow]))
+    return forth, back
