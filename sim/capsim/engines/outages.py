@@ -3,7 +3,8 @@
 from typing import Any
 
 from capsim.engines.jit import kernel
-from capsim.engines.links import drain, drop, undo_enqueue, unlink
+from capsim.engines.links import drain, undo_enqueue, unlink
+from capsim.engines.packets import drop
 from capsim.engines.pointers import packet_at
 from capsim.engines.trees import NEVER, set_time
 from capsim.records import LINK_DOWN, NONE

@@ -237,7 +237,7 @@ int32_at, int64_at, byte_at = (
     _number_reader(types.int8, 1),
 )
 
-float_at = intrinsic(_float)
+float_at: Any = intrinsic(_float)
 
 bytes_array, int32_array, int64_array = _array(types.uint8, 1), _array(types.int32, 4), _array(types.int64, 8)
 port_array, packet_array, sub_array = (
