@@ -76,17 +76,27 @@ def setup_of(kind: FabricKind, flows: FlowList, name: str | Scheme = "ecmp", **o
     return Setup(fabric=kind.build(), flows=flows, scheme=chosen.with_params(**parts), **defaults | options)
 
 
+def _numbers(raw: RawRecords) -> dict[str, Any]:
+    """Return the columns of all tables and counters that both engines keep, by name."""
+    tables = {name: getattr(raw, name) for name in ("flows", "subs", "ports", "trace", "probes")}
+    if raw.warm is not None:
+        tables["ports of the warm-up"] = raw.warm.ports
+    columns = {
+        f"{table}.{name}": rows[name]
+        for table, rows in tables.items()
+        for name in rows.dtype.names
+        if name not in CHAINS
+    }
+    delivered = {} if raw.warm is None else {"delivered in the warm-up": raw.warm.delivered}
+    return columns | delivered | {"queue_counts": raw.queue_counts, "extents": raw.extents}
+
+
 def differences(setup: Setup) -> list[str]:
     """Return where the records of the two engines differ."""
     compiled, reference = run(setup, engine="compiled"), run(setup, engine="reference")
-    found = []
-    for table in ("flows", "subs", "ports", "trace", "probes"):
-        ours, theirs = getattr(compiled, table), getattr(reference, table)
-        if len(ours) != len(theirs):
-            found.append(f"{table}: {len(ours)} and {len(theirs)} rows")
-        elif len(ours):
-            names = [name for name in ours.dtype.names if name not in CHAINS]
-            found += [f"{table}.{name}" for name in names if not np.array_equal(ours[name], theirs[name])]
+    ours, theirs = _numbers(compiled), _numbers(reference)
+    found = sorted(ours.keys() ^ theirs.keys())
+    found += [name for name in ours.keys() & theirs.keys() if not np.array_equal(ours[name], theirs[name])]
     for name, layout in compiled.own.layouts.items():
         for owner in layout.records if name != "packet" else ():
             ours, theirs = compiled.own.records(name, owner), reference.own.records(name, owner)
@@ -183,7 +193,7 @@ def record(dtype: Any, **values: Any) -> Any:
 
 def memory_of(component: Any, scope: str, **values: Any) -> Any:
     """Return a record of a component's own memory, with its first values but for those given."""
-    first = first_record(component.memory, scope)
+    first = first_record(component.own_fields, scope)
     made = slotted(first.dtype)(first[0])
     for name, value in values.items():
         setattr(made, name, value)

@@ -47,6 +47,7 @@ SHOWN: dict[str, Shown] = {
     "p99_slowdown_short": Shown("p99 slowdown, short"),
     "mean_slowdown": Shown("mean slowdown, all"),
     "mean_throughput_long_bps": Shown("mean throughput, long", *_MBPS),
+    "mean_goodput_long_bps": Shown("mean goodput, long", *_MBPS),
     "reorder_ratio": Shown("packets reordered", *_PERCENT),
     "packets_dropped": Shown("packets dropped"),
     "retransmissions": Shown("packets sent again"),
@@ -91,6 +92,22 @@ BY_SIZE = (
 def size_rows(by_size: "pd.DataFrame") -> list[Row]:
     """Return the rows of :func:`capsim.fct.fct_by_size` with the sizes in words."""
     return [{"sizes": _sizes(row["above_bytes"], row["up_to_bytes"]), **row} for row in records(by_size)]
+
+
+BY_LAYER = (
+    Column("layer", "links"),
+    Column("ports", "number"),
+    Column("packets_in", "packets"),
+    Column("loss_ratio", "lost, %", 1e2),
+    Column("utilisation", "used, %", 1e2),
+    Column("max_utilisation", "busiest, %", 1e2),
+    Column("mean_queue_packets", "mean queue"),
+)
+
+
+def layer_rows(layers: "pd.DataFrame") -> list[Row]:
+    """Return the rows of :func:`capsim.layers.by_layer`."""
+    return [dict(row) for row in records(layers.reset_index())]
 
 
 def _sizes(above: float, up_to: float) -> str:

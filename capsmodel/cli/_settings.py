@@ -56,8 +56,8 @@ def ends_of(link: str, where: str) -> tuple[str, str]:
     return ends[0], ends[1]
 
 
-def probed(names: Iterable[str], period_s: float) -> dict[str, Any] | None:
-    """Return the table ``probes`` of a scenario for names such as leaf0-spine1 and flow3; None without names."""
+def probed(names: Iterable[str], fields: Iterable[str], period_s: float) -> dict[str, Any]:
+    """Return the table ``probes`` of a scenario for names such as leaf0-spine1 and flow3, and names of fields."""
     ports, flows = [], []
     for name in names:
         found = _FLOW.fullmatch(name)
@@ -65,4 +65,4 @@ def probed(names: Iterable[str], period_s: float) -> dict[str, Any] | None:
             flows.append(int(found[1]))
         else:
             ports.append(">".join(ends_of(name, f"--probe {name}")))
-    return {"period_s": period_s, "ports": ports, "flows": flows} if ports or flows else None
+    return {"period_s": period_s, "fields": list(fields), "ports": ports, "flows": flows}

@@ -64,8 +64,8 @@ def compare(
     scenario
         TOML file, or one of capsmodel presets; without it the flags describe the run.
     schemes
-        Names separated by commas, as in ecmp,rps,caps; ratios are to the first. The scenario's table [compare] when
-        left out.
+        Names separated by commas, as in ecmp,rps,caps or ecmp,FILE.py:SCHEME; ratios are to the first. The scenario's
+        table [compare] when left out.
     seeds
         Runs of each scheme, with consecutive seeds (5, or what [compare] says).
     engine

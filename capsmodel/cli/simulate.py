@@ -15,6 +15,7 @@ from capsim.files import check_folder, read_manifest, read_table, same_rows
 from capsim.results import columns_of
 from capsim.run import compile_if_needed, prepare, run_prepared
 from capsim.scenario import from_dict
+from capsim.scheme_files import same_source
 from capsim.state import Setup
 from capsmodel._files import check_writable
 from capsmodel._version import __version__
@@ -23,7 +24,7 @@ from capsmodel.cli._numbers import number
 from capsmodel.cli._options import Texts, Time
 from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, explain, print_table, say
 from capsmodel.cli._progress import simulated_time, waiting
-from capsmodel.cli._run_tables import BY_SIZE, mean_above_p99, shown, size_rows
+from capsmodel.cli._run_tables import BY_LAYER, BY_SIZE, layer_rows, mean_above_p99, shown, size_rows
 from capsmodel.cli._scenario import RUN, Engine, ScenarioOptions, scenario_from, with_scheme
 from capsmodel.cli._settings import probed
 from capsmodel.cli._table import Column
@@ -39,6 +40,7 @@ def simulate(
     engine: Annotated[Engine, Parameter(group=RUN)] = "compiled",
     options: ScenarioOptions | None = None,
     probe: Annotated[Texts, Parameter(group=OUTPUT)] = (),
+    probe_field: Annotated[Texts, Parameter(group=OUTPUT)] = (),
     probe_period: Annotated[Time, Parameter(group=OUTPUT)] = 1e-4,
     trace: Annotated[Trace | None, Parameter(group=OUTPUT)] = None,
     out: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
@@ -54,12 +56,15 @@ def simulate(
         TOML file, or one of capsmodel presets, such as p64; without it the flags describe the run, from 8 leaves,
         8 spines, 64 hosts at 1 Gbps and 1000 web-search flows at load 0.5.
     scheme
-        One of capsmodel schemes (ecmp, or what the scenario says).
+        One of capsmodel schemes (ecmp, or what the scenario says), or a scheme of your own: FILE.py:SCHEME.
     engine
         compiled (fast) or reference (SimPy, to be read and stepped through); both give the same records.
     probe
         Sample a queue, such as leaf0-spine1 or leaf*-spine0, or the window and RTT of a flow, such as flow3, into
         DIR/probes.parquet; may be repeated.
+    probe_field
+        What to sample of them, such as port.bytes_out, sub.cwnd_bytes, or congestion.alpha of what a scheme keeps for
+        itself; may be repeated.
     probe_period
         Time between two samples.
     trace
@@ -75,9 +80,9 @@ def simulate(
     level = trace if pcap is None else _level_of_capture(trace)
     if level is not None:
         chosen = chosen.replace(trace=level)
-    if probe:
+    if probe or probe_field:
         require(out is not None, "--probe: samples are kept in DIR/probes.parquet: give --out DIR")
-        chosen = chosen.replace(probes=probed(probe, probe_period))
+        chosen = chosen.replace(probes=probed(probe, probe_field, probe_period) | _histograms_of(chosen))
     if out is not None:
         check_folder(out, made_of=_PARQUET)
     setup = prepare(chosen)
@@ -93,6 +98,11 @@ def simulate(
         _print(result, output)
     if out is not None and output.is_text:
         say(f"wrote {', '.join(sorted(path.name for path in out.iterdir()))} to {out}")
+
+
+def _histograms_of(scenario: Scenario) -> dict[str, bool]:
+    """Return what ``--probe`` leaves as it is."""
+    return {"histograms": scenario.probes is not None and scenario.probes.histograms}
 
 
 def _level_of_capture(trace: str | None) -> str:
@@ -129,6 +139,8 @@ def _print(result: Result, output: Output) -> None:
     print_table(rows, columns=columns, title=f"{chosen.name}: summary")
     say("")
     print_table(size_rows(result.fct_by_size()), columns=BY_SIZE, title="Completion times (FCT) by flow size")
+    say("")
+    print_table(layer_rows(result.layers), columns=BY_LAYER, title="Links by layer, since the end of the warm-up")
     say("")
     if summary.mean_fct_short_s > summary.p99_fct_short_s:
         explain(mean_above_p99(chosen.scheme))
@@ -178,6 +190,8 @@ def rerun(file: Path, *, engine: Engine = "compiled") -> None:
             f"{file.name} was made by capsmodel {made_by}, this is {__version__}: install that version"
         )
     scenario = from_dict(manifest["parameters"]["scenario"])
+    if "scheme_file" in manifest:
+        scenario = scenario.replace(scheme=same_source(manifest["scheme_file"], Path(), file.parent))
     find(scenario.scheme)
     result = _run(scenario, prepare(scenario), engine)
     same_id = result.manifest["id"] == manifest["id"]

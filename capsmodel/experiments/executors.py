@@ -103,7 +103,7 @@ def _connected(address: str) -> Iterator[Any]:
 
 def _check_listens(address: str) -> None:
     """Raise OSError if nothing listens at an address: a client would try again for seconds before it says so."""
-    from distributed.comm import get_address_host_port, parse_address
+    from distributed.comm.addressing import get_address_host_port, parse_address
 
     if parse_address(address)[0] in ("tcp", "tls"):
         socket.create_connection(get_address_host_port(address), timeout=10).close()

@@ -1,5 +1,6 @@
 """What goes into a run: presets, workloads, and all keys of a scenario file; and the columns of what comes out."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
@@ -14,6 +15,7 @@ from sphinx.application import Sphinx
 
 from capsim import Edge, Node, Scenario, Summary, presets, schema
 from capsim.catalogue import meanings_of
+from capsim.fabric.faults import DrawnFault
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic
 from capsim.fabric.wiring import LinkChange
@@ -91,6 +93,7 @@ class ScenarioKeys(Generated):
         yield self.one("[[fabric.nodes]]", Node)
         yield self.one("[[fabric.edges]]", Edge)
         yield self.one("[[fabric.links]]", LinkChange)
+        yield self.one("[[fabric.faults]]", DrawnFault)
         yield from (
             self.one(f'[[traffic]] kind = "{kind.__struct_config__.tag}"', kind) for kind in get_args(AnyTraffic)
         )
@@ -127,6 +130,8 @@ def _default(field: Field) -> str:
     value = field.default
     if value in (None, msgspec.NODEFAULT, "", ()):
         return ""
+    if isinstance(value, tuple):
+        return json.dumps(value)
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -162,7 +167,7 @@ class Columns(Generated):
 
     def own(self, name: str) -> dict[str, Mapping[str, str]]:
         """Return the columns that components of schemes add to a table, by role and name of the component."""
-        scope = {"flows": "subflow", "units": "unit"}.get(name, "")
+        scope = {"flows": "subflow", "subflows": "subflow", "units": "unit"}.get(name, "")
         parts = [getattr(stack, role) for each in built_in() for stack in each.stacks for role in HOST_ROLES]
         return {f"{part.role} {part.name}": part.columns[scope] for part in parts if scope in part.columns}
 

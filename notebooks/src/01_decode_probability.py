@@ -11,7 +11,11 @@
 # gives a long flow several windows. DC2-MTCP (data center coded multi-path TCP) adds a few coded packets to such
 # windows.
 #
-# Sixteen notebooks explain the ideas; each builds on the ones before. This is the first.
+# Seventeen notebooks explain the ideas; each builds on the ones before. This is the first. It shows how likely a coded
+# unit of packets decodes, how many repair packets that takes, and what they cost.
+#
+# **After this notebook** you can compute the probability that a unit decodes, choose the number of repair packets by
+# the mean or by a probability, and say why the two differ so much. It runs in about 3 s on two cores.
 #
 # **Formulas**
 #
@@ -24,21 +28,22 @@
 #
 # **Packets**: the same questions, answered by simulation
 #
-# 7. [Coding units, sent](07_units_in_packets.ipynb)
-# 8. [The best coding unit, in packets](08_optimal_unit_in_packets.ipynb)
-# 9. [Waiting for a unit, and what coding costs](09_buffering_and_overhead.ipynb)
-# 10. [Queues and replication, in packets](10_queues_and_replication.ipynb)
-# 11. [Reordering in packets](11_reordering_in_packets.ipynb)
-# 12. [Multipath windows: what an equation for them leaves out](12_multipath_windows.ipynb)
-# 13. [Estimating the blocking probability](13_estimating_blocking.ipynb)
+# 7. [A first simulation](07_first_simulation.ipynb): a fabric, flows, and what a run tells
+# 8. [Coding units, sent](08_units_in_packets.ipynb)
+# 9. [The best coding unit, in packets](09_optimal_unit_in_packets.ipynb)
+# 10. [Waiting for a unit, and what coding costs](10_buffering_and_overhead.ipynb)
+# 11. [Queues and replication, in packets](11_queues_and_replication.ipynb)
+# 12. [Reordering in packets](12_reordering_in_packets.ipynb)
+# 13. [Multipath windows: what an equation for them leaves out](13_multipath_windows.ipynb)
+# 14. [Estimating the blocking probability](14_estimating_blocking.ipynb)
 #
 # **To judge and to use**
 #
-# 14. [What does not follow from what](14_what_does_not_follow.ipynb): the errors of the papers
-# 15. [The optimal-unit calculator](15_calculator.ipynb): sliders for your own fabric
-# 16. [A scheme of your own](16_own_scheme.ipynb)
+# 15. [What does not follow from what](15_what_does_not_follow.ipynb): the errors of the papers
+# 16. [The optimal-unit calculator](16_calculator.ipynb): sliders for your own fabric
+# 17. [A scheme of your own](17_own_scheme.ipynb)
 #
-# Each ends in a cell that asserts the statements of its text.
+# Each has exercises with solutions and ends in a cell that asserts the statements of its text.
 
 # %% [markdown]
 # ## One unit
@@ -62,7 +67,7 @@ import capsmodel as cm
 # CAPS sends $r=\lceil k p_B/(1-p_B)\rceil$, so that $k$ packets are unblocked *on average*. The ceiling has to be taken
 # in exact arithmetic: for $k=21$, $p_B=0.3$ the answer is 9, while double precision gives 10.
 
-# %%
+# %% mystnb={"image": {"alt": "repair packets over k rise in steps; decoding probability falls in a sawtooth to 1/2"}}
 naive = np.ceil(21 / (1 - 0.3) - 21)
 print(f"exact {cm.repair_packets(21, blocking_prob=0.3):.0f}, naive {naive:.0f}")
 
@@ -72,15 +77,15 @@ for p in (0.1, 0.2, 0.3):
     r = cm.repair_packets(k, blocking_prob=p)
     left.plot(k, r, label=f"$p_B$ = {p}")
     right.plot(k, cm.decode_prob(k, r=r, blocking_prob=p))
-left.set(xlabel="k", ylabel="repair packets r")
-right.set(xlabel="k", ylabel="$p_S$ with that r", ylim=(0.4, 1))
+left.set(xlabel="source packets k", ylabel="repair packets r")
+right.set(xlabel="source packets k", ylabel="decoding probability $p_S$ with that r", ylim=(0.4, 1))
 left.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# With a mean only slightly above $k$ unblocked packets, $p_S$ is close to one half for large units: nearly every second
-# one has to wait for a blocked packet. The curve is a sawtooth and does not fall throughout: each time the ceiling
-# rounds up, the unit gets one more repair packet than the mean requires.
+# On average only slightly more than $k$ packets are unblocked, so $p_S$ is close to one half for large units: nearly
+# every second unit has to wait for a blocked packet. The curve is a sawtooth: each time the rule rounds up, the unit
+# has one more repair packet than the mean requires, and $p_S$ rises.
 
 # %%
 r = cm.repair_packets(k, blocking_prob=0.2)
@@ -91,18 +96,18 @@ print(f"p_S rises at {rises.size} of {k.size - 1} steps; at k = 64 it is {p_s[-1
 # %% [markdown]
 # ## A few packets more
 #
-# Aiming at a decoding probability instead of at the mean costs a few packets: for $k = 10$ and $p_B = 0.2$, 99% need
-# eight repair packets where the mean rule sends three. The failure probability is computed directly and not as
-# $1 - p_S$, so that it keeps all digits when it is tiny.
+# If a unit should decode with a given probability, and not only on average, a few more packets are needed: for $k = 10$
+# and $p_B = 0.2$ a probability of 99% takes eight repair packets, where the mean rule sends three. The failure
+# probability is computed directly and not as $1 - p_S$, so that it keeps all digits when it is tiny.
 
-# %%
+# %% mystnb={"image": {"alt": "failure probability falls by orders of magnitude with each few repair packets"}}
 extra = np.arange(0, 21)
 figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 for n_long in (2, 4, 8):
     axes.semilogy(
         extra, cm.decode_failure_prob(10, r=extra, blocking_prob=n_long / 40), "o-", label=f"{n_long} of 40 paths"
     )
-axes.set(xlabel="repair packets r, k = 10", ylabel="$1 - p_S$")
+axes.set(xlabel="repair packets r of a unit with k = 10", ylabel="failure probability $1 - p_S$")
 axes.legend(frameon=False)
 plt.show()
 
@@ -113,8 +118,9 @@ print(f"k = 10, p_B = 0.2: the mean rule sends {cm.repair_packets(10, blocking_p
 # ## Codes that need more than k packets
 #
 # Eq. 2 assumes that any $k$ packets decode. With a dense random linear code over GF($q$), the finite field of $q$
-# elements, the received packets may be linearly dependent: with exactly $k$ received packets it fails with probability
-# about $1/(q-1)$. Over GF(256) this is 0.4%, over GF(2) 71%.
+# elements, the received packets may be linearly dependent. For large $q$ this happens to exactly $k$ received packets
+# with probability about $1/(q-1)$: 0.4% over GF(256). For small $q$ it is far from that; over GF(2) it is 71%. Codes
+# for which any $k$ packets suffice are called MDS (maximum distance separable).
 
 # %%
 for q in (2, 16, 256):
@@ -127,19 +133,48 @@ for q in (2, 16, 256):
 # ## What the coding costs
 #
 # Eq. 7 gives the share of repair packets in all traffic when there are $g$ packets of long flows for each packet of a
-# short one. The text of CAPS says that the overhead grows with $g$; the formula says that it falls.
+# short one. The text of CAPS says that the overhead grows with $g$; the formula says that it falls. The dotted line is
+# the 5% below which, as the paper says, the overhead stays.
 #
 # So far $k$ was given. Notebook 2 chooses it.
 
-# %%
+# %% mystnb={"image": {"alt": "overhead over g: three falling curves, the highest for the largest $p_B$"}}
 g = np.linspace(9, 99, 91)
 figure, axes = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
 for p in (0.1, 0.2, 0.35):
     axes.plot(g, 100 * cm.traffic_overhead(p, long_short_ratio=g), label=f"$p_B$ = {p}")
-axes.axhline(5, color="grey", linestyle=":")
-axes.set(xlabel="long-to-short packet ratio g", ylabel="overhead, %")
+axes.axhline(5, color="grey", linestyle=":", label="5%, printed as the limit")
+axes.set(xlabel="packets of long flows for each packet of a short one, g", ylabel="repair packets in all traffic, %")
 axes.legend(frameon=False)
 plt.show()
+
+# %% [markdown]
+# ## Exercises
+#
+# 1. Compute $p_S$ for $k=2$, $r=1$ and $p_B=0.2$ by hand, from the three cases in which at most one packet is blocked,
+#    and compare with `cm.decode_prob`.
+# 2. A window consists of four units of $k=16$ with $p_B=0.2$. How many repair packets does each unit need so that *all
+#    four* decode with probability 0.99?
+# 3. With $r$ from the mean rule, does $p_S$ ever fall below one half?
+#
+# The next cell, which is folded, has solutions.
+
+# %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
+# 1. No packet blocked, 0.8^3, or exactly one of the three, 3 * 0.2 * 0.8^2.
+by_hand = 0.8**3 + 3 * 0.2 * 0.8**2
+print(f"1. {by_hand:.3f}, {cm.decode_prob(2, r=1, blocking_prob=0.2):.3f}")
+
+# 2. Units decode independently, so each one needs the fourth root of 0.99.
+each = cm.repair_packets_for(16, blocking_prob=0.2, target_prob=0.99 ** (1 / 4))
+all_four = cm.decode_prob(16, r=each, blocking_prob=0.2) ** 4
+print(f"2. {each:.0f} repair packets a unit: all four decode with probability {all_four:.4f}")
+
+# 3. No: the rule makes the mean at least k, and the median of a binomial distribution is its mean, rounded up or down.
+least = min(cm.decode_prob(k, r=cm.repair_packets(k, blocking_prob=p), blocking_prob=p).min() for p in (0.05, 0.2, 0.4))
+print(f"3. smallest p_S found: {least:.3f}")
+assert abs(by_hand - cm.decode_prob(2, r=1, blocking_prob=0.2)) < 1e-12
+assert all_four >= 0.99 > cm.decode_prob(16, r=each - 1, blocking_prob=0.2) ** 4
+assert least > 0.5
 
 # %%
 # The text of this notebook, asserted.

@@ -13,7 +13,7 @@ What there is:
 to describe a run    :class:`Scenario`, :class:`Probes`; :func:`load_scenario` (TOML file or preset), :func:`presets`
 fabrics              :class:`LeafSpine`, :class:`FatTree`, :class:`ParallelPaths`, :class:`Dumbbell`; a
                      :class:`Topology` of one's own, made of :class:`Node` and :class:`Edge`, files or networkx;
-                     :class:`LinkChange` for links that differ, fail and return
+                     :class:`LinkChange` for links that differ, fail and return, :class:`DrawnFault` for drawn ones
 traffic              :class:`Poisson`, :class:`Batch`, :class:`OnOff`, :class:`Incast`, :class:`Listed`;
                      :func:`draw_flows` gives the :class:`FlowList` that they become
 to run it            :func:`simulate` (one run), :func:`compare` (several schemes on the same flows, over seeds)
@@ -35,6 +35,7 @@ The signatures of hooks are in :mod:`capsim.hooks`, the fields of the records th
 
 from capsim.comparison import Compared, compare
 from capsim.conservation import ConservationError
+from capsim.fabric.faults import DrawnFault
 from capsim.fabric.flows import FlowList
 from capsim.fabric.graph import Edge, Node, Topology
 from capsim.fabric.kinds import Dumbbell, FatTree, LeafSpine, ParallelPaths
@@ -67,6 +68,7 @@ __all__ = [
     "Compared",
     "Congestion",
     "ConservationError",
+    "DrawnFault",
     "Dumbbell",
     "Edge",
     "FatTree",

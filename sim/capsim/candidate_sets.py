@@ -1,9 +1,11 @@
 """Which routes of a run offer the same ports: sets of candidates, for balancers with memory per set."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-Table = npt.NDArray[np.int64]
+Table = npt.NDArray[np.integer[Any]]
 
 
 def candidate_sets(first: Table, count: Table, candidates: Table) -> tuple[Table, int]:

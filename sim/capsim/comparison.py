@@ -11,6 +11,7 @@ from capsim.registry import scheme as find
 from capsim.roles import Scheme
 from capsim.runs import COMPILING, METRICS, Point, metric_table, run_name, run_tasks
 from capsim.scenario import Scenario, load_scenario
+from capsim.scheme_files import file_of
 from capsmodel.checks import require
 from capsmodel.experiments.sweep import Done, Executor, Progress, all_cores, gather, one_by_one
 
@@ -93,7 +94,11 @@ def compare(
     require(len(names) > 0, "schemes: name at least one")
     require(len(set(names)) == len(names), f"schemes: {', '.join(names)} names one twice")
     SEEDS.check("seeds", seeds)
-    points = [Point(values={"scheme": scheme.name}, scenario=described, scheme=scheme) for scheme in found]
+    files = [file_of(scheme) if isinstance(scheme, str) else "" for scheme in schemes]
+    points = [
+        Point(values={"scheme": scheme.name}, scenario=described, scheme=scheme, file=file)
+        for scheme, file in zip(found, files, strict=True)
+    ]
     tasks = run_tasks(points, seeds=seeds, engine=engine, results=results)
     execute = executor or (one_by_one if jobs == 1 else all_cores(jobs))
     progress = Progress(label="comparing", first=COMPILING, named=run_name)

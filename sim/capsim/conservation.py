@@ -6,7 +6,8 @@ import numpy as np
 
 from capsim.engines.queue_sums import PS_PER_NS
 from capsim.fabric.topology import Fabric
-from capsim.state import RawRecords, Table, sojourn_bytes_ns, sojourn_ps
+from capsim.state import RawRecords, Table
+from capsim.tables import sojourn_bytes_ns, sojourn_ps
 
 
 class ConservationError(RuntimeError):
@@ -26,7 +27,8 @@ def check(raw: RawRecords, fabric: Fabric) -> None:
     1. At a port: offered = sent + dropped + queued, in packets and in bytes; arrived at the far end at most sent, and
        lost there at most arrived.
     2. At the switches: what arrives on their links, is not lost and finds a route is offered to a port.
-    3. In total: created (offered to NICs) = delivered to hosts + dropped + lost + without a route + still in the network.
+    3. In total: created (offered to NICs) = delivered to hosts + dropped + lost on links + without a route + still in
+       the network.
     4. What subflows count as lost in the fabric = dropped + lost on links + without a route.
     5. The mean of a queue, in packets and in bytes, is at most its maximum.
     6. A finished flow: its winning subflow received every segment, and they sum up to the bytes of the flow; of a

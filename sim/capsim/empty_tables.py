@@ -20,5 +20,5 @@ def empty_table(name: str, fabric: Fabric) -> pd.DataFrame:
     if name == "subflows":
         return no_subflows()
     if name == "histograms":
-        return no_histograms()
+        return no_histograms(fabric)
     return trace_table(np.zeros(0, records.TRACE), np.zeros(0, records.SUBFLOW), fabric)

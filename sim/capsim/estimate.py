@@ -28,6 +28,7 @@ BYTES_PER_DRAWN_FLOW = 200  # while sizes, ends and starts are drawn and sorted
 BYTES_PER_FLOW = 400  # in the flows table and while it is made
 BYTES_PER_SUBFLOW = 100  # of the tree of timers and of Python's lists, beside the records
 BYTES_PER_PORT = 2500  # of names, links and records
+ARRIVAL_BYTES = 8  # of each segment in flight, for extents of reordering
 ROUTE_BYTES = 2 * 8  # first and count, int32 each, of the fabric and of the engine
 CANDIDATE_BYTES = 2 * 4
 TRACE_LEVELS = {"off": TRACE_OFF, "drops": TRACE_OFF + 1, "packets": TRACE_PACKETS}
@@ -54,6 +55,7 @@ def estimate(scenario: Scenario, fabric: Fabric, flows: FlowList, scheme: Scheme
     window = max(1, params.max_window_bytes // params.mss_bytes)
     copies = max(stack_state(stack).subflows for stack in scheme.stacks)
     rings = 2 * int(segments.clip(max=window).sum()) * copies
+    arrivals = ARRIVAL_BYTES * rings if scenario.probes and scenario.probes.histograms else 0
     queued = int(abs(fabric.buffer_packets).clip(max=1024).sum())
     packets = min(rings, queued + 64 * fabric.n_ports)
     own = max(_own_bytes(stack) for stack in scheme.stacks)
@@ -63,7 +65,7 @@ def estimate(scenario: Scenario, fabric: Fabric, flows: FlowList, scheme: Scheme
     rows = len(flows.src) * (copies * subflow_bytes + records.FLOW.itemsize + BYTES_PER_FLOW)
     trace_bytes = trace_size_bytes(scenario, fabric, flows, mss_bytes=params.mss_bytes) * copies
     probe_bytes = probes_size_bytes(scenario.probes, fabric, flows, end_s=scenario.end_s)
-    total = rows + rings + packets * records.PACKET.itemsize + units * unit_bytes // 4 + probe_bytes
+    total = rows + rings + arrivals + packets * records.PACKET.itemsize + units * unit_bytes // 4 + probe_bytes
     return Estimate(total + trace_bytes, trace_bytes)
 
 
@@ -133,12 +135,15 @@ def check_fabric(scenario: Scenario) -> None:
     ParameterError
         One line with the size, before anything of that size is made.
     """
-    size, changes = scenario.fabric.size(), scenario.fabric.links
+    size, changes, faults = scenario.fabric.size(), scenario.fabric.links, scenario.fabric.faults
     PORTS.check("fabric: ports", size.ports)
-    if len(changes) * size.ports > MOST_MATCHES:
+    matched = len(changes) + sum(fault.most(size.switches, size.hosts + size.inner_links) for fault in faults)
+    if matched * size.ports > MOST_MATCHES:
         most = MOST_MATCHES // size.ports
-        raise ParameterError(f"fabric.links: {len(changes)} entries, but {most} are the most with {size.ports} ports")
-    epochs = 1 + 4 * sum(change.down_s is not None for change in changes)  # down and up, and the routes after each
+        what = f"links and fabric.faults: {matched} changes" if faults else f"links: {matched} entries"
+        raise ParameterError(f"fabric.{what}, but {most} are the most with {size.ports} ports")
+    failing = sum(change.down_s is not None for change in (*changes, *faults))
+    epochs = 1 + 4 * failing  # down and up, and the routes after each
     routes = size.hosts * size.switches * ROUTE_BYTES + size.leaves * size.inner_links * CANDIDATE_BYTES
     what = f"routes of {size.switches} switches for {size.hosts} hosts"
     check_fits(routes * epochs + size.ports * BYTES_PER_PORT, what, would_fit="fewer hosts or failures would fit")

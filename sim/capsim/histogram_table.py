@@ -8,6 +8,7 @@ import pandas as pd
 
 from capsim import schema
 from capsim.engines.histograms import edge
+from capsim.fabric.topology import Fabric
 from capsim.records import BINS, CLASSES, EXTENT_BINS, QUANTITIES
 from capsim.state import RawRecords, Setup
 from capsim.tables import names_of, ordered
@@ -17,9 +18,9 @@ OF_QUEUES, EXTENT = ("wait_s", "left_behind_bytes"), "reorder_extent_packets"
 PACKETS = ("long", "short", "control")
 
 
-def no_histograms() -> pd.DataFrame:
+def no_histograms(fabric: Fabric) -> pd.DataFrame:
     """Return the table of a run that kept none."""
-    return _rows([], ())
+    return _rows([], fabric.layers)
 
 
 def histograms_table(raw: RawRecords, setup: Setup) -> pd.DataFrame:

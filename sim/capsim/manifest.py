@@ -9,6 +9,7 @@ code and data (:mod:`capsim.code_digest`).
 import hashlib
 import platform
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from importlib.metadata import version
@@ -84,8 +85,13 @@ def scheme_parameters(scheme: Scheme) -> dict[str, Any]:
         If a hook reads what no digest can cover.
     """
     switches = {role: _described(getattr(scheme, role)) for role in SWITCH_ROLES}
+    return {**host_parameters(scheme), **switches}
+
+
+def host_parameters(scheme: Scheme) -> dict[str, Any]:
+    """Return what hosts know and run: both stacks with all parameters."""
     stacks = {name: stack_parameters(getattr(scheme, name)) for name in ("short", "long")}
-    return {"name": scheme.name, "known_sizes": scheme.known_sizes, **stacks, **switches}
+    return {"name": scheme.name, "known_sizes": scheme.known_sizes, **stacks}
 
 
 def stack_parameters(stack: Stack) -> dict[str, Any]:
@@ -115,17 +121,24 @@ def _without_params(component: Any) -> list[Any]:
     return [getattr(component, field.name) for field in fields(component) if field.name != "params"]
 
 
-def run_parameters(scenario: Scenario, scheme: Scheme) -> dict[str, Any]:
+def run_parameters(
+    scenario: Scenario, scheme: Scheme, entry_schemes: Mapping[int, Scheme] | None = None
+) -> dict[str, Any]:
     """Return all that a run depends on besides the version: the whole scenario, flow lists included, and the scheme.
 
+    ``stacks`` are the stacks of traffic entries that run those of another scheme, by the position of the entry.
     They are plain JSON values, so that a manifest that was read from a file equals the one that was written.
     """
     parameters = {"scenario": scenario.to_dict(), "scheme": scheme_parameters(scheme)}
+    if entry_schemes:
+        parameters["stacks"] = {str(entry): host_parameters(each) for entry, each in entry_schemes.items()}
     plain: dict[str, Any] = msgspec.json.decode(canonical_json(parameters))
     return plain
 
 
-def make_manifest(parameters: dict[str, Any], *, engine: str, load: dict[str, Any]) -> dict[str, Any]:
+def make_manifest(
+    parameters: dict[str, Any], *, engine: str, load: dict[str, Any], drawn: Sequence[Sequence[str]] = ()
+) -> dict[str, Any]:
     """Return the manifest of a run, without its resources.
 
     Parameters
@@ -136,6 +149,8 @@ def make_manifest(parameters: dict[str, Any], *, engine: str, load: dict[str, An
         Which engine ran; not part of the id, since both give the same records.
     load : dict
         What load was asked for, how it is defined and what the flows offered.
+    drawn : sequence
+        Names of the switches or links that each entry of ``fabric.faults`` has drawn from the seed.
     """
     software = {"name": "capsmodel", "version": __version__}
     return {
@@ -144,6 +159,7 @@ def make_manifest(parameters: dict[str, Any], *, engine: str, load: dict[str, An
         "parameters": parameters,
         "engine": engine,
         "load": load,
+        **({"faults": [list(names) for names in drawn]} if drawn else {}),
         "environment": {
             "python": platform.python_version(),
             "system": platform.system(),

@@ -2,16 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from capsim.fabric.topology import Fabric
-from capsim.own import TYPES, Layout
+from capsim.own import Layout
 from capsim.own_memory import OwnMemory
 from capsim.probes import Field, chosen_fields
-from capsim.records import NONE, WATCH
+from capsim.records import NONE, NUMBER_TYPES, WATCH
 from capsim.state import Setup, Table, stack_state
 
 Rows = npt.NDArray[np.int64]
@@ -69,7 +68,7 @@ def _watches(setup: Setup, field: Field, layouts: dict[str, Layout]) -> Table:
         flow, stride, per_sub = np.full(len(row), NONE), 0, 0
     watches = np.zeros(len(row), WATCH)
     watches["flow"], watches["row"], watches["stride"], watches["per_sub"] = flow, row, stride, per_sub
-    watches["first"], watches["type"] = row * row_bytes + offset, TYPES.index(field.kind.str[1:])
+    watches["first"], watches["type"] = row * row_bytes + offset, NUMBER_TYPES.index(field.kind.str[1:])
     return watches
 
 

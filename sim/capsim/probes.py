@@ -2,7 +2,7 @@
 
 A field goes by its record and name, a time in seconds: ``port.queue_bytes``, ``flow.buffered``, ``sub.srtt_s``. A field
 of own memory goes by role, scope and name, ``balancer.towards.last``, or without the scope where it is in one scope
-only, ``congestion.alpha``. An element of a fixed array is ``layer.counts[3]``; without the index all of them are sampled.
+only, ``congestion.alpha``. An element of a fixed array is ``layer.counts[3]``; without the index all are sampled.
 
 =============================== ================================== ==========================================
 Field of                        is sampled for                     Entity in the result
@@ -155,7 +155,7 @@ def _plain(label: str) -> str:
 
 def _short(label: str) -> tuple[str, ...]:
     """Return a label of own memory without its scope, with and without an index."""
-    role, scope, *name = label.split(".")
+    role, _, *name = label.split(".")
     return (f"{role}.{name[0]}", _plain(f"{role}.{name[0]}")) if name else ()
 
 

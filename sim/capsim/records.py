@@ -77,7 +77,8 @@ PACKET = np.dtype(
         ("window", "i4"),  # of a shared stream: data segments that the receiver has room for
         ("unit", "i4"),  # CODED, or a source packet sent uncoded: number of the unit, else NONE
         ("position", "i4"),  # CODED: 0 .. n-1 in the unit
-        ("unused", "i4", (3,)),
+        ("stale", "i4"),  # 1: it tells the receiver nothing new of its unit; only known where payload is computed
+        ("unused", "i4", (2,)),
     ],
     align=True,
 )
@@ -156,6 +157,8 @@ FLOW = np.dtype(
         ("n_subs", "i4"),
         ("winner", "i4"),  # subflow that was complete, or brought the last missing segment, first
         ("shared", "i4"),  # whether its subflows share one stream
+        ("path", "i4"),  # label of the path to which its packets are pinned, or NONE
+        ("path_back", "i4"),  # of its acknowledgements
         ("unused", "i4"),
         ("flow_bytes", "i8"),
         ("start_ps", "i8"),
@@ -311,11 +314,13 @@ TRACE = np.dtype(
     align=True,
 )
 
-# Histograms (engines/histograms.py): bins, of queues and of extents of reordering; what is counted of a packet that leaves
-# a queue; kinds of packet, the first two data of flows by FLOW.short
+# Histograms (engines/histograms.py): bins, of queues and of extents of reordering; what is counted of a packet that
+# leaves a queue; kinds of packet, the first two data of flows by FLOW.short
 BINS, EXTENT_BINS = 64, 32
 WAIT, LEFT_BEHIND, QUANTITIES = range(3)
 LONG, SHORT, CONTROL, CLASSES = range(4)
+
+NUMBER_TYPES = ("i8", "i4", "i2", "u1", "f8")  # of fields of records and of own memory
 
 # Where a number lies that is sampled: of one entity, or of each subflow of a flow (probe_places.py)
 WATCH = np.dtype(
@@ -325,7 +330,7 @@ WATCH = np.dtype(
         ("stride", "i8"),  # bytes from subflow to subflow, or 0: one entity
         ("row", "i8"),  # row of the table, or among the rows of a subflow
         ("per_sub", "i8"),  # rows of a subflow
-        ("type", "i4"),  # place in own.TYPES
+        ("type", "i4"),  # place in NUMBER_TYPES
         ("field", "i4"),
         ("flow", "i4"),
         ("unused", "i4"),

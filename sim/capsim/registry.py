@@ -10,6 +10,7 @@ from pkgutil import iter_modules
 
 from capsim.protocols import schemes as folder
 from capsim.roles import Scheme
+from capsim.scheme_files import is_reference, load_scheme
 from capsmodel.checks import ParameterError
 
 ENTRY_POINT_GROUP = "capsim.schemes"
@@ -56,13 +57,20 @@ def _loaded(point: EntryPoint) -> Scheme:
     return found
 
 
-def scheme(name: str) -> Scheme:
+def scheme(name: str, *, key: str = "scheme") -> Scheme:
     """Return the scheme called `name`; those of this package whatever other packages register.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`schemes`, or a file and the name of a scheme in it (:mod:`capsim.scheme_files`).
+    key : str
+        What named it, for the text of an error.
 
     Raises
     ------
     ParameterError
-        If there is none.
+        If there is none, or the file has none.
 
     Examples
     --------
@@ -72,6 +80,8 @@ def scheme(name: str) -> Scheme:
     for item in built_in():
         if item.name == name:
             return item
+    if is_reference(name):
+        return load_scheme(name, key=key)
     if name not in schemes():
-        raise ParameterError(f"scheme = {name!r}, but there are {', '.join(schemes())}")
+        raise ParameterError(f"{key} = {name!r}, but there are {', '.join(schemes())}")
     return schemes()[name]

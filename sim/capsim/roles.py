@@ -15,7 +15,7 @@ Queue          who is taken, sent and lost at a port                    admit ta
 Arguments and answers of the hooks: ``HOOKS`` of :mod:`capsim.hooks`. A hook that is None is never called.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
 from typing import Annotated, Any, ClassVar
@@ -126,8 +126,34 @@ class Sharing(Component):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Part:
+    """Which packet of a unit an arriving packet is.
+
+    Parameters
+    ----------
+    unit : int
+        Number of the unit, or NONE for a source packet that a unit will take up later.
+    first_segment : int
+        First source packet of the unit; without a unit, this one.
+    k, n : int
+        Source packets, and all packets that were sent for the unit at first; k is 0 while the sender fills it.
+    packet_id : int
+        Below k a source packet, else a repair packet, as :mod:`capsmodel.codec.base` numbers them.
+    """
+
+    unit: int
+    first_segment: int
+    k: int
+    n: int
+    packet_id: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Layer(Component):
     """What stands between transport and network at both ends.
+
+    A layer that codes may say which packet of which unit an arriving packet is (`part`, see :mod:`capsim.payload`):
+    a Python function that is not compiled, for runs in which the packets carry bytes.
 
     Its parameters may have the methods ``most_repair_packets(window, largest_flow=...)``, how many packets beyond those
     of the transport one event may send, and ``check_window(window)``, which refuses windows that it cannot serve.
@@ -143,6 +169,7 @@ class Layer(Component):
     observe: Hook | None = None
     send_timer: bool = False  # whether it sets sub.send_wake_ps
     receive_timer: bool = False  # whether it sets sub.receive_wake_ps
+    part: Callable[..., Part | None] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

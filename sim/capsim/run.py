@@ -11,20 +11,24 @@ from capsim import conservation, estimate, tables
 from capsim.clock import PS_PER_S, to_ps
 from capsim.empty_tables import empty_table
 from capsim.engines import run
+from capsim.entry_stacks import entry_schemes
 from capsim.fabric.flows import FlowList
-from capsim.fabric.listed import listed_columns
+from capsim.fabric.listed import listed_columns, pinned_paths
 from capsim.fabric.load import LOAD_DEFINITIONS, LoadOf, load_capacity_bps, offered
 from capsim.fabric.topology import Fabric, ports_like
 from capsim.fabric.traffic import AnyTraffic, Poisson, draw_flows
 from capsim.histogram_table import histograms_table
+from capsim.hook_errors import hook_errors
 from capsim.ideal import ideal_fct_s
 from capsim.manifest import Resources, Stopwatch, make_manifest, peak_memory_bytes, run_parameters
+from capsim.payload import check_payload
 from capsim.probe_table import probes_table
 from capsim.probes import chosen_fields
 from capsim.registry import scheme as find
 from capsim.results import Result
 from capsim.roles import Scheme
 from capsim.scenario import Scenario, load_scenario
+from capsim.scheme_files import is_reference, source_of
 from capsim.seeds import Purpose, engine_seed
 from capsim.state import RawRecords, Setup
 from capsim.subflow_table import has_subflows, subflows_table
@@ -52,8 +56,8 @@ def simulate(
     engine : str
         ``compiled`` (Numba) or ``reference`` (SimPy); both give identical records.
     scheme : Scheme or str, optional
-        In place of the one that the scenario names: a name (:func:`capsim.schemes`) or a scheme of one's own. The
-        result's scenario names the scheme that ran.
+        In place of the one that the scenario names: a name (:func:`capsim.schemes`), a file and the name of a scheme in
+        it (``"two_choices.py:SCHEME"``), or a scheme of one's own. The result's scenario names the scheme that ran.
     progress : callable, optional
         Called now and then with the simulated time in seconds.
 
@@ -84,20 +88,26 @@ def simulate(
     described = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
     chosen = scheme if isinstance(scheme, Scheme) else find(described.scheme if scheme is None else scheme)
     seed = described.seed if rng is None else int(generator(rng).integers(2**63))
-    scenario = described.replace(scheme=chosen.name, seed=seed)
+    asked = described.scheme if scheme is None else scheme
+    name = asked if isinstance(asked, str) and is_reference(asked) else chosen.name
+    scenario = described.replace(scheme=name, seed=seed)
     return run_prepared(scenario, prepare(scenario, scheme=chosen), engine=engine, progress=progress)
 
 
 def run_prepared(scenario: Scenario, setup: Setup, *, engine: str, progress: Progress | None = None) -> Result:
     """Run what :func:`prepare` made of `scenario`, check that nothing is lost, and return the tables."""
-    parameters = run_parameters(scenario, setup.scheme)
+    source = source_of(scenario.scheme) if is_reference(scenario.scheme) else None
+    scenario = scenario.replace(scheme=setup.scheme.name)
+    parameters = run_parameters(scenario, setup.scheme, setup.entry_schemes)
     watch = Stopwatch()
     compile_if_needed(setup.scheme, engine=engine)
     loading_s = watch.cpu_s()
     raw = run(setup, engine=engine, progress=_in_seconds(progress))
     cpu_s = watch.cpu_s() - loading_s
     conservation.check(raw, setup.fabric)
-    manifest = make_manifest(parameters, engine=engine, load=load_record(scenario, setup))
+    manifest = make_manifest(parameters, engine=engine, load=load_record(scenario, setup), drawn=setup.fabric.drawn)
+    if source is not None:
+        manifest["scheme_file"] = source
     return _result(scenario, setup, raw, manifest=manifest, loading_cpu_s=loading_s, cpu_s=cpu_s)
 
 
@@ -107,7 +117,8 @@ def compile_if_needed(scheme: Scheme, *, engine: str) -> bool:
         return False
     from capsim.engines.compiled import is_compiled
 
-    return not is_compiled(scheme)
+    with hook_errors(scheme):
+        return not is_compiled(scheme)
 
 
 def _in_seconds(progress: Progress | None) -> Callable[[int], None] | None:
@@ -123,15 +134,18 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
         If the scenario cannot be run or would not fit in memory.
     """
     estimate.check_fabric(scenario)
-    fabric = scenario.fabric.build()
+    fabric = scenario.fabric.build(seed=scenario.seed)
     estimate.check_traffic(scenario, fabric)
     flows = draw_flows(scenario.traffic, fabric, seed=scenario.seed, short_bytes=scenario.short_bytes)
     chosen = (scheme or find(scenario.scheme)).with_params(**scenario.params)
     estimate.check_run(scenario, fabric, flows, chosen)
+    check_payload(scenario.payload, chosen)
     setup = Setup(
         fabric=fabric,
         flows=flows,
         scheme=chosen,
+        entry_schemes=entry_schemes(scenario.traffic, scenario.params),
+        pinned=pinned_paths(scenario.traffic, flows, fabric),
         hash_seed=engine_seed(scenario.seed, Purpose.HASHES),
         spray_seed=engine_seed(scenario.seed, Purpose.SPRAYING),
         tie_seed=engine_seed(scenario.seed, Purpose.TIES),
@@ -143,6 +157,7 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
         host_jitter_ps=to_ps(scenario.host_jitter_s),
         trace=estimate.TRACE_LEVELS[scenario.trace],
         warm_up_ps=to_ps(scenario.warm_up_s),
+        payload=scenario.payload,
         **_probed(scenario, fabric, flows),
     )
     chosen_fields(setup)

@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capsim.manifest import scheme_parameters
+from capsim.entry_stacks import entry_schemes
+from capsim.manifest import host_parameters, scheme_parameters
 from capsim.results import Result
 from capsim.roles import Scheme
 from capsim.run import simulate
 from capsim.scenario import Scenario, from_dict
+from capsim.scheme_files import is_reference
 from capsim.summary import Summary
 from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.sweep import Task, measurement
@@ -61,11 +63,14 @@ class Point:
         What is run, with the first seed.
     scheme : Scheme
         In place of the one that the scenario names.
+    file : str
+        File and constant that the scheme comes from, where it does (:mod:`capsim.scheme_files`): each process loads it.
     """
 
     values: Mapping[str, Any]
     scenario: Scenario
     scheme: Scheme
+    file: str = ""
 
 
 def run_tasks(
@@ -85,15 +90,21 @@ def run_tasks(
         Folder where the whole result of each run is saved (:meth:`capsim.results.Result.save`), under
         :func:`result_name`.
     """
-    schemes = {point.scheme.name: point.scheme for point in points}
+    schemes = {point.scheme.name: point.file or point.scheme for point in points}
     run = _measured(schemes, None if results is None else Path(results).resolve())
     tasks = []
     for replicate in range(seeds):
         for point in points:
             seed = point.scenario.seed + replicate
             # No run depends on how many there are.
-            written = point.scenario.replace(compare=None).to_dict() | {"seed": seed}
+            described = point.scenario.replace(compare=None)
+            if is_reference(described.scheme):
+                described = described.replace(scheme=point.scheme.name)
+            written = described.to_dict() | {"seed": seed}
             scheme = scheme_parameters(point.scheme.with_params(**point.scenario.params))
+            others = entry_schemes(point.scenario.traffic, point.scenario.params)
+            if others:
+                scheme |= {"stacks": {str(entry): host_parameters(each) for entry, each in others.items()}}
             saved = {} if results is None else {"saved_as": result_name(point.values, seed)}
             tasks.append(Task(run, scenario=written, scheme=scheme, engine=engine, **saved))
     return tasks
@@ -116,7 +127,7 @@ def run_name(task: Task) -> str:
     return f"{task.payload['scheme']['name']}, seed {task.payload['scenario']['seed']}"
 
 
-def _measured(schemes: Mapping[str, Scheme], results: Path | None) -> Callable[..., dict[str, Any]]:
+def _measured(schemes: Mapping[str, Scheme | str], results: Path | None) -> Callable[..., dict[str, Any]]:
     """Return the measurement of one run; `scheme` is what the id knows of one of `schemes`, its own hooks included."""
 
     @measurement("scheme-run", revision=2)

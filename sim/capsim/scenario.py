@@ -20,6 +20,7 @@ from capsim.fabric.flow_files import FlowFile, read_flow_csv
 from capsim.fabric.graph_files import read_graph
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic
+from capsim.scheme_files import in_folder
 from capsim.structs import converted, without_defaults
 from capsmodel.checks import ParameterError, require
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
@@ -86,7 +87,8 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     name, notes : str
         For people. `notes` says where a setting comes from and what a paper leaves open.
     scheme : str
-        One of ``capsmodel schemes``.
+        One of ``capsmodel schemes``, or a Python file and the name of a scheme in it, ``two_choices.py:SCHEME``
+        (:mod:`capsim.scheme_files`), relative to the folder of the scenario's file. The file is run.
     params : dict
         Parameters of the scheme that differ from its defaults, by component: ``{"transport": {"min_rto_s": 0.01}}``.
     seed : int
@@ -104,6 +106,9 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     host_jitter_s : float
         Each packet waits a uniform time below this before its host begins to send it (ns-2: ``overhead_``), in
         seconds. 0: all hosts share one perfect clock, as in ns-3.
+    payload : str
+        Code whose packets the coded flows carry, byte by byte: ``rs``, ``ldpc``, ``rlnc`` or one of your own; its
+        decoder then says what an arriving packet is worth. Empty: packets are counted, and any k decode a unit.
     probes : Probes, optional
         What is sampled.
     subflows : bool
@@ -127,6 +132,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     link_bytes: Annotated[int, bounds.LINK_BYTES.meta] = 0
     count_in_service: bool = False
     host_jitter_s: Annotated[float, bounds.JITTER_S.meta] = 0.0
+    payload: str = ""
     probes: Probes | None = None
     subflows: bool = False
     trace: Literal["off", "drops", "packets"] = "off"
@@ -174,7 +180,7 @@ def from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str 
     ParameterError
         One line: the key and the rule it breaks.
     """
-    plain = _si(tables, where)
+    plain = _with_scheme_files(_si(tables, where), folder or Path())
     if isinstance(plain.get("fabric"), dict):
         plain["fabric"] = _with_graph(plain["fabric"], folder or Path())
     lists: list[FlowFile] = []
@@ -184,6 +190,19 @@ def from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str 
     for flows in lists:
         flows.check_hosts(scenario.fabric.node_counts()[0])
     return scenario
+
+
+def _with_scheme_files(tables: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the tables with the files of schemes relative to `folder`."""
+    found = dict(tables)
+    if isinstance(found.get("scheme"), str):
+        found["scheme"] = in_folder(found["scheme"], folder)
+    compared = found.get("compare")
+    if isinstance(compared, dict) and isinstance(names := compared.get("schemes"), list | tuple):
+        found["compare"] = compared | {
+            "schemes": [in_folder(name, folder) if isinstance(name, str) else name for name in names]
+        }
+    return found
 
 
 def _si(value: Any, key: str) -> Any:
@@ -228,10 +247,13 @@ def _with_files(entry: Any, folder: Path, lists: list[FlowFile]) -> Any:
     """
     if not isinstance(entry, dict):
         return entry
+    if isinstance(entry.get("stack"), str):
+        entry = entry | {"stack": in_folder(entry["stack"], folder)}
     if entry.get("kind") == "csv":
-        require(set(entry) == {"kind", "file"}, "traffic: a csv entry has the keys kind and file, nothing else")
+        known = {"kind", "file"} <= set(entry) <= {"kind", "file", "stack"}
+        require(known, "traffic: a csv entry has the keys kind and file, perhaps stack, nothing else")
         lists.append(read_flow_csv(folder / str(entry["file"])))
-        return lists[-1].entry()
+        return lists[-1].entry() | {key: entry[key] for key in ("stack",) if key in entry}
     name = entry.get("workload")
     if not isinstance(name, str) or not is_size_file(name):
         return entry

@@ -5,8 +5,9 @@ Every Parquet file carries the meaning beside each column. A missing time or rat
 Counters of a flow are summed over its subflows. A replicated flow is complete when the first of them is (the winner),
 so they include what the other did, also afterwards; ``winner_timeouts`` does not.
 
-The components of a scheme add columns of their own to the tables of flows, subflows and units (:class:`capsim.roles.Component`).
-Behind these the flows table has those of a list of flows that are not of the simulator (`LISTED`).
+The components of a scheme add columns of their own to the tables of flows, subflows and units
+(:class:`capsim.roles.Component`). Behind these the flows table has those of a list of flows that are not of the
+simulator (`LISTED`).
 """
 
 from collections.abc import Iterable
@@ -26,6 +27,8 @@ FLOWS = {
     "finished": "whether the receiver has all bytes",
     "short": "whether the size is at most short_bytes of the scenario",
     "traffic_entry": "position of the entry in the scenario's traffic",
+    "n_paths": "shortest paths from src to dst in the intact fabric",
+    "distance": "0 if src and dst are in one rack, 1 if in one pod of a fat-tree, 2 beyond",
     "input_row": "position of the flow in this entry as listed or drawn, from 0",
     "subflows": "subflows opened for the flow; each carries all of it (replication) or a share",
     "packets_sent": "data packets sent by all subflows, coded and retransmitted ones included",
@@ -66,8 +69,8 @@ PORTS = {
     "utilisation": "bits sent, link-layer bytes included, over what the link can send in the run, a ratio",
     "measured_packets_in": "as packets_in, since the end of the warm-up",
     "measured_packets_dropped": "as packets_dropped, since the end of the warm-up",
-    "measured_mean_queue_packets": "as mean_queue_packets, since the end of the warm-up; NaN if the run ended before it",
-    "measured_utilisation": "as utilisation, since the end of the warm-up; NaN if the run ended before it",
+    "measured_mean_queue_packets": "as mean_queue_packets, since the end of the warm-up; NaN if that never came",
+    "measured_utilisation": "as utilisation, since the end of the warm-up; NaN if that never came",
 }
 
 SUBFLOWS = {
@@ -104,7 +107,7 @@ UNITS = {
 
 PROBES = {
     "time_s": "simulated time, in seconds",
-    "entity": "what it belongs to: leaf0>spine1 (port), flow3, flow3.1 (a subflow), leaf0 to leaf2 (memory of a balancer)",
+    "entity": "what it belongs to: leaf0>spine1, flow3, flow3.1 (a subflow), leaf0 to leaf2 (balancer)",
     "field": "name of what was sampled, as in probes.fields",
     "value": "its value, in the unit that the name ends with; a time is NaN where there is none",
 }

@@ -5,8 +5,10 @@ name                   what it sets
 ====================== ================================================================================
 ``seed``, ``end_s``    a field of :class:`~capsim.scenario.Scenario`; so do ``short_bytes``, ``trace``, ...
 ``fabric.KEY``         a key of the table ``[fabric]``, such as ``fabric.buffer_packets``
+``fabric.LIST.N.KEY``  a key of entry N, counted from 0, of ``links`` or ``faults``, such as ``fabric.faults.0.share``
 ``traffic.KEY``        a key of every entry ``[[traffic]]`` whose kind has it, such as ``traffic.load``
 ``traffic.N.KEY``      a key of entry N, counted from 0
+``probes.KEY``         a key of the table ``[probes]``, such as ``probes.histograms``
 ``ROLE.NAME``          a parameter of the scheme's component, such as ``transport.min_rto_s``
 ====================== ================================================================================
 
@@ -31,6 +33,8 @@ _REPLACED: dict[str, set[str]] = {
     "duration_s": {"flows"},
     "buffer_packets": {"buffer_bytes"},
     "buffer_bytes": {"buffer_packets"},
+    "count": {"share"},
+    "share": {"count"},
     "host_buffer_packets": {"host_buffer_bytes"},
     "host_buffer_bytes": {"host_buffer_packets"},
     **{key: (_SIZES | _RANGE) - {key} for key in _SIZES},
@@ -75,6 +79,10 @@ def _set(tables: dict[str, Any], name: str, value: Any) -> None:
         _set_traffic(tables["traffic"], name, rest, value)
     elif first == "fabric" and len(rest) == 1:
         _put(tables["fabric"], rest[0], value)
+    elif first == "probes" and len(rest) == 1:
+        tables.setdefault("probes", {})[rest[0]] = value
+    elif first == "fabric" and len(rest) == 3:
+        _put_in_list(tables["fabric"], name, rest, value)
     elif not rest:
         fields = Scenario.__struct_fields__
         require(first in fields, f"{name} is no setting: {_advice(fields)}")
@@ -99,6 +107,15 @@ def _set_traffic(entries: list[dict[str, Any]], name: str, rest: list[str], valu
     require(bool(having), f"{name}: traffic of the kind {kinds} has no {key}")
     for entry in having:
         _put(entry, key, value)
+
+
+def _put_in_list(fabric: dict[str, Any], name: str, rest: list[str], value: Any) -> None:
+    """Set a key of one entry of a list of the fabric, ``links`` or ``faults``."""
+    listed, position, key = rest
+    entries = fabric.get(listed, ()) if listed in ("links", "faults") else ()
+    there = position.isdecimal() and int(position) < len(entries)
+    require(there, f"{name} is no setting: fabric.{listed} has {len(entries)} entries, from 0")
+    _put(entries[int(position)], key, value)
 
 
 def _put(table: dict[str, Any], key: str, value: Any) -> None:

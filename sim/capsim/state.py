@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from capsim import records
-from capsim.bounds import POOL, SEGMENTS, WORD
+from capsim.bounds import POOL, SEGMENTS
 from capsim.candidate_sets import candidate_sets
 from capsim.fabric.flows import FlowList
+from capsim.fabric.paths import label_of, paths_between, reverse
 from capsim.fabric.topology import Fabric
 from capsim.own_memory import OwnMemory, own_memory
 from capsim.randomness import key, key_base
@@ -41,6 +42,8 @@ class Setup:
         What hosts and switches do.
     entry_schemes : dict
         Schemes by traffic entry (``flows.tag``) whose flows run the stacks of another one than `scheme`.
+    pinned : dict
+        Ports of the path that all packets of a flow take, the NIC first, by the number of the flow.
     hash_seed, spray_seed, tie_seed, jitter_seed, loss_seed : int
         0 to 2**63 - 1: seeds of the switches' hashes, of their uniform numbers, of the order of events at one time
         (:func:`capsim.engines.events.tie`), of the hosts' delays and of the losses on links.
@@ -64,12 +67,15 @@ class Setup:
         Whether queues and extents of reordering are counted (:mod:`capsim.engines.histograms`).
     warm_up_ps : int
         When counters are kept, so that what comes later can be told apart (:class:`Snapshot`); 0 for never.
+    payload : str
+        Code whose packets the coded flows carry (:mod:`capsim.payload`); empty: packets are only counted.
     """
 
     fabric: Fabric
     flows: FlowList
     scheme: Scheme
     entry_schemes: Mapping[int, Scheme] = field(default_factory=dict)
+    pinned: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     hash_seed: int = 1
     spray_seed: int = 2
     tie_seed: int = 3
@@ -87,6 +93,7 @@ class Setup:
     probe_switches: tuple[int, ...] = ()
     histograms: bool = False
     warm_up_ps: int = 0
+    payload: str = ""
 
     @cached_property
     def stacks(self) -> tuple[Stack, ...]:
@@ -150,16 +157,6 @@ def delivered_segments(flows: Table, subs: Table) -> Table:
     furthest = flows["data_next"].copy()
     np.maximum.at(furthest, subs["flow"], np.where(subs["shared"], 0, subs["receive_next"]))
     return np.asarray(furthest)
-
-
-def sojourn_ps(ports: Table) -> npt.NDArray[np.float64]:
-    """Return over ports the time integral of the packets in the queue, in packet-picoseconds."""
-    return np.asarray(ports["sojourn_words"] * float(WORD) + ports["sojourn_ps"])
-
-
-def sojourn_bytes_ns(ports: Table) -> npt.NDArray[np.float64]:
-    """Return over ports the time integral of the bytes in the queue, in byte-nanoseconds."""
-    return np.asarray(ports["sojourn_bytes_words"] * float(WORD) + ports["sojourn_bytes_ns"])
 
 
 @dataclass
@@ -282,8 +279,8 @@ def initial_state(setup: Setup) -> State:
             n_sets=n_sets,
         ),
         rings=np.zeros(0, np.uint8),
-        maps=np.zeros(0, np.int64),
-        data=np.zeros(0, np.int64),
+        maps=np.zeros(0, np.int32),
+        data=np.zeros(0, np.int32),
         trace=np.zeros(0, records.TRACE),
         probes=np.zeros(0, records.PROBE),
         counters=_counters(setup),
@@ -365,9 +362,14 @@ def _flows(setup: Setup, stacks: tuple[StackState, ...]) -> Table:
     for name in ("src", "dst", "flow_bytes", "start_ps", "short", "tag"):
         flows[name] = getattr(source, name)
     flows["stack"], flows["known_short"] = setup.flow_classes
-    flows["n_paths"], flows["distance"] = _paths(setup)
+    flows["n_paths"], flows["distance"] = paths_between(setup.fabric, source.src, source.dst)
     for name in ("received_ps", "acked_ps", "wake_ps", "blocked_since_ps", "winner", "first_sub", "last_sub"):
         flows[name] = NONE
+    flows["path"] = flows["path_back"] = NONE
+    for flow, ports in setup.pinned.items():
+        src, dst = int(source.src[flow]), int(source.dst[flow])
+        flows["path"][flow] = label_of(setup.fabric, ports, dst)
+        flows["path_back"][flow] = label_of(setup.fabric, reverse(ports), src)
     flows["mss_bytes"] = np.array([each.mss_bytes for each in stacks])[flows["stack"]]
     flows["shared"] = np.array([each.shared for each in stacks])[flows["stack"]]
     flows["n_segments"] = -(-flows["flow_bytes"] // flows["mss_bytes"])
@@ -375,19 +377,6 @@ def _flows(setup: Setup, stacks: tuple[StackState, ...]) -> Table:
     SEGMENTS.check(f"segments of {smallest} bytes (transport.mss_bytes)", int(flows["n_segments"].max(initial=1)))
     flows["last_segment_bytes"] = flows["flow_bytes"] - (flows["n_segments"] - 1) * flows["mss_bytes"]
     return flows
-
-
-def _paths(setup: Setup) -> tuple[list[int], list[int]]:
-    """Return over flows the number of shortest paths, and the highest tier on them: 0 in the rack, 1 in the pod."""
-    fabric, leaf = setup.fabric, setup.fabric.leaf_of_host
-    known: dict[tuple[int, int], tuple[int, int]] = {}
-    pairs = [(int(leaf[src]), int(leaf[dst])) for src, dst in zip(setup.flows.src, setup.flows.dst, strict=True)]
-    for pair, src, dst in zip(pairs, setup.flows.src.tolist(), setup.flows.dst.tolist(), strict=True):
-        if pair not in known:
-            path = next(fabric.paths(src, dst), ())
-            tiers = [int(fabric.switch_tier[fabric.port_to[port] - fabric.n_hosts]) for port in path[:-1]]
-            known[pair] = fabric.n_paths(src, dst), max(tiers, default=0)
-    return [known[pair][0] for pair in pairs], [known[pair][1] for pair in pairs]
 
 
 def _counters(setup: Setup) -> Table:

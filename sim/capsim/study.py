@@ -30,6 +30,7 @@ from capsim import bounds
 from capsim.registry import scheme as find
 from capsim.runs import ALL_METRICS, COMPILING, METRICS, Point, metric_table, result_name, run_tasks
 from capsim.scenario import Scenario, from_dict, load_scenario
+from capsim.scheme_files import file_of, in_folder
 from capsim.settings import with_settings
 from capsim.structs import converted
 from capsmodel.checks import ParameterError, choice, require
@@ -80,7 +81,8 @@ class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     def _point(self, values: dict[str, Any]) -> Point:
         settings = {name: value for name, value in values.items() if name != "scheme"}
         scenario = with_settings(self.scenario, settings)
-        return Point(values=values, scenario=scenario, scheme=find(str(values.get("scheme", scenario.scheme))))
+        name = str(values.get("scheme", scenario.scheme))
+        return Point(values=values, scenario=scenario, scheme=find(name), file=file_of(name))
 
     def tasks(self, *, results: str | Path | None = None) -> list[Task]:
         """Return a task for each point and seed; `results` as in :func:`capsim.runs.run_tasks`."""
@@ -158,6 +160,8 @@ def study_from_dict(tables: dict[str, Any], *, folder: Path | None = None, where
     for name, values in flat.items():
         listed = isinstance(values, list) and len(values) > 0 and all(isinstance(value, Value) for value in values)
         require(listed, f"{where}: grid.{name}: give a list of numbers or words, as in [0.2, 0.4]")
+    if "scheme" in flat:
+        flat["scheme"] = [in_folder(str(name), place) for name in flat["scheme"]]
     plain = tables | {"scenario": scenario.to_dict(), "grid": flat}
     study = converted(plain, Study, where=where)
     _check(study, where)

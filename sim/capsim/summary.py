@@ -35,8 +35,8 @@ class Summary:
     mean_throughput_long_bps : float
         Mean over long flows of delivered payload over its duration, in bit/s; unfinished ones until the end.
     mean_goodput_long_bps : float
-        Mean over long flows of the payload delivered since the warm-up over that time, in bit/s: from their start or the
-        end of the warm-up until they finish or the run ends. Long flows that started in the warm-up count.
+        Mean over long flows of the payload delivered since the warm-up over that time, in bit/s: from their start or
+        the end of the warm-up until they finish or the run ends. Long flows that started in the warm-up count.
     reorder_ratio : float
         Reordered data packets over data packets sent.
     packets_dropped, retransmissions, fast_retransmits, timeouts : int

@@ -7,11 +7,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from capsim import records, schema
+from capsim.bounds import WORD
 from capsim.clock import PS_PER_S
 from capsim.engines.queue_sums import PS_PER_NS
 from capsim.fabric.topology import NO_PATH, Fabric
 from capsim.hooks import HOST_ROLES
-from capsim.state import RawRecords, Setup, Table, delivered_segments, sojourn_bytes_ns, sojourn_ps
+from capsim.state import RawRecords, Setup, Table, delivered_segments
 from capsmodel.units import BITS_PER_BYTE
 
 SUMMED = (
@@ -33,16 +34,28 @@ EVENTS = ("enqueued", "dropped", "arrived")
 REASONS = ("", "queue full", "evicted", "link down", "no route", "corrupted", "receive buffer full")
 
 
+def sojourn_ps(ports: Table) -> npt.NDArray[np.float64]:
+    """Return over ports the time integral of the packets in the queue, in packet-picoseconds."""
+    return np.asarray(ports["sojourn_words"] * float(WORD) + ports["sojourn_ps"])
+
+
+def sojourn_bytes_ns(ports: Table) -> npt.NDArray[np.float64]:
+    """Return over ports the time integral of the bytes in the queue, in byte-nanoseconds."""
+    return np.asarray(ports["sojourn_bytes_words"] * float(WORD) + ports["sojourn_bytes_ns"])
+
+
 def seconds(times_ps: Table) -> npt.NDArray[np.float64]:
     """Return seconds; NaN where there is no time."""
     return np.where(times_ps == records.NONE, np.nan, times_ps / PS_PER_S)
 
 
 def names_of(labels: tuple[str, ...], indices: Table) -> "pd.Categorical[str]":
+    """Return a column of names by their positions."""
     return pd.Categorical.from_codes(np.asarray(indices, np.int64), pd.Index(labels))
 
 
 def ordered(columns: Columns, names: dict[str, str]) -> pd.DataFrame:
+    """Return the columns `names` in that order."""
     return pd.DataFrame({name: columns[name] for name in names})
 
 
@@ -78,6 +91,8 @@ def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.fl
         "finished": flows["received_ps"] >= 0,
         "short": flows["short"] != 0,
         "traffic_entry": flows["tag"],
+        "n_paths": flows["n_paths"],
+        "distance": flows["distance"],
         "input_row": setup.flows.input_row,
         "subflows": flows["n_subs"],
         "winner_timeouts": winner_timeouts,
@@ -90,7 +105,7 @@ def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.fl
 
 
 def _payload_bytes(flows: Table, segments: Table) -> Table:
-    return np.minimum(segments * flows["mss_bytes"], flows["flow_bytes"])
+    return np.asarray(np.minimum(segments * flows["mss_bytes"], flows["flow_bytes"]))
 
 
 def _outlasted(raw: RawRecords, setup: Setup) -> bool:

@@ -50,10 +50,29 @@ def test_probes_sample_queues_and_flows(tmp_path, capsys):
     flags = ["--probe", "leaf0-spine*", "--probe", "flow3", "--probe-period", "20us"]
     succeed("simulate", *SMALL, *flags, "--out", str(tmp_path / "run"))
     probes = Result.load(tmp_path / "run").probes
-    assert set(probes["port"]) == {"leaf0>spine0", "leaf0>spine1", ""}
-    assert set(probes["flow"]) == {-1, 3}
+    assert set(probes["entity"]) == {"leaf0>spine0", "leaf0>spine1", "flow3.0"}
+    assert {"port.queue_packets", "sub.cwnd_bytes"} <= set(probes["field"])
     assert sorted(set(probes["time_s"].round(9)))[:2] == [2e-5, 4e-5]
     assert "probes.parquet" in capsys.readouterr().out
+
+
+def test_histograms_and_subflows_are_kept_when_asked_for(tmp_path):
+    flags = ["--set", "probes.histograms=true", "--set", "subflows=true", "--probe", "flow3"]
+    succeed("simulate", *SMALL, *flags, "--out", str(tmp_path / "run"))
+    result = Result.load(tmp_path / "run")
+    assert set(result.histograms["packets"]) >= {"long", "control"}
+    assert result.subflows["flow"].tolist() == result.flows["flow"].tolist()
+    assert set(result.probes["entity"]) == {"flow3.0"}
+
+
+def test_a_field_is_sampled_by_name(tmp_path):
+    flags = ["--probe", "flow3", "--probe-field", "sub.timeouts", "--probe-field", "flow.data_next"]
+    succeed("simulate", *SMALL, *flags, "--out", str(tmp_path / "run"))
+    probes = Result.load(tmp_path / "run").probes
+    assert set(zip(probes["field"], probes["entity"], strict=True)) == {
+        ("sub.timeouts", "flow3.0"),
+        ("flow.data_next", "flow3"),
+    }
 
 
 def test_a_file_of_sizes_goes_into_the_manifest_and_not_its_name(tmp_path, capsys, monkeypatch):
@@ -103,6 +122,8 @@ BAD = [
     ("--fail leaf0-spine1@soon", "'soon' is not a time"),
     ("--fail leaf0-spine1@3ms-2ms", "up_s"),
     ("--probe leaf0-spine0", "give --out DIR"),
+    ("--probe flow3 --probe-field sub.window --out OUT", "no field 'sub.window': sub has "),
+    ("--probe-field sub.una --out OUT", "'sub.una' is of a flow: name some in probes.flows"),
     ("--probe leaf0 --out OUT", "'leaf0' is no link"),
     ("--probe leaf0-spine9 --out OUT", "no port 'leaf0>spine9'"),
     ("--probe flow99 --out OUT", "flows are numbered 0 to 19"),

@@ -73,7 +73,7 @@ FLAGS = {
     "simulate": (
         [
             *("--fabric", "--load", "--flows", "--flow-file", "--scheme", "--seed", "--end", "--buffer", "--rate"),
-            *("--set", "--fail", "--probe", "--probe-period", "--workload", "--out"),
+            *("--set", "--fail", "--probe", "--probe-field", "--probe-period", "--workload", "--out"),
         ],
         1,
     ),

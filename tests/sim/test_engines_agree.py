@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsim import LinkChange, schemes
+from capsim.probes import observables
 from capsim.protocols.layers.caps_per_host import CAPS_LAYER_PER_HOST
 from capsim.protocols.transports.tcp import SsthreshFrom
 
@@ -29,6 +30,9 @@ VARIANTS = {
     "hashed acks": ("rps", {"balancer": {"spray_acks": False}}),
     "no push-out": ("rps_pq", {"queue": {"push_out": False}}),
     "probes": ("ecmp", {"probe_ps": 50_000_000, "probe_ports": (0, 3, 9), "probe_flows": (0, 5)}),
+    "windows of shared streams": ("mptcp", {"probe_ps": 50_000_000, "probe_flows": (0, 5)}),
+    "a warm-up": ("rps_pq", {"warm_up_ps": 400_000_000, "histograms": True}),
+    "a warm-up longer than the run": ("rps", {"warm_up_ps": 2 * 10**11 - 1, "histograms": True}),
     "end in the middle": ("rps_pq", {"end_ps": 700_000_000}),
     "hashed acks of caps": ("caps", {"balancer": {"spray_acks": False}}),
     "acks switch the mode": ("caps", {"balancer": {"mode_counts": "all", "long_from": "threshold"}}),
@@ -60,6 +64,31 @@ VARIANTS = {
         "caps_decode",
         {"layer": {"systematic": True, "unit_size": "fixed", "fixed_packets": 30, "flush_s": 20e-6}},
     ),
+    "subflows opened one by one": (
+        "mptcp",
+        {"transport": {"handshake": True}, "sharing": {"join_after_first": True, "join_gap_s": 50e-6}},
+    ),
+    "subflows in order, small buffer": ("mptcp", {"sharing": {"scheduler": "in_order", "buffer_segments": 30}}),
+    "what a full buffer waits for": (
+        "ietf_mptcp",
+        {"sharing": {"subflows": 3, "buffer_segments": 20, "opportunistic": True, "penalise": True}},
+    ),
+    "second phase after acknowledged bytes": (
+        "mmptcp",
+        {"transport": {"handshake": True}, "sharing": {"switch_at": "acked", "switch_bytes": 20_000}},
+    ),
+    "second phase after a loss": ("mmptcp_lt", {"sharing": {"switch_at": "loss", "join_gap_s": 0.0}}),
+    "ns-3 habits off": (
+        "mmptcp_ns3",
+        {
+            "transport": {
+                "sample_handshake": True,
+                "repeat_join_syns": True,
+                "refuse_buffered": False,
+                "data_acks": True,
+            }
+        },
+    ),
 }
 
 
@@ -72,6 +101,17 @@ def test_enough_schemes():
 def test_every_scheme_on_every_fabric(name, fabric):
     kind, flows = BUSY[fabric]
     assert differences(setup_of(kind, flows, name)) == []
+
+
+@pytest.mark.parametrize("name", schemes())
+def test_all_that_can_be_sampled(name):
+    """Every field of every record and component, extents of reordering, queues, and counters of a warm-up."""
+    kind, flows = BUSY["leaf-spine"]
+    watched = {"probe_ps": 97_000_000, "probe_ports": (0, 3, 9), "probe_flows": (0, 5, 7), "probe_switches": (0, 4)}
+    setup = setup_of(kind, flows, name, trace=0, histograms=True, warm_up_ps=300_000_000, **watched)
+    fields = tuple(observables(setup))
+    assert {"port.queue_bytes", "sub.cwnd_bytes", "flow.buffered"} <= set(fields)
+    assert differences(replace(setup, probe_fields=fields)) == []
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -43,7 +43,8 @@ def alone(fabric: AnyFabric, scheme: str, *, sizes: tuple[int, ...] = SIZES, **m
     """Return the flows table of transfers from the first to the last host, one after another, in one window each."""
     last = fabric.node_counts()[0] - 1
     rows = tuple((0, last, size, 2.0 * number) for number, size in enumerate(sizes))
-    params = {"transport": {"initial_window_packets": 1000}}
+    has_window = hasattr(schemes()[scheme].short.transport.params, "initial_window_packets")
+    params = {"transport": {"initial_window_packets": 1000}} if has_window else {}
     scenario = Scenario(fabric=fabric, traffic=(Listed(flows=rows),), scheme=scheme, params=params, **more)
     return simulate(scenario).flows
 

@@ -1,6 +1,7 @@
 """Links that lose packets by chance: how many, which ones, and that nothing else of a run is touched."""
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ def test_losses_are_independent_of_each_other_and_of_the_port() -> None:
     setup = busy("leaf-spine", "rps", loss_prob=0.3)
     raw = run(setup)
     series = [fates(raw, port) for port in range(setup.fabric.n_ports)]
-    pairs = [pair for one in series for pair in zip(one, one[1:], strict=False)]
+    pairs = [pair for one in series for pair in pairwise(one)]
     behind = [second for first, second in pairs if first]
     assert len(behind) > 300
     assert stats.binomtest(sum(behind), len(behind), 0.3).pvalue > 1e-3

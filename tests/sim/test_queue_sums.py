@@ -12,7 +12,7 @@ from capsim.conservation import check
 from capsim.engines.queue_sums import count_sojourn
 from capsim.records import PACKET, PORT, slotted
 from capsim.run import prepare
-from capsim.state import sojourn_bytes_ns, sojourn_ps
+from capsim.tables import sojourn_bytes_ns, sojourn_ps
 
 
 def record(dtype: Any, **values: int) -> Any:
@@ -77,8 +77,8 @@ def test_a_pushed_out_packet_counts_while_it_waits() -> None:
     result = simulate(Scenario(fabric=fabric, traffic=(traffic,), scheme="ecmp_pq", end_s=0.2, probes=probes))
     row = result.ports.set_index("name").loc["left>right"]
     assert result.flows["packets_dropped"].sum() > 0
-    assert row["mean_queue_packets"] == pytest.approx(result.probes["queue_packets"].mean(), rel=1e-3)
-    assert row["mean_queue_bytes"] == pytest.approx(result.probes["queue_bytes"].mean(), rel=1e-3)
+    assert row["mean_queue_packets"] == pytest.approx(result.samples("port.queue_packets").mean().item(), rel=1e-3)
+    assert row["mean_queue_bytes"] == pytest.approx(result.samples("port.queue_bytes").mean().item(), rel=1e-3)
 
 
 def test_a_long_run_behind_a_nic_without_limit_leaves_no_word() -> None:
@@ -94,7 +94,7 @@ def test_a_long_run_behind_a_nic_without_limit_leaves_no_word() -> None:
     result = simulate(scenario)
     row = result.ports.set_index("name").loc["host0>left"]
     assert row["mean_queue_packets"] * 1000.0 > 9 * 2**63 / 1e12
-    assert row["mean_queue_packets"] == pytest.approx(result.probes["queue_packets"].mean(), rel=1e-3)
+    assert row["mean_queue_packets"] == pytest.approx(result.samples("port.queue_packets").mean().item(), rel=1e-3)
     assert row["mean_queue_bytes"] == pytest.approx(1500 * row["mean_queue_packets"], rel=1e-6)
 
 

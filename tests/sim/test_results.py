@@ -56,6 +56,7 @@ def test_tables_follow_the_schema_and_say_their_units(result: Result) -> None:
         assert list(getattr(result, name).columns) == list(columns)
         assert all(columns.values())
     assert result.own_columns == {"flows": {}, "units": {}}
+    assert len(result.subflows) == 0
     assert len(result.flows) == 60
     assert len(result.ports) == 2 * (8 + 4)
     assert len(result.probes) > 0

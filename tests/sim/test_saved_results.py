@@ -17,6 +17,7 @@ SCENARIO = Scenario(
     probes=Probes(period_s=1e-3, ports=("leaf0>spine*",), flows=(0, 3)),
     trace="drops",
 )
+WATCHED = SCENARIO.replace(probes=Probes(histograms=True), subflows=True, warm_up_s=0.01)
 PLAIN = SCENARIO.replace(probes=None, trace="off")
 
 
@@ -25,7 +26,10 @@ def loaded(scenario: Scenario, folder: Path, scheme: str) -> tuple[Result, Resul
     return result, Result.load(result.save(folder))
 
 
-@pytest.mark.parametrize(("scenario", "scheme"), [(SCENARIO, "caps"), (SCENARIO, "ecmp"), (PLAIN, "ecmp")])
+@pytest.mark.parametrize(
+    ("scenario", "scheme"),
+    [(SCENARIO, "caps"), (SCENARIO, "ecmp"), (PLAIN, "ecmp"), (WATCHED, "caps"), (PLAIN, "repflow")],
+)
 def test_all_comes_back(scenario: Scenario, scheme: str, tmp_path: Path) -> None:
     """With units and without, with samples and a trace and without."""
     saved, again = loaded(scenario, tmp_path / "out", scheme)

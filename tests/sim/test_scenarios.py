@@ -159,7 +159,10 @@ def test_the_example_of_the_simulators_guide_is_sound(tmp_path: Path) -> None:
         ({"fabric": {"kind": "dumbbell", "hosts": 1}}, "fabric: unknown key `hosts`: there are buffer_packets"),
         ({"traffic": [{"kind": "poisson", "laod": 1}]}, "traffic[0]: unknown key `laod`: there are workload"),
         ({"traffic": [{"kind": "poison"}]}, "traffic[0].kind: Invalid value 'poison': there are poisson, batch"),
-        ({"probes": {"period_s": 1, "port": []}}, "probes: unknown key `port`: there are period_s, ports, flows"),
+        (
+            {"probes": {"period_s": 1, "port": []}},
+            "probes: unknown key `port`: there are period_s, fields, ports, flows, switches, histograms",
+        ),
     ],
 )
 def test_a_key_or_kind_that_is_not_there_is_told_with_those_that_are(tables, told):

@@ -10,7 +10,7 @@ from capsim import ACCEPT, EVICT, MARK, REFUSE, Dumbbell, LeafSpine, LinkChange,
 from capsim.engines import run
 from capsim.protocols.queues.ecn import ECN
 from capsim.protocols.queues.priority import PRIORITY
-from capsim.records import ACK, ARRIVED, DATA, ECN_CAPABLE, EVICTED, PORT_SAMPLE
+from capsim.records import ACK, ARRIVED, DATA, ECN_CAPABLE, EVICTED
 from capsim.state import Setup
 
 
@@ -95,12 +95,18 @@ def test_dctcp_holds_the_queue_at_the_threshold():
     bottleneck = fabric.port_names.index("left>right")
     result = run(
         Setup(
-            fabric=fabric, flows=flows, scheme=chosen, end_ps=2 * 10**11, probe_ps=3_700_000, probe_ports=(bottleneck,)
+            fabric=fabric,
+            flows=flows,
+            scheme=chosen,
+            end_ps=2 * 10**11,
+            probe_ps=3_700_000,
+            probe_fields=("port.queue_packets",),
+            probe_ports=(bottleneck,),
         )
     )
-    steady = result.probes[(result.probes["time_ps"] > 10**11) & (result.probes["what"] == PORT_SAMPLE)]
-    assert steady["queue_packets"].max() <= 65 + 2 + 4
-    assert steady["queue_packets"].min() > 35
+    steady = result.probes["value"][result.probes["time_ps"] > 10**11]
+    assert steady.max() <= 65 + 2 + 4
+    assert steady.min() > 35
     assert result.own.records("subflow", (0, "congestion"))["alpha"] == pytest.approx(0.16, abs=0.08)
     assert result.ports["packets_dropped"].sum() == 0
     assert result.ports["bytes_out"][bottleneck] * 8 / 0.2 > 0.99 * 10e9
@@ -110,6 +116,7 @@ def test_time_integral_of_the_queue():
     """Little's law as bookkeeping: the summed sojourns are the area under the queue, sampled finely."""
     setup = setup_of(DUMBBELL, random_flows(6, n_flows=12, rng=2, within_us=100.0), "ecmp", trace=0)
     bottleneck = setup.fabric.port_names.index("left>right")
-    result = one_run(replace(setup, probe_ps=500_000, probe_ports=(bottleneck,), end_ps=2 * 10**9))
-    area = result.probes["queue_packets"].sum() * 500_000
+    sampled = {"probe_ps": 500_000, "probe_fields": ("port.queue_packets",), "probe_ports": (bottleneck,)}
+    result = one_run(replace(setup, **sampled, end_ps=2 * 10**9))
+    area = result.probes["value"].sum() * 500_000
     assert result.ports["sojourn_ps"][bottleneck] == pytest.approx(area, rel=0.02)

@@ -38,7 +38,8 @@ def flow(start_s: float, *, short: bool, fct_s: float = math.nan, **columns: Any
     """Return a row of the flows table, with ten packets sent of 1500 bytes; it is finished if it has a time."""
     sent = {"flow_bytes": 10_000, "delivered_bytes": 10_000, "packets_sent": 10, "bytes_sent": 15_000}
     done = {"start_s": start_s, "short": short, "fct_s": fct_s, "finished": not math.isnan(fct_s), "slowdown": math.nan}
-    return NONE_OF_IT | sent | done | columns
+    delivered = columns.get("delivered_bytes", sent["delivered_bytes"])
+    return NONE_OF_IT | sent | done | {"measured_bytes": delivered} | columns
 
 
 EARLY = flow(
@@ -76,6 +77,7 @@ EXPECTED = {
     "p99_slowdown_short": 40.0,
     "mean_slowdown": 13.0,  # (2 + 6 + 40 + 4) / 4
     "mean_throughput_long_bps": 22e6,  # of 8e7 bit in 2 s and 1.6e7 bit in the 4 s until the end
+    "mean_goodput_long_bps": 22e6,  # both began after the warm-up
     "reorder_ratio": 0.1,  # 7 of 70
     "packets_dropped": 6,
     "retransmissions": 4,
@@ -91,6 +93,15 @@ def test_every_figure_of_a_summary() -> None:
     found = summarise(pd.DataFrame(FLOWS), end_s=7.0, warm_up_s=1.0).to_dict()
     assert list(found) == list(EXPECTED)
     assert found == pytest.approx(EXPECTED, rel=1e-12)
+
+
+def test_goodput_is_of_the_time_after_the_warm_up() -> None:
+    """Both began at 0 s and the warm-up ends at 1 s: 1 MB in 1 s, then 3 MB in the 2 s until the run ends."""
+    ended = flow(0.0, short=False, fct_s=2.0, delivered_bytes=9_000_000, measured_bytes=1_000_000)
+    endless = flow(0.0, short=False, delivered_bytes=5_000_000, measured_bytes=3_000_000)
+    over = flow(0.0, short=False, fct_s=1.0, measured_bytes=0)
+    found = summarise(pd.DataFrame([ended, endless, over]), end_s=3.0, warm_up_s=1.0)
+    assert found.mean_goodput_long_bps == pytest.approx((8e6 + 12e6) / 2, rel=1e-12)
 
 
 def test_flows_that_would_start_after_the_end_are_told_apart() -> None:
@@ -110,7 +121,10 @@ def test_counters_of_a_flow_are_sums_but_for_the_timeouts_of_the_winner() -> Non
         subs[name] = 10 * column, 1, 5
     subs["timeouts"], subs["dup_acks_received"] = (4, 1, 5), (2, 1, 6)
     setup = setup_of(PAIR, flow_list([(0, 1, 2500, 0.0), (0, 1, 99_000, 0.0)]))
-    own, nothing = initial_state(setup).own, dict.fromkeys(["ports", "trace", "probes", "counters"], flows)
+    own, nothing = (
+        initial_state(setup).own,
+        dict.fromkeys(["ports", "trace", "probes", "counters", "queue_counts", "extents"], flows),
+    )
     raw = RawRecords(flows=flows, subs=subs, own=own, **nothing)
     table = tables.flows_table(raw, setup, ideal_fct_s=np.array([0.5, 1.0]))
     assert table["winner_timeouts"].tolist() == [1, -1]

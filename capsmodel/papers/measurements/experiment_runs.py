@@ -12,6 +12,7 @@ short flows' lost over sent packets `lost_ratio_short`      1
 same, packets that were overtaken   `reordered_ratio_short` 1
 same, of all flows                  `lost_ratio`            1
 second copies over the flows        `copied_ratio`          1, bytes of flows
+what they send over the same        `copied_sent_ratio`     1, with headers and what is sent again
 payload over the time of the last   `goodput_bps`           bit/s
 quantiles of short flows            `fct_p05_s`, ...        s
 =================================== ======================= ========================================
@@ -96,6 +97,7 @@ def _all_flows(result: Result) -> dict[str, float]:
         "mean_slowdown_long": float(flows.loc[~flows["short"], "slowdown"].mean()),
         "lost_ratio": float(total["packets_dropped"] / total["packets_sent"]),
         "copied_ratio": float(((carries_all - 1) * size_bytes).sum() / size_bytes.sum()),
+        "copied_sent_ratio": float(((1 - 1 / carries_all) * flows["bytes_sent"]).sum() / size_bytes.sum()),
         "goodput_bps": float(BITS_PER_BYTE * size_bytes.sum() / (flows["start_s"] + flows["fct_s"]).max()),
     }
 

@@ -118,7 +118,8 @@ def lossy_subflows(
 
     Examples
     --------
-    >>> rows = lossy_subflows([0.02, 0.02], scheme_name="mptcp", connections=2, round_trips=40, seed=1, engine="reference")
+    >>> setting = {"connections": 2, "round_trips": 40, "seed": 1, "engine": "reference"}
+    >>> rows = lossy_subflows([0.02, 0.02], scheme_name="mptcp", **setting)
     >>> round(float(rows["share"].sum()), 9)
     1.0
     """

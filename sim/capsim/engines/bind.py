@@ -14,6 +14,7 @@ from capsim.engines.links import drain, enqueue
 from capsim.engines.packets import drop, free_packet, take_packet
 from capsim.engines.pointers import counters_at, flow_at, int64_array, int64_at, port_at, sub_at
 from capsim.engines.trees import set_wake
+from capsim.labels import next_digit
 from capsim.randomness import draw, key_of, uniform
 from capsim.records import NONE
 
@@ -69,7 +70,7 @@ ACTIONS = (take_packet, free_packet, enqueue, drop_unroutable, queues_now, arm, 
 
 def _bound() -> dict[str, Any]:
     """Return the functions of hosts and switches as kernels that call each other and the compiled engine."""
-    for function in (draw, key_of, uniform, log_bin):
+    for function in (draw, key_of, log_bin, next_digit, uniform):
         inline_into_hooks(function)
     sources = [vars(module) for module in (subflows, reordering, switches, hosts)]
     scope = {name: value for source in sources for name, value in source.items()}

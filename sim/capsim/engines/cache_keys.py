@@ -16,7 +16,7 @@ from capsim.code_digest import BY_NAME, function_digest
 
 ROOT = Path(capsim.__file__).parent
 LIBRARIES = BY_NAME - {"capsim", "capsmodel"}
-BESIDE_ENGINE = ("bounds.py", "hooks.py", "own.py", "randomness.py", "records.py", "state.py")
+BESIDE_ENGINE = ("bounds.py", "hooks.py", "labels.py", "own.py", "randomness.py", "records.py", "state.py")
 
 
 def loop_key() -> str:

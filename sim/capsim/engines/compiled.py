@@ -109,6 +109,9 @@ def _run_until_end(world: World, progress: Callable[[int], None] | None) -> None
     while (status := main(world.record[0], chunk.begin())) != loop.DONE:
         if status == loop.FAULT:
             raise error_of(int(world.record["fault"][0]), world.setup)
+        if status == loop.ASK:
+            world.answer()
+            continue
         if status != loop.PAUSED:
             world.grow(status)
             continue

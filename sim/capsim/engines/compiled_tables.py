@@ -10,6 +10,7 @@ from capsim.engines.pointers import (
     counters_at,
     generic_array,
     generic_at,
+    int32_array,
     int64_array,
     int64_at,
     packet_array,
@@ -80,13 +81,13 @@ def ports_of(w: Any) -> Any:
 @expanded
 def maps_of(w: Any) -> Any:
     """Return the data segments of segments in flight."""
-    return int64_array(w.maps, w.n_maps, 8)
+    return int32_array(w.maps, w.n_maps, 4)
 
 
 @expanded
 def data_of(w: Any) -> Any:
     """Return the flags of data segments."""
-    return int64_array(w.data, w.n_data, 8)
+    return int32_array(w.data, w.n_data, 4)
 
 
 @expanded
@@ -114,9 +115,8 @@ def candidates_of(w: Any, first: int, count: int) -> Any:
 
 
 @inlined_kernel
-def route(w: Any, row: int, target: int) -> Any:
-    """Return the route of switch `row` to host `target` in the present epoch."""
-    epoch = counters_at(w.counters, 0).next_epoch - 1
+def route(w: Any, epoch: int, row: int, target: int) -> Any:
+    """Return the route of switch `row` to host `target` in an epoch."""
     found = route_at(w.leaf_routes, (epoch * w.n_switches + row) * w.n_leaves + int64_at(w.host_leaf, target))
     if found.count == NONE:
         return route_at(w.host_routes, epoch * w.n_hosts + target)
@@ -124,12 +124,30 @@ def route(w: Any, row: int, target: int) -> Any:
 
 
 @inlined_kernel
+def present_epoch(w: Any) -> Any:
+    """Return the number of the present epoch."""
+    return counters_at(w.counters, 0).next_epoch - 1
+
+
+@inlined_kernel
 def route_first(w: Any, row: int, target: int) -> Any:
     """Return where the candidates of switch `row` for host `target` begin."""
-    return np.int64(route(w, row, target).first)
+    return np.int64(route(w, present_epoch(w), row, target).first)
 
 
 @inlined_kernel
 def route_count(w: Any, row: int, target: int) -> Any:
     """Return how many candidates there are."""
-    return np.int64(route(w, row, target).count)
+    return np.int64(route(w, present_epoch(w), row, target).count)
+
+
+@inlined_kernel
+def route_first_at(w: Any, epoch: int, row: int, target: int) -> Any:
+    """Return where they begin in the routes of an epoch."""
+    return np.int64(route(w, epoch, row, target).first)
+
+
+@inlined_kernel
+def route_count_at(w: Any, epoch: int, row: int, target: int) -> Any:
+    """Return how many there are in the routes of an epoch."""
+    return np.int64(route(w, epoch, row, target).count)

@@ -38,15 +38,16 @@ from capsim.engines.subflows import (
     data_acknowledged,
     enter_subflow,
     finish_shared,
+    flow_draw,
     hold,
     let_go,
+    mark_draw,
     offer_data,
     prepare_stream,
     put_data,
     take_data,
 )
 from capsim.hooks import COMPLETE, DELIVER, EXPIRED, FOLLOW, HOLD, JOINED, KEEP, LOST, OPENED, PASS
-from capsim.randomness import key_of, uniform
 from capsim.records import ACK, CLOSED, CODED, DATA, ESTABLISHED, NONE, SYN_ACK
 
 # Kinds of wake: of a subflow (the first three), of a flow
@@ -99,20 +100,15 @@ def launch(w: Any, s: int, number: int, now_ps: int) -> None:
         put_data(w, s, number)
     if stack_at(w.stacks, sub.stack).mark != 0:
         packet.hash = mark(w, s, number, mark_draw(w, s))
+    if w.pinned:
+        pin(w, number, flow_at(w.flows, sub.flow).path)
     enqueue(w, int_at(w.host_port, sub.src), number, now_ps)
 
 
-def flow_draw(w: Any, f: int) -> float:
-    """Return the next uniform number of a flow."""
-    flow = flow_at(w.flows, f)
-    flow.draws += 1
-    return uniform(key_of(w.sharing_seed, f), flow.draws)
-
-
-def mark_draw(w: Any, s: int) -> float:
-    """Return the uniform number for the mark of the packet that a subflow sends now, from a stream of its own."""
-    sub = sub_at(w.subs, s)
-    return uniform(key_of(w.sharing_seed, whole(sub.flow) + (whole(sub.number) + 1) * w.n_flows), sub.packets_sent)
+def pin(w: Any, number: int, path: int) -> None:
+    """Give a packet the label of a path, if its flow is pinned to one."""
+    if path != NONE:
+        packet_at(w.packets, number).label = path
 
 
 def pump(w: Any, s: int, now_ps: int) -> None:
@@ -291,6 +287,8 @@ def deliver_to_transport(w: Any, s: int, number: int, now_ps: int) -> None:
         packet.target = sub.src
         packet.hash = sub.reverse_hash
         packet.label = NONE
+        if w.pinned:
+            pin(w, number, flow_at(w.flows, sub.flow).path_back)
         enqueue(w, int_at(w.host_port, sub.dst), number, now_ps)
     else:
         free_packet(w, number)

@@ -36,7 +36,7 @@ def leave_queue(w: Any, port: Any, packet: Any, depart_ps: int) -> None:
     port.packets_out += 1
     port.bytes_out += packet.bytes
     count_sojourn(port, packet, depart_ps)
-    if w.histograms and depart_ps >= w.warm_up_ps:
+    if w.histograms and depart_ps > w.warm_up_ps:
         count_wait(w, port, packet, depart_ps)
 
 

@@ -15,6 +15,7 @@ from capsim.engines.pointers import (
     counters_at,
     float_at,
     flow_at,
+    int16_at,
     int32_at,
     int64_at,
     node_at,
@@ -26,13 +27,16 @@ from capsim.engines.pointers import (
 )
 from capsim.engines.trees import NEVER, set_time
 from capsim.randomness import MASK, uniform
-from capsim.records import ARRIVED, NONE
+from capsim.records import ARRIVED, CODED, DATA, NONE
 from capsim.state import TRACE_PACKETS
 
 BYTE = 255
 
 # Why the loop returns
-DONE, PAUSED, PACKETS_LOW, UNITS_LOW, SUBFLOWS_LOW, RINGS_LOW, DATA_LOW, TRACE_LOW, PROBES_LOW, FAULT = range(10)
+DONE, PAUSED, PACKETS_LOW, UNITS_LOW, SUBFLOWS_LOW, RINGS_LOW, DATA_LOW, TRACE_LOW, PROBES_LOW, FAULT, ASK = range(11)
+
+# w.payload: packets carry no bytes; they do; what the packet that arrives next is worth has been computed
+COUNTED, CARRIED, ANSWERED = range(3)
 
 
 @kernel
@@ -53,12 +57,14 @@ def epoch(w: Any, now_ps: int) -> None:
 
 @kernel
 def number_at(address: int, number_type: int) -> float:
-    """Return the number at an address, of one of the types of own memory (:data:`capsim.own.TYPES`)."""
+    """Return the number at an address, of one of :data:`capsim.records.NUMBER_TYPES`."""
     if number_type == 0:
         return float(int64_at(address, 0))
     if number_type == 1:
         return float(int32_at(address, 0))
     if number_type == 2:
+        return float(int16_at(address, 0))
+    if number_type == 3:
         return float(byte_at(address, 0) & BYTE)
     return float_at(address, 0)
 
@@ -145,12 +151,31 @@ def next_event(w: Any) -> tuple[int, int]:
 
 
 @inlined_kernel
+def is_lost(port: Any, number: int) -> bool:
+    """Return whether packet `number` to cross a link, counted from 1, is lost."""
+    return port.loss_prob > 0.0 and uniform(port.stream, number) < port.loss_prob
+
+
+@kernel
+def asks(w: Any) -> bool:
+    """Return whether Python has to compute first what the packet that arrives now is worth to its receiver."""
+    if w.payload == ANSWERED:
+        w.payload = CARRIED
+        return False
+    port = port_at(w.ports, node_at(w.arrive_tree, 1).entity)
+    packet = packet_at(w.packets, port.head)
+    if port.to_node >= w.n_hosts or is_lost(port, port.packets_arrived + 1):
+        return False
+    return packet.kind == DATA or packet.kind == CODED
+
+
+@inlined_kernel
 def arrive(w: Any, now_ps: int) -> None:
     """Take the packet that has crossed its link to the switch or host at the far end."""
     p = node_at(w.arrive_tree, 1).entity
     port = port_at(w.ports, p)
     number = leave_wire(w, p, port, now_ps)
-    if port.loss_prob > 0.0 and uniform(port.stream, port.packets_arrived) < port.loss_prob:
+    if is_lost(port, port.packets_arrived):
         lose(w, p, number, now_ps)
         return
     if w.trace_level == TRACE_PACKETS:
@@ -216,6 +241,8 @@ def loop(w: Any, max_events: int) -> int:
         if now_ps > end_ps:
             counters.now_ps = end_ps
             return DONE
+        if w.payload and kind == ARRIVE and asks(w):
+            return ASK
         if kind > ARRIVE:
             low = subflow_shortage(w)
             if low != DONE:

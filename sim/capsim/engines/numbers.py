@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from capsim.engines import loop
 from capsim.engines.hosts import MANAGE, RECEIVE_WAKE, SEND_WAKE, TIMEOUT
 from capsim.engines.pointers import ROUTE
 from capsim.records import NONE
@@ -66,10 +67,12 @@ def numbers_of(setup: Setup, state: State) -> dict[str, int]:
         "draws": scheme.balancer.draws,
         "reads_queues": scheme.balancer.reads_queues,
         "trace_level": setup.trace,
+        "pinned": bool(setup.pinned),
         "margin": state.margin,
         "probe_ps": setup.probe_ps,
         "histograms": setup.histograms,
         "warm_up_ps": setup.warm_up_ps,
         "host_jitter_ps": setup.host_jitter_ps,
+        "payload": loop.CARRIED if setup.payload else loop.COUNTED,
         **state.seeds,
     }

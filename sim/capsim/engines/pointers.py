@@ -59,6 +59,8 @@ NUMBERS = (
     "histograms",
     "warm_up_ps",
     "fault",
+    "pinned",  # whether a flow is pinned to a path
+    "payload",  # COUNTED, CARRIED or ANSWERED of the loop
     "tie_seed",
     "host_jitter_ps",
     "jitter_seed",
@@ -231,7 +233,8 @@ packet_at, port_at, switch_at = _reader(records.PACKET), _reader(records.PORT), 
 sub_at, flow_at, stack_at = _reader(records.SUBFLOW), _reader(records.FLOW), _reader(STACK)
 trace_at, probe_at, counters_at = _reader(records.TRACE), _reader(records.PROBE), _reader(records.COUNTERS)
 node_at, route_at, watch_at, generic_at = _reader(NODE), _reader(ROUTE), _reader(records.WATCH), _reader(GENERIC)
-int32_at, int64_at, byte_at = (
+int16_at, int32_at, int64_at, byte_at = (
+    _number_reader(types.int16, 2),
     _number_reader(types.int32, 4),
     _number_reader(types.int64, 8),
     _number_reader(types.int8, 1),

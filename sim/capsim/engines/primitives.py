@@ -109,6 +109,16 @@ def route_count(w: Any, row: int, target: int) -> int:
     return int(w.route_count[w.epoch, row, target])
 
 
+def route_first_at(w: Any, epoch: int, row: int, target: int) -> int:
+    """Return where they begin in the routes of an epoch."""
+    return int(w.route_first[epoch, row, target])
+
+
+def route_count_at(w: Any, epoch: int, row: int, target: int) -> int:
+    """Return how many there are in the routes of an epoch."""
+    return int(w.route_count[epoch, row, target])
+
+
 def queues_now(w: Any, first: int, count: int, now_ps: int) -> None:
     """Bring the queues of candidates up to date: here they always are."""
 

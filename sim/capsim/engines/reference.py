@@ -18,8 +18,9 @@ from capsim.engines.events import END, EPOCH, MANAGE, PROBE, RECEIVE, SEND, SNAP
 from capsim.engines.faults import error_of
 from capsim.engines.reference_ports import At, Environment, Port
 from capsim.engines.reference_records import Records
+from capsim.payload import Payload
 from capsim.randomness import uniform
-from capsim.records import ARRIVED, CORRUPTED, DROPPED, NONE
+from capsim.records import ARRIVED, CODED, CORRUPTED, DATA, DROPPED, NONE
 from capsim.state import TRACE_DROPS, TRACE_PACKETS, RawRecords, Setup
 
 PROGRESS_TRAVERSALS = 50_000
@@ -51,6 +52,7 @@ class Network(Records):
         self.env = Environment(0)
         self.env.tie_seed = self.tie_seed
         self.done = self.env.event()
+        self.payload = Payload(setup)
         self.armed: dict[tuple[int, int], int] = {}
         self.epoch = 0
         self.port_objects = [Port(self, record, number) for number, record in enumerate(self.ports)]
@@ -107,6 +109,8 @@ class Network(Records):
             self.trace_packet(ARRIVED, 0, port, packet)
         node = port.record.to_node
         if node < self.n_hosts:
+            if self.setup.payload and packet.kind in (DATA, CODED):
+                self.weigh(packet)
             self.hosts[node].arrival.succeed(packet)
             return
         switches.forward(self, node, packet.number, self.env.now)
@@ -126,6 +130,13 @@ class Network(Records):
             self.trace_packet(DROPPED, CORRUPTED, port, packet)
         self.free_packet(packet.number)
         self.check_done()
+
+    def weigh(self, packet: Any) -> None:
+        """Compute what a packet is worth to its receiver."""
+        sub = self.subs[packet.sub]
+        if self.payload.codes(sub.stack):
+            coder = self.subflow[sub.id][sub.stack, "layer"]
+            packet.stale = self.payload.stale(packet, sub.stack, sub.flow, coder, self.units)
 
     def drop(self, packet: Any, reason: int, port: Port | None = None) -> None:
         """Drop a packet."""

@@ -135,7 +135,7 @@ class Port:
         port.packets_out += 1
         port.bytes_out += packet.bytes
         count_sojourn(port, packet, self.env.now)
-        if self.setup.histograms and self.env.now >= self.setup.warm_up_ps:
+        if self.setup.histograms and self.env.now > self.setup.warm_up_ps:
             flow = self.network.flows[self.network.subs[packet.sub].flow]
             waited_ps = self.env.now - packet.enqueue_ps - self.transmission_ps(packet)
             count_leaving(self.network.queue_counts, port, packet, flow.short, waited_ps)

@@ -95,7 +95,7 @@ class Records:
         self.route_first, self.route_count = self.state.route_first, self.state.route_count
         self.host_port = fabric.host_port.tolist()
         self.draws, self.reads_queues = scheme.balancer.draws, scheme.balancer.reads_queues
-        self.fault = 0
+        self.fault, self.pinned = 0, bool(self.setup.pinned)
         for name, seed in self.state.seeds.items():
             setattr(self, name, seed)
         for role in ("balancer", "queue"):

@@ -18,7 +18,7 @@ from capsim.engines.primitives import (
     whole,
 )
 from capsim.hooks import DATA_ACKED
-from capsim.randomness import key_of
+from capsim.randomness import key_of, uniform
 from capsim.records import CLOSED, DATA, DATA_RECEIVED, NONE
 
 
@@ -76,6 +76,19 @@ def take_ring(w: Any, flow: Any, sub: Any) -> None:
     size = ring_size(flow.n_segments, stack_at(w.stacks, flow.stack).window_segments)
     sub.ring, sub.ring_mask = counters.ring_end, size - 1
     counters.ring_end += size
+
+
+def flow_draw(w: Any, f: int) -> float:
+    """Return the next uniform number of a flow."""
+    flow = flow_at(w.flows, f)
+    flow.draws += 1
+    return uniform(key_of(w.sharing_seed, f), flow.draws)
+
+
+def mark_draw(w: Any, s: int) -> float:
+    """Return the uniform number for the mark of the packet that a subflow sends now, from a stream of its own."""
+    sub = sub_at(w.subs, s)
+    return uniform(key_of(w.sharing_seed, whole(sub.flow) + (whole(sub.number) + 1) * w.n_flows), sub.packets_sent)
 
 
 def close(w: Any, s: int, now_ps: int) -> None:

@@ -8,7 +8,7 @@ stamps the left one, which has the smaller number.
 from typing import Any
 
 from capsim.bounds import MAX_TIME_PS
-from capsim.engines.compiled_tables import route
+from capsim.engines.compiled_tables import present_epoch, route
 from capsim.engines.events import TIE_BITS, stamp
 from capsim.engines.jit import inline_into_hooks, inlined_kernel, kernel
 from capsim.engines.pointers import (
@@ -102,6 +102,6 @@ def prefetch_soon(w: Any, index: int) -> None:
         prefetch_sub(w.subs, packet.sub)
         prefetch_port(w.ports, int64_at(w.host_port, port.to_node))
         return
-    found = route(w, port.to_node - w.n_hosts, packet.target)
+    found = route(w, present_epoch(w), port.to_node - w.n_hosts, packet.target)
     if found.count == 1:
         prefetch_port(w.ports, int64_at(w.candidates, found.first))

@@ -18,6 +18,7 @@ from capsim.engines.signatures import compiled_hooks
 from capsim.hooks import HOST_ROLES, SWITCH_ROLES
 from capsim.memory import check_fits
 from capsim.param_records import param_record
+from capsim.payload import Payload, Rows
 from capsim.probe_places import plan
 from capsim.records import NONE
 from capsim.state import Setup, State, Table
@@ -37,7 +38,7 @@ class World:
         self.watched = [field.table for field in probes.fields]
         self.point("watches", probes.watches)
         self.set_numbers(probe_rows=probes.rows)
-        self.margin = state.margin
+        self.margin, self.payload = state.margin, Payload(setup)
         state.ports = copied(state.ports)
         leaves = power_of_two(setup.fabric.n_ports)
         self.set_numbers(arrive_leaves=leaves, depart_leaves=leaves)
@@ -172,6 +173,21 @@ class World:
             receive_first=first.get(RECEIVE_WAKE, NONE),
             manage_first=first.get(MANAGE, NONE),
         )
+
+    def answer(self) -> None:
+        """Compute what the packet that arrives next is worth."""
+        arrays, own = self.arrays, self.state.own
+        number = int(arrays["ports"]["head"][arrays["arrive_tree"]["entity"][1]])
+        sub = int(arrays["packets"]["sub"][number])
+        stack = int(arrays["subs"]["stack"][sub])
+        self.record["payload"] = loop.ANSWERED
+        if not self.payload.codes(stack):
+            return
+        own.tables |= {name: arrays[name] for name in ("subflow", "unit")}
+        units, coders = own.records("unit", (stack, "layer")), own.records("subflow", (stack, "layer"))
+        packet, rows = Rows(arrays["packets"])[number], Rows(units)
+        flow = int(arrays["subs"]["flow"][sub])
+        arrays["packets"]["stale"][number] = self.payload.stale(packet, stack, flow, Rows(coders)[sub], rows)
 
     def grow(self, status: int) -> None:
         """Enlarge the pool that the loop has found short."""

@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from capsim import bounds
 from capsim.bounds import BufferBytes, BufferPackets, Time
+from capsim.fabric.faults import DrawnFault, draw_faults
 from capsim.fabric.topology import Fabric
 from capsim.fabric.wiring import UNLIMITED, LinkChange, Wiring
 from capsim.structs import checked_struct
@@ -46,6 +47,8 @@ class FabricKind(
         How long after a failure or return the routes follow, in seconds.
     links : tuple of LinkChange
         Links that differ, applied in order.
+    faults : tuple of DrawnFault
+        Links that differ, of switches or between nodes that are drawn from the seed; applied after `links`.
     """
 
     buffer_packets: BufferPackets | None = None
@@ -55,14 +58,18 @@ class FabricKind(
     loss_prob: Annotated[float, bounds.LOSS_PROB.meta] = 0.0
     reroute_s: Time = 0.0
     links: Annotated[tuple[LinkChange, ...], Meta(max_length=int(bounds.LINK_CHANGES.largest))] = ()
+    faults: Annotated[tuple[DrawnFault, ...], Meta(max_length=int(bounds.LINK_CHANGES.largest))] = ()
 
-    def build(self) -> Fabric:
-        """Return the fabric as arrays."""
+    def build(self, *, seed: int = 1) -> Fabric:
+        """Return the fabric as arrays; `seed`, of the run, decides what `faults` draw and nothing else."""
         checked_struct(self, where="fabric")
         wiring = Wiring()
         self.wire(wiring)
         require(len(wiring.hosts) >= 2, "fabric: one host only, but a flow needs two: add hosts")
-        return wiring.fabric(self.links, reroute_s=self.reroute_s, loss_prob=self.loss_prob)
+        drawn = draw_faults(self.faults, wiring, seed=seed)
+        changes = (*self.links, *(change for each in drawn for change in each.changes))
+        names = tuple(each.names for each in drawn)
+        return wiring.fabric(changes, reroute_s=self.reroute_s, loss_prob=self.loss_prob, drawn=names)
 
     def wire(self, wiring: Wiring) -> None:
         """Add nodes and links to `wiring`."""

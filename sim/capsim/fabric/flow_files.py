@@ -1,7 +1,8 @@
 """Reads a list of flows from a CSV file.
 
 The columns ``src``, ``dst``, ``flow_bytes`` (or ``bytes``) and ``start_s`` may stand in any order, heads and numbers in
-other units (``start_ms``, ``flow_kb``, ``10us``; :mod:`capsim.fabric.csv_files`). Further columns are carried to the
+other units (``start_ms``, ``flow_kb``, ``10us``; :mod:`capsim.fabric.csv_files`). A column ``path`` pins flows to paths
+(:mod:`capsim.fabric.paths`); an empty cell leaves a flow to the balancer. Further columns are carried to the
 flows table of the results, in the order of the file, each cell as it is.
 """
 
@@ -10,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from capsim import bounds, schema
-from capsim.fabric.csv_files import CsvTable, Faults, quantity, read_csv, whole
+from capsim.fabric.csv_files import Column, CsvTable, Faults, quantity, read_csv, whole
 from capsim.fabric.flows import hosts_are
+from capsim.fabric.listed import PATH
 
 COLUMNS = (
     whole("src", bounds.HOST),
@@ -19,6 +21,7 @@ COLUMNS = (
     quantity("flow_bytes", bounds.FLOW_BYTES, also={"bytes": "b"}),
     quantity("start_s", bounds.TIME_S),
 )
+PATHS = Column(PATH, lambda cell, _: cell, {PATH: ""}, needed=False)
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,9 @@ class FlowFile:
     def entry(self) -> dict[str, Any]:
         """Return the flows as a traffic entry of a scenario."""
         columns = {"columns": self.table.extra} if self.table.extra else {}
-        return {"kind": "list", "flows": self.flows} | columns
+        cells = [cell or "" for cell in self.table.columns[PATH]]
+        paths = {PATH: cells} if any(cells) else {}
+        return {"kind": "list", "flows": self.flows} | paths | columns
 
     def check_hosts(self, n_hosts: int) -> None:
         """Raise :class:`ParameterError` if a flow has an end that is no host of a fabric with `n_hosts` hosts."""
@@ -63,7 +68,7 @@ def read_flow_csv(path: Path) -> FlowFile:
     OSError
         If the file cannot be read.
     """
-    table = read_csv(path, COLUMNS, most=bounds.FLOWS, further_but=frozenset(schema.FLOWS))
+    table = read_csv(path, (*COLUMNS, PATHS), most=bounds.FLOWS, further_but=frozenset(schema.FLOWS))
     faults = Faults()
     for row, (src, dst) in enumerate(zip(table.columns["src"], table.columns["dst"], strict=True)):
         if src == dst:

@@ -1,6 +1,7 @@
 """Flows as given: the traffic entry ``list``, and its further columns in the results."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -8,9 +9,12 @@ import numpy as np
 
 from capsim import schema
 from capsim.fabric.flows import Drawn, FlowList
+from capsim.fabric.paths import Paths
 from capsim.fabric.topology import Fabric
 from capsim.seeds import EntrySeeds
-from capsmodel.checks import require
+from capsmodel.checks import ParameterError, require
+
+PATH = "path"
 
 
 class Listed(
@@ -28,12 +32,24 @@ class Listed(
     ----------
     flows : tuple of (src, dst, bytes, start_s)
         One row a flow: two host numbers, payload bytes, start in seconds.
+    path : tuple of str, optional
+        For every flow the path that all its packets take whatever the balancer, and its acknowledgements back: a number
+        or the names of the switches (:mod:`capsim.fabric.paths`); an empty text leaves it to the balancer.
+    stack : str, optional
+        As of drawn traffic: the scheme whose host side these flows run.
     columns : dict
         Further columns by name, each with a text for every flow: they become columns of the flows table of the results.
     """
 
     flows: tuple[tuple[int, int, int, float], ...]
+    path: tuple[str, ...] = ()
+    stack: str | None = None
     columns: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def texts(self) -> dict[str, tuple[str, ...]]:
+        """Return what the flows table of the results takes from the list as it is, by name."""
+        return ({PATH: self.path} if self.path else {}) | self.columns
 
     def expected_flows(self, fabric: Fabric) -> float:
         """Return about how many flows this entry makes, without making them."""
@@ -42,18 +58,20 @@ class Listed(
     def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
         """Return the flows of this entry."""
         require(len(self.flows) > 0, "traffic.flows is empty: list at least one flow")
-        for name, cells in self.columns.items():
+        require(PATH not in self.columns, f"traffic.columns: {PATH!r} is a key beside it: give the paths there")
+        for name, cells in self.texts.items():
             require(name != "", "traffic.columns: a column has no name: give it one")
             require(name not in schema.FLOWS, f"traffic.columns: {name!r} is a column of the results: rename it")
             count = f"{len(cells)} cells for {len(self.flows)} flows"
-            require(len(cells) == len(self.flows), f"traffic.columns: {name!r} has {count}: give one for each")
+            key = "" if name == PATH else "columns: "
+            require(len(cells) == len(self.flows), f"traffic.{key}{name!r} has {count}: give one for each")
         src, dst, size, start = zip(*self.flows, strict=True)
         return Drawn(np.array(src), np.array(dst), np.array(size), np.array(start, np.float64))
 
 
 def listed_names(entries: Iterable[Any]) -> tuple[str, ...]:
     """Return the names of the further columns of all listed flows, in the order in which they first come."""
-    return tuple(dict.fromkeys(name for entry in entries if isinstance(entry, Listed) for name in entry.columns))
+    return tuple(dict.fromkeys(name for entry in entries if isinstance(entry, Listed) for name in entry.texts))
 
 
 def listed_columns(entries: Iterable[Any], flows: FlowList) -> dict[str, list[str | None]]:
@@ -62,8 +80,37 @@ def listed_columns(entries: Iterable[Any], flows: FlowList) -> dict[str, list[st
     for name in listed_names(entries):
         cells = np.full(len(flows), None, object)
         for tag, entry in enumerate(entries):
-            if isinstance(entry, Listed) and name in entry.columns:
+            if isinstance(entry, Listed) and name in entry.texts:
                 mine = flows.tag == tag
-                cells[mine] = np.array(entry.columns[name], object)[flows.input_row[mine]]
+                cells[mine] = np.array(entry.texts[name], object)[flows.input_row[mine]]
         found[name] = cells.tolist()
     return found
+
+
+def pinned_paths(entries: Iterable[Any], flows: FlowList, fabric: Fabric) -> dict[int, tuple[int, ...]]:
+    """Return the ports of the path of each flow that has one, by the number of the flow.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such path; the text names the entry and the flow.
+    """
+    paths, found = Paths(fabric), {}
+    for tag, entry in enumerate(entries):
+        if not isinstance(entry, Listed) or not any(entry.path):
+            continue
+        for flow in np.flatnonzero(flows.tag == tag).tolist():
+            row = int(flows.input_row[flow])
+            if text := entry.path[row].strip():
+                with naming(f"traffic[{tag}].flows[{row}]"):
+                    found[flow] = paths.named(text, int(flows.src[flow]), int(flows.dst[flow]))
+    return found
+
+
+@contextmanager
+def naming(place: str) -> Iterator[None]:
+    """Put `place` before the text of a :class:`ParameterError`."""
+    try:
+        yield
+    except ParameterError as error:
+        raise ParameterError(f"{place}: {error}") from None

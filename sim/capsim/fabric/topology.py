@@ -128,6 +128,7 @@ class Fabric:
     leaf_of_host: Int32  # over hosts: row of the switch it is attached to
     routes: Routes  # of the intact fabric
     epochs: tuple[Epoch, ...]
+    drawn: tuple[tuple[str, ...], ...] = ()  # over entries of faults: switches or links that were drawn
 
     @property
     def n_ports(self) -> int:

@@ -77,6 +77,9 @@ class TrafficKind(
         `skip_hosts`; entries that skip each other's hosts have disjoint senders, as in MMPTCP.
     start_s : float
         When the entry begins, in seconds.
+    stack : str, optional
+        Scheme whose host side (transport, congestion control, sharing, layer, marking) the flows of this entry run, on
+        the switches of the scenario's scheme; that of the scenario's scheme when left out.
     """
 
     workload: str | None = None
@@ -89,6 +92,7 @@ class TrafficKind(
     skip_hosts: Annotated[int, bounds.SKIP_HOSTS.meta] = 0
     hosts: Annotated[int, bounds.HOSTS.meta] | None = None
     start_s: Time = 0.0
+    stack: str | None = None
 
     def expected_flows(self, fabric: Fabric) -> float:
         """Return about how many flows this entry makes, without making them."""

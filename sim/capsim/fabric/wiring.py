@@ -18,7 +18,29 @@ from capsmodel.checks import ParameterError, require
 UNLIMITED = -1
 
 
-class LinkChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class LinkValues(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What may be different about a link.
+
+    Parameters
+    ----------
+    rate_bps, delay_s, buffer_packets, buffer_bytes : optional
+        New values, in bit/s, seconds, packets and bytes. Giving one buffer removes the other.
+    loss_prob : float, optional
+        Probability that a packet is lost on the way to the far end, whatever it carries, independently of all others.
+    down_s, up_s : float, optional
+        Out of service from `down_s` until `up_s` (for ever when left out), in seconds.
+    """
+
+    rate_bps: Rate | None = None
+    delay_s: Time | None = None
+    buffer_packets: BufferPackets | None = None
+    buffer_bytes: BufferBytes | None = None
+    loss_prob: Annotated[float, LOSS_PROB.meta] | None = None
+    down_s: Time | None = None
+    up_s: Time | None = None
+
+
+class LinkChange(LinkValues, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """What is different about some links: slower, longer, smaller buffers, or out of service for a while.
 
     Parameters
@@ -29,24 +51,11 @@ class LinkChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         Whether only the direction from the first to the second name changes.
     parallel : int, optional
         Which of several links between the same two nodes, counted from 1; all of them when left out.
-    rate_bps, delay_s, buffer_packets, buffer_bytes : optional
-        New values, in bit/s, seconds, packets and bytes. Giving one buffer removes the other.
-    loss_prob : float, optional
-        Probability that a packet is lost on the way to the far end, whatever it carries, independently of all others.
-    down_s, up_s : float, optional
-        Out of service from `down_s` until `up_s` (for ever when left out), in seconds.
     """
 
     between: tuple[str, str]
     one_way: bool = False
     parallel: Annotated[int, PARALLEL.meta] | None = None
-    rate_bps: Rate | None = None
-    delay_s: Time | None = None
-    buffer_packets: BufferPackets | None = None
-    buffer_bytes: BufferBytes | None = None
-    loss_prob: Annotated[float, LOSS_PROB.meta] | None = None
-    down_s: Time | None = None
-    up_s: Time | None = None
 
 
 @dataclass(frozen=True)
@@ -98,8 +107,18 @@ class Wiring:
         self.links += [(a, b, forth), (b, a, back)]
         self.paths += [path, path]
 
-    def fabric(self, changes: tuple[LinkChange, ...] = (), *, reroute_s: float = 0.0, loss_prob: float = 0.0) -> Fabric:
-        """Return the finished fabric with `changes` applied in their order; all links lose packets with `loss_prob`."""
+    def fabric(
+        self,
+        changes: tuple[LinkChange, ...] = (),
+        *,
+        reroute_s: float = 0.0,
+        loss_prob: float = 0.0,
+        drawn: tuple[tuple[str, ...], ...] = (),
+    ) -> Fabric:
+        """Return the finished fabric with `changes` applied in their order; all links lose packets with `loss_prob`.
+
+        `drawn` are the names of what the faults of each entry have drawn.
+        """
         names = (*self.hosts, *self.switches)
         number = {name: node for node, name in enumerate(names)}
         port_from = np.array([number[a] for a, _, _ in self.links], np.int32)
@@ -141,6 +160,7 @@ class Wiring:
             leaf_of_host=leaf_of_host,
             routes=intact.routes,
             epochs=_epochs(intact, outages, routes, reroute_ps=to_ps(reroute_s)),
+            drawn=drawn,
         )
 
 

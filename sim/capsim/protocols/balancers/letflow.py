@@ -64,11 +64,29 @@ def goes_on(gap_ps: int, aging: int, last_ps: int, now_ps: int) -> bool:
 
 
 @inlined
-def flowlet_path(params: Any, path: int, last_ps: int, n_paths: int, now_ps: int, u0: float) -> int:
-    """Return the path of the flowlet, for a new one, or where routes have changed, at random."""
-    if path < n_paths and goes_on(params.gap_ps, params.aging, last_ps, now_ps):
-        return path
-    return int(u0 * n_paths)
+def place_of(params: Any, switch: Any, packet: Any) -> int:
+    """Return the place of a packet's flow in the table."""
+    return hashed(switch, packet, params.table_entries) if params.table == Table.HASHED else 0
+
+
+@inlined
+def present_flowlet(params: Any, own: Any, place: int) -> tuple[int, int]:
+    """Return the path of the flowlet in a place of the table, and when its last packet came."""
+    if params.table == Table.HASHED:
+        return int(own.switch.path[place]), int(own.switch.last_ps[place])
+    return int(own.passing.path), int(own.passing.last_ps)
+
+
+@inlined
+def note_packet(params: Any, own: Any, place: int, path: int, now_ps: int) -> int:
+    """Note the packet that comes now as the last of its flowlet; return its path."""
+    if params.table == Table.HASHED:
+        own.switch.path[place] = path
+        own.switch.last_ps[place] = now_ps
+    else:
+        own.passing.path = path
+        own.passing.last_ps = now_ps
+    return path
 
 
 def choose(
@@ -82,27 +100,18 @@ def choose(
     now_ps: int,
     u0: float,
 ) -> int:
-    """Return the path of the packet's flowlet."""
-    if params.table == Table.PER_FLOW:
-        flow = own.passing
-        flow.path = flowlet_path(params, flow.path, flow.last_ps, len(candidates), now_ps, u0)
-        flow.last_ps = now_ps
-        return int(flow.path)
-    table, place = own.switch, hashed(switch, packet, params.table_entries)
-    path = flowlet_path(params, table.path[place], table.last_ps[place], len(candidates), now_ps, u0)
-    table.path[place] = path
-    table.last_ps[place] = now_ps
-    return path
+    """Return the path of the packet's flowlet; for a new one, or where routes have removed it, at random."""
+    place = place_of(params, switch, packet)
+    path, last_ps = present_flowlet(params, own, place)
+    if path >= len(candidates) or not goes_on(params.gap_ps, params.aging, last_ps, now_ps):
+        path = int(u0 * len(candidates))
+    return note_packet(params, own, place, path, now_ps)
 
 
+FLOWLETS = {
+    "switch": (("path", "(table_entries,)i4"), ("last_ps", "(table_entries,)i8", NONE)),
+    "passing": (("path", "i8"), ("last_ps", "i8", NONE)),
+}
 LETFLOW = Balancer(
-    name="letflow",
-    choose=choose,
-    params=LetflowParams(),
-    memory={
-        "switch": (("path", "(table_entries,)i4"), ("last_ps", "(table_entries,)i8", NONE)),
-        "passing": (("path", "i8"), ("last_ps", "i8", NONE)),
-    },
-    draws=True,
-    reads_queues=False,
+    name="letflow", choose=choose, params=LetflowParams(), memory=FLOWLETS, draws=True, reads_queues=False
 )

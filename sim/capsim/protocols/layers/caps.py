@@ -12,6 +12,7 @@ from capsim.protocols.layers.block import buffer_source, close_buffer
 from capsim.protocols.layers.blocking import ESTIMATOR, note_rtt
 from capsim.protocols.layers.decoder import collect_and_hold, release_held
 from capsim.protocols.layers.params import Acknowledged, CodingParams
+from capsim.protocols.layers.parts import part
 from capsim.protocols.layers.per_packet import collect_packet, join_unit, renew
 from capsim.protocols.layers.units import CODER, COUNTS, UNIT, UNIT_COLUMNS, next_packet
 from capsim.records import CODED, DATA, NONE, RETRANSMITTED
@@ -92,4 +93,5 @@ CAPS_LAYER = Layer(
     memory={"subflow": (*CODER, *ESTIMATOR), "unit": UNIT},
     columns={"subflow": COUNTS, "unit": UNIT_COLUMNS},
     send_timer=True,
+    part=part,
 )

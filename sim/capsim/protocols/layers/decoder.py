@@ -29,7 +29,7 @@ def collect_and_hold(params: Any, own: Any, sub: Any, ring: Any, packet: Any, no
     """Count a packet for its unit; keep it if it is coded or behind a gap, drop it if it is late, else let it pass."""
     coder = own.subflow
     if packet.kind == CODED:
-        count_arrival(params, coder, sub, ring, own.units[packet.unit], now_ps)
+        count_arrival(params, coder, sub, ring, own.units[packet.unit], packet.stale, now_ps)
         return 0
     if packet.kind != DATA:
         return 1
@@ -76,18 +76,21 @@ def count_uncoded(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_p
                 unit.stalled = 1
                 coder.units_stalled += 1
             if undecoded or not resent:
-                count_arrival(params, coder, sub, ring, unit, now_ps)
+                count_arrival(params, coder, sub, ring, unit, packet.stale, now_ps)
         number = unit.next
 
 
 @inlined
-def count_arrival(params: Any, coder: Any, sub: Any, ring: Any, unit: Any, now_ps: int) -> None:
-    """Count one independent packet of a unit; the k-th decodes it."""
+def count_arrival(params: Any, coder: Any, sub: Any, ring: Any, unit: Any, stale: int, now_ps: int) -> None:
+    """Count one packet of a unit; the k-th independent one decodes it."""
     if unit.decoded_ps != NONE or unit.released:
         coder.late_packets += 1
         return
     if params.systematic and unit.arrived_packets == 0:
         unit.arrived_packets = sources_here(sub, ring, unit)
+    if stale:
+        unit.dependent_packets += 1
+        return
     unit.arrived_packets = min(unit.arrived_packets + 1, unit.k)
     if unit.arrived_packets == unit.k:
         unit.decoded_ps = now_ps

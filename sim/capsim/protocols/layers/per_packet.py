@@ -105,6 +105,9 @@ def collect_packet(own: Any, packet: Any, now_ps: int) -> int:
     if resent and not unit.stalled:
         unit.stalled = 1
         coder.units_stalled += 1
+    if packet.stale:
+        unit.dependent_packets += 1
+        return 1 if resent else 0
     packet.segment += unit.arrived_packets
     unit.arrived_packets += 1
     if unit.arrived_packets == unit.k and unit.n:

@@ -54,6 +54,7 @@ UNIT = (
     ("left", "i4"),  # packets to be sent now
     ("packet_bytes", "i4"),  # of a coded packet: as the largest source packet
     ("arrived_packets", "i4"),
+    ("dependent_packets", "i4"),
     ("first_segment", "i8"),
     ("sent_ps", "i8"),
     ("decoded_ps", "i8"),  # NONE: never
@@ -66,6 +67,7 @@ UNIT_COLUMNS = {
     "k": "source packets",
     "n": "packets sent for it, k + r",
     "arrived_packets": "independent packets at the receiver",
+    "dependent_packets": "packets that told it nothing new before it was decoded; 0 where packets carry no payload",
     "stalled": "whether fewer than k had come when a retransmission of one of its packets came",
     "sent_s": "when the unit was closed and sent, in seconds",
     "decoded_s": "when the receiver could decode, in seconds; NaN = never",
@@ -110,6 +112,7 @@ def new_unit(own: Any, sub: Any, counters: Any, first: int, now_ps: int) -> int:
     unit.left = 0
     unit.packet_bytes = 0
     unit.arrived_packets = 0
+    unit.dependent_packets = 0
     unit.first_segment = first
     unit.sent_ps = now_ps
     unit.decoded_ps = NONE

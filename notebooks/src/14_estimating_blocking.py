@@ -8,13 +8,16 @@
 #
 # CAPS (coding-based adaptive packet spraying) computes its redundancy from $p_B$, so its sender must know it. The
 # sender sees neither paths nor queues, only round-trip times (RTTs).
+#
+# **After this notebook** you can estimate $p_B$ from RTTs in three ways, compute how many blocked packets an estimator
+# misses, and name the traffic for which each of them fails. It runs in about 20 s on two cores.
 
 # %% [markdown]
 # ## What blocks a packet
 #
-# A long flow that is sprayed as well blocks no packet: four flows at the rate of a path load 40 paths to a tenth, and
-# the mean wait in an M/D/1 queue (Poisson arrivals, packets of one size) is below a microsecond there. A long flow that
-# stays on its path fills the buffer of that path.
+# A long flow that is sprayed, too, blocks no packet: four flows, each at the rate of one path, together give 40 paths a
+# load of 0.1, at which the mean wait in an M/D/1 queue (Poisson arrivals, packets of one size) is below a microsecond.
+# A long flow that stays on its path fills the buffer of that path.
 
 # %%
 import numpy as np
@@ -30,6 +33,7 @@ from capsmodel.papers.measurements.blocking_estimators import (
     PATHS,
     full_wait_s,
     path_rtts,
+    run_sprayed,
     sampling_periods,
     usual_rtts,
 )
@@ -50,12 +54,23 @@ added = mean_interval(beside["path_wait_s"] - alone["path_wait_s"])
 low_us, high_us = added.low * 1e6, added.high * 1e6
 print(f"added by them in packets: {added.value * 1e6:.2f} us, 95% interval {low_us:.2f} to {high_us:.2f}")
 
+# %% [markdown]
+# The setting of all that follows: 40 parallel paths of 1 Gbps, hosts of 10 Gbps, a long flow on a path of its own for
+# as many paths as we like, and short flows from the other hosts, whose packets are sprayed. The scenario of one run,
+# and its flows; take more long flows, a smaller buffer, or change any part and call `simulate` as in notebook 7:
+
+# %%
+example = run_sprayed("static", long_flows=4, seed=1, duration_s=0.01)
+print(example.scenario.to_toml())
+example.flows[["src", "dst", "flow_bytes", "start_s", "short", "fct_s"]].head(8)
+
+# %% mystnb={"image": {"alt": "mean RTT by path: 3 ms on the four paths with a long flow, 0.1 ms on the others"}}
 paths = runs(path_rtts, seeds=1, traffic="static", long_flows=4, duration_s=0.05)
 figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
 for blocked, rows in paths.groupby("blocked"):
     axes.bar(rows["path"], rows["rtt_s"] * 1e3, label="with a long flow" if blocked else "without")
 axes.axhline(2e3 * paths["rtt_s"].mean(), color="black", linestyle="--", label="twice the mean")
-axes.set(xlabel="path", ylabel="mean RTT of short packets, ms")
+axes.set(xlabel="number of the path", ylabel="mean RTT of packets of short flows, ms")
 axes.legend(frameon=False)
 plt.show()
 sent = paths.groupby("blocked")["sent_packets"].sum()
@@ -70,12 +85,13 @@ print(f"share of packets sent to a path with a long flow: {sent[True] / sent.sum
 # - CAPS, Section IX-C: above *twice the smoothed* RTT, in which each new average has the weight 1/8;
 # - CDCPS (coding-based distributed congestion-aware packet spraying): above the *average*.
 #
-# Blocked packets raise the average that they are compared with. The queue of a long flow lies between half and all of
-# the buffer, as its window grows and halves; with RTTs $s$ and $s+q$ a blocked packet is missed when
-# $s+q \le 2(s+p\bar q)$. That has a closed form (`twice_average_missed_share`): nothing is missed up to some $p$, and
-# beyond it more and more. With a small buffer this starts at a small $p$.
+# The first two compare an RTT with an average to which the blocked packets themselves contribute. The queue of a long
+# flow fills between half and all of the buffer, since its window grows and is halved. If packets that are not blocked
+# have the RTT $s$ and blocked ones $s+q$, with a mean $\bar q$ of $q$, a blocked one is missed when $s+q \le 2(s+p\bar
+# q)$. That has a closed form (`twice_average_missed_share`): up to some $p$ nothing is missed, beyond it more and more.
+# The smaller the buffer, the smaller is that $p$.
 
-# %%
+# %% mystnb={"image": {"alt": "found over true p_B: the average on the diagonal, twice the average far below it"}}
 BUFFER_PACKETS = 64
 counts = (4, 8, 12, 16)
 setting = {"traffic": "static", "buffer_packets": BUFFER_PACKETS, "duration_s": 0.06}
@@ -105,14 +121,15 @@ for colour, (column, name) in zip(("C0", "C1", "C2"), names.items(), strict=True
     means = [point.value for point in by_run]
     halves = [point.high - point.value for point in by_run]
     axes.errorbar([count / PATHS for count in counts], means, yerr=halves, fmt="o", capsize=3, color=colour, label=name)
-axes.set(xlabel="blocking probability $p_B$", ylabel="found")
+axes.set(xlabel="blocking probability $p_B = n_L/n$", ylabel="estimate of the blocking probability")
 axes.legend(frameon=False)
 plt.show()
 
 # %% [markdown]
-# The curve assumes the share $p$ of blocked ACKs in every period; periods with more of them miss more, so the average
-# gives less than the curve, and the smoothed RTT gives more than the average. Period by period the formula holds.
-# Beside many long flows the plain average is best: a blocked packet is above the mean, however long its queue.
+# The curve assumes that the share of blocked ACKs is $p$ in every period. In fact it varies, and a period with more
+# blocked ACKs misses a larger part of them. So twice the average finds less than the curve says, and twice the smoothed
+# RTT, which varies less, finds more. Period by period the formula holds. Beside many long flows the plain average is
+# best: a blocked packet is above the mean, however long its queue is.
 
 # %%
 beyond = found[4]["twice_average_prob"] - expected(found[4]["blocked_prob"])  # period by period
@@ -123,13 +140,13 @@ print(verdict)
 # %% [markdown]
 # ## Where they fail
 #
-# *Plain average.* Without any long flow, RTTs still differ, and some of them lie above their mean. CDCPS counts those
-# as blocked.
+# *Plain average.* Without any long flow RTTs still differ, and some of them lie above their mean. CDCPS counts these as
+# blocked.
 #
 # *Bursts.* Packets that queue behind their own burst are as late as blocked ones. The smoothed RTT still reflects the
 # time before: at the start of a burst its threshold is too low.
 
-# %%
+# %% mystnb={"image": {"alt": "RTTs and estimates over sampling periods of bursts: up to 1 where the true value is 0"}}
 idle = runs(sampling_periods, traffic="static", long_flows=0, duration_s=0.05)
 bursty = runs(sampling_periods, traffic="bursty", long_flows=0, duration_s=0.1)
 for label, rows in (("steady, no long flow", idle), ("bursts, no long flow", bursty)):
@@ -140,10 +157,10 @@ figure, (upper, lower) = plt.subplots(2, figsize=(7, 5), sharex=True, layout="co
 order = np.arange(len(one))
 upper.plot(order, one["rtt_average_s"] * 1e3, label="average of the period")
 upper.plot(order, one["rtt_smoothed_s"] * 1e3, label="smoothed")
-upper.set(ylabel="RTT, ms")
+upper.set(ylabel="average RTT, ms")
 for column in ("twice_average_prob", "twice_smoothed_prob"):
     lower.plot(order, one[column], label=names[column])
-lower.set(xlabel="sampling periods with 20 ACKs or more, in order", ylabel="found, true value 0")
+lower.set(xlabel="sampling periods with 20 ACKs or more, in order", ylabel="estimate, true value 0")
 for axes in (upper, lower):
     axes.legend(frameon=False)
 plt.show()
@@ -151,6 +168,43 @@ plt.show()
 # %% [markdown]
 # `capsmodel reproduce caps-fig4 caps-fig19` repeats this at the scale of the paper. There, too, the smoothed RTT cannot
 # replace the average of a period, although CAPS calls them close.
+
+# %% [markdown]
+# ## Exercises
+#
+# 1. Half of the ACKs have an RTT of 0.1 ms, the others of 3.1 ms. What do the two estimators give that use the average
+#    of the period, and what is right?
+# 2. Take `buffer_packets=16` in place of 64 with four long flows. Does twice the average find more or fewer blocked
+#    packets? Use `expected`.
+# 3. Replace "twice" by a factor of your own, such as 1.5. What do you gain beside many long flows, and what do you lose
+#    without any?
+#
+# The next cell, which is folded, has solutions.
+
+# %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
+# 1. The average is 1.6 ms: the slow half is above it, but not above 3.2 ms.
+rtts_s = np.repeat([1e-4, 3.1e-3], 100)
+print(
+    f"1. above the average {(rtts_s > rtts_s.mean()).mean():.2f}, above twice {(rtts_s > 2 * rtts_s.mean()).mean():.2f}"
+)
+
+# 2. Fewer: with shorter queues twice the average is sooner out of reach.
+small_s = full_wait_s(16)
+missed = [
+    twice_average_missed_share(0.1, usual_rtts_s=usual_s, base_rtt_s=BASE_RTT_S, full_wait_s=wait_s)
+    for wait_s in (small_s, full_wait_s(BUFFER_PACKETS))
+]
+print(f"2. missed at p_B = 0.1: {missed[0]:.0%} with 16 packets, {missed[1]:.0%} with 64")
+
+# 3. Any factor trades one error for the other; here on RTTs that differ by 20% without blocking, and with 40% blocked.
+rng = np.random.default_rng(1)
+usual = rng.normal(1e-4, 2e-5, 1000)
+mixed = np.where(rng.random(1000) < 0.4, 3e-4, usual)
+for factor in (1, 1.5, 2):
+    print(f"3. factor {factor}: {(usual > factor * usual.mean()).mean():.3f} found of 0, ", end="")
+    print(f"{(mixed > factor * mixed.mean()).mean():.3f} of 0.4")
+assert missed[0] > missed[1]
+assert (mixed > 2 * mixed.mean()).mean() == 0 < (mixed > 1.5 * mixed.mean()).mean() - 0.35
 
 # %%
 # The text of this notebook, asserted.

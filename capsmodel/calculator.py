@@ -1,0 +1,214 @@
+"""Sliders for the best coding unit of a fabric, for notebooks.
+
+The answer is that of :func:`capsmodel.coding.optimal_unit.optimal_coding_unit`; the figure shows the delay, the
+decoding probability and the share of repair packets over the size of the unit.
+"""
+
+from collections.abc import Callable, Mapping
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from capsmodel.checks import ParameterError
+from capsmodel.coding.decoding import decode_prob
+from capsmodel.coding.optimal_unit import DelayCurve, OptimalUnit, delay_curve, optimal_coding_unit
+from capsmodel.plotting import new_figure
+from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["CAPS_SETTING", "Calculator", "best_unit", "draw_units"]
+
+CAPS_SETTING: dict[str, Any] = {
+    "window_packets": 64,
+    "paths": 40,
+    "long_flows": 8,
+    "rate": "1Gbps",
+    "rtt_short": "100us",
+    "rtt_long": "3ms",
+    "packet": "1500B",
+    "objective": "with_redundancy_cost",
+}
+"""The setting of CAPS Section VI-D, as it is typed; 8 of 40 paths with a long flow are p_B = 0.2."""
+
+_QUANTITIES: dict[str, tuple[str, Callable[[str], float]]] = {
+    "rate": ("rate_bps", parse_rate_bps),
+    "rtt_short": ("rtt_short_s", parse_time_s),
+    "rtt_long": ("rtt_long_s", parse_time_s),
+    "packet": ("packet_bytes", parse_size_bytes),
+}
+_OBJECTIVES = (("with repair cost", "with_redundancy_cost"), ("Eq. 4 as printed", "eq4"))
+_NAMES = {
+    "window_packets": "window",
+    "paths": "paths",
+    "long_flows": "long flows",
+    "rate": "rate",
+    "rtt_short": "RTT, free",
+    "rtt_long": "RTT, blocked",
+    "packet": "packet",
+    "objective": "objective",
+}
+_MOST = {"window_packets": 1024, "paths": 256}
+
+
+def _arguments(setting: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of the model, in SI units."""
+    fabric = {name: parse(setting[key]) for key, (name, parse) in _QUANTITIES.items()}
+    return {"blocking_prob": setting["long_flows"] / setting["paths"], "objective": setting["objective"], **fabric}
+
+
+def best_unit(setting: Mapping[str, Any]) -> OptimalUnit[int, float]:
+    """Return the best coding unit of a setting.
+
+    Parameters
+    ----------
+    setting : mapping
+        The keys of `CAPS_SETTING`; rate, times and packet size as they are typed, with their units.
+
+    Returns
+    -------
+    OptimalUnit
+        As :func:`capsmodel.coding.optimal_unit.optimal_coding_unit` (caps Eq. 4, or with the time of repair packets).
+
+    Raises
+    ------
+    ParameterError
+        If a text is no quantity, or a number leaves its range.
+
+    Examples
+    --------
+    >>> best = best_unit(CAPS_SETTING | {"rate": "400Gbps", "rtt_short": "20us", "rtt_long": "400us"})
+    >>> best.k, best.r
+    (36, 24)
+    """
+    return optimal_coding_unit(setting["window_packets"], **_arguments(setting))
+
+
+def draw_units(setting: Mapping[str, Any]) -> "Figure":
+    """Return a figure of the best unit among units of all sizes; `setting` as in :func:`best_unit`."""
+    window, arguments = setting["window_packets"], _arguments(setting)
+    best, curve = best_unit(setting), delay_curve(window, **arguments)
+    figure = new_figure(width_in=9.6, height_in=3)
+    delay, decoding, overhead = figure.subplots(1, 3)
+    _draw_delay(delay, best, curve)
+    _draw_decoding(decoding, best, curve, window, arguments["blocking_prob"])
+    overhead.plot(curve.k, 100 * curve.r / (curve.k + curve.r))
+    overhead.plot(best.k, 100 * best.r / (best.k + best.r), "C3o")
+    overhead.set(ylabel="repair packets, % of all", ylim=(0, 100))
+    for axes in (delay, decoding, overhead):
+        axes.axvspan(best.near_k_min - 0.5, best.near_k_max + 0.5, color="C3", alpha=0.12, linewidth=0)
+        axes.set(xlabel="source packets of a unit, k", xlim=(0, window + 1))
+    figure.suptitle(_answer(arguments["blocking_prob"], best), fontsize="medium")
+    return figure
+
+
+def _draw_delay(axes: "Axes", best: OptimalUnit[int, float], curve: DelayCurve) -> None:
+    axes.plot(curve.k, 1e3 * curve.delay_s)
+    axes.plot(best.k, 1e3 * best.delay_s, "C3o", label="best unit")
+    axes.axhline(1e3 * best.uncoded_delay_s, color="grey", linestyle=":", label="without coding")
+    axes.set(ylabel="mean delay of the window, ms", ylim=(0, None))
+    axes.legend(frameon=False, fontsize="small")
+
+
+def _draw_decoding(
+    axes: "Axes", best: OptimalUnit[int, float], curve: DelayCurve, window: int, blocking_prob: float
+) -> None:
+    unit_prob = decode_prob(curve.k, r=curve.r, blocking_prob=blocking_prob)
+    axes.plot(curve.k, unit_prob, label="a unit")
+    axes.plot(curve.k, unit_prob ** (window / curve.k), label="all units of the window")
+    axes.plot(best.k, best.decode_prob, "C3o")
+    axes.set(ylabel="decoding probability", ylim=(0, 1.04))
+    axes.legend(frameon=False, fontsize="small")
+
+
+def _answer(blocking_prob: float, best: OptimalUnit[int, float]) -> str:
+    """Return the best unit as text."""
+    coded = f"k = {best.k} with r = {best.r}" if best.r else "no repair packets"
+    near = f"within 1% of it for k = {best.near_k_min} to {best.near_k_max}"
+    delays = f"{1e3 * best.delay_s:.3g} ms ({1e3 * best.uncoded_delay_s:.3g} ms without coding)"
+    return f"$p_B$ = {blocking_prob:.3g}: {coded}, {delays}, {near}"
+
+
+class Calculator:
+    """Sliders and text fields with a figure below that follows them, for a notebook with a running kernel.
+
+    Attributes
+    ----------
+    fields : dict
+        The widgets by the keys of `CAPS_SETTING`. Counts are sliders; rate, times and packet size are typed with their
+        units, such as ``400Gbps`` or ``400us``.
+    picture : ipywidgets.Image
+        The figure, a PNG.
+    message : ipywidgets.Label
+        Why there is no figure, when what was typed is no quantity; otherwise empty.
+
+    Raises
+    ------
+    ParameterError
+        If ipywidgets is not installed.
+    """
+
+    def __init__(self) -> None:
+        try:
+            import ipywidgets
+        except ModuleNotFoundError:
+            raise ParameterError("the calculator needs ipywidgets: pip install ipywidgets") from None
+        look = {"style": {"description_width": "7em"}, "layout": ipywidgets.Layout(width="24em")}
+        look["continuous_update"] = False  # a figure when the slider is let go, not for each position on the way
+        self.picture, self.message = ipywidgets.Image(format="png"), ipywidgets.Label()
+        self.fields = {key: _field(ipywidgets, key, look) for key in CAPS_SETTING}
+        paths, flows = self.fields["paths"], self.fields["long_flows"]
+        ipywidgets.dlink((paths, "value"), (flows, "max"), transform=lambda count: count - 1)  # one path stays free
+        self._follow(True)
+        columns = ipywidgets.Layout(grid_template_columns="26em 26em")
+        grid = ipywidgets.GridBox(list(self.fields.values()), layout=columns)
+        self._shown = ipywidgets.VBox([grid, self.message, self.picture])
+        self._redraw(None)
+
+    @property
+    def setting(self) -> dict[str, Any]:
+        """What the fields say now."""
+        return {key: field.value for key, field in self.fields.items()}
+
+    def move(self, **values: Any) -> OptimalUnit[int, float]:
+        """Set the fields to `CAPS_SETTING` except for `values`, and return the best unit."""
+        self._follow(False)
+        for key, value in (CAPS_SETTING | values).items():
+            self.fields[key].value = value
+        self._follow(True)
+        self._redraw(None)
+        return best_unit(self.setting)
+
+    def _follow(self, follow: bool) -> None:
+        """Let the figure follow the fields, or not while several of them change."""
+        for field in self.fields.values():
+            (field.observe if follow else field.unobserve)(self._redraw, names="value")
+
+    def _redraw(self, change: object) -> None:
+        try:
+            figure = draw_units(self.setting)
+        except ParameterError as error:
+            self.message.value = str(error)
+            return
+        file = BytesIO()
+        figure.savefig(file, format="png")
+        self.picture.value, self.message.value = file.getvalue(), ""
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        display(self._shown)
+
+
+def _field(ipywidgets: Any, key: str, look: dict[str, Any]) -> Any:
+    """Return the widget of one part of the setting."""
+    value, name = CAPS_SETTING[key], _NAMES[key]
+    if key == "objective":
+        kept = {part: look[part] for part in ("style", "layout")}
+        return ipywidgets.Dropdown(options=_OBJECTIVES, value=value, description=name, **kept)
+    if isinstance(value, str):
+        return ipywidgets.Text(value=value, description=name, **look)
+    least = 2 if key == "paths" else int(key == "window_packets")
+    most = _MOST.get(key, CAPS_SETTING["paths"] - 1)
+    return ipywidgets.IntSlider(value=value, min=least, max=most, description=name, **look)

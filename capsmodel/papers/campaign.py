@@ -1,0 +1,275 @@
+"""Run an experiment until its claims are decided: by look, in the setting of the text and in the others.
+
+Runs are tasks of a sweep in one folder (:mod:`capsmodel.experiments.sweep`), so a campaign may be stopped at any
+moment, goes on when it is started again, and may be shared by several processes. Which runs come next, and every
+verdict, follow from the runs that are there: nothing else is remembered.
+
+A claim in one setting is looked at when 4, 8, 16, ... seeds of everything that it compares are there, and decided at
+the first look that gives a word. Claims that are decided ask for no more seeds. Settings other than the text's are
+tried at the sampled places of the experiment; `MOST_SEEDS` and `MOST_SEEDS_OF_OTHERS` are the limits.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pandas import DataFrame, concat
+
+from capsim import schemes as simulated
+from capsmodel.experiments.results import finished_tasks, merge
+from capsmodel.experiments.statistics.sequential import looks
+from capsmodel.experiments.sweep import Executor, Progress, Task, run_sweep
+from capsmodel.papers.decisions import FALSE_ALARM, Decision, decide
+from capsmodel.papers.experiments import PublishedExperiment
+from capsmodel.papers.index import Claim, read_claims
+from capsmodel.papers.robustness import Robustness, robustness
+from capsmodel.papers.settings import TEXT
+from capsmodel.papers.statements import Runs, Statement, Term
+from capsmodel.papers.verdicts import Verdict, VerdictWord, of_sample
+
+__all__ = ["MOST_SEEDS", "MOST_SEEDS_OF_OTHERS", "Campaign", "Judged", "advance"]
+
+MOST_SEEDS, MOST_SEEDS_OF_OTHERS = 64, 16
+"""Limits of the seeds in the setting of the text, and in each other."""
+OTHERS_COUNT = 4
+"""The text has its look at so many times the seeds before the others have theirs: its verdict matters most."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Where a claim in one setting stands.
+
+    Attributes
+    ----------
+    decision : Decision
+        What the last look said; without a word and without points before the first.
+    seeds : int
+        Seeds of that look; 0 before the first.
+    next_seeds : int
+        Seeds that the next look needs; 0 if it is decided, at its limit, or nothing of it is simulated.
+    """
+
+    decision: Decision
+    seeds: int
+    next_seeds: int
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What the runs in a folder say about an experiment.
+
+    Attributes
+    ----------
+    experiment : PublishedExperiment
+        What is run.
+    folder : Path
+        Where the runs are; it may be missing.
+    tasks : mapping
+        What :func:`all_tasks` returns, which does not change while runs are added.
+    rows : DataFrame
+        Rows of finished tasks that were read before, as `measured` has them.
+    """
+
+    experiment: PublishedExperiment
+    folder: Path
+    tasks: Mapping[str, Mapping[tuple[Term, int], Task]] = field(default_factory=dict)
+    rows: DataFrame = field(default_factory=DataFrame)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tasks", self.tasks or all_tasks(self.experiment))
+
+    @cached_property
+    def _finished(self) -> frozenset[str]:
+        return frozenset(finished_tasks(self.folder)) if self.folder.is_dir() else frozenset()
+
+    @cached_property
+    def frame(self) -> DataFrame:
+        """Return a row for each run that is there: setting, scheme, place, seed, and what was measured."""
+        keys: list[dict[str, Any]] = [
+            {"setting": setting, "scheme": term[0], "place": term[1], "seed": seed, "task_id": task.id}
+            for setting, tasks in self.tasks.items()
+            for (term, seed), task in tasks.items()
+            if task.id in self._finished
+        ]
+        if not keys:
+            return DataFrame()
+        measured = self.measured.drop(columns=["scheme", "seed", "recovery", "engine"], errors="ignore")
+        return DataFrame(keys).merge(measured, on="task_id", validate="many_to_one")
+
+    @cached_property
+    def measured(self) -> DataFrame:
+        """Return the rows of the tasks that are there, as their parts have them."""
+        ids = {task.id for tasks in self.tasks.values() for task in tasks.values()} & self._finished
+        new = sorted(ids - set([] if self.rows.empty else self.rows["task_id"]))
+        if not new:
+            return self.rows
+        read = merge([self.folder], task_ids=new)
+        return read if self.rows.empty else concat([self.rows, read], ignore_index=True)
+
+    @cached_property
+    def _runs(self) -> Mapping[str, Runs]:
+        frame = self.frame
+        return {
+            setting: Runs(frame if frame.empty else frame[frame["setting"] == setting])
+            for setting in self.experiment.combinations
+        }
+
+    def judged(self, claim_id: str, setting: str, *, sampled: bool) -> Judged:
+        """Return where a claim stands in a setting, at all places or at the sampled ones."""
+        whole = self.experiment.statement(claim_id, setting, sampled=sampled)
+        return judged(read_claims()[claim_id], whole, self._runs[setting], most_seeds=_most_seeds(setting))
+
+    def verdict(self, claim_id: str) -> Verdict:
+        """Return the verdict on a claim in the setting of the text."""
+        claim, statement = read_claims()[claim_id], self.experiment.statement(claim_id, TEXT, sampled=False)
+        found = self.judged(claim_id, TEXT, sampled=False)
+        return _verdict(claim, statement, found, testbed=self.experiment.is_testbed)
+
+    def words(self, claim_id: str) -> dict[str, VerdictWord]:
+        """Return the words of a claim in all settings, at the sampled places."""
+        return {
+            setting: self.judged(claim_id, setting, sampled=True).decision.word
+            for setting in self.experiment.combinations
+        }
+
+    def robustness(self, claim_id: str) -> Robustness:
+        """Return in which settings the verdict on a claim holds, and what turns it."""
+        return robustness(self.words(claim_id), self.experiment.combinations)
+
+    def next_tasks(self, shard: tuple[int, int] = (1, 1)) -> list[Task]:
+        """Return the runs of the most urgent look that are missing, a seed after the other.
+
+        Parameters
+        ----------
+        shard : (int, int)
+            Only share i of n of that look, whether its runs are there or not; from 1.
+        """
+        part, parts = shard
+        for _, setting, seeds, terms in sorted(self._wanted(), key=lambda one: one[0]):
+            runs = self.tasks[setting]
+            listed = [runs[term, seed] for seed in range(1, seeds + 1) for term in sorted(terms)]
+            wanted = list({task.id: task for task in listed}.values())
+            if any(task.id not in self._finished for task in wanted):
+                return [task for task in wanted[part - 1 :: parts] if task.id not in self._finished]
+        return []
+
+    def _wanted(self) -> Iterator[tuple[int, str, int, set[Term]]]:
+        """Yield urgency, setting, seeds and terms of the next look at open claims, in each setting.
+
+        The text is judged at the sampled places too, as the base of the comparison with others.
+        """
+        for setting in self.experiment.combinations:
+            for sampled in (False, True) if setting == TEXT else (True,):
+                by_seeds: dict[int, set[Term]] = {}
+                for claim_id in self.experiment.statements:
+                    seeds = self.judged(claim_id, setting, sampled=sampled).next_seeds
+                    statement = self.experiment.statement(claim_id, setting, sampled=sampled).known(simulated())
+                    by_seeds.setdefault(seeds, set()).update(statement.terms if seeds else ())
+                for seeds, terms in by_seeds.items():
+                    yield seeds * (OTHERS_COUNT if sampled else 1), setting, seeds, terms
+
+
+def all_tasks(experiment: PublishedExperiment) -> dict[str, dict[tuple[Term, int], Task]]:
+    """Return all runs of an experiment with the schemes that are simulated, up to the limits, by setting."""
+    found = {}
+    for setting in experiment.combinations:
+        terms: set[Term] = set()
+        for claim in experiment.statements:
+            terms |= experiment.statement(claim, setting, sampled=setting != TEXT).known(simulated()).terms
+        found[setting] = experiment.tasks(terms, range(1, _most_seeds(setting) + 1), setting=setting)
+    return found
+
+
+def _most_seeds(setting: str) -> int:
+    return MOST_SEEDS if setting == TEXT else MOST_SEEDS_OF_OTHERS
+
+
+def judged(claim: Claim, statement: Statement, runs: Runs, *, most_seeds: int) -> Judged:
+    """Return where a claim stands: the first look that gives a word, or the last one that can be taken."""
+    known = statement.known(simulated())
+    unknown = len(statement.comparisons) - len(known.comparisons)
+    found = Judged(Decision("open", {}), 0, 0)
+    if not known.comparisons:
+        return found
+    for seeds in looks(most_seeds):
+        if not runs.has(known.terms, seeds):
+            return Judged(found.decision, found.seeds, seeds)
+        found = Judged(decide(known.points(claim, runs, seeds), unknown=unknown), seeds, 0)
+        if found.decision.word != "open":
+            break
+    return found
+
+
+def _verdict(claim: Claim, statement: Statement, found: Judged, *, testbed: bool) -> Verdict:
+    """Return the verdict with its value in the unit of the claim, and what it rests on."""
+    missing = sorted({name for one in statement.comparisons for name in one.schemes} - simulated().keys())
+    intervals = found.decision.intervals
+    parts = [f"{found.seeds} seeds, level {FALSE_ALARM:g}" if found.seeds else "no look yet"]
+    parts += [statement.note] if statement.note else []
+    parts += ["the testbed is simulated in packets"] if testbed else []
+    parts += [f"not simulated: {', '.join(missing)}"] if missing else []
+    parts += [f"{name}: {one.value:.4g}" for name, one in intervals.items()]
+    values = [_in_unit(claim, one.value) for one in intervals.values()]
+    ends: tuple[float, ...] = ()
+    if len(intervals) == 1:
+        (only,) = intervals.values()
+        low, high = sorted((_in_unit(claim, only.low), _in_unit(claim, only.high)))
+        ends = (low, high)
+    shown = (values[0],) if len(values) == 1 else (min(values), max(values)) if values else ()
+    verdict = Verdict(claim.id, shown, found.decision.word, "; ".join(parts), ends)
+    return of_sample(verdict, f"{found.seeds} seeds") if found.seeds else verdict
+
+
+def _in_unit(claim: Claim, ratio: float) -> float:
+    """Return a ratio as the percentage that the claim gives; other values are in its unit already."""
+    signs = {"reduction_pct": -1.0, "increase_pct": 1.0}
+    return signs[claim.relation] * 100 * (ratio - 1) if claim.relation in signs else ratio
+
+
+def advance(
+    experiment: PublishedExperiment,
+    folder: Path,
+    *,
+    budget_s: float = np.inf,
+    shard: tuple[int, int] = (1, 1),
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> int:
+    """Run what the claims of an experiment need next, until all are decided, at their limits, or the time is over.
+
+    Parameters
+    ----------
+    experiment : PublishedExperiment
+        What is run.
+    folder : Path
+        Where runs are kept; those already there are not run again.
+    budget_s : float
+        Time after which no further seed is begun, in seconds.
+    shard : (int, int)
+        Share i of n of each look's runs, from 1. What the other shares find is not there, so a share ends with the
+        looks that the folder asks for when it begins.
+    executor, progress
+        As in :func:`capsmodel.experiments.sweep.run_sweep`.
+
+    Returns
+    -------
+    int
+        Runs made.
+    """
+    begin_s, made = time.monotonic(), 0
+    found = Campaign(experiment, folder)
+    while tasks := found.next_tasks(shard):
+        for _, batch in groupby(tasks, key=lambda task: task.payload["seed"]):
+            if time.monotonic() - begin_s >= budget_s:
+                return made
+            shown = progress or Progress(label=experiment.name)
+            made += run_sweep(batch, folder, executor=executor, progress=shown).ran
+        if shard != (1, 1):
+            break
+        found = Campaign(experiment, folder, found.tasks, found.measured)
+    return made

@@ -1,0 +1,180 @@
+"""The papers' experiments, one file each: what is run at each point of the sweep, and the claims that it decides.
+
+A module of this folder whose name has no leading underscore is an experiment, ``repflow_ns3_ws.py`` is
+``capsmodel reproduce repflow-ns3-ws``. Its docstring is the experiment in one line, then what was *Chosen* where the
+paper leaves something out that is no setting; its ``EXPERIMENT`` is the :class:`PublishedExperiment`. Settings that are
+varied are in ``data/papers/settings.toml`` (:mod:`capsmodel.papers.settings`), how claims are decided is in
+:mod:`capsmodel.papers.decisions`, and :mod:`capsmodel.papers.campaign` runs an experiment until they are.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import import_module
+from pkgutil import iter_modules
+from types import MappingProxyType
+from typing import Any
+
+from capsim import Scenario
+from capsim import scheme as find
+from capsim import schemes as simulated
+from capsim.catalogue import parameters
+from capsim.hooks import ROLES
+from capsim.settings import with_settings
+from capsmodel.checks import ParameterError
+from capsmodel.experiments.statistics.designs import Combination
+from capsmodel.experiments.sweep import Task
+from capsmodel.papers.index import experiment_kinds
+from capsmodel.papers.measurements.experiment_runs import experiment_run
+from capsmodel.papers.settings import TEXT, sampled_combinations, settings_of
+from capsmodel.papers.statements import Statement, Term
+
+__all__ = ["PublishedExperiment", "published_experiment", "published_experiments"]
+
+Values = Mapping[str, Any]
+QUICK_SEEDS = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedExperiment:
+    """An experiment of a paper, ready to be run.
+
+    Attributes
+    ----------
+    module, about : str
+        Name and docstring of the experiment's module.
+    id : str
+        Its row in ``experiments.csv``.
+    places : mapping
+        Points of the sweep: values of each by its name, such as ``{"load 0.4": {"load": 0.4}}``.
+    sampled : tuple of str
+        Names of the places where settings other than the text's are tried.
+    scenario : callable
+        ``scenario(place, settings)`` returns what is run, but for scheme, seed and those settings whose names the
+        simulator knows; ``settings`` has a value for each declared one.
+    small : callable
+        ``small(scenario)`` returns a version that takes at most a second, for ``--quick``.
+    statements : mapping
+        What each claim compares, by its id.
+    adapted : callable, optional
+        ``adapted(statement, settings)`` returns the statement for settings that change what is measured.
+    """
+
+    module: str
+    about: str | None
+    id: str
+    places: Mapping[str, Values]
+    sampled: tuple[str, ...]
+    scenario: Callable[[Values, Values], Scenario]
+    small: Callable[[Scenario], Scenario]
+    statements: Mapping[str, Statement]
+    adapted: Callable[[Statement, Values], Statement] = lambda statement, _: statement
+
+    @property
+    def name(self) -> str:
+        """Return its name in the command: the id without the number, ``"repflow-ns3-ws"``."""
+        return re.sub(r"-e\d+-", "-", self.id)
+
+    @property
+    def title(self) -> str:
+        """Return what it shows, one line."""
+        return (self.about or "").strip().partition("\n")[0]
+
+    @property
+    def is_testbed(self) -> bool:
+        """Whether the paper has it on a testbed: here its packets are simulated."""
+        return experiment_kinds()[self.id] == "testbed"
+
+    @cached_property
+    def combinations(self) -> Mapping[str, Combination]:
+        """Return the declared sample of settings, the text's first, by name."""
+        return MappingProxyType(sampled_combinations(self.id))
+
+    def values(self, setting: str) -> dict[str, Any]:
+        """Return the value of each declared setting in one of `combinations`."""
+        text = {name: one.values[0] for name, one in settings_of(self.id).items()}
+        return text | self.combinations[setting]
+
+    def statement(self, claim: str, setting: str, *, sampled: bool) -> Statement:
+        """Return what a claim compares in a setting, at all places or at the sampled ones."""
+        adapted = self.adapted(self.statements[claim], self.values(setting))
+        return adapted.at(self.sampled) if sampled else adapted
+
+    def run(self, term: Term, *, setting: str = TEXT, quick: bool = False) -> dict[str, Any]:
+        """Return the arguments of a run but for its seed: the scenario as plain tables, and the loss recovery.
+
+        Parameters
+        ----------
+        term : tuple
+            Scheme and name of a place.
+        setting : str
+            Name of one of `combinations`.
+        quick : bool
+            Take the small version.
+        """
+        scheme, place = term
+        values = self.values(setting)
+        built = self.scenario(self.places[place], values).replace(scheme=scheme, compare=None)
+        changed = with_settings(built, _of_simulator(values, scheme))
+        tables = (self.small(changed) if quick else changed).to_dict()
+        recovery = {"recovery": values["recovery"]} if "recovery" in values else {}
+        return {"scenario": {key: value for key, value in tables.items() if key not in ("name", "notes")}} | recovery
+
+    def tasks(
+        self, terms: Iterable[Term], seeds: Iterable[int], *, setting: str = TEXT, quick: bool = False
+    ) -> dict[tuple[Term, int], Task]:
+        """Return a task for each term and seed; equal runs of several settings or experiments are equal tasks."""
+        numbers = list(seeds)
+        found: dict[tuple[Term, int], Task] = {}
+        for term in sorted(terms):
+            arguments = self.run(term, setting=setting, quick=quick)
+            found |= {(term, seed): Task(experiment_run, **arguments, seed=seed) for seed in numbers}
+        return found
+
+    def quick_tasks(self) -> dict[tuple[Term, int], Task]:
+        """Return the small runs of two seeds, at the sampled places, that show that all of it works."""
+        known = simulated()
+        terms = {term for one in self.statements.values() for term in one.at(self.sampled).known(known).terms}
+        return self.tasks(terms, range(1, QUICK_SEEDS + 1), quick=True)
+
+
+def _of_simulator(values: Values, scheme: str) -> dict[str, Any]:
+    """Return the settings whose names the simulator knows; of a role, those that the scheme has."""
+    own = {one.setting for one in parameters(find(scheme))}
+    fields = set(Scenario.__struct_fields__) - {"seed"}
+
+    def is_known(name: str) -> bool:
+        role, _, key = name.partition(".")
+        return name in own if role in ROLES else bool(key) or name in fields
+
+    return {name: value for name, value in values.items() if is_known(name)}
+
+
+@cache
+def published_experiments() -> Mapping[str, PublishedExperiment]:
+    """Return every experiment by its name, found by walking this folder.
+
+    Examples
+    --------
+    >>> published_experiments()["repflow-ns3-ws"].id
+    'repflow-e07-ns3-ws'
+    """
+    names = (found.name for found in iter_modules(__path__) if not found.name.startswith("_"))
+    found = [import_module(f"{__name__}.{name}").EXPERIMENT for name in names]
+    return MappingProxyType({one.name: one for one in sorted(found, key=lambda one: one.id)})
+
+
+def published_experiment(name: str) -> PublishedExperiment:
+    """Return one experiment by its name or by its id in ``experiments.csv``.
+
+    Raises
+    ------
+    ParameterError
+        If there is none.
+    """
+    known = published_experiments()
+    by_id = {one.id: one for one in known.values()}
+    if name not in known and name not in by_id:
+        raise ParameterError(f"no experiment {name!r}: choose from {', '.join(known)}")
+    return known.get(name) or by_id[name]

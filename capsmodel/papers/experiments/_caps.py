@@ -1,0 +1,91 @@
+"""What the experiments of CAPS share: names of schemes, workloads, numbers of short flows, and their small versions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from capsim import Batch, Incast, Scenario, load_scenario
+from capsim.fabric.traffic import AnyTraffic
+from capsmodel.papers.index import read_claims
+from capsmodel.papers.measurements.caps_comparison import LONG_FLOWS, PATHS
+from capsmodel.papers.statements import Statement, compared, levels
+
+NAMES = {
+    "CAPS": "caps",
+    "CAPS_dark": "caps_dark",
+    "ECMP": "ecmp",
+    "ECMP_pq": "ecmp_pq",
+    "RPS": "rps",
+    "RPS_pq": "rps_pq",
+    "RepFlow": "repflow",
+    "Presto": "presto",
+    "Freeway": "freeway",
+}
+MIN_BYTES, MAX_BYTES = 15_000, 100_000
+"""Sizes of short flows in the appendices."""
+LONG_BYTES = 14_600_000
+"""Ten thousand packets, as in the authors' public test case; the text says more than 10 MB."""
+RECEIVER = 0
+SHORT_FLOWS = (20, 60, 100, 140, 180)
+"""Numbers of short flows between the ends that the appendices print."""
+PLACES = {f"{count} flows": {"short_flows": count} for count in SHORT_FLOWS}
+SAMPLED = ("20 flows", "100 flows", "180 flows")
+_SMALL_SHORT_FLOWS, _SMALL_LONG_BYTES = 12, 1_000_000
+
+
+def over(claim_id: str, at: Sequence[str], **more: Any) -> Statement:
+    """Return the comparison that a claim names, at some places."""
+    return compared(read_claims()[claim_id], at, names=NAMES, **more)
+
+
+def trend(scheme: str, at: Sequence[str], **more: Any) -> Statement:
+    """Return the statement about a scheme over some places."""
+    return levels([NAMES[scheme]], at, **more)
+
+
+def incast(place: Mapping[str, Any], long_receiver: str = "") -> Scenario:
+    """Return Appendix A: simultaneous flows from random leaves to one receiver, with long flows if they have one.
+
+    Parameters
+    ----------
+    place : mapping
+        `short_flows`.
+    long_receiver : str
+        ``"same"``: long flows go to the receiver of the short ones; ``"other"``: to a random host each.
+    """
+    base = load_scenario("caps-incast")
+    senders = place["short_flows"]
+    short = Incast(senders_per_round=senders, receiver=RECEIVER, min_bytes=MIN_BYTES, max_bytes=MAX_BYTES)
+    to_receiver = Incast(senders_per_round=LONG_FLOWS, receiver=RECEIVER, flow_bytes=LONG_BYTES)
+    elsewhere = Batch(pairs="other-leaf", hosts=LONG_FLOWS, flow_bytes=LONG_BYTES)
+    long = {"same": (to_receiver,), "other": (elsewhere,), "": ()}[long_receiver]
+    return base.replace(traffic=(short, *long))
+
+
+def beside_long_flows(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
+    """Return Appendix B: short flows beside three long ones over 12 paths, each to a receiver of its own."""
+    base, count = load_scenario("caps-fig1"), place["short_flows"]
+    short, long = base.traffic
+    return base.replace(
+        fabric=msgspec.structs.replace(base.fabric, paths=PATHS, hosts_per_side=count + LONG_FLOWS),
+        traffic=(
+            msgspec.structs.replace(short, hosts=count, flows=count, min_bytes=MIN_BYTES, max_bytes=MAX_BYTES),
+            msgspec.structs.replace(long, skip_hosts=count, flows=LONG_FLOWS),
+        ),
+        short_bytes=MAX_BYTES,
+    )
+
+
+def small(whole: Scenario) -> Scenario:
+    """Return the same with a dozen short flows and long ones of a megabyte."""
+    entries = tuple(map(_small, whole.traffic))
+    return whole.replace(traffic=entries)
+
+
+def _small(entry: AnyTraffic) -> AnyTraffic:
+    if isinstance(entry, Incast) and entry.flow_bytes is None:
+        return msgspec.structs.replace(entry, senders_per_round=_SMALL_SHORT_FLOWS)
+    if isinstance(entry, Batch) and entry.flow_bytes is None:
+        return msgspec.structs.replace(entry, flows=_SMALL_SHORT_FLOWS)
+    return msgspec.structs.replace(entry, flow_bytes=_SMALL_LONG_BYTES)

@@ -1,0 +1,68 @@
+"""What the experiments of RepFlow on its fat-tree share: fabric, loads, names of schemes, and their small version."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from capsim import Poisson, Scenario, load_scenario
+from capsmodel.papers.index import read_claims
+from capsmodel.papers.statements import Statement, compared
+
+NAMES = {
+    "TCP": "ecmp",
+    "RepFlow": "repflow",
+    "DCTCP": "dctcp",
+    "RepFlow-DCTCP": "repflow_dctcp",
+    "pFabric": "pfabric",
+}
+LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+SAMPLED_LOADS = (0.2, 0.5, 0.8)
+WEB, DATA = "websearch", "datamining"
+INITIAL_WINDOW_BYTES = 12 * 1024
+TRAFFIC_S = 0.5
+"""Section V-A: half a second of traffic in each run."""
+_SMALL_PODS, _SMALL_FLOWS = 4, 300
+
+
+def place_name(workload: str, load: float) -> str:
+    """Return the name of a place."""
+    return f"{workload} {load:g}"
+
+
+def places(workload: str, loads: Sequence[float] = LOADS) -> list[str]:
+    """Return the names of the places of a workload."""
+    return [place_name(workload, load) for load in loads]
+
+
+PLACES = {
+    place_name(workload, load): {"workload": workload, "load": load} for workload in (WEB, DATA) for load in LOADS
+}
+"""All places, by name. Equal runs of two experiments are one run."""
+SAMPLED = (*places(WEB, SAMPLED_LOADS), *places(DATA, SAMPLED_LOADS))
+
+
+def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
+    """Return half a second of traffic on the fat-tree of 16 pods; the initial window stays 12 KB with any MSS."""
+    base = load_scenario("repflow-fat-tree")
+    mss_bytes = settings["mss_bytes"]
+    window = {"mss_bytes": mss_bytes, "initial_window_packets": INITIAL_WINDOW_BYTES // mss_bytes}
+    return base.replace(
+        traffic=(Poisson(workload=place["workload"], load=place["load"], duration_s=TRAFFIC_S),),
+        params={"transport": window},
+        end_s=1000.0,
+    )
+
+
+def small(whole: Scenario) -> Scenario:
+    """Return the same on 16 hosts with some hundred flows."""
+    (traffic,) = whole.traffic
+    return whole.replace(
+        fabric=msgspec.structs.replace(whole.fabric, pods=_SMALL_PODS),
+        traffic=(msgspec.structs.replace(traffic, flows=_SMALL_FLOWS, duration_s=None),),
+    )
+
+
+def over(claim_id: str, at: Sequence[str], **more: Any) -> Statement:
+    """Return the comparison that a claim names, at some places."""
+    return compared(read_claims()[claim_id], at, names=NAMES, **more)

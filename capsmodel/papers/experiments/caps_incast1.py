@@ -1,0 +1,47 @@
+"""CAPS Fig. 26: incast of short flows without long ones.
+
+Chosen: the preset ``caps-incast``, 20 to 180 senders to one receiver over 40 paths. Timeouts are those of all
+connections, RepFlow's second copies included. The paper's goodput is the payload of all flows over the time until the
+last is complete. Loss and overhead as shares of all traffic of a data centre are not judged: there is no other traffic
+here, and neither is the number of flows from which on there is incast, which has no definition in the text.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from capsim import Scenario
+from capsmodel.papers.experiments import PublishedExperiment
+from capsmodel.papers.experiments import _caps as shared
+from capsmodel.papers.experiments._caps import PLACES, SAMPLED, over, trend
+
+ALL, FEW, MANY = list(PLACES), list(PLACES)[:3], list(PLACES)[3:]
+OTHERS = ("ECMP", "RPS", "RepFlow")
+
+STATEMENTS = {
+    "caps-f26a-n": trend("CAPS", ALL),
+    "caps-f26c-caps": over("caps-f26c-caps", FEW),
+    "caps-f26c-caps2": over("caps-f26c-caps2", MANY, baselines=OTHERS),
+    "caps-f26c-repflow": over("caps-f26c-repflow", ALL),
+    "caps-f26c-rps": over("caps-f26c-rps", ALL),
+    "caps-f26c-freeway": over("caps-f26c-freeway", ALL, column="mean_fct_short_s"),
+    "caps-f26d": over("caps-f26d", ALL),
+    "caps-f26e": over("caps-f26e", FEW),
+    "caps-f26e2": over("caps-f26e2", MANY),
+}
+
+
+def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
+    """Return the incast of a place."""
+    return shared.incast(place)
+
+
+EXPERIMENT = PublishedExperiment(
+    module=__name__,
+    about=__doc__,
+    id="caps-e25-incast1",
+    places=PLACES,
+    sampled=SAMPLED,
+    scenario=scenario,
+    small=shared.small,
+    statements=STATEMENTS,
+)

@@ -1,0 +1,38 @@
+"""RepFlow Fig. 9-12: completion times under data mining on a fat-tree of 1024 hosts.
+
+Chosen: as repflow-ns3-ws. "The same observations" are that both mean and tail of short flows are lower.
+"""
+
+from capsmodel.papers.experiments import PublishedExperiment
+from capsmodel.papers.experiments import _repflow as shared
+from capsmodel.papers.experiments._repflow import DATA, NAMES, WEB, over, places
+from capsmodel.papers.statements import same_scheme
+
+ALL = places(DATA)
+
+STATEMENTS = {
+    "repflow-f9": over("repflow-f9", ALL, column="mean_fct_short_s", note="the mean; the tail is repflow-f11"),
+    **{
+        claim: over(claim, ALL)
+        for claim in (
+            "repflow-f9c",
+            "repflow-s5d-data-dctcp",
+            "repflow-f10-data",
+            *(f"repflow-f11-data-{name}" for name in ("dctcp", "repflow-dctcp", "pfabric", "rep", "near")),
+            "repflow-s5d-data-pf",
+            "repflow-f10b-pf",
+        )
+    },
+    "repflow-s5d-dmws": same_scheme(NAMES.values(), zip(places(DATA), places(WEB), strict=True)),
+}
+
+EXPERIMENT = PublishedExperiment(
+    module=__name__,
+    about=__doc__,
+    id="repflow-e08-ns3-dm",
+    places=shared.PLACES,
+    sampled=shared.SAMPLED,
+    scenario=shared.scenario,
+    small=shared.small,
+    statements=STATEMENTS,
+)

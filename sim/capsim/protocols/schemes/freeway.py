@@ -1,0 +1,14 @@
+"""Freeway, reconstructed: paths of their own for short and for long flows, divided by load; NewReno at the hosts."""
+
+from dataclasses import replace
+
+from capsim.protocols.balancers.freeway import FREEWAY
+from capsim.protocols.schemes import ecmp
+
+SCHEME = replace(
+    ecmp.SCHEME,
+    name="freeway",
+    summary="short and long flows on paths of their own (reconstructed)",
+    balancer=FREEWAY,
+    cite="freeway2014",
+)

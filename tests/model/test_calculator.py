@@ -1,0 +1,71 @@
+"""The sliders of notebook 16: they show what the model says, take any rate and time, and tell what they cannot read."""
+
+import sys
+
+import pytest
+
+import capsmodel as cm
+from capsmodel.calculator import CAPS_SETTING, Calculator, best_unit, draw_units
+from capsmodel.checks import ParameterError
+
+
+@pytest.fixture(scope="module")
+def calculator():
+    return Calculator()
+
+
+def test_the_best_unit_is_that_of_the_model():
+    fabric = {"rtt_short_s": 20e-6, "rtt_long_s": 400e-6, "packet_bytes": 9000, "rate_bps": 400e9}
+    typed = {"rtt_short": "20us", "rtt_long": "400us", "packet": "9000B", "rate": "400Gbps"}
+    found = best_unit(CAPS_SETTING | typed | {"window_packets": 256, "long_flows": 4})
+    assert found == cm.optimal_coding_unit(256, blocking_prob=0.1, objective="with_redundancy_cost", **fabric)
+
+
+def test_the_figure_shows_the_delay_of_every_unit_and_marks_the_best():
+    delay, decoding, overhead = draw_units(CAPS_SETTING).axes
+    curve, marked = delay.lines[0], delay.lines[1]
+    assert curve.get_xdata().tolist() == list(range(1, 65))
+    assert marked.get_xdata() == [28]
+    assert marked.get_ydata()[0] == min(curve.get_ydata())
+    assert [axes.get_ylabel() for axes in (decoding, overhead)] == ["decoding probability", "repair packets, % of all"]
+    assert overhead.lines[1].get_ydata()[0] == pytest.approx(100 * 15 / 43)
+
+
+def test_each_field_changes_the_figure(calculator):
+    calculator.move()
+    before = calculator.picture.value
+    other = {
+        "window_packets": 1024, "paths": 20, "long_flows": 3, "rate": "400Gbps", "rtt_short": "7us",
+        "rtt_long": "400us", "packet": "9000B", "objective": "eq4",
+    }  # fmt: skip
+    assert list(other) == list(calculator.fields)
+    for key, value in other.items():
+        best = calculator.move(**{key: value})
+        assert best == best_unit(CAPS_SETTING | {key: value})
+        assert calculator.picture.value != before
+        assert calculator.picture.value[:4] == b"\x89PNG"
+    calculator.move()
+    assert calculator.picture.value == before
+
+
+@pytest.mark.parametrize(("key", "value"), [("rate", "fast"), ("rtt_long", "400"), ("packet", "0B"), ("rtt_short", "")])
+def test_what_is_no_quantity_is_told_and_the_figure_stays(calculator, key, value):
+    calculator.move()
+    before = calculator.picture.value
+    calculator.fields[key].value = value
+    assert calculator.message.value
+    assert calculator.picture.value == before
+    calculator.move()
+    assert calculator.message.value == ""
+
+
+def test_one_path_stays_free(calculator):
+    calculator.move()
+    calculator.fields["paths"].value = 4
+    assert calculator.setting["long_flows"] == 3
+
+
+def test_without_ipywidgets_it_says_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ipywidgets", None)
+    with pytest.raises(ParameterError, match="pip install ipywidgets"):
+        Calculator()

@@ -1,0 +1,158 @@
+"""Campaigns: seeds are added where claims are open, runs are never repeated, and budgets and shares hold.
+
+Runs are made up: the mean completion time of a scheme is a known one times a factor of the seed.
+"""
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from capsmodel.experiments import sweep
+from capsmodel.papers import campaign as campaigns
+from capsmodel.papers.campaign import Campaign, advance
+from capsmodel.papers.experiments import published_experiment
+from capsmodel.papers.experiments._repflow import places
+from capsmodel.papers.settings import TEXT
+
+CLAIM = "repflow-f8a"  # RepFlow's mean is 40 to 45% below TCP's, loads 0.4 to 0.8
+WHOLE = published_experiment("repflow-ns3-ws")
+EXPERIMENT = replace(WHOLE, statements={CLAIM: WHOLE.statements[CLAIM]})
+# A few of its settings, to keep the campaign small.
+vars(EXPERIMENT)["combinations"] = {
+    name: WHOLE.combinations[name]
+    for name in (TEXT, "transport.min_rto_s = 0.01", "mss_bytes = 536", "sharing.abort_losers = true")
+}
+COLUMNS = ("mean_fct_short_s", "p99_fct_short_s", "mean_fct_long_s", "mean_fct_s", "mean_slowdown_long")
+
+
+class MadeUp:
+    """An executor that makes up the rows of runs.
+
+    Attributes
+    ----------
+    ratio : callable
+        ``ratio(scheme, transport)`` returns the completion time of a scheme with these parameters.
+    spread : float
+        Of its logarithm, independent of the other schemes.
+    """
+
+    def __init__(self, ratio, spread=0.001):
+        self.ratio, self.spread = ratio, spread
+        self.ran = []
+
+    def __call__(self, function, batches):
+        for batch in batches:
+            yield [self.outcome(task) for task in batch]
+
+    def outcome(self, task):
+        self.ran.append(task.id)
+        scenario, seed = task.payload["scenario"], task.payload["seed"]
+        scheme, load = scenario.get("scheme", "ecmp"), scenario["traffic"][0]["load"]
+        own = np.random.default_rng([seed, len(scheme), int(load * 10)])
+        value = self.ratio(scheme, scenario["params"]["transport"]) * np.exp(own.normal(0, self.spread))
+        row = {"task_id": [task.id], "seed": [seed]} | {column: [value * (1 + seed)] for column in COLUMNS}
+        record = {"id": task.id, "measurement": "experiment-run", "revision": 1, "payload": task.payload}
+        return sweep._Outcome(pa.table(row), record | {"cpu_s": 0.0})
+
+
+@pytest.fixture(autouse=True)
+def few_seeds(monkeypatch):
+    """Keep the campaign small."""
+    monkeypatch.setattr(campaigns, "MOST_SEEDS_OF_OTHERS", 4)
+    monkeypatch.setattr(campaigns, "MOST_SEEDS", 8)
+
+
+def run(folder, made_up, **options):
+    return advance(EXPERIMENT, folder, executor=made_up, **options)
+
+
+def test_a_clear_claim_takes_four_seeds_in_each_setting_and_is_robust(tmp_path):
+    made_up = MadeUp(lambda scheme, transport: 0.57 if scheme == "repflow" else 1.0)
+    made = run(tmp_path, made_up)
+    found = Campaign(EXPERIMENT, tmp_path)
+    assert made == len(made_up.ran) == len(set(made_up.ran))
+    assert set(found.frame["seed"]) == {1, 2, 3, 4}
+    verdict = found.verdict(CLAIM)
+    assert verdict.verdict == "reproduced"
+    assert 42 < min(verdict.value) <= max(verdict.value) < 44
+    assert "4 seeds" in verdict.reason
+    assert found.robustness(CLAIM).share == 1
+    assert found.robustness(CLAIM).decided == len(EXPERIMENT.combinations)
+    assert run(tmp_path, made_up) == 0
+
+
+def test_a_setting_that_turns_the_claim_is_named(tmp_path):
+    def ratio(scheme, transport):
+        return 1.0 if scheme == "ecmp" else 1.2 if transport["min_rto_s"] == 0.01 else 0.57
+
+    run(tmp_path, MadeUp(ratio))
+    found = Campaign(EXPERIMENT, tmp_path)
+    assert found.verdict(CLAIM).verdict == "reproduced"
+    assert found.robustness(CLAIM).turned_by == ("transport.min_rto_s = 0.01",)
+    assert found.words(CLAIM)["transport.min_rto_s = 0.01"] == "refuted"
+
+
+def test_an_undecided_claim_takes_seeds_to_the_limit_of_its_setting_and_stays_open(tmp_path):
+    """The ratio lies on a bound of the claim: no number of seeds decides."""
+    run(tmp_path, MadeUp(lambda scheme, transport: 0.6 * 1.0016 if scheme == "repflow" else 1.0, spread=0.3))
+    found = Campaign(EXPERIMENT, tmp_path)
+    seeds = found.frame.groupby("setting")["seed"].max()
+    assert seeds[TEXT] == 8
+    assert set(seeds.drop(TEXT)) == {4}
+    assert found.verdict(CLAIM).verdict == "open"
+    assert found.verdict(CLAIM).reason.startswith("8 seeds do not decide")
+
+
+def test_other_settings_are_tried_at_sampled_places_only(tmp_path):
+    run(tmp_path, MadeUp(lambda scheme, transport: 0.57 if scheme == "repflow" else 1.0))
+    frame = Campaign(EXPERIMENT, tmp_path).frame
+    assert set(frame.loc[frame["setting"] == TEXT, "place"]) == set(places("websearch", (0.4, 0.5, 0.6, 0.7, 0.8)))
+    assert set(frame.loc[frame["setting"] != TEXT, "place"]) == set(places("websearch", (0.5, 0.8)))
+    assert set(frame["scheme"]) == {"ecmp", "repflow"}
+
+
+def test_the_text_comes_first_seed_by_seed(tmp_path):
+    tasks = Campaign(EXPERIMENT, tmp_path / "empty").next_tasks()
+    assert [task.payload["seed"] for task in tasks] == sorted(list(range(1, 5)) * 10)
+    by_text = EXPERIMENT.tasks({("repflow", "websearch 0.4")}, [1]).values()
+    assert {task.id for task in by_text} <= {task.id for task in tasks}
+
+
+def test_equal_runs_of_two_settings_run_once(tmp_path):
+    """TCP has no second copy to stop, so its runs are those of the text."""
+    made_up = MadeUp(lambda scheme, transport: 0.57 if scheme == "repflow" else 1.0)
+    run(tmp_path, made_up)
+    frame = Campaign(EXPERIMENT, tmp_path).frame
+    ids = frame[frame["scheme"] == "ecmp"].groupby("setting")["task_id"].apply(set)
+    assert ids["sharing.abort_losers = true"] <= ids[TEXT]
+    assert max(Counter(made_up.ran).values()) == 1
+
+
+def test_no_seed_is_begun_when_the_time_is_over(tmp_path):
+    made_up = MadeUp(lambda scheme, transport: 0.57)
+    assert run(tmp_path, made_up, budget_s=0.0) == 0
+    assert made_up.ran == []
+
+
+def test_shares_divide_a_look_and_may_be_resumed(tmp_path):
+    """Three shares in folders of their own run each run of the look once; one more time, nothing."""
+    made_up = MadeUp(lambda scheme, transport: 0.57 if scheme == "repflow" else 1.0)
+    for part in (1, 2, 3):
+        assert run(tmp_path / str(part), made_up, shard=(part, 3)) > 0
+        assert run(tmp_path / str(part), made_up, shard=(part, 3)) == 0
+    assert len(made_up.ran) == len(set(made_up.ran)) == 4 * 5 * 2
+    for part in (2, 3):
+        for file in (tmp_path / str(part)).glob("*.parquet"):
+            file.rename(tmp_path / "1" / file.name)
+    assert Campaign(EXPERIMENT, tmp_path / "1").verdict(CLAIM).verdict == "reproduced"
+
+
+def test_nothing_is_known_of_an_empty_folder(tmp_path):
+    found = Campaign(EXPERIMENT, tmp_path / "none")
+    assert found.frame.empty
+    verdict = found.verdict(CLAIM)
+    assert (verdict.verdict, verdict.value, verdict.interval) == ("open", (), ())
+    assert found.robustness(CLAIM).decided == 0

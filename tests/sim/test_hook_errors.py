@@ -1,0 +1,104 @@
+"""Contract: of a hook that cannot be compiled one is told file, line and rule in one line, not the compiler's page."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from capsim import Balancer, LeafSpine, ParameterError, Poisson, Scenario, inlined, scheme, simulate
+
+SCENARIO = Scenario(
+    fabric=LeafSpine(leaves=2, hosts_per_leaf=2, spines=2),
+    traffic=(Poisson(flow_bytes=3000, flows=5, load=0.3, pairs="other-leaf"),),
+)
+
+
+def dictionary(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    seen = {}
+    seen[sub.flow] = 1  # the line
+    return 0
+
+
+def array(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    return np.argmin([1, 2])  # the line
+
+
+def unknown(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    return nosuch + 1  # the line  # noqa: F821
+
+
+def not_marked(sub):
+    return sub.flow
+
+
+def calls(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    return not_marked(sub)  # the line
+
+
+@inlined
+def deep(ports):
+    return np.argmin([1, 2])
+
+
+def calls_deep(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    return deep(ports)  # the line
+
+
+def misspelt(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    return sub.flow + ports[candidates[0]].queue_byte % 2  # the line
+
+
+def of_another(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    if sub.flow > 0:
+        return packet.flow  # the line
+    return 0
+
+
+def opens(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    with Path("file").open() as file:
+        return len(file.read())
+
+
+def told_of(hook):
+    own = replace(scheme("rps"), name="own", balancer=Balancer(name="own", choose=hook, draws=True))
+    with pytest.raises(ParameterError) as refusal:
+        simulate(SCENARIO, scheme=own)
+    assert "\n" not in str(refusal.value)
+    return str(refusal.value)
+
+
+@pytest.mark.parametrize("hook", [dictionary, array, unknown, calls])
+def test_the_line_and_the_rule_are_told(hook):
+    text = told_of(hook)
+    assert text.startswith("test_hook_errors.py, line ")
+    assert "# the line" in text
+    assert "cannot be compiled: a hook uses its arguments, numbers, if, loops and functions marked" in text
+
+
+def test_of_a_function_that_cannot_be_compiled_the_line_of_its_call_is_told():
+    assert "# the line" in told_of(calls_deep)
+
+
+@pytest.mark.parametrize(
+    ("hook", "told"),
+    [
+        (misspelt, "ports[candidates[0]] has no field queue_byte (did you mean queue_bytes"),
+        (of_another, "packet has no field flow;"),
+    ],
+)
+def test_a_field_that_is_not_there_is_told_with_what_is_near(hook, told):
+    text = told_of(hook)
+    assert "# the line" in text
+    assert told in text
+    assert "capsim.records lists the fields" in text
+
+
+def test_a_statement_that_is_unknown_to_the_compiler_is_told_with_the_name_of_the_hook():
+    assert told_of(opens).startswith("opens cannot be compiled: The 'with")
+
+
+def test_an_error_that_no_hook_causes_is_passed_on(monkeypatch):
+    monkeypatch.setattr("capsim.engines.compiled.is_compiled", lambda _: {}["elsewhere"])
+    with pytest.raises(KeyError, match="elsewhere"):
+        simulate(SCENARIO, scheme="rps")

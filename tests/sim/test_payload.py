@@ -1,0 +1,166 @@
+"""Payload: packets with the bytes of real codes, of which the decoder says what they are worth."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from engine_setups import BUSY, UnitLosses, differences, flow_list, one_run, setup_of, with_unit_losses
+
+from capsim import Batch, Dumbbell, ParameterError, Scenario, scheme, simulate
+from capsim.engines import run
+from capsim.payload import Payload, PayloadError
+from capsim.records import CODED, NONE
+from capsim.state import Setup
+from capsmodel.codec import RandomLinear, ReedSolomon
+
+MSS = 1460
+LINK = Dumbbell(hosts_per_side=1, rate_bps=1e9, delay_s=10e-6)
+FAR_SWITCH = 3
+WINDOW = {"max_window_bytes": 60 * MSS}
+SHORT = (Batch(flows=2, flow_bytes=50_000, pairs="sides"),)
+
+
+def units_of(result):
+    return result.own.records("unit", (0, "layer"))
+
+
+@pytest.mark.parametrize("name", ["caps", "caps_decode", "cdcps"])
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+def test_reed_solomon_gives_the_run_that_counts(name, engine):
+    """Any k packets of its units decode them, and that is what counting takes for granted."""
+    kind, flows = BUSY["dumbbell"]
+    counted = run(setup_of(kind, flows, name, transport=WINDOW), engine=engine)
+    carried = run(setup_of(kind, flows, name, transport=WINDOW, payload="rs"), engine=engine)
+    assert np.array_equal(counted.trace, carried.trace)
+    assert np.array_equal(counted.flows, carried.flows)
+    assert np.array_equal(units_of(counted), units_of(carried))
+    assert (units_of(carried)["decoded_ps"] > 0).all()
+
+
+@pytest.mark.parametrize(("name", "code"), [("caps", "ldpc"), ("cdcps", "rlnc")])
+def test_engines_agree(name, code):
+    kind, flows = BUSY["dumbbell"]
+    assert differences(setup_of(kind, flows, name, transport=WINDOW, payload=code)) == []
+
+
+def test_an_ldpc_code_needs_more_packets():
+    """k' > k: packets that come before the unit decodes and tell the decoder nothing, counted by unit."""
+    kind, flows = BUSY["leaf-spine"]
+    units = units_of(run(setup_of(kind, flows, "caps", transport=WINDOW, payload="ldpc")))
+    decoded = units[units["decoded_ps"] > 0]
+    assert decoded["dependent_packets"].sum() > 0
+    assert (decoded["arrived_packets"] == decoded["k"]).all()
+
+
+@pytest.mark.parametrize(("positions", "resent"), [(0b11, 0), (0b1111, 2)])
+def test_what_reed_solomon_lacks_is_retransmitted(positions, resent):
+    """10 packets of 8 sources: two losses are repaired by the code; two more by TCP."""
+    lossy = with_unit_losses(scheme("cdcps"), UnitLosses(at_node=FAR_SWITCH, unit=0, positions=positions))
+    result = one_run(setup_of(LINK, flow_list([(0, 1, 8 * MSS, 0.0)]), lossy, payload="rs"))
+    assert result.subs["retransmissions"][0] >= resent
+    assert bool(result.subs["retransmissions"][0]) == bool(resent)
+    assert result.flows["received_ps"][0] > 0
+
+
+class Receiver:
+    """A unit of k packets that a test hands to the decoder in any order."""
+
+    def __init__(self, code, *, k, n, name="caps"):
+        kind, flows = BUSY["dumbbell"]
+        setup = setup_of(kind, flows, name, payload=code)
+        self.payload, self.stack = Payload(setup), setup.stacks.index(setup.scheme.short)
+        self.unit = SimpleNamespace(first_segment=5, k=k, n=n, next=NONE)
+
+    def take(self, position):
+        packet = SimpleNamespace(kind=CODED, unit=0, position=position, sub=0)
+        return self.payload.stale(packet, self.stack, 3, None, [self.unit])
+
+
+def test_a_packet_that_came_before_is_worth_nothing():
+    receiver = Receiver("rs", k=3, n=5)
+    assert [receiver.take(position) for position in (4, 4, 0, 4, 2)] == [0, 1, 0, 1, 0]
+    assert receiver.take(1) == 0  # decoded: the layer says that it is late
+
+
+def test_packets_that_come_while_the_unit_is_filled_count_and_are_kept():
+    receiver = Receiver("rs", k=0, n=0)
+    assert [receiver.take(0), receiver.take(1)] == [0, 0]
+    receiver.unit.k, receiver.unit.n = 3, 5
+    assert receiver.take(1) == 1
+    assert receiver.take(4) == 0
+    assert receiver.payload.receptions[0].decoded
+
+
+def test_a_retransmission_has_a_number_beyond_the_packets_of_the_unit():
+    receiver = Receiver("rs", k=3, n=4)
+    assert [receiver.take(position) for position in (9, 0, 12)] == [0, 0, 0]
+    assert receiver.payload.receptions[0].decoded
+
+
+def test_packets_of_an_ldpc_unit_begin_again():
+    """Five of k + 3 packets, so number 6 is packet 0 again."""
+    receiver = Receiver("ldpc", k=3, n=5)
+    assert receiver.take(0) == 0
+    assert receiver.take(6) == 1
+
+
+def test_random_linear_packets_may_depend_on_others():
+    """The rank of the packets that came decides, with the coefficients of the codec."""
+    receiver = Receiver("rlnc", k=40, n=80, name="cdcps")
+    worth = [1 - receiver.take(position) for position in range(60)]
+    code = RandomLinear(40, r=120, packet_bytes=1, seed=1)
+    rank = code.decoder()
+    coded = code.coded(np.zeros((40, 1), np.uint8))
+    for position, counted in enumerate(worth):
+        before = rank.missing
+        rank.add(40 + position, coded[40 + position])
+        assert counted == (before - rank.missing if before else 1)
+
+
+def test_decoded_bytes_are_compared_with_the_source(monkeypatch):
+    receiver = Receiver("rs", k=3, n=5)
+    monkeypatch.setattr(ReedSolomon, "decoder", lambda self: WrongDecoder())
+    with pytest.raises(PayloadError) as caught:
+        receiver.take(4)
+    assert str(caught.value) == "unit 0 decoded to other bytes than its source: a defect of the code"
+
+
+class WrongDecoder:
+    """Says at once that it knows the source."""
+
+    n, missing, complete = 5, 0, True
+
+    def add(self, number, packet):
+        return True
+
+    def source(self):
+        return np.zeros((3, MSS), np.uint8)
+
+
+def test_the_scenario_says_it_and_the_units_have_the_column():
+    described = Scenario(fabric=Dumbbell(hosts_per_side=2), traffic=SHORT, scheme="caps", payload="rs")
+    params = {"transport": WINDOW}
+    result = simulate(described.replace(params=params), engine="reference")
+    assert result.units["dependent_packets"].tolist() == [0] * len(result.units)
+    assert result.summary.unfinished_flows == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"payload": "turbo"}, "payload = 'turbo', but there are the codes ldpc, rlnc, rs"),
+        (
+            {"payload": "rs", "scheme": "ecmp"},
+            "payload = 'rs', but the scheme ecmp codes nothing: leave it out, or take caps",
+        ),
+    ],
+)
+def test_bad_input(changes, text):
+    described = Scenario(fabric=Dumbbell(hosts_per_side=2), traffic=SHORT, scheme="caps")
+    with pytest.raises(ParameterError) as caught:
+        simulate(described.replace(**changes))
+    assert str(caught.value) == text
+
+
+def test_it_is_off_by_default():
+    assert Setup.payload == ""
