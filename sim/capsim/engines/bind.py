@@ -10,7 +10,8 @@ from typing import Any
 from capsim.engines import compiled_calls, compiled_tables, hosts, pointers, reordering, subflows, switches
 from capsim.engines.histograms import log_bin
 from capsim.engines.jit import inline_into_hooks, inlined_kernel, kernel
-from capsim.engines.links import drain, drop, enqueue, free_packet, take_packet
+from capsim.engines.links import drain, enqueue
+from capsim.engines.packets import drop, free_packet, take_packet
 from capsim.engines.pointers import counters_at, flow_at, int64_array, int64_at, port_at, sub_at
 from capsim.engines.trees import set_wake
 from capsim.labels import next_digit

@@ -64,15 +64,15 @@ def expanded(function: Function) -> Function:
 class SourceCache(FunctionCache):
     """Numba's cache, except that it asks for a key that covers more than the function's own file."""
 
-    def __init__(self, function: Callable[..., Any], key: Callable[[], str]):
+    def __init__(self, function: Callable[..., Any], key: str):
         super().__init__(function)
         self._key = key
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        return (*super()._index_key(sig, codegen), self._key())
+        return (*super()._index_key(sig, codegen), self._key)
 
 
-def _use_source_cache(holder: Any, function: Callable[..., Any], key: Callable[[], str]) -> None:
+def _use_source_cache(holder: Any, function: Callable[..., Any], key: str) -> None:
     with suppress(RuntimeError):  # Numba finds no place for a cache
         holder._cache = SourceCache(function, key)
 
@@ -109,7 +109,7 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
     A function without a file (typed into a plain interpreter) is compiled anew in each process.
     """
     dispatcher = njit(**FLAGS)(function)
-    _use_source_cache(dispatcher, function, loop_key)
+    _use_source_cache(dispatcher, function, loop_key())
     _compile(dispatcher, function, lambda: dispatcher.compile(signature))
     dispatcher.disable_compile()
     return dispatcher
@@ -139,7 +139,7 @@ def compiled_hook(hook: Hook, signature: Any) -> Any:
     """Return a hook compiled as a C function, from the on-disk cache if it is there."""
     prepare(hook)
     result = CFunc(hook, (signature.args, signature.return_type), locals={}, options=FLAGS)
-    _use_source_cache(result, hook, lambda: hook_key(hook))
+    _use_source_cache(result, hook, hook_key(hook))
     _compile(result, hook, result.compile)
     return result
 

@@ -1,4 +1,4 @@
-"""The compiled engine, part 3: the packet pool and ports.
+"""The compiled engine, part 3: ports.
 
 **FIFO ports** (first in, first out). The departure of a packet is known when it is accepted: when all packets ahead of
 it have been sent. So the queue and the packets on the wire are one linked list in order of arrival at the far end, with
@@ -15,93 +15,17 @@ from capsim.engines.compiled_calls import evict, take
 from capsim.engines.compiled_tables import whole
 from capsim.engines.histograms import count_leaving
 from capsim.engines.jit import inline_into_hooks, inlined_kernel, kernel
-from capsim.engines.pointers import (
-    counters_at,
-    flow_at,
-    int64_array,
-    packet_at,
-    port_at,
-    prefetch_packet,
-    sub_at,
-    trace_at,
-)
+from capsim.engines.packets import drop, write_trace
+from capsim.engines.pointers import counters_at, flow_at, int64_array, packet_at, port_at, prefetch_packet, sub_at
 from capsim.engines.queue_sums import count_sojourn
 from capsim.engines.serialiser import extend_queue, ready_ps, transmission_ps
 from capsim.engines.trees import NEVER, bring_forward, next_arrival, set_time
 from capsim.hooks import EVICT, MARK, REFUSE
-from capsim.records import (
-    CONGESTION_EXPERIENCED,
-    DROPPED,
-    ENQUEUED,
-    EVICTED,
-    LINK_DOWN,
-    NONE,
-    QUEUE_FULL,
-)
-from capsim.state import TRACE_DROPS, TRACE_PACKETS
+from capsim.records import CONGESTION_EXPERIENCED, ENQUEUED, EVICTED, LINK_DOWN, NONE, QUEUE_FULL
+from capsim.state import TRACE_PACKETS
 
 inline_into_hooks(count_sojourn)
 inline_into_hooks(count_leaving)
-
-
-@inlined_kernel
-def take_packet(w: Any) -> int:
-    """Return the number of an unused packet."""
-    counters = counters_at(w.counters, 0)
-    number = counters.free
-    packet = packet_at(w.packets, number)
-    counters.free = packet.next
-    counters.free_count -= 1
-    counters.in_flight += 1
-    packet.label = NONE
-    return number
-
-
-@inlined_kernel
-def free_packet(w: Any, number: int) -> None:
-    """Give a packet back to the pool."""
-    counters = counters_at(w.counters, 0)
-    packet_at(w.packets, number).next = counters.free
-    counters.free = number
-    counters.free_count += 1
-    counters.in_flight -= 1
-
-
-@kernel
-def write_trace(w: Any, what: int, reason: int, p: int, packet: Any, now_ps: int, queue_packets: int) -> None:
-    """Write a line of the packet trace."""
-    counters = counters_at(w.counters, 0)
-    line = trace_at(w.trace, counters.trace)
-    counters.trace += 1
-    line.time_ps = now_ps
-    line.what = what
-    line.reason = reason
-    line.port = p
-    line.sub = packet.sub
-    line.kind = packet.kind
-    line.flags = packet.flags
-    line.segment = packet.segment
-    line.ack = packet.ack
-    line.bytes = packet.bytes
-    line.queue_packets = queue_packets
-
-
-@kernel
-def drop(w: Any, p: int, number: int, reason: int, now_ps: int) -> None:
-    """Drop a packet at port `p`, or at a switch without a route if `p` is NONE."""
-    packet = packet_at(w.packets, number)
-    sub_at(w.subs, packet.sub).packets_dropped += 1
-    queue_packets = 0
-    if p != NONE:
-        port = port_at(w.ports, p)
-        port.packets_dropped += 1
-        port.bytes_dropped += packet.bytes
-        queue_packets = port.queue_packets
-    else:
-        counters_at(w.counters, 0).unroutable += 1
-    if w.trace_level >= TRACE_DROPS:
-        write_trace(w, DROPPED, reason, p, packet, now_ps, queue_packets)
-    free_packet(w, number)
 
 
 @inlined_kernel

@@ -8,8 +8,9 @@ from capsim.engines.compiled_tables import whole
 from capsim.engines.events import ARRIVE, DEPART, EPOCH, PROBE, START, TIE_BITS, TIMEOUT
 from capsim.engines.hosts import MANAGE, RECEIVE_WAKE, SEND_WAKE
 from capsim.engines.jit import inlined_kernel, kernel
-from capsim.engines.links import depart, drain, leave_wire, write_trace
-from capsim.engines.outages import fail_fifo, fail_waiting, lose
+from capsim.engines.links import depart, drain, leave_wire
+from capsim.engines.outages import fail_fifo, fail_waiting
+from capsim.engines.packets import lose, write_trace
 from capsim.engines.pointers import (
     byte_at,
     counters_at,

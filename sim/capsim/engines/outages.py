@@ -1,16 +1,13 @@
-"""The compiled engine, part 4: what links lose, by failing or by chance.
-
-When a link fails, queued packets are dropped, and packets on the wire still arrive.
-"""
+"""The compiled engine, part 4: a link fails. Queued packets are dropped, packets on the wire still arrive."""
 
 from typing import Any
 
 from capsim.engines.jit import kernel
-from capsim.engines.links import drain, drop, free_packet, undo_enqueue, unlink, write_trace
-from capsim.engines.pointers import packet_at, port_at, sub_at
+from capsim.engines.links import drain, undo_enqueue, unlink
+from capsim.engines.packets import drop
+from capsim.engines.pointers import packet_at
 from capsim.engines.trees import NEVER, set_time
-from capsim.records import CORRUPTED, DROPPED, LINK_DOWN, NONE
-from capsim.state import TRACE_DROPS
+from capsim.records import LINK_DOWN, NONE
 
 
 @kernel
@@ -54,15 +51,3 @@ def fail_waiting(w: Any, p: int, port: Any, now_ps: int) -> None:
         undo_enqueue(w, port, packet_at(w.packets, number), now_ps)
         drop(w, p, number, LINK_DOWN, now_ps)
     port.free_ps = now_ps
-
-
-@kernel
-def lose(w: Any, p: int, number: int, now_ps: int) -> None:
-    """Lose a packet at the far end of its link."""
-    port, packet = port_at(w.ports, p), packet_at(w.packets, number)
-    port.packets_lost += 1
-    port.bytes_lost += packet.bytes
-    sub_at(w.subs, packet.sub).packets_dropped += 1
-    if w.trace_level >= TRACE_DROPS:
-        write_trace(w, DROPPED, CORRUPTED, p, packet, now_ps, 0)
-    free_packet(w, number)
