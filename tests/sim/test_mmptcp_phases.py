@@ -215,10 +215,10 @@ def test_over_one_path_packet_scatter_is_newreno_packet_for_packet():
     same(run(setup_of(kind, flows, "ps")), run(plain))
 
 
-@pytest.mark.parametrize(("name", "short", "long"), [("ps_tcp", "ecmp", "ps"), ("mptcp_tcp", "ecmp", "mptcp")])
-def test_mixtures_run_one_stack_for_short_and_one_for_long_flows(name, short, long):
-    assert scheme(name).short == scheme(short).short
-    assert scheme(name).long == scheme(long).long
+def test_mixtures_run_one_stack_for_short_and_one_for_long_flows():
+    assert scheme("mptcp_tcp").stacks == (scheme("ecmp").short, scheme("mptcp").long)
+    plain = scheme("ecmp").with_params(transport={"limited_transmit": False})
+    assert scheme("ps_tcp").stacks == (plain.short, scheme("ps").long)
 
 
 def test_a_flow_that_stays_in_its_first_phase_takes_little_memory():

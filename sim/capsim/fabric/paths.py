@@ -5,17 +5,20 @@ switch counts most, ports in the order of their far ends. So a path has the numb
 parallel link; within a pod of a fat-tree, of its aggregation switch.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
 from capsim.bounds import shortened
 from capsim.fabric.endpoints import pods
+from capsim.fabric.flows import FlowList
 from capsim.fabric.topology import Fabric, Int32, Int64, Routes
+from capsim.records import NONE
 from capsmodel.checks import ParameterError, require
 
 Ports = tuple[int, ...]
 _MOST = np.iinfo(np.int32).max
+_DIGITS = 18  # of a number that 63 bits hold
 
 
 def path_counts(fabric: Fabric, host: int) -> Int64:
@@ -38,7 +41,7 @@ def path_counts(fabric: Fabric, host: int) -> Int64:
     found[leaf] = 1
     nearer = found.copy()  # paths of so many links; one more in each round
     while nearer.any():
-        nearer = np.bincount(start, weights=nearer[end], minlength=fabric.n_switches)
+        nearer[:] = np.bincount(start, weights=nearer[end], minlength=fabric.n_switches)
         found += nearer
     return np.minimum(found, _MOST).astype(np.int64)
 
@@ -114,7 +117,8 @@ class Paths:
         fabric = self.fabric
         key = int(fabric.leaf_of_host[src]), int(fabric.leaf_of_host[dst]), text
         if key not in self._between or not text.isdecimal():
-            find = self._numbered if text.isdecimal() and text.isascii() else self._by_names
+            is_number = text.isascii() and text.isdecimal() and len(text) <= _DIGITS
+            find = self._numbered if is_number else self._by_names
             self._between[key] = find(text, src, dst)[1:-1]
         return (int(fabric.host_port[src]), *self._between[key], int(fabric.routes.ports(key[1], dst)[0]))
 
@@ -126,11 +130,8 @@ class Paths:
         ports = [int(self.fabric.host_port[src])]
         while (node := int(self.fabric.port_to[ports[-1]])) != dst:
             for port in self.fabric.routes.ports(node - self.fabric.n_hosts, dst).tolist():
-                beyond = (
-                    1
-                    if self.fabric.port_to[port] == dst
-                    else int(counts[self.fabric.port_to[port] - self.fabric.n_hosts])
-                )
+                end = int(self.fabric.port_to[port])
+                beyond = 1 if end == dst else int(counts[end - self.fabric.n_hosts])
                 if rest < beyond:
                     ports.append(port)
                     break
@@ -200,3 +201,22 @@ def label_of(fabric: Fabric, ports: Ports, dst: int) -> int:
             weight *= len(candidates)
     require(label <= _MOST, "path: its switches have too many choices: a label has 31 bits")
     return label
+
+
+def pinned_labels(fabric: Fabric, pinned: Mapping[int, Ports], flows: FlowList) -> tuple[Int32, Int32]:
+    """Return over flows the labels of the paths of packets and of acknowledgements, NONE for flows without one.
+
+    Parameters
+    ----------
+    fabric : Fabric
+        What the flows cross.
+    pinned : dict
+        Ports of the path of a flow, by its number.
+    flows : FlowList
+        All flows.
+    """
+    forth, back = (np.full(len(flows), NONE, np.int32) for _ in range(2))
+    for flow, ports in pinned.items():
+        forth[flow] = label_of(fabric, ports, int(flows.dst[flow]))
+        back[flow] = label_of(fabric, reverse(ports), int(flows.src[flow]))
+    return forth, back
