@@ -4,14 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine_setups import BUSY, DUMBBELL, FAT_TREE, LEAF_SPINE, random_flows, setup_of
+from engine_setups import BUSY, DUMBBELL, FAT_TREE, LEAF_SPINE, flow_list, random_flows, setup_of
 from scripted import Sender
 from shared_sender import Shared
 
 from capsim import scheme
 from capsim.engines import run
 from capsim.protocols.congestion.lia import takes_part
-from capsim.records import CLOSED, DATA, ESTABLISHED, NONE
+from capsim.records import CLOSED, DATA, ESTABLISHED, FLOW, NONE, SUBFLOW
+from capsim.state import initial_state
 
 MSS = 1460
 AT_ONCE = {"join_gap_s": 0.0}
@@ -214,7 +215,18 @@ def test_over_one_path_packet_scatter_is_newreno_packet_for_packet():
     same(run(setup_of(kind, flows, "ps")), run(plain))
 
 
-@pytest.mark.parametrize(("name", "short", "long"), [("ps_tcp", "ecmp", "ps"), ("mptcp_tcp", "ecmp", "mptcp")])
-def test_mixtures_run_one_stack_for_short_and_one_for_long_flows(name, short, long):
-    assert scheme(name).short == scheme(short).short
-    assert scheme(name).long == scheme(long).long
+def test_mixtures_run_one_stack_for_short_and_one_for_long_flows():
+    assert scheme("mptcp_tcp").stacks == (scheme("ecmp").short, scheme("mptcp").long)
+    plain = scheme("ecmp").with_params(transport={"limited_transmit": False})
+    assert scheme("ps_tcp").stacks == (plain.short, scheme("ps").long)
+
+
+def test_a_flow_that_stays_in_its_first_phase_takes_little_memory():
+    """70 kB: records, own memory, the flags of segments and data segments; at most 1.5 kB."""
+    setup = setup_of(LEAF_SPINE, flow_list([(0, 8, 70_000, 0.0)]), "mmptcp")
+    state, found = initial_state(setup), run(setup, engine="reference")
+    used = FLOW.itemsize + SUBFLOW.itemsize
+    used += sum(layout.row_bytes for name, layout in state.own.layouts.items() if name in ("flow", "subflow"))
+    used += int(found.counters["ring_end"][0]) * (state.rings.itemsize + state.maps.itemsize)
+    used += int(found.counters["data_end"][0]) * state.data.itemsize
+    assert used <= 1500

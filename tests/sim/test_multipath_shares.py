@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from engine_setups import flow_list
 
-from capsim import Dumbbell, scheme
+from capsim import Dumbbell, ParallelPaths, scheme
 from capsim.engines import run
 from capsim.state import Setup
 
@@ -43,3 +43,17 @@ def test_coupled_subflows_take_less_and_fully_coupled_ones_least(subflows):
     uncoupled, linked, full = (multipath_share(name, subflows) for name in ("mptcp_uc", "mptcp", "mptcp_fc"))
     assert 0.48 < full < linked - 0.03
     assert linked < uncoupled - 0.03
+
+
+@pytest.mark.parametrize("source_ports", [65_530, 16])
+def test_scattered_packets_take_all_paths_alike(source_ports):
+    """8000 packets over 8 paths: each takes 1000, within 4.5 standard deviations; 16 port numbers cannot do that."""
+    fabric = ParallelPaths(paths=8, hosts_per_side=1, delay_s=10e-6).build()
+    chosen = scheme("ps").with_params(marking={"source_ports": source_ports})
+    found = run(Setup(fabric=fabric, flows=flow_list([(0, 1, 8000 * 1460, 0.0)]), scheme=chosen, end_ps=10**12))
+    sent = int(found.subs[0]["packets_sent"])
+    forth = [path[1] for path in fabric.paths(0, 1)]
+    taken = found.ports["packets_out"][forth]
+    deviation = np.abs(taken - sent / 8).max() / np.sqrt(sent * 7 / 64)
+    assert taken.sum() == sent
+    assert (deviation < 4.5) == (source_ports > 16)

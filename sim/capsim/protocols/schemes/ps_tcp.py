@@ -1,7 +1,8 @@
-"""PS_TCP of mmptcp: long flows by packet scatter, short flows by TCP on a hashed path."""
+"""PS_TCP of mmptcp: long flows by packet scatter, short flows by TCP on a hashed path, no limited transmit in either."""
 
 from dataclasses import replace
 
 from capsim.protocols.schemes import ecmp, ps
 
-SCHEME = replace(ps.SCHEME, name="ps_tcp", summary="long flows scattered, short flows by TCP", short=ecmp.STACK)
+SHORT = replace(ecmp.STACK, transport=ps.TRANSPORT)
+SCHEME = replace(ps.SCHEME, name="ps_tcp", summary="long flows scattered, short flows by TCP", short=SHORT)
