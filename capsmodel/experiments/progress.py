@@ -84,7 +84,7 @@ def plain_arguments(task: Task) -> str:
 class Progress:
     """What a person sees of a sweep: a bar on a terminal.
 
-    Attributes
+    Parameters
     ----------
     label, first : str
         Beside the bar, and what stands behind it until the first task has ended.
