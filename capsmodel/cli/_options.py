@@ -1,6 +1,7 @@
 """Option types of the command line: quantities with units and lists of numbers, each parsed in one place."""
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from reprlib import repr as shortened
@@ -10,9 +11,10 @@ from cyclopts import Parameter, Token
 
 from capsmodel.checks import ParameterError
 from capsmodel.cli._quantities import quantity
-from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
+from capsmodel.units import parse_duration_s, parse_rate_bps, parse_size_bytes, parse_time_s
 
 Converter = Callable[[Any, Sequence[Token]], Any]
+_SHARD = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 _BEYOND = 2**63  # seeds have 63 bits, and every count is smaller
 
 
@@ -38,6 +40,17 @@ def _whole(text: str) -> int:
     if abs(value) >= _BEYOND:
         raise ParameterError(f"{shortened(text)} is not a whole number below 2^63: write one, as in 1000")
     return value
+
+
+def parse_shard(text: str) -> tuple[int, int]:
+    """Return the share I of N that ``I/N`` names."""
+    found = _SHARD.fullmatch(text)
+    if not found:
+        raise ParameterError(f"--shard {shortened(text)}: write I/N, as in --shard 1/4 for the first of four")
+    part, parts = int(found[1]), int(found[2])
+    if not 1 <= part <= parts:
+        raise ParameterError(f"--shard {text}, but it must be 1/{parts} to {parts}/{parts}")
+    return part, parts
 
 
 def _listed(value: Sequence[float]) -> str:
@@ -70,6 +83,7 @@ MaybeRate = Annotated[float | None, _quantity(parse_rate_bps, "RATE")]
 MaybeTime = Annotated[float | None, _quantity(parse_time_s, "TIME")]
 MaybeNumber = Annotated[float | None, _quantity(parse_number, "X")]
 MaybeCount = Annotated[int | None, _quantity(_whole, "N")]
+MaybeDuration = Annotated[float | None, _quantity(parse_duration_s, "TIME")]
 _SEVERAL = Parameter(n_tokens=1, negative=(), show_default=_listed)
 Numbers = Annotated[tuple[float, ...], _SEVERAL, Parameter(converter=_many(parse_number), metavar="X,X,...")]
 Counts = Annotated[tuple[int, ...], _SEVERAL, Parameter(converter=_many(_whole), metavar="N,N,...")]

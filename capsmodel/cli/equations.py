@@ -8,11 +8,14 @@ from typing import Any, Literal
 from capsmodel.cli._claim_texts import claim_text, counted
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import AS_TEXT, Output, csv_text, explain, print_table, say
+from capsmodel.cli._table import Column
 from capsmodel.papers import ClaimRow
 from capsmodel.papers import cite as references
 from capsmodel.papers import claims as claim_rows
 from capsmodel.papers import equations as equation_rows
 from capsmodel.papers import numbers as number_rows
+from capsmodel.papers.index import read_by_setting
+from capsmodel.papers.robustness import recorded_robustness
 from capsmodel.papers.verdicts import VERDICT_WORDS
 
 
@@ -58,6 +61,7 @@ def claims(
     verdict: str | None = None,
     all: Flag = False,
     totals: Flag = False,
+    hangs_on: Flag = False,
     output: Output = AS_TEXT,
 ) -> None:
     """Tell what the papers claim, what we have, the verdict and the reason, for claims that have been run.
@@ -74,8 +78,14 @@ def claims(
         Also those that wait for an experiment, named in the reason.
     totals
         Only count them, by paper.
+    hangs_on
+        List the claims that were run in several settings of what the papers leave unstated: robust, or what turns the
+        verdict.
     """
     rows = claim_rows(paper, verdict)
+    if hangs_on:
+        _print_hangs_on(rows, output)
+        return
     if totals:
         print_table(_totals(rows), title="Published claims", output=output)
         return
@@ -95,6 +105,27 @@ def _print_claims(rows: Iterable[ClaimRow], output: Output) -> None:
             say(f"{row.claim.id}: {row.entry.verdict}")
             explain(*claim_text(row.claim, row.entry), indent=2)
             say("")
+
+
+def _print_hangs_on(rows: Iterable[ClaimRow], output: Output) -> None:
+    """Print in how many settings each claim holds, and what turns it; the least robust first."""
+    found = [(row, recorded_robustness(row.claim)) for row in rows if row.claim.id in read_by_setting()]
+    lines = [
+        {
+            "claim": row.claim.id,
+            "verdict": row.entry.verdict,
+            "agreeing": one.agreeing,
+            "decided": one.decided,
+            "turned_by": "; ".join(one.turned_by),
+            "told": str(one),
+        }
+        for row, one in sorted(found, key=lambda each: (bool(each[1].decided), each[1].share))
+    ]
+    if not lines and output.is_text:
+        explain("No claim has been run in several settings yet: capsmodel reproduce NAME runs an experiment.")
+        return
+    columns = [Column("claim", "claim"), Column("verdict", "verdict"), Column("told", "in other settings")]
+    print_table(lines, columns=columns, title="What verdicts hang on", output=output)
 
 
 def claims_csv() -> str:

@@ -1,5 +1,7 @@
-"""``capsmodel reproduce``: a figure of a paper as data and as a picture, with what the paper prints beside."""
+"""``capsmodel reproduce``: a figure of a paper as data and picture, or an experiment until its claims are decided."""
 
+import math
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,11 +12,14 @@ from pandas import DataFrame
 from capsmodel._files import check_writable
 from capsmodel.checks import require
 from capsmodel.cli._claim_texts import claim_text
-from capsmodel.cli._options import Flag
+from capsmodel.cli._experiments import reproduce_experiment, try_out
+from capsmodel.cli._machines import ALL_CORES, MACHINES, Machines
+from capsmodel.cli._options import Flag, MaybeDuration, parse_shard
 from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, explain, print_table, say, write_whole
 from capsmodel.cli._table import Column
 from capsmodel.experiments.manifest import table_csv, table_id
 from capsmodel.experiments.sweep import Progress, plain_arguments, run_sweep
+from capsmodel.papers.experiments import published_experiment, published_experiments
 from capsmodel.papers.figures import PublishedFigure, published_figure, published_figures
 from capsmodel.papers.index import read_claims
 from capsmodel.plotting import can_draw, save_figure
@@ -24,35 +29,47 @@ def reproduce(
     *names: str,
     every: Annotated[bool, Parameter(name="--all", negative=(), show_default=False)] = False,
     quick: Flag = False,
+    budget: Annotated[MaybeDuration, Parameter(group=MACHINES)] = None,
+    shard: Annotated[str, Parameter(group=MACHINES, metavar="I/N")] = "1/1",
+    machines: Machines = ALL_CORES,
     known: Annotated[bool, Parameter(name="--list", negative=(), show_default=False)] = False,
     out: Annotated[Path, Parameter(group=OUTPUT)] = Path("out"),
     output: Output = AS_TEXT,
 ) -> None:
     """Compute figures of the papers, draw them with what the papers print beside, and judge the claims about them.
 
-    Each figure becomes NAME.csv and NAME.png; the picture carries the start of the table's SHA-256. Figures from
-    packets keep their simulations in the folder results, so a run that was stopped goes on where it was.
+    Each figure becomes NAME.csv and NAME.png; the picture carries the start of the table's SHA-256. Simulations are
+    kept in the folder results, so a run that was stopped goes on where it was. An experiment is run at the paper's
+    scale, with more seeds where its claims are open, in the setting of the text and in others.
 
     Parameters
     ----------
     names
-        Figures, such as caps-fig9a.
+        Figures and experiments, such as caps-fig9a and repflow-ns3-ws.
     every
         All figures.
     quick
         Coarser grids and fewer packets: seconds instead of minutes. Too few packets to judge a claim by.
+    budget
+        Begin no more runs of experiments after this time, such as 2h or 30min.
+    shard
+        Make only share I of N of the next runs of experiments, for a batch scheduler.
     known
-        List the figures with the claims that each decides, and compute none.
+        List the figures and experiments with the claims that each decides, and compute none.
     out
         The folder; made when it is missing.
     """
     if known:
-        columns = [Column("name", "name"), Column("title", "figure"), Column("claims", "claims")]
-        print_table(_list(), columns=columns, title="Figures of the papers", output=output)
+        columns = [Column("name", "name"), Column("title", "shows"), Column("claims", "claims")]
+        print_table(_list(), columns=columns, title="Figures and experiments of the papers", output=output)
         return
     require(every is not bool(names), "name figures, as in caps-fig9a, or give --all; --list shows their names")
+    share, experiments = parse_shard(shard), [name for name in names if _is_experiment(name)]
+    limited = budget is not None or share != (1, 1)
+    require(not limited or len(experiments) == len(names), "--budget and --shard go with experiments; see --list")
     require(output.is_text, "--json and --csv go with --list; the data of a figure are in its CSV file")
-    chosen = list(published_figures().values()) if every else [published_figure(name) for name in names]
+    figures = [name for name in names if name not in experiments]
+    chosen = list(published_figures().values()) if every else [published_figure(name) for name in figures]
     require(not out.exists() or out.is_dir(), f"--out = {out} is a file: name a folder")
     check_writable(out)
     out.mkdir(parents=True, exist_ok=True)
@@ -63,12 +80,29 @@ def reproduce(
         for path in _write(figure, frame, out, quick, draws=draws):
             say(f"wrote {path}")
         _judge(figure, frame, quick)
+    end_s = time.monotonic() + (math.inf if budget is None else budget)
+    for name in experiments:
+        experiment = published_experiment(name)
+        if quick:
+            try_out(experiment, out, machines.executor())
+        else:
+            left_s = end_s - time.monotonic()
+            reproduce_experiment(experiment, out, budget_s=left_s, shard=share, executor=machines.executor())
+
+
+def _is_experiment(name: str) -> bool:
+    """Return whether an experiment has this name, or id."""
+    known = published_experiments()
+    return name in known or name in {one.id for one in known.values()}
 
 
 def _list() -> list[dict[str, Any]]:
     return [
         {"name": figure.name, "title": figure.title.rstrip("."), "claims": ", ".join(figure.claims)}
         for figure in published_figures().values()
+    ] + [
+        {"name": one.name, "title": one.title.rstrip("."), "claims": ", ".join(one.statements)}
+        for one in published_experiments().values()
     ]
 
 

@@ -1,6 +1,5 @@
 """``capsmodel sweep`` and ``capsmodel merge``: a study over a grid, on cores, a cluster or several machines."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,9 +10,9 @@ from capsim import Studied, Study, load_study, run_study, study_results
 from capsim.files import check_entries
 from capsim.runs import ALL_METRICS
 from capsmodel._files import check_writable
-from capsmodel.checks import ParameterError, choice, require
+from capsmodel.checks import choice, require
 from capsmodel.cli._machines import ALL_CORES, MACHINES, Machines
-from capsmodel.cli._options import Flag
+from capsmodel.cli._options import Flag, parse_shard
 from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, explain, print_table, say, write_whole
 from capsmodel.cli._run_figures import PLOTTED, draw_study
 from capsmodel.cli._run_tables import metric_rows, records, shown
@@ -22,7 +21,6 @@ from capsmodel.plotting import can_draw, save_figure
 
 _ROWS, _RESULTS, _STUDY = "runs", "results", "study.toml"
 FILES = frozenset({_ROWS, _RESULTS, _STUDY, "runs.csv", "table.csv", "sweep.png"})
-_SHARD = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 _METRICS = "mean_fct_short_s,p99_fct_short_s"
 
 Metrics = Annotated[str, Parameter(group=OUTPUT)]
@@ -61,7 +59,7 @@ def sweep(
     """
     asked = load_study(study)
     folder = Path(study.stem) if out is None else out
-    share, wanted = _share(shard), _wanted(metrics)
+    share, wanted = parse_shard(shard), _wanted(metrics)
     _check_folder(folder)
     results = folder / _RESULTS if keep_results else None
     report = run_study(asked, folder / _ROWS, results=results, shard=share, executor=machines.executor(), log=True)
@@ -104,13 +102,6 @@ def merge(
     studied = study_results(asked, sources, results=_RESULTS if keep_results else None)
     folder.mkdir(parents=True, exist_ok=True)
     _finish(studied, folder, wanted, output)
-
-
-def _share(text: str) -> tuple[int, int]:
-    found = _SHARD.fullmatch(text)
-    if not found:
-        raise ParameterError(f"--shard {text}: write I/N, as in --shard 1/4 for the first of four")
-    return int(found[1]), int(found[2])
 
 
 def _wanted(text: str) -> list[str]:

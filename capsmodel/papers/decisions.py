@@ -11,7 +11,7 @@ An interval errs on each side with half of its level, so a verdict other than "o
 most.
 
 Over a ledger of m verdicts αm are expected to be false at most, one in 200, whatever the claims have in common
-(:func:`capsmodel.experiments.statistics.sequential.expected_false`). A rule by which with 95% not a single one of 744
+(:func:`capsmodel.experiments.statistics.sequential.expected_false`). A rule by which with 95% not a single one of 700
 is false would give each claim 0.00007, which takes two to four times the seeds at the first looks.
 
 References

@@ -193,6 +193,15 @@ def read_verdicts() -> Mapping[str, LedgerEntry]:
 
 
 @cache
+def read_by_setting() -> Mapping[str, Mapping[str, str]]:
+    """Return what ``by_setting.csv`` records: for each claim run in several settings, its verdict in each by name."""
+    found: dict[str, dict[str, str]] = {}
+    for row in _rows("by_setting.csv"):
+        found.setdefault(row["id"], {})[row["setting"]] = row["verdict"]
+    return MappingProxyType(found)
+
+
+@cache
 def read_ledger() -> Mapping[str, LedgerEntry]:
     """Return what the ledger records about every claim, by its id, in the order of ``claims.csv``.
 

@@ -5,22 +5,29 @@ and all closed-form claims, judges every claim that one of them decides, and wri
 for each. The rows of all simulations of a figure are kept in ``data/results/<figure>.parquet``, with the manifest from
 which each can be run again.
 
-The result id of a claim is the SHA-256 of what ``capsmodel reproduce FIGURE`` writes as CSV.
+An experiment (:mod:`capsmodel.papers.experiments`) is run by ``capsmodel reproduce``, not here: what of its runs is in
+the folder of the simulations is kept too, and judged. Its verdict takes the place of that of a figure about the same
+claim. ``data/papers/by_setting.csv`` has its verdicts in all settings.
+
+The result id of a claim is the SHA-256 of what ``capsmodel reproduce`` writes as CSV.
 """
 
 import csv
 import io
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from pathlib import Path
 
 from capsmodel._files import atomic_writer
 from capsmodel.experiments.manifest import table_id
 from capsmodel.experiments.sweep import Progress, merge, run_sweep
+from capsmodel.papers.campaign import Campaign
 from capsmodel.papers.closed_forms import closed_form_verdicts
+from capsmodel.papers.experiments import published_experiments
 from capsmodel.papers.figures import published_figures
 from capsmodel.papers.index import LEDGER_COLUMNS, LedgerEntry, read_claims
+from capsmodel.papers.settings import TEXT
 from capsmodel.papers.verdicts import Verdict
 
 CLOSED_FORM_TEST = "tests/published/test_closed_form_claims.py"
@@ -59,6 +66,42 @@ def _cell(value: str | tuple[float, ...]) -> str:
     return value if isinstance(value, str) else " ".join(f"{number:.10g}" for number in value)
 
 
+def keep_experiments(results: Path, kept: Path) -> list[Campaign]:
+    """Merge the runs of each experiment that are in `results` into `kept`; return the campaigns that have any."""
+    found = []
+    for experiment in published_experiments().values():
+        campaign = Campaign(experiment, results)
+        if not campaign.frame.empty:
+            ids = list(dict.fromkeys(campaign.frame["task_id"]))
+            merge([results], task_ids=ids, out=kept / f"{experiment.name}.parquet")
+            found.append(campaign)
+    return found
+
+
+def decided_by_experiments(campaigns: Sequence[Campaign]) -> dict[str, LedgerEntry]:
+    """Return an entry for each claim of these campaigns that was looked at."""
+    return {
+        claim: _entry(campaign.verdict(claim), campaign.experiment.name, table_id(campaign.frame))
+        for campaign in campaigns
+        for claim in campaign.experiment.statements
+        if campaign.judged(claim, TEXT, sampled=False).seeds
+    }
+
+
+def by_setting_csv(campaigns: Sequence[Campaign]) -> str:
+    """Return ``by_setting.csv``: the verdict on each claim in each setting looked at, at the sampled places."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["id", "setting", "verdict", "seeds"])
+    for campaign in campaigns:
+        for claim in campaign.experiment.statements:
+            for setting in campaign.experiment.combinations:
+                found = campaign.judged(claim, setting, sampled=True)
+                if found.seeds:
+                    writer.writerow([claim, setting, found.decision.word, found.seeds])
+    return text.getvalue()
+
+
 def verdicts_csv(entries: Mapping[str, LedgerEntry]) -> str:
     """Return ``verdicts.csv`` with these entries, in the order of ``claims.csv``."""
     text = io.StringIO()
@@ -83,9 +126,14 @@ def update(data: Path, results: Path) -> None:
     kept = data / "results"
     kept.mkdir(exist_ok=True)
     run_figures(results, kept)
-    text = verdicts_csv(decided(results))
-    with atomic_writer(data / "papers" / "verdicts.csv") as file:
-        file.write(text.encode())
+    campaigns = keep_experiments(results, kept)
+    files = {
+        "verdicts.csv": verdicts_csv(decided(results) | decided_by_experiments(campaigns)),
+        "by_setting.csv": by_setting_csv(campaigns),
+    }
+    for name, text in files.items():
+        with atomic_writer(data / "papers" / name) as file:
+            file.write(text.encode())
 
 
 if __name__ == "__main__":

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from capsmodel.experiments.statistics.designs import Combination
-from capsmodel.papers.settings import TEXT, combination_name
-from capsmodel.papers.verdicts import VerdictWord
+from capsmodel.papers.index import Claim, read_by_setting
+from capsmodel.papers.settings import TEXT, combination_name, sampled_combinations
+from capsmodel.papers.verdicts import VERDICT_WORDS, VerdictWord
 
-__all__ = ["FEWEST_SETTINGS", "Robustness", "robustness"]
+__all__ = ["FEWEST_SETTINGS", "Robustness", "recorded_robustness", "robustness"]
 
 FEWEST_SETTINGS = 8
 """Decided settings below which a claim is not called robust."""
@@ -76,6 +77,13 @@ def robustness(words: Mapping[str, VerdictWord], combinations: Mapping[str, Comb
     turned = [combinations[name] for name, word in decided.items() if word != base]
     alone = [combination_name(one) for one in turned if len(one) == 1]
     return Robustness(len(decided) - len(turned), len(decided), tuple(alone or _in_common(turned)))
+
+
+def recorded_robustness(claim: Claim) -> Robustness:
+    """Return in which settings the recorded verdict on a claim holds, from ``by_setting.csv``."""
+    words = read_by_setting().get(claim.id, {})
+    known: dict[str, VerdictWord] = {name: one for name, word in words.items() for one in VERDICT_WORDS if one == word}
+    return robustness(known, sampled_combinations(claim.experiment_id))
 
 
 def _in_common(turned: list[Combination]) -> list[str]:

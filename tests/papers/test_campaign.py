@@ -3,6 +3,7 @@
 Runs are made up: the mean completion time of a scheme is a known one times a factor of the seed.
 """
 
+import csv
 from collections import Counter
 from dataclasses import replace
 
@@ -12,9 +13,11 @@ import pytest
 
 from capsmodel.experiments import sweep
 from capsmodel.papers import campaign as campaigns
+from capsmodel.papers import ledger
 from capsmodel.papers.campaign import Campaign, advance
 from capsmodel.papers.experiments import published_experiment
 from capsmodel.papers.experiments._repflow import places
+from capsmodel.papers.figures._by_setting import COLOUR_OF, draw_by_setting
 from capsmodel.papers.settings import TEXT
 
 CLAIM = "repflow-f8a"  # RepFlow's mean is 40 to 45% below TCP's, loads 0.4 to 0.8
@@ -156,3 +159,31 @@ def test_nothing_is_known_of_an_empty_folder(tmp_path):
     verdict = found.verdict(CLAIM)
     assert (verdict.verdict, verdict.value, verdict.interval) == ("open", (), ())
     assert found.robustness(CLAIM).decided == 0
+
+
+def test_the_ledger_takes_over_verdicts_and_their_settings(tmp_path, monkeypatch):
+    """From a copy of the runs alone, and with the kept runs again: what is committed decides."""
+    results, kept = tmp_path / "results", tmp_path / "kept"
+    run(results, MadeUp(lambda scheme, transport: 0.57 if scheme == "repflow" else 1.0))
+    kept.mkdir()
+    monkeypatch.setattr(ledger, "published_experiments", lambda: {EXPERIMENT.name: EXPERIMENT})
+    (found,) = ledger.keep_experiments(results, kept)
+    entries = ledger.decided_by_experiments([found])
+    assert entries.keys() == {CLAIM}
+    assert (entries[CLAIM].verdict, entries[CLAIM].decided_by) == ("reproduced", "repflow-ns3-ws")
+    assert ledger.decided_by_experiments([Campaign(EXPERIMENT, kept)]) == entries
+    rows = list(csv.DictReader(ledger.by_setting_csv([found]).splitlines()))
+    assert [(row["id"], row["setting"], row["verdict"], row["seeds"]) for row in rows] == [
+        (CLAIM, setting, "reproduced", "4") for setting in EXPERIMENT.combinations
+    ]
+    assert ledger.keep_experiments(tmp_path / "none", kept) == []
+
+
+def test_a_figure_shows_each_claim_in_each_setting():
+    words = {"a": {TEXT: "reproduced", "x = 1": "refuted"}, "b": {TEXT: "open"}}
+    (axes,) = draw_by_setting("test", words).axes
+    cells = axes.images[0].get_array()
+    order = list(COLOUR_OF)
+    assert [order[int(cell)] for cell in cells.compressed()] == ["reproduced", "refuted", "open"]
+    assert [text.get_text() for text in axes.get_xticklabels()] == [TEXT, "x = 1"]
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["a", "b"]

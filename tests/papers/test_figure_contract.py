@@ -15,6 +15,7 @@ from capsmodel.cli import main
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import finished_tasks
 from capsmodel.papers import claims
+from capsmodel.papers.experiments import published_experiments
 from capsmodel.papers.figures import published_figure, published_figures
 from capsmodel.papers.figures._drawing import PUBLISHED
 from capsmodel.papers.index import read_ledger
@@ -140,10 +141,10 @@ def test_the_command_writes_table_and_picture_and_names_the_table_by_its_hash(tm
     assert hashlib.sha256((tmp_path / "again" / "caps-fig6b.csv").read_bytes()).hexdigest() == before
 
 
-def test_the_list_names_every_figure(capsys):
+def test_the_list_names_every_figure_and_experiment(capsys):
     code, printed = run("reproduce --list --csv", capsys)
     assert code in (0, None)
-    assert [line.split(",")[0] for line in printed.out.splitlines()[1:]] == NAMES
+    assert [line.split(",")[0] for line in printed.out.splitlines()[1:]] == [*NAMES, *published_experiments()]
 
 
 @pytest.mark.parametrize(
@@ -154,6 +155,10 @@ def test_the_list_names_every_figure(capsys):
         ("reproduce nosuch", "no figure 'nosuch'"),
         (f"reproduce caps-fig6a --out {data_path('workloads/index.toml')}", "is a file"),
         ("reproduce --all --json", "--list"),
+        ("reproduce caps-fig6a --budget 2h", "go with experiments"),
+        ("reproduce caps-fig6a --shard 1/2", "go with experiments"),
+        ("reproduce caps-incast1 --shard 3/2", "--shard 3/2, but it must be 1/2 to 2/2"),
+        ("reproduce caps-incast1 --budget soon", "'soon'"),
     ],
 )
 def test_a_bad_request_ends_in_one_line_and_status_2(line, message, capsys):

@@ -1,0 +1,71 @@
+"""What ``capsmodel reproduce`` does with an experiment: run it until its claims are decided, and say how they stand."""
+
+from pathlib import Path
+
+from capsmodel.cli._claim_texts import claim_text, counted
+from capsmodel.cli._output import explain, say, write_whole
+from capsmodel.experiments.executors import Executor
+from capsmodel.experiments.manifest import table_csv
+from capsmodel.experiments.progress import Progress
+from capsmodel.experiments.sweep import gather
+from capsmodel.papers.campaign import Campaign, advance
+from capsmodel.papers.experiments import PublishedExperiment
+from capsmodel.papers.figures._by_setting import draw_by_setting
+from capsmodel.papers.index import read_claims
+from capsmodel.papers.verdicts import VERDICT_WORDS
+from capsmodel.plotting import can_draw, save_figure
+
+RESULTS = "results"
+_FIRST = "the first run of a scheme compiles it: up to 2 min"
+
+
+def try_out(experiment: PublishedExperiment, out: Path, executor: Executor) -> None:
+    """Run the small version of an experiment and write its rows: it shows that all of it works, and judges nothing."""
+    tasks = experiment.quick_tasks()
+    progress = Progress(label=experiment.name, first=_FIRST)
+    rows = gather(list(tasks.values()), out / RESULTS, executor=executor, progress=progress)
+    file = out / f"{experiment.name}-quick.csv"
+    write_whole(file, table_csv(rows.drop(columns=["cpu_s"])))
+    say(f"wrote {file}")
+    explain(f"{experiment.name}: {len(rows)} small runs; they judge no claim. Run it without --quick to decide claims.")
+
+
+def reproduce_experiment(
+    experiment: PublishedExperiment, out: Path, *, budget_s: float, shard: tuple[int, int], executor: Executor
+) -> None:
+    """Add runs until the claims are decided or the time is over; print the verdicts and what they hang on."""
+    progress = Progress(label=experiment.name, first=_FIRST, log=True)
+    made = advance(experiment, out / RESULTS, budget_s=budget_s, shard=shard, executor=executor, progress=progress)
+    if shard != (1, 1):
+        explain(
+            f"Shard {shard[0]} of {shard[1]}: {made} runs made. Put the files of all folders {RESULTS} together in "
+            "one, and give the same command again for the next look, or without --shard for the verdicts."
+        )
+        return
+    campaign = Campaign(experiment, out / RESULTS)
+    for file in _write(campaign, out):
+        say(f"wrote {file}")
+    _tell(campaign, made)
+
+
+def _write(campaign: Campaign, out: Path) -> list[Path]:
+    if campaign.frame.empty:
+        return []
+    files = [out / f"{campaign.experiment.name}.csv"]
+    write_whole(files[0], table_csv(campaign.frame))
+    if can_draw():
+        files.append(out / f"{campaign.experiment.name}-settings.png")
+        words = {claim: campaign.words(claim) for claim in campaign.experiment.statements}
+        save_figure(draw_by_setting(campaign.experiment.name, words), files[-1])
+    return files
+
+
+def _tell(campaign: Campaign, made: int) -> None:
+    verdicts = [campaign.verdict(claim) for claim in campaign.experiment.statements]
+    for verdict in verdicts:
+        say("", f"{verdict.id}: {verdict.verdict}, {campaign.robustness(verdict.id)}")
+        explain(*claim_text(read_claims()[verdict.id], verdict), indent=2)
+    words = counted([verdict.verdict for verdict in verdicts], VERDICT_WORDS)
+    rest = len(campaign.next_tasks())
+    more = f"; {rest} runs are missing for the next look: give the same command again" if rest else ""
+    explain("", f"{campaign.experiment.name}: {made} runs made now; of {len(verdicts)} claims {words}{more}.")
