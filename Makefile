@@ -1,19 +1,30 @@
 # Everything runs in .venv, which the first target makes from any Python 3.11 or newer.
 PYTHON ?= python3
 BIN = .venv/bin
+VENV = .venv/pyvenv.cfg
 STAMP = .venv/.installed
+DEMO_STAMP = .venv/.demo-installed
 DOCS_STAMP = .venv/.docs-installed
 
 .PHONY: demo test lint types contracts notebooks docs write-notebooks ledger bench bench-paired mutants clean
 .DEFAULT_GOAL := test
 
-$(STAMP): pyproject.toml constraints.txt
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e
+
+$(VENV):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "capsmodel needs Python 3.11 or newer: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 2; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test,lint]'
+
+$(STAMP): pyproject.toml constraints.txt | $(VENV)
+	$(INSTALL) '.[test,lint]'
 	@touch $@
 
-demo: $(STAMP)
+# What the tour needs, a third of what the tests need.
+$(DEMO_STAMP): pyproject.toml constraints.txt | $(VENV)
+	$(INSTALL) '.[plot]'
+	@touch $@
+
+demo: $(DEMO_STAMP)
 	$(BIN)/python -m capsmodel demo --out out
 
 test: $(STAMP)
@@ -34,7 +45,7 @@ notebooks: $(STAMP)
 	$(BIN)/python -m pytest -o testpaths=notebooks --nbmake --nbmake-timeout=300 -p no:cacheprovider -n auto -q --ignore=notebooks/src notebooks
 
 $(DOCS_STAMP): $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	$(INSTALL) '.[docs]'
 	@touch $@
 
 # The site: out/site/index.html. A warning, such as a link to nothing or a command that fails, is an error.

@@ -215,6 +215,6 @@ def _tables_of_run(file: Path, run_id: str, scenario: Scenario) -> dict[Path, st
 def _table_name(path: Path, scenario: Scenario) -> str:
     columns = list(read_table(path).columns)
     for name, meanings in columns_of(scenario).items():
-        if columns == list(meanings):
+        if [column for column in columns if column in meanings] == list(meanings):  # a scheme may add its own
             return name
     raise ParameterError(f"{path} has the columns of no table of a run: give a file that capsmodel simulate wrote")

@@ -107,7 +107,9 @@ for n_long in (2, 4, 8):
     axes.semilogy(
         extra, cm.decode_failure_prob(10, r=extra, blocking_prob=n_long / 40), "o-", label=f"{n_long} of 40 paths"
     )
-axes.set(xlabel="repair packets r of a unit with k = 10", ylabel="failure probability $1 - p_S$")
+axes.set(
+    xlabel="repair packets r of a unit with k = 10", ylabel="failure probability $1 - p_S$", xticks=range(0, 21, 4)
+)
 axes.legend(frameon=False)
 plt.show()
 

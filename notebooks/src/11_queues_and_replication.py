@@ -69,7 +69,7 @@ left.plot(curve, cm.mean_fct(curve, sizes=ONE_ROUND, **pair), "--", color="C1", 
 left.plot(curve, shorter, color="C1", label="two copies, exact")
 for column, color in (("slowdown", "C0"), ("shorter_slowdown", "C1")):
     left.errorbar(loads, queue[column], yerr=2 * queue[f"error_{column}"], fmt="o", markersize=4, color=color)
-left.set(xlabel="load", ylabel="mean completion time over that without waiting", yscale="log", title="mean")
+left.set(xlabel="load", ylabel="mean completion time over the least", yscale="log", title="mean completion time")
 left.legend(frameon=False)
 
 
@@ -84,7 +84,12 @@ for copies, prefix, color, label in ((1, "", "C0", "one copy, Eq. 11"), (2, "sho
     share, error = (100 * queue[f"{start}{prefix}beyond_printed_prob"] for start in ("", "error_"))
     right.errorbar(loads, share, yerr=2 * error, fmt="o", markersize=4, color=color)
 right.axhline(1, color="k", linestyle=":", label="1%, as a 99th percentile should have")
-right.set(xlabel="load", ylabel="flows beyond the printed 99th percentile, %", ylim=(0, None), title="tail")
+right.set(
+    xlabel="load",
+    ylabel="flows beyond the printed value, %",
+    ylim=(0, None),
+    title="share of flows beyond the printed 99th percentile",
+)
 right.legend(frameon=False)
 plt.show()
 half = queue[np.isclose(queue["load"], 0.5)].iloc[0]

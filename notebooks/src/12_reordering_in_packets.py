@@ -130,7 +130,7 @@ means = np.array([found.value for found in overtaken])
 right.errorbar(SPACINGS[3:], means, [found.high - found.value for found in overtaken], fmt="o", ms=4, capsize=2)
 right.plot(SPACINGS[:3], [0] * 3, "o", ms=4, color="C0", label="packets")
 right.axhline(expected_overtaken_packets(10, congested_prob=0.5), color="C1", label="model without time")
-right.set(ylabel="mean number of packets of a flow overtaken", ylim=(-0.15, 5))
+right.set(ylabel="mean number of packets overtaken", ylim=(-0.15, 5))
 for axes in (left, right):
     axes.axvline(1, color="grey", ls=":", label="spacing of two packets")
     axes.set(xlabel="delay of a slow path, in packet spacings")

@@ -149,7 +149,7 @@ left.errorbar(
     LOSSES, lossy["sent_packets_per_rtt"], 1.96 * lossy["error_sent_packets_per_rtt"], fmt="o", ms=4, capsize=2,
     label="NewReno in packets",
 )  # fmt: skip
-left.set(xlabel="loss probability", ylabel="mean number of packets sent in a round trip")
+left.set(xlabel="loss probability", ylabel="packets sent in a round trip")
 missing = single_path_mean_window(np.array(LOSSES)) - lossy["sent_packets_per_rtt"]
 middle.errorbar(
     LOSSES, missing, 1.96 * lossy["error_sent_packets_per_rtt"], fmt="o", ms=4, capsize=2, label="NewReno in packets"

@@ -64,13 +64,13 @@ example = run_sprayed("static", long_flows=4, seed=1, duration_s=0.01)
 print(example.scenario.to_toml())
 example.flows[["src", "dst", "flow_bytes", "start_s", "short", "fct_s"]].head(8)
 
-# %% mystnb={"image": {"alt": "mean RTT by path: 3 ms on the four paths with a long flow, 0.1 ms on the others"}}
+# %% mystnb={"image": {"alt": "mean RTT by path: 2 ms on the four paths with a long flow, 0.1 ms on the others"}}
 paths = runs(path_rtts, seeds=1, traffic="static", long_flows=4, duration_s=0.05)
 figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
 for blocked, rows in paths.groupby("blocked"):
     axes.bar(rows["path"], rows["rtt_s"] * 1e3, label="with a long flow" if blocked else "without")
 axes.axhline(2e3 * paths["rtt_s"].mean(), color="black", linestyle="--", label="twice the mean")
-axes.set(xlabel="number of the path", ylabel="mean RTT of packets of short flows, ms")
+axes.set(xlabel="number of the path", ylabel="mean RTT of short flows, ms")
 axes.legend(frameon=False)
 plt.show()
 sent = paths.groupby("blocked")["sent_packets"].sum()

@@ -20,6 +20,8 @@
 # Rate, packet size and times are typed with their units: `400Gbps`, `9000B`, `400us`.
 
 # %%
+from matplotlib import pyplot as plt
+
 from capsmodel.calculator import CAPS_SETTING, Calculator, best_unit, draw_units
 
 # %% [markdown]
@@ -29,6 +31,7 @@ from capsmodel.calculator import CAPS_SETTING, Calculator, best_unit, draw_units
 # the best unit; in the red stripe lie all units whose delay is within 1% of the least.
 
 # %% mystnb={"image": {"alt": "delay, decoding probability and share of repair packets over k; best at k = 28"}}
+plt.rcParams["figure.dpi"] = 88
 print(CAPS_SETTING)
 draw_units(CAPS_SETTING)
 

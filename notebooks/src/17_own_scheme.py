@@ -18,7 +18,18 @@ from dataclasses import replace
 
 from matplotlib import pyplot as plt
 
-from capsim import Balancer, LeafSpine, ParameterError, Poisson, Probes, Scenario, compare, scheme, simulate
+from capsim import (
+    Balancer,
+    LeafSpine,
+    ParameterError,
+    Poisson,
+    Probes,
+    Scenario,
+    compare,
+    scheme,
+    simulate,
+    with_settings,
+)
 
 
 def shorter_of_two(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
@@ -75,7 +86,8 @@ table.pivot(index="scheme", columns="metric", values=["mean", "half_width"])
 # ## Exercises
 #
 # 1. Write a balancer that takes the shortest of *all* queues, not of two, and compare the share of reordered packets
-#    with that of `two_choices`, over the same flows. Use `engine="reference"`, which compiles nothing.
+#    with that of `two_choices`, over the same flows. With `engine="reference"` nothing is compiled; 30 flows are
+#    enough.
 # 2. A hook may use its arguments, numbers, `if` and loops. Put a dictionary into yours: what does the compiled engine
 #    say?
 # 3. What goes wrong if a balancer always takes the *first* of several equally short queues?
@@ -95,7 +107,8 @@ def shortest_of_all(params, own, switch, sub, packet, ports, candidates, now_ps,
 
 
 shortest = replace(two_choices, name="shortest", balancer=Balancer(name="shortest", choose=shortest_of_all))
-runs = {each.name: simulate(scenario, scheme=each, engine="reference") for each in (two_choices, shortest)}
+fewer = with_settings(scenario, {"traffic.flows": 30})
+runs = {each.name: simulate(fewer, scheme=each, engine="reference") for each in (two_choices, shortest)}
 for name, run in runs.items():
     print(f"1. {name}: {run.summary.reorder_ratio:.3%} reordered")
 
@@ -128,7 +141,6 @@ reordered = table[table["metric"] == "reorder_ratio"].set_index("scheme")
 mean, half_width = reordered["mean"], reordered["half_width"]
 assert mean["ecmp"] == 0 < mean["two_choices"] < mean["rps"]
 assert half_width["two_choices"] + half_width["rps"] > mean["rps"] - mean["two_choices"]
-assert runs["two_choices"].flows.equals(again.flows)
 assert "cannot be compiled" in told
 assert "seen[sub.flow] = 1" in told
 assert uplinks["leaf0>spine0"] > uplinks["leaf0>spine3"]

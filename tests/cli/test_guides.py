@@ -64,3 +64,30 @@ def test_the_line_for_a_cluster_runs_with_the_address_of_one(tmp_path, monkeypat
     with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
         run_command(f"{before}{cluster.scheduler_address}{after}")
     assert Path("on_cluster/table.csv").is_file()
+
+
+README_LINES = re.findall(r"^\$ (capsmodel .*)$", (DOCS.parent / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+# Where the page shows minutes, the tests run the same line on few flows.
+SMALLER = (("--flows 2000", "--flows 20"), ("compare websearch-load-60", "compare websearch-load-60 --flows 20"))
+SMALLER += (("--seeds 5", "--seeds 1"), ("simulate p64", "simulate p64 --engine reference"))
+STUDY = """
+scenario = "p64"
+seeds = 1
+[grid]
+scheme = ["ecmp", "rps"]
+"""
+
+
+def test_the_commands_of_the_readme_run_in_its_order(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("study.toml").write_text(STUDY, encoding="utf-8")
+    assert {line.split()[1] for line in README_LINES} >= {"optimal-k", "simulate", "compare", "sweep", "rerun", "codec"}
+    for line in README_LINES:
+        for shown, run in SMALLER:
+            line = line.replace(shown, run)
+        command, _, target = line.partition(" > ")
+        capsys.readouterr()
+        run_command(command)
+        if target:
+            Path(target).write_text(capsys.readouterr().out, encoding="utf-8")
+    assert Path("copy.csv").read_bytes() == Path("claims.csv").read_bytes()

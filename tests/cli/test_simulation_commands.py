@@ -154,6 +154,12 @@ def test_rerun_is_identical_or_says_what_differs(capsys: pytest.CaptureFixture[s
     assert "differs in flows.parquet" in capsys.readouterr().out
 
 
+def test_a_run_is_repeated_whose_scheme_adds_columns(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    succeed("simulate", *SMALL, "--scheme", "caps", "--out", str(tmp_path / "run"))
+    capsys.readouterr()
+    assert "identical" in printed(capsys, "rerun", str(tmp_path / "run" / "flows.parquet"), "--engine", "reference")
+
+
 def _with_manifest_of(source: Path, table, target: Path) -> None:
     from capsim.files import write_table
     from capsim.schema import FLOWS

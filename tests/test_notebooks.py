@@ -1,0 +1,55 @@
+"""Contract: a notebook says what it teaches and how long it runs, has exercises, and is what its source gives."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+SOURCES = sorted((NOTEBOOKS / "src").glob("*.py"))
+CELL = re.compile(r"^# %%(?P<head>.*)\n(?P<text>(?:(?!# %%).*\n?)*)", re.MULTILINE)
+FOLDED = {"source_hidden": True, "outputs_hidden": True}
+
+
+def cells(source):
+    """Return the code of a source, cell by cell."""
+    found = CELL.finditer(source.read_text(encoding="utf-8"))
+    return [cell["text"].strip() for cell in found if "[markdown]" not in cell["head"]]
+
+
+def code_cells(source):
+    """Return the code cells of the notebook of a source."""
+    notebook = json.loads((NOTEBOOKS / f"{source.stem}.ipynb").read_text(encoding="utf-8"))
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+def test_every_notebook_has_its_source():
+    assert {path.stem for path in NOTEBOOKS.glob("*.ipynb")} == {path.stem for path in SOURCES}
+    assert [int(path.stem[:2]) for path in SOURCES] == list(range(1, len(SOURCES) + 1))
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_a_notebook_says_what_it_teaches_and_has_exercises(source):
+    text = re.sub(r"\n#(?! %%) ?", " ", source.read_text(encoding="utf-8"))
+    assert "**After this notebook** you can " in text
+    assert re.search(r"\bruns in about \d+ s on two cores", text)
+    exercises = text.partition("## Exercises")[2].partition("# %%")[0]
+    assert {"1. ", "2. ", "3. "} <= set(re.findall(r"\d\. ", exercises))
+    assert text.rindex(" The text of this notebook, asserted.") > text.rindex("## Exercises")
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_a_notebook_was_run_from_its_source_and_its_solutions_are_folded(source):
+    found = code_cells(source)
+    assert ["".join(cell["source"]).strip() for cell in found] == cells(source)
+    folded = [cell for cell in found if cell["metadata"].get("jupyter") == FOLDED]
+    assert [cell["metadata"]["tags"] for cell in folded] == [["hide-cell"]]
+    assert found[-2] is folded[0]
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_every_picture_has_a_text_in_its_place(source):
+    drawn = [cell for cell in code_cells(source) if any("image/png" in out.get("data", {}) for out in cell["outputs"])]
+    texts = [cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", "") for cell in drawn]
+    assert [text for text in texts if len(text) < 30] == []
