@@ -3,11 +3,11 @@
 import numpy as np
 import numpy.typing as npt
 
-Table = npt.NDArray[np.int64]
+Table = npt.NDArray[np.integer]
 
 
 def candidate_sets(first: Table, count: Table, candidates: Table) -> tuple[Table, int]:
-    """Number the different lists of candidates that switches choose from.
+    """Give numbers to the different lists of candidates that switches choose from.
 
     Parameters
     ----------
@@ -19,8 +19,8 @@ def candidate_sets(first: Table, count: Table, candidates: Table) -> tuple[Table
     Returns
     -------
     set_of : ndarray of int
-        At the place where the candidates of a route begin: the number of their set, from 0; 0 elsewhere, and where there
-        is no choice.
+        At the place where the candidates of a route begin: the number of their set, from 0; 0 elsewhere, and where
+        there is no choice.
     n_sets : int
         How many sets there are, at least 1. A port belongs to one switch, and so does a set.
 

@@ -1,7 +1,7 @@
 """Labels: the path that a packet is to take, as one number (``packet.label``; NONE if it has none).
 
-Each switch with a choice takes its digit off: ``label % count`` is the candidate, ``label // count`` is left for the next
-tier. So the labels 0 .. n-1 name the n shortest paths of a tree once each, and any larger number is taken modulo n.
+Each switch with a choice takes its digit off: ``label % count`` is the candidate, ``label // count`` is left for the
+next tier. So the labels 0 .. n-1 name the n shortest paths of a tree once each, and a larger one is taken modulo n.
 """
 
 from typing import Any

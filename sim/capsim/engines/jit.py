@@ -56,7 +56,10 @@ def expanded(function: Function) -> Function:
 def source_digest() -> str:
     """Return a hash of all sources that can end up in machine code."""
     root = Path(capsim.__file__).parent
-    paths = [root / name for name in ("bounds.py", "records.py", "hooks.py", "labels.py", "own.py", "randomness.py", "state.py")]
+    paths = [
+        root / name
+        for name in ("bounds.py", "records.py", "hooks.py", "labels.py", "own.py", "randomness.py", "state.py")
+    ]
     paths += [*sorted((root / "engines").rglob("*.py")), *sorted((root / "protocols").rglob("*.py"))]
     digest = hashlib.sha256()
     for path in paths:
