@@ -13,11 +13,11 @@ MOST_LINES = 200
 # Longer ones: tables of fields, what hosts do event by event, and rules of an RFC, each read from top to bottom.
 LONGER = {
     "sim/capsim/engines/compiled.py": 295,
-    "sim/capsim/engines/hosts.py": 235,
+    "sim/capsim/engines/hosts.py": 250,
     "sim/capsim/engines/links.py": 245,
     "sim/capsim/protocols/transports/sack.py": 250,
     "sim/capsim/protocols/transports/tcp.py": 225,
-    "sim/capsim/records.py": 285,
+    "sim/capsim/records.py": 286,
     "sim/capsim/state.py": 210,
 }
 NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}

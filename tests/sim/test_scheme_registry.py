@@ -32,7 +32,7 @@ def test_contract(name):
 
 
 def test_unknown_scheme_names_the_known():
-    with pytest.raises(ParameterError, match=r"scheme = 'ecpm', but there are caps, .*ecmp"):
+    with pytest.raises(ParameterError, match=r"scheme = 'ecpm', but there are ag, caps, .*ecmp"):
         scheme("ecpm")
 
 
