@@ -1,11 +1,13 @@
 """The routes of all epochs of a run, and which of them offer the same ports: for balancers with memory per set."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from capsim.fabric.topology import Fabric
 
-Table = npt.NDArray[np.integer]
+Table = npt.NDArray[np.integer[Any]]
 
 
 def candidate_sets(first: Table, count: Table, candidates: Table) -> tuple[Table, int]:
@@ -57,5 +59,6 @@ def route_tables(fabric: Fabric, *, sets: bool) -> tuple[dict[str, Table], dict[
     count = np.stack([epoch.routes.count for epoch in fabric.epochs]).astype(np.int32)
     candidates = np.concatenate([epoch.routes.candidates for epoch in fabric.epochs]).astype(np.int64)
     set_of, n_sets = candidate_sets(first, count, candidates) if sets else (np.zeros(0, np.int64), 1)
-    tables = {"route_first": first.astype(np.int32), "route_count": count, "candidates": candidates, "set_of": set_of}
+    tables: dict[str, Table] = {"route_first": first.astype(np.int32), "route_count": count}
+    tables |= {"candidates": candidates, "set_of": set_of}
     return tables, {"most_paths": int(count.max()), "n_sets": n_sets}
