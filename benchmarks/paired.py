@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-CASES = ("ecmp", "rps", "caps", "rps_pq", "dctcp", "sack", "ecmp, 1024 hosts")
+CASES = ("ecmp", "rps", "caps", "rps_pq", "dctcp", "sack", "letflow", "presto", "drill", "ecmp, 1024 hosts")
 PAIRS = 7
 HERE = Path(__file__).resolve().parent.parent
 ONE_RUN = """

@@ -59,7 +59,7 @@ def estimate(scenario: Scenario, fabric: Fabric, flows: FlowList, scheme: Scheme
     queued = int(abs(fabric.buffer_packets).clip(max=1024).sum())
     packets = min(rings, queued + 64 * fabric.n_ports)
     own = max(_own_bytes(stack) for stack in scheme.stacks)
-    unit_bytes = max(first_record(stack.layer.memory, "unit").dtype.itemsize for stack in scheme.stacks)
+    unit_bytes = max(first_record(stack.layer.own_fields, "unit").dtype.itemsize for stack in scheme.stacks)
     units = int(segments.sum()) if any(stack.layer.accept for stack in scheme.stacks) else 0
     subflow_bytes = records.SUBFLOW.itemsize + own + BYTES_PER_SUBFLOW
     rows = len(flows.src) * (copies * subflow_bytes + records.FLOW.itemsize + BYTES_PER_FLOW)
@@ -71,7 +71,7 @@ def estimate(scenario: Scenario, fabric: Fabric, flows: FlowList, scheme: Scheme
 
 def _own_bytes(stack: Stack) -> int:
     """Return what the components of a stack keep for each subflow, in bytes."""
-    return sum(first_record(getattr(stack, role).memory, "subflow").dtype.itemsize for role in HOST_ROLES)
+    return sum(first_record(getattr(stack, role).own_fields, "subflow").dtype.itemsize for role in HOST_ROLES)
 
 
 def trace_size_bytes(scenario: Scenario, fabric: Fabric, flows: FlowList, *, mss_bytes: int) -> int:

@@ -25,8 +25,8 @@ candidates in their order, ``own.ports`` those of all ports by number; ``own.pac
 when the hook is given a packet. `see` has ``own.port``, that of the port chosen, and ``own.back`` and
 ``own.back_paths``: the memory towards the leaf that the packet comes from.
 
-A field is a name, a type and, if it does not begin as 0, its first value: ``("alpha", "f8", 1.0)``. The length of an array
-may be the name of a parameter: ``("last_ps", "(table_entries,)i8")``.
+A field is a name, a type and, if it does not begin as 0, its first value: ``("alpha", "f8", 1.0)``. The length of an
+array may be the name of a parameter: ``("last_ps", "(table_entries,)i8")``.
 """
 
 from collections import namedtuple

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from capsim import records
 from capsim.bounds import POOL, SEGMENTS
-from capsim.candidate_sets import candidate_sets
+from capsim.candidate_sets import route_tables
 from capsim.fabric.flows import FlowList
 from capsim.fabric.paths import paths_between, pinned_labels
 from capsim.fabric.topology import Fabric
@@ -254,15 +254,7 @@ def initial_state(setup: Setup) -> State:
         largest = int(flows["n_segments"][flows["stack"] == index].max(initial=0))
         if check_window := getattr(each.stack.layer.params, "check_window", None):
             check_window(ring_segments(largest, each.window_segments))
-    offsets = np.cumsum([0] + [len(epoch.routes.candidates) for epoch in fabric.epochs[:-1]], dtype=np.int32)
-    route_first = np.stack(
-        [epoch.routes.first + offset for epoch, offset in zip(fabric.epochs, offsets, strict=True)]
-    ).astype(np.int32)
-    route_count = np.stack([epoch.routes.count for epoch in fabric.epochs]).astype(np.int32)
-    candidates = np.concatenate([epoch.routes.candidates for epoch in fabric.epochs]).astype(np.int64)
-    set_of, n_sets = np.zeros(0, np.int64), 1
-    if scheme.balancer.memory.get("set"):
-        set_of, n_sets = candidate_sets(route_first, route_count, candidates)
+    routes, sizes = route_tables(fabric, sets=bool(scheme.balancer.memory.get("set")))
     return State(
         setup=setup,
         packets=np.zeros(0, records.PACKET),
@@ -270,14 +262,7 @@ def initial_state(setup: Setup) -> State:
         switches=_switches(setup),
         flows=flows,
         subs=np.zeros(0, records.SUBFLOW),
-        own=own_memory(
-            setup.stacks,
-            scheme,
-            fabric,
-            flow_stack=flows["stack"],
-            most_paths=int(route_count.max()),
-            n_sets=n_sets,
-        ),
+        own=own_memory(setup.stacks, scheme, fabric, flow_stack=flows["stack"], **sizes),
         rings=np.zeros(0, np.uint8),
         maps=np.zeros(0, np.int32),
         data=np.zeros(0, np.int32),
@@ -286,10 +271,7 @@ def initial_state(setup: Setup) -> State:
         counters=_counters(setup),
         queue_counts=np.zeros(len(fabric.layers) * CLASSES * QUANTITIES * BINS if setup.histograms else 0, np.int64),
         extents=np.zeros(2 * EXTENT_BINS if setup.histograms else 0, np.int64),
-        route_first=route_first,
-        route_count=route_count,
-        candidates=candidates,
-        set_of=set_of,
+        **routes,
         epoch_ps=np.array([epoch.time_ps for epoch in fabric.epochs], np.int64),
         port_up=np.stack([epoch.port_up for epoch in fabric.epochs]),
         stacks=stacks,

@@ -173,12 +173,14 @@ def test_a_path_of_half_the_rate_carries_half_as_much(name, least, most):
         buffer_packets=100,
         links=(slow,),
     )
-    rows = [(host, 16 + (host + shift) % 16, 150_000, 100.0 * host + 1500 * shift) for host in range(16) for shift in range(8)]
+    rows = [
+        (host, 16 + (host + shift) % 16, 150_000, 100.0 * host + 1500 * shift)
+        for host in range(16)
+        for shift in range(8)
+    ]
     setup = setup_of(kind, flow_list(rows), name, **({"balancer": {"gap_s": 50e-6}} if name == "conga" else {}))
     result = run(setup)
-    sent = [
-        int(result.ports["bytes_out"][setup.fabric.port_names.index(f"leaf0>spine{spine}")]) for spine in range(2)
-    ]
+    sent = [int(result.ports["bytes_out"][setup.fabric.port_names.index(f"leaf0>spine{spine}")]) for spine in range(2)]
     assert least < sent[0] / sum(sent) < most
 
 

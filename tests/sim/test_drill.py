@@ -1,4 +1,4 @@
-"""DRILL(d, m): the shortest of d queues drawn and m remembered; memory by set, leaf or switch; its limits; its queues."""
+"""DRILL(d, m): the shortest of d queues drawn and m remembered; memory by set, leaf or switch; limits; queues."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_of_equal_queues_the_remembered_one_is_taken():
 
 
 def test_without_memory_the_shorter_of_two():
-    """Over many draws each of the six pairs of four queues comes equally often: the shortest wins 3 of 6, then 2, 1, 0."""
+    """Each of the six pairs of four queues comes equally often: the shortest wins 3 of 6, then 2, 1, 0."""
     switch = OneSwitch(DRILL, memories=0)
     switch.queues(1, 2, 3, 4)
     found = np.bincount([switch.path(u0=(k + 0.5) / 6000) for k in range(6000)], minlength=4)

@@ -122,7 +122,10 @@ def test_a_flow_may_be_long_by_what_it_has_sent():
 def test_short_flows_alone_are_ecmp(fabric):
     flows = random_flows(8, n_flows=40, rng=3, within_us=300)
     only_short = flow_list(
-        [(int(s), int(d), int(min(b, 90_000)), float(t) / 1e6) for s, d, b, t in zip(flows.src, flows.dst, flows.flow_bytes, flows.start_ps, strict=True)]
+        [
+            (int(s), int(d), int(min(b, 90_000)), float(t) / 1e6)
+            for s, d, b, t in zip(flows.src, flows.dst, flows.flow_bytes, flows.start_ps, strict=True)
+        ]
     )
     freeway, ecmp = (one_run(setup_of(fabric, only_short, name)).trace for name in ("freeway", "ecmp"))
     assert np.array_equal(freeway, ecmp)

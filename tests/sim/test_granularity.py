@@ -7,7 +7,7 @@ import pytest
 from balancer_setups import OneSwitch
 from engine_setups import BUSY, LEAF_SPINE, differences, flow_list, memory_of, one_run, record, setup_of
 
-from capsim import LeafSpine, LinkChange, records
+from capsim import LeafSpine, LinkChange, records, scheme
 from capsim.protocols.balancers.granularity import GRANULARITY, TrainPath, see
 
 DRAWS = [(path + 0.5) / 4 for path in range(4)]
@@ -25,9 +25,7 @@ class Leaf(OneSwitch):
 
     def train(self, interval_us, packets):
         """Return the path of each packet of a flow, drawing the four in turn."""
-        return [
-            self.path(interval_us * number, hash=1, bytes=1500, u0=DRAWS[number % 4]) for number in range(packets)
-        ]
+        return [self.path(interval_us * number, hash=1, bytes=1500, u0=DRAWS[number % 4]) for number in range(packets)]
 
 
 def test_equal_paths_take_packet_by_packet():
@@ -114,7 +112,9 @@ def test_it_measures_the_delays_of_the_paths_and_changes_path_more_rarely():
         result = one_run(setup)
         up = [setup.fabric.port_names.index(f"leaf0>spine{spine}") for spine in range(2)]
         trace = result.trace
-        lines = trace[(trace["what"] == records.ENQUEUED) & (trace["kind"] == records.DATA) & np.isin(trace["port"], up)]
+        lines = trace[
+            (trace["what"] == records.ENQUEUED) & (trace["kind"] == records.DATA) & np.isin(trace["port"], up)
+        ]
         changes[name] = np.mean(np.diff(lines["port"]) != 0)
         if name == "ag":
             paths = result.own.records("balancer_path", "balancer")["delay_ps"].reshape(-1, 2, 2)
@@ -131,6 +131,4 @@ def test_engines_agree():
 
 @pytest.mark.parametrize("name", ["ag", "freeway"])
 def test_what_is_reconstructed_says_so(name):
-    from capsim import scheme
-
     assert "reconstructed" in scheme(name).summary

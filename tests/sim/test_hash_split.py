@@ -9,7 +9,7 @@ from capsim import records
 from capsim.engines import run
 from capsim.protocols.balancers.ecmp import ECMP, Split
 from capsim.protocols.balancers.spray import RPS
-from capsim.randomness import key
+from capsim.randomness import key, mix
 
 FLOWS = 4000
 HASHES = key(1, 2, np.arange(FLOWS)).tolist()
@@ -42,8 +42,6 @@ def test_how_many_flows_move_when_the_last_port_fails(n_paths):
 def test_regions_are_of_equal_size_and_in_order():
     switch = OneSwitch(ECMP, split=Split.REGIONS, n_paths=3)
     found = paths(Split.REGIONS, 3)
-    from capsim.randomness import mix
-
     keys = np.array([mix(each ^ switch.record.salt) for each in HASHES])
     assert found.tolist() == (keys // (2**32 / 3)).astype(int).tolist()
 

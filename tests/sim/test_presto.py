@@ -207,7 +207,9 @@ def bytes_by_path(setup):
     names = setup.fabric.port_names
     data = result.trace[(result.trace["what"] == ENQUEUED) & (result.trace["kind"] == DATA)]
     return [
-        int(data["bytes"][data["port"] == port].sum()) for port in range(len(names)) if names[port].startswith("left>right")
+        int(data["bytes"][data["port"] == port].sum())
+        for port in range(len(names))
+        if names[port].startswith("left>right")
     ]
 
 
@@ -228,7 +230,9 @@ def unequal():
 def test_reassembly_hides_unequal_paths_from_tcp(reassembly):
     """Without it TCP takes flowcells that overtake others for losses; with it there is not one duplicate ACK."""
     flows = flow_list([(0, 5, 1_000_000, 0.0)])
-    result = one_run(setup_of(unequal(), flows, presto(reassembly=reassembly), transport={"initial_window_packets": 60}))
+    result = one_run(
+        setup_of(unequal(), flows, presto(reassembly=reassembly), transport={"initial_window_packets": 60})
+    )
     assert result.ports["packets_dropped"].sum() == 0
     assert (result.subs["dup_acks_received"][0] == 0) == reassembly
     assert (result.own.records("subflow", (0, "layer"))["held_packets"][0] > 0) == reassembly
@@ -242,4 +246,3 @@ def test_reassembly_hides_unequal_paths_from_tcp(reassembly):
 def test_engines_agree(options):
     for fabric in ("leaf-spine", "fat-tree"):
         assert differences(setup_of(*BUSY[fabric], "presto", layer=options)) == []
-

@@ -32,7 +32,7 @@ def test_contract(name):
 
 
 def test_unknown_scheme_names_the_known():
-    with pytest.raises(ParameterError, match=r"scheme = 'ecpm', but there are caps, .*ecmp"):
+    with pytest.raises(ParameterError, match=r"scheme = 'ecpm', but there are ag, caps, .*ecmp"):
         scheme("ecpm")
 
 
@@ -147,7 +147,11 @@ FIXED = [
     ("dctcp", "queue", {"threshold_packets": 20}),  # Alizadeh et al. 2010
     ("sack", "transport", {"rescue": True, "resend_at_partial_ack": False}),  # RFC 6675, sections 4 and 5
     ("sack", "transport", {"sack_blocks": 3, "sack_option_bytes": 4, "sack_block_bytes": 8}),  # RFC 2018, section 3
-    ("rps", "balancer", {"round_robin": False, "spray_acks": True}),  # Dixit et al. 2013
+    ("rps", "balancer", {"round_robin": False, "spray_acks": True, "leaf_only": False}),  # Dixit et al. 2013
+    ("drill", "balancer", {"samples": 2, "memories": 1}),  # DRILL(2, 1): Ghorbani et al. 2017
+    ("letflow", "balancer", {"gap_s": 500e-6, "table_entries": 65_536}),  # Vanini et al. 2017
+    ("conga", "balancer", {"gap_s": 500e-6, "metric_bits": 3, "age_s": 10e-3}),  # Alizadeh et al. 2014
+    ("presto", "layer", {"cell_bytes": 65_536, "hold_factor": 2.0, "grow_divisor": 2.0}),  # He et al. 2015
     ("caps", "balancer", {"threshold_bytes": 100_000, "mode_period_s": 500e-6}),  # Algorithm 1
     ("caps", "layer", {"sampling_s": 200e-6, "rtt_factor": 2.0}),  # VII, VI-A
     ("caps", "layer", {"rtt_short_s": 100e-6, "rtt_long_s": 3e-3, "packet_s": 12e-6}),  # VI-D

@@ -11,7 +11,6 @@ from capsim.engines.pointers import (
     generic_array,
     generic_at,
     int32_array,
-    int32_at,
     int64_array,
     int64_at,
     packet_array,

@@ -1,9 +1,9 @@
 """CONGA (Alizadeh et al. 2014): leaves tell each other how loaded paths are; a flowlet takes the least loaded one.
 
 Every port has an estimate of its load, X, to which each packet adds its bytes and which falls by `dre_decay` of itself
-every `dre_period_s` (discounting rate estimator): X is about rate · tau, tau = dre_period_s / dre_decay. A packet between
-leaves carries the number of its uplink and the largest load of the ports on its way; the leaf where it ends keeps it
-and sends it back, one entry with each packet in the other direction.
+every `dre_period_s` (discounting rate estimator): X is about rate · tau, tau = dre_period_s / dre_decay. A packet
+between leaves carries the number of its uplink and the largest load of the ports on its way; the leaf where it ends
+keeps it and sends it back, one entry with each packet in the other direction.
 
 ================================== ============== ===============================
 Quantity                           Symbol         Name
@@ -53,7 +53,8 @@ class CongaParams(LetflowParams):
     metric_bits : int
         Q: loads are sent in steps of 2^-Q of the capacity, 3 bits as published.
     age_s : float
-        Loads that were not sent again for so long count as 0, in seconds; 10 ms as published, where they fall gradually.
+        Loads that were not sent again for so long count as 0, in seconds; 10 ms as published, where they fall
+        gradually.
     """
 
     dre_period_s: Annotated[float, bounds.PERIOD_S] = 16e-6
@@ -76,7 +77,9 @@ def decayed(params: Any, known: Any, now_ps: int) -> float:
 @inlined
 def load(params: Any, known: Any, port: Any, now_ps: int) -> int:
     """Return the load of a port in steps of 2^-Q: X over what its link carries in tau."""
-    share = decayed(params, known, now_ps) * PORT_BITS * params.dre_decay / (float(port.rate_bps) * params.dre_period_ps)
+    share = (
+        decayed(params, known, now_ps) * PORT_BITS * params.dre_decay / (float(port.rate_bps) * params.dre_period_ps)
+    )
     steps = 1 << params.metric_bits
     return min(int(share * steps), steps - 1)
 

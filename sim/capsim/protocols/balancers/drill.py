@@ -44,8 +44,8 @@ class DrillParams:
     distinct : bool
         Whether the d queues are different ones. The publication says "d random" ones; public code draws different ones.
     memory_per : MemoryPer
-        ``"set"`` as published. ``"leaf"`` is what public code does (it has one memory for each destination). The paper of
-        CDCPS has DRILL compare "the port used last": ``"switch"``, whatever the ports were chosen from.
+        ``"set"`` as published. ``"leaf"`` is what public code does (it has one memory for each destination). The paper
+        of CDCPS has DRILL compare "the port used last": ``"switch"``, whatever the ports were chosen from.
     """
 
     samples: Annotated[int, bounds.SAMPLES] = 2

@@ -27,9 +27,9 @@ class EcmpParams:
     Parameters
     ----------
     split : Split
-        ``"regions"`` is the method of RFC 2992, section 2; ``"modulo"`` the modulo-N of its comparison (section 3), which
-        most simulators have. Both give each port the same share of the flows. When one of N ports fails, regions move
-        a quarter to a half of the flows to another port, and modulo N all but 1/N of them.
+        ``"regions"`` is the method of RFC 2992, section 2; ``"modulo"`` the modulo-N of its comparison (section 3),
+        which most simulators have. Both give each port the same share of the flows. When one of N ports fails, regions
+        move a quarter to a half of the flows to another port, and modulo N all but 1/N of them.
     """
 
     split: Split = Split.MODULO

@@ -1,12 +1,13 @@
 """Freeway (Wang et al. 2014), reconstructed: some paths to a leaf are for short flows, the others for long ones.
 
-Each flow keeps one path. Short flows are hashed over the first n_L paths, so many that their packets are in time; a long
-flow goes to the other path with the fewest long flows. Without long flows all paths are for short ones: ECMP.
+Each flow keeps one path. Short flows are hashed over the first n_L paths, so many that their packets are in time; a
+long flow goes to the other path with the fewest long flows. Without long flows all paths are for short ones: ECMP.
 
-The publication has an M/G/1 model of the delay and asks that 99 % of short flows meet a deadline. Its periods and thresholds
-are not public, nor is what its controller measures. **Here each switch decides, by a reconstruction:** once a period it
-takes the bytes of short flows that it has sent to a leaf, and n_L becomes one more if the waits of an M/D/1 queue at the
-load of n_L paths, taken as exponential, exceed the deadline too often, and one less if they would not at n_L - 1.
+The publication has an M/G/1 model of the delay and asks that 99 % of short flows meet a deadline. Its periods and
+thresholds are not public, nor is what its controller measures. **Here each switch decides, by a reconstruction:** once
+a period it takes the bytes of short flows that it has sent to a leaf, and n_L becomes one more if the waits of an
+M/D/1 queue at the load of n_L paths, taken as exponential, exceed the deadline too often, and one less if they would
+not at n_L - 1.
 
 ====================================== ============ ===============================
 Quantity                               Symbol       Name

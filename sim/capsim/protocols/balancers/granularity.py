@@ -1,13 +1,13 @@
 """AG, adaptive granularity (Liu et al. 2019), reconstructed: trains of packets, the longer the more paths differ.
 
-The formula of the publication is not public. From its abstract: a switch reroutes a flow after a *granularity* that follows
-the asymmetry of the paths, measured by the difference of their one-way delays; equal paths give packets, unequal ones
-give flows. **What follows is a reconstruction from this text.**
+The formula of the publication is not public. From its abstract: a switch reroutes a flow after a *granularity* that
+follows the asymmetry of the paths, measured by the difference of their one-way delays; equal paths give packets,
+unequal ones give flows. **What follows is a reconstruction from this text.**
 
-Leaves measure: a packet carries the time when it left its first leaf and its path; the last leaf keeps the delay, and the
-next packet back brings it. Delta is the largest less the smallest mean delay of the paths to a leaf. A flow whose
-packets come in intervals of g leaves its path after Delta / g packets, that is, once in Delta: of each train only the
-packets of its last Delta can be overtaken, so that reordering grows rarer, but does not end.
+Leaves measure: a packet carries the time when it left its first leaf and its path; the last leaf keeps the delay, and
+the next packet back brings it. Delta is the largest less the smallest mean delay of the paths to a leaf. A flow whose
+packets come in intervals of g leaves its path after Delta / g packets, that is, at most once in Delta: reordering
+grows rarer where paths differ more, but does not end.
 
 ==================================== ============= ===============================
 Quantity                             Symbol        Name

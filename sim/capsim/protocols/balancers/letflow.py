@@ -1,7 +1,7 @@
 """LetFlow (Vanini et al. 2017): a flow goes to a path at random whenever it has been silent for a gap (a *flowlet*).
 
-Nothing is measured: on a slow path the acknowledgements clock fewer packets, so that gaps are more frequent there, and a
-flow leaves it sooner. A switch knows flows by a table of flowlets, at the place that the hash of the packet names.
+Nothing is measured: on a slow path the acknowledgements clock fewer packets, so that gaps are more frequent there, and
+a flow leaves it sooner. A switch knows flows by a table of flowlets, at the place that the hash of the packet names.
 """
 
 from dataclasses import dataclass
