@@ -21,7 +21,7 @@ from capsim.fabric.traffic import AnyTraffic
 from capsim.fabric.wiring import LinkChange
 from capsim.hooks import HOST_ROLES
 from capsim.registry import built_in
-from capsim.scenario import Comparison, Probes
+from capsim.scenario import Comparison, Hosts, Probes
 from capsmodel.workloads import catalogue
 
 SHORT_BYTES = 100_000
@@ -97,6 +97,7 @@ class ScenarioKeys(Generated):
         yield from (
             self.one(f'[[traffic]] kind = "{kind.__struct_config__.tag}"', kind) for kind in get_args(AnyTraffic)
         )
+        yield self.one("[hosts]", Hosts)
         yield self.one("[probes]", Probes)
         yield self.one("[compare]", Comparison)
 

@@ -10,7 +10,8 @@ A run in three lines:
 What there is:
 
 ==================== ===================================================================================================
-to describe a run    :class:`Scenario`, :class:`Probes`; :func:`load_scenario` (TOML file or preset), :func:`presets`
+to describe a run    :class:`Scenario`, :class:`Hosts`, :class:`Probes`; :func:`load_scenario` (TOML file or preset),
+                     :func:`presets`
 fabrics              :class:`LeafSpine`, :class:`FatTree`, :class:`ParallelPaths`, :class:`Dumbbell`; a
                      :class:`Topology` of one's own, made of :class:`Node` and :class:`Edge`, files or networkx;
                      :class:`LinkChange` for links that differ, fail and return, :class:`DrawnFault` for drawn ones
@@ -48,7 +49,7 @@ from capsim.registry import scheme, schemes
 from capsim.results import Result
 from capsim.roles import Balancer, Congestion, Layer, Marking, Queue, Scheme, Sharing, Stack, Transport
 from capsim.run import simulate
-from capsim.scenario import Probes, Scenario, load_scenario, presets
+from capsim.scenario import Hosts, Probes, Scenario, load_scenario, presets
 from capsim.settings import with_settings
 from capsim.study import Studied, Study, load_study, run_study, study_results
 from capsim.summary import Summary
@@ -73,6 +74,7 @@ __all__ = [
     "Edge",
     "FatTree",
     "FlowList",
+    "Hosts",
     "Incast",
     "Layer",
     "LeafSpine",

@@ -10,6 +10,7 @@ time of an event     an event tree keeps times below 2^52 ps (`MAX_TIME_PS`), th
                      deadlines and arrivals lie at most one `TIME_S` further
 packet time          at most `WIRE_BYTES` of 8·10¹² ps at 1 bit/s: below 2^63 before the division
 end of a queue       a port that would need longer than `BACKLOG_PS` for its queue ends the run in an error
+end of a host's work  `POOL` packets, the most there can be, of `WORK_S` each take 2^61 ps
 queue sums           two words each (``records.PORT``): the first stays below `WORD`, the second counts these
 sums of RTTs         halved together with their count before they leave `WORD`
 segments, units      int32 in packets and units: `SEGMENTS`, checked when the records are made
@@ -97,6 +98,7 @@ PROBE_S = Bound(1e-9, END_S.largest, END_S.unit, "shorter periods fill a run wit
 RTO_S = Bound(1e-6, END_S.largest, END_S.unit, "shorter ones fill a run with timeouts, longer ones outlast it")
 RTO_OR_NONE_S = Bound(RTO_S.least, RTO_S.largest, RTO_S.unit, RTO_S.reason, or_zero=True)
 JITTER_S = Bound(0.0, 1.0, "seconds", "no host waits longer between two packets")
+WORK_S = Bound(0.0, 1e-3, "seconds", "a host that codes fewer than 1000 packets a second is in no data centre")
 
 RATE_BPS = Bound(1.0, 1e13, "bit/s", "a small packet takes tens of picoseconds, in which time is counted")
 PACE_BPS = Bound(1000, 10**13, RATE_BPS.unit, "slower ones send a packet in many minutes, faster ones no link carries")

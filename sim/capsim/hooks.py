@@ -41,6 +41,10 @@ and, with a layer: each packet that `send` filled in is given to `accept`. It is
 and when ``sub.receive_wake_ps`` is reached, `release` is called until it returns 0; each packet that it fills in goes
 to `on_data`. After that `resume` is called with the first of the held packets, in order of segments, as long as it
 returns 1 and there is one; these go to `on_data`.
+
+Where a scenario says how long coding takes a host (``[hosts]``), each packet that leaves the sender is given to
+`encodes`, and each that comes to the receiver to `decodes`. If the answer is 1, the packet first passes the processor
+of its host, and is then given to the NIC or to `collect`.
 """
 
 from collections.abc import Callable
@@ -112,6 +116,8 @@ HOOKS = {
     "release": _signature("layer", _DECODER, "1: `packet` is filled in and goes to the transport"),
     "resume": _signature("layer", _DECODER, "1: the held `packet` goes to the transport"),
     "observe": _signature("layer", "params own flow sub packet now_ps", "0"),
+    "encodes": _signature("layer", "params own flow sub packet", "1: its host computes `packet` before it leaves"),
+    "decodes": _signature("layer", "params own flow sub ring packet", "1: the decoder computes with `packet`"),
     "mark": _signature(
         "marking", "params own flow sub packet u0", "the hash of the packet's addresses and port numbers"
     ),

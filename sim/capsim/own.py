@@ -61,6 +61,7 @@ _UNSEEN = {
     "release": ("host",),
     "resume": ("host", "units"),
     "observe": ("units",),
+    "decodes": ("host",),
     "see": ("set", "ports"),
 }
 # What is seen: its scope

@@ -10,6 +10,7 @@ Record         One per
 ``PACKET``     packet in the network (a pool; a number is the packet's index in it)
 ``PORT``       directed link: queue, serialiser, propagation delay, counters
 ``SWITCH``     switch
+``PROCESSOR``  end host, in runs where coding takes time
 ``FLOW``       transfer that the application asked for: one stream of data segments
 ``SUBFLOW``    path identity, sequence space, window and loss recovery of a flow;
                a flow on a single path has one that carries its whole stream
@@ -55,7 +56,7 @@ QUEUE_FULL, EVICTED, LINK_DOWN, NO_ROUTE, CORRUPTED, BUFFER_FULL = range(1, 7)
 # The first cache line is what a switch touches, the second what an end host touches.
 PACKET = np.dtype(
     [
-        ("arrive_ps", "i8"),  # at the far end of the current link
+        ("arrive_ps", "i8"),  # at the far end of the current link, or when the processor of a host is done with it
         ("enqueue_ps", "i8"),  # at the current port
         ("next_arrive_ps", "i8"),  # arrive_ps of the packet behind it in the port's chain
         ("next", "i4"),  # chains of a port; free list of the pool
@@ -270,6 +271,16 @@ SUBFLOW = np.dtype(
     align=True,
 )
 
+# What an end host does to coded packets, one after the other: those that leave and those that have come
+PROCESSOR = np.dtype(
+    [
+        ("free_ps", "i8"),  # when it has done all that waits
+        ("head", "i4"),  # chain of packets in order; each is done at its `arrive_ps`
+        ("tail", "i4"),
+    ],
+    align=True,
+)
+
 COUNTERS = np.dtype(
     [
         ("now_ps", "i8"),
@@ -288,8 +299,8 @@ COUNTERS = np.dtype(
         ("free_count", "i8"),
         ("next_epoch", "i8"),
         ("next_probe_ps", "i8"),
-        ("in_flight", "i8"),  # packets in the network, and those that layers hold
-        ("held", "i8"),
+        ("in_flight", "i8"),  # packets in the network, and those held
+        ("held", "i8"),  # by layers, and those at the processors of hosts
     ],
     align=True,
 )

@@ -7,6 +7,7 @@ Transport      what one subflow sends, acknowledges and repairs         open sen
 Congestion     how windows answer to what happened                      react
 Sharing        which subflows a flow has, who gets the next segment     begin schedule note
 Layer          what stands between transport and network, at both ends  accept emit collect release resume observe
+                                                                        encodes decodes
 Marking        the addresses and port numbers of a packet, as a hash    mark
 Balancer       the port at a switch                                     choose see
 Queue          who is taken, sent and lost at a port                    admit take evict
@@ -167,6 +168,8 @@ class Layer(Component):
     release: Hook | None = None
     resume: Hook | None = None
     observe: Hook | None = None
+    encodes: Hook | None = None
+    decodes: Hook | None = None
     send_timer: bool = False  # whether it sets sub.send_wake_ps
     receive_timer: bool = False  # whether it sets sub.receive_wake_ps
     part: Callable[..., Part | None] | None = None

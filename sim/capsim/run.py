@@ -26,7 +26,7 @@ from capsim.probes import chosen_fields
 from capsim.registry import scheme as find
 from capsim.results import Result
 from capsim.roles import Scheme
-from capsim.scenario import Scenario, load_scenario
+from capsim.scenario import Hosts, Scenario, load_scenario
 from capsim.scheme_files import is_reference, source_of
 from capsim.seeds import Purpose, engine_seed
 from capsim.state import RawRecords, Setup
@@ -142,6 +142,7 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
         from capsim.payload import check_payload  # loads the codec
 
         check_payload(scenario.payload, chosen)
+    hosts = scenario.hosts or Hosts()
     setup = Setup(
         fabric=fabric,
         flows=flows,
@@ -157,6 +158,8 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
         link_bytes=scenario.link_bytes,
         count_in_service=scenario.count_in_service,
         host_jitter_ps=to_ps(scenario.host_jitter_s),
+        encode_ps=to_ps(hosts.encode_s_per_packet),
+        decode_ps=to_ps(hosts.decode_s_per_packet),
         trace=estimate.TRACE_LEVELS[scenario.trace],
         warm_up_ps=to_ps(scenario.warm_up_s),
         payload=scenario.payload,

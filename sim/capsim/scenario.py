@@ -27,7 +27,7 @@ from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 from capsmodel.workloads.files import is_size_file, read_flow_sizes
 
 LONGEST_QUANTITY = 40  # characters of a number with its unit
-_UNITS = {"_bps": parse_rate_bps, "_s": parse_time_s, "_bytes": parse_size_bytes}
+_UNITS = {"_bps": parse_rate_bps, "_s": parse_time_s, "_s_per_packet": parse_time_s, "_bytes": parse_size_bytes}
 
 
 class Probes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -58,6 +58,23 @@ class Probes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     flows: tuple[Annotated[int, bounds.FLOW.meta], ...] | Literal["all"] = ()
     switches: tuple[str, ...] = ("*",)
     histograms: bool = False
+
+
+class Hosts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How long coding takes an end host.
+
+    Coded packets pass one processor of their host, first come, first served: those that leave before the NIC, those
+    that arrive before the decoder. Packets that are sent as they are pass by: those of schemes that code nothing, and
+    the source packets of a systematic code. So do coded packets that come after their unit is decoded.
+
+    Parameters
+    ----------
+    encode_s_per_packet, decode_s_per_packet : float
+        Time for each coded packet that leaves and that arrives, in seconds; 0: none, and it does not wait either.
+    """
+
+    encode_s_per_packet: Annotated[float, bounds.WORK_S.meta] = 0.0
+    decode_s_per_packet: Annotated[float, bounds.WORK_S.meta] = 0.0
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -106,6 +123,8 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     host_jitter_s : float
         Each packet waits a uniform time below this before its host begins to send it (ns-2: ``overhead_``), in
         seconds. 0: all hosts share one perfect clock, as in ns-3.
+    hosts : Hosts, optional
+        How long coding takes an end host; left out, no time.
     payload : str
         Code whose packets the coded flows carry, byte by byte: ``rs``, ``ldpc``, ``rlnc`` or one of your own; its
         decoder then says what an arriving packet is worth. Empty: packets are counted, and any k decode a unit.
@@ -132,6 +151,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     link_bytes: Annotated[int, bounds.LINK_BYTES.meta] = 0
     count_in_service: bool = False
     host_jitter_s: Annotated[float, bounds.JITTER_S.meta] = 0.0
+    hosts: Hosts | None = None
     payload: str = ""
     probes: Probes | None = None
     subflows: bool = False

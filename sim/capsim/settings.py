@@ -8,7 +8,7 @@ name                   what it sets
 ``fabric.LIST.N.KEY``  a key of entry N, counted from 0, of ``links`` or ``faults``, such as ``fabric.faults.0.share``
 ``traffic.KEY``        a key of every entry ``[[traffic]]`` whose kind has it, such as ``traffic.load``
 ``traffic.N.KEY``      a key of entry N, counted from 0
-``probes.KEY``         a key of the table ``[probes]``, such as ``probes.histograms``
+``probes.KEY``         a key of the table ``[probes]``, such as ``probes.histograms``; likewise ``hosts.KEY``
 ``ROLE.NAME``          a parameter of the scheme's component, such as ``transport.min_rto_s``
 ====================== ================================================================================
 
@@ -79,8 +79,8 @@ def _set(tables: dict[str, Any], name: str, value: Any) -> None:
         _set_traffic(tables["traffic"], name, rest, value)
     elif first == "fabric" and len(rest) == 1:
         _put(tables["fabric"], rest[0], value)
-    elif first == "probes" and len(rest) == 1:
-        tables.setdefault("probes", {})[rest[0]] = value
+    elif first in ("hosts", "probes") and len(rest) == 1:
+        tables.setdefault(first, {})[rest[0]] = value
     elif first == "fabric" and len(rest) == 3:
         _put_in_list(tables["fabric"], name, rest, value)
     elif not rest:

@@ -55,6 +55,8 @@ class Setup:
         Whether a queue limit or ECN threshold counts the packet being sent. ns-2 and ns-3 do not count it.
     host_jitter_ps : int
         Each packet waits a uniform time below this before its host begins to send it; 0 for none.
+    encode_ps, decode_ps : int
+        Time that the processor of a host takes for a coded packet that leaves or that has come; 0: it passes by.
     trace : int
         TRACE_OFF, TRACE_DROPS or TRACE_PACKETS.
     probe_ps : int
@@ -85,6 +87,8 @@ class Setup:
     link_bytes: int = 0
     count_in_service: bool = False
     host_jitter_ps: int = 0
+    encode_ps: int = 0
+    decode_ps: int = 0
     trace: int = TRACE_OFF
     probe_ps: int = 0
     probe_fields: tuple[str, ...] = ()
@@ -167,6 +171,7 @@ class State:
     packets: Table
     ports: Table
     switches: Table
+    processors: Table  # of hosts; none where coding takes no time
     flows: Table
     subs: Table  # a pool: a subflow is numbered when it is opened
     own: OwnMemory
@@ -260,6 +265,7 @@ def initial_state(setup: Setup) -> State:
         packets=np.zeros(0, records.PACKET),
         ports=_ports(setup),
         switches=_switches(setup),
+        processors=_processors(setup),
         flows=flows,
         subs=np.zeros(0, records.SUBFLOW),
         own=own_memory(setup.stacks, scheme, fabric, flow_stack=flows["stack"], **sizes),
@@ -336,6 +342,12 @@ def _switches(setup: Setup) -> Table:
     switches["salt"] = key(setup.hash_seed, SWITCH_HASH, rows)
     switches["stream"] = key(setup.spray_seed, SPRAYING, rows)
     return switches
+
+
+def _processors(setup: Setup) -> Table:
+    processors = np.zeros(setup.fabric.n_hosts if setup.encode_ps or setup.decode_ps else 0, records.PROCESSOR)
+    processors["head"], processors["tail"] = NONE, NONE
+    return processors
 
 
 def _flows(setup: Setup, stacks: tuple[StackState, ...]) -> Table:

@@ -17,6 +17,7 @@ from capsim import (
     Dumbbell,
     Edge,
     FatTree,
+    Hosts,
     Incast,
     LeafSpine,
     LinkChange,
@@ -45,6 +46,7 @@ from capsim.state import Setup
 
 STRUCTS = (
     Scenario,
+    Hosts,
     Probes,
     Comparison,
     LeafSpine,
@@ -194,6 +196,7 @@ AT_BOUNDS = [
     {"fabric.links": [{**LINK, "down_s": 0.0, "up_s": 4500.0}], "end_s": 4500.0},
     {"fabric.links": [{**LINK, "buffer_packets": 1}, {**LINK, "buffer_bytes": 2**50}]},
     {"link_bytes": 10_000, "short_bytes": 2**40, "seed": 2**63 - 1, "host_jitter_s": 1.0},
+    {"scheme": "caps", "hosts": {"encode_s_per_packet": 1e-3, "decode_s_per_packet": 1e-3}},
     {"probes": {"period_s": 4500.0, "flows": [0]}, "warm_up_s": 4500.0},
     {"probes": {"period_s": 1e-9, "flows": [0]}, "end_s": 1e-5},
     {"end_s": 1e-12},

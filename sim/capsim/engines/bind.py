@@ -1,19 +1,39 @@
 """Compiles the code of hosts and switches, with the names of :mod:`~capsim.engines.primitives` as they are here.
 
-The functions of `hosts`, `switches`, `subflows` and `reordering` are taken as they stand; only what their names mean is
-another thing: ``sub_at`` reads at an address here, ``enqueue`` is that of :mod:`~capsim.engines.links`.
+The functions of `hosts`, `processors`, `switches`, `subflows` and `reordering` are taken as they stand; only what their
+names mean is another thing: ``sub_at`` reads at an address here, ``enqueue`` is that of :mod:`~capsim.engines.links`.
 """
 
 from types import FunctionType
 from typing import Any
 
-from capsim.engines import compiled_calls, compiled_tables, hosts, pointers, reordering, subflows, switches
+from capsim.engines import (
+    compiled_calls,
+    compiled_tables,
+    hosts,
+    pointers,
+    processors,
+    reordering,
+    subflows,
+    switches,
+)
+from capsim.engines.compiled_tables import whole
+from capsim.engines.events import last_stamp
 from capsim.engines.histograms import log_bin
 from capsim.engines.jit import inline_into_hooks, inlined_kernel, kernel
 from capsim.engines.links import drain, enqueue
 from capsim.engines.packets import drop, free_packet, take_packet
-from capsim.engines.pointers import counters_at, flow_at, int64_array, int64_at, port_at, sub_at
-from capsim.engines.trees import set_wake
+from capsim.engines.pointers import (
+    counters_at,
+    flow_at,
+    int64_array,
+    int64_at,
+    packet_at,
+    port_at,
+    processor_at,
+    sub_at,
+)
+from capsim.engines.trees import NO_STAMP, set_stamp, set_wake
 from capsim.labels import next_digit
 from capsim.randomness import draw, key_of, uniform
 from capsim.records import NONE
@@ -50,6 +70,14 @@ def arm_flow(w: Any, f: int) -> None:
 
 
 @kernel
+def arm_processor(w: Any, h: int) -> None:
+    """Set when the processor of host `h` is done with the first packet of its chain, if there is one."""
+    first = whole(processor_at(w.processors, h).head)
+    done = NO_STAMP if first == NONE else last_stamp(packet_at(w.packets, first).arrive_ps)
+    set_stamp(w.wake_tree, w.wake_leaves + w.work_first + h, done)
+
+
+@kernel
 def new_subflow(w: Any, f: int) -> int:
     """Return the number of a new subflow, whose own memory has its first values."""
     counters = counters_at(w.counters, 0)
@@ -65,14 +93,14 @@ def new_subflow(w: Any, f: int) -> int:
 EVERY_PACKET = {"forward", "chosen_path", "deliver", "deliver_to_transport", "acknowledge", "heed"}
 EVERY_PACKET |= {"pump", "push", "launch", "finish_sending"}
 
-ACTIONS = (take_packet, free_packet, enqueue, drop_unroutable, queues_now, arm, arm_flow, new_subflow)
+ACTIONS = (take_packet, free_packet, enqueue, drop_unroutable, queues_now, arm, arm_flow, arm_processor, new_subflow)
 
 
 def _bound() -> dict[str, Any]:
     """Return the functions of hosts and switches as kernels that call each other and the compiled engine."""
-    for function in (draw, key_of, log_bin, next_digit, uniform):
+    for function in (draw, key_of, last_stamp, log_bin, next_digit, uniform):
         inline_into_hooks(function)
-    sources = [vars(module) for module in (subflows, reordering, switches, hosts)]
+    sources = [vars(module) for module in (subflows, reordering, processors, switches, hosts)]
     scope = {name: value for source in sources for name, value in source.items()}
     for module in (pointers, compiled_tables):
         scope |= {name: value for name, value in vars(module).items() if not name.startswith("_")}

@@ -15,6 +15,7 @@ TIMEOUT   subflow               retransmission deadline
 SEND      subflow               the layer, or a transport that paces, is asked again
 RECEIVE   subflow               the layer at the receiver is asked again
 MANAGE    flow                  further subflows are opened
+WORK      host                  its processor has encoded or decoded a packet; of equal times in the order of hosts
 START     flow                  a flow begins; of equal times in the order of the flow list
 PROBE     0                     samples are taken
 SNAPSHOT  0                     the warm-up ends: counters are kept
@@ -31,7 +32,7 @@ from capsim.hooks import inlined
 from capsim.randomness import MASK, SECOND, mix
 
 # 0 and 1 are SimPy's own, for its zero-delay wakes
-EPOCH, DEPART, ARRIVE, TIMEOUT, SEND, RECEIVE, MANAGE, START, PROBE, SNAPSHOT, END = range(2, 13)
+EPOCH, DEPART, ARRIVE, TIMEOUT, SEND, RECEIVE, MANAGE, WORK, START, PROBE, SNAPSHOT, END = range(2, 14)
 WAKES = (TIMEOUT, SEND, RECEIVE, MANAGE)
 
 HASH_BITS = 9
@@ -80,13 +81,25 @@ def stamp(seed: int, time_ps: int, entity: int) -> int:
     return (min(time_ps, MAX_TIME_PS) << TIE_BITS) | tie(seed, time_ps, entity)
 
 
+@inlined
+def last_stamp(time_ps: int) -> int:
+    """Return a stamp behind those of all wakes of its time, for events that are ordered by number alone.
+
+    Examples
+    --------
+    >>> last_stamp(7) >= max(stamp(1, 7, number + 3 * WAKE) for number in range(1000))
+    True
+    """
+    return ((min(time_ps, MAX_TIME_PS) + 1) << TIE_BITS) - 1
+
+
 def priority(kind: int, entity: int, *, time_ps: int, seed: int) -> int:
-    """Return the SimPy priority of an event: kind, hash, number; flows start in the order of their list.
+    """Return the SimPy priority of an event: kind, hash, number; hosts and flows that start have no hash.
 
     Examples
     --------
     >>> priority(ARRIVE, 7, time_ps=0, seed=1) < priority(TIMEOUT, 0, time_ps=0, seed=1)
     True
     """
-    place = 0 if kind == START else tie(seed, time_ps, entity)
+    place = 0 if kind in (WORK, START) else tie(seed, time_ps, entity)
     return (((kind << TIE_BITS) | place) << 32) | entity

@@ -8,7 +8,9 @@ from capsim.engines.primitives import (
     arm_flow,
     begin,
     collect,
+    decodes,
     emit,
+    encodes,
     enqueue,
     flow_at,
     free_packet,
@@ -32,6 +34,7 @@ from capsim.engines.primitives import (
     take_packet,
     whole,
 )
+from capsim.engines.processors import enter_processor, leave_processor
 from capsim.engines.reordering import judge, note_extent
 from capsim.engines.subflows import (
     address_reply,
@@ -52,8 +55,8 @@ from capsim.engines.subflows import (
 from capsim.hooks import COMPLETE, DELIVER, EXPIRED, FOLLOW, HOLD, JOINED, KEEP, LOST, OPENED, PASS
 from capsim.records import ACK, CLOSED, CODED, DATA, ESTABLISHED, NONE, SYN_ACK
 
-# Kinds of wake: of a subflow (the first three), of a flow
-TIMEOUT, SEND_WAKE, RECEIVE_WAKE, MANAGE = range(4)
+# Kinds of wake: of a subflow (the first three), of a flow, of a host
+TIMEOUT, SEND_WAKE, RECEIVE_WAKE, MANAGE, WORK = range(5)
 
 
 def start(w: Any, f: int, now_ps: int) -> None:
@@ -100,10 +103,14 @@ def launch(w: Any, s: int, number: int, now_ps: int) -> None:
         sub.bytes_sent += packet.bytes
     if sub.shared:
         put_data(w, s, number)
-    if stack_at(w.stacks, sub.stack).mark != 0:
+    stack = stack_at(w.stacks, sub.stack)
+    if stack.mark != 0:
         packet.hash = mark(w, s, number, mark_draw(w, s))
     pin(w, s, number)
-    enqueue(w, int_at(w.host_port, sub.src), number, now_ps)
+    if w.encode_ps and stack.encodes != 0 and encodes(w, s, number):
+        enter_processor(w, whole(sub.src), number, w.encode_ps, now_ps)
+    else:
+        enqueue(w, int_at(w.host_port, sub.src), number, now_ps)
 
 
 def pump(w: Any, s: int, now_ps: int) -> None:
@@ -185,7 +192,7 @@ def notify(w: Any, s: int, signals: int, now_ps: int) -> None:
 
 
 def wake(w: Any, kind: int, number: int, now_ps: int) -> None:
-    """Act on a deadline of a subflow or of a flow."""
+    """Act on a deadline of a subflow or of a flow, or on the end of work of a host."""
     if kind == TIMEOUT:
         heed(w, number, on_timeout(w, number, now_ps), now_ps)
         pump(w, number, now_ps)
@@ -199,8 +206,20 @@ def wake(w: Any, kind: int, number: int, now_ps: int) -> None:
             finish_sending(w, number, now_ps)
     elif kind == RECEIVE_WAKE:
         deliver_waiting(w, number, now_ps)
-    else:
+    elif kind == MANAGE:
         manage(w, number, now_ps)
+    else:
+        finish_work(w, number, now_ps)
+
+
+def finish_work(w: Any, h: int, now_ps: int) -> None:
+    """Pass on the packet that the processor of a host is done with: to the layer if it has come, else to the NIC."""
+    number = leave_processor(w, h)
+    packet = packet_at(w.packets, number)
+    if packet.target == h:
+        deliver_to_layer(w, whole(packet.sub), number, now_ps)
+    else:
+        enqueue(w, int_at(w.host_port, h), number, now_ps)
 
 
 def deliver(w: Any, number: int, now_ps: int) -> None:
@@ -214,10 +233,10 @@ def deliver(w: Any, number: int, now_ps: int) -> None:
         acknowledge(w, s, number, now_ps)
     elif stack.collect == 0:
         deliver_to_transport(w, s, number, now_ps)
+    elif w.decode_ps and stack.decodes != 0 and decodes(w, s, number):
+        enter_processor(w, whole(packet.target), number, w.decode_ps, now_ps)
     else:
-        deliver_collected(w, s, number, now_ps)
-        if stack.release != 0 or stack.resume != 0:
-            deliver_waiting(w, s, now_ps)
+        deliver_to_layer(w, s, number, now_ps)
 
 
 def acknowledge(w: Any, s: int, number: int, now_ps: int) -> None:
@@ -230,6 +249,14 @@ def acknowledge(w: Any, s: int, number: int, now_ps: int) -> None:
     heed(w, s, signals, now_ps)
     pump(w, s, now_ps)
     finish_sending(w, s, now_ps)
+
+
+def deliver_to_layer(w: Any, s: int, number: int, now_ps: int) -> None:
+    """Give a packet to the layer, then deliver what that has ready."""
+    stack = stack_at(w.stacks, sub_at(w.subs, s).stack)
+    deliver_collected(w, s, number, now_ps)
+    if stack.release != 0 or stack.resume != 0:
+        deliver_waiting(w, s, now_ps)
 
 
 def deliver_collected(w: Any, s: int, number: int, now_ps: int) -> None:

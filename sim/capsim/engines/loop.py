@@ -6,7 +6,7 @@ from capsim.engines.asking import ANSWERED, CARRIED
 from capsim.engines.bind import deliver, forward, start, wake
 from capsim.engines.compiled_tables import whole
 from capsim.engines.events import ARRIVE, DEPART, EPOCH, PROBE, START, TIE_BITS, TIMEOUT
-from capsim.engines.hosts import MANAGE, RECEIVE_WAKE, SEND_WAKE
+from capsim.engines.hosts import MANAGE, RECEIVE_WAKE, SEND_WAKE, WORK
 from capsim.engines.jit import inlined_kernel, kernel
 from capsim.engines.links import depart, drain, leave_wire
 from capsim.engines.outages import fail_fifo, fail_waiting
@@ -186,8 +186,11 @@ def arrive(w: Any, now_ps: int) -> None:
 
 @kernel
 def fire(w: Any, entity: int, now_ps: int) -> None:
-    """Fire a timer, or set it anew if its deadline has moved."""
+    """Fire a timer, or set it anew if its deadline has moved; work has no deadline that moves."""
     kind, number = entity >> 32, entity & MASK
+    if kind == WORK:
+        wake(w, kind, number, now_ps)
+        return
     if kind == MANAGE:
         leaf, deadline_ps = w.manage_first + number, flow_at(w.flows, number).wake_ps
     else:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from capsim.engines.asking import CARRIED, COUNTED
-from capsim.engines.hosts import MANAGE, RECEIVE_WAKE, SEND_WAKE, TIMEOUT
+from capsim.engines.hosts import MANAGE, RECEIVE_WAKE, SEND_WAKE, TIMEOUT, WORK
 from capsim.engines.pointers import ROUTE
 from capsim.records import NONE
 from capsim.state import Setup, State, Table, ring_segments
@@ -31,6 +31,7 @@ def kinds_of_wake(state: State) -> list[int]:
         SEND_WAKE: any(stack.layer.send_timer or stack.transport.send_timer for stack in stacks),
         RECEIVE_WAKE: any(stack.layer.receive_timer for stack in stacks),
         MANAGE: any(stack.sharing.note is not None for stack in stacks),
+        WORK: len(state.processors) > 0,
     }
     return [kind for kind, wanted in asked.items() if wanted]
 
@@ -73,6 +74,8 @@ def numbers_of(setup: Setup, state: State) -> dict[str, int]:
         "histograms": setup.histograms,
         "warm_up_ps": setup.warm_up_ps,
         "host_jitter_ps": setup.host_jitter_ps,
+        "encode_ps": setup.encode_ps,
+        "decode_ps": setup.decode_ps,
         "payload": CARRIED if setup.payload else COUNTED,
         **state.seeds,
     }

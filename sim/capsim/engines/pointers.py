@@ -64,6 +64,8 @@ NUMBERS = (
     "tie_seed",
     "host_jitter_ps",
     "jitter_seed",
+    "encode_ps",
+    "decode_ps",
     "data_hash_seed",
     "ack_hash_seed",
     "sharing_seed",
@@ -74,6 +76,7 @@ NUMBERS = (
     "send_first",  # leaf of the first subflow, by kind; NONE for kinds that no component asks for
     "receive_first",
     "manage_first",
+    "work_first",  # of the first host
     "balancer_packet",  # where their parts of the own memory of packets begin
     "first_subflows",  # address of rows of own memory with their first values, one for each stack
 )
@@ -81,6 +84,7 @@ ARRAYS = (
     "packets",
     "ports",
     "switches",
+    "processors",
     "flows",
     "subs",
     "stacks",
@@ -231,6 +235,7 @@ prefetch_packet, prefetch_port = _prefetcher(records.PACKET, 1), _prefetcher(rec
 prefetch_delivered, prefetch_sub = _prefetcher(records.PACKET, 2), _prefetcher(records.SUBFLOW, 4)
 packet_at, port_at, switch_at = _reader(records.PACKET), _reader(records.PORT), _reader(records.SWITCH)
 sub_at, flow_at, stack_at = _reader(records.SUBFLOW), _reader(records.FLOW), _reader(STACK)
+processor_at = _reader(records.PROCESSOR)
 trace_at, probe_at, counters_at = _reader(records.TRACE), _reader(records.PROBE), _reader(records.COUNTERS)
 node_at, route_at, watch_at, generic_at = _reader(NODE), _reader(ROUTE), _reader(records.WATCH), _reader(GENERIC)
 int16_at, int32_at, int64_at, byte_at = (

@@ -16,7 +16,7 @@ def _row(table: Any, index: int) -> Any:
     return table[index]
 
 
-packet_at = port_at = switch_at = flow_at = sub_at = stack_at = counters_at = _row
+packet_at = port_at = switch_at = flow_at = sub_at = stack_at = processor_at = counters_at = _row
 
 
 def int_at(table: Any, index: int) -> int:
@@ -153,6 +153,11 @@ def arm_flow(w: Any, f: int) -> None:
     w.arm_flow(f)
 
 
+def arm_processor(w: Any, h: int) -> None:
+    """Set when the processor of host `h` is done with the first packet of its chain."""
+    w.arm_processor(h)
+
+
 def new_subflow(w: Any, f: int) -> int:
     """Return the number of a new subflow of flow `f`, with its own memory."""
     return int(w.new_subflow(f))
@@ -165,6 +170,6 @@ def _same(hook: Any) -> Any:
 _call = callers(globals() | {f"{name}_hook": _same for name in HOOKS})
 open_, send, on_data, on_ack, on_timeout = (_call[name] for name in hooks_of("transport"))
 react, begin, schedule, note = (_call[name] for name in ("react", *hooks_of("sharing")))
-accept, emit, collect, release, resume, observe = (_call[name] for name in hooks_of("layer"))
+accept, emit, collect, release, resume, observe, encodes, decodes = (_call[name] for name in hooks_of("layer"))
 mark, choose, see = (_call[name] for name in ("mark", *hooks_of("balancer")))
 admit, take, evict = (_call[name] for name in hooks_of("queue"))

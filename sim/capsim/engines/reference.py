@@ -15,7 +15,7 @@ import simpy
 
 from capsim.engines import hosts, switches
 from capsim.engines.asking import payload_of
-from capsim.engines.events import END, EPOCH, MANAGE, PROBE, RECEIVE, SEND, SNAPSHOT, START, TIMEOUT, WAKES
+from capsim.engines.events import END, EPOCH, MANAGE, PROBE, RECEIVE, SEND, SNAPSHOT, START, TIMEOUT, WAKES, WORK
 from capsim.engines.faults import error_of
 from capsim.engines.reference_ports import At, Environment, Port
 from capsim.engines.reference_records import Records
@@ -189,6 +189,17 @@ class Network(Records):
     def arm_flow(self, f: int) -> None:
         """Set the timer of a flow."""
         self.set_timer(MANAGE, f)
+
+    def arm_processor(self, h: int) -> None:
+        """Set when the processor of a host is done with the first packet of its chain, if there is one."""
+        first = self.processors[h].head
+        if first != NONE:
+            At(self.env, self.packets[first].arrive_ps, WORK, h).then(self.finish_work, h)
+
+    def finish_work(self, h: int) -> None:
+        """Pass on the packet that the processor of a host is done with."""
+        hosts.wake(self, hosts.WORK, h, self.env.now)
+        self.check_done()
 
     def set_timer(self, kind: int, number: int) -> None:
         """Set a timer; one that is armed too early is left, and set anew when it fires."""

@@ -61,6 +61,7 @@ class Records:
         self.stacks = [StackObject(each, number) for number, each in enumerate(state.stacks)]
         self.flows = self._objects(state.flows)
         self.switches = self._objects(state.switches)
+        self.processors = self._objects(state.processors)
         self.ports = self._objects(state.ports)
         self.counters = self._objects(state.counters)
         self.subs: list[Any] = []
@@ -95,6 +96,7 @@ class Records:
         self.route_first, self.route_count = self.state.route_first, self.state.route_count
         self.host_port = fabric.host_port.tolist()
         self.draws, self.reads_queues = scheme.balancer.draws, scheme.balancer.reads_queues
+        self.encode_ps, self.decode_ps = self.setup.encode_ps, self.setup.decode_ps
         self.fault, self.pinned = 0, bool(self.setup.pinned)
         for name, seed in self.state.seeds.items():
             setattr(self, name, seed)

@@ -31,13 +31,11 @@ LARGE = 1024  # ports: their records no longer fit into the second-level cache
 PORTS_FROM, PACKETS_FROM, NEXT_FROM = 32, 8, 2
 
 
-@kernel
-def set_time(w: Any, tree: int, leaves: int, leaf: int, time_ps: int) -> None:
-    """Set the time of the pending event at `leaf` of a tree and replay its matches up to the root."""
-    index = leaves + leaf
+@inlined_kernel
+def set_stamp(tree: int, index: int, winner: int) -> None:
+    """Set the stamp of leaf node `index` of a tree and replay its matches up to the root."""
     changed = node_at(tree, index)
     entity = changed.entity
-    winner = NO_STAMP if time_ps == NEVER else stamp(w.tie_seed, time_ps, entity)
     changed.stamp = winner
     while index > 1:
         other = node_at(tree, index ^ 1)
@@ -47,6 +45,13 @@ def set_time(w: Any, tree: int, leaves: int, leaf: int, time_ps: int) -> None:
         index >>= 1
         node = node_at(tree, index)
         node.stamp, node.entity = winner, entity
+
+
+@kernel
+def set_time(w: Any, tree: int, leaves: int, leaf: int, time_ps: int) -> None:
+    """Set the time of the pending event at `leaf` of a tree and replay its matches up to the root."""
+    entity = node_at(tree, leaves + leaf).entity
+    set_stamp(tree, leaves + leaf, NO_STAMP if time_ps == NEVER else stamp(w.tie_seed, time_ps, entity))
 
 
 @kernel

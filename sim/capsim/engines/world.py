@@ -12,7 +12,7 @@ from capsim.engines import loop
 from capsim.engines.arrays import aligned, copied, copy_block, power_of_two, replay, tree_over
 from capsim.engines.asking import answer, payload_of
 from capsim.engines.events import WAKE
-from capsim.engines.hosts import MANAGE, RECEIVE_WAKE, SEND_WAKE
+from capsim.engines.hosts import MANAGE, RECEIVE_WAKE, SEND_WAKE, WORK
 from capsim.engines.numbers import kinds_of_wake, margins, numbers_of, routes_by_leaf
 from capsim.engines.pointers import ARRAYS, MEMORY, NUMBERS, STACK, WORLD
 from capsim.engines.signatures import compiled_hooks
@@ -154,7 +154,8 @@ class World:
         for name, rows in (("subflow", 1), ("balancer_subflow", 1), ("balancer_passing", 2 * self.state.n_tiers)):
             self.enlarge_memory(name, rows * size)
         kinds = kinds_of_wake(self.state)
-        block = max(size, power_of_two(len(self.state.flows))) if MANAGE in kinds else size
+        flows = len(self.state.flows) if MANAGE in kinds else 0
+        block = max(size, power_of_two(max(flows, len(self.state.processors))))
         old, old_block = self.arrays.get("wake_tree"), int(self.record["wake_block"][0])
         numbers = np.arange(block)
         tree = tree_over(
@@ -172,6 +173,7 @@ class World:
             send_first=first.get(SEND_WAKE, NONE),
             receive_first=first.get(RECEIVE_WAKE, NONE),
             manage_first=first.get(MANAGE, NONE),
+            work_first=first.get(WORK, NONE),
         )
 
     def answer(self) -> None:

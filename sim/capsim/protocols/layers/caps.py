@@ -1,8 +1,9 @@
 """The coding layer of CAPS, between TCP and IP: k source packets become k + r coded ones, and any k of these suffice.
 
 The hooks are here; what they do stands in :mod:`~capsim.protocols.layers.per_packet` (ACK per packet),
-:mod:`~capsim.protocols.layers.block` and :mod:`~capsim.protocols.layers.decoder` (ACK at decoding), the parameters and
-their evidence in :mod:`~capsim.protocols.layers.params`.
+:mod:`~capsim.protocols.layers.block` and :mod:`~capsim.protocols.layers.decoder` (ACK at decoding), which packets take
+a host work in :mod:`~capsim.protocols.layers.work`, the parameters and their evidence in
+:mod:`~capsim.protocols.layers.params`.
 """
 
 from typing import Any
@@ -15,6 +16,7 @@ from capsim.protocols.layers.params import Acknowledged, CodingParams
 from capsim.protocols.layers.parts import part
 from capsim.protocols.layers.per_packet import collect_packet, join_unit, renew
 from capsim.protocols.layers.units import CODER, COUNTS, UNIT, UNIT_COLUMNS, next_packet
+from capsim.protocols.layers.work import decodes, encodes
 from capsim.records import CODED, DATA, NONE, RETRANSMITTED
 from capsim.roles import Layer
 
@@ -89,6 +91,8 @@ CAPS_LAYER = Layer(
     collect=collect,
     release=release,
     observe=observe,
+    encodes=encodes,
+    decodes=decodes,
     params=CodingParams(),
     memory={"subflow": (*CODER, *ESTIMATOR), "unit": UNIT},
     columns={"subflow": COUNTS, "unit": UNIT_COLUMNS},
