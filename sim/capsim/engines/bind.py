@@ -7,7 +7,17 @@ another thing: ``sub_at`` reads at an address here, ``enqueue`` is that of :mod:
 from types import FunctionType
 from typing import Any
 
-from capsim.engines import compiled_calls, compiled_tables, hosts, pointers, reordering, subflows, switches
+from capsim.engines import (
+    compiled_calls,
+    compiled_tables,
+    hosts,
+    pointers,
+    receivers,
+    reordering,
+    senders,
+    subflows,
+    switches,
+)
 from capsim.engines.histograms import log_bin
 from capsim.engines.jit import inline_into_hooks, inlined_kernel, kernel
 from capsim.engines.links import drain, enqueue
@@ -72,7 +82,7 @@ def _bound() -> dict[str, Any]:
     """Return the functions of hosts and switches as kernels that call each other and the compiled engine."""
     for function in (draw, key_of, log_bin, next_digit, uniform):
         inline_into_hooks(function)
-    sources = [vars(module) for module in (subflows, reordering, switches, hosts)]
+    sources = [vars(module) for module in (subflows, reordering, switches, senders, receivers, hosts)]
     scope = {name: value for source in sources for name, value in source.items()}
     for module in (pointers, compiled_tables):
         scope |= {name: value for name, value in vars(module).items() if not name.startswith("_")}
