@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["CAPS_SETTING", "Calculator", "best_unit", "draw_units"]
+__all__ = ["CAPS_SETTING", "Calculator", "best_unit", "draw_units", "unit_png"]
 
 CAPS_SETTING: dict[str, Any] = {
     "window_packets": 64,
@@ -101,6 +101,13 @@ def draw_units(setting: Mapping[str, Any]) -> "Figure":
         axes.set(xlabel="source packets of a unit, k", xlim=(0, window + 1))
     figure.suptitle(_answer(arguments["blocking_prob"], best), fontsize="medium")
     return figure
+
+
+def unit_png(setting: Mapping[str, Any]) -> bytes:
+    """Return :func:`draw_units` as the bytes of a PNG; `setting` as in :func:`best_unit`."""
+    file = BytesIO()
+    draw_units(setting).savefig(file, format="png")
+    return file.getvalue()
 
 
 def _draw_delay(axes: "Axes", best: OptimalUnit[int, float], curve: DelayCurve) -> None:
@@ -187,13 +194,9 @@ class Calculator:
 
     def _redraw(self, change: object) -> None:
         try:
-            figure = draw_units(self.setting)
+            self.picture.value, self.message.value = unit_png(self.setting), ""
         except ParameterError as error:
             self.message.value = str(error)
-            return
-        file = BytesIO()
-        figure.savefig(file, format="png")
-        self.picture.value, self.message.value = file.getvalue(), ""
 
     def _ipython_display_(self) -> None:
         from IPython.display import display

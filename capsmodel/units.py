@@ -101,27 +101,6 @@ def parse_time_s(text: str) -> float:
     return _parse(text, TIME_UNITS, "time", "100us")
 
 
-def parse_duration_s(text: str) -> float:
-    """Return how long something may take, in seconds.
-
-    Parameters
-    ----------
-    text : str
-        A number and one of h, min and the units of :func:`parse_time_s`.
-
-    Raises
-    ------
-    ParameterError
-        If the text is no number with a known unit.
-
-    Examples
-    --------
-    >>> parse_duration_s("2h")
-    7200.0
-    """
-    return _parse(text, TIME_UNITS | {"min": 60.0, "h": 3600.0}, "time", "2h")
-
-
 def parse_size_bytes(text: str) -> int:
     """Return a size in bytes.
 

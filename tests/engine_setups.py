@@ -12,7 +12,8 @@ from capsim.fabric.base import FabricKind
 from capsim.hooks import ROLES, SWITCH_ROLES
 from capsim.own import first_record
 from capsim.param_records import param_record
-from capsim.records import ACK, CODED, DATA, ENQUEUED, RETRANSMITTED, slotted
+from capsim.records import ACK, CODED, DATA, ENQUEUED, RETRANSMITTED
+from capsim.slotted import slotted
 from capsim.state import TRACE_PACKETS, RawRecords, Setup
 
 # How the compiled engine stores queues

@@ -11,7 +11,7 @@ from cyclopts import Parameter, Token
 
 from capsmodel.checks import ParameterError
 from capsmodel.cli._quantities import quantity
-from capsmodel.units import parse_duration_s, parse_rate_bps, parse_size_bytes, parse_time_s
+from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
 Converter = Callable[[Any, Sequence[Token]], Any]
 _SHARD = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
@@ -51,6 +51,14 @@ def parse_shard(text: str) -> tuple[int, int]:
     if not 1 <= part <= parts:
         raise ParameterError(f"--shard {text}, but it must be 1/{parts} to {parts}/{parts}")
     return part, parts
+
+
+def parse_duration_s(text: str) -> float:
+    """Return how long something may take, in seconds: a number of h or min, or a time as elsewhere."""
+    for unit, seconds in (("min", 60.0), ("h", 3600.0)):
+        if text.endswith(unit):
+            return seconds * parse_number(text.removesuffix(unit))
+    return parse_time_s(text)
 
 
 def _listed(value: Sequence[float]) -> str:

@@ -22,7 +22,7 @@ from capsmodel.experiments.agreement import Count, agreement
 # A *leaf-spine* has hosts at leaf switches, and each leaf has a link to each spine switch. This one has 2 leaves with 4
 # hosts each and 4 spines, so there are 4 paths between hosts of different leaves:
 #
-# ```
+# ```text
 #          spine0   spine1   spine2   spine3          every link: 1 Gbps, 10 µs
 #             each spine is linked to both leaves
 #                  leaf0            leaf1             each port of a switch: 50 packets

@@ -20,9 +20,9 @@
 # Rate, packet size and times are typed with their units: `400Gbps`, `9000B`, `400us`.
 
 # %%
-from matplotlib import pyplot as plt
+from IPython.display import Image
 
-from capsmodel.calculator import CAPS_SETTING, Calculator, best_unit, draw_units
+from capsmodel.calculator import CAPS_SETTING, Calculator, best_unit, unit_png
 
 # %% [markdown]
 # ## The setting of the paper
@@ -31,9 +31,8 @@ from capsmodel.calculator import CAPS_SETTING, Calculator, best_unit, draw_units
 # the best unit; in the red stripe lie all units whose delay is within 1% of the least.
 
 # %% mystnb={"image": {"alt": "delay, decoding probability and share of repair packets over k; best at k = 28"}}
-plt.rcParams["figure.dpi"] = 88
 print(CAPS_SETTING)
-draw_units(CAPS_SETTING)
+Image(unit_png(CAPS_SETTING))
 
 # %% [markdown]
 # ## The sliders

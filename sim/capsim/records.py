@@ -1,7 +1,7 @@
 """The state of a simulation as records with named fields, shared by protocol code and both engines.
 
 A record is one element of a NumPy structured array in the compiled engine and an object with ``__slots__`` of the
-same names in the reference engine (:func:`slotted`), so that ``sub.cwnd_bytes += mss`` is the same line in both.
+same names in the reference engine (:mod:`capsim.slotted`), so that ``sub.cwnd_bytes += mss`` is the same line in both.
 Times are int64 picoseconds, sizes int64 bytes, sequence numbers int64 segments of one MSS.
 
 ============== ======================================================================
@@ -21,9 +21,6 @@ Record         One per
 
 What only one component uses is not here: it is the component's own memory (:mod:`capsim.own`).
 """
-
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -271,15 +268,9 @@ SUBFLOW = np.dtype(
     align=True,
 )
 
-# What an end host does to coded packets, one after the other: those that leave and those that have come
-PROCESSOR = np.dtype(
-    [
-        ("free_ps", "i8"),  # when it has done all that waits
-        ("head", "i4"),  # chain of packets in order; each is done at its `arrive_ps`
-        ("tail", "i4"),
-    ],
-    align=True,
-)
+# It encodes packets that leave and decodes those that have come: when it is done with all that wait, and the chain of
+# these in order; each is done at its `arrive_ps`
+PROCESSOR = np.dtype([("free_ps", "i8"), ("head", "i4"), ("tail", "i4")], align=True)
 
 COUNTERS = np.dtype(
     [
@@ -358,65 +349,3 @@ PROBE = np.dtype(
     ],
     align=True,
 )
-
-
-def slotted(dtype: np.dtype[Any], *more: str, strict: bool = False) -> Callable[[Any], Any]:
-    """Return a maker of plain objects that have the fields of `dtype` as slots.
-
-    Parameters
-    ----------
-    dtype : dtype
-        Structured; a field that is an array becomes a list.
-    *more : str
-        Further slots, which the maker leaves unset.
-    strict : bool
-        Whether a field refuses what the array could not hold as it is: a float or a number that is too large where
-        there are whole numbers, a whole number where there are floats. Only so can compiled code agree.
-
-    Returns
-    -------
-    callable
-        Takes one element of an array of that dtype and returns an object with the same values as Python numbers,
-        20 times faster to use in CPython than the element itself.
-
-    Examples
-    --------
-    >>> make = slotted(PORT)
-    >>> port = make(np.zeros(1, PORT)[0])
-    >>> port.queue_bytes += 1500
-    >>> port.queue_bytes
-    1500
-    """
-    names = dtype.names or ()
-    kind = type("Record", (), {"__slots__": (*names, *more)} | (_checks(dtype) if strict else {}))
-
-    def make(element: Any) -> Any:
-        record = kind()
-        for name, value in zip(names, element.tolist(), strict=True):
-            setattr(record, name, value.tolist() if isinstance(value, np.ndarray) else value)
-        return record
-
-    return make
-
-
-def _checks(dtype: np.dtype[Any]) -> dict[str, Any]:
-    """Return the method that refuses values which the fields of `dtype` could not hold as they are."""
-    plain = {name: field[0] for name, field in (dtype.fields or {}).items() if field[0].shape == ()}
-    limits = {name: np.iinfo(kind) for name, kind in plain.items() if kind.kind in "iu"}
-
-    def set_checked(record: Any, name: str, value: Any) -> None:
-        limit = limits.get(name)
-        if limit is not None and not (isinstance(value, int) and limit.min <= value <= limit.max):
-            raise TypeError(f"{name} = {value!r}, but the record holds whole numbers from {limit.min} to {limit.max}")
-        if name in plain and limit is None and not isinstance(value, float):
-            raise TypeError(f"{name} = {value!r}, but the record holds a float")
-        object.__setattr__(record, name, value)
-
-    return {"__setattr__": set_checked}
-
-
-def fill(array: np.ndarray[Any, Any], records: list[Any]) -> None:
-    """Write slotted `records` back into the structured `array`, element by element."""
-    names = array.dtype.names or ()
-    for index, record in enumerate(records):
-        array[index] = tuple(getattr(record, name) for name in names)

@@ -69,7 +69,7 @@ def test_the_line_for_a_cluster_runs_with_the_address_of_one(tmp_path, monkeypat
 README_LINES = re.findall(r"^\$ (capsmodel .*)$", (DOCS.parent / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
 # Where the page shows minutes, the tests run the same line on few flows.
 SMALLER = (("--flows 2000", "--flows 20"), ("compare websearch-load-60", "compare websearch-load-60 --flows 20"))
-SMALLER += (("--seeds 5", "--seeds 1"), ("simulate p64", "simulate p64 --engine reference"))
+SMALLER += (("--seeds 5", "--seeds 1"),)
 STUDY = """
 scenario = "p64"
 seeds = 1

@@ -8,8 +8,8 @@ from contextlib import ExitStack
 from capsim import Batch, Dumbbell, Scenario, scheme, simulate
 from capsim.engines import compiled, signatures
 from capsim.engines.jit import FLAGS
+from capsim.initial_state import initial_state
 from capsim.run import compile_if_needed
-from capsim.state import initial_state
 
 PROCESS = """
 from capsim import scheme

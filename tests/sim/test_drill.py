@@ -9,8 +9,8 @@ from scipy import stats
 from capsim import LeafSpine
 from capsim.candidate_sets import candidate_sets
 from capsim.engines import run
+from capsim.initial_state import initial_state
 from capsim.protocols.balancers.drill import DRILL, MemoryPer
-from capsim.state import initial_state
 
 FIRST = [(path + 0.5) / 4 for path in range(4)]  # the uniform number that draws a path first
 

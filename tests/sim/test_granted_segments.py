@@ -6,7 +6,7 @@ import pytest
 from scripted import US, Sender
 
 from capsim import scheme
-from capsim.engines import hosts
+from capsim.engines import senders
 from capsim.protocols.schemes import caps_ns2, dctcp, dctcp_sack, ecmp, sack
 from capsim.protocols.sharing.single import SINGLE
 from capsim.records import CLOSED, ESTABLISHED, NONE
@@ -32,7 +32,7 @@ class Granted(Sender):
         """Grant further segments, the last ones if `final`; return those that leave."""
         self.sub.end += count
         self.sub.final = int(final)
-        hosts.push(self.hosts, self.sub.id, round(self.now_us * US))
+        senders.push(self.hosts, self.sub.id, round(self.now_us * US))
         return self._new_segments()
 
 

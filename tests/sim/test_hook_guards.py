@@ -11,7 +11,8 @@ from engine_setups import BUSY, setup_of
 from capsim import schemes
 from capsim.engines import reference
 from capsim.hooks import HOST_ROLES, SWITCH_ROLES, hooks_of
-from capsim.records import PORT, slotted
+from capsim.records import PORT
+from capsim.slotted import slotted
 
 
 def components():

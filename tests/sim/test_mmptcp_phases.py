@@ -10,9 +10,9 @@ from shared_sender import Shared
 
 from capsim import scheme
 from capsim.engines import run
+from capsim.initial_state import initial_state
 from capsim.protocols.congestion.lia import takes_part
 from capsim.records import CLOSED, DATA, ESTABLISHED, FLOW, NONE, SUBFLOW
-from capsim.state import initial_state
 
 MSS = 1460
 AT_ONCE = {"join_gap_s": 0.0}

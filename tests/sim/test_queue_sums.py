@@ -10,8 +10,9 @@ from capsim import ConservationError, Dumbbell, LinkChange, Listed, Probes, Scen
 from capsim.bounds import MAX_TIME_PS, WIRE_BYTES, WORD
 from capsim.conservation import check
 from capsim.engines.queue_sums import count_sojourn
-from capsim.records import PACKET, PORT, slotted
+from capsim.records import PACKET, PORT
 from capsim.run import prepare
+from capsim.slotted import slotted
 from capsim.tables import sojourn_bytes_ns, sojourn_ps
 
 

@@ -7,7 +7,8 @@ from numba import njit
 
 from capsim.engines.jit import FLAGS, prepare
 from capsim.randomness import MASK, SECOND, draw, key, mix, uniform
-from capsim.records import SWITCH, slotted
+from capsim.records import SWITCH
+from capsim.slotted import slotted
 
 
 def stream(seed, purpose, index, n):

@@ -24,9 +24,10 @@ from capsim import (
     simulate,
     tables,
 )
+from capsim.initial_state import initial_state
 from capsim.records import DATA
 from capsim.runs import METRICS, PERCENTILES
-from capsim.state import RawRecords, initial_state
+from capsim.state import RawRecords
 from capsim.summary import summarise
 
 COUNTERS = ("retransmissions", "fast_retransmits", "timeouts", "winner_timeouts", "reordered_packets")

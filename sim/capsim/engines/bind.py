@@ -1,7 +1,7 @@
 """Compiles the code of hosts and switches, with the names of :mod:`~capsim.engines.primitives` as they are here.
 
-The functions of `hosts`, `processors`, `switches`, `subflows` and `reordering` are taken as they stand; only what their
-names mean is another thing: ``sub_at`` reads at an address here, ``enqueue`` is that of :mod:`~capsim.engines.links`.
+The functions of `hosts`, of `switches` and of what these call are taken as they stand; only what their names mean is
+another thing: ``sub_at`` reads at an address here, ``enqueue`` is that of :mod:`~capsim.engines.links`.
 """
 
 from types import FunctionType
@@ -13,7 +13,9 @@ from capsim.engines import (
     hosts,
     pointers,
     processors,
+    receivers,
     reordering,
+    senders,
     subflows,
     switches,
 )
@@ -100,7 +102,7 @@ def _bound() -> dict[str, Any]:
     """Return the functions of hosts and switches as kernels that call each other and the compiled engine."""
     for function in (draw, key_of, last_stamp, log_bin, next_digit, uniform):
         inline_into_hooks(function)
-    sources = [vars(module) for module in (subflows, reordering, processors, switches, hosts)]
+    sources = [vars(module) for module in (subflows, reordering, switches, processors, senders, receivers, hosts)]
     scope = {name: value for source in sources for name, value in source.items()}
     for module in (pointers, compiled_tables):
         scope |= {name: value for name, value in vars(module).items() if not name.startswith("_")}

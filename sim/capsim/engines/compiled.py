@@ -21,10 +21,11 @@ from capsim.engines.queue_sums import count_sojourn
 from capsim.engines.signatures import compiled_hooks
 from capsim.engines.world import World
 from capsim.hooks import HOST_ROLES, SWITCH_ROLES
+from capsim.initial_state import initial_state
 from capsim.own_memory import POOLS
 from capsim.records import NONE
 from capsim.roles import Scheme
-from capsim.state import RawRecords, Setup, Snapshot, delivered_segments, initial_state
+from capsim.state import RawRecords, Setup, Snapshot, delivered_segments
 
 _WORLD_TYPE = record_type(WORLD)
 

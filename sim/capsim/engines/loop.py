@@ -4,34 +4,27 @@ from typing import Any
 
 from capsim.engines.asking import ANSWERED, CARRIED
 from capsim.engines.bind import deliver, forward, start, wake
-from capsim.engines.compiled_tables import whole
 from capsim.engines.events import ARRIVE, DEPART, EPOCH, PROBE, START, TIE_BITS, TIMEOUT
 from capsim.engines.hosts import MANAGE, RECEIVE_WAKE, SEND_WAKE, WORK
 from capsim.engines.jit import inlined_kernel, kernel
-from capsim.engines.links import depart, drain, leave_wire
+from capsim.engines.links import depart, leave_wire
 from capsim.engines.outages import fail_fifo, fail_waiting
 from capsim.engines.packets import lose, write_trace
 from capsim.engines.pointers import (
     byte_at,
     counters_at,
-    float_at,
     flow_at,
-    int16_at,
-    int32_at,
     int64_at,
     node_at,
     packet_at,
     port_at,
-    probe_at,
     sub_at,
-    watch_at,
 )
+from capsim.engines.sampling import probe
 from capsim.engines.trees import NEVER, set_time
 from capsim.randomness import MASK, uniform
 from capsim.records import ARRIVED, CODED, DATA, NONE
 from capsim.state import TRACE_PACKETS
-
-BYTE = 255
 
 # Why the loop returns
 DONE, PAUSED, PACKETS_LOW, UNITS_LOW, SUBFLOWS_LOW, RINGS_LOW, DATA_LOW, TRACE_LOW, PROBES_LOW, FAULT, ASK = range(11)
@@ -51,49 +44,6 @@ def epoch(w: Any, now_ps: int) -> None:
             else:
                 fail_fifo(w, p, port, now_ps)
         port.up = up
-
-
-@kernel
-def number_at(address: int, number_type: int) -> float:
-    """Return the number at an address, of one of :data:`capsim.records.NUMBER_TYPES`."""
-    if number_type == 0:
-        return float(int64_at(address, 0))
-    if number_type == 1:
-        return float(int32_at(address, 0))
-    if number_type == 2:
-        return float(int16_at(address, 0))
-    if number_type == 3:
-        return float(byte_at(address, 0) & BYTE)
-    return float_at(address, 0)
-
-
-@kernel
-def sample(w: Any, index: int, watch: Any, s: int, now_ps: int) -> None:
-    """Copy one number; of subflow `s`, or of the one entity if `s` is NONE."""
-    counters = counters_at(w.counters, 0)
-    line = probe_at(w.probes, counters.probes)
-    counters.probes += 1
-    line.time_ps = now_ps
-    line.watch = index
-    line.sub = s
-    line.value = number_at(watch.table + watch.first + max(s, 0) * watch.stride, whole(watch.type))
-
-
-@kernel
-def probe(w: Any, now_ps: int) -> None:
-    """Sample all that is watched."""
-    counters_at(w.counters, 0).next_probe_ps += w.probe_ps
-    for index in range(w.n_probe_ports if not w.by_priority else 0):
-        drain(w, port_at(w.ports, int64_at(w.probe_ports, index)), now_ps)
-    for index in range(w.n_watches):
-        watch = watch_at(w.watches, index)
-        if watch.stride == 0:
-            sample(w, index, watch, NONE, now_ps)
-            continue
-        s = whole(flow_at(w.flows, watch.flow).first_sub)
-        while s != NONE:
-            sample(w, index, watch, s, now_ps)
-            s = whole(sub_at(w.subs, s).next_sub)
 
 
 @inlined_kernel

@@ -5,8 +5,9 @@ import numpy as np
 from capsim.engines.asking import CARRIED, COUNTED
 from capsim.engines.hosts import MANAGE, RECEIVE_WAKE, SEND_WAKE, TIMEOUT, WORK
 from capsim.engines.pointers import ROUTE
+from capsim.initial_state import ring_segments
 from capsim.records import NONE
-from capsim.state import Setup, State, Table, ring_segments
+from capsim.state import Setup, State, Table
 
 
 def routes_by_leaf(setup: Setup, state: State) -> dict[str, Table]:

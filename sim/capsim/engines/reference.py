@@ -256,7 +256,7 @@ def run(setup: Setup, *, progress: Callable[[int], None] | None = None, strict: 
     progress : callable, optional
         Told the simulated time, in picoseconds, now and then.
     strict : bool
-        Whether records refuse values that those of the compiled engine could not hold (:func:`capsim.records.slotted`);
+        Whether records refuse values that those of the compiled engine could not hold (:func:`capsim.slotted.slotted`);
         for tests of hooks.
     """
     network = Network(setup, strict=strict)

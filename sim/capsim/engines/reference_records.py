@@ -8,11 +8,12 @@ import numpy as np
 
 from capsim import records
 from capsim.hooks import HOOKS, HOST_ROLES, hooks_of
+from capsim.initial_state import initial_state
 from capsim.own import Table
 from capsim.param_records import param_record
 from capsim.probe_places import plan
-from capsim.records import fill, slotted
-from capsim.state import RawRecords, Setup, Snapshot, StackState, delivered_segments, initial_state
+from capsim.slotted import fill, slotted
+from capsim.state import RawRecords, Setup, Snapshot, StackState, delivered_segments
 
 _SCOPES = ("subflow", "flow", "host", "packet")
 
@@ -25,13 +26,17 @@ class StackObject:
         self.priority, self.listens, self.note_draws = stack.priority, stack.sharing.listens, stack.sharing.draws
         self.window_segments, self.stream_segments = each.window_segments, each.stream_segments
         for role in HOST_ROLES:
-            component = getattr(stack, role)
-            record = param_record(component.params)
-            setattr(self, role, slotted(record.dtype)(record[0]))
-            for name in hooks_of(role):
-                setattr(self, name, getattr(component, name) or 0)
+            _hold(self, role, getattr(stack, role))
             for scope in _SCOPES:
                 setattr(self, f"{role}_{scope}", (number, role))
+
+
+def _hold(holder: Any, role: str, component: Any) -> None:
+    """Give `holder` the parameters of a component under the name of its role, and its hooks under theirs."""
+    record = param_record(component.params)
+    setattr(holder, role, slotted(record.dtype)(record[0]))
+    for name in hooks_of(role):
+        setattr(holder, name, getattr(component, name) or 0)
 
 
 class SameRow:
@@ -101,11 +106,7 @@ class Records:
         for name, seed in self.state.seeds.items():
             setattr(self, name, seed)
         for role in ("balancer", "queue"):
-            component = getattr(scheme, role)
-            record = param_record(component.params)
-            setattr(self, role, slotted(record.dtype)(record[0]))
-            for name in hooks_of(role):
-                setattr(self, name, getattr(component, name) or 0)
+            _hold(self, role, getattr(scheme, role))
         self.balancer_packet = "balancer"
 
     def _make_memory(self) -> None:

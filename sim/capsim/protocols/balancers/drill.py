@@ -22,6 +22,7 @@ from capsim.records import NONE
 from capsim.roles import Balancer
 
 MOST = int(bounds.SAMPLES.largest)
+HASHES = float(MASK + 1)  # how many there are
 QUEUES = (("queue", f"({MOST},)i4", NONE), ("drawn", f"({MOST},)i4"))
 
 
@@ -102,14 +103,14 @@ def sample(kept: Any, number: int, distinct: bool, n_paths: int, u: float) -> in
 @inlined
 def shortest(params: Any, kept: Any, ports: Any, candidates: Any, u0: float) -> int:
     """Return the shortest of the queues drawn and remembered, the remembered one if equal; remember the m shortest."""
-    size, count, bits = max(params.memories, 1), len(candidates), int(u0 * 2.0**32)
+    size, count, bits = max(params.memories, 1), len(candidates), int(u0 * HASHES)
     if params.memories == 0:
         kept.queue[0] = NONE
     else:
         renew(kept, size, ports, candidates)
     samples = min(params.samples, count) if params.distinct else params.samples
     for number in range(samples):
-        u = u0 if number == 0 else float(mix((bits + number) & MASK)) * 2.0**-32
+        u = u0 if number == 0 else float(mix((bits + number) & MASK)) / HASHES
         enter(kept, size, sample(kept, number, params.distinct, count, u), ports, candidates)
     return int(kept.queue[0])
 

@@ -1,4 +1,4 @@
-"""PS_TCP of mmptcp: long flows by packet scatter, short ones by TCP on a hashed path, no limited transmit in either."""
+"""PS_TCP of mmptcp: long flows by packet scatter, short flows by TCP on a hashed path, without limited transmit."""
 
 from dataclasses import replace
 
