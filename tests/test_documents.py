@@ -30,15 +30,20 @@ THERE = [
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 SPAN = re.compile(r"`([^`\n]+)`")
 NAME = re.compile(r"(\.?[\w<>*-]+/)*\.?[\w<>*.-]+(/|\.(py|md|toml|csv|cff|ipynb|txt))|(\.?[\w-]+/)+[\w-]+")
-# Written by the commands beside them or by the reader, and a folder of ns-3.
+# Written by the commands beside them or by the reader, shares of a study, and a folder of ns-3.
 ELSEWHERE = {
+    "1/2",
+    "2/2",
     "DIR/results",
     "DIR/runs",
     "SCENARIO.toml",
     "STUDY.toml",
     "out/results",
+    "runs",
+    "runs.csv",
     "sim/capsim/protocols/schemes/two_choices.py",
     "src/internet/model",
+    "table.csv",
 }
 
 
