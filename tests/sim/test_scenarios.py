@@ -175,6 +175,6 @@ def test_a_key_or_kind_that_is_not_there_is_told_with_those_that_are(tables, tol
 def test_a_key_of_a_link_is_told_with_those_of_links():
     fabric = {"kind": "dumbbell", "hosts_per_side": 1, "links": [{"between": ["a", "b"], "down": 1}]}
     with pytest.raises(
-        ParameterError, match=r"fabric.links\[0\]: unknown key `down`: there are between, .*down_s, up_s"
+        ParameterError, match=r"fabric.links\[0\]: unknown key `down`: there are rate_bps, .*down_s, up_s, between"
     ):
         from_dict({"fabric": fabric, "traffic": []})
