@@ -3,6 +3,7 @@
 A field goes by its record and name, a time in seconds: ``port.queue_bytes``, ``flow.buffered``, ``sub.srtt_s``. A field
 of own memory goes by role, scope and name, ``balancer.towards.last``, or without the scope where it is in one scope
 only, ``congestion.alpha``. An element of a fixed array is ``layer.counts[3]``; without the index all are sampled.
+Larger arrays than :data:`MOST_PLACES`, such as a switch's table of flows, are not sampled.
 
 =============================== ================================== ==========================================
 Field of                        is sampled for                     Entity in the result
@@ -43,6 +44,8 @@ FLOW_FIELDS = (
     "sub.next_segment",
 )
 
+MOST_PLACES = 64  # of an array that is sampled: one for each subflow of a flow, or port of a switch
+
 # Chains of packets, places in tables of an engine, padding
 _HIDDEN = {"head", "tail", "queue_head", "queue_head_ps", "service", "wait_head", "wait_tail"} | {
     *("ring", "ring_mask", "data_ring", "data_mask", "unused"),
@@ -82,9 +85,9 @@ def observables(setup: Setup) -> dict[str, list[Field]]:
         _enter(found, _fields(record, scope, table, None, dtype))
     for number, stack in enumerate(setup.stacks):
         for role in HOST_ROLES:
-            _enter_own(found, role, getattr(stack, role).memory, _HOST_SCOPES, (number, role))
+            _enter_own(found, role, getattr(stack, role).own_fields, _HOST_SCOPES, (number, role))
     for role, scopes in _SWITCH_SCOPES.items():
-        _enter_own(found, role, getattr(setup.scheme, role).memory, scopes, role)
+        _enter_own(found, role, getattr(setup.scheme, role).own_fields, scopes, role)
     return found
 
 
@@ -110,7 +113,8 @@ def _fields(prefix: str, scope: str, table: str, owner: Any, dtype: np.dtype[Any
             yield Field(label, scope, table, owner, name, kind, size, offset)
             continue
         base, shape = kind.subdtype
-        for index in range(int(np.prod(shape))):
+        places = int(np.prod(shape))
+        for index in range(places if places <= MOST_PLACES else 0):
             place = offset + index * base.itemsize
             yield Field(f"{label}[{index}]", scope, table, owner, name, base, size, place, index)
 
@@ -126,7 +130,7 @@ def chosen_fields(setup: Setup) -> list[tuple[str, Field]]:
     names = setup.probe_fields
     if not names:
         names = (PORT_FIELDS if setup.probe_ports else ()) + (FLOW_FIELDS if setup.probe_flows else ())
-    known, chosen = observables(setup), []
+    known, chosen = observables(setup) if names else {}, []
     for name in names:
         found = _like(name, known)
         if not found:

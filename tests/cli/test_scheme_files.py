@@ -4,9 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from capsim import ParameterError, Result, Study, compare, load_scenario, load_study, scheme, simulate
+from capsim import (
+    ParameterError,
+    Result,
+    Study,
+    compare,
+    load_scenario,
+    load_study,
+    run_study,
+    scheme,
+    simulate,
+    study_results,
+)
 from capsim.files import read_manifest
-from capsim.study import run_study, study_results
 from capsmodel.cli import main
 from capsmodel.experiments.sweep import all_cores
 

@@ -4,9 +4,7 @@ import csv
 
 import pytest
 
-from capsim.registry import schemes
-from capsim.scenario import Scenario
-from capsim.settings import with_settings
+from capsim import Scenario, schemes, with_settings
 from capsmodel.datafiles import data_path
 from capsmodel.papers.settings import TEXT, combination_name, not_varied, sampled_combinations, settings_of
 

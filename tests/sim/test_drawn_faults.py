@@ -9,6 +9,7 @@ from scipy import stats
 
 from capsim import (
     Batch,
+    DrawnFault,
     FatTree,
     LeafSpine,
     ParallelPaths,
@@ -19,7 +20,6 @@ from capsim import (
     with_settings,
 )
 from capsim.estimate import check_fabric
-from capsim.fabric.faults import DrawnFault
 from capsim.fabric.topology import Fabric
 from capsim.run import prepare
 from capsim.scenario import from_dict

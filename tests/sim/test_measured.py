@@ -8,10 +8,9 @@ import pandas as pd
 import pytest
 from engine_setups import record
 
-from capsim import Batch, Dumbbell, LeafSpine, LinkChange, Listed, Poisson, Probes, Scenario, simulate
+from capsim import Batch, Dumbbell, LeafSpine, LinkChange, Listed, Poisson, Probes, Result, Scenario, simulate
 from capsim.engines.reordering import judge
 from capsim.records import ACK, PACKET, RETRANSMITTED, SUBFLOW
-from capsim.results import Result
 
 BUSY = Scenario(
     fabric=LeafSpine(leaves=2, hosts_per_leaf=3, spines=3, buffer_packets=12),

@@ -8,9 +8,8 @@ import pytest
 from engine_setups import BUSY, differences, flow_list, one_run, setup_of
 from scripted import MSS, Receiver, Sender
 
-from capsim import ACCEPT, Dumbbell, scheme
+from capsim import ACCEPT, EVICT, Dumbbell, scheme
 from capsim.engines import hosts, reference
-from capsim.hooks import EVICT
 from capsim.protocols.queues.pfabric import PFABRIC
 from capsim.records import ACK, DATA, DROPPED, EVICTED, NONE
 from capsim.state import TRACE_PACKETS

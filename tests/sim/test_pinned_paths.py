@@ -9,13 +9,24 @@ import numpy as np
 import pytest
 from engine_setups import BUSY, FABRICS, differences, setup_of
 
-from capsim import Edge, LeafSpine, LinkChange, Listed, Node, ParameterError, Scenario, Topology, simulate
+from capsim import (
+    Edge,
+    LeafSpine,
+    LinkChange,
+    Listed,
+    Node,
+    ParameterError,
+    Scenario,
+    Topology,
+    load_scenario,
+    simulate,
+)
 from capsim.engines import run
 from capsim.fabric.base import FabricKind
 from capsim.fabric.listed import pinned_paths
 from capsim.fabric.paths import Paths, label_of, paths_between, reverse
 from capsim.records import ACK, ARRIVED, DROPPED, LINK_DOWN
-from capsim.scenario import from_dict, load_scenario
+from capsim.scenario import from_dict
 from capsim.state import RawRecords, Setup
 
 
