@@ -62,5 +62,5 @@ def test_errors_say_what_there_is() -> None:
         simulate("p65")
     with pytest.raises(ParameterError, match=r"scheme = 'espresso', but there are ag, .*ecmp"):
         simulate(SCENARIO, scheme="espresso")
-    with pytest.raises(ParameterError, match=r"scheme = 'espresso', but there are caps"):
+    with pytest.raises(ParameterError, match=r"scheme = 'espresso', but there are ag, caps"):
         compare(SCENARIO, schemes=["ecmp", "espresso"])
