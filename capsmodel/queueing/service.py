@@ -23,7 +23,7 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
+from scipy import special
 
 from capsmodel.checks import FloatArray, Rng, generator, one_number, positive, probability, require, whole
 
@@ -222,7 +222,10 @@ class Erlang:
 
     def density(self, time: FloatArray) -> FloatArray:
         r"""Return :math:`\frac{k}{m}e^{-kt/m}\frac{(kt/m)^{k-1}}{(k-1)!}`, in 1/time."""
-        return np.asarray(stats.gamma.pdf(time, self.phases, scale=self.mean / self.phases), np.float64)
+        phase = self.mean / self.phases
+        in_phases = np.asarray(time, np.float64) / phase
+        exponent = special.xlogy(self.phases - 1, in_phases) - in_phases - special.gammaln(self.phases)
+        return np.asarray(np.exp(exponent) / phase, np.float64)
 
     def partial_moment(self, order: int, upto: FloatArray) -> FloatArray:
         r"""Return :math:`\int_0^xt^nf(t)\,dt`, in time to the power of `order`; incomplete gamma functions."""

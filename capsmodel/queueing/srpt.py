@@ -18,7 +18,6 @@ from typing import Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import integrate
 
 from capsmodel.checks import FloatArray, FloatOrArray, closed_form, plain, positive, probability, require
 from capsmodel.queueing.service import Deterministic, Empirical
@@ -75,6 +74,8 @@ def _response_to_atoms(size: FloatArray, rate: FloatArray, service: Deterministi
 
 def _integral(function: Callable[[Any], Any], *limits: float) -> FloatArray:
     """Return the integral between the first and the last of the limits, by pieces that are refined where it varies."""
+    from scipy import integrate  # loads SciPy's optimisers as well
+
     value, error = integrate.quad_vec(
         function,
         limits[0],
