@@ -4,18 +4,18 @@ All times are in one unit of the caller's choice (seconds, or packet times as in
 unit. A distribution either has atoms (:class:`Deterministic`, :class:`Empirical`) or a density (the others); the two
 kinds need different exact evaluations, see :mod:`capsmodel.queueing.mg1`.
 
-=================  ================  ====================  =====  =================================
-Quantity           Symbol            Name                  Unit   Equation
-=================  ================  ====================  =====  =================================
+=================  ================  ====================  ======  =================================
+Quantity           Symbol            Name                  Unit    Equation
+=================  ================  ====================  ======  =================================
 mean               :math:`E[S]`      ``mean``              time
 second moment      :math:`E[S^2]`    ``second_moment``     time²
 third moment       :math:`E[S^3]`    ``third_moment``      time³
-part of a moment                     ``partial_moment``    timeⁿ  :math:`E[S^n;S\le x]`
+part of a moment                     ``partial_moment``    timeⁿ   :math:`E[S^n;S\le x]`
 density            :math:`f(t)`      ``density``           1/time
-Laplace transform  :math:`\beta(s)`  ``laplace``           1      :math:`E[e^{-sS}]`
-residual-tail      :math:`E(s)`      ``residual_laplace``  time   :math:`(1-R(s))/s`,
-transform                                                         :math:`R(s)=(1-\beta(s))/(sE[S])`
-=================  ================  ====================  =====  =================================
+Laplace transform  :math:`\beta(s)`  ``laplace``           1       :math:`E[e^{-sS}]`
+residual-tail      :math:`E(s)`      ``residual_laplace``  time    :math:`(1-R(s))/s`,
+transform                                                          :math:`R(s)=(1-\beta(s))/(sE[S])`
+=================  ================  ====================  ======  =================================
 """
 
 from dataclasses import dataclass

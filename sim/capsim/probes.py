@@ -3,7 +3,7 @@
 A field goes by its record and name, a time in seconds: ``port.queue_bytes``, ``flow.buffered``, ``sub.srtt_s``. A field
 of own memory goes by role, scope and name, ``balancer.towards.last``, or without the scope where it is in one scope
 only, ``congestion.alpha``. An element of a fixed array is ``layer.counts[3]``; without the index all are sampled.
-Larger arrays than :data:`MOST_PLACES`, such as a switch's table of flows, are not sampled.
+Larger arrays than ``MOST_PLACES`` (64), such as a switch's table of flows, are not sampled.
 
 =============================== ================================== ==========================================
 Field of                        is sampled for                     Entity in the result

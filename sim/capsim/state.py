@@ -156,7 +156,7 @@ def delivered_segments(flows: Table, subs: Table) -> Table:
 
 @dataclass
 class State:
-    """The records of a run, as arrays; in the beginning as :func:`initial_state` makes them."""
+    """The records of a run, as arrays; in the beginning as :func:`capsim.initial_state.initial_state` makes them."""
 
     setup: Setup
     packets: Table

@@ -25,7 +25,7 @@ BYTE = 255
 
 @kernel
 def number_at(address: int, number_type: int) -> float:
-    """Return the number at an address, of one of :data:`capsim.records.NUMBER_TYPES`."""
+    """Return the number at an address, of one of ``NUMBER_TYPES`` of :mod:`capsim.records`."""
     if number_type == 0:
         return float(int64_at(address, 0))
     if number_type == 1:
