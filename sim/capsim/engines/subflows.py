@@ -23,7 +23,7 @@ from capsim.records import CLOSED, DATA, DATA_RECEIVED, NONE
 
 
 def ring_size(n_segments: int, window: int) -> int:
-    """Return the length of a ring for what can be in flight, as :func:`capsim.initial_state.ring_segments`: a power of two."""
+    """Return the length of a ring for what can be in flight: that of :func:`capsim.initial_state.ring_segments`."""
     size = 1
     while size < min(n_segments, window):
         size *= 2
