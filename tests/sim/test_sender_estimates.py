@@ -30,8 +30,8 @@ from capsim.records import (
     RETRANSMITTED,
     SUBFLOW,
     SYN_ACK,
-    slotted,
 )
+from capsim.slotted import slotted
 from capsmodel.coding import optimal_unit, window_delay
 from capsmodel.coding.blocking import blocking_prob_twice_average
 from capsmodel.coding.decoding import decode_prob as model_decode_prob
