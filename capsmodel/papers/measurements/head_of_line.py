@@ -119,7 +119,8 @@ def mean_windows_packets(result: Result) -> "pd.Series[float]":
     result : Result
         Of a run whose probes sample flows. A flow that ends between two samples has no mean.
     """
-    flows = result.flows[result.flows["flow"].map("flow{}.0".format).isin(result.probes["entity"])]
+    sampled = result.probes["entity"].cat.categories
+    flows = result.flows[result.flows["flow"].map("flow{}.0".format).isin(sampled)]
     window_bytes = result.samples("sub.cwnd_bytes") + result.samples("sub.inflation_bytes")
     ours = window_bytes[flows["flow"].map("flow{}.0".format)].set_axis(flows["flow"], axis=1)
     times_s, begin_s = ours.index.to_numpy()[:, np.newaxis], flows["start_s"].to_numpy()
