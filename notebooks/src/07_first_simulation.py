@@ -68,9 +68,9 @@ crowded = simulate(three, scheme="ecmp")
 crowded.flows[["src", "fct_s", "slowdown", "packets_dropped", "retransmissions", "timeouts"]]
 
 # %% mystnb={"image": {"alt": "queue over time: it fills up, is full at 50 packets, and empties after losses"}}
-queue = crowded.probes[crowded.probes["port"] == LAST_PORT]
+queue = crowded.samples("port.queue_packets")[LAST_PORT]
 figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
-axes.plot(queue["time_s"] * 1e3, queue["queue_packets"], linewidth=0.8)
+axes.plot(queue.index * 1e3, queue, linewidth=0.8)
 axes.axhline(FABRIC.buffer_packets + 1, color="grey", linestyle=":", label="buffer full, and one being sent")
 axes.set(xlabel="time, ms", ylabel="packets at the port to host 4")
 axes.legend(frameon=False)
@@ -197,7 +197,7 @@ print(f"4. {halved.verdict}; with four times as many: {agreement(0.25, quadruple
 # The text of this notebook, asserted.
 assert abs(alone.flows["fct_s"][0] - by_hand_s) < 1e-12
 assert crowded.summary.timeouts == 0 < crowded.summary.packets_dropped
-assert queue["queue_packets"].max() == FABRIC.buffer_packets + 1
+assert queue.max() == FABRIC.buffer_packets + 1
 short = result.fct_by_size().iloc[0]
 assert short["mean_fct_s"] > 10 * short["median_fct_s"]
 assert result.summary.timeouts > 0

@@ -78,9 +78,9 @@ one_flow = Scenario(
     end_s=60.0,
 )
 seen = simulate(one_flow, scheme=lossy_path, engine="reference")  # plain Python: nothing to compile
-window = seen.probes["cwnd_bytes"] / 1460
+window = (seen.samples("sub.cwnd_bytes") + seen.samples("sub.inflation_bytes"))["flow0.0"] / 1460
 figure, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
-axes.plot(seen.probes["time_s"], window, linewidth=0.9)
+axes.plot(window, linewidth=0.9)
 axes.axhline(single_path_window(LOSS_PROB), color="k", label="DC2-MTCP Eq. 8")
 axes.set(xlabel="time, s", ylabel="congestion window, packets", ylim=(0, None))
 axes.legend(frameon=False)
