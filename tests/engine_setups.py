@@ -212,3 +212,9 @@ def params_of(component: Any, **changes: Any) -> Any:
     """Return the parameter record of a component, as the reference engine has it."""
     made = param_record(replace(component.params, **changes))
     return slotted(made.dtype)(made[0])
+
+
+def same_trace(one: RawRecords, other: RawRecords) -> None:
+    """Check that two packet traces are the same."""
+    assert len(one.trace) == len(other.trace)
+    assert all(np.array_equal(one.trace[name], other.trace[name]) for name in one.trace.dtype.names)

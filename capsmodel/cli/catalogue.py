@@ -19,6 +19,7 @@ from capsmodel.workloads.catalogue import FlowSizes, load_workload, workload_nam
 from capsmodel.workloads.files import is_size_file, read_flow_sizes
 
 _SENTENCE_END = re.compile(r"\.\s+(?=[A-Z])")  # not behind "Fig.", which a number follows
+_MARKUP = re.compile(r"(?::\w+:)?`+~?([^`]*)`+")
 _SHORT_BYTES = 100_000  # as short_bytes of a scenario
 
 
@@ -88,7 +89,7 @@ def _parameter_row(item: Parameter) -> dict[str, Any]:
         "default": item.default,
         "shown": quantity(item.name, item.default),
         "allowed": allowed,
-        "meaning": item.meaning,
+        "meaning": _MARKUP.sub(r"\1", item.meaning),
     }
 
 

@@ -7,6 +7,7 @@ the claim (``data/papers/README.md``) says what the sum must be.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from pandas import DataFrame
@@ -211,7 +212,7 @@ def _of_value(claim: Claim) -> tuple[Predicate, Predicate]:
 
 
 def compared(
-    claim: Claim, places: Sequence[str], *, names: Mapping[str, str], baselines: Sequence[str] = (), **more: object
+    claim: Claim, places: Sequence[str], *, names: Mapping[str, str], baselines: Sequence[str] = (), **more: Any
 ) -> Statement:
     """Return the statement that the subject of a claim is compared with each baseline at each place.
 
@@ -236,21 +237,21 @@ def compared(
             for other in others
             for place in places
         ),
-        **more,  # type: ignore[arg-type]
+        **more,
     )
 
 
-def levels(schemes: Iterable[str], places: Sequence[str], **more: object) -> Statement:
+def levels(schemes: Iterable[str], places: Sequence[str], **more: Any) -> Statement:
     """Return the statement about the value of each scheme, as the simulator calls it, at each place."""
     return Statement(
         comparisons=tuple(
             Comparison(f"{scheme}, {place}", ((1, (scheme, place)),)) for scheme in schemes for place in places
         ),
-        **more,  # type: ignore[arg-type]
+        **more,
     )
 
 
-def same_scheme(schemes: Iterable[str], pairs: Iterable[tuple[str, str]], **more: object) -> Statement:
+def same_scheme(schemes: Iterable[str], pairs: Iterable[tuple[str, str]], **more: Any) -> Statement:
     """Return the statement that each scheme at the first place of each pair is compared with itself at the second."""
     listed = list(pairs)
     return Statement(
@@ -259,5 +260,5 @@ def same_scheme(schemes: Iterable[str], pairs: Iterable[tuple[str, str]], **more
             for scheme in schemes
             for one, other in listed
         ),
-        **more,  # type: ignore[arg-type]
+        **more,
     )

@@ -9,12 +9,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from enum import IntEnum
+from pydoc import locate
+from typing import Any
 
 from capsim.bounds import NUMBER, Bound, param_bounds
 from capsim.hooks import HOST_ROLES, ROLES
 from capsim.roles import Component, Scheme
 
-_ENTRY = re.compile(r"([a-z]\w*(?:, [a-z]\w*)*) : \S.*")
+_ENTRY = re.compile(r"([a-z]\w*(?:, [a-z]\w*)*)(?: : \S.*)?")
+_AS_IN = re.compile(r"As in :class:`~?([\w.]+)`\W*")
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,8 @@ def _of_component(component: Component, *, flows: str) -> Iterator[Parameter]:
 def meanings_of(kind: type) -> dict[str, str]:
     """Return what the docstring of a class and of its bases says of each parameter, in one paragraph.
 
+    An entry that begins with "As in" and the full name of a class adds to what is said there.
+
     Examples
     --------
     >>> from capsim.protocols.queues.ecn import EcnParams
@@ -115,8 +120,19 @@ def meanings_of(kind: type) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for base in reversed(kind.__mro__):
-        found |= _section(inspect.cleandoc(base.__dict__.get("__doc__") or ""))
+        for name, text in _section(inspect.cleandoc(base.__dict__.get("__doc__") or "")).items():
+            found[name] = _with_reference(name, text)
     return found
+
+
+def _with_reference(name: str, text: str) -> str:
+    """Return what is said of a parameter, with the text of the class that it refers to."""
+    reference = _AS_IN.match(text)
+    if not reference:
+        return text
+    more = text[reference.end() :]
+    known: Any = locate(reference[1])
+    return f"{meanings_of(known)[name]} {more[:1].upper()}{more[1:]}".strip()
 
 
 def _section(doc: str) -> dict[str, str]:
@@ -130,7 +146,7 @@ def _section(doc: str) -> dict[str, str]:
         if i + 1 in heads:
             inside = line in ("Parameters", "Attributes")
         elif inside and i not in heads:
-            entry = _ENTRY.fullmatch(line)
+            entry = _ENTRY.fullmatch(line)  # its text is indented
             names = entry[1].split(", ") if entry else names
             for name in names if line.startswith(" ") else ():
                 found[name] = f"{found.get(name, '')} {line.strip()}".strip()

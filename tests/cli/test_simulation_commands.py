@@ -218,6 +218,12 @@ def test_schemes_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(row["source"] and row["summary"] for row in rows)
 
 
+def test_meanings_of_parameters_are_printed_without_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(capsys, "schemes", "caps")
+    assert "`" not in shown and ":mod:" not in shown
+    assert "capsim.protocols.layers.params" in shown
+
+
 BAD = [
     ("simulate nosuch.toml", "nosuch.toml"),
     ("simulate --scheme nosuch", "nosuch"),

@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from engine_setups import BUSY, setup_of
+from engine_setups import BUSY, same_trace, setup_of
 from scripted import US, Sender
 from shared_sender import Shared
 
@@ -148,19 +147,13 @@ def test_a_receiver_need_not_refuse():
 # -- limiting cases
 
 
-def same(one, other):
-    """Check that two packet traces are the same."""
-    assert len(one.trace) == len(other.trace)
-    assert all(np.array_equal(one.trace[name], other.trace[name]) for name in one.trace.dtype.names)
-
-
 @pytest.mark.parametrize("fabric", BUSY)
 def test_with_one_subflow_it_is_its_own_tcp_packet_for_packet(fabric):
     """So the refusing receiver, the waiting turn and missing acknowledgements of the stream change nothing there."""
     kind, flows = BUSY[fabric]
     stack = replace(ecmp.STACK, transport=NEWRENO_NS3)
     alone = run(setup_of(kind, flows, "mptcp_ns3", sharing={"subflows": 1}))
-    same(alone, run(setup_of(kind, flows, replace(ecmp.SCHEME, short=stack, long=stack))))
+    same_trace(alone, run(setup_of(kind, flows, replace(ecmp.SCHEME, short=stack, long=stack))))
 
 
 def test_with_all_habits_off_it_is_mptcp_packet_for_packet():
@@ -176,7 +169,7 @@ def test_with_all_habits_off_it_is_mptcp_packet_for_packet():
     }
     plain |= {"initial_window_packets": 1, "initial_ssthresh_bytes": 65_535, "limited_transmit": False}
     plain |= {"keep_backoff": True}
-    same(found, run(setup_of(kind, flows, "mptcp", transport=plain, sharing=sharing)))
+    same_trace(found, run(setup_of(kind, flows, "mptcp", transport=plain, sharing=sharing)))
 
 
 def test_the_scheme_has_the_sizes_of_the_code():

@@ -224,7 +224,8 @@ def test_a_file_without_a_path_in_any_row_is_a_plain_list(tmp_path: Path) -> Non
     (tmp_path / "f.csv").write_text("src,dst,bytes,start_s,path\n0,1,3000,0,\n")
     entry = from_dict(table, folder=tmp_path).traffic[0]
     assert entry == Listed(flows=((0, 1, 3000, 0.0),))
-    assert pinned_paths((entry,), setup_of(FABRICS["dumbbell"], BUSY["dumbbell"][1]).flows, None) == {}  # type: ignore[arg-type]  # not read
+    setup = setup_of(FABRICS["dumbbell"], BUSY["dumbbell"][1])
+    assert pinned_paths((entry,), setup.flows, setup.fabric) == {}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ packets of a unit until all of it is acknowledged. In the middle of a flow the n
 ACKs that start the retransmission; when more than r packets of the last unit are lost, nothing comes behind them and
 TCP waits for its timer.
 
-The simulator counts packets, it does not encode bytes: any k of a unit's packets decode it, as with an MDS code.
+Any k of a unit's packets decode it, as with an MDS code; :mod:`capsim.payload` has packets with the bytes of a code.
 """
 
 from typing import Any

@@ -35,8 +35,10 @@ class IetfMptcpParams(MptcpParams):
 
     Parameters
     ----------
-    subflows, join_after_first, join_gap_s, scheduler, buffer_segments
-        As in :class:`~capsim.protocols.sharing.mptcp.MptcpParams`; the scheduler is that of Linux.
+    subflows, join_after_first, join_gap_s, buffer_segments
+        As in :class:`~capsim.protocols.sharing.mptcp.MptcpParams`.
+    scheduler : Scheduler
+        Which subflow gets the next data segment (Linux: that with the lowest RTT).
     reinject : bool
         Whether what a subflow has not delivered when it times out goes to others (Linux, dc2mtcp).
     opportunistic : bool

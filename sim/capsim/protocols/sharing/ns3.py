@@ -21,8 +21,10 @@ class Ns3MptcpParams(MptcpParams):
 
     Parameters
     ----------
-    subflows, join_after_first, join_gap_s, scheduler, buffer_segments
-        As in :class:`~capsim.protocols.sharing.mptcp.MptcpParams`; the buffer is not used.
+    subflows, join_after_first, join_gap_s, scheduler
+        As in :class:`~capsim.protocols.sharing.mptcp.MptcpParams`.
+    buffer_segments : int
+        Not used.
     stream_segments : int
         How far the others may go on while one subflow stands still, in data segments; the code has no limit.
     """
@@ -39,10 +41,12 @@ class Ns3MmptcpParams(MmptcpParams):
 
     Parameters
     ----------
-    switch_bytes, switch_at, joins, joins_in_pod, joins_in_rack, join_gap_s, path_threshold, scheduler, buffer_segments
-        As in :class:`~capsim.protocols.sharing.mmptcp.MmptcpParams`; the buffer is not used.
+    switch_bytes, switch_at, joins, joins_in_pod, joins_in_rack, join_gap_s, path_threshold, scheduler
+        As in :class:`~capsim.protocols.sharing.mmptcp.MmptcpParams`.
+    buffer_segments : int
+        Not used.
     stream_segments : int
-        As in :class:`Ns3MptcpParams`.
+        As in :class:`~capsim.protocols.sharing.ns3.Ns3MptcpParams`.
     """
 
     joins: Annotated[int, bounds.JOINS] = 7

@@ -1,35 +1,11 @@
 """RepSYN: two connections are opened; the one whose handshake is over first carries the flow, the other is closed."""
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
-from capsim import bounds
 from capsim.hooks import OPENED
+from capsim.protocols.sharing.copies import CopiesParams, begin
 from capsim.records import CLOSED, NONE, SYN_SENT
 from capsim.roles import Sharing
-
-
-@dataclass(frozen=True, kw_only=True)
-class RepeatedSynParams:
-    """Parameters of the openings.
-
-    Parameters
-    ----------
-    copies : int
-        Connections that are opened, each with a hash of its own (RepNet: 2).
-    """
-
-    copies: Annotated[int, bounds.COPIES] = 2
-
-    @property
-    def subflows(self) -> int:
-        """Return the most subflows of a flow."""
-        return self.copies
-
-
-def begin(params: Any, own: Any, flow: Any, now_ps: int) -> int:
-    """Open all connections."""
-    return int(params.copies)
 
 
 def note(
@@ -55,4 +31,4 @@ def note(
     return 0
 
 
-REPEATED_SYN = Sharing(name="repeated_syn", begin=begin, note=note, listens=OPENED, params=RepeatedSynParams())
+REPEATED_SYN = Sharing(name="repeated_syn", begin=begin, note=note, listens=OPENED, params=CopiesParams())

@@ -1,39 +1,28 @@
 """Replication (RepFlow): several subflows, each of which carries the whole flow; the first to be complete counts."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
-from capsim import bounds
 from capsim.hooks import COMPLETE
+from capsim.protocols.sharing.copies import CopiesParams, begin
 from capsim.records import CLOSED, NONE
 from capsim.roles import Sharing
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReplicatedParams:
+class ReplicatedParams(CopiesParams):
     """Parameters of replication.
 
     Parameters
     ----------
     copies : int
-        Subflows that carry the flow, each with a hash of its own.
+        As in :class:`~capsim.protocols.sharing.copies.CopiesParams`; each carries the whole flow.
     abort_losers : bool
         Whether the others stop sending when the first is complete at the receiver. The sender learns of it at once,
         which no network can do: it shows what stopping could gain at most.
     """
 
-    copies: Annotated[int, bounds.COPIES] = 2
     abort_losers: bool = False
-
-    @property
-    def subflows(self) -> int:
-        """Return the most subflows of a flow."""
-        return self.copies
-
-
-def begin(params: Any, own: Any, flow: Any, now_ps: int) -> int:
-    """Open all copies."""
-    return int(params.copies)
 
 
 def note(

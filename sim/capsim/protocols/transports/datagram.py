@@ -34,8 +34,10 @@ class DatagramParams(SegmentParams):
         Rate of packets with their headers while the sender is ON, in bit/s; on average exact.
     on_s, off_s : float
         Lengths of ON and OFF periods, in seconds; a flow begins with ON. With ``off_s = 0`` the rate is constant.
-    mss_bytes, header_bytes, max_window_bytes : int
-        As in :class:`~capsim.roles.SegmentParams`; no packet waits for an acknowledgement, so the last means nothing.
+    mss_bytes, header_bytes : int
+        As in :class:`~capsim.roles.SegmentParams`.
+    max_window_bytes : int
+        Means nothing, since no packet waits for an acknowledgement.
     """
 
     header_bytes: Annotated[int, bounds.HEADER_BYTES] = 28

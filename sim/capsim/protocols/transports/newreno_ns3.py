@@ -19,14 +19,16 @@ from capsim.hooks import OPENED, inlined
 from capsim.protocols.transports.newreno import on_timeout, send_next, take_acknowledgement
 from capsim.protocols.transports.tcp import (
     TcpParams,
+    enter_segment,
     note_arrival,
     open_subflow,
+    pass_received,
     send_opening,
     send_segment,
     set_rto,
     turn_round,
 )
-from capsim.records import DATA, ESTABLISHED, HANDSHAKE_ACK, NONE, RECEIVED, RETRANSMITTED, SYN_SENT
+from capsim.records import DATA, ESTABLISHED, HANDSHAKE_ACK, NONE, RECEIVED, SYN_SENT
 from capsim.roles import Transport
 
 
@@ -40,8 +42,10 @@ class Ns3Params(TcpParams):
         As in :class:`~capsim.protocols.transports.tcp.TcpParams`.
     max_window_bytes : int
         The advertised window, of each subflow by itself.
-    max_rto_s, initial_rto_s, keep_backoff, limited_transmit, handshake
-        As in :class:`~capsim.protocols.transports.tcp.TcpParams`; the first RTO is that of data.
+    max_rto_s, keep_backoff, limited_transmit, handshake
+        As in :class:`~capsim.protocols.transports.tcp.TcpParams`.
+    initial_rto_s : float
+        RTO of data before the first sample, in seconds.
     syn_rto_s : float
         RTO of the first SYN, doubled with each repetition, in seconds.
     sample_handshake : bool
@@ -105,32 +109,18 @@ def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int)
 
 
 @inlined
-def pass_buffered(sub: Any, ring: Any) -> None:
-    """Take what has been buffered next to the segments in order."""
-    while sub.receive_next < sub.end and ring[sub.receive_next & sub.ring_mask] & RECEIVED:
-        ring[sub.receive_next & sub.ring_mask] &= ~RECEIVED
-        sub.receive_next += 1
-
-
-@inlined
 def take_or_refuse(memory: Any, sub: Any, ring: Any, packet: Any) -> None:
     """Enter a data packet; buffered ones count as received only while the stream moves on."""
     if min(packet.data, packet.data_ack) > memory.stream_next:  # it has moved since the last packet of this subflow
-        pass_buffered(sub, ring)
+        pass_received(sub, ring)
     memory.stream_next = packet.data_ack
-    segment, index = packet.segment, packet.segment & sub.ring_mask
-    if segment < sub.receive_next or ring[index] & RECEIVED:
-        sub.duplicate_packets += 1
+    if not enter_segment(sub, ring, packet) or packet.segment > sub.receive_next:
         return
-    if segment < sub.highest_received and not packet.flags & RETRANSMITTED:
-        sub.reordered_packets += 1
-    sub.highest_received = max(sub.highest_received, segment)
-    if segment > sub.receive_next:
-        ring[index] |= RECEIVED
-        return
-    sub.receive_next += 1
     if packet.data < packet.data_ack:  # in order in the stream too
-        pass_buffered(sub, ring)
+        pass_received(sub, ring)
+    else:
+        ring[packet.segment & sub.ring_mask] &= ~RECEIVED
+        sub.receive_next += 1
 
 
 def on_data(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:

@@ -65,9 +65,10 @@ class TcpParams(SegmentParams):
         Initial cwnd in segments (RFC 6928).
     initial_ssthresh_bytes : int
         "Arbitrarily high" (RFC 5681, section 3.1).
-    mss_bytes, header_bytes, max_window_bytes : int
-        As in :class:`~capsim.roles.SegmentParams`; the last is the receive window, which neither the window nor the
-        data in flight exceed.
+    mss_bytes, header_bytes : int
+        As in :class:`~capsim.roles.SegmentParams`.
+    max_window_bytes : int
+        The receive window, which neither the window nor the data in flight exceed, in bytes.
     min_rto_s, max_rto_s, granularity_s : float
         Bounds of the RTO, and G of RFC 6298, in seconds.
     initial_rto_s : float
@@ -310,20 +311,33 @@ def expire_syn(params: Any, sub: Any, now_ps: int) -> int:
 
 
 @inlined
-def note_arrival(sub: Any, ring: Any, packet: Any) -> None:
-    """Enter a data packet at the receiver."""
+def enter_segment(sub: Any, ring: Any, packet: Any) -> int:
+    """Mark a segment as received and count it as a duplicate or as out of order; return whether it is new."""
     segment = packet.segment
     index = segment & sub.ring_mask
     if segment < sub.receive_next or ring[index] & RECEIVED:
         sub.duplicate_packets += 1
-        return
+        return 0
     if segment < sub.highest_received and not packet.flags & RETRANSMITTED:
         sub.reordered_packets += 1
     sub.highest_received = max(sub.highest_received, segment)
     ring[index] |= RECEIVED
+    return 1
+
+
+@inlined
+def pass_received(sub: Any, ring: Any) -> None:
+    """Take all received segments that are next in order."""
     while sub.receive_next < sub.end and ring[sub.receive_next & sub.ring_mask] & RECEIVED:
         ring[sub.receive_next & sub.ring_mask] &= ~RECEIVED
         sub.receive_next += 1
+
+
+@inlined
+def note_arrival(sub: Any, ring: Any, packet: Any) -> None:
+    """Enter a data packet at the receiver."""
+    if enter_segment(sub, ring, packet):
+        pass_received(sub, ring)
 
 
 @inlined

@@ -1,0 +1,43 @@
+"""Identity: the catalogue says of each parameter what the docstrings say, those they refer to included."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from capsim import schemes
+from capsim.catalogue import meanings_of, parameters
+from capsim.protocols.sharing.mptcp import MptcpParams
+
+
+@dataclass(frozen=True)
+class Referring:
+    """Parameters.
+
+    Parameters
+    ----------
+    subflows, join_gap_s
+        As in :class:`~capsim.protocols.sharing.mptcp.MptcpParams`.
+    buffer_segments : int
+        As in :class:`~capsim.protocols.sharing.mptcp.MptcpParams`; and more.
+    own : int
+        Of this class.
+    """
+
+    subflows: int = 8
+    join_gap_s: float = 0.0
+    buffer_segments: int = 0
+    own: int = 1
+
+
+def test_an_entry_may_refer_to_another_class_and_add_to_it() -> None:
+    here, there = meanings_of(Referring), meanings_of(MptcpParams)
+    assert [here[name] for name in ("subflows", "join_gap_s")] == [there[name] for name in ("subflows", "join_gap_s")]
+    assert here["buffer_segments"] == there["buffer_segments"] + " And more."
+    assert here["own"] == "Of this class."
+
+
+@pytest.mark.parametrize("name", schemes())
+def test_every_parameter_has_a_meaning_of_its_own(name: str) -> None:
+    for item in parameters(schemes()[name]):
+        assert item.meaning != item.name.replace("_", " "), item.setting
+        assert "As in" not in item.meaning, item.setting
