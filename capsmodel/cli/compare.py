@@ -11,6 +11,7 @@ from capsim import compare as compare_schemes
 from capsim import scheme as find
 from capsim.fct import fct_by_size
 from capsim.files import check_entries
+from capsim.registry import named_schemes
 from capsim.runs import METRICS, result_name
 from capsim.scenario import Comparison
 from capsmodel._files import check_writable
@@ -64,8 +65,8 @@ def compare(
     scenario
         TOML file, or one of capsmodel presets; without it the flags describe the run.
     schemes
-        Names separated by commas, as in ecmp,rps,caps or ecmp,FILE.py:SCHEME; ratios are to the first. The scenario's
-        table [compare] when left out.
+        Names separated by commas, as in ecmp,rps,caps or ecmp,FILE.py:SCHEME; ratios are to the first. all stands for
+        every scheme that sends again what is lost. The scenario's table [compare] when left out.
     seeds
         Runs of each scheme, with consecutive seeds (5, or what [compare] says).
     engine
@@ -114,7 +115,7 @@ def _asked(scenario: Scenario, schemes: str | None, seeds: int | None) -> tuple[
     replicates = default.seeds if seeds is None else seeds
     rule = f"a comparison takes 1 to {_MOST_SEEDS} runs of each scheme, best 5 or more"
     require(1 <= replicates <= _MOST_SEEDS, f"--seeds {replicates}, but {rule}")
-    return names, replicates
+    return named_schemes(names), replicates
 
 
 def _print(compared: Compared, scenario: Scenario, seeds: int, output: Output) -> None:

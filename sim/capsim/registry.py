@@ -3,6 +3,7 @@
 A package registers its own by an entry point of the group ``capsim.schemes`` that names a :class:`Scheme`.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -14,6 +15,7 @@ from capsim.scheme_files import is_reference, load_scheme
 from capsmodel.checks import ParameterError
 
 ENTRY_POINT_GROUP = "capsim.schemes"
+ALL = "all"
 
 
 @cache
@@ -85,3 +87,21 @@ def scheme(name: str, *, key: str = "scheme") -> Scheme:
     if name not in schemes():
         raise ParameterError(f"{key} = {name!r}, but there are {', '.join(schemes())}")
     return schemes()[name]
+
+
+def named_schemes(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names of schemes with those that the word ``all`` stands for in its place, except what is named already.
+
+    Those are all that bring every flow to its end: :attr:`capsim.roles.Transport.reliable`.
+
+    Examples
+    --------
+    >>> named_schemes(["ecmp", "all"])[:2]
+    ('ecmp', 'ag')
+    >>> "cbr" in named_schemes(["all"])
+    False
+    """
+    if ALL not in names:
+        return tuple(names)
+    reliable = [name for name, item in schemes().items() if all(each.transport.reliable for each in item.stacks)]
+    return tuple(dict.fromkeys(one for name in names for one in (reliable if name == ALL else [name])))

@@ -98,6 +98,7 @@ class Transport(Component):
     on_ack: Hook
     on_timeout: Hook
     send_timer: bool = False  # whether it sets sub.send_wake_ps, when `send` is to be asked again
+    reliable: bool = True  # whether what is lost is sent again, so that every flow ends
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -83,7 +83,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     Parameters
     ----------
     schemes : tuple of str
-        The first is what the others are compared with.
+        The first is what the others are compared with; ``all`` as in :func:`capsim.registry.named_schemes`.
     seeds : int
         Runs of each scheme, with the seeds `seed`, `seed` + 1, ...
     """

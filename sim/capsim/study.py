@@ -11,6 +11,9 @@
     "traffic.load" = [0.2, 0.4, 0.6]    # any name of capsim.settings, quantities with their units
     "transport.min_rto_s" = ["10ms", "200ms"]
 
+``scheme`` may hold ``"all"`` (:func:`capsim.registry.named_schemes`). With an axis ``scenario``, a list of presets or
+files, the key ``scenario`` is left out.
+
 Every combination is run with every seed, on common random numbers (:mod:`capsim.runs`). Rows are kept as those of any
 sweep (:mod:`capsmodel.experiments.sweep`): a study that was stopped goes on where it was, and its parts may be run on
 several machines.
@@ -27,6 +30,7 @@ import msgspec
 import pandas as pd
 
 from capsim import bounds
+from capsim.registry import named_schemes
 from capsim.registry import scheme as find
 from capsim.runs import ALL_METRICS, COMPILING, METRICS, Point, metric_table, result_name, run_tasks
 from capsim.scenario import Scenario, from_dict, load_scenario
@@ -37,6 +41,7 @@ from capsmodel.checks import ParameterError, choice, require
 from capsmodel.experiments.sweep import Done, Executor, Progress, SweepReport, Task, merge, run_sweep
 
 MOST_RUNS = 100_000
+_CHOSEN = frozenset({"scheme", "scenario"})  # axes whose values are names, not settings
 Value = bool | int | float | str
 
 
@@ -48,7 +53,7 @@ class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     scenario : Scenario
         What all runs share; its seed is the first one.
     grid : dict
-        The values of each axis by its name, ``scheme`` or a name of :mod:`capsim.settings`.
+        The values of each axis by its name, ``scheme``, ``scenario`` or a name of :mod:`capsim.settings`.
     seeds : int
         Runs of each point.
     name, notes : str
@@ -79,8 +84,9 @@ class Study(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return [self._point(values) for values in self.values()]
 
     def _point(self, values: dict[str, Any]) -> Point:
-        settings = {name: value for name, value in values.items() if name != "scheme"}
-        scenario = with_settings(self.scenario, settings)
+        settings = {name: value for name, value in values.items() if name not in _CHOSEN}
+        base = load_scenario(str(values["scenario"])) if "scenario" in values else self.scenario
+        scenario = with_settings(base, settings)
         name = str(values.get("scheme", scenario.scheme))
         return Point(values=values, scenario=scenario, scheme=find(name), file=file_of(name))
 
@@ -148,29 +154,43 @@ def study_from_dict(tables: dict[str, Any], *, folder: Path | None = None, where
     ParameterError
         One line: the key and the rule it breaks.
     """
-    asked = tables.get("scenario")
+    place = folder or Path()
+    flat = _grid(tables.get("grid"), place, where)
+    both = "scenario" in tables and "scenario" in flat
+    require(not both, f"{where}: scenario is there twice, as a key and as an axis of [grid]: leave out the key")
+    asked = flat["scenario"][0] if "scenario" in flat else tables.get("scenario")
     require(
         isinstance(asked, str | dict), f"{where}: scenario is missing: name a preset or a file, or write [scenario]"
     )
-    place = folder or Path()
     scenario = from_dict(asked, folder=place, where=where) if isinstance(asked, dict) else _named(str(asked), place)
-    grid = tables.get("grid")
-    require(isinstance(grid, dict) and bool(grid), f"{where}: the table [grid] is missing: give an axis and its values")
-    flat = dict(_flat(grid or {}))
-    for name, values in flat.items():
-        listed = isinstance(values, list) and len(values) > 0 and all(isinstance(value, Value) for value in values)
-        require(listed, f"{where}: grid.{name}: give a list of numbers or words, as in [0.2, 0.4]")
-    if "scheme" in flat:
-        flat["scheme"] = [in_folder(str(name), place) for name in flat["scheme"]]
     plain = tables | {"scenario": scenario.to_dict(), "grid": flat}
     study = converted(plain, Study, where=where)
     _check(study, where)
     return study
 
 
+def _grid(grid: Any, folder: Path, where: str) -> dict[str, list[Any]]:
+    """Return the axes by their dotted names, files with their folders."""
+    require(isinstance(grid, dict) and bool(grid), f"{where}: the table [grid] is missing: give an axis and its values")
+    flat = dict(_flat(grid))
+    for name, values in flat.items():
+        listed = isinstance(values, list) and len(values) > 0 and all(isinstance(value, Value) for value in values)
+        require(listed, f"{where}: grid.{name}: give a list of numbers or words, as in [0.2, 0.4]")
+    if "scheme" in flat:
+        flat["scheme"] = list(named_schemes([in_folder(str(name), folder) for name in flat["scheme"]]))
+    if "scenario" in flat:
+        flat["scenario"] = [_beside(str(name), folder) for name in flat["scenario"]]
+    return flat
+
+
 def _named(name: str, folder: Path) -> Scenario:
-    beside = folder / name
-    return load_scenario(beside if beside.is_file() else name)
+    return load_scenario(_beside(name, folder))
+
+
+def _beside(name: str, folder: Path) -> str:
+    """Return the file `name` in `folder` if there is one, else the name as it is."""
+    file = folder / name
+    return str(file) if file.is_file() else name
 
 
 def _flat(tables: dict[str, Any], before: str = "") -> list[tuple[str, Any]]:

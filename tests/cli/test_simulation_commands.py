@@ -220,7 +220,8 @@ def test_schemes_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_meanings_of_parameters_are_printed_without_markup(capsys: pytest.CaptureFixture[str]) -> None:
     shown = printed(capsys, "schemes", "caps")
-    assert "`" not in shown and ":mod:" not in shown
+    assert "`" not in shown
+    assert ":mod:" not in shown
     assert "capsim.protocols.layers.params" in shown
 
 

@@ -105,6 +105,17 @@ def test_a_point_of_a_study_is_the_scenario_with_its_settings():
     assert points[2].scheme is scheme("rps")
 
 
+def test_scenarios_may_be_an_axis_and_all_schemes_a_word(tmp_path):
+    (tmp_path / "mine.toml").write_text(SMALL.replace(name="mine").to_toml(), encoding="utf-8")
+    grid = {"scenario": ["p64", "mine.toml"], "scheme": ["rps", "all"]}
+    points = study_from_dict({"grid": grid}, folder=tmp_path).points()
+    assert [point.scenario.name for point in points[:: len(points) // 2]] == ["p64", "mine"]
+    reliable = [name for name in schemes() if name not in ("cbr", "on_off")]
+    assert [point.values["scheme"] for point in points[: len(reliable)]] == ["rps", *sorted({*reliable} - {"rps"})]
+    with pytest.raises(ParameterError, match="scenario is there twice"):
+        study_from_dict({"scenario": "p64", "grid": grid}, folder=tmp_path)
+
+
 def test_rows_of_a_study_are_those_of_its_runs_and_pairs_go_by_all_other_axes(tmp_path):
     asked = study({"scheme": ["ecmp", "rps"], "traffic.load": [0.2, 0.6]})
     report = run_study(asked, tmp_path / "runs", results=tmp_path / "results", executor=one_by_one)

@@ -127,4 +127,5 @@ DATAGRAM = Transport(
     params=DatagramParams(),
     memory={"subflow": (("next_ps", "i8"), ("owed", "i8"), ("begin_ps", "i8"))},
     send_timer=True,
+    reliable=False,
 )
