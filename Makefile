@@ -6,7 +6,7 @@ STAMP = .venv/.installed
 DEMO_STAMP = .venv/.demo-installed
 DOCS_STAMP = .venv/.docs-installed
 
-.PHONY: demo test lint types contracts notebooks docs write-notebooks ledger bench bench-paired mutants clean
+.PHONY: demo test agreement lint types contracts notebooks docs write-notebooks ledger bench bench-paired mutants clean
 .DEFAULT_GOAL := test
 
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e
@@ -27,8 +27,15 @@ $(DEMO_STAMP): pyproject.toml constraints.txt | $(VENV)
 demo: $(DEMO_STAMP)
 	$(BIN)/python -m capsmodel demo --out out
 
+PYTEST = $(BIN)/python -m pytest -n auto --dist worksteal -q
+# Many packets a test: models against simulation and against ns-3, the figures of the papers, the pages for users.
+AGREEMENT = tests/agreement tests/reference tests/figures tests/guides
+
 test: $(STAMP)
-	$(BIN)/python -m pytest -n auto --dist worksteal -q
+	$(PYTEST) $(addprefix --ignore=,$(AGREEMENT))
+
+agreement: $(STAMP)
+	$(PYTEST) $(AGREEMENT)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

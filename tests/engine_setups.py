@@ -8,6 +8,7 @@ import numpy as np
 
 from capsim import ACCEPT, REFUSE, Dumbbell, FatTree, FlowList, LeafSpine, ParallelPaths, Queue, Scheme, scheme
 from capsim.engines import run
+from capsim.engines.reference import run as run_reference
 from capsim.fabric.base import FabricKind
 from capsim.hooks import ROLES, SWITCH_ROLES
 from capsim.own import first_record
@@ -92,9 +93,9 @@ def _numbers(raw: RawRecords) -> dict[str, Any]:
     return columns | delivered | {"queue_counts": raw.queue_counts, "extents": raw.extents}
 
 
-def differences(setup: Setup) -> list[str]:
-    """Return where the records of the two engines differ."""
-    compiled, reference = run(setup, engine="compiled"), run(setup, engine="reference")
+def differences(setup: Setup, *, strict: bool = False) -> list[str]:
+    """Return where the records of the two engines differ; `strict` records raise where a value does not fit a field."""
+    compiled, reference = run(setup, engine="compiled"), run_reference(setup, strict=strict)
     ours, theirs = _numbers(compiled), _numbers(reference)
     found = sorted(ours.keys() ^ theirs.keys())
     found += [name for name in ours.keys() & theirs.keys() if not np.array_equal(ours[name], theirs[name])]

@@ -1,7 +1,7 @@
 """Commands of a page, run when the site is built: what stands below each is what it prints today.
 
 ``{file}`` shows a file and writes it to the folder of its page; ``{shell}`` shows commands with what they print, run
-one after another in that folder. ``tests/cli/test_guides.py`` runs the same blocks.
+one after another in that folder. ``tests/guides/test_guides.py`` runs the same blocks.
 """
 
 import os

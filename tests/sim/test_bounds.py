@@ -104,15 +104,16 @@ def test_times_and_sizes_have_the_bounds_of_their_quantity() -> None:
                 assert meta.le <= bound.largest, name
 
 
+# Each parameter of each class once, with a scheme that has it: many schemes have the same components.
 PARAMS = list(
-    dict.fromkeys(
-        (name, role, field.name)
-        for name in schemes()
+    {
+        (type(component.params), field.name): (name, role, field.name)
+        for name in reversed(schemes())
         for role in ROLES
         for component in components_of(scheme(name), role)
         for field in fields(component.params)
         if type(getattr(component.params, field.name)) in (int, float)
-    )
+    }.values()
 )
 
 

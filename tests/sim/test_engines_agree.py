@@ -99,8 +99,9 @@ def test_enough_schemes():
 @pytest.mark.parametrize("fabric", FABRICS)
 @pytest.mark.parametrize("name", schemes())
 def test_every_scheme_on_every_fabric(name, fabric):
+    """And every value that a hook writes fits its field, which Python alone would not tell."""
     kind, flows = BUSY[fabric]
-    assert differences(setup_of(kind, flows, name)) == []
+    assert differences(setup_of(kind, flows, name), strict=fabric in ("leaf-spine", "fat-tree")) == []
 
 
 @pytest.mark.parametrize("name", schemes())

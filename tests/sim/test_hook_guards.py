@@ -1,4 +1,7 @@
-"""What hooks may not do, since compiled code would part from Python: checked in their text and while they run."""
+"""What hooks may not do, since compiled code would part from Python: checked in their text.
+
+While they run: strict records, here and in ``test_engines_agree.py``.
+"""
 
 import ast
 import inspect
@@ -6,10 +9,8 @@ import textwrap
 
 import numpy as np
 import pytest
-from engine_setups import BUSY, setup_of
 
 from capsim import schemes
-from capsim.engines import reference
 from capsim.hooks import HOST_ROLES, SWITCH_ROLES, hooks_of
 from capsim.records import PORT
 from capsim.slotted import slotted
@@ -80,13 +81,6 @@ def test_a_hook_reads_nothing_but_its_arguments_constants_and_functions(name):
 )
 def test_the_check_finds_what_it_looks_for(text, offence):
     assert offences(ast.parse(text)) == [offence]
-
-
-@pytest.mark.parametrize("name", schemes())
-@pytest.mark.parametrize("fabric", ["leaf-spine", "fat-tree"])
-def test_every_value_that_a_hook_writes_fits_its_field(name, fabric):
-    kind, flows = BUSY[fabric]
-    reference.run(setup_of(kind, flows, name), strict=True)
 
 
 def test_a_strict_record_refuses_what_an_array_would_change():
