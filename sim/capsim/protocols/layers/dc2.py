@@ -1,0 +1,255 @@
+"""DC2-MTCP (Sun et al. 2017): a few linear combinations of data segments, sent on any subflow, repair losses of all.
+
+============================== ============ =================================== ===============================
+Quantity                       Symbol       Name                                Source
+============================== ============ =================================== ===============================
+coded packets to original one  gamma        ``redundancy_ratio``                dc2mtcp Eq. 5, 10
+redundancy earned, not spent   R            ``own.flow.redundancy``             dc2mtcp u (IV-B, Alg. 1)
+asynchronous loss              psi          ``asynchronous_loss``               dc2mtcp u (IV-A) APL measure
+============================== ============ =================================== ===============================
+
+Each data segment that leaves for the first time earns redundancy. Shortly before that is enough for a coded packet,
+mixing begins, one data segment for each that leaves: those that leave, while few are acknowledged out of order
+(pre-coding), or else the first that are not acknowledged, from the last to the first of them (post-coding). The coded
+packet follows the data segment that completed it, on the same subflow. It is :func:`accumulate_redundancy` of
+`capsmodel.multipath.coding_schedule`, step by step. A 16th data segment is not mixed: C_max is 15.
+
+Eq. 5 is taken in its consistent form, with p_i = 2 alpha / (2 alpha + W_i W_total), and as a ratio. Before a round trip
+is measured alpha is not known, and nothing is earned. Eq. 10 needs windows of at most 5 segments on average, so with
+an initial window of 10 (RFC 6928) a flow is small only after losses; the paper does not state its own.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from capsim import bounds
+from capsim.hooks import DELIVER, TAKE, inlined
+from capsim.protocols.congestion.lia import alpha, takes_part, total_window_bytes
+from capsim.protocols.layers.combinations import (
+    MATRIX,
+    MOST_MIXED,
+    OPTION,
+    coefficient,
+    determined,
+    take_combination,
+)
+from capsim.protocols.layers.stream import (
+    STREAM_COLUMNS,
+    STREAM_COUNTS,
+    Acknowledged,
+    fill_coded,
+    fill_recovered,
+    first_unacknowledged,
+    has_window,
+    is_coded,
+    is_decoded,
+)
+from capsim.records import CODED, DATA, NONE
+from capsim.roles import Layer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dc2Params:
+    """Parameters of DC2-MTCP's coding.
+
+    Parameters
+    ----------
+    pre_span, post_span : int
+        alpha and beta: data segments that pre-coding and post-coding mix (dc2mtcp IV-A: 15 and 10).
+    pre_limit : int
+        delta: largest psi at which to pre-code (IV-A: 3; Alg. 1: at equality too).
+    small_window_packets : float
+        A flow is small up to so many segments for each subflow in the sum of its windows (Eq. 10: 5).
+    redundancy_factor : float
+        gamma is so many times what Eq. 5 and 10 say; 0: nothing is coded.
+    within_window : bool
+        Whether a coded packet leaves only where the window has room for it. The paper does not say; without, it leaves
+        at once, for that is the purpose of mixing beforehand (IV-C), and since nothing acknowledges it.
+    option_bytes : bool
+        Whether a coded packet is larger by the DC2 option, 3n - 1 bytes (III-B).
+    acknowledge : Acknowledged
+        Where a decoded data segment is acknowledged. The paper does not say; but its flows end without the timeouts
+        that losses would cause (VI-B), and its code is that of TCP with network coding [24], which acknowledges what
+        is decoded on the connection whose packet was lost.
+    """
+
+    pre_span: Annotated[int, bounds.WINDOW_PACKETS] = MOST_MIXED
+    post_span: Annotated[int, bounds.WINDOW_PACKETS] = 10
+    pre_limit: Annotated[int, bounds.QUEUE_PACKETS] = 3
+    small_window_packets: Annotated[float, bounds.FACTOR] = 5.0
+    redundancy_factor: Annotated[float, bounds.FACTOR] = 1.0
+    within_window: bool = False
+    option_bytes: bool = True
+    acknowledge: Acknowledged = Acknowledged.SUBFLOW
+
+    def most_repair_packets(self, window: int, *, largest_flow: int) -> int:
+        """Return how many coded packets one event may send on a subflow: one behind each new data segment."""
+        return window
+
+
+@inlined
+def connection_loss_prob(flow: Any, subs: Any, total: float) -> float:
+    """Return p, the loss probability of the connection, from windows in segments and round trips (dc2mtcp Eq. 4)."""
+    aggressiveness, lost, number = 2.0 * alpha(flow, subs), 0.0, flow.first_sub
+    while number != NONE:
+        sub = subs[number]
+        if takes_part(sub):
+            window = float(sub.cwnd_bytes) / float(sub.mss_bytes)
+            lost += window * aggressiveness / (aggressiveness + window * total)
+        number = sub.next_sub
+    return lost / total
+
+
+@inlined
+def redundancy_ratio(params: Any, flow: Any, subs: Any) -> float:
+    """Return gamma: coded packets for each data segment (dc2mtcp Eq. 5, as a ratio, and Eq. 10)."""
+    total = float(total_window_bytes(flow, subs)) / float(flow.mss_bytes)
+    if total <= params.small_window_packets * float(flow.n_subs):
+        return float(params.redundancy_factor / total)
+    loss_prob = connection_loss_prob(flow, subs, total)
+    return float(params.redundancy_factor * loss_prob / (1.0 - loss_prob))
+
+
+@inlined
+def asynchronous_loss(flow: Any, subs: Any, maps: Any) -> int:
+    """Return psi: data segments between the edges of the send window that subflows have acknowledged."""
+    waiting, number = 0, flow.first_sub
+    while number != NONE:
+        sub = subs[number]
+        position = sub.una
+        while position < sub.high and maps[sub.ring + (position & sub.ring_mask)] < flow.data_acked:
+            position += 1
+        waiting += sub.high - position
+        number = sub.next_sub
+    return int(max(flow.granted - flow.data_acked - waiting, 0))
+
+
+@inlined
+def unacknowledged_before(flow: Any, subs: Any, maps: Any, end: int) -> int:
+    """Return the last data segment below `end` that is sent and not acknowledged, or NONE."""
+    found, segment = NONE, first_unacknowledged(flow, subs, maps, flow.data_acked)
+    while segment != NONE and segment < end:
+        found = segment
+        segment = first_unacknowledged(flow, subs, maps, segment + 1)
+    return found
+
+
+@inlined
+def last_of_span(flow: Any, subs: Any, maps: Any, span: int) -> int:
+    """Return the data segment at place `span` of those not acknowledged, or the last if there are fewer."""
+    found, segment = NONE, flow.data_acked - 1
+    for _ in range(span):
+        segment = first_unacknowledged(flow, subs, maps, segment + 1)
+        if segment == NONE:
+            return found
+        found = segment
+    return found
+
+
+@inlined
+def mix_in(memory: Any, segment: int) -> None:
+    """Mix a data segment into the coded packet that is being made, unless there is none left or it is full."""
+    if segment != NONE and memory.mixed < MOST_MIXED:
+        memory.members[memory.mixed] = segment
+        memory.mixed += 1
+    memory.last_mixed = segment
+
+
+@inlined
+def mix_next(params: Any, memory: Any, flow: Any, subs: Any, maps: Any, segment: int, ratio: float) -> None:
+    """Begin or continue mixing when a data segment leaves (dc2mtcp Alg. 1, lines 4 to 9)."""
+    if memory.coding:
+        mix_in(memory, segment if memory.pre else unacknowledged_before(flow, subs, maps, memory.last_mixed))
+        return
+    memory.pre = 1 if asynchronous_loss(flow, subs, maps) <= params.pre_limit else 0
+    span = params.pre_span if memory.pre else params.post_span
+    if memory.redundancy + ratio * span > 1.0:
+        memory.coding = 1
+        mix_in(memory, segment if memory.pre else last_of_span(flow, subs, maps, span))
+
+
+def combine(
+    params: Any, own: Any, flow: Any, sub: Any, subs: Any, maps: Any, data: Any, counters: Any, packet: Any, now_ps: int
+) -> int:
+    """Earn redundancy by a new data segment, mix, and let the coded packet follow when it is earned."""
+    memory = own.flow
+    if packet.kind != DATA or packet.data < memory.next_data:
+        return NONE
+    memory.next_data = packet.data + 1
+    memory.packet_bytes = max(memory.packet_bytes, packet.bytes)
+    own.subflow.coded_packets += 1
+    ratio = redundancy_ratio(params, flow, subs)
+    memory.redundancy += ratio
+    mix_next(params, memory, flow, subs, maps, packet.data, ratio)
+    if memory.redundancy <= 1.0 or (params.within_window and not has_window(sub)):
+        return NONE
+    memory.redundancy -= 1.0
+    memory.coding = 0
+    return int(sub.id)
+
+
+def emit(params: Any, own: Any, flow: Any, sub: Any, counters: Any, packet: Any, now_ps: int) -> int:
+    """Fill in the coded packet, if it is complete."""
+    memory, option = own.flow, own.packet
+    if memory.coding or memory.mixed == 0:
+        return 0
+    first = memory.members[0]
+    for index in range(memory.mixed):
+        option.members[index] = memory.members[index]
+        first = min(first, memory.members[index])
+    option.number = memory.number
+    option.mixed = memory.mixed
+    option_bytes = 3 * memory.mixed - 1 if params.option_bytes else 0
+    fill_coded(own.subflow, sub, packet, first, memory.packet_bytes + option_bytes, now_ps)
+    memory.number += 1
+    memory.mixed = 0
+    return 1
+
+
+def collect(params: Any, own: Any, flow: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
+    """Enter a coded packet into the matrix of its flow."""
+    if packet.kind != CODED:
+        return DELIVER
+    take_combination(own.flow, own.packet)
+    return TAKE
+
+
+def recover(
+    params: Any, own: Any, flow: Any, sub: Any, subs: Any, maps: Any, data: Any, packet: Any, now_ps: int
+) -> int:
+    """Fill in a data segment that the combinations determine."""
+    segment = determined(own.flow, flow, data)
+    if segment == NONE:
+        return 0
+    own.subflow.recovered_packets += 1
+    fill_recovered(params.acknowledge, flow, sub, subs, maps, packet, segment, now_ps)
+    return 1
+
+
+def combination(option: Any) -> dict[int, int]:
+    """Return the coefficients of a coded packet by data segment, for runs in which packets carry bytes."""
+    return {segment: coefficient(option.number, segment) for segment in option.members[: option.mixed]}
+
+
+DC2 = Layer(
+    name="dc2",
+    combine=combine,
+    emit=emit,
+    collect=collect,
+    recover=recover,
+    encodes=is_coded,
+    decodes=is_decoded,
+    params=Dc2Params(),
+    memory={
+        "subflow": STREAM_COUNTS,
+        "flow": (
+            *(("redundancy", "f8"), ("next_data", "i8"), ("last_mixed", "i8", NONE)),
+            *(("coding", "i4"), ("pre", "i4"), ("packet_bytes", "i4")),
+            *OPTION,
+            *MATRIX,
+        ),
+        "packet": OPTION,
+    },
+    columns={"subflow": STREAM_COLUMNS},
+    combination=combination,
+)
