@@ -9,7 +9,7 @@ from capsim.roles import Part
 
 BLOCK = (
     *(("sub", "i4"), ("k", "i4"), ("n", "i4"), ("packet_bytes", "i4")),
-    *(("arrived_packets", "i4"), ("dependent_packets", "i4"), ("next", "i4")),
+    *(("arrived_packets", "i4"), ("dependent_packets", "i4"), ("missing_packets", "i4"), ("next", "i4")),
     *(("first_segment", "i8"), ("sent_ps", "i8"), ("decoded_ps", "i8")),
 )
 BLOCK_COLUMNS = {
@@ -21,7 +21,10 @@ BLOCK_COLUMNS = {
     "sent_s": "when its first data segment was sent, in seconds",
     "decoded_s": "when coded packets supplied what was missing, in seconds; NaN = never",
 }
-BLOCKS = (("sending_unit", "i4", NONE), ("receiving_unit", "i4", NONE), ("last_unit", "i4", NONE))
+BLOCKS = (
+    *(("sending_unit", "i4", NONE), ("receiving_unit", "i4", NONE), ("last_unit", "i4", NONE)),
+    ("doubtful_unit", "i4", NONE),  # of a data segment that has come and told the decoder nothing new
+)
 
 
 @inlined
@@ -36,6 +39,7 @@ def new_block(own: Any, sub: Any, counters: Any, first: int, k: int, now_ps: int
     unit.packet_bytes = 0
     unit.arrived_packets = 0
     unit.dependent_packets = 0
+    unit.missing_packets = 0
     unit.next = NONE
     unit.first_segment = first
     unit.sent_ps = now_ps
@@ -68,6 +72,19 @@ def block_of(own: Any, flow: Any, segment: int) -> int:
 
 
 @inlined
+def note_missing(memory: Any, unit: Any, number: int, missing: int) -> None:
+    """Note how many data segments of a block are missing.
+
+    If one that was missing came and told the decoder nothing new, the coded packets had said as much: one of them less
+    counts for the others.
+    """
+    if number == memory.doubtful_unit and missing < unit.missing_packets:
+        unit.arrived_packets -= 1
+        unit.dependent_packets += 1
+    unit.missing_packets = missing
+
+
+@inlined
 def supplied(own: Any, flow: Any, data: Any, now_ps: int) -> int:
     """Return the first data segment that coded packets of its block supply and the buffer has room for, or NONE."""
     memory = own.flow
@@ -81,6 +98,7 @@ def supplied(own: Any, flow: Any, data: Any, now_ps: int) -> int:
                 if not has(flow, data, segment):
                     missing += 1
                     first = segment if first == NONE else first
+            note_missing(memory, unit, number, missing)
         if 0 < missing <= unit.arrived_packets and first < flow.data_next + flow.buffer_segments:
             unit.decoded_ps = now_ps
             return first

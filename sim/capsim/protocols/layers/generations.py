@@ -18,7 +18,7 @@ from math import ceil
 from typing import Annotated, Any
 
 from capsim import bounds
-from capsim.hooks import DELIVER, TAKE, inlined
+from capsim.hooks import DELIVER, TAKE
 from capsim.protocols.layers.blocks_of_stream import (
     BLOCK,
     BLOCK_COLUMNS,
@@ -28,19 +28,18 @@ from capsim.protocols.layers.blocks_of_stream import (
     part,
     supplied,
 )
-from capsim.protocols.layers.decoder import is_missing
+from capsim.protocols.layers.generations_asked import earned, nearest, unacknowledged_in, warned
 from capsim.protocols.layers.stream import (
     STREAM_COLUMNS,
     STREAM_COUNTS,
     Acknowledged,
     fill_coded,
     fill_recovered,
-    first_unacknowledged,
     has_window,
     is_coded,
     is_decoded,
 )
-from capsim.records import CODED, DATA, ESTABLISHED, NONE, RETRANSMITTED
+from capsim.records import CODED, DATA, NONE, RETRANSMITTED
 from capsim.roles import Layer
 
 
@@ -82,52 +81,6 @@ class GenerationParams:
         """Return how many coded packets one event may send: those of the blocks it fills, and those of a warning."""
         block = min(self.block_packets, largest_flow)
         return ceil(self.most_overhead * (window + block)) + block
-
-
-@inlined
-def nearest(flow: Any, subs: Any) -> int:
-    """Return the open subflow with the least round trip, the first open one if none is measured."""
-    number, chosen = flow.first_sub, NONE
-    while number != NONE:
-        sub = subs[number]
-        closer = chosen == NONE or 0 < sub.srtt_ps < subs[chosen].srtt_ps or subs[chosen].srtt_ps == 0 < sub.srtt_ps
-        if sub.state == ESTABLISHED and closer:
-            chosen = number
-        number = sub.next_sub
-    return int(chosen)
-
-
-@inlined
-def earned(params: Any, memory: Any, k: int) -> int:
-    """Return how many coded packets follow a block of k; keep what is less than one for the next."""
-    loss_prob = memory.loss_prob if memory.observed else params.initial_loss_prob
-    share = min(params.redundancy_factor * loss_prob / (1.0 - loss_prob), params.most_overhead)
-    memory.redundancy += share * float(k)
-    packets = int(memory.redundancy)
-    memory.redundancy -= float(packets)
-    return packets
-
-
-@inlined
-def warned(params: Any, memory: Any, flow: Any, near: Any, now_ps: int) -> bool:
-    """Return whether the receive buffer will soon be full; say so once in a round trip."""
-    room = params.warning_share * float(flow.peer_window - flow.data_acked)
-    if params.warning_share == 1.0 or flow.granted - flow.data_acked < room:
-        return False
-    if now_ps < memory.warned_ps + near.srtt_ps:
-        return False
-    memory.warned_ps = now_ps
-    return True
-
-
-@inlined
-def unacknowledged_in(flow: Any, subs: Any, maps: Any, unit: Any) -> int:
-    """Return how many data segments of a block are sent and not acknowledged."""
-    count, segment = 0, first_unacknowledged(flow, subs, maps, max(flow.data_acked, unit.first_segment))
-    while segment != NONE and segment < unit.first_segment + unit.k:
-        count += 1
-        segment = first_unacknowledged(flow, subs, maps, segment + 1)
-    return count
 
 
 def combine(
@@ -186,10 +139,7 @@ def observe(params: Any, own: Any, flow: Any, sub: Any, packet: Any, now_ps: int
 def collect(params: Any, own: Any, flow: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Count a coded packet for its block; where packets carry bytes, one that says nothing new counts for nothing."""
     if packet.kind != CODED:
-        new = packet.kind == DATA and packet.data >= flow.data_next and is_missing(sub, ring, packet.segment)
-        if new and packet.unit != NONE and packet.stale and own.units[packet.unit].arrived_packets:
-            own.units[packet.unit].arrived_packets -= 1  # with it, one of them depends on the others
-            own.units[packet.unit].dependent_packets += 1
+        own.flow.doubtful_unit = packet.unit if packet.kind == DATA and packet.stale else NONE
         return DELIVER
     unit = own.units[packet.unit]
     unit.dependent_packets += packet.stale
