@@ -18,7 +18,17 @@ from typing import Literal, get_args, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, FloatOrArray, choice, closed_form, one_number, plain, probability, require, whole
+from capsmodel.checks import (
+    FloatArray,
+    FloatOrArray,
+    choice,
+    closed_form,
+    one_number,
+    plain,
+    probability,
+    require,
+    whole,
+)
 
 __all__ = ["ServiceOfPorts", "drawn_queues_mean_wait", "drawn_queues_tail"]
 
@@ -111,9 +121,7 @@ def drawn_queues_mean_wait(load: float, *, drawn: int, service: ServiceOfPorts =
 @overload
 def drawn_queues_mean_wait(load: ArrayLike, *, drawn: int, service: ServiceOfPorts = ...) -> FloatArray: ...
 @closed_form
-def drawn_queues_mean_wait(
-    load: ArrayLike, *, drawn: int, service: ServiceOfPorts = "exponential"
-) -> FloatOrArray:
+def drawn_queues_mean_wait(load: ArrayLike, *, drawn: int, service: ServiceOfPorts = "exponential") -> FloatOrArray:
     r"""Return the mean wait of a packet that joins the shortest of the queues drawn, in mean service times.
 
     Parameters

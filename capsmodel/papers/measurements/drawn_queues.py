@@ -30,12 +30,12 @@ _WARM_UP = 0.1
 
 
 def _simulated(drawn: int, memories: int, load: float, ports: int, packets: int, seed: int, engine: str) -> Result:
-    fabric = ParallelPaths(
-        paths=ports, hosts_per_side=_HOSTS, rate_bps=_RATE_BPS, host_rate_bps=_FAST_BPS, delay_s=0.0
-    )
+    fabric = ParallelPaths(paths=ports, hosts_per_side=_HOSTS, rate_bps=_RATE_BPS, host_rate_bps=_FAST_BPS, delay_s=0.0)
     arrivals = Poisson(flow_bytes=_MSS_BYTES, pairs="sides", flows=packets, flows_per_s=load * ports / _SERVICE_S)
     params: dict[str, dict[str, bool | int | float | str]] = {"balancer": {"samples": drawn, "memories": memories}}
-    return simulate(Scenario(scheme="drill", fabric=fabric, traffic=(arrivals,), params=params, seed=seed), engine=engine)
+    return simulate(
+        Scenario(scheme="drill", fabric=fabric, traffic=(arrivals,), params=params, seed=seed), engine=engine
+    )
 
 
 @measurement("drawn-queue-waits", revision=1)
