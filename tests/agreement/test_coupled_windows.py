@@ -2,12 +2,14 @@
 
 The equations use one number for a window that varies between W and W/2. The resulting error is derived in
 `capsmodel.multipath.sawtooth`, with a one-sided bias. The process itself is checked by an exact identity, the balance
-of gains and losses. Steps of one packet are declared as a relative error p.
+of gains and losses. Steps of one packet are declared as a relative error p. Fully coupled windows of two subflows have
+no equilibrium that packets keep to; what is compared is the distribution of their process, with the error of its grid.
 """
 
 import numpy as np
 import pytest
 
+from capsmodel.multipath.fully_coupled import fully_coupled_mean_windows, fully_coupled_total_window
 from capsmodel.multipath.lia import best_path_rate_per_s, lia_equilibrium_windows, single_path_window
 from capsmodel.multipath.sawtooth import (
     SINGLE_PATH_SHARE,
@@ -16,6 +18,7 @@ from capsmodel.multipath.sawtooth import (
     total_fluctuation_bias,
 )
 from capsmodel.papers.measurements.coupled_windows import averaged_windows
+from capsmodel.papers.measurements.fully_coupled_windows import fully_coupled_windows
 from capsmodel.papers.measurements.means import mean_in_row
 
 SIZES = {"connections": 400, "packets": 25_000}
@@ -34,6 +37,8 @@ PATHS = {
 MULTIPATH = [name for name in PATHS if name != "one path"]
 IDENTICAL = ["four identical", "eight identical"]
 DIFFERENT = [name for name in MULTIPATH if "identical" not in name]
+FULLY_COUPLED = {"alike": (0.01, 0.01), "one loses four times as much": (0.004, 0.016)}
+GRID = 0.005  # what the grid of the fully coupled windows may change, over their total
 
 
 @pytest.fixture
@@ -106,3 +111,40 @@ def test_identical_paths_take_more_than_one_tcp(rows, compare, name):
     verdict = compare(one_tcp, mean_in_row(rows(name).iloc[0], "packets_per_s"), bias=step, detect=0.05 * one_tcp)
     assert verdict.verdict == "disagrees"
     assert verdict.measured > one_tcp
+
+
+@pytest.fixture
+def fully_coupled_rows(measured):
+    """Return one row for each of two fully coupled subflows."""
+
+    def averages(name: str):
+        setting = {"least_window_packets": 2.0, "seed": 20 + list(FULLY_COUPLED).index(name)}
+        return measured(fully_coupled_windows, {"loss_probs": FULLY_COUPLED[name]} | SIZES | setting)
+
+    return averages
+
+
+@pytest.mark.parametrize("name", FULLY_COUPLED)
+def test_total_of_fully_coupled_windows(fully_coupled_rows, compare, name):
+    model = float(fully_coupled_mean_windows(FULLY_COUPLED[name]).sum())
+    found = mean_in_row(fully_coupled_rows(name).iloc[0], "total_packets")
+    verdict = compare(model, found, bias=(max(FULLY_COUPLED[name]) + GRID) * model, detect=0.05 * model)
+    assert verdict, verdict
+
+
+@pytest.mark.parametrize("name", FULLY_COUPLED)
+def test_share_of_a_fully_coupled_subflow(fully_coupled_rows, compare, name):
+    windows = fully_coupled_mean_windows(FULLY_COUPLED[name])
+    found = mean_in_row(fully_coupled_rows(name).iloc[0], "window_share")
+    bias = max(FULLY_COUPLED[name]) + GRID
+    verdict = compare(float(windows[0] / windows.sum()), found, bias=bias, detect=0.05)
+    assert verdict, verdict
+
+
+@pytest.mark.parametrize("name", FULLY_COUPLED)
+def test_fully_coupled_windows_do_not_keep_their_equilibrium(fully_coupled_rows, compare, name):
+    """Alike ones give up less than half of the total for a loss; where one loses more, packets of both are lost."""
+    model = fully_coupled_total_window(FULLY_COUPLED[name])
+    found = mean_in_row(fully_coupled_rows(name).iloc[0], "total_packets")
+    assert compare(model, found, detect=0.02 * model).verdict == "disagrees"
+    assert (found.mean > model) == (name == "alike")

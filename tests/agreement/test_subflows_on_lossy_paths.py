@@ -1,4 +1,4 @@
-"""Agreement: LIA and uncoupled windows (DC2-MTCP Eq. 2, 3, 8) against packets of two subflows on lossy paths.
+"""Agreement: LIA, uncoupled and fully coupled windows (DC2-MTCP Eq. 2, 3, 8) against packets on two lossy paths.
 
 Paths of one loss probability stand for a bottleneck that both subflows cross, others for disjoint ones. What a subflow
 sends in a round trip lies below its mean window: by `ROUND_TRIP_COST_PACKETS` for one TCP, which grows fastest, and by
@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from capsmodel.multipath.fully_coupled import fully_coupled_mean_windows
 from capsmodel.multipath.lia import lia_equilibrium_windows
 from capsmodel.multipath.sawtooth import (
     ROUND_TRIP_COST_PACKETS,
@@ -66,6 +67,28 @@ def test_share_of_a_linked_subflow(rows, compare, name):
     high = float(windows[0] / (windows.sum() - cost)) - model
     found = mean_in_row(rows(name, "mptcp").iloc[0], "share")
     verdict = compare(model, found, bias=(low, high), detect=(low - 0.04, high + 0.04))
+    assert verdict, verdict
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_fully_coupled_subflows_send_together_what_their_windows_allow(rows, compare, name):
+    """Neither as much as two TCPs nor as little as one: the subflow with less than half of the total gives up less."""
+    model = float(fully_coupled_mean_windows(PATHS[name]).sum())
+    low, high = -2 * ROUND_TRIP_COST_PACKETS, max(PATHS[name]) * model
+    found = mean_in_row(rows(name, "mptcp_fc").iloc[0], "total_packets_per_rtt")
+    verdict = compare(model, found, bias=(low, high), detect=(low - 0.05 * model, high + 0.05 * model))
+    assert verdict, verdict
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_share_of_a_fully_coupled_subflow(rows, compare, name):
+    """The bias is what the cost of either subflow, on one of them alone, would change."""
+    windows, cost = fully_coupled_mean_windows(PATHS[name]), ROUND_TRIP_COST_PACKETS
+    model = float(windows[0] / windows.sum())
+    low = float((windows[0] - cost) / (windows.sum() - cost)) - model
+    high = float(windows[0] / (windows.sum() - cost)) - model
+    found = mean_in_row(rows(name, "mptcp_fc").iloc[0], "share")
+    verdict = compare(model, found, bias=(low, high), detect=(low - 0.05, high + 0.05))
     assert verdict, verdict
 
 
