@@ -124,7 +124,8 @@ def _staggered(fabric: Fabric, src: Ints, probs: tuple[float, float], rng: np.ra
     for level, where in enumerate(("under its edge switch", "under another edge switch of its pod", "in another pod")):
         require(np.all(room[inner == level]), f"traffic.pairs = 'staggered', but a host has no other host {where}")
     at = begin[inner + 1, flow] + rng.integers(0, np.maximum(room, 1))
-    return np.take(order, np.where(at < begin[inner, flow], at, at + length[inner, flow]))
+    partner: Ints = order[np.where(at < begin[inner, flow], at, at + length[inner, flow])]
+    return partner
 
 
 def _least_of_group(group: Ints, place: Ints) -> Ints:
