@@ -1,9 +1,9 @@
 """Whether a verdict depends on what its paper leaves unstated: in which settings it holds, and what turns it.
 
-The verdicts of one claim in several settings come from the same places of the sweep, at the same scale. A setting *agrees* if its verdict
-has the word that the setting of the text has there; those that are open say nothing. A claim is *robust* if all others
-agree, else it *hangs on* the settings whose alternative, alone, turns the word, or where only combinations do, on those
-that every such combination has in common.
+The verdicts of one claim in several settings come from the same places of the sweep, at the same scale. A setting
+*agrees* if its verdict has the word that the setting of the text has there; those that are open say nothing. A claim is
+*robust* if all others agree, else it *hangs on* the settings whose alternative, alone, turns the word, or where only
+combinations do, on those that every such combination has in common.
 """
 
 from collections.abc import Mapping
