@@ -137,6 +137,8 @@ class Statement:
         Whether the claim prints the size of the sum itself, a difference in its unit, and no ratio.
     times : float
         Runs that a printed count is the sum of.
+    direction : str
+        ``"lower"`` or ``"higher"``: what a claim about the place of an optimum says against all other places.
     note : str
         Reading that was chosen, for the reason of the verdict.
     """
@@ -146,6 +148,7 @@ class Statement:
     size: float | None = None
     gap: bool = False
     times: float = 1.0
+    direction: str = ""
     note: str = ""
 
     def at(self, places: Iterable[str]) -> "Statement":
@@ -166,6 +169,8 @@ class Statement:
     def points(self, claim: Claim, runs: Runs, seeds: int) -> list[Point]:
         """Return the points that the first `seeds` seeds give; without those where a difference is 0 throughout."""
         column = self.column or COLUMNS[claim.metric]
+        if self.direction:
+            claim = replace(claim, relation="ordering", unit=self.direction)
         if claim.relation == "trend" and claim.unit != "flat":
             return self._trends(claim, column, runs, seeds)
         if self._is_level or self.gap:
