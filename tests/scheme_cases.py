@@ -16,7 +16,6 @@ WEB = [{"form": caps_fig17.WEB, "load": load} for load in (0.3, 0.6, 0.8)]
 DATA = [{"form": caps_fig17.DATA, "load": 0.6}]
 SENDERS = [{"buffer_packets": packets, "flows": flows} for packets in (256, 100) for flows in (20, 60, 100, 140, 180)]
 BESIDE = [{"flows": flows} for flows in (20, 60, 120, 180)]
-ONE_BUFFER = tuple(caps_fig28.SHARED_BUFFER.values())
 
 
 def runs(mean, half):
@@ -163,49 +162,9 @@ def workloads():
     ]
 
 
-def incast(column, scheme, samples):
-    columns = (*caps_fig26.COLUMNS.values(), "repair_ratio", "lost_ratio")
-    return table(SENDERS, columns, (*caps_fig26.SCHEMES, *_caps_schemes.READINGS), {(scheme, column): samples})
-
-
-def of_incast(column, scheme, sample, better, worse, senders):
-    """A scheme better or worse than the others with both buffers, and the contrary beyond a range of senders."""
-
-    def at(value, half=0.01, *, small=None):
-        inside = {256: sample(value, half), 100: sample(small or value, half)}
-        outside = sample(worse if value == better else better, half)
-        counts = [senders[0] <= place["flows"] <= senders[1] for place in SENDERS]
-        samples = [
-            inside[place["buffer_packets"]] if counted else outside
-            for place, counted in zip(SENDERS, counts, strict=True)
-        ]
-        return incast(column, scheme, samples)
-
-    return [
-        (at(better), REPRODUCED),
-        (at(worse), REFUTED),
-        (at(worse, small=better), DIFFERS),
-        (at(better, small=worse), REPRODUCED),
-        (at(1.0, 0.1), OPEN),
-    ]
-
-
-def redundancy():
-    def rising(*values, half=0.01):
-        return incast("repair_ratio", "caps", 2 * in_turn(values, half))
-
-    return [
-        (rising(0.1, 0.2, 0.3, 0.4, 0.5), REPRODUCED),
-        (rising(0.5, 0.4, 0.3, 0.2, 0.1), REFUTED),
-        (rising(0.2, 0.5, 0.4, 0.3, 0.21, half=0.001), REFUTED),  # the ends rise, the trend falls
-        (rising(0.1, 0.2, 0.3, 0.4, 0.5, half=0.5), OPEN),
-        (incast("repair_ratio", "caps", [runs(one, 0.001) for one in (5, 4, 3, 2, 1, 1, 2, 3, 4, 5)]), DIFFERS),
-    ]
-
-
 def small_buffers():
     def lost(small, half=0.01, **more):
-        columns = (*caps_fig26.COLUMNS.values(), "repair_ratio", "lost_ratio")
+        columns = (*caps_fig26.COLUMNS, "repair_ratio", "lost_ratio")
         values = {name: small for name in caps_fig26.SCHEMES} | more
         samples = {
             (name, "lost_ratio"): [runs(0.2 if place["buffer_packets"] == 256 else value, half) for place in SENDERS]
@@ -222,36 +181,6 @@ def small_buffers():
         (lost(0.1), REFUTED),
         (lost(0.2), OPEN),
     ]
-
-
-def beside(column, samples):
-    columns = (*caps_fig28.COLUMNS.values(), *caps_fig28.QUANTILES)
-    schemes = (*caps_fig28.SCHEMES, *ONE_BUFFER, *_caps_schemes.READINGS)
-    names = caps_fig28.QUANTILES if column == "quantiles" else [column]
-    found = {(scheme, name): [sample] * len(BESIDE) for scheme, sample in samples.items() for name in names}
-    return table(BESIDE, columns, schemes, found)
-
-
-def of_priority(column, scheme, sample, better, worse):
-    """A scheme that is better or worse than the others; under the other rule for buffers too."""
-    shared = caps_fig28.SHARED_BUFFER.get(scheme)
-
-    def at(value, half, other):
-        samples = {scheme: sample(value, half)} | ({shared: sample(other, 0.01)} if shared else {})
-        return beside(column, samples)
-
-    found = [
-        (at(better, 0.01, better), REPRODUCED),
-        (at(worse, 0.01, worse), REFUTED),
-        (at(1.0, 0.1, 1.0), OPEN),
-    ]
-    return [*found, (at(worse, 0.01, better), DIFFERS), (at(better, 0.01, worse), REPRODUCED)] if shared else found
-
-
-def among_priority(column, scheme, sample, better, worse):
-    """The same where others have two rules for buffers: better than all but one of them is not all."""
-    one = {scheme: sample(better, 0.01), "rps_pq": sample(2 * better - 1, 0.01)}
-    return [*of_priority(column, scheme, sample, better, worse), (beside(column, one), DIFFERS)]
 
 
 def losses():
@@ -274,30 +203,7 @@ def losses():
     ]
 
 
-def shares(scheme, *cases):
-    return [(beside("reordered_ratio", {scheme: runs(*sample)}), word) for sample, word in cases]
-
-
-def quantiles():
-    return [
-        (beside("quantiles", {"caps": times(0.48)}), REPRODUCED),
-        (beside("quantiles", {"caps": times(0.52)}), DIFFERS),
-        (beside("quantiles", {"caps": times(0.5)}), OPEN),
-        (beside("quantiles", {"caps": times(1.1)}), REFUTED),
-        (beside("quantiles", {"caps": times(0.48), "rps_pq": times(0.4)}), DIFFERS),
-    ]
-
-
-def near(scheme):
-    return [
-        (beside("throughput_bps", {scheme: times(0.92)}), REPRODUCED),
-        (beside("throughput_bps", {scheme: times(1.13)}), REFUTED),
-        (beside("throughput_bps", {scheme: times(1.1)}), OPEN),
-    ]
-
-
 FCT, TAIL, LONG = "mean_fct_s", "p99_fct_s", "throughput_bps"
-UP_TO, BEYOND, ALL = (20, 100), (140, 180), (20, 180)
 
 
 CASES = {
@@ -318,29 +224,6 @@ CASES = {
         for panel, column in zip("abcdef", 2 * (FCT, TAIL, LONG), strict=True)
     },
     "caps-f17-dm-ws": workloads(),
-    "caps-f26a-n": redundancy(),
-    "caps-f26c-caps": of_incast("timeouts", "caps", runs, 0.9, 1.1, UP_TO),
-    "caps-f26c-caps2": of_incast("timeouts", "caps", runs, 1.1, 0.9, BEYOND),
-    "caps-f26c-repflow": of_incast("timeouts", "repflow", runs, 1.1, 0.9, ALL),
-    "caps-f26c-rps": of_incast("timeouts", "rps", runs, 1.1, 0.9, ALL),
     "caps-f26-buffer": small_buffers(),
-    "caps-f26d": of_incast("goodput_bps", "caps", times, 1.1, 0.9, ALL),
-    "caps-f26e": of_incast("mean_fct_s", "caps", times, 0.9, 1.1, UP_TO),
-    "caps-f26e2": of_incast("mean_fct_s", "caps", times, 1.1, 0.9, BEYOND),
     "caps-f28a-n": losses(),
-    "caps-f28a-ecmp": of_priority("lost_ratio", "ecmp_pq", runs, 0.9, 1.1),
-    "caps-f28a-rps": of_priority("lost_ratio", "rps_pq", runs, 0.9, 1.1),
-    "caps-f28b-rps": among_priority("reordered_ratio", "rps", runs, 1.1, 0.9),
-    "caps-f28b-ecmp": shares("ecmp", ((0, 0), REPRODUCED), ((0.001, 0), REFUTED)),
-    "caps-f28b-ecmp_pq": shares("ecmp_pq", ((0, 0), REPRODUCED), ((0.001, 0), REFUTED)),
-    "caps-f28b-rps_pq": shares("rps_pq", ((0.1, 0.09), REPRODUCED), ((0.1, 0.11), OPEN), ((0, 0), REFUTED)),
-    "caps-f28b-caps": shares("caps", ((0.1, 0.09), REPRODUCED), ((0.1, 0.11), OPEN), ((0, 0), REFUTED)),
-    "caps-f28c-ecmp": of_priority("mean_fct_s", "ecmp_pq", times, 0.9, 1.1),
-    "caps-f28c-rps": of_priority("mean_fct_s", "rps_pq", times, 0.9, 1.1),
-    "caps-f28c-caps": among_priority("mean_fct_s", "caps", times, 0.9, 1.1),
-    "caps-f28d": quantiles(),
-    "caps-f29b-ecmp": of_priority(LONG, "ecmp_pq", times, 0.9, 1.1),
-    "caps-f29b-rps": of_priority(LONG, "rps_pq", times, 0.9, 1.1),
-    "caps-f29b-worst": of_priority(LONG, "ecmp_pq", times, 0.9, 1.1),
-    "caps-f29b-caps": near("caps"),
 }

@@ -63,7 +63,7 @@ def _write(campaign: Campaign, out: Path) -> list[Path]:
 def _tell(campaign: Campaign, made: int) -> None:
     verdicts = [campaign.verdict(claim) for claim in campaign.experiment.statements]
     for verdict in verdicts:
-        say("", f"{verdict.id}: {verdict.verdict}, {campaign.robustness(verdict.id)}")
+        say("", f"{verdict.id}: {verdict.verdict}, {campaign.robustness(verdict.id).beside(verdict.verdict)}")
         explain(*claim_text(read_claims()[verdict.id], verdict), indent=2)
     words = counted([verdict.verdict for verdict in verdicts], VERDICT_WORDS)
     rest = len(campaign.next_tasks())

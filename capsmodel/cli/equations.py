@@ -117,7 +117,8 @@ def _print_hangs_on(rows: Iterable[ClaimRow], output: Output) -> None:
             "agreeing": one.agreeing,
             "decided": one.decided,
             "turned_by": "; ".join(one.turned_by),
-            "told": str(one),
+            "compared": one.word,
+            "told": one.beside(row.entry.verdict),
         }
         for row, one in sorted(found, key=lambda each: (bool(each[1].decided), each[1].share))
     ]

@@ -6,7 +6,8 @@ verdict, follow from the runs that are there: nothing else is remembered.
 
 A claim in one setting is looked at when 4, 8, 16, ... seeds of everything that it compares are there, and decided at
 the first look that gives a word. Claims that are decided ask for no more seeds. Settings other than the text's are
-tried at the sampled places of the experiment; `MOST_SEEDS` and `MOST_SEEDS_OF_OTHERS` are the limits.
+tried at the sampled places of the experiment, at its reduced scale if it has one; so is the text's, as the base of the
+comparison. `MOST_SEEDS` and `MOST_SEEDS_OF_OTHERS` are the limits.
 """
 
 import time
@@ -25,7 +26,7 @@ from capsmodel.experiments.results import finished_tasks, merge
 from capsmodel.experiments.statistics.sequential import looks
 from capsmodel.experiments.sweep import Executor, Progress, Task, run_sweep
 from capsmodel.papers.decisions import FALSE_ALARM, Decision, decide
-from capsmodel.papers.experiments import PublishedExperiment
+from capsmodel.papers.experiments import PublishedExperiment, Scale
 from capsmodel.papers.index import Claim, read_claims
 from capsmodel.papers.robustness import Robustness, robustness
 from capsmodel.papers.settings import TEXT
@@ -36,6 +37,8 @@ __all__ = ["MOST_SEEDS", "MOST_SEEDS_OF_OTHERS", "Campaign", "Judged", "advance"
 
 MOST_SEEDS, MOST_SEEDS_OF_OTHERS = 64, 16
 """Limits of the seeds in the setting of the text, and in each other."""
+Group = tuple[str, Scale]
+"""Runs that are looked at together: name of a setting, and the scale."""
 OTHERS_COUNT = 4
 """The text has its look at so many times the seeds before the others have theirs: its verdict matters most."""
 
@@ -77,7 +80,7 @@ class Campaign:
 
     experiment: PublishedExperiment
     folder: Path
-    tasks: Mapping[str, Mapping[tuple[Term, int], Task]] = field(default_factory=dict)
+    tasks: Mapping[Group, Mapping[tuple[Term, int], Task]] = field(default_factory=dict)
     rows: DataFrame = field(default_factory=DataFrame)
 
     def __post_init__(self) -> None:
@@ -89,10 +92,11 @@ class Campaign:
 
     @cached_property
     def frame(self) -> DataFrame:
-        """Return a row for each run that is there: setting, scheme, place, seed, and what was measured."""
+        """Return a row for each run that is there: setting, scale, scheme, place, seed, and what was measured."""
         keys: list[dict[str, Any]] = [
-            {"setting": setting, "scheme": term[0], "place": term[1], "seed": seed, "task_id": task.id}
-            for setting, tasks in self.tasks.items()
+            {"setting": setting, "scale": scale}
+            | {"scheme": term[0], "place": term[1], "seed": seed, "task_id": task.id}
+            for (setting, scale), tasks in self.tasks.items()
             for (term, seed), task in tasks.items()
             if task.id in self._finished
         ]
@@ -112,17 +116,15 @@ class Campaign:
         return read if self.rows.empty else concat([self.rows, read], ignore_index=True)
 
     @cached_property
-    def _runs(self) -> Mapping[str, Runs]:
-        frame = self.frame
-        return {
-            setting: Runs(frame if frame.empty else frame[frame["setting"] == setting])
-            for setting in self.experiment.combinations
-        }
+    def _runs(self) -> Mapping[Group, Runs]:
+        groups = {} if self.frame.empty else dict(list(self.frame.groupby(["setting", "scale"])))
+        return {group: Runs(groups.get(group, DataFrame())) for group in self.tasks}
 
     def judged(self, claim_id: str, setting: str, *, sampled: bool) -> Judged:
-        """Return where a claim stands in a setting, at all places or at the sampled ones."""
+        """Return where a claim stands in a setting: at all places, or at the sampled ones at the reduced scale."""
         whole = self.experiment.statement(claim_id, setting, sampled=sampled)
-        return judged(read_claims()[claim_id], whole, self._runs[setting], most_seeds=_most_seeds(setting))
+        runs = self._runs[setting, self.experiment.scale(sampled=sampled)]
+        return judged(read_claims()[claim_id], whole, runs, most_seeds=_most_seeds(setting))
 
     def verdict(self, claim_id: str) -> Verdict:
         """Return the verdict on a claim in the setting of the text."""
@@ -150,38 +152,45 @@ class Campaign:
             Only share i of n of that look, whether its runs are there or not; from 1.
         """
         part, parts = shard
-        for _, setting, seeds, terms in sorted(self._wanted(), key=lambda one: one[0]):
-            runs = self.tasks[setting]
+        for _, group, seeds, terms in sorted(self._wanted(), key=lambda one: one[0]):
+            runs = self.tasks[group]
             listed = [runs[term, seed] for seed in range(1, seeds + 1) for term in sorted(terms)]
             wanted = list({task.id: task for task in listed}.values())
             if any(task.id not in self._finished for task in wanted):
                 return [task for task in wanted[part - 1 :: parts] if task.id not in self._finished]
         return []
 
-    def _wanted(self) -> Iterator[tuple[int, str, int, set[Term]]]:
-        """Yield urgency, setting, seeds and terms of the next look at open claims, in each setting.
+    def _wanted(self) -> Iterator[tuple[int, Group, int, set[Term]]]:
+        """Yield urgency, group, seeds and terms of the next look at open claims, in each setting.
 
         The text is judged at the sampled places too, as the base of the comparison with others.
         """
         for setting in self.experiment.combinations:
             for sampled in (False, True) if setting == TEXT else (True,):
+                group = (setting, self.experiment.scale(sampled=sampled))
                 by_seeds: dict[int, set[Term]] = {}
                 for claim_id in self.experiment.statements:
                     seeds = self.judged(claim_id, setting, sampled=sampled).next_seeds
                     statement = self.experiment.statement(claim_id, setting, sampled=sampled).known(simulated())
                     by_seeds.setdefault(seeds, set()).update(statement.terms if seeds else ())
                 for seeds, terms in by_seeds.items():
-                    yield seeds * (OTHERS_COUNT if sampled else 1), setting, seeds, terms
+                    yield seeds * (OTHERS_COUNT if sampled else 1), group, seeds, terms
 
 
-def all_tasks(experiment: PublishedExperiment) -> dict[str, dict[tuple[Term, int], Task]]:
-    """Return all runs of an experiment with the schemes that are simulated, up to the limits, by setting."""
+def all_tasks(experiment: PublishedExperiment) -> dict[Group, dict[tuple[Term, int], Task]]:
+    """Return all runs of an experiment with the schemes that are simulated, up to the limits, by group.
+
+    The text's runs at all places include those at the sampled ones, unless these have a scale of their own.
+    """
+    whole = {(TEXT, experiment.scale(sampled=False)): False}
+    others = {(setting, experiment.scale(sampled=True)): True for setting in experiment.combinations}
     found = {}
-    for setting in experiment.combinations:
+    for (setting, scale), sampled in (others | whole).items():
         terms: set[Term] = set()
         for claim in experiment.statements:
-            terms |= experiment.statement(claim, setting, sampled=setting != TEXT).known(simulated()).terms
-        found[setting] = experiment.tasks(terms, range(1, _most_seeds(setting) + 1), setting=setting)
+            terms |= experiment.statement(claim, setting, sampled=sampled).known(simulated()).terms
+        seeds = range(1, _most_seeds(setting) + 1)
+        found[setting, scale] = experiment.tasks(terms, seeds, setting=setting, scale=scale)
     return found
 
 

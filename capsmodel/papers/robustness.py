@@ -1,9 +1,9 @@
 """Whether a verdict depends on what its paper leaves unstated: in which settings it holds, and what turns it.
 
-The verdicts of one claim in several settings come from the same places of the sweep. A setting *agrees* if its verdict
-has the word that the setting of the text has there; those that are open say nothing. A claim is *robust* if all others
-agree, else it *hangs on* the settings whose alternative, alone, turns the word, or where only combinations do, on those
-that every such combination has in common.
+The verdicts of one claim in several settings come from the same places of the sweep, at the same scale. A setting
+*agrees* if its verdict has the word that the setting of the text has there; those that are open say nothing. A claim is
+*robust* if all others agree, else it *hangs on* the settings whose alternative, alone, turns the word, or where only
+combinations do, on those that every such combination has in common.
 """
 
 from collections.abc import Mapping
@@ -30,11 +30,15 @@ class Robustness:
         Settings with the word of the text, and settings with any word, the text's included.
     turned_by : tuple of str
         What turns it.
+    word : str
+        The word that they agree with: that of the text at the sampled places. Over all places, or at the paper's scale,
+        the verdict may be another one.
     """
 
     agreeing: int
     decided: int
     turned_by: tuple[str, ...]
+    word: VerdictWord = "open"
 
     @property
     def share(self) -> float:
@@ -45,6 +49,11 @@ class Robustness:
     def is_robust(self) -> bool:
         """Whether all of at least `FEWEST_SETTINGS` decided settings agree."""
         return self.agreeing == self.decided >= FEWEST_SETTINGS
+
+    def beside(self, verdict: VerdictWord) -> str:
+        """Return what is known, for a reader who sees the verdict: with the word compared if it is another one."""
+        differs = self.word not in ("open", verdict)
+        return f"{self}; {self.word} at the sampled places" if differs else str(self)
 
     def __str__(self) -> str:
         count = f"{self.agreeing} of {self.decided} settings"
@@ -76,7 +85,7 @@ def robustness(words: Mapping[str, VerdictWord], combinations: Mapping[str, Comb
         return Robustness(0, 0, ())
     turned = [combinations[name] for name, word in decided.items() if word != base]
     alone = [combination_name(one) for one in turned if len(one) == 1]
-    return Robustness(len(decided) - len(turned), len(decided), tuple(alone or _in_common(turned)))
+    return Robustness(len(decided) - len(turned), len(decided), tuple(alone or _in_common(turned)), base)
 
 
 def recorded_robustness(claim: Claim) -> Robustness:

@@ -23,6 +23,7 @@ class Purpose(IntEnum):
     HOST_JITTER = 8
     LOSSES = 9
     FAULTS = 10
+    COMMON_PARTNERS = 11
 
 
 def sequence(seed: int, purpose: Purpose, *, entry: int = 0) -> np.random.SeedSequence:
@@ -42,7 +43,7 @@ def engine_seed(seed: int, purpose: Purpose) -> int:
 
 
 class EntrySeeds:
-    """Generators of one traffic entry, by purpose; the order of hosts is common to all entries of a run."""
+    """Generators of one traffic entry, by purpose; what is common to all entries of a run begins anew for each."""
 
     def __init__(self, seed: int, entry: int) -> None:
         def generator(purpose: Purpose) -> np.random.Generator:
@@ -56,3 +57,8 @@ class EntrySeeds:
     def hosts(self) -> np.random.Generator:
         """Return a generator in its first state: every entry sees the same order of hosts."""
         return np.random.default_rng(sequence(self._run_seed, Purpose.HOST_ORDER))
+
+    @property
+    def common_partners(self) -> np.random.Generator:
+        """Return a generator in its first state: every entry sees the same partner of each host."""
+        return np.random.default_rng(sequence(self._run_seed, Purpose.COMMON_PARTNERS))

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+from msgspec import structs
 
 from capsmodel.experiments import sweep
 from capsmodel.papers import campaign as campaigns
@@ -22,12 +23,13 @@ from capsmodel.papers.settings import TEXT
 
 CLAIM = "repflow-f8a"  # RepFlow's mean is 40 to 45% below TCP's, loads 0.4 to 0.8
 WHOLE = published_experiment("repflow-ns3-ws")
-EXPERIMENT = replace(WHOLE, statements={CLAIM: WHOLE.statements[CLAIM]})
+EXPERIMENT = replace(WHOLE, statements={CLAIM: WHOLE.statements[CLAIM]}, reduced=None)
 # A few of its settings, to keep the campaign small.
 vars(EXPERIMENT)["combinations"] = {
     name: WHOLE.combinations[name]
     for name in (TEXT, "transport.min_rto_s = 0.01", "mss_bytes = 536", "sharing.abort_losers = true")
 }
+SMALL_PODS = 6
 COLUMNS = ("mean_fct_short_s", "p99_fct_short_s", "mean_fct_long_s", "mean_fct_s", "mean_slowdown_long")
 
 
@@ -40,10 +42,12 @@ class MadeUp:
         ``ratio(scheme, transport)`` returns the completion time of a scheme with these parameters.
     spread : float
         Of its logarithm, independent of the other schemes.
+    of_task : callable
+        A factor of RepFlow's runs, by their task.
     """
 
-    def __init__(self, ratio, spread=0.001):
-        self.ratio, self.spread = ratio, spread
+    def __init__(self, ratio, spread=0.001, of_task=lambda task: 1.0):
+        self.ratio, self.spread, self.of_task = ratio, spread, of_task
         self.ran = []
 
     def __call__(self, function, batches):
@@ -56,6 +60,7 @@ class MadeUp:
         scheme, load = scenario.get("scheme", "ecmp"), scenario["traffic"][0]["load"]
         own = np.random.default_rng([seed, len(scheme), int(load * 10)])
         value = self.ratio(scheme, scenario["params"]["transport"]) * np.exp(own.normal(0, self.spread))
+        value *= self.of_task(task) if scheme == "repflow" else 1.0
         row = {"task_id": [task.id], "seed": [seed]} | {column: [value * (1 + seed)] for column in COLUMNS}
         record = {"id": task.id, "measurement": "experiment-run", "revision": 1, "payload": task.payload}
         return sweep._Outcome(pa.table(row), record | {"cpu_s": 0.0})
@@ -122,6 +127,40 @@ def test_the_text_comes_first_seed_by_seed(tmp_path):
     assert [task.payload["seed"] for task in tasks] == sorted(list(range(1, 5)) * 10)
     by_text = EXPERIMENT.tasks({("repflow", "websearch 0.4")}, [1]).values()
     assert {task.id for task in by_text} <= {task.id for task in tasks}
+
+
+def smaller(scenario):
+    return scenario.replace(fabric=structs.replace(scenario.fabric, pods=SMALL_PODS))
+
+
+def is_small(task):
+    return task.payload["scenario"]["fabric"]["pods"] == SMALL_PODS
+
+
+def test_settings_are_compared_at_the_reduced_scale_with_the_text_at_that_scale(tmp_path):
+    """At the paper's scale the claim holds; smaller, it fails in all settings, which is none that turns it."""
+    experiment = replace(EXPERIMENT, reduced=smaller)
+    vars(experiment)["combinations"] = EXPERIMENT.combinations
+    made_up = MadeUp(lambda scheme, transport: 1.0, of_task=lambda task: 1.1 if is_small(task) else 0.57)
+    advance(experiment, tmp_path, executor=made_up)
+    found = Campaign(experiment, tmp_path)
+    by_scale = found.frame.groupby("scale")
+    assert set(by_scale.get_group("paper")["setting"]) == {TEXT}
+    assert set(by_scale.get_group("paper")["place"]) == set(places("websearch", (0.4, 0.5, 0.6, 0.7, 0.8)))
+    assert set(by_scale.get_group("reduced")["setting"]) == set(EXPERIMENT.combinations)
+    assert set(by_scale.get_group("reduced")["place"]) == set(places("websearch", (0.5, 0.8)))
+    assert found.verdict(CLAIM).verdict == "reproduced"
+    assert set(found.words(CLAIM).values()) == {"refuted"}
+    assert found.robustness(CLAIM).turned_by == ()
+    assert found.robustness(CLAIM).word == "refuted"
+    assert advance(experiment, tmp_path, executor=made_up) == 0
+
+
+def test_an_experiment_without_a_reduced_scale_runs_the_text_once(tmp_path):
+    run(tmp_path, MadeUp(lambda scheme, transport: 0.57 if scheme == "repflow" else 1.0))
+    frame = Campaign(EXPERIMENT, tmp_path).frame
+    assert set(frame["scale"]) == {"paper"}
+    assert not frame.duplicated(["setting", "scheme", "place", "seed"]).any()
 
 
 def test_equal_runs_of_two_settings_run_once(tmp_path):

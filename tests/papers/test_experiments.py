@@ -73,6 +73,21 @@ def test_the_run_of_the_text_has_the_values_that_are_declared_first(name):
             assert getattr(scenario.fabric, key) == one.values[0]
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if EXPERIMENTS[name].reduced])
+def test_the_reduced_scale_has_fewer_hosts_and_the_same_settings(name):
+    experiment = EXPERIMENTS[name]
+    place = experiment.sampled[0]
+    statements = [one.known(schemes()) for one in experiment.statements.values()]
+    term = next(term for one in statements for term in sorted(one.terms) if term[1] == place)
+    for setting in experiment.combinations:
+        whole = from_dict(experiment.run(term, setting=setting)["scenario"])
+        small = from_dict(experiment.run(term, setting=setting, scale="reduced")["scenario"])
+        assert small.fabric.node_counts()[0] <= whole.fabric.node_counts()[0] / 3
+        assert small.params == whole.params
+        assert small.fabric.rate_bps == whole.fabric.rate_bps
+        assert [type(one) for one in small.traffic] == [type(one) for one in whole.traffic]
+
+
 def test_the_initial_window_of_repflow_stays_12_kb_with_any_segment_size():
     experiment = EXPERIMENTS["repflow-ns3-ws"]
     for setting in (TEXT, "mss_bytes = 536"):

@@ -43,6 +43,15 @@ def test_settings_that_turn_it_together_only():
         assert combination_name({name: value}) in named
 
 
+def test_another_word_at_the_sampled_places_is_told():
+    """A claim that is refuted at the scale at which settings are compared is not known to be robustly reproduced."""
+    found = robustness(dict.fromkeys(COMBINATIONS, "refuted"), COMBINATIONS)
+    assert found.beside("refuted") == str(found)
+    assert found.beside("reproduced") == f"{found}; refuted at the sampled places"
+    assert robustness({}, COMBINATIONS).beside("reproduced").startswith("not known")
+    assert "sampled places" not in robustness({}, COMBINATIONS).beside("reproduced")
+
+
 def test_open_settings_say_nothing():
     found = robustness(
         {TEXT: "refuted", "mss_bytes = 536": "open", "transport.handshake = true": "refuted"}, COMBINATIONS

@@ -3,6 +3,7 @@
 import pytest
 
 from capsim import Batch, FatTree, FlowList, LeafSpine, LinkChange, Poisson, Scenario, estimate, memory
+from capsim.fabric.endpoints import Pairing
 from capsim.fabric.flows import flow_list
 from capsim.fabric.load import LoadOf, counted_share, load_capacity_bps, offered
 from capsim.fabric.topology import Fabric
@@ -37,8 +38,8 @@ def test_capacity_by_hand(fabric: Fabric, host_bps: float, uplink_bps: float) ->
 
 
 def test_share_of_the_flows_that_count(load_of: LoadOf) -> None:
-    assert counted_share(FABRIC, load_of, "random") == pytest.approx(SHARE[load_of], rel=1e-15)
-    assert counted_share(FABRIC, load_of, "other-leaf") == 1
+    assert counted_share(FABRIC, load_of, Pairing("random")) == pytest.approx(SHARE[load_of], rel=1e-15)
+    assert counted_share(FABRIC, load_of, Pairing("other-leaf")) == 1
 
 
 def test_rate_and_expected_flows_by_hand(load_of: LoadOf) -> None:

@@ -41,7 +41,7 @@ def drawn(*entries: AnyTraffic, fabric: Fabric = LEAF_SPINE, seed: int = 1) -> F
 
 
 @given(
-    pairs=st.sampled_from(["random", "other-leaf", "other-pod", "sides", "permutation", "stride"]),
+    pairs=st.sampled_from(["random", "other-leaf", "other-pod", "staggered", "sides", "permutation", "stride"]),
     seed=st.integers(0, 2**63 - 1),
     skip=st.integers(0, 1),
 )

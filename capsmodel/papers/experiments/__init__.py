@@ -5,6 +5,9 @@ A module of this folder whose name has no leading underscore is an experiment, `
 paper leaves something out that is no setting; its ``EXPERIMENT`` is the :class:`PublishedExperiment`. Settings that are
 varied are in ``data/papers/settings.toml`` (:mod:`capsmodel.papers.settings`), how claims are decided is in
 :mod:`capsmodel.papers.decisions`, and :mod:`capsmodel.papers.campaign` runs an experiment until they are.
+
+An experiment has up to three *scales*: that of the paper, where its verdicts are decided; a reduced one, where settings
+are compared with each other if the paper's costs too much for all of them; and a quick one, which shows that it runs.
 """
 
 import re
@@ -14,7 +17,7 @@ from functools import cache, cached_property
 from importlib import import_module
 from pkgutil import iter_modules
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from capsim import Scenario
 from capsim import scheme as find
@@ -30,9 +33,10 @@ from capsmodel.papers.measurements.experiment_runs import experiment_run
 from capsmodel.papers.settings import TEXT, sampled_combinations, settings_of
 from capsmodel.papers.statements import Statement, Term
 
-__all__ = ["PublishedExperiment", "published_experiment", "published_experiments"]
+__all__ = ["PublishedExperiment", "Scale", "published_experiment", "published_experiments"]
 
 Values = Mapping[str, Any]
+Scale = Literal["paper", "reduced", "quick"]
 QUICK_SEEDS = 2
 
 
@@ -57,8 +61,18 @@ class PublishedExperiment:
         ``small(scenario)`` returns a version that takes at most a second, for ``--quick``.
     statements : mapping
         What each claim compares, by its id.
+    reduced : callable, optional
+        ``reduced(scenario)`` returns a version with the same ratios (load, oversubscription, shares of hosts) that
+        costs a tenth or less. Settings other than the text's are run at this scale, and the text's again, so that like
+        is compared with like; left out, all are run at the paper's scale.
+    measure : callable
+        The measurement that each run is; it takes `scenario`, `recovery` and `seed`.
     adapted : callable, optional
-        ``adapted(statement, settings)`` returns the statement for settings that change what is measured.
+        ``adapted(statement, settings)`` returns the statement for settings that change what is measured, or by which
+        scheme.
+    parameters : callable, optional
+        ``parameters(place, settings, scheme)`` returns further values by names of the simulator, such as parameters of
+        a scheme at a place; those that the scheme does not have are left out.
     """
 
     module: str
@@ -69,7 +83,10 @@ class PublishedExperiment:
     scenario: Callable[[Values, Values], Scenario]
     small: Callable[[Scenario], Scenario]
     statements: Mapping[str, Statement]
+    reduced: Callable[[Scenario], Scenario] | None = None
+    measure: Callable[..., Any] = experiment_run
     adapted: Callable[[Statement, Values], Statement] = lambda statement, _: statement
+    parameters: Callable[[Values, Values, str], Values] = lambda place, settings, scheme: {}
 
     @property
     def name(self) -> str:
@@ -96,12 +113,16 @@ class PublishedExperiment:
         text = {name: one.values[0] for name, one in settings_of(self.id).items()}
         return text | self.combinations[setting]
 
+    def scale(self, *, sampled: bool) -> Scale:
+        """Return the scale of the runs at all places, or of those at the sampled ones, where settings are compared."""
+        return "reduced" if sampled and self.reduced else "paper"
+
     def statement(self, claim: str, setting: str, *, sampled: bool) -> Statement:
         """Return what a claim compares in a setting, at all places or at the sampled ones."""
         adapted = self.adapted(self.statements[claim], self.values(setting))
         return adapted.at(self.sampled) if sampled else adapted
 
-    def run(self, term: Term, *, setting: str = TEXT, quick: bool = False) -> dict[str, Any]:
+    def run(self, term: Term, *, setting: str = TEXT, scale: Scale = "paper") -> dict[str, Any]:
         """Return the arguments of a run but for its seed: the scenario as plain tables, and the loss recovery.
 
         Parameters
@@ -110,33 +131,34 @@ class PublishedExperiment:
             Scheme and name of a place.
         setting : str
             Name of one of `combinations`.
-        quick : bool
-            Take the small version.
+        scale : str
+            ``"paper"``, ``"reduced"`` or ``"quick"``.
         """
         scheme, place = term
-        values = self.values(setting)
-        built = self.scenario(self.places[place], values).replace(scheme=scheme, compare=None)
-        changed = with_settings(built, _of_simulator(values, scheme))
-        tables = (self.small(changed) if quick else changed).to_dict()
+        values, at = self.values(setting), self.places[place]
+        built = self.scenario(at, values).replace(scheme=scheme, compare=None)
+        changed = with_settings(built, _of_simulator(values | dict(self.parameters(at, values, scheme)), scheme))
+        smaller = {"reduced": self.reduced, "quick": self.small}.get(scale)
+        tables = (smaller(changed) if smaller else changed).to_dict()
         recovery = {"recovery": values["recovery"]} if "recovery" in values else {}
         return {"scenario": {key: value for key, value in tables.items() if key not in ("name", "notes")}} | recovery
 
     def tasks(
-        self, terms: Iterable[Term], seeds: Iterable[int], *, setting: str = TEXT, quick: bool = False
+        self, terms: Iterable[Term], seeds: Iterable[int], *, setting: str = TEXT, scale: Scale = "paper"
     ) -> dict[tuple[Term, int], Task]:
         """Return a task for each term and seed; equal runs of several settings or experiments are equal tasks."""
         numbers = list(seeds)
         found: dict[tuple[Term, int], Task] = {}
         for term in sorted(terms):
-            arguments = self.run(term, setting=setting, quick=quick)
-            found |= {(term, seed): Task(experiment_run, **arguments, seed=seed) for seed in numbers}
+            arguments = self.run(term, setting=setting, scale=scale)
+            found |= {(term, seed): Task(self.measure, **arguments, seed=seed) for seed in numbers}
         return found
 
     def quick_tasks(self) -> dict[tuple[Term, int], Task]:
         """Return the small runs of two seeds, at the sampled places, that show that all of it works."""
         known = simulated()
         terms = {term for one in self.statements.values() for term in one.at(self.sampled).known(known).terms}
-        return self.tasks(terms, range(1, QUICK_SEEDS + 1), quick=True)
+        return self.tasks(terms, range(1, QUICK_SEEDS + 1), scale="quick")
 
 
 def _of_simulator(values: Values, scheme: str) -> dict[str, Any]:

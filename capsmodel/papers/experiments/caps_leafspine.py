@@ -26,6 +26,8 @@ PLACES = {
 }
 WEB, DATA = ([name for name, place in PLACES.items() if place["workload"] == workload] for workload in WORKLOADS)
 SAMPLED = tuple(name for name, place in PLACES.items() if place["load"] in (0.3, 0.8))
+_REDUCED_LEAVES, _REDUCED_FLOWS = 8, {"websearch": 2500, "datamining": 1200}
+"""As in the figure caps-fig17: all hosts and paths of a leaf, a third of the leaves."""
 _SMALL = {"leaves": 2, "hosts_per_leaf": 6, "spines": 3}
 _SMALL_FLOWS = 100
 
@@ -52,6 +54,15 @@ def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
     return base.replace(traffic=(traffic,), end_s=1000.0)
 
 
+def reduced(whole: Scenario) -> Scenario:
+    """Return the same on 8 of the 24 leaves, with fewer flows."""
+    (traffic,) = whole.traffic
+    return whole.replace(
+        fabric=msgspec.structs.replace(whole.fabric, leaves=_REDUCED_LEAVES),
+        traffic=(msgspec.structs.replace(traffic, flows=_REDUCED_FLOWS[traffic.workload]),),
+    )
+
+
 def small(whole: Scenario) -> Scenario:
     """Return the same on 12 hosts with a hundred flows, all of them counted."""
     (traffic,) = whole.traffic
@@ -69,6 +80,7 @@ EXPERIMENT = PublishedExperiment(
     places=PLACES,
     sampled=SAMPLED,
     scenario=scenario,
+    reduced=reduced,
     small=small,
     statements=STATEMENTS,
 )

@@ -33,6 +33,7 @@ EXPERIMENT = PublishedExperiment(
     places=shared.PLACES,
     sampled=shared.SAMPLED,
     scenario=shared.scenario,
+    reduced=shared.reduced,
     small=shared.small,
     statements=STATEMENTS,
 )

@@ -35,6 +35,7 @@ EXPERIMENT = PublishedExperiment(
     places=shared.PLACES,
     sampled=shared.SAMPLED,
     scenario=shared.scenario,
+    reduced=shared.reduced,
     small=shared.small,
     statements=STATEMENTS,
     adapted=adapted,

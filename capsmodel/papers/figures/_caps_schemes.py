@@ -75,16 +75,6 @@ def ratios(runs: Runs, subject: str, baselines: Iterable[str]) -> Compared:
     }
 
 
-def differences(runs: Runs, subject: str, baselines: Iterable[str]) -> Compared:
-    """Return `subject` minus each baseline, for counts and shares; places where both are 0 in all runs are left out."""
-    return {
-        (name, place): paired_difference(wide[subject], wide[name])
-        for name in baselines
-        for place, wide in runs.items()
-        if name in wide and wide[[subject, name]].to_numpy().any()
-    }
-
-
 def reductions_pct(found: Compared) -> Compared:
     """Return ratios as reductions in percent."""
     return {

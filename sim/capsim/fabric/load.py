@@ -25,7 +25,7 @@ from typing import Literal
 import numpy as np
 
 from capsim.clock import PS_PER_S
-from capsim.fabric.endpoints import Pairs
+from capsim.fabric.endpoints import Pairing
 from capsim.fabric.flows import FlowList
 from capsim.fabric.topology import Fabric
 from capsmodel.checks import require
@@ -48,18 +48,17 @@ def load_capacity_bps(fabric: Fabric, load_of: LoadOf) -> float:
     return float(fabric.rate_bps[up].sum())
 
 
-def counted_share(fabric: Fabric, load_of: LoadOf, pairs: Pairs) -> float:
-    """Return the expected share of flows between `pairs` whose payload counts.
+def counted_share(fabric: Fabric, load_of: LoadOf, pairing: Pairing) -> float:
+    """Return the expected share of flows of a `pairing` whose payload counts.
 
     Raises
     ------
     ParameterError
         If there is none.
     """
-    if load_of == "host-links" or pairs in ("other-leaf", "other-pod", "sides"):
+    if load_of == "host-links":
         return 1.0
-    same_leaf = np.bincount(fabric.leaf_of_host)[fabric.leaf_of_host] - 1
-    share = float(1 - np.mean(same_leaf / (fabric.n_hosts - 1)))
+    share = pairing.share_between_leaves(fabric)
     require(share > 0, f"traffic.load_of = {load_of!r}, but no flow leaves its leaf here: use 'host-links'")
     return share
 

@@ -11,6 +11,10 @@ kind         when flows start                                        for
              (:mod:`capsim.fabric.flow_files`)
 ============ ======================================================= ===========================================
 
+Who sends to whom is ``pairs`` of an entry (:class:`~capsim.fabric.drawn_traffic.TrafficKind`). The central scheduler of
+MMPTCP is a Poisson entry with ``flows_per_s`` of the whole fabric, whose senders are the hosts that a batch of long
+flows leaves over (``skip_hosts``), with the partners of one permutation (``common_partners``).
+
 Load is defined in :mod:`capsim.fabric.load`.
 
 ============= ====== ====================== ============
@@ -24,14 +28,13 @@ flow size     S      ``flow_bytes``         byte
 
 from typing import Annotated
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
-from msgspec import Meta
 
 from capsim import bounds
-from capsim.bounds import FlowBytes, Flows, HostNumber, Period, Time
-from capsim.fabric.endpoints import Ints, Pairs, partners
+from capsim.bounds import Flows, HostNumber, Period, Time
+from capsim.fabric.drawn_traffic import TrafficKind
+from capsim.fabric.endpoints import Ints
 from capsim.fabric.flows import Drawn, FlowList, check_flows, check_hosts, flow_list
 from capsim.fabric.listed import Listed
 from capsim.fabric.load import LoadOf, counted_share, load_capacity_bps
@@ -40,113 +43,8 @@ from capsim.seeds import EntrySeeds
 from capsim.structs import checked_struct
 from capsmodel.checks import ParameterError, require
 from capsmodel.metrics import arrival_rate_per_s
-from capsmodel.workloads.catalogue import FlowSizes, load_workload
-from capsmodel.workloads.files import MOST_POINTS
 
 Floats = npt.NDArray[np.float64]
-
-CdfPoint = tuple[Annotated[float, bounds.CDF_BYTES.meta], Annotated[float, bounds.RATIO.meta]]
-_CDF_POINTS = Meta(min_length=1, max_length=MOST_POINTS)
-
-
-class TrafficKind(
-    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind", omit_defaults=True
-):
-    """What all drawn traffic shares: sizes, senders and who sends to whom.
-
-    Parameters
-    ----------
-    workload : str, optional
-        Name of a flow-size distribution of :mod:`capsmodel.workloads.catalogue`, or in a scenario's file the name of a
-        CSV file (:mod:`capsmodel.workloads.files`), whose points become `flow_bytes_cdf`. One of `workload`,
-        `flow_bytes`, `flow_bytes_cdf` and the pair `min_bytes`, `max_bytes` must be given.
-    flow_bytes : int, optional
-        One size for all, in bytes.
-    flow_bytes_cdf : tuple of (float, float), optional
-        Points (size in bytes, F) of a distribution function, linear between them.
-    min_bytes, max_bytes : int, optional
-        Sizes uniform over the whole numbers between, both included, in bytes.
-    pairs : str
-        ``random`` (any two hosts), ``other-leaf``, ``other-pod``, ``sides`` (host i of the first leaf to host i
-        of the last), ``permutation`` (each sender to one host of its own, nobody to itself) or ``stride`` (host x to
-        x + stride).
-    stride_hosts : int
-        The stride, in hosts.
-    skip_hosts, hosts : int
-        Senders are `hosts` of the hosts (all when left out) in an order drawn from the seed, after the first
-        `skip_hosts`; entries that skip each other's hosts have disjoint senders, as in MMPTCP.
-    start_s : float
-        When the entry begins, in seconds.
-    stack : str, optional
-        Scheme whose host side (transport, congestion control, sharing, layer, marking) the flows of this entry run, on
-        the switches of the scenario's scheme; that of the scenario's scheme when left out.
-    """
-
-    workload: str | None = None
-    flow_bytes: FlowBytes | None = None
-    flow_bytes_cdf: Annotated[tuple[CdfPoint, ...], _CDF_POINTS] | None = None
-    min_bytes: FlowBytes | None = None
-    max_bytes: FlowBytes | None = None
-    pairs: Pairs = "random"
-    stride_hosts: Annotated[int, bounds.HOSTS.meta] = 1
-    skip_hosts: Annotated[int, bounds.SKIP_HOSTS.meta] = 0
-    hosts: Annotated[int, bounds.HOSTS.meta] | None = None
-    start_s: Time = 0.0
-    stack: str | None = None
-
-    def expected_flows(self, fabric: Fabric) -> float:
-        """Return about how many flows this entry makes, without making them."""
-        raise NotImplementedError
-
-    def draw(self, fabric: Fabric, seeds: EntrySeeds) -> Drawn:
-        """Return the flows of this entry."""
-        raise NotImplementedError
-
-    def sizes(self, count: int, rng: np.random.Generator) -> Ints:
-        """Return `count` flow sizes in bytes."""
-        distribution = self._distribution()
-        if distribution is not None:
-            return distribution.sample(count, rng=rng, whole=True)
-        if self.flow_bytes is not None:
-            return np.full(count, self.flow_bytes, np.int64)
-        return rng.integers(self.min_bytes or 1, self.max_bytes, count, endpoint=True)
-
-    def mean_bytes(self) -> float:
-        """Return the mean flow size in bytes."""
-        distribution = self._distribution()
-        if distribution is not None:
-            return float(distribution.mean_bytes)
-        return float(self.flow_bytes or ((self.min_bytes or 0) + (self.max_bytes or 0)) / 2)
-
-    def _distribution(self) -> FlowSizes | None:
-        """Return the distribution of sizes; None where all are equal or uniform."""
-        self._check_size()
-        if self.flow_bytes_cdf is not None:
-            points = np.array(self.flow_bytes_cdf, np.float64)
-            return FlowSizes(points[:, 0], points[:, 1], name="flow_bytes_cdf")
-        return None if self.workload is None else load_workload(self.workload)
-
-    def _check_size(self) -> None:
-        bounds = (self.min_bytes, self.max_bytes)
-        one_of = (self.workload, self.flow_bytes, self.flow_bytes_cdf)
-        given = sum(way is not None for way in one_of) + (bounds != (None, None))
-        require(given == 1, "traffic: give one of workload, flow_bytes, flow_bytes_cdf, or min_bytes with max_bytes")
-        if bounds != (None, None):
-            low, high = bounds
-            require(low is not None and high is not None, "traffic: min_bytes and max_bytes go together")
-            require((low or 0) <= (high or 0), f"traffic.max_bytes = {high}, but it must be at least min_bytes = {low}")
-
-    def senders(self, fabric: Fabric, rng: np.random.Generator) -> Ints:
-        """Return the hosts that send, in the order of their numbers."""
-        order = rng.permutation(fabric.n_hosts)
-        if self.pairs == "sides":
-            order = order[fabric.leaf_of_host[order] == fabric.leaf_of_host.min()]
-        last = len(order) if self.hosts is None else self.skip_hosts + self.hosts
-        require(
-            self.skip_hosts < last <= len(order),
-            f"traffic: only {len(order)} hosts can send here, but skip_hosts = {self.skip_hosts} and hosts want more",
-        )
-        return np.sort(order[self.skip_hosts : last])
 
 
 class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaults=True):
@@ -177,7 +75,7 @@ class Poisson(TrafficKind, frozen=True, kw_only=True, tag="poisson", omit_defaul
         require((self.load is None) != (self.flows_per_s is None), "traffic: give one of load and flows_per_s")
         if self.flows_per_s is not None:
             return self.flows_per_s
-        counted_bytes = self.mean_bytes() * counted_share(fabric, self.load_of, self.pairs)
+        counted_bytes = self.mean_bytes() * counted_share(fabric, self.load_of, self.pairing)
         capacity_bps = load_capacity_bps(fabric, self.load_of)
         return float(arrival_rate_per_s(self.load or 0, mean_bytes=counted_bytes, rate_bps=capacity_bps))
 
@@ -203,7 +101,7 @@ def _among_senders(entry: TrafficKind, fabric: Fabric, seeds: EntrySeeds, times:
     """Give each start time a sender drawn uniformly, a partner and a size."""
     senders = entry.senders(fabric, seeds.hosts)
     src = senders[seeds.endpoints.integers(0, len(senders), len(times))]
-    dst = partners(entry.pairs, fabric, src, seeds=seeds, senders=senders, stride_hosts=entry.stride_hosts)
+    dst = entry.pairing.receivers(fabric, src, seeds=seeds, senders=senders)
     return Drawn(src, dst, entry.sizes(len(times), seeds.sizes), entry.start_s + times)
 
 
@@ -230,7 +128,7 @@ class Batch(TrafficKind, frozen=True, kw_only=True, tag="batch", omit_defaults=T
         senders = self.senders(fabric, seeds.hosts)
         count = len(senders) if self.flows is None else self.flows
         src = senders[np.arange(count) % len(senders)]
-        dst = partners(self.pairs, fabric, src, seeds=seeds, senders=senders, stride_hosts=self.stride_hosts)
+        dst = self.pairing.receivers(fabric, src, seeds=seeds, senders=senders)
         starts = self.start_s + seeds.arrivals.uniform(0, self.spread_s, count)
         return Drawn(src, dst, self.sizes(count, seeds.sizes), starts)
 
@@ -281,6 +179,8 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
         Time between the beginnings of two rounds, in seconds.
     spread_s : float
         Starts within a round are uniform over this time, in seconds.
+    same_ends : bool
+        Whether senders and receiver are drawn once for all rounds, instead of for each.
     """
 
     senders_per_round: Flows
@@ -288,6 +188,7 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
     rounds: Annotated[int, bounds.ROUNDS.meta] = 1
     period_s: Time = 0.0
     spread_s: Time = 0.0
+    same_ends: bool = False
 
     def expected_flows(self, fabric: Fabric) -> float:
         """Return about how many flows this entry makes, without making them."""
@@ -299,7 +200,11 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
         if self.receiver is not None:
             receivers[:] = self.receiver
         hosts = self.senders(fabric, seeds.hosts)  # the same in each round
-        senders = [self._round(receiver, hosts, seeds) for receiver in receivers]
+        if self.same_ends:
+            receivers[:] = receivers[0]
+            senders = [self._round(receivers[0], hosts, seeds)] * self.rounds
+        else:
+            senders = [self._round(receiver, hosts, seeds) for receiver in receivers]
         count = self.senders_per_round
         begin_s = self.start_s + np.repeat(np.arange(self.rounds) * self.period_s, count)
         return Drawn(

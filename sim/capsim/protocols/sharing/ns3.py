@@ -41,7 +41,7 @@ class Ns3MmptcpParams(MmptcpParams):
 
     Parameters
     ----------
-    switch_bytes, switch_at, joins, joins_in_pod, joins_in_rack, join_gap_s, path_threshold, scheduler
+    switch_bytes, switch_at, joins, joins_in_pod, joins_in_rack, join_gap_s, path_threshold, fixed_threshold, scheduler
         As in :class:`~capsim.protocols.sharing.mmptcp.MmptcpParams`.
     buffer_segments : int
         Not used.
