@@ -25,6 +25,8 @@ COLUMNS = {
     "afct_long": "mean_fct_long_s",
     "afct_long_normalised": "mean_slowdown_long",
     "afct_all": "mean_fct_s",
+    "p99_fct_all": "p99_fct_s",
+    "dupack3_ratio": "long_dup_ack_run_ratio",
     "long_goodput": "mean_throughput_long_bps",
     "goodput": "goodput_bps",
     "timeouts": "timeouts_short",
@@ -33,8 +35,8 @@ COLUMNS = {
     "encoded_ratio": "coding_overhead",
     "overhead": "copied_ratio",
 }
-"""Column of a run (:mod:`capsmodel.papers.measurements.experiment_runs`) for the metric of a claim."""
-COUNTED = frozenset({"timeouts_short", "lost_ratio_short", "reordered_ratio_short"})
+"""Column of a run (:mod:`capsmodel.papers.measurements.experiment_runs` and others) for the metric of a claim."""
+COUNTED = frozenset({"timeouts_short", "lost_ratio_short", "reordered_ratio_short", "long_dup_ack_run_ratio"})
 """Columns that can be 0, compared by differences."""
 _PCT = 100.0
 
@@ -204,9 +206,10 @@ def _of_value(claim: Claim) -> tuple[Predicate, Predicate]:
     elif claim.relation == "greater_than":
         least = float(claim.low)
         return (lambda found: above(found, least)), (lambda found: above(found, least))
-    met = _inside(low, high)
     # A printed size that is missed differs; "none at all" is a statement, which is wrong where there is some.
-    is_bound = claim.relation == "less_than" or float(claim.low) == 0
+    is_none = claim.low == claim.high == "0"
+    met = _inside(0.0, 0.0) if is_none else _inside(low, high)
+    is_bound = claim.relation == "less_than" or is_none
     return met, met if is_bound else lambda _: True
 
 
