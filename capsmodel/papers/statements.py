@@ -30,14 +30,50 @@ COLUMNS = {
     "long_goodput": "mean_throughput_long_bps",
     "goodput": "goodput_bps",
     "timeouts": "timeouts_short",
+    "fct_short_std": "fct_short_std_s",
+    "p50_fct_short": "p50_fct_short_s",
+    "p75_fct_short": "p75_fct_short_s",
+    "fct_tail_short": "p99_fct_short_s",
+    "fct_tail_all": "p99_fct_s",
+    "completed_short": "completed_short",
+    "fast_retx": "fast_retransmits_short",
+    "spurious_retx": "spurious_short",
+    "connections_with_rto": "timed_out_short",
+    "flows_with_0_fast_retx": "flows_with_0_fast_retx",
+    "flows_with_1_fast_retx": "flows_with_1_fast_retx",
+    "flows_with_more_than_2_timeouts": "flows_with_more_than_2_timeouts",
+    "flows_with_more_than_20_timeouts": "flows_with_more_than_20_timeouts",
+    "flows_with_fewer_than_2_timeouts": "flows_with_fewer_than_2_timeouts",
+    "flows_without_timeout": "flows_without_timeout",
+    "long_goodput_std": "throughput_long_std_bps",
+    "long_goodput_gap": "mean_throughput_long_bps",
+    "goodput_gap_MPTCP_minus_MMPTCP": "mean_throughput_long_bps",
+    "core_utilisation": "core_utilisation",
+    "core_utilisation_gap": "core_utilisation",
+    "core_loss": "core_loss_ratio",
+    "access_loss": "access_loss_ratio",
     "loss": "lost_ratio_short",
     "reorder_ratio": "reordered_ratio_short",
     "encoded_ratio": "coding_overhead",
     "overhead": "copied_ratio",
 }
 """Column of a run (:mod:`capsmodel.papers.measurements.experiment_runs` and others) for the metric of a claim."""
-COUNTED = frozenset({"timeouts_short", "lost_ratio_short", "reordered_ratio_short", "long_dup_ack_run_ratio"})
-"""Columns that can be 0, compared by differences."""
+COUNTED = frozenset(
+    {
+        "timeouts_short",
+        "timed_out_short",
+        "fast_retransmits_short",
+        "spurious_short",
+        "lost_ratio_short",
+        "reordered_ratio_short",
+        "core_loss_ratio",
+        "access_loss_ratio",
+        "long_dup_ack_run_ratio",
+    }
+)
+"""Columns that can be 0: which of two is larger is judged by their difference."""
+UNITS = {"%": 100.0, "percentage points": 100.0, "ms": 1e3, "Mbps": 1e-6}
+"""Units of claims, over those of the columns; 1 for all others."""
 _PCT = 100.0
 
 Term = tuple[str, str]
@@ -100,6 +136,12 @@ class Statement:
         Column of a run; that of the claim's metric when left out.
     size : float
         Ratio that a claim with a word of size, such as "much", has to pass.
+    gap : bool
+        Whether the claim prints the size of the sum itself, a difference in its unit, and no ratio.
+    average : bool
+        Whether the claim is about the mean over the comparisons, of ratios the geometric one.
+    times : float
+        Runs that a printed count is the sum of.
     note : str
         Reading that was chosen, for the reason of the verdict.
     """
@@ -107,6 +149,9 @@ class Statement:
     comparisons: tuple[Comparison, ...]
     column: str = ""
     size: float | None = None
+    gap: bool = False
+    average: bool = False
+    times: float = 1.0
     note: str = ""
 
     def at(self, places: Iterable[str]) -> "Statement":
@@ -126,32 +171,66 @@ class Statement:
 
     def points(self, claim: Claim, runs: Runs, seeds: int) -> list[Point]:
         """Return the points that the first `seeds` seeds give; without those where a difference is 0 throughout."""
+        found = self._points(claim, runs, seeds)
+        if not (self.average and found):
+            return found
+        unknown = [one for one in found if one.met is _unknown]
+        mean = np.mean([one.samples for one in found], axis=0)
+        return unknown[:1] or [replace(found[0], name=f"mean of {len(found)}", samples=mean)]
+
+    def _points(self, claim: Claim, runs: Runs, seeds: int) -> list[Point]:
         column = self.column or COLUMNS[claim.metric]
-        if claim.relation == "trend":
-            return _trend(claim, np.array([_sample(one, column, runs, seeds) for one in self.comparisons]))
-        met, holds = _of_value(claim) if self._is_level else _of_ratio(claim, self.size)
-        if column in COUNTED and not self._is_level:
-            met = holds = _side(claim, 0.0)
-        found = [
-            Point(
-                name=one.name,
-                samples=_sample(one, column, runs, seeds) * (_PCT if self._is_level and claim.unit == "%" else 1.0),
-                met=met,
-                holds=holds,
-                logarithmic=len(one.terms) > 1 and column not in COUNTED,
-            )
-            for one in self.comparisons
+        if claim.relation == "trend" and claim.unit != "flat":
+            return self._trends(claim, column, runs, seeds)
+        if self._is_level or self.gap:
+            return [self._of_size(claim, one, column, runs, seeds) for one in self.comparisons]
+        if column in COUNTED and claim.relation == "ordering":
+            side = _side(claim, 0.0)
+            differences = [
+                Point(name=one.name, samples=_sum(one, column, runs, seeds), met=side, holds=side)
+                for one in self.comparisons
+            ]
+            return [point for point in differences if point.samples.any()]
+        return [self._of_logarithms(claim, one, column, runs, seeds) for one in self.comparisons]
+
+    def _trends(self, claim: Claim, column: str, runs: Runs, seeds: int) -> list[Point]:
+        """Return the points of each series: the comparisons that are about the same schemes."""
+        series: dict[frozenset[str], list[FloatArray]] = {}
+        ratios = not (self._is_level or self.gap or column in COUNTED)
+        for one in self.comparisons:
+            series.setdefault(frozenset(one.schemes), []).append(_sum(one, column, runs, seeds, logarithms=ratios))
+        names = [f"{', '.join(sorted(one))}: " if len(series) > 1 else "" for one in series]
+        return [
+            point
+            for name, values in zip(names, series.values(), strict=True)
+            for point in _trend(claim, np.array(values), name)
         ]
-        return [point for point in found if self._is_level or point.logarithmic or point.samples.any()]
+
+    def _of_size(self, claim: Claim, one: Comparison, column: str, runs: Runs, seeds: int) -> Point:
+        """Return the point of a value that is printed, in the unit of the claim."""
+        met, holds = _of_value(claim)
+        unit = UNITS.get(claim.unit, 1.0) * self.times
+        return Point(name=one.name, samples=_sum(one, column, runs, seeds) * unit, met=met, holds=holds)
+
+    def _of_logarithms(self, claim: Claim, one: Comparison, column: str, runs: Runs, seeds: int) -> Point:
+        """Return the point of a ratio; one that says nothing if a value is 0 in some run."""
+        if not all((runs.values(term, column, seeds) > 0).all() for _, term in one.terms):
+            return Point(name=f"{one.name} (0 in some runs)", samples=np.zeros(seeds), met=_unknown, holds=_unknown)
+        met, holds = _of_ratio(claim, self.size)
+        samples = _sum(one, column, runs, seeds, logarithms=True)
+        return Point(name=one.name, samples=samples, met=met, holds=holds, logarithmic=True)
 
     @property
     def _is_level(self) -> bool:
         return all(len(one.terms) == 1 for one in self.comparisons)
 
 
-def _sample(one: Comparison, column: str, runs: Runs, seeds: int) -> FloatArray:
-    """Return the sum for each seed: of logarithms where metrics above 0 are compared."""
-    logarithms = len(one.terms) > 1 and column not in COUNTED
+def _unknown(_: Interval) -> Holds:
+    return None
+
+
+def _sum(one: Comparison, column: str, runs: Runs, seeds: int, *, logarithms: bool = False) -> FloatArray:
+    """Return the sum for each seed, of values or of their logarithms."""
     total = np.zeros(seeds)
     for sign, term in one.terms:
         values = runs.values(term, column, seeds)
@@ -159,7 +238,7 @@ def _sample(one: Comparison, column: str, runs: Runs, seeds: int) -> FloatArray:
     return total
 
 
-def _trend(claim: Claim, series: FloatArray) -> list[Point]:
+def _trend(claim: Claim, series: FloatArray, name: str) -> list[Point]:
     """Return two points: last minus first, and Kendall's tau over the sweep, of each seed."""
     side = above if claim.unit == "increasing" else below
 
@@ -168,8 +247,8 @@ def _trend(claim: Claim, series: FloatArray) -> list[Point]:
 
     tau = np.array([kendall(one) for one in series.T])
     return [
-        Point(name="last minus first", samples=series[-1] - series[0], met=holds, holds=holds),
-        Point(name="Kendall's tau", samples=tau, met=holds, holds=holds),
+        Point(name=f"{name}last minus first", samples=series[-1] - series[0], met=holds, holds=holds),
+        Point(name=f"{name}Kendall's tau", samples=tau, met=holds, holds=holds),
     ]
 
 
@@ -192,8 +271,8 @@ def _of_ratio(claim: Claim, size: float | None) -> tuple[Predicate, Predicate]:
             return _inside(1 + low / _PCT, 1 + high / _PCT), lambda found: above(found, 1.0)
         case "ratio":
             return _inside(low, high), lambda found: above(found, 1.0)
-        case "approx" | "absolute":
-            close = _inside(*SIGNIFICANTLY) if claim.unit == "close" else _inside(low, high)
+        case "approx" | "absolute" | "trend":  # of trends, those that are flat
+            close = _inside(*SIGNIFICANTLY) if claim.unit in ("close", "flat") else _inside(low, high)
             return close, close
     return _side(claim, 1.0 if size is None else size), _side(claim, 1.0)
 

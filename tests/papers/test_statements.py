@@ -16,9 +16,9 @@ def claim(relation, low="", high="", unit="", metric="afct_short", baseline="B")
     return Claim("id", "p", "w", "e", metric, "A", baseline, relation, low, high, unit, "", "")
 
 
-def runs_of(column="mean_fct_short_s", spread=0.0, **values):
+def runs_of(column="mean_fct_short_s", spread=0.0, together=1.0, **values):
     """Values by scheme and place ("a_x"), each with a factor of its seed that all schemes share."""
-    common = np.exp(np.random.default_rng(1).normal(0, 1.0, SEEDS))
+    common = np.exp(np.random.default_rng(1).normal(0, together, SEEDS))
     own = np.random.default_rng(2)
     rows = [
         {
@@ -89,6 +89,51 @@ def test_counts_are_compared_by_differences_and_zeros_say_nothing():
     (point,) = statement.points(asked, runs, SEEDS)
     assert point.name == "B, y"
     assert (point.samples < 0).all()
+
+
+def test_a_gap_is_read_in_the_unit_of_the_claim():
+    """A carries 13 Mbps more than B: a printed difference, which no ratio says."""
+    asked = claim("approx", low="13", high="13", unit="Mbps", metric="long_goodput_gap")
+    statement = compared(asked, ["x"], names=NAMES, gap=True)
+    printed, other = (runs_of("mean_throughput_long_bps", together=0, a_x=one, b_x=42.5e6) for one in (55.5e6, 50e6))
+    (point,) = statement.points(asked, printed, SEEDS)
+    assert point.interval(0.01).value == pytest.approx(13)
+    assert word(asked, statement, printed) == "reproduced"
+    assert word(asked, statement, other) == "differs in size"
+
+
+def test_a_count_over_all_runs_of_the_paper_is_so_many_times_that_of_one():
+    asked = claim("absolute", low="100", high="100", unit="flows", metric="completed_short")
+    statement = levels(["a"], ["x"], times=20)
+    assert word(asked, statement, runs_of("completed_short", together=0, a_x=5)) == "reproduced"
+    assert word(asked, statement, runs_of("completed_short", together=0, a_x=100)) == "differs in size"
+
+
+@pytest.mark.parametrize(
+    ("last", "expected"), [(1.05, "reproduced"), (1.3, "differs in size"), (0.8, "differs in size")]
+)
+def test_a_flat_trend_stays_close_to_its_first_place(last, expected):
+    asked = claim("trend", unit="flat")
+    statement = same_scheme(["a"], [("2", "1"), ("3", "1")])
+    runs = runs_of(a_1=1, a_2=1.02, a_3=last)
+    assert word(asked, statement, runs) == expected
+
+
+def test_a_trend_of_several_schemes_is_read_in_each():
+    asked = claim("trend", unit="increasing")
+    statement = levels(["a", "b"], ["1", "2", "3"])
+    up = {"a_1": 1, "a_2": 2, "a_3": 3}
+    assert len(statement.points(asked, runs_of(**up, b_1=1, b_2=2, b_3=3), SEEDS)) == 4
+    assert word(asked, statement, runs_of(**up, b_1=1, b_2=2, b_3=3)) == "reproduced"
+    assert word(asked, statement, runs_of(**up, b_1=3, b_2=2, b_3=1)) == "differs in size"
+
+
+def test_a_ratio_with_a_zero_says_nothing():
+    """Losses that some runs do not have cannot be compared by their ratio."""
+    asked = claim("approx", unit="close", metric="core_loss")
+    statement = compared(asked, ["x"], names=NAMES)
+    runs = runs_of("core_loss_ratio", a_x=0.0, b_x=1.0)
+    assert word(asked, statement, runs) == "open"
 
 
 def test_a_ratio_of_ratios():

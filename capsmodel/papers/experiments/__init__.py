@@ -68,7 +68,11 @@ class PublishedExperiment:
     measure : callable
         The measurement that each run is; it takes `scenario`, `recovery` and `seed`.
     adapted : callable, optional
-        ``adapted(statement, settings)`` returns the statement for settings that change what is measured.
+        ``adapted(statement, settings)`` returns the statement for settings that change what is measured, or by which
+        scheme.
+    parameters : callable, optional
+        ``parameters(place, settings, scheme)`` returns further values by names of the simulator, such as parameters of
+        a scheme at a place; those that the scheme does not have are left out.
     """
 
     module: str
@@ -82,6 +86,7 @@ class PublishedExperiment:
     reduced: Callable[[Scenario], Scenario] | None = None
     measure: Callable[..., Any] = experiment_run
     adapted: Callable[[Statement, Values], Statement] = lambda statement, _: statement
+    parameters: Callable[[Values, Values, str], Values] = lambda place, settings, scheme: {}
 
     @property
     def name(self) -> str:
@@ -130,9 +135,9 @@ class PublishedExperiment:
             ``"paper"``, ``"reduced"`` or ``"quick"``.
         """
         scheme, place = term
-        values = self.values(setting)
-        built = self.scenario(self.places[place], values).replace(scheme=scheme, compare=None)
-        changed = with_settings(built, _of_simulator(values, scheme))
+        values, at = self.values(setting), self.places[place]
+        built = self.scenario(at, values).replace(scheme=scheme, compare=None)
+        changed = with_settings(built, _of_simulator(values | dict(self.parameters(at, values, scheme)), scheme))
         smaller = {"reduced": self.reduced, "quick": self.small}.get(scale)
         tables = (smaller(changed) if smaller else changed).to_dict()
         recovery = {"recovery": values["recovery"]} if "recovery" in values else {}

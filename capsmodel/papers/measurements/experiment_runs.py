@@ -18,7 +18,7 @@ quantiles of short flows            `fct_p05_s`, ...        s
 =================================== ======================= ========================================
 """
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pandas as pd
@@ -28,6 +28,7 @@ from capsim import scheme as find
 from capsim.fct import counted_flows, finished_flows
 from capsim.protocols.transports.newreno import NEWRENO
 from capsim.protocols.transports.sack import SACK
+from capsim.roles import Transport
 from capsim.runs import row_of
 from capsim.scenario import from_dict
 from capsmodel.checks import choice, require
@@ -49,9 +50,16 @@ def with_recovery(scheme: Scheme, name: str) -> Scheme:
     for flows in ("short", "long"):
         stack = getattr(scheme, flows)
         if stack.transport.name in RECOVERIES:
-            stack = replace(stack, transport=replace(RECOVERIES[name], params=stack.transport.params))
+            stack = replace(stack, transport=_with_params_of(RECOVERIES[name], stack.transport))
         stacks[flows] = stack
     return replace(scheme, **stacks)
+
+
+def _with_params_of(transport: Transport, other: Transport) -> Transport:
+    """Return a transport with the values of those parameters that the other one has too."""
+    both = {one.name for one in fields(transport.params)} & {one.name for one in fields(other.params)}
+    values = {name: getattr(other.params, name) for name in both}
+    return replace(transport, params=replace(transport.params, **values))
 
 
 @measurement("experiment-run", revision=1)

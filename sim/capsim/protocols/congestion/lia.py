@@ -10,12 +10,27 @@ Slow start and the answer to losses are Reno's. Windows are bytes; windows and t
 whole picoseconds would leave 63 bits.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 from capsim.hooks import GROW, inlined
 from capsim.protocols.congestion.reno import answer_loss, grow
 from capsim.records import CLOSED, NONE, SYN_SENT
 from capsim.roles import Congestion
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiaParams:
+    """Parameters of linked increases.
+
+    Parameters
+    ----------
+    capped : bool
+        Whether no subflow grows faster than one TCP would (RFC 6356, eq. 1). Without the cap it is what the authors'
+        code of mmptcp calls Linked_Increases.
+    """
+
+    capped: bool = True
 
 
 @inlined
@@ -52,12 +67,13 @@ def total_window_bytes(flow: Any, subs: Any) -> int:
 
 
 @inlined
-def grow_linked(flow: Any, sub: Any, subs: Any) -> None:
+def grow_linked(params: Any, flow: Any, sub: Any, subs: Any) -> None:
     """Open the window in congestion avoidance by the smaller of the linked increase and TCP's own (RFC 6356, eq. 1)."""
     acked_mss = float(sub.newly_acked_bytes) * float(sub.mss_bytes)
     linked = alpha(flow, subs) * acked_mss / float(total_window_bytes(flow, subs))
     alone = float(sub.mss_bytes) * float(sub.mss_bytes) / float(sub.cwnd_bytes)
-    sub.cwnd_bytes = min(sub.cwnd_bytes + max(1, int(min(linked, alone))), sub.max_window_bytes)
+    added = min(linked, alone) if params.capped else linked
+    sub.cwnd_bytes = min(sub.cwnd_bytes + max(1, int(added)), sub.max_window_bytes)
 
 
 def react(params: Any, own: Any, flow: Any, sub: Any, subs: Any, signals: int, now_ps: int) -> int:
@@ -66,9 +82,9 @@ def react(params: Any, own: Any, flow: Any, sub: Any, subs: Any, signals: int, n
         if flow.n_subs == 1 or sub.final or sub.cwnd_bytes < sub.ssthresh_bytes:
             grow(sub)
         else:
-            grow_linked(flow, sub, subs)
+            grow_linked(params, flow, sub, subs)
     answer_loss(sub, signals)
     return 0
 
 
-LIA = Congestion(name="lia", react=react)
+LIA = Congestion(name="lia", react=react, params=LiaParams())

@@ -43,7 +43,7 @@ class MmptcpParams:
         paper has 8; with Auto Subflow 8, 4 and 1.
     join_gap_s : float
         They are opened at distinct random times within so many seconds, in steps of a fiftieth; 0: all at once.
-    path_threshold : bool
+    path_threshold, fixed_threshold
         As in :class:`~capsim.protocols.sharing.scattered.ScatteredParams`, for the first subflow.
     scheduler : Scheduler
         Which subflow gets the next data segment.
@@ -58,6 +58,7 @@ class MmptcpParams:
     joins_in_rack: Annotated[int, bounds.JOINS] = 8
     join_gap_s: float = 50e-6
     path_threshold: bool = True
+    fixed_threshold: Annotated[int, bounds.DUP_ACKS_OR_NONE] = 0
     scheduler: Scheduler = Scheduler.ROUND_ROBIN
     buffer_segments: Annotated[int, bounds.QUEUE_PACKETS] = 0
 

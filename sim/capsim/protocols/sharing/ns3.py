@@ -39,8 +39,10 @@ class Ns3MmptcpParams(MmptcpParams):
 
     Parameters
     ----------
-    switch_bytes, switch_at, joins, joins_in_pod, joins_in_rack, join_gap_s, path_threshold, scheduler, buffer_segments
-        As in :class:`~capsim.protocols.sharing.mmptcp.MmptcpParams`; the buffer is not used.
+    switch_bytes, switch_at, joins, joins_in_pod, joins_in_rack, join_gap_s
+        As in :class:`~capsim.protocols.sharing.mmptcp.MmptcpParams`.
+    path_threshold, fixed_threshold, scheduler, buffer_segments
+        As there; the buffer is not used.
     stream_segments : int
         As in :class:`Ns3MptcpParams`.
     """

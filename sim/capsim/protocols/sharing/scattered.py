@@ -1,8 +1,9 @@
 """One subflow whose packets take many paths: more duplicate acknowledgements before a segment is taken for lost."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+from capsim import bounds
 from capsim.hooks import OPENED, inlined
 from capsim.protocols.sharing.single import begin
 from capsim.roles import Sharing
@@ -17,9 +18,12 @@ class ScatteredParams:
     path_threshold : bool
         Whether the number of shortest paths between the hosts, where there are several, is added to the transport's
         ``dup_ack_threshold``. The rule of mmptcp (its section 2.4): 3 in the rack, 19 over 16 core switches.
+    fixed_threshold : int
+        The threshold of all flows, in place of that rule (mmptcp, Table 4); 0 for the rule.
     """
 
     path_threshold: bool = True
+    fixed_threshold: Annotated[int, bounds.DUP_ACKS_OR_NONE] = 0
 
 
 @inlined
@@ -28,7 +32,9 @@ def set_threshold(params: Any, flow: Any, sub: Any) -> None:
 
     RFC 3042 sends two, one less than its threshold of three; MMPTCP_LT does the same with its larger threshold.
     """
-    if params.path_threshold and flow.n_paths > 1:
+    if params.fixed_threshold:
+        sub.dup_ack_threshold = params.fixed_threshold
+    elif params.path_threshold and flow.n_paths > 1:
         sub.dup_ack_threshold += flow.n_paths
     if sub.limited_packets:
         sub.limited_packets = sub.dup_ack_threshold - 1

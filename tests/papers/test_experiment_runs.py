@@ -1,0 +1,37 @@
+"""Identity: loss recovery in the runs of experiments is exchanged whole, and nothing else is."""
+
+import pytest
+
+from capsim import scheme
+from capsim.protocols.transports.sack import SackParams
+from capsim.protocols.transports.tcp import TcpParams
+from capsmodel.papers.experiments import published_experiment
+from capsmodel.papers.measurements.experiment_runs import experiment_run, with_recovery
+
+
+@pytest.mark.parametrize("name", ["ps", "caps", "repflow_dctcp"])
+def test_another_recovery_keeps_the_parameters_of_both_transports(name):
+    """Those of TCP stay; those that SACK alone has take its defaults."""
+    before = scheme(name)
+    found = with_recovery(before, "sack")
+    for flows in ("short", "long"):
+        old, new = getattr(before, flows), getattr(found, flows)
+        assert (new.transport.name, type(new.transport.params)) == ("sack", SackParams)
+        assert TcpParams(**{one: getattr(new.transport.params, one) for one in vars(old.transport.params)}) == (
+            old.transport.params
+        )
+        assert (new.congestion, new.sharing, new.layer) == (old.congestion, old.sharing, old.layer)
+    assert with_recovery(found, "newreno") == before
+
+
+def test_schemes_with_a_transport_of_their_own_keep_it():
+    assert with_recovery(scheme("pfabric"), "sack") == scheme("pfabric")
+
+
+def test_a_run_with_sack_differs_from_one_without():
+    """The alternative setting runs at all, with the rules of SACK."""
+    small = published_experiment("caps-incast1").run(("ecmp", "20 flows"), scale="quick")
+    small["scenario"]["fabric"]["buffer_packets"] = 16
+    rows = [experiment_run(**small | {"recovery": name}, seed=1, engine="reference") for name in ("newreno", "sack")]
+    assert rows[0]["packets_dropped"] > 0
+    assert rows[0]["mean_fct_short_s"] != rows[1]["mean_fct_short_s"]
