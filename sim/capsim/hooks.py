@@ -42,6 +42,12 @@ and when ``sub.receive_wake_ps`` is reached, `release` is called until it return
 to `on_data`. After that `resume` is called with the first of the held packets, in order of segments, as long as it
 returns 1 and there is one; these go to `on_data`.
 
+Of subflows that share a stream, the layer sees the stream too. At the sender, `combine` is given each packet that
+`send` filled in, and names the subflow on which coded packets leave behind it: `emit` is called for that. At the
+receiver, after `release`, `recover` is called until it returns 0; each packet that it fills in carries a decoded data
+segment. It goes to `on_data` of the subflow ``packet.sub`` that was to carry it, as ``packet.segment`` of that, and so
+is acknowledged there; or, with ``packet.segment`` NONE, to the stream only.
+
 Where a scenario says how long coding takes a host (``[hosts]``), each packet that leaves the sender is given to
 `encodes`, and each that comes to the receiver to `decodes`. If the answer is 1, the packet first passes the processor
 of its host, and is then given to the NIC or to `collect`.
@@ -111,9 +117,19 @@ HOOKS = {
         "how many further subflows to open at ``flow.wake_ps``",
     ),
     "accept": _signature("layer", _LAYER, "a verdict: PASS, KEEP, FOLLOW"),
+    "combine": _signature(
+        "layer",
+        "params own flow sub subs maps data counters packet now_ps",
+        "the subflow on which coded packets are to follow, or NONE",
+    ),
     "emit": _signature("layer", _LAYER, "1: `packet` is filled in"),
     "collect": _signature("layer", _DECODER, "a verdict: TAKE, DELIVER, HOLD"),
     "release": _signature("layer", _DECODER, "1: `packet` is filled in and goes to the transport"),
+    "recover": _signature(
+        "layer",
+        "params own flow sub subs maps data packet now_ps",
+        "1: `packet` is filled in with a data segment that was decoded",
+    ),
     "resume": _signature("layer", _DECODER, "1: the held `packet` goes to the transport"),
     "observe": _signature("layer", "params own flow sub packet now_ps", "0"),
     "encodes": _signature("layer", "params own flow sub packet", "1: its host computes `packet` before it leaves"),

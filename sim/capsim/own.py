@@ -59,6 +59,7 @@ SCOPES = {
 _UNSEEN = {
     "collect": ("host",),
     "release": ("host",),
+    "recover": ("host",),
     "resume": ("host", "units"),
     "observe": ("units",),
     "decodes": ("host",),

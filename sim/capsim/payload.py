@@ -5,8 +5,12 @@ unit are bytes, the others what the code of that name makes of them, and a packe
 fewer after it. Reed-Solomon codes then give the run that counts, packet by packet; with random linear codes some
 packets depend on others, and LDPC codes need k' > k. Decoded bytes are compared with the source.
 
+Combinations of data segments of a whole stream (DC2-MTCP) are those of a code by themselves: random linear, ``rlnc``.
+Their layer decodes with the coefficients of the code in every run, so that here only the bytes are computed.
+
 Both engines ask the same function of Python before a packet of data is delivered to its host. A layer says by its
-`part` which packet of which unit it is; engines and this file know nothing else of it.
+`part` which packet of which unit it is, or by its `combination` what it mixes; engines and this file know nothing else
+of it.
 """
 
 from types import SimpleNamespace
@@ -15,17 +19,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from capsim.records import NONE
-from capsim.roles import Part, Scheme
-from capsim.state import Setup, Table
+from capsim.records import CODED, NONE
+from capsim.roles import Layer, Part, Scheme
+from capsim.state import Setup, Table, stack_state
 from capsmodel.checks import require
 from capsmodel.codec import CODES, Decoder, LdpcStaircase, get_code
+from capsmodel.codec.dc2 import Dc2Option, Dc2Receiver
+from capsmodel.codec.gf256 import mul
 
 Bytes = npt.NDArray[np.uint8]
 LEAST_LDPC_REPAIR = 3  # ones in a column of its matrix (RFC 6816)
 FIELD = 256  # elements of GF(2^8): a Reed-Solomon code has no more packets
 KEYS = 2**16  # seeds of a code; a step that is no power of two keeps those of neighbouring units apart
 KEY_STEP = 257
+COMBINATIONS = "rlnc"  # the code of layers that send combinations of a stream
 
 
 class PayloadError(RuntimeError):
@@ -57,6 +64,30 @@ class _Reception:
         self.decoded = False
 
 
+class _Stream:
+    """The receiver of a flow whose data segments are mixed."""
+
+    def __init__(self, flow: int, *, window_packets: int, packet_bytes: int):
+        self.flow, self.packet_bytes = flow, packet_bytes
+        self.receiver = Dc2Receiver(packet_bytes=packet_bytes, window_packets=window_packets)
+
+    def take(self, mixed: dict[int, int], *, coded: bool) -> None:
+        """Take a packet that mixes data segments by these coefficients; compare what it lets through."""
+        segments = sorted(mixed)
+        offsets = tuple(segment - segments[0] for segment in segments)
+        option = Dc2Option(offsets, tuple(mixed[segment] for segment in segments)) if coded else Dc2Option()
+        payload = np.zeros(self.packet_bytes, np.uint8)
+        for segment, coefficient in mixed.items():
+            payload ^= mul(coefficient, _segment(self.flow, segment, self.packet_bytes))
+        first = self.receiver.next_dsn
+        for segment, found in enumerate(self.receiver.add(segments[0], option, payload), start=first):
+            _compare(found, _segment(self.flow, segment, self.packet_bytes), f"data segment {segment}")
+
+
+def _codes(layer: Layer) -> bool:
+    return layer.part is not None or layer.combination is not None
+
+
 def check_payload(name: str, scheme: Scheme) -> None:
     """Refuse a code that there is not, and a scheme that codes nothing.
 
@@ -66,8 +97,12 @@ def check_payload(name: str, scheme: Scheme) -> None:
         One line with what is possible.
     """
     require(name in CODES, f"payload = {name!r}, but there are the codes {', '.join(sorted(CODES))}")
-    coding = any(stack.layer.part is not None for stack in scheme.stacks)
+    coding = any(_codes(stack.layer) for stack in scheme.stacks)
     require(coding, f"payload = {name!r}, but the scheme {scheme.name} codes nothing: leave it out, or take caps")
+    require(
+        name == COMBINATIONS or all(stack.layer.combination is None for stack in scheme.stacks),
+        f"payload = {name!r}, but the scheme {scheme.name} sends random linear combinations: take {COMBINATIONS}",
+    )
 
 
 class Payload:
@@ -75,7 +110,8 @@ class Payload:
 
     def __init__(self, setup: Setup):
         self.code = get_code(setup.payload)
-        self.stacks = setup.stacks
+        self.setup, self.stacks = setup, setup.stacks
+        self.streams: dict[int, _Stream] = {}  # over flows
         self.receptions: dict[int, _Reception] = {}
         self.early: dict[int, set[int]] = {}  # over subflows: source packets that came before their unit was known
 
@@ -83,9 +119,9 @@ class Payload:
 
     def codes(self, stack: int) -> bool:
         """Return whether the packets of a stack carry the bytes of a code."""
-        return self.stacks[stack].layer.part is not None
+        return _codes(self.stacks[stack].layer)
 
-    def stale(self, packet: Any, stack: int, flow: int, coder: Any, units: Any) -> int:
+    def stale(self, packet: Any, stack: int, flow: int, coder: Any, units: Any, option: Any = None) -> int:
         """Return 1 for a packet that tells its receiver nothing new of a unit that it cannot decode yet, else 0.
 
         Parameters
@@ -96,8 +132,15 @@ class Payload:
             Numbers.
         units : sequence of records
             All units.
+        option : record, optional
+            What the layer keeps in the header of the packet.
         """
         layer = self.stacks[stack].layer
+        if layer.combination is not None:
+            coded = packet.kind == CODED
+            mixed = layer.combination(option) if coded else {packet.data: 1}
+            self.stream(flow, stack).take(mixed, coded=coded)
+            return 0
         part = layer.part(layer.params, coder, units, packet) if layer.part else None
         if part is None:
             return 0
@@ -110,6 +153,15 @@ class Payload:
         if part.k == 0 or reception.decoded:
             return 0
         return self._take(reception, part, packet.sub, flow, self.stacks[stack].transport.params.mss_bytes)
+
+    def stream(self, flow: int, stack: int) -> _Stream:
+        """Return the receiver of a flow; it keeps twice what the sender can have sent and not acknowledged."""
+        if flow not in self.streams:
+            each = stack_state(self.stacks[stack])
+            segments = -(-int(self.setup.flows.flow_bytes[flow]) // each.mss_bytes)
+            window = min(segments, 2 * each.stream_segments)
+            self.streams[flow] = _Stream(flow, window_packets=window, packet_bytes=each.mss_bytes)
+        return self.streams[flow]
 
     def _take(self, reception: _Reception, part: Part, sub: int, flow: int, packet_bytes: int) -> int:
         """Give a packet to the decoder of its unit; return whether it needs as many more as before."""
@@ -125,7 +177,7 @@ class Payload:
         decoder.add(number, reception.coded[number])
         reception.numbers.append(number)
         if decoder.complete:
-            _compare(decoder.source(), reception.source, part)
+            _compare(decoder.source(), reception.source, f"unit {part.unit}")
             reception.decoded, reception.decoder = True, None
             reception.source = reception.coded = NO_BYTES
             return 0
@@ -157,10 +209,13 @@ class Payload:
 def _source(part: Part, flow: int, packet_bytes: int) -> Bytes:
     """Return the source packets of a unit: bytes that follow from the flow and the segment."""
     segments = range(part.first_segment, part.first_segment + part.k)
-    rows = [np.random.default_rng((flow, segment)).integers(0, 256, packet_bytes, np.uint8) for segment in segments]
-    return np.stack(rows)
+    return np.stack([_segment(flow, segment, packet_bytes) for segment in segments])
 
 
-def _compare(found: Bytes, source: Bytes, part: Part) -> None:
+def _segment(flow: int, segment: int, packet_bytes: int) -> Bytes:
+    return np.random.default_rng((flow, segment)).integers(0, 256, packet_bytes, np.uint8)
+
+
+def _compare(found: Bytes, source: Bytes, what: str) -> None:
     if not np.array_equal(found, source):
-        raise PayloadError(f"unit {part.unit} decoded to other bytes than its source: a defect of the code")
+        raise PayloadError(f"{what} decoded to other bytes than its source: a defect of the code")

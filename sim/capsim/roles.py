@@ -7,7 +7,7 @@ Transport      what one subflow sends, acknowledges and repairs         open sen
 Congestion     how windows answer to what happened                      react
 Sharing        which subflows a flow has, who gets the next segment     begin schedule note
 Layer          what stands between transport and network, at both ends  accept emit collect release resume observe
-                                                                        encodes decodes
+                                                                        encodes decodes combine recover
 Marking        the addresses and port numbers of a packet, as a hash    mark
 Balancer       the port at a switch                                     choose see
 Queue          who is taken, sent and lost at a port                    admit take evict
@@ -154,7 +154,8 @@ class Layer(Component):
     """What stands between transport and network at both ends.
 
     A layer that codes may say which packet of which unit an arriving packet is (`part`, see :mod:`capsim.payload`):
-    a Python function that is not compiled, for runs in which the packets carry bytes.
+    a Python function that is not compiled, for runs in which the packets carry bytes. One that sends combinations of
+    the data segments of a stream says instead by which coefficients each data segment is mixed (`combination`).
 
     Its parameters may have the methods ``most_repair_packets(window, largest_flow=...)``, how many packets beyond those
     of the transport one event may send, and ``check_window(window)``, which refuses windows that it cannot serve.
@@ -163,9 +164,11 @@ class Layer(Component):
     role = "layer"
 
     accept: Hook | None = None
+    combine: Hook | None = None
     emit: Hook | None = None
     collect: Hook | None = None
     release: Hook | None = None
+    recover: Hook | None = None
     resume: Hook | None = None
     observe: Hook | None = None
     encodes: Hook | None = None
@@ -173,6 +176,7 @@ class Layer(Component):
     send_timer: bool = False  # whether it sets sub.send_wake_ps
     receive_timer: bool = False  # whether it sets sub.receive_wake_ps
     part: Callable[..., Part | None] | None = None
+    combination: Callable[..., dict[int, int]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,10 @@ def answer(arrays: dict[str, Table], record: Table, own: OwnMemory, payload: Any
     record["payload"] = ANSWERED
     if not payload.codes(stack):
         return
-    own.tables |= {name: arrays[name] for name in ("subflow", "unit")}
-    units, coders = (payload.rows(own.records(name, (stack, "layer"))) for name in ("unit", "subflow"))
+    own.tables |= {name: arrays[name] for name in ("subflow", "unit", "packet")}
+    units, coders, options = (
+        payload.rows(own.records(name, (stack, "layer"))) for name in ("unit", "subflow", "packet")
+    )
     packet = payload.rows(arrays["packets"])[number]
-    arrays["packets"]["stale"][number] = payload.stale(packet, stack, flow, coders[sub], units)
+    option = options[number] if options.names else None
+    arrays["packets"]["stale"][number] = payload.stale(packet, stack, flow, coders[sub], units, option)

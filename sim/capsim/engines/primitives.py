@@ -170,6 +170,7 @@ def _same(hook: Any) -> Any:
 _call = callers(globals() | {f"{name}_hook": _same for name in HOOKS})
 open_, send, on_data, on_ack, on_timeout = (_call[name] for name in hooks_of("transport"))
 react, begin, schedule, note = (_call[name] for name in ("react", *hooks_of("sharing")))
-accept, emit, collect, release, resume, observe, encodes, decodes = (_call[name] for name in hooks_of("layer"))
+accept, combine, emit, collect, release = (_call[name] for name in hooks_of("layer")[:5])
+recover, resume, observe, encodes, decodes = (_call[name] for name in hooks_of("layer")[5:])
 mark, choose, see = (_call[name] for name in ("mark", *hooks_of("balancer")))
 admit, take, evict = (_call[name] for name in hooks_of("queue"))

@@ -11,6 +11,7 @@ from capsim.engines.primitives import (
     int_at,
     on_data,
     packet_at,
+    recover,
     release,
     resume,
     stack_at,
@@ -29,7 +30,7 @@ def deliver_to_layer(w: Any, s: int, number: int, now_ps: int) -> None:
     """Give a packet to the layer, then deliver what that has ready."""
     stack = stack_at(w.stacks, sub_at(w.subs, s).stack)
     deliver_collected(w, s, number, now_ps)
-    if stack.release != 0 or stack.resume != 0:
+    if stack.release != 0 or stack.recover != 0 or stack.resume != 0:
         deliver_waiting(w, s, now_ps)
 
 
@@ -45,11 +46,13 @@ def deliver_collected(w: Any, s: int, number: int, now_ps: int) -> None:
 
 
 def deliver_waiting(w: Any, s: int, now_ps: int) -> None:
-    """Deliver to the transport what the layer releases and what of the held packets it lets go."""
+    """Deliver to the transport what the layer releases and decodes, and what of the held packets it lets go."""
     sub = sub_at(w.subs, s)
     stack = stack_at(w.stacks, sub.stack)
     if stack.release != 0:
         deliver_released(w, s, now_ps)
+    if stack.recover != 0 and sub.shared:
+        deliver_recovered(w, s, now_ps)
     if stack.resume != 0:
         while sub.held != NONE and resume(w, s, whole(sub.held), now_ps):
             deliver_to_transport(w, s, let_go(w, s), now_ps)
@@ -65,14 +68,26 @@ def deliver_released(w: Any, s: int, now_ps: int) -> None:
     free_packet(w, number)
 
 
+def deliver_recovered(w: Any, s: int, now_ps: int) -> None:
+    """Deliver the data segments of a shared stream that the layer has decoded after a packet on subflow `s`."""
+    number = take_packet(w)
+    while recover(w, s, number, now_ps):
+        deliver_to_transport(w, whole(packet_at(w.packets, number).sub), number, now_ps)
+        number = take_packet(w)
+    free_packet(w, number)
+
+
 def deliver_to_transport(w: Any, s: int, number: int, now_ps: int) -> None:
-    """Deliver a packet to the receiving transport and send its reply."""
+    """Deliver a packet to the receiving transport and send its reply; one without a segment is for the stream only."""
     sub = sub_at(w.subs, s)
     if sub.shared:
         if not take_data(w, s, number):
             free_packet(w, number)
             return
         complete_shared(w, s, now_ps)
+        if packet_at(w.packets, number).segment == NONE:
+            free_packet(w, number)
+            return
     if w.histograms and packet_at(w.packets, number).kind == DATA:
         note_extent(w, s, number)
     replies = on_data(w, s, number, now_ps)

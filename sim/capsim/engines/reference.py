@@ -136,7 +136,8 @@ class Network(Records):
         sub = self.subs[packet.sub]
         if self.payload.codes(sub.stack):
             coder = self.subflow[sub.id][sub.stack, "layer"]
-            packet.stale = self.payload.stale(packet, sub.stack, sub.flow, coder, self.units)
+            option = self.packet[packet.number].get((sub.stack, "layer"))
+            packet.stale = self.payload.stale(packet, sub.stack, sub.flow, coder, self.units, option)
 
     def drop(self, packet: Any, reason: int, port: Port | None = None) -> None:
         """Drop a packet."""

@@ -6,6 +6,7 @@ from capsim.engines.primitives import (
     accept,
     arm,
     arm_flow,
+    combine,
     emit,
     encodes,
     enqueue,
@@ -64,8 +65,6 @@ def launch(w: Any, s: int, number: int, now_ps: int) -> None:
     if packet.kind == DATA or packet.kind == CODED:
         sub.packets_sent += 1
         sub.bytes_sent += packet.bytes
-    if sub.shared:
-        put_data(w, s, number)
     stack = stack_at(w.stacks, sub.stack)
     if stack.mark != 0:
         packet.hash = mark(w, s, number, mark_draw(w, s))
@@ -97,7 +96,11 @@ def push(w: Any, s: int, now_ps: int) -> None:
         offer_data(w, s)
     number = take_packet(w)
     while send(w, s, number, now_ps):
-        verdict = PASS
+        verdict, coded_on = PASS, NONE
+        if sub.shared:
+            put_data(w, s, number)
+            if stack.combine != 0:
+                coded_on = combine(w, s, number, now_ps)
         if stack.accept != 0:
             verdict = accept(w, s, number, now_ps)
         if verdict != KEEP:
@@ -105,6 +108,8 @@ def push(w: Any, s: int, now_ps: int) -> None:
             number = take_packet(w)
         if verdict == FOLLOW:
             push_layer(w, s, now_ps)
+        if coded_on != NONE:
+            push_layer(w, coded_on, now_ps)
     free_packet(w, number)
     if stack.emit != 0:
         push_layer(w, s, now_ps)
