@@ -26,6 +26,8 @@ COLUMNS = {
     "afct_long": "mean_fct_long_s",
     "afct_long_normalised": "mean_slowdown_long",
     "afct_all": "mean_fct_s",
+    "p99_fct_all": "p99_fct_s",
+    "dupack3_ratio": "long_dup_ack_run_ratio",
     "long_goodput": "mean_throughput_long_bps",
     "goodput": "goodput_bps",
     "timeouts": "timeouts_short",
@@ -56,7 +58,7 @@ COLUMNS = {
     "encoded_ratio": "coding_overhead",
     "overhead": "copied_ratio",
 }
-"""Column of a run (:mod:`capsmodel.papers.measurements.experiment_runs`) for the metric of a claim."""
+"""Column of a run (:mod:`capsmodel.papers.measurements.experiment_runs` and others) for the metric of a claim."""
 COUNTED = frozenset(
     {
         "timeouts_short",
@@ -67,6 +69,7 @@ COUNTED = frozenset(
         "reordered_ratio_short",
         "core_loss_ratio",
         "access_loss_ratio",
+        "long_dup_ack_run_ratio",
     }
 )
 """Columns that can be 0: which of two is larger is judged by their difference."""
@@ -136,6 +139,8 @@ class Statement:
         Ratio that a claim with a word of size, such as "much", has to pass.
     gap : bool
         Whether the claim prints the size of the sum itself, a difference in its unit, and no ratio.
+    average : bool
+        Whether the claim is about the mean over the comparisons, of ratios the geometric one.
     times : float
         Runs that a printed count is the sum of.
     direction : str
@@ -148,6 +153,7 @@ class Statement:
     column: str = ""
     size: float | None = None
     gap: bool = False
+    average: bool = False
     times: float = 1.0
     direction: str = ""
     note: str = ""
@@ -169,6 +175,14 @@ class Statement:
 
     def points(self, claim: Claim, runs: Runs, seeds: int) -> list[Point]:
         """Return the points that the first `seeds` seeds give; without those where a difference is 0 throughout."""
+        found = self._points(claim, runs, seeds)
+        if not (self.average and found):
+            return found
+        unknown = [one for one in found if one.met is _unknown]
+        mean = np.mean([one.samples for one in found], axis=0)
+        return unknown[:1] or [replace(found[0], name=f"mean of {len(found)}", samples=mean)]
+
+    def _points(self, claim: Claim, runs: Runs, seeds: int) -> list[Point]:
         column = self.column or COLUMNS[claim.metric]
         if self.direction:
             claim = replace(claim, relation="ordering", unit=self.direction)
@@ -277,9 +291,10 @@ def _of_value(claim: Claim) -> tuple[Predicate, Predicate]:
     elif claim.relation == "greater_than":
         least = float(claim.low)
         return (lambda found: above(found, least)), (lambda found: above(found, least))
-    met = _inside(low, high)
     # A printed size that is missed differs; "none at all" is a statement, which is wrong where there is some.
-    is_bound = claim.relation == "less_than" or float(claim.low) == 0
+    is_none = claim.low == claim.high == "0"
+    met = _inside(0.0, 0.0) if is_none else _inside(low, high)
+    is_bound = claim.relation == "less_than" or is_none
     return met, met if is_bound else lambda _: True
 
 

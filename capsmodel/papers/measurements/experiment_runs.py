@@ -37,7 +37,7 @@ from capsmodel.metrics import percentile
 from capsmodel.papers.measurements.head_of_line import FCT_QUANTILES_PCT
 from capsmodel.units import BITS_PER_BYTE
 
-__all__ = ["RECOVERIES", "experiment_run", "with_recovery"]
+__all__ = ["RECOVERIES", "columns_of", "experiment_run", "finished_run", "with_recovery"]
 
 RECOVERIES = {"newreno": NEWRENO, "sack": SACK}
 """Transports that a scheme over TCP can have in place of its own, by name."""
@@ -89,10 +89,26 @@ def experiment_run(
     ParameterError
         If flows are unfinished: completion times would be too good.
     """
+    return columns_of(finished_run(scenario, recovery=recovery, seed=seed, engine=engine))
+
+
+def finished_run(scenario: dict[str, Any], *, recovery: str, seed: int, engine: str) -> Result:
+    """Return the result of a run, of the arguments of :func:`experiment_run`, in which all flows finish.
+
+    Raises
+    ------
+    ParameterError
+        If flows are unfinished.
+    """
     asked = from_dict(scenario).replace(seed=seed)
     result = simulate(asked, engine=engine, scheme=with_recovery(find(asked.scheme), recovery))
     left = result.summary.unfinished_flows
     require(left == 0, f"{asked.scheme}: {left} flows are unfinished after end_s = {asked.end_s:g} s: let it be more")
+    return result
+
+
+def columns_of(result: Result) -> dict[str, Any]:
+    """Return the columns of the table above, for measurements that add others."""
     return row_of(result) | _all_flows(result) | _short_flows(result)
 
 

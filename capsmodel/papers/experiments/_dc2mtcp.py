@@ -1,0 +1,106 @@
+"""What the experiments of DC2-MTCP share: rounds of flows on a fat-tree, names of schemes, small versions.
+
+Chosen for all: the preset ``dc2mtcp-fat-tree``. A run is the paper's ten rounds, `ROUND_S` apart, in each of which
+other hosts send the 30 flows and all send one in the background, all at once. The paper scales the sizes of its trace
+and does not say by how much: by factors of 1 to 16 here, in the background too.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from capsim import Batch, Scenario, load_scenario
+from capsmodel.papers.index import read_claims
+from capsmodel.papers.statements import Statement, compared
+from capsmodel.workloads.catalogue import load_workload
+
+DC2, SC, IETF = "dc2mtcp", "sc_mptcp", "ietf_mptcp"
+NAMES = {
+    **dict.fromkeys(("DC2-MTCP", "DC2-2", "DC2-4"), DC2),
+    **dict.fromkeys(("SC-MPTCP", "SC-2", "SC-4"), SC),
+    **dict.fromkeys(("IETF-MPTCP", "MPTCP-2", "MPTCP-4"), IETF),
+}
+FACTORS, SUBFLOWS = (1, 2, 4, 8, 16), (2, 4)
+SAMPLED_FACTORS = (1, 4, 16)
+WORKLOAD = "univ1_benson_pkts"
+ROUNDS, ROUND_S, FLOWS = 10, 20.0, 30
+HOT_BYTES = 100_000_000
+_NEXT_HOSTS = 10
+_HOSTS = 128
+_FEWER_PODS, _FEWER_HOSTS, _FEW_ROUNDS = 4, 16, 2
+
+
+def places(subflows: int, factors: Iterable[int] = FACTORS, *, hot: bool = False) -> list[str]:
+    """Return the names of the places with so many subflows."""
+    return [f"{'hot, ' if hot else ''}{factor} times, {subflows} subflows" for factor in factors]
+
+
+def all_places(*, hot: bool = False) -> dict[str, dict[str, Any]]:
+    """Return the places of a pattern, by name."""
+    return {
+        name: {"factor": factor, "subflows": subflows, "hot": hot}
+        for subflows in SUBFLOWS
+        for factor, name in zip(FACTORS, places(subflows, hot=hot), strict=True)
+    }
+
+
+def sampled(*, hot: bool = False) -> tuple[str, ...]:
+    """Return where settings other than the text's are tried."""
+    return tuple(name for subflows in SUBFLOWS for name in places(subflows, SAMPLED_FACTORS, hot=hot))
+
+
+def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
+    """Return ten rounds of flows of scaled sizes, with hot flows if the place has them."""
+    base = load_scenario("dc2mtcp-fat-tree")
+    known = load_workload(WORKLOAD)
+    sizes = known.sizes * place["factor"] * settings["size_scale"]
+    points = tuple(zip(sizes.tolist(), known.cdf_values.tolist(), strict=True))
+    hot = settings["hot_flows"] if place["hot"] else 0
+    entries = [entry for number in range(ROUNDS) for entry in _round(number, points, hot)]
+    return base.replace(traffic=tuple(entries), end_s=ROUNDS * ROUND_S + 1000.0, params={})
+
+
+def _round(number: int, points: tuple[tuple[float, float], ...], hot: int) -> list[Batch]:
+    """Return the flows over several subflows, the hot ones, and those in the background."""
+    start_s, skip = number * ROUND_S, number * _NEXT_HOSTS
+    found = [Batch(start_s=start_s, skip_hosts=skip, hosts=FLOWS, flow_bytes_cdf=points)]
+    found += [Batch(start_s=start_s, skip_hosts=skip + FLOWS, hosts=hot, flow_bytes=HOT_BYTES)] if hot else []
+    return [*found, Batch(start_s=start_s, flow_bytes_cdf=points, stack="ecmp")]
+
+
+def parameters(place: Mapping[str, Any], settings: Mapping[str, Any], scheme: str) -> dict[str, Any]:
+    """Return how many subflows a flow has, and its receive buffer."""
+    return {"sharing.subflows": place["subflows"], "sharing.buffer_segments": settings["receive_buffer_packets"]}
+
+
+def reduced(whole: Scenario) -> Scenario:
+    """Return the same on 16 hosts: an eighth of the flows; of hot flows one, with an eighth of the bytes of all."""
+    entries = tuple(_fewer(entry) for entry in whole.traffic if isinstance(entry, Batch))
+    return whole.replace(fabric=msgspec.structs.replace(whole.fabric, pods=_FEWER_PODS), traffic=entries)
+
+
+def small(whole: Scenario) -> Scenario:
+    """Return two rounds of that."""
+    found = reduced(whole)
+    begun = tuple(
+        entry for entry in found.traffic if isinstance(entry, Batch) and entry.start_s < _FEW_ROUNDS * ROUND_S
+    )
+    return found.replace(traffic=begun)
+
+
+def _fewer(entry: Batch) -> Batch:
+    if entry.hosts is None:
+        return entry
+    hosts = -(-entry.hosts * _FEWER_HOSTS // _HOSTS)
+    changed = msgspec.structs.replace(entry, hosts=hosts, skip_hosts=entry.skip_hosts * _FEWER_HOSTS // _HOSTS)
+    if entry.flow_bytes is None:
+        return changed
+    return msgspec.structs.replace(
+        changed, flow_bytes=entry.flow_bytes * entry.hosts * _FEWER_HOSTS // (_HOSTS * hosts)
+    )
+
+
+def over(claim_id: str, at: Sequence[str], **more: Any) -> Statement:
+    """Return the comparison that a claim names, at some places."""
+    return compared(read_claims()[claim_id], at, names=NAMES, **more)

@@ -1,0 +1,36 @@
+"""DC2-MTCP Fig. 5: throughput of long flows over several subflows in the random pattern.
+
+Chosen: as dc2mtcp-random-fct. Long flows are those of 1 MB and more; throughput is the mean over them of their size
+over their time, and "on average" the geometric mean over the factors of the sizes. "Large flows" are the same.
+"""
+
+from capsmodel.papers.experiments import PublishedExperiment
+from capsmodel.papers.experiments import _dc2mtcp as shared
+from capsmodel.papers.experiments._dc2mtcp import over, places
+from capsmodel.papers.measurements.multipath_runs import multipath_run
+
+ALL = [*places(2), *places(4)]
+AT = {
+    "dc2mtcp-abs-tput": ALL,
+    "dc2mtcp-f5-ietf": ALL,
+    "dc2mtcp-f5-sc": ALL,
+    "dc2mtcp-f5-sc5": ALL,
+    "dc2mtcp-f5-2": places(2),
+    "dc2mtcp-f5-4": places(4),
+}
+
+EXPERIMENT = PublishedExperiment(
+    module=__name__,
+    about=__doc__,
+    id="dc2mtcp-e08-random-tput",
+    places=shared.all_places(),
+    sampled=shared.sampled(),
+    scenario=shared.scenario,
+    reduced=shared.reduced,
+    small=shared.small,
+    statements={
+        claim: over(claim, at, column="multipath_throughput_long_bps", average=True) for claim, at in AT.items()
+    },
+    measure=multipath_run,
+    parameters=shared.parameters,
+)
