@@ -1,5 +1,6 @@
 """DC2-MTCP: how much redundancy is earned, what is mixed, what the receiver decodes, and what it spares."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -288,20 +289,33 @@ def test_without_redundancy_it_is_ietf_mptcp_packet_for_packet(fabric):
     assert all(np.array_equal(plain[name], bare[name]) for name in plain.dtype.names)
 
 
-def lossy(name, **layer):
-    """Run 12 data segments on two subflows with windows of one; the tenth, the last of its subflow but one, is lost."""
-    scheme = with_data_losses(schemes()[name], DataLosses(at_node=FAR_SWITCH, first=8))
-    parts = {"transport": {"initial_window_packets": 2}, "sharing": {"subflows": 2}} | ({"layer": layer} if layer else {})
-    return one_run(setup_of(LINK, flows_of([(0, 1, 12 * MSS, 0.0)]), scheme, **parts))
+def lossy(name, lost, *, segments=12):
+    """Return the set-up of a few data segments on two subflows, of which one is lost."""
+    scheme = with_data_losses(schemes()[name], DataLosses(at_node=FAR_SWITCH, first=lost))
+    parts = {"transport": {"initial_window_packets": 2}, "sharing": {"subflows": 2}}
+    return setup_of(LINK, flows_of([(0, 1, segments * MSS, 0.0)]), scheme, **parts)
 
 
-def test_decoding_spares_timeout_and_retransmission():
-    without, coded = lossy("ietf_mptcp"), lossy("dc2mtcp")
-    assert without.subs["timeouts"].sum() >= 1
+@pytest.mark.parametrize("lost", range(10))
+def test_decoding_spares_timeout_and_retransmission(lost):
+    """Two coded packets are sent, the second behind data segment 9; what it mixes needs no retransmission."""
+    without, coded = (run(lossy(name, lost), engine="reference") for name in ("ietf_mptcp", "dc2mtcp"))
+    assert without.subs["retransmissions"].sum() == 1
     assert coded.subs["timeouts"].sum() + coded.subs["retransmissions"].sum() == 0
-    assert coded.own.records("subflow", (0, "layer"))["recovered_packets"].sum() == 1
-    assert without.flows["received_ps"][0] - coded.flows["received_ps"][0] > 1e9  # most of the timeout of 2 ms
+    counts = coded.own.records("subflow", (0, "layer"))
+    assert (counts["repair_packets"].sum(), counts["recovered_packets"].sum()) == (2, 1)
+    if without.subs["timeouts"].sum():
+        assert without.flows["received_ps"][0] - coded.flows["received_ps"][0] > 1.7e9  # of the timeout of 2 ms
     assert coded.flows["acked_ps"][0] > 0
+
+
+def test_in_the_stream_only_the_subflow_repairs_its_loss_too():
+    setup = lossy("dc2mtcp", 7, segments=60)
+    sparing = one_run(setup)
+    stream = one_run(replace(setup, scheme=setup.scheme.with_params(layer={"acknowledge": "stream"})))
+    recovered = [each.own.records("subflow", (0, "layer"))["recovered_packets"].sum() for each in (sparing, stream)]
+    assert recovered == [1, 1]
+    assert [each.subs["retransmissions"].sum() for each in (sparing, stream)] == [0, 1]
 
 
 @pytest.mark.parametrize("segments", [100, 161, 1000])
