@@ -157,7 +157,7 @@ FLOW = np.dtype(
         ("shared", "i4"),  # whether its subflows share one stream
         ("path", "i4"),  # label of the path to which its packets are pinned, or NONE
         ("path_back", "i4"),  # of its acknowledgements
-        ("unused", "i4"),
+        ("opening", "i4"),  # subflows that are opened at this moment and do not exist yet
         ("flow_bytes", "i8"),
         ("start_ps", "i8"),
         ("n_segments", "i8"),

@@ -8,6 +8,7 @@ from engine_setups import BUSY, UnitLosses, differences, flow_list, one_run, set
 
 from capsim import Batch, Dumbbell, ParameterError, Scenario, scheme, simulate
 from capsim.engines import run
+from capsim.engines.reference import Network
 from capsim.payload import Payload, PayloadError
 from capsim.records import CODED, NONE
 from capsim.state import Setup
@@ -37,7 +38,48 @@ def test_reed_solomon_gives_the_run_that_counts(name, engine):
     assert (units_of(carried)["decoded_ps"] > 0).all()
 
 
-@pytest.mark.parametrize(("name", "code"), [("caps", "ldpc"), ("cdcps", "rlnc")])
+SMALL_WINDOWS = WINDOW | {"initial_window_packets": 2}
+
+
+@pytest.mark.parametrize(("name", "code"), [("sc_mptcp", "rs"), ("dc2mtcp", "rlnc")])
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+def test_a_coded_stream_gives_the_run_that_counts(name, code, engine):
+    """Blocks of Reed-Solomon codes; combinations whose coefficients are those of the code in every run."""
+    kind, flows = BUSY["dumbbell"]
+    counted = run(setup_of(kind, flows, name, transport=SMALL_WINDOWS), engine=engine)
+    carried = run(setup_of(kind, flows, name, transport=SMALL_WINDOWS, payload=code), engine=engine)
+    assert np.array_equal(counted.trace, carried.trace)
+    assert np.array_equal(counted.flows, carried.flows)
+    assert carried.own.records("subflow", (0, "layer"))["recovered_packets"].sum() > 10
+
+
+def test_the_decoder_of_combinations_knows_what_the_layer_says(monkeypatch):
+    """Before each packet, what the layer has delivered in order is what the decoder of the codec lets through."""
+    fronts, stale = [], Payload.stale
+
+    def watched(payload, packet, stack, flow, *others):
+        fronts.append((network.flows[flow].data_next, payload.stream(flow, stack).receiver.next_dsn))
+        return stale(payload, packet, stack, flow, *others)
+
+    monkeypatch.setattr(Payload, "stale", watched)
+    kind, flows = BUSY["dumbbell"]
+    network = Network(setup_of(kind, flows, "dc2mtcp", transport=SMALL_WINDOWS, payload="rlnc"))
+    network.simulate()
+    assert len(fronts) > 2000
+    assert all(ours == theirs for ours, theirs in fronts)
+
+
+def test_wrong_bytes_of_a_combination_are_found(monkeypatch):
+    flows = flow_list([(0, 1, 8 * MSS, 0.0)])
+    payload = Payload(setup_of(LINK, flows, "dc2mtcp", payload="rlnc"))
+    monkeypatch.setattr("capsim.payload.mul", lambda coefficient, packet: packet)
+    stream = payload.stream(0, 0)
+    stream.take({1: 1}, coded=False)
+    with pytest.raises(PayloadError, match="^data segment 0 decoded to other bytes than its source: a defect of the"):
+        stream.take({0: 3, 1: 5}, coded=True)
+
+
+@pytest.mark.parametrize(("name", "code"), [("caps", "ldpc"), ("cdcps", "rlnc"), ("sc_mptcp", "rlnc")])
 def test_engines_agree(name, code):
     kind, flows = BUSY["dumbbell"]
     assert differences(setup_of(kind, flows, name, transport=WINDOW, payload=code)) == []
@@ -152,6 +194,10 @@ def test_the_scenario_says_it_and_the_units_have_the_column():
         (
             {"payload": "rs", "scheme": "ecmp"},
             "payload = 'rs', but the scheme ecmp codes nothing: leave it out, or take caps",
+        ),
+        (
+            {"payload": "rs", "scheme": "dc2mtcp"},
+            "payload = 'rs', but the scheme dc2mtcp sends random linear combinations: take rlnc",
         ),
     ],
 )

@@ -27,9 +27,8 @@ def answer(arrays: dict[str, Table], record: Table, own: OwnMemory, payload: Any
     if not payload.codes(stack):
         return
     own.tables |= {name: arrays[name] for name in ("subflow", "unit", "packet")}
-    units, coders, options = (
-        payload.rows(own.records(name, (stack, "layer"))) for name in ("unit", "subflow", "packet")
-    )
-    packet = payload.rows(arrays["packets"])[number]
-    option = options[number] if options.names else None
+    layer = (stack, "layer")
+    coders, options = (payload.rows(own.records(name, layer)) for name in ("subflow", "packet"))
+    units = payload.rows(own.records("unit", layer)) if layer in own.layouts["unit"].records else None
+    packet, option = payload.rows(arrays["packets"])[number], options[number] if options.names else None
     arrays["packets"]["stale"][number] = payload.stale(packet, stack, flow, coders[sub], units, option)

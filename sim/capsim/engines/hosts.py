@@ -34,7 +34,13 @@ TIMEOUT, SEND_WAKE, RECEIVE_WAKE, MANAGE, WORK = range(5)
 def start(w: Any, f: int, now_ps: int) -> None:
     """Open the first subflows of a flow."""
     prepare_stream(w, f)
-    for _ in range(begin(w, f, now_ps)):
+    open_subflows(w, f, begin(w, f, now_ps), now_ps)
+
+
+def open_subflows(w: Any, f: int, count: int, now_ps: int) -> None:
+    """Open subflows of a flow one after another."""
+    for opened in range(count):
+        flow_at(w.flows, f).opening = count - 1 - opened
         open_subflow(w, f, now_ps)
 
 
@@ -46,8 +52,7 @@ def manage(w: Any, f: int, now_ps: int) -> None:
     flow.wake_ps = NONE
     if flow.acked_ps != NONE:
         return
-    for _ in range(count):
-        open_subflow(w, f, now_ps)
+    open_subflows(w, f, count, now_ps)
     if JOINED & stack_at(w.stacks, flow.stack).listens:
         notify(w, whole(flow.last_sub), JOINED, now_ps)
 

@@ -87,7 +87,7 @@ def combine(
     memory.next_data = packet.data + 1
     memory.packet_bytes = max(memory.packet_bytes, packet.bytes)
     own.subflow.coded_packets += 1
-    ratio = redundancy_ratio(params, flow, subs)
+    ratio = redundancy_ratio(params, flow, sub, subs)
     memory.redundancy += ratio
     mix_next(params, memory, flow, subs, maps, packet.data, ratio)
     if memory.redundancy <= 1.0 or (params.within_window and not has_window(sub)):

@@ -35,11 +35,15 @@ def connection_loss_prob(flow: Any, subs: Any, total: float) -> float:
 
 
 @inlined
-def redundancy_ratio(params: Any, flow: Any, subs: Any) -> float:
-    """Return gamma: coded packets for each data segment (dc2mtcp Eq. 5, as a ratio, and Eq. 10)."""
+def redundancy_ratio(params: Any, flow: Any, sub: Any, subs: Any) -> float:
+    """Return gamma: coded packets for each data segment (dc2mtcp Eq. 5, as a ratio, and Eq. 10).
+
+    Subflows that are being opened with `sub` will have the window that it has.
+    """
     total = float(total_window_bytes(flow, subs)) / float(flow.mss_bytes)
-    if total <= params.small_window_packets * float(flow.n_subs):
-        return float(params.redundancy_factor / total)
+    expected = total + float(flow.opening) * float(sub.cwnd_bytes) / float(flow.mss_bytes)
+    if expected <= params.small_window_packets * float(flow.n_subs + flow.opening):
+        return float(params.redundancy_factor / expected)
     loss_prob = connection_loss_prob(flow, subs, total)
     return float(params.redundancy_factor * loss_prob / (1.0 - loss_prob))
 

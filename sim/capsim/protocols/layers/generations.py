@@ -172,7 +172,7 @@ GENERATIONS = Layer(
     memory={
         "subflow": STREAM_COUNTS,
         "flow": (
-            *(("redundancy", "f8"), ("loss_prob", "f8"), ("next_data", "i8"), ("warned_ps", "i8")),
+            *(("redundancy", "f8"), ("loss_prob", "f8"), ("next_data", "i8"), ("warned_ps", "i8", NONE)),
             *(("observed", "i4"), ("open_unit", "i4", NONE), ("left", "i4")),
             *BLOCKS,
         ),

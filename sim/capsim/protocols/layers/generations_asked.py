@@ -37,7 +37,7 @@ def warned(params: Any, memory: Any, flow: Any, near: Any, now_ps: int) -> bool:
     room = params.warning_share * float(flow.peer_window - flow.data_acked)
     if params.warning_share == 1.0 or flow.granted - flow.data_acked < room:
         return False
-    if now_ps < memory.warned_ps + near.srtt_ps:
+    if memory.warned_ps != NONE and now_ps < memory.warned_ps + near.srtt_ps:
         return False
     memory.warned_ps = now_ps
     return True
