@@ -143,7 +143,7 @@ def _mean_windows(loss: FloatArray, least: float) -> FloatArray:
     # Shares are dense near 0 and 1, where a window is near the least one.
     share = np.sin(np.linspace(0, np.pi / 2, _SHARES + 1)) ** 2
     shares = np.stack([share, 1 - share])
-    total = step * (np.arange(_TOTALS + 1)[:, np.newaxis] + 0.5)
+    total = np.asarray(step * (np.arange(_TOTALS + 1)[:, np.newaxis] + 0.5), np.float64)
     lost_per_packet = np.asarray(loss @ shares, np.float64)
     rate = lost_per_packet * total / (1 - lost_per_packet)  # losses for each packet by which the total grows
     passed = np.exp(-rate * step)
