@@ -10,7 +10,7 @@ mean windows of two          :math:`E[W_i]`  :func:`fully_coupled_mean_windows` 
 The growth for each acknowledgement is :func:`capsmodel.multipath.lia.fully_coupled_increase`.
 """
 
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -139,24 +139,23 @@ def fully_coupled_mean_windows(loss_probs: ArrayLike, *, least_window_packets: f
 
 
 def _mean_windows(loss: FloatArray, least: float) -> FloatArray:
-    step = _SPAN * max(fully_coupled_total_window(loss), 2 * least) / _TOTALS
+    step = _SPAN * max(float(fully_coupled_total_window(loss)), 2 * least) / _TOTALS
     # Shares are dense near 0 and 1, where a window is near the least one.
     share = np.sin(np.linspace(0, np.pi / 2, _SHARES + 1)) ** 2
     shares = np.stack([share, 1 - share])
-    total = step * (np.arange(_TOTALS + 1)[:, np.newaxis] + 0.5)
-    lost_per_packet = loss @ shares
+    total = np.asarray(step * (np.arange(_TOTALS + 1)[:, np.newaxis] + 0.5), np.float64)
+    lost_per_packet = np.asarray(loss @ shares, np.float64)
     rate = lost_per_packet * total / (1 - lost_per_packet)  # losses for each packet by which the total grows
     passed = np.exp(-rate * step)
-    after = sum(_after_loss(i, total, shares, loss[i] * shares[i] / lost_per_packet, least, step) for i in range(2))
-    visits = _visits(after, passed)
+    probs = np.asarray(loss[:, np.newaxis] * shares / lost_per_packet, np.float64)
+    first, second = (_after_loss(i, total, shares, probs[i], least, step) for i in (0, 1))
+    visits = _visits(first + second, passed)
     weight = visits * (1 - passed) / rate / (1 - lost_per_packet)  # time in round trips
     mean = np.sum(weight * total * shares[:, np.newaxis], axis=(1, 2)) / np.sum(weight)
     return np.asarray(mean)
 
 
-def _after_loss(
-    i: int, total: FloatArray, shares: FloatArray, prob: FloatArray, least: float, step: float
-) -> sparse.csr_array:
+def _after_loss(i: int, total: FloatArray, shares: FloatArray, prob: FloatArray, least: float, step: float) -> Any:
     """Return the probability that a loss is one of subflow i and leads to a point, over (point after, point before)."""
     own = total * shares[i]
     left = np.maximum(own - total / 2, np.minimum(own, least))
@@ -167,16 +166,16 @@ def _after_loss(
     across = (place - shares[0][column]) / np.diff(shares[0])[column]
     lower = np.minimum(row.astype(int), _TOTALS - 1)
     before = np.arange(own.size)
-    parts = []
+    found = sparse.csr_array(2 * before.shape)
     for down, by_row in ((0, 1 - row + lower), (1, row - lower)):
         for aside, by_column in ((0, 1 - across), (1, across)):
             point = (lower + down) * (_SHARES + 1) + column + aside
             chance = (by_row * by_column * prob).ravel()
-            parts.append(sparse.csr_array((chance, (point.ravel(), before)), shape=2 * before.shape))
-    return sum(parts[1:], parts[0])
+            found = found + sparse.csr_array((chance, (point.ravel(), before)), shape=2 * before.shape)
+    return found
 
 
-def _visits(after: sparse.csr_array, passed: FloatArray) -> FloatArray:
+def _visits(after: Any, passed: FloatArray) -> FloatArray:
     """Return how often the total passes each point for each loss: what losses lead to it, and what grows up to it."""
     arrived = np.zeros_like(passed)
     arrived[_TOTALS // 10] = 1 / arrived.shape[1]
