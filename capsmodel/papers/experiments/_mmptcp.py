@@ -175,3 +175,16 @@ def cells(table: str, schemes: Iterable[str], ends: Sequence[str], place: str) -
 def over(claim_id: str, at: Sequence[str], **more: Any) -> Statement:
     """Return the comparison that a claim names, at some places."""
     return compared(read_claims()[claim_id], at, names=NAMES, **more)
+
+
+def each_over(subjects: Iterable[str], others: Sequence[str], at: Sequence[str], **more: Any) -> Statement:
+    """Return the comparison of several schemes with each of several others, at some places."""
+    return Statement(
+        comparisons=tuple(
+            Comparison(f"{one} over {other}, {place}", ((1, (NAMES[one], place)), (-1, (NAMES[other], place))))
+            for one in subjects
+            for other in others
+            for place in at
+        ),
+        **more,
+    )

@@ -1,8 +1,8 @@
 """MMPTCP Table 8 and Fig. 8: how the subflows of the second phase are coupled, on the 4:1 fat-tree of 512 hosts.
 
 Chosen: as in all experiments of MMPTCP (`_mmptcp.py`). The row of linked increases equals that of Table 1, with 256
-short flows a second and no hot spots, so these follow the text. Hot spots are a quarter of the core switches: links of
-10 packets, as in Section 3.4. The tail is the 99th percentile.
+short flows a second and no hot spots, so these follow the text. Hot spots are a quarter of the core switches: links
+of 10 packets, as in Section 3.4. The tail is the 99th percentile.
 """
 
 from collections.abc import Mapping
