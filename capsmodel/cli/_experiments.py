@@ -1,5 +1,6 @@
 """What ``capsmodel reproduce`` does with an experiment: run it until its claims are decided, and say how they stand."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from capsmodel.cli._claim_texts import claim_text, counted
@@ -30,22 +31,30 @@ def try_out(experiment: PublishedExperiment, out: Path, executor: Executor) -> N
     explain(f"{experiment.name}: {len(rows)} small runs; they judge no claim. Run it without --quick to decide claims.")
 
 
-def reproduce_experiment(
-    experiment: PublishedExperiment, out: Path, *, budget_s: float, shard: tuple[int, int], executor: Executor
+def reproduce_experiments(
+    experiments: Sequence[PublishedExperiment],
+    out: Path,
+    *,
+    budget_s: float,
+    shard: tuple[int, int],
+    executor: Executor,
 ) -> None:
     """Add runs until the claims are decided or the time is over; print the verdicts and what they hang on."""
-    progress = Progress(label=experiment.name, first=_FIRST, log=True)
-    made = advance(experiment, out / RESULTS, budget_s=budget_s, shard=shard, executor=executor, progress=progress)
+    label = experiments[0].name if len(experiments) == 1 else f"{len(experiments)} experiments"
+    progress = Progress(label=label, first=_FIRST, log=True)
+    made = advance(experiments, out / RESULTS, budget_s=budget_s, shard=shard, executor=executor, progress=progress)
     if shard != (1, 1):
         explain(
             f"Shard {shard[0]} of {shard[1]}: {made} runs made. Put the files of all folders {RESULTS} together in "
             "one, and give the same command again for the next look, or without --shard for the verdicts."
         )
         return
-    campaign = Campaign(experiment, out / RESULTS)
-    for file in _write(campaign, out):
-        say(f"wrote {file}")
-    _tell(campaign, made)
+    explain(f"{label}: {made} runs made now.")
+    for experiment in experiments:
+        campaign = Campaign(experiment, out / RESULTS)
+        for file in _write(campaign, out):
+            say(f"wrote {file}")
+        _tell(campaign)
 
 
 def _write(campaign: Campaign, out: Path) -> list[Path]:
@@ -60,7 +69,7 @@ def _write(campaign: Campaign, out: Path) -> list[Path]:
     return files
 
 
-def _tell(campaign: Campaign, made: int) -> None:
+def _tell(campaign: Campaign) -> None:
     verdicts = [campaign.verdict(claim) for claim in campaign.experiment.statements]
     for verdict in verdicts:
         say("", f"{verdict.id}: {verdict.verdict}, {campaign.robustness(verdict.id).beside(verdict.verdict)}")
@@ -68,4 +77,4 @@ def _tell(campaign: Campaign, made: int) -> None:
     words = counted([verdict.verdict for verdict in verdicts], VERDICT_WORDS)
     rest = len(campaign.next_tasks())
     more = f"; {rest} runs are missing for the next look: give the same command again" if rest else ""
-    explain("", f"{campaign.experiment.name}: {made} runs made now; of {len(verdicts)} claims {words}{more}.")
+    explain("", f"{campaign.experiment.name}: of {len(verdicts)} claims {words}{more}.")

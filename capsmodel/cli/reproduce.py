@@ -12,7 +12,7 @@ from pandas import DataFrame
 from capsmodel._files import check_writable
 from capsmodel.checks import require
 from capsmodel.cli._claim_texts import claim_text
-from capsmodel.cli._experiments import reproduce_experiment, try_out
+from capsmodel.cli._experiments import reproduce_experiments, try_out
 from capsmodel.cli._machines import ALL_CORES, MACHINES, Machines
 from capsmodel.cli._options import Flag, MaybeDuration, parse_shard
 from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, explain, print_table, say, write_whole
@@ -81,13 +81,12 @@ def reproduce(
             say(f"wrote {path}")
         _judge(figure, frame, quick)
     end_s = time.monotonic() + (math.inf if budget is None else budget)
-    for name in experiments:
-        experiment = published_experiment(name)
-        if quick:
-            try_out(experiment, out, machines.executor())
-        else:
-            left_s = end_s - time.monotonic()
-            reproduce_experiment(experiment, out, budget_s=left_s, shard=share, executor=machines.executor())
+    asked = [published_experiment(name) for name in experiments]
+    for experiment in asked if quick else []:
+        try_out(experiment, out, machines.executor())
+    if asked and not quick:
+        left_s = end_s - time.monotonic()
+        reproduce_experiments(asked, out, budget_s=left_s, shard=share, executor=machines.executor())
 
 
 def _is_experiment(name: str) -> bool:

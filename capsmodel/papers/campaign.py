@@ -11,7 +11,7 @@ comparison. `MOST_SEEDS` and `MOST_SEEDS_OF_OTHERS` are the limits.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -151,14 +151,18 @@ class Campaign:
         shard : (int, int)
             Only share i of n of that look, whether its runs are there or not; from 1.
         """
+        return self.next_look(shard)[1]
+
+    def next_look(self, shard: tuple[int, int] = (1, 1)) -> tuple[int, list[Task]]:
+        """Return the urgency of the next look, the less the sooner, and its missing runs; none if all are there."""
         part, parts = shard
-        for _, group, seeds, terms in sorted(self._wanted(), key=lambda one: one[0]):
+        for urgency, group, seeds, terms in sorted(self._wanted(), key=lambda one: one[0]):
             runs = self.tasks[group]
             listed = [runs[term, seed] for seed in range(1, seeds + 1) for term in sorted(terms)]
             wanted = list({task.id: task for task in listed}.values())
             if any(task.id not in self._finished for task in wanted):
-                return [task for task in wanted[part - 1 :: parts] if task.id not in self._finished]
-        return []
+                return urgency, [task for task in wanted[part - 1 :: parts] if task.id not in self._finished]
+        return 0, []
 
     def _wanted(self) -> Iterator[tuple[int, Group, int, set[Term]]]:
         """Yield urgency, group, seeds and terms of the next look at open claims, in each setting.
@@ -241,7 +245,7 @@ def _in_unit(claim: Claim, ratio: float) -> float:
 
 
 def advance(
-    experiment: PublishedExperiment,
+    experiments: PublishedExperiment | Sequence[PublishedExperiment],
     folder: Path,
     *,
     budget_s: float = np.inf,
@@ -249,11 +253,14 @@ def advance(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> int:
-    """Run what the claims of an experiment need next, until all are decided, at their limits, or the time is over.
+    """Run what the claims of experiments need next, until all are decided, at their limits, or the time is over.
+
+    The look with the fewest seeds comes first, whichever experiment it belongs to, so that the time is spent where the
+    first seeds decide; among equal ones the experiments come in the given order.
 
     Parameters
     ----------
-    experiment : PublishedExperiment
+    experiments : PublishedExperiment or sequence of them
         What is run.
     folder : Path
         Where runs are kept; those already there are not run again.
@@ -270,15 +277,18 @@ def advance(
     int
         Runs made.
     """
-    begin_s, made = time.monotonic(), 0
-    found = Campaign(experiment, folder)
-    while tasks := found.next_tasks(shard):
-        for _, batch in groupby(tasks, key=lambda task: task.payload["seed"]):
-            if time.monotonic() - begin_s >= budget_s:
+    end_s, made = time.monotonic() + budget_s, 0
+    listed = [experiments] if isinstance(experiments, PublishedExperiment) else experiments
+    campaigns = [Campaign(experiment, folder) for experiment in listed]
+    looks_at = [campaign.next_look(shard) for campaign in campaigns]
+    while any(tasks for _, tasks in looks_at):
+        number = min((urgency, at) for at, (urgency, tasks) in enumerate(looks_at) if tasks)[1]
+        found = campaigns[number]
+        for _, batch in groupby(looks_at[number][1], key=lambda task: task.payload["seed"]):
+            if time.monotonic() >= end_s:
                 return made
-            shown = progress or Progress(label=experiment.name)
+            shown = progress or Progress(label=found.experiment.name)
             made += run_sweep(batch, folder, executor=executor, progress=shown).ran
-        if shard != (1, 1):
-            break
-        found = Campaign(experiment, folder, found.tasks, found.measured)
+        campaigns[number] = Campaign(found.experiment, folder, found.tasks, found.measured)
+        looks_at[number] = (0, []) if shard != (1, 1) else campaigns[number].next_look(shard)
     return made

@@ -142,6 +142,8 @@ class Statement:
         Whether the claim is about the mean over the comparisons, of ratios the geometric one.
     times : float
         Runs that a printed count is the sum of.
+    direction : str
+        ``"lower"`` or ``"higher"``: what a claim about the place of an optimum says against all other places.
     note : str
         Reading that was chosen, for the reason of the verdict.
     """
@@ -152,6 +154,7 @@ class Statement:
     gap: bool = False
     average: bool = False
     times: float = 1.0
+    direction: str = ""
     note: str = ""
 
     def at(self, places: Iterable[str]) -> "Statement":
@@ -180,6 +183,8 @@ class Statement:
 
     def _points(self, claim: Claim, runs: Runs, seeds: int) -> list[Point]:
         column = self.column or COLUMNS[claim.metric]
+        if self.direction:
+            claim = replace(claim, relation="ordering", unit=self.direction)
         if claim.relation == "trend" and claim.unit != "flat":
             return self._trends(claim, column, runs, seeds)
         if self._is_level or self.gap:

@@ -179,6 +179,20 @@ def test_no_seed_is_begun_when_the_time_is_over(tmp_path):
     assert made_up.ran == []
 
 
+def test_several_experiments_take_their_looks_with_the_fewest_seeds_first(tmp_path):
+    """One is open at its bound; the other, named later, has its first look before the second one of the first."""
+    at_bound = replace(EXPERIMENT, sampled=())
+    later = replace(EXPERIMENT, statements={"repflow-f8c": WHOLE.statements["repflow-f8c"]}, sampled=())
+    for one in (at_bound, later):
+        vars(one)["combinations"] = {TEXT: {}}
+    made_up = MadeUp(lambda scheme, transport: 0.6 * 1.0016 if scheme == "repflow" else 1.0, spread=0.3)
+    advance([at_bound, later], tmp_path, executor=made_up)
+    both = [Campaign(one, tmp_path).frame.set_index("task_id") for one in (at_bound, later)]
+    first = {name for one in both for name in one.index[one["seed"] <= 4]}
+    assert set(made_up.ran[: len(first)]) == first
+    assert len(made_up.ran) == len(set(made_up.ran)) > len(first)
+
+
 def test_shares_divide_a_look_and_may_be_resumed(tmp_path):
     """Three shares in folders of their own run each run of the look once; one more time, nothing."""
     made_up = MadeUp(lambda scheme, transport: 0.57 if scheme == "repflow" else 1.0)

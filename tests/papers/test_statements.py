@@ -119,13 +119,20 @@ def test_a_flat_trend_stays_close_to_its_first_place(last, expected):
     assert word(asked, statement, runs) == expected
 
 
+@pytest.mark.parametrize(("other", "expected"), [(1.1, "reproduced"), (0.9, "differs in size")])
+def test_an_optimum_is_lower_than_all_other_places(other, expected):
+    asked = claim("argmax", "2", "2", unit="dupACKs")
+    statement = same_scheme(["a"], [("2", "1"), ("2", "3")], direction="lower")
+    assert word(asked, statement, runs_of(a_1=1.5, a_2=1, a_3=other)) == expected
+
+
 def test_a_trend_of_several_schemes_is_read_in_each():
     asked = claim("trend", unit="increasing")
     statement = levels(["a", "b"], ["1", "2", "3"])
     up = {"a_1": 1, "a_2": 2, "a_3": 3}
-    assert len(statement.points(asked, runs_of(**up, b_1=1, b_2=2, b_3=3), SEEDS)) == 4
-    assert word(asked, statement, runs_of(**up, b_1=1, b_2=2, b_3=3)) == "reproduced"
-    assert word(asked, statement, runs_of(**up, b_1=3, b_2=2, b_3=1)) == "differs in size"
+    assert len(statement.points(asked, runs_of(together=0.1, **up, b_1=1, b_2=2, b_3=3), SEEDS)) == 4
+    assert word(asked, statement, runs_of(together=0.1, **up, b_1=1, b_2=2, b_3=3)) == "reproduced"
+    assert word(asked, statement, runs_of(together=0.1, **up, b_1=3, b_2=2, b_3=1)) == "differs in size"
 
 
 def test_a_ratio_with_a_zero_says_nothing():

@@ -1,5 +1,6 @@
 """How coupled windows grow and shrink, by hand and against the closed forms (LIA, UC, FC, OLIA)."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from capsim.hooks import ACKED, EXPIRED, EXPIRED_AGAIN, GROW, LOST
 from capsim.own import OWN
 from capsim.protocols.congestion.fully_coupled import FULLY_COUPLED
-from capsim.protocols.congestion.lia import LIA
+from capsim.protocols.congestion.lia import LIA, LiaParams
 from capsim.protocols.congestion.olia import OLIA, inter_loss_bytes
 from capsim.protocols.congestion.reno import RENO
 from capsim.records import CLOSED, SYN_SENT
@@ -51,6 +52,15 @@ def test_a_window_grows_as_the_closed_form_says(component, increases, windows_an
         exact = float(expected[index]) * MSS
         assert found == 1 or exact - 1 - 1e-6 < found <= exact + 1e-6
         assert found > 1 or exact < 2 + 1e-6
+
+
+def test_without_the_cap_a_small_window_grows_by_alpha_over_all_windows():
+    """Windows of 2 and 64 MSS at round trips of 1 and 10 ms: alpha = 66 * 2 / (2 + 6.4)^2, so 2 / 8.4^2 of an MSS."""
+    both = ((64, 10_000), (2, 1000))
+    increase = int(MSS * 2 / 8.4**2)
+    free = replace(LIA, params=LiaParams(capped=False))
+    assert [react(one, *subflows(*both), 0, ACKED | GROW) for one in (LIA, free)] == [MSS // 64, increase]
+    assert react(free, *subflows(*both), 1, ACKED | GROW) == react(LIA, *subflows(*both), 1, ACKED | GROW) == increase
 
 
 @given(paths, st.lists(st.integers(1, 10**6), min_size=8, max_size=8))

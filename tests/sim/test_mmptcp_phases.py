@@ -55,8 +55,11 @@ def test_source_ports_are_drawn_from_as_many_as_there_are():
 def test_the_threshold_is_three_and_the_number_of_paths(name, kind, dst, threshold):
     """In the rack, in the pod and through the core; k = 4 has 1, 2 and 4 paths, three spines have 3."""
     assert Shared(name, kind=kind, dst=dst).subs[0].dup_ack_threshold == threshold
-    fixed = Shared(name, kind=kind, dst=dst, sharing={"path_threshold": False})
-    assert fixed.subs[0].dup_ack_threshold == 3
+    three = Shared(name, kind=kind, dst=dst, sharing={"path_threshold": False})
+    assert three.subs[0].dup_ack_threshold == 3
+    for rule in (True, False):
+        fixed = Shared(name, kind=kind, dst=dst, sharing={"fixed_threshold": 23, "path_threshold": rule})
+        assert fixed.subs[0].dup_ack_threshold == 23
 
 
 def test_limited_transmit_sends_a_segment_for_each_duplicate_below_the_threshold():

@@ -1,0 +1,66 @@
+"""MMPTCP Fig. 3: core switches with short queues, at 2560 short flows a second on the 4:1 fat-tree of 512 hosts.
+
+Chosen: as in all experiments of MMPTCP (`_mmptcp.py`); shares of 0, 20, 40 and 60% of the 16 core switches, rounded
+down. "Flat" is within 10% of the loss without hot spots.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from capsim import Scenario
+from capsim.fabric.faults import DrawnFault
+from capsmodel.papers.experiments import PublishedExperiment
+from capsmodel.papers.experiments import _mmptcp as shared
+from capsmodel.papers.experiments._mmptcp import NAMES, over
+from capsmodel.papers.measurements.mmptcp_runs import mmptcp_run
+from capsmodel.papers.statements import levels, same_scheme
+
+SHARES_PCT = (0, 20, 40, 60)
+HOT_PACKETS = 10
+PLACES = {f"{share}% hot": {"hot_pct": share} for share in SHARES_PCT}
+ALL, MOST = list(PLACES), list(PLACES)[-1]
+SCHEMES = ("TCP", "PS_TCP", "PS", "MMPTCP", "MPTCP")
+
+STATEMENTS = {
+    "mmptcp-f3a-worst": shared.each_over(("TCP", "PS_TCP"), ("MMPTCP", "MPTCP", "PS"), ALL),
+    **{
+        claim: over(claim, ALL)
+        for claim in ("mmptcp-f3a-best", "mmptcp-f3b-best", "mmptcp-f3c-mptcp", "mmptcp-f3d-best", "mmptcp-concl-loss")
+    },
+    **{f"mmptcp-f3{panel}-trend": levels([NAMES[one] for one in SCHEMES], ALL) for panel in "bcd"},
+    "mmptcp-f3c-tcp60": levels([NAMES["TCP"]], [MOST]),
+    "mmptcp-f3c-tcp60sd": levels([NAMES["TCP"]], [MOST]),
+    "mmptcp-f3c-tcpsd": over("mmptcp-f3c-tcpsd", [MOST]),
+    **{f"mmptcp-f3d-{one.lower()}": levels([NAMES[one]], ALL) for one in ("PS_TCP", "TCP")},
+    **{
+        f"mmptcp-f3d-{one.lower()}": same_scheme([NAMES[one]], [(place, ALL[0]) for place in ALL[1:]])
+        for one in ("MMPTCP", "PS")
+    },
+}
+
+
+def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
+    """Return the mix on the whole tree, with the hot spots of a place."""
+    fabric = shared.tree(4)
+    if place["hot_pct"]:
+        hot = DrawnFault(nodes="core*", share=place["hot_pct"] / 100, buffer_packets=HOT_PACKETS)
+        fabric = msgspec.structs.replace(fabric, faults=(hot,))
+    return shared.mix(fabric, flows_per_s=2560.0, run_s=settings["run_s"])
+
+
+EXPERIMENT = PublishedExperiment(
+    module=__name__,
+    about=__doc__,
+    id="mmptcp-e06-hotspot",
+    places=PLACES,
+    sampled=(ALL[0], MOST),
+    scenario=scenario,
+    small=shared.small,
+    reduced=shared.reduced,
+    measure=mmptcp_run,
+    statements=STATEMENTS,
+    adapted=shared.adapted,
+    parameters=shared.parameters,
+)

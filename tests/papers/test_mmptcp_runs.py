@@ -1,0 +1,155 @@
+"""Identity: a row of an experiment of MMPTCP against the tables of the same run, and the mix of traffic it is about."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from msgspec import structs
+
+from capsim import Result, Scenario, simulate
+from capsim.fabric.faults import DrawnFault
+from capsim.scenario import from_dict
+from capsmodel.papers.experiments import _mmptcp as shared
+from capsmodel.papers.experiments import published_experiment
+from capsmodel.papers.measurements import mmptcp_runs
+
+TREE = structs.replace(shared.tree(1, pods=4, rate_bps=10e6), buffer_packets=5)
+BUSY = shared.mix(TREE, flows_per_s=120.0, run_s=0.8).replace(end_s=0.9)
+
+
+@pytest.fixture(scope="module")
+def run() -> tuple[dict[str, float], Result]:
+    scenario = BUSY.replace(scheme="ps")
+    row = mmptcp_runs.mmptcp_run(scenario.to_dict(), seed=2, engine="reference")
+    return row, simulate(scenario.replace(seed=2), engine="reference")
+
+
+def test_completion_times_are_those_of_the_short_flows_that_ended(run):
+    row, result = run
+    short = result.flows[result.flows["traffic_entry"] == 1]
+    ended_s = short.loc[short["finished"], "fct_s"].to_numpy()
+    assert 0 < len(ended_s) < len(short) == row["short_flows"]
+    assert row["completed_short"] == len(ended_s)
+    assert row["mean_fct_short_s"] == pytest.approx(ended_s.mean())
+    assert row["fct_short_std_s"] == pytest.approx(np.std(ended_s))
+    assert row["p50_fct_short_s"] == np.sort(ended_s)[(len(ended_s) + 1) // 2 - 1]
+    assert (
+        row["p50_fct_short_s"] <= row["p75_fct_short_s"] <= row["p99_fct_short_s"] == ended_s.max() == row["p99_fct_s"]
+    )
+
+
+def test_goodput_is_that_of_the_long_flows_over_the_whole_run(run):
+    row, result = run
+    long = result.flows[result.flows["traffic_entry"] == 0]
+    assert not long["finished"].any()
+    rates = 8 * long["delivered_bytes"] / BUSY.end_s
+    assert row["mean_throughput_long_bps"] == pytest.approx(rates.mean())
+    assert row["throughput_long_std_bps"] == pytest.approx(np.std(rates))
+    assert row["mean_throughput_long_bps"] == pytest.approx(result.summary.mean_throughput_long_bps)
+
+
+def test_core_and_access_are_the_links_down(run):
+    row, result = run
+    ports = result.ports.assign(node=result.ports["name"].str.split(">").str[0])
+    core = ports[ports["node"].str.startswith("core")]
+    access = ports[ports["layer"] == "edge>host"]
+    assert row["core_utilisation"] == pytest.approx(core["utilisation"].mean())
+    for name, rows in (("core", core), ("access", access)):
+        lost = rows["packets_dropped"].sum() / rows["packets_in"].sum()
+        assert row[f"{name}_loss_ratio"] == pytest.approx(lost)
+
+
+def test_events_are_counted_over_short_flows(run):
+    row, result = run
+    short = result.flows[result.flows["short"]]
+    assert row["timeouts_short"] == short["timeouts"].sum() > 0
+    assert row["fast_retransmits_short"] == short["fast_retransmits"].sum()
+    assert row["spurious_short"] == short["spurious_retransmissions"].sum()
+    assert row["flows_without_timeout"] + row["timed_out_short"] == len(short)
+    counts = short["timeouts"].value_counts()
+    assert row["flows_with_fewer_than_2_timeouts"] == counts.reindex([0, 1]).sum()
+    assert row["flows_with_more_than_2_timeouts"] == counts[counts.index > 2].sum()
+    repeats = short["fast_retransmits"].value_counts()
+    assert row["flows_with_0_fast_retx"] == repeats[0]
+    assert row["flows_with_1_fast_retx"] == repeats.get(1, 0)
+
+
+@pytest.mark.parametrize(("name", "hosts", "long"), [("mmptcp-t2", 512, 168), ("mmptcp-dupthresh", 128, 42)])
+def test_a_third_of_the_hosts_has_long_flows_and_no_short_ones(name, hosts, long):
+    scenario = whole(name)
+    flows = simulate(scenario.replace(end_s=1e-6), engine="reference").flows
+    by_entry = [flows[flows["traffic_entry"] == entry] for entry in (0, 1)]
+    assert scenario.fabric.size().hosts == hosts
+    assert len(by_entry[0]) == long
+    for end in ("src", "dst"):
+        assert not set(by_entry[0][end]) & set(by_entry[1][end])
+    assert len(by_entry[1]) == pytest.approx(256 * 20, rel=0.05)
+    assert scenario.end_s == 20 + shared.DRAIN_S
+
+
+def whole(name: str, setting: str = "as the text", scheme: str = "mmptcp") -> Scenario:
+    experiment = published_experiment(name)
+    return from_dict(experiment.run((scheme, next(iter(experiment.places))), setting=setting)["scenario"])
+
+
+def test_the_reduced_mix_has_the_same_ratios():
+    experiment = published_experiment("mmptcp-t3")
+    run_of = [
+        from_dict(experiment.run(("mmptcp", experiment.sampled[0]), scale=scale)["scenario"])
+        for scale in ("paper", "reduced")
+    ]
+    for ratio in (
+        lambda one: one.fabric.hosts_per_edge / one.fabric.pods,
+        lambda one: one.traffic[0].hosts / one.fabric.size().hosts,
+        lambda one: one.traffic[1].flows_per_s / one.fabric.size().hosts,
+        lambda one: one.traffic[0].hosts / one.traffic[1].skip_hosts,
+    ):
+        assert ratio(run_of[0]) == pytest.approx(ratio(run_of[1]))
+    assert run_of[1].traffic[1].duration_s == run_of[0].traffic[1].duration_s / 4
+
+
+def test_settings_of_the_authors_code_name_its_schemes():
+    """Short flows with one subflow, or with the threshold of scattered ones, are those of other schemes."""
+    table = published_experiment("mmptcp-t3")
+    for setting, one, other in (
+        ("short_subflows = 1", "mptcp", "mptcp_tcp"),
+        ("short_dup_ack_threshold = topology", "ps_tcp", "ps_tcp_ns3"),
+    ):
+        claim = {"mptcp": "mmptcp-t3-mptcp-fct", "ps_tcp": "mmptcp-t3-ps_tcp-fct"}[one]
+        text, changed = (table.statement(claim, each, sampled=True) for each in ("as the text", setting))
+        assert {scheme for scheme, _ in text.terms} == {one}
+        assert {scheme for scheme, _ in changed.terms} == {other}
+
+
+def test_the_first_phase_has_the_threshold_of_its_place():
+    experiment = published_experiment("mmptcp-dupthresh")
+    thresholds = {
+        place: experiment.run(("mmptcp", place))["scenario"]["params"]["sharing"].get("fixed_threshold", 0)
+        for place in experiment.places
+    }
+    assert thresholds == {f"dupthresh {one}": one for one in range(3, 24)} | {"auto": 0}
+
+
+def test_only_one_scheme_has_limited_transmit():
+    experiment = published_experiment("mmptcp-incast")
+    place = experiment.sampled[0]
+    limited = {
+        scheme: experiment.run((scheme, place))["scenario"]["params"]["transport"]["limited_transmit"]
+        for scheme in ("mmptcp", "mmptcp_lt", "mptcp", "ecmp")
+    }
+    assert limited == {"mmptcp": False, "mmptcp_lt": True, "mptcp": False, "ecmp": False}
+
+
+def test_hot_spots_are_links_of_core_switches():
+    assert whole("mmptcp-cc").fabric.faults == ()
+    (hot,) = whole("mmptcp-cc", "hotspots = true").fabric.faults
+    assert hot == DrawnFault(nodes="core*", share=0.25, buffer_packets=10)
+
+
+def test_a_stride_over_a_pod_stays_one_on_the_reduced_tree():
+    experiment = published_experiment("mmptcp-thr-long")
+    for setting, stride in (("as the text", 4), ("traffic.stride_hosts = 1", 1)):
+        small = from_dict(experiment.run(("mptcp", "1 s"), setting=setting, scale="reduced")["scenario"])
+        assert small.fabric.size().hosts == 16
+        assert [one.stride_hosts for one in small.traffic] == [stride]
+    assert replace(experiment, reduced=None).scale(sampled=True) == "paper"
