@@ -73,7 +73,7 @@ COUNTED = frozenset(
     }
 )
 """Columns that can be 0: which of two is larger is judged by their difference."""
-UNITS = {"%": 100.0, "percentage points": 100.0, "ms": 1e3, "Mbps": 1e-6}
+UNITS = {"%": 100.0, "percentage points": 100.0, "ms": 1e3, "Mbps": 1e-6, "MB": 1e-6}
 """Units of claims, over those of the columns; 1 for all others."""
 _PCT = 100.0
 

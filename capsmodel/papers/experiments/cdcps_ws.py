@@ -8,7 +8,7 @@ order" and "always zero" are met by none at all. The sizes of Table 2 are not me
 
 from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _cdcps as shared
-from capsmodel.papers.experiments._cdcps import LOADS, SAMPLED_LOADS, WEB, over, panel, places, trend
+from capsmodel.papers.experiments._cdcps import LOADS, SAMPLED_LOADS, WEB, over, panel, places, sizes, trend
 from capsmodel.papers.measurements.sprayed_runs import sprayed_run
 
 ALL = places(WEB)
@@ -19,6 +19,7 @@ STATEMENTS = {
     "cdcps-abs-p99": over("cdcps-abs-p99", ALL),
     "cdcps-abs-ooo": trend("CDCPS", ALL, column="reorder_ratio"),
     **panel("a", WEB),
+    **sizes("web", WEB),
     **{claim: over(claim, AT_06) for claim in ("cdcps-f9c-rps", "cdcps-f9c-drill", "cdcps-f9c-ag")},
     **{claim: over(claim, ALL) for claim in ("cdcps-f9c-rpsworst", "cdcps-f9c-best", "cdcps-f9e-best")},
     **{claim: over(claim, FROM_03) for claim in ("cdcps-f9e-rps", "cdcps-f9e-drill", "cdcps-f9e-ag")},

@@ -73,8 +73,9 @@ def _multipath_flows(result: Result) -> pd.DataFrame:
 
 
 def _coded_ratio(flows: pd.DataFrame) -> float:
-    """Return coded packets over original ones."""
+    """Return coded packets over original ones; NaN without any."""
     if "repair_packets" not in flows:
         return 0.0
-    coded = flows["repair_packets"].sum()
-    return float(coded / (flows["coded_packets"].sum() - coded))
+    coded = int(flows["repair_packets"].sum())
+    original = int(flows["coded_packets"].sum()) - coded
+    return coded / original if original else float("nan")
