@@ -75,7 +75,7 @@ def test_wrong_bytes_of_a_combination_are_found(monkeypatch):
     monkeypatch.setattr("capsim.payload.mul", lambda coefficient, packet: packet)
     stream = payload.stream(0, 0)
     stream.take({1: 1}, coded=False)
-    with pytest.raises(PayloadError, match="^data segment 0 decoded to other bytes than its source: a defect of the"):
+    with pytest.raises(PayloadError, match=r"^data segment 0 decoded to other bytes than its source: a defect of the"):
         stream.take({0: 3, 1: 5}, coded=True)
 
 
