@@ -59,7 +59,7 @@ def fully_coupled_total_window(loss_probs: ArrayLike) -> FloatOrArray:
     Raises
     ------
     ParameterError
-        As :func:`capsmodel.multipath.lia.single_path_window`.
+        If a loss probability is not in (0, 1].
 
     Notes
     -----
@@ -79,7 +79,9 @@ def fully_coupled_total_window(loss_probs: ArrayLike) -> FloatOrArray:
     >>> fully_coupled_total_window([2 / 102, 0.1])
     10.0
     """
-    return plain(np.max(np.asarray(single_path_window(np.atleast_1d(np.asarray(loss_probs)))), axis=-1))
+    loss = np.atleast_1d(probability("loss_probs", loss_probs, one=True))
+    require(loss > 0, "loss_probs holds 0, but without loss the window has no equilibrium: give probabilities above 0")
+    return plain(np.max(np.asarray(single_path_window(loss)), axis=-1))
 
 
 @closed_form

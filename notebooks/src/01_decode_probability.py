@@ -34,7 +34,7 @@
 # 10. [Waiting for a unit, and what coding costs](10_buffering_and_overhead.ipynb)
 # 11. [Queues and replication, in packets](11_queues_and_replication.ipynb)
 # 12. [Reordering in packets](12_reordering_in_packets.ipynb)
-# 13. [Multipath windows: what an equation for them leaves out](13_multipath_windows.ipynb)
+# 13. [Multipath windows, in packets](13_multipath_windows.ipynb)
 # 14. [Estimating the blocking probability](14_estimating_blocking.ipynb)
 #
 # **To judge and to use**
@@ -42,6 +42,7 @@
 # 15. [What does not follow from what](15_what_does_not_follow.ipynb): the errors of the papers
 # 16. [The optimal-unit calculator](16_calculator.ipynb): sliders for your own fabric
 # 17. [A scheme of your own](17_own_scheme.ipynb)
+# 19. [Who moves first: switches that look at queues](19_switches_that_look_at_queues.ipynb)
 #
 # Each has exercises with solutions and ends in a cell that asserts the statements of its text.
 
