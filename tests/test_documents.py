@@ -10,6 +10,7 @@ import pytest
 
 from capsmodel import __version__
 from capsmodel.cli import main
+from capsmodel.papers.ledger import with_totals
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
@@ -106,6 +107,18 @@ def test_the_guides_have_examples():
 def test_python_block_runs(name, number, code):
     exec(compile(code, f"{name}, block {number}", "exec"), {"__name__": "guide"})
     assert code.strip()
+
+
+def test_the_ledger_writes_the_counts_of_the_readme(capsys):
+    with pytest.raises(SystemExit):
+        main(["claims", "--totals"])
+    readme, printed = (ROOT / "README.md").read_text(), capsys.readouterr().out
+    other = re.sub(r"(?m)^all +[0-9]+ +", "all 1 ", readme)
+    assert other != readme
+    assert with_totals(other, printed) == with_totals(readme, printed)
+    assert [line.split() for line in with_totals(other, printed).splitlines()] == [
+        line.split() for line in readme.splitlines()
+    ]
 
 
 def test_the_readme_counts_the_claims_as_the_command_does(capsys):

@@ -6,6 +6,7 @@ and environment.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,19 @@ def part_files(folder: Path) -> list[Path]:
 
 def finished_tasks(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the record of each task that has its rows in a folder, by its id."""
-    return {task["id"]: task for path in part_files(folder) for task in read_manifest(path)["tasks"]}
+    return {task["id"]: task for path in part_files(folder) for task in _tasks_of(path)}
+
+
+def _tasks_of(path: Path) -> list[dict[str, Any]]:
+    """Return the records of the tasks in a part, read anew only if the file has changed."""
+    found = path.stat()
+    return _read_tasks(path, found.st_mtime_ns, found.st_size)
+
+
+@cache
+def _read_tasks(path: Path, mtime_ns: int, size_bytes: int) -> list[dict[str, Any]]:
+    tasks: list[dict[str, Any]] = read_manifest(path)["tasks"]
+    return tasks
 
 
 def merge(
@@ -103,8 +116,7 @@ def _by_task(sources: Iterable[str | Path], wanted: set[str] | None) -> tuple[di
     found: dict[str, Any] = {}
     records: dict[str, Any] = {}
     for path in _files(sources):
-        manifest = read_manifest(path)
-        tasks = [task for task in manifest["tasks"] if wanted is None or task["id"] in wanted]
+        tasks = [task for task in _tasks_of(path) if wanted is None or task["id"] in wanted]
         if not tasks:
             continue
         table = tables.read_table(path).replace_schema_metadata(None)

@@ -9,11 +9,15 @@ An experiment (:mod:`capsmodel.papers.experiments`) is run by ``capsmodel reprod
 the folder of the simulations is kept too, and judged. Its verdict takes the place of that of a figure about the same
 claim. ``data/papers/by_setting.csv`` has its verdicts in all settings.
 
-The result id of a claim is the SHA-256 of what ``capsmodel reproduce`` writes as CSV.
+The result id of a claim is the SHA-256 of what ``capsmodel reproduce`` writes as CSV. The count of verdicts in the
+README beside the folder ``data`` is replaced by what ``capsmodel claims --totals`` then prints.
 """
 
 import csv
 import io
+import os
+import re
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple
@@ -30,6 +34,7 @@ from capsmodel.papers.index import LEDGER_COLUMNS, LedgerEntry, read_claims
 from capsmodel.papers.settings import TEXT
 from capsmodel.papers.verdicts import Verdict
 
+README_COLUMNS = 80
 CLOSED_FORM_TEST = "tests/published/test_closed_form_claims.py"
 
 
@@ -67,11 +72,11 @@ def _cell(value: str | tuple[float, ...]) -> str:
 
 
 def keep_experiments(results: Path, kept: Path) -> list[Campaign]:
-    """Merge the runs of each experiment that are in `results` into `kept`; return the campaigns that have any."""
+    """Merge the runs of each experiment that was looked at from `results` into `kept`; return these campaigns."""
     found = []
     for experiment in published_experiments().values():
         campaign = Campaign(experiment, results)
-        if not campaign.frame.empty:
+        if not campaign.frame.empty and decided_by_experiments([campaign]):
             ids = list(dict.fromkeys(campaign.frame["task_id"]))
             merge([results], task_ids=ids, out=kept / f"{experiment.name}.parquet")
             found.append(campaign)
@@ -136,5 +141,30 @@ def update(data: Path, results: Path) -> None:
             file.write(text.encode())
 
 
+def with_totals(readme: str, printed: str) -> str:
+    r"""Return the text of a README whose block of ``capsmodel claims --totals`` shows what the command printed.
+
+    Examples
+    --------
+    >>> print(with_totals("```\n$ capsmodel claims --totals\nold\n```", "Title\ncaps 3\n"))
+    ```
+    $ capsmodel claims --totals
+    caps 3
+    ```
+    """
+    table = printed.partition("\n")[2]  # without the title
+    return re.sub(r"(?ms)(^\$ capsmodel claims --totals\n).*?(?=^```)", lambda found: found[1] + table, readme)
+
+
+def update_readme(readme: Path) -> None:
+    """Write the totals of the ledger into the README, as a new process prints them from the files just written."""
+    command = [sys.executable, "-m", "capsmodel", "claims", "--totals"]
+    environment = os.environ | {"COLUMNS": str(README_COLUMNS)}
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+    with atomic_writer(readme) as file:
+        file.write(with_totals(readme.read_text(encoding="utf-8"), printed).encode())
+
+
 if __name__ == "__main__":
     update(Path(sys.argv[1]), Path(sys.argv[2]))
+    update_readme(Path(sys.argv[1]).parent / "README.md")

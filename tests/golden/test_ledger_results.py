@@ -1,7 +1,7 @@
 """Golden: the kept results of the ledger, in ``data/results``, are what the code gives today.
 
-One task of each simulated figure, one on which a claim depends, is run again and compared bit for bit; `make ledger`
-writes them all anew.
+One task of each simulated figure, one on which a claim depends, and of each experiment that was run, is run again and
+compared bit for bit; `make ledger` writes them all anew.
 """
 
 import pandas as pd
@@ -11,11 +11,15 @@ from capsmodel.datafiles import data_path
 from capsmodel.experiments.manifest import table_id
 from capsmodel.experiments.results import TASK_COLUMN, read_manifest
 from capsmodel.experiments.sweep import gather, one_by_one
+from capsmodel.papers.campaign import Campaign
+from capsmodel.papers.experiments import published_experiment, published_experiments
 from capsmodel.papers.figures import published_figure, published_figures
-from capsmodel.papers.index import read_claims, read_ledger
+from capsmodel.papers.index import read_by_setting, read_claims, read_ledger
+from capsmodel.papers.ledger import decided_by_experiments
 
 RESULTS = data_path("results")
 LEDGER = read_ledger()
+EXPERIMENTS = [name for name in published_experiments() if (RESULTS / f"{name}.parquet").is_file()]
 FROM_PACKETS = [name for name, figure in published_figures().items() if figure.tasks()]
 # Arguments of the tasks on which the claims of a figure depend: with long flows, with losses, with the sizes claimed.
 DECIDING = {
@@ -44,7 +48,7 @@ def test_figures_have_the_recorded_data(name):
 
 
 def kept_tasks(name):
-    if name not in FROM_PACKETS:
+    if name not in FROM_PACKETS + EXPERIMENTS:
         return {}
     return {task["id"]: task for task in read_manifest(RESULTS / f"{name}.parquet")["tasks"]}
 
@@ -71,3 +75,34 @@ def test_a_simulation_gives_the_recorded_rows_again(name):
     pd.testing.assert_frame_equal(again, kept[list(again)], check_exact=True, check_dtype=False)
     if name == "repflow-table1":
         assert again["timed_out_ratio"].item() > 0
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_verdicts_of_an_experiment_are_those_of_its_recorded_runs(name, tmp_path):
+    """In the setting of the text, and in all settings at the sampled places."""
+    (tmp_path / "kept.parquet").symlink_to(RESULTS / f"{name}.parquet")
+    campaign = Campaign(published_experiment(name), tmp_path)
+    recorded = {claim: entry for claim, entry in LEDGER.items() if entry.decided_by == name}
+    again = decided_by_experiments([campaign])
+    assert again.keys() == recorded.keys()
+    for claim, entry in again.items():
+        assert (entry.verdict, entry.reason, entry.result_id) == (
+            recorded[claim].verdict,
+            recorded[claim].reason,
+            recorded[claim].result_id,
+        )
+        assert recorded[claim].value == pytest.approx(entry.value, rel=1e-9)
+        words = read_by_setting().get(claim, {})
+        assert words == {setting: campaign.words(claim)[setting] for setting in words}
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_run_of_an_experiment_gives_the_recorded_row_again(name):
+    """Of all that were kept, the one of least processor time."""
+    recorded = kept_tasks(name)
+    least = min(recorded, key=lambda task: recorded[task]["cpu_s"])
+    tasks = Campaign(published_experiment(name), RESULTS).tasks
+    task = next(task for group in tasks.values() for task in group.values() if task.id == least)
+    kept = pd.read_parquet(RESULTS / f"{name}.parquet").query(f"{TASK_COLUMN} == @least").reset_index(drop=True)
+    again = gather([task], executor=one_by_one).drop(columns="cpu_s", errors="ignore")
+    pd.testing.assert_frame_equal(again, kept[list(again)], check_exact=True, check_dtype=False)
