@@ -272,9 +272,9 @@ def _of_ratio(claim: Claim, size: float | None) -> tuple[Predicate, Predicate]:
     low, high = printed_range(claim)
     match claim.relation:
         case "reduction_pct":
-            return _inside(1 - high / _PCT, 1 - low / _PCT), lambda found: below(found, 1.0)
-        case "increase_pct":
-            return _inside(1 + low / _PCT, 1 + high / _PCT), lambda found: above(found, 1.0)
+            return _inside(1 - high / _PCT, 1 - max(low, 0.0) / _PCT), lambda found: below(found, 1.0)
+        case "increase_pct":  # "up to" a size begins at no difference, not at one in the other direction
+            return _inside(1 + max(low, 0.0) / _PCT, 1 + high / _PCT), lambda found: above(found, 1.0)
         case "ratio":
             return _inside(low, high), lambda found: above(found, 1.0)
         case "approx" | "absolute" | "trend":  # of trends, those that are flat

@@ -1,16 +1,20 @@
 """Property: scenarios and measured columns of the experiments of CAPS on load, bursts, units and overhead."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from capsim import Scenario, draw_flows, simulate
 from capsim.fabric.load import offered
 from capsim.scenario import from_dict
+from capsmodel.papers.decisions import decide
 from capsmodel.papers.experiments import published_experiment
 from capsmodel.papers.experiments.caps_unit_afct import SIZES, number_places
+from capsmodel.papers.index import read_claims
 from capsmodel.papers.measurements.coded_runs import coded_run
 from capsmodel.papers.measurements.experiment_runs import experiment_run
 from capsmodel.papers.settings import TEXT
+from capsmodel.papers.statements import Runs
 
 
 def scenario_of(name: str, place: str, setting: str = TEXT) -> Scenario:
@@ -98,3 +102,18 @@ def test_columns_of_a_coded_run_are_those_of_its_units_and_flows():
     assert row["decode_s"] == pytest.approx(times_s.mean(), rel=1e-12)
     repair = (result.units["n"] - result.units["k"]).sum()
     assert row["repair_share"] == pytest.approx(repair / result.flows["packets_sent"].sum(), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "word"), [(0.9, "reproduced"), (0.6, "differs in size"), (1.02, "refuted"), (1.8, "refuted")]
+)
+def test_up_to_a_size_is_no_difference_the_other_way(ratio, word):
+    """Fig. 21(b): a decoding delay that is 10% lower is "up to 10%" lower; one that is higher is not."""
+    experiment, claim = published_experiment("caps-unit-afct"), read_claims()["caps-f21b-large"]
+    statement = experiment.statements[claim.id]
+    rows = [
+        {"scheme": "caps", "place": place, "seed": seed, "decode_s": (ratio if "optimal" in place else 1.0) * noise}
+        for place in {name for one in statement.comparisons for name in one.places}
+        for seed, noise in enumerate((1.0, 1.001, 0.999, 1.0005), start=1)
+    ]
+    assert decide(statement.points(claim, Runs(pd.DataFrame(rows)), 4)).word == word

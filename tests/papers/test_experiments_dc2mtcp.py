@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capsim import draw_flows, simulate
-from capsim.fabric.flows import FlowList
+from capsim import FlowList, draw_flows, simulate
 from capsim.scenario import from_dict
 from capsmodel.papers.experiments import Scale, published_experiment
 from capsmodel.papers.experiments._dc2mtcp import FACTORS, ROUND_S, ROUNDS

@@ -117,6 +117,23 @@ def test_a_drawn_switch_that_fails_carries_nothing_from_then_on() -> None:
     assert len(dead_by_seed) > 1
 
 
+def test_subflows_over_a_link_that_fails_stay_there_in_the_hot_spot_pattern() -> None:
+    """DC2-MTCP: four links to core switches are out from 1 ms to 1 s, and routing does not follow."""
+    fabric = load_scenario("dc2mtcp-hot-spot").fabric.build(seed=5)
+    (drawn,) = fabric.drawn
+    assert len(drawn) == 4
+    assert all(name.startswith("agg") and ">core" in name for name in drawn)
+    ways = {">".join(order) for name in drawn for ends in [name.split(">")] for order in (ends, ends[::-1])}
+    before, failed, back, *later = fabric.epochs
+    assert [epoch.time_ps for epoch in (before, failed, back)] == [0, 10**9, 10**12]
+    down = {name for name, up in zip(fabric.port_names, failed.port_up.tolist(), strict=True) if not up}
+    assert down == ways
+    assert before.port_up.all()
+    assert back.port_up.all()
+    assert np.array_equal(failed.routes.candidates, before.routes.candidates)
+    assert all(epoch.time_ps >= 3600 * 10**12 for epoch in later)
+
+
 def test_a_run_without_faults_says_nothing_of_them() -> None:
     scenario = Scenario(fabric=FatTree(pods=4), traffic=(Batch(flow_bytes=1000, flows=1),))
     assert "faults" not in simulate(scenario, engine="reference").manifest

@@ -45,9 +45,10 @@ def all_places(*, hot: bool = False) -> dict[str, dict[str, Any]]:
     }
 
 
-def sampled(*, hot: bool = False) -> tuple[str, ...]:
+def sampled(factors: Iterable[int] = SAMPLED_FACTORS, *, hot: bool = False) -> tuple[str, ...]:
     """Return where settings other than the text's are tried."""
-    return tuple(name for subflows in SUBFLOWS for name in places(subflows, SAMPLED_FACTORS, hot=hot))
+    chosen = list(factors)
+    return tuple(name for subflows in SUBFLOWS for name in places(subflows, chosen, hot=hot))
 
 
 def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:

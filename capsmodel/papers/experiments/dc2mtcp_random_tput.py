@@ -2,11 +2,12 @@
 
 Chosen: as dc2mtcp-random-fct. Long flows are those of 1 MB and more; throughput is the mean over them of their size
 over their time, and "on average" the geometric mean over the factors of the sizes. "Large flows" are the same.
+Settings are compared at the factors from 4 on: at the reduced scale, some runs of the least have no long flow.
 """
 
 from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _dc2mtcp as shared
-from capsmodel.papers.experiments._dc2mtcp import over, places
+from capsmodel.papers.experiments._dc2mtcp import SAMPLED_FACTORS, over, places
 from capsmodel.papers.measurements.multipath_runs import multipath_run
 
 ALL = [*places(2), *places(4)]
@@ -24,7 +25,7 @@ EXPERIMENT = PublishedExperiment(
     about=__doc__,
     id="dc2mtcp-e08-random-tput",
     places=shared.all_places(),
-    sampled=shared.sampled(),
+    sampled=shared.sampled(SAMPLED_FACTORS[1:]),
     scenario=shared.scenario,
     reduced=shared.reduced,
     small=shared.small,

@@ -14,7 +14,7 @@ same, of short and of long flows    `coded_ratio_short`, ..._long   1
 =================================== =============================== ==============================
 
 Flows in the background are those of traffic entries with a stack of their own. Timeouts are those of all subflows of a
-flow. A scheme that codes nothing has no coded packets: 0.
+flow. Where nothing is coded, or there is no original packet, the ratio of coded ones is 0.
 """
 
 from typing import Any
@@ -73,9 +73,9 @@ def _multipath_flows(result: Result) -> pd.DataFrame:
 
 
 def _coded_ratio(flows: pd.DataFrame) -> float:
-    """Return coded packets over original ones; NaN without any."""
+    """Return coded packets over original ones."""
     if "repair_packets" not in flows:
         return 0.0
     coded = int(flows["repair_packets"].sum())
     original = int(flows["coded_packets"].sum()) - coded
-    return coded / original if original else float("nan")
+    return coded / original if original else 0.0
