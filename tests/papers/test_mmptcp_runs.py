@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from capsim import Result, Scenario, simulate
-from capsim.fabric.faults import DrawnFault
+from capsim import DrawnFault, Result, Scenario, simulate
 from capsim.scenario import from_dict
 from capsmodel.papers.experiments import _mmptcp as shared
 from capsmodel.papers.experiments import published_experiment

@@ -9,6 +9,9 @@ timeout is acknowledged. After a timeout the sender goes back to the first unack
 from typing import Any
 
 from capsim.hooks import ACKED, DUPLICATE, EXPIRED, EXPIRED_AGAIN, GROW, LOST, inlined
+from capsim.protocols.transports.receiver import (
+    on_data,
+)
 from capsim.protocols.transports.tcp import (
     TcpParams,
     advance,
@@ -17,7 +20,6 @@ from capsim.protocols.transports.tcp import (
     expire_syn,
     flight_bytes,
     note_loss,
-    on_data,
     open_,
     open_by_reply,
     payload_bytes,

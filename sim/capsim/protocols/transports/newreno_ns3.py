@@ -17,16 +17,18 @@ from typing import Annotated, Any
 from capsim import bounds
 from capsim.hooks import OPENED, inlined
 from capsim.protocols.transports.newreno import on_timeout, send_next, take_acknowledgement
-from capsim.protocols.transports.tcp import (
-    TcpParams,
+from capsim.protocols.transports.receiver import (
     enter_segment,
     note_arrival,
-    open_subflow,
     pass_received,
+    turn_round,
+)
+from capsim.protocols.transports.tcp import (
+    TcpParams,
+    open_subflow,
     send_opening,
     send_segment,
     set_rto,
-    turn_round,
 )
 from capsim.records import DATA, ESTABLISHED, HANDSHAKE_ACK, NONE, RECEIVED, SYN_SENT
 from capsim.roles import Transport

@@ -21,11 +21,13 @@ from typing import Annotated, Any
 
 from capsim import bounds
 from capsim.hooks import ACKED, DUPLICATE, EXPIRED, GROW, inlined
-from capsim.protocols.transports.sack import SACK, SackParams, holds, reply_with_blocks, take_blocks
-from capsim.protocols.transports.sack import on_data as note_and_reply
+from capsim.protocols.transports.sack import SACK, SackParams, take_blocks
+from capsim.protocols.transports.sack_receiver import on_data as note_and_reply
+from capsim.protocols.transports.sack_receiver import reply_with_blocks
 from capsim.protocols.transports.tcp import (
     advance,
     expire_syn,
+    holds,
     open_by_reply,
     open_subflow,
     payload_bytes,

@@ -13,13 +13,14 @@ from capsim import bounds
 from capsim.bounds import SACK_BLOCKS
 from capsim.hooks import ACKED, DUPLICATE, GROW, LOST, inlined
 from capsim.protocols.transports.newreno import go_back, send_next
+from capsim.protocols.transports.sack_receiver import on_data
 from capsim.protocols.transports.tcp import (
     TcpParams,
     advance,
     echoed_mark,
     expire_syn,
     flight_bytes,
-    note_arrival,
+    holds,
     note_loss,
     open_,
     open_by_reply,
@@ -27,15 +28,11 @@ from capsim.protocols.transports.tcp import (
     send_opening,
     send_segment,
     start_timer,
-    turn_round,
 )
 from capsim.records import (
     ACK,
-    DATA,
     ESTABLISHED,
-    HANDSHAKE_ACK,
     NONE,
-    RECEIVED,
     RESENT,
     SACKED,
     SYN_SENT,
@@ -69,63 +66,6 @@ class SackParams(TcpParams):
     sack_blocks: Annotated[int, bounds.SACK_BLOCKS] = 3
     sack_option_bytes: Annotated[int, bounds.OPTION_BYTES] = 4
     sack_block_bytes: Annotated[int, bounds.OPTION_BYTES] = 8
-
-
-@inlined
-def on_data(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
-    """Acknowledge each packet, with the blocks received above the cumulative acknowledgement."""
-    if packet.kind == HANDSHAKE_ACK:
-        return 0
-    if packet.kind == DATA:
-        segment = packet.segment
-        note_arrival(sub, ring, packet)
-        report_blocks(params, own.subflow, sub, ring, segment)
-    return reply_with_blocks(params, own, sub, packet)
-
-
-@inlined
-def reply_with_blocks(params: Any, own: Any, sub: Any, packet: Any) -> int:
-    """Turn the packet into an acknowledgement with the blocks."""
-    turn_round(params, sub, packet)
-    for index in range(params.sack_blocks):
-        own.packet.sack_first[index] = own.subflow.sack_first[index]
-        own.packet.sack_end[index] = own.subflow.sack_end[index]
-        if own.packet.sack_end[index]:
-            packet.bytes += params.sack_block_bytes + (params.sack_option_bytes if index == 0 else 0)
-    return 1
-
-
-@inlined
-def holds(sub: Any, ring: Any, segment: int, flag: int) -> bool:
-    """Return whether a segment in flight has that flag."""
-    return bool(ring[segment & sub.ring_mask] & flag)
-
-
-@inlined
-def report_blocks(params: Any, memory: Any, sub: Any, ring: Any, segment: int) -> None:
-    """Put the block of the segment that came first (RFC 2018, section 4), keep the others, remove what it covers."""
-    first, end = segment, segment
-    if segment >= sub.receive_next:
-        while first > sub.receive_next and holds(sub, ring, first - 1, RECEIVED):
-            first -= 1
-        while end <= sub.highest_received and holds(sub, ring, end, RECEIVED):
-            end += 1
-    kept_first, kept_end = first, end
-    filled = 0
-    for index in range(params.sack_blocks):
-        old_first, old_end = memory.sack_first[index], memory.sack_end[index]
-        memory.sack_first[index] = 0
-        memory.sack_end[index] = 0
-        if kept_end > kept_first:
-            memory.sack_first[filled] = kept_first
-            memory.sack_end[filled] = kept_end
-            filled += 1
-        covered = old_first >= first and old_end <= end
-        stale = covered or old_end <= sub.receive_next
-        kept_first, kept_end = (0, 0) if stale else (old_first, old_end)
-    if filled < params.sack_blocks and kept_end > kept_first:
-        memory.sack_first[filled] = kept_first
-        memory.sack_end[filled] = kept_end
 
 
 @inlined

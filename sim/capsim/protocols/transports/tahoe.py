@@ -16,12 +16,14 @@ from typing import Any
 
 from capsim.hooks import DUPLICATE, EXPIRED, LOST, inlined
 from capsim.protocols.transports.newreno import send, take_acknowledgement
+from capsim.protocols.transports.receiver import (
+    on_data,
+)
 from capsim.protocols.transports.tcp import (
     TcpParams,
     back_off,
     echoed_mark,
     expire_syn,
-    on_data,
     open_,
     start_timer,
 )

@@ -1,0 +1,59 @@
+"""The receiver of TCP with selective acknowledgement (RFC 2018): what it has received is told in blocks."""
+
+from typing import Any
+
+from capsim.hooks import inlined
+from capsim.protocols.transports.receiver import note_arrival, turn_round
+from capsim.protocols.transports.tcp import holds
+from capsim.records import DATA, HANDSHAKE_ACK, RECEIVED
+
+
+@inlined
+def on_data(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
+    """Acknowledge each packet, with the blocks received above the cumulative acknowledgement."""
+    if packet.kind == HANDSHAKE_ACK:
+        return 0
+    if packet.kind == DATA:
+        segment = packet.segment
+        note_arrival(sub, ring, packet)
+        report_blocks(params, own.subflow, sub, ring, segment)
+    return reply_with_blocks(params, own, sub, packet)
+
+
+@inlined
+def reply_with_blocks(params: Any, own: Any, sub: Any, packet: Any) -> int:
+    """Turn the packet into an acknowledgement with the blocks."""
+    turn_round(params, sub, packet)
+    for index in range(params.sack_blocks):
+        own.packet.sack_first[index] = own.subflow.sack_first[index]
+        own.packet.sack_end[index] = own.subflow.sack_end[index]
+        if own.packet.sack_end[index]:
+            packet.bytes += params.sack_block_bytes + (params.sack_option_bytes if index == 0 else 0)
+    return 1
+
+
+@inlined
+def report_blocks(params: Any, memory: Any, sub: Any, ring: Any, segment: int) -> None:
+    """Put the block of the segment that came first (RFC 2018, section 4), keep the others, remove what it covers."""
+    first, end = segment, segment
+    if segment >= sub.receive_next:
+        while first > sub.receive_next and holds(sub, ring, first - 1, RECEIVED):
+            first -= 1
+        while end <= sub.highest_received and holds(sub, ring, end, RECEIVED):
+            end += 1
+    kept_first, kept_end = first, end
+    filled = 0
+    for index in range(params.sack_blocks):
+        old_first, old_end = memory.sack_first[index], memory.sack_end[index]
+        memory.sack_first[index] = 0
+        memory.sack_end[index] = 0
+        if kept_end > kept_first:
+            memory.sack_first[filled] = kept_first
+            memory.sack_end[filled] = kept_end
+            filled += 1
+        covered = old_first >= first and old_end <= end
+        stale = covered or old_end <= sub.receive_next
+        kept_first, kept_end = (0, 0) if stale else (old_first, old_end)
+    if filled < params.sack_blocks and kept_end > kept_first:
+        memory.sack_first[filled] = kept_first
+        memory.sack_end[filled] = kept_end
