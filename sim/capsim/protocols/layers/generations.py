@@ -62,8 +62,8 @@ class GenerationParams:
     warning_share : float
         The warning comes when the send window spans this share of the receive buffer; 1: never.
     within_window : bool
-        Whether coded packets leave only where the window has room for one; those that do not wait, until other coded
-        packets are asked for.
+        Whether a coded packet leaves only where the window has room for it; else it waits for a subflow that has, until
+        other coded packets are asked for.
     acknowledge : Acknowledged
         Where a decoded data segment is acknowledged, as in :class:`~capsim.protocols.layers.dc2.Dc2Params`.
     """
