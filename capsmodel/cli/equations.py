@@ -3,11 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from typing import Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
+from cyclopts import Parameter
+
+from capsmodel.checks import require
 from capsmodel.cli._claim_texts import claim_text, counted
 from capsmodel.cli._options import Flag
-from capsmodel.cli._output import AS_TEXT, Output, csv_text, explain, print_table, say
+from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, csv_text, explain, print_table, say
 from capsmodel.cli._table import Column
 from capsmodel.papers import ClaimRow
 from capsmodel.papers import cite as references
@@ -62,6 +66,7 @@ def claims(
     all: Flag = False,
     totals: Flag = False,
     hangs_on: Flag = False,
+    plot: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     output: Output = AS_TEXT,
 ) -> None:
     """Tell what the papers claim, what we have, the verdict and the reason, for claims that have been run.
@@ -81,10 +86,17 @@ def claims(
     hangs_on
         List the claims that were run in several settings of what the papers leave unstated: robust, or what turns the
         verdict.
+    plot
+        With --hangs-on, write a figure of these claims by settings to this file (PNG, PDF or SVG; needs matplotlib).
     """
     rows = claim_rows(paper, verdict)
+    require(plot is None or hangs_on, "--plot goes with --hangs-on: it draws the verdicts by settings")
     if hangs_on:
         _print_hangs_on(rows, output)
+        if plot is not None:
+            _draw_by_setting(paper or "all papers", rows, plot)
+            if output.is_text:
+                say(f"wrote {plot}")
         return
     if totals:
         print_table(_totals(rows), title="Published claims", output=output)
@@ -108,8 +120,9 @@ def _print_claims(rows: Iterable[ClaimRow], output: Output) -> None:
 
 
 def _print_hangs_on(rows: Iterable[ClaimRow], output: Output) -> None:
-    """Print in how many settings each claim holds, and what turns it; the least robust first."""
-    found = [(row, recorded_robustness(row.claim)) for row in rows if row.claim.id in read_by_setting()]
+    """Print what is known of the claims that are decided in several settings, the least robust first."""
+    run = [(row, recorded_robustness(row.claim)) for row in rows if row.claim.id in read_by_setting()]
+    found = [(row, one) for row, one in run if one.decided > 1]
     lines = [
         {
             "claim": row.claim.id,
@@ -120,13 +133,23 @@ def _print_hangs_on(rows: Iterable[ClaimRow], output: Output) -> None:
             "compared": one.word,
             "told": one.beside(row.entry.verdict),
         }
-        for row, one in sorted(found, key=lambda each: (bool(each[1].decided), each[1].share))
+        for row, one in sorted(found, key=lambda each: each[1].share)
     ]
     if not lines and output.is_text:
-        explain("No claim has been run in several settings yet: capsmodel reproduce NAME runs an experiment.")
+        explain("No claim is decided in several settings yet: capsmodel reproduce NAME runs an experiment.")
         return
     columns = [Column("claim", "claim"), Column("verdict", "verdict"), Column("told", "in other settings")]
     print_table(lines, columns=columns, title="What verdicts hang on", output=output)
+
+
+def _draw_by_setting(name: str, rows: Iterable[ClaimRow], file: Path) -> None:
+    from capsmodel.papers.figures._by_setting import draw_by_setting
+    from capsmodel.plotting import save_figure
+
+    known = read_by_setting()
+    words = {row.claim.id: known[row.claim.id] for row in rows if row.claim.id in known}
+    require(bool(words), "--plot: none of these claims has been run in several settings")
+    save_figure(draw_by_setting(name, words), file)
 
 
 def claims_csv() -> str:

@@ -11,7 +11,7 @@ comparison. `MOST_SEEDS` and `MOST_SEEDS_OF_OTHERS` are the limits.
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -35,12 +35,39 @@ from capsmodel.papers.verdicts import Verdict, VerdictWord, of_sample
 
 __all__ = ["MOST_SEEDS", "MOST_SEEDS_OF_OTHERS", "Campaign", "Judged", "advance"]
 
-MOST_SEEDS, MOST_SEEDS_OF_OTHERS = 64, 16
-"""Limits of the seeds in the setting of the text, and in each other."""
 Group = tuple[str, Scale]
 """Runs that are looked at together: name of a setting, and the scale."""
+MOST_SEEDS, MOST_SEEDS_OF_OTHERS = 64, 16
+"""Limits of the seeds in the setting of the text, and in each other."""
+UNKNOWN_COST_S = 10.0
+"""What a run is taken to cost before one of its experiment has been made, in seconds of processor time."""
 OTHERS_COUNT = 4
 """The text has its look at so many times the seeds before the others have theirs: its verdict matters most."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """Runs that open claims wait for.
+
+    Attributes
+    ----------
+    urgency : int
+        Looks with less come first within an experiment.
+    group : tuple
+        Setting and scale.
+    seeds : int
+        How many.
+    terms : frozenset of Term
+        What has to be run with each seed.
+    claims : int
+        Claims that wait for it.
+    """
+
+    urgency: int
+    group: Group
+    seeds: int
+    terms: frozenset[Term]
+    claims: int
 
 
 @dataclass(frozen=True)
@@ -87,8 +114,10 @@ class Campaign:
         object.__setattr__(self, "tasks", self.tasks or all_tasks(self.experiment))
 
     @cached_property
-    def _finished(self) -> frozenset[str]:
-        return frozenset(finished_tasks(self.folder)) if self.folder.is_dir() else frozenset()
+    def _finished(self) -> Mapping[str, float]:
+        """Return the processor time of each run that is there, in seconds, by the id of its task."""
+        found = finished_tasks(self.folder) if self.folder.is_dir() else {}
+        return {name: float(record["cpu_s"]) for name, record in found.items()}
 
     @cached_property
     def frame(self) -> DataFrame:
@@ -108,7 +137,7 @@ class Campaign:
     @cached_property
     def measured(self) -> DataFrame:
         """Return the rows of the tasks that are there, as their parts have them."""
-        ids = {task.id for tasks in self.tasks.values() for task in tasks.values()} & self._finished
+        ids = {task.id for tasks in self.tasks.values() for task in tasks.values()} & self._finished.keys()
         new = sorted(ids - set([] if self.rows.empty else self.rows["task_id"]))
         if not new:
             return self.rows
@@ -151,34 +180,53 @@ class Campaign:
         shard : (int, int)
             Only share i of n of that look, whether its runs are there or not; from 1.
         """
-        return self.next_look(shard)[1]
-
-    def next_look(self, shard: tuple[int, int] = (1, 1)) -> tuple[int, list[Task]]:
-        """Return the urgency of the next look, the less the sooner, and its missing runs; none if all are there."""
+        found = self.next_look()
+        if found is None:
+            return []
         part, parts = shard
-        for urgency, group, seeds, terms in sorted(self._wanted(), key=lambda one: one[0]):
-            runs = self.tasks[group]
-            listed = [runs[term, seed] for seed in range(1, seeds + 1) for term in sorted(terms)]
-            wanted = list({task.id: task for task in listed}.values())
-            if any(task.id not in self._finished for task in wanted):
-                return urgency, [task for task in wanted[part - 1 :: parts] if task.id not in self._finished]
-        return 0, []
+        return [task for task in self._runs_of(found)[part - 1 :: parts] if task.id not in self._finished]
 
-    def _wanted(self) -> Iterator[tuple[int, Group, int, set[Term]]]:
-        """Yield urgency, group, seeds and terms of the next look at open claims, in each setting.
+    def next_look(self) -> Look | None:
+        """Return the look that comes next: of those with missing runs the one with the fewest seeds, the text first."""
+        missing = (look for look in sorted(self._wanted(), key=lambda one: one.urgency) if self._missing(look))
+        return next(missing, None)
+
+    def cost_s(self, look: Look) -> float:
+        """Return about how much processor time a look takes for each claim that waits for it, in seconds.
+
+        A run is taken to cost what those of this experiment at the same scale did, `UNKNOWN_COST_S` before the first.
+        Of settings other than the text's it counts `OTHERS_COUNT` times.
+        """
+        at_scale = (tasks for (_, scale), tasks in self.tasks.items() if scale == look.group[1])
+        known = [self._finished[task.id] for tasks in at_scale for task in tasks.values() if task.id in self._finished]
+        each_s = sum(known) / len(known) if known else UNKNOWN_COST_S
+        return self._missing(look) * each_s * (look.urgency / look.seeds) / look.claims
+
+    def _runs_of(self, look: Look) -> list[Task]:
+        """Return all runs of a look, a seed after the other."""
+        runs = self.tasks[look.group]
+        listed = [runs[term, seed] for seed in range(1, look.seeds + 1) for term in sorted(look.terms)]
+        return list({task.id: task for task in listed}.values())
+
+    def _missing(self, look: Look) -> int:
+        return sum(task.id not in self._finished for task in self._runs_of(look))
+
+    def _wanted(self) -> Iterator[Look]:
+        """Yield the next look at open claims, in each setting.
 
         The text is judged at the sampled places too, as the base of the comparison with others.
         """
         for setting in self.experiment.combinations:
             for sampled in (False, True) if setting == TEXT else (True,):
                 group = (setting, self.experiment.scale(sampled=sampled))
-                by_seeds: dict[int, set[Term]] = {}
+                by_seeds: dict[int, list[set[Term]]] = {}
                 for claim_id in self.experiment.statements:
-                    seeds = self.judged(claim_id, setting, sampled=sampled).next_seeds
                     statement = self.experiment.statement(claim_id, setting, sampled=sampled).known(simulated())
-                    by_seeds.setdefault(seeds, set()).update(statement.terms if seeds else ())
+                    if seeds := self.judged(claim_id, setting, sampled=sampled).next_seeds:
+                        by_seeds.setdefault(seeds, []).append(statement.terms)
                 for seeds, terms in by_seeds.items():
-                    yield seeds * (OTHERS_COUNT if sampled else 1), group, seeds, terms
+                    urgency = seeds * (OTHERS_COUNT if sampled else 1)
+                    yield Look(urgency, group, seeds, frozenset().union(*terms), len(terms))
 
 
 def all_tasks(experiment: PublishedExperiment) -> dict[Group, dict[tuple[Term, int], Task]]:
@@ -255,8 +303,8 @@ def advance(
 ) -> int:
     """Run what the claims of experiments need next, until all are decided, at their limits, or the time is over.
 
-    The look with the fewest seeds comes first, whichever experiment it belongs to, so that the time is spent where the
-    first seeds decide; among equal ones the experiments come in the given order.
+    Of the next looks of all experiments, the one that takes the least processor time for each open claim comes first,
+    so that a budget decides as many as it can.
 
     Parameters
     ----------
@@ -280,15 +328,24 @@ def advance(
     end_s, made = time.monotonic() + budget_s, 0
     listed = [experiments] if isinstance(experiments, PublishedExperiment) else experiments
     campaigns = [Campaign(experiment, folder) for experiment in listed]
-    looks_at = [campaign.next_look(shard) for campaign in campaigns]
-    while any(tasks for _, tasks in looks_at):
-        number = min((urgency, at) for at, (urgency, tasks) in enumerate(looks_at) if tasks)[1]
-        found = campaigns[number]
-        for _, batch in groupby(looks_at[number][1], key=lambda task: task.payload["seed"]):
+    ended: set[int] = set()
+    while open_ := _cheapest(campaigns, ended):
+        number, found = open_
+        for _, batch in groupby(found.next_tasks(shard), key=lambda task: task.payload["seed"]):
             if time.monotonic() >= end_s:
                 return made
             shown = progress or Progress(label=found.experiment.name)
             made += run_sweep(batch, folder, executor=executor, progress=shown).ran
         campaigns[number] = Campaign(found.experiment, folder, found.tasks, found.measured)
-        looks_at[number] = (0, []) if shard != (1, 1) else campaigns[number].next_look(shard)
+        ended |= {number} if shard != (1, 1) else set()
     return made
+
+
+def _cheapest(campaigns: Sequence[Campaign], ended: Container[int]) -> tuple[int, Campaign] | None:
+    """Return the campaign whose next look costs least for each claim, and its number; None if no look is left."""
+    looks_at = {number: one.next_look() for number, one in enumerate(campaigns) if number not in ended}
+    costs = {number: campaigns[number].cost_s(look) for number, look in looks_at.items() if look}
+    if not costs:
+        return None
+    number = min(costs, key=lambda one: costs[one])
+    return number, campaigns[number]

@@ -50,7 +50,7 @@ class Robustness:
         """Whether all of at least `FEWEST_SETTINGS` decided settings agree."""
         return self.agreeing == self.decided >= FEWEST_SETTINGS
 
-    def beside(self, verdict: VerdictWord) -> str:
+    def beside(self, verdict: str) -> str:
         """Return what is known, for a reader who sees the verdict: with the word compared if it is another one."""
         differs = self.word not in ("open", verdict)
         return f"{self}; {self.word} at the sampled places" if differs else str(self)

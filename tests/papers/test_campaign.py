@@ -44,10 +44,12 @@ class MadeUp:
         Of its logarithm, independent of the other schemes.
     of_task : callable
         A factor of RepFlow's runs, by their task.
+    cpu_s : float
+        Processor time that a run says it took.
     """
 
-    def __init__(self, ratio, spread=0.001, of_task=lambda task: 1.0):
-        self.ratio, self.spread, self.of_task = ratio, spread, of_task
+    def __init__(self, ratio, spread=0.001, of_task=lambda task: 1.0, cpu_s=1.0):
+        self.ratio, self.spread, self.of_task, self.cpu_s = ratio, spread, of_task, cpu_s
         self.ran = []
 
     def __call__(self, function, batches):
@@ -63,7 +65,7 @@ class MadeUp:
         value *= self.of_task(task) if scheme == "repflow" else 1.0
         row = {"task_id": [task.id], "seed": [seed]} | {column: [value * (1 + seed)] for column in COLUMNS}
         record = {"id": task.id, "measurement": "experiment-run", "revision": 1, "payload": task.payload}
-        return sweep._Outcome(pa.table(row), record | {"cpu_s": 0.0})
+        return sweep._Outcome(pa.table(row), record | {"cpu_s": self.cpu_s})
 
 
 @pytest.fixture(autouse=True)
@@ -179,18 +181,25 @@ def test_no_seed_is_begun_when_the_time_is_over(tmp_path):
     assert made_up.ran == []
 
 
-def test_several_experiments_take_their_looks_with_the_fewest_seeds_first(tmp_path):
-    """One is open at its bound; the other, named later, has its first look before the second one of the first."""
-    at_bound = replace(EXPERIMENT, sampled=())
-    later = replace(EXPERIMENT, statements={"repflow-f8c": WHOLE.statements["repflow-f8c"]}, sampled=())
-    for one in (at_bound, later):
+@pytest.mark.parametrize("cpu_s", [1.0, 1000.0])
+def test_the_look_that_costs_least_for_a_claim_comes_first(tmp_path, cpu_s):
+    """Once its runs are known to be dear, the second look of the first waits for the first look of the other."""
+    first = replace(EXPERIMENT, sampled=())
+    other = replace(first, statements={"repflow-f9": published_experiment("repflow-ns3-dm").statements["repflow-f9"]})
+    for one in (first, other):
         vars(one)["combinations"] = {TEXT: {}}
-    made_up = MadeUp(lambda scheme, transport: 0.6 * 1.0016 if scheme == "repflow" else 1.0, spread=0.3)
-    advance([at_bound, later], tmp_path, executor=made_up)
-    both = [Campaign(one, tmp_path).frame.set_index("task_id") for one in (at_bound, later)]
-    first = {name for one in both for name in one.index[one["seed"] <= 4]}
-    assert set(made_up.ran[: len(first)]) == first
-    assert len(made_up.ran) == len(set(made_up.ran)) > len(first)
+    at_bound = MadeUp(lambda scheme, transport: 0.6 * 1.0016 if scheme == "repflow" else 1.0, spread=0.3, cpu_s=cpu_s)
+    advance([first, other], tmp_path, executor=at_bound)
+    seeds = {
+        task.id: (number, seed)
+        for number, one in enumerate((first, other))
+        for tasks in Campaign(one, tmp_path).tasks.values()
+        for (_, seed), task in tasks.items()
+    }
+    order = [seeds[task] for task in at_bound.ran]
+    assert len(order) == len(set(at_bound.ran))
+    assert [number for number, _ in order[:40]] == [0] * 40
+    assert {number for number, _ in order[40:80]} == ({0} if cpu_s == 1.0 else {1})
 
 
 def test_shares_divide_a_look_and_may_be_resumed(tmp_path):

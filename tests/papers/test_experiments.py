@@ -145,6 +145,26 @@ def test_what_claims_hang_on_is_listed_from_the_record(monkeypatch, capsys):
     assert [row["agreeing"] + "/" + row["decided"] for row in rows] == ["1/2", "2/2"]
 
 
+def test_the_record_is_drawn_and_nothing_else_has_this_figure(monkeypatch, tmp_path, capsys):
+    known = {"repflow-f8a": {TEXT: "reproduced", "mss_bytes = 536": "refuted"}}
+    for module in ("papers.robustness", "papers.index", "cli.equations"):
+        monkeypatch.setattr(f"capsmodel.{module}.read_by_setting", lambda: known)
+    file = tmp_path / "settings.png"
+    with pytest.raises(SystemExit) as stop:
+        main(["claims", "--hangs-on", "--paper", "repflow", "--plot", str(file)])
+    assert stop.value.code in (0, None)
+    assert file.read_bytes().startswith(b"\x89PNG")
+    capsys.readouterr()
+    for arguments in (
+        ["claims", "--plot", str(file)],
+        ["claims", "--hangs-on", "--paper", "caps", "--plot", str(file)],
+    ):
+        with pytest.raises(SystemExit) as stop:
+            main(arguments)
+        assert stop.value.code == 2
+        assert "--plot" in capsys.readouterr().err
+
+
 def test_the_record_has_known_claims_and_settings():
     for claim, words in read_by_setting().items():
         experiment = published_experiment(read_claims()[claim].experiment_id)

@@ -57,6 +57,8 @@ def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
 def reduced(whole: Scenario) -> Scenario:
     """Return the same on 8 of the 24 leaves, with fewer flows."""
     (traffic,) = whole.traffic
+    assert isinstance(traffic, Poisson)
+    assert traffic.workload is not None
     return whole.replace(
         fabric=msgspec.structs.replace(whole.fabric, leaves=_REDUCED_LEAVES),
         traffic=(msgspec.structs.replace(traffic, flows=_REDUCED_FLOWS[traffic.workload]),),

@@ -49,12 +49,11 @@ def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
 
 def reduced(whole: Scenario) -> Scenario:
     """Return the same on 16 hosts; a stride over a pod stays one."""
-    old = whole.fabric
-    assert isinstance(old, FatTree)
     found = shared.fewer_hosts(whole)
     (traffic,) = found.traffic
-    if traffic.stride_hosts == _pod_hosts(old):
-        traffic = msgspec.structs.replace(traffic, stride_hosts=_pod_hosts(found.fabric))
+    assert isinstance(traffic, Batch)
+    if traffic.stride_hosts == _pod_hosts(whole):
+        traffic = msgspec.structs.replace(traffic, stride_hosts=_pod_hosts(found))
     return found.replace(traffic=(traffic,))
 
 
@@ -63,8 +62,9 @@ def small(whole: Scenario) -> Scenario:
     return reduced(whole).replace(end_s=_SMALL_S)
 
 
-def _pod_hosts(fabric: FatTree) -> int:
-    return fabric.size().hosts // fabric.pods
+def _pod_hosts(scenario: Scenario) -> int:
+    assert isinstance(scenario.fabric, FatTree)
+    return scenario.fabric.size().hosts // scenario.fabric.pods
 
 
 EXPERIMENT = PublishedExperiment(

@@ -24,7 +24,7 @@ COLOUR_OF: dict[VerdictWord, str] = {
 _CELL_IN, _LEFT_IN, _TOP_IN, _BELOW_IN = 0.22, 2.4, 3.6, 0.9
 
 
-def draw_by_setting(name: str, words: Mapping[str, Mapping[str, VerdictWord]]) -> "Figure":
+def draw_by_setting(name: str, words: Mapping[str, Mapping[str, str]]) -> "Figure":
     """Return a figure with a row for each claim and a column for each setting, coloured by the verdict.
 
     Parameters
@@ -38,7 +38,7 @@ def draw_by_setting(name: str, words: Mapping[str, Mapping[str, VerdictWord]]) -
     from matplotlib.patches import Patch
 
     settings = list(dict.fromkeys(setting for one in words.values() for setting in one))
-    order = list(COLOUR_OF)
+    order: list[str] = list(COLOUR_OF)
     cells = [[order.index(one[each]) if each in one else np.nan for each in settings] for one in words.values()]
     figure = new_figure(
         width_in=_LEFT_IN + _CELL_IN * len(settings) + 1, height_in=_TOP_IN + _CELL_IN * len(words) + _BELOW_IN

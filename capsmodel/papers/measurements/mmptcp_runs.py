@@ -86,11 +86,11 @@ def _long_flows(result: Result) -> dict[str, float]:
 
 
 def _layers(result: Result) -> dict[str, float]:
-    layers = result.layers
+    utilisation, loss_ratio = (result.layers[name] for name in ("utilisation", "loss_ratio"))
     return {
-        "core_utilisation": float(layers.loc[CORE, "utilisation"]),
-        "core_loss_ratio": float(layers.loc[CORE, "loss_ratio"]),
-        "access_loss_ratio": float(layers.loc[ACCESS, "loss_ratio"]),
+        "core_utilisation": float(utilisation[CORE]),
+        "core_loss_ratio": float(loss_ratio[CORE]),
+        "access_loss_ratio": float(loss_ratio[ACCESS]),
         "traversals": float(result.resources.traversals),
     }
 

@@ -43,7 +43,7 @@ class MmptcpParams:
         paper has 8; with Auto Subflow 8, 4 and 1.
     join_gap_s : float
         They are opened at distinct random times within so many seconds, in steps of a fiftieth; 0: all at once.
-    path_threshold, fixed_threshold
+    path_threshold, fixed_threshold : bool, int
         As in :class:`~capsim.protocols.sharing.scattered.ScatteredParams`, for the first subflow.
     scheduler : Scheduler
         Which subflow gets the next data segment.
