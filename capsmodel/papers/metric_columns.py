@@ -8,6 +8,8 @@ COLUMNS = {
     "afct_long": "mean_fct_long_s",
     "afct_long_normalised": "mean_slowdown_long",
     "afct_all": "mean_fct_s",
+    "p99_fct_all": "p99_fct_s",
+    "dupack3_ratio": "long_dup_ack_run_ratio",
     "long_goodput": "mean_throughput_long_bps",
     "goodput": "goodput_bps",
     "timeouts": "timeouts_short",
@@ -38,7 +40,7 @@ COLUMNS = {
     "encoded_ratio": "coding_overhead",
     "overhead": "copied_ratio",
 }
-"""Column of a run (:mod:`capsmodel.papers.measurements.experiment_runs`) for the metric of a claim."""
+"""Column of a run (:mod:`capsmodel.papers.measurements.experiment_runs` and others) for the metric of a claim."""
 COUNTED = frozenset(
     {
         "timeouts_short",
@@ -49,8 +51,9 @@ COUNTED = frozenset(
         "reordered_ratio_short",
         "core_loss_ratio",
         "access_loss_ratio",
+        "long_dup_ack_run_ratio",
     }
 )
 """Columns that can be 0: which of two is larger is judged by their difference."""
-UNITS = {"%": 100.0, "percentage points": 100.0, "ms": 1e3, "Mbps": 1e-6}
+UNITS = {"%": 100.0, "percentage points": 100.0, "ms": 1e3, "Mbps": 1e-6, "MB": 1e-6}
 """Units of claims, over those of the columns; 1 for all others."""
