@@ -86,6 +86,12 @@ def test_a_third_of_the_hosts_has_long_flows_and_no_short_ones(name, hosts, long
     assert scenario.end_s == 20 + shared.DRAIN_S
 
 
+def test_every_port_holds_100_packets_those_of_hosts_too():
+    for name in ("mmptcp-t2", "mmptcp-incast", "mmptcp-thr-long"):
+        fabric = whole(name).fabric
+        assert fabric.buffer_packets == fabric.host_buffer_packets == 100
+
+
 def whole(name: str, setting: str = "as the text", scheme: str = "mmptcp") -> Scenario:
     experiment = published_experiment(name)
     return from_dict(experiment.run((scheme, next(iter(experiment.places))), setting=setting)["scenario"])

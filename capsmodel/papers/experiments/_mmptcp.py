@@ -2,9 +2,9 @@
 
 Chosen for all: connections open with a handshake, since the paper's subflows are opened one by one, and their first
 packet waits for it. From the authors' public ns-3 code are the receive window of 65535 B of each subflow, the sizes of
-ACKs and SYNs, and which links count: "core" are those from core switches down, "access" those to hosts. Short flows
-start during 20 s; long ones then send for `DRAIN_S` more, in which the last short ones end, and goodput, use and loss
-are over all of this time.
+ACKs and SYNs, the limit of 100 packets at the NICs of hosts as at all ports, and which links count: "core" are those
+from core switches down, "access" those to hosts. Short flows start during 20 s; long ones then send for `DRAIN_S` more,
+in which the last short ones end, and goodput, use and loss are over all of this time.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
