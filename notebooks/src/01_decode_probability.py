@@ -11,7 +11,7 @@
 # gives a long flow several windows. DC2-MTCP (data center coded multi-path TCP) adds a few coded packets to such
 # windows.
 #
-# Seventeen notebooks explain the ideas; each builds on the ones before. This is the first. It shows how likely a coded
+# Twenty notebooks explain the ideas; each builds on the ones before. This is the first. It shows how likely a coded
 # unit of packets decodes, how many repair packets that takes, and what they cost.
 #
 # **After this notebook** you can compute the probability that a unit decodes, choose the number of repair packets by
@@ -42,7 +42,9 @@
 # 15. [What does not follow from what](15_what_does_not_follow.ipynb): the errors of the papers
 # 16. [The optimal-unit calculator](16_calculator.ipynb): sliders for your own fabric
 # 17. [A scheme of your own](17_own_scheme.ipynb)
+# 18. [Loss without a timeout: coding across subflows](18_coding_across_subflows.ipynb)
 # 19. [Who moves first: switches that look at queues](19_switches_that_look_at_queues.ipynb)
+# 20. [All schemes on one fabric](20_all_schemes.ipynb): who is ahead where, and why
 #
 # Each has exercises with solutions and ends in a cell that asserts the statements of its text.
 
