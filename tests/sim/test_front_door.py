@@ -58,9 +58,7 @@ def test_a_comparison_takes_a_file(tmp_path: Path) -> None:
 
 
 def test_errors_say_what_there_is() -> None:
-    with pytest.raises(
-        FileNotFoundError, match=r"no scenario 'p65': give .* a preset: .*caps-bursts, .*p64"
-    ):
+    with pytest.raises(FileNotFoundError, match=r"no scenario 'p65': give .* a preset: .*caps-bursts, .*p64"):
         simulate("p65")
     with pytest.raises(ParameterError, match=r"scheme = 'espresso', but there are ag, .*ecmp"):
         simulate(SCENARIO, scheme="espresso")

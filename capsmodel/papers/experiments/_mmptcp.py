@@ -9,6 +9,7 @@ in which the last short ones end, and goodput, use and loss are over all of this
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -16,7 +17,9 @@ import msgspec
 from capsim import Batch, Poisson, Scenario, load_scenario
 from capsim.fabric.kinds import FatTree
 from capsim.fabric.traffic import AnyTraffic
+from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.index import read_claims
+from capsmodel.papers.measurements.mmptcp_runs import mmptcp_run
 from capsmodel.papers.statements import Comparison, Statement, compared, levels
 from capsmodel.units import BITS_PER_BYTE
 
@@ -188,3 +191,8 @@ def each_over(subjects: Iterable[str], others: Sequence[str], at: Sequence[str],
         ),
         **more,
     )
+
+
+experiment = partial(
+    PublishedExperiment, measure=mmptcp_run, small=small, reduced=reduced, parameters=parameters
+)  # what most of them have

@@ -8,10 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from capsim import Scenario
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _mmptcp as shared
 from capsmodel.papers.experiments._mmptcp import over
-from capsmodel.papers.measurements.mmptcp_runs import mmptcp_run
 
 PLACE = "random matrix"
 
@@ -27,16 +25,12 @@ def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
     )
 
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="mmptcp-e15-autosub",
     places={PLACE: {}},
     sampled=(PLACE,),
     scenario=scenario,
-    small=shared.small,
-    reduced=shared.reduced,
-    measure=mmptcp_run,
     statements={claim: over(claim, [PLACE]) for claim in ("mmptcp-f10-tail", "mmptcp-f10c-gp")},
-    parameters=shared.parameters,
 )

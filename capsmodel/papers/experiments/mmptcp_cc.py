@@ -12,10 +12,8 @@ import msgspec
 
 from capsim import Scenario
 from capsim.fabric.faults import DrawnFault
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _mmptcp as shared
 from capsmodel.papers.experiments._mmptcp import CELLS, cells, over
-from capsmodel.papers.measurements.mmptcp_runs import mmptcp_run
 
 PLACE = "256 flows a second"
 HOT_SHARE, HOT_PACKETS = 0.25, 10
@@ -46,17 +44,13 @@ def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
     return shared.mix(fabric, flows_per_s=256.0, run_s=settings["run_s"])
 
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="mmptcp-e13-cc",
     places={PLACE: {}},
     sampled=(PLACE,),
     scenario=scenario,
-    small=shared.small,
-    reduced=shared.reduced,
-    measure=mmptcp_run,
     statements=STATEMENTS,
     adapted=shared.adapted,
-    parameters=shared.parameters,
 )

@@ -8,10 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from capsim import Scenario
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _mmptcp as shared
 from capsmodel.papers.experiments._mmptcp import PAPER_RUNS
-from capsmodel.papers.measurements.mmptcp_runs import mmptcp_run
 from capsmodel.papers.statements import Statement, levels, same_scheme
 
 THRESHOLDS = range(3, 24)
@@ -70,16 +68,13 @@ def parameters(place: Mapping[str, Any], settings: Mapping[str, Any], scheme: st
     return shared.parameters(place, settings, scheme) | {"sharing.fixed_threshold": place["threshold"]}
 
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="mmptcp-e07-dupthresh",
     places=PLACES,
     sampled=(at(3), at(BEST), at(23), AUTO),
     scenario=scenario,
-    small=shared.small,
-    reduced=shared.reduced,
-    measure=mmptcp_run,
     statements=STATEMENTS,
     parameters=parameters,
 )

@@ -11,10 +11,8 @@ import msgspec
 
 from capsim import Scenario
 from capsim.fabric.faults import DrawnFault
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _mmptcp as shared
 from capsmodel.papers.experiments._mmptcp import NAMES, over
-from capsmodel.papers.measurements.mmptcp_runs import mmptcp_run
 from capsmodel.papers.statements import levels, same_scheme
 
 SHARES_PCT = (0, 20, 40, 60)
@@ -50,17 +48,13 @@ def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
     return shared.mix(fabric, flows_per_s=2560.0, run_s=settings["run_s"])
 
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="mmptcp-e06-hotspot",
     places=PLACES,
     sampled=(ALL[0], MOST),
     scenario=scenario,
-    small=shared.small,
-    reduced=shared.reduced,
-    measure=mmptcp_run,
     statements=STATEMENTS,
     adapted=shared.adapted,
-    parameters=shared.parameters,
 )

@@ -10,10 +10,8 @@ from typing import Any
 import msgspec
 
 from capsim import Incast, Scenario
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _mmptcp as shared
 from capsmodel.papers.experiments._mmptcp import NAMES, PAPER_RUNS, SHORT_BYTES, over
-from capsmodel.papers.measurements.mmptcp_runs import mmptcp_run
 from capsmodel.papers.statements import levels
 
 COUNTS = (20, 40, 100)
@@ -61,7 +59,8 @@ def small(whole: Scenario) -> Scenario:
     return whole.replace(traffic=(few,))
 
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
+    reduced=None,  # all settings at the scale of the paper
     module=__name__,
     about=__doc__,
     id="mmptcp-e12-incast",
@@ -69,8 +68,6 @@ EXPERIMENT = PublishedExperiment(
     sampled=("20 flows", "100 flows"),
     scenario=scenario,
     small=small,
-    measure=mmptcp_run,
     statements=STATEMENTS,
     adapted=shared.adapted,
-    parameters=shared.parameters,
 )

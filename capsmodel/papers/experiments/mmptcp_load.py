@@ -8,10 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from capsim import Scenario
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _mmptcp as shared
 from capsmodel.papers.experiments._mmptcp import NAMES, each_over, over
-from capsmodel.papers.measurements.mmptcp_runs import mmptcp_run
 from capsmodel.papers.statements import levels
 
 PLACES = {f"{share}% long": {"long_share": share / 100} for share in (10, 30, 50, 70)}
@@ -47,17 +45,13 @@ def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
     )
 
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="mmptcp-e14-load",
     places=PLACES,
     sampled=(ALL[0], ALL[-1]),
     scenario=scenario,
-    small=shared.small,
-    reduced=shared.reduced,
-    measure=mmptcp_run,
     statements=STATEMENTS,
     adapted=shared.adapted,
-    parameters=shared.parameters,
 )

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from capsim import Scenario
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _mmptcp as shared
 from capsmodel.papers.experiments._mmptcp import CELLS, cells, over
-from capsmodel.papers.measurements.mmptcp_runs import mmptcp_run
 from capsmodel.papers.statements import levels
 
 PLACE = "135 long flows"
@@ -28,16 +26,12 @@ def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
     return shared.mix(shared.tree(2), flows_per_s=256.0, run_s=settings["run_s"], long_share=LONG_SHARE)
 
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="mmptcp-e08-lt",
     places={PLACE: {}},
     sampled=(PLACE,),
     scenario=scenario,
-    small=shared.small,
-    reduced=shared.reduced,
-    measure=mmptcp_run,
     statements=STATEMENTS,
-    parameters=shared.parameters,
 )

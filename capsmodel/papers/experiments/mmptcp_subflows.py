@@ -8,9 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from capsim import Scenario
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _mmptcp as shared
-from capsmodel.papers.measurements.mmptcp_runs import mmptcp_run
 from capsmodel.papers.statements import levels, same_scheme
 
 COUNTS = (1, 2, 4, 8)
@@ -38,16 +36,13 @@ def parameters(place: Mapping[str, Any], settings: Mapping[str, Any], scheme: st
     return shared.parameters(place, settings, scheme) | {"sharing.subflows": place["subflows"]}
 
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="mmptcp-e01-subflows",
     places=FULL | FOUR_TO_ONE,
     sampled=(*FULL, *FOUR_TO_ONE),
     scenario=scenario,
-    small=shared.small,
-    reduced=shared.reduced,
-    measure=mmptcp_run,
     statements=STATEMENTS,
     parameters=parameters,
 )

@@ -4,10 +4,9 @@ Chosen: as in all experiments of MMPTCP (`_mmptcp.py`); counts of flows are over
 99th percentile. The most timeouts of a flow, a maximum over 100 000 flows of 20 runs, are not judged.
 """
 
-from capsmodel.papers.experiments import PublishedExperiment, mmptcp_t2, mmptcp_t3
 from capsmodel.papers.experiments import _mmptcp as shared
+from capsmodel.papers.experiments import mmptcp_t2, mmptcp_t3
 from capsmodel.papers.experiments._mmptcp import CELLS, PAPER_RUNS, cells, over
-from capsmodel.papers.measurements.mmptcp_runs import mmptcp_run
 from capsmodel.papers.statements import levels
 
 PLACE = mmptcp_t2.PLACE
@@ -20,17 +19,13 @@ STATEMENTS = {
     **{f"mmptcp-s32-{name}": over(f"mmptcp-s32-{name}", [PLACE]) for name in ("100", "tail")},
 }
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="mmptcp-e02-t1-100",
     places=mmptcp_t2.EXPERIMENT.places,
     sampled=(PLACE,),
     scenario=mmptcp_t3.scenario,
-    small=shared.small,
-    reduced=shared.reduced,
-    measure=mmptcp_run,
     statements=STATEMENTS,
     adapted=shared.adapted,
-    parameters=shared.parameters,
 )

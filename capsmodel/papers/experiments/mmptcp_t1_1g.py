@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from capsim import Scenario
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _mmptcp as shared
 from capsmodel.papers.experiments._mmptcp import CELLS, cells, over
-from capsmodel.papers.measurements.mmptcp_runs import mmptcp_run
 
 PLACE = "1 Gbps"
 RATE_BPS = 1e9
@@ -26,17 +24,13 @@ def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
     return shared.mix(shared.tree(4, rate_bps=RATE_BPS), flows_per_s=256.0, run_s=settings["run_s"])
 
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="mmptcp-e03-t1-1g",
     places={PLACE: {}},
     sampled=(PLACE,),
     scenario=scenario,
-    small=shared.small,
-    reduced=shared.reduced,
-    measure=mmptcp_run,
     statements=STATEMENTS,
     adapted=shared.adapted,
-    parameters=shared.parameters,
 )

@@ -3,10 +3,9 @@
 Chosen: as in all experiments of MMPTCP (`_mmptcp.py`). Goodput is the mean of long flows.
 """
 
-from capsmodel.papers.experiments import PublishedExperiment, mmptcp_t3
 from capsmodel.papers.experiments import _mmptcp as shared
+from capsmodel.papers.experiments import mmptcp_t3
 from capsmodel.papers.experiments._mmptcp import CELLS, cells, over
-from capsmodel.papers.measurements.mmptcp_runs import mmptcp_run
 
 PLACE = "256 flows a second"
 
@@ -18,17 +17,13 @@ STATEMENTS = {
     },
 }
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="mmptcp-e04-t2",
     places={PLACE: {"flows_per_s": 256.0}},
     sampled=(PLACE,),
     scenario=mmptcp_t3.scenario,
-    small=shared.small,
-    reduced=shared.reduced,
-    measure=mmptcp_run,
     statements=STATEMENTS,
     adapted=shared.adapted,
-    parameters=shared.parameters,
 )

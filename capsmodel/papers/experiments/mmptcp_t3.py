@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from capsim import Scenario
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _mmptcp as shared
 from capsmodel.papers.experiments._mmptcp import CELLS, cells, over
-from capsmodel.papers.measurements.mmptcp_runs import mmptcp_run
 
 PLACE = "2560 flows a second"
 AT = [PLACE]
@@ -30,17 +28,13 @@ def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
     return shared.mix(shared.tree(4), run_s=settings["run_s"], **place)
 
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="mmptcp-e05-t3",
     places={PLACE: {"flows_per_s": 2560.0}},
     sampled=(PLACE,),
     scenario=scenario,
-    small=shared.small,
-    reduced=shared.reduced,
-    measure=mmptcp_run,
     statements=STATEMENTS,
     adapted=shared.adapted,
-    parameters=shared.parameters,
 )

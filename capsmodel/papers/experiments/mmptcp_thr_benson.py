@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from capsim import Poisson, Scenario
-from capsmodel.papers.experiments import PublishedExperiment, mmptcp_thr_uniform
 from capsmodel.papers.experiments import _mmptcp as shared
-from capsmodel.papers.measurements.mmptcp_runs import mmptcp_run
+from capsmodel.papers.experiments import mmptcp_thr_uniform
 from capsmodel.papers.statements import levels
 
 PACKET_BYTES = 1400
@@ -36,15 +35,14 @@ def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
     return shared.on_tree(tree, (traffic,), end_s=settings["run_s"] + shared.DRAIN_S)
 
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
+    reduced=None,  # all settings at the scale of the paper
     module=__name__,
     about=__doc__,
     id="mmptcp-e10-thr-benson",
     places=PLACES,
     sampled=tuple(PLACES),
     scenario=scenario,
-    small=shared.small,
-    measure=mmptcp_run,
     statements={"mmptcp-f7-tail": levels(["mmptcp"], list(PLACES))},
     parameters=mmptcp_thr_uniform.parameters,
 )

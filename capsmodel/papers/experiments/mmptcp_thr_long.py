@@ -11,10 +11,8 @@ import msgspec
 
 from capsim import Batch, Scenario
 from capsim.fabric.kinds import FatTree
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _mmptcp as shared
 from capsmodel.papers.experiments._mmptcp import cells, endless_bytes, over
-from capsmodel.papers.measurements.mmptcp_runs import mmptcp_run
 from capsmodel.papers.statements import Comparison, Statement
 
 DURATIONS_S = (1, 2, 5, 20)
@@ -67,7 +65,7 @@ def _pod_hosts(scenario: Scenario) -> int:
     return scenario.fabric.size().hosts // scenario.fabric.pods
 
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="mmptcp-e11-thr-long",
@@ -76,7 +74,5 @@ EXPERIMENT = PublishedExperiment(
     scenario=scenario,
     small=small,
     reduced=reduced,
-    measure=mmptcp_run,
     statements=STATEMENTS,
-    parameters=shared.parameters,
 )

@@ -9,9 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from capsim import Scenario
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _mmptcp as shared
-from capsmodel.papers.measurements.mmptcp_runs import mmptcp_run
 from capsmodel.papers.statements import levels
 
 LEAST_BYTES, MOST_BYTES = 1000, 1_024_000
@@ -37,15 +35,14 @@ def parameters(place: Mapping[str, Any], settings: Mapping[str, Any], scheme: st
     return shared.parameters(place, settings, scheme) | own
 
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
+    reduced=None,  # all settings at the scale of the paper
     module=__name__,
     about=__doc__,
     id="mmptcp-e09-thr-uniform",
     places=PLACES,
     sampled=tuple(PLACES),
     scenario=scenario,
-    small=shared.small,
-    measure=mmptcp_run,
     statements={"mmptcp-f6-tail": levels(["mmptcp"], list(PLACES))},
     parameters=parameters,
 )
