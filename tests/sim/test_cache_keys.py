@@ -12,7 +12,7 @@ from capsim.engines.cache_keys import hook_key, loop_key
 from capsim.protocols import congestion, transports
 
 # Files of a copied package, and in each a hook
-HOOKS = {"reno": "react", "dctcp": "react", "tcp": "on_data", "newreno": "on_ack"}
+HOOKS = {"reno": "react", "dctcp": "react", "tcp": "open_", "newreno": "on_ack"}
 
 
 @pytest.fixture

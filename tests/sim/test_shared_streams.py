@@ -29,18 +29,18 @@ def test_alpha_without_a_measured_round_trip_is_zero():
 def test_equal_subflows_grow_together_as_one_tcp_of_their_window():
     flow, subs = subflows((10, 100), (10, 100))
     before = total_window_bytes(flow, subs)
-    LIA.react(None, None, flow, subs[0], subs, GROW, 0)
+    LIA.react(LIA.params, None, flow, subs[0], subs, GROW, 0)
     # alpha is 1/2 and the whole window 20 segments: 1/40 of a segment for a segment acknowledged
     assert total_window_bytes(flow, subs) - before == MSS // 40
 
 
 def test_no_subflow_grows_faster_than_one_tcp_would():
     flow, subs = subflows((10, 100), (10, 1000))
-    LIA.react(None, None, flow, subs[0], subs, GROW, 0)
+    LIA.react(LIA.params, None, flow, subs[0], subs, GROW, 0)
     # linked: 1.653 / 20 segments of a segment, alone: 1 / 10
     assert subs[0].cwnd_bytes - 10 * MSS == int(2 / 1.1**2 / 20 * MSS)
     flow, subs = subflows((1, 100), (100, 10_000))
-    LIA.react(None, None, flow, subs[0], subs, GROW, 0)
+    LIA.react(LIA.params, None, flow, subs[0], subs, GROW, 0)
     assert subs[0].cwnd_bytes - MSS <= MSS
 
 
