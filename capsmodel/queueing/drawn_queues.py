@@ -4,12 +4,12 @@ Packets arrive as a Poisson process at a switch with :math:`n` equal ports. For 
 all equally likely, and the one with the fewest packets takes it, the packet in service included; of equal ones any.
 That is DRILL(d, 0). As :math:`n\to\infty` queues become independent of each other.
 
-========================  ===============  =============================  =============  ======================
-Quantity                  Symbol           Name                           Unit           Equation
-========================  ===============  =============================  =============  ======================
-at least i packets        :math:`s_i`      :func:`drawn_queues_tail`      1              Mitzenmacher
-mean wait                 :math:`E[W]`     :func:`drawn_queues_mean_wait` service times  :math:`\sum s_i/\rho-1`
-========================  ===============  =============================  =============  ======================
+========================  ===============  ==============================  =============  ======================
+Quantity                  Symbol           Name                            Unit           Equation
+========================  ===============  ==============================  =============  ======================
+at least i packets        :math:`s_i`      :func:`drawn_queues_tail`       1              Mitzenmacher
+mean wait                 :math:`E[W]`     :func:`drawn_queues_mean_wait`  service times  :math:`\sum s_i/\rho-1`
+========================  ===============  ==============================  =============  ======================
 """
 
 from functools import cache

@@ -92,7 +92,7 @@ def scheme(name: str, *, key: str = "scheme") -> Scheme:
 def named_schemes(names: Sequence[str]) -> tuple[str, ...]:
     """Return names of schemes with those that the word ``all`` stands for in its place, except what is named already.
 
-    Those are all that bring every flow to its end: :attr:`capsim.roles.Transport.reliable`.
+    Those are all whose transports send again what is lost (:class:`capsim.roles.Transport`), so that every flow ends.
 
     Examples
     --------

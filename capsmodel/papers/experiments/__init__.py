@@ -12,7 +12,7 @@ are compared with each other if the paper's costs too much for all of them; and 
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import import_module
 from pkgutil import iter_modules
@@ -84,7 +84,7 @@ class PublishedExperiment:
     small: Callable[[Scenario], Scenario]
     statements: Mapping[str, Statement]
     reduced: Callable[[Scenario], Scenario] | None = None
-    measure: Callable[..., Any] = experiment_run
+    measure: Callable[..., Any] = field(default_factory=lambda: experiment_run)
     adapted: Callable[[Statement, Values], Statement] = lambda statement, _: statement
     parameters: Callable[[Values, Values, str], Values] = lambda place, settings, scheme: {}
 

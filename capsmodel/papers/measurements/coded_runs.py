@@ -1,4 +1,4 @@
-r"""One run of an experiment about coding in CAPS in one row: what :func:`experiment_run` has, and what coding costs.
+r"""One run of an experiment about coding in CAPS in one row: what ``experiment_run`` has, and what coding costs.
 
 ===================================== ============== ==============================
 Quantity                              Column         Unit

@@ -1,4 +1,4 @@
-r"""One run of an experiment of CDCPS in one row: what :func:`experiment_run` has, and what spraying does to TCP.
+r"""One run of an experiment of CDCPS in one row: what ``experiment_run`` has, and what spraying does to TCP.
 
 ========================================= =========================== ============================
 Quantity                                  Column                      Unit
