@@ -194,8 +194,9 @@ COMMANDS = (
         "gallery:gallery",
         "Draw every figure and experiment beside what the papers print, on one page.",
         ("gallery", "gallery --paper repflow --out page"),
-        "The page is one file of about 10 MB without scripts. Nothing is simulated for it:\nfigures are drawn from "
-        "closed forms and kept runs, experiments from the recorded\nverdicts. reproduce computes them again.\n\n",
+        "The page is one file of about 10 MB without scripts; half a minute. Nothing is\nsimulated for it: figures are "
+        "drawn from closed forms and kept runs, experiments\nfrom the recorded verdicts. reproduce computes them "
+        "again.\n\n",
     ),
     Command(
         "claims",

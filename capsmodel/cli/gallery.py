@@ -1,7 +1,7 @@
 """``capsmodel gallery``: every figure and experiment of the papers, drawn beside what they print, on one page."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +14,22 @@ from capsmodel.checks import require
 from capsmodel.cli._claim_texts import claim_text, counted
 from capsmodel.cli._output import say, write_whole
 from capsmodel.cli._pages import page
-from capsmodel.papers import ClaimRow, claims, cite
-from capsmodel.papers.gallery import Picture, by_setting, meanings, other_claims, pictures, told_settings
+from capsmodel.papers import ClaimRow, cite, claims
+from capsmodel.papers.gallery import (
+    HOW_IT_IS_MADE,
+    HOW_TO_READ,
+    Picture,
+    by_setting,
+    meanings,
+    other_claims,
+    pictures,
+    told_settings,
+)
 from capsmodel.papers.index import chosen
 from capsmodel.papers.verdicts import VERDICT_WORDS
 from capsmodel.plotting import svg_bytes
 
 _MARKUP = re.compile(r"(?::\w+:)?`+~?([^`]*)`+")
-_NOTE = (
-    "Every figure that the package computes, every experiment, and the numbers that follow from the papers' own "
-    "formulas. Nothing was simulated for this page: figures are drawn in full from closed forms and from the kept runs "
-    "of the figures, experiments from the recorded verdicts. A command below a drawing computes it again; those of "
-    "closed forms take seconds, simulated figures minutes, experiments hours."
-)
 
 
 def gallery(*, out: Path = Path("out"), paper: str | None = None) -> None:
@@ -52,7 +55,8 @@ def gallery(*, out: Path = Path("out"), paper: str | None = None) -> None:
     text = page(
         "gallery.html",
         title="gallery",
-        note=_NOTE,
+        made=HOW_IT_IS_MADE,
+        reading=HOW_TO_READ,
         papers=sections,
         words=meanings(),
         version=f"Made by capsmodel {__version__}.",

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from capsmodel.papers.index import Claim, LedgerEntry
-from capsmodel.papers.metric_columns import COLUMNS, COUNTED
+from capsmodel.papers.metric_columns import compared_by_difference
 from capsmodel.papers.statements import Statement
 from capsmodel.papers.verdicts import SIGNIFICANTLY
 
@@ -79,10 +79,13 @@ def beside_printed(claim: Claim, entry: LedgerEntry, statement: Statement | None
     if claim.unit in ("close", "flat"):
         return BesidePrinted(RATIO, *SIGNIFICANTLY, entry.value, entry.interval)
     if claim.relation == "trend":
-        printed = _DIRECTIONS.get(claim.unit, np.nan)
+        if claim.unit not in _DIRECTIONS:
+            return BesidePrinted(DIRECTION, np.nan, np.nan)
+        printed = _DIRECTIONS[claim.unit]
         return BesidePrinted(DIRECTION, printed, printed, _direction(entry, from_ends=statement is None))
     if claim.relation == "ordering":
-        scale, equal = _compared(claim, statement)
+        is_difference = compared_by_difference(claim.metric)
+        scale, equal = (f"{claim.metric}: subject minus baseline", 0.0) if is_difference else (RATIO, 1.0)
         low, high = (-np.inf, equal) if claim.unit == "lower" else (equal, np.inf)
         return BesidePrinted(scale, low, high, entry.value, entry.interval)
     return BesidePrinted(_scale(claim), *_printed(claim), entry.value, entry.interval)
@@ -92,14 +95,6 @@ def _scale(claim: Claim) -> str:
     if claim.unit in ("ratio", "x") and claim.baseline_scheme:
         return RATIO
     return _PERCENT.get(claim.relation, claim.unit)
-
-
-def _compared(claim: Claim, statement: Statement | None) -> tuple[str, float]:
-    """Return the scale on which two schemes are compared, and its value where they are equal."""
-    if statement is None:
-        return RATIO, 1.0
-    is_difference = statement.gap or (statement.column or COLUMNS[claim.metric]) in COUNTED
-    return (f"{claim.metric}: subject minus baseline", 0.0) if is_difference else (RATIO, 1.0)
 
 
 def _direction(entry: LedgerEntry, *, from_ends: bool) -> tuple[float, ...]:

@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from capsmodel.checks import require
 from capsmodel.datafiles import data_path
+from capsmodel.experiments.results import finished_tasks
 from capsmodel.papers import ClaimRow, claims, numbers, verdicts
 from capsmodel.papers.beside_printed import beside_printed
 from capsmodel.papers.experiments import PublishedExperiment, published_experiments
@@ -23,7 +25,32 @@ from capsmodel.papers.verdicts import VERDICT_WORDS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Picture", "by_setting", "drawn_claim", "meanings", "other_claims", "pictures", "told_settings"]
+__all__ = [
+    "HOW_IT_IS_MADE",
+    "HOW_TO_READ",
+    "Picture",
+    "by_setting",
+    "drawn_claim",
+    "meanings",
+    "other_claims",
+    "pictures",
+    "told_settings",
+]
+
+HOW_IT_IS_MADE = (
+    "The figures of the papers that the package computes, their experiments, and the numbers that follow from their "
+    "own formulas. Nothing is simulated for these drawings: figures are computed in full from closed forms and from "
+    "the kept runs, experiments are drawn from the recorded verdicts. The command below each drawing computes it anew: "
+    "formulas take seconds, simulated figures minutes, experiments hours."
+)
+HOW_TO_READ = (
+    "In a figure, black is what the paper prints. In the drawing of an experiment, a cross is a printed number and a "
+    "grey bar a printed range, or the side on which the value must lie; a point with a thin line is our value with its "
+    "interval, two points with a thick line are the ends of our range over the points of the sweep. Colours are "
+    "verdicts. In claims by settings, a row is a claim and a column a setting of what the paper leaves out: the dots "
+    "above the columns say in what it differs from the text, and the colours are verdicts at the sampled places of the "
+    "sweep."
+)
 
 
 @dataclass(frozen=True)
@@ -80,8 +107,9 @@ def by_setting(paper: str) -> Picture | None:
     rows = tuple(row for row in claims(paper) if row.claim.id in known)
     words = {row.claim.id: known[row.claim.id] for row in rows}
     command = f"capsmodel claims --hangs-on --paper {paper} --plot settings.png"
-    title = "Verdicts by setting."
-    return Picture(f"{paper}-settings", title, "", command, rows, lambda: draw_by_setting(paper, words)) if rows else None
+    title = "Claims by settings that the paper leaves out."
+    picture = Picture(f"{paper}-settings", title, "", command, rows, lambda: draw_by_setting(paper, words))
+    return picture if rows else None
 
 
 def told_settings(row: ClaimRow) -> str:
@@ -106,12 +134,17 @@ def meanings() -> dict[str, str]:
 
 def _of_figure(figure: PublishedFigure, rows: Mapping[str, ClaimRow]) -> Picture:
     def draw() -> "Figure":
-        drawn = figure.draw(figure.data(results=data_path("results")))
+        kept = data_path("results")
+        missing = {task.id for task in figure.tasks()} - finished_tasks(kept).keys()
+        require(
+            not missing, f"{figure.name}: {len(missing)} runs are not kept, and the gallery simulates none: {again}"
+        )
+        drawn = figure.draw(figure.data(results=kept))
         drawn.supxlabel("")  # its claims stand below it, with their verdicts
         return drawn
 
-    shown = tuple(rows[name] for name in figure.claims)
-    return Picture(figure.name, figure.title, figure.choices, f"capsmodel reproduce {figure.name}", shown, draw)
+    shown, again = tuple(rows[name] for name in figure.claims), f"capsmodel reproduce {figure.name}"
+    return Picture(figure.name, figure.title, figure.choices, again, shown, draw)
 
 
 def _of_experiment(experiment: PublishedExperiment, rows: Mapping[str, ClaimRow]) -> Picture:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_INK_OF: dict[str, str] = {**COLOUR_OF, "open": "0.45"}  # a point needs a darker grey than a cell
+_INK_OF = COLOUR_OF | {"open": "0.45"}  # a point needs a darker grey than a cell
 _ROW_IN, _PANEL_IN, _AROUND_IN, _WIDTH_IN = 0.22, 0.75, 0.9, 8.0
 _LOGARITHMIC_FROM = 30.0
 """Largest over smallest number of a scale from which on its axis is logarithmic."""
@@ -93,8 +93,7 @@ def _set_limits(axes: "Axes", found: Sequence[BesidePrinted]) -> None:
 
 
 def _finite(values: Iterable[float]) -> FloatArray:
-    numbers = np.fromiter(values, float)
-    return numbers[np.isfinite(numbers)]
+    return np.array([value for value in values if np.isfinite(value)])
 
 
 def _draw_printed(axes: "Axes", found: Sequence[BesidePrinted]) -> None:

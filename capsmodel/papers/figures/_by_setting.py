@@ -7,7 +7,7 @@ import numpy as np
 
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.settings import TEXT, differences
-from capsmodel.papers.verdicts import VERDICT_WORDS, VerdictWord
+from capsmodel.papers.verdicts import VERDICT_WORDS
 from capsmodel.plotting import new_figure
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _BLUE, _ORANGE, _, _, _, _RED = drawing.COLOURS
-COLOUR_OF: dict[VerdictWord, str] = {
+COLOUR_OF: dict[str, str] = {
     "reproduced": _BLUE,
     "differs in size": _ORANGE,
     "refuted": _RED,
@@ -68,7 +68,7 @@ def _draw_words(axes: "Axes", settings: Sequence[str], words: Mapping[str, Mappi
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
-    order: list[str] = list(COLOUR_OF)
+    order = list(COLOUR_OF)
     cells = [[order.index(one[each]) if each in one else np.nan for each in settings] for one in words.values()]
     colours = ListedColormap(list(COLOUR_OF.values()))
     axes.imshow(np.array(cells), cmap=colours, vmin=-0.5, vmax=len(order) - 0.5, aspect="auto")
