@@ -1,8 +1,9 @@
 """Pages of HTML: templates of Jinja in the folder ``templates``, each one file without scripts, figures inside."""
 
 import base64
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from capsmodel.checks import ParameterError
 
@@ -28,19 +29,17 @@ def _templates() -> "Environment":
     return found
 
 
-def page(template: str, **values: Any) -> str:
-    """Return a page; text in `values` is escaped, bytes are written by the filter ``base64``.
+def template(name: str) -> Callable[..., str]:
+    """Return what makes a page of named values: text is escaped, bytes are written by the filter ``base64``.
 
     Parameters
     ----------
-    template : str
-        Name of a file in ``templates``.
-    **values
-        What it names.
+    name : str
+        A file in the folder ``templates``.
 
     Raises
     ------
     ParameterError
         If Jinja2 is not installed.
     """
-    return _templates().get_template(template).render(values)
+    return _templates().get_template(name).render

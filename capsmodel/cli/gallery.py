@@ -13,7 +13,7 @@ from capsmodel._version import __version__
 from capsmodel.checks import require
 from capsmodel.cli._claim_texts import claim_text, counted
 from capsmodel.cli._output import say, write_whole
-from capsmodel.cli._pages import page
+from capsmodel.cli._pages import template
 from capsmodel.papers import ClaimRow, cite, claims
 from capsmodel.papers.gallery import (
     HOW_IT_IS_MADE,
@@ -47,13 +47,13 @@ def gallery(*, out: Path = Path("out"), paper: str | None = None) -> None:
     keys = [found.key for found in chosen(paper)]
     require(not out.exists() or out.is_dir(), f"--out = {out} is a file: name a folder")
     check_writable(out)
+    page = template("gallery.html")  # before the work: Jinja2 may be missing
     out.mkdir(parents=True, exist_ok=True)
     screen = Console(stderr=True)
     with Progress(console=screen, transient=True, disable=not screen.is_terminal) as bar:
         task = bar.add_task("drawing", total=sum(len(pictures(key)) for key in keys))
         sections = [_section(key, lambda: bar.advance(task)) for key in keys]
     text = page(
-        "gallery.html",
         title="gallery",
         made=HOW_IT_IS_MADE,
         reading=HOW_TO_READ,

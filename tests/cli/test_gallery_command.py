@@ -98,7 +98,7 @@ def test_a_narrow_screen_shows_it_at_its_own_width(page):
 
 
 def test_text_of_the_papers_is_no_markup():
-    text = _pages.page("tour.html", title="<b>&</b>", sections={}, pngs={}, note="<script>", files=["a&b.csv"])
+    text = _pages.template("tour.html")(title="<b>&</b>", sections={}, pngs={}, note="<script>", files=["a&b.csv"])
     found = Page(text)
     assert not {"b", "script"} & {tag for tag, _ in found.tags}
     assert "a&b.csv" in found.links

@@ -48,7 +48,8 @@ def test_wheel_works_outside_the_checkout(tmp_path):
         "assert len(capsmodel.workload_names()) >= 20; assert len(capsmodel.papers.equations()) > 50;"
         "from capsmodel.datafiles import data_path; from capsmodel.papers.figures import published_figure;"
         "assert len(published_figure('cdcps-fig6').data(results=data_path('results'))) == 12;"
-        "from capsmodel.cli._pages import page; assert '</html>' in page('gallery.html', title='', made='', reading='',"
+        "from capsmodel.cli._pages import template; page = template('gallery.html');"
+        "assert '</html>' in page(title='', made='', reading='',"
         "papers=[], words={}, version='')"
     )
     # Without site (-S) the editable install of the checkout is not found, so only the wheel can answer.

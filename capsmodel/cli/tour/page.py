@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from capsmodel.cli._pages import page as rendered
+from capsmodel.cli._pages import template
 from capsmodel.cli.tour.section import Section
 
 
@@ -20,4 +20,4 @@ def page(sections: Mapping[str, Section], *, pngs: Mapping[str, bytes], note: st
     files : sequence of str
         Other files in the page's folder, named at the bottom.
     """
-    return rendered("tour.html", title="the tour", sections=sections, pngs=pngs, note=note, files=files)
+    return template("tour.html")(title="the tour", sections=sections, pngs=pngs, note=note, files=files)
