@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -88,6 +89,22 @@ def save_figure(figure: Figure, path: Path) -> None:
         raise ParameterError(f"{path.parent} is no folder: make it first or choose another place for {path.name}")
     with atomic_writer(path) as file:
         figure.savefig(file, dpi=150, format=suffix)
+
+
+def svg_bytes(figure: Figure) -> bytes:
+    """Return `figure` as SVG; the same figure gives the same bytes.
+
+    Examples
+    --------
+    >>> b"<svg" in svg_bytes(new_figure())
+    True
+    """
+    from matplotlib import rc_context
+
+    file = io.BytesIO()
+    with rc_context({"svg.hashsalt": "capsmodel"}):
+        figure.savefig(file, format="svg", metadata={"Date": None})
+    return file.getvalue()
 
 
 def plot_delay_curves(curves: Sequence[DelayCurve], blocking_probs: Sequence[float], *, title: str = "") -> Figure:

@@ -23,6 +23,7 @@ extensions = [
     "shell",
     "input_pages",
     "paper_pages",
+    "gallery_pages",
 ]
 
 root_doc = "docs/index"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from capsmodel.cli._numbers import number
 from capsmodel.papers.index import Claim, LedgerEntry
+from capsmodel.papers.metric_columns import compared_by_difference
 from capsmodel.papers.verdicts import Verdict
 
 # Relations that are said by their sign or word in front of the number.
@@ -23,13 +24,14 @@ _PLAIN = frozenset({"ratio", "fraction", "probability", "x", "1 if true", "relat
 
 def claim_text(claim: Claim, found: LedgerEntry | Verdict) -> list[str]:
     """Return what the paper says, what we have, and why, a sentence or two each."""
-    said = f'The paper ({claim.where}): "{claim.text}"' + (f", {_size(claim)}" if _size(claim) else "") + "."
-    ours = [f"Ours: {_ours(claim, found)}."] if found.value else []
+    printed = printed_size(claim)
+    said = f'The paper ({claim.where}): "{claim.text}"' + (f", {printed}" if printed else "") + "."
+    ours = [f"Ours: {our_value(claim, found)}."] if found.value else []
     return [said, *ours, *filter(None, [_why(claim, found)])]
 
 
-def _size(claim: Claim) -> str:
-    """Return the number or the direction that is claimed."""
+def printed_size(claim: Claim) -> str:
+    """Return the number or the direction that is claimed; empty where there is none."""
     low, high = claim.low, claim.high
     if not (low or high):
         return claim.unit if claim.relation in ("ordering", "trend") else ""
@@ -42,11 +44,13 @@ def _unit(claim: Claim) -> str:
     return "" if claim.unit in _PLAIN else f" {claim.unit}"
 
 
-def _ours(claim: Claim, found: LedgerEntry | Verdict) -> str:
+def our_value(claim: Claim, found: LedgerEntry | Verdict) -> str:
+    """Return what we have, with its unit and its interval."""
     values = " to ".join(map(number, found.value))
     interval = f", 95% interval {' to '.join(map(number, found.interval))}" if found.interval else ""
     if claim.relation == "ordering" or claim.unit == "close":
-        return f"a ratio of {values}{interval}"
+        is_difference = claim.relation == "ordering" and compared_by_difference(claim.metric)
+        return f"a {'difference' if is_difference else 'ratio'} of {values}{interval}"
     if claim.relation == "trend":
         return f"{'from ' if len(found.value) > 1 else ''}{values}{interval}"
     if claim.relation == "statement" and claim.unit == "1 if true":

@@ -189,6 +189,16 @@ COMMANDS = (
         ("reproduce caps-fig9b", "reproduce caps-fig8d --quick", "reproduce --list"),
     ),
     Command(
+        "gallery",
+        _PAPERS,
+        "gallery:gallery",
+        "Draw every figure and experiment beside what the papers print, on one page.",
+        ("gallery", "gallery --paper repflow --out page"),
+        "The page is one file of about 10 MB without scripts; half a minute. Nothing is\nsimulated for it: figures are "
+        "drawn from closed forms and kept runs, experiments\nfrom the recorded verdicts. reproduce computes them "
+        "again.\n\n",
+    ),
+    Command(
         "claims",
         _PAPERS,
         "equations:claims",

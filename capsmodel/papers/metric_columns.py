@@ -1,6 +1,6 @@
 """Which column of a run a metric of ``claims.csv`` is, which columns can be 0, and the units that claims print."""
 
-__all__ = ["COLUMNS", "COUNTED", "UNITS"]
+__all__ = ["COLUMNS", "COUNTED", "UNITS", "compared_by_difference"]
 
 COLUMNS = {
     "afct_short": "mean_fct_short_s",
@@ -57,3 +57,14 @@ COUNTED = frozenset(
 """Columns that can be 0: which of two is larger is judged by their difference."""
 UNITS = {"%": 100.0, "percentage points": 100.0, "ms": 1e3, "Mbps": 1e-6, "MB": 1e-6}
 """Units of claims, over those of the columns; 1 for all others."""
+
+
+def compared_by_difference(metric: str) -> bool:
+    """Return whether an order of two schemes is about the difference of a metric, which can be 0, and not their ratio.
+
+    Examples
+    --------
+    >>> compared_by_difference("timeouts"), compared_by_difference("afct_short")
+    (True, False)
+    """
+    return COLUMNS.get(metric) in COUNTED

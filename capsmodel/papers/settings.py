@@ -4,6 +4,7 @@
 from the setting that follows the text, which is the empty one.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.statistics.designs import Combination, fractional_factorial, one_at_a_time
 
-__all__ = ["TEXT", "Setting", "combination_name", "not_varied", "sampled_combinations", "settings_of"]
+__all__ = ["TEXT", "Setting", "combination_name", "differences", "not_varied", "sampled_combinations", "settings_of"]
 
 TEXT = "as the text"
 """Name of the combination in which nothing differs from what the paper says or, where it is silent, from the reason."""
@@ -121,6 +122,17 @@ def combination_name(combination: Combination) -> str:
     'transport.min_rto_s = 0.01, recovery = sack'
     """
     return ", ".join(f"{name} = {_text(value)}" for name, value in combination.items()) or TEXT
+
+
+def differences(name: str) -> list[str]:
+    """Return the single differences from the text that the name of a combination lists.
+
+    Examples
+    --------
+    >>> differences("transport.min_rto_s = 0.01, recovery = sack"), differences("as the text")
+    (['transport.min_rto_s = 0.01', 'recovery = sack'], [])
+    """
+    return [] if name == TEXT else re.split(r", (?=[\w.]+ = )", name)
 
 
 def _text(value: Any) -> str:

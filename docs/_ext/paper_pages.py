@@ -1,21 +1,18 @@
-"""The catalogue of what the papers print: equations, claims with verdicts, contradictions, and the figures, drawn."""
+"""The catalogue of what the papers print: equations, claims with verdicts and contradictions."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from html import escape
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from docutils import nodes
-from generated import Cell, Generated, code, command, link, section, stacked, table
+from generated import Cell, Generated, code, section, stacked, table
 from sphinx.application import Sphinx
 
 from capsmodel import papers
-from capsmodel.datafiles import data_path
 from capsmodel.papers import ClaimRow
-from capsmodel.papers.figures import PublishedFigure, published_figures
+from capsmodel.papers.experiments import published_experiments
+from capsmodel.papers.figures import published_figures
 from capsmodel.papers.verdicts import VERDICT_WORDS
-from capsmodel.plotting import save_figure
 from capsmodel.symbolic import formulas_of, latex_of
 
 
@@ -73,11 +70,12 @@ class Claims(Generated):
         return table(heads, map(self.cells, rows), kind="wide")
 
     def cells(self, found: ClaimRow) -> list[Cell]:
-        """Return the row of a claim; a figure that decides it is linked."""
+        """Return the row of a claim; the figure or experiment that decides it is linked."""
         entry = found.entry
         ours = numbers(entry.value) + (f" ({numbers(entry.interval)})" if entry.interval else "")
         place = entry.decided_by
-        by = self.inline(f":ref:`{place} <figure {place}>`") if place in published_figures() else code(place)
+        is_drawn = place in published_figures() or place in published_experiments()
+        by = self.inline(f":ref:`{place} <picture {place}>`") if is_drawn else code(place)
         return [*self.printed(found), ours, stacked(entry.reason, by)]
 
     def printed(self, found: ClaimRow) -> list[Cell]:
@@ -102,42 +100,6 @@ class Discrepancies(Generated):
         yield table(("paper", "contradiction", "claims"), rows)
 
 
-class Figures(Generated):
-    """``.. figures::``: all figures of the papers, drawn from the kept results, with what was left out and chosen."""
-
-    def content_nodes(self) -> Iterable[nodes.Node]:
-        """Yield an overview and the sections."""
-        found = published_figures().values()
-        rows = [[link(one.name, f"figure {one.name}"), one.title, str(len(one.claims))] for one in found]
-        yield table(("figure", "what it shows", "claims"), rows)
-        yield from (section(one.name, f"figure {one.name}", self.one(one)) for one in found)
-
-    def one(self, figure: PublishedFigure) -> Iterator[nodes.Node]:
-        """Yield the drawing of a figure, its command, its choices and its claims."""
-        name = f"figure {figure.name}"
-        self.env.domains.standard_domain.note_hyperlink_target(name, self.env.docname, nodes.make_id(name), figure.name)
-        yield nodes.paragraph("", figure.title)
-        yield self.drawing(figure)
-        yield command(f"capsmodel reproduce {figure.name}")
-        yield from self.rst(figure.choices)
-        yield table(("claim", "verdict", "what the paper says"), self.claims(figure))
-
-    def claims(self, figure: PublishedFigure) -> Iterator[list[Cell]]:
-        """Yield a row for each claim that a figure decides."""
-        known = {found.claim.id: found for found in papers.claims()}
-        for name in figure.claims:
-            yield [code(name), known[name].entry.verdict, known[name].claim.text]
-
-    def drawing(self, figure: PublishedFigure) -> nodes.raw:
-        """Draw a figure into the pages; simulations are those in `data/results`, none is run."""
-        target = Path(self.env.app.outdir) / "_images" / f"{figure.name}.png"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        save_figure(figure.draw(figure.data(results=data_path("results"))), target)
-        source = "../" * self.env.docname.count("/") + f"_images/{target.name}"
-        picture = f'<img class="figure" src="{source}" alt="{escape(figure.title)}" loading="lazy">'
-        return nodes.raw("", f'<a href="{source}">{picture}</a>', format="html")  # on a small screen one opens it
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directives."""
     for name, kind in {
@@ -145,7 +107,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
         "claim-totals": Totals,
         "claims": Claims,
         "discrepancies": Discrepancies,
-        "figures": Figures,
     }.items():
         app.add_directive(name, kind)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -136,8 +136,8 @@ def test_demo_leaves_a_page_that_stands_alone(tmp_path, capsys):
     out = tmp_path / "out"
     text = run(f"demo --quick --out {out}", capsys)
     tables = {"coding_unit", "optimal_k", "optimal_k_eq4", "redundancy", "reordering", "fct", "schemes", "port_wait"}
-    figures = {"delay_eq4", "delay_with_redundancy_cost", "schemes", "port_wait", "recovery"}
-    named = {f"{name}.csv" for name in tables | {"recovery"}} | {f"{name}.png" for name in figures}
+    figures = {"delay_eq4", "delay_with_redundancy_cost", "schemes", "port_wait", "recovery", "papers"}
+    named = {f"{name}.csv" for name in tables | {"recovery", "papers"}} | {f"{name}.png" for name in figures}
     assert {path.name for path in out.iterdir()} == {"index.html"} | named
     page = Resources()
     page.feed((out / "index.html").read_text(encoding="utf-8"))
@@ -146,7 +146,7 @@ def test_demo_leaves_a_page_that_stands_alone(tmp_path, capsys):
     assert all(source.startswith("data:image/png;base64,") for source in page.loaded)
     assert {link for link in page.links if not link.startswith("#")} == named
     assert "recovered" in (out / "recovery.csv").read_text(encoding="utf-8")
-    assert "wrote 15 files" in text
+    assert "wrote 17 files" in text
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,10 @@ def test_wheel_works_outside_the_checkout(tmp_path):
         "assert capsmodel.load_workload('websearch').mean_bytes == 1711250.0;"
         "assert len(capsmodel.workload_names()) >= 20; assert len(capsmodel.papers.equations()) > 50;"
         "from capsmodel.datafiles import data_path; from capsmodel.papers.figures import published_figure;"
-        "assert len(published_figure('cdcps-fig6').data(results=data_path('results'))) == 12"
+        "assert len(published_figure('cdcps-fig6').data(results=data_path('results'))) == 12;"
+        "from capsmodel.cli._pages import template; page = template('gallery.html');"
+        "assert '</html>' in page(title='', made='', reading='',"
+        "papers=[], words={}, version='')"
     )
     # Without site (-S) the editable install of the checkout is not found, so only the wheel can answer.
     paths = os.pathsep.join([str(tmp_path / "site"), sysconfig.get_path("purelib")])

@@ -243,9 +243,10 @@ def test_the_ledger_takes_over_verdicts_and_their_settings(tmp_path, monkeypatch
 
 def test_a_figure_shows_each_claim_in_each_setting():
     words = {"a": {TEXT: "reproduced", "x = 1": "refuted"}, "b": {TEXT: "open"}}
-    (axes,) = draw_by_setting("test", words).axes
+    above, axes = draw_by_setting("test", words).axes
     cells = axes.images[0].get_array()
     order = list(COLOUR_OF)
     assert [order[int(cell)] for cell in cells.compressed()] == ["reproduced", "refuted", "open"]
-    assert [text.get_text() for text in axes.get_xticklabels()] == [TEXT, "x = 1"]
+    assert [text.get_text() for text in above.get_yticklabels()] == [TEXT, "x = 1"]
+    assert above.lines[0].get_xydata().tolist() == [[0, 0], [1, 1]]
     assert [text.get_text() for text in axes.get_yticklabels()] == ["a", "b"]

@@ -1,31 +1,34 @@
 """Claims by settings: what the verdict on each claim is in each combination of what the paper leaves unstated."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.settings import TEXT
-from capsmodel.papers.verdicts import VERDICT_WORDS, VerdictWord
+from capsmodel.papers.settings import TEXT, differences
+from capsmodel.papers.verdicts import VERDICT_WORDS
 from capsmodel.plotting import new_figure
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _BLUE, _ORANGE, _, _, _, _RED = drawing.COLOURS
-COLOUR_OF: dict[VerdictWord, str] = {
+COLOUR_OF: dict[str, str] = {
     "reproduced": _BLUE,
     "differs in size": _ORANGE,
     "refuted": _RED,
     "not testable": "0.6",
     "open": "0.92",
 }
-_CELL_IN, _LEFT_IN, _TOP_IN, _BELOW_IN = 0.22, 2.4, 3.6, 0.9
+_CELL_IN, _LEFT_IN, _AROUND_IN, _NARROWEST_IN = 0.2, 2.6, 1.3, 6.4
 
 
 def draw_by_setting(name: str, words: Mapping[str, Mapping[str, str]]) -> "Figure":
     """Return a figure with a row for each claim and a column for each setting, coloured by the verdict.
+
+    Above the columns, a dot stands in the row of each value in which the setting differs from the text.
 
     Parameters
     ----------
@@ -34,26 +37,55 @@ def draw_by_setting(name: str, words: Mapping[str, Mapping[str, str]]) -> "Figur
     words : mapping
         For each claim, its verdict in each setting by name; a setting that a claim lacks stays white.
     """
+    settings = list(dict.fromkeys(setting for one in words.values() for setting in one))
+    values = [TEXT, *dict.fromkeys(value for setting in settings for value in differences(setting))]
+    width_in = max(_NARROWEST_IN, _LEFT_IN + _CELL_IN * len(settings))
+    figure = new_figure(width_in=width_in, height_in=_AROUND_IN + _CELL_IN * (len(values) + len(words)))
+    upper, lower = figure.subplots(2, sharex=True, height_ratios=[len(values), len(words)])
+    _draw_values(upper, settings, values)
+    _draw_words(lower, settings, words)
+    figure.suptitle(f"{name}: verdicts at the sampled places, by setting", fontsize=9)
+    return figure
+
+
+def _draw_values(axes: "Axes", settings: Sequence[str], values: Sequence[str]) -> None:
+    """Mark what differs from the text in each column; the text itself is the first row."""
+    marked = [
+        (column, values.index(value))
+        for column, setting in enumerate(settings)
+        for value in differences(setting) or [TEXT]
+    ]
+    axes.plot(*zip(*marked, strict=True), "o", color="0.25", markersize=4)
+    axes.set_yticks(range(len(values)), values, fontsize=7)
+    axes.set_ylim(len(values) - 0.5, -0.5)
+    axes.set_ylabel("setting", fontsize=7)
+    _with_cells(axes, len(settings), len(values), colour="0.92")
+    axes.tick_params(labelbottom=False)
+
+
+def _draw_words(axes: "Axes", settings: Sequence[str], words: Mapping[str, Mapping[str, str]]) -> None:
+    """Colour the cell of each claim and setting."""
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
-    settings = list(dict.fromkeys(setting for one in words.values() for setting in one))
-    order: list[str] = list(COLOUR_OF)
+    order = list(COLOUR_OF)
     cells = [[order.index(one[each]) if each in one else np.nan for each in settings] for one in words.values()]
-    figure = new_figure(
-        width_in=_LEFT_IN + _CELL_IN * len(settings) + 1, height_in=_TOP_IN + _CELL_IN * len(words) + _BELOW_IN
-    )
-    axes = figure.add_subplot()
-    axes.imshow(np.array(cells), cmap=ListedColormap(list(COLOUR_OF.values())), vmin=-0.5, vmax=len(order) - 0.5)
-    axes.set_xticks(range(len(settings)), settings, rotation=90, fontsize=6)
-    axes.set_yticks(range(len(words)), list(words), fontsize=6)
-    axes.xaxis.tick_top()
-    axes.set_xticks(np.arange(len(settings)) - 0.5, minor=True)
-    axes.set_yticks(np.arange(len(words)) - 0.5, minor=True)
-    axes.grid(which="minor", color="white", linewidth=1)
-    axes.tick_params(which="both", length=0)
-    axes.set_xlabel(f"{name}: verdicts at the sampled places, by setting (the first column is {TEXT!r})", fontsize=7)
+    colours = ListedColormap(list(COLOUR_OF.values()))
+    axes.imshow(np.array(cells), cmap=colours, vmin=-0.5, vmax=len(order) - 0.5, aspect="auto")
+    axes.set_yticks(range(len(words)), list(words), fontsize=7)
     axes.set_ylabel("claim", fontsize=7)
+    _with_cells(axes, len(settings), len(words), colour="white")
     handles = [Patch(color=COLOUR_OF[word], label=word) for word in VERDICT_WORDS]
+    figure = axes.get_figure()
+    assert figure is not None
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), fontsize=7, frameon=False)
-    return figure
+
+
+def _with_cells(axes: "Axes", columns: int, rows: int, *, colour: str) -> None:
+    """Draw lines between cells, and nothing around them."""
+    axes.set_xticks([])
+    axes.set_xticks(np.arange(columns + 1) - 0.5, minor=True)
+    axes.set_yticks(np.arange(rows + 1) - 0.5, minor=True)
+    axes.grid(which="minor", color=colour, linewidth=1)
+    axes.tick_params(which="both", length=0)
+    axes.spines[:].set_visible(False)

@@ -1,0 +1,103 @@
+"""``capsmodel gallery``: every figure and experiment of the papers, drawn beside what they print, on one page."""
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import Progress
+
+from capsmodel._files import check_writable
+from capsmodel._version import __version__
+from capsmodel.checks import require
+from capsmodel.cli._claim_texts import claim_text, counted
+from capsmodel.cli._output import say, write_whole
+from capsmodel.cli._pages import template
+from capsmodel.papers import ClaimRow, cite, claims
+from capsmodel.papers.gallery import (
+    HOW_IT_IS_MADE,
+    HOW_TO_READ,
+    Picture,
+    by_setting,
+    meanings,
+    other_claims,
+    pictures,
+    told_settings,
+)
+from capsmodel.papers.index import chosen
+from capsmodel.papers.verdicts import VERDICT_WORDS
+from capsmodel.plotting import svg_bytes
+
+_MARKUP = re.compile(r"(?::\w+:)?`+~?([^`]*)`+")
+
+
+def gallery(*, out: Path = Path("out"), paper: str | None = None) -> None:
+    """Draw every figure and experiment of the papers beside what they print, with verdicts, on one page.
+
+    Nothing is simulated: figures are drawn from closed forms and kept runs, experiments from the recorded verdicts.
+
+    Parameters
+    ----------
+    out
+        The folder; made when it is missing. Open gallery.html in it.
+    paper
+        One of caps, mmptcp, repflow, cdcps, dc2mtcp; all when not given.
+    """
+    keys = [found.key for found in chosen(paper)]
+    require(not out.exists() or out.is_dir(), f"--out = {out} is a file: name a folder")
+    check_writable(out)
+    page = template("gallery.html")  # before the work: Jinja2 may be missing
+    out.mkdir(parents=True, exist_ok=True)
+    screen = Console(stderr=True)
+    with Progress(console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        task = bar.add_task("drawing", total=sum(len(pictures(key)) for key in keys))
+        sections = [_section(key, lambda: bar.advance(task)) for key in keys]
+    text = page(
+        title="gallery",
+        made=HOW_IT_IS_MADE,
+        reading=HOW_TO_READ,
+        papers=sections,
+        words=meanings(),
+        version=f"Made by capsmodel {__version__}.",
+    )
+    write_whole(out / "gallery.html", text)
+    drawn = sum(len(section["pictures"]) for section in sections)
+    say(f"wrote {out / 'gallery.html'}: {drawn} drawings")
+
+
+def _section(key: str, done: Callable[[], None]) -> dict[str, Any]:
+    """Return what the page says about a paper; `done` is called after each drawing."""
+    rows, settings = claims(key), by_setting(key)
+    return {
+        "key": key,
+        "reference": cite(key, style="text"),
+        "count": len(rows),
+        "counted": _counted(rows),
+        "by_setting": _drawn(settings, lambda: None) if settings else None,
+        "pictures": [_drawn(one, done) for one in pictures(key)],
+        "others": list(map(_claim, other_claims(key))),
+    }
+
+
+def _drawn(one: Picture, done: Callable[[], None]) -> dict[str, Any]:
+    svg = svg_bytes(one.draw())
+    done()
+    return {
+        "name": one.name,
+        "title": one.title.rstrip("."),
+        "choices": _MARKUP.sub(r"\1", one.choices),
+        "command": one.command,
+        "counted": _counted(one.claims),
+        "claims": list(map(_claim, one.claims)),
+        "svg": svg,
+    }
+
+
+def _claim(row: ClaimRow) -> dict[str, str]:
+    text = " ".join(claim_text(row.claim, row.entry))
+    return {"id": row.claim.id, "word": row.entry.verdict, "text": text, "settings": told_settings(row)}
+
+
+def _counted(rows: Iterable[ClaimRow]) -> str:
+    return counted([row.entry.verdict for row in rows], VERDICT_WORDS)

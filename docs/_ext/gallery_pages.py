@@ -1,0 +1,72 @@
+"""The gallery: figures and experiments of the papers, drawn when the site is built, as ``capsmodel gallery`` does."""
+
+from collections.abc import Iterable, Iterator
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from generated import Cell, Generated, code, command, link, section, table
+from sphinx.application import Sphinx
+
+from capsmodel import papers
+from capsmodel.papers import ClaimRow, gallery
+from capsmodel.papers.gallery import Picture
+from capsmodel.plotting import svg_bytes
+
+
+class Gallery(Generated):
+    """``.. gallery:: caps``: all pictures of a paper, with choices and verdicts; without a paper, how to read them."""
+
+    def content_nodes(self, paper: str = "") -> Iterable[nodes.Node]:
+        """Yield how to read the pictures, or those of a paper."""
+        if paper:
+            yield from self.of_paper(paper)
+        else:
+            yield nodes.paragraph("", gallery.HOW_IT_IS_MADE)
+            yield nodes.paragraph("", gallery.HOW_TO_READ)
+
+    def of_paper(self, paper: str) -> Iterator[nodes.Node]:
+        """Yield the claims by settings, an overview and a section for each picture."""
+        yield nodes.paragraph("", papers.cite(paper, style="text"))
+        settings, found = gallery.by_setting(paper), gallery.pictures(paper)
+        rows = [[link(one.name, self.name_of(one)), one.title, str(len(one.claims))] for one in found]
+        yield table(("picture", "what it shows", "claims"), rows)
+        if settings:
+            yield section("Claims by settings", settings.name, [self.drawing(settings), command(settings.command)])
+        yield from (section(one.name, self.name_of(one), self.one(one)) for one in found)
+
+    def name_of(self, picture: Picture) -> str:
+        """Return what links to a picture end with."""
+        return f"picture {picture.name}"
+
+    def one(self, picture: Picture) -> Iterator[nodes.Node]:
+        """Yield a drawing, its command, its choices and its claims."""
+        name = self.name_of(picture)
+        domain = self.env.domains.standard_domain
+        domain.note_hyperlink_target(name, self.env.docname, nodes.make_id(name), picture.name)
+        yield nodes.paragraph("", picture.title)
+        yield self.drawing(picture)
+        yield command(picture.command)
+        yield from self.rst(picture.choices)
+        heads = ("claim", "verdict", "what the paper says", "in other settings")
+        yield table(heads, map(self.cells, picture.claims), kind="wide")
+
+    def cells(self, row: ClaimRow) -> list[Cell]:
+        """Return the row of a claim."""
+        return [code(row.claim.id), row.entry.verdict, row.claim.text, gallery.told_settings(row)]
+
+    def drawing(self, picture: Picture) -> nodes.raw:
+        """Draw a picture into the pages."""
+        target = Path(self.env.app.outdir) / "_images" / f"{picture.name}.svg"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(svg_bytes(picture.draw()))
+        source = "../" * self.env.docname.count("/") + f"_images/{target.name}"
+        image = f'<img class="figure" src="{source}" alt="{escape(picture.title)}" loading="lazy">'
+        return nodes.raw("", f'<a href="{source}">{image}</a>', format="html")  # on a small screen one opens it
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the directive."""
+    app.add_directive("gallery", Gallery)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

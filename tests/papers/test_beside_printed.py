@@ -1,0 +1,165 @@
+"""Printed values and ours on one scale: where each relation puts them, and that the place agrees with the verdict."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from capsmodel.papers import claims
+from capsmodel.papers.beside_printed import DIRECTION, RATIO, BesidePrinted, beside_printed
+from capsmodel.papers.experiments import published_experiments
+from capsmodel.papers.figures._beside_printed import DrawnClaim, draw_beside_printed
+from capsmodel.papers.figures._drawing import PUBLISHED
+from capsmodel.papers.index import Claim, LedgerEntry, closed_form_claims
+from capsmodel.papers.statements import Statement
+from capsmodel.papers.verdicts import SIGNIFICANTLY, tolerance
+
+INF = math.inf
+SOME = Claim("some", "caps", "Fig. 1", "caps-e01-hol", "afct_short", "CAPS", "RPS", "absolute", "3", "3", "ms", "", "")
+STATEMENTS = {name: one for found in published_experiments().values() for name, one in found.statements.items()}
+
+
+def entry(*value):
+    return LedgerEntry("made-up", value, (), "open", "", "")
+
+
+@pytest.mark.parametrize(
+    ("relation", "low", "high", "unit", "expected"),
+    [
+        ("absolute", "3", "3", "ms", ("ms", 3, 3)),
+        ("approx", "3", "4", "ms", ("ms", 3, 4)),
+        ("approx", "", "", "close", (RATIO, *SIGNIFICANTLY)),
+        ("ratio", "3", "3", "x", (RATIO, 3, 3)),
+        ("less_than", "3", "3", "%", ("%", -INF, 3)),
+        ("greater_than", "3", "3", "%", ("%", 3, INF)),
+        ("reduction_pct", "", "80", "%", ("reduction, %", 0, 80)),
+        ("increase_pct", "50", "", "%", ("increase, %", 50, INF)),
+        ("ordering", "", "", "lower", (RATIO, -INF, 1)),
+        ("ordering", "", "", "higher", (RATIO, 1, INF)),
+        ("trend", "", "", "increasing", (DIRECTION, 1, 1)),
+        ("trend", "", "", "decreasing", (DIRECTION, -1, -1)),
+        ("trend", "", "", "flat", (RATIO, *SIGNIFICANTLY)),
+        ("statement", "", "", "1 if true", ("1 if true", 1, 1)),
+        ("argmax", "29", "29", "packets", ("packets", 29, 29)),
+    ],
+)
+def test_what_is_printed_is_a_number_a_range_or_a_side(relation, low, high, unit, expected):
+    found = beside_printed(replace(SOME, relation=relation, low=low, high=high, unit=unit), entry())
+    assert (found.scale, found.low, found.high) == expected
+    assert not found.ours
+
+
+def test_a_claim_without_a_number_has_our_value_alone():
+    found = beside_printed(replace(SOME, relation="less_than", low="", high=""), entry(2.0))
+    assert math.isnan(found.low)
+    assert found.ours == (2.0,)
+
+
+def test_a_shape_is_neither_a_rise_nor_a_fall():
+    found = beside_printed(replace(SOME, relation="trend", unit="u_shape"), entry(64.0))
+    assert math.isnan(found.low)
+    assert not found.ours
+
+
+def test_counts_are_compared_by_their_difference():
+    found = beside_printed(replace(SOME, relation="ordering", unit="lower", metric="timeouts"), entry(-154.5, 17.0))
+    assert (found.scale, found.low, found.high) == ("timeouts: subject minus baseline", -INF, 0)
+    assert found.ours == (-154.5, 17.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "statement", "direction"),
+    [
+        ((0.2, 0.9), None, (1,)),  # a formula has the values at both ends
+        ((0.9, 0.2), None, (-1,)),
+        ((0.2, 0.9), Statement(comparisons=()), (1,)),  # an experiment has differences
+        ((-0.8, -0.4), Statement(comparisons=()), (-1,)),
+        ((-6e6, 0.3), Statement(comparisons=()), (0,)),
+        ((), Statement(comparisons=()), ()),
+    ],
+)
+def test_a_trend_rises_falls_or_depends(value, statement, direction):
+    claim = replace(SOME, relation="trend", unit="increasing")
+    assert beside_printed(claim, entry(*value), statement).ours == direction
+
+
+def test_the_place_of_an_optimum_is_compared_with_the_others():
+    """What an experiment has for it are ratios, not places."""
+    claim = replace(SOME, relation="argmax", low="10", high="10", unit="packets")
+    found = beside_printed(claim, entry(1.1, 1.3), Statement(comparisons=(), direction="lower"))
+    assert (found.scale, found.low, found.high) == (RATIO, -INF, 1)
+
+
+def decided():
+    exact = {claim.id for claim in closed_form_claims()}
+    return [
+        pytest.param(row, id=row.claim.id)
+        for row in claims()
+        if (row.claim.id in STATEMENTS or row.claim.id in exact) and row.entry.value and row.entry.verdict != "open"
+    ]
+
+
+@pytest.mark.parametrize("row", decided())
+def test_what_is_reproduced_lies_where_it_is_printed_and_what_is_refuted_does_not(row):
+    found = beside_printed(row.claim, row.entry, STATEMENTS.get(row.claim.id))
+    low = found.low - tolerance(row.claim, row.claim.low)
+    high = found.high + tolerance(row.claim, row.claim.high)
+    inside = [low <= value <= high for value in found.ours]
+    if math.isnan(found.low):
+        return
+    if row.entry.verdict == "reproduced":
+        assert all(inside)
+    elif row.entry.verdict == "refuted":
+        assert not any(low < value < high for value in found.ours)
+
+
+def drawn(*rows):
+    return draw_beside_printed("title", rows)
+
+
+def test_there_is_a_row_for_each_claim_in_the_panel_of_its_scale():
+    rows = [
+        DrawnClaim("one", BesidePrinted("ms", 3, 3, (4.0,), (3.5, 4.5)), "open"),
+        DrawnClaim("two", BesidePrinted("%", 30, 70), "open"),
+        DrawnClaim("three", BesidePrinted("ms", 5, 5, (5.0,)), "reproduced"),
+    ]
+    first, second = drawn(*rows).axes
+    assert [axes.get_xlabel() for axes in (first, second)] == ["ms", "%"]
+    assert [[text.get_text() for text in axes.get_yticklabels()] for axes in (first, second)] == [
+        ["one", "three"],
+        ["two"],
+    ]
+    assert [text.get_text() for text in first.texts] == ["open", "reproduced"]
+    crosses, *_ = (line for line in first.lines if line.get_gid() == PUBLISHED)
+    assert crosses.get_xydata().tolist() == [[3, 0], [5, 1]]
+    ours = [line.get_xdata().tolist() for line in first.lines if line.get_gid() != PUBLISHED]
+    assert ours == [[3.5, 4.5], [4.0], [5.0]]
+    (bar,) = second.patches
+    assert (bar.get_x(), bar.get_width()) == pytest.approx((30, 40))
+
+
+def test_an_open_end_reaches_the_edge_and_has_no_mark():
+    (axes,) = drawn(DrawnClaim("one", BesidePrinted(RATIO, -INF, 1.0, (0.5, 1.5)), "open")).axes
+    (bar,) = axes.patches
+    assert bar.get_x() == axes.get_xlim()[0]
+    assert bar.get_x() + bar.get_width() == pytest.approx(1)
+    assert [line.get_xdata().tolist() for line in axes.lines if line.get_marker() == "|"] == [[1.0]]
+
+
+def test_orders_of_magnitude_are_drawn_logarithmically_even_if_an_interval_reaches_below_0():
+    wide = DrawnClaim("one", BesidePrinted("ms", 1, 1, (900.0,), (-200.0, 2000.0)), "open")
+    (axes,) = drawn(wide).axes
+    assert axes.get_xscale() == "log"
+    assert axes.get_xlim()[1] > 2000
+    assert all((line.get_xdata() > 0).all() for line in axes.lines if line.get_xdata().size)
+    (axes,) = drawn(DrawnClaim("one", BesidePrinted("ms", 0, 0, (900.0,)), "open")).axes
+    assert axes.get_xscale() == "linear"
+
+
+def test_a_claim_that_waits_is_drawn_with_nothing_of_ours():
+    (axes,) = drawn(DrawnClaim("one", BesidePrinted(DIRECTION, 1, 1), "open")).axes
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["falls", "neither", "rises"]
+    assert all(line.get_gid() == PUBLISHED for line in axes.lines)
+    (axes,) = drawn(DrawnClaim("one", BesidePrinted("ms", np.nan, np.nan), "open")).axes
+    assert not any(line.get_xdata().size for line in axes.lines)

@@ -1,0 +1,83 @@
+"""The gallery holds every figure, experiment and claim once, and nothing in it is simulated."""
+
+import pytest
+
+from capsmodel.checks import ParameterError
+from capsmodel.cli import app
+from capsmodel.papers import claims, gallery
+from capsmodel.papers.experiments import published_experiments
+from capsmodel.papers.figures import published_figures
+from capsmodel.papers.index import PAPER_KEYS
+from capsmodel.papers.settings import TEXT, combination_name, differences, sampled_combinations
+from capsmodel.papers.verdicts import VERDICT_WORDS
+
+PICTURES = {key: gallery.pictures(key) for key in PAPER_KEYS}
+
+
+def test_every_figure_and_experiment_is_there_once():
+    names = [one.name for found in PICTURES.values() for one in found]
+    assert len(set(names)) == len(names)
+    assert {*published_figures(), *published_experiments()} <= set(names)
+
+
+@pytest.mark.parametrize("key", PAPER_KEYS)
+def test_every_claim_is_in_a_picture_or_waits(key):
+    shown = {row.claim.id for one in PICTURES[key] for row in one.claims}
+    others = {row.claim.id for row in gallery.other_claims(key)}
+    assert shown | others == {row.claim.id for row in claims(key)}
+    assert not shown & others
+    assert not any(row.entry.was_run for row in gallery.other_claims(key))
+
+
+@pytest.mark.parametrize("one", [pytest.param(one, id=one.name) for found in PICTURES.values() for one in found])
+def test_the_command_of_a_picture_is_one(one):
+    words = one.command.split()
+    assert words[0] == "capsmodel"
+    function, _, _ = app.parse_args(words[1:], exit_on_error=False, print_error=False)
+    assert callable(function)
+
+
+@pytest.mark.parametrize("name", ["caps-fig1", "dc2mtcp-pda"])
+def test_a_simulated_figure_is_drawn_from_kept_runs(name, monkeypatch):
+    monkeypatch.setattr("capsmodel.experiments.sweep._Run", lambda *_: pytest.fail("simulates"))
+    (one,) = (one for found in PICTURES.values() for one in found if one.name == name)
+    assert one.draw().axes
+
+
+def test_a_figure_whose_runs_are_not_kept_is_not_simulated(monkeypatch, tmp_path):
+    monkeypatch.setattr(gallery, "data_path", lambda _: tmp_path)
+    (one,) = (one for one in PICTURES["dc2mtcp"] if one.name == "dc2mtcp-pda")
+    with pytest.raises(ParameterError, match="capsmodel reproduce dc2mtcp-pda"):
+        one.draw()
+
+
+def test_claims_by_settings_are_drawn_where_there_are_any(monkeypatch):
+    known = {"repflow-f8a": {TEXT: "reproduced", "mss_bytes = 536, recovery = sack": "refuted"}}
+    monkeypatch.setattr(gallery, "read_by_setting", lambda: known)
+    assert gallery.by_setting("caps") is None
+    found = gallery.by_setting("repflow")
+    assert [row.claim.id for row in found.claims] == ["repflow-f8a"]
+    upper, lower = found.draw().axes
+    assert [text.get_text() for text in upper.get_yticklabels()] == [TEXT, "mss_bytes = 536", "recovery = sack"]
+    assert upper.lines[0].get_xydata().tolist() == [[0, 0], [1, 1], [1, 2]]
+    assert [text.get_text() for text in lower.get_yticklabels()] == ["repflow-f8a"]
+
+
+def test_what_a_verdict_hangs_on_is_told_from_two_settings_on(monkeypatch):
+    (row,) = (row for row in claims("repflow") if row.claim.id == "repflow-f8a")
+    words = {TEXT: "reproduced"}
+    monkeypatch.setattr("capsmodel.papers.robustness.read_by_setting", lambda: {"repflow-f8a": words})
+    assert gallery.told_settings(row) == ""
+    words["mss_bytes = 536"] = "refuted"
+    assert gallery.told_settings(row).startswith("hangs on mss_bytes = 536")
+
+
+def test_a_name_of_a_setting_lists_its_differences():
+    for experiment in published_experiments().values():
+        for name, values in sampled_combinations(experiment.id).items():
+            assert differences(name) == [combination_name({key: value}) for key, value in values.items()]
+
+
+def test_every_verdict_has_a_meaning():
+    assert list(gallery.meanings()) == list(VERDICT_WORDS)
+    assert all(len(meaning) > 20 for meaning in gallery.meanings().values())
