@@ -23,17 +23,16 @@ from pandas import DataFrame, concat
 
 from capsim import schemes as simulated
 from capsmodel.experiments.results import finished_tasks, merge
-from capsmodel.experiments.statistics.sequential import looks
 from capsmodel.experiments.sweep import Executor, Progress, Task, run_sweep
-from capsmodel.papers.decisions import FALSE_ALARM, Decision, decide
 from capsmodel.papers.experiments import PublishedExperiment, Scale
-from capsmodel.papers.index import Claim, read_claims
+from capsmodel.papers.index import read_claims
+from capsmodel.papers.judging import Judged, judged, verdict_of
 from capsmodel.papers.robustness import Robustness, robustness
 from capsmodel.papers.settings import TEXT
-from capsmodel.papers.statements import Runs, Statement, Term
-from capsmodel.papers.verdicts import Verdict, VerdictWord, of_sample
+from capsmodel.papers.statements import Runs, Term
+from capsmodel.papers.verdicts import Verdict, VerdictWord
 
-__all__ = ["MOST_SEEDS", "MOST_SEEDS_OF_OTHERS", "Campaign", "Judged", "advance"]
+__all__ = ["MOST_SEEDS", "MOST_SEEDS_OF_OTHERS", "Campaign", "advance"]
 
 Group = tuple[str, Scale]
 """Runs that are looked at together: name of a setting, and the scale."""
@@ -68,25 +67,6 @@ class Look:
     seeds: int
     terms: frozenset[Term]
     claims: int
-
-
-@dataclass(frozen=True)
-class Judged:
-    """Where a claim in one setting stands.
-
-    Attributes
-    ----------
-    decision : Decision
-        What the last look said; without a word and without points before the first.
-    seeds : int
-        Seeds of that look; 0 before the first.
-    next_seeds : int
-        Seeds that the next look needs; 0 if it is decided, at its limit, or nothing of it is simulated.
-    """
-
-    decision: Decision
-    seeds: int
-    next_seeds: int
 
 
 @dataclass(frozen=True)
@@ -159,7 +139,7 @@ class Campaign:
         """Return the verdict on a claim in the setting of the text."""
         claim, statement = read_claims()[claim_id], self.experiment.statement(claim_id, TEXT, sampled=False)
         found = self.judged(claim_id, TEXT, sampled=False)
-        return _verdict(claim, statement, found, testbed=self.experiment.is_testbed)
+        return verdict_of(claim, statement, found, testbed=self.experiment.is_testbed)
 
     def words(self, claim_id: str) -> dict[str, VerdictWord]:
         """Return the words of a claim in all settings, at the sampled places."""
@@ -248,48 +228,6 @@ def all_tasks(experiment: PublishedExperiment) -> dict[Group, dict[tuple[Term, i
 
 def _most_seeds(setting: str) -> int:
     return MOST_SEEDS if setting == TEXT else MOST_SEEDS_OF_OTHERS
-
-
-def judged(claim: Claim, statement: Statement, runs: Runs, *, most_seeds: int) -> Judged:
-    """Return where a claim stands: the first look that gives a word, or the last one that can be taken."""
-    known = statement.known(simulated())
-    unknown = len(statement.comparisons) - len(known.comparisons)
-    found = Judged(Decision("open", {}), 0, 0)
-    if not known.comparisons:
-        return found
-    for seeds in looks(most_seeds):
-        if not runs.has(known.terms, seeds):
-            return Judged(found.decision, found.seeds, seeds)
-        found = Judged(decide(known.points(claim, runs, seeds), unknown=unknown), seeds, 0)
-        if found.decision.word != "open":
-            break
-    return found
-
-
-def _verdict(claim: Claim, statement: Statement, found: Judged, *, testbed: bool) -> Verdict:
-    """Return the verdict with its value in the unit of the claim, and what it rests on."""
-    missing = sorted({name for one in statement.comparisons for name in one.schemes} - simulated().keys())
-    intervals = found.decision.intervals
-    parts = [f"{found.seeds} seeds, level {FALSE_ALARM:g}" if found.seeds else "no look yet"]
-    parts += [statement.note] if statement.note else []
-    parts += ["the testbed is simulated in packets"] if testbed else []
-    parts += [f"not simulated: {', '.join(missing)}"] if missing else []
-    parts += [f"{name}: {one.value:.4g}" for name, one in intervals.items()]
-    values = [_in_unit(claim, one.value) for one in intervals.values()]
-    ends: tuple[float, ...] = ()
-    if len(intervals) == 1:
-        (only,) = intervals.values()
-        low, high = sorted((_in_unit(claim, only.low), _in_unit(claim, only.high)))
-        ends = (low, high)
-    shown = (values[0],) if len(values) == 1 else (min(values), max(values)) if values else ()
-    verdict = Verdict(claim.id, shown, found.decision.word, "; ".join(parts), ends)
-    return of_sample(verdict, f"{found.seeds} seeds") if found.seeds else verdict
-
-
-def _in_unit(claim: Claim, ratio: float) -> float:
-    """Return a ratio as the percentage that the claim gives; other values are in its unit already."""
-    signs = {"reduction_pct": -1.0, "increase_pct": 1.0}
-    return signs[claim.relation] * 100 * (ratio - 1) if claim.relation in signs else ratio
 
 
 def advance(
