@@ -7,12 +7,13 @@ verdict, follow from the runs that are there: nothing else is remembered.
 A claim in one setting is looked at when 4, 8, 16, ... seeds of everything that it compares are there, and decided at
 the first look that gives a word. Claims that are decided ask for no more seeds. Settings other than the text's are
 tried at the sampled places of the experiment, at its reduced scale if it has one; so is the text's, as the base of the
-comparison. `MOST_SEEDS` and `MOST_SEEDS_OF_OTHERS` are the limits.
+comparison. For each claim only those count that change something of what it compares. `MOST_SEEDS` and
+`MOST_SEEDS_OF_OTHERS` are the limits.
 """
 
 import time
-from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -20,9 +21,11 @@ from typing import Any
 
 import numpy as np
 from pandas import DataFrame, concat
+from pandas.util import hash_pandas_object
 
 from capsim import schemes as simulated
 from capsmodel.experiments.results import finished_tasks, merge
+from capsmodel.experiments.statistics.sequential import FIRST_LOOK_SEEDS
 from capsmodel.experiments.sweep import Executor, Progress, Task, run_sweep
 from capsmodel.papers.experiments import PublishedExperiment, Scale
 from capsmodel.papers.index import read_claims
@@ -40,6 +43,7 @@ MOST_SEEDS, MOST_SEEDS_OF_OTHERS = 64, 16
 """Limits of the seeds in the setting of the text, and in each other."""
 UNKNOWN_COST_S = 10.0
 """What a run is taken to cost before one of its experiment has been made, in seconds of processor time."""
+FIRST_LOOK = range(1, FIRST_LOOK_SEEDS + 1)
 OTHERS_COUNT = 4
 """The text has its look at so many times the seeds before the others have theirs: its verdict matters most."""
 
@@ -142,11 +146,45 @@ class Campaign:
         return verdict_of(claim, statement, found, testbed=self.experiment.is_testbed)
 
     def words(self, claim_id: str) -> dict[str, VerdictWord]:
-        """Return the words of a claim in all settings, at the sampled places."""
+        """Return the words of a claim in all settings that count for it, at the sampled places."""
         return {
             setting: self.judged(claim_id, setting, sampled=True).decision.word
-            for setting in self.experiment.combinations
+            for setting in self.settings_of[claim_id]
         }
+
+    @cached_property
+    def settings_of(self) -> Mapping[str, Sequence[str]]:
+        """Return the settings that count for each claim: no setting before has the same runs, compared in the same way.
+
+        A parameter that no scheme of a claim has, or that none of them comes to use, leaves its runs as they were; that
+        such a setting agrees says nothing.
+        """
+        found: dict[str, Sequence[str]] = {}
+        for claim_id in self.experiment.statements:
+            first: dict[Hashable, str] = {}
+            for setting in self.experiment.combinations:
+                first.setdefault(self._what_is_compared(claim_id, setting), setting)
+            found[claim_id] = tuple(first.values())
+        return found
+
+    def _what_is_compared(self, claim_id: str, setting: str) -> Hashable:
+        """Return the statement of a claim in a setting, with the runs of the first look in place of terms."""
+        statement = self.experiment.statement(claim_id, setting, sampled=True).known(simulated())
+        tasks = self.tasks[setting, self.experiment.scale(sampled=True)]
+        compared = tuple(
+            (sign, *(self._outcomes.get(tasks[term, seed].id, tasks[term, seed].id) for seed in FIRST_LOOK))
+            for one in statement.comparisons
+            for sign, term in one.terms
+        )
+        return replace(statement, comparisons=()), compared
+
+    @cached_property
+    def _outcomes(self) -> Mapping[str, int]:
+        """Return a hash of all that each run has measured, by the id of its task."""
+        if self.measured.empty:
+            return {}
+        numbers = self.measured.select_dtypes("number").drop(columns="cpu_s", errors="ignore")
+        return dict(zip(self.measured["task_id"], hash_pandas_object(numbers, index=False), strict=True))
 
     def robustness(self, claim_id: str) -> Robustness:
         """Return in which settings the verdict on a claim holds, and what turns it."""
@@ -200,7 +238,7 @@ class Campaign:
             for sampled in (False, True) if setting == TEXT else (True,):
                 group = (setting, self.experiment.scale(sampled=sampled))
                 by_seeds: dict[int, list[set[Term]]] = {}
-                for claim_id in self.experiment.statements:
+                for claim_id in (name for name, counting in self.settings_of.items() if setting in counting):
                     statement = self.experiment.statement(claim_id, setting, sampled=sampled).known(simulated())
                     if seeds := self.judged(claim_id, setting, sampled=sampled).next_seeds:
                         by_seeds.setdefault(seeds, []).append(statement.terms)
