@@ -113,6 +113,14 @@ class LedgerEntry:
         return bool(self.decided_by)
 
 
+@dataclass(frozen=True)
+class Check:
+    """The second way in which a refuted claim was checked: the test that does it, and what it does, in words."""
+
+    by: str
+    how: str
+
+
 LEDGER_COLUMNS = tuple(field.name for field in fields(LedgerEntry))
 _WAITS_FOR = {
     "packet_sim": "not simulated yet",
@@ -199,6 +207,13 @@ def read_by_setting() -> Mapping[str, Mapping[str, str]]:
     for row in _rows("by_setting.csv"):
         found.setdefault(row["id"], {})[row["setting"]] = row["verdict"]
     return MappingProxyType(found)
+
+
+@cache
+def read_checks() -> Mapping[str, Check]:
+    """Return what ``checks.toml`` records: the second way of claims that no experiment refutes, by their id."""
+    rows = tomllib.loads(data_path("papers/checks.toml").read_text(encoding="utf-8"))["check"]
+    return MappingProxyType({claim: Check(row["by"], row["how"]) for row in rows for claim in row["claims"]})
 
 
 @cache

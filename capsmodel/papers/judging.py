@@ -1,6 +1,6 @@
 """Where a claim of an experiment stands after the runs that are there, and its verdict in the unit of the claim."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from capsim import schemes as simulated
 from capsmodel.experiments.statistics.sequential import looks
@@ -9,7 +9,7 @@ from capsmodel.papers.index import Claim
 from capsmodel.papers.statements import Runs, Statement
 from capsmodel.papers.verdicts import Verdict, of_sample
 
-__all__ = ["Judged", "judged", "verdict_of"]
+__all__ = ["Judged", "checked_again", "judged", "verdict_of"]
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,23 @@ def verdict_of(claim: Claim, statement: Statement, found: Judged, *, testbed: bo
     shown = (values[0],) if len(values) == 1 else (min(values), max(values)) if values else ()
     verdict = Verdict(claim.id, shown, found.decision.word, "; ".join(parts), ends)
     return of_sample(verdict, f"{found.seeds} seeds") if found.seeds else verdict
+
+
+def checked_again(verdict: Verdict, found: Judged, again: Judged) -> Verdict:
+    """Return what becomes of a verdict that refutes a claim: it is open unless a second family of seeds refutes it too.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        That of the first family.
+    found, again : Judged
+        Where the claim stands by the first family, and by the second.
+    """
+    if again.decision.word == "refuted":
+        return replace(verdict, reason=f"{verdict.reason}; {again.seeds} other seeds refute it too")
+    others = f"{again.seeds} others give {again.decision.word!r}" if again.seeds else "no others were run yet"
+    reason = f"{verdict.reason}; these seeds refute it, but {others}"
+    return of_sample(replace(verdict, verdict="open", reason=reason), f"{found.seeds} seeds")
 
 
 def _in_unit(claim: Claim, ratio: float) -> float:

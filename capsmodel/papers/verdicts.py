@@ -18,6 +18,8 @@ open            nothing has been run yet, or what has been run does not decide
   whole interval contradicts it, and is undecided otherwise; a claim that depends on an undecided one stays open. A
   printed size is met by an interval that contains it (within its reading error) and lies close to it as a whole, and
   missed by one that does not contain it.
+- *Twice.* What is refuted was found in two ways: by two disjoint families of seeds in an experiment, otherwise by the
+  judge and by what ``data/papers/checks.toml`` names: another implementation, another argument, or other seeds.
 - *Settings.* Where a paper leaves a setting out and a figure sweeps it, the size is judged at the value chosen for it,
   and the claim is refuted only if its direction fails at all values.
 

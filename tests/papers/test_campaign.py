@@ -16,7 +16,7 @@ from capsmodel.experiments import sweep
 from capsmodel.experiments.manifest import canonical_json
 from capsmodel.papers import campaign as campaigns
 from capsmodel.papers import ledger
-from capsmodel.papers.campaign import Campaign, advance
+from capsmodel.papers.campaign import SECOND_FAMILY, Campaign, Group, advance
 from capsmodel.papers.experiments import published_experiment
 from capsmodel.papers.experiments._repflow import places
 from capsmodel.papers.figures._by_setting import COLOUR_OF, draw_by_setting
@@ -33,6 +33,7 @@ vars(EXPERIMENT)["combinations"] = {
     for name in (TEXT, "transport.min_rto_s = 0.01", "mss_bytes = 536", "sharing.abort_losers = true")
 }
 SMALL_PODS = 6
+SECOND = Group(TEXT, "paper", SECOND_FAMILY)
 COLUMNS = ("mean_fct_short_s", "p99_fct_short_s", "mean_fct_long_s", "mean_fct_s", "mean_slowdown_long")
 
 
@@ -110,6 +111,7 @@ def test_a_setting_that_turns_the_claim_is_named(tmp_path):
     assert found.verdict(CLAIM).verdict == "reproduced"
     assert found.robustness(CLAIM).turned_by == ("transport.min_rto_s = 0.01",)
     assert found.words(CLAIM)["transport.min_rto_s = 0.01"] == "refuted"
+    assert set(found.frame["seed"]) == {1, 2, 3, 4}
 
 
 def test_a_setting_that_changes_no_run_of_a_claim_does_not_count(tmp_path):
@@ -149,6 +151,57 @@ def test_a_setting_that_changes_what_is_read_of_the_same_runs_counts(tmp_path):
     )
     vars(experiment)["combinations"] = {TEXT: {}, "sharing.abort_losers = true": {"sharing.abort_losers": True}}
     assert Campaign(experiment, tmp_path).settings_of[CLAIM] == (TEXT, "sharing.abort_losers = true")
+
+
+def refuting(scheme, transport):
+    return 1.2 if scheme == "repflow" else 1.0
+
+
+def test_a_claim_is_refuted_when_a_second_family_of_seeds_refutes_it_too(tmp_path):
+    """It is run with as many seeds, at all places of the text, and in no other setting."""
+    run(tmp_path, MadeUp(refuting))
+    found = Campaign(EXPERIMENT, tmp_path)
+    second = found.frame[found.frame["seed"] > SECOND_FAMILY]
+    assert set(second["seed"]) == {SECOND_FAMILY + number for number in (1, 2, 3, 4)}
+    assert set(second["setting"]) == {TEXT}
+    assert set(second["place"]) == set(places("websearch", (0.4, 0.5, 0.6, 0.7, 0.8)))
+    verdict = found.verdict(CLAIM)
+    assert verdict.verdict == "refuted"
+    assert verdict.reason.endswith("4 other seeds refute it too")
+    assert found.robustness(CLAIM).word == "refuted"
+    assert run(tmp_path, MadeUp(refuting)) == 0
+
+
+def test_a_claim_that_other_seeds_do_not_refute_stays_open(tmp_path):
+    """By the second family the size is missed, not the direction; nothing is left to run."""
+    made_up = MadeUp(refuting, of_task=lambda task: 0.8 / 1.2 if task.payload["seed"] > SECOND_FAMILY else 1.0)
+    run(tmp_path, made_up)
+    found = Campaign(EXPERIMENT, tmp_path)
+    verdict = found.verdict(CLAIM)
+    assert verdict.verdict == "open"
+    assert verdict.reason.startswith("4 seeds do not decide: ")
+    assert verdict.reason.endswith("these seeds refute it, but 4 others give 'differs in size'")
+    assert found.next_look() is None
+
+
+def test_a_refutation_waits_for_the_second_family(tmp_path):
+    run(tmp_path, MadeUp(refuting))
+    others = {task.id for task in Campaign(EXPERIMENT, tmp_path).tasks[SECOND].values()}
+    for file in tmp_path.glob("*.parquet"):
+        if file.stem in others:
+            file.unlink()
+    found = Campaign(EXPERIMENT, tmp_path)
+    assert found.verdict(CLAIM).verdict == "open"
+    assert found.verdict(CLAIM).reason.endswith("these seeds refute it, but no others were run yet")
+    assert found.next_look().group == SECOND
+    assert {task.payload["seed"] for task in found.next_tasks()} == {SECOND_FAMILY + number for number in (1, 2, 3, 4)}
+
+
+def test_only_a_refutation_takes_seeds_of_the_second_family(tmp_path):
+    run(tmp_path, MadeUp(lambda scheme, transport: 0.8 if scheme == "repflow" else 1.0))
+    found = Campaign(EXPERIMENT, tmp_path)
+    assert found.verdict(CLAIM).verdict == "differs in size"
+    assert found.frame["seed"].max() <= campaigns.MOST_SEEDS < SECOND_FAMILY
 
 
 def test_an_undecided_claim_takes_seeds_to_the_limit_of_its_setting_and_stays_open(tmp_path):
