@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from pandas import DataFrame, concat
@@ -30,15 +30,16 @@ from capsim import schemes as simulated
 from capsmodel.experiments.results import finished_tasks, merge
 from capsmodel.experiments.statistics.sequential import FIRST_LOOK_SEEDS
 from capsmodel.experiments.sweep import Executor, Progress, Task, run_sweep
-from capsmodel.papers.experiments import PublishedExperiment, Scale
+from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.index import read_claims
 from capsmodel.papers.judging import Judged, checked_again, judged, verdict_of
+from capsmodel.papers.looks import Group, Look
 from capsmodel.papers.robustness import Robustness, robustness
 from capsmodel.papers.settings import TEXT
 from capsmodel.papers.statements import Runs, Term
 from capsmodel.papers.verdicts import Verdict, VerdictWord
 
-__all__ = ["MOST_SEEDS", "MOST_SEEDS_OF_OTHERS", "Campaign", "advance"]
+__all__ = ["MOST_SEEDS", "MOST_SEEDS_OF_OTHERS", "SECOND_FAMILY", "Campaign", "advance"]
 
 MOST_SEEDS, MOST_SEEDS_OF_OTHERS = 64, 16
 """Limits of the seeds in the setting of the text, and in each other."""
@@ -46,52 +47,10 @@ SECOND_FAMILY = 1000
 """What is added to 1, 2, ... to give the seeds by which a refutation is checked; more than any of the first family."""
 UNKNOWN_COST_S = 10.0
 """What a run is taken to cost before one of its experiment has been made, in seconds of processor time."""
-FIRST_LOOK = range(1, FIRST_LOOK_SEEDS + 1)
 OTHERS_COUNT = 4
 """The text has its look at so many times the seeds before the others have theirs: its verdict matters most."""
-
-
-class Group(NamedTuple):
-    """Runs that are looked at together.
-
-    Attributes
-    ----------
-    setting : str
-        Name of a combination.
-    scale : str
-        That of the paper, or the reduced one.
-    offset : int
-        What is added to 1, 2, ... to give their seeds: 0, or `SECOND_FAMILY`.
-    """
-
-    setting: str
-    scale: Scale
-    offset: int = 0
-
-
-@dataclass(frozen=True)
-class Look:
-    """Runs that open claims wait for.
-
-    Attributes
-    ----------
-    urgency : int
-        Looks with less come first within an experiment.
-    group : Group
-        Setting, scale and family of seeds.
-    seeds : int
-        How many.
-    terms : frozenset of Term
-        What has to be run with each seed.
-    claims : int
-        Claims that wait for it.
-    """
-
-    urgency: int
-    group: Group
-    seeds: int
-    terms: frozenset[Term]
-    claims: int
+FIRST_LOOK = range(1, FIRST_LOOK_SEEDS + 1)
+"""Seeds by whose runs settings are told apart."""
 
 
 @dataclass(frozen=True)

@@ -115,10 +115,21 @@ class LedgerEntry:
 
 @dataclass(frozen=True)
 class Check:
-    """The second way in which a refuted claim was checked: the test that does it, and what it does, in words."""
+    """The second way in which a claim was checked that is refuted by a first.
+
+    Attributes
+    ----------
+    by : str
+        The test that does it.
+    how : str
+        What it does and finds, in words.
+    refutes : bool
+        Whether it refutes the claim too; if not, the claim is open.
+    """
 
     by: str
     how: str
+    refutes: bool = True
 
 
 LEDGER_COLUMNS = tuple(field.name for field in fields(LedgerEntry))
@@ -213,7 +224,7 @@ def read_by_setting() -> Mapping[str, Mapping[str, str]]:
 def read_checks() -> Mapping[str, Check]:
     """Return what ``checks.toml`` records: the second way of claims that no experiment refutes, by their id."""
     rows = tomllib.loads(data_path("papers/checks.toml").read_text(encoding="utf-8"))["check"]
-    return MappingProxyType({claim: Check(row["by"], row["how"]) for row in rows for claim in row["claims"]})
+    return MappingProxyType({claim: Check(**row) for row in rows for claim in row.pop("claims")})
 
 
 @cache

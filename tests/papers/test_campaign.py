@@ -16,11 +16,12 @@ from capsmodel.experiments import sweep
 from capsmodel.experiments.manifest import canonical_json
 from capsmodel.papers import campaign as campaigns
 from capsmodel.papers import ledger
-from capsmodel.papers.campaign import SECOND_FAMILY, Campaign, Group, advance
+from capsmodel.papers.campaign import SECOND_FAMILY, Campaign, advance
 from capsmodel.papers.experiments import published_experiment
 from capsmodel.papers.experiments._repflow import places
 from capsmodel.papers.figures._by_setting import COLOUR_OF, draw_by_setting
 from capsmodel.papers.index import read_claims
+from capsmodel.papers.looks import Group
 from capsmodel.papers.settings import TEXT, combination_name
 from capsmodel.papers.statements import compared, levels
 
