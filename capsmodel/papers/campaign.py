@@ -15,7 +15,7 @@ the same looks and the same limit. It stays open until they have refuted it too.
 """
 
 import time
-from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
@@ -24,12 +24,11 @@ from typing import Any
 
 import numpy as np
 from pandas import DataFrame, concat
-from pandas.util import hash_pandas_object
 
 from capsim import schemes as simulated
 from capsmodel.experiments.results import finished_tasks, merge
-from capsmodel.experiments.statistics.sequential import FIRST_LOOK_SEEDS
 from capsmodel.experiments.sweep import Executor, Progress, Task, run_sweep
+from capsmodel.papers.distinct_settings import counting_settings
 from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.index import read_claims
 from capsmodel.papers.judging import Judged, checked_again, judged, verdict_of
@@ -49,8 +48,6 @@ UNKNOWN_COST_S = 10.0
 """What a run is taken to cost before one of its experiment has been made, in seconds of processor time."""
 OTHERS_COUNT = 4
 """The text has its look at so many times the seeds before the others have theirs: its verdict matters most."""
-FIRST_LOOK = range(1, FIRST_LOOK_SEEDS + 1)
-"""Seeds by whose runs settings are told apart."""
 
 
 @dataclass(frozen=True)
@@ -144,37 +141,8 @@ class Campaign:
 
     @cached_property
     def settings_of(self) -> Mapping[str, Sequence[str]]:
-        """Return the settings that count for each claim: no setting before has the same runs, compared in the same way.
-
-        A parameter that no scheme of a claim has, or that none of them comes to use, leaves its runs as they were; that
-        such a setting agrees says nothing.
-        """
-        found: dict[str, Sequence[str]] = {}
-        for claim_id in self.experiment.statements:
-            first: dict[Hashable, str] = {}
-            for setting in self.experiment.combinations:
-                first.setdefault(self._what_is_compared(claim_id, setting), setting)
-            found[claim_id] = tuple(first.values())
-        return found
-
-    def _what_is_compared(self, claim_id: str, setting: str) -> Hashable:
-        """Return the statement of a claim in a setting, with the runs of the first look in place of terms."""
-        statement = self.experiment.statement(claim_id, setting, sampled=True).known(simulated())
-        tasks = self.tasks[Group(setting, self.experiment.scale(sampled=True))]
-        compared = tuple(
-            (sign, *(self._outcomes.get(tasks[term, seed].id, tasks[term, seed].id) for seed in FIRST_LOOK))
-            for one in statement.comparisons
-            for sign, term in one.terms
-        )
-        return replace(statement, comparisons=()), compared
-
-    @cached_property
-    def _outcomes(self) -> Mapping[str, int]:
-        """Return a hash of all that each run has measured, by the id of its task."""
-        if self.measured.empty:
-            return {}
-        numbers = self.measured.select_dtypes("number").drop(columns="cpu_s", errors="ignore")
-        return dict(zip(self.measured["task_id"], hash_pandas_object(numbers, index=False), strict=True))
+        """Return the settings that count for each claim, as :func:`counting_settings` finds them."""
+        return counting_settings(self.experiment, self.tasks, self.measured)
 
     def robustness(self, claim_id: str) -> Robustness:
         """Return in which settings the verdict on a claim holds, and what turns it."""
@@ -188,16 +156,27 @@ class Campaign:
         shard : (int, int)
             Only share i of n of that look, whether its runs are there or not; from 1.
         """
-        found = self.next_look()
+        found = self.next_look
         if found is None:
             return []
         part, parts = shard
         return [task for task in self._runs_of(found)[part - 1 :: parts] if task.id not in self._finished]
 
+    @cached_property
     def next_look(self) -> Look | None:
         """Return the look that comes next: of those with missing runs the one with the fewest seeds, the text first."""
         missing = (look for look in sorted(self._wanted(), key=lambda one: one.urgency) if self._missing(look))
         return next(missing, None)
+
+    def name_of(self, task: Task) -> str:
+        """Return what people call a run: scheme, place, setting and seed."""
+        names = (
+            f"{scheme}, {place}, {setting}, seed {seed}"
+            for (setting, *_), tasks in self.tasks.items()
+            for ((scheme, place), seed), one in tasks.items()
+            if one.id == task.id
+        )
+        return next(names)
 
     def cost_s(self, look: Look) -> float:
         """Return about how much processor time a look takes for each claim that waits for it, in seconds.
@@ -295,7 +274,7 @@ def advance(
         Share i of n of each look's runs, from 1. What the other shares find is not there, so a share ends with the
         looks that the folder asks for when it begins.
     executor, progress
-        As in :func:`capsmodel.experiments.sweep.run_sweep`.
+        As in :func:`capsmodel.experiments.sweep.run_sweep`; label and names of runs are those of the experiment.
 
     Returns
     -------
@@ -311,7 +290,7 @@ def advance(
         for _, batch in groupby(found.next_tasks(shard), key=lambda task: task.payload["seed"]):
             if time.monotonic() >= end_s:
                 return made
-            shown = progress or Progress(label=found.experiment.name)
+            shown = replace(progress or Progress(), label=found.experiment.name, named=found.name_of)
             made += run_sweep(batch, folder, executor=executor, progress=shown).ran
         campaigns[number] = Campaign(found.experiment, folder, found.tasks, found.measured)
         ended |= {number} if shard != (1, 1) else set()
@@ -320,7 +299,7 @@ def advance(
 
 def _cheapest(campaigns: Sequence[Campaign], ended: Container[int]) -> tuple[int, Campaign] | None:
     """Return the campaign whose next look costs least for each claim, and its number; None if no look is left."""
-    looks_at = {number: one.next_look() for number, one in enumerate(campaigns) if number not in ended}
+    looks_at = {number: one.next_look for number, one in enumerate(campaigns) if number not in ended}
     costs = {number: campaigns[number].cost_s(look) for number, look in looks_at.items() if look}
     if not costs:
         return None

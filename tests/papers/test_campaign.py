@@ -182,7 +182,7 @@ def test_a_claim_that_other_seeds_do_not_refute_stays_open(tmp_path):
     assert verdict.verdict == "open"
     assert verdict.reason.startswith("4 seeds do not decide: ")
     assert verdict.reason.endswith("these seeds refute it, but 4 others give 'differs in size'")
-    assert found.next_look() is None
+    assert found.next_look is None
 
 
 def test_a_refutation_waits_for_the_second_family(tmp_path):
@@ -194,7 +194,7 @@ def test_a_refutation_waits_for_the_second_family(tmp_path):
     found = Campaign(EXPERIMENT, tmp_path)
     assert found.verdict(CLAIM).verdict == "open"
     assert found.verdict(CLAIM).reason.endswith("these seeds refute it, but no others were run yet")
-    assert found.next_look().group == SECOND
+    assert found.next_look.group == SECOND
     assert {task.payload["seed"] for task in found.next_tasks()} == {SECOND_FAMILY + number for number in (1, 2, 3, 4)}
 
 
