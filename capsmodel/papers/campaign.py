@@ -7,11 +7,15 @@ verdict, follow from the runs that are there: nothing else is remembered.
 A claim in one setting is looked at when 4, 8, 16, ... seeds of everything that it compares are there, and decided at
 the first look that gives a word. Claims that are decided ask for no more seeds. Settings other than the text's are
 tried at the sampled places of the experiment, at its reduced scale if it has one; so is the text's, as the base of the
-comparison. `MOST_SEEDS` and `MOST_SEEDS_OF_OTHERS` are the limits.
+comparison. For each claim only those count that change something of what it compares. `MOST_SEEDS` and
+`MOST_SEEDS_OF_OTHERS` are the limits.
+
+A claim that these seeds refute in the setting of the text is looked at once more, by the seeds of a second family, with
+the same looks and the same limit. It stays open until they have refuted it too.
 """
 
 import time
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
@@ -23,70 +27,27 @@ from pandas import DataFrame, concat
 
 from capsim import schemes as simulated
 from capsmodel.experiments.results import finished_tasks, merge
-from capsmodel.experiments.statistics.sequential import looks
 from capsmodel.experiments.sweep import Executor, Progress, Task, run_sweep
-from capsmodel.papers.decisions import FALSE_ALARM, Decision, decide
-from capsmodel.papers.experiments import PublishedExperiment, Scale
-from capsmodel.papers.index import Claim, read_claims
+from capsmodel.papers.distinct_settings import counting_settings
+from capsmodel.papers.experiments import PublishedExperiment
+from capsmodel.papers.index import read_claims
+from capsmodel.papers.judging import Judged, checked_again, judged, verdict_of
+from capsmodel.papers.looks import Group, Look
 from capsmodel.papers.robustness import Robustness, robustness
 from capsmodel.papers.settings import TEXT
-from capsmodel.papers.statements import Runs, Statement, Term
-from capsmodel.papers.verdicts import Verdict, VerdictWord, of_sample
+from capsmodel.papers.statements import Runs, Term
+from capsmodel.papers.verdicts import Verdict, VerdictWord
 
-__all__ = ["MOST_SEEDS", "MOST_SEEDS_OF_OTHERS", "Campaign", "Judged", "advance"]
+__all__ = ["MOST_SEEDS", "MOST_SEEDS_OF_OTHERS", "SECOND_FAMILY", "Campaign", "advance"]
 
-Group = tuple[str, Scale]
-"""Runs that are looked at together: name of a setting, and the scale."""
 MOST_SEEDS, MOST_SEEDS_OF_OTHERS = 64, 16
 """Limits of the seeds in the setting of the text, and in each other."""
+SECOND_FAMILY = 1000
+"""What is added to 1, 2, ... to give the seeds by which a refutation is checked; more than any of the first family."""
 UNKNOWN_COST_S = 10.0
 """What a run is taken to cost before one of its experiment has been made, in seconds of processor time."""
 OTHERS_COUNT = 4
 """The text has its look at so many times the seeds before the others have theirs: its verdict matters most."""
-
-
-@dataclass(frozen=True)
-class Look:
-    """Runs that open claims wait for.
-
-    Attributes
-    ----------
-    urgency : int
-        Looks with less come first within an experiment.
-    group : tuple
-        Setting and scale.
-    seeds : int
-        How many.
-    terms : frozenset of Term
-        What has to be run with each seed.
-    claims : int
-        Claims that wait for it.
-    """
-
-    urgency: int
-    group: Group
-    seeds: int
-    terms: frozenset[Term]
-    claims: int
-
-
-@dataclass(frozen=True)
-class Judged:
-    """Where a claim in one setting stands.
-
-    Attributes
-    ----------
-    decision : Decision
-        What the last look said; without a word and without points before the first.
-    seeds : int
-        Seeds of that look; 0 before the first.
-    next_seeds : int
-        Seeds that the next look needs; 0 if it is decided, at its limit, or nothing of it is simulated.
-    """
-
-    decision: Decision
-    seeds: int
-    next_seeds: int
 
 
 @dataclass(frozen=True)
@@ -125,7 +86,7 @@ class Campaign:
         keys: list[dict[str, Any]] = [
             {"setting": setting, "scale": scale}
             | {"scheme": term[0], "place": term[1], "seed": seed, "task_id": task.id}
-            for (setting, scale), tasks in self.tasks.items()
+            for (setting, scale, _), tasks in self.tasks.items()
             for (term, seed), task in tasks.items()
             if task.id in self._finished
         ]
@@ -146,27 +107,42 @@ class Campaign:
 
     @cached_property
     def _runs(self) -> Mapping[Group, Runs]:
-        groups = {} if self.frame.empty else dict(list(self.frame.groupby(["setting", "scale"])))
+        if self.frame.empty:
+            return {group: Runs(self.frame) for group in self.tasks}
+        offset = SECOND_FAMILY * (self.frame["seed"] > SECOND_FAMILY)
+        frame = self.frame.assign(seed=self.frame["seed"] - offset, offset=offset)
+        groups = dict(list(frame.groupby(["setting", "scale", "offset"])))
         return {group: Runs(groups.get(group, DataFrame())) for group in self.tasks}
 
-    def judged(self, claim_id: str, setting: str, *, sampled: bool) -> Judged:
-        """Return where a claim stands in a setting: at all places, or at the sampled ones at the reduced scale."""
+    def judged(self, claim_id: str, setting: str, *, sampled: bool, offset: int = 0) -> Judged:
+        """Return where a claim stands in a setting: at all places, or at the sampled ones at the reduced scale.
+
+        With the `offset` `SECOND_FAMILY`, by the seeds of that family, which are run in the setting of the text only.
+        """
         whole = self.experiment.statement(claim_id, setting, sampled=sampled)
-        runs = self._runs[setting, self.experiment.scale(sampled=sampled)]
+        runs = self._runs[Group(setting, self.experiment.scale(sampled=sampled), offset)]
         return judged(read_claims()[claim_id], whole, runs, most_seeds=_most_seeds(setting))
 
     def verdict(self, claim_id: str) -> Verdict:
-        """Return the verdict on a claim in the setting of the text."""
+        """Return the verdict on a claim in the setting of the text: refuted only if both families of seeds say so."""
         claim, statement = read_claims()[claim_id], self.experiment.statement(claim_id, TEXT, sampled=False)
         found = self.judged(claim_id, TEXT, sampled=False)
-        return _verdict(claim, statement, found, testbed=self.experiment.is_testbed)
+        verdict = verdict_of(claim, statement, found, testbed=self.experiment.is_testbed)
+        if verdict.verdict != "refuted":
+            return verdict
+        return checked_again(verdict, found, self.judged(claim_id, TEXT, sampled=False, offset=SECOND_FAMILY))
 
     def words(self, claim_id: str) -> dict[str, VerdictWord]:
-        """Return the words of a claim in all settings, at the sampled places."""
+        """Return the words of a claim in all settings that count for it, at the sampled places."""
         return {
             setting: self.judged(claim_id, setting, sampled=True).decision.word
-            for setting in self.experiment.combinations
+            for setting in self.settings_of[claim_id]
         }
+
+    @cached_property
+    def settings_of(self) -> Mapping[str, Sequence[str]]:
+        """Return the settings that count for each claim, as :func:`counting_settings` finds them."""
+        return counting_settings(self.experiment, self.tasks, self.measured)
 
     def robustness(self, claim_id: str) -> Robustness:
         """Return in which settings the verdict on a claim holds, and what turns it."""
@@ -196,7 +172,7 @@ class Campaign:
         """Return what people call a run: scheme, place, setting and seed."""
         names = (
             f"{scheme}, {place}, {setting}, seed {seed}"
-            for (setting, _), tasks in self.tasks.items()
+            for (setting, *_), tasks in self.tasks.items()
             for ((scheme, place), seed), one in tasks.items()
             if one.id == task.id
         )
@@ -208,7 +184,7 @@ class Campaign:
         A run is taken to cost what those of this experiment at the same scale did, `UNKNOWN_COST_S` before the first.
         Of settings other than the text's it counts `OTHERS_COUNT` times.
         """
-        at_scale = (tasks for (_, scale), tasks in self.tasks.items() if scale == look.group[1])
+        at_scale = (tasks for group, tasks in self.tasks.items() if group.scale == look.group.scale)
         known = [self._finished[task.id] for tasks in at_scale for task in tasks.values() if task.id in self._finished]
         each_s = sum(known) / len(known) if known else UNKNOWN_COST_S
         return self._missing(look) * each_s * (look.urgency / look.seeds) / look.claims
@@ -216,28 +192,39 @@ class Campaign:
     def _runs_of(self, look: Look) -> list[Task]:
         """Return all runs of a look, a seed after the other."""
         runs = self.tasks[look.group]
-        listed = [runs[term, seed] for seed in range(1, look.seeds + 1) for term in sorted(look.terms)]
+        seeds = (look.group.offset + number for number in range(1, look.seeds + 1))
+        listed = [runs[term, seed] for seed in seeds for term in sorted(look.terms)]
         return list({task.id: task for task in listed}.values())
 
     def _missing(self, look: Look) -> int:
         return sum(task.id not in self._finished for task in self._runs_of(look))
 
     def _wanted(self) -> Iterator[Look]:
-        """Yield the next look at open claims, in each setting.
+        """Yield the next look at open claims, in each setting, and of those refuted once by the second family.
 
         The text is judged at the sampled places too, as the base of the comparison with others.
         """
         for setting in self.experiment.combinations:
+            counting = [claim_id for claim_id, settings in self.settings_of.items() if setting in settings]
             for sampled in (False, True) if setting == TEXT else (True,):
-                group = (setting, self.experiment.scale(sampled=sampled))
-                by_seeds: dict[int, list[set[Term]]] = {}
-                for claim_id in self.experiment.statements:
-                    statement = self.experiment.statement(claim_id, setting, sampled=sampled).known(simulated())
-                    if seeds := self.judged(claim_id, setting, sampled=sampled).next_seeds:
-                        by_seeds.setdefault(seeds, []).append(statement.terms)
-                for seeds, terms in by_seeds.items():
-                    urgency = seeds * (OTHERS_COUNT if sampled else 1)
-                    yield Look(urgency, group, seeds, frozenset().union(*terms), len(terms))
+                yield from self._looks(counting, setting, sampled=sampled)
+        once = [claim_id for claim_id in self.experiment.statements if self._is_refuted_once(claim_id)]
+        yield from self._looks(once, TEXT, sampled=False, offset=SECOND_FAMILY)
+
+    def _is_refuted_once(self, claim_id: str) -> bool:
+        return self.judged(claim_id, TEXT, sampled=False).decision.word == "refuted"
+
+    def _looks(self, claim_ids: Iterable[str], setting: str, *, sampled: bool, offset: int = 0) -> Iterator[Look]:
+        """Yield the next look at those of some claims that are open, in one setting, by one family of seeds."""
+        by_seeds: dict[int, list[set[Term]]] = {}
+        for claim_id in claim_ids:
+            statement = self.experiment.statement(claim_id, setting, sampled=sampled).known(simulated())
+            if seeds := self.judged(claim_id, setting, sampled=sampled, offset=offset).next_seeds:
+                by_seeds.setdefault(seeds, []).append(statement.terms)
+        group = Group(setting, self.experiment.scale(sampled=sampled), offset)
+        for seeds, terms in by_seeds.items():
+            urgency = seeds * (OTHERS_COUNT if sampled else 1)
+            yield Look(urgency, group, seeds, frozenset().union(*terms), len(terms))
 
 
 def all_tasks(experiment: PublishedExperiment) -> dict[Group, dict[tuple[Term, int], Task]]:
@@ -245,62 +232,20 @@ def all_tasks(experiment: PublishedExperiment) -> dict[Group, dict[tuple[Term, i
 
     The text's runs at all places include those at the sampled ones, unless these have a scale of their own.
     """
-    whole = {(TEXT, experiment.scale(sampled=False)): False}
-    others = {(setting, experiment.scale(sampled=True)): True for setting in experiment.combinations}
+    text = Group(TEXT, experiment.scale(sampled=False))
+    others = {Group(setting, experiment.scale(sampled=True)): True for setting in experiment.combinations}
     found = {}
-    for (setting, scale), sampled in (others | whole).items():
+    for group, sampled in (others | {text: False, text._replace(offset=SECOND_FAMILY): False}).items():
         terms: set[Term] = set()
         for claim in experiment.statements:
-            terms |= experiment.statement(claim, setting, sampled=sampled).known(simulated()).terms
-        seeds = range(1, _most_seeds(setting) + 1)
-        found[setting, scale] = experiment.tasks(terms, seeds, setting=setting, scale=scale)
+            terms |= experiment.statement(claim, group.setting, sampled=sampled).known(simulated()).terms
+        seeds = range(group.offset + 1, group.offset + _most_seeds(group.setting) + 1)
+        found[group] = experiment.tasks(terms, seeds, setting=group.setting, scale=group.scale)
     return found
 
 
 def _most_seeds(setting: str) -> int:
     return MOST_SEEDS if setting == TEXT else MOST_SEEDS_OF_OTHERS
-
-
-def judged(claim: Claim, statement: Statement, runs: Runs, *, most_seeds: int) -> Judged:
-    """Return where a claim stands: the first look that gives a word, or the last one that can be taken."""
-    known = statement.known(simulated())
-    unknown = len(statement.comparisons) - len(known.comparisons)
-    found = Judged(Decision("open", {}), 0, 0)
-    if not known.comparisons:
-        return found
-    for seeds in looks(most_seeds):
-        if not runs.has(known.terms, seeds):
-            return Judged(found.decision, found.seeds, seeds)
-        found = Judged(decide(known.points(claim, runs, seeds), unknown=unknown), seeds, 0)
-        if found.decision.word != "open":
-            break
-    return found
-
-
-def _verdict(claim: Claim, statement: Statement, found: Judged, *, testbed: bool) -> Verdict:
-    """Return the verdict with its value in the unit of the claim, and what it rests on."""
-    missing = sorted({name for one in statement.comparisons for name in one.schemes} - simulated().keys())
-    intervals = found.decision.intervals
-    parts = [f"{found.seeds} seeds, level {FALSE_ALARM:g}" if found.seeds else "no look yet"]
-    parts += [statement.note] if statement.note else []
-    parts += ["the testbed is simulated in packets"] if testbed else []
-    parts += [f"not simulated: {', '.join(missing)}"] if missing else []
-    parts += [f"{name}: {one.value:.4g}" for name, one in intervals.items()]
-    values = [_in_unit(claim, one.value) for one in intervals.values()]
-    ends: tuple[float, ...] = ()
-    if len(intervals) == 1:
-        (only,) = intervals.values()
-        low, high = sorted((_in_unit(claim, only.low), _in_unit(claim, only.high)))
-        ends = (low, high)
-    shown = (values[0],) if len(values) == 1 else (min(values), max(values)) if values else ()
-    verdict = Verdict(claim.id, shown, found.decision.word, "; ".join(parts), ends)
-    return of_sample(verdict, f"{found.seeds} seeds") if found.seeds else verdict
-
-
-def _in_unit(claim: Claim, ratio: float) -> float:
-    """Return a ratio as the percentage that the claim gives; other values are in its unit already."""
-    signs = {"reduction_pct": -1.0, "increase_pct": 1.0}
-    return signs[claim.relation] * 100 * (ratio - 1) if claim.relation in signs else ratio
 
 
 def advance(

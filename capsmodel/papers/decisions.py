@@ -10,6 +10,11 @@ size" says that *some* point is missed and that the direction holds at *some* po
 An interval errs on each side with half of its level, so a verdict other than "open" is wrong with probability α at
 most.
 
+A refutation of an experiment counts only if a second family of seeds, disjoint from the first and looked at in the same
+way, refutes the claim as well (:mod:`capsmodel.papers.campaign`); otherwise the claim stays open. "Refuted" needs both
+families, so it is wrong with probability α at most as before, and α² where the families are independent, as disjoint
+seeds are. No other word gains from this: what the second family alone says decides nothing.
+
 Over a ledger of m verdicts αm are expected to be false at most, one in 200, whatever the claims have in common
 (:func:`capsmodel.experiments.statistics.sequential.expected_false`). A rule by which with 95% not a single one of 700
 is false would give each claim 0.00007, which takes two to four times the seeds at the first looks.

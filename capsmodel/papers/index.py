@@ -113,6 +113,25 @@ class LedgerEntry:
         return bool(self.decided_by)
 
 
+@dataclass(frozen=True)
+class Check:
+    """The second way in which a claim was checked that is refuted by a first.
+
+    Attributes
+    ----------
+    by : str
+        The test that does it.
+    how : str
+        What it does and finds, in words.
+    refutes : bool
+        Whether it refutes the claim too; if not, the claim is open.
+    """
+
+    by: str
+    how: str
+    refutes: bool = True
+
+
 LEDGER_COLUMNS = tuple(field.name for field in fields(LedgerEntry))
 _WAITS_FOR = {
     "packet_sim": "not simulated yet",
@@ -199,6 +218,13 @@ def read_by_setting() -> Mapping[str, Mapping[str, str]]:
     for row in _rows("by_setting.csv"):
         found.setdefault(row["id"], {})[row["setting"]] = row["verdict"]
     return MappingProxyType(found)
+
+
+@cache
+def read_checks() -> Mapping[str, Check]:
+    """Return what ``checks.toml`` records: the second way of claims that no experiment refutes, by their id."""
+    rows = tomllib.loads(data_path("papers/checks.toml").read_text(encoding="utf-8"))["check"]
+    return MappingProxyType({claim: Check(**row) for row in rows for claim in row.pop("claims")})
 
 
 @cache

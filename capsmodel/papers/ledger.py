@@ -7,7 +7,7 @@ which each can be run again.
 
 An experiment (:mod:`capsmodel.papers.experiments`) is run by ``capsmodel reproduce``, not here: what of its runs is in
 the folder of the simulations is kept too, and judged. Its verdict takes the place of that of a figure about the same
-claim. ``data/papers/by_setting.csv`` has its verdicts in all settings.
+claim. ``data/papers/by_setting.csv`` has its verdicts in all settings that change what it compares.
 
 The result id of a claim is the SHA-256 of what ``capsmodel reproduce`` writes as CSV. The count of verdicts in the
 README beside the folder ``data`` is replaced by what ``capsmodel claims --totals`` then prints.
@@ -94,13 +94,17 @@ def decided_by_experiments(campaigns: Sequence[Campaign]) -> dict[str, LedgerEnt
 
 
 def by_setting_csv(campaigns: Sequence[Campaign]) -> str:
-    """Return ``by_setting.csv``: the verdict on each claim in each setting looked at, at the sampled places."""
+    """Return ``by_setting.csv``: the verdict on each claim in each setting looked at, at the sampled places.
+
+    Of settings in which a claim compares the same runs in the same way, the first has the row: those that change
+    nothing for a claim have none.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["id", "setting", "verdict", "seeds"])
     for campaign in campaigns:
         for claim in campaign.experiment.statements:
-            for setting in campaign.experiment.combinations:
+            for setting in campaign.settings_of[claim]:
                 found = campaign.judged(claim, setting, sampled=True)
                 if found.seeds:
                     writer.writerow([claim, setting, found.decision.word, found.seeds])

@@ -1,7 +1,8 @@
 """Whether a verdict depends on what its paper leaves unstated: in which settings it holds, and what turns it.
 
 The verdicts of one claim in several settings come from the same places of the sweep, at the same scale. A setting
-*agrees* if its verdict has the word that the setting of the text has there; those that are open say nothing. A claim is
+*agrees* if its verdict has the word that the setting of the text has there; those that are open say nothing, and those
+that change no run of the claim are not among them (:meth:`capsmodel.papers.campaign.Campaign.words`). A claim is
 *robust* if all others agree, else it *hangs on* the settings whose alternative, alone, turns the word, or where only
 combinations do, on those that every such combination has in common.
 """
@@ -68,7 +69,7 @@ def robustness(words: Mapping[str, VerdictWord], combinations: Mapping[str, Comb
     Parameters
     ----------
     words : mapping
-        Verdict in each setting by its name, at the same places of the sweep.
+        Verdict in each setting that counts by its name, at the same places of the sweep.
     combinations : mapping
         What differs from the text in each, by the same names.
 

@@ -18,6 +18,8 @@ open            nothing has been run yet, or what has been run does not decide
   whole interval contradicts it, and is undecided otherwise; a claim that depends on an undecided one stays open. A
   printed size is met by an interval that contains it (within its reading error) and lies close to it as a whole, and
   missed by one that does not contain it.
+- *Twice.* What is refuted was found in two ways: by two disjoint families of seeds in an experiment, otherwise by the
+  judge and by what ``data/papers/checks.toml`` names: another implementation, another argument, or other seeds.
 - *Settings.* Where a paper leaves a setting out and a figure sweeps it, the size is judged at the value chosen for it,
   and the claim is refuted only if its direction fails at all values.
 
@@ -43,7 +45,7 @@ import numpy.typing as npt
 
 from capsmodel.checks import FloatArray, IntArray
 from capsmodel.experiments.statistics.intervals import Interval
-from capsmodel.papers.index import Claim, read_claims
+from capsmodel.papers.index import Claim, read_checks, read_claims
 
 VerdictWord = Literal["reproduced", "differs in size", "refuted", "not testable", "open"]
 VERDICT_WORDS: tuple[VerdictWord, ...] = ("reproduced", "differs in size", "refuted", "not testable", "open")
@@ -216,6 +218,16 @@ def of_sample(verdict: Verdict, sample: str) -> Verdict:
     if verdict.verdict != "open":
         return verdict
     return replace(verdict, reason=f"{sample} do not decide: {verdict.reason}")
+
+
+def checked(verdict: Verdict) -> Verdict:
+    """Return the verdict of a figure's runs; what they refute is open unless its check in ``checks.toml`` does too."""
+    check = read_checks().get(verdict.id)
+    if verdict.verdict != "refuted" or (check and check.refutes):
+        return verdict
+    known = f"another check does not: {check.how.rstrip('.')}" if check else "and no other check was made"
+    reason = f"{verdict.reason}; these runs refute it, {known}"
+    return of_sample(replace(verdict, verdict="open", reason=reason), "the runs")
 
 
 def _ends(values: npt.ArrayLike) -> tuple[float, float]:

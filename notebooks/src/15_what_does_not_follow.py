@@ -1,21 +1,26 @@
 # %% [markdown]
-# # What does not follow from what
+# # What stands, and what does not follow
 #
-# The earlier notebooks computed what five papers print, and sometimes the result was different. Here these places are
-# collected. Most are misprints that a reader can correct; some change the conclusion of the paper. For each: what is
-# printed, what the paper's own formula or table gives, how far they differ, and whether the conclusion holds.
-# The numbers in brackets are those of the table at the end, which has all 49. Whether the formulas themselves describe
-# packets is another question, which notebooks 8 to 14 examine. The papers are CAPS (coding-based adaptive packet
-# spraying), CDCPS (coding-based distributed congestion-aware packet spraying), RepFlow (replicated flows), MMPTCP
-# (maximum multipath TCP) and DC2-MTCP (data center coded multi-path TCP).
+# Five papers make hundreds of claims. This notebook first tells from the *ledger*, the record of all of them, what was
+# found: which stand, which were refuted and why, and which verdicts hang on a setting that the paper leaves out. Then
+# it collects the places where the papers contradict themselves. Most are misprints that a reader can correct; some
+# change the conclusion of the paper. For each: what is printed, what the paper's own formula or table gives, how far
+# they differ, and whether the conclusion holds. The numbers in brackets are those of the table at the end, which has
+# all 49. The papers are CAPS (coding-based adaptive packet spraying), CDCPS (coding-based distributed congestion-aware
+# packet spraying), RepFlow (replicated flows), MMPTCP (maximum multipath TCP) and DC2-MTCP (data center coded
+# multi-path TCP).
 #
 # Everything is computed here from the index of the papers (`capsmodel.papers`) and the model. `capsmodel claims` prints
-# the same verdicts, and each is decided in one place.
+# the same verdicts, and each is decided in one place. The ledger grows with the experiments that are run
+# (`capsmodel reproduce`), so its numbers are printed, not written into the text.
 #
-# **After this notebook** you can check whether a printed number follows from a printed formula, and say what a mistake
-# of that kind does to the conclusion. It runs in about 5 s on two cores.
+# **After this notebook** you can say what is known of a paper and what that rests on, check whether a printed number
+# follows from a printed formula, and say what a mistake of that kind does to the conclusion. It runs in about 10 s on
+# two cores.
 
 # %%
+from collections import Counter, defaultdict
+
 import numpy as np
 from IPython.display import Markdown, display
 from matplotlib import pyplot as plt
@@ -24,12 +29,20 @@ import capsmodel as cm
 from capsmodel import papers
 from capsmodel.coding.blocking import blocking_prob_above_average, blocking_prob_twice_average
 from capsmodel.coding.decoding import blocked_packets_prob, units_decoded_by_first_arrivals_prob
+from capsmodel.experiments.statistics.sequential import expected_false
 from capsmodel.multipath.coded_transport import coded_option_bytes
 from capsmodel.multipath.lia import lia_loss_prob
+from capsmodel.papers.decisions import FALSE_ALARM
+from capsmodel.papers.experiments import published_experiments
+from capsmodel.papers.index import read_by_setting, read_checks
+from capsmodel.papers.robustness import FEWEST_SETTINGS, recorded_robustness, robustness
+from capsmodel.papers.settings import TEXT
+from capsmodel.papers.verdicts import VERDICT_WORDS
 from capsmodel.queueing.mg1 import effective_bandwidth_wait_prob, effective_bandwidth_wait_quantile
 
 plt.rcParams["figure.dpi"] = 88
 CLAIMS = {row.claim.id: row for row in papers.claims()}
+PAPERS = [paper.key for paper in papers.papers()]
 
 
 def ours(claim_id):
@@ -63,6 +76,143 @@ def claimed(claim):
 def listed(values):
     return ", ".join(f"{value:.4g}" for value in values)
 
+
+# %% [markdown]
+# ## What stands
+#
+# A claim is *reproduced* if our value has its direction and its size, it *differs in size* if only the direction holds,
+# and it is *refuted* if the direction, the place of an optimum or the statement is wrong at every point looked at.
+# *Open* is what has been run without a decision, and what waits for its experiment. A sample decides only where its
+# whole interval does, so seeds are added until it does or a limit is met. What is *not testable* computes nothing, or
+# lacks what would decide it.
+#
+# A paper leaves settings out: an initial window, a buffer, a timer. An experiment is therefore also run in other
+# settings, which are declared before. A verdict is *robust* if it is the same in all of them, and *hangs on* a setting
+# that turns it; of settings that change no run of a claim, none is counted.
+
+# %% mystnb={"image": {"alt": "claims of each paper by verdict, and those run in several settings by what turns them"}}
+WAITS = "open, not run yet"
+COLOURS = dict(zip((*VERDICT_WORDS, WAITS), ("C0", "#e69f00", "C3", "0.6", "0.82", "0.93"), strict=True))
+
+
+def word(row):
+    """Return the verdict on a claim, of open ones whether they wait for their experiment."""
+    return row.entry.verdict if row.entry.was_run else WAITS
+
+
+def stability(found):
+    """Return whether a verdict is robust, hangs on a setting, or has been decided in too few settings."""
+    if found.turned_by:
+        return "hangs on a setting"
+    return "robust" if found.is_robust else "same in fewer settings" if found.decided > 1 else "not compared yet"
+
+
+ELSEWHERE = {name: recorded_robustness(CLAIMS[name].claim) for name in read_by_setting()}
+KINDS = {"robust": "C0", "same in fewer settings": "C9", "hangs on a setting": "C3", "not compared yet": "0.9"}
+totals = {paper: Counter(word(row) for row in CLAIMS.values() if row.claim.paper == paper) for paper in PAPERS}
+kinds = {
+    paper: Counter(stability(one) for name, one in ELSEWHERE.items() if CLAIMS[name].claim.paper == paper)
+    for paper in PAPERS
+}
+
+
+def bars(axes, counts, colours):
+    """Draw a bar for each paper, its parts in the order of the colours."""
+    left, most = np.zeros(len(PAPERS)), max(each.total() for each in counts.values())
+    for name, colour in colours.items():
+        widths = np.array([counts[paper][name] for paper in PAPERS])
+        drawn = axes.barh(PAPERS, widths, left=left, color=colour, label=name)
+        enough = [str(width) if width > most / 20 else "" for width in widths]
+        axes.bar_label(drawn, enough, label_type="center", fontsize=8)
+        left += widths
+    axes.invert_yaxis()
+    axes.legend(frameon=False, fontsize="small", ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.2))
+
+
+figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.7), layout="constrained")
+bars(left, totals, COLOURS)
+left.set(xlabel="claims", ylabel="paper", title="Verdicts in the setting of the text")
+bars(right, kinds, KINDS)
+right.set(xlabel="claims run in several settings", title="Verdicts in other settings")
+plt.show()
+
+table(
+    [
+        ("paper", *COLOURS, "claims"),
+        *((paper, *(each[name] for name in COLOURS), each.total()) for paper, each in totals.items()),
+    ]
+)
+decided = {name: row for name, row in CLAIMS.items() if row.entry.verdict in VERDICT_WORDS[:3]}
+run = [row for row in CLAIMS.values() if row.entry.was_run]
+print(f"Of {len(CLAIMS)} claims {len(run)} have been run, and {len(decided)} of them are decided:")
+for name in VERDICT_WORDS[:3]:
+    count = sum(row.entry.verdict == name for row in decided.values())
+    print(f"  {count} {name}, {count / len(decided):.0%} of those decided")
+
+# %% [markdown]
+# The share of what is decided says nothing of what is open. Claims that formulas and tables decide came first, and an
+# experiment decides large differences with few seeds: what is left needs more runs, or lies on the edge of a claim.
+#
+# ## What was refuted, and why
+#
+# A refutation is checked a second way before it is recorded: one by an experiment with a second family of seeds, none
+# of which is in the first, and one by a formula or a figure with another implementation, argument or seeds.
+
+
+# %%
+def sentence(name):
+    """Return in words what a paper says, what decides it, why it is refuted, and the second way."""
+    claim, entry = CLAIMS[name].claim, CLAIMS[name].entry
+    said = f"**{claim.where}** (`{name}`): \u201c{claim.text}\u201d."
+    second = f" *Second way:* {read_checks()[name].how}" if name in read_checks() else ""
+    return f"- {said} *Ours:* {listed(entry.value)}; {entry.reason}.{second}"
+
+
+refuted = {paper: [row.claim.id for row in papers.claims(paper, "refuted")] for paper in PAPERS}
+for paper, names in refuted.items():
+    if names:
+        display(Markdown("\n".join([f"**{paper}**, {len(names)}:", "", *map(sentence, names)])))
+print("nothing refuted:", ", ".join(paper for paper, names in refuted.items() if not names) or "no paper")
+
+# %% [markdown]
+# ## What a verdict hangs on
+#
+# For each setting that alone turns a verdict, the claims that it turns. What is not in the list is robust, or was not
+# decided in enough settings: that nothing turned a verdict in a few of them is not much.
+
+# %%
+turned = defaultdict(list)
+for name, found in ELSEWHERE.items():
+    for setting in found.turned_by:
+        turned[setting].append(name)
+by_count = sorted(turned.items(), key=lambda one: -len(one[1]))
+table(
+    [
+        ("setting", "claims that it turns", "which"),
+        *((setting, len(names), ", ".join(names)) for setting, names in by_count),
+    ]
+)
+counts = Counter(stability(one) for one in ELSEWHERE.values())
+print(f"{len(ELSEWHERE)} claims were run in several settings: " + ", ".join(f"{counts[kind]} {kind}" for kind in KINDS))
+for name, found in ELSEWHERE.items():
+    if found.turned_by or found.is_robust:
+        print(f"  {name}: {found.beside(CLAIMS[name].entry.verdict)}")
+
+# %% [markdown]
+# ## What is open
+
+# %%
+waiting = [row for row in CLAIMS.values() if not row.entry.was_run]
+undecided = [row for row in run if row.entry.verdict == "open"]
+simulated = {one.id for one in published_experiments().values()}
+ready = sum(row.claim.experiment_id in simulated for row in waiting)
+print(f"{len(undecided)} claims were run and are not decided; {len(waiting)} have not been run,")
+print(f"{ready} of which `capsmodel reproduce` can run, and {len(waiting) - ready} have no experiment yet.")
+sampled = [row for row in decided.values() if row.entry.decided_by in published_experiments()]
+false = expected_false(len(sampled), false_alarm=FALSE_ALARM)
+print(
+    f"Of {len(sampled)} verdicts of experiments {false:.2g} are expected to be false at most, {FALSE_ALARM:g} of each."
+)
 
 # %% [markdown]
 # ## I. Printed values that differ from their formula
@@ -339,9 +489,9 @@ beside("dc2mtcp-co-h", "dc2mtcp-co-x-h", "dc2mtcp-fct", "dc2mtcp-opt-space")
 
 
 # %%
-found = papers.discrepancies()
-evidence = ["; ".join(f"{name}: {CLAIMS[name].entry.verdict}" for name in one.evidence) for one in found]
-rows = [(one.item, one.paper, one.text, shown) for one, shown in zip(found, evidence, strict=True)]
+CONTRADICTIONS = papers.discrepancies()
+evidence = ["; ".join(f"{name}: {CLAIMS[name].entry.verdict}" for name in one.evidence) for one in CONTRADICTIONS]
+rows = [(one.item, one.paper, one.text, shown) for one, shown in zip(CONTRADICTIONS, evidence, strict=True)]
 table([("", "paper", "what does not follow", "shown by"), *rows])
 print({paper.key: len(paper.discrepancies) for paper in papers.papers()})
 
@@ -351,7 +501,11 @@ print({paper.key: len(paper.discrepancies) for paper in papers.papers()})
 # 1. A paper prints for some delays the mean 12 ms, the median 4 ms and the standard deviation 6 ms. Is that possible?
 # 2. "Our scheme needs 0.001 coded packets for each original, three orders of magnitude less than the other one, which
 #    needs 2.4." Is it three?
-# 3. Choose one line of the table below from a paper you have read and recompute it.
+# 3. Choose one line of the table above from a paper you have read and recompute it.
+# 4. A claim has the same verdict in nine of nine settings. In six of them nothing changes but a timer, which none of
+#    its schemes has. Is it robust?
+# 5. Of which paper is the largest share of the *decided* claims reproduced, and of which the largest share of *all*
+#    claims? Which of the two would you quote?
 #
 # The next cell, which is folded, has solutions.
 
@@ -368,9 +522,27 @@ print(f"3. printed 31, Eq. 4: {cm.optimal_coding_unit(64, blocking_prob=0.25, ob
 skewed = rng.exponential(1.0, 100_000)
 assert abs(skewed.mean() - np.median(skewed)) < skewed.std()
 
+# 4. Those six do not count. Three settings are left, the text's one of them: too few to say.
+settings = {TEXT: {}, "buffer = 64": {"buffer": 64}, "window = 2": {"window": 2}}
+print(f"4. {robustness(dict.fromkeys(settings, 'reproduced'), settings)}; {FEWEST_SETTINGS} would be enough")
+
+# 5. The share of all claims: what is decided so far is no random sample of what is claimed.
+good = {paper: each["reproduced"] for paper, each in totals.items()}
+of_decided = {paper: good[paper] / max(1, sum(totals[paper][one] for one in VERDICT_WORDS[:3])) for paper in PAPERS}
+of_all = {paper: good[paper] / totals[paper].total() for paper in PAPERS}
+for told, shares in (("decided", of_decided), ("all", of_all)):
+    print(f"5. of {told}: " + ", ".join(f"{paper} {share:.0%}" for paper, share in shares.items()))
+
 # %%
 # The text of this notebook, asserted.
-assert len(found) == 49
+assert len(CONTRADICTIONS) == 49
+
+# The ledger
+assert sum(each.total() for each in totals.values()) == len(CLAIMS)
+assert sum(map(len, refuted.values())) == sum(each["refuted"] for each in totals.values())
+assert sum(counts.values()) == len(ELSEWHERE)
+assert all(row.entry.reason for row in run)
+assert read_checks().keys() <= CLAIMS.keys()
 
 # I
 assert best_inside.k.tolist() == [61, 64, 61, 64]

@@ -14,7 +14,7 @@ from capsmodel.experiments.sweep import gather, one_by_one
 from capsmodel.papers.campaign import Campaign
 from capsmodel.papers.experiments import published_experiment, published_experiments
 from capsmodel.papers.figures import published_figure, published_figures
-from capsmodel.papers.index import read_by_setting, read_claims, read_ledger
+from capsmodel.papers.index import read_by_setting, read_ledger
 from capsmodel.papers.ledger import decided_by_experiments
 
 RESULTS = data_path("results")
@@ -57,8 +57,8 @@ def kept_tasks(name):
 def test_verdicts_are_those_of_the_recorded_data(name):
     figure = published_figure(name)
     frame = figure.data(results=RESULTS)
-    for claim, judge in figure.judges.items():
-        verdict, entry = judge(read_claims()[claim], frame), LEDGER[claim]
+    for verdict in figure.verdicts(frame):
+        entry = LEDGER[verdict.id]
         assert (entry.verdict, entry.reason, entry.decided_by) == (verdict.verdict, verdict.reason, name)
         assert entry.value == pytest.approx(verdict.value, rel=1e-9)
         assert entry.interval == pytest.approx(verdict.interval, rel=1e-9)

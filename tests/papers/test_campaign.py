@@ -13,13 +13,17 @@ import pytest
 from msgspec import structs
 
 from capsmodel.experiments import sweep
+from capsmodel.experiments.manifest import canonical_json
 from capsmodel.papers import campaign as campaigns
 from capsmodel.papers import ledger
-from capsmodel.papers.campaign import Campaign, advance
+from capsmodel.papers.campaign import SECOND_FAMILY, Campaign, advance
 from capsmodel.papers.experiments import published_experiment
 from capsmodel.papers.experiments._repflow import places
 from capsmodel.papers.figures._by_setting import COLOUR_OF, draw_by_setting
-from capsmodel.papers.settings import TEXT
+from capsmodel.papers.index import read_claims
+from capsmodel.papers.looks import Group
+from capsmodel.papers.settings import TEXT, combination_name
+from capsmodel.papers.statements import compared, levels
 
 CLAIM = "repflow-f8a"  # RepFlow's mean is 40 to 45% below TCP's, loads 0.4 to 0.8
 WHOLE = published_experiment("repflow-ns3-ws")
@@ -30,6 +34,7 @@ vars(EXPERIMENT)["combinations"] = {
     for name in (TEXT, "transport.min_rto_s = 0.01", "mss_bytes = 536", "sharing.abort_losers = true")
 }
 SMALL_PODS = 6
+SECOND = Group(TEXT, "paper", SECOND_FAMILY)
 COLUMNS = ("mean_fct_short_s", "p99_fct_short_s", "mean_fct_long_s", "mean_fct_s", "mean_slowdown_long")
 
 
@@ -46,10 +51,12 @@ class MadeUp:
         A factor of RepFlow's runs, by their task.
     cpu_s : float
         Processor time that a run says it took.
+    unused : set of str
+        Parameters of the transport that change nothing.
     """
 
-    def __init__(self, ratio, spread=0.001, of_task=lambda task: 1.0, cpu_s=1.0):
-        self.ratio, self.spread, self.of_task, self.cpu_s = ratio, spread, of_task, cpu_s
+    def __init__(self, ratio, spread=0.001, of_task=lambda task: 1.0, cpu_s=1.0, unused=frozenset()):
+        self.ratio, self.spread, self.of_task, self.cpu_s, self.unused = ratio, spread, of_task, cpu_s, unused
         self.ran = []
 
     def __call__(self, function, batches):
@@ -60,8 +67,10 @@ class MadeUp:
         self.ran.append(task.id)
         scenario, seed = task.payload["scenario"], task.payload["seed"]
         scheme, load = scenario.get("scheme", "ecmp"), scenario["traffic"][0]["load"]
-        own = np.random.default_rng([seed, len(scheme), int(load * 10)])
-        value = self.ratio(scheme, scenario["params"]["transport"]) * np.exp(own.normal(0, self.spread))
+        transport = scenario["params"]["transport"]
+        used = scenario["params"] | {"transport": {key: transport[key] for key in transport.keys() - self.unused}}
+        own = np.random.default_rng([seed, len(scheme), int(load * 10), *canonical_json(used).encode()])
+        value = self.ratio(scheme, transport) * np.exp(own.normal(0, self.spread))
         value *= self.of_task(task) if scheme == "repflow" else 1.0
         row = {"task_id": [task.id], "seed": [seed]} | {column: [value * (1 + seed)] for column in COLUMNS}
         record = {"id": task.id, "measurement": "experiment-run", "revision": 1, "payload": task.payload}
@@ -103,6 +112,97 @@ def test_a_setting_that_turns_the_claim_is_named(tmp_path):
     assert found.verdict(CLAIM).verdict == "reproduced"
     assert found.robustness(CLAIM).turned_by == ("transport.min_rto_s = 0.01",)
     assert found.words(CLAIM)["transport.min_rto_s = 0.01"] == "refuted"
+    assert set(found.frame["seed"]) == {1, 2, 3, 4}
+
+
+def test_a_setting_that_changes_no_run_of_a_claim_does_not_count(tmp_path):
+    """Neither ECMP nor RPS sends a second copy: to stop one changes nothing, alone or beside what changes something."""
+    at = places("websearch", (0.5, 0.8))
+    statement = compared(read_claims()[CLAIM], list(at), names={"RepFlow": "rps", "TCP": "ecmp"})
+    experiment = replace(EXPERIMENT, statements={CLAIM: statement})
+    together = {"transport.min_rto_s": 0.01, "sharing.abort_losers": True}
+    combinations = EXPERIMENT.combinations | {combination_name(together): together}
+    vars(experiment)["combinations"] = combinations
+    advance(experiment, tmp_path, executor=MadeUp(lambda scheme, transport: 0.57 if scheme == "rps" else 1.0))
+    found = Campaign(experiment, tmp_path)
+    counting = [TEXT, "transport.min_rto_s = 0.01", "mss_bytes = 536"]
+    assert found.words(CLAIM) == dict.fromkeys(counting, "reproduced")
+    assert (found.robustness(CLAIM).agreeing, found.robustness(CLAIM).decided) == (3, 3)
+    rows = csv.DictReader(ledger.by_setting_csv([found]).splitlines())
+    assert [row["setting"] for row in rows] == counting
+
+
+def test_a_setting_that_no_run_comes_to_use_does_not_count(tmp_path):
+    """All have the parameter, but no timer expires: once the runs are there, they are equal."""
+    made_up = MadeUp(lambda scheme, transport: 0.57 if scheme == "repflow" else 1.0, unused={"min_rto_s"})
+    assert "transport.min_rto_s = 0.01" in Campaign(EXPERIMENT, tmp_path).settings_of[CLAIM]
+    run(tmp_path, made_up)
+    found = Campaign(EXPERIMENT, tmp_path)
+    assert found.settings_of[CLAIM] == (TEXT, "mss_bytes = 536", "sharing.abort_losers = true")
+    assert found.robustness(CLAIM).decided == 3
+
+
+def test_a_setting_that_changes_what_is_read_of_the_same_runs_counts(tmp_path):
+    """RepFlow's second copy is stopped or not; here, a claim of ECMP alone that is then about the tail."""
+    both = ("mean_fct_short_s", "p99_fct_short_s")
+    experiment = replace(
+        EXPERIMENT,
+        statements={CLAIM: levels(["ecmp"], [*places("websearch", (0.5,))])},
+        adapted=lambda statement, values: replace(statement, column=both[values["sharing.abort_losers"]]),
+    )
+    vars(experiment)["combinations"] = {TEXT: {}, "sharing.abort_losers = true": {"sharing.abort_losers": True}}
+    assert Campaign(experiment, tmp_path).settings_of[CLAIM] == (TEXT, "sharing.abort_losers = true")
+
+
+def refuting(scheme, transport):
+    return 1.2 if scheme == "repflow" else 1.0
+
+
+def test_a_claim_is_refuted_when_a_second_family_of_seeds_refutes_it_too(tmp_path):
+    """It is run with as many seeds, at all places of the text, and in no other setting."""
+    run(tmp_path, MadeUp(refuting))
+    found = Campaign(EXPERIMENT, tmp_path)
+    second = found.frame[found.frame["seed"] > SECOND_FAMILY]
+    assert set(second["seed"]) == {SECOND_FAMILY + number for number in (1, 2, 3, 4)}
+    assert set(second["setting"]) == {TEXT}
+    assert set(second["place"]) == set(places("websearch", (0.4, 0.5, 0.6, 0.7, 0.8)))
+    verdict = found.verdict(CLAIM)
+    assert verdict.verdict == "refuted"
+    assert verdict.reason.endswith("4 other seeds refute it too")
+    assert found.robustness(CLAIM).word == "refuted"
+    assert run(tmp_path, MadeUp(refuting)) == 0
+
+
+def test_a_claim_that_other_seeds_do_not_refute_stays_open(tmp_path):
+    """By the second family the size is missed, not the direction; nothing is left to run."""
+    made_up = MadeUp(refuting, of_task=lambda task: 0.8 / 1.2 if task.payload["seed"] > SECOND_FAMILY else 1.0)
+    run(tmp_path, made_up)
+    found = Campaign(EXPERIMENT, tmp_path)
+    verdict = found.verdict(CLAIM)
+    assert verdict.verdict == "open"
+    assert verdict.reason.startswith("4 seeds do not decide: ")
+    assert verdict.reason.endswith("these seeds refute it, but 4 others give 'differs in size'")
+    assert found.next_look is None
+
+
+def test_a_refutation_waits_for_the_second_family(tmp_path):
+    run(tmp_path, MadeUp(refuting))
+    others = {task.id for task in Campaign(EXPERIMENT, tmp_path).tasks[SECOND].values()}
+    for file in tmp_path.glob("*.parquet"):
+        if file.stem in others:
+            file.unlink()
+    found = Campaign(EXPERIMENT, tmp_path)
+    assert found.verdict(CLAIM).verdict == "open"
+    assert found.verdict(CLAIM).reason.endswith("these seeds refute it, but no others were run yet")
+    assert found.next_look.group == SECOND
+    assert {task.payload["seed"] for task in found.next_tasks()} == {SECOND_FAMILY + number for number in (1, 2, 3, 4)}
+
+
+def test_only_a_refutation_takes_seeds_of_the_second_family(tmp_path):
+    run(tmp_path, MadeUp(lambda scheme, transport: 0.8 if scheme == "repflow" else 1.0))
+    found = Campaign(EXPERIMENT, tmp_path)
+    assert found.verdict(CLAIM).verdict == "differs in size"
+    assert found.frame["seed"].max() <= campaigns.MOST_SEEDS < SECOND_FAMILY
 
 
 def test_an_undecided_claim_takes_seeds_to_the_limit_of_its_setting_and_stays_open(tmp_path):

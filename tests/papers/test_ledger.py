@@ -14,6 +14,7 @@ from capsmodel.papers.index import (
     PAPER_KEYS,
     closed_form_claims,
     experiment_kinds,
+    read_checks,
     read_claims,
     read_ledger,
     read_verdicts,
@@ -54,6 +55,17 @@ def test_a_claim_is_decided_in_one_place():
     assert len(judged) == len(set(judged))
     assert not set(judged) & set(by_experiments), "a verdict stands once: take the judge of the figure away"
     assert {*judged, *by_experiments} == set(read_verdicts())
+
+
+def test_every_refuted_claim_was_refuted_in_two_ways():
+    """By two families of seeds in an experiment, otherwise by its judge and by the check that the record names."""
+    refuted = {name: entry for name, entry in LEDGER.items() if entry.verdict == "refuted"}
+    by_seeds = {name for name, entry in refuted.items() if entry.decided_by in EXPERIMENTS}
+    assert [name for name in by_seeds if not refuted[name].reason.endswith(" other seeds refute it too")] == []
+    assert refuted.keys() - by_seeds == {name for name, check in read_checks().items() if check.refutes}
+    for name, check in read_checks().items():
+        assert (ROOT / check.by).is_file()
+        assert LEDGER[name].verdict == ("refuted" if check.refutes else "open")
 
 
 @pytest.mark.parametrize("paper", PAPER_KEYS)

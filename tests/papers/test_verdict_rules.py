@@ -7,7 +7,7 @@ import pytest
 
 from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers import verdicts as rules
-from capsmodel.papers.index import Claim
+from capsmodel.papers.index import Check, Claim
 
 CLAIM = Claim("x", "caps", "", "", "", "", "", "absolute", "0.34", "0.34", "", "", "")
 
@@ -256,3 +256,27 @@ def test_a_claim_has_one_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="two judges: x"):
         rules.judges("x", "y")(lambda claim: rules.not_testable(claim, ""))
     assert rules.registered_claims() == {"x"}
+
+
+@pytest.mark.parametrize(
+    ("check", "word", "end"),
+    [
+        (Check("tests/x.py", "Other seeds refute it."), "refuted", "few runs"),
+        (
+            Check("tests/x.py", "Other seeds do not.", refutes=False),
+            "open",
+            "another check does not: Other seeds do not",
+        ),
+        (None, "open", "and no other check was made"),
+    ],
+)
+def test_what_runs_refute_is_open_unless_another_check_refutes_it_too(
+    monkeypatch: pytest.MonkeyPatch, check: Check | None, word: str, end: str
+) -> None:
+    monkeypatch.setattr(rules, "read_checks", lambda: {"x": check} if check else {})
+    found = rules.checked(rules.Verdict("x", (1.0,), "refuted", "few runs"))
+    assert found.verdict == word
+    assert found.reason.endswith(end)
+    assert (" do not decide: " in found.reason) == (word == "open")
+    reproduced = rules.Verdict("x", (1.0,), "reproduced", "few runs")
+    assert rules.checked(reproduced) is reproduced

@@ -19,7 +19,7 @@ from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.sweep import Progress, Task, gather
 from capsmodel.papers.closed_forms import closed_form_verdict
 from capsmodel.papers.index import read_claims
-from capsmodel.papers.verdicts import Verdict
+from capsmodel.papers.verdicts import Verdict, checked
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -114,12 +114,16 @@ class PublishedFigure:
             What :meth:`data` returned.
         quick : bool
             Whether it was asked for `quick`: simulations as few as these judge no claim, formulas are what they are.
+
+        Notes
+        -----
+        A claim that the simulations refute is open unless what ``checks.toml`` names refutes it too.
         """
         if quick and self.judges:
             return []
         known = read_claims()
         return [
-            self.judges[name](known[name], frame) if name in self.judges else closed_form_verdict(known[name])
+            checked(self.judges[name](known[name], frame)) if name in self.judges else closed_form_verdict(known[name])
             for name in self.claims
         ]
 

@@ -1,0 +1,90 @@
+"""Where a claim of an experiment stands after the runs that are there, and its verdict in the unit of the claim."""
+
+from dataclasses import dataclass, replace
+
+from capsim import schemes as simulated
+from capsmodel.experiments.statistics.sequential import looks
+from capsmodel.papers.decisions import FALSE_ALARM, Decision, decide
+from capsmodel.papers.index import Claim
+from capsmodel.papers.statements import Runs, Statement
+from capsmodel.papers.verdicts import Verdict, of_sample
+
+__all__ = ["Judged", "checked_again", "judged", "verdict_of"]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Where a claim in one setting stands.
+
+    Attributes
+    ----------
+    decision : Decision
+        What the last look said; without a word and without points before the first.
+    seeds : int
+        Seeds of that look; 0 before the first.
+    next_seeds : int
+        Seeds that the next look needs; 0 if it is decided, at its limit, or nothing of it is simulated.
+    """
+
+    decision: Decision
+    seeds: int
+    next_seeds: int
+
+
+def judged(claim: Claim, statement: Statement, runs: Runs, *, most_seeds: int) -> Judged:
+    """Return where a claim stands: the first look that gives a word, or the last one that can be taken."""
+    known = statement.known(simulated())
+    unknown = len(statement.comparisons) - len(known.comparisons)
+    found = Judged(Decision("open", {}), 0, 0)
+    if not known.comparisons:
+        return found
+    for seeds in looks(most_seeds):
+        if not runs.has(known.terms, seeds):
+            return Judged(found.decision, found.seeds, seeds)
+        found = Judged(decide(known.points(claim, runs, seeds), unknown=unknown), seeds, 0)
+        if found.decision.word != "open":
+            break
+    return found
+
+
+def verdict_of(claim: Claim, statement: Statement, found: Judged, *, testbed: bool) -> Verdict:
+    """Return the verdict with its value in the unit of the claim, and what it rests on."""
+    missing = sorted({name for one in statement.comparisons for name in one.schemes} - simulated().keys())
+    intervals = found.decision.intervals
+    parts = [f"{found.seeds} seeds, level {FALSE_ALARM:g}" if found.seeds else "no look yet"]
+    parts += [statement.note] if statement.note else []
+    parts += ["the testbed is simulated in packets"] if testbed else []
+    parts += [f"not simulated: {', '.join(missing)}"] if missing else []
+    parts += [f"{name}: {one.value:.4g}" for name, one in intervals.items()]
+    values = [_in_unit(claim, one.value) for one in intervals.values()]
+    ends: tuple[float, ...] = ()
+    if len(intervals) == 1:
+        (only,) = intervals.values()
+        low, high = sorted((_in_unit(claim, only.low), _in_unit(claim, only.high)))
+        ends = (low, high)
+    shown = (values[0],) if len(values) == 1 else (min(values), max(values)) if values else ()
+    verdict = Verdict(claim.id, shown, found.decision.word, "; ".join(parts), ends)
+    return of_sample(verdict, f"{found.seeds} seeds") if found.seeds else verdict
+
+
+def checked_again(verdict: Verdict, found: Judged, again: Judged) -> Verdict:
+    """Return what becomes of a verdict that refutes a claim: it is open unless a second family of seeds refutes it too.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        That of the first family.
+    found, again : Judged
+        Where the claim stands by the first family, and by the second.
+    """
+    if again.decision.word == "refuted":
+        return replace(verdict, reason=f"{verdict.reason}; {again.seeds} other seeds refute it too")
+    others = f"{again.seeds} others give {again.decision.word!r}" if again.seeds else "no others were run yet"
+    reason = f"{verdict.reason}; these seeds refute it, but {others}"
+    return of_sample(replace(verdict, verdict="open", reason=reason), f"{found.seeds} seeds")
+
+
+def _in_unit(claim: Claim, ratio: float) -> float:
+    """Return a ratio as the percentage that the claim gives; other values are in its unit already."""
+    signs = {"reduction_pct": -1.0, "increase_pct": 1.0}
+    return signs[claim.relation] * 100 * (ratio - 1) if claim.relation in signs else ratio

@@ -1,0 +1,32 @@
+"""Agreement: what the runs of a figure refute is looked at again with as many other seeds, by the same judge."""
+
+import pytest
+
+from capsmodel.papers.figures import published_figure
+from capsmodel.papers.index import read_checks, read_claims
+
+OTHER_SEEDS = 1000  # added to those of the figure
+# What a claim rests on, of all runs of its figure.
+CASES = {
+    "caps-f19-rtt": ("caps-fig19", {}),
+    "caps-f19-pb": ("caps-fig19", {}),
+    "caps-f17f-ecmppq": ("caps-fig17", {"workload": ("datamining",), "form": ("ecmp", "ecmp_pq")}),
+}
+
+
+@pytest.mark.parametrize("claim", CASES)
+def test_other_seeds_say_what_the_record_says(claim, measured):
+    name, wanted = CASES[claim]
+    figure = published_figure(name)
+    tasks = [task for task in figure.tasks() if all(task.payload[key] in values for key, values in wanted.items())]
+    (function,) = {task.function for task in tasks}
+    payloads = [{**task.payload, "seed": task.payload["seed"] + OTHER_SEEDS} for task in tasks]
+    verdict = figure.judges[claim](read_claims()[claim], figure.table(measured(function, *payloads)))
+    assert (verdict.verdict == "refuted") == read_checks()[claim].refutes, verdict.reason
+
+
+def test_these_are_the_checks_that_the_record_names():
+    named = {
+        claim for claim, one in read_checks().items() if one.by == "tests/agreement/test_refuted_by_other_seeds.py"
+    }
+    assert named == set(CASES)
