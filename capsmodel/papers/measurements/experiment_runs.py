@@ -21,11 +21,12 @@ quantiles of short flows            `fct_p05_s`, ...        s
 from dataclasses import fields, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from capsim import Result, Scheme, simulate
 from capsim import scheme as find
-from capsim.fct import counted_flows, finished_flows
+from capsim.fct import counted_flows, fct_percentile_s, finished_flows
 from capsim.protocols.transports.newreno import NEWRENO
 from capsim.protocols.transports.sack import SACK
 from capsim.roles import Transport
@@ -33,7 +34,6 @@ from capsim.runs import row_of
 from capsim.scenario import from_dict
 from capsmodel.checks import choice, require
 from capsmodel.experiments.measurement import measurement
-from capsmodel.metrics import percentile
 from capsmodel.papers.measurements.head_of_line import FCT_QUANTILES_PCT
 from capsmodel.units import BITS_PER_BYTE
 
@@ -132,11 +132,13 @@ def _replicates(result: Result) -> bool:
 
 
 def _short_flows(result: Result) -> dict[str, float]:
+    """Return the columns of short flows; NaN where there are none."""
     short = finished_flows(result.flows, warm_up_s=result.scenario.warm_up_s, kind="short")
     total = short.sum(numeric_only=True)
-    quantiles = {f"fct_p{pct:02}_s": float(percentile(short["fct_s"], q=pct / 100)) for pct in FCT_QUANTILES_PCT}
+    sent = float(total["packets_sent"]) or np.nan
+    quantiles = {f"fct_p{pct:02}_s": float(fct_percentile_s(short, pct)) for pct in FCT_QUANTILES_PCT}
     return {
         "timeouts_short": float(total["timeouts"]),
-        "lost_ratio_short": float(total["packets_dropped"] / total["packets_sent"]),
-        "reordered_ratio_short": float(total["reordered_packets"] / total["packets_sent"]),
+        "lost_ratio_short": float(total["packets_dropped"] / sent),
+        "reordered_ratio_short": float(total["reordered_packets"] / sent),
     } | quantiles
