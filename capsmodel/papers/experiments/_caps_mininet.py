@@ -84,6 +84,6 @@ def small(whole: Scenario) -> Scenario:
 def _small(entry: AnyTraffic) -> AnyTraffic:
     if isinstance(entry, OnOff):
         return msgspec.structs.replace(entry, bursts=_SMALL_BURSTS, flows_per_burst=_SMALL_SHORT)
-    if entry.flow_bytes is None:
+    if isinstance(entry, Batch | Poisson) and entry.flow_bytes is None:
         return msgspec.structs.replace(entry, flows=_SMALL_SHORT)
     return msgspec.structs.replace(entry, flow_bytes=_SMALL_LONG_BYTES)
