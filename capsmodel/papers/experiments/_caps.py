@@ -30,6 +30,8 @@ RECEIVER = 0
 SHORT_FLOWS = (20, 60, 100, 140, 180)
 """Numbers of short flows between the ends that the appendices print."""
 PLACES = {f"{count} flows": {"short_flows": count} for count in SHORT_FLOWS}
+SHORT_SHARE = 0.1
+"""Of all traffic of a data centre, at the most (Appendix A)."""
 SAMPLED = ("20 flows", "100 flows", "180 flows")
 _SMALL_SHORT_FLOWS, _SMALL_LONG_BYTES = 12, 1_000_000
 
@@ -42,6 +44,11 @@ def over(claim_id: str, at: Sequence[str], **more: Any) -> Statement:
 def trend(scheme: str, at: Sequence[str], **more: Any) -> Statement:
     """Return the statement about a scheme over some places."""
     return levels([NAMES[scheme]], at, **more)
+
+
+def of_all_traffic(column: str, at: Sequence[str]) -> Statement:
+    """Return the statement about a share of CAPS's short flows, as one of all traffic, of which they are a tenth."""
+    return levels(["caps"], at, column=column, times=SHORT_SHARE, note="short flows are a tenth of all traffic")
 
 
 def incast(place: Mapping[str, Any], long_receiver: str = "") -> Scenario:
