@@ -1,15 +1,16 @@
 """What the experiments of CAPS share: names of schemes, workloads, numbers of short flows, and their small versions."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from capsim import Batch, Incast, Scenario, load_scenario
 from capsim.fabric.traffic import AnyTraffic
-from capsmodel.papers.index import read_claims
+from capsmodel.papers.experiments import _common
 from capsmodel.papers.measurements.caps_comparison import LONG_FLOWS, PATHS
-from capsmodel.papers.statements import Statement, compared, levels
+from capsmodel.papers.statements import Comparison, Statement, levels
 
 NAMES = {
     "CAPS": "caps",
@@ -35,15 +36,22 @@ SHORT_SHARE = 0.1
 SAMPLED = ("20 flows", "100 flows", "180 flows")
 _SMALL_SHORT_FLOWS, _SMALL_LONG_BYTES = 12, 1_000_000
 
+FOUR_OTHERS = ("ECMP", "RPS", "RepFlow", "Freeway")
+"""What CAPS is compared with on Mininet, on fat-trees and in bursts."""
 
-def over(claim_id: str, at: Sequence[str], **more: Any) -> Statement:
-    """Return the comparison that a claim names, at some places."""
-    return compared(read_claims()[claim_id], at, names=NAMES, **more)
+over, trend = partial(_common.over, names=NAMES), partial(_common.trend, names=NAMES)
 
 
-def trend(scheme: str, at: Sequence[str], **more: Any) -> Statement:
-    """Return the statement about a scheme over some places."""
-    return levels([NAMES[scheme]], at, **more)
+def gain(at: Sequence[str]) -> Statement:
+    """Return how many times longer short flows take under each of four other schemes than under CAPS, over places."""
+    return Statement(
+        comparisons=tuple(
+            Comparison(f"{other}, {place}", ((1, (NAMES[other], place)), (-1, (NAMES["CAPS"], place))))
+            for other in FOUR_OTHERS
+            for place in at
+        ),
+        column="mean_fct_short_s",
+    )
 
 
 def of_all_traffic(column: str, at: Sequence[str]) -> Statement:

@@ -5,12 +5,14 @@ leaf, receivers under the other, and each host sends short flows or long ones.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from capsim import Batch, LeafSpine, OnOff, Poisson, Scenario
 from capsim.fabric.traffic import AnyTraffic
+from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments._caps import LONG_BYTES
 
 PATHS, RATE_BPS, DELAY_S, BUFFER_PACKETS = 20, 20e6, 1e-3, 256
@@ -21,8 +23,6 @@ FLOWS_PER_S = 20.0
 """Of the setting with Poisson arrivals: what Section VIII-B has there, over the ratio of both link rates."""
 SLOWER = 50
 """How many times as long a packet takes as on 1 Gbps."""
-OTHERS = ("ECMP", "RPS", "RepFlow", "Freeway")
-FLOW_LEVEL = ("ECMP", "RepFlow", "Freeway")
 _PRINTED_S = {"layer.sampling_s": 200e-6, "balancer.mode_period_s": 500e-6}
 _DEADLINE_S = 100e-6
 _SMALL_PATHS, _SMALL_SHORT, _SMALL_BURSTS, _SMALL_LONG_BYTES = 4, 12, 2, 300_000
@@ -87,3 +87,6 @@ def _small(entry: AnyTraffic) -> AnyTraffic:
     if isinstance(entry, Batch | Poisson) and entry.flow_bytes is None:
         return msgspec.structs.replace(entry, flows=_SMALL_SHORT)
     return msgspec.structs.replace(entry, flow_bytes=_SMALL_LONG_BYTES)
+
+
+experiment = partial(PublishedExperiment, small=small, parameters=parameters)

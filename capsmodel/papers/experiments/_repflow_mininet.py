@@ -7,16 +7,15 @@ switches. NewReno; the second copy of a short flow starts when its thread does, 
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from capsim import FatTree, Poisson, Scenario
+from capsmodel.papers.experiments._common import few_flows
 
 LOADS = (0.1, 0.2, 0.3, 0.4, 0.5)
 SAMPLED_LOADS = (0.1, 0.3, 0.5)
 PODS, RATE_BPS, DELAY_S, BUFFER_PACKETS = 4, 20e6, 1e-3, 50
 FLOWS = 1000
 """Of a run."""
-_SMALL_FLOWS, _SMALL_BYTES = 60, 300_000
+_SMALL_FLOWS = 60
 
 
 def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
@@ -34,8 +33,4 @@ def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
 
 def small(whole: Scenario) -> Scenario:
     """Return the same with some dozen flows, none of them long, on 16 hosts also where it is on more."""
-    (traffic,) = whole.traffic
-    few = {"flows": _SMALL_FLOWS, "duration_s": None, "workload": None, "min_bytes": 1, "max_bytes": _SMALL_BYTES}
-    return whole.replace(
-        fabric=msgspec.structs.replace(whole.fabric, pods=PODS), traffic=(msgspec.structs.replace(traffic, **few),)
-    )
+    return few_flows(whole, _SMALL_FLOWS, pods=PODS)

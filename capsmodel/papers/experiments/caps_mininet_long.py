@@ -5,9 +5,8 @@ flows under another scheme over that under CAPS, and is compared at the ends of 
 hundred short ones, and with four and 180.
 """
 
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _caps_mininet as shared
-from capsmodel.papers.experiments._caps import NAMES, over
+from capsmodel.papers.experiments._caps import FOUR_OTHERS, NAMES, over
 from capsmodel.papers.experiments.caps_mininet_short import PLACES as SHORT_PLACES
 from capsmodel.papers.statements import Comparison, Statement
 
@@ -31,7 +30,7 @@ def gain() -> Statement:
                     (1, (caps, LAST_SHORT)),
                 ),
             )
-            for other in shared.OTHERS
+            for other in FOUR_OTHERS
         ),
         column="mean_fct_short_s",
     )
@@ -43,14 +42,12 @@ STATEMENTS = {
     "caps-f12b": over("caps-f12b", ALL),
 }
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="caps-e14-mininet-long",
     places=LONG_PLACES | {LAST_SHORT: SHORT_PLACES[LAST_SHORT]},
     sampled=(ALL[0], ALL[-1], LAST_SHORT),
     scenario=shared.scenario,
-    small=shared.small,
     statements=STATEMENTS,
-    parameters=shared.parameters,
 )

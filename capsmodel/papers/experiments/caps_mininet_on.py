@@ -10,10 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from capsim import OnOff, Scenario
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _caps_mininet as shared
-from capsmodel.papers.experiments._caps import LONG_BYTES, NAMES, over, trend
-from capsmodel.papers.statements import Comparison, Statement
+from capsmodel.papers.experiments._caps import LONG_BYTES, gain, over, trend
 from capsmodel.units import BITS_PER_BYTE
 
 LONG_FLOWS, FLOWS_PER_BURST = 3, 50
@@ -23,21 +21,8 @@ ALL = list(PLACES)
 NONE, SOME = ALL[:1], ALL[1:]
 ALONE_S = BITS_PER_BYTE * LONG_BYTES / shared.RATE_BPS
 
-
-def gain() -> Statement:
-    """Return how many times longer short flows take under each other scheme than under CAPS, over the ON share."""
-    return Statement(
-        comparisons=tuple(
-            Comparison(f"{other}, {place}", ((1, (NAMES[other], place)), (-1, (NAMES["CAPS"], place))))
-            for other in shared.OTHERS
-            for place in SOME
-        ),
-        column="mean_fct_short_s",
-    )
-
-
 STATEMENTS = {
-    "caps-f13a-gain": gain(),
+    "caps-f13a-gain": gain(SOME),
     "caps-f13a-best": over("caps-f13a-best", SOME),
     "caps-f13b-zero": over("caps-f13b-zero", NONE),
     "caps-f13b-trend": trend("CAPS", ALL),
@@ -68,14 +53,12 @@ def _bursts(hosts: int, share: float, settings: Mapping[str, Any]) -> OnOff:
     )
 
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="caps-e15-mininet-on",
     places=PLACES,
     sampled=(ALL[0], ALL[2], ALL[-1]),
     scenario=scenario,
-    small=shared.small,
     statements=STATEMENTS,
-    parameters=shared.parameters,
 )

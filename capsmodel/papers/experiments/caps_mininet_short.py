@@ -5,27 +5,12 @@ Chosen: packets of the stated rates, delays and buffers in place of Mininet. The
 gains of the introduction are those of Fig. 11(b). Freeway's deadline is as many packets as on 1 Gbps.
 """
 
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _caps_mininet as shared
-from capsmodel.papers.experiments._caps import NAMES, SHORT_FLOWS, over
-from capsmodel.papers.statements import Comparison, Statement
+from capsmodel.papers.experiments._caps import SHORT_FLOWS, gain, over
 
 LONG_FLOWS = 4
 PLACES = {f"{count} short flows": {"short_flows": count, "long_flows": LONG_FLOWS} for count in SHORT_FLOWS}
 ALL = list(PLACES)
-
-
-def normalised() -> Statement:
-    """Return the completion time of each other scheme over that of CAPS."""
-    return Statement(
-        comparisons=tuple(
-            Comparison(f"{other}, {place}", ((1, (NAMES[other], place)), (-1, (NAMES["CAPS"], place))))
-            for other in shared.OTHERS
-            for place in ALL
-        ),
-        column="mean_fct_short_s",
-    )
-
 
 STATEMENTS = {
     **{f"caps-intro-tput-{name}": over(f"caps-intro-tput-{name}", ALL) for name in ("repflow", "freeway")},
@@ -34,17 +19,15 @@ STATEMENTS = {
         f"caps-f11b-{name}": over(f"caps-f11b-{name}", ALL)
         for name in ("ecmp", "repflow", "freeway", "rps", "rps-others")
     },
-    "caps-f11a-norm": normalised(),
+    "caps-f11a-norm": gain(ALL),
 }
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="caps-e13-mininet-short",
     places=PLACES,
     sampled=(ALL[0], ALL[2], ALL[-1]),
     scenario=shared.scenario,
-    small=shared.small,
     statements=STATEMENTS,
-    parameters=shared.parameters,
 )

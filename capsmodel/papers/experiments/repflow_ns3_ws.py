@@ -10,7 +10,6 @@ import numpy as np
 
 from capsmodel.fct.long_flows import mean_fct_long
 from capsmodel.papers.closed_forms.repflow import REPLICATED, web_search
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _repflow as shared
 from capsmodel.papers.experiments._repflow import DATA, LOADS, NAMES, WEB, over, places
 from capsmodel.papers.statements import Comparison, Statement, same_scheme
@@ -75,14 +74,9 @@ STATEMENTS = {
     **{claim: over(claim, BOTH) for claim in ("repflow-f12-tcp", "repflow-f12-dctcp", "repflow-f12-pf")},
 }
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="repflow-e07-ns3-ws",
-    places=shared.PLACES,
-    sampled=shared.SAMPLED,
-    scenario=shared.scenario,
-    reduced=shared.reduced,
-    small=shared.small,
     statements=STATEMENTS,
 )
