@@ -55,10 +55,15 @@ class Runs:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Terms that are added (+1) and subtracted (-1), and their name for people."""
+    """Terms that are added (+1) and subtracted (-1), and their name for people.
+
+    `added` is a number that is added to the sum: the logarithm of what a model says, where a measured ratio is compared
+    with it.
+    """
 
     name: str
     terms: tuple[tuple[int, Term], ...]
+    added: float = 0.0
 
     @property
     def schemes(self) -> set[str]:
@@ -88,7 +93,8 @@ class Statement:
     average : bool
         Whether the claim is about the mean over the comparisons, of ratios the geometric one.
     times : float
-        Runs that a printed count is the sum of.
+        What a level is multiplied by: the runs that a printed count is the sum of, or the share of all traffic that is
+        looked at.
     direction : str
         ``"lower"`` or ``"higher"``: what a claim about the place of an optimum says against all other places.
     note : str
@@ -183,7 +189,7 @@ def _unknown(_: Interval) -> Holds:
 
 def _sum(one: Comparison, column: str, runs: Runs, seeds: int, *, logarithms: bool = False) -> FloatArray:
     """Return the sum for each seed, of values or of their logarithms."""
-    total = np.zeros(seeds)
+    total = np.full(seeds, one.added)
     for sign, term in one.terms:
         values = runs.values(term, column, seeds)
         total += sign * (np.log(values) if logarithms else values)

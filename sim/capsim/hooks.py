@@ -107,7 +107,9 @@ HOOKS = {
     "on_ack": _signature("transport", _PACKET, "signals"),
     "on_timeout": _signature("transport", "params own sub ring now_ps", "signals"),
     "react": _signature("congestion", "params own flow sub subs signals now_ps", "0"),
-    "begin": _signature("sharing", "params own flow now_ps", "how many subflows to open now"),
+    "begin": _signature(
+        "sharing", "params own flow now_ps", "how many subflows to open now; ``flow.to_open`` more at ``flow.wake_ps``"
+    ),
     "schedule": _signature(
         "sharing", "params own flow subs maps data now_ps", "the subflow that was granted a data segment, or NONE"
     ),

@@ -154,6 +154,24 @@ def test_a_ratio_of_ratios():
     assert word(asked, statement, runs) == "reproduced"
 
 
+@pytest.mark.parametrize(("predicted", "expected"), [(1.2, "reproduced"), (1.05, "refuted")])
+def test_a_ratio_over_what_a_model_says(predicted, expected):
+    """A measured growth of 10% is lower than a predicted one of 20%, and higher than one of 5%."""
+    growth = Comparison("growth", ((1, ("a", "x")), (-1, ("b", "x"))), added=-float(np.log(predicted)))
+    statement = Statement(comparisons=(growth,), column="mean_fct_long_s")
+    asked, runs = claim("ordering", unit="lower"), runs_of("mean_fct_long_s", a_x=1.1, b_x=1)
+    (point,) = statement.points(asked, runs, SEEDS)
+    assert point.interval(0.01).value == pytest.approx(1.1 / predicted)
+    assert word(asked, statement, runs) == expected
+
+
+def test_a_bound_on_a_share_of_all_traffic_is_met_by_a_larger_share_of_a_tenth_of_it():
+    asked = claim("less_than", "6", "6", unit="%", metric="overhead")
+    statement = levels(["a"], ["x"], column="coding_overhead", times=0.1)
+    assert word(asked, statement, runs_of("coding_overhead", together=0, a_x=0.5)) == "reproduced"
+    assert word(asked, statement, runs_of("coding_overhead", together=0, a_x=0.7)) == "refuted"
+
+
 @pytest.mark.parametrize(("unit", "expected"), [("increasing", "reproduced"), ("decreasing", "refuted")])
 def test_a_trend_is_read_in_each_seed(unit, expected):
     asked = claim("trend", unit=unit)

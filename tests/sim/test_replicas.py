@@ -8,6 +8,7 @@ from scripted import MSS, US, Hosts
 from capsim import Dumbbell, LinkChange, ParallelPaths, scheme
 from capsim.engines import hosts, run
 from capsim.records import ACK, CLOSED, DATA, ECN_CAPABLE, HANDSHAKE_ACK, NONE, SYN, SYN_ACK
+from capsmodel.papers.measurements.experiment_runs import with_late_replicas
 
 LINK = Dumbbell(hosts_per_side=2, rate_bps=1e9, delay_s=10e-6, buffer_packets=30)
 
@@ -115,6 +116,24 @@ def test_the_slower_copy_of_a_short_flow_runs_on_or_stops(abort):
     assert (copies["high"] < 50).any() == abort
     data = one_run(setup).trace
     assert (data["flags"][data["kind"] == DATA] & ECN_CAPABLE).all()
+
+
+@pytest.mark.parametrize("name", ["repflow", "repflow_dctcp"])
+def test_a_late_copy_starts_so_much_later_and_changes_nothing_without_delay(name):
+    """Listed flows are short and come one after another: all have two copies, unless the first is acknowledged."""
+    late = with_late_replicas(scheme(name), 30e-6)
+    copies = one_run(setup_of(two_paths(1e-3), APART, late, end_ps=2 * 10**12)).subs
+    opened_ps = copies["open_ps"][np.argsort(2 * copies["flow"] + copies["number"])].reshape(-1, 2)
+    assert (opened_ps[:, 1] - opened_ps[:, 0] == 30 * US).all()
+    kind, flows = BUSY["leaf-spine"]
+    ours, theirs = (one_run(setup_of(kind, flows, one)) for one in (with_late_replicas(late, 0.0), name))
+    assert ours.flows["received_ps"].tolist() == theirs.flows["received_ps"].tolist()
+
+
+def test_a_flow_that_is_over_before_has_no_late_copy():
+    late = with_late_replicas(scheme("repflow"), 1.0)
+    assert len(one_run(setup_of(two_paths(10e-6), APART, late, end_ps=2 * 10**12)).subs) == len(APART)
+    assert with_late_replicas(scheme("ecmp"), 1.0) == scheme("ecmp")
 
 
 def test_long_flows_are_those_of_dctcp():

@@ -1,17 +1,19 @@
 """The verdict on every published claim that needs no simulation."""
 
-from capsmodel.papers.closed_forms import caps, cdcps, dc2mtcp, mmptcp, repflow
-from capsmodel.papers.index import Claim, closed_form_claims
-from capsmodel.papers.verdicts import Verdict, judge
+from capsmodel.papers.closed_forms import caps, cdcps, coding_times, dc2mtcp, mmptcp, not_run, repflow
+from capsmodel.papers.index import Claim, read_claims
+from capsmodel.papers.verdicts import Verdict, judge, registered_claims
 
 __all__ = ["PAPER_MODULES", "Claim", "Verdict", "closed_form_verdict", "closed_form_verdicts"]
 
 # Importing one of them registers its judges.
 PAPER_MODULES = (caps, mmptcp, repflow, cdcps, dc2mtcp)
+OTHER_MODULES = (coding_times, not_run)
+"""Of claims whose experiment is no closed form: what the codec's times say, and what no run can decide."""
 
 
 def closed_form_verdicts() -> tuple[tuple[Claim, Verdict], ...]:
-    """Return every claim that a closed form tests, with our value and verdict, in the order of ``claims.csv``.
+    """Return every claim that needs no simulation, with our value and verdict, in the order of ``claims.csv``.
 
     Returns
     -------
@@ -24,15 +26,16 @@ def closed_form_verdicts() -> tuple[tuple[Claim, Verdict], ...]:
     >>> claim.low, verdict.value, verdict.verdict
     ('29', (61.0,), 'refuted')
     """
-    return tuple((claim, judge(claim)) for claim in closed_form_claims())
+    judged = registered_claims()
+    return tuple((claim, judge(claim)) for claim in read_claims().values() if claim.id in judged)
 
 
 def closed_form_verdict(claim: Claim) -> Verdict:
-    """Return our value and verdict on one claim that a closed form tests.
+    """Return our value and verdict on one claim that needs no simulation.
 
     Examples
     --------
-    >>> closed_form_verdict(next(claim for claim in closed_form_claims() if claim.id == "caps-optk-0.2")).value
+    >>> closed_form_verdict(read_claims()["caps-optk-0.2"]).value
     (61.0,)
     """
     return judge(claim)

@@ -38,6 +38,8 @@ __all__ = ["PublishedExperiment", "Scale", "published_experiment", "published_ex
 Values = Mapping[str, Any]
 Scale = Literal["paper", "reduced", "quick"]
 QUICK_SEEDS = 2
+MEASURED = ("recovery", "replica_delay_s")
+"""Settings that are arguments of the measurement, not of the scenario; None stands for its own value."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,11 +139,12 @@ class PublishedExperiment:
         scheme, place = term
         values, at = self.values(setting), self.places[place]
         built = self.scenario(at, values).replace(scheme=scheme, compare=None)
-        changed = with_settings(built, _of_simulator(values | dict(self.parameters(at, values, scheme)), scheme))
+        values = values | dict(self.parameters(at, values, scheme))
+        changed = with_settings(built, _of_simulator(values, scheme))
         smaller = {"reduced": self.reduced, "quick": self.small}.get(scale)
         tables = (smaller(changed) if smaller else changed).to_dict()
-        recovery = {"recovery": values["recovery"]} if "recovery" in values else {}
-        return {"scenario": {key: value for key, value in tables.items() if key not in ("name", "notes")}} | recovery
+        passed = {name: values[name] for name in MEASURED if values.get(name) is not None}
+        return {"scenario": {key: value for key, value in tables.items() if key not in ("name", "notes")}} | passed
 
     def tasks(
         self, terms: Iterable[Term], seeds: Iterable[int], *, setting: str = TEXT, scale: Scale = "paper"

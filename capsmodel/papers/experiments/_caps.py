@@ -1,6 +1,6 @@
 """What the experiments of CAPS share: names of schemes, workloads, numbers of short flows, and their small versions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,7 @@ from capsim import Batch, Incast, Scenario, load_scenario
 from capsim.fabric.traffic import AnyTraffic
 from capsmodel.papers.experiments import _common
 from capsmodel.papers.measurements.caps_comparison import LONG_FLOWS, PATHS
+from capsmodel.papers.statements import Comparison, Statement, levels
 
 NAMES = {
     "CAPS": "caps",
@@ -30,10 +31,32 @@ RECEIVER = 0
 SHORT_FLOWS = (20, 60, 100, 140, 180)
 """Numbers of short flows between the ends that the appendices print."""
 PLACES = {f"{count} flows": {"short_flows": count} for count in SHORT_FLOWS}
+SHORT_SHARE = 0.1
+"""Of all traffic of a data centre, at the most (Appendix A)."""
 SAMPLED = ("20 flows", "100 flows", "180 flows")
 _SMALL_SHORT_FLOWS, _SMALL_LONG_BYTES = 12, 1_000_000
 
+FOUR_OTHERS = ("ECMP", "RPS", "RepFlow", "Freeway")
+"""What CAPS is compared with on Mininet, on fat-trees and in bursts."""
+
 over, trend = partial(_common.over, names=NAMES), partial(_common.trend, names=NAMES)
+
+
+def gain(at: Sequence[str]) -> Statement:
+    """Return how many times longer short flows take under each of four other schemes than under CAPS, over places."""
+    return Statement(
+        comparisons=tuple(
+            Comparison(f"{other}, {place}", ((1, (NAMES[other], place)), (-1, (NAMES["CAPS"], place))))
+            for other in FOUR_OTHERS
+            for place in at
+        ),
+        column="mean_fct_short_s",
+    )
+
+
+def of_all_traffic(column: str, at: Sequence[str]) -> Statement:
+    """Return the statement about a share of CAPS's short flows, as one of all traffic, of which they are a tenth."""
+    return levels(["caps"], at, column=column, times=SHORT_SHARE, note="short flows are a tenth of all traffic")
 
 
 def incast(place: Mapping[str, Any], long_receiver: str = "") -> Scenario:

@@ -10,7 +10,7 @@ from typing import Any
 from capsim import Scenario
 from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _caps as shared
-from capsmodel.papers.experiments._caps import SHORT_FLOWS, over, trend
+from capsmodel.papers.experiments._caps import SHORT_FLOWS, of_all_traffic, over, trend
 from capsmodel.papers.statements import same_scheme
 
 ALONE = {f"{count} flows alone": {"short_flows": count, "long": False} for count in SHORT_FLOWS}
@@ -21,6 +21,7 @@ SCHEMES = ("ecmp", "rps", "repflow", "freeway", "caps")
 
 STATEMENTS = {
     "caps-f27a": same_scheme(["caps"], PAIRS),
+    "caps-f27a-over": of_all_traffic("coding_overhead", ALL),
     "caps-f27b": same_scheme(SCHEMES, PAIRS),
     "caps-f27c": same_scheme(SCHEMES, PAIRS),
     **{claim: over(claim, ALL) for claim in ("caps-f27c-caps", "caps-f27d", "caps-f27e-freeway", "caps-f27e-close")},

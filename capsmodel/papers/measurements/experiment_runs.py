@@ -21,11 +21,14 @@ quantiles of short flows            `fct_p05_s`, ...        s
 from dataclasses import fields, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from capsim import Result, Scheme, simulate
 from capsim import scheme as find
-from capsim.fct import counted_flows, finished_flows
+from capsim.fct import counted_flows, fct_percentile_s, finished_flows
+from capsim.protocols.sharing.late_copies import LATE_COPIES, LateCopiesParams
+from capsim.protocols.sharing.replicated import ReplicatedParams
 from capsim.protocols.transports.newreno import NEWRENO
 from capsim.protocols.transports.sack import SACK
 from capsim.roles import Transport
@@ -33,11 +36,10 @@ from capsim.runs import row_of
 from capsim.scenario import from_dict
 from capsmodel.checks import choice, require
 from capsmodel.experiments.measurement import measurement
-from capsmodel.metrics import percentile
 from capsmodel.papers.measurements.head_of_line import FCT_QUANTILES_PCT
 from capsmodel.units import BITS_PER_BYTE
 
-__all__ = ["RECOVERIES", "columns_of", "experiment_run", "finished_run", "with_recovery"]
+__all__ = ["RECOVERIES", "columns_of", "experiment_run", "finished_run", "with_late_replicas", "with_recovery"]
 
 RECOVERIES = {"newreno": NEWRENO, "sack": SACK}
 """Transports that a scheme over TCP can have in place of its own, by name."""
@@ -62,9 +64,23 @@ def _with_params_of(transport: Transport, other: Transport) -> Transport:
     return replace(transport, params=replace(transport.params, **values))
 
 
+def with_late_replicas(scheme: Scheme, delay_s: float) -> Scheme:
+    """Return the scheme with second copies of short flows that start so many seconds after the first, if it has any."""
+    sharing = scheme.short.sharing
+    if not isinstance(sharing.params, ReplicatedParams):
+        return scheme
+    params = LateCopiesParams(**vars(sharing.params) | {"delay_s": delay_s})
+    return replace(scheme, short=replace(scheme.short, sharing=replace(LATE_COPIES, params=params)))
+
+
 @measurement("experiment-run", revision=1)
 def experiment_run(
-    scenario: dict[str, Any], *, recovery: str = "newreno", seed: int, engine: str = "compiled"
+    scenario: dict[str, Any],
+    *,
+    recovery: str = "newreno",
+    replica_delay_s: float = 0.0,
+    seed: int,
+    engine: str = "compiled",
 ) -> dict[str, Any]:
     """Simulate a scenario.
 
@@ -74,6 +90,8 @@ def experiment_run(
         As :meth:`capsim.Scenario.to_dict` gives it; its seed is not used.
     recovery : str
         ``"newreno"`` or ``"sack"``, of the stacks over one of both.
+    replica_delay_s : float
+        How much later than the first the second copy of a flow starts, in seconds.
     seed : int
         Seed of the run.
     engine : str
@@ -89,10 +107,13 @@ def experiment_run(
     ParameterError
         If flows are unfinished: completion times would be too good.
     """
-    return columns_of(finished_run(scenario, recovery=recovery, seed=seed, engine=engine))
+    run = finished_run(scenario, recovery=recovery, replica_delay_s=replica_delay_s, seed=seed, engine=engine)
+    return columns_of(run)
 
 
-def finished_run(scenario: dict[str, Any], *, recovery: str, seed: int, engine: str) -> Result:
+def finished_run(
+    scenario: dict[str, Any], *, recovery: str, replica_delay_s: float = 0.0, seed: int, engine: str
+) -> Result:
     """Return the result of a run, of the arguments of :func:`experiment_run`, in which all flows finish.
 
     Raises
@@ -101,7 +122,10 @@ def finished_run(scenario: dict[str, Any], *, recovery: str, seed: int, engine: 
         If flows are unfinished.
     """
     asked = from_dict(scenario).replace(seed=seed)
-    result = simulate(asked, engine=engine, scheme=with_recovery(find(asked.scheme), recovery))
+    scheme = with_recovery(find(asked.scheme), recovery)
+    if replica_delay_s:
+        scheme = with_late_replicas(scheme, replica_delay_s)
+    result = simulate(asked, engine=engine, scheme=scheme)
     left = result.summary.unfinished_flows
     require(left == 0, f"{asked.scheme}: {left} flows are unfinished after end_s = {asked.end_s:g} s: let it be more")
     return result
@@ -132,11 +156,13 @@ def _replicates(result: Result) -> bool:
 
 
 def _short_flows(result: Result) -> dict[str, float]:
+    """Return the columns of short flows; NaN where there are none."""
     short = finished_flows(result.flows, warm_up_s=result.scenario.warm_up_s, kind="short")
     total = short.sum(numeric_only=True)
-    quantiles = {f"fct_p{pct:02}_s": float(percentile(short["fct_s"], q=pct / 100)) for pct in FCT_QUANTILES_PCT}
+    sent = float(total["packets_sent"]) or np.nan
+    quantiles = {f"fct_p{pct:02}_s": float(fct_percentile_s(short, pct)) for pct in FCT_QUANTILES_PCT}
     return {
         "timeouts_short": float(total["timeouts"]),
-        "lost_ratio_short": float(total["packets_dropped"] / total["packets_sent"]),
-        "reordered_ratio_short": float(total["reordered_packets"] / total["packets_sent"]),
+        "lost_ratio_short": float(total["packets_dropped"] / sent),
+        "reordered_ratio_short": float(total["reordered_packets"] / sent),
     } | quantiles

@@ -8,6 +8,7 @@ from typing import Any
 
 from capsim.engines.primitives import (
     arm,
+    arm_flow,
     begin,
     decodes,
     enqueue,
@@ -32,9 +33,11 @@ TIMEOUT, SEND_WAKE, RECEIVE_WAKE, MANAGE, WORK = range(5)
 
 
 def start(w: Any, f: int, now_ps: int) -> None:
-    """Open the first subflows of a flow."""
+    """Open the first subflows of a flow, and see to those that are to be opened later."""
     prepare_stream(w, f)
     open_subflows(w, f, begin(w, f, now_ps), now_ps)
+    if flow_at(w.flows, f).to_open:
+        arm_flow(w, f)
 
 
 def open_subflows(w: Any, f: int, count: int, now_ps: int) -> None:

@@ -1,0 +1,97 @@
+"""Claims about the time that coding takes, by times of the codec that were measured once.
+
+``data/papers/coding_times.csv`` has the processor time of each step on one machine: one thread, two cores of an x86-64
+server, Python 3.11. ``benchmarks/measure_coding_times.py`` writes it. What depends on the machine cannot be compared
+with a paper's, so the claims are judged on ratios: of two times, or of a time to a bound far above it.
+"""
+
+import csv
+from functools import cache
+from types import MappingProxyType
+
+import numpy as np
+
+from capsmodel.datafiles import data_path
+from capsmodel.papers.index import Claim
+from capsmodel.papers.verdicts import Verdict, by_bound, by_trend, judges, not_testable, tolerance, verdict_word
+
+RTT_S = 8e-3
+"""CAPS Section VIII-A: four links of 1 ms, there and back."""
+UNITS = (4, 8, 12, 16)
+WINDOWS = (10, 20, 39)
+"""Packets: the coding units of a flow of 69 packets whose window begins with ten and doubles."""
+BLOCK, LARGE_BLOCK = 32, 128
+"""Packets of a block of SC-MPTCP: as simulated, and more."""
+Step = tuple[str, str, int]
+
+
+@cache
+def _rows() -> MappingProxyType[Step, dict[str, str]]:
+    with data_path("papers/coding_times.csv").open(encoding="utf-8", newline="") as file:
+        found = {(row["code"], row["step"], int(row["packets"])): row for row in csv.DictReader(file)}
+    return MappingProxyType(found)
+
+
+def step_s(code: str, step: str, packets: int) -> float:
+    """Return the processor time of a step where nothing else disturbs it, in seconds."""
+    return float(_rows()[code, step, packets]["decile_s"])
+
+
+def unit_s(step: str, packets: int) -> float:
+    """Return the time of a coding unit of CAPS, in seconds."""
+    return step_s("ldpc", f"{step} a unit", packets)
+
+
+def _over_rtt_pct() -> list[float]:
+    return [100 * (unit_s("encode", k) + unit_s("decode", k)) / RTT_S for k in UNITS]
+
+
+@judges("caps-f15a-k")
+def time_over_unit(claim: Claim) -> Verdict:
+    """Fig. 15(a): more packets are more work."""
+    return by_trend(claim, _over_rtt_pct(), f"% of {1e3 * RTT_S:g} ms, k = 4, 8, 12, 16; LDPC-Staircase of RFC 5170")
+
+
+@judges("caps-f15a-max")
+def time_over_round_trip(claim: Claim) -> Verdict:
+    """Fig. 15(a)."""
+    percents = _over_rtt_pct()
+    times = float(claim.high) / max(percents)
+    return by_bound(claim, percents, f"of {1e3 * RTT_S:g} ms; it holds on a machine that takes up to {times:.0f} times")
+
+
+@judges("caps-f15b-enc", "caps-f15b-dec")
+def time_over_flow(claim: Claim) -> Verdict:
+    """Fig. 15(b): the time of a unit is the same for a flow of 69 packets as for one of ten."""
+    step = {"enc": "encode", "dec": "decode"}[claim.id.removeprefix("caps-f15b-")]
+    times_s = [unit_s(step, k) for k in WINDOWS]
+    ratio = float(np.mean(times_s) / times_s[0])
+    allowed = tolerance(claim, claim.low) / float(claim.low)
+    text = (
+        "a unit's time in a flow of 69 packets, whose units have 10, 20 and 39, over that in one of ten; printed: equal"
+    )
+    return Verdict(claim.id, (ratio,), "reproduced" if abs(ratio - 1) <= allowed else "differs in size", text)
+
+
+@judges("dc2mtcp-abs-delay")
+def encoding_of_block(claim: Claim) -> Verdict:
+    """Fig. 1c: a packet of SC-MPTCP waits for the products of a whole block, one of DC2-MTCP for a single one."""
+    return not_testable(claim, "with one routine for both the ratio is the packets of a block, which are not stated")
+
+
+@judges("dc2mtcp-f1c-sc-dec")
+def decoding_of_block(claim: Claim) -> Verdict:
+    """Fig. 1c: what a packet of SC-MPTCP waits for, over a step of DC2-MTCP."""
+    step = step_s("dc2", "take a packet", 1)
+    ratio, large = (step_s("sc", "decode a block", k) / step for k in (BLOCK, LARGE_BLOCK))
+    met = abs(ratio - float(claim.low)) <= tolerance(claim, claim.low)
+    text = f"a block of {BLOCK} packets, a size that is not stated, with one loss; {large:.1f} times with {LARGE_BLOCK}"
+    return Verdict(claim.id, (ratio,), verdict_word([met], [ratio > 1]), text)
+
+
+@judges("dc2mtcp-f1c-enc", "dc2mtcp-f1c-dec")
+def within_20_us(claim: Claim) -> Verdict:
+    """Fig. 1c: no ratio is claimed."""
+    steps = {"enc": "mix a packet", "dec": "take a packet"}
+    found = float(_rows()["dc2", steps[claim.id.removeprefix("dc2mtcp-f1c-")], 1]["within_20us_ratio"])
+    return not_testable(claim, f"times of the authors' machine; of ours {found:.1%} are below 20 us, in one thread")

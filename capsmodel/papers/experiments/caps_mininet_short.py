@@ -1,0 +1,33 @@
+"""CAPS Fig. 11: Mininet, over the number of short flows beside four long ones.
+
+Chosen: packets of the stated rates, delays and buffers in place of Mininet. The sweep is that of the appendices, 20 to
+180 short flows, whose middle is the default of 100; they start within 0.1 ms, as do the long flows of 14.6 MB. "Up to"
+gains of the introduction are those of Fig. 11(b). Freeway's deadline is as many packets as on 1 Gbps.
+"""
+
+from capsmodel.papers.experiments import _caps_mininet as shared
+from capsmodel.papers.experiments._caps import SHORT_FLOWS, gain, over
+
+LONG_FLOWS = 4
+PLACES = {f"{count} short flows": {"short_flows": count, "long_flows": LONG_FLOWS} for count in SHORT_FLOWS}
+ALL = list(PLACES)
+
+STATEMENTS = {
+    **{f"caps-intro-tput-{name}": over(f"caps-intro-tput-{name}", ALL) for name in ("repflow", "freeway")},
+    **{f"caps-f11a-{name}": over(f"caps-f11a-{name}", ALL) for name in ("ecmp", "rps", "repflow", "freeway")},
+    **{
+        f"caps-f11b-{name}": over(f"caps-f11b-{name}", ALL)
+        for name in ("ecmp", "repflow", "freeway", "rps", "rps-others")
+    },
+    "caps-f11a-norm": gain(ALL),
+}
+
+EXPERIMENT = shared.experiment(
+    module=__name__,
+    about=__doc__,
+    id="caps-e13-mininet-short",
+    places=PLACES,
+    sampled=(ALL[0], ALL[2], ALL[-1]),
+    scenario=shared.scenario,
+    statements=STATEMENTS,
+)
