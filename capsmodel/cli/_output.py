@@ -5,6 +5,7 @@ import io
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -148,6 +149,20 @@ def csv_text(rows: Sequence[Row]) -> str:
 
 def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
+
+
+_MARKUP = re.compile(r"(?::\w+:)?`+~?([^`]*)`+")
+
+
+def without_markup(text: str) -> str:
+    """Return a docstring's text without the marks of roles and code.
+
+    Examples
+    --------
+    >>> without_markup("as :func:`~capsmodel.cite` says, ``caps``")
+    'as capsmodel.cite says, caps'
+    """
+    return _MARKUP.sub(r"\1", text)
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -11,7 +11,7 @@ from capsim import scheme as find
 from capsim import schemes as all_schemes
 from capsim.catalogue import Parameter, components, parameters, parts_of
 from capsim.hooks import ROLES
-from capsmodel.cli._output import AS_TEXT, Output, explain, print_table, say
+from capsmodel.cli._output import AS_TEXT, Output, explain, print_table, say, without_markup
 from capsmodel.cli._quantities import quantity
 from capsmodel.cli._run_tables import size_text
 from capsmodel.cli._table import Column
@@ -19,7 +19,6 @@ from capsmodel.workloads.catalogue import FlowSizes, load_workload, workload_nam
 from capsmodel.workloads.files import is_size_file, read_flow_sizes
 
 _SENTENCE_END = re.compile(r"\.\s+(?=[A-Z])")  # not behind "Fig.", which a number follows
-_MARKUP = re.compile(r"(?::\w+:)?`+~?([^`]*)`+")
 _SHORT_BYTES = 100_000  # as short_bytes of a scenario
 
 
@@ -89,7 +88,7 @@ def _parameter_row(item: Parameter) -> dict[str, Any]:
         "default": item.default,
         "shown": quantity(item.name, item.default),
         "allowed": allowed,
-        "meaning": _MARKUP.sub(r"\1", item.meaning),
+        "meaning": without_markup(item.meaning),
     }
 
 

@@ -12,7 +12,7 @@ from capsmodel._files import check_writable
 from capsmodel._version import __version__
 from capsmodel.checks import require
 from capsmodel.cli._claim_texts import claim_text, counted
-from capsmodel.cli._output import say, write_whole
+from capsmodel.cli._output import say, without_markup, write_whole
 from capsmodel.cli._pages import template
 from capsmodel.papers import ClaimRow, cite, claims
 from capsmodel.papers.gallery import (
@@ -29,7 +29,7 @@ from capsmodel.papers.index import chosen
 from capsmodel.papers.verdicts import VERDICT_WORDS
 from capsmodel.plotting import svg_bytes
 
-_MARKUP = re.compile(r"(?::\w+:)?`+~?([^`]*)`+")
+_LINE_END = re.compile(r"(?<!\n)\n(?![\n\s*-])")  # within a paragraph, not before an item of a list
 
 
 def gallery(*, out: Path = Path("out"), paper: str | None = None) -> None:
@@ -86,7 +86,7 @@ def _drawn(one: Picture, done: Callable[[], None]) -> dict[str, Any]:
     return {
         "name": one.name,
         "title": one.title.rstrip("."),
-        "choices": _MARKUP.sub(r"\1", one.choices),
+        "choices": _LINE_END.sub(" ", without_markup(one.choices)),
         "command": one.command,
         "counted": _counted(one.claims),
         "claims": list(map(_claim, one.claims)),

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from generated import Cell, Generated, code, command, link, section, table
+from generated import Cell, Generated, code, command, link, section, stacked, table
 from sphinx.application import Sphinx
 
 from capsmodel import papers
+from capsmodel.cli._claim_texts import claim_text
 from capsmodel.papers import ClaimRow, gallery
 from capsmodel.papers.gallery import Picture
 from capsmodel.plotting import svg_bytes
@@ -49,12 +50,13 @@ class Gallery(Generated):
         yield self.drawing(picture)
         yield command(picture.command)
         yield from self.rst(picture.choices)
-        heads = ("claim", "verdict", "what the paper says", "in other settings")
-        yield table(heads, map(self.cells, picture.claims), kind="wide")
+        yield table(("claim and verdict", "what the paper says, and what we have"), map(self.cells, picture.claims))
 
     def cells(self, row: ClaimRow) -> list[Cell]:
         """Return the row of a claim."""
-        return [code(row.claim.id), row.entry.verdict, row.claim.text, gallery.told_settings(row)]
+        settings = gallery.told_settings(row)
+        said = claim_text(row.claim, row.entry) + ([f"In other settings: {settings}."] if settings else [])
+        return [stacked(code(row.claim.id), row.entry.verdict), stacked(*said)]
 
     def drawing(self, picture: Picture) -> nodes.raw:
         """Draw a picture into the pages."""
