@@ -32,7 +32,7 @@ def _task(load: float, detect_ratio: float) -> Task:
     return Task(port_waits, payload_bytes=(PAYLOAD_BYTES,), load=load, packets=packets, seed=SEED)
 
 
-def _row(measured: Mapping[str, Any], detect_ratio: float) -> dict[str, Any]:
+def _row(measured: Mapping[Any, Any], detect_ratio: float) -> dict[str, Any]:
     load, packets = float(measured["load"]), int(measured["packets"])
     found = mean_in_row(measured, "wait_s")
     model = _model_us(load)
