@@ -1,7 +1,7 @@
 """Let Numba compile without making Python deaf to Ctrl-C."""
 
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from threading import Thread, current_thread, main_thread
 from typing import TypeVar
 
@@ -24,16 +24,25 @@ def interruptible(compilation: Callable[[], _T]) -> _T:
     """
     if current_thread() is not main_thread() or global_compiler_lock.is_locked():
         return compilation()
+    result = in_background(compilation, name="compilation")
+    while not result.done():
+        wait([result], WAIT_S)
+    return result.result()
+
+
+def in_background(work: Callable[[], _T], *, name: str) -> Future[_T]:
+    """Let a thread of that name do some work, and return where its result will be.
+
+    It does not keep a process that was interrupted. Worth it for work that compiles, since the other threads go on
+    while LLVM does, and beside a main thread that waits for other processes.
+    """
     result: Future[_T] = Future()
 
-    def work() -> None:
+    def do() -> None:
         try:
-            result.set_result(compilation())
+            result.set_result(work())
         except BaseException as error:
             result.set_exception(error)
 
-    worker = Thread(target=work, name="compilation", daemon=True)  # it does not keep a process that was interrupted
-    worker.start()
-    while worker.is_alive():
-        worker.join(WAIT_S)
-    return result.result()
+    Thread(target=do, name=name, daemon=True).start()
+    return result

@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from capsmodel._compilation import in_background
 from capsmodel._files import check_writable
 from capsmodel._version import __version__
 from capsmodel.checks import require
@@ -19,7 +20,7 @@ from capsmodel.cli.closed_forms import LOADS, REPFLOW, redundancy_rows, reorderi
 from capsmodel.cli.optimal_k import CAPS_PROBS, CAPS_SETTING, WINDOW_PACKETS, optimal_k_rows
 from capsmodel.cli.tour import STATIONS
 from capsmodel.cli.tour.page import page
-from capsmodel.cli.tour.section import Section
+from capsmodel.cli.tour.section import Section, Station
 from capsmodel.plotting import save_figure
 
 # Rows of each table by its file's name; the defaults of the commands are the papers' settings.
@@ -37,13 +38,17 @@ _TABLES: dict[str, Callable[[], list[dict[str, Any]]]] = {
 def _visit_all(quick: bool) -> dict[str, Section]:
     screen = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    sections = {}
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
-        for station in STATIONS:
+
+        def visited(station: Station) -> Section:
             task = bar.add_task(station.doing, total=1.0)
-            sections[station.name] = station.visit(quick, partial(bar.advance, task))
+            section = station.visit(quick, partial(bar.advance, task))
             bar.update(task, completed=1.0)
-    return sections
+            return section
+
+        beside = [each for each in STATIONS if each.beside and not quick]  # a quick run has no other processes
+        begun = {each.name: in_background(partial(visited, each), name=each.name) for each in beside}
+        return {each.name: begun[each.name].result() if each.name in begun else visited(each) for each in STATIONS}
 
 
 def demo(*, out: Path = Path("out"), quick: Flag = False) -> None:

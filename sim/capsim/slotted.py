@@ -49,15 +49,18 @@ def slotted(dtype: np.dtype[Any], *more: str, strict: bool = False) -> Callable[
 def _checks(dtype: np.dtype[Any]) -> dict[str, Any]:
     """Return the method that refuses values which the fields of `dtype` could not hold as they are."""
     plain = {name: field[0] for name, field in (dtype.fields or {}).items() if field[0].shape == ()}
-    limits = {name: np.iinfo(kind) for name, kind in plain.items() if kind.kind in "iu"}
+    whole = {name: np.iinfo(kind) for name, kind in plain.items() if kind.kind in "iu"}
+    limits = {name: (int(info.min), int(info.max)) for name, info in whole.items()}
+    real = plain.keys() - limits.keys()
 
-    def set_checked(record: Any, name: str, value: Any) -> None:
-        limit = limits.get(name)
-        if limit is not None and not (isinstance(value, int) and limit.min <= value <= limit.max):
-            raise TypeError(f"{name} = {value!r}, but the record holds whole numbers from {limit.min} to {limit.max}")
-        if name in plain and limit is None and not isinstance(value, float):
+    def set_checked(record: Any, name: str, value: Any, store: Any = object.__setattr__) -> None:
+        if name in limits:
+            least, largest = limits[name]
+            if not (isinstance(value, int) and least <= value <= largest):
+                raise TypeError(f"{name} = {value!r}, but the record holds whole numbers from {least} to {largest}")
+        elif name in real and not isinstance(value, float):
             raise TypeError(f"{name} = {value!r}, but the record holds a float")
-        object.__setattr__(record, name, value)
+        store(record, name, value)
 
     return {"__setattr__": set_checked}
 

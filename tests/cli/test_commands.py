@@ -6,13 +6,15 @@ import json
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
+from threading import Event
 
 import pytest
 
 import capsmodel as cm
 from capsmodel import papers
-from capsmodel.cli import main
+from capsmodel.cli import demo, main
 from capsmodel.cli._numbers import number
+from capsmodel.cli.tour.section import Station
 
 TABLES = ["optimal-k", "decode-prob", "redundancy", "reordering", "fct"]
 
@@ -147,6 +149,14 @@ def test_demo_leaves_a_page_that_stands_alone(tmp_path, capsys):
     assert {link for link in page.links if not link.startswith("#")} == named
     assert "recovered" in (out / "recovery.csv").read_text(encoding="utf-8")
     assert "wrote 17 files" in text
+
+
+def test_what_the_tour_computes_beside_the_others_begins_first_and_keeps_its_place(monkeypatch):
+    begun = Event()
+    waiting = Station("waiting", "waiting", lambda quick, advance: begun.wait(timeout=60))
+    beside = Station("beside", "setting", lambda quick, advance: begun.set(), beside=True)
+    monkeypatch.setattr(demo, "STATIONS", (waiting, beside))
+    assert list(demo._visit_all(quick=False).items()) == [("waiting", True), ("beside", None)]
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,11 @@ import subprocess
 import sys
 from contextlib import ExitStack
 
+from numba import njit
+
 from capsim import Batch, Dumbbell, Scenario, scheme, simulate
 from capsim.engines import compiled, signatures
-from capsim.engines.jit import FLAGS
+from capsim.engines.jit import FLAGS, inlined_kernel, kernel
 from capsim.initial_state import initial_state
 from capsim.run import compile_if_needed
 
@@ -20,6 +22,23 @@ print(compiled.is_compiled(scheme("caps")))
 
 def test_reference_counting_is_off():
     assert FLAGS["_nrt"] is False
+
+
+def test_a_part_has_machine_code_only_within_what_it_is_part_of():
+    @kernel
+    def twice(x):
+        return 2 * x
+
+    @inlined_kernel
+    def third(x):
+        return twice(x) / 3
+
+    whole = njit(**FLAGS)(lambda x: third(x) + twice(x))
+    assert whole(6) == 16
+    compiled_parts = [result for part in (twice, third) for result in part.overloads.values()]
+    assert len(compiled_parts) == 2
+    for result in compiled_parts:
+        assert result.library.get_pointer_to_function(result.fndesc.mangled_name) == 0
 
 
 def test_next_process_compiles_nothing():

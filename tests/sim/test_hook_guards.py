@@ -6,6 +6,7 @@ While they run: strict records, here and in ``test_engines_agree.py``.
 import ast
 import inspect
 import textwrap
+from functools import cache
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ def components():
     return found
 
 
+@cache
 def functions():
     """Return all hooks and the functions that they call, by module and name."""
     waiting = [getattr(each, name) for each in components() for name in hooks_of(each.role)]

@@ -1,11 +1,13 @@
 """Part of the tour: the M/D/1 wait at a port, closed form against simulated packets."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from capsmodel.cli._table import Column
 from capsmodel.cli.tour.section import Advance, Section, Station
 from capsmodel.experiments.agreement import agreement
 from capsmodel.experiments.statistics.intervals import student_interval
+from capsmodel.experiments.sweep import Task, all_cores, gather, one_by_one
 from capsmodel.papers.measurements.means import mean_in_row
 from capsmodel.papers.measurements.single_port import port_waits, service_distribution, sufficient_packets
 from capsmodel.plotting import new_figure
@@ -25,9 +27,14 @@ def _model_us(load: float) -> float:
     return float(wait_s) * 1e6
 
 
-def _row(load: float, detect_ratio: float) -> dict[str, Any]:
+def _task(load: float, detect_ratio: float) -> Task:
     packets = sufficient_packets((PAYLOAD_BYTES,), load=load, detect_ratio=detect_ratio)
-    found = mean_in_row(port_waits((PAYLOAD_BYTES,), load=load, packets=packets, seed=SEED), "wait_s")
+    return Task(port_waits, payload_bytes=(PAYLOAD_BYTES,), load=load, packets=packets, seed=SEED)
+
+
+def _row(measured: Mapping[Any, Any], detect_ratio: float) -> dict[str, Any]:
+    load, packets = float(measured["load"]), int(measured["packets"])
+    found = mean_in_row(measured, "wait_s")
     model = _model_us(load)
     interval = student_interval(found.mean, found.standard_error, found.degrees_of_freedom, 0.95, packets)
     verdict = agreement(model / 1e6, found, detect=detect_ratio * model / 1e6)
@@ -56,10 +63,13 @@ def _draw(rows: list[dict[str, Any]]) -> "Figure":
 
 def _visit(quick: bool, advance: Advance) -> Section:
     detect_ratio = QUICK_DETECT if quick else DETECT
-    rows = []
-    for load in LOADS:
-        rows.append(_row(load, detect_ratio))
-        advance(1 / len(LOADS))
+    tasks = [_task(load, detect_ratio) for load in reversed(LOADS)]  # the largest load takes the longest: it begins
+
+    def done(part: Sequence[Task]) -> None:
+        advance(len(part) / len(tasks))
+
+    measured = gather(tasks, executor=one_by_one if quick else all_cores(), done=done).sort_values("load")
+    rows = [_row(row.to_dict(), detect_ratio) for _, row in measured.iterrows()]
     agreed = sum(row["verdict"] == "agrees" for row in rows)
     return Section(
         title="Do queueing theory and simulator agree?",

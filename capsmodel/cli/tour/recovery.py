@@ -118,4 +118,4 @@ def _visit(quick: bool, advance: Advance) -> Section:
     )
 
 
-STATION = Station("recovery", "recovering a file", _visit)
+STATION = Station("recovery", "recovering a file", _visit, beside=True)

@@ -55,8 +55,11 @@ class Station:
         Text of the progress bar.
     visit
         Computes the section; ``quick`` reduces the work from a minute to seconds.
+    beside
+        Whether the section is computed while others wait for simulations in other processes: for one that compiles.
     """
 
     name: str
     doing: str
     visit: Callable[[bool, Advance], Section]
+    beside: bool = False

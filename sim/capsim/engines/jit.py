@@ -21,6 +21,7 @@ from numba.core.ccallback import CFunc
 from numba.extending import overload
 
 from capsim.engines.cache_keys import hook_key, loop_key
+from capsim.engines.parts import PartCompiler
 from capsim.hooks import Hook
 from capsmodel._compilation import interruptible
 from capsmodel.checks import ParameterError
@@ -42,18 +43,19 @@ def _accepts_nrt() -> bool:
 FLAGS: Any = {"error_model": "numpy"} | (WITHOUT_COUNTING if _accepts_nrt() else {})
 
 
-# Only the loop calls these functions; if `forceinline` were not set they would inherit that of their first caller
-WITHIN_LOOP: Any = FLAGS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": False}
+# Python calls none of these; if `forceinline` were not set they would inherit that of their first caller
+PART: Any = FLAGS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": False}
+PART |= {"pipeline_class": PartCompiler}
 
 
 def kernel(function: Function) -> Function:
     """Mark a function of the event loop; it is compiled as part of the loop."""
-    return cast(Function, njit(**WITHIN_LOOP)(function))
+    return cast(Function, njit(**PART)(function))
 
 
 def inlined_kernel(function: Function) -> Function:
     """Mark one that every packet needs: its machine code takes the place of its calls (1.15 times as fast)."""
-    return cast(Function, njit(**WITHIN_LOOP | {"forceinline": True})(function))
+    return cast(Function, njit(**PART | {"forceinline": True})(function))
 
 
 def expanded(function: Function) -> Function:
@@ -123,7 +125,7 @@ def from_cache(dispatcher: Any) -> bool:
 @cache
 def inline_into_hooks(function: Callable[..., Any]) -> None:
     """Let hooks call `function`, and what it calls, when they are compiled."""
-    overload(function, jit_options=FLAGS, strict=False)(lambda *_: function)
+    overload(function, jit_options=PART, strict=False)(lambda *_: function)
     prepare(function)
 
 
