@@ -114,7 +114,7 @@ def push(w: Any, s: int, now_ps: int) -> None:
     free_packet(w, number)
     if sub.hungry:
         note_hungry(w, s)
-    if stack.emit != 0:
+    if stack.emits_unasked:
         push_layer(w, s, now_ps)
     arm(w, s)
 

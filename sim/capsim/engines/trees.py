@@ -80,12 +80,10 @@ def bring_forward(w: Any, tree: int, leaves: int, leaf: int, time_ps: int) -> No
 
 @inlined_kernel
 def next_arrival(w: Any, p: int, time_ps: int) -> None:
-    """Set the time of the next arrival from port `p`; prefetch what arrives next anywhere, or in large fabrics soon."""
+    """Set the time of the next arrival from port `p`."""
     set_time(w, w.arrive_tree, w.arrive_leaves, p, time_ps)
     if w.arrive_leaves >= LARGE:
         prefetch_soon(w, w.arrive_leaves + p)
-    else:
-        prefetch_delivered(w.packets, port_at(w.ports, node_at(w.arrive_tree, 1).entity).head)
 
 
 @inlined_kernel

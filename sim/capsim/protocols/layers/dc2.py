@@ -146,6 +146,7 @@ DC2 = Layer(
     emit=emit,
     collect=collect,
     recover=recover,
+    emits_unasked=False,
     encodes=is_coded,
     decodes=is_decoded,
     params=Dc2Params(),
