@@ -112,8 +112,7 @@ def push(w: Any, s: int, now_ps: int) -> None:
         if coded_on != NONE:
             push_layer(w, coded_on, now_ps)
     free_packet(w, number)
-    if sub.hungry:
-        note_hungry(w, s)
+    note_hungry(w, s)
     if stack.emits_unasked:
         push_layer(w, s, now_ps)
     arm(w, s)

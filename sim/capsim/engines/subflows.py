@@ -174,10 +174,12 @@ def offer_data(w: Any, s: int) -> None:
 
 
 def note_hungry(w: Any, s: int) -> None:
-    """Count a subflow that would send if it were granted a segment."""
-    flow = flow_at(w.flows, sub_at(w.subs, s).flow)
-    flow.hungry += 1
-    flow.hungry_sub = s
+    """Count a subflow of a shared stream if it would send if it were granted a segment."""
+    sub = sub_at(w.subs, s)
+    if sub.hungry:
+        flow = flow_at(w.flows, sub.flow)
+        flow.hungry += 1
+        flow.hungry_sub = s
 
 
 def put_data(w: Any, s: int, number: int) -> None:

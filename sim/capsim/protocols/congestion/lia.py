@@ -41,7 +41,7 @@ def takes_part(sub: Any) -> bool:
 
 @inlined
 def coupling(flow: Any, subs: Any) -> tuple[float, int]:
-    """Return what `alpha` and `total_window_bytes` do, by one pass over the subflows: each acknowledgement needs both."""
+    """Return what `alpha` and `total_window_bytes` do, by one pass over the subflows: an acknowledgement needs both."""
     total_bytes, total, best, rates = 0, 0.0, 0.0, 0.0
     number = flow.first_sub
     while number != NONE:
