@@ -5,7 +5,6 @@ import numpy as np
 from capsim.engines.asking import CARRIED, COUNTED
 from capsim.engines.hosts import MANAGE, RECEIVE_WAKE, SEND_WAKE, TIMEOUT, WORK
 from capsim.engines.pointers import ROUTE
-from capsim.engines.subflows import room
 from capsim.initial_state import ring_segments
 from capsim.records import NONE
 from capsim.state import Setup, State, Table
@@ -43,9 +42,9 @@ def margins(state: State) -> dict[str, int]:
     rings, data = 0, 0
     for number, each in enumerate(state.stacks):
         largest = int(state.flows["n_segments"][state.flows["stack"] == number].max(initial=0))
-        rings = max(rings, each.subflows * room(ring_segments(largest, each.window_segments)))
+        rings = max(rings, each.subflows * ring_segments(largest, each.window_segments))
         if each.shared:
-            data = max(data, room(ring_segments(largest, each.stream_segments)))
+            data = max(data, ring_segments(largest, each.stream_segments))
     return {
         "unit_margin": state.margin if state.own.layouts["unit"].row_bytes else 0,
         "subflow_margin": max(each.subflows for each in state.stacks),

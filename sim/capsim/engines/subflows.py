@@ -30,14 +30,6 @@ def ring_size(n_segments: int, window: int) -> int:
     return size
 
 
-def room(size: int) -> int:
-    """Return how far behind a ring the next one begins.
-
-    At a power of two, the same segment of all subflows would lie in few sets of a cache.
-    """
-    return size + size // 16
-
-
 def prepare_stream(w: Any, f: int) -> None:
     """Reserve the flags of a shared stream; its receive buffer holds at most as many data segments."""
     flow = flow_at(w.flows, f)
@@ -46,7 +38,7 @@ def prepare_stream(w: Any, f: int) -> None:
     stack, counters = stack_at(w.stacks, flow.stack), counters_at(w.counters, 0)
     size = ring_size(flow.n_segments, stack.stream_segments)
     flow.data_ring, flow.data_mask = counters.data_end, size - 1
-    counters.data_end += room(size)
+    counters.data_end += size
     flow.buffer_segments = size
     flow.peer_window = size
 
@@ -83,7 +75,7 @@ def take_ring(w: Any, flow: Any, sub: Any) -> None:
     counters = counters_at(w.counters, 0)
     size = ring_size(flow.n_segments, stack_at(w.stacks, flow.stack).window_segments)
     sub.ring, sub.ring_mask = counters.ring_end, size - 1
-    counters.ring_end += room(size)
+    counters.ring_end += size
 
 
 def flow_draw(w: Any, f: int) -> float:
