@@ -215,7 +215,7 @@ def params_of(component: Any, **changes: Any) -> Any:
     return slotted(made.dtype)(made[0])
 
 
-def same_trace(one: RawRecords, other: RawRecords) -> None:
+def assert_same_trace(one: RawRecords, other: RawRecords) -> None:
     """Check that two packet traces are the same."""
     assert len(one.trace) == len(other.trace)
     assert all(np.array_equal(one.trace[name], other.trace[name]) for name in one.trace.dtype.names)

@@ -41,7 +41,7 @@ def reproduce_experiments(
 ) -> None:
     """Add runs until the claims are decided or the time is over; print the verdicts and what they hang on."""
     label = experiments[0].name if len(experiments) == 1 else f"{len(experiments)} experiments"
-    progress = Progress(label=label, first=_FIRST, log=True)
+    progress = Progress(first=_FIRST, log=True)
     made = advance(experiments, out / RESULTS, budget_s=budget_s, shard=shard, executor=executor, progress=progress)
     if shard != (1, 1):
         explain(

@@ -12,7 +12,7 @@ comparison. `MOST_SEEDS` and `MOST_SEEDS_OF_OTHERS` are the limits.
 
 import time
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -180,16 +180,27 @@ class Campaign:
         shard : (int, int)
             Only share i of n of that look, whether its runs are there or not; from 1.
         """
-        found = self.next_look()
+        found = self.next_look
         if found is None:
             return []
         part, parts = shard
         return [task for task in self._runs_of(found)[part - 1 :: parts] if task.id not in self._finished]
 
+    @cached_property
     def next_look(self) -> Look | None:
         """Return the look that comes next: of those with missing runs the one with the fewest seeds, the text first."""
         missing = (look for look in sorted(self._wanted(), key=lambda one: one.urgency) if self._missing(look))
         return next(missing, None)
+
+    def name_of(self, task: Task) -> str:
+        """Return what people call a run: scheme, place, setting and seed."""
+        names = (
+            f"{scheme}, {place}, {setting}, seed {seed}"
+            for (setting, _), tasks in self.tasks.items()
+            for ((scheme, place), seed), one in tasks.items()
+            if one.id == task.id
+        )
+        return next(names)
 
     def cost_s(self, look: Look) -> float:
         """Return about how much processor time a look takes for each claim that waits for it, in seconds.
@@ -318,7 +329,7 @@ def advance(
         Share i of n of each look's runs, from 1. What the other shares find is not there, so a share ends with the
         looks that the folder asks for when it begins.
     executor, progress
-        As in :func:`capsmodel.experiments.sweep.run_sweep`.
+        As in :func:`capsmodel.experiments.sweep.run_sweep`; label and names of runs are those of the experiment.
 
     Returns
     -------
@@ -334,7 +345,7 @@ def advance(
         for _, batch in groupby(found.next_tasks(shard), key=lambda task: task.payload["seed"]):
             if time.monotonic() >= end_s:
                 return made
-            shown = progress or Progress(label=found.experiment.name)
+            shown = replace(progress or Progress(), label=found.experiment.name, named=found.name_of)
             made += run_sweep(batch, folder, executor=executor, progress=shown).ran
         campaigns[number] = Campaign(found.experiment, folder, found.tasks, found.measured)
         ended |= {number} if shard != (1, 1) else set()
@@ -343,7 +354,7 @@ def advance(
 
 def _cheapest(campaigns: Sequence[Campaign], ended: Container[int]) -> tuple[int, Campaign] | None:
     """Return the campaign whose next look costs least for each claim, and its number; None if no look is left."""
-    looks_at = {number: one.next_look() for number, one in enumerate(campaigns) if number not in ended}
+    looks_at = {number: one.next_look for number, one in enumerate(campaigns) if number not in ended}
     costs = {number: campaigns[number].cost_s(look) for number, look in looks_at.items() if look}
     if not costs:
         return None

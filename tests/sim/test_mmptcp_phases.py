@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine_setups import BUSY, DUMBBELL, FAT_TREE, LEAF_SPINE, flow_list, random_flows, same_trace, setup_of
+from engine_setups import BUSY, DUMBBELL, FAT_TREE, LEAF_SPINE, assert_same_trace, flow_list, random_flows, setup_of
 from scripted import Sender
 from shared_sender import Shared
 
@@ -195,21 +195,21 @@ def test_below_the_threshold_it_is_packet_scatter_packet_for_packet(name, transp
     kind, flows = BUSY[fabric]
     below = run(setup_of(kind, flows, name, sharing={"switch_bytes": 10**6}))
     assert below.flows["n_subs"].max() == 1
-    same_trace(below, run(setup_of(kind, flows, "ps", transport=transport)))
+    assert_same_trace(below, run(setup_of(kind, flows, "ps", transport=transport)))
 
 
 def test_short_flows_of_mmptcp_are_scattered_as_by_packet_scatter():
     """With its own threshold, when no flow is longer."""
     flows = random_flows(9, n_flows=24, rng=3)
     short = replace(flows, flow_bytes=np.minimum(flows.flow_bytes, 100_000))
-    same_trace(run(setup_of(LEAF_SPINE, short, "mmptcp")), run(setup_of(LEAF_SPINE, short, "ps")))
+    assert_same_trace(run(setup_of(LEAF_SPINE, short, "mmptcp")), run(setup_of(LEAF_SPINE, short, "ps")))
 
 
 def test_over_one_path_packet_scatter_is_newreno_packet_for_packet():
     kind, flows = BUSY["dumbbell"]
     assert kind == DUMBBELL
     plain = setup_of(kind, flows, "ecmp", transport={"limited_transmit": False})
-    same_trace(run(setup_of(kind, flows, "ps")), run(plain))
+    assert_same_trace(run(setup_of(kind, flows, "ps")), run(plain))
 
 
 def test_mixtures_run_one_stack_for_short_and_one_for_long_flows():

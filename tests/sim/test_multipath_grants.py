@@ -4,7 +4,7 @@ from fractions import Fraction
 from math import comb
 
 import pytest
-from engine_setups import BUSY, memory_of, params_of, same_trace, setup_of
+from engine_setups import BUSY, assert_same_trace, memory_of, params_of, setup_of
 from scripted import US
 from shared_sender import Shared
 
@@ -232,4 +232,4 @@ def test_the_subflow_that_holds_it_up_is_penalised_once_in_its_round_trip():
 def test_without_its_options_it_is_mptcp_packet_for_packet(fabric):
     kind, flows = BUSY[fabric]
     plain = {"reinject": False, "scheduler": "round_robin"}
-    same_trace(run(setup_of(kind, flows, "ietf_mptcp", sharing=plain)), run(setup_of(kind, flows, "mptcp")))
+    assert_same_trace(run(setup_of(kind, flows, "ietf_mptcp", sharing=plain)), run(setup_of(kind, flows, "mptcp")))

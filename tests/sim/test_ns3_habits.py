@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from engine_setups import BUSY, same_trace, setup_of
+from engine_setups import BUSY, assert_same_trace, setup_of
 from scripted import US, Sender
 from shared_sender import Shared
 
@@ -153,7 +153,7 @@ def test_with_one_subflow_it_is_its_own_tcp_packet_for_packet(fabric):
     kind, flows = BUSY[fabric]
     stack = replace(ecmp.STACK, transport=NEWRENO_NS3)
     alone = run(setup_of(kind, flows, "mptcp_ns3", sharing={"subflows": 1}))
-    same_trace(alone, run(setup_of(kind, flows, replace(ecmp.SCHEME, short=stack, long=stack))))
+    assert_same_trace(alone, run(setup_of(kind, flows, replace(ecmp.SCHEME, short=stack, long=stack))))
 
 
 def test_with_all_habits_off_it_is_mptcp_packet_for_packet():
@@ -169,7 +169,7 @@ def test_with_all_habits_off_it_is_mptcp_packet_for_packet():
     }
     plain |= {"initial_window_packets": 1, "initial_ssthresh_bytes": 65_535, "limited_transmit": False}
     plain |= {"keep_backoff": True}
-    same_trace(found, run(setup_of(kind, flows, "mptcp", transport=plain, sharing=sharing)))
+    assert_same_trace(found, run(setup_of(kind, flows, "mptcp", transport=plain, sharing=sharing)))
 
 
 def test_the_scheme_has_the_sizes_of_the_code():

@@ -1,5 +1,7 @@
 """Property: who sends to whom in matrices and in rounds of incast, against exact probabilities."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -68,9 +70,9 @@ def test_a_staggered_matrix_has_a_partner_for_each_host() -> None:
         ("stride", {"stride_hosts": 23}, 1 / 3),
     ],
 )
-def test_share_between_leaves_is_the_share_of_the_flows(pairs: Pairs, more: dict[str, float], share: float) -> None:
+def test_share_between_leaves_is_the_share_of_the_flows(pairs: Pairs, more: dict[str, Any], share: float) -> None:
     """Of the three hosts under an edge switch, a stride of one keeps two, a stride of two keeps one."""
-    entry = Batch(flows=24_000, flow_bytes=1, pairs=pairs, **more)  # type: ignore[arg-type]
+    entry = Batch(flows=24_000, flow_bytes=1, pairs=pairs, **more)
     assert counted_share(TREE, "leaf-uplinks", entry.pairing) == pytest.approx(share, rel=1e-12)
     flows = drawn(entry)
     leaving = TREE.leaf_of_host[flows.src] != TREE.leaf_of_host[flows.dst]
@@ -192,7 +194,7 @@ def test_the_ends_of_an_incast_are_uniform() -> None:
         ({}, LeafSpine(leaves=1, hosts_per_leaf=4, spines=1).build(), "no other host in another pod$"),
     ],
 )
-def test_impossible_probabilities_are_named(more: dict[str, float], fabric: Fabric, rule: str) -> None:
-    entry = Batch(flows=400, flow_bytes=1, pairs="staggered", **more)  # type: ignore[arg-type]
+def test_impossible_probabilities_are_named(more: dict[str, Any], fabric: Fabric, rule: str) -> None:
+    entry = Batch(flows=400, flow_bytes=1, pairs="staggered", **more)
     with pytest.raises(ParameterError, match=rule):
         drawn(entry, fabric=fabric)

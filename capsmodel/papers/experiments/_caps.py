@@ -1,15 +1,15 @@
 """What the experiments of CAPS share: names of schemes, workloads, numbers of short flows, and their small versions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from capsim import Batch, Incast, Scenario, load_scenario
 from capsim.fabric.traffic import AnyTraffic
-from capsmodel.papers.index import read_claims
+from capsmodel.papers.experiments import _common
 from capsmodel.papers.measurements.caps_comparison import LONG_FLOWS, PATHS
-from capsmodel.papers.statements import Statement, compared, levels
 
 NAMES = {
     "CAPS": "caps",
@@ -33,15 +33,7 @@ PLACES = {f"{count} flows": {"short_flows": count} for count in SHORT_FLOWS}
 SAMPLED = ("20 flows", "100 flows", "180 flows")
 _SMALL_SHORT_FLOWS, _SMALL_LONG_BYTES = 12, 1_000_000
 
-
-def over(claim_id: str, at: Sequence[str], **more: Any) -> Statement:
-    """Return the comparison that a claim names, at some places."""
-    return compared(read_claims()[claim_id], at, names=NAMES, **more)
-
-
-def trend(scheme: str, at: Sequence[str], **more: Any) -> Statement:
-    """Return the statement about a scheme over some places."""
-    return levels([NAMES[scheme]], at, **more)
+over, trend = partial(_common.over, names=NAMES), partial(_common.trend, names=NAMES)
 
 
 def incast(place: Mapping[str, Any], long_receiver: str = "") -> Scenario:

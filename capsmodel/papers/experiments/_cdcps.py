@@ -1,18 +1,21 @@
 """What the experiments of CDCPS over load share: fabric with a slow path, loads, names of schemes, small versions."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from capsim import LinkChange, Poisson, Scenario, load_scenario
-from capsmodel.papers.index import read_claims
-from capsmodel.papers.statements import Statement, compared, levels
+from capsmodel.papers.experiments import PublishedExperiment, _common
+from capsmodel.papers.measurements.sprayed_runs import sprayed_run
+from capsmodel.papers.statements import Statement
 
 NAMES = {"RPS": "rps", "DRILL": "drill", "AG": "ag", "CDCPS": "cdcps"}
 LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 SAMPLED_LOADS = (0.3, 0.6, 0.8)
+over, trend = partial(_common.over, names=NAMES), partial(_common.trend, names=NAMES)
 WEB, DATA = "websearch", "datamining"
 FLOWS = {WEB: 2000, DATA: 1000}
 """Flows of a run: about 3.4 and 7.4 GB."""
@@ -21,8 +24,7 @@ LEAVES = 8
 SLOW_LINK_S = 212.5e-6
 """One link that makes a way as slow as the two of the preset do: 200 us more in one direction (Section VI-A)."""
 _REDUCED_LEAVES, _REDUCED_SHARE = 2, 10
-_SMALL = {"leaves": 2, "hosts_per_leaf": 4, "spines": 2}
-_SMALL_FLOWS, _SMALL_BYTES = 60, 300_000
+_SMALL_LEAVES, _SMALL, _SMALL_FLOWS = 2, {"hosts_per_leaf": 4, "spines": 2}, 60
 
 
 def places(workload: str, loads: Sequence[float] = LOADS) -> list[str]:
@@ -60,41 +62,23 @@ def _own_slow_paths() -> tuple[LinkChange, ...]:
 
 def reduced(whole: Scenario) -> Scenario:
     """Return the same with two leaves and a tenth of the flows, at the same load."""
-    return _with(
-        whole,
-        {"leaves": _REDUCED_LEAVES},
-        lambda entry: msgspec.structs.replace(entry, flows=FLOWS[entry.workload or WEB] // _REDUCED_SHARE),
-    )
+    (traffic,) = whole.traffic
+    assert isinstance(traffic, Poisson)
+    assert traffic.flows is not None
+    fewer = msgspec.structs.replace(traffic, flows=traffic.flows // _REDUCED_SHARE)
+    return _on_leaves(whole.replace(traffic=(fewer,)), _REDUCED_LEAVES)
 
 
 def small(whole: Scenario) -> Scenario:
     """Return the same on eight hosts with some dozen flows, none of them long."""
-    return _with(
-        whole,
-        _SMALL,
-        lambda entry: msgspec.structs.replace(
-            entry, flows=_SMALL_FLOWS, workload=None, min_bytes=1, max_bytes=_SMALL_BYTES
-        ),
-    )
+    return _on_leaves(_common.few_flows(whole, _SMALL_FLOWS, **_SMALL), _SMALL_LEAVES)
 
 
-def _with(whole: Scenario, size: Mapping[str, int], changed: Callable[[Poisson], Poisson]) -> Scenario:
-    there = [f"leaf{number}" for number in range(size["leaves"])]
-    links = [link for link in whole.fabric.links if any(fnmatchcase(leaf, link.between[0]) for leaf in there)]
-    return whole.replace(
-        fabric=msgspec.structs.replace(whole.fabric, **size, links=tuple(links)),
-        traffic=tuple(changed(entry) for entry in whole.traffic if isinstance(entry, Poisson)),
-    )
-
-
-def over(claim_id: str, at: Sequence[str], **more: Any) -> Statement:
-    """Return the comparison that a claim names, at some places."""
-    return compared(read_claims()[claim_id], at, names=NAMES, **more)
-
-
-def trend(scheme: str, at: Sequence[str], **more: Any) -> Statement:
-    """Return the statement about a scheme over some places."""
-    return levels([NAMES[scheme]], at, **more)
+def _on_leaves(whole: Scenario, count: int) -> Scenario:
+    """Return a scenario with the first leaves alone, and those slow links that they have."""
+    there = [f"leaf{number}" for number in range(count)]
+    links = tuple(link for link in whole.fabric.links if any(fnmatchcase(leaf, link.between[0]) for leaf in there))
+    return whole.replace(fabric=msgspec.structs.replace(whole.fabric, leaves=count, links=links))
 
 
 def panel(letter: str, workload: str) -> dict[str, Statement]:
@@ -114,3 +98,6 @@ def sizes(name: str, workload: str) -> dict[str, Statement]:
         f"cdcps-t2-{name}-{ending}": trend("RPS", places(workload, SAMPLED_LOADS[:1]), column=column)
         for ending, column in (columns | {"avg": "mean_flow_bytes"}).items()
     }
+
+
+over_load = partial(PublishedExperiment, scenario=scenario, reduced=reduced, small=small, measure=sprayed_run)

@@ -5,14 +5,15 @@ other hosts send the 30 flows and all send one in the background, all at once. T
 and does not say by how much: by factors of 1 to 16 here, in the background too.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from capsim import Batch, Scenario, load_scenario
-from capsmodel.papers.index import read_claims
-from capsmodel.papers.statements import Statement, compared
+from capsmodel.papers.experiments import PublishedExperiment, _common
+from capsmodel.papers.measurements.multipath_runs import multipath_run
 from capsmodel.workloads.catalogue import load_workload
 
 DC2, SC, IETF = "dc2mtcp", "sc_mptcp", "ietf_mptcp"
@@ -21,6 +22,7 @@ NAMES = {
     **dict.fromkeys(("SC-MPTCP", "SC-2", "SC-4"), SC),
     **dict.fromkeys(("IETF-MPTCP", "MPTCP-2", "MPTCP-4"), IETF),
 }
+over = partial(_common.over, names=NAMES)
 FACTORS, SUBFLOWS = (1, 2, 4, 8, 16), (2, 4)
 SAMPLED_FACTORS = (1, 4, 16)
 WORKLOAD = "univ1_benson_pkts"
@@ -102,6 +104,11 @@ def _fewer(entry: Batch) -> Batch:
     )
 
 
-def over(claim_id: str, at: Sequence[str], **more: Any) -> Statement:
-    """Return the comparison that a claim names, at some places."""
-    return compared(read_claims()[claim_id], at, names=NAMES, **more)
+experiment = partial(
+    PublishedExperiment,
+    scenario=scenario,
+    reduced=reduced,
+    small=small,
+    measure=multipath_run,
+    parameters=parameters,
+)

@@ -14,13 +14,12 @@ from typing import Any
 
 import msgspec
 
-from capsim import Batch, Poisson, Scenario, load_scenario
+from capsim import Batch, DrawnFault, Poisson, Scenario, load_scenario
 from capsim.fabric.kinds import FatTree
 from capsim.fabric.traffic import AnyTraffic
-from capsmodel.papers.experiments import PublishedExperiment
-from capsmodel.papers.index import read_claims
+from capsmodel.papers.experiments import PublishedExperiment, _common
 from capsmodel.papers.measurements.mmptcp_runs import mmptcp_run
-from capsmodel.papers.statements import Comparison, Statement, compared, levels
+from capsmodel.papers.statements import Comparison, Statement, levels
 from capsmodel.units import BITS_PER_BYTE
 
 NAMES = {
@@ -36,6 +35,7 @@ NAMES = {
     "PS_TCP": "ps_tcp",
     "TCP": "ecmp",
 }
+over = partial(_common.over, names=NAMES)
 PAPER_RUNS = 20
 """Seeds of each experiment of the paper: its counts of flows are over all of them."""
 LONG_SHARE = 0.33
@@ -46,6 +46,8 @@ CELLS = ("fct", "fctsd", "gp", "gpsd", "util", "loss")
 """Ends of the ids of the cells in a row of most tables."""
 ACK_BYTES, SYN_BYTES = 42, 50
 JOIN_GAP_S = 50e-6
+HOT_PACKETS = 10
+"""Buffer of each port of a core switch that is a hot spot (Section 3.4)."""
 _PODS, _FEWER_PODS = 8, 4
 _REDUCED_TIME, _SMALL_S = 4, 0.2
 
@@ -55,6 +57,12 @@ def tree(oversubscription: int, *, pods: int = _PODS, rate_bps: float = 100e6) -
     base = load_scenario("mmptcp-fat-tree").fabric
     assert isinstance(base, FatTree)
     return msgspec.structs.replace(base, pods=pods, hosts_per_edge=oversubscription * pods // 2, rate_bps=rate_bps)
+
+
+def with_hot_spots(fabric: FatTree, share: float) -> FatTree:
+    """Return the tree with short queues at a share of its core switches, rounded down."""
+    hot = DrawnFault(nodes="core*", share=share, buffer_packets=HOT_PACKETS)
+    return msgspec.structs.replace(fabric, faults=(hot,) if share else ())
 
 
 def on_tree(fabric: FatTree, traffic: tuple[AnyTraffic, ...], *, end_s: float, short_bytes: int = 100_000) -> Scenario:
@@ -173,11 +181,6 @@ def _run_s(whole: Scenario) -> float:
 def cells(table: str, schemes: Iterable[str], ends: Sequence[str], place: str) -> dict[str, Statement]:
     """Return the statements of the cells of a table: their ids are table, scheme and quantity."""
     return {f"{table}-{one.lower()}-{end}": levels([NAMES[one]], [place]) for one in schemes for end in ends}
-
-
-def over(claim_id: str, at: Sequence[str], **more: Any) -> Statement:
-    """Return the comparison that a claim names, at some places."""
-    return compared(read_claims()[claim_id], at, names=NAMES, **more)
 
 
 def each_over(subjects: Iterable[str], others: Sequence[str], at: Sequence[str], **more: Any) -> Statement:

@@ -1,13 +1,13 @@
 """What the experiments of RepFlow on its fat-tree share: fabric, loads, names of schemes, and their small version."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from capsim import Poisson, Scenario, load_scenario
-from capsmodel.papers.index import read_claims
-from capsmodel.papers.statements import Statement, compared
+from capsmodel.papers.experiments import PublishedExperiment, _common
 
 NAMES = {
     "TCP": "ecmp",
@@ -16,6 +16,7 @@ NAMES = {
     "RepFlow-DCTCP": "repflow_dctcp",
     "pFabric": "pfabric",
 }
+over = partial(_common.over, names=NAMES)
 LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 SAMPLED_LOADS = (0.2, 0.5, 0.8)
 WEB, DATA = "websearch", "datamining"
@@ -69,6 +70,6 @@ def small(whole: Scenario) -> Scenario:
     )
 
 
-def over(claim_id: str, at: Sequence[str], **more: Any) -> Statement:
-    """Return the comparison that a claim names, at some places."""
-    return compared(read_claims()[claim_id], at, names=NAMES, **more)
+experiment = partial(
+    PublishedExperiment, places=PLACES, sampled=SAMPLED, scenario=scenario, reduced=reduced, small=small
+)

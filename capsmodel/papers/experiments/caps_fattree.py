@@ -8,11 +8,10 @@ links between pods, there and back. The figure's schemes are those that the text
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from capsim import FatTree, Poisson, Scenario
 from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments._caps import over
+from capsmodel.papers.experiments._common import few_flows
 
 WORKLOADS = {"websearch": 2000, "datamining": 1000}
 """Flows of a run."""
@@ -24,7 +23,7 @@ PLACES = {
     for pods in PODS
 }
 WEB, DATA = ([name for name, place in PLACES.items() if place["workload"] == workload] for workload in WORKLOADS)
-_SMALL_FLOWS, _SMALL_BYTES = 60, 300_000
+_SMALL_FLOWS = 60
 
 STATEMENTS = {
     "caps-f18a": over("caps-f18a", WEB),
@@ -46,11 +45,7 @@ def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
 
 def small(whole: Scenario) -> Scenario:
     """Return the same on 16 hosts with some dozen flows, none of them long."""
-    (traffic,) = whole.traffic
-    few = {"flows": _SMALL_FLOWS, "workload": None, "min_bytes": 1, "max_bytes": _SMALL_BYTES}
-    return whole.replace(
-        fabric=msgspec.structs.replace(whole.fabric, pods=PODS[0]), traffic=(msgspec.structs.replace(traffic, **few),)
-    )
+    return few_flows(whole, _SMALL_FLOWS, pods=PODS[0])
 
 
 EXPERIMENT = PublishedExperiment(

@@ -13,6 +13,7 @@ import msgspec
 from capsim import LeafSpine, Poisson, Scenario
 from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments._caps import over
+from capsmodel.papers.experiments._common import few_flows
 
 LOADS = (0.1, 0.3, 0.5, 0.7, 0.8)
 PLACES = {f"load {load:g}": {"load": load} for load in LOADS}
@@ -21,7 +22,7 @@ WORKLOADS = ("websearch", "datamining")
 ARRIVALS_S = 0.3
 _REDUCED_LEAVES = 3
 _SMALL = {"leaves": 2, "hosts_per_leaf": 4, "spines": 3}
-_SMALL_FLOWS, _SMALL_BYTES = 40, 300_000
+_SMALL_FLOWS = 40
 
 STATEMENTS = {"caps-f23a": over("caps-f23a", ALL), "caps-f23b": over("caps-f23b", ALL)}
 
@@ -43,11 +44,7 @@ def reduced(whole: Scenario) -> Scenario:
 
 def small(whole: Scenario) -> Scenario:
     """Return the same on eight hosts with some dozen flows, none of them long."""
-    few = {"flows": _SMALL_FLOWS, "duration_s": None, "workload": None, "min_bytes": 1, "max_bytes": _SMALL_BYTES}
-    return whole.replace(
-        fabric=msgspec.structs.replace(whole.fabric, **_SMALL),
-        traffic=tuple(msgspec.structs.replace(entry, **few) for entry in whole.traffic),
-    )
+    return few_flows(whole, _SMALL_FLOWS, **_SMALL)
 
 
 EXPERIMENT = PublishedExperiment(

@@ -12,6 +12,7 @@ import msgspec
 
 from capsim import LeafSpine, Poisson, Scenario
 from capsmodel.papers.experiments import PublishedExperiment
+from capsmodel.papers.experiments._common import few_flows
 from capsmodel.papers.measurements.coded_runs import coded_run
 from capsmodel.papers.statements import levels
 
@@ -24,7 +25,7 @@ LEAVES_AND_HOSTS = {"336": (12, 28), "864": (24, 36)}
 ARRIVALS_S, NEVER_S = 0.1, 1e6
 _REDUCED_LEAVES = 3
 _SMALL = {"leaves": 2, "hosts_per_leaf": 4, "spines": 3}
-_SMALL_FLOWS, _SMALL_BYTES = 40, 300_000
+_SMALL_FLOWS = 40
 
 STATEMENTS = {
     "caps-f24-web": levels(["caps"], WEB, column="repair_share"),
@@ -61,11 +62,7 @@ def reduced(whole: Scenario) -> Scenario:
 
 def small(whole: Scenario) -> Scenario:
     """Return the same on eight hosts with some dozen flows, none of them long."""
-    (traffic,) = whole.traffic
-    few = {"flows": _SMALL_FLOWS, "duration_s": None, "workload": None, "min_bytes": 1, "max_bytes": _SMALL_BYTES}
-    return whole.replace(
-        fabric=msgspec.structs.replace(whole.fabric, **_SMALL), traffic=(msgspec.structs.replace(traffic, **few),)
-    )
+    return few_flows(whole, _SMALL_FLOWS, **_SMALL)
 
 
 EXPERIMENT = PublishedExperiment(

@@ -3,10 +3,8 @@
 Chosen: as cdcps-ws, with 1000 flows, whose bytes are in few long ones.
 """
 
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _cdcps as shared
 from capsmodel.papers.experiments._cdcps import DATA, SAMPLED_LOADS, over, panel, places, sizes
-from capsmodel.papers.measurements.sprayed_runs import sprayed_run
 
 ALL = places(DATA)
 AT_06 = places(DATA, [0.6])
@@ -18,15 +16,11 @@ STATEMENTS = {
     **{claim: over(claim, ALL) for claim in ("cdcps-f9d-rpsworst", "cdcps-f9d-best", "cdcps-f9f-best")},
 }
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.over_load(
     module=__name__,
     about=__doc__,
     id="cdcps-e08-dm",
     places=shared.all_places(DATA),
     sampled=tuple(places(DATA, SAMPLED_LOADS)),
-    scenario=shared.scenario,
-    reduced=shared.reduced,
-    small=shared.small,
     statements=STATEMENTS,
-    measure=sprayed_run,
 )

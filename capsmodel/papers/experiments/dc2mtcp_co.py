@@ -6,10 +6,8 @@ with two subflows. Not judged: the ratio of non-systematic codes, which is quote
 than long ones, which may have none; and the product with the time of coding a packet.
 """
 
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _dc2mtcp as shared
 from capsmodel.papers.experiments._dc2mtcp import DC2, SC, SUBFLOWS, places
-from capsmodel.papers.measurements.multipath_runs import multipath_run
 from capsmodel.papers.statements import Statement, levels
 
 COLUMNS = {"all": "coded_ratio", "small": "coded_ratio_short", "large": "coded_ratio_long"}
@@ -36,16 +34,11 @@ STATEMENTS = {
     "dc2mtcp-s7-5": mean_ratio(DC2, [*RANDOM, *HOT]),
 }
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="dc2mtcp-e11-co",
     places=shared.all_places() | shared.all_places(hot=True),
     sampled=(*shared.sampled(), *shared.sampled(hot=True)),
-    scenario=shared.scenario,
-    reduced=shared.reduced,
-    small=shared.small,
     statements=STATEMENTS,
-    measure=multipath_run,
-    parameters=shared.parameters,
 )

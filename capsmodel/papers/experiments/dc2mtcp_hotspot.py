@@ -6,10 +6,8 @@ said (the preset ``dc2mtcp-hot-spot`` has them). "More stable" is a smaller grow
 least to the largest factor of the sizes.
 """
 
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _dc2mtcp as shared
 from capsmodel.papers.experiments._dc2mtcp import DC2, IETF, SC, SUBFLOWS, over, places
-from capsmodel.papers.measurements.multipath_runs import multipath_run
 from capsmodel.papers.statements import Comparison, Statement
 
 FCT = "multipath_fct_short_s"
@@ -39,16 +37,11 @@ STATEMENTS = {
     **{claim: over(claim, FOUR, column=FCT, average=True) for claim in ("dc2mtcp-f6-4", "dc2mtcp-f6-sc4")},
 }
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="dc2mtcp-e09-hotspot",
     places=shared.all_places(hot=True),
     sampled=shared.sampled(hot=True),
-    scenario=shared.scenario,
-    reduced=shared.reduced,
-    small=shared.small,
     statements=STATEMENTS,
-    measure=multipath_run,
-    parameters=shared.parameters,
 )

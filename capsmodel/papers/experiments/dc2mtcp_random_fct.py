@@ -6,10 +6,8 @@ distribution of Fig. 4(d) is taken at the middle factor, 4; a flow without a tim
 The spacing of the jumps of the distribution is not measured.
 """
 
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _dc2mtcp as shared
 from capsmodel.papers.experiments._dc2mtcp import DC2, IETF, NAMES, SC, over, places
-from capsmodel.papers.measurements.multipath_runs import multipath_run
 from capsmodel.papers.statements import Statement, levels, same_scheme
 
 FCT = "multipath_fct_short_s"
@@ -43,16 +41,11 @@ STATEMENTS = {
     "dc2mtcp-f4d-one-sc-4": levels([SC], DISTRIBUTION_4, column="once_timed_ratio"),
 }
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="dc2mtcp-e07-random-fct",
     places=shared.all_places(),
     sampled=shared.sampled(),
-    scenario=shared.scenario,
-    reduced=shared.reduced,
-    small=shared.small,
     statements=STATEMENTS,
-    measure=multipath_run,
-    parameters=shared.parameters,
 )

@@ -5,10 +5,8 @@ over their time, and "on average" the geometric mean over the factors of the siz
 Settings are compared at the factors from 4 on: at the reduced scale, some runs of the least have no long flow.
 """
 
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _dc2mtcp as shared
 from capsmodel.papers.experiments._dc2mtcp import SAMPLED_FACTORS, over, places
-from capsmodel.papers.measurements.multipath_runs import multipath_run
 
 ALL = [*places(2), *places(4)]
 AT = {
@@ -20,18 +18,13 @@ AT = {
     "dc2mtcp-f5-4": places(4),
 }
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="dc2mtcp-e08-random-tput",
     places=shared.all_places(),
     sampled=shared.sampled(SAMPLED_FACTORS[1:]),
-    scenario=shared.scenario,
-    reduced=shared.reduced,
-    small=shared.small,
     statements={
         claim: over(claim, at, column="multipath_throughput_long_bps", average=True) for claim, at in AT.items()
     },
-    measure=multipath_run,
-    parameters=shared.parameters,
 )

@@ -8,15 +8,12 @@ of 10 packets, as in Section 3.4. The tail is the 99th percentile.
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from capsim import Scenario
-from capsim.fabric.faults import DrawnFault
 from capsmodel.papers.experiments import _mmptcp as shared
 from capsmodel.papers.experiments._mmptcp import CELLS, cells, over
 
 PLACE = "256 flows a second"
-HOT_SHARE, HOT_PACKETS = 0.25, 10
+HOT_SHARE = 0.25
 SCHEMES = {"fc": "MMPTCP_FC", "uc": "MMPTCP_UC", "li": "MMPTCP_LI"}
 
 STATEMENTS = {
@@ -37,10 +34,7 @@ STATEMENTS = {
 
 def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
     """Return the mix on the whole tree, with hot spots or without."""
-    fabric = shared.tree(4)
-    if settings["hotspots"]:
-        hot = DrawnFault(nodes="core*", share=HOT_SHARE, buffer_packets=HOT_PACKETS)
-        fabric = msgspec.structs.replace(fabric, faults=(hot,))
+    fabric = shared.with_hot_spots(shared.tree(4), HOT_SHARE if settings["hotspots"] else 0.0)
     return shared.mix(fabric, flows_per_s=256.0, run_s=settings["run_s"])
 
 

@@ -7,16 +7,12 @@ down. "Flat" is within 10% of the loss without hot spots.
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from capsim import Scenario
-from capsim.fabric.faults import DrawnFault
 from capsmodel.papers.experiments import _mmptcp as shared
 from capsmodel.papers.experiments._mmptcp import NAMES, over
 from capsmodel.papers.statements import levels, same_scheme
 
 SHARES_PCT = (0, 20, 40, 60)
-HOT_PACKETS = 10
 PLACES = {f"{share}% hot": {"hot_pct": share} for share in SHARES_PCT}
 ALL, MOST = list(PLACES), list(PLACES)[-1]
 SCHEMES = ("TCP", "PS_TCP", "PS", "MMPTCP", "MPTCP")
@@ -41,10 +37,7 @@ STATEMENTS = {
 
 def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
     """Return the mix on the whole tree, with the hot spots of a place."""
-    fabric = shared.tree(4)
-    if place["hot_pct"]:
-        hot = DrawnFault(nodes="core*", share=place["hot_pct"] / 100, buffer_packets=HOT_PACKETS)
-        fabric = msgspec.structs.replace(fabric, faults=(hot,))
+    fabric = shared.with_hot_spots(shared.tree(4), place["hot_pct"] / 100)
     return shared.mix(fabric, flows_per_s=2560.0, run_s=settings["run_s"])
 
 

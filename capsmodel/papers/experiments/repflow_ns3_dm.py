@@ -3,7 +3,6 @@
 Chosen: as repflow-ns3-ws. "The same observations" are that both mean and tail of short flows are lower.
 """
 
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _repflow as shared
 from capsmodel.papers.experiments._repflow import DATA, NAMES, WEB, over, places
 from capsmodel.papers.statements import same_scheme
@@ -26,14 +25,9 @@ STATEMENTS = {
     "repflow-s5d-dmws": same_scheme(NAMES.values(), zip(places(DATA), places(WEB), strict=True)),
 }
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="repflow-e08-ns3-dm",
-    places=shared.PLACES,
-    sampled=shared.SAMPLED,
-    scenario=shared.scenario,
-    reduced=shared.reduced,
-    small=shared.small,
     statements=STATEMENTS,
 )

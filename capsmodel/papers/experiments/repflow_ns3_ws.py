@@ -6,7 +6,6 @@ about both workloads are judged at the loads of both, "most loads" at all of the
 replication over that with it.
 """
 
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _repflow as shared
 from capsmodel.papers.experiments._repflow import DATA, LOADS, NAMES, WEB, over, places
 from capsmodel.papers.statements import Comparison, Statement, same_scheme
@@ -57,14 +56,9 @@ STATEMENTS = {
     **{claim: over(claim, BOTH) for claim in ("repflow-f12-tcp", "repflow-f12-dctcp", "repflow-f12-pf")},
 }
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="repflow-e07-ns3-ws",
-    places=shared.PLACES,
-    sampled=shared.SAMPLED,
-    scenario=shared.scenario,
-    reduced=shared.reduced,
-    small=shared.small,
     statements=STATEMENTS,
 )

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _repflow as shared
 from capsmodel.papers.experiments._repflow import DATA, LOADS, WEB, over, place_name, places
 from capsmodel.papers.statements import Statement, levels
@@ -28,15 +27,10 @@ def adapted(statement: Statement, settings: Mapping[str, Any]) -> Statement:
     return replace(statement, column="copied_sent_ratio") if settings["overhead_of"] == "bytes sent" else statement
 
 
-EXPERIMENT = PublishedExperiment(
+EXPERIMENT = shared.experiment(
     module=__name__,
     about=__doc__,
     id="repflow-e09-overhead",
-    places=shared.PLACES,
-    sampled=shared.SAMPLED,
-    scenario=shared.scenario,
-    reduced=shared.reduced,
-    small=shared.small,
     statements=STATEMENTS,
     adapted=adapted,
 )

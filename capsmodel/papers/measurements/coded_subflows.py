@@ -12,15 +12,12 @@ Packets of data and coded packets are lost, acknowledgements are not; nothing qu
 which the model computes the redundancy, are sampled once in a round trip and weighted by what is sent in it.
 """
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from capsim import ACCEPT, REFUSE, Dumbbell, Listed, Queue, Scenario, scheme, simulate
-from capsim.randomness import MASK, mix, uniform
-from capsim.records import CODED, DATA
+from capsim import Listed, Scenario, simulate
 from capsim.scenario import Probes
 from capsmodel.checks import FloatArray, require
 from capsmodel.experiments.measurement import measurement
@@ -30,38 +27,13 @@ from capsmodel.multipath.coded_transport import (
     redundancy_ratio,
     small_flow_redundancy_ratio,
 )
+from capsmodel.papers.measurements.lossy_path import MSS_BYTES, RTT_S, lossy_dumbbell
 from capsmodel.papers.measurements.means import replicate_columns
 
-RTT_S = 0.1
-"""Round trip of the connections whose redundancy is measured, in seconds."""
-_MSS_BYTES, _LINKS, _RATE_BPS, _MOST_PACKETS, _APART_S = 1460, 6, 1e12, 500, 1e-3
+_SHORT_RTT_S, _APART_S, _MOST_PACKETS = 30e-6, 1e-3, 500
 
 
-@dataclass(frozen=True, kw_only=True)
-class RandomLosses:
-    """Loss probability of data and coded packets on the links into one node, and a seed."""
-
-    at_node: int
-    loss_prob: float
-    seed: int
-
-
-def _lose_at_random(
-    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int
-) -> int:
-    """Lose a packet by the hash of its subflow, kind, number and time."""
-    if port.to_node != params.at_node or (packet.kind != DATA and packet.kind != CODED):
-        return ACCEPT
-    stream = mix(mix(mix((params.seed + packet.sub) & MASK) ^ packet.kind) ^ (packet.segment & MASK))
-    return REFUSE if uniform(stream, packet.sent_ps) < params.loss_prob else ACCEPT
-
-
-def _with_losses(name: str, losses: RandomLosses) -> Any:
-    queue = Queue(name="lose_at_random", admit=_lose_at_random, params=losses)
-    return replace(scheme(name), name="coded_subflows", queue=queue)
-
-
-@measurement("coded-windows", revision=1)
+@measurement("coded-windows", revision=2)
 def coded_windows(
     window_packets: int,
     *,
@@ -115,14 +87,13 @@ def coded_windows(
     if coded:  # by 1.01 / size for each packet, one is earned with the last
         params["layer"] = {"redundancy_factor": 1.01, "small_window_packets": float(window_packets)}
     scenario = Scenario(
-        fabric=Dumbbell(hosts_per_side=1, rate_bps=_RATE_BPS, delay_s=5e-6),
-        traffic=(Listed(flows=tuple((0, 1, size * _MSS_BYTES, _APART_S * i) for i in range(flows))),),
+        fabric=lossy_dumbbell(1, loss_prob, rtt_s=_SHORT_RTT_S),
+        traffic=(Listed(flows=tuple((0, 1, size * MSS_BYTES, _APART_S * i) for i in range(flows))),),
         params=params,
         seed=seed,
         end_s=_APART_S * flows + 60.0,
     )
-    losses = RandomLosses(at_node=3, loss_prob=loss_prob, seed=seed)
-    found = simulate(scenario, scheme=_with_losses("dc2mtcp" if coded else "ietf_mptcp", losses), engine=engine).flows
+    found = simulate(scenario, scheme="dc2mtcp" if coded else "ietf_mptcp", engine=engine).flows
     require(bool(found["finished"].all()), "a flow is not finished: simulate longer")
     packets = int(found["repair_packets"].sum()) if coded else 0
     return {"timeouts": int((found["timeouts"] > 0).sum()), "coded_packets": packets}
@@ -136,7 +107,7 @@ def _ratios(windows: FloatArray, rtts_s: FloatArray) -> FloatArray:
     return np.where(small, small_flow_redundancy_ratio(total), redundancy_ratio(loss_prob))
 
 
-@measurement("coded-share", revision=1)
+@measurement("coded-share", revision=2)
 def coded_share(
     loss_prob: float, *, subflows: int, connections: int, round_trips: int, seed: int, engine: str = "compiled"
 ) -> pd.DataFrame:
@@ -173,15 +144,15 @@ def coded_share(
     >>> coded_share(0.02, **setting)["coded_ratio"].item() > 0
     True
     """
-    size = 2 * _MOST_PACKETS * round_trips * _MSS_BYTES
+    size = 2 * _MOST_PACKETS * round_trips * MSS_BYTES
     scenario = Scenario(
-        fabric=Dumbbell(hosts_per_side=connections, rate_bps=_RATE_BPS, delay_s=RTT_S / _LINKS),
+        fabric=lossy_dumbbell(connections, loss_prob),
         traffic=(Listed(flows=tuple((host, host + connections, size, 0.0) for host in range(connections))),),
         params={
             "transport": {
                 "initial_window_packets": 10,
-                "initial_ssthresh_bytes": 10 * _MSS_BYTES,
-                "max_window_bytes": _MOST_PACKETS * _MSS_BYTES,
+                "initial_ssthresh_bytes": 10 * MSS_BYTES,
+                "max_window_bytes": _MOST_PACKETS * MSS_BYTES,
                 "min_rto_s": 1.0,
             },
             "sharing": {"subflows": subflows},
@@ -190,8 +161,7 @@ def coded_share(
         seed=seed,
         end_s=(round_trips + 0.5) * RTT_S,
     )
-    losses = RandomLosses(at_node=2 * connections + 1, loss_prob=loss_prob, seed=seed)
-    found = simulate(scenario, scheme=_with_losses("dc2mtcp", losses), engine=engine)
+    found = simulate(scenario, scheme="dc2mtcp", engine=engine)
     require(not found.flows["finished"].any(), "a flow ended too early")
     coded = found.flows["repair_packets"].to_numpy()
     sent = found.flows["coded_packets"].to_numpy() - coded
@@ -203,7 +173,7 @@ def coded_share(
 def _model_ratio(found: Any, flow: int, subflows: int) -> float:
     """Return the mean of gamma over the packets of a connection."""
     names = [f"flow{flow}.{number}" for number in range(subflows)]
-    windows = found.samples("sub.cwnd_bytes")[names].to_numpy() / _MSS_BYTES
+    windows = found.samples("sub.cwnd_bytes")[names].to_numpy() / MSS_BYTES
     rtts_s = found.samples("sub.srtt_s")[names].to_numpy()
     measured = (rtts_s > 0).all(axis=1)
     ratios = np.zeros(len(windows))

@@ -15,14 +15,9 @@ window, retransmits one of them in each round trip, and waits for its timer wher
 duplicate ACKs arrive.
 """
 
-from dataclasses import dataclass, replace
-from typing import Any
-
 import pandas as pd
 
-from capsim import ACCEPT, REFUSE, Dumbbell, Listed, Queue, Result, Scenario, scheme, simulate
-from capsim.randomness import MASK, mix, uniform
-from capsim.records import DATA
+from capsim import Dumbbell, LinkChange, Listed, Result, Scenario, simulate
 from capsmodel.checks import require
 from capsmodel.experiments.measurement import measurement
 from capsmodel.multipath.lia import single_path_window
@@ -30,26 +25,30 @@ from capsmodel.papers.measurements.means import replicate_columns
 
 RTT_S = 0.1
 """Round trip in seconds; nothing queues, so it never varies."""
-_MSS_BYTES, _LINKS, _RATE_BPS = 1460, 6, 1e12
+MSS_BYTES = 1460
+_LINKS, _RATE_BPS, _BUFFER_PACKETS = 6, 1e12, 10**6
 
 
-@dataclass(frozen=True, kw_only=True)
-class RandomLosses:
-    """Probability that a data packet is lost on the links into one node, and the seed of the losses."""
+def lossy_dumbbell(connections: int, loss_prob: float, *, rtt_s: float = RTT_S) -> Dumbbell:
+    """Return a fabric whose middle link loses packets to the right, where no acknowledgement travels.
 
-    at_node: int
-    loss_prob: float
-    seed: int
-
-
-def _lose_at_random(
-    params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int
-) -> int:
-    """Lose a packet by the hash of its subflow, number and time: the loss of a retransmission is drawn again."""
-    if port.to_node != params.at_node or packet.kind != DATA:
-        return ACCEPT
-    stream = mix(mix((params.seed + packet.sub) & MASK) ^ (packet.segment & MASK))
-    return REFUSE if uniform(stream, packet.sent_ps) < params.loss_prob else ACCEPT
+    Parameters
+    ----------
+    connections : int
+        Hosts on each side.
+    loss_prob : float
+        Of each packet that crosses the link.
+    rtt_s : float
+        Round trip in seconds, all of it propagation: rates and buffers are so large that nothing waits or is dropped.
+    """
+    lossy = LinkChange(between=("left", "right"), one_way=True, loss_prob=loss_prob)
+    return Dumbbell(
+        hosts_per_side=connections,
+        rate_bps=_RATE_BPS,
+        delay_s=rtt_s / _LINKS,
+        buffer_packets=_BUFFER_PACKETS,
+        links=(lossy,),
+    )
 
 
 def _simulate(loss_prob: float, *, connections: int, packets: int, seed: int, min_rto_s: float, engine: str) -> Result:
@@ -57,30 +56,22 @@ def _simulate(loss_prob: float, *, connections: int, packets: int, seed: int, mi
     start = max(1, round(window))
     params: dict[str, bool | int | float | str] = {
         "initial_window_packets": start,
-        "initial_ssthresh_bytes": start * _MSS_BYTES,
+        "initial_ssthresh_bytes": start * MSS_BYTES,
         "max_window_bytes": 2**30,
         "min_rto_s": min_rto_s,
     }
-    fabric = Dumbbell(hosts_per_side=connections, rate_bps=_RATE_BPS, delay_s=RTT_S / _LINKS)
-    losses = RandomLosses(at_node=2 * connections + 1, loss_prob=loss_prob, seed=seed & MASK)
-    size = 4 * packets * _MSS_BYTES  # more than is sent during the run
+    size = 4 * packets * MSS_BYTES  # more than is sent during the run
     scenario = Scenario(
-        fabric=fabric,
+        fabric=lossy_dumbbell(connections, loss_prob),
         traffic=(Listed(flows=tuple((host, host + connections, size, 0.0) for host in range(connections))),),
         params={"transport": params},
         seed=seed,
         end_s=packets / window * RTT_S,
     )
-    lossy = replace(
-        scheme("ecmp"),
-        name="lossy_path",
-        summary="TCP NewReno over a path with random losses",
-        queue=Queue(name="lose_at_random", admit=_lose_at_random, params=losses),
-    )
-    return simulate(scenario, scheme=lossy, engine=engine)
+    return simulate(scenario, scheme="ecmp", engine=engine)
 
 
-@measurement("tcp-on-lossy-path", revision=1)
+@measurement("tcp-on-lossy-path", revision=2)
 def tcp_on_lossy_path(
     loss_prob: float,
     *,
@@ -133,7 +124,7 @@ def tcp_on_lossy_path(
     round_trips = found.scenario.end_s / RTT_S
     row: dict[str, float] = replicate_columns(
         sent_packets_per_rtt=flows["packets_sent"] / round_trips,
-        delivered_packets_per_rtt=flows["delivered_bytes"] / _MSS_BYTES / round_trips,
+        delivered_packets_per_rtt=flows["delivered_bytes"] / MSS_BYTES / round_trips,
     )
     counted = {"sent_packets": "packets_sent", "lost_packets": "packets_dropped", "timeouts": "timeouts"}
     return pd.DataFrame([row | {name: int(flows[column].sum()) for name, column in counted.items()}])

@@ -9,9 +9,7 @@ timeout is acknowledged. After a timeout the sender goes back to the first unack
 from typing import Any
 
 from capsim.hooks import ACKED, DUPLICATE, EXPIRED, EXPIRED_AGAIN, GROW, LOST, inlined
-from capsim.protocols.transports.receiver import (
-    on_data,
-)
+from capsim.protocols.transports.receiver import on_data
 from capsim.protocols.transports.tcp import (
     TcpParams,
     advance,

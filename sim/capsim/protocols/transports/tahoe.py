@@ -16,9 +16,7 @@ from typing import Any
 
 from capsim.hooks import DUPLICATE, EXPIRED, LOST, inlined
 from capsim.protocols.transports.newreno import send, take_acknowledgement
-from capsim.protocols.transports.receiver import (
-    on_data,
-)
+from capsim.protocols.transports.receiver import on_data
 from capsim.protocols.transports.tcp import (
     TcpParams,
     back_off,
