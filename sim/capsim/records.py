@@ -168,6 +168,8 @@ FLOW = np.dtype(
         ("wake_ps", "i8"),  # when its next subflows are opened, or NONE
         ("to_open", "i4"),  # how many
         ("draws", "i4"),  # uniform numbers used
+        ("hungry", "i4"),  # how many of its subflows are
+        ("hungry_sub", "i4"),  # the last one that became so
         # -- of a shared stream: sender
         ("granted", "i8"),  # data segments given to subflows
         ("data_acked", "i8"),  # first data segment not acknowledged
@@ -189,77 +191,79 @@ FLOW = np.dtype(
     align=True,
 )
 
-# The first four cache lines are what every packet of a subflow touches.
+# The first cache line is what a scan over the subflows of a flow touches; every packet at its sender touches the first
+# four, at its receiver the first two and the fifth. Seven cache lines.
 SUBFLOW = np.dtype(
     [
+        # -- what the other subflows of its flow read too
         ("id", "i4"),
         ("flow", "i4"),
         ("stack", "i4"),
-        ("src", "i4"),
-        ("dst", "i4"),
         ("state", "i4"),
-        ("short", "i4"),  # known to be at most the threshold of the scheme
-        ("priority", "i4"),
-        ("hash", "i8"),  # of data packets
-        ("reverse_hash", "i8"),  # of acknowledgements
-        ("ring", "i8"),  # its part of the segment flags
-        ("ring_mask", "i8"),
-        # -- sender
-        ("end", "i8"),  # segments granted so far; all of the flow's when it carries the whole stream
-        ("una", "i8"),  # first segment not acknowledged
-        ("next_segment", "i8"),  # to be sent next
-        ("high", "i8"),  # one above the highest segment ever sent
-        ("cwnd_bytes", "i8"),
-        ("inflation_bytes", "i8"),  # the window in force is cwnd_bytes + inflation_bytes
-        ("ssthresh_bytes", "i8"),
-        ("dup_acks", "i8"),
-        ("recover", "i8"),  # RFC 6582: highest segment sent when recovery began
-        ("in_recovery", "i4"),
-        ("resend", "i4"),  # 1: the segment `una` is to be retransmitted next
-        ("final", "i2"),  # 1: no more segments will be granted
-        ("hungry", "i2"),  # 1: it would send if it were granted a segment
-        ("in_doubt", "i4"),  # 1: since the last recovery began nothing was acknowledged
-        ("timer_ps", "i8"),  # retransmission deadline, or NONE when off
-        ("send_wake_ps", "i8"),  # when the layer or the transport is asked again, or NONE
-        ("receive_wake_ps", "i8"),  # the same at the receiver
-        ("srtt_ps", "i8"),
-        ("rttvar_ps", "i8"),
-        ("rto_ps", "i8"),
-        # -- receiver
-        ("receive_next", "i8"),
-        ("highest_received", "i8"),
-        # -- sender, less often
-        ("mss_bytes", "i8"),
-        ("max_window_bytes", "i8"),
-        ("short_segment", "i8"),  # the one segment that is shorter than an MSS, or NONE
-        ("short_bytes", "i8"),  # its payload
-        ("dup_ack_threshold", "i8"),
-        ("limited_packets", "i8"),  # new segments that limited transmit may send (RFC 3042)
-        ("limited_segments", "i8"),  # sent by it, not part of FlightSize (RFC 5681, section 3.2)
-        ("partial_acks", "i8"),
-        ("timed_out", "i8"),  # segment of the last timeout
-        ("lost_flight_bytes", "i8"),  # in flight at the last loss
-        ("newly_acked_bytes", "i8"),  # by the last acknowledgement
         ("next_sub", "i4"),  # of the same flow, or NONE
         ("number", "i2"),  # in the flow, from 0
         ("shared", "i2"),  # whether it carries a part of a shared stream
-        ("dup_run", "i4"),  # duplicate acknowledgements since the last new one
-        ("held", "i4"),  # receiver: first of the packets that its layer holds, in a ring, or NONE
-        # -- results
-        ("open_ps", "i8"),
-        ("received_ps", "i8"),  # the whole stream at the receiver
-        ("closed_ps", "i8"),  # last acknowledgement at the sender
+        ("final", "i2"),  # 1: no more segments will be granted
+        ("hungry", "i2"),  # 1: it would send if it were granted a segment
+        ("in_recovery", "i4"),
+        ("cwnd_bytes", "i8"),
+        ("srtt_ps", "i8"),
+        ("mss_bytes", "i8"),
+        ("una", "i8"),  # first segment not acknowledged
+        # -- sender
+        ("ring", "i8"),  # its part of the segment flags
+        ("ring_mask", "i8"),
+        ("end", "i8"),  # segments granted so far; all of the flow's when it carries the whole stream
+        ("next_segment", "i8"),  # to be sent next
+        ("high", "i8"),  # one above the highest segment ever sent
+        ("recover", "i8"),  # RFC 6582: highest segment sent when recovery began
+        ("dup_acks", "i8"),
+        ("inflation_bytes", "i8"),  # the window in force is cwnd_bytes + inflation_bytes
+        ("timer_ps", "i8"),  # retransmission deadline, or NONE when off
+        ("rttvar_ps", "i8"),
+        ("rto_ps", "i8"),
+        ("max_window_bytes", "i8"),
+        ("short_segment", "i8"),  # the one segment that is shorter than an MSS, or NONE
+        ("limited_packets", "i8"),  # new segments that limited transmit may send (RFC 3042)
+        ("limited_segments", "i8"),  # sent by it, not part of FlightSize (RFC 5681, section 3.2)
+        ("newly_acked_bytes", "i8"),  # by the last acknowledgement
+        ("src", "i4"),
+        ("dst", "i4"),
+        ("priority", "i4"),
+        ("short", "i4"),  # known to be at most the threshold of the scheme
+        ("hash", "i8"),  # of data packets
         ("packets_sent", "i8"),  # data, coded included
         ("bytes_sent", "i8"),
+        ("ssthresh_bytes", "i8"),
+        ("resend", "i4"),  # 1: the segment `una` is to be retransmitted next
+        ("in_doubt", "i4"),  # 1: since the last recovery began nothing was acknowledged
+        ("dup_run", "i4"),  # duplicate acknowledgements since the last new one
+        ("held", "i4"),  # receiver: first of the packets that its layer holds, in a ring, or NONE
+        # -- receiver
+        ("receive_next", "i8"),
+        ("highest_received", "i8"),
+        ("reverse_hash", "i8"),  # of acknowledgements
+        ("received_ps", "i8"),  # the whole stream at the receiver
+        ("send_wake_ps", "i8"),  # when the layer or the transport is asked again, or NONE
+        ("receive_wake_ps", "i8"),  # the same at the receiver
+        ("short_bytes", "i8"),  # its payload
+        ("dup_ack_threshold", "i8"),
+        # -- less often
+        ("partial_acks", "i8"),
+        ("timed_out", "i8"),  # segment of the last timeout
+        ("lost_flight_bytes", "i8"),  # in flight at the last loss
+        ("open_ps", "i8"),
+        ("closed_ps", "i8"),  # last acknowledgement at the sender
+        ("established_ps", "i8"),
         ("retransmissions", "i8"),
         ("fast_retransmits", "i8"),
+        # -- results
         ("timeouts", "i8"),
         ("dup_acks_received", "i8"),
         ("reordered_packets", "i8"),
         ("duplicate_packets", "i8"),
         ("packets_dropped", "i8"),
         ("packets_marked", "i8"),
-        ("established_ps", "i8"),
         ("spurious_retransmissions", "i4"),
         ("long_dup_ack_runs", "i4"),  # that the network's reordering made
         ("max_reorder_extent", "i4"),  # this and the next only when asked for

@@ -175,6 +175,7 @@ class Layer(Component):
     encodes: Hook | None = None
     decodes: Hook | None = None
     send_timer: bool = False  # whether it sets sub.send_wake_ps
+    emits_unasked: bool = True  # whether `emit` has packets where neither `accept` nor `combine` has just called for it
     receive_timer: bool = False  # whether it sets sub.receive_wake_ps
     part: Callable[..., Part | None] | None = None
     combination: Callable[..., dict[int, int]] | None = None

@@ -229,6 +229,11 @@ class StackState:
         return int(getattr(self.stack.sharing.params, "stream_segments", self.window_segments * self.subflows))
 
     @property
+    def emits_unasked(self) -> bool:
+        """Whether the layer is to be asked for packets whenever the transport has sent all that it had."""
+        return self.stack.layer.emit is not None and self.stack.layer.emits_unasked
+
+    @property
     def shared(self) -> bool:
         """Whether the subflows of a flow share one stream."""
         return self.stack.sharing.schedule is not None

@@ -128,7 +128,7 @@ STACK = _numbers(
     *_HOST_HOOKS,
     *HOST_ROLES,
     *(f"{role}_{scope}" for role in HOST_ROLES for scope in _SCOPES),
-    *("priority", "listens", "note_draws", "window_segments", "stream_segments"),
+    *("priority", "listens", "note_draws", "emits_unasked", "window_segments", "stream_segments"),
 )
 
 # Where the candidates of a route begin, and how many there are; of hosts at the switch itself NONE: see host_routes

@@ -22,27 +22,22 @@ from capsim.engines.primitives import (
 from capsim.engines.reordering import note_extent
 from capsim.engines.senders import notify
 from capsim.engines.subflows import address_reply, hold, let_go, take_data
-from capsim.hooks import COMPLETE, DELIVER, HOLD
+from capsim.hooks import COMPLETE, DELIVER_ALONE, HOLD, TAKE
 from capsim.records import DATA, NONE
 
 
 def deliver_to_layer(w: Any, s: int, number: int, now_ps: int) -> None:
     """Give a packet to the layer, then deliver what that has ready."""
     stack = stack_at(w.stacks, sub_at(w.subs, s).stack)
-    deliver_collected(w, s, number, now_ps)
-    if stack.release != 0 or stack.recover != 0 or stack.resume != 0:
-        deliver_waiting(w, s, now_ps)
-
-
-def deliver_collected(w: Any, s: int, number: int, now_ps: int) -> None:
-    """Do with a packet what the layer says."""
     verdict = collect(w, s, number, now_ps)
-    if verdict == DELIVER:
-        deliver_to_transport(w, s, number, now_ps)
-    elif verdict == HOLD:
+    if verdict == HOLD:
         hold(w, s, number)
-    else:
+    elif verdict == TAKE:
         free_packet(w, number)
+    else:
+        deliver_to_transport(w, s, number, now_ps)
+    if verdict != DELIVER_ALONE and (stack.release != 0 or stack.recover != 0 or stack.resume != 0):
+        deliver_waiting(w, s, now_ps)
 
 
 def deliver_waiting(w: Any, s: int, now_ps: int) -> None:

@@ -24,6 +24,7 @@ class StackObject:
     def __init__(self, each: StackState, number: int):
         stack = each.stack
         self.priority, self.listens, self.note_draws = stack.priority, stack.sharing.listens, stack.sharing.draws
+        self.emits_unasked = each.emits_unasked
         self.window_segments, self.stream_segments = each.window_segments, each.stream_segments
         for role in HOST_ROLES:
             _hold(self, role, getattr(stack, role))

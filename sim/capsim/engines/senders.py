@@ -36,6 +36,7 @@ from capsim.engines.subflows import (
     finish_shared,
     flow_draw,
     mark_draw,
+    note_hungry,
     offer_data,
     pin,
     put_data,
@@ -91,9 +92,9 @@ def push(w: Any, s: int, now_ps: int) -> None:
     """Send all that the transport of a subflow has to send now, then set its timers."""
     sub = sub_at(w.subs, s)
     stack = stack_at(w.stacks, sub.stack)
-    sub.hungry = 0
     if sub.shared:
         offer_data(w, s)
+    sub.hungry = 0
     number = take_packet(w)
     while send(w, s, number, now_ps):
         verdict, coded_on = PASS, NONE
@@ -111,7 +112,8 @@ def push(w: Any, s: int, now_ps: int) -> None:
         if coded_on != NONE:
             push_layer(w, coded_on, now_ps)
     free_packet(w, number)
-    if stack.emit != 0:
+    note_hungry(w, s)
+    if stack.emits_unasked:
         push_layer(w, s, now_ps)
     arm(w, s)
 

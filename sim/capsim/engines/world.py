@@ -83,7 +83,7 @@ class World:
             for role in HOST_ROLES:
                 self.hold(row, role, getattr(each.stack, role), number=self.state.stacks.index(each))
             row["priority"], row["listens"] = each.stack.priority, each.stack.sharing.listens
-            row["note_draws"] = each.stack.sharing.draws
+            row["note_draws"], row["emits_unasked"] = each.stack.sharing.draws, each.emits_unasked
             row["window_segments"], row["stream_segments"] = each.window_segments, each.stream_segments
         self.point("stacks", stacks)
 

@@ -40,37 +40,41 @@ def takes_part(sub: Any) -> bool:
 
 
 @inlined
-def alpha(flow: Any, subs: Any) -> float:
-    """Return alpha over the coupled subflows that have measured a round trip (RFC 6356, eq. 2); 0 if none has."""
-    total, best, rates = 0.0, 0.0, 0.0
+def coupling(flow: Any, subs: Any) -> tuple[float, int]:
+    """Return what `alpha` and `total_window_bytes` do, by one pass over the subflows: an acknowledgement needs both."""
+    total_bytes, total, best, rates = 0, 0.0, 0.0, 0.0
     number = flow.first_sub
     while number != NONE:
         sub = subs[number]
-        if takes_part(sub) and sub.srtt_ps:
-            window, rtt = float(sub.cwnd_bytes), float(sub.srtt_ps)
-            total += window
-            best = max(best, window / (rtt * rtt))
-            rates += window / rtt
+        if takes_part(sub):
+            total_bytes += sub.cwnd_bytes
+            if sub.srtt_ps:
+                window, rtt = float(sub.cwnd_bytes), float(sub.srtt_ps)
+                total += window
+                best = max(best, window / (rtt * rtt))
+                rates += window / rtt
         number = sub.next_sub
-    return total * best / (rates * rates) if rates > 0.0 else 0.0
+    return (total * best / (rates * rates) if rates > 0.0 else 0.0), total_bytes
+
+
+@inlined
+def alpha(flow: Any, subs: Any) -> float:
+    """Return alpha over the coupled subflows that have measured a round trip (RFC 6356, eq. 2); 0 if none has."""
+    return coupling(flow, subs)[0]
 
 
 @inlined
 def total_window_bytes(flow: Any, subs: Any) -> int:
     """Return the sum of the windows of the coupled subflows."""
-    total, number = 0, flow.first_sub
-    while number != NONE:
-        if takes_part(subs[number]):
-            total += subs[number].cwnd_bytes
-        number = subs[number].next_sub
-    return total
+    return coupling(flow, subs)[1]
 
 
 @inlined
 def grow_linked(params: Any, flow: Any, sub: Any, subs: Any) -> None:
     """Open the window in congestion avoidance by the smaller of the linked increase and TCP's own (RFC 6356, eq. 1)."""
     acked_mss = float(sub.newly_acked_bytes) * float(sub.mss_bytes)
-    linked = alpha(flow, subs) * acked_mss / float(total_window_bytes(flow, subs))
+    aggressiveness, total_bytes = coupling(flow, subs)
+    linked = aggressiveness * acked_mss / float(total_bytes)
     alone = float(sub.mss_bytes) * float(sub.mss_bytes) / float(sub.cwnd_bytes)
     added = min(linked, alone) if params.capped else linked
     sub.cwnd_bytes = min(sub.cwnd_bytes + max(1, int(added)), sub.max_window_bytes)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from capsim import bounds
-from capsim.hooks import DELIVER, TAKE
+from capsim.hooks import DELIVER, DELIVER_ALONE, TAKE
 from capsim.protocols.layers.combinations import (
     MATRIX,
     MOST_MIXED,
@@ -118,7 +118,7 @@ def emit(params: Any, own: Any, flow: Any, sub: Any, counters: Any, packet: Any,
 def collect(params: Any, own: Any, flow: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Enter a coded packet into the matrix of its flow."""
     if packet.kind != CODED:
-        return DELIVER
+        return DELIVER if own.flow.rows else DELIVER_ALONE
     take_combination(own.flow, own.packet)
     return TAKE
 
@@ -146,6 +146,7 @@ DC2 = Layer(
     emit=emit,
     collect=collect,
     recover=recover,
+    emits_unasked=False,
     encodes=is_coded,
     decodes=is_decoded,
     params=Dc2Params(),

@@ -15,16 +15,16 @@ Before a round trip is measured alpha is not known, and nothing is earned.
 from typing import Any
 
 from capsim.hooks import inlined
-from capsim.protocols.congestion.lia import alpha, takes_part, total_window_bytes
+from capsim.protocols.congestion.lia import coupling, takes_part
 from capsim.protocols.layers.combinations import MOST_MIXED
 from capsim.protocols.layers.stream import first_unacknowledged
 from capsim.records import NONE
 
 
 @inlined
-def connection_loss_prob(flow: Any, subs: Any, total: float) -> float:
-    """Return p, the loss probability of the connection, from windows in segments and round trips (dc2mtcp Eq. 4)."""
-    aggressiveness, lost, number = 2.0 * alpha(flow, subs), 0.0, flow.first_sub
+def connection_loss_prob(flow: Any, subs: Any, alpha: float, total: float) -> float:
+    """Return p, the loss probability of the connection, from alpha and windows in segments (dc2mtcp Eq. 4)."""
+    aggressiveness, lost, number = 2.0 * alpha, 0.0, flow.first_sub
     while number != NONE:
         sub = subs[number]
         if takes_part(sub):
@@ -40,11 +40,12 @@ def redundancy_ratio(params: Any, flow: Any, sub: Any, subs: Any) -> float:
 
     Subflows that are being opened with `sub` will have the window that it has.
     """
-    total = float(total_window_bytes(flow, subs)) / float(flow.mss_bytes)
+    alpha, total_bytes = coupling(flow, subs)
+    total = float(total_bytes) / float(flow.mss_bytes)
     expected = total + float(flow.opening) * float(sub.cwnd_bytes) / float(flow.mss_bytes)
     if expected <= params.small_window_packets * float(flow.n_subs + flow.opening):
         return float(params.redundancy_factor / expected)
-    loss_prob = connection_loss_prob(flow, subs, total)
+    loss_prob = connection_loss_prob(flow, subs, alpha, total)
     return float(params.redundancy_factor * loss_prob / (1.0 - loss_prob))
 
 
@@ -95,9 +96,14 @@ def mix_in(memory: Any, segment: int) -> None:
 
 @inlined
 def mix_next(params: Any, memory: Any, flow: Any, subs: Any, maps: Any, segment: int, ratio: float) -> None:
-    """Begin or continue mixing when a data segment leaves (dc2mtcp Alg. 1, lines 4 to 9)."""
+    """Begin or continue mixing when a data segment leaves (dc2mtcp Alg. 1, lines 4 to 9).
+
+    Psi is asked for only where one of the two kinds of mixing may begin: it takes a pass over all windows.
+    """
     if memory.coding:
         mix_in(memory, segment if memory.pre else unacknowledged_before(flow, subs, maps, memory.last_mixed))
+        return
+    if memory.redundancy + ratio * max(params.pre_span, params.post_span) <= 1.0:
         return
     memory.pre = 1 if asynchronous_loss(flow, subs, maps) <= params.pre_limit else 0
     span = params.pre_span if memory.pre else params.post_span

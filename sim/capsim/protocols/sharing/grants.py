@@ -32,6 +32,7 @@ def grant(flow: Any, sub: Any, maps: Any, segment: int) -> None:
     elif sub.short_segment == sub.end:
         sub.short_segment = NONE  # it had been offered the last one
     sub.end += 1
+    flow.hungry -= sub.hungry
     sub.hungry = 0
 
 
@@ -71,7 +72,7 @@ def nearest(flow: Any, subs: Any, passed_over: int) -> int:
 
     `passed_over` has a bit for the number of each subflow that is not to be taken.
     """
-    number, chosen = flow.first_sub, NONE
+    number, chosen = flow.first_sub if flow.hungry else NONE, NONE
     while number != NONE:
         sub = subs[number]
         allowed = sub.hungry and not (passed_over >> sub.number) & 1
@@ -106,10 +107,14 @@ def waited_for(own_flow: Any, flow: Any, subs: Any) -> int:
 @inlined
 def chosen_by(scheduler: int, own_flow: Any, flow: Any, subs: Any) -> int:
     """Return the subflow that a scheduler chooses of those that would send, or NONE."""
-    if scheduler == Scheduler.LOWEST_RTT:
-        return nearest(flow, subs, 0)
     if scheduler == Scheduler.WAITING:
         return waited_for(own_flow, flow, subs)
+    if flow.hungry == 0:
+        return NONE
+    if flow.hungry == 1 and subs[flow.hungry_sub].hungry:
+        return int(flow.hungry_sub)
+    if scheduler == Scheduler.LOWEST_RTT:
+        return nearest(flow, subs, 0)
     return next_in_turn(flow, subs, own_flow.turn if scheduler == Scheduler.ROUND_ROBIN else 0)
 
 

@@ -92,9 +92,10 @@ def planned_joins(params: Any, flow: Any) -> int:
 
 
 @inlined
-def retire(first: Any) -> None:
+def retire(flow: Any, first: Any) -> None:
     """Grant nothing more to the first subflow; close it if nothing is left to repair."""
     first.final = 1
+    flow.hungry -= first.hungry
     first.hungry = 0
     if first.una == first.end:
         first.state = CLOSED
@@ -111,7 +112,7 @@ def change_phase(
         if sub.number == 0:
             set_threshold(params, flow, sub)
         elif not subs[flow.first_sub].final:
-            retire(subs[flow.first_sub])
+            retire(flow, subs[flow.first_sub])
     elif signals & (ACKED | LOST) and not own_flow.asked and is_over(params, flow, signals):
         own_flow.asked = 1
         own_flow.joins_left = planned_joins(params, flow)
