@@ -47,7 +47,7 @@ def _unit(claim: Claim) -> str:
 def our_value(claim: Claim, found: LedgerEntry | Verdict) -> str:
     """Return what we have, with its unit and its interval."""
     values = " to ".join(map(number, found.value))
-    interval = f", 95% interval {' to '.join(map(number, found.interval))}" if found.interval else ""
+    interval = f", interval {' to '.join(map(number, found.interval))}" if found.interval else ""
     if claim.relation == "ordering" or claim.unit == "close":
         is_difference = claim.relation == "ordering" and compared_by_difference(claim.metric)
         return f"a {'difference' if is_difference else 'ratio'} of {values}{interval}"

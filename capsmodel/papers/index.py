@@ -91,7 +91,8 @@ class LedgerEntry:
     value : tuple of float
         Our value, or both ends of our range, in the unit of the claim.
     interval : tuple of float
-        Low and high end of the 95% interval of a measured value; empty where a formula gives it exactly.
+        Low and high end of the interval of a measured value, as :class:`capsmodel.papers.verdicts.Verdict` has it;
+        empty where a formula gives it exactly.
     verdict : str
         ``"reproduced"``, ``"differs in size"``, ``"refuted"``, ``"not testable"`` or ``"open"``.
     reason : str

@@ -14,7 +14,7 @@ open            nothing has been run yet, or what has been run does not decide
   digit; one that papers give in round figures (relations `approx`, `ratio`, `reduction_pct` and `increase_pct`) within
   `APPROX_RELATIVE`.
 - *Words.* "Close", "significantly" and "much" have the sizes of the constants below.
-- *Noise.* A measured value is its 95% interval. A statement holds where the whole interval supports it, fails where the
+- *Noise.* A measured value is its interval, of 95% in a figure. A statement holds where the whole interval supports it, fails where the
   whole interval contradicts it, and is undecided otherwise; a claim that depends on an undecided one stays open. A
   printed size is met by an interval that contains it (within its reading error) and lies close to it as a whole, and
   missed by one that does not contain it.
@@ -81,7 +81,8 @@ class Verdict:
     reason : str
         Setting chosen where the paper leaves one out, and what explains a difference.
     interval : tuple of float
-        Low and high end of the 95% interval of a single measured value; empty where a formula gives it exactly.
+        Low and high end of the interval of a single measured value: of 95% in a figure, at the level of a claim
+        (:mod:`capsmodel.papers.decisions`) in an experiment; empty where a formula gives it exactly.
     """
 
     id: str

@@ -66,7 +66,7 @@ class Claims(Generated):
 
     def decided(self, rows: Sequence[ClaimRow]) -> nodes.table:
         """Return the table of claims that were run."""
-        heads = ("claim", "what the paper says, and the number", "ours, with its 95% interval", "why, and decided by")
+        heads = ("claim", "what the paper says, and the number", "ours, with its interval", "why, and decided by")
         return table(heads, map(self.cells, rows), kind="wide")
 
     def cells(self, found: ClaimRow) -> list[Cell]:

@@ -61,9 +61,8 @@ class Records:
     jitter_seed: int
 
     def __init__(self, setup: Setup, *, strict: bool = False):
-        self._slotted = partial(slotted, strict=strict)
-        self.setup, self.state = setup, initial_state(setup)
-        state = self.state
+        self.setup, self._slotted = setup, partial(slotted, strict=strict)
+        state = self.state = initial_state(setup)
         self.stacks = [StackObject(each, number) for number, each in enumerate(state.stacks)]
         self.flows = self._objects(state.flows)
         self.switches = self._objects(state.switches)
