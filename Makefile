@@ -28,8 +28,10 @@ demo: $(DEMO_STAMP)
 	$(BIN)/python -m capsmodel demo --out out
 
 PYTEST = $(BIN)/python -m pytest -n auto --dist worksteal -q
-# Many packets a test: models against simulation and against ns-3, the figures of the papers, the pages for users.
-AGREEMENT = tests/agreement tests/reference tests/figures tests/guides
+# Many packets a test: models against simulation and against ns-3, engine against engine for all schemes, the figures
+# and the kept results of the papers, the pages for users.
+AGREEMENT = tests/agreement tests/reference tests/figures tests/guides \
+  tests/sim/test_engines_agree.py tests/golden/test_ledger_results.py
 
 test: $(STAMP)
 	$(PYTEST) $(addprefix --ignore=,$(AGREEMENT))

@@ -145,8 +145,11 @@ FLOW = np.dtype(
         ("src", "i4"),
         ("dst", "i4"),
         ("stack", "i4"),
-        ("short", "i4"),  # at most short_bytes of the scenario
-        ("known_short", "i4"),  # and hosts and switches know it
+        ("short", "i2"),  # at most short_bytes of the scenario
+        ("known_short", "i2"),  # and hosts and switches know it
+        ("shared", "i2"),  # whether its subflows share one stream
+        ("hungry", "i2"),  # how many of its subflows are
+        ("hungry_sub", "i4"),  # the last one that became so
         ("tag", "i4"),  # traffic entry
         ("n_paths", "i4"),  # shortest paths from src to dst
         ("distance", "i4"),  # 0 in the rack, 1 in the pod, 2 beyond
@@ -154,7 +157,6 @@ FLOW = np.dtype(
         ("last_sub", "i4"),
         ("n_subs", "i4"),
         ("winner", "i4"),  # subflow that was complete, or brought the last missing segment, first
-        ("shared", "i4"),  # whether its subflows share one stream
         ("path", "i4"),  # label of the path to which its packets are pinned, or NONE
         ("path_back", "i4"),  # of its acknowledgements
         ("opening", "i4"),  # subflows that are opened at this moment and do not exist yet
@@ -168,8 +170,6 @@ FLOW = np.dtype(
         ("wake_ps", "i8"),  # when its next subflows are opened, or NONE
         ("to_open", "i4"),  # how many
         ("draws", "i4"),  # uniform numbers used
-        ("hungry", "i4"),  # how many of its subflows are
-        ("hungry_sub", "i4"),  # the last one that became so
         # -- of a shared stream: sender
         ("granted", "i8"),  # data segments given to subflows
         ("data_acked", "i8"),  # first data segment not acknowledged

@@ -70,7 +70,7 @@ LEAST_QUEUE = replace(
 )
 SCENARIO = Scenario(
     fabric=LeafSpine(leaves=2, hosts_per_leaf=4, spines=3, buffer_packets=30),
-    traffic=(Poisson(workload="websearch", load=0.7, flows=40, pairs="other-leaf"),),
+    traffic=(Poisson(load=0.7, flows=100, min_bytes=1000, max_bytes=300_000, pairs="other-leaf"),),
     trace="drops",
 )
 

@@ -13,7 +13,7 @@ from capsmodel.experiments import tables
 
 SCENARIO = Scenario(
     fabric=LeafSpine(leaves=2, hosts_per_leaf=4, spines=2, buffer_packets=20),
-    traffic=(Poisson(workload="websearch", load=0.7, flows=30, pairs="other-leaf"),),
+    traffic=(Poisson(load=0.7, flows=30, min_bytes=1000, max_bytes=200_000, pairs="other-leaf"),),
     probes=Probes(period_s=1e-3, ports=("leaf0>spine*",), flows=(0, 3)),
     trace="drops",
 )
