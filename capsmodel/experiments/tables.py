@@ -4,8 +4,10 @@ A changed bit never comes back as another number: Parquet's page checksums cover
 rows covers what the reader makes of them, and the SHA-256 of the manifest covers the manifest.
 """
 
+import base64
 import hashlib
 import json
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +25,8 @@ _MANIFEST = b"capsmodel"
 _MANIFEST_SHA256 = b"capsmodel.manifest_sha256"
 _ROWS_SHA256 = b"capsmodel.rows_sha256"
 _REMEDY = "remove it and run again what made it"
+_COMPRESSED, _LARGE_BYTES = b"zlib ", 50_000
+"""Manifests from here on are compressed: those of many runs say the same thing again, and Parquet stores them twice."""
 
 
 def write_table(table: Any, path: Path, *, manifest: bytes) -> None:
@@ -37,9 +41,10 @@ def write_table(table: Any, path: Path, *, manifest: bytes) -> None:
     manifest : bytes
         A JSON object.
     """
+    stored = _packed(manifest)
     added = {
-        _MANIFEST: manifest,
-        _MANIFEST_SHA256: hashlib.sha256(manifest).hexdigest().encode(),
+        _MANIFEST: stored,
+        _MANIFEST_SHA256: hashlib.sha256(stored).hexdigest().encode(),
         _ROWS_SHA256: rows_sha256(table).encode(),
     }
     with atomic_writer(path) as file:
@@ -57,10 +62,22 @@ def read_manifest(path: Path) -> dict[str, Any]:
         If the file cannot be read.
     """
     with _opened(path) as file:
-        manifest = json.loads(_metadata(file, path)[_MANIFEST])
+        manifest = json.loads(_unpacked(_metadata(file, path)[_MANIFEST]))
         require(isinstance(manifest, dict), f"{path} has a manifest that is no JSON object: {_REMEDY}")
         found: dict[str, Any] = manifest
     return found
+
+
+def _packed(manifest: bytes) -> bytes:
+    """Return a manifest as it is stored: metadata of Parquet are text."""
+    return _COMPRESSED + base64.b64encode(zlib.compress(manifest)) if len(manifest) > _LARGE_BYTES else manifest
+
+
+def _unpacked(stored: bytes) -> bytes:
+    """Return a manifest from what is stored, whose digest was checked."""
+    if not stored.startswith(_COMPRESSED):
+        return stored
+    return zlib.decompress(base64.b64decode(stored.removeprefix(_COMPRESSED)))
 
 
 def read_table(path: Path) -> Any:

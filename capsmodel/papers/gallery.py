@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from capsmodel.checks import require
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import finished_tasks
-from capsmodel.papers import ClaimRow, claims, numbers, verdicts
+from capsmodel.papers import ClaimRow, claims, verdicts
 from capsmodel.papers.beside_printed import beside_printed
 from capsmodel.papers.experiments import PublishedExperiment, published_experiments
 from capsmodel.papers.figures import PublishedFigure, published_figures
@@ -92,7 +92,7 @@ def pictures(paper: str) -> list[Picture]:
     experiments = [
         _of_experiment(one, rows) for one in published_experiments().values() if one.statements.keys() <= rows.keys()
     ]
-    return [*figures, *experiments, *_of_numbers(paper, figures)]
+    return [*figures, *experiments, *_of_numbers(paper, [*figures, *experiments])]
 
 
 def other_claims(paper: str) -> list[ClaimRow]:
@@ -154,11 +154,11 @@ def _of_experiment(experiment: PublishedExperiment, rows: Mapping[str, ClaimRow]
     return _of_ledger(experiment.name, experiment.title, choices, command, shown, experiment.statements)
 
 
-def _of_numbers(paper: str, figures: list[Picture]) -> list[Picture]:
-    """Return the picture of the claims that a closed form decides and that are in no figure, if there are any."""
-    drawn = {row.claim.id for one in figures for row in one.claims}
-    shown = tuple(row for row in numbers(paper) if row.claim.id not in drawn)
-    title = "Numbers that the paper's own formulas, settings and tables decide."
+def _of_numbers(paper: str, others: list[Picture]) -> list[Picture]:
+    """Return the picture of the claims that no run decides and that are in no other picture, if there are any."""
+    drawn = {row.claim.id for one in others for row in one.claims}
+    shown = tuple(row for row in claims(paper) if row.entry.was_run and row.claim.id not in drawn)
+    title = "What the paper's own formulas, settings and tables decide, and what no run can."
     command = f"capsmodel equations --numbers --paper {paper}"
     return [_of_ledger(f"{paper}-numbers", title, "", command, shown, {})] if shown else []
 

@@ -14,10 +14,10 @@ open            nothing has been run yet, or what has been run does not decide
   digit; one that papers give in round figures (relations `approx`, `ratio`, `reduction_pct` and `increase_pct`) within
   `APPROX_RELATIVE`.
 - *Words.* "Close", "significantly" and "much" have the sizes of the constants below.
-- *Noise.* A measured value is its interval, of 95% in a figure. A statement holds where the whole interval supports it, fails where the
-  whole interval contradicts it, and is undecided otherwise; a claim that depends on an undecided one stays open. A
-  printed size is met by an interval that contains it (within its reading error) and lies close to it as a whole, and
-  missed by one that does not contain it.
+- *Noise.* A measured value is its interval, of 95% in a figure. A statement holds where the whole interval supports it,
+  fails where the whole interval contradicts it, and is undecided otherwise; a claim that depends on an undecided one
+  stays open. A printed size is met by an interval that contains it (within its reading error) and lies close to it as a
+  whole, and missed by one that does not contain it.
 - *Twice.* What is refuted was found in two ways: by two disjoint families of seeds in an experiment, otherwise by the
   judge and by what ``data/papers/checks.toml`` names: another implementation, another argument, or other seeds.
 - *Settings.* Where a paper leaves a setting out and a figure sweeps it, the size is judged at the value chosen for it,
