@@ -9,9 +9,10 @@ import timeit
 
 import numpy as np
 import pytest
+from packets import dc2_arrivals, random_packets
 
 from capsmodel.codec import StreamDecoder, StreamEncoder
-from capsmodel.codec.dc2 import Dc2Mixer, Dc2Option, Dc2Receiver
+from capsmodel.codec.dc2 import Dc2Mixer, Dc2Receiver
 from capsmodel.codec.ldpc import LdpcStaircase
 from capsmodel.codec.rlnc import RandomLinear
 
@@ -35,10 +36,6 @@ OPENFEC_DECODE = {
     (64, 20, 5, 65536): 3780,
 }
 BUDGET_US = 20.0  # of DC2-MTCP for one packet (section III-A)
-
-
-def random_packets(k, packet_bytes):
-    return np.random.default_rng(k).integers(0, 256, (k, packet_bytes), dtype=np.uint8)
 
 
 @pytest.mark.parametrize("setting", OPENFEC_ENCODE, ids=str)
@@ -121,18 +118,10 @@ def test_dc2_mixing_one_packet(benchmark):
 @pytest.mark.parametrize("preemptive", [True, False], ids=["preemptive", "Gauss-Jordan"])
 def test_dc2_decoding_steps(preemptive):
     """Time of each arrival at a C-O ratio of 0.02: one of 50 originals is lost, a coded packet mixes the last 15."""
-    source = random_packets(6000, 1000)
-    mixer, sent = Dc2Mixer(packet_bytes=1000, rng=2), []
-    for start in range(0, 6000, 50):
-        for dsn in range(start, start + 50):
-            if dsn >= start + 35:
-                mixer.mix(dsn, source[dsn])
-            if dsn != start + 42:
-                sent.append((dsn, Dc2Option(), source[dsn]))
-        sent.append(mixer.finish())
+    arrived = dc2_arrivals(random_packets(6000, 1000))
     receiver = Dc2Receiver(packet_bytes=1000, window_packets=64, preemptive=preemptive)
     steps_us = []
-    for packet in sent:
+    for packet in arrived:
         started = time.perf_counter()
         receiver.add(*packet)
         steps_us.append((time.perf_counter() - started) * 1e6)

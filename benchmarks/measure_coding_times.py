@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+from packets import dc2_arrivals, random_packets
 
-from capsmodel.codec.dc2 import Dc2Mixer, Dc2Option, Dc2Receiver
+from capsmodel.codec.dc2 import Dc2Mixer, Dc2Receiver
 from capsmodel.codec.ldpc import LdpcStaircase
 from capsmodel.codec.rlnc import RandomLinear
 
@@ -47,11 +48,6 @@ def row(code: str, step: str, packets: int, spent_s: np.ndarray) -> tuple[object
     return code, step, packets, f"{np.quantile(spent_s, 0.1):.4g}", f"{np.median(spent_s):.4g}", f"{within:.4g}"
 
 
-def random_packets(k: int, packet_bytes: int) -> np.ndarray:
-    """Return packets with random contents."""
-    return np.random.default_rng(k).integers(0, 256, (k, packet_bytes), dtype=np.uint8)
-
-
 def ldpc(k: int) -> Iterator[tuple[object, ...]]:
     """Yield the rows of a unit of LDPC, a quarter of it repair packets that take the place of the first packets."""
     r = max(3, k // 4)
@@ -74,16 +70,8 @@ def dc2() -> Iterator[tuple[object, ...]]:
             mixer.finish()
 
     yield row("dc2", "mix a packet", 1, times_s(mix))
-    mixer, sent = Dc2Mixer(packet_bytes=DC2_BYTES, rng=2), []
-    for start in range(0, 6000, 50):
-        for dsn in range(start, start + 50):
-            if dsn >= start + 35:
-                mixer.mix(dsn, source[dsn])
-            if dsn != start + 42:
-                sent.append((dsn, Dc2Option(), source[dsn]))
-        sent.append(mixer.finish())
-    receiver = Dc2Receiver(packet_bytes=DC2_BYTES, window_packets=64)
-    yield row("dc2", "take a packet", 1, times_s(lambda number: receiver.add(*sent[number])))
+    arrived, receiver = dc2_arrivals(source), Dc2Receiver(packet_bytes=DC2_BYTES, window_packets=64)
+    yield row("dc2", "take a packet", 1, times_s(lambda number: receiver.add(*arrived[number])))
 
 
 def sc(k: int) -> Iterator[tuple[object, ...]]:

@@ -40,8 +40,8 @@ __all__ = [
 HOW_IT_IS_MADE = (
     "The figures of the papers that the package computes, their experiments, and the numbers that follow from their "
     "own formulas. Nothing is simulated for these drawings: figures are computed in full from closed forms and from "
-    "the kept runs, experiments are drawn from the recorded verdicts. The command below each drawing computes it anew: "
-    "formulas take seconds, simulated figures minutes, experiments hours."
+    "the kept runs, experiments are drawn from the recorded verdicts. The command below each drawing computes it anew, "
+    "but for claims that no run can decide: formulas take seconds, simulated figures minutes, experiments hours."
 )
 HOW_TO_READ = (
     "In a figure, black is what the paper prints. In the drawing of an experiment, a cross is a printed number and a "
@@ -80,7 +80,7 @@ class Picture:
 
 
 def pictures(paper: str) -> list[Picture]:
-    """Return the figures of a paper, its experiments, and the numbers that closed forms decide.
+    """Return the figures of a paper, its experiments, and what closed forms or no run can decide.
 
     Examples
     --------

@@ -35,14 +35,14 @@ What happens at an end host::
     on_data                                 at the receiver, when DATA or a SYN has come
 
 and, with a layer: each packet that `send` filled in is given to `accept`. It is then sent (PASS), kept by the layer
-(KEEP), or sent with packets of the layer right behind it (FOLLOW: `emit` is called at once). When `send` has returned
-0 (unless the layer says by ``emits_unasked`` that this is in vain), and when ``sub.send_wake_ps`` is reached, `emit` is
-called until it returns 0. At the receiver a packet is given to
-`collect`: the layer has taken what it needs of it (TAKE), it goes to `on_data` (DELIVER), or it is held (HOLD). Then,
-and when ``sub.receive_wake_ps`` is reached, `release` is called until it returns 0; each packet that it fills in goes
-to `on_data`. After that `resume` is called with the first of the held packets, in order of segments, as long as it
-returns 1 and there is one; these go to `on_data`. A layer that knows that it has nothing ready answers DELIVER_ALONE
-instead of DELIVER: the packet goes to `on_data`, and that is all.
+(KEEP), or sent with packets of the layer right behind it (FOLLOW: `emit` is called at once). When `send` has returned 0
+(unless the layer says by ``emits_unasked`` that this is in vain), and when ``sub.send_wake_ps`` is reached, `emit` is
+called until it returns 0. At the receiver a packet is given to `collect`: the layer has taken what it needs of it
+(TAKE), it goes to `on_data` (DELIVER), or it is held (HOLD). Then, and when ``sub.receive_wake_ps`` is reached,
+`release` is called until it returns 0; each packet that it fills in goes to `on_data`. After that `resume` is called
+with the first of the held packets, in order of segments, as long as it returns 1 and there is one; these go to
+`on_data`. A layer that knows that it has nothing ready answers DELIVER_ALONE instead of DELIVER: the packet goes to
+`on_data`, and that is all.
 
 Of subflows that share a stream, the layer sees the stream too. At the sender, `combine` is given each packet that
 `send` filled in, and names the subflow on which coded packets leave behind it: `emit` is called for that. At the

@@ -1,5 +1,6 @@
 """Property: a result file of which a bit has changed is refused or reads as before; another kind of file is told."""
 
+import json
 import random
 
 import pandas as pd
@@ -74,6 +75,16 @@ def test_columns_without_a_number_or_a_text_have_a_digest_too(tmp_path):
     assert read_table(tmp_path / "a.parquet")["windows"].to_pylist() == [[1, 2], []]
     assert rows_sha256(table) == rows_sha256(table.set_column(3, "scheme", pa.array(["caps", "rps"])))
     assert rows_sha256(table) != rows_sha256(table.set_column(0, "windows", pa.array([[1], [2]])))
+
+
+@pytest.mark.parametrize("runs", [1, 5000])
+def test_a_manifest_of_many_runs_is_stored_small_and_read_whole(runs, tmp_path):
+    """Parquet holds it twice: in its own metadata, and within the schema of Arrow."""
+    path, manifest = tmp_path / "a.parquet", {"tasks": [{"seed": seed, "scheme": "caps é"} for seed in range(runs)]}
+    written = json.dumps(manifest, ensure_ascii=False).encode()
+    write_table(TABLE, path, manifest=written)
+    assert read_manifest(path) == manifest
+    assert runs == 1 or path.stat().st_size < len(written)
 
 
 def test_rows_or_a_manifest_that_were_exchanged_are_refused(tmp_path):

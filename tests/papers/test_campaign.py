@@ -4,6 +4,7 @@ Runs are made up: the mean completion time of a scheme is a known one times a fa
 """
 
 import csv
+import re
 from collections import Counter
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from msgspec import structs
 
 from capsmodel.experiments import sweep
 from capsmodel.experiments.manifest import canonical_json
+from capsmodel.experiments.progress import Progress
 from capsmodel.papers import campaign as campaigns
 from capsmodel.papers import ledger
 from capsmodel.papers.campaign import SECOND_FAMILY, Campaign, advance
@@ -279,6 +281,15 @@ def test_no_seed_is_begun_when_the_time_is_over(tmp_path):
     made_up = MadeUp(lambda scheme, transport: 0.57)
     assert run(tmp_path, made_up, budget_s=0.0) == 0
     assert made_up.ran == []
+
+
+def test_progress_names_the_experiment_and_each_of_its_runs(tmp_path, capsys):
+    """The last runs of the first look are those of the fourth seed."""
+    run(tmp_path, MadeUp(lambda scheme, transport: 0.57 if scheme == "repflow" else 1.0), progress=Progress(log=True))
+    lines = [line for line in re.split("[\\r\\n]+", capsys.readouterr().err) if line]
+    assert all(line.startswith("repflow-ns3-ws: ") for line in lines)
+    runs = {line.partition("the last one: ")[2].strip() for line in lines}
+    assert {f"repflow, websearch 0.5, {TEXT}, seed 4", f"ecmp, websearch 0.5, {TEXT}, seed 4"} <= runs
 
 
 @pytest.mark.parametrize("cpu_s", [1.0, 1000.0])

@@ -25,6 +25,8 @@ NAMES = {
 }
 MIN_BYTES, MAX_BYTES = 15_000, 100_000
 """Sizes of short flows in the appendices."""
+SHORT_BYTES: dict[str, Any] = {"min_bytes": 1, "max_bytes": 99_999}
+"""Sizes of short flows on the testbeds: "randomly distributed within 100KB"."""
 LONG_BYTES = 14_600_000
 """Ten thousand packets, as in the authors' public test case; the text says more than 10 MB."""
 RECEIVER = 0
@@ -34,10 +36,9 @@ PLACES = {f"{count} flows": {"short_flows": count} for count in SHORT_FLOWS}
 SHORT_SHARE = 0.1
 """Of all traffic of a data centre, at the most (Appendix A)."""
 SAMPLED = ("20 flows", "100 flows", "180 flows")
-_SMALL_SHORT_FLOWS, _SMALL_LONG_BYTES = 12, 1_000_000
-
 FOUR_OTHERS = ("ECMP", "RPS", "RepFlow", "Freeway")
 """What CAPS is compared with on Mininet, on fat-trees and in bursts."""
+_SMALL_SHORT_FLOWS, _SMALL_LONG_BYTES = 12, 1_000_000
 
 over, trend = partial(_common.over, names=NAMES), partial(_common.trend, names=NAMES)
 

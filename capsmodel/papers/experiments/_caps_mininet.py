@@ -13,11 +13,9 @@ import msgspec
 from capsim import Batch, LeafSpine, OnOff, Poisson, Scenario
 from capsim.fabric.traffic import AnyTraffic
 from capsmodel.papers.experiments import PublishedExperiment
-from capsmodel.papers.experiments._caps import LONG_BYTES
+from capsmodel.papers.experiments._caps import LONG_BYTES, SHORT_BYTES
 
 PATHS, RATE_BPS, DELAY_S, BUFFER_PACKETS = 20, 20e6, 1e-3, 256
-SHORT_BYTES: dict[str, Any] = {"min_bytes": 1, "max_bytes": 99_999}
-"""Sizes of short flows: "randomly distributed within 100KB"."""
 SPREAD_S = 1e-4
 FLOWS_PER_S = 20.0
 """Of the setting with Poisson arrivals: what Section VIII-B has there, over the ratio of both link rates."""

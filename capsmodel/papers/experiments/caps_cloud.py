@@ -11,7 +11,7 @@ import msgspec
 
 from capsim import Batch, LeafSpine, Poisson, Scenario
 from capsmodel.papers.experiments import PublishedExperiment
-from capsmodel.papers.experiments._caps import LONG_BYTES, over
+from capsmodel.papers.experiments._caps import LONG_BYTES, SHORT_BYTES, over
 
 SHORT_FLOWS = (10, 40, 70, 100)
 PLACES = {f"{count} short flows": {"short_flows": count} for count in SHORT_FLOWS}
@@ -33,9 +33,7 @@ STATEMENTS = {
 def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
     """Return short flows of a Poisson process beside two long ones, on two leaves."""
     fabric = LeafSpine(leaves=2, hosts_per_leaf=PATHS, spines=PATHS, rate_bps=1e9, buffer_packets=BUFFER_PACKETS)
-    short = Poisson(
-        pairs="other-leaf", flows_per_s=FLOWS_PER_S, flows=place["short_flows"], min_bytes=1, max_bytes=99_999
-    )
+    short = Poisson(pairs="other-leaf", flows_per_s=FLOWS_PER_S, flows=place["short_flows"], **SHORT_BYTES)
     long = Batch(pairs="other-leaf", hosts=LONG_FLOWS, flow_bytes=LONG_BYTES)
     return Scenario(fabric=fabric, traffic=(short, long), end_s=1000.0)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from capsim import OnOff, Scenario
 from capsmodel.papers.experiments import _caps_mininet as shared
-from capsmodel.papers.experiments._caps import LONG_BYTES, gain, over, trend
+from capsmodel.papers.experiments._caps import LONG_BYTES, SHORT_BYTES, gain, over, trend
 from capsmodel.units import BITS_PER_BYTE
 
 LONG_FLOWS, FLOWS_PER_BURST = 3, 50
@@ -49,7 +49,7 @@ def _bursts(hosts: int, share: float, settings: Mapping[str, Any]) -> OnOff:
         flows_per_burst=FLOWS_PER_BURST,
         mean_on_s=spread_s,
         mean_off_s=period_s - spread_s,
-        **shared.SHORT_BYTES,
+        **SHORT_BYTES,
     )
 
 

@@ -19,17 +19,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from capsim import ACCEPT, REFUSE, Dumbbell, Listed, Queue, Scenario, scheme, simulate
+from capsim import ACCEPT, REFUSE, Listed, Queue, Scenario, scheme, simulate
 from capsim.randomness import MASK, mix, uniform
 from capsim.records import DATA
 from capsmodel.checks import FloatArray, require
 from capsmodel.experiments.measurement import measurement
+from capsmodel.papers.measurements.lossy_path import MSS_BYTES, RTT_S, lossy_dumbbell
 from capsmodel.papers.measurements.means import replicate_columns
 
-RTT_S = 0.1
-"""Round trip in seconds."""
 WARM_UP = 0.2
-_MSS_BYTES, _LINKS, _RATE_BPS, _MOST_PACKETS = 1460, 6, 1e12, 500
+_MOST_PACKETS = 500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,13 +57,13 @@ def _sent(end_s: float, *, losses: SubflowLosses, name: str, connections: int, e
     start = 10
     params: dict[str, bool | int | float | str] = {
         "initial_window_packets": start,
-        "initial_ssthresh_bytes": start * _MSS_BYTES,
-        "max_window_bytes": _MOST_PACKETS * _MSS_BYTES,
+        "initial_ssthresh_bytes": start * MSS_BYTES,
+        "max_window_bytes": _MOST_PACKETS * MSS_BYTES,
         "min_rto_s": 1.0,
     }
-    size = round(2 * _MOST_PACKETS * end_s / RTT_S) * _MSS_BYTES  # more than is sent during the run
+    size = round(2 * _MOST_PACKETS * end_s / RTT_S) * MSS_BYTES  # more than is sent during the run
     scenario = Scenario(
-        fabric=Dumbbell(hosts_per_side=connections, rate_bps=_RATE_BPS, delay_s=RTT_S / _LINKS),
+        fabric=lossy_dumbbell(connections, 0.0),
         traffic=(Listed(flows=tuple((host, host + connections, size, 0.0) for host in range(connections))),),
         params={"transport": params, "sharing": {"subflows": 2}},
         seed=losses.seed,
