@@ -148,8 +148,8 @@ FLOW = np.dtype(
         ("short", "i2"),  # at most short_bytes of the scenario
         ("known_short", "i2"),  # and hosts and switches know it
         ("shared", "i2"),  # whether its subflows share one stream
-        ("hungry", "i2"),  # how many of its subflows are
-        ("hungry_sub", "i4"),  # the last one that became so
+        ("ready_subs", "i2"),  # how many of its subflows are ready
+        ("ready_sub", "i4"),  # the last one that became so
         ("tag", "i4"),  # traffic entry
         ("n_paths", "i4"),  # shortest paths from src to dst
         ("distance", "i4"),  # 0 in the rack, 1 in the pod, 2 beyond
@@ -204,7 +204,7 @@ SUBFLOW = np.dtype(
         ("number", "i2"),  # in the flow, from 0
         ("shared", "i2"),  # whether it carries a part of a shared stream
         ("final", "i2"),  # 1: no more segments will be granted
-        ("hungry", "i2"),  # 1: it would send if it were granted a segment
+        ("ready", "i2"),  # 1: it would send if it were granted a segment
         ("in_recovery", "i4"),
         ("cwnd_bytes", "i8"),
         ("srtt_ps", "i8"),

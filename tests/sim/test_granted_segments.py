@@ -42,18 +42,18 @@ def sender(request):
 
 
 def test_it_sends_what_it_is_granted_and_asks_for_more_while_its_window_has_room(sender):
-    assert (sender.packets, sender.sub.hungry, sender.timer_us) == ([], 1, None)
-    assert (sender.grant(3), sender.sub.hungry) == ([0, 1, 2], 1)
-    assert (sender.grant(7), sender.sub.hungry) == ([3, 4, 5, 6, 7, 8, 9], 0)
-    assert (sender.grant(3), sender.sub.hungry) == ([], 0)
-    assert (sender.ack(1), sender.sub.hungry) == ([10, 11], 0)  # cwnd 11
-    assert (sender.ack(2), sender.sub.hungry) == ([12], 1)
+    assert (sender.packets, sender.sub.ready, sender.timer_us) == ([], 1, None)
+    assert (sender.grant(3), sender.sub.ready) == ([0, 1, 2], 1)
+    assert (sender.grant(7), sender.sub.ready) == ([3, 4, 5, 6, 7, 8, 9], 0)
+    assert (sender.grant(3), sender.sub.ready) == ([], 0)
+    assert (sender.ack(1), sender.sub.ready) == ([10, 11], 0)  # cwnd 11
+    assert (sender.ack(2), sender.sub.ready) == ([12], 1)
 
 
 def test_with_all_acknowledged_it_stays_open_and_its_timer_is_off(sender):
     sender.grant(3)
     assert sender.ack(3, at_us=100) == []
-    assert (sender.sub.state, sender.timer_us, sender.sub.hungry) == (ESTABLISHED, None, 1)
+    assert (sender.sub.state, sender.timer_us, sender.sub.ready) == (ESTABLISHED, None, 1)
     sender.ack(3, at_us=150)  # with nothing outstanding it is no duplicate
     assert (sender.sub.dup_acks, sender.sub.dup_acks_received) == (0, 0)
     sender.now_us = 10_000
@@ -72,20 +72,20 @@ def test_with_all_acknowledged_dctcp_counts_no_duplicates(name):
 
 def test_the_last_grant_ends_it(sender):
     """It asks for nothing more, and closes with its last acknowledgement."""
-    assert (sender.grant(3, final=True), sender.sub.hungry) == ([0, 1, 2], 0)
+    assert (sender.grant(3, final=True), sender.sub.ready) == ([0, 1, 2], 0)
     sender.ack(2)
-    assert (sender.sub.state, sender.sub.hungry) == (ESTABLISHED, 0)
+    assert (sender.sub.state, sender.sub.ready) == (ESTABLISHED, 0)
     sender.ack(3)
     assert (sender.sub.state, sender.timer_us) == (CLOSED, None)
 
 
-@pytest.mark.parametrize(("final", "hungry"), [(False, 1), (True, 0)])
-def test_a_recovery_of_sack_asks_for_new_segments_too(final, hungry):
+@pytest.mark.parametrize(("final", "ready"), [(False, 1), (True, 0)])
+def test_a_recovery_of_sack_asks_for_new_segments_too(final, ready):
     """Ten out, 0 lost, 1-7 SACKed: 0 again, 8 and 9 are in the network, cwnd 5."""
     sender = Granted("sack")
     sender.grant(10, final=final)
     assert sender.ack(0, blocks=[(1, 8)]) == [0]
-    assert sender.sub.hungry == hungry
+    assert sender.sub.ready == ready
 
 
 def test_what_is_granted_in_a_recovery_of_sack_is_sent_in_it():
@@ -93,4 +93,4 @@ def test_what_is_granted_in_a_recovery_of_sack_is_sent_in_it():
     sender = Granted("sack")
     sender.grant(10)
     sender.ack(0, blocks=[(1, 8)])
-    assert (sender.grant(3), sender.sub.hungry) == ([10, 11], 0)
+    assert (sender.grant(3), sender.sub.ready) == ([10, 11], 0)

@@ -18,16 +18,16 @@ MPTCP_SCHEMES = ["mptcp", "mptcp_fc", "mptcp_olia", "mptcp_uc"]
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
 @pytest.mark.parametrize("name", ["mptcp", "mmptcp", "dc2mtcp"])
 def test_a_flow_knows_how_many_of_its_subflows_would_send(name, engine):
-    """Schedulers do not look for a subflow where the count is 0, and take the last hungry one where it is 1."""
+    """Schedulers do not look for a subflow where the count is 0, and take the last ready one where it is 1."""
     setup = setup_of(*BUSY["leaf-spine"], name)
-    end_ps, hungry = run(setup).counters[0]["now_ps"], []
+    end_ps, ready = run(setup).counters[0]["now_ps"], []
     for part in (3, 5, 8):
         stopped = run(replace(setup, end_ps=int(end_ps) // part), engine=engine)
         counted = np.zeros(len(stopped.flows), np.int64)
-        np.add.at(counted, stopped.subs["flow"], stopped.subs["hungry"])
-        assert np.array_equal(stopped.flows["hungry"], counted)
-        hungry.append(counted.sum())
-    assert max(hungry) > 0
+        np.add.at(counted, stopped.subs["flow"], stopped.subs["ready"])
+        assert np.array_equal(stopped.flows["ready_subs"], counted)
+        ready.append(counted.sum())
+    assert max(ready) > 0
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 8])

@@ -93,7 +93,7 @@ def new_subflow(w: Any, f: int) -> int:
 
 # What every packet passes; the other functions are called
 EVERY_PACKET = {"forward", "chosen_path", "deliver", "deliver_to_transport", "acknowledge", "heed"}
-EVERY_PACKET |= {"pump", "push", "note_hungry", "launch", "finish_sending"}
+EVERY_PACKET |= {"pump", "push", "note_ready", "launch", "finish_sending"}
 
 ACTIONS = (take_packet, free_packet, enqueue, drop_unroutable, queues_now, arm, arm_flow, arm_processor, new_subflow)
 

@@ -36,7 +36,7 @@ from capsim.engines.subflows import (
     finish_shared,
     flow_draw,
     mark_draw,
-    note_hungry,
+    note_ready,
     offer_data,
     pin,
     put_data,
@@ -94,7 +94,7 @@ def push(w: Any, s: int, now_ps: int) -> None:
     stack = stack_at(w.stacks, sub.stack)
     if sub.shared:
         offer_data(w, s)
-    sub.hungry = 0
+    sub.ready = 0
     number = take_packet(w)
     while send(w, s, number, now_ps):
         verdict, coded_on = PASS, NONE
@@ -112,7 +112,7 @@ def push(w: Any, s: int, now_ps: int) -> None:
         if coded_on != NONE:
             push_layer(w, coded_on, now_ps)
     free_packet(w, number)
-    note_hungry(w, s)
+    note_ready(w, s)
     if stack.emits_unasked:
         push_layer(w, s, now_ps)
     arm(w, s)

@@ -159,19 +159,19 @@ def offer_data(w: Any, s: int) -> None:
     """Tell a subflow the size of the data segment that it would be granted next: the last of a stream may be short."""
     sub = sub_at(w.subs, s)
     flow = flow_at(w.flows, sub.flow)
-    flow.hungry -= sub.hungry
+    flow.ready_subs -= sub.ready
     if flow.granted == flow.n_segments - 1:
         sub.short_segment = sub.end
         sub.short_bytes = flow.last_segment_bytes
 
 
-def note_hungry(w: Any, s: int) -> None:
+def note_ready(w: Any, s: int) -> None:
     """Count a subflow of a shared stream if it would send if it were granted a segment."""
     sub = sub_at(w.subs, s)
-    if sub.hungry:
+    if sub.ready:
         flow = flow_at(w.flows, sub.flow)
-        flow.hungry += 1
-        flow.hungry_sub = s
+        flow.ready_subs += 1
+        flow.ready_sub = s
 
 
 def put_data(w: Any, s: int, number: int) -> None:

@@ -88,6 +88,16 @@ def take_combination(memory: Any, option: Any) -> None:
 
 
 @inlined
+def is_mixed(memory: Any, segment: int) -> bool:
+    """Return whether a data segment is in one of the combinations: only then can its arrival determine others."""
+    for row in range(memory.rows):
+        for place in range(row * MOST_MIXED, row * MOST_MIXED + memory.lengths[row]):
+            if memory.row_members[place] == segment:
+                return True
+    return False
+
+
+@inlined
 def column_of(memory: Any, columns: int, segment: int) -> int:
     """Return the column of a data segment, `columns` if it has none yet."""
     column = 0

@@ -21,6 +21,7 @@ from capsim.protocols.layers.combinations import (
     OPTION,
     coefficient,
     determined,
+    is_mixed,
     take_combination,
 )
 from capsim.protocols.layers.dc2_mixing import mix_next, redundancy_ratio
@@ -118,7 +119,7 @@ def emit(params: Any, own: Any, flow: Any, sub: Any, counters: Any, packet: Any,
 def collect(params: Any, own: Any, flow: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Enter a coded packet into the matrix of its flow."""
     if packet.kind != CODED:
-        return DELIVER if own.flow.rows else DELIVER_ALONE
+        return DELIVER if is_mixed(own.flow, packet.data) else DELIVER_ALONE
     take_combination(own.flow, own.packet)
     return TAKE
 

@@ -32,8 +32,8 @@ def grant(flow: Any, sub: Any, maps: Any, segment: int) -> None:
     elif sub.short_segment == sub.end:
         sub.short_segment = NONE  # it had been offered the last one
     sub.end += 1
-    flow.hungry -= sub.hungry
-    sub.hungry = 0
+    flow.ready_subs -= sub.ready
+    sub.ready = 0
 
 
 @inlined
@@ -58,9 +58,9 @@ def next_in_turn(flow: Any, subs: Any, turn: int) -> int:
     number, chosen, later = flow.first_sub, NONE, NONE
     while number != NONE:
         sub = subs[number]
-        if sub.hungry and sub.number >= turn and later == NONE:
+        if sub.ready and sub.number >= turn and later == NONE:
             later = number
-        if sub.hungry and chosen == NONE:
+        if sub.ready and chosen == NONE:
             chosen = number
         number = sub.next_sub
     return int(chosen if later == NONE else later)
@@ -72,10 +72,10 @@ def nearest(flow: Any, subs: Any, passed_over: int) -> int:
 
     `passed_over` has a bit for the number of each subflow that is not to be taken.
     """
-    number, chosen = flow.first_sub if flow.hungry else NONE, NONE
+    number, chosen = flow.first_sub if flow.ready_subs else NONE, NONE
     while number != NONE:
         sub = subs[number]
-        allowed = sub.hungry and not (passed_over >> sub.number) & 1
+        allowed = sub.ready and not (passed_over >> sub.number) & 1
         if allowed and (chosen == NONE or sub.srtt_ps < subs[chosen].srtt_ps):
             chosen = number
         number = sub.next_sub
@@ -96,7 +96,7 @@ def waited_for(own_flow: Any, flow: Any, subs: Any) -> int:
     """Move the turn on to the first subflow that would send, but not past one whose SYN is not answered."""
     for _ in range(flow.n_subs):
         number = numbered(flow, subs, own_flow.turn % flow.n_subs)
-        if subs[number].hungry:
+        if subs[number].ready:
             return number
         if subs[number].state == SYN_SENT:
             return NONE
@@ -109,10 +109,10 @@ def chosen_by(scheduler: int, own_flow: Any, flow: Any, subs: Any) -> int:
     """Return the subflow that a scheduler chooses of those that would send, or NONE."""
     if scheduler == Scheduler.WAITING:
         return waited_for(own_flow, flow, subs)
-    if flow.hungry == 0:
+    if flow.ready_subs == 0:
         return NONE
-    if flow.hungry == 1 and subs[flow.hungry_sub].hungry:
-        return int(flow.hungry_sub)
+    if flow.ready_subs == 1 and subs[flow.ready_sub].ready:
+        return int(flow.ready_sub)
     if scheduler == Scheduler.LOWEST_RTT:
         return nearest(flow, subs, 0)
     return next_in_turn(flow, subs, own_flow.turn if scheduler == Scheduler.ROUND_ROBIN else 0)

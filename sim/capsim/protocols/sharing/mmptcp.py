@@ -95,8 +95,8 @@ def planned_joins(params: Any, flow: Any) -> int:
 def retire(flow: Any, first: Any) -> None:
     """Grant nothing more to the first subflow; close it if nothing is left to repair."""
     first.final = 1
-    flow.hungry -= first.hungry
-    first.hungry = 0
+    flow.ready_subs -= first.ready
+    first.ready = 0
     if first.una == first.end:
         first.state = CLOSED
 

@@ -61,7 +61,7 @@ def send_next(params: Any, sub: Any, packet: Any, sacked: int, now_ps: int) -> i
         if not limited or needed > window + extra:
             return 0
     if segment >= sub.end:
-        sub.hungry = 1
+        sub.ready = 1
         return 0
     if needed > window:
         sub.limited_segments += 1

@@ -127,7 +127,7 @@ def next_in_window(params: Any, own: Any, sub: Any, ring: Any) -> int:
     if (held - sacked_below(own, sub, ring, segment)) * params.mss_bytes + payload > sub.cwnd_bytes:
         return NONE
     if segment >= sub.end:
-        sub.hungry = not sub.final
+        sub.ready = not sub.final
         return NONE
     return segment
 

@@ -194,7 +194,7 @@ def _send_in_recovery(params: Any, memory: Any, sub: Any, ring: Any, packet: Any
             sub.next_segment = segment + 1
             memory.pipe_packets += 1
             return send_segment(params, sub, packet, segment, now_ps)
-        sub.hungry = not sub.final
+        sub.ready = not sub.final
     doubtful = _next_hole(sub, ring, memory.high_sacked)
     if doubtful != NONE:
         return _resend(params, memory, sub, ring, packet, doubtful, now_ps)
