@@ -166,7 +166,7 @@ class PublishedExperiment:
 
 def _of_simulator(values: Values, scheme: str) -> dict[str, Any]:
     """Return the settings whose names the simulator knows; of a role, those that the scheme has."""
-    own = {one.setting for one in parameters(find(scheme))}
+    own = _parameters_of(scheme)
     fields = set(Scenario.__struct_fields__) - {"seed"}
 
     def is_known(name: str) -> bool:
@@ -174,6 +174,11 @@ def _of_simulator(values: Values, scheme: str) -> dict[str, Any]:
         return name in own if role in ROLES else bool(key) or name in fields
 
     return {name: value for name, value in values.items() if is_known(name)}
+
+
+@cache
+def _parameters_of(scheme: str) -> frozenset[str]:
+    return frozenset(one.setting for one in parameters(find(scheme)))
 
 
 @cache
