@@ -32,6 +32,7 @@ from capsmodel.papers.index import experiment_kinds
 from capsmodel.papers.measurements.experiment_runs import experiment_run
 from capsmodel.papers.settings import TEXT, sampled_combinations, settings_of
 from capsmodel.papers.statements import Statement, Term
+from capsmodel.papers.task_list import TaskList
 
 __all__ = ["PublishedExperiment", "Scale", "published_experiment", "published_experiments"]
 
@@ -148,16 +149,15 @@ class PublishedExperiment:
 
     def tasks(
         self, terms: Iterable[Term], seeds: Iterable[int], *, setting: str = TEXT, scale: Scale = "paper"
-    ) -> dict[tuple[Term, int], Task]:
+    ) -> TaskList:
         """Return a task for each term and seed; equal runs of several settings or experiments are equal tasks."""
-        numbers = list(seeds)
-        found: dict[tuple[Term, int], Task] = {}
-        for term in sorted(terms):
-            arguments = self.run(term, setting=setting, scale=scale)
-            found |= {(term, seed): Task(self.measure, **arguments, seed=seed) for seed in numbers}
-        return found
 
-    def quick_tasks(self) -> dict[tuple[Term, int], Task]:
+        def first(term: Term, seed: int) -> Task:
+            return Task(self.measure, **self.run(term, setting=setting, scale=scale), seed=seed)
+
+        return TaskList(terms, seeds, first)
+
+    def quick_tasks(self) -> TaskList:
         """Return the small runs of two seeds, at the sampled places, that show that all of it works."""
         known = simulated()
         terms = {term for one in self.statements.values() for term in one.at(self.sampled).known(known).terms}
