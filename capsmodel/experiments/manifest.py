@@ -7,6 +7,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -104,10 +105,15 @@ def environment() -> dict[str, str]:
     >>> sorted(environment())[:3]
     ['machine', 'numpy', 'pandas']
     """
-    versions = {name: version(name) for name in _LIBRARIES}
     return {
         "python": platform.python_version(),
         "system": platform.system(),
         "machine": platform.machine(),
-        **versions,
+        **_versions(),
     }
+
+
+@cache
+def _versions() -> Mapping[str, str]:
+    """Return the versions of the libraries: each stands in a file, which takes a millisecond to read."""
+    return {name: version(name) for name in _LIBRARIES}
