@@ -35,7 +35,7 @@ MODULES = ("metrics", "units")
 READERS = ("capsmodel.workloads.files",)  # reads files: tests/model/test_size_files.py
 MOST_LINES = 1_000_000
 MOST_BYTES = 2**30
-EXAMPLES = 100
+EXAMPLES = 60
 
 USUAL = {
     "window_packets": 64, "rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9,
