@@ -92,6 +92,7 @@ def _digest(tree: ast.AST) -> str:
     return hashlib.sha256(json.dumps(normal_syntax(tree)).encode()).hexdigest()
 
 
+@cache
 def _spec(name: str) -> ModuleSpec | None:
     """Return where a module is, or None if there is none of that name."""
     try:

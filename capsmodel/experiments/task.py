@@ -1,12 +1,14 @@
 """A task of a sweep: a measurement and its arguments, known by the hash of both."""
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from capsmodel.experiments.manifest import SCHEMA, canonical_json, content_id
+from capsmodel.checks import require
+from capsmodel.experiments.manifest import SCHEMA, canonical_json, json_object
 from capsmodel.experiments.measurement import Measurement, measurement_of
 
 
@@ -49,8 +51,48 @@ class Task:
         """Return name and revision of the function."""
         return measurement_of(self.function)
 
+    def with_seed(self, seed: int) -> "Task":
+        """Return the same task with another seed, whose other arguments are not checked and written as JSON again.
+
+        Parameters
+        ----------
+        seed : int
+            In place of that of this task.
+
+        Raises
+        ------
+        ParameterError
+            If this task has none.
+
+        Examples
+        --------
+        >>> from capsmodel.experiments.measurement import measurement
+        >>> draw = measurement("draw", revision=1)(lambda *, load, seed: {"drawn": load})
+        >>> Task(draw, load=0.5, seed=1).with_seed(2).id == Task(draw, load=0.5, seed=2).id
+        True
+        """
+        require("seed" in self.payload, f"a task of {self.measurement.name!r} has no seed: give it one first")
+        changed = {"payload": {**self.payload, "seed": seed}, "_document": self._document}
+        other = object.__new__(type(self))
+        vars(other).update(function=self.function, **changed)
+        return other
+
+    @cached_property
+    def _document(self) -> str:
+        """Return what the id is the hash of, with a NUL in place of the seed: JSON text has none."""
+        texts = {name: "\0" if name == "seed" else canonical_json(value) for name, value in self.payload.items()}
+        asked = {
+            "measurement": canonical_json(self.measurement.name),
+            "revision": canonical_json(self.measurement.revision),
+            "payload": json_object(texts),
+        }
+        return json_object({"schema": canonical_json(SCHEMA), "task": json_object(asked)})
+
     @cached_property
     def id(self) -> str:
-        """Return the SHA-256 of what the result depends on, 64 hexadecimal digits."""
-        asked = {"measurement": self.measurement.name, "revision": self.measurement.revision, "payload": self.payload}
-        return content_id({"schema": SCHEMA, "task": asked})
+        """Return the SHA-256 of what the result depends on, 64 hexadecimal digits.
+
+        It is :func:`~capsmodel.experiments.manifest.content_id` of schema, measurement, revision and payload.
+        """
+        text = self._document.replace("\0", canonical_json(self.payload.get("seed")))
+        return hashlib.sha256(text.encode()).hexdigest()

@@ -36,6 +36,7 @@ from capsmodel.papers.looks import Group, Look
 from capsmodel.papers.robustness import Robustness, robustness
 from capsmodel.papers.settings import TEXT
 from capsmodel.papers.statements import Runs, Term
+from capsmodel.papers.task_list import TaskList
 from capsmodel.papers.verdicts import Verdict, VerdictWord
 
 __all__ = ["MOST_SEEDS", "MOST_SEEDS_OF_OTHERS", "SECOND_FAMILY", "Campaign", "advance"]
@@ -68,27 +69,40 @@ class Campaign:
 
     experiment: PublishedExperiment
     folder: Path
-    tasks: Mapping[Group, Mapping[tuple[Term, int], Task]] = field(default_factory=dict)
+    tasks: Mapping[Group, TaskList] = field(default_factory=dict)
     rows: DataFrame = field(default_factory=DataFrame)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tasks", self.tasks or all_tasks(self.experiment))
 
     @cached_property
+    def _records(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return the record of each task that is there, by its id."""
+        return finished_tasks(self.folder) if self.folder.is_dir() else {}
+
+    @cached_property
     def _finished(self) -> Mapping[str, float]:
         """Return the processor time of each run that is there, in seconds, by the id of its task."""
-        found = finished_tasks(self.folder) if self.folder.is_dir() else {}
-        return {name: float(record["cpu_s"]) for name, record in found.items()}
+        return {name: float(record["cpu_s"]) for name, record in self._records.items()}
+
+    @cached_property
+    def _there(self) -> Sequence[tuple[Group, Term, Task]]:
+        """Return the runs of this experiment that are there; tasks of seeds that nothing has are not made."""
+        seeds = {record["payload"].get("seed") for record in self._records.values()}
+        return [
+            (group, term, task)
+            for group, tasks in self.tasks.items()
+            for (term, _), task in tasks.of_seeds(seeds)
+            if task.id in self._finished
+        ]
 
     @cached_property
     def frame(self) -> DataFrame:
         """Return a row for each run that is there: setting, scale, scheme, place, seed, and what was measured."""
         keys: list[dict[str, Any]] = [
             {"setting": setting, "scale": scale}
-            | {"scheme": term[0], "place": term[1], "seed": seed, "task_id": task.id}
-            for (setting, scale, _), tasks in self.tasks.items()
-            for (term, seed), task in tasks.items()
-            if task.id in self._finished
+            | {"scheme": scheme, "place": place, "seed": task.payload["seed"], "task_id": task.id}
+            for (setting, scale, _), (scheme, place), task in self._there
         ]
         if not keys:
             return DataFrame()
@@ -98,7 +112,7 @@ class Campaign:
     @cached_property
     def measured(self) -> DataFrame:
         """Return the rows of the tasks that are there, as their parts have them."""
-        ids = {task.id for tasks in self.tasks.values() for task in tasks.values()} & self._finished.keys()
+        ids = {task.id for _, _, task in self._there}
         new = sorted(ids - set([] if self.rows.empty else self.rows["task_id"]))
         if not new:
             return self.rows
@@ -173,7 +187,7 @@ class Campaign:
         names = (
             f"{scheme}, {place}, {setting}, seed {seed}"
             for (setting, *_), tasks in self.tasks.items()
-            for ((scheme, place), seed), one in tasks.items()
+            for ((scheme, place), seed), one in tasks.of_seeds({task.payload["seed"]})
             if one.id == task.id
         )
         return next(names)
@@ -184,8 +198,7 @@ class Campaign:
         A run is taken to cost what those of this experiment at the same scale did, `UNKNOWN_COST_S` before the first.
         Of settings other than the text's it counts `OTHERS_COUNT` times.
         """
-        at_scale = (tasks for group, tasks in self.tasks.items() if group.scale == look.group.scale)
-        known = [self._finished[task.id] for tasks in at_scale for task in tasks.values() if task.id in self._finished]
+        known = [self._finished[task.id] for group, _, task in self._there if group.scale == look.group.scale]
         each_s = sum(known) / len(known) if known else UNKNOWN_COST_S
         return self._missing(look) * each_s * (look.urgency / look.seeds) / look.claims
 
@@ -227,7 +240,7 @@ class Campaign:
             yield Look(urgency, group, seeds, frozenset().union(*terms), len(terms))
 
 
-def all_tasks(experiment: PublishedExperiment) -> dict[Group, dict[tuple[Term, int], Task]]:
+def all_tasks(experiment: PublishedExperiment) -> dict[Group, TaskList]:
     """Return all runs of an experiment with the schemes that are simulated, up to the limits, by group.
 
     The text's runs at all places include those at the sampled ones, unless these have a scale of their own.

@@ -164,9 +164,15 @@ def make_manifest(
             "python": platform.python_version(),
             "system": platform.system(),
             "machine": platform.machine(),
-            **{name: version(name) for name in LIBRARIES},
+            **_versions(),
         },
     }
+
+
+@cache
+def _versions() -> Mapping[str, str]:
+    """Return the versions of the libraries: each stands in a file, which takes a millisecond to read."""
+    return {name: version(name) for name in LIBRARIES}
 
 
 def run_id(parameters: dict[str, Any]) -> str:

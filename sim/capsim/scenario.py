@@ -5,6 +5,8 @@ In TOML a quantity may be typed with its unit (``rate_bps = "10Gbps"``, ``delay_
 """
 
 import tomllib
+from collections.abc import Mapping
+from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -304,18 +306,26 @@ def load_scenario(source: str | Path) -> Scenario:
     """
     path, known = Path(source), _preset_files()
     if str(source) in known:
-        text = known[str(source)].read_text(encoding="utf-8")
+        tables = _preset_tables(str(source))
     elif path.is_file():
-        text = _read(path)
+        tables = _tables(_read(path), path)
     else:
         raise FileNotFoundError(f"no scenario {str(source)!r}: give a TOML file or a preset: {', '.join(known)}")
+    return from_dict(tables, folder=path.parent, where=path.name)
+
+
+@cache
+def _preset_tables(name: str) -> dict[str, Any]:
+    return tomllib.loads(_preset_files()[name].read_text(encoding="utf-8"))
+
+
+def _tables(text: str, path: Path) -> dict[str, Any]:
     try:
-        tables = tomllib.loads(text)
+        return tomllib.loads(text)
     except RecursionError:
         raise ParameterError(f"{path.name}: its tables and lists are nested too deeply") from None
     except ValueError as error:  # of TOML, or a whole number of thousands of digits
         raise ParameterError(f"{path.name} is not TOML: {error}") from None
-    return from_dict(tables, folder=path.parent, where=path.name)
 
 
 def _read(path: Path) -> str:
@@ -336,7 +346,8 @@ def presets() -> dict[str, Scenario]:
     return {name: load_scenario(name) for name in _preset_files()}
 
 
-def _preset_files() -> dict[str, Traversable]:
+@cache
+def _preset_files() -> Mapping[str, Traversable]:
     """Return the file of each preset by its name."""
     files = resources.files("capsim").joinpath("presets").iterdir()
     named = {file.name.removesuffix(".toml"): file for file in files if file.name.endswith(".toml")}

@@ -1,6 +1,7 @@
 """Plain tables to checked structs, with one line for what breaks a rule: key, rule, value."""
 
 import re
+from functools import cache
 from types import UnionType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -61,7 +62,7 @@ def without_defaults(struct: msgspec.Struct) -> dict[str, Any]:
     [{'kind': 'batch', 'flow_bytes': 1000}]
     """
     plain: dict[str, Any] = msgspec.to_builtins(struct)
-    for field in msgspec.structs.fields(struct):
+    for field in _fields(type(struct)):
         value = getattr(struct, field.name)
         if type(value) is type(field.default) and value == field.default:
             plain.pop(field.encode_name, None)
@@ -70,6 +71,12 @@ def without_defaults(struct: msgspec.Struct) -> dict[str, Any]:
         elif isinstance(value, tuple) and value and isinstance(value[0], msgspec.Struct):
             plain[field.encode_name] = [without_defaults(item) for item in value]
     return plain
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """Return the fields of a kind of struct, which msgspec reads from the annotations each time that it is asked."""
+    return msgspec.structs.fields(kind)
 
 
 def _explained(text: str, plain: Any, kind: type[msgspec.Struct]) -> str:

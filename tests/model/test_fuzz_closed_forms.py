@@ -35,7 +35,7 @@ MODULES = ("metrics", "units")
 READERS = ("capsmodel.workloads.files",)  # reads files: tests/model/test_size_files.py
 MOST_LINES = 1_000_000
 MOST_BYTES = 2**30
-EXAMPLES = 100
+EXAMPLES = 60
 
 USUAL = {
     "window_packets": 64, "rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9,
@@ -112,21 +112,21 @@ def usual(form, name):
     return 0.2 if any(word in name for word in ("prob", "load", "share", "quantile")) or name == "q" else 3
 
 
-@st.composite
-def calls(draw, form):
-    """Draw arguments: mostly usual ones with an odd one or two among them."""
-    given_arguments = {}
-    for name, parameter in inspect.signature(form).parameters.items():
-        kind = draw(st.sampled_from(["usual", "usual", "extreme", "array", "extreme", "malformed"]))
-        if parameter.default is not parameter.empty and draw(st.booleans()):
-            continue
-        odd = {"extreme": EXTREME, "array": ARRAYS, "malformed": MALFORMED}
-        if kind == "usual":
-            like = {"service": SERVICES, "sizes": SIZES}.get(name, [usual(form, name)])
-            given_arguments[name] = draw(st.sampled_from(like))
-        else:
-            given_arguments[name] = draw(st.sampled_from(odd[kind]))
-    return given_arguments
+def values(form, name):
+    """Return the strategy of an argument: a third of the values are usual, a third extreme, the others malformed."""
+    like = {"service": SERVICES, "sizes": SIZES}.get(name, [usual(form, name)])
+    return st.sampled_from([*like * (len(EXTREME) // len(like)), *EXTREME, *ARRAYS, *MALFORMED])
+
+
+def calls(form):
+    """Return the strategy of the arguments of a function; those with a default are left out in half of the draws."""
+    parameters = inspect.signature(form).parameters
+    needed = {name for name, parameter in parameters.items() if parameter.default is parameter.empty}
+    drawn = {name: values(form, name) for name in parameters}
+    return st.fixed_dictionaries(
+        {name: drawn[name] for name in drawn if name in needed},
+        optional={name: drawn[name] for name in drawn if name not in needed},
+    )
 
 
 class TooMuchWork(BaseException):

@@ -29,12 +29,25 @@ from capsmodel.papers.statements import compared, levels
 
 CLAIM = "repflow-f8a"  # RepFlow's mean is 40 to 45% below TCP's, loads 0.4 to 0.8
 WHOLE = published_experiment("repflow-ns3-ws")
-EXPERIMENT = replace(WHOLE, statements={CLAIM: WHOLE.statements[CLAIM]}, reduced=None)
 # A few of its settings, to keep the campaign small.
-vars(EXPERIMENT)["combinations"] = {
-    name: WHOLE.combinations[name]
-    for name in (TEXT, "transport.min_rto_s = 0.01", "mss_bytes = 536", "sharing.abort_losers = true")
-}
+SETTINGS = (TEXT, "transport.min_rto_s = 0.01", "mss_bytes = 536", "sharing.abort_losers = true")
+
+
+def with_settings(experiment, combinations):
+    """Return the experiment with another sample of settings."""
+    vars(experiment)["combinations"] = combinations
+    return experiment
+
+
+EXPERIMENT = with_settings(
+    replace(WHOLE, statements={CLAIM: WHOLE.statements[CLAIM]}, reduced=None),
+    {name: WHOLE.combinations[name] for name in SETTINGS},
+)
+# The same about two loads, where settings are sampled: for what does not depend on the places.
+AT_TWO_LOADS = with_settings(
+    replace(EXPERIMENT, statements={CLAIM: WHOLE.statements[CLAIM].at(places("websearch", (0.5, 0.8)))}),
+    EXPERIMENT.combinations,
+)
 SMALL_PODS = 6
 SECOND = Group(TEXT, "paper", SECOND_FAMILY)
 COLUMNS = ("mean_fct_short_s", "p99_fct_short_s", "mean_fct_long_s", "mean_fct_s", "mean_slowdown_long")
@@ -79,22 +92,46 @@ class MadeUp:
         return sweep._Outcome(pa.table(row), record | {"cpu_s": self.cpu_s})
 
 
-@pytest.fixture(autouse=True)
-def few_seeds(monkeypatch):
+@pytest.fixture(autouse=True, scope="module")
+def few_seeds():
     """Keep the campaign small."""
-    monkeypatch.setattr(campaigns, "MOST_SEEDS_OF_OTHERS", 4)
-    monkeypatch.setattr(campaigns, "MOST_SEEDS", 8)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(campaigns, "MOST_SEEDS_OF_OTHERS", 4)
+        patched.setattr(campaigns, "MOST_SEEDS", 8)
+        yield
 
 
-def run(folder, made_up, **options):
-    return advance(EXPERIMENT, folder, executor=made_up, **options)
+def run(folder, made_up, experiment=EXPERIMENT, **options):
+    return advance(experiment, folder, executor=made_up, **options)
 
 
-def test_a_clear_claim_takes_four_seeds_in_each_setting_and_is_robust(tmp_path):
-    made_up = MadeUp(lambda scheme, transport: 0.57 if scheme == "repflow" else 1.0)
-    made = run(tmp_path, made_up)
-    found = Campaign(EXPERIMENT, tmp_path)
-    assert made == len(made_up.ran) == len(set(made_up.ran))
+def halved(scheme, transport):
+    return 0.57 if scheme == "repflow" else 1.0
+
+
+def refuting(scheme, transport):
+    return 1.2 if scheme == "repflow" else 1.0
+
+
+@pytest.fixture(scope="module")
+def clear(tmp_path_factory, few_seeds):
+    """Return the folder of a campaign in which the claim holds, how many runs it made, and what ran; only read it."""
+    folder, made_up = tmp_path_factory.mktemp("clear"), MadeUp(halved)
+    return folder, run(folder, made_up), made_up.ran
+
+
+@pytest.fixture(scope="module")
+def refuted(tmp_path_factory, few_seeds):
+    """Return the folder of a campaign that both families of seeds refute; only read it."""
+    folder = tmp_path_factory.mktemp("refuted")
+    run(folder, MadeUp(refuting))
+    return folder
+
+
+def test_a_clear_claim_takes_four_seeds_in_each_setting_and_is_robust(clear):
+    folder, made, ran = clear
+    found = Campaign(EXPERIMENT, folder)
+    assert made == len(ran) == len(set(ran))
     assert set(found.frame["seed"]) == {1, 2, 3, 4}
     verdict = found.verdict(CLAIM)
     assert verdict.verdict == "reproduced"
@@ -102,15 +139,15 @@ def test_a_clear_claim_takes_four_seeds_in_each_setting_and_is_robust(tmp_path):
     assert "4 seeds" in verdict.reason
     assert found.robustness(CLAIM).share == 1
     assert found.robustness(CLAIM).decided == len(EXPERIMENT.combinations)
-    assert run(tmp_path, made_up) == 0
+    assert run(folder, MadeUp(halved)) == 0
 
 
 def test_a_setting_that_turns_the_claim_is_named(tmp_path):
     def ratio(scheme, transport):
         return 1.0 if scheme == "ecmp" else 1.2 if transport["min_rto_s"] == 0.01 else 0.57
 
-    run(tmp_path, MadeUp(ratio))
-    found = Campaign(EXPERIMENT, tmp_path)
+    run(tmp_path, MadeUp(ratio), AT_TWO_LOADS)
+    found = Campaign(AT_TWO_LOADS, tmp_path)
     assert found.verdict(CLAIM).verdict == "reproduced"
     assert found.robustness(CLAIM).turned_by == ("transport.min_rto_s = 0.01",)
     assert found.words(CLAIM)["transport.min_rto_s = 0.01"] == "refuted"
@@ -121,10 +158,9 @@ def test_a_setting_that_changes_no_run_of_a_claim_does_not_count(tmp_path):
     """Neither ECMP nor RPS sends a second copy: to stop one changes nothing, alone or beside what changes something."""
     at = places("websearch", (0.5, 0.8))
     statement = compared(read_claims()[CLAIM], list(at), names={"RepFlow": "rps", "TCP": "ecmp"})
-    experiment = replace(EXPERIMENT, statements={CLAIM: statement})
     together = {"transport.min_rto_s": 0.01, "sharing.abort_losers": True}
     combinations = EXPERIMENT.combinations | {combination_name(together): together}
-    vars(experiment)["combinations"] = combinations
+    experiment = with_settings(replace(EXPERIMENT, statements={CLAIM: statement}), combinations)
     advance(experiment, tmp_path, executor=MadeUp(lambda scheme, transport: 0.57 if scheme == "rps" else 1.0))
     found = Campaign(experiment, tmp_path)
     counting = [TEXT, "transport.min_rto_s = 0.01", "mss_bytes = 536"]
@@ -136,10 +172,9 @@ def test_a_setting_that_changes_no_run_of_a_claim_does_not_count(tmp_path):
 
 def test_a_setting_that_no_run_comes_to_use_does_not_count(tmp_path):
     """All have the parameter, but no timer expires: once the runs are there, they are equal."""
-    made_up = MadeUp(lambda scheme, transport: 0.57 if scheme == "repflow" else 1.0, unused={"min_rto_s"})
-    assert "transport.min_rto_s = 0.01" in Campaign(EXPERIMENT, tmp_path).settings_of[CLAIM]
-    run(tmp_path, made_up)
-    found = Campaign(EXPERIMENT, tmp_path)
+    assert "transport.min_rto_s = 0.01" in Campaign(AT_TWO_LOADS, tmp_path).settings_of[CLAIM]
+    run(tmp_path, MadeUp(halved, unused={"min_rto_s"}), AT_TWO_LOADS)
+    found = Campaign(AT_TWO_LOADS, tmp_path)
     assert found.settings_of[CLAIM] == (TEXT, "mss_bytes = 536", "sharing.abort_losers = true")
     assert found.robustness(CLAIM).decided == 3
 
@@ -152,18 +187,13 @@ def test_a_setting_that_changes_what_is_read_of_the_same_runs_counts(tmp_path):
         statements={CLAIM: levels(["ecmp"], [*places("websearch", (0.5,))])},
         adapted=lambda statement, values: replace(statement, column=both[values["sharing.abort_losers"]]),
     )
-    vars(experiment)["combinations"] = {TEXT: {}, "sharing.abort_losers = true": {"sharing.abort_losers": True}}
+    with_settings(experiment, {TEXT: {}, "sharing.abort_losers = true": {"sharing.abort_losers": True}})
     assert Campaign(experiment, tmp_path).settings_of[CLAIM] == (TEXT, "sharing.abort_losers = true")
 
 
-def refuting(scheme, transport):
-    return 1.2 if scheme == "repflow" else 1.0
-
-
-def test_a_claim_is_refuted_when_a_second_family_of_seeds_refutes_it_too(tmp_path):
+def test_a_claim_is_refuted_when_a_second_family_of_seeds_refutes_it_too(refuted):
     """It is run with as many seeds, at all places of the text, and in no other setting."""
-    run(tmp_path, MadeUp(refuting))
-    found = Campaign(EXPERIMENT, tmp_path)
+    found = Campaign(EXPERIMENT, refuted)
     second = found.frame[found.frame["seed"] > SECOND_FAMILY]
     assert set(second["seed"]) == {SECOND_FAMILY + number for number in (1, 2, 3, 4)}
     assert set(second["setting"]) == {TEXT}
@@ -172,14 +202,14 @@ def test_a_claim_is_refuted_when_a_second_family_of_seeds_refutes_it_too(tmp_pat
     assert verdict.verdict == "refuted"
     assert verdict.reason.endswith("4 other seeds refute it too")
     assert found.robustness(CLAIM).word == "refuted"
-    assert run(tmp_path, MadeUp(refuting)) == 0
+    assert run(refuted, MadeUp(refuting)) == 0
 
 
 def test_a_claim_that_other_seeds_do_not_refute_stays_open(tmp_path):
     """By the second family the size is missed, not the direction; nothing is left to run."""
     made_up = MadeUp(refuting, of_task=lambda task: 0.8 / 1.2 if task.payload["seed"] > SECOND_FAMILY else 1.0)
-    run(tmp_path, made_up)
-    found = Campaign(EXPERIMENT, tmp_path)
+    run(tmp_path, made_up, AT_TWO_LOADS)
+    found = Campaign(AT_TWO_LOADS, tmp_path)
     verdict = found.verdict(CLAIM)
     assert verdict.verdict == "open"
     assert verdict.reason.startswith("4 seeds do not decide: ")
@@ -187,12 +217,11 @@ def test_a_claim_that_other_seeds_do_not_refute_stays_open(tmp_path):
     assert found.next_look is None
 
 
-def test_a_refutation_waits_for_the_second_family(tmp_path):
-    run(tmp_path, MadeUp(refuting))
-    others = {task.id for task in Campaign(EXPERIMENT, tmp_path).tasks[SECOND].values()}
-    for file in tmp_path.glob("*.parquet"):
-        if file.stem in others:
-            file.unlink()
+def test_a_refutation_waits_for_the_second_family(tmp_path, refuted):
+    others = {task.id for task in Campaign(EXPERIMENT, refuted).tasks[SECOND].values()}
+    for file in refuted.glob("*.parquet"):
+        if file.stem not in others:
+            (tmp_path / file.name).symlink_to(file)
     found = Campaign(EXPERIMENT, tmp_path)
     assert found.verdict(CLAIM).verdict == "open"
     assert found.verdict(CLAIM).reason.endswith("these seeds refute it, but no others were run yet")
@@ -201,16 +230,20 @@ def test_a_refutation_waits_for_the_second_family(tmp_path):
 
 
 def test_only_a_refutation_takes_seeds_of_the_second_family(tmp_path):
-    run(tmp_path, MadeUp(lambda scheme, transport: 0.8 if scheme == "repflow" else 1.0))
-    found = Campaign(EXPERIMENT, tmp_path)
+    run(tmp_path, MadeUp(lambda scheme, transport: 0.8 if scheme == "repflow" else 1.0), AT_TWO_LOADS)
+    found = Campaign(AT_TWO_LOADS, tmp_path)
     assert found.verdict(CLAIM).verdict == "differs in size"
     assert found.frame["seed"].max() <= campaigns.MOST_SEEDS < SECOND_FAMILY
 
 
+def on_bound(scheme, transport):
+    return 0.6 * 1.0016 if scheme == "repflow" else 1.0
+
+
 def test_an_undecided_claim_takes_seeds_to_the_limit_of_its_setting_and_stays_open(tmp_path):
     """The ratio lies on a bound of the claim: no number of seeds decides."""
-    run(tmp_path, MadeUp(lambda scheme, transport: 0.6 * 1.0016 if scheme == "repflow" else 1.0, spread=0.3))
-    found = Campaign(EXPERIMENT, tmp_path)
+    run(tmp_path, MadeUp(on_bound, spread=0.3), AT_TWO_LOADS)
+    found = Campaign(AT_TWO_LOADS, tmp_path)
     seeds = found.frame.groupby("setting")["seed"].max()
     assert seeds[TEXT] == 8
     assert set(seeds.drop(TEXT)) == {4}
@@ -218,9 +251,8 @@ def test_an_undecided_claim_takes_seeds_to_the_limit_of_its_setting_and_stays_op
     assert found.verdict(CLAIM).reason.startswith("8 seeds do not decide")
 
 
-def test_other_settings_are_tried_at_sampled_places_only(tmp_path):
-    run(tmp_path, MadeUp(lambda scheme, transport: 0.57 if scheme == "repflow" else 1.0))
-    frame = Campaign(EXPERIMENT, tmp_path).frame
+def test_other_settings_are_tried_at_sampled_places_only(clear):
+    frame = Campaign(EXPERIMENT, clear[0]).frame
     assert set(frame.loc[frame["setting"] == TEXT, "place"]) == set(places("websearch", (0.4, 0.5, 0.6, 0.7, 0.8)))
     assert set(frame.loc[frame["setting"] != TEXT, "place"]) == set(places("websearch", (0.5, 0.8)))
     assert set(frame["scheme"]) == {"ecmp", "repflow"}
@@ -243,8 +275,7 @@ def is_small(task):
 
 def test_settings_are_compared_at_the_reduced_scale_with_the_text_at_that_scale(tmp_path):
     """At the paper's scale the claim holds; smaller, it fails in all settings, which is none that turns it."""
-    experiment = replace(EXPERIMENT, reduced=smaller)
-    vars(experiment)["combinations"] = EXPERIMENT.combinations
+    experiment = with_settings(replace(EXPERIMENT, reduced=smaller), EXPERIMENT.combinations)
     made_up = MadeUp(lambda scheme, transport: 1.0, of_task=lambda task: 1.1 if is_small(task) else 0.57)
     advance(experiment, tmp_path, executor=made_up)
     found = Campaign(experiment, tmp_path)
@@ -260,21 +291,19 @@ def test_settings_are_compared_at_the_reduced_scale_with_the_text_at_that_scale(
     assert advance(experiment, tmp_path, executor=made_up) == 0
 
 
-def test_an_experiment_without_a_reduced_scale_runs_the_text_once(tmp_path):
-    run(tmp_path, MadeUp(lambda scheme, transport: 0.57 if scheme == "repflow" else 1.0))
-    frame = Campaign(EXPERIMENT, tmp_path).frame
+def test_an_experiment_without_a_reduced_scale_runs_the_text_once(clear):
+    frame = Campaign(EXPERIMENT, clear[0]).frame
     assert set(frame["scale"]) == {"paper"}
     assert not frame.duplicated(["setting", "scheme", "place", "seed"]).any()
 
 
-def test_equal_runs_of_two_settings_run_once(tmp_path):
+def test_equal_runs_of_two_settings_run_once(clear):
     """TCP has no second copy to stop, so its runs are those of the text."""
-    made_up = MadeUp(lambda scheme, transport: 0.57 if scheme == "repflow" else 1.0)
-    run(tmp_path, made_up)
-    frame = Campaign(EXPERIMENT, tmp_path).frame
+    folder, _, ran = clear
+    frame = Campaign(EXPERIMENT, folder).frame
     ids = frame[frame["scheme"] == "ecmp"].groupby("setting")["task_id"].apply(set)
     assert ids["sharing.abort_losers = true"] <= ids[TEXT]
-    assert max(Counter(made_up.ran).values()) == 1
+    assert max(Counter(ran).values()) == 1
 
 
 def test_no_seed_is_begun_when_the_time_is_over(tmp_path):
@@ -285,7 +314,7 @@ def test_no_seed_is_begun_when_the_time_is_over(tmp_path):
 
 def test_progress_names_the_experiment_and_each_of_its_runs(tmp_path, capsys):
     """The last runs of the first look are those of the fourth seed."""
-    run(tmp_path, MadeUp(lambda scheme, transport: 0.57 if scheme == "repflow" else 1.0), progress=Progress(log=True))
+    run(tmp_path, MadeUp(halved), AT_TWO_LOADS, progress=Progress(log=True))
     lines = [line for line in re.split("[\\r\\n]+", capsys.readouterr().err) if line]
     assert all(line.startswith("repflow-ns3-ws: ") for line in lines)
     runs = {line.partition("the last one: ")[2].strip() for line in lines}
@@ -295,11 +324,10 @@ def test_progress_names_the_experiment_and_each_of_its_runs(tmp_path, capsys):
 @pytest.mark.parametrize("cpu_s", [1.0, 1000.0])
 def test_the_look_that_costs_least_for_a_claim_comes_first(tmp_path, cpu_s):
     """Once its runs are known to be dear, the second look of the first waits for the first look of the other."""
-    first = replace(EXPERIMENT, sampled=())
-    other = replace(first, statements={"repflow-f9": published_experiment("repflow-ns3-dm").statements["repflow-f9"]})
-    for one in (first, other):
-        vars(one)["combinations"] = {TEXT: {}}
-    at_bound = MadeUp(lambda scheme, transport: 0.6 * 1.0016 if scheme == "repflow" else 1.0, spread=0.3, cpu_s=cpu_s)
+    first = with_settings(replace(AT_TWO_LOADS, sampled=()), {TEXT: {}})
+    about = published_experiment("repflow-ns3-dm").statements["repflow-f9"].at(places("datamining", (0.5, 0.8)))
+    other = with_settings(replace(first, statements={"repflow-f9": about}), {TEXT: {}})
+    at_bound = MadeUp(on_bound, spread=0.3, cpu_s=cpu_s)
     advance([first, other], tmp_path, executor=at_bound)
     seeds = {
         task.id: (number, seed)
@@ -309,13 +337,14 @@ def test_the_look_that_costs_least_for_a_claim_comes_first(tmp_path, cpu_s):
     }
     order = [seeds[task] for task in at_bound.ran]
     assert len(order) == len(set(at_bound.ran))
-    assert [number for number, _ in order[:40]] == [0] * 40
-    assert {number for number, _ in order[40:80]} == ({0} if cpu_s == 1.0 else {1})
+    look = 4 * 2 * 2  # four seeds of two schemes at two loads
+    assert [number for number, _ in order[:look]] == [0] * look
+    assert {number for number, _ in order[look : 2 * look]} == ({0} if cpu_s == 1.0 else {1})
 
 
 def test_shares_divide_a_look_and_may_be_resumed(tmp_path):
     """Three shares in folders of their own run each run of the look once; one more time, nothing."""
-    made_up = MadeUp(lambda scheme, transport: 0.57 if scheme == "repflow" else 1.0)
+    made_up = MadeUp(halved)
     for part in (1, 2, 3):
         assert run(tmp_path / str(part), made_up, shard=(part, 3)) > 0
         assert run(tmp_path / str(part), made_up, shard=(part, 3)) == 0
@@ -334,10 +363,9 @@ def test_nothing_is_known_of_an_empty_folder(tmp_path):
     assert found.robustness(CLAIM).decided == 0
 
 
-def test_the_ledger_takes_over_verdicts_and_their_settings(tmp_path, monkeypatch):
+def test_the_ledger_takes_over_verdicts_and_their_settings(tmp_path, monkeypatch, clear):
     """From a copy of the runs alone, and with the kept runs again: what is committed decides."""
-    results, kept = tmp_path / "results", tmp_path / "kept"
-    run(results, MadeUp(lambda scheme, transport: 0.57 if scheme == "repflow" else 1.0))
+    results, kept = clear[0], tmp_path / "kept"
     kept.mkdir()
     monkeypatch.setattr(ledger, "published_experiments", lambda: {EXPERIMENT.name: EXPERIMENT})
     (found,) = ledger.keep_experiments(results, kept)

@@ -32,6 +32,7 @@ from capsmodel.papers.index import experiment_kinds
 from capsmodel.papers.measurements.experiment_runs import experiment_run
 from capsmodel.papers.settings import TEXT, sampled_combinations, settings_of
 from capsmodel.papers.statements import Statement, Term
+from capsmodel.papers.task_list import TaskList
 
 __all__ = ["PublishedExperiment", "Scale", "published_experiment", "published_experiments"]
 
@@ -148,16 +149,15 @@ class PublishedExperiment:
 
     def tasks(
         self, terms: Iterable[Term], seeds: Iterable[int], *, setting: str = TEXT, scale: Scale = "paper"
-    ) -> dict[tuple[Term, int], Task]:
+    ) -> TaskList:
         """Return a task for each term and seed; equal runs of several settings or experiments are equal tasks."""
-        numbers = list(seeds)
-        found: dict[tuple[Term, int], Task] = {}
-        for term in sorted(terms):
-            arguments = self.run(term, setting=setting, scale=scale)
-            found |= {(term, seed): Task(self.measure, **arguments, seed=seed) for seed in numbers}
-        return found
 
-    def quick_tasks(self) -> dict[tuple[Term, int], Task]:
+        def first(term: Term, seed: int) -> Task:
+            return Task(self.measure, **self.run(term, setting=setting, scale=scale), seed=seed)
+
+        return TaskList(terms, seeds, first)
+
+    def quick_tasks(self) -> TaskList:
         """Return the small runs of two seeds, at the sampled places, that show that all of it works."""
         known = simulated()
         terms = {term for one in self.statements.values() for term in one.at(self.sampled).known(known).terms}
@@ -166,7 +166,7 @@ class PublishedExperiment:
 
 def _of_simulator(values: Values, scheme: str) -> dict[str, Any]:
     """Return the settings whose names the simulator knows; of a role, those that the scheme has."""
-    own = {one.setting for one in parameters(find(scheme))}
+    own = _parameters_of(scheme)
     fields = set(Scenario.__struct_fields__) - {"seed"}
 
     def is_known(name: str) -> bool:
@@ -174,6 +174,11 @@ def _of_simulator(values: Values, scheme: str) -> dict[str, Any]:
         return name in own if role in ROLES else bool(key) or name in fields
 
     return {name: value for name, value in values.items() if is_known(name)}
+
+
+@cache
+def _parameters_of(scheme: str) -> frozenset[str]:
+    return frozenset(one.setting for one in parameters(find(scheme)))
 
 
 @cache

@@ -24,7 +24,7 @@ INITIAL_WINDOW_BYTES = 12 * 1024
 TRAFFIC_S = 0.5
 """Section V-A: half a second of traffic in each run."""
 _REDUCED_PODS = 8
-_SMALL_PODS, _SMALL_FLOWS = 4, 300
+_SMALL_PODS, _SMALL_FLOWS = 4, 60
 
 
 def place_name(workload: str, load: float) -> str:
@@ -62,7 +62,7 @@ def reduced(whole: Scenario) -> Scenario:
 
 
 def small(whole: Scenario) -> Scenario:
-    """Return the same on 16 hosts with some hundred flows."""
+    """Return the same on 16 hosts with some dozen flows."""
     (traffic,) = whole.traffic
     return whole.replace(
         fabric=msgspec.structs.replace(whole.fabric, pods=_SMALL_PODS),
