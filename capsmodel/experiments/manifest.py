@@ -6,6 +6,7 @@ No host name, no user name and no path: the record says what would have to be th
 import hashlib
 import json
 import platform
+from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ SCHEMA = 2
 """Version of the files that a sweep writes; part of every id."""
 
 _LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow")
+_version = cache(version)  # reads a file each time
 
 
 def canonical_json(value: Any) -> str:
@@ -90,7 +92,7 @@ def environment() -> dict[str, str]:
     >>> sorted(environment())[:3]
     ['machine', 'numpy', 'pandas']
     """
-    versions = {name: version(name) for name in _LIBRARIES}
+    versions = {name: _version(name) for name in _LIBRARIES}
     return {
         "python": platform.python_version(),
         "system": platform.system(),

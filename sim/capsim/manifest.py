@@ -25,6 +25,7 @@ from capsim.scenario import Scenario
 from capsmodel._version import __version__
 
 LIBRARIES = ("numpy", "numba", "simpy", "pandas", "pyarrow", "msgspec")
+_version = cache(version)  # reads a file each time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +165,7 @@ def make_manifest(
             "python": platform.python_version(),
             "system": platform.system(),
             "machine": platform.machine(),
-            **{name: version(name) for name in LIBRARIES},
+            **{name: _version(name) for name in LIBRARIES},
         },
     }
 
