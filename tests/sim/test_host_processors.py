@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine_setups import FEW, Losses, differences, flow_list, one_run, sent_by, setup_of, with_losses
+from engine_setups import BUSY, Losses, differences, flow_list, one_run, sent_by, setup_of, with_losses
 from layer_setups import LayerEnd, layer_memory, units_of
 from scripted import MSS, US
 
@@ -151,7 +151,7 @@ def test_no_work_for_a_unit_whose_source_packets_came_before_it_was_closed():
 @pytest.mark.parametrize("name", ["caps", "cdcps", "caps_decode"])
 @pytest.mark.parametrize("fabric", ["dumbbell", "leaf-spine"])
 def test_engines_agree_and_nothing_is_lost(name, fabric):
-    kind, flows = FEW[fabric]
+    kind, flows = BUSY[fabric]
     setup = setup_of(kind, flows, name, encode_ps=2 * US, decode_ps=3 * US)
     assert differences(setup) == []
     records = run(setup)
@@ -162,7 +162,7 @@ def test_engines_agree_and_nothing_is_lost(name, fabric):
 @pytest.mark.parametrize("name", ["caps", "cdcps"])
 def test_work_that_ends_at_the_same_time(name):
     """Six hosts encode from 0 on, in equal steps; flows start when packets are done. Equal times in order of hosts."""
-    kind, _ = FEW["dumbbell"]
+    kind, _ = BUSY["dumbbell"]
     flows = flow_list([(host, (host + 3) % 6, 40 * MSS, start) for start in (0.0, 12.0, 60.0) for host in range(6)])
     setup = setup_of(kind, flows, name, encode_ps=12 * US, decode_ps=12 * US)
     trace = one_run(setup).trace
@@ -180,7 +180,7 @@ def test_packets_at_a_processor_are_not_in_the_network(end_us, waiting):
 
 
 def test_a_scheme_that_codes_nothing_takes_no_work():
-    kind, flows = FEW["dumbbell"]
+    kind, flows = BUSY["dumbbell"]
     off = setup_of(kind, flows, "ecmp")
     on = replace(off, encode_ps=US, decode_ps=US)
     assert differences(on) == []

@@ -11,7 +11,7 @@ from capsim import Dumbbell, ParallelPaths, scheme
 from capsim.engines import run
 from capsim.state import Setup
 
-END_S = 10
+END_S = 20
 TRANSPORT = {"min_rto_s": 10e-3, "max_window_bytes": 400 * 1460}
 
 
