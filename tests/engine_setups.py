@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,11 @@ def random_flows(n_hosts: int, *, n_flows: int, rng: Any, within_us: float = 500
 
 FABRICS = {"leaf-spine": LEAF_SPINE, "fat-tree": FAT_TREE, "parallel-paths": PARALLEL, "dumbbell": DUMBBELL}
 BUSY = {name: (kind, random_flows(kind.build().n_hosts, n_flows=24, rng=7)) for name, kind in FABRICS.items()}
+# A third of the flows in a fifth of the time: packets are lost and timers expire on every fabric all the same.
+FEW = {
+    name: (kind, random_flows(kind.build().n_hosts, n_flows=8, rng=7, within_us=100.0))
+    for name, kind in FABRICS.items()
+}
 
 
 def setup_of(kind: FabricKind, flows: FlowList, name: str | Scheme = "ecmp", **options: Any) -> Setup:
@@ -185,9 +191,12 @@ def with_unit_losses(base: Scheme, params: UnitLosses) -> Scheme:
     return replace(base, queue=Queue(name="refuse_of_unit", admit=refuse_of_unit, params=params))
 
 
+maker_of = cache(slotted)  # one class for each dtype, not one for each record
+
+
 def record(dtype: Any, **values: Any) -> Any:
     """Return a record of `dtype`, all 0, with the given fields."""
-    made = slotted(dtype)(np.zeros((), dtype))
+    made = maker_of(dtype)(np.zeros((), dtype))
     for name, value in values.items():
         setattr(made, name, value)
     return made
@@ -196,7 +205,7 @@ def record(dtype: Any, **values: Any) -> Any:
 def memory_of(component: Any, scope: str, **values: Any) -> Any:
     """Return a record of a component's own memory, with its first values but for those given."""
     first = first_record(component.own_fields, scope)
-    made = slotted(first.dtype)(first[0])
+    made = maker_of(first.dtype)(first[0])
     for name, value in values.items():
         setattr(made, name, value)
     return made
@@ -212,7 +221,7 @@ def components_of(chosen: Scheme, role: str) -> list[Any]:
 def params_of(component: Any, **changes: Any) -> Any:
     """Return the parameter record of a component, as the reference engine has it."""
     made = param_record(replace(component.params, **changes))
-    return slotted(made.dtype)(made[0])
+    return maker_of(made.dtype)(made[0])
 
 
 def assert_same_trace(one: RawRecords, other: RawRecords) -> None:

@@ -82,8 +82,11 @@ def _above(mounted: Path, place: str) -> Iterator[Path]:
 def _left(folder: Path, limit: str, used: str, cache: str) -> int:
     """Return limit - used of one group, in bytes; what the kernel has of files and can drop is not counted as used."""
     try:
-        most, taken = (folder / limit).read_text().strip(), int((folder / used).read_text())
+        most = (folder / limit).read_text().strip()
+        if most == "max":
+            return UNKNOWN
+        taken = int((folder / used).read_text())
         stat = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
     except (OSError, ValueError):
         return UNKNOWN
-    return UNKNOWN if most == "max" else int(most) - taken + int(stat.get(cache, 0))
+    return int(most) - taken + int(stat.get(cache, 0))

@@ -35,12 +35,15 @@ def slotted(dtype: np.dtype[Any], *more: str, strict: bool = False) -> Callable[
     1500
     """
     names = dtype.names or ()
+    arrays = tuple(name for name in names if dtype[name].shape)
     kind = type("Record", (), {"__slots__": (*names, *more)} | (_checks(dtype) if strict else {}))
 
     def make(element: Any) -> Any:
         record = kind()
         for name, value in zip(names, element.tolist(), strict=True):
-            setattr(record, name, value.tolist() if isinstance(value, np.ndarray) else value)
+            setattr(record, name, value)
+        for name in arrays:
+            setattr(record, name, getattr(record, name).tolist())
         return record
 
     return make

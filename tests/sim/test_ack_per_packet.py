@@ -79,6 +79,7 @@ class Receiver:
         return packet.ack
 
 
+@settings(max_examples=30, deadline=None)
 @given(st.integers(1, 20).flatmap(lambda k: st.tuples(st.just(k), st.permutations(range(k + 4)))))
 def test_tcp_sees_no_reordering_within_a_unit(case):
     """Whatever the order of k + 4 packets: acknowledgements 1 to k at the first k, then silence."""
@@ -97,7 +98,7 @@ def test_a_retransmission_of_a_complete_unit_is_answered():
     assert receiver.end.sub.duplicate_packets == 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.sets(st.integers(0, 9 + REPAIR), max_size=REPAIR))
 def test_any_k_of_n_complete_a_unit(lost):
     """Ten segments, 13 packets, at most three lost: complete at the tenth arrival, and TCP sends nothing again."""

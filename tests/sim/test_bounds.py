@@ -145,7 +145,7 @@ TOGETHER = {
     ("transport", "max_window_bytes"): {"mss_bytes": 1},
     ("transport", "off_s"): {"on_s": 1e-3},
 }
-LARGE = [(0, 3, 3000, 0.0), (1, 3, 30_000, 5.0), (2, 4, 200_000, 9.0)]
+LARGE = [(0, 3, 3000, 0.0), (1, 3, 15_000, 5.0), (2, 4, 101_000, 9.0)]
 SMALL = [(0, 3, 3000, 0.0), (1, 3, 15_000, 5.0)]
 TINY = [(0, 3, 1000, 0.0), (1, 3, 5000, 5.0)]
 THOUSANDFOLD = ("resend_copies", "most_overhead", "max_overhead")  # what is sent for each packet

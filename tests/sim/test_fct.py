@@ -128,7 +128,7 @@ def warmed_up() -> Result:
         Batch(flow_bytes=10**9, pairs="sides", flows=1, start_s=0.03),
     )
     fabric = Dumbbell(hosts_per_side=4, buffer_packets=20)
-    return simulate(Scenario(fabric=fabric, traffic=traffic, warm_up_s=0.02, end_s=0.5), engine="reference")
+    return simulate(Scenario(fabric=fabric, traffic=traffic, warm_up_s=0.02, end_s=0.5))
 
 
 def test_a_result_counts_the_flows_of_its_summary(warmed_up: Result) -> None:

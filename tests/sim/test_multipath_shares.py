@@ -1,6 +1,7 @@
 """One bottleneck with a queue: what flows of several subflows take of it beside flows of one TCP."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ END_S = 20
 TRANSPORT = {"min_rto_s": 10e-3, "max_window_bytes": 400 * 1460}
 
 
+@cache
 def multipath_share(name, subflows):
     """Return the share that two flows of a scheme take beside two of NewReno."""
     kind = Dumbbell(hosts_per_side=4, rate_bps=1e9, host_rate_bps=10e9, delay_s=200e-6, buffer_packets=100)

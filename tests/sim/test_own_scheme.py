@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from engine_setups import BUSY, differences, setup_of
+from engine_setups import FEW, differences, setup_of
 
 from capsim import (
     PASS,
@@ -70,8 +70,11 @@ LEAST_QUEUE = replace(
 )
 SCENARIO = Scenario(
     fabric=LeafSpine(leaves=2, hosts_per_leaf=4, spines=3, buffer_packets=30),
-    traffic=(Poisson(load=0.7, flows=100, min_bytes=1000, max_bytes=300_000, pairs="other-leaf"),),
+    traffic=(Poisson(load=0.7, flows=40, min_bytes=1000, max_bytes=200_000, pairs="other-leaf"),),
     trace="drops",
+)
+SMALL = SCENARIO.replace(
+    traffic=(Poisson(load=0.7, flows=25, min_bytes=1000, max_bytes=100_000, pairs="other-leaf"),), trace="off"
 )
 
 
@@ -143,7 +146,7 @@ HOSTS = replace(
 
 def test_own_memory_of_hosts_is_the_same_on_both_engines() -> None:
     """Fields of short flows lie where others of long flows do; each begins with the first values of its own."""
-    setup = setup_of(*BUSY["leaf-spine"], HOSTS)
+    setup = setup_of(*FEW["leaf-spine"], HOSTS)
     assert differences(setup) == []
     raw = run(setup)
     long, size = raw.flows["stack"] == 1, raw.flows["flow_bytes"]
@@ -169,7 +172,7 @@ def test_own_columns_are_in_the_tables() -> None:
 
 
 def test_own_scheme_can_be_compared_without_being_registered() -> None:
-    compared = compare(SCENARIO.replace(trace="off"), schemes=["rps", LEAST_QUEUE], seeds=2)
+    compared = compare(SMALL, schemes=["rps", LEAST_QUEUE], seeds=2)
     assert set(compared.runs["scheme"]) == {"rps", "least_queue"}
     assert "least_queue" not in schemes()
     with pytest.raises(ParameterError, match="least_queue"):
@@ -179,15 +182,14 @@ def test_own_scheme_can_be_compared_without_being_registered() -> None:
 def test_a_comparison_that_is_kept_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its own scheme among them; the id of a run covers the scheme's parameters and hooks."""
     asked: dict[str, Any] = {"schemes": ["rps", LEAST_QUEUE], "engine": "reference", "folder": tmp_path}
-    scenario = SCENARIO.replace(trace="off")
-    compare(scenario, seeds=1, **asked)
+    compare(SMALL, seeds=1, **asked)
     first = set(tmp_path.glob("*.parquet"))
-    both = compare(scenario, seeds=2, **asked)
+    both = compare(SMALL, seeds=2, **asked)
     assert len(first) == 2
     assert set(tmp_path.glob("*.parquet")) > first
     monkeypatch.setattr("capsim.runs.simulate", None)
-    pd.testing.assert_frame_equal(compare(scenario, seeds=2, **asked).runs, both.runs)
+    pd.testing.assert_frame_equal(compare(SMALL, seeds=2, **asked).runs, both.runs)
     with pytest.raises(SweepError):  # another initial window is another run
         compare(
-            scenario, seeds=1, **asked | {"schemes": [LEAST_QUEUE.with_params(transport={"initial_window_packets": 3})]}
+            SMALL, seeds=1, **asked | {"schemes": [LEAST_QUEUE.with_params(transport={"initial_window_packets": 3})]}
         )

@@ -34,9 +34,10 @@ FABRIC = LeafSpine(leaves=2, hosts_per_leaf=3, spines=2, rate_bps=2e8, host_rate
 TRAFFIC = (Poisson(min_bytes=1000, max_bytes=200_000, load=0.4, flows=12, pairs="other-leaf"),)
 SCENARIO = Scenario(fabric=FABRIC, traffic=TRAFFIC, trace="packets")
 MSS, HEADERS, ETHERNET = 1460, 40, 14
+Capture = tuple[list[Any], list[Ether]]  # metadata and packets
 
 
-def read(path: Path) -> tuple[list[Any], list[Ether]]:
+def read(path: Path) -> Capture:
     """Return the metadata and the packets of a capture."""
     with RawPcapReader(str(path)) as reader:
         assert (reader.nano, reader.linktype) == (True, 1)
@@ -44,7 +45,7 @@ def read(path: Path) -> tuple[list[Any], list[Ether]]:
     return [metadata for _, metadata in records], [Ether(frame) for frame, _ in records]
 
 
-def captured(result: Result, folder: Path, ports: Sequence[str] | None = None) -> tuple[list[Any], list[Ether]]:
+def captured(result: Result, folder: Path, ports: Sequence[str] | None = None) -> Capture:
     """Return what is read from the capture of a run."""
     path = folder / "run.pcap"
     count = write_pcap(result, path, ports=ports)
@@ -59,6 +60,12 @@ def result(request: pytest.FixtureRequest) -> Result:
     return simulate(SCENARIO.replace(params=params), scheme=request.param)
 
 
+@pytest.fixture(scope="module")
+def capture(result: Result, tmp_path_factory: pytest.TempPathFactory) -> Capture:
+    """What is read from the capture of `result`, for tests that do not change it."""
+    return captured(result, tmp_path_factory.mktemp("capture"))
+
+
 def sent(result: Result) -> Any:
     """Return the raw lines of the trace that say what hosts gave to their NICs."""
     trace, nics = result.raw.trace, result.scenario.fabric.build().host_port
@@ -71,8 +78,8 @@ def host(address: str) -> int:
     return int.from_bytes(bytes(digits))
 
 
-def test_every_packet_is_there_once_at_its_time_and_with_its_length(result: Result, tmp_path: Path) -> None:
-    metadata, packets = captured(result, tmp_path)
+def test_every_packet_is_there_once_at_its_time_and_with_its_length(result: Result, capture: Capture) -> None:
+    metadata, packets = capture
     lines = sent(result)
     assert len(packets) == len(lines) > 1000
     assert [(one.sec, one.usec) for one in metadata] == [divmod(ps // 1000, 10**9) for ps in lines["time_ps"].tolist()]
@@ -81,8 +88,8 @@ def test_every_packet_is_there_once_at_its_time_and_with_its_length(result: Resu
     assert {(packet[IP].ttl, str(packet[IP].flags), packet[IP].id) for packet in packets} == {(64, "DF", 0)}
 
 
-def test_it_goes_between_the_hosts_and_ports_of_its_subflow(result: Result, tmp_path: Path) -> None:
-    _, packets = captured(result, tmp_path)
+def test_it_goes_between_the_hosts_and_ports_of_its_subflow(result: Result, capture: Capture) -> None:
+    _, packets = capture
     subs = result.raw.subs
     for packet, line in zip(packets, sent(result), strict=True):
         sub, kind = int(line["sub"]), KINDS[line["kind"]]
@@ -98,8 +105,8 @@ def test_it_goes_between_the_hosts_and_ports_of_its_subflow(result: Result, tmp_
 FLAGS = {"data": "A", "ack": "A", "syn": "S", "syn-ack": "SA", "handshake-ack": "A"}
 
 
-def test_tcp_has_the_segments_acknowledgements_and_flags_of_the_trace(result: Result, tmp_path: Path) -> None:
-    _, packets = captured(result, tmp_path)
+def test_tcp_has_the_segments_acknowledgements_and_flags_of_the_trace(result: Result, capture: Capture) -> None:
+    _, packets = capture
     for packet, line in zip(packets, sent(result), strict=True):
         kind, size = KINDS[line["kind"]], int(result.flows["flow_bytes"][result.raw.subs[line["sub"]]["flow"]])
         if kind == "coded":
@@ -159,8 +166,8 @@ def test_marks_stand_in_the_ip_header_and_their_echo_in_that_of_tcp(tmp_path: Pa
     assert any("E" in str(packet[TCP].flags) for packet in captured(result, tmp_path)[1])
 
 
-def test_checksums_of_ip_are_right(result: Result, tmp_path: Path) -> None:
-    for packet in captured(result, tmp_path)[1][::50]:
+def test_checksums_of_ip_are_right(capture: Capture) -> None:
+    for packet in (each.copy() for each in capture[1][::50]):
         stated = packet[IP].chksum
         del packet[IP].chksum
         assert IP(bytes(packet[IP])).chksum == stated

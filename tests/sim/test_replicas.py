@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from engine_setups import BUSY, flow_list, one_run, setup_of
+from engine_setups import FEW, flow_list, one_run, setup_of
 from scripted import MSS, US, Hosts
 
 from capsim import Dumbbell, LinkChange, ParallelPaths, scheme
@@ -83,14 +83,14 @@ def test_the_flow_takes_the_path_that_answers_first():
     ],
 )
 def test_with_one_copy_it_is_the_plain_scheme(fabric, name, changes, other, options):
-    kind, flows = BUSY[fabric]
-    ours, theirs = (one_run(setup_of(kind, flows, one, **more)) for one, more in ((name, changes), (other, options)))
+    kind, flows = FEW[fabric]
+    ours, theirs = one_run(setup_of(kind, flows, name, **changes)), run(setup_of(kind, flows, other, **options))
     assert np.array_equal(ours.trace, theirs.trace)
 
 
 def test_on_one_path_spraying_makes_no_difference():
-    kind, flows = BUSY["dumbbell"]
-    ours, theirs = (one_run(setup_of(kind, flows, name)) for name in ("dctcp_rps", "dctcp"))
+    kind, flows = FEW["dumbbell"]
+    ours, theirs = one_run(setup_of(kind, flows, "dctcp_rps")), run(setup_of(kind, flows, "dctcp"))
     assert np.array_equal(ours.trace, theirs.trace)
 
 
@@ -111,10 +111,10 @@ def test_dctcp_keeps_the_queue_at_the_threshold_when_it_is_sprayed():
 @pytest.mark.parametrize("abort", [False, True])
 def test_the_slower_copy_of_a_short_flow_runs_on_or_stops(abort):
     setup = setup_of(two_paths(1e-3), APART, "repflow_dctcp", sharing={"abort_losers": abort}, end_ps=2 * 10**12)
-    copies = one_run(setup).subs
+    result = one_run(setup)
+    copies, data = result.subs, result.trace
     assert len(copies) == 2 * len(APART)
     assert (copies["high"] < 50).any() == abort
-    data = one_run(setup).trace
     assert (data["flags"][data["kind"] == DATA] & ECN_CAPABLE).all()
 
 
@@ -125,8 +125,8 @@ def test_a_late_copy_starts_so_much_later_and_changes_nothing_without_delay(name
     copies = one_run(setup_of(two_paths(1e-3), APART, late, end_ps=2 * 10**12)).subs
     opened_ps = copies["open_ps"][np.argsort(2 * copies["flow"] + copies["number"])].reshape(-1, 2)
     assert (opened_ps[:, 1] - opened_ps[:, 0] == 30 * US).all()
-    kind, flows = BUSY["leaf-spine"]
-    ours, theirs = (one_run(setup_of(kind, flows, one)) for one in (with_late_replicas(late, 0.0), name))
+    kind, flows = FEW["leaf-spine"]
+    ours, theirs = one_run(setup_of(kind, flows, with_late_replicas(late, 0.0))), run(setup_of(kind, flows, name))
     assert ours.flows["received_ps"].tolist() == theirs.flows["received_ps"].tolist()
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from coupled_subflows import MSS, subflows
-from engine_setups import BUSY, DUMBBELL, PARALLEL, flow_list, one_run, setup_of
+from engine_setups import DUMBBELL, FEW, PARALLEL, flow_list, one_run, setup_of
 
 from capsim.engines import run
 from capsim.hooks import GROW
@@ -19,7 +19,7 @@ MPTCP_SCHEMES = ["mptcp", "mptcp_fc", "mptcp_olia", "mptcp_uc"]
 @pytest.mark.parametrize("name", ["mptcp", "mmptcp", "dc2mtcp"])
 def test_a_flow_knows_how_many_of_its_subflows_would_send(name, engine):
     """Schedulers do not look for a subflow where the count is 0, and take the last ready one where it is 1."""
-    setup = setup_of(*BUSY["leaf-spine"], name)
+    setup = setup_of(*FEW["leaf-spine"], name)
     end_ps, ready = run(setup).counters[0]["now_ps"], []
     for part in (3, 5, 8):
         stopped = run(replace(setup, end_ps=int(end_ps) // part), engine=engine)
@@ -62,9 +62,9 @@ def test_no_subflow_grows_faster_than_one_tcp_would():
 
 
 @pytest.mark.parametrize("name", MPTCP_SCHEMES)
-@pytest.mark.parametrize("fabric", BUSY)
+@pytest.mark.parametrize("fabric", FEW)
 def test_one_subflow_is_newreno_packet_for_packet(fabric, name):
-    kind, flows = BUSY[fabric]
+    kind, flows = FEW[fabric]
     alone = run(setup_of(kind, flows, name, sharing={"subflows": 1})).trace
     plain = run(setup_of(kind, flows, "ecmp")).trace
     assert len(alone) == len(plain)
@@ -72,9 +72,9 @@ def test_one_subflow_is_newreno_packet_for_packet(fabric, name):
 
 
 @pytest.mark.parametrize("subflows_of_flow", [2, 8])
-@pytest.mark.parametrize("fabric", BUSY)
+@pytest.mark.parametrize("fabric", FEW)
 def test_engines_agree_and_every_flow_is_whole(fabric, subflows_of_flow):
-    kind, flows = BUSY[fabric]
+    kind, flows = FEW[fabric]
     records = one_run(setup_of(kind, flows, "mptcp", sharing={"subflows": subflows_of_flow}))
     assert np.array_equal(records.flows["data_next"], records.flows["n_segments"])
     assert np.array_equal(records.flows["granted"], records.flows["n_segments"])

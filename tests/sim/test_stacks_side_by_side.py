@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine_setups import BUSY, differences, setup_of
+from engine_setups import FEW, differences, setup_of
 
 from capsim import ParameterError, compare, scheme, simulate, with_settings
 from capsim.engines import run
@@ -15,7 +15,7 @@ from capsim.scenario import from_dict
 
 def side_by_side(fabric, name, other):
     """Return a set-up in which every second flow runs the stack of another scheme."""
-    kind, flows = BUSY[fabric]
+    kind, flows = FEW[fabric]
     tags = (np.arange(len(flows)) % 2).astype(np.int16)
     base = setup_of(kind, replace(flows, tag=tags), name)
     return replace(base, entry_schemes={1: setup_of(kind, flows, other).scheme})
@@ -39,7 +39,7 @@ def test_each_flow_runs_the_stack_of_its_entry():
 
 
 def test_the_same_stack_on_all_entries_is_the_plain_run():
-    kind, flows = BUSY["leaf-spine"]
+    kind, flows = FEW["leaf-spine"]
     tags = (np.arange(len(flows)) % 2).astype(np.int16)
     plain = setup_of(kind, replace(flows, tag=tags), "rps")
     mixed = replace(plain, entry_schemes={1: replace(scheme("ecmp"), short=plain.scheme.short, long=plain.scheme.long)})

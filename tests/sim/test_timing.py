@@ -63,7 +63,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("flow_bytes", [1, 1460, 1461, 14_600, 50_000, 777_777])
+@pytest.mark.parametrize("flow_bytes", [1, 1460, 1461, 14_600, 50_000, 200_001])
 @pytest.mark.parametrize("initial_window", [1, 2, 10])
 def test_uncontended_flow(case, flow_bytes, initial_window):
     kind, src, dst = CASES[case]
@@ -75,7 +75,7 @@ def test_uncontended_flow(case, flow_bytes, initial_window):
     assert (flow["received_ps"], flow["acked_ps"]) == (received, acked)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     flow_bytes=st.integers(1, 300_000),
     mss=st.integers(100, 8900),
