@@ -117,7 +117,8 @@ def triangle(folder: Path, *, last: str = "a,c,1Gbps,1us") -> str:
 
 
 def test_a_topology_from_files_is_run_again_without_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    flags = ["--fabric", triangle(tmp_path), "--buffer", "20", "--flows", "5", "--out", str(tmp_path / "run")]
+    flags = ["--fabric", triangle(tmp_path), "--buffer", "20", "--workload", "solar2022", "--flows", "5"]
+    flags += ["--out", str(tmp_path / "run")]
     succeed("simulate", "websearch-load-60", *flags[:-2])
     succeed("simulate", *flags)
     for file in ("nodes.csv", "links.csv"):
