@@ -17,7 +17,17 @@ from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers.decisions import Point
 from capsmodel.papers.index import Claim
 from capsmodel.papers.metric_columns import COLUMNS, COUNTED, UNITS
-from capsmodel.papers.verdicts import SIGNIFICANTLY, Holds, above, below, kendall, printed_range, within
+from capsmodel.papers.verdicts import (
+    SIGNIFICANTLY,
+    Holds,
+    above,
+    below,
+    has_size,
+    kendall,
+    printed_range,
+    tolerance,
+    within,
+)
 
 __all__ = ["Comparison", "Runs", "Statement", "Term", "compared", "levels", "same_scheme"]
 
@@ -219,6 +229,14 @@ def _inside(low: float, high: float) -> Predicate:
     return lambda found: within(found, low, high)
 
 
+def _printed(claim: Claim) -> Predicate:
+    """Return what a value must be that is printed: that size, or in that range."""
+    if claim.low != claim.high:
+        return _inside(*printed_range(claim))
+    printed, allowed = float(claim.low), tolerance(claim, claim.low)
+    return lambda found: has_size(found, printed, allowed)
+
+
 def _of_ratio(claim: Claim, size: float | None) -> tuple[Predicate, Predicate]:
     """Return what a ratio of subject over baseline must be: with the size of the claim, and for its direction."""
     low, high = printed_range(claim)
@@ -228,26 +246,25 @@ def _of_ratio(claim: Claim, size: float | None) -> tuple[Predicate, Predicate]:
         case "increase_pct":  # "up to" a size begins at no difference, not at one in the other direction
             return _inside(1 + max(low, 0.0) / _PCT, 1 + high / _PCT), lambda found: above(found, 1.0)
         case "ratio":
-            return _inside(low, high), lambda found: above(found, 1.0)
+            return _printed(claim), lambda found: above(found, 1.0)
         case "approx" | "absolute" | "trend":  # of trends, those that are flat
-            close = _inside(*SIGNIFICANTLY) if claim.unit in ("close", "flat") else _inside(low, high)
+            close = _inside(*SIGNIFICANTLY) if claim.unit in ("close", "flat") else _printed(claim)
             return close, close
     return _side(claim, 1.0 if size is None else size), _side(claim, 1.0)
 
 
 def _of_value(claim: Claim) -> tuple[Predicate, Predicate]:
     """Return what a value must be: a printed one, or on the right side of a printed bound."""
-    low, high = printed_range(claim)
-    if claim.relation == "less_than":
-        low = -np.inf
-    elif claim.relation == "greater_than":
+    if claim.relation == "greater_than":
         least = float(claim.low)
         return (lambda found: above(found, least)), (lambda found: above(found, least))
     # A printed size that is missed differs; "none at all" is a statement, which is wrong where there is some.
-    is_none = claim.low == claim.high == "0"
-    met = _inside(0.0, 0.0) if is_none else _inside(low, high)
-    is_bound = claim.relation == "less_than" or is_none
-    return met, met if is_bound else lambda _: True
+    if claim.low == claim.high == "0":
+        return _inside(0.0, 0.0), _inside(0.0, 0.0)
+    if claim.relation == "less_than":
+        met = _inside(-np.inf, printed_range(claim)[1])
+        return met, met
+    return _printed(claim), lambda _: True
 
 
 def compared(

@@ -17,7 +17,8 @@ open            nothing has been run yet, or what has been run does not decide
 - *Noise.* A measured value is its interval, of 95% in a figure. A statement holds where the whole interval supports it,
   fails where the whole interval contradicts it, and is undecided otherwise; a claim that depends on an undecided one
   stays open. A printed size is met by an interval that contains it (within its reading error) and lies close to it as a
-  whole, and missed by one that does not contain it.
+  whole (`CLOSE_RELATIVE`), and missed by one that does not contain it. So a value that is off by a few per cent has the
+  word that its runs prove first.
 - *Twice.* What is refuted was found in two ways: by two disjoint families of seeds in an experiment, otherwise by the
   judge and by what ``data/papers/checks.toml`` names: another implementation, another argument, or other seeds.
 - *Settings.* Where a paper leaves a setting out and a figure sweeps it, the size is judged at the value chosen for it,
@@ -29,7 +30,9 @@ or added when values were known: ranges were met within 5%, then as printed, and
 CAPS Fig. 10(b) depend on it); "much" meant sooner at every decile, then by 10% in the mean (CAPS Fig. 2(c)) or any
 difference (Fig. 9(b)); "significantly" was any difference (Fig. 2(a)); an order was refuted when it failed anywhere
 (Fig. 7(c)), a monotone fall when it rose anywhere (Fig. 8(c)), a joint claim with its worse half (Fig. 8(c)-(d)), a
-measured direction when it was undecided; a printed size was met by any interval that contained it; the best k had to
+measured direction when it was undecided; a printed size was met by any interval that contained it, and in an experiment
+only by one that lay within its reading error, which no affordable number of runs gives (cells of MMPTCP's tables, which
+stayed open, are reproduced by the rule of the figures); the best k had to
 equal the printed one; settings were not swept (Fig. 2(b) and 8(d)); Fig. 10(a) had two p_B; "ten times" was
 compared with ten and not with the table that it sums up (RepFlow Table I); numbers that follow from formulas and tables
 had verdicts of their own beside those of the claims.

@@ -205,6 +205,30 @@ def test_levels_of_one_scheme(asked, value, expected):
     assert word(asked, levels(["a"], ["x"]), Runs(DataFrame(rows))) == expected
 
 
+@pytest.mark.parametrize(
+    ("mean", "spread", "expected"),
+    [
+        (62.0, 1.0, "reproduced"),  # wider than the reading error; it contains 62.1, and lies within 10% of it
+        (62.0, 8.0, "open"),  # it is not within 10%
+        (63.0, 0.1, "differs in size"),
+        (90.0, 1.0, "differs in size"),
+    ],
+)
+def test_a_printed_size_is_met_by_an_interval_that_contains_it_and_is_close(mean, spread, expected):
+    """The rule of figures (`has_size`): no number of runs puts a whole interval within half a unit of 62.1."""
+    values = mean + spread * np.linspace(-1, 1, SEEDS)
+    rows = [{"scheme": "a", "place": "x", "seed": 1 + seed, "copied_ratio": value} for seed, value in enumerate(values)]
+    asked = claim("absolute", "62.1", "62.1", "ms", metric="overhead")
+    statement = levels(["a"], ["x"], times=1e-3)
+    assert word(asked, statement, Runs(DataFrame(rows))) == expected
+
+
+@pytest.mark.parametrize(("ratio", "spread", "expected"), [(2.0, 0.01, "reproduced"), (2.0, 0.2, "open")])
+def test_a_printed_ratio_is_met_likewise(ratio, spread, expected):
+    runs = runs_of(a_x=ratio, b_x=1.0, spread=spread)
+    assert word(claim("ratio", "2", "2", "x"), compared(claim("ratio"), ["x"], names=NAMES), runs) == expected
+
+
 def test_the_same_scheme_at_two_places():
     asked = claim("ordering", unit="higher", metric="loss")
     statement = same_scheme(["a", "b"], [("with", "without")])
