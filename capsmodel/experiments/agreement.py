@@ -17,7 +17,8 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from capsmodel.checks import non_negative, positive, probability, require, whole
 from capsmodel.experiments.statistics.intervals import MeanInterval, mean_interval
@@ -173,11 +174,11 @@ def _count_power(model: float, trials: int, bias: Sides, detect: Sides, level: f
     low, high = max(model + bias[0], 0.0), min(model + bias[1], 1.0)
     powers = []
     if model + detect[1] <= 1:
-        most = float(stats.binom.isf(level / 2, trials, high))  # a count above it disagrees
-        powers.append(float(stats.binom.sf(most, trials, model + detect[1])))
+        most = float(scipy.stats.binom.isf(level / 2, trials, high))  # a count above it disagrees
+        powers.append(float(scipy.stats.binom.sf(most, trials, model + detect[1])))
     if model + detect[0] >= 0:
-        least = float(stats.binom.ppf(level / 2, trials, low))  # a count below it disagrees
-        powers.append(float(stats.binom.cdf(least - 1, trials, model + detect[0])))
+        least = float(scipy.stats.binom.ppf(level / 2, trials, low))  # a count below it disagrees
+        powers.append(float(scipy.stats.binom.cdf(least - 1, trials, model + detect[0])))
     told = f"detect = {_text(detect)}, but no proportion is that far from {model:g}: choose a smaller error"
     require(bool(powers), told)
     return min(powers)
@@ -190,9 +191,9 @@ def _compare_count(model: float, found: Count, bias: Sides, detect: Sides, level
     require(0 <= model <= 1, f"model = {model:g}, but a share of trials is compared with a probability")
     share = hits / trials
     if share > min(model + bias[1], 1.0):
-        p_value = min(1.0, 2 * float(stats.binom.sf(hits - 1, trials, model + bias[1])))
+        p_value = min(1.0, 2 * float(scipy.stats.binom.sf(hits - 1, trials, model + bias[1])))
     elif share < max(model + bias[0], 0.0):
-        p_value = min(1.0, 2 * float(stats.binom.cdf(hits, trials, model + bias[0])))
+        p_value = min(1.0, 2 * float(scipy.stats.binom.cdf(hits, trials, model + bias[0])))
     else:
         p_value = 1.0
     error = (model * (1 - model) / trials) ** 0.5

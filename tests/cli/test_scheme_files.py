@@ -42,7 +42,8 @@ BALANCER = Balancer(name=NAME, choose=last, params=Params(), reads_queues=False)
 SCHEME = replace(scheme("ecmp"), name=NAME, summary="the last port", cite="none", balancer=BALANCER)
 OTHER = 3
 '''
-SMALL = ["--fabric", "leaf-spine:2x2x3", "--flows", "10", "--load", "0.5", "--engine", "reference"]
+SMALL = ["--fabric", "leaf-spine:2x2x3", "--workload", "solar2022", "--flows", "10", "--load", "0.5"]
+SMALL += ["--engine", "reference"]
 SCENARIO = """scheme = "own/last.py:SCHEME"
 [fabric]
 kind = "leaf-spine"

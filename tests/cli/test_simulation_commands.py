@@ -17,7 +17,7 @@ from capsmodel.cli.compare import FILES
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import part_files
 
-SMALL = ["--fabric", "leaf-spine:2x2x2", "--flows", "20", "--load", "0.5"]
+SMALL = ["--fabric", "leaf-spine:2x2x2", "--workload", "solar2022", "--flows", "20", "--load", "0.5"]
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -55,7 +55,7 @@ def test_flags_and_file_describe_the_same_run(capsys: pytest.CaptureFixture[str]
     file.write_text(
         "scheme = 'rps'\nseed = 3\n[fabric]\nkind = 'leaf-spine'\nleaves = 2\nhosts_per_leaf = 2\nspines = 2\n"
         "rate_bps = '10Gbps'\ndelay_s = '2us'\nbuffer_bytes = '64KB'\n"
-        "[[traffic]]\nkind = 'poisson'\nworkload = 'websearch'\nload = 0.5\nflows = 20\n",
+        "[[traffic]]\nkind = 'poisson'\nworkload = 'solar2022'\nload = 0.5\nflows = 20\n",
         encoding="utf-8",
     )
     succeed("simulate", str(file), "--out", str(tmp_path / "b"), "--engine", "reference")
@@ -117,7 +117,8 @@ def triangle(folder: Path, *, last: str = "a,c,1Gbps,1us") -> str:
 
 
 def test_a_topology_from_files_is_run_again_without_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    flags = ["--fabric", triangle(tmp_path), "--buffer", "20", "--flows", "5", "--out", str(tmp_path / "run")]
+    flags = ["--fabric", triangle(tmp_path), "--buffer", "20", "--workload", "solar2022", "--flows", "5"]
+    flags += ["--out", str(tmp_path / "run")]
     succeed("simulate", "websearch-load-60", *flags[:-2])
     succeed("simulate", *flags)
     for file in ("nodes.csv", "links.csv"):

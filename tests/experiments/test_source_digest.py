@@ -21,41 +21,58 @@ FILES = {
     "study/tables/table.py": "FACTOR = 2\n",
     "study/other.py": "x = 1\n",
 }
-SHOW = "from study.measure import measure; from capsmodel.experiments.source import *; print(source_digest(measure))"
+CHANGES_OF_CODE = {
+    "study/measure.py": ("double(number)", "double(number + 1)"),
+    "study/physics.py": ("FACTOR * number", "number * FACTOR"),
+    "study/tables/table.py": ("2", "3"),
+    "study/tables/__init__.py": ("import table", "import table as other, table"),
+}
+NO_CHANGES_OF_CODE = {
+    "study/other.py": "x = 2\n",
+    "study/tables/table.py": "# the factor\nFACTOR = 2  # of doubling\n",
+    "study/measure.py": MEASURE.replace("    return", '    """Measure."""\n    return'),
+}
+DIGESTS = """
+import multiprocessing, os, sys
+from capsmodel.experiments.source import source_digest
+def digest(folder):
+    os.chdir(folder)
+    from study.measure import measure
+    return source_digest(measure)
+if __name__ == "__main__":
+    with multiprocessing.get_context("fork").Pool(1, maxtasksperchild=1) as pool:
+        print(*pool.map(digest, sys.argv[1:], chunksize=1))
+"""
 
 
-def digest(folder, changed=()):
-    """Return the digest in a process of its own, of the study with some files changed."""
-    for name, text in (FILES | dict(changed)).items():
+@pytest.fixture(scope="module")
+def digest(tmp_path_factory):
+    """Return a function that gives the digest, in a process of its own, of the study with one file changed."""
+    texts = {("", ""): ""} | {(name, FILES[name].replace(*change)): "" for name, change in CHANGES_OF_CODE.items()}
+    texts |= {(name, text): "" for name, text in NO_CHANGES_OF_CODE.items()}
+    folders = [written(tmp_path_factory.mktemp("study"), *change) for change in texts]
+    command = [sys.executable, "-c", DIGESTS, *map(str, folders)]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    found = dict(zip(texts, shown, strict=True))
+    return lambda name="", text="": found[name, text]
+
+
+def written(folder, changed, changed_text):
+    """Write the study with one file changed and return its folder."""
+    for name, text in FILES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    run = subprocess.run([sys.executable, "-c", SHOW], cwd=folder, capture_output=True, text=True, check=True)
-    return run.stdout
+        (folder / name).write_text(changed_text if name == changed else text)
+    return folder
 
 
-@pytest.mark.parametrize(
-    ("name", "old", "new"),
-    [
-        ("study/measure.py", "double(number)", "double(number + 1)"),
-        ("study/physics.py", "FACTOR * number", "number * FACTOR"),
-        ("study/tables/table.py", "2", "3"),
-        ("study/tables/__init__.py", "import table", "import table as other, table"),
-    ],
-)
-def test_code_that_is_run_changes_it(name, old, new, tmp_path):
-    assert digest(tmp_path, {name: FILES[name].replace(old, new)}) != digest(tmp_path)
+@pytest.mark.parametrize("name", CHANGES_OF_CODE)
+def test_code_that_is_run_changes_it(name, digest):
+    assert digest(name, FILES[name].replace(*CHANGES_OF_CODE[name])) != digest()
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("study/other.py", "x = 2\n"),
-        ("study/tables/table.py", "# the factor\nFACTOR = 2  # of doubling\n"),
-        ("study/measure.py", MEASURE.replace("    return", '    """Measure."""\n    return')),
-    ],
-)
-def test_comments_and_what_is_not_imported_do_not(name, text, tmp_path):
-    assert digest(tmp_path, {name: text}) == digest(tmp_path)
+@pytest.mark.parametrize("name", NO_CHANGES_OF_CODE)
+def test_comments_and_what_is_not_imported_do_not(name, digest):
+    assert digest(name, NO_CHANGES_OF_CODE[name]) == digest()
 
 
 def test_of_a_simulation_it_covers_schemes_and_engines():

@@ -3,13 +3,14 @@
 import os
 import subprocess
 import sys
-from contextlib import ExitStack
+from importlib import import_module
 
-from numba import njit
+import pytest
+from numba import njit, types
 
 from capsim import Batch, Dumbbell, Scenario, scheme, simulate
 from capsim.engines import compiled, signatures
-from capsim.engines.jit import FLAGS, inlined_kernel, kernel
+from capsim.engines.jit import FLAGS, compiled_hook, inlined_kernel, kernel
 from capsim.initial_state import initial_state
 from capsim.run import compile_if_needed
 
@@ -42,8 +43,8 @@ def test_a_part_has_machine_code_only_within_what_it_is_part_of():
 
 
 def test_next_process_compiles_nothing():
-    for _ in range(2):
-        result = subprocess.run([sys.executable, "-c", PROCESS], check=True, capture_output=True, text=True)
+    compile_if_needed(scheme("caps"), engine="compiled")
+    result = subprocess.run([sys.executable, "-c", PROCESS], check=True, capture_output=True, text=True)
     assert result.stdout.split() == ["True"]
 
 
@@ -57,56 +58,52 @@ def test_a_run_builds_its_initial_state_once_and_compiles_nothing_after_the_ques
     assert (len(built), signatures._compiled.cache_info().misses) == (1, compiled_hooks)
 
 
-OWN_HOOK = """
-from numba import types
-from capsim.engines.jit import compiled_hook
-from own_hook import choose
-print(compiled_hook(choose, types.int64(types.int64)).ctypes(0))
-"""
+def hook_anew(monkeypatch):
+    """Compile the hook of the module `own_hook`, read anew with the one that it imports, as a new process would."""
+    for name in ("own_hook", "limits"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    return compiled_hook(import_module("own_hook").choose, types.int64(types.int64))
 
 
-def with_modules_of(folder):
-    """Return the environment in which a process finds the modules of a folder, and else those of this process."""
-    return os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), *sys.path])}
-
-
-def test_an_own_hook_is_compiled_anew_when_a_constant_of_another_file_changes(tmp_path):
-    (tmp_path / "own_hook.py").write_text("import limits\n\n\ndef choose(u):\n    return u + limits.PATH\n")
+@pytest.mark.parametrize(("line", "name"), [("import limits", "limits.PATH"), ("from limits import PATH", "PATH")])
+def test_an_own_hook_is_compiled_anew_when_a_constant_of_another_file_changes(line, name, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / "own_hook.py").write_text(f"{line}\n\n\ndef choose(u):\n    return u + {name}\n")
+    found = []
     for path in (1, 2, 2, 1):
         (tmp_path / "limits.py").write_text(f"PATH = {path}\n")
-        result = subprocess.run(
-            [sys.executable, "-c", OWN_HOOK],
-            check=True,
-            capture_output=True,
-            text=True,
-            env=with_modules_of(tmp_path) | {"PYTHONDONTWRITEBYTECODE": "1"},
-        )
-        assert result.stdout.split() == [str(path)]
+        hook = hook_anew(monkeypatch)
+        found.append((hook.ctypes(0), hook.cache_hits))
+    assert found == [(1, 0), (2, 0), (2, 1), (1, 1)]
 
 
-COMPILE_WHEN_TOLD = """
+COMPILE_AT_THE_SAME_TIME = """
+import multiprocessing
 from numba import types
 from capsim.engines.jit import compiled_hook
-from own_hook import choose
-print("ready", flush=True)
-input()
-print(compiled_hook(choose, types.int64(types.int64)).cache_hits)
+from own_hook import HOOKS
+fork = multiprocessing.get_context("fork")
+all_are_ready = fork.Barrier(3)
+def compile_when_all_are_ready(hook):
+    all_are_ready.wait()
+    return compiled_hook(hook, types.int64(types.int64)).cache_hits
+def hits(_):
+    return [compile_when_all_are_ready(hook) for hook in HOOKS]
+with fork.Pool(3) as pool:
+    print(*map(sorted, zip(*pool.map(hits, range(3), chunksize=1))), sep="\\n")
 """
 
 
 def test_of_processes_that_need_a_hook_at_the_same_time_one_compiles_it(tmp_path):
-    (tmp_path / "own_hook.py").write_text("def choose(u):\n    return u + 1\n")
-    command = [sys.executable, "-c", COMPILE_WHEN_TOLD]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with ExitStack() as stack:
-        started = [
-            stack.enter_context(subprocess.Popen(command, env=with_modules_of(tmp_path), **pipes)) for _ in range(3)
-        ]
-        assert [process.stdout.readline() for process in started] == 3 * ["ready\n"]
-        for process in started:
-            process.stdin.write("\n")
-            process.stdin.flush()
-        assert sorted(process.stdout.readline().strip() for process in started) == ["0", "1", "1"]
+    """Five hooks, one after the other: without the lock it might be well with one by chance."""
+    hooks = [f"def choose_{i}(u):\n    return u + {i}\n\n\n" for i in range(5)]
+    listed = ", ".join(f"choose_{i}" for i in range(5))
+    (tmp_path / "own_hook.py").write_text("".join(hooks) + f"HOOKS = [{listed}]\n")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    command = [sys.executable, "-c", COMPILE_AT_THE_SAME_TIME]
+    result = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    assert result.stdout.splitlines() == 5 * ["[0, 1, 1]"]
 
 
 def test_without_compiler_the_compiled_engine_refuses():

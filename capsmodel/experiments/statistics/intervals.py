@@ -21,7 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from capsmodel.checks import FloatArray, as_floats, probability, require, whole
 from capsmodel.metrics import percentile
@@ -344,13 +345,13 @@ def quantile_interval(samples: npt.ArrayLike, *, q: float, confidence: float = 0
     prob = float(probability("q", q))
     require(prob > 0, "q = 0, but it must lie in (0, 1)")
     n = found.size
-    low = int(stats.binom.ppf((1 - level) / 2, n, prob))
-    high = int(stats.binom.isf((1 - level) / 2, n, prob)) + 1
+    low = int(scipy.stats.binom.ppf((1 - level) / 2, n, prob))
+    high = int(scipy.stats.binom.isf((1 - level) / 2, n, prob)) + 1
     padded = np.concatenate([[-np.inf], found, [np.inf]])
     return QuantileInterval(
         value=float(percentile(found, q=prob)),
         low=float(padded[low]), high=float(padded[high]), confidence=level, samples=n,
-        coverage=float(stats.binom.cdf(high - 1, n, prob) - stats.binom.cdf(low - 1, n, prob)),
+        coverage=float(scipy.stats.binom.cdf(high - 1, n, prob) - scipy.stats.binom.cdf(low - 1, n, prob)),
         low_rank=low, high_rank=high,
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ from math import ceil
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from capsim import Dumbbell, LinkChange, Poisson, Result, Scenario, simulate
 from capsmodel.checks import require
@@ -184,5 +184,5 @@ def sufficient_packets(payload_bytes: Sequence[int], *, load: float, detect_rati
     service, freedom = service_distribution(payload_bytes), BATCHES - 1
     mean_s = mg1_mean_wait(load, mean_service=service.mean, second_moment_service=service.second_moment)
     error_s = sufficient_standard_error(detect_ratio * mean_s, degrees_of_freedom=freedom)
-    too_large = stats.chi2.isf(LEVEL, freedom) / freedom
+    too_large = scipy.stats.chi2.isf(LEVEL, freedom) / freedom
     return ceil(wait_variance(load, service=service) / error_s**2 * too_large / (1 - _WARM_UP))
