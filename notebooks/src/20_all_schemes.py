@@ -28,20 +28,34 @@ CASES, LOADS = list(dict.fromkeys(runs["case"])), sorted(runs["load"].unique())
 print(f"{len(runs)} runs of {runs['scheme'].nunique()} schemes, {runs['cpu_s'].sum() / 3600:.1f} CPU hours")
 
 
+SETTING = ["case", "slow", "load"]
+
+
+def by_seed(metric):
+    """Return a metric in each setting and seed; schemes side by side."""
+    return runs.pivot_table(index=[*SETTING, "seed"], columns="scheme", values=metric)
+
+
 def over_ecmp(metric):
-    """Return a metric over that of ECMP with the same flows, geometric mean over seeds; schemes side by side."""
-    table = np.log(runs.pivot_table(index=["case", "slow", "load", "seed"], columns="scheme", values=metric))
-    return np.exp(table.sub(table["ecmp"], axis=0).groupby(["case", "slow", "load"]).mean())
+    """Return a metric over that of ECMP with the same flows, in each setting and seed."""
+    table = by_seed(metric)
+    return table.div(table["ecmp"], axis=0)
+
+
+def over_seeds(ratios):
+    """Return the geometric mean of ratios over the seeds."""
+    return np.exp(np.log(ratios).groupby(SETTING).mean())
 
 
 def draw(table, load, label, *, large_is_good=False, scale="log"):
-    """Draw a table at one load, a panel for each case, the best scheme at the top."""
+    """Draw a table at one load, a panel for each case and a dot for each seed, the best scheme at the top."""
     mean = table.xs(load, level="load").mean()
     order = mean.sort_values(ascending=large_is_good).index  # the last is drawn at the top
     figure, axes = plt.subplots(1, len(CASES), figsize=(10, 8.5), layout="constrained", sharex=True, sharey=True)
     for panel, case in zip(axes, CASES, strict=True):
         for slow, style in ((True, {"facecolors": "none", "edgecolors": "C3"}), (False, {"color": "C0"})):
-            panel.scatter(table.loc[case, slow, load][order], range(len(order)), s=26, **style)
+            for _, values in table.loc[case, slow, load][order].iterrows():
+                panel.scatter(values, range(len(order)), s=18, **style)
         if scale == "log":
             panel.axvline(1, color="0.6", linewidth=1)
         fabric, _, workload = case.rpartition("-")
@@ -56,27 +70,30 @@ def draw(table, load, label, *, large_is_good=False, scale="log"):
 #
 # Completion times of short flows (at most 100 KB) come in two kinds: flows that wait in queues, and flows that lose a
 # packet and wait for a timer, 200 ms or more. One mean over both says mostly how many timers ran, so the two are
-# drawn apart. A dot is the mean of the first kind over that of ECMP (equal-cost multipath: one path for each flow), at
-# load 0.6. Left of the line is better than ECMP. Full dots: all links equal; rings: one link between two switches has
+# drawn apart. A dot is the mean of the first kind in one seed over that of ECMP (equal-cost multipath: one path for each
+# flow), at load 0.6. Left of the line is better than ECMP. Full dots: all links equal; rings: one link between two switches has
 # a tenth of the rate.
 
 # %% mystnb={"image": {"alt": "mean without timeouts: priorities first, then DCTCP, then all others around ECMP"}}
-waiting = over_ecmp("mean_fct_short_without_timeouts_s")
-draw(waiting, 0.6, "mean completion time of short flows without a timeout, over ECMP's")
+waiting_of_seeds = over_ecmp("mean_fct_short_without_timeouts_s")
+waiting = over_seeds(waiting_of_seeds)
+draw(waiting_of_seeds, 0.6, "mean completion time of short flows without a timeout, over ECMP's")
 
 # %% [markdown]
 # ## 2. Short flows that wait for a timer
 
 # %% mystnb={"image": {"alt": "short flows with a timeout: none with DCTCP and priorities, most with one path"}}
-timed_out = 100 * runs.groupby(["case", "slow", "load", "scheme"])["timeout_ratio_short"].mean().unstack("scheme")
-draw(timed_out, 0.6, "short flows with a timeout, %", scale="linear")
+timed_out_of_seeds = 100 * by_seed("timeout_ratio_short")
+timed_out = timed_out_of_seeds.groupby(SETTING).mean()
+draw(timed_out_of_seeds, 0.6, "short flows with a timeout, %", scale="linear")
 
 # %% [markdown]
 # ## 3. Long flows
 
 # %% mystnb={"image": {"alt": "throughput of long flows: pFabric first, then DCTCP; CDCPS and one path last"}}
-long = over_ecmp("mean_throughput_long_bps")
-draw(long, 0.6, "mean throughput of flows above 100 KB, over ECMP's", large_is_good=True)
+long_of_seeds = over_ecmp("mean_throughput_long_bps")
+long = over_seeds(long_of_seeds)
+draw(long_of_seeds, 0.6, "mean throughput of flows above 100 KB, over ECMP's", large_is_good=True)
 
 # %% [markdown]
 # ## 4. Who is ahead where, and why
@@ -95,7 +112,7 @@ draw(long, 0.6, "mean throughput of flows above 100 KB, over ECMP's", large_is_g
 # * **Coding everything costs everything.** `cdcps` codes long flows too, and its estimate of the blocking probability
 #   takes every round trip above the average for a blocked one; repair packets take half of the throughput.
 #
-# These are runs of one seed with 300 to 1000 flows: read factors, not per cent. A flow that has not ended
+# These are runs of two seeds with 300 to 1000 flows: read factors, not per cent. A flow that has not ended
 # counts in no mean; all of these are flows of `mptcp_ns3` and `mmptcp_ns3`, the habits of the authors' code of MMPTCP:
 # its scheduler waits for a subflow whose only SYN was lost.
 
