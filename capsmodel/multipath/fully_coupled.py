@@ -33,7 +33,7 @@ __all__ = ["fully_coupled_mean_windows", "fully_coupled_total_window"]
 
 _TOTALS, _SHARES = 400, 200  # steps of the grid; twice as many change no window by more than 0.5% of the total
 _SPAN = 5.0  # largest total over the one at equilibrium: beyond are exp(-25) of all losses
-_SETTLED, _MOST_ROUNDS = 1e-9, 2000
+_SETTLED, _MOST_ROUNDS = 1e-9, 1000
 _LEAST_LOSS, _MOST_LOSS = 1e-4, 0.1  # the grid is as exact as stated between them
 
 
@@ -103,7 +103,8 @@ def fully_coupled_mean_windows(loss_probs: ArrayLike, *, least_window_packets: f
     Raises
     ------
     ParameterError
-        If there are not two paths, or an argument leaves its range.
+        If there are not two paths, an argument leaves its range, or the least window is so far above the windows at
+        equilibrium that the distribution does not settle.
 
     Notes
     -----
@@ -151,7 +152,8 @@ def _mean_windows(loss: FloatArray, least: float) -> FloatArray:
     passed = np.exp(-rate * step)
     probs = np.asarray(loss[:, np.newaxis] * shares / lost_per_packet, np.float64)
     first, second = (_after_loss(i, total, shares, probs[i], least, step) for i in (0, 1))
-    visits = _visits(first + second, passed)
+    visits, settled = _visits(first + second, passed)
+    require(settled, f"least_window_packets = {least:g} is too far above the windows at equilibrium: give less")
     weight = visits * (1 - passed) / rate / (1 - lost_per_packet)  # time in round trips
     mean = np.sum(weight * total * shares[:, np.newaxis], axis=(1, 2)) / np.sum(weight)
     return np.asarray(mean)
@@ -177,8 +179,11 @@ def _after_loss(i: int, total: FloatArray, shares: FloatArray, prob: FloatArray,
     return found
 
 
-def _visits(after: Any, passed: FloatArray) -> FloatArray:
-    """Return how often the total passes each point for each loss: what losses lead to it, and what grows up to it."""
+def _visits(after: Any, passed: FloatArray) -> tuple[FloatArray, bool]:
+    """Return how often the total passes each point for each loss: what losses lead to it, and what grows up to it.
+
+    And whether this has settled.
+    """
     arrived = np.zeros_like(passed)
     arrived[_TOTALS // 10] = 1 / arrived.shape[1]
     for _ in range(_MOST_ROUNDS):
@@ -190,5 +195,5 @@ def _visits(after: Any, passed: FloatArray) -> FloatArray:
         change = float(np.abs(found - arrived).sum())
         arrived = found
         if change < _SETTLED:
-            break
-    return visits
+            return visits, True
+    return visits, False

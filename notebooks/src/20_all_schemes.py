@@ -70,9 +70,9 @@ def draw(table, load, label, *, large_is_good=False, scale="log"):
 #
 # Completion times of short flows (at most 100 KB) come in two kinds: flows that wait in queues, and flows that lose a
 # packet and wait for a timer, 200 ms or more. One mean over both says mostly how many timers ran, so the two are
-# drawn apart. A dot is the mean of the first kind in one seed over that of ECMP (equal-cost multipath: one path for each
-# flow), at load 0.6. Left of the line is better than ECMP. Full dots: all links equal; rings: one link between two switches has
-# a tenth of the rate.
+# drawn apart. A dot is the mean of the first kind in one seed over that of ECMP (equal-cost multipath: one path for
+# each flow), at load 0.6. Left of the line is better than ECMP. Full dots: all links equal; rings: one link between two
+# switches has a tenth of the rate.
 
 # %% mystnb={"image": {"alt": "mean without timeouts: priorities first, then DCTCP, then all others around ECMP"}}
 waiting_of_seeds = over_ecmp("mean_fct_short_without_timeouts_s")

@@ -64,6 +64,7 @@ def test_alike_paths_exceed_one_tcp_and_less_with_less_loss():
         ([0.01, 0.2], 2, "between 0.0001 and 0.1"),
         ([0.00001, 0.1], 2, "between 0.0001 and 0.1"),
         ([0.01, 0.01], 0.5, "at least 1"),
+        ([0.01, 0.01], 64, "= 64 is too far above the windows at equilibrium"),
     ],
 )
 def test_refusals(loss_probs, least, told):
