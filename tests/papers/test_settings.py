@@ -35,7 +35,6 @@ def test_only_what_cannot_be_simulated_or_is_decided_has_none():
         "repflow-e01-ec2",
         "repflow-e02-toy",
         "dc2mtcp-e02-gaps",
-        "dc2mtcp-e06-tuning",
     }
 
 
