@@ -9,7 +9,8 @@ DOCS_STAMP = .venv/.docs-installed
 .PHONY: demo test agreement lint types contracts notebooks docs write-notebooks ledger bench bench-paired mutants clean
 .DEFAULT_GOAL := test
 
-INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e
+# Byte code is made of what is imported only.
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e
 
 $(VENV):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "capsmodel needs Python 3.11 or newer: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 2; }
@@ -19,9 +20,9 @@ $(STAMP): pyproject.toml constraints.txt | $(VENV)
 	$(INSTALL) '.[test,lint]'
 	@touch $@
 
-# What the tour needs, a third of what the tests need; byte code is made of what it imports only.
+# What the tour needs, a third of what the tests need.
 $(DEMO_STAMP): pyproject.toml constraints.txt | $(VENV)
-	$(INSTALL) '.[plot]' --no-compile
+	$(INSTALL) '.[plot]'
 	@touch $@
 
 demo: $(DEMO_STAMP)

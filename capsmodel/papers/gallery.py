@@ -85,7 +85,7 @@ def pictures(paper: str) -> list[Picture]:
     Examples
     --------
     >>> [one.name for one in pictures("dc2mtcp")][:2]
-    ['dc2mtcp-pda', 'dc2mtcp-random-fct']
+    ['dc2mtcp-pda', 'dc2mtcp-tuning']
     """
     rows = {row.claim.id: row for row in claims(paper)}
     figures = [_of_figure(one, rows) for one in published_figures().values() if set(one.claims) <= rows.keys()]
