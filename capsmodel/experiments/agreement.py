@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-import scipy
+import scipy  # scipy.stats is loaded at its first use: it takes a third of the import of capsim
 from scipy import special
 
 from capsmodel.checks import non_negative, positive, probability, require, whole

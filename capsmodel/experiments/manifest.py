@@ -5,14 +5,12 @@ No host name, no user name and no path: the record says what would have to be th
 
 import hashlib
 import json
-import platform
 from collections.abc import Mapping
-from functools import cache
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from capsmodel._environment import environment_of
 from capsmodel._version import __version__
 from capsmodel.checks import ParameterError
 
@@ -105,15 +103,4 @@ def environment() -> dict[str, str]:
     >>> sorted(environment())[:3]
     ['machine', 'numpy', 'pandas']
     """
-    return {
-        "python": platform.python_version(),
-        "system": platform.system(),
-        "machine": platform.machine(),
-        **_versions(),
-    }
-
-
-@cache
-def _versions() -> Mapping[str, str]:
-    """Return the versions of the libraries: each stands in a file, which takes a millisecond to read."""
-    return {name: version(name) for name in _LIBRARIES}
+    return environment_of(_LIBRARIES)

@@ -26,7 +26,7 @@ _MANIFEST_SHA256 = b"capsmodel.manifest_sha256"
 _ROWS_SHA256 = b"capsmodel.rows_sha256"
 _REMEDY = "remove it and run again what made it"
 _COMPRESSED, _LARGE_BYTES = b"zlib ", 50_000
-"""Manifests from here on are compressed: those of many runs say the same thing again, and Parquet stores them twice."""
+"""A larger manifest is compressed: one of many runs repeats itself, and Parquet stores it twice."""
 
 
 def write_table(table: Any, path: Path, *, manifest: bytes) -> None:

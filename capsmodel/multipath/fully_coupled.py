@@ -180,9 +180,9 @@ def _after_loss(i: int, total: FloatArray, shares: FloatArray, prob: FloatArray,
 
 
 def _visits(after: Any, passed: FloatArray) -> tuple[FloatArray, bool]:
-    """Return how often the total passes each point for each loss: what losses lead to it, and what grows up to it.
+    """Return how often the total passes each point for each loss, and whether that has settled.
 
-    And whether this has settled.
+    A point is passed after the losses that lead to it, and after what grows up to it.
     """
     arrived = np.zeros_like(passed)
     arrived[_TOTALS // 10] = 1 / arrived.shape[1]

@@ -7,6 +7,10 @@ on the same flows, whether the claim is met with its size, and whether its direc
 "Reproduced" says that all m points are met, and "refuted" that the direction fails at all of them. Either is wrong only
 if one given point is, so that each point may have the whole of α (intersection-union test, Berger 1982). "Differs in
 size" says that *some* point is missed and that the direction holds at *some* point; these two use α/m (Bonferroni).
+A printed size is met where the mean lies within 10% of it (:func:`capsmodel.papers.verdicts.has_size`), and missed
+where the mean is another number. For one that is off by a few per cent both are true; the first that the runs prove
+is said.
+
 An interval errs on each side with half of its level, so a verdict other than "open" is wrong with probability α at
 most.
 

@@ -12,7 +12,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cache
-from importlib.metadata import version
 from typing import Any
 
 import msgspec
@@ -22,6 +21,7 @@ from capsim.hooks import HOST_ROLES, SWITCH_ROLES
 from capsim.registry import built_in
 from capsim.roles import Component, Scheme, Stack
 from capsim.scenario import Scenario
+from capsmodel._environment import environment_of
 from capsmodel._version import __version__
 
 LIBRARIES = ("numpy", "numba", "simpy", "pandas", "pyarrow", "msgspec")
@@ -160,19 +160,8 @@ def make_manifest(
         "engine": engine,
         "load": load,
         **({"faults": [list(names) for names in drawn]} if drawn else {}),
-        "environment": {
-            "python": platform.python_version(),
-            "system": platform.system(),
-            "machine": platform.machine(),
-            **_versions(),
-        },
+        "environment": environment_of(LIBRARIES),
     }
-
-
-@cache
-def _versions() -> Mapping[str, str]:
-    """Return the versions of the libraries: each stands in a file, which takes a millisecond to read."""
-    return {name: version(name) for name in LIBRARIES}
 
 
 def run_id(parameters: dict[str, Any]) -> str:

@@ -48,12 +48,12 @@ if __name__ == "__main__":
 @pytest.fixture(scope="module")
 def digest(tmp_path_factory):
     """Return a function that gives the digest, in a process of its own, of the study with one file changed."""
-    texts = {("", ""): ""} | {(name, FILES[name].replace(*change)): "" for name, change in CHANGES_OF_CODE.items()}
-    texts |= {(name, text): "" for name, text in NO_CHANGES_OF_CODE.items()}
-    folders = [written(tmp_path_factory.mktemp("study"), *change) for change in texts]
+    of_code = [(name, FILES[name].replace(*change)) for name, change in CHANGES_OF_CODE.items()]
+    changes = [("", ""), *of_code, *NO_CHANGES_OF_CODE.items()]
+    folders = [written(tmp_path_factory.mktemp("study"), *change) for change in changes]
     command = [sys.executable, "-c", DIGESTS, *map(str, folders)]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    found = dict(zip(texts, shown, strict=True))
+    found = dict(zip(changes, shown, strict=True))
     return lambda name="", text="": found[name, text]
 
 

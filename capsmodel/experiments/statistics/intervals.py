@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import scipy
+import scipy  # scipy.stats is loaded at its first use: it takes a third of the import of capsim
 from scipy import special
 
 from capsmodel.checks import FloatArray, as_floats, probability, require, whole

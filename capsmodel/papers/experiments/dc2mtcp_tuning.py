@@ -2,7 +2,7 @@
 
 Chosen: as in ``_dc2mtcp``, at the middle factor of sizes and with two subflows, for the paper says no more than that
 delta was tested from 0 to 20 and beta up to C_max = 15. "Best" is the least completion time of short flows; beta is
-"large enough" if it is less than with smaller spans.
+"large enough" if flows end sooner than with smaller spans.
 """
 
 from collections.abc import Mapping

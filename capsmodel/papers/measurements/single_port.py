@@ -17,7 +17,7 @@ from math import ceil
 
 import numpy as np
 import numpy.typing as npt
-import scipy
+import scipy  # scipy.stats is loaded at its first use: it takes a third of the import of capsim
 
 from capsim import Dumbbell, LinkChange, Poisson, Result, Scenario, simulate
 from capsmodel.checks import require
