@@ -12,12 +12,13 @@ The id covers name, revision and arguments. A function that has been edited keep
 where its code is not that of the kept results, a sweep warns.
 """
 
+import math
 import tempfile
 import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import chain
@@ -70,7 +71,7 @@ class OtherCodeWarning(UserWarning):
 
 @dataclass(frozen=True, kw_only=True)
 class SweepReport:
-    """How many tasks a call of :func:`run_sweep` ran, and how many it found done."""
+    """How many tasks a call of :func:`run_sweep` ran, and how many it found done; others were left for want of time."""
 
     ran: int
     found: int
@@ -94,6 +95,7 @@ def run_sweep(
     tasks_per_file: int = 1,
     progress: Progress = BAR,
     done: Done | None = None,
+    budget_s: float = math.inf,
 ) -> SweepReport:
     """Run all tasks that have no result in `folder` yet.
 
@@ -112,6 +114,8 @@ def run_sweep(
         What is shown meanwhile.
     done : callable, optional
         Called in place of that, with the tasks that have just ended.
+    budget_s : float
+        Time after which no further task is handed to the executor, in seconds; those that it has are finished.
 
     Returns
     -------
@@ -133,7 +137,7 @@ def run_sweep(
     OtherCodeWarning
         If results that are there were measured by other code, under the same name and revision.
     """
-    asked, place = list(tasks), Path(folder)
+    asked, place, end_s = list(tasks), Path(folder), time.monotonic() + budget_s
     size = int(whole("tasks_per_file", tasks_per_file, minimum=1))
     ids = {task.id for task in asked}
     require(len(ids) == len(asked), f"{len(asked) - len(ids)} tasks are there twice: give each replicate its own seed")
@@ -146,11 +150,11 @@ def run_sweep(
     if not missing:
         return SweepReport(ran=0, found=len(asked))
     with nullcontext(done) if done else progress.shown(len(missing)) as ended:
-        run = _Run(missing, place, ended)
+        run = _Run(missing, place, ended, end_s)
         run.finish(all_cores() if executor is None else executor, stored=stored, size=size)
     if run.failed:
         raise _failure(run.failed, f"{len(run.failed)} of {run.ran} tasks failed, the others are stored")
-    return SweepReport(ran=run.ran, found=len(asked) - run.ran)
+    return SweepReport(ran=run.ran, found=len(asked) - run.ran - len(run.left))
 
 
 @dataclass
@@ -160,15 +164,16 @@ class _Run:
     left: dict[str, Task]
     folder: Path
     ended: Done
+    end_s: float
     ran: int = 0
     failed: list[_Outcome] = field(default_factory=list)
 
     def finish(self, execute: Executor, *, stored: StoredSince, size: int) -> None:
-        """Run what is free, and wait for what others run, until no task is left."""
+        """Run what is free, and wait for what others run, until no task is left or the time is over."""
         code = {task.measurement.name: source_digest(task.function) for task in self.left.values()}
         with TaskLocks(self.folder) as locks:
-            while self.left:
-                batches = free_batches(self.left, locks=locks, stored=stored, size=size)
+            while self.left and time.monotonic() < self.end_s:
+                batches = self._in_time(free_batches(self.left, locks=locks, stored=stored, size=size))
                 first = next(batches, None)
                 if first is None:
                     time.sleep(_LOOK_AGAIN_S)
@@ -177,6 +182,11 @@ class _Run:
                         for outcomes in results:
                             self._keep(outcomes, code, locks)
                 self._forget(stored.ids())
+
+    def _in_time(self, batches: Iterator[list[Task]]) -> Iterator[list[Task]]:
+        """Yield batches until the time is over; what is not asked for stays free for others."""
+        while time.monotonic() < self.end_s and (batch := next(batches, None)) is not None:
+            yield batch
 
     def _keep(self, outcomes: Sequence[_Outcome], code: Mapping[str, str], locks: TaskLocks) -> None:
         self.failed += _store(outcomes, self.folder, code)

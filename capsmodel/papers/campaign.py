@@ -29,7 +29,7 @@ from capsim import schemes as simulated
 from capsmodel.experiments.results import finished_tasks, merge
 from capsmodel.experiments.sweep import Executor, Progress, Task, run_sweep
 from capsmodel.papers.distinct_settings import counting_settings
-from capsmodel.papers.experiments import PublishedExperiment
+from capsmodel.papers.experiments import PublishedExperiment, Scale
 from capsmodel.papers.index import read_claims
 from capsmodel.papers.judging import Judged, checked_again, judged, verdict_of
 from capsmodel.papers.looks import Group, Look
@@ -163,24 +163,24 @@ class Campaign:
         return robustness(self.words(claim_id), self.experiment.combinations)
 
     def next_tasks(self, shard: tuple[int, int] = (1, 1)) -> list[Task]:
-        """Return the runs of the most urgent look that are missing, a seed after the other.
+        """Return the runs of the most urgent looks that are missing, look by look, a seed after the other.
 
         Parameters
         ----------
         shard : (int, int)
-            Only share i of n of that look, whether its runs are there or not; from 1.
+            Only share i of n of each look, whether its runs are there or not; from 1.
         """
-        found = self.next_look
-        if found is None:
-            return []
         part, parts = shard
-        return [task for task in self._runs_of(found)[part - 1 :: parts] if task.id not in self._finished]
+        shared = [task for look in self.next_looks for task in self._runs_of(look)[part - 1 :: parts]]
+        return list({task.id: task for task in shared if task.id not in self._finished}.values())
 
     @cached_property
-    def next_look(self) -> Look | None:
-        """Return the look that comes next: of those with missing runs the one with the fewest seeds, the text first."""
-        missing = (look for look in sorted(self._wanted(), key=lambda one: one.urgency) if self._missing(look))
-        return next(missing, None)
+    def next_looks(self) -> Sequence[Look]:
+        """Return the looks that come next: of those with missing runs the most urgent ones, in different settings."""
+        for _, looks in groupby(sorted(self._wanted(), key=_urgency), key=_urgency):
+            if missing := [look for look in looks if self._missing(look)]:
+                return missing
+        return []
 
     def name_of(self, task: Task) -> str:
         """Return what people call a run: scheme, place, setting and seed."""
@@ -192,15 +192,21 @@ class Campaign:
         )
         return next(names)
 
-    def cost_s(self, look: Look) -> float:
-        """Return about how much processor time a look takes for each claim that waits for it, in seconds.
+    def next_cost_s(self) -> float:
+        """Return about how much processor time the next looks take for each claim that waits for them, in seconds.
 
         A run is taken to cost what those of this experiment at the same scale did, `UNKNOWN_COST_S` before the first.
-        Of settings other than the text's it counts `OTHERS_COUNT` times.
+        Of settings other than the text's it counts `OTHERS_COUNT` times. Infinite if no look is left.
         """
-        known = [self._finished[task.id] for group, _, task in self._there if group.scale == look.group.scale]
-        each_s = sum(known) / len(known) if known else UNKNOWN_COST_S
-        return self._missing(look) * each_s * (look.urgency / look.seeds) / look.claims
+        costs_s = [
+            self._missing(look) * self._mean_s(look.group.scale) * (look.urgency / look.seeds)
+            for look in self.next_looks
+        ]
+        return sum(costs_s) / sum(look.claims for look in self.next_looks) if costs_s else np.inf
+
+    def _mean_s(self, scale: Scale) -> float:
+        known = [self._finished[task.id] for group, _, task in self._there if group.scale == scale]
+        return sum(known) / len(known) if known else UNKNOWN_COST_S
 
     def _runs_of(self, look: Look) -> list[Task]:
         """Return all runs of a look, a seed after the other."""
@@ -272,8 +278,8 @@ def advance(
 ) -> int:
     """Run what the claims of experiments need next, until all are decided, at their limits, or the time is over.
 
-    Of the next looks of all experiments, the one that takes the least processor time for each open claim comes first,
-    so that a budget decides as many as it can.
+    Of the next looks of all experiments, those that take the least processor time for each open claim come first, so
+    that a budget decides as many as it can. Those of one experiment in several settings are one sweep.
 
     Parameters
     ----------
@@ -282,7 +288,7 @@ def advance(
     folder : Path
         Where runs are kept; those already there are not run again.
     budget_s : float
-        Time after which no further seed is begun, in seconds.
+        Time after which no further run is begun, in seconds.
     shard : (int, int)
         Share i of n of each look's runs, from 1. What the other shares find is not there, so a share ends with the
         looks that the folder asks for when it begins.
@@ -298,23 +304,22 @@ def advance(
     listed = [experiments] if isinstance(experiments, PublishedExperiment) else experiments
     campaigns = [Campaign(experiment, folder) for experiment in listed]
     ended: set[int] = set()
-    while open_ := _cheapest(campaigns, ended):
+    while (left_s := end_s - time.monotonic()) > 0 and (open_ := _cheapest(campaigns, ended)):
         number, found = open_
-        for _, batch in groupby(found.next_tasks(shard), key=lambda task: task.payload["seed"]):
-            if time.monotonic() >= end_s:
-                return made
-            shown = replace(progress or Progress(), label=found.experiment.name, named=found.name_of)
-            made += run_sweep(batch, folder, executor=executor, progress=shown).ran
+        shown = replace(progress or Progress(), label=found.experiment.name, named=found.name_of)
+        tasks = found.next_tasks(shard)
+        made += run_sweep(tasks, folder, executor=executor, progress=shown, budget_s=left_s).ran
         campaigns[number] = Campaign(found.experiment, folder, found.tasks, found.measured)
         ended |= {number} if shard != (1, 1) else set()
     return made
 
 
 def _cheapest(campaigns: Sequence[Campaign], ended: Container[int]) -> tuple[int, Campaign] | None:
-    """Return the campaign whose next look costs least for each claim, and its number; None if no look is left."""
-    looks_at = {number: one.next_look for number, one in enumerate(campaigns) if number not in ended}
-    costs = {number: campaigns[number].cost_s(look) for number, look in looks_at.items() if look}
-    if not costs:
-        return None
-    number = min(costs, key=lambda one: costs[one])
-    return number, campaigns[number]
+    """Return the campaign whose next looks cost least for each claim, and its number; None if no look is left."""
+    costs_s = {number: one.next_cost_s() for number, one in enumerate(campaigns) if number not in ended}
+    number = min(costs_s, key=lambda one: costs_s[one], default=None)
+    return None if number is None or np.isinf(costs_s[number]) else (number, campaigns[number])
+
+
+def _urgency(look: Look) -> int:
+    return look.urgency

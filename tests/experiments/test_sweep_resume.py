@@ -5,10 +5,12 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pyarrow as pa
@@ -17,7 +19,7 @@ import pytest
 from experiments import sweep_functions as functions
 
 from capsmodel import ParameterError
-from capsmodel.experiments import manifest
+from capsmodel.experiments import manifest, sweep
 from capsmodel.experiments import task as task_module
 from capsmodel.experiments.results import finished_tasks, part_files, read_manifest, write_part
 from capsmodel.experiments.source import source_digest
@@ -50,6 +52,20 @@ class Setting:
     paths: tuple[int, ...]
 
 
+def each_takes_a_second(monkeypatch):
+    """Return an executor over this process, and let the clock of sweeps count the tasks that it has run."""
+    ran = []
+    monkeypatch.setattr(sweep, "time", SimpleNamespace(monotonic=lambda: len(ran), process_time=time.process_time))
+
+    def execute(function, batches):
+        for batch in batches:
+            outcomes = function(batch)
+            ran.extend(batch)
+            yield outcomes
+
+    return execute
+
+
 def named(name, revision=1):
     """Return a measurement of this name and revision."""
     return measurement(name, revision=revision)(lambda **_: {})
@@ -74,6 +90,15 @@ def test_neither_the_version_nor_the_address_is_in_the_id(monkeypatch):
     before = Task(functions.square, number=3).id
     monkeypatch.setattr(manifest, "__version__", "99.0")
     assert Task(named("square"), number=3).id == before
+
+
+def test_no_task_is_begun_when_the_time_is_over(tmp_path, monkeypatch):
+    """The same call goes on with those that are left."""
+    execute = each_takes_a_second(monkeypatch)
+    assert run_sweep(SQUARES, tmp_path, executor=execute, budget_s=0) == SweepReport(ran=0, found=0)
+    assert run_sweep(SQUARES, tmp_path, executor=execute, budget_s=3) == SweepReport(ran=3, found=0)
+    assert finished_tasks(tmp_path).keys() == {task.id for task in SQUARES[:3]}
+    assert run_sweep(SQUARES, tmp_path, executor=execute) == SweepReport(ran=4, found=3)
 
 
 def test_a_task_keeps_what_it_was_made_of():

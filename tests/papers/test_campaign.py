@@ -214,7 +214,7 @@ def test_a_claim_that_other_seeds_do_not_refute_stays_open(tmp_path):
     assert verdict.verdict == "open"
     assert verdict.reason.startswith("4 seeds do not decide: ")
     assert verdict.reason.endswith("these seeds refute it, but 4 others give 'differs in size'")
-    assert found.next_look is None
+    assert found.next_looks == []
 
 
 def test_a_refutation_waits_for_the_second_family(tmp_path, refuted):
@@ -225,7 +225,7 @@ def test_a_refutation_waits_for_the_second_family(tmp_path, refuted):
     found = Campaign(EXPERIMENT, tmp_path)
     assert found.verdict(CLAIM).verdict == "open"
     assert found.verdict(CLAIM).reason.endswith("these seeds refute it, but no others were run yet")
-    assert found.next_look.group == SECOND
+    assert [look.group for look in found.next_looks] == [SECOND]
     assert {task.payload["seed"] for task in found.next_tasks()} == {SECOND_FAMILY + number for number in (1, 2, 3, 4)}
 
 
@@ -263,6 +263,19 @@ def test_the_text_comes_first_seed_by_seed(tmp_path):
     assert [task.payload["seed"] for task in tasks] == sorted(list(range(1, 5)) * 10)
     by_text = EXPERIMENT.tasks({("repflow", "websearch 0.4")}, [1]).values()
     assert {task.id for task in by_text} <= {task.id for task in tasks}
+
+
+def test_looks_in_other_settings_are_one_sweep_which_shares_divide(tmp_path):
+    """Each look is whole before the next begins: where the time ends in between, few are left half done."""
+    run(tmp_path, MadeUp(halved), with_settings(replace(AT_TWO_LOADS), {TEXT: {}}))
+    found = Campaign(AT_TWO_LOADS, tmp_path)
+    others = [setting for setting in SETTINGS if setting != TEXT]
+    assert [look.group.setting for look in found.next_looks] == others
+    ids = [task.id for task in found.next_tasks()]
+    settings_of = {task.id: group.setting for group, tasks in found.tasks.items() for task in tasks.values()}
+    assert list(dict.fromkeys(settings_of[name] for name in ids)) == others
+    shares = [task.id for part in (1, 2, 3) for task in found.next_tasks((part, 3))]
+    assert sorted(shares) == sorted(ids)
 
 
 def smaller(scenario):
