@@ -9,7 +9,8 @@ from capsmodel.experiments.executors import Executor
 from capsmodel.experiments.manifest import table_csv
 from capsmodel.experiments.progress import Progress
 from capsmodel.experiments.sweep import gather
-from capsmodel.papers.campaign import Campaign, advance
+from capsmodel.papers.advance import advance
+from capsmodel.papers.campaign import Campaign
 from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.figures._by_setting import draw_by_setting
 from capsmodel.papers.index import read_claims

@@ -1,4 +1,4 @@
-"""Run an experiment until its claims are decided: by look, in the setting of the text and in the others.
+"""What the runs of an experiment say, and which come next: by look, in the setting of the text and in the others.
 
 Runs are tasks of a sweep in one folder (:mod:`capsmodel.experiments.sweep`), so a campaign may be stopped at any
 moment, goes on when it is started again, and may be shared by several processes. Which runs come next, and every
@@ -6,17 +6,16 @@ verdict, follow from the runs that are there: nothing else is remembered.
 
 A claim in one setting is looked at when 4, 8, 16, ... seeds of everything that it compares are there, and decided at
 the first look that gives a word. Claims that are decided ask for no more seeds. Settings other than the text's are
-tried at the sampled places of the experiment, at its reduced scale if it has one; so is the text's, as the base of the
-comparison. For each claim only those count that change something of what it compares. `MOST_SEEDS` and
-`MOST_SEEDS_OF_OTHERS` are the limits.
+tried at the sampled places of the experiment, at its reduced scale if it has one; then so is the text's, and what
+changes between the two is carried over to the paper's scale (:mod:`capsmodel.papers.evidence`). For each claim only
+those count that change something of what it compares. `MOST_SEEDS` and `MOST_SEEDS_OF_OTHERS` are the limits.
 
 A claim that these seeds refute in the setting of the text is looked at once more, by the seeds of a second family, with
 the same looks and the same limit. It stays open until they have refuted it too.
 """
 
-import time
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -27,8 +26,10 @@ from pandas import DataFrame, concat
 
 from capsim import schemes as simulated
 from capsmodel.experiments.results import finished_tasks, merge
-from capsmodel.experiments.sweep import Executor, Progress, Task, run_sweep
+from capsmodel.experiments.statistics.sequential import looks
+from capsmodel.experiments.sweep import Task
 from capsmodel.papers.distinct_settings import counting_settings
+from capsmodel.papers.evidence import CarriedOver, OfRuns
 from capsmodel.papers.experiments import PublishedExperiment, Scale
 from capsmodel.papers.index import read_claims
 from capsmodel.papers.judging import Judged, checked_again, judged, verdict_of
@@ -39,7 +40,7 @@ from capsmodel.papers.statements import Runs, Term
 from capsmodel.papers.task_list import TaskList
 from capsmodel.papers.verdicts import Verdict, VerdictWord
 
-__all__ = ["MOST_SEEDS", "MOST_SEEDS_OF_OTHERS", "SECOND_FAMILY", "Campaign", "advance"]
+__all__ = ["MOST_SEEDS", "MOST_SEEDS_OF_OTHERS", "SECOND_FAMILY", "Campaign"]
 
 MOST_SEEDS, MOST_SEEDS_OF_OTHERS = 64, 16
 """Limits of the seeds in the setting of the text, and in each other."""
@@ -129,13 +130,26 @@ class Campaign:
         return {group: Runs(groups.get(group, DataFrame())) for group in self.tasks}
 
     def judged(self, claim_id: str, setting: str, *, sampled: bool, offset: int = 0) -> Judged:
-        """Return where a claim stands in a setting: at all places, or at the sampled ones at the reduced scale.
+        """Return where a claim stands in a setting: at all places, or at the sampled ones, where settings are compared.
 
         With the `offset` `SECOND_FAMILY`, by the seeds of that family, which are run in the setting of the text only.
+        What is carried over to the paper's scale has as many seeds at most as the text has there.
         """
-        whole = self.experiment.statement(claim_id, setting, sampled=sampled)
-        runs = self._runs[Group(setting, self.experiment.scale(sampled=sampled), offset)]
-        return judged(read_claims()[claim_id], whole, runs, most_seeds=_most_seeds(setting))
+        claim, most_seeds = read_claims()[claim_id], _most_seeds(setting)
+        if not (sampled and self.experiment.reduced):
+            found = self._of_runs(claim_id, setting, "paper", sampled=sampled, offset=offset)
+            return judged(claim, found, most_seeds=most_seeds)
+        text = self._of_runs(claim_id, TEXT, "paper", sampled=True)
+        there = max((seeds for seeds in looks(most_seeds) if text.has(seeds)), default=0)
+        return judged(claim, text if setting == TEXT else self._carried_over(text, claim_id, setting), most_seeds=there)
+
+    def _of_runs(self, claim_id: str, setting: str, scale: Scale, *, sampled: bool, offset: int = 0) -> OfRuns:
+        statement = self.experiment.statement(claim_id, setting, sampled=sampled)
+        return OfRuns(statement, self._runs.get(Group(setting, scale, offset), Runs(DataFrame())))
+
+    def _carried_over(self, text: OfRuns, claim_id: str, setting: str) -> CarriedOver:
+        before, after = (self._of_runs(claim_id, one, "reduced", sampled=True) for one in (TEXT, setting))
+        return CarriedOver(text, before, after)
 
     def verdict(self, claim_id: str) -> Verdict:
         """Return the verdict on a claim in the setting of the text: refuted only if both families of seeds say so."""
@@ -177,8 +191,8 @@ class Campaign:
     @cached_property
     def next_looks(self) -> Sequence[Look]:
         """Return the looks that come next: of those with missing runs the most urgent ones, in different settings."""
-        for _, looks in groupby(sorted(self._wanted(), key=_urgency), key=_urgency):
-            if missing := [look for look in looks if self._missing(look)]:
+        for _, equal in groupby(sorted(self._wanted(), key=_urgency), key=_urgency):
+            if missing := [look for look in equal if self._missing(look)]:
                 return missing
         return []
 
@@ -223,25 +237,26 @@ class Campaign:
 
         The text is judged at the sampled places too, as the base of the comparison with others.
         """
-        for setting in self.experiment.combinations:
-            counting = [claim_id for claim_id, settings in self.settings_of.items() if setting in settings]
-            for sampled in (False, True) if setting == TEXT else (True,):
-                yield from self._looks(counting, setting, sampled=sampled)
-        once = [claim_id for claim_id in self.experiment.statements if self._is_refuted_once(claim_id)]
-        yield from self._looks(once, TEXT, sampled=False, offset=SECOND_FAMILY)
+        claims, settings = list(self.experiment.statements), list(self.experiment.combinations)
+        counting = [(claim, one) for one in settings for claim in claims if one in self.settings_of[claim]]
+        yield from self._looks([(claim, TEXT) for claim in claims], sampled=False)
+        yield from self._looks(counting, sampled=True)
+        once = [(claim, TEXT) for claim in claims if self._is_refuted_once(claim)]
+        yield from self._looks(once, sampled=False, offset=SECOND_FAMILY)
 
     def _is_refuted_once(self, claim_id: str) -> bool:
         return self.judged(claim_id, TEXT, sampled=False).decision.word == "refuted"
 
-    def _looks(self, claim_ids: Iterable[str], setting: str, *, sampled: bool, offset: int = 0) -> Iterator[Look]:
-        """Yield the next look at those of some claims that are open, in one setting, by one family of seeds."""
-        by_seeds: dict[int, list[set[Term]]] = {}
-        for claim_id in claim_ids:
-            statement = self.experiment.statement(claim_id, setting, sampled=sampled).known(simulated())
+    def _looks(self, judgements: Iterable[tuple[str, str]], *, sampled: bool, offset: int = 0) -> Iterator[Look]:
+        """Yield the next looks at claims in settings, as far as they are open, by one family of seeds."""
+        scale = self.experiment.scale(sampled=sampled)
+        by_look: dict[tuple[Group, int], list[set[Term]]] = {}
+        for claim_id, setting in judgements:
             if seeds := self.judged(claim_id, setting, sampled=sampled, offset=offset).next_seeds:
-                by_seeds.setdefault(seeds, []).append(statement.terms)
-        group = Group(setting, self.experiment.scale(sampled=sampled), offset)
-        for seeds, terms in by_seeds.items():
+                for one in {TEXT: None, setting: None} if scale == "reduced" else (setting,):
+                    statement = self.experiment.statement(claim_id, one, sampled=sampled).known(simulated())
+                    by_look.setdefault((Group(one, scale, offset), seeds), []).append(statement.terms)
+        for (group, seeds), terms in by_look.items():
             urgency = seeds * (OTHERS_COUNT if sampled else 1)
             yield Look(urgency, group, seeds, frozenset().union(*terms), len(terms))
 
@@ -265,60 +280,6 @@ def all_tasks(experiment: PublishedExperiment) -> dict[Group, TaskList]:
 
 def _most_seeds(setting: str) -> int:
     return MOST_SEEDS if setting == TEXT else MOST_SEEDS_OF_OTHERS
-
-
-def advance(
-    experiments: PublishedExperiment | Sequence[PublishedExperiment],
-    folder: Path,
-    *,
-    budget_s: float = np.inf,
-    shard: tuple[int, int] = (1, 1),
-    executor: Executor | None = None,
-    progress: Progress | None = None,
-) -> int:
-    """Run what the claims of experiments need next, until all are decided, at their limits, or the time is over.
-
-    Of the next looks of all experiments, those that take the least processor time for each open claim come first, so
-    that a budget decides as many as it can. Those of one experiment in several settings are one sweep.
-
-    Parameters
-    ----------
-    experiments : PublishedExperiment or sequence of them
-        What is run.
-    folder : Path
-        Where runs are kept; those already there are not run again.
-    budget_s : float
-        Time after which no further run is begun, in seconds.
-    shard : (int, int)
-        Share i of n of each look's runs, from 1. What the other shares find is not there, so a share ends with the
-        looks that the folder asks for when it begins.
-    executor, progress
-        As in :func:`capsmodel.experiments.sweep.run_sweep`; label and names of runs are those of the experiment.
-
-    Returns
-    -------
-    int
-        Runs made.
-    """
-    end_s, made = time.monotonic() + budget_s, 0
-    listed = [experiments] if isinstance(experiments, PublishedExperiment) else experiments
-    campaigns = [Campaign(experiment, folder) for experiment in listed]
-    ended: set[int] = set()
-    while (left_s := end_s - time.monotonic()) > 0 and (open_ := _cheapest(campaigns, ended)):
-        number, found = open_
-        shown = replace(progress or Progress(), label=found.experiment.name, named=found.name_of)
-        tasks = found.next_tasks(shard)
-        made += run_sweep(tasks, folder, executor=executor, progress=shown, budget_s=left_s).ran
-        campaigns[number] = Campaign(found.experiment, folder, found.tasks, found.measured)
-        ended |= {number} if shard != (1, 1) else set()
-    return made
-
-
-def _cheapest(campaigns: Sequence[Campaign], ended: Container[int]) -> tuple[int, Campaign] | None:
-    """Return the campaign whose next looks cost least for each claim, and its number; None if no look is left."""
-    costs_s = {number: one.next_cost_s() for number, one in enumerate(campaigns) if number not in ended}
-    number = min(costs_s, key=lambda one: costs_s[one], default=None)
-    return None if number is None or np.isinf(costs_s[number]) else (number, campaigns[number])
 
 
 def _urgency(look: Look) -> int:

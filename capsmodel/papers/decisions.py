@@ -38,10 +38,15 @@ from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.experiments.statistics.sequential import repeated_interval
 from capsmodel.papers.verdicts import Holds, VerdictWord, verdict_word
 
-__all__ = ["FALSE_ALARM", "Decision", "Point", "decide"]
+__all__ = ["FALSE_ALARM", "Decision", "Point", "decide", "nothing"]
 
 FALSE_ALARM = 0.005
 """Probability at most that the verdict on one claim in one setting is false."""
+
+
+def nothing(_: Interval) -> Holds:
+    """Return None: what a point that cannot be looked at says of any interval."""
+    return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +70,11 @@ class Point:
     met: Callable[[Interval], Holds]
     holds: Callable[[Interval], Holds]
     logarithmic: bool = False
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether it cannot be looked at."""
+        return self.met is nothing
 
     def interval(self, false_alarm: float) -> Interval:
         """Return the mean, or geometric mean, with its interval of the look that has so many seeds."""

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from capsim import schemes as simulated
 from capsmodel.experiments.statistics.sequential import looks
 from capsmodel.papers.decisions import FALSE_ALARM, Decision, decide
+from capsmodel.papers.evidence import Evidence
 from capsmodel.papers.index import Claim
-from capsmodel.papers.statements import Runs, Statement
+from capsmodel.papers.statements import Statement
 from capsmodel.papers.verdicts import Verdict, of_sample
 
 __all__ = ["Judged", "checked_again", "judged", "verdict_of"]
@@ -31,17 +32,27 @@ class Judged:
     next_seeds: int
 
 
-def judged(claim: Claim, statement: Statement, runs: Runs, *, most_seeds: int) -> Judged:
-    """Return where a claim stands: the first look that gives a word, or the last one that can be taken."""
-    known = statement.known(simulated())
-    unknown = len(statement.comparisons) - len(known.comparisons)
+def judged(claim: Claim, evidence: Evidence, *, most_seeds: int) -> Judged:
+    """Return where a claim stands: the first look that gives a word, or the last one that can be taken.
+
+    Parameters
+    ----------
+    claim : Claim
+        The claim.
+    evidence : Evidence
+        What it is judged by.
+    most_seeds : int
+        Limit of the looks; 0 if there is none to take.
+    """
+    statement = evidence.statement
+    unknown = len(statement.comparisons) - len(statement.known(simulated()).comparisons)
     found = Judged(Decision("open", {}), 0, 0)
-    if not known.comparisons:
+    if unknown == len(statement.comparisons) or not most_seeds:
         return found
     for seeds in looks(most_seeds):
-        if not runs.has(known.terms, seeds):
+        if not evidence.has(seeds):
             return Judged(found.decision, found.seeds, seeds)
-        found = Judged(decide(known.points(claim, runs, seeds), unknown=unknown), seeds, 0)
+        found = Judged(decide(evidence.points(claim, seeds), unknown=unknown), seeds, 0)
         if found.decision.word != "open":
             break
     return found

@@ -1,10 +1,12 @@
 """Whether a verdict depends on what its paper leaves unstated: in which settings it holds, and what turns it.
 
-The verdicts of one claim in several settings come from the same places of the sweep, at the same scale. A setting
-*agrees* if its verdict has the word that the setting of the text has there; those that are open say nothing, and those
-that change no run of the claim are not among them (:meth:`capsmodel.papers.campaign.Campaign.words`). A claim is
-*robust* if all others agree, else it *hangs on* the settings whose alternative, alone, turns the word, or where only
-combinations do, on those that every such combination has in common.
+The verdicts of one claim in several settings come from the same places of the sweep. Where settings are compared at a
+reduced scale, they are those of the paper's, to which what a setting changes is carried over
+(:mod:`capsmodel.papers.evidence`). A setting *agrees* if its verdict has the word that the setting of the text has
+there; those that are open say nothing, and those that change no run of the claim are not among them
+(:meth:`capsmodel.papers.campaign.Campaign.words`). A claim is *robust* if all others agree, else it *hangs on* the
+settings whose alternative, alone, turns the word, or where only combinations do, on those that every such combination
+has in common.
 """
 
 from collections.abc import Mapping
@@ -32,8 +34,7 @@ class Robustness:
     turned_by : tuple of str
         What turns it.
     word : str
-        The word that they agree with: that of the text at the sampled places. Over all places, or at the paper's scale,
-        the verdict may be another one.
+        The word that they agree with: that of the text at the sampled places. Over all places it may be another one.
     """
 
     agreeing: int

@@ -14,7 +14,7 @@ from pandas import DataFrame
 
 from capsmodel.checks import FloatArray
 from capsmodel.experiments.statistics.intervals import Interval
-from capsmodel.papers.decisions import Point
+from capsmodel.papers.decisions import Point, nothing
 from capsmodel.papers.index import Claim
 from capsmodel.papers.metric_columns import COLUMNS, COUNTED, UNITS
 from capsmodel.papers.verdicts import (
@@ -140,19 +140,19 @@ class Statement:
         found = self._points(claim, runs, seeds)
         if not (self.average and found):
             return found
-        unknown = [one for one in found if one.met is _unknown]
+        unknown = [one for one in found if one.says_nothing]
         mean = np.mean([one.samples for one in found], axis=0)
         return unknown[:1] or [replace(found[0], name=f"mean of {len(found)}", samples=mean)]
 
     def _points(self, claim: Claim, runs: Runs, seeds: int) -> list[Point]:
-        column = self.column or COLUMNS[claim.metric]
+        column = self._column(claim)
         if self.direction:
             claim = replace(claim, relation="ordering", unit=self.direction)
-        if claim.relation == "trend" and claim.unit != "flat":
+        if _is_trend(claim):
             return self._trends(claim, column, runs, seeds)
         if self._is_level or self.gap:
             return [self._of_size(claim, one, column, runs, seeds) for one in self.comparisons]
-        if column in COUNTED and claim.relation == "ordering":
+        if self._is_order_of_counts(claim):
             side = _side(claim, 0.0)
             differences = [
                 Point(name=one.name, samples=_sum(one, column, runs, seeds), met=side, holds=side)
@@ -160,6 +160,17 @@ class Statement:
             ]
             return [point for point in differences if point.samples.any()]
         return [self._of_logarithms(claim, one, column, runs, seeds) for one in self.comparisons]
+
+    def has_signs_only(self, claim: Claim) -> bool:
+        """Return whether the points are differences that have to be above or below 0, and neither sizes nor ratios."""
+        return _is_trend(claim) or self._is_order_of_counts(claim)
+
+    def _is_order_of_counts(self, claim: Claim) -> bool:
+        is_order = claim.relation == "ordering" or bool(self.direction)
+        return is_order and self._column(claim) in COUNTED and not (self._is_level or self.gap)
+
+    def _column(self, claim: Claim) -> str:
+        return self.column or COLUMNS[claim.metric]
 
     def _trends(self, claim: Claim, column: str, runs: Runs, seeds: int) -> list[Point]:
         """Return the points of each series: the comparisons that are about the same schemes."""
@@ -183,7 +194,7 @@ class Statement:
     def _of_logarithms(self, claim: Claim, one: Comparison, column: str, runs: Runs, seeds: int) -> Point:
         """Return the point of a ratio; one that says nothing if a value is 0 in some run."""
         if not all((runs.values(term, column, seeds) > 0).all() for _, term in one.terms):
-            return Point(name=f"{one.name} (0 in some runs)", samples=np.zeros(seeds), met=_unknown, holds=_unknown)
+            return Point(name=f"{one.name} (0 in some runs)", samples=np.zeros(seeds), met=nothing, holds=nothing)
         met, holds = _of_ratio(claim, self.size)
         samples = _sum(one, column, runs, seeds, logarithms=True)
         return Point(name=one.name, samples=samples, met=met, holds=holds, logarithmic=True)
@@ -193,8 +204,8 @@ class Statement:
         return all(len(one.terms) == 1 for one in self.comparisons)
 
 
-def _unknown(_: Interval) -> Holds:
-    return None
+def _is_trend(claim: Claim) -> bool:
+    return claim.relation == "trend" and claim.unit != "flat"
 
 
 def _sum(one: Comparison, column: str, runs: Runs, seeds: int, *, logarithms: bool = False) -> FloatArray:

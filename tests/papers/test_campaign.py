@@ -18,7 +18,8 @@ from capsmodel.experiments.manifest import canonical_json
 from capsmodel.experiments.progress import Progress
 from capsmodel.papers import campaign as campaigns
 from capsmodel.papers import ledger
-from capsmodel.papers.campaign import SECOND_FAMILY, Campaign, advance
+from capsmodel.papers.advance import advance
+from capsmodel.papers.campaign import SECOND_FAMILY, Campaign
 from capsmodel.papers.experiments import published_experiment
 from capsmodel.papers.experiments._repflow import places
 from capsmodel.papers.figures._by_setting import COLOUR_OF, draw_by_setting
@@ -286,22 +287,51 @@ def is_small(task):
     return task.payload["scenario"]["fabric"]["pods"] == SMALL_PODS
 
 
+def at_reduced_scale(combinations=EXPERIMENT.combinations):
+    return with_settings(replace(EXPERIMENT, reduced=smaller), combinations)
+
+
 def test_settings_are_compared_at_the_reduced_scale_with_the_text_at_that_scale(tmp_path):
     """At the paper's scale the claim holds; smaller, it fails in all settings, which is none that turns it."""
-    experiment = with_settings(replace(EXPERIMENT, reduced=smaller), EXPERIMENT.combinations)
     made_up = MadeUp(lambda scheme, transport: 1.0, of_task=lambda task: 1.1 if is_small(task) else 0.57)
-    advance(experiment, tmp_path, executor=made_up)
-    found = Campaign(experiment, tmp_path)
+    advance(at_reduced_scale(), tmp_path, executor=made_up)
+    found = Campaign(at_reduced_scale(), tmp_path)
     by_scale = found.frame.groupby("scale")
     assert set(by_scale.get_group("paper")["setting"]) == {TEXT}
     assert set(by_scale.get_group("paper")["place"]) == set(places("websearch", (0.4, 0.5, 0.6, 0.7, 0.8)))
     assert set(by_scale.get_group("reduced")["setting"]) == set(EXPERIMENT.combinations)
     assert set(by_scale.get_group("reduced")["place"]) == set(places("websearch", (0.5, 0.8)))
     assert found.verdict(CLAIM).verdict == "reproduced"
-    assert set(found.words(CLAIM).values()) == {"refuted"}
-    assert found.robustness(CLAIM).turned_by == ()
-    assert found.robustness(CLAIM).word == "refuted"
-    assert advance(experiment, tmp_path, executor=made_up) == 0
+    assert found.words(CLAIM) == dict.fromkeys(EXPERIMENT.combinations, "reproduced")
+    assert advance(at_reduced_scale(), tmp_path, executor=made_up) == 0
+
+
+def test_what_a_setting_changes_at_the_reduced_scale_is_carried_over(tmp_path):
+    """Twice the 1.1 that the text has there is twice the 0.57 that it has at the paper's scale: above TCP's."""
+
+    def ratio(scheme, transport):
+        return 2.0 if scheme == "repflow" and transport["min_rto_s"] == 0.01 else 1.0
+
+    made_up = MadeUp(ratio, of_task=lambda task: 1.1 if is_small(task) else 0.57)
+    advance(at_reduced_scale(), tmp_path, executor=made_up)
+    found = Campaign(at_reduced_scale(), tmp_path)
+    assert found.robustness(CLAIM).turned_by == ("transport.min_rto_s = 0.01",)
+    (interval, *_) = found.judged(CLAIM, "transport.min_rto_s = 0.01", sampled=True).decision.intervals.values()
+    assert interval.low < 2 * 0.57 < interval.high < 2 * 1.1
+
+
+def test_the_reduced_scale_asks_for_no_more_seeds_than_the_text_has(tmp_path, monkeypatch):
+    """Four decide its claim; in another setting the ratio is the bound, 40% less within 5%."""
+    monkeypatch.setattr(campaigns, "MOST_SEEDS_OF_OTHERS", 8)
+
+    def ratio(scheme, transport):
+        return 0.62 / 0.57 if scheme == "repflow" and transport["min_rto_s"] == 0.01 else 1.0
+
+    advance(at_reduced_scale(), tmp_path, executor=MadeUp(ratio, spread=0.003, of_task=lambda task: 0.57))
+    found = Campaign(at_reduced_scale(), tmp_path)
+    assert found.verdict(CLAIM).verdict == "reproduced"
+    assert found.words(CLAIM)["transport.min_rto_s = 0.01"] == "open"
+    assert set(found.frame["seed"]) == {1, 2, 3, 4}
 
 
 def test_an_experiment_without_a_reduced_scale_runs_the_text_once(clear):

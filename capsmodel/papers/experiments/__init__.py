@@ -66,8 +66,8 @@ class PublishedExperiment:
         What each claim compares, by its id.
     reduced : callable, optional
         ``reduced(scenario)`` returns a version with the same ratios (load, oversubscription, shares of hosts) that
-        costs a tenth or less. Settings other than the text's are run at this scale, and the text's again, so that like
-        is compared with like; left out, all are run at the paper's scale.
+        costs a tenth or less. Settings other than the text's are run at this scale, and the text's again, so that what
+        a setting changes is known; left out, all are run at the paper's scale.
     measure : callable
         The measurement that each run is; it takes `scenario`, `recovery` and `seed`.
     adapted : callable, optional

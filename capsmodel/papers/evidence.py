@@ -1,0 +1,98 @@
+"""What a claim is judged by: its statement about some runs, also where they are carried over from a smaller fabric.
+
+A setting is compared with the text at the reduced scale of an experiment, where a printed size of the whole fabric need
+not be met by either. What the setting *changes* there, seed by seed on the same flows, is carried over to the runs of
+the text at the paper's scale: a ratio is multiplied by the factor by which the setting changes it, a value likewise,
+and to a printed difference the change is added. The interval of the result covers the noise of all three kinds of runs.
+
+That a setting changes both scales by the same factor is an assumption. It is not made for signs, of trends and of
+differences of what can be 0: these are those of the runs in the setting.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from capsim import schemes as simulated
+from capsmodel.papers.decisions import Point, nothing
+from capsmodel.papers.index import Claim
+from capsmodel.papers.statements import Runs, Statement
+
+__all__ = ["CarriedOver", "Evidence", "OfRuns"]
+
+
+class Evidence(Protocol):
+    """What a claim is judged by."""
+
+    @property
+    def statement(self) -> Statement:
+        """Return what the claim compares, of all schemes."""
+
+    def has(self, seeds: int) -> bool:
+        """Return whether the first `seeds` seeds of all that is simulated are there."""
+
+    def points(self, claim: Claim, seeds: int) -> Sequence[Point]:
+        """Return the points of the claim that these seeds give."""
+
+
+@dataclass(frozen=True)
+class OfRuns:
+    """A statement about runs as they are."""
+
+    statement: Statement
+    runs: Runs
+
+    def has(self, seeds: int) -> bool:
+        """Return whether the first `seeds` seeds of all that is simulated are there."""
+        return self.runs.has(self.statement.known(simulated()).terms, seeds)
+
+    def points(self, claim: Claim, seeds: int) -> Sequence[Point]:
+        """Return the points of the claim that these seeds give."""
+        return self.statement.known(simulated()).points(claim, self.runs, seeds)
+
+
+@dataclass(frozen=True)
+class CarriedOver:
+    """A statement about the paper's scale in another setting.
+
+    Attributes
+    ----------
+    text : OfRuns
+        The statement in the setting of the text, about its runs at the paper's scale.
+    before, after : OfRuns
+        The same at the reduced scale, and the statement in the other setting at that scale.
+    """
+
+    text: OfRuns
+    before: OfRuns
+    after: OfRuns
+
+    @property
+    def statement(self) -> Statement:
+        """Return what the claim compares in the other setting, of all schemes."""
+        return self.after.statement
+
+    def has(self, seeds: int) -> bool:
+        """Return whether the first `seeds` seeds are there at both scales."""
+        return all(one.has(seeds) for one in (self.text, self.before, self.after))
+
+    def points(self, claim: Claim, seeds: int) -> Sequence[Point]:
+        """Return the points of the claim, carried over but for signs."""
+        if self.statement.has_signs_only(claim):
+            return self.after.points(claim, seeds)
+        of_all = zip(*(one.points(claim, seeds) for one in (self.text, self.before, self.after)), strict=True)
+        return [_carried_over(*points, added=self.statement.gap) for points in of_all]
+
+
+def _carried_over(text: Point, before: Point, after: Point, *, added: bool) -> Point:
+    """Return the point of the text with what changes from `before` to `after`, seed by seed."""
+    if unknown := next((one for one in (text, before, after) if one.says_nothing), None):
+        return unknown
+    if added or after.logarithmic:
+        return replace(after, samples=text.samples + (after.samples - before.samples))
+    if not ((before.samples > 0) & (after.samples > 0)).all():
+        zeros = np.zeros_like(text.samples)
+        return replace(after, name=f"{after.name} (0 in some runs)", samples=zeros, met=nothing, holds=nothing)
+    return replace(after, samples=text.samples * (after.samples / before.samples))
