@@ -38,15 +38,10 @@ from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.experiments.statistics.sequential import repeated_interval
 from capsmodel.papers.verdicts import Holds, VerdictWord, verdict_word
 
-__all__ = ["FALSE_ALARM", "Decision", "Point", "decide", "nothing"]
+__all__ = ["FALSE_ALARM", "Decision", "Point", "decide"]
 
 FALSE_ALARM = 0.005
 """Probability at most that the verdict on one claim in one setting is false."""
-
-
-def nothing(_: Interval) -> Holds:
-    """Return None: what a point that cannot be looked at says of any interval."""
-    return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,10 +66,15 @@ class Point:
     holds: Callable[[Interval], Holds]
     logarithmic: bool = False
 
+    @classmethod
+    def silent(cls, name: str, seeds: int) -> "Point":
+        """Return a point that cannot be looked at, which keeps the claim open."""
+        return cls(name=name, samples=np.zeros(seeds), met=_nothing, holds=_nothing)
+
     @property
-    def says_nothing(self) -> bool:
+    def is_silent(self) -> bool:
         """Whether it cannot be looked at."""
-        return self.met is nothing
+        return self.met is _nothing
 
     def interval(self, false_alarm: float) -> Interval:
         """Return the mean, or geometric mean, with its interval of the look that has so many seeds."""
@@ -83,6 +83,10 @@ class Point:
         if self.logarithmic:
             ends = {name: float(np.exp(value)) for name, value in ends.items()}
         return Interval(**ends, confidence=found.confidence, samples=found.samples)
+
+
+def _nothing(_: Interval) -> Holds:
+    return None
 
 
 @dataclass(frozen=True)

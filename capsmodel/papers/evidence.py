@@ -13,10 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-import numpy as np
-
 from capsim import schemes as simulated
-from capsmodel.papers.decisions import Point, nothing
+from capsmodel.papers.decisions import Point
 from capsmodel.papers.index import Claim
 from capsmodel.papers.statements import Runs, Statement
 
@@ -88,11 +86,10 @@ class CarriedOver:
 
 def _carried_over(text: Point, before: Point, after: Point, *, added: bool) -> Point:
     """Return the point of the text with what changes from `before` to `after`, seed by seed."""
-    if unknown := next((one for one in (text, before, after) if one.says_nothing), None):
+    if unknown := next((one for one in (text, before, after) if one.is_silent), None):
         return unknown
     if added or after.logarithmic:
         return replace(after, samples=text.samples + (after.samples - before.samples))
     if not ((before.samples > 0) & (after.samples > 0)).all():
-        zeros = np.zeros_like(text.samples)
-        return replace(after, name=f"{after.name} (0 in some runs)", samples=zeros, met=nothing, holds=nothing)
+        return Point.silent(f"{after.name} (0 in some runs)", text.samples.size)
     return replace(after, samples=text.samples * (after.samples / before.samples))

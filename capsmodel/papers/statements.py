@@ -14,7 +14,7 @@ from pandas import DataFrame
 
 from capsmodel.checks import FloatArray
 from capsmodel.experiments.statistics.intervals import Interval
-from capsmodel.papers.decisions import Point, nothing
+from capsmodel.papers.decisions import Point
 from capsmodel.papers.index import Claim
 from capsmodel.papers.metric_columns import COLUMNS, COUNTED, UNITS
 from capsmodel.papers.verdicts import (
@@ -140,7 +140,7 @@ class Statement:
         found = self._points(claim, runs, seeds)
         if not (self.average and found):
             return found
-        unknown = [one for one in found if one.says_nothing]
+        unknown = [one for one in found if one.is_silent]
         mean = np.mean([one.samples for one in found], axis=0)
         return unknown[:1] or [replace(found[0], name=f"mean of {len(found)}", samples=mean)]
 
@@ -153,12 +153,8 @@ class Statement:
         if self._is_level or self.gap:
             return [self._of_size(claim, one, column, runs, seeds) for one in self.comparisons]
         if self._is_order_of_counts(claim):
-            side = _side(claim, 0.0)
-            differences = [
-                Point(name=one.name, samples=_sum(one, column, runs, seeds), met=side, holds=side)
-                for one in self.comparisons
-            ]
-            return [point for point in differences if point.samples.any()]
+            side, sums = _side(claim, 0.0), [(one.name, _sum(one, column, runs, seeds)) for one in self.comparisons]
+            return [Point(name=name, samples=found, met=side, holds=side) for name, found in sums if found.any()]
         return [self._of_logarithms(claim, one, column, runs, seeds) for one in self.comparisons]
 
     def has_signs_only(self, claim: Claim) -> bool:
@@ -194,7 +190,7 @@ class Statement:
     def _of_logarithms(self, claim: Claim, one: Comparison, column: str, runs: Runs, seeds: int) -> Point:
         """Return the point of a ratio; one that says nothing if a value is 0 in some run."""
         if not all((runs.values(term, column, seeds) > 0).all() for _, term in one.terms):
-            return Point(name=f"{one.name} (0 in some runs)", samples=np.zeros(seeds), met=nothing, holds=nothing)
+            return Point.silent(f"{one.name} (0 in some runs)", seeds)
         met, holds = _of_ratio(claim, self.size)
         samples = _sum(one, column, runs, seeds, logarithms=True)
         return Point(name=one.name, samples=samples, met=met, holds=holds, logarithmic=True)
@@ -218,7 +214,9 @@ def _sum(one: Comparison, column: str, runs: Runs, seeds: int, *, logarithms: bo
 
 
 def _trend(claim: Claim, series: FloatArray, name: str) -> list[Point]:
-    """Return two points: last minus first, and Kendall's tau over the sweep, of each seed."""
+    """Return two points: last minus first, and Kendall's tau over the sweep, of each seed; of one place, nothing."""
+    if len(series) == 1:
+        return [Point.silent(f"{name}one place", series.size)]
     side = above if claim.unit == "increasing" else below
 
     def holds(found: Interval) -> Holds:

@@ -90,7 +90,7 @@ def test_a_value_that_is_0_in_a_run_says_nothing(zero):
 def test_a_ratio_with_a_0_says_nothing():
     values = {"repflow": [1] * SEEDS, "ecmp": [2] * SEEDS}
     evidence = carried(ratio(), values, values | {"ecmp": [0, 1, 1, 1]}, values)
-    assert [point.says_nothing for point in evidence.points(RATIO, SEEDS)] == [True]
+    assert [point.is_silent for point in evidence.points(RATIO, SEEDS)] == [True]
 
 
 def test_a_setting_may_have_another_scheme_in_the_place_of_one():

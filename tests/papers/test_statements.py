@@ -126,6 +126,11 @@ def test_an_optimum_is_lower_than_all_other_places(other, expected):
     assert word(asked, statement, runs_of(a_1=1.5, a_2=1, a_3=other)) == expected
 
 
+def test_a_trend_over_one_place_stays_open():
+    """As where a single place of a sweep is sampled."""
+    assert word(claim("trend", unit="increasing"), levels(["a"], ["1"]), runs_of(a_1=1)) == "open"
+
+
 def test_a_trend_of_several_schemes_is_read_in_each():
     asked = claim("trend", unit="increasing")
     statement = levels(["a", "b"], ["1", "2", "3"])
