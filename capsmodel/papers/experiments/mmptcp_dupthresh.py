@@ -59,8 +59,8 @@ STATEMENTS = {
 
 
 def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
-    """Return the mix on the tree without oversubscription."""
-    return shared.mix(shared.tree(1), flows_per_s=256.0, run_s=settings["run_s"])
+    """Return the mix on a tree, without oversubscription in the setting of the text."""
+    return shared.mix(shared.tree(settings["oversubscription"]), flows_per_s=256.0, run_s=settings["run_s"])
 
 
 def parameters(place: Mapping[str, Any], settings: Mapping[str, Any], scheme: str) -> dict[str, Any]:
