@@ -79,11 +79,15 @@ def encoding_of_block(claim: Claim) -> Verdict:
     return not_testable(claim, "with one routine for both the ratio is the packets of a block, which are not stated")
 
 
+def block_over_packet(packets: int = BLOCK) -> float:
+    """Return how many times what a packet of DC2-MTCP waits for one of SC-MPTCP does, in a block of so many."""
+    return step_s("sc", "decode a block", packets) / step_s("dc2", "take a packet", 1)
+
+
 @judges("dc2mtcp-f1c-sc-dec")
 def decoding_of_block(claim: Claim) -> Verdict:
     """Fig. 1c: what a packet of SC-MPTCP waits for, over a step of DC2-MTCP."""
-    step = step_s("dc2", "take a packet", 1)
-    ratio, large = (step_s("sc", "decode a block", k) / step for k in (BLOCK, LARGE_BLOCK))
+    ratio, large = block_over_packet(), block_over_packet(LARGE_BLOCK)
     met = abs(ratio - float(claim.low)) <= tolerance(claim, claim.low)
     text = f"a block of {BLOCK} packets, a size that is not stated, with one loss; {large:.1f} times with {LARGE_BLOCK}"
     return Verdict(claim.id, (ratio,), verdict_word([met], [ratio > 1]), text)
