@@ -29,7 +29,7 @@ from capsmodel.experiments.results import finished_tasks, merge
 from capsmodel.experiments.statistics.sequential import looks
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.distinct_settings import counting_settings
-from capsmodel.papers.evidence import CarriedOver, OfRuns
+from capsmodel.papers.evidence import CarriedOver, OfRuns, is_changed
 from capsmodel.papers.experiments import PublishedExperiment, Scale
 from capsmodel.papers.index import read_claims
 from capsmodel.papers.judging import Judged, checked_again, judged, verdict_of
@@ -161,11 +161,23 @@ class Campaign:
         return checked_again(verdict, found, self.judged(claim_id, TEXT, sampled=False, offset=SECOND_FAMILY))
 
     def words(self, claim_id: str) -> dict[str, VerdictWord]:
-        """Return the words of a claim in all settings that count for it, at the sampled places."""
-        return {
-            setting: self.judged(claim_id, setting, sampled=True).decision.word
-            for setting in self.settings_of[claim_id]
-        }
+        """Return the words of a claim in all settings that count for it, at the sampled places.
+
+        A word other than the text's is open unless the runs prove that the setting changes what is compared: two
+        samples near the edge of a claim may have two words by chance, or since one of them is larger.
+        """
+        base = self.judged(claim_id, TEXT, sampled=True).decision.word
+        return {setting: self._word(claim_id, setting, base) for setting in self.settings_of[claim_id]}
+
+    def _word(self, claim_id: str, setting: str, base: VerdictWord) -> VerdictWord:
+        found = self.judged(claim_id, setting, sampled=True)
+        if found.decision.word in ("open", base):
+            return found.decision.word
+        scale = self.experiment.scale(sampled=True)
+        before, after = (self._of_runs(claim_id, one, scale, sampled=True) for one in (TEXT, setting))
+        seeds = max((number for number in looks(found.seeds) if before.has(number)), default=0)
+        proven = seeds and is_changed(read_claims()[claim_id], before, after, seeds)
+        return found.decision.word if proven else "open"
 
     @cached_property
     def settings_of(self) -> Mapping[str, Sequence[str]]:

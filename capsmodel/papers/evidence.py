@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from capsim import schemes as simulated
-from capsmodel.papers.decisions import Point
+from capsmodel.experiments.statistics.sequential import repeated_interval
+from capsmodel.papers.decisions import FALSE_ALARM, Point
 from capsmodel.papers.index import Claim
 from capsmodel.papers.statements import Runs, Statement
 
-__all__ = ["CarriedOver", "Evidence", "OfRuns"]
+__all__ = ["CarriedOver", "Evidence", "OfRuns", "is_changed"]
 
 
 class Evidence(Protocol):
@@ -82,6 +83,15 @@ class CarriedOver:
             return self.after.points(claim, seeds)
         of_all = zip(*(one.points(claim, seeds) for one in (self.text, self.before, self.after)), strict=True)
         return [_carried_over(*points, added=self.statement.gap) for points in of_all]
+
+
+def is_changed(claim: Claim, before: OfRuns, after: OfRuns, seeds: int) -> bool:
+    """Return whether runs in two settings, seed by seed on the same flows, prove that a point of a claim differs."""
+    old = {point.name: point for point in before.points(claim, seeds) if not point.is_silent}
+    new = [point for point in after.points(claim, seeds) if not point.is_silent and point.name in old]
+    shifts = [point.samples - old[point.name].samples for point in new]
+    found = [repeated_interval(shift, false_alarm=FALSE_ALARM / len(shifts)) for shift in shifts]
+    return any(one.low > 0 or one.high < 0 for one in found)
 
 
 def _carried_over(text: Point, before: Point, after: Point, *, added: bool) -> Point:

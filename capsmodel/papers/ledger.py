@@ -104,10 +104,9 @@ def by_setting_csv(campaigns: Sequence[Campaign]) -> str:
     writer.writerow(["id", "setting", "verdict", "seeds"])
     for campaign in campaigns:
         for claim in campaign.experiment.statements:
-            for setting in campaign.settings_of[claim]:
-                found = campaign.judged(claim, setting, sampled=True)
-                if found.seeds:
-                    writer.writerow([claim, setting, found.decision.word, found.seeds])
+            for setting, word in campaign.words(claim).items():
+                if seeds := campaign.judged(claim, setting, sampled=True).seeds:
+                    writer.writerow([claim, setting, word, seeds])
     return text.getvalue()
 
 

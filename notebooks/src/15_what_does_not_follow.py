@@ -87,8 +87,9 @@ def listed(values):
 # lacks what would decide it.
 #
 # A paper leaves settings out: an initial window, a buffer, a timer. An experiment is therefore also run in other
-# settings, which are declared before. A verdict is *robust* if it is the same in all of them, and *hangs on* a setting
-# that turns it; of settings that change no run of a claim, none is counted.
+# settings, which are declared before; where the whole fabric costs too much, on a smaller one, from which what the
+# setting changes is carried over as a factor. A verdict is *robust* if it is the same in all of them, and *hangs on* a
+# setting that turns it; of settings that change no run of a claim, none is counted.
 
 # %% mystnb={"image": {"alt": "claims of each paper by verdict, and those run in several settings by what turns them"}}
 WAITS = "open, not run yet"

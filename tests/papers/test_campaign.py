@@ -143,16 +143,30 @@ def test_a_clear_claim_takes_four_seeds_in_each_setting_and_is_robust(clear):
     assert run(folder, MadeUp(halved)) == 0
 
 
-def test_a_setting_that_turns_the_claim_is_named(tmp_path):
-    def ratio(scheme, transport):
-        return 1.0 if scheme == "ecmp" else 1.2 if transport["min_rto_s"] == 0.01 else 0.57
+def by_timer(scheme, transport):
+    """Return a ratio that the least timer turns."""
+    return 1.0 if scheme == "ecmp" else 1.2 if transport["min_rto_s"] == 0.01 else 0.57
 
-    run(tmp_path, MadeUp(ratio), AT_TWO_LOADS)
+
+def test_a_setting_that_turns_the_claim_is_named(tmp_path):
+    run(tmp_path, MadeUp(by_timer), AT_TWO_LOADS)
     found = Campaign(AT_TWO_LOADS, tmp_path)
     assert found.verdict(CLAIM).verdict == "reproduced"
     assert found.robustness(CLAIM).turned_by == ("transport.min_rto_s = 0.01",)
     assert found.words(CLAIM)["transport.min_rto_s = 0.01"] == "refuted"
     assert set(found.frame["seed"]) == {1, 2, 3, 4}
+
+
+def test_a_word_that_no_proven_change_explains_is_open(tmp_path, monkeypatch):
+    """As of two samples on both sides of the edge of a claim, of which only one is large."""
+    advance(AT_TWO_LOADS, tmp_path, executor=MadeUp(by_timer))
+    monkeypatch.setattr(campaigns, "is_changed", lambda *_: False)
+    found = Campaign(AT_TWO_LOADS, tmp_path)
+    assert found.judged(CLAIM, "transport.min_rto_s = 0.01", sampled=True).decision.word == "refuted"
+    assert found.words(CLAIM)["transport.min_rto_s = 0.01"] == "open"
+    assert found.robustness(CLAIM).turned_by == ()
+    rows = csv.DictReader(ledger.by_setting_csv([found]).splitlines())
+    assert {row["setting"]: row["verdict"] for row in rows}["transport.min_rto_s = 0.01"] == "open"
 
 
 def test_a_setting_that_changes_no_run_of_a_claim_does_not_count(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from pandas import DataFrame
 
 from capsmodel.papers.decisions import decide
-from capsmodel.papers.evidence import CarriedOver, OfRuns
+from capsmodel.papers.evidence import CarriedOver, OfRuns, is_changed
 from capsmodel.papers.index import read_claims
 from capsmodel.papers.statements import Comparison, Runs, Statement, levels
 
@@ -120,3 +120,23 @@ def test_the_interval_covers_the_noise_of_both_scales():
         inside += found.low < 2e3 < found.high
         assert found.high - found.low < 2e3
     assert 393 <= inside <= 400
+
+
+@pytest.mark.parametrize(
+    ("after", "changed"),
+    [([1.1, 2.2, 3.3, 4.4], True), ([1.01, 1.98, 3.03, 3.96], False), ([1, 2, 3, 4], False), ([9, 2, 3, 4], False)],
+)
+def test_a_change_is_proven_seed_by_seed(after, changed):
+    """The samples spread by far more than they change."""
+    before, found = OfRuns(ratio(), runs(both([1, 2, 3, 4]))), OfRuns(ratio(), runs(both(after)))
+    assert is_changed(RATIO, before, found, SEEDS) is changed
+
+
+def test_what_says_nothing_does_not_change():
+    before = OfRuns(ratio(), runs(both([0, 2, 3, 4])))
+    assert not is_changed(RATIO, before, OfRuns(ratio(), runs(both([10, 20, 30, 40]))), SEEDS)
+
+
+def both(values):
+    """Return values of RepFlow, and 1 for all of ECMP."""
+    return {"repflow": values, "ecmp": [1] * SEEDS}
