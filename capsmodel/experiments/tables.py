@@ -26,7 +26,7 @@ _MANIFEST_SHA256 = b"capsmodel.manifest_sha256"
 _ROWS_SHA256 = b"capsmodel.rows_sha256"
 _REMEDY = "remove it and run again what made it"
 _COMPRESSED, _LARGE_BYTES = b"zlib ", 50_000
-"""A larger manifest is compressed: one of many runs repeats itself, and Parquet stores it twice."""
+"""A larger manifest is compressed: one of many runs repeats itself."""
 
 
 def write_table(table: Any, path: Path, *, manifest: bytes) -> None:
@@ -47,8 +47,11 @@ def write_table(table: Any, path: Path, *, manifest: bytes) -> None:
         _MANIFEST_SHA256: hashlib.sha256(stored).hexdigest().encode(),
         _ROWS_SHA256: rows_sha256(table).encode(),
     }
-    with atomic_writer(path) as file:
-        pq.write_table(table.replace_schema_metadata(added), file, compression="zstd", write_page_checksum=True)
+    plain = table.replace_schema_metadata(None)
+    options = {"compression": "zstd", "write_page_checksum": True}
+    with atomic_writer(path) as file, pq.ParquetWriter(file, plain.schema, **options) as writer:
+        writer.write_table(plain)
+        writer.add_key_value_metadata(added)  # in the schema it would be stored a second time
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
@@ -146,7 +149,7 @@ def _opened(path: Path) -> Iterator[Any]:
 
 def _metadata(file: Any, path: Path) -> dict[bytes, bytes]:
     """Return the metadata of a file after the check of its manifest."""
-    found: dict[bytes, bytes] = file.schema_arrow.metadata or {}
+    found: dict[bytes, bytes] = file.metadata.metadata or {}
     require(_MANIFEST in found, f"{path} carries no manifest: it is no result of capsmodel")
     digests = _MANIFEST_SHA256 in found and _ROWS_SHA256 in found
     require(digests, f"{path} carries no digests, as files of earlier versions: {_REMEDY}")

@@ -85,12 +85,13 @@ def test_a_manifest_of_many_runs_is_stored_small_and_read_whole(runs, tmp_path):
     write_table(TABLE, path, manifest=written)
     assert read_manifest(path) == manifest
     assert runs == 1 or path.stat().st_size < len(written)
+    assert pq.read_schema(path).metadata is None  # where Arrow would keep it a second time
 
 
 def test_rows_or_a_manifest_that_were_exchanged_are_refused(tmp_path):
     path = tmp_path / "part.parquet"
     write_part(TABLE, path, tasks=[{"id": "a"}, {"id": "b"}])
-    metadata = pq.read_schema(path).metadata
+    metadata = {key: value for key, value in pq.read_metadata(path).metadata.items() if key.startswith(b"capsmodel")}
     pq.write_table(TABLE.slice(1).replace_schema_metadata(metadata), path)
     with pytest.raises(ParameterError, match="damaged, its rows are not those written"):
         merge([path])
