@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -140,8 +141,8 @@ class Campaign:
             found = self._of_runs(claim_id, setting, "paper", sampled=sampled, offset=offset)
             return judged(claim, found, most_seeds=most_seeds)
         text = self._of_runs(claim_id, TEXT, "paper", sampled=True)
-        there = max((seeds for seeds in looks(most_seeds) if text.has(seeds)), default=0)
-        return judged(claim, text if setting == TEXT else self._carried_over(text, claim_id, setting), most_seeds=there)
+        evidence = text if setting == TEXT else self._carried_over(text, claim_id, setting)
+        return judged(claim, evidence, most_seeds=_seeds_there(text, most_seeds))
 
     def _of_runs(self, claim_id: str, setting: str, scale: Scale, *, sampled: bool, offset: int = 0) -> OfRuns:
         statement = self.experiment.statement(claim_id, setting, sampled=sampled)
@@ -175,7 +176,7 @@ class Campaign:
             return found.decision.word
         scale = self.experiment.scale(sampled=True)
         before, after = (self._of_runs(claim_id, one, scale, sampled=True) for one in (TEXT, setting))
-        seeds = max((number for number in looks(found.seeds) if before.has(number)), default=0)
+        seeds = _seeds_there(before, found.seeds)
         proven = seeds and is_changed(read_claims()[claim_id], before, after, seeds)
         return found.decision.word if proven else "open"
 
@@ -203,7 +204,8 @@ class Campaign:
     @cached_property
     def next_looks(self) -> Sequence[Look]:
         """Return the looks that come next: of those with missing runs the most urgent ones, in different settings."""
-        for _, equal in groupby(sorted(self._wanted(), key=_urgency), key=_urgency):
+        by_urgency = attrgetter("urgency")
+        for _, equal in groupby(sorted(self._wanted(), key=by_urgency), key=by_urgency):
             if missing := [look for look in equal if self._missing(look)]:
                 return missing
         return []
@@ -265,7 +267,7 @@ class Campaign:
         by_look: dict[tuple[Group, int], list[set[Term]]] = {}
         for claim_id, setting in judgements:
             if seeds := self.judged(claim_id, setting, sampled=sampled, offset=offset).next_seeds:
-                for one in {TEXT: None, setting: None} if scale == "reduced" else (setting,):
+                for one in (TEXT, setting) if scale == "reduced" else (setting,):  # a change needs both
                     statement = self.experiment.statement(claim_id, one, sampled=sampled).known(simulated())
                     by_look.setdefault((Group(one, scale, offset), seeds), []).append(statement.terms)
         for (group, seeds), terms in by_look.items():
@@ -294,5 +296,6 @@ def _most_seeds(setting: str) -> int:
     return MOST_SEEDS if setting == TEXT else MOST_SEEDS_OF_OTHERS
 
 
-def _urgency(look: Look) -> int:
-    return look.urgency
+def _seeds_there(found: OfRuns, most_seeds: int) -> int:
+    """Return the seeds of the last look that the runs which are there allow, up to a limit; 0 if there is none."""
+    return max((seeds for seeds in looks(most_seeds) if found.has(seeds)), default=0)

@@ -301,8 +301,8 @@ def is_small(task):
     return task.payload["scenario"]["fabric"]["pods"] == SMALL_PODS
 
 
-def at_reduced_scale(combinations=EXPERIMENT.combinations):
-    return with_settings(replace(EXPERIMENT, reduced=smaller), combinations)
+def at_reduced_scale():
+    return with_settings(replace(EXPERIMENT, reduced=smaller), EXPERIMENT.combinations)
 
 
 def test_settings_are_compared_at_the_reduced_scale_with_the_text_at_that_scale(tmp_path):
@@ -317,6 +317,8 @@ def test_settings_are_compared_at_the_reduced_scale_with_the_text_at_that_scale(
     assert set(by_scale.get_group("reduced")["place"]) == set(places("websearch", (0.5, 0.8)))
     assert found.verdict(CLAIM).verdict == "reproduced"
     assert found.words(CLAIM) == dict.fromkeys(EXPERIMENT.combinations, "reproduced")
+    assert found.robustness(CLAIM).turned_by == ()
+    assert found.robustness(CLAIM).word == "reproduced"
     assert advance(at_reduced_scale(), tmp_path, executor=made_up) == 0
 
 
