@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,8 +22,16 @@ from capsmodel.experiments.manifest import table_csv, table_id
 from capsmodel.experiments.sweep import Progress, plain_arguments, run_sweep
 from capsmodel.papers.experiments import published_experiment, published_experiments
 from capsmodel.papers.figures import PublishedFigure, published_figure, published_figures
-from capsmodel.papers.index import read_claims
+from capsmodel.papers.index import read_claims, read_costs
 from capsmodel.plotting import can_draw, save_figure
+
+_COST_COLUMNS = (
+    ("experiment", "experiment", 1.0),
+    ("runs", "runs made", 1.0),
+    ("runs_cpu_s", "they took (h)", 1 / 3600),
+    ("missing_runs", "runs missing", 1.0),
+    ("missing_cpu_s", "about (h)", 1 / 3600),
+)
 
 
 def reproduce(
@@ -33,6 +42,7 @@ def reproduce(
     shard: Annotated[str, Parameter(group=MACHINES, metavar="I/N")] = "1/1",
     machines: Machines = ALL_CORES,
     known: Annotated[bool, Parameter(name="--list", negative=(), show_default=False)] = False,
+    show_costs: Annotated[bool, Parameter(name="--costs", negative=(), show_default=False)] = False,
     out: Annotated[Path, Parameter(group=OUTPUT)] = Path("out"),
     output: Output = AS_TEXT,
 ) -> None:
@@ -56,12 +66,19 @@ def reproduce(
         Make only share I of N of the next runs of experiments, for a batch scheduler.
     known
         List the figures and experiments with the claims that each decides, and compute none.
+    show_costs
+        List the processor time of each experiment: of the runs that the ledger has, and about that of those that the
+        first look at each claim misses, in all settings; run none.
     out
         The folder; made when it is missing.
     """
     if known:
         columns = [Column("name", "name"), Column("title", "shows"), Column("claims", "claims")]
         print_table(_list(), columns=columns, title="Figures and experiments of the papers", output=output)
+        return
+    if show_costs:
+        columns = [Column(key, head, factor) for key, head, factor in _COST_COLUMNS]
+        print_table(_costs(), columns=columns, title="Processor time of the experiments", output=output)
         return
     require(every is not bool(names), "name figures, as in caps-fig9a, or give --all; --list shows their names")
     share, experiments = parse_shard(shard), [name for name in names if _is_experiment(name)]
@@ -103,6 +120,13 @@ def _list() -> list[dict[str, Any]]:
         {"name": one.name, "title": one.title.rstrip("."), "claims": ", ".join(one.statements)}
         for one in published_experiments().values()
     ]
+
+
+def _costs() -> list[dict[str, Any]]:
+    """Return the costs of all experiments, and their sum."""
+    rows = [asdict(one) for one in read_costs()]
+    sums = {key: sum(row[key] for row in rows) for key in rows[0] if key != "experiment"}
+    return [*rows, {"experiment": "all"} | sums]
 
 
 def _simulate(figures: Sequence[PublishedFigure], out: Path, quick: bool) -> None:

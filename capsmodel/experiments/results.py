@@ -38,6 +38,15 @@ def write_part(table: Any, path: Path, *, tasks: Sequence[dict[str, Any]]) -> No
     tables.write_table(table, path, manifest=canonical_json(manifest).encode())
 
 
+def keep_part(table: Any, path: Path, *, tasks: Sequence[dict[str, Any]]) -> None:
+    """Write a part that is meant to be kept while the code goes on.
+
+    It says measurement and revision of each task, and no longer which code ran. Parameters as in :func:`write_part`.
+    """
+    kept = [{key: value for key, value in task.items() if key != "code"} for task in tasks]
+    write_part(table, path, tasks=kept)
+
+
 def read_manifest(path: Path) -> dict[str, Any]:
     """Return the manifest inside a part.
 
@@ -85,8 +94,7 @@ def merge(
     task_ids : iterable of str, optional
         Only these tasks, and all of them; every task found by default.
     out : path, optional
-        Write the table there too, as a part that can be merged again. It is meant to be kept while the code goes on:
-        it says measurement and revision of each task, and no longer which code ran.
+        Write the table there too, as :func:`keep_part` does.
 
     Returns
     -------
@@ -96,7 +104,8 @@ def merge(
     Raises
     ------
     ParameterError
-        If there is nothing to merge, a task is missing, a file is damaged, or two sources differ on a task.
+        If there is nothing to merge, a task is missing, a file is damaged, or two sources differ on a task in a column
+        that both have. Columns that only one has are joined.
     """
     found, records = _by_task(sources, None if task_ids is None else set(task_ids))
     order = sorted(found) if task_ids is None else list(task_ids)
@@ -105,8 +114,7 @@ def merge(
     require(bool(order), "there is nothing to merge: name a folder that a sweep has written to")
     table = pa.concat_tables([found[task] for task in order], promote_options="permissive")
     if out is not None:
-        kept = [{key: value for key, value in records[task].items() if key != "code"} for task in order]
-        write_part(table, Path(out), tasks=kept)
+        keep_part(table, Path(out), tasks=[records[task] for task in order])
     frame: pd.DataFrame = table.to_pandas()
     return frame
 
@@ -122,10 +130,35 @@ def _by_task(sources: Iterable[str | Path], wanted: set[str] | None) -> tuple[di
         table = tables.read_table(path).replace_schema_metadata(None)
         for task in tasks:
             rows = table.filter(pc.equal(table[TASK_COLUMN], task["id"]))
-            same = task["id"] not in found or rows.equals(found[task["id"]])
-            require(same, f"{path} differs from another source on task {task['id']}: {_DIFFERS}")
+            if (other := found.get(task["id"])) is not None:
+                require(_agree(rows, other), f"{path} differs from another source on task {task['id']}: {_DIFFERS}")
+                rows = _joined(other, rows)
             found[task["id"]], records[task["id"]] = rows, task
     return found, records
+
+
+def _agree(rows: Any, others: Any) -> bool:
+    """Return whether two sources have the same rows of a task, bit for bit, in the columns in which both have values.
+
+    A file of several tasks has the columns of all, of a type that holds the values of all.
+    """
+    shared = [name for name in _with_values(rows) if name in _with_values(others)]
+    both = pa.concat_tables([rows.select(shared), others.select(shared)], promote_options="permissive")
+    first, second = both.slice(0, rows.num_rows), both.slice(rows.num_rows)
+    return rows.num_rows == others.num_rows and tables.rows_sha256(first) == tables.rows_sha256(second)
+
+
+def _joined(rows: Any, others: Any) -> Any:
+    """Return the rows of a task with the columns in which only another source has values."""
+    known = _with_values(rows)
+    only_there = [name for name in _with_values(others) if name not in known]
+    left = [name for name in rows.column_names if name not in only_there]
+    columns = {name: rows[name] for name in left} | {name: others[name] for name in only_there}
+    return pa.table(columns)
+
+
+def _with_values(rows: Any) -> list[str]:
+    return [name for name in rows.column_names if rows[name].null_count < rows.num_rows]
 
 
 def _files(sources: Iterable[str | Path]) -> Iterator[Path]:

@@ -23,10 +23,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from pandas import DataFrame, concat
 
 from capsim import schemes as simulated
-from capsmodel.experiments.results import finished_tasks, merge
+from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, keep_part, merge
 from capsmodel.experiments.statistics.sequential import looks
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.distinct_settings import counting_settings
@@ -34,6 +35,7 @@ from capsmodel.papers.evidence import CarriedOver, OfRuns, is_changed
 from capsmodel.papers.experiments import PublishedExperiment, Scale
 from capsmodel.papers.index import read_claims
 from capsmodel.papers.judging import Judged, checked_again, judged, verdict_of
+from capsmodel.papers.kept_rows import compared_columns, kept_rows
 from capsmodel.papers.looks import Group, Look
 from capsmodel.papers.robustness import Robustness, robustness
 from capsmodel.papers.settings import TEXT
@@ -83,19 +85,19 @@ class Campaign:
         return finished_tasks(self.folder) if self.folder.is_dir() else {}
 
     @cached_property
-    def _finished(self) -> Mapping[str, float]:
+    def cpu_s(self) -> Mapping[str, float]:
         """Return the processor time of each run that is there, in seconds, by the id of its task."""
         return {name: float(record["cpu_s"]) for name, record in self._records.items()}
 
     @cached_property
-    def _there(self) -> Sequence[tuple[Group, Term, Task]]:
+    def there(self) -> Sequence[tuple[Group, Term, Task]]:
         """Return the runs of this experiment that are there; tasks of seeds that nothing has are not made."""
         seeds = {record["payload"].get("seed") for record in self._records.values()}
         return [
             (group, term, task)
             for group, tasks in self.tasks.items()
             for (term, _), task in tasks.of_seeds(seeds)
-            if task.id in self._finished
+            if task.id in self.cpu_s
         ]
 
     @cached_property
@@ -104,22 +106,28 @@ class Campaign:
         keys: list[dict[str, Any]] = [
             {"setting": setting, "scale": scale}
             | {"scheme": scheme, "place": place, "seed": task.payload["seed"], "task_id": task.id}
-            for (setting, scale, _), (scheme, place), task in self._there
+            for (setting, scale, _), (scheme, place), task in self.there
         ]
         if not keys:
             return DataFrame()
-        measured = self.measured.drop(columns=["scheme", "seed", "recovery", "engine"], errors="ignore")
+        measured = self.measured.drop(columns=["scheme", "seed"], errors="ignore")
         return DataFrame(keys).merge(measured, on="task_id", validate="many_to_one")
 
     @cached_property
     def measured(self) -> DataFrame:
-        """Return the rows of the tasks that are there, as their parts have them."""
-        ids = {task.id for _, _, task in self._there}
+        """Return the rows of the tasks that are there: what the claims compare."""
+        ids = {task.id for _, _, task in self.there}
         new = sorted(ids - set([] if self.rows.empty else self.rows["task_id"]))
         if not new:
             return self.rows
-        read = merge([self.folder], task_ids=new)
+        read = kept_rows(merge([self.folder], task_ids=new), compared_columns(self.experiment))
         return read if self.rows.empty else concat([self.rows, read], ignore_index=True)
+
+    def keep(self, path: Path) -> None:
+        """Write the rows that are there to a file, from which the same verdicts follow."""
+        rows = self.measured.set_index(TASK_COLUMN, drop=False).loc[self.frame[TASK_COLUMN].unique()]
+        table = pa.Table.from_pandas(rows, preserve_index=False)
+        keep_part(table, path, tasks=[dict(self._records[task]) for task in rows.index])
 
     @cached_property
     def _runs(self) -> Mapping[Group, Runs]:
@@ -199,7 +207,7 @@ class Campaign:
         """
         part, parts = shard
         shared = [task for look in self.next_looks for task in self._runs_of(look)[part - 1 :: parts]]
-        return list({task.id: task for task in shared if task.id not in self._finished}.values())
+        return list({task.id: task for task in shared if task.id not in self.cpu_s}.values())
 
     @cached_property
     def next_looks(self) -> Sequence[Look]:
@@ -233,7 +241,7 @@ class Campaign:
         return sum(costs_s) / sum(look.claims for look in self.next_looks) if costs_s else np.inf
 
     def _mean_s(self, scale: Scale) -> float:
-        known = [self._finished[task.id] for group, _, task in self._there if group.scale == scale]
+        known = [self.cpu_s[task.id] for group, _, task in self.there if group.scale == scale]
         return sum(known) / len(known) if known else UNKNOWN_COST_S
 
     def _runs_of(self, look: Look) -> list[Task]:
@@ -244,7 +252,7 @@ class Campaign:
         return list({task.id: task for task in listed}.values())
 
     def _missing(self, look: Look) -> int:
-        return sum(task.id not in self._finished for task in self._runs_of(look))
+        return sum(task.id not in self.cpu_s for task in self._runs_of(look))
 
     def _wanted(self) -> Iterator[Look]:
         """Yield the next look at open claims, in each setting, and of those refuted once by the second family.

@@ -4,12 +4,13 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from pandas import DataFrame
-from pandas.util import hash_pandas_object
 
 from capsim import schemes as simulated
+from capsmodel.experiments.results import TASK_COLUMN
 from capsmodel.experiments.statistics.sequential import FIRST_LOOK_SEEDS
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.experiments import PublishedExperiment
+from capsmodel.papers.kept_rows import DIGEST
 from capsmodel.papers.looks import Group
 from capsmodel.papers.statements import Term
 
@@ -30,7 +31,7 @@ def counting_settings(
     tasks : mapping
         Its runs, as :func:`capsmodel.papers.campaign.all_tasks` gives them.
     measured : DataFrame
-        Rows of those that were made. Runs of the first look are the same if they measured the same, to the last bit;
+        Rows of those that were made. Runs of the first look are the same if they measured the same, by their digests;
         before they are made, if their tasks are equal.
 
     Returns
@@ -54,7 +55,7 @@ def _compared(
     claim_id: str,
     setting: str,
     tasks: Mapping[tuple[Term, int], Task],
-    outcomes: Mapping[str, int],
+    outcomes: Mapping[str, str],
 ) -> Hashable:
     """Return the statement of a claim in a setting, with the runs of the first look in place of terms."""
     statement = experiment.statement(claim_id, setting, sampled=True).known(simulated())
@@ -67,9 +68,6 @@ def _compared(
     return replace(statement, comparisons=()), runs
 
 
-def _outcomes(measured: DataFrame) -> Mapping[str, int]:
-    """Return a hash of all that each run has measured, by the id of its task."""
-    if measured.empty:
-        return {}
-    numbers = measured.select_dtypes("number").drop(columns="cpu_s", errors="ignore")
-    return dict(zip(measured["task_id"], hash_pandas_object(numbers, index=False), strict=True))
+def _outcomes(measured: DataFrame) -> Mapping[str, str]:
+    """Return the digest of all that each run has measured, by the id of its task."""
+    return {} if measured.empty else dict(zip(measured[TASK_COLUMN], measured[DIGEST], strict=True))

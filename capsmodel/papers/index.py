@@ -133,6 +133,31 @@ class Check:
     refutes: bool = True
 
 
+@dataclass(frozen=True)
+class Cost:
+    """What an experiment costs, a row of ``costs.csv``.
+
+    Attributes
+    ----------
+    experiment : str
+        Its name.
+    runs : int
+        Runs that were made.
+    runs_cpu_s : float
+        Their processor time.
+    missing_runs : int
+        Runs that are missing to the first looks at all claims, in all settings that count for them.
+    missing_cpu_s : float
+        About the processor time of these; NaN if no run of their scale was made.
+    """
+
+    experiment: str
+    runs: int
+    runs_cpu_s: float
+    missing_runs: int
+    missing_cpu_s: float
+
+
 LEDGER_COLUMNS = tuple(field.name for field in fields(LedgerEntry))
 _WAITS_FOR = {
     "packet_sim": "not simulated yet",
@@ -219,6 +244,21 @@ def read_by_setting() -> Mapping[str, Mapping[str, str]]:
     for row in _rows("by_setting.csv"):
         found.setdefault(row["id"], {})[row["setting"]] = row["verdict"]
     return MappingProxyType(found)
+
+
+@cache
+def read_costs() -> Sequence[Cost]:
+    """Return what ``costs.csv`` records: what each experiment costs; runs that several share are those of the first."""
+    return tuple(
+        Cost(
+            row["experiment"],
+            int(row["runs"]),
+            float(row["runs_cpu_s"]),
+            int(row["missing_runs"]),
+            float(row["missing_cpu_s"]),
+        )
+        for row in _rows("costs.csv")
+    )
 
 
 @cache

@@ -7,7 +7,8 @@ which each can be run again.
 
 An experiment (:mod:`capsmodel.papers.experiments`) is run by ``capsmodel reproduce``, not here: what of its runs is in
 the folder of the simulations is kept too, and judged. Its verdict takes the place of that of a figure about the same
-claim. ``data/papers/by_setting.csv`` has its verdicts in all settings that change what it compares.
+claim. ``data/papers/by_setting.csv`` has its verdicts in all settings that change what it compares, and
+``data/papers/costs.csv`` the processor time of each experiment.
 
 The result id of a claim is the SHA-256 of what ``capsmodel reproduce`` writes as CSV. The count of verdicts in the
 README beside the folder ``data`` is replaced by what ``capsmodel claims --totals`` then prints.
@@ -20,7 +21,8 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, fields
+from math import isfinite
 from pathlib import Path
 
 from capsmodel._files import atomic_writer
@@ -28,9 +30,10 @@ from capsmodel.experiments.manifest import table_id
 from capsmodel.experiments.sweep import Progress, merge, run_sweep
 from capsmodel.papers.campaign import Campaign
 from capsmodel.papers.closed_forms import closed_form_verdicts
+from capsmodel.papers.costs import costs
 from capsmodel.papers.experiments import published_experiments
 from capsmodel.papers.figures import published_figures
-from capsmodel.papers.index import LEDGER_COLUMNS, LedgerEntry, read_claims
+from capsmodel.papers.index import LEDGER_COLUMNS, Cost, LedgerEntry, read_claims
 from capsmodel.papers.settings import TEXT
 from capsmodel.papers.verdicts import Verdict
 
@@ -72,15 +75,12 @@ def _cell(value: str | tuple[float, ...]) -> str:
 
 
 def keep_experiments(results: Path, kept: Path) -> list[Campaign]:
-    """Merge the runs of each experiment that was looked at from `results` into `kept`; return these campaigns."""
-    found = []
-    for experiment in published_experiments().values():
-        campaign = Campaign(experiment, results)
-        if not campaign.frame.empty and decided_by_experiments([campaign]):
-            ids = list(dict.fromkeys(campaign.frame["task_id"]))
-            merge([results], task_ids=ids, out=kept / f"{experiment.name}.parquet")
-            found.append(campaign)
-    return found
+    """Write the runs in `results` of each experiment into `kept`; return the campaigns of all experiments."""
+    campaigns = [Campaign(experiment, results) for experiment in published_experiments().values()]
+    for campaign in campaigns:
+        if not campaign.frame.empty:
+            campaign.keep(kept / f"{campaign.experiment.name}.parquet")
+    return campaigns
 
 
 def decided_by_experiments(campaigns: Sequence[Campaign]) -> dict[str, LedgerEntry]:
@@ -107,6 +107,16 @@ def by_setting_csv(campaigns: Sequence[Campaign]) -> str:
             for setting, word in campaign.words(claim).items():
                 if seeds := campaign.judged(claim, setting, sampled=True).seeds:
                     writer.writerow([claim, setting, word, seeds])
+    return text.getvalue()
+
+
+def costs_csv(campaigns: Sequence[Campaign]) -> str:
+    """Return ``costs.csv`` by the runs of these campaigns, in whole seconds."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([field.name for field in fields(Cost)])
+    for one in costs(campaigns):
+        writer.writerow([round(cell) if isinstance(cell, float) and isfinite(cell) else cell for cell in astuple(one)])
     return text.getvalue()
 
 
@@ -138,6 +148,7 @@ def update(data: Path, results: Path) -> None:
     files = {
         "verdicts.csv": verdicts_csv(decided(results) | decided_by_experiments(campaigns)),
         "by_setting.csv": by_setting_csv(campaigns),
+        "costs.csv": costs_csv(campaigns),
     }
     for name, text in files.items():
         with atomic_writer(data / "papers" / name) as file:

@@ -145,7 +145,7 @@ class Statement:
         return unknown[:1] or [replace(found[0], name=f"mean of {len(found)}", samples=mean)]
 
     def _points(self, claim: Claim, runs: Runs, seeds: int) -> list[Point]:
-        column = self._column(claim)
+        column = self.column_of(claim)
         if self.direction:
             claim = replace(claim, relation="ordering", unit=self.direction)
         if _is_trend(claim):
@@ -163,9 +163,10 @@ class Statement:
 
     def _is_order_of_counts(self, claim: Claim) -> bool:
         is_order = claim.relation == "ordering" or bool(self.direction)
-        return is_order and self._column(claim) in COUNTED and not (self._is_level or self.gap)
+        return is_order and self.column_of(claim) in COUNTED and not (self._is_level or self.gap)
 
-    def _column(self, claim: Claim) -> str:
+    def column_of(self, claim: Claim) -> str:
+        """Return the column of a run that is compared."""
         return self.column or COLUMNS[claim.metric]
 
     def _trends(self, claim: Claim, column: str, runs: Runs, seeds: int) -> list[Point]:

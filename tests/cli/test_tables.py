@@ -36,6 +36,7 @@ COMMANDS = [
     "claims --totals",
     "equations --paper caps",
     "reproduce --list",
+    "reproduce --costs",
     "codec inspect FILE",
     "codec simulate-loss FILE --receptions 50",
 ]

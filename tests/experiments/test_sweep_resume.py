@@ -1,6 +1,7 @@
 """Property: a sweep runs every task once, whatever kills it, however it is batched, sharded and merged."""
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -182,6 +183,31 @@ def test_a_function_with_a_hidden_state_is_found_out_when_shards_overlap(tmp_pat
     run_sweep([task], tmp_path / "b", executor=one_by_one)
     with pytest.raises(ParameterError, match="not deterministic"):
         merge([tmp_path / "a", tmp_path / "b"])
+
+
+def part_of(folder, name, *, task=SQUARES[0], **columns):
+    """Write rows of a task as another source may have them."""
+    table = pa.table({"task_id": [task.id], **{key: [value] for key, value in columns.items()}})
+    write_part(table, folder / f"{name}.parquet", tasks=[{"id": task.id}])
+
+
+def test_the_columns_that_two_sources_have_of_a_task_are_joined(tmp_path):
+    """A file of many tasks has columns in which one of them has no value, and may hold integers as floats."""
+    part_of(tmp_path, "few", fct_s=0.5, gaps=float("nan"), losses=3)
+    part_of(tmp_path, "many", fct_s=0.5, gaps=float("nan"), losses=3.0, of_others=None)
+    part_of(tmp_path, "more", fct_s=None, of_others=7)
+    part_of(tmp_path, "rest", task=SQUARES[1], fct_s=0.25, timeouts=1)
+    (first,) = merge([tmp_path], task_ids=[SQUARES[0].id]).to_dict("records")
+    assert (first["fct_s"], first["losses"], first["of_others"]) == (0.5, 3, 7)
+    assert sorted(first) == ["fct_s", "gaps", "losses", "of_others", "task_id"]
+
+
+@pytest.mark.parametrize("fct_s", [0.25, math.nextafter(0.5, 1)])
+def test_two_sources_that_differ_in_one_of_their_columns_are_told(fct_s, tmp_path):
+    part_of(tmp_path, "one", fct_s=0.5, losses=3)
+    part_of(tmp_path, "other", fct_s=fct_s, timeouts=1)
+    with pytest.raises(ParameterError, match=r"other\.parquet differs from another source on task"):
+        merge([tmp_path])
 
 
 def with_code(folder, code):

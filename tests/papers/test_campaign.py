@@ -436,7 +436,14 @@ def test_the_ledger_takes_over_verdicts_and_their_settings(tmp_path, monkeypatch
     assert [(row["id"], row["setting"], row["verdict"], row["seeds"]) for row in rows] == [
         (CLAIM, setting, "reproduced", "4") for setting in EXPERIMENT.combinations
     ]
-    assert ledger.keep_experiments(tmp_path / "none", kept) == []
+
+
+def test_of_an_experiment_that_was_not_run_nothing_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(ledger, "published_experiments", lambda: {EXPERIMENT.name: EXPERIMENT})
+    (found,) = ledger.keep_experiments(tmp_path / "none", tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    assert ledger.decided_by_experiments([found]) == {}
+    assert ledger.by_setting_csv([found]).splitlines() == ["id,setting,verdict,seeds"]
 
 
 def test_a_figure_shows_each_claim_in_each_setting():

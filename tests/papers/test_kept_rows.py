@@ -1,0 +1,54 @@
+"""Rows as campaigns keep them: the same ones are kept again, and no change of any number goes unseen."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from capsmodel.papers.experiments import published_experiment
+from capsmodel.papers.kept_rows import DIGEST, compared_columns, kept_rows
+
+MEASURED = {"task_id": "a", "scheme": "caps", "seed": 1, "mean_fct_s": 0.5, "losses": 3, "cpu_s": 2.0}
+COLUMNS = ["mean_fct_s"]
+
+
+def digest(**changed):
+    return kept_rows(pd.DataFrame([MEASURED | changed]), COLUMNS)[DIGEST].item()
+
+
+def test_only_what_is_compared_is_kept():
+    kept = kept_rows(pd.DataFrame([MEASURED]), ["mean_fct_s", "measured_by_no_run"])
+    assert list(kept) == ["task_id", DIGEST, "scheme", "seed", "mean_fct_s"]
+
+
+@pytest.mark.parametrize(
+    "changed", [{"losses": 4}, {"mean_fct_s": math.nextafter(0.5, 1)}, {"seed": 2}, {"timeouts": 0}, {"losses": None}]
+)
+def test_every_number_is_in_the_digest_whether_it_is_kept_or_not(changed):
+    assert digest(**changed) != digest()
+
+
+@pytest.mark.parametrize("changed", [{"cpu_s": 9.0}, {"losses": 3.0}, {"of_other_runs": None}, {"of_others": math.nan}])
+def test_what_is_no_result_is_not_in_the_digest(changed):
+    """Processor time, the type of a column, and columns in which only other rows of a file have values."""
+    assert digest(**changed) == digest()
+
+
+def test_rows_that_were_kept_stay_as_they_are_beside_new_ones():
+    old, new = MEASURED, MEASURED | {"task_id": "b", "losses": 5}
+    kept = kept_rows(pd.DataFrame([old]), COLUMNS)
+    both = pd.concat([kept, pd.DataFrame([new])], ignore_index=True)
+    expected = kept_rows(pd.DataFrame([old, new]), COLUMNS)
+    pd.testing.assert_frame_equal(kept_rows(both, COLUMNS), expected)
+
+
+def test_columns_are_those_of_all_claims():
+    """Of caps-priority: the metrics of its claims in claims.csv, and the median that its statement names."""
+    expected = [
+        "fct_p50_s",
+        "lost_ratio_short",
+        "mean_fct_short_s",
+        "mean_throughput_long_bps",
+        "reordered_ratio_short",
+    ]
+    assert compared_columns(published_experiment("caps-priority")) == expected
