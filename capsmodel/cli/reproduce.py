@@ -1,11 +1,9 @@
 """``capsmodel reproduce``: a figure of a paper as data and picture, or an experiment until its claims are decided."""
 
 import math
-import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 from pandas import DataFrame
@@ -16,22 +14,14 @@ from capsmodel.cli._claim_texts import claim_text
 from capsmodel.cli._experiments import reproduce_experiments, try_out
 from capsmodel.cli._machines import ALL_CORES, MACHINES, Machines
 from capsmodel.cli._options import Flag, MaybeDuration, parse_shard
-from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, explain, print_table, say, write_whole
-from capsmodel.cli._table import Column
+from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, explain, say, write_whole
+from capsmodel.cli._reproduce_lists import print_costs, print_list
 from capsmodel.experiments.manifest import table_csv, table_id
 from capsmodel.experiments.sweep import Progress, plain_arguments, run_sweep
 from capsmodel.papers.experiments import published_experiment, published_experiments
 from capsmodel.papers.figures import PublishedFigure, published_figure, published_figures
-from capsmodel.papers.index import read_claims, read_costs
+from capsmodel.papers.index import read_claims
 from capsmodel.plotting import can_draw, save_figure
-
-_COST_COLUMNS = (
-    ("experiment", "experiment", 1.0),
-    ("runs", "runs made", 1.0),
-    ("runs_cpu_s", "they took (h)", 1 / 3600),
-    ("missing_runs", "runs missing", 1.0),
-    ("missing_cpu_s", "about (h)", 1 / 3600),
-)
 
 
 def reproduce(
@@ -67,18 +57,13 @@ def reproduce(
     known
         List the figures and experiments with the claims that each decides, and compute none.
     show_costs
-        List the processor time of each experiment: of the runs that the ledger has, and about that of those that the
-        first look at each claim misses, in all settings; run none.
+        List the processor time of the named experiments, or of all: of the runs that the ledger has, and about that of
+        those that the first look at each claim misses, in all settings; run none.
     out
         The folder; made when it is missing.
     """
-    if known:
-        columns = [Column("name", "name"), Column("title", "shows"), Column("claims", "claims")]
-        print_table(_list(), columns=columns, title="Figures and experiments of the papers", output=output)
-        return
-    if show_costs:
-        columns = [Column(key, head, factor) for key, head, factor in _COST_COLUMNS]
-        print_table(_costs(), columns=columns, title="Processor time of the experiments", output=output)
+    if known or show_costs:
+        print_list(output) if known else print_costs(names, output)
         return
     require(every is not bool(names), "name figures, as in caps-fig9a, or give --all; --list shows their names")
     share, experiments = parse_shard(shard), [name for name in names if _is_experiment(name)]
@@ -87,23 +72,16 @@ def reproduce(
     require(output.is_text, "--json and --csv go with --list; the data of a figure are in its CSV file")
     figures = [name for name in names if name not in experiments]
     chosen = list(published_figures().values()) if every else [published_figure(name) for name in figures]
+    asked = [published_experiment(name) for name in experiments]
     require(not out.exists() or out.is_dir(), f"--out = {out} is a file: name a folder")
     check_writable(out)
     out.mkdir(parents=True, exist_ok=True)
-    _simulate(chosen, out, quick)
-    draws = can_draw()
-    for figure in chosen:
-        frame = figure.data(quick=quick, results=out / "results")
-        for path in _write(figure, frame, out, quick, draws=draws):
-            say(f"wrote {path}")
-        _judge(figure, frame, quick)
-    end_s = time.monotonic() + (math.inf if budget is None else budget)
-    asked = [published_experiment(name) for name in experiments]
+    _reproduce_figures(chosen, out, quick)
     for experiment in asked if quick else []:
         try_out(experiment, out, machines.executor())
     if asked and not quick:
-        left_s = end_s - time.monotonic()
-        reproduce_experiments(asked, out, budget_s=left_s, shard=share, executor=machines.executor())
+        budget_s = math.inf if budget is None else budget
+        reproduce_experiments(asked, out, budget_s=budget_s, shard=share, executor=machines.executor())
 
 
 def _is_experiment(name: str) -> bool:
@@ -112,21 +90,14 @@ def _is_experiment(name: str) -> bool:
     return name in known or name in {one.id for one in known.values()}
 
 
-def _list() -> list[dict[str, Any]]:
-    return [
-        {"name": figure.name, "title": figure.title.rstrip("."), "claims": ", ".join(figure.claims)}
-        for figure in published_figures().values()
-    ] + [
-        {"name": one.name, "title": one.title.rstrip("."), "claims": ", ".join(one.statements)}
-        for one in published_experiments().values()
-    ]
-
-
-def _costs() -> list[dict[str, Any]]:
-    """Return the costs of all experiments, and their sum."""
-    rows = [asdict(one) for one in read_costs()]
-    sums = {key: sum(row[key] for row in rows) for key in rows[0] if key != "experiment"}
-    return [*rows, {"experiment": "all"} | sums]
+def _reproduce_figures(figures: Sequence[PublishedFigure], out: Path, quick: bool) -> None:
+    _simulate(figures, out, quick)
+    draws = can_draw()
+    for figure in figures:
+        frame = figure.data(quick=quick, results=out / "results")
+        for path in _write(figure, frame, out, quick, draws=draws):
+            say(f"wrote {path}")
+        _judge(figure, frame, quick)
 
 
 def _simulate(figures: Sequence[PublishedFigure], out: Path, quick: bool) -> None:
