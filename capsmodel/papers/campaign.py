@@ -31,7 +31,7 @@ from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, keep_part
 from capsmodel.experiments.statistics.sequential import looks
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.distinct_settings import counting_settings
-from capsmodel.papers.evidence import CarriedOver, OfRuns, is_changed
+from capsmodel.papers.evidence import CarriedOver, OfRuns, can_be_carried_over, is_changed
 from capsmodel.papers.experiments import PublishedExperiment, Scale
 from capsmodel.papers.index import read_claims
 from capsmodel.papers.judging import Judged, checked_again, judged, verdict_of
@@ -190,8 +190,13 @@ class Campaign:
 
     @cached_property
     def settings_of(self) -> Mapping[str, Sequence[str]]:
-        """Return the settings that count for each claim, as :func:`counting_settings` finds them."""
-        return counting_settings(self.experiment, self.tasks, self.measured)
+        """Return the settings that count for each claim; only the text's where no other can be carried over."""
+        found = counting_settings(self.experiment, self.tasks, self.measured)
+        return {claim: settings if self._can_be_compared(claim) else (TEXT,) for claim, settings in found.items()}
+
+    def _can_be_compared(self, claim_id: str) -> bool:
+        statement = self.experiment.statement(claim_id, TEXT, sampled=True)
+        return self.experiment.reduced is None or can_be_carried_over(statement, read_claims()[claim_id])
 
     def robustness(self, claim_id: str) -> Robustness:
         """Return in which settings the verdict on a claim holds, and what turns it."""

@@ -5,8 +5,9 @@ not be met by either. What the setting *changes* there, seed by seed on the same
 the text at the paper's scale: a ratio is multiplied by the factor by which the setting changes it, a value likewise,
 and to a printed difference the change is added. The interval of the result covers the noise of all three kinds of runs.
 
-That a setting changes both scales by the same factor is an assumption. It is not made for signs, of trends and of
-differences of what can be 0: these are those of the runs in the setting.
+That a setting changes both scales by the same factor is an assumption, which ``data/papers/carried_over.csv`` checks
+(``benchmarks/check_carried_over.py`` writes it). It does not hold for tails, which are not carried over, and is not
+made for signs, of trends and of differences of what can be 0: these are those of the runs in the setting.
 """
 
 from collections.abc import Sequence
@@ -17,9 +18,10 @@ from capsim import schemes as simulated
 from capsmodel.experiments.statistics.sequential import repeated_interval
 from capsmodel.papers.decisions import FALSE_ALARM, Point
 from capsmodel.papers.index import Claim
+from capsmodel.papers.metric_columns import TAILS
 from capsmodel.papers.statements import Runs, Statement
 
-__all__ = ["CarriedOver", "Evidence", "OfRuns", "is_changed"]
+__all__ = ["CarriedOver", "Evidence", "OfRuns", "can_be_carried_over", "is_changed"]
 
 
 class Evidence(Protocol):
@@ -83,6 +85,11 @@ class CarriedOver:
             return self.after.points(claim, seeds)
         of_all = zip(*(one.points(claim, seeds) for one in (self.text, self.before, self.after)), strict=True)
         return [_carried_over(*points, added=self.statement.gap) for points in of_all]
+
+
+def can_be_carried_over(statement: Statement, claim: Claim) -> bool:
+    """Return whether a smaller fabric says what a setting changes of what a claim compares."""
+    return statement.has_signs_only(claim) or statement.column_of(claim) not in TAILS
 
 
 def is_changed(claim: Claim, before: OfRuns, after: OfRuns, seeds: int) -> bool:

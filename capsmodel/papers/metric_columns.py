@@ -1,6 +1,6 @@
 """Which column of a run a metric of ``claims.csv`` is, which columns can be 0, and the units that claims print."""
 
-__all__ = ["COLUMNS", "COUNTED", "UNITS", "compared_by_difference"]
+__all__ = ["COLUMNS", "COUNTED", "TAILS", "UNITS", "compared_by_difference"]
 
 COLUMNS = {
     "afct_short": "mean_fct_short_s",
@@ -55,6 +55,9 @@ COUNTED = frozenset(
     }
 )
 """Columns that can be 0: which of two is larger is judged by their difference."""
+TAILS = frozenset({"p99_fct_short_s", "p99_fct_s"})
+"""Columns that a setting may change by one factor in a fabric and by another in a smaller one
+(``data/papers/carried_over.csv``)."""
 UNITS = {"%": 100.0, "percentage points": 100.0, "ms": 1e3, "Mbps": 1e-6, "MB": 1e-6}
 """Units of claims, over those of the columns; 1 for all others."""
 

@@ -34,9 +34,10 @@ measured direction when it was undecided; a printed size was met by any interval
 only by one that lay within its reading error, which no affordable number of runs gives (cells of MMPTCP's tables, which
 stayed open, are reproduced by the rule of the figures); what a paper prints of its whole fabric was compared with runs
 of a reduced one in other settings than the text's, and such a setting turned a verdict wherever it had another word,
-proven to change something or not; the best k had to equal the printed one; settings were not swept
-(Fig. 2(b) and 8(d)); Fig. 10(a) had two p_B; "ten times" was compared with ten and not with the table that it sums up
-(RepFlow Table I); numbers that follow from formulas and tables had verdicts of their own beside those of the claims.
+proven to change something or not; tails were carried over from the reduced fabric as means are; the best k had to equal
+the printed one; settings were not swept (Fig. 2(b) and 8(d)); Fig. 10(a) had two p_B; "ten times" was compared with ten
+and not with the table that it sums up (RepFlow Table I); numbers that follow from formulas and tables had verdicts of
+their own beside those of the claims.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -206,6 +206,14 @@ def test_a_setting_that_changes_what_is_read_of_the_same_runs_counts(tmp_path):
     assert Campaign(experiment, tmp_path).settings_of[CLAIM] == (TEXT, "sharing.abort_losers = true")
 
 
+@pytest.mark.parametrize("reduced", [None, WHOLE.reduced])
+def test_a_claim_about_a_tail_is_compared_where_settings_are_run_at_the_papers_scale(reduced, tmp_path):
+    column = {CLAIM: replace(EXPERIMENT.statements[CLAIM], column="p99_fct_short_s")}
+    experiment = with_settings(replace(EXPERIMENT, statements=column, reduced=reduced), EXPERIMENT.combinations)
+    found = Campaign(experiment, tmp_path)
+    assert found.settings_of[CLAIM] == (SETTINGS if reduced is None else (TEXT,))
+
+
 def test_a_claim_is_refuted_when_a_second_family_of_seeds_refutes_it_too(refuted):
     """It is run with as many seeds, at all places of the text, and in no other setting."""
     found = Campaign(EXPERIMENT, refuted)

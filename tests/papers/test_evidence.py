@@ -1,13 +1,15 @@
 """What a setting changes at the reduced scale is carried over as a factor, but for signs; what is 0 says nothing."""
 
+import csv
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from pandas import DataFrame
 
+from capsmodel.datafiles import data_path
 from capsmodel.papers.decisions import decide
-from capsmodel.papers.evidence import CarriedOver, OfRuns, is_changed
+from capsmodel.papers.evidence import CarriedOver, OfRuns, can_be_carried_over, is_changed
 from capsmodel.papers.index import read_claims
 from capsmodel.papers.statements import Comparison, Runs, Statement, levels
 
@@ -140,3 +142,38 @@ def test_what_says_nothing_does_not_change():
 def both(values):
     """Return values of RepFlow, and 1 for all of ECMP."""
     return {"repflow": values, "ecmp": [1] * SEEDS}
+
+
+@pytest.mark.parametrize(
+    ("claim", "statement", "carried_over"),
+    [
+        ("repflow-f8a", Statement(comparisons=()), True),  # a mean
+        ("repflow-abs-tail", Statement(comparisons=()), False),  # a 99th percentile
+        ("repflow-f8a", Statement(comparisons=(), column="p99_fct_s"), False),
+        ("repflow-f8b-low", Statement(comparisons=(), direction="lower"), False),
+    ],
+)
+def test_tails_are_not_carried_over(claim, statement, carried_over):
+    assert can_be_carried_over(statement, CLAIMS[claim]) is carried_over
+
+
+def test_the_trend_of_a_tail_is_that_of_its_own_runs():
+    trend = replace(CLAIMS["repflow-abs-tail"], relation="trend", unit="increasing")
+    assert can_be_carried_over(Statement(comparisons=()), trend)
+
+
+def test_what_was_run_at_both_scales_supports_what_is_carried_over():
+    """The figures that data/papers/README.md states: for means, for goodput and utilisation, and against tails."""
+    with data_path("papers/carried_over.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    found = {
+        metric: [row for row in rows if row["metric"] == metric] for metric in sorted({row["metric"] for row in rows})
+    }
+    off = {metric: max(abs(float(row["ratio"]) - 1) for row in of_one) for metric, of_one in found.items()}
+    assert max(off["mean_throughput_long_bps"], off["core_utilisation"]) < 0.015
+    assert off["mean_fct_short_s"] < 0.11
+    covered = [float(row["ratio_low"]) < 1 < float(row["ratio_high"]) for row in found["mean_fct_short_s"]]
+    assert sum(covered) >= len(covered) - 1
+    tail = next(row for row in found["p99_fct_short_s"] if row["scheme"] == "mmptcp")
+    assert (float(tail["reduced_factor"]), float(tail["paper_factor"])) == pytest.approx((1.75, 1.03), abs=0.005)
+    assert float(tail["ratio_high"]) < 1
