@@ -37,7 +37,8 @@ of a reduced one in other settings than the text's, and such a setting turned a 
 proven to change something or not; tails were carried over from the reduced fabric as means are; the best k had to equal
 the printed one; settings were not swept (Fig. 2(b) and 8(d)); Fig. 10(a) had two p_B; "ten times" was compared with ten
 and not with the table that it sums up (RepFlow Table I); numbers that follow from formulas and tables had verdicts of
-their own beside those of the claims.
+their own beside those of the claims; "the opposite" of a significant rise was no rise at all (MMPTCP Fig. 3(d), whose
+section says that loss rises under all schemes).
 """
 
 from collections.abc import Callable, Iterable, Sequence

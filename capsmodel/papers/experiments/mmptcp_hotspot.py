@@ -1,7 +1,8 @@
 """MMPTCP Fig. 3: core switches with short queues, at 2560 short flows a second on the 4:1 fat-tree of 512 hosts.
 
 Chosen: as in all experiments of MMPTCP (`_mmptcp.py`); shares of 0, 20, 40 and 60% of the 16 core switches, rounded
-down. "Flat" is within 10% of the loss without hot spots.
+down. Section 3.4 says that loss rises under all schemes, significantly under TCP and PS_TCP, and that "the opposite" is
+seen under PS and MMPTCP: it rises less.
 """
 
 from collections.abc import Mapping
@@ -10,15 +11,31 @@ from typing import Any
 from capsim import Scenario
 from capsmodel.papers.experiments import _mmptcp as shared
 from capsmodel.papers.experiments._mmptcp import NAMES, over
-from capsmodel.papers.statements import levels, same_scheme
+from capsmodel.papers.statements import Comparison, Statement, levels
 
 SHARES_PCT = (0, 20, 40, 60)
 PLACES = {f"{share}% hot": {"hot_pct": share} for share in SHARES_PCT}
 ALL, MOST = list(PLACES), list(PLACES)[-1]
 SCHEMES = ("TCP", "PS_TCP", "PS", "MMPTCP", "MPTCP")
+TCP_CARRIES_SHORT_FLOWS = ("TCP", "PS_TCP")
+
+
+def rises_less(name: str) -> Statement:
+    """Return the statement that hot spots add less to the loss of a scheme than where TCP has the short flows."""
+    one, first = NAMES[name], ALL[0]
+    return Statement(
+        comparisons=tuple(
+            Comparison(
+                f"rise from {first} to {MOST}, less that of {other}",
+                ((1, (one, MOST)), (-1, (one, first)), (-1, (NAMES[other], MOST)), (1, (NAMES[other], first))),
+            )
+            for other in TCP_CARRIES_SHORT_FLOWS
+        )
+    )
+
 
 STATEMENTS = {
-    "mmptcp-f3a-worst": shared.each_over(("TCP", "PS_TCP"), ("MMPTCP", "MPTCP", "PS"), ALL),
+    "mmptcp-f3a-worst": shared.each_over(TCP_CARRIES_SHORT_FLOWS, ("MMPTCP", "MPTCP", "PS"), ALL),
     **{
         claim: over(claim, ALL)
         for claim in ("mmptcp-f3a-best", "mmptcp-f3b-best", "mmptcp-f3c-mptcp", "mmptcp-f3d-best", "mmptcp-concl-loss")
@@ -27,11 +44,8 @@ STATEMENTS = {
     "mmptcp-f3c-tcp60": levels([NAMES["TCP"]], [MOST]),
     "mmptcp-f3c-tcp60sd": levels([NAMES["TCP"]], [MOST]),
     "mmptcp-f3c-tcpsd": over("mmptcp-f3c-tcpsd", [MOST]),
-    **{f"mmptcp-f3d-{one.lower()}": levels([NAMES[one]], ALL) for one in ("PS_TCP", "TCP")},
-    **{
-        f"mmptcp-f3d-{one.lower()}": same_scheme([NAMES[one]], [(place, ALL[0]) for place in ALL[1:]])
-        for one in ("MMPTCP", "PS")
-    },
+    **{f"mmptcp-f3d-{one.lower()}": levels([NAMES[one]], ALL) for one in TCP_CARRIES_SHORT_FLOWS},
+    **{f"mmptcp-f3d-{one.lower()}": rises_less(one) for one in ("MMPTCP", "PS")},
 }
 
 
