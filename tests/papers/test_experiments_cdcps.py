@@ -129,7 +129,7 @@ def test_none_at_all_is_met_by_none_alone():
 def test_sizes_of_table_2_are_those_of_the_distribution():
     """Web search: 0.5417, 0.1583 and 0.3 of the flows, 1.711 MB on average, as its points give by hand."""
     experiment = published_experiment("cdcps-ws")
-    scenario = from_dict(experiment.run(("rps", "websearch 0.3"), scale="reduced")["scenario"])
+    scenario = from_dict(experiment.run(("rps", "websearch 0.3"))["scenario"])
     (traffic,) = scenario.traffic
     few = scenario.replace(traffic=(msgspec.structs.replace(traffic, flows=20),))
     row = sprayed_run(few.to_dict(), seed=1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from capsim import LinkChange, Poisson, Scenario, load_scenario
+from capsim import LinkChange, Scenario, load_scenario
 from capsmodel.papers.experiments import PublishedExperiment, _common
 from capsmodel.papers.measurements.sprayed_runs import sprayed_run
 from capsmodel.papers.statements import Statement
@@ -23,7 +23,6 @@ LEAVES = 8
 """And as many spines."""
 SLOW_LINK_S = 212.5e-6
 """One link that makes a way as slow as the two of the preset do: 200 us more in one direction (Section VI-A)."""
-_REDUCED_LEAVES, _REDUCED_SHARE = 2, 10
 _SMALL_LEAVES, _SMALL, _SMALL_FLOWS = 2, {"hosts_per_leaf": 4, "spines": 2}, 60
 
 
@@ -60,15 +59,6 @@ def _own_slow_paths() -> tuple[LinkChange, ...]:
     return tuple(LinkChange(between=between, one_way=True, delay_s=SLOW_LINK_S) for between in ends)
 
 
-def reduced(whole: Scenario) -> Scenario:
-    """Return the same with two leaves and a tenth of the flows, at the same load."""
-    (traffic,) = whole.traffic
-    assert isinstance(traffic, Poisson)
-    assert traffic.flows is not None
-    fewer = msgspec.structs.replace(traffic, flows=traffic.flows // _REDUCED_SHARE)
-    return _on_leaves(whole.replace(traffic=(fewer,)), _REDUCED_LEAVES)
-
-
 def small(whole: Scenario) -> Scenario:
     """Return the same on eight hosts with some dozen flows, none of them long."""
     return _on_leaves(_common.few_flows(whole, _SMALL_FLOWS, **_SMALL), _SMALL_LEAVES)
@@ -100,4 +90,4 @@ def sizes(name: str, workload: str) -> dict[str, Statement]:
     }
 
 
-over_load = partial(PublishedExperiment, scenario=scenario, reduced=reduced, small=small, measure=sprayed_run)
+over_load = partial(PublishedExperiment, scenario=scenario, small=small, measure=sprayed_run)
