@@ -27,7 +27,7 @@ def try_out(experiment: PublishedExperiment, out: Path, executor: Executor) -> N
     progress = Progress(label=experiment.name, first=_FIRST)
     rows = gather(list(tasks.values()), out / RESULTS, executor=executor, progress=progress)
     file = out / f"{experiment.name}-quick.csv"
-    write_whole(file, table_csv(rows.drop(columns=["cpu_s"])))
+    write_whole(file, table_csv(rows.drop(columns="cpu_s", errors="ignore")))
     say(f"wrote {file}")
     explain(f"{experiment.name}: {len(rows)} small runs; they judge no claim. Run it without --quick to decide claims.")
 

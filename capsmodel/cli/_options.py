@@ -9,12 +9,13 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter, Token
 
-from capsmodel.checks import ParameterError
+from capsmodel.checks import ParameterError, require
 from capsmodel.cli._quantities import quantity
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
 Converter = Callable[[Any, Sequence[Token]], Any]
 _SHARD = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
+_LONG_UNITS = {"min": 60.0, "h": 3600.0}
 _BEYOND = 2**63  # seeds have 63 bits, and every count is smaller
 
 
@@ -55,10 +56,11 @@ def parse_shard(text: str) -> tuple[int, int]:
 
 def parse_duration_s(text: str) -> float:
     """Return how long something may take, in seconds: a number of h or min, or a time as elsewhere."""
-    for unit, seconds in (("min", 60.0), ("h", 3600.0)):
-        if text.endswith(unit):
-            return seconds * parse_number(text.removesuffix(unit))
-    return parse_time_s(text)
+    known = next((one for one in _LONG_UNITS if text.endswith(one)), None)
+    duration_s = _LONG_UNITS[known] * parse_number(text.removesuffix(known)) if known else parse_time_s(text)
+    rule = "write a number from 0 on with h, min or s, as in 2h"
+    require(math.isfinite(duration_s) and duration_s >= 0, f"{shortened(text)} is no length of time: {rule}")
+    return duration_s
 
 
 def _listed(value: Sequence[float]) -> str:
@@ -78,7 +80,7 @@ def _shown(name: str) -> Callable[[Any], str]:
 
 
 def _quantity(parse: Callable[[str], Any], metavar: str, shown: Callable[[Any], str] | None = None) -> Parameter:
-    return Parameter(converter=_one(parse), n_tokens=1, metavar=metavar, show_default=shown)
+    return Parameter(converter=_one(parse), n_tokens=1, metavar=metavar, show_default=shown, allow_leading_hyphen=True)
 
 
 Rate = Annotated[float, _quantity(parse_rate_bps, "RATE", _shown("rate_bps"))]

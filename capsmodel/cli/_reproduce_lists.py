@@ -18,6 +18,7 @@ _COSTS = [
     Column("runs_cpu_s", "they took (h)", _PER_HOUR),
     Column("missing_runs", "runs missing"),
     Column("missing_cpu_s", "they take about (h)", _PER_HOUR),
+    Column("shared_runs", "runs of others"),
 ]
 
 

@@ -91,6 +91,7 @@ def claims(
     """
     rows = claim_rows(paper, verdict)
     require(plot is None or hangs_on, "--plot goes with --hangs-on: it draws the verdicts by settings")
+    require(not (totals and hangs_on), "--totals counts verdicts, --hangs-on lists settings: give one of them")
     if hangs_on:
         _print_hangs_on(rows, output)
         if plot is not None:

@@ -62,6 +62,7 @@ def reproduce(
     out
         The folder; made when it is missing.
     """
+    require(not (known and (show_costs or names)), "--list shows all names: give it alone")
     if known or show_costs:
         print_list(output) if known else print_costs(names, output)
         return
@@ -71,6 +72,8 @@ def reproduce(
     require(not limited or len(experiments) == len(names), "--budget and --shard go with experiments; see --list")
     require(output.is_text, "--json and --csv go with --list; the data of a figure are in its CSV file")
     figures = [name for name in names if name not in experiments]
+    unknown = [name for name in figures if name not in published_figures()]
+    require(not unknown, f"no figure or experiment {', '.join(unknown)}: capsmodel reproduce --list shows all")
     chosen = list(published_figures().values()) if every else [published_figure(name) for name in figures]
     asked = [published_experiment(name) for name in experiments]
     require(not out.exists() or out.is_dir(), f"--out = {out} is a file: name a folder")

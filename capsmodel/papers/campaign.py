@@ -51,6 +51,7 @@ SECOND_FAMILY = 1000
 """What is added to 1, 2, ... to give the seeds by which a refutation is checked; more than any of the first family."""
 UNKNOWN_COST_S = 10.0
 """What a run is taken to cost before one of its experiment has been made, in seconds of processor time."""
+_OPEN: VerdictWord = "open"
 OTHERS_COUNT = 4
 """The text has its look at so many times the seeds before the others have theirs: its verdict matters most."""
 
@@ -173,10 +174,20 @@ class Campaign:
         """Return the words of a claim in all settings that count for it, at the sampled places.
 
         A word other than the text's is open unless the runs prove that the setting changes what is compared: two
-        samples near the edge of a claim may have two words by chance, or since one of them is larger.
+        samples near the edge of a claim may have two words by chance, or since one of them is larger. Signs are those
+        of the reduced scale, and open unless the text has its word there too.
         """
         base = self.judged(claim_id, TEXT, sampled=True).decision.word
-        return {setting: self._word(claim_id, setting, base) for setting in self.settings_of[claim_id]}
+        others = self.settings_of[claim_id][1:] if self._is_same_at_both_scales(claim_id, base) else ()
+        words = {setting: self._word(claim_id, setting, base) for setting in others}
+        return dict.fromkeys(self.settings_of[claim_id], _OPEN) | {TEXT: base} | words
+
+    def _is_same_at_both_scales(self, claim_id: str, base: VerdictWord) -> bool:
+        """Return whether the text's runs at the reduced scale have a word, if signs are taken from there."""
+        claim, reduced = read_claims()[claim_id], self._of_runs(claim_id, TEXT, "reduced", sampled=True)
+        if self.experiment.reduced is None or not reduced.statement.has_signs_only(claim):
+            return True
+        return judged(claim, reduced, most_seeds=MOST_SEEDS_OF_OTHERS).decision.word == base
 
     def _word(self, claim_id: str, setting: str, base: VerdictWord) -> VerdictWord:
         found = self.judged(claim_id, setting, sampled=True)

@@ -35,15 +35,17 @@ def cost(campaign: Campaign, counted: Container[str] = ()) -> Cost:
     A missing run is taken to cost what those of its scheme and place did at the same scale, in other settings and with
     other seeds; where there is none, what those of its place did, or all of its scale.
     """
-    there = {task.id: campaign.cpu_s[task.id] for *_, task in campaign.there if task.id not in counted}
+    there = {task.id: campaign.cpu_s[task.id] for *_, task in campaign.there}
     known = _mean_costs_s(campaign)
     missing = {
         task.id: next((known[kind] for kind in _kinds(group, term) if kind in known), np.nan)
         for group, term, task in _first_looks(campaign)
-        if task.id not in campaign.cpu_s and task.id not in counted
+        if task.id not in campaign.cpu_s
     }
-    made_s, missing_s = sum(there.values()), float(sum(missing.values()))
-    return Cost(campaign.experiment.name, len(there), made_s, len(missing), missing_s)
+    shared = {one for one in there | missing if one in counted}
+    made_s, missing_s = ([cpu_s for one, cpu_s in some.items() if one not in shared] for some in (there, missing))
+    counts = len(made_s), float(sum(made_s)), len(missing_s), float(sum(missing_s))
+    return Cost(campaign.experiment.name, *counts, len(shared))
 
 
 def _first_looks(campaign: Campaign) -> Iterator[tuple[Group, Term, Task]]:

@@ -149,6 +149,8 @@ class Cost:
         Runs that are missing to the first looks at all claims, in all settings that count for them.
     missing_cpu_s : float
         About the processor time of these; NaN if no run of their scale was made.
+    shared_runs : int
+        Further runs, made or missing, that are counted with an experiment before.
     """
 
     experiment: str
@@ -156,12 +158,13 @@ class Cost:
     runs_cpu_s: float
     missing_runs: int
     missing_cpu_s: float
+    shared_runs: int
 
 
 LEDGER_COLUMNS = tuple(field.name for field in fields(LedgerEntry))
 _WAITS_FOR = {
-    "packet_sim": "not simulated yet",
-    "testbed": "measured on a testbed; not simulated yet",
+    "packet_sim": "no runs decide it yet",
+    "testbed": "measured on a testbed; no runs decide it yet",
     "codec": "not measured on the codec yet",
     "closed_form": "not computed yet",
 }
@@ -256,6 +259,7 @@ def read_costs() -> Sequence[Cost]:
             float(row["runs_cpu_s"]),
             int(row["missing_runs"]),
             float(row["missing_cpu_s"]),
+            int(row["shared_runs"]),
         )
         for row in _rows("costs.csv")
     )

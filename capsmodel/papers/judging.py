@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from capsim import schemes as simulated
 from capsmodel.experiments.statistics.sequential import looks
 from capsmodel.papers.decisions import FALSE_ALARM, Decision, decide
 from capsmodel.papers.evidence import Evidence
 from capsmodel.papers.index import Claim
+from capsmodel.papers.metric_columns import ORDERS_OF_MAGNITUDE
 from capsmodel.papers.statements import Statement
 from capsmodel.papers.verdicts import Verdict, of_sample
 
@@ -66,13 +69,15 @@ def verdict_of(claim: Claim, statement: Statement, found: Judged, *, testbed: bo
     parts += [statement.note] if statement.note else []
     parts += ["the testbed is simulated in packets"] if testbed else []
     parts += [f"not simulated: {', '.join(missing)}"] if missing else []
+    if found.seeds and (equal := statement.known(simulated()).places_without_events(claim, intervals)):
+        parts.append(f"none in any run: {', '.join(equal)}")
     parts += [f"{name}: {one.value:.4g}" for name, one in intervals.items()]
     values = [_in_unit(claim, one.value) for one in intervals.values()]
     ends: tuple[float, ...] = ()
     if len(intervals) == 1:
         (only,) = intervals.values()
         low, high = sorted((_in_unit(claim, only.low), _in_unit(claim, only.high)))
-        ends = (low, high)
+        ends = (low, high) if np.isfinite(high - low) else ()
     shown = (values[0],) if len(values) == 1 else (min(values), max(values)) if values else ()
     verdict = Verdict(claim.id, shown, found.decision.word, "; ".join(parts), ends)
     return of_sample(verdict, f"{found.seeds} seeds") if found.seeds else verdict
@@ -96,6 +101,8 @@ def checked_again(verdict: Verdict, found: Judged, again: Judged) -> Verdict:
 
 
 def _in_unit(claim: Claim, ratio: float) -> float:
-    """Return a ratio as the percentage that the claim gives; other values are in its unit already."""
+    """Return a ratio as the percentage, or power of ten, that the claim gives; others are in its unit already."""
+    if claim.unit == ORDERS_OF_MAGNITUDE:
+        return float(np.log10(ratio))
     signs = {"reduction_pct": -1.0, "increase_pct": 1.0}
     return signs[claim.relation] * 100 * (ratio - 1) if claim.relation in signs else ratio

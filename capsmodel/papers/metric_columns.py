@@ -1,6 +1,6 @@
 """Which column of a run a metric of ``claims.csv`` is, which columns can be 0, and the units that claims print."""
 
-__all__ = ["COLUMNS", "COUNTED", "TAILS", "UNITS", "compared_by_difference"]
+__all__ = ["COLUMNS", "COUNTED", "ORDERS_OF_MAGNITUDE", "TAILS", "UNITS", "compared_by_difference"]
 
 COLUMNS = {
     "afct_short": "mean_fct_short_s",
@@ -55,11 +55,13 @@ COUNTED = frozenset(
     }
 )
 """Columns that can be 0: which of two is larger is judged by their difference."""
-TAILS = frozenset({"p99_fct_short_s", "p99_fct_s"})
+TAILS = frozenset({"p99_fct_short_s", "p99_fct_s", "longest_untimed_fct_s"})
 """Columns that a setting may change by one factor in a fabric and by another in a smaller one
 (``data/papers/carried_over.csv``)."""
 UNITS = {"%": 100.0, "percentage points": 100.0, "ms": 1e3, "Mbps": 1e-6, "MB": 1e-6}
 """Units of claims, over those of the columns; 1 for all others."""
+ORDERS_OF_MAGNITUDE = "orders of magnitude"
+"""Unit of claims that print the logarithm of a ratio, to base 10."""
 
 
 def compared_by_difference(metric: str) -> bool:

@@ -33,6 +33,8 @@ class Robustness:
         Settings with the word of the text, and settings with any word, the text's included.
     turned_by : tuple of str
         What turns it.
+    settings : int
+        All that were tried, decided or not, the text's included.
     word : str
         The word that they agree with: that of the text at the sampled places. Over all places it may be another one.
     """
@@ -40,6 +42,7 @@ class Robustness:
     agreeing: int
     decided: int
     turned_by: tuple[str, ...]
+    settings: int
     word: VerdictWord = "open"
 
     @property
@@ -61,7 +64,11 @@ class Robustness:
         count = f"{self.agreeing} of {self.decided} settings"
         if self.turned_by:
             return f"hangs on {'; '.join(self.turned_by)} ({count})"
-        return f"robust ({count})" if self.is_robust else f"not known to be robust: only {count} are decided"
+        return f"robust ({count})" if self.is_robust else self._few()
+
+    def _few(self) -> str:
+        agree = "" if self.agreeing == self.decided else f", of which {self.agreeing} agree"
+        return f"not known to be robust: only {self.decided} of {self.settings} settings are decided{agree}"
 
 
 def robustness(words: Mapping[str, VerdictWord], combinations: Mapping[str, Combination]) -> Robustness:
@@ -84,10 +91,10 @@ def robustness(words: Mapping[str, VerdictWord], combinations: Mapping[str, Comb
     base = words.get(TEXT, "open")
     decided = {name: word for name, word in words.items() if word != "open"}
     if base == "open":
-        return Robustness(0, 0, ())
+        return Robustness(0, 0, (), len(words))
     turned = [combinations[name] for name, word in decided.items() if word != base]
     alone = [combination_name(one) for one in turned if len(one) == 1]
-    return Robustness(len(decided) - len(turned), len(decided), tuple(alone or _in_common(turned)), base)
+    return Robustness(len(decided) - len(turned), len(decided), tuple(alone or _in_common(turned)), len(words), base)
 
 
 def recorded_robustness(claim: Claim) -> Robustness:

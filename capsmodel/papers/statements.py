@@ -5,7 +5,7 @@ flows: logarithms of metrics above 0, so that their mean is a ratio, and counts 
 the claim (``data/papers/README.md``) says what the sum must be.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from capsmodel.checks import FloatArray
 from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers.decisions import Point
 from capsmodel.papers.index import Claim
-from capsmodel.papers.metric_columns import COLUMNS, COUNTED, UNITS
+from capsmodel.papers.metric_columns import COLUMNS, COUNTED, ORDERS_OF_MAGNITUDE, UNITS
 from capsmodel.papers.verdicts import (
     SIGNIFICANTLY,
     Holds,
@@ -32,6 +32,7 @@ from capsmodel.papers.verdicts import (
 __all__ = ["Comparison", "Runs", "Statement", "Term", "compared", "levels", "same_scheme"]
 
 _PCT = 100.0
+_PERCENT_SIGNS = {"reduction_pct": -1, "increase_pct": 1}
 
 Term = tuple[str, str]
 Predicate = Callable[[Interval], Holds]
@@ -100,6 +101,8 @@ class Statement:
         Ratio that a claim with a word of size, such as "much", has to pass.
     gap : bool
         Whether the claim prints the size of the sum itself, a difference in its unit, and no ratio.
+    largest : bool
+        Whether the claim is about the largest value of all runs, which all of them must keep to, and not the mean.
     average : bool
         Whether the claim is about the mean over the comparisons, of ratios the geometric one.
     times : float
@@ -115,6 +118,7 @@ class Statement:
     column: str = ""
     size: float | None = None
     gap: bool = False
+    largest: bool = False
     average: bool = False
     times: float = 1.0
     direction: str = ""
@@ -157,6 +161,11 @@ class Statement:
             return [Point(name=name, samples=found, met=side, holds=side) for name, found in sums if found.any()]
         return [self._of_logarithms(claim, one, column, runs, seeds) for one in self.comparisons]
 
+    def places_without_events(self, claim: Claim, points: Container[str]) -> list[str]:
+        """Return the comparisons of counts that are no points, since they are 0 in all runs."""
+        names = [one.name for one in self.comparisons] if self._is_order_of_counts(claim) else []
+        return [name for name in names if name not in points]
+
     def has_signs_only(self, claim: Claim) -> bool:
         """Return whether the points are differences that have to be above or below 0, and neither sizes nor ratios."""
         return _is_trend(claim) or self._is_order_of_counts(claim)
@@ -184,9 +193,11 @@ class Statement:
 
     def _of_size(self, claim: Claim, one: Comparison, column: str, runs: Runs, seeds: int) -> Point:
         """Return the point of a value that is printed, in the unit of the claim."""
-        met, holds = _of_value(claim)
-        unit = UNITS.get(claim.unit, 1.0) * self.times
-        return Point(name=one.name, samples=_sum(one, column, runs, seeds) * unit, met=met, holds=holds)
+        met, holds = _of_gap(claim) if self.gap else _of_value(claim)
+        samples = _sum(one, column, runs, seeds) * UNITS.get(claim.unit, 1.0) * self.times
+        if self.largest:
+            samples = np.full_like(samples, samples.max())
+        return Point(name=one.name, samples=samples, met=met, holds=holds)
 
     def _of_logarithms(self, claim: Claim, one: Comparison, column: str, runs: Runs, seeds: int) -> Point:
         """Return the point of a ratio; one that says nothing if a value is 0 in some run."""
@@ -194,7 +205,8 @@ class Statement:
             return Point.silent(f"{one.name} (0 in some runs)", seeds)
         met, holds = _of_ratio(claim, self.size)
         samples = _sum(one, column, runs, seeds, logarithms=True)
-        return Point(name=one.name, samples=samples, met=met, holds=holds, logarithmic=True)
+        reached = _reached(claim)
+        return Point(name=one.name, samples=samples, met=met, holds=holds, reached=reached, logarithmic=True)
 
     @property
     def _is_level(self) -> bool:
@@ -250,6 +262,8 @@ def _printed(claim: Claim) -> Predicate:
 def _of_ratio(claim: Claim, size: float | None) -> tuple[Predicate, Predicate]:
     """Return what a ratio of subject over baseline must be: with the size of the claim, and for its direction."""
     low, high = printed_range(claim)
+    if claim.unit == ORDERS_OF_MAGNITUDE:
+        return _inside(10**low, 10**high), lambda found: above(found, 1.0)
     match claim.relation:
         case "reduction_pct":
             return _inside(1 - high / _PCT, 1 - max(low, 0.0) / _PCT), lambda found: below(found, 1.0)
@@ -261,6 +275,21 @@ def _of_ratio(claim: Claim, size: float | None) -> tuple[Predicate, Predicate]:
             close = _inside(*SIGNIFICANTLY) if claim.unit in ("close", "flat") else _printed(claim)
             return close, close
     return _side(claim, 1.0 if size is None else size), _side(claim, 1.0)
+
+
+def _reached(claim: Claim) -> Predicate | None:
+    """Return what the largest of all points must be where the claim prints a size that differences go "up to"."""
+    if claim.relation not in _PERCENT_SIGNS or claim.low or not claim.high:
+        return None
+    printed, allowed = float(claim.high), tolerance(claim, claim.high)
+    ends = sorted(1 + _PERCENT_SIGNS[claim.relation] * (printed + one) / _PCT for one in (-allowed, allowed))
+    return _inside(*ends)
+
+
+def _of_gap(claim: Claim) -> tuple[Predicate, Predicate]:
+    """Return what a difference must be: the printed one, and on the same side of 0."""
+    sign = above if float(claim.low) > 0 else below
+    return _printed(claim), lambda found: sign(found, 0.0)
 
 
 def _of_value(claim: Claim) -> tuple[Predicate, Predicate]:

@@ -13,6 +13,7 @@ open            nothing has been run yet, or what has been run does not decide
 - *Reading error.* A printed number, be it a size, a bound or an end of a range, is met within half a unit of its last
   digit; one that papers give in round figures (relations `approx`, `ratio`, `reduction_pct` and `increase_pct`) within
   `APPROX_RELATIVE`.
+- *Up to.* A difference of up to some size is passed at no point, and reached (within its reading error) at one.
 - *Words.* "Close", "significantly" and "much" have the sizes of the constants below.
 - *Noise.* A measured value is its interval, of 95% in a figure. A statement holds where the whole interval supports it,
   fails where the whole interval contradicts it, and is undecided otherwise; a claim that depends on an undecided one
@@ -38,7 +39,10 @@ proven to change something or not; tails were carried over from the reduced fabr
 the printed one; settings were not swept (Fig. 2(b) and 8(d)); Fig. 10(a) had two p_B; "ten times" was compared with ten
 and not with the table that it sums up (RepFlow Table I); numbers that follow from formulas and tables had verdicts of
 their own beside those of the claims; "the opposite" of a significant rise was no rise at all (MMPTCP Fig. 3(d), whose
-section says that loss rises under all schemes).
+section says that loss rises under all schemes); experiments took "up to" for anything from no difference on; a printed
+difference had no direction; four runs that agree in a count, or in a rank correlation, decided it; orders of magnitude
+of an experiment were met within 5%; all flows were within a bound if the longest of a run was in the mean (DC2-MTCP
+Fig. 4(d)); delta and beta of DC2-MTCP had to be the best, which its Section IV-A does not say.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -102,8 +102,19 @@ def test_most_studies_of_a_large_difference_end_at_the_first_looks():
     assert np.median(np.array(looks(MOST_SEEDS))[first]) <= 8
 
 
-def test_a_sample_without_spread_is_decided_at_once():
-    assert repeated_interval([2.0] * 4, false_alarm=0.001).low == 2.0
+def test_equal_observations_decide_by_chance_no_more_often_than_others():
+    """A coin: what all observations of a look have is taken for what most runs have, and is not.
+
+    Student's interval has no width there: four runs without an event would show with certainty that there is none.
+    """
+    samples = studies(lambda rng, shape: rng.integers(0, 2, shape), seed=6)
+    bounded = [
+        (samples[:, :seeds] == samples[:, :1]).all(axis=1)
+        for seeds in looks(MOST_SEEDS)
+        if np.isfinite(repeated_interval([0.0] * seeds, false_alarm=ALPHA).high)
+    ]
+    assert 0 < np.any(bounded, axis=0).mean() <= ALPHA
+    assert repeated_interval([2.0] * 8, false_alarm=ALPHA).low == 2.0
 
 
 def test_expected_false_decisions_add_up():

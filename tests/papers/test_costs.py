@@ -93,7 +93,7 @@ def test_runs_of_several_experiments_are_those_of_the_first():
     one = campaign({(TEXT, "paper", ("ecmp", "load 0.8"), 1): 100.0})
     first, second = costs([one, one])
     assert (first.runs, first.missing_runs) == (1, 31)
-    assert second == Cost("an-experiment", 0, 0.0, 0, 0.0)
+    assert second == Cost("an-experiment", 0, 0.0, 0, 0.0, shared_runs=32)
 
 
 def test_the_recorded_costs_are_those_of_the_kept_runs():

@@ -1,6 +1,7 @@
 """What a setting changes at the reduced scale is carried over as a factor, but for signs; what is 0 says nothing."""
 
 import csv
+from collections import defaultdict
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from capsmodel.datafiles import data_path
 from capsmodel.papers.decisions import decide
 from capsmodel.papers.evidence import CarriedOver, OfRuns, can_be_carried_over, is_changed
 from capsmodel.papers.index import read_claims
+from capsmodel.papers.metric_columns import TAILS
 from capsmodel.papers.statements import Comparison, Runs, Statement, levels
 
 CLAIMS = read_claims()
@@ -163,17 +165,17 @@ def test_the_trend_of_a_tail_is_that_of_its_own_runs():
 
 
 def test_what_was_run_at_both_scales_supports_what_is_carried_over():
-    """The figures that data/papers/README.md states: for means, for goodput and utilisation, and against tails."""
+    """The figures that data/papers/README.md states: for all but tails, and against these."""
     with data_path("papers/carried_over.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    found = {
-        metric: [row for row in rows if row["metric"] == metric] for metric in sorted({row["metric"] for row in rows})
-    }
-    off = {metric: max(abs(float(row["ratio"]) - 1) for row in of_one) for metric, of_one in found.items()}
-    assert max(off["mean_throughput_long_bps"], off["core_utilisation"]) < 0.015
-    assert off["mean_fct_short_s"] < 0.11
-    covered = [float(row["ratio_low"]) < 1 < float(row["ratio_high"]) for row in found["mean_fct_short_s"]]
-    assert sum(covered) >= len(covered) - 1
-    tail = next(row for row in found["p99_fct_short_s"] if row["scheme"] == "mmptcp")
+    off = defaultdict(float)
+    for row in rows:
+        off[row["metric"]] = max(off[row["metric"]], abs(float(row["ratio"]) - 1))
+    assert max(off[metric] for metric in ("mean_throughput_long_bps", "core_utilisation", "untimed_ratio")) < 0.015
+    assert off["mean_fct_long_s"] < 0.015
+    assert 0.2 < off["mean_fct_short_s"] < 0.25
+    covered = [float(row["ratio_low"]) < 1 < float(row["ratio_high"]) for row in rows if row["metric"] not in TAILS]
+    assert (len(covered), sum(covered)) == (80, 77)
+    tail = next(row for row in rows if row["metric"] == "p99_fct_short_s" and row["scheme"] == "mmptcp")
     assert (float(tail["reduced_factor"]), float(tail["paper_factor"])) == pytest.approx((1.75, 1.03), abs=0.005)
     assert float(tail["ratio_high"]) < 1

@@ -120,7 +120,7 @@ def test_none_at_all_is_met_by_none_alone():
         rows = [{"scheme": "cdcps", "place": "a", "seed": seed + 1} for seed in range(len(values))]
         return Runs(pd.DataFrame(rows).assign(long_dup_ack_run_ratio=values))
 
-    assert decide(statement.points(claim, runs([0.0] * 4), 4)).word == "reproduced"
+    assert decide(statement.points(claim, runs([0.0] * 16), 16)).word == "reproduced"
     some = [0.0010, 0.0011, 0.0012, 0.0011]
     assert decide(statement.points(claim, runs(some), 4)).word == "refuted"
     assert decide(statement.points(claim, runs([0.0, 0.0, 0.0, 0.001]), 4)).word == "open"
@@ -136,7 +136,7 @@ def test_sizes_of_table_2_are_those_of_the_distribution():
     found = [row[name] for name in ("share_to_100_kb", "share_to_1_mb", "share_above_1_mb", "mean_flow_bytes")]
     assert found == pytest.approx([13 / 24, 19 / 120, 0.3, 1_711_250], rel=1e-9)
     claim, statement = read_claims()["cdcps-t2-web-avg"], experiment.statements["cdcps-t2-web-avg"]
-    rows = pd.DataFrame([row | {"place": "websearch 0.3", "seed": seed} for seed in (1, 2, 3, 4)])
-    (point,) = statement.points(claim, Runs(rows), 4)
+    rows = pd.DataFrame([row | {"place": "websearch 0.3", "seed": seed} for seed in range(1, 17)])
+    (point,) = statement.points(claim, Runs(rows), 16)
     assert point.interval(0.005).value == pytest.approx(1.71125)
     assert decide([point]).word == "differs in size"

@@ -59,7 +59,7 @@ def test_open_settings_say_nothing():
     assert (found.agreeing, found.decided) == (2, 2)
     assert found.decided < FEWEST_SETTINGS
     assert not found.is_robust
-    assert "only 2 of 2" in str(found)
+    assert "only 2 of 3" in str(found)
 
 
 @pytest.mark.parametrize("known", [{}, {"mss_bytes = 536": "refuted"}, {TEXT: "open", "mss_bytes = 536": "refuted"}])

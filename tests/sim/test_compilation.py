@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 
 import pytest
 from numba import njit, types
@@ -76,6 +77,21 @@ def test_an_own_hook_is_compiled_anew_when_a_constant_of_another_file_changes(li
         hook = hook_anew(monkeypatch)
         found.append((hook.ctypes(0), hook.cache_hits))
     assert found == [(1, 0), (2, 0), (2, 1), (1, 1)]
+
+
+def test_a_file_that_is_imported_under_two_names_is_compiled_for_each(tmp_path, monkeypatch):
+    """As a scheme of one's own by Python and by the command: machine code on disk imports its module by the name."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    file = tmp_path / "own_hook.py"
+    file.write_text("def choose(u):\n    return u + 1\n")
+    hits = []
+    for name in ("own_hook", "scheme_of_a_file", "own_hook"):
+        spec = spec_from_file_location(name, file)
+        module = module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, name, module)
+        spec.loader.exec_module(module)
+        hits.append(compiled_hook(module.choose, types.int64(types.int64)).cache_hits)
+    assert hits == [0, 0, 1]
 
 
 COMPILE_AT_THE_SAME_TIME = """

@@ -32,6 +32,9 @@ S. R. Howard, A. Ramdas, J. McAuliffe, J. Sekhon. Time-uniform, nonparametric, n
 Annals of Statistics 49(2), pp. 1055-1080, 2021.
 """
 
+from dataclasses import replace
+
+import numpy as np
 import numpy.typing as npt
 
 from capsmodel.checks import probability, require, whole
@@ -136,7 +139,9 @@ def repeated_interval(samples: npt.ArrayLike, *, false_alarm: float) -> MeanInte
     -------
     MeanInterval
         Student's t at the confidence :math:`1-\alpha 2^{-j}` of look j, in the unit of `samples`. The intervals of all
-        looks cover the mean together with probability at least :math:`1-\alpha`.
+        looks cover the mean together with probability at least :math:`1-\alpha`. Without bounds where all observations
+        are equal and so few that chance makes as many equal, of a value that half of all have:
+        :math:`2^{-n}>\alpha 2^{-j}`.
 
     Raises
     ------
@@ -145,6 +150,9 @@ def repeated_interval(samples: npt.ArrayLike, *, false_alarm: float) -> MeanInte
 
     Notes
     -----
+    A constant sample has no spread to tell its noise by: four runs without an event do not show that there are none. It
+    says what most runs have once it is long enough; at the level 0.005, from 16 observations on.
+
     Exact for independent normal observations. Skewed ones are missed more often on the side of their short tail: with
     exponential ones and five looks, the false alarms are 0.14 in place of 0.05, and 0.046 in place of 0.005. The
     logarithm of a ratio of two alike positive quantities is nearly symmetric; with gamma distributions of the shapes 4
@@ -157,7 +165,9 @@ def repeated_interval(samples: npt.ArrayLike, *, false_alarm: float) -> MeanInte
     """
     found = sample("samples", samples, minimum=FIRST_LOOK_SEEDS)
     spent = level_at(look_number(found.size), false_alarm=false_alarm)
-    return mean_interval(found, confidence=1 - spent)
+    interval = mean_interval(found, confidence=1 - spent)
+    is_short = np.ptp(found) == 0 and 2.0**-found.size > spent
+    return replace(interval, low=-np.inf, high=np.inf) if is_short else interval
 
 
 def expected_false(decisions: int, *, false_alarm: float) -> float:

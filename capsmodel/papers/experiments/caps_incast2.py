@@ -10,8 +10,8 @@ from typing import Any
 from capsim import Scenario
 from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _caps as shared
-from capsmodel.papers.experiments._caps import SHORT_FLOWS, of_all_traffic, over, trend
-from capsmodel.papers.statements import same_scheme
+from capsmodel.papers.experiments._caps import SHORT_FLOWS, of_all_traffic, over
+from capsmodel.papers.statements import levels, same_scheme
 
 ALONE = {f"{count} flows alone": {"short_flows": count, "long": False} for count in SHORT_FLOWS}
 BESIDE = {f"{count} flows": {"short_flows": count, "long": True} for count in SHORT_FLOWS}
@@ -27,7 +27,7 @@ STATEMENTS = {
     **{claim: over(claim, ALL) for claim in ("caps-f27c-caps", "caps-f27d", "caps-f27e-freeway", "caps-f27e-close")},
     "caps-f27e-caps": over("caps-f27e-caps", FEW),
     **{claim: over(claim, ALL) for claim in ("caps-f27f-rps", "caps-f27f-flow")},
-    "caps-f27f-n": trend("CAPS", ALL, note="of CAPS"),
+    "caps-f27f-n": levels(SCHEMES, ALL),
 }
 
 

@@ -10,7 +10,6 @@ from capsmodel.papers.experiments._dc2mtcp import SAMPLED_FACTORS, over, places
 
 ALL = [*places(2), *places(4)]
 AT = {
-    "dc2mtcp-abs-tput": ALL,
     "dc2mtcp-f5-ietf": ALL,
     "dc2mtcp-f5-sc": ALL,
     "dc2mtcp-f5-sc5": ALL,

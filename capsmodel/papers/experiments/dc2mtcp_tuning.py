@@ -1,8 +1,8 @@
-"""DC2-MTCP Section IV-A: the threshold of asynchronous loss (delta) and the span of post-coding (beta) that work best.
+"""DC2-MTCP Section IV-A: a threshold of asynchronous loss (delta) that works, and a long enough post-coding (beta).
 
 Chosen: as in ``_dc2mtcp``, at the middle factor of sizes and with two subflows, for the paper says no more than that
-delta was tested from 0 to 20 and beta up to C_max = 15. "Best" is the least completion time of short flows; beta is
-"large enough" if flows end sooner than with smaller spans.
+delta was tested from 0 to 20 and beta up to C_max = 15. Delta works "efficiently" if short flows end at most 10% later
+than with each of the others; beta is "large enough" if they do so against the largest span.
 """
 
 from collections.abc import Mapping
@@ -12,9 +12,10 @@ from capsim import Scenario
 from capsmodel.papers.experiments import _dc2mtcp as shared
 from capsmodel.papers.experiments._dc2mtcp import DC2
 from capsmodel.papers.statements import Statement, same_scheme
+from capsmodel.papers.verdicts import SIGNIFICANTLY
 
 DELTA, BETA, FACTOR = 3, 10, 4
-DELTAS, SMALLER_BETAS = (0, 1, 6, 10, 20), (1, 5)
+DELTAS, LARGEST_BETA = (0, 1, 6, 10, 20), 15
 
 
 def at(delta: int, beta: int) -> str:
@@ -22,20 +23,26 @@ def at(delta: int, beta: int) -> str:
     return f"delta {delta}, beta {beta}"
 
 
-BEST = at(DELTA, BETA)
+CHOSEN = at(DELTA, BETA)
 OTHER_DELTAS = {at(delta, BETA): {"delta": delta, "beta": BETA} for delta in DELTAS}
-OTHER_BETAS = {at(DELTA, beta): {"delta": DELTA, "beta": beta} for beta in SMALLER_BETAS}
-PLACES = {BEST: {"delta": DELTA, "beta": BETA}} | OTHER_DELTAS | OTHER_BETAS
+LARGEST = {at(DELTA, LARGEST_BETA): {"delta": DELTA, "beta": LARGEST_BETA}}
+PLACES = {CHOSEN: {"delta": DELTA, "beta": BETA}} | OTHER_DELTAS | LARGEST
 
 
-def sooner_than(others: Mapping[str, Any]) -> Statement:
-    """Return the statement that flows end sooner with the paper's values than with others."""
-    return same_scheme([DC2], [(BEST, other) for other in others], column="multipath_fct_short_s", direction="lower")
+def no_later_than(others: Mapping[str, Any]) -> Statement:
+    """Return the statement that flows end about as soon with the paper's values as with others, or sooner."""
+    return same_scheme(
+        [DC2],
+        [(CHOSEN, other) for other in others],
+        column="multipath_fct_short_s",
+        direction="lower",
+        size=SIGNIFICANTLY[1],
+    )
 
 
 STATEMENTS = {
-    "dc2mtcp-s4a-delta": sooner_than(OTHER_DELTAS),
-    "dc2mtcp-s4a-beta": sooner_than(OTHER_BETAS),
+    "dc2mtcp-s4a-delta": no_later_than(OTHER_DELTAS),
+    "dc2mtcp-s4a-beta": no_later_than(LARGEST),
 }
 
 
@@ -55,7 +62,7 @@ EXPERIMENT = shared.experiment(
     about=__doc__,
     id="dc2mtcp-e06-tuning",
     places=PLACES,
-    sampled=(BEST, at(20, BETA), at(DELTA, 1)),
+    sampled=(CHOSEN, at(20, BETA), *LARGEST),
     scenario=scenario,
     statements=STATEMENTS,
     parameters=parameters,

@@ -1,7 +1,8 @@
 """MMPTCP Table 7: synchronised short flows to one host every half second, on the fat-tree of 128 hosts.
 
 Chosen: as in all experiments of MMPTCP (`_mmptcp.py`), 40 rounds, and 40 s more for the flows of the last, as in the
-authors' ns-3 code; the counts of the paper are over its 20 runs. "Close" and "slightly" are about means.
+authors' ns-3 code; the counts of the paper are over its 20 runs. "Close" and "slightly" are about means, and
+"worse" is a longer one.
 """
 
 from collections.abc import Mapping

@@ -51,7 +51,8 @@ def over_model() -> Statement:
 
 
 STATEMENTS = {
-    **{claim: over(claim, ALL) for claim in ("repflow-abs-mean", "repflow-abs-tail", "repflow-f8c")},
+    **{claim: over(claim, BOTH) for claim in ("repflow-abs-mean", "repflow-abs-tail")},
+    "repflow-f8c": over("repflow-f8c", ALL),
     "repflow-f8a": over("repflow-f8a", HIGH),
     "repflow-f8b-low": over("repflow-f8b-low", LOW),
     "repflow-f8b-high": over("repflow-f8b-high", HIGH),

@@ -1,6 +1,6 @@
 """What the figures of CAPS with several schemes share: paired comparisons on the same flows, and how they are judged.
 
-A table has a row for each place (of a sweep), scheme and seed. Schemes of a claim that are not simulated are absent:
+A table has a row for each place (of a sweep), scheme and seed. Schemes of a claim that are not run are absent:
 they can keep a claim open, not decide it.
 """
 
@@ -84,7 +84,7 @@ def reductions_pct(found: Compared) -> Compared:
 
 
 def absent(runs: Runs, schemes: Iterable[str]) -> list[str]:
-    """Return the schemes that are not simulated."""
+    """Return the schemes that are not run."""
     simulated = {scheme for wide in runs.values() for scheme in wide}
     return [scheme for scheme in schemes if scheme not in simulated]
 
@@ -109,7 +109,7 @@ def of_points(claim: Claim, found: Compared, word: VerdictWord, reason: str, mis
     shown, interval = ((first.value,), (first.low, first.high)) if not others else ((min(values), max(values)), ())
     sample = f"{min(one.samples for one in found.values())} runs"
     if missing:
-        sample += f" without {' and '.join(name.capitalize() for name in missing)}, not simulated,"
+        sample += f" without {' and '.join(name.capitalize() for name in missing)}, not run here,"
     return of_sample(Verdict(claim.id, shown, word, reason, interval), sample)
 
 
@@ -130,12 +130,14 @@ def judge_order(
     claim : Claim
         Its unit is the direction.
     found : dict
-        Ratios or differences.    equal : float
+        Ratios or differences.
+    equal : float
         Value of `found` for two equal schemes: 1 for ratios, 0 for differences.
     size : float, optional
         Bound that a claim with a word of size, such as "much", has to pass; `equal` when left out.
     missing : sequence of str
-        Baselines that are not simulated: the claim may hold against each or not.    other_settings : dict, optional
+        Baselines that are not run: the claim may hold against each or not.
+    other_settings : dict, optional
         The same under settings other than the chosen one: these count for the direction only.
     reason : str
         What explains the verdict.

@@ -8,7 +8,7 @@ instead of 23, and 1 flow in 8 instead of 1 in 24 stays in its leaf; it is count
 over seeds. Mean throughput is over long flows. A scheme has to be better than each that a claim names at each load;
 "well above" is taken as "significantly". ECMP_pq and RPS_pq drop packets of long flows from a full buffer to admit
 short ones; web search at 0.6 was also run with one buffer shared by both classes and tail drop. Presto and Freeway are
-not simulated: claims that depend on them stay open. The readings of CAPS other than the default one are drawn and named
+not run here: claims that depend on them stay open. The readings of CAPS other than the default one are drawn and named
 in the reasons but do not decide the verdicts.
 """
 
@@ -69,7 +69,7 @@ def _runs(frame: DataFrame, claim: Claim) -> shared.Runs:
 
 
 def _compared(runs: shared.Runs, claim: Claim) -> tuple[shared.Compared, list[str], str]:
-    """Return the ratios that a claim is about, the schemes not simulated, and the reason, which lists all ratios."""
+    """Return the ratios that a claim is about, the schemes not run here, and the reason, which lists all ratios."""
     subject, baselines = claim.subject_scheme.lower(), shared.named(claim.baseline_scheme)
     found = shared.ratios(runs, subject, baselines)
     reason = f"{subject} at load {', '.join(runs)} over {shared.values_text(found)}"

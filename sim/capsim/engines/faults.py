@@ -21,7 +21,10 @@ def error_of(fault: int, setup: Setup) -> ValueError:
     fabric: the queue at host0>left takes more than 27 days to send: give it a limit or a higher rate_bps
     """
     if fault == ILLEGAL_PATH:
-        return ValueError(f"the balancer {setup.scheme.balancer.name!r} named a path that does not exist")
+        return ParameterError(
+            f"the balancer {setup.scheme.balancer.name!r} named a path that does not exist: choose must return one of "
+            "the numbers that it is given"
+        )
     days = to_s(BACKLOG_PS) / 86400
     return ParameterError(
         f"fabric: the queue at {setup.fabric.port_names[fault - BACKLOG]} takes more than {days:.0f} days to send: "

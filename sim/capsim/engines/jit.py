@@ -138,10 +138,13 @@ def prepare(function: Callable[..., Any]) -> None:
 
 
 def compiled_hook(hook: Hook, signature: Any) -> Any:
-    """Return a hook compiled as a C function, from the on-disk cache if it is there."""
+    """Return a hook compiled as a C function, from the on-disk cache if it is there.
+
+    What is on disk imports the module of the hook by its name, so a file that is imported under two names has two.
+    """
     prepare(hook)
     result = CFunc(hook, (signature.args, signature.return_type), locals={}, options=FLAGS)
-    _use_source_cache(result, hook, hook_key(hook))
+    _use_source_cache(result, hook, f"{hook.__module__} {hook_key(hook)}")
     _compile(result, hook, result.compile)
     return result
 
