@@ -8,7 +8,7 @@ A claim in one setting is looked at when 4, 8, 16, ... seeds of everything that 
 the first look that gives a word. Claims that are decided ask for no more seeds. Settings other than the text's are
 tried at the sampled places of the experiment, at its reduced scale if it has one; then so is the text's, and what
 changes between the two is carried over to the paper's scale (:mod:`capsmodel.papers.evidence`). For each claim only
-those count that change something of what it compares. `MOST_SEEDS` and `MOST_SEEDS_OF_OTHERS` are the limits.
+those count that change something of what it compares. :mod:`capsmodel.papers.campaign_tasks` has the limits.
 
 A claim that these seeds refute in the setting of the text is looked at once more, by the seeds of a second family, with
 the same looks and the same limit. It stays open until they have refuted it too.
@@ -30,6 +30,7 @@ from capsim import schemes as simulated
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, keep_part, merge
 from capsmodel.experiments.statistics.sequential import looks
 from capsmodel.experiments.sweep import Task
+from capsmodel.papers.campaign_tasks import SECOND_FAMILY, all_tasks, most_seeds_of
 from capsmodel.papers.distinct_settings import counting_settings
 from capsmodel.papers.evidence import CarriedOver, OfRuns, can_be_carried_over, is_changed
 from capsmodel.papers.experiments import PublishedExperiment, Scale
@@ -43,12 +44,8 @@ from capsmodel.papers.statements import Runs, Term
 from capsmodel.papers.task_list import TaskList
 from capsmodel.papers.verdicts import Verdict, VerdictWord
 
-__all__ = ["MOST_SEEDS", "MOST_SEEDS_OF_OTHERS", "SECOND_FAMILY", "Campaign"]
+__all__ = ["Campaign"]
 
-MOST_SEEDS, MOST_SEEDS_OF_OTHERS = 64, 16
-"""Limits of the seeds in the setting of the text, and in each other."""
-SECOND_FAMILY = 1000
-"""What is added to 1, 2, ... to give the seeds by which a refutation is checked; more than any of the first family."""
 UNKNOWN_COST_S = 10.0
 """What a run is taken to cost before one of its experiment has been made, in seconds of processor time."""
 _OPEN: VerdictWord = "open"
@@ -67,7 +64,7 @@ class Campaign:
     folder : Path
         Where the runs are; it may be missing.
     tasks : mapping
-        What :func:`all_tasks` returns, which does not change while runs are added.
+        What :func:`~capsmodel.papers.campaign_tasks.all_tasks` returns, which does not change while runs are added.
     rows : DataFrame
         Rows of finished tasks that were read before, as `measured` has them.
     """
@@ -145,7 +142,7 @@ class Campaign:
         With the `offset` `SECOND_FAMILY`, by the seeds of that family, which are run in the setting of the text only.
         What is carried over to the paper's scale has as many seeds at most as the text has there.
         """
-        claim, most_seeds = read_claims()[claim_id], _most_seeds(setting)
+        claim, most_seeds = read_claims()[claim_id], most_seeds_of(setting)
         if not (sampled and self.experiment.reduced):
             found = self._of_runs(claim_id, setting, "paper", sampled=sampled, offset=offset)
             return judged(claim, found, most_seeds=most_seeds)
@@ -187,7 +184,7 @@ class Campaign:
         claim, reduced = read_claims()[claim_id], self._of_runs(claim_id, TEXT, "reduced", sampled=True)
         if self.experiment.reduced is None or not reduced.statement.has_signs_only(claim):
             return True
-        return judged(claim, reduced, most_seeds=MOST_SEEDS_OF_OTHERS).decision.word == base
+        return judged(claim, reduced, most_seeds=most_seeds_of(TEXT)).decision.word == base
 
     def _word(self, claim_id: str, setting: str, base: VerdictWord) -> VerdictWord:
         found = self.judged(claim_id, setting, sampled=True)
@@ -297,27 +294,6 @@ class Campaign:
         for (group, seeds), terms in by_look.items():
             urgency = seeds * (OTHERS_COUNT if sampled else 1)
             yield Look(urgency, group, seeds, frozenset().union(*terms), len(terms))
-
-
-def all_tasks(experiment: PublishedExperiment) -> dict[Group, TaskList]:
-    """Return all runs of an experiment with the schemes that are simulated, up to the limits, by group.
-
-    The text's runs at all places include those at the sampled ones, unless these have a scale of their own.
-    """
-    text = Group(TEXT, experiment.scale(sampled=False))
-    others = {Group(setting, experiment.scale(sampled=True)): True for setting in experiment.combinations}
-    found = {}
-    for group, sampled in (others | {text: False, text._replace(offset=SECOND_FAMILY): False}).items():
-        terms: set[Term] = set()
-        for claim in experiment.statements:
-            terms |= experiment.statement(claim, group.setting, sampled=sampled).known(simulated()).terms
-        seeds = range(group.offset + 1, group.offset + _most_seeds(group.setting) + 1)
-        found[group] = experiment.tasks(terms, seeds, setting=group.setting, scale=group.scale)
-    return found
-
-
-def _most_seeds(setting: str) -> int:
-    return MOST_SEEDS if setting == TEXT else MOST_SEEDS_OF_OTHERS
 
 
 def _seeds_there(found: OfRuns, most_seeds: int) -> int:

@@ -29,7 +29,7 @@ def counting_settings(
     experiment : PublishedExperiment
         Whose claims.
     tasks : mapping
-        Its runs, as :func:`capsmodel.papers.campaign.all_tasks` gives them.
+        Its runs, as :func:`capsmodel.papers.campaign_tasks.all_tasks` gives them.
     measured : DataFrame
         Rows of those that were made. Runs of the first look are the same if they measured the same, by their digests;
         before they are made, if their tasks are equal.

@@ -19,7 +19,7 @@ class Group(NamedTuple):
     scale : str
         That of the paper, or the reduced one.
     offset : int
-        What is added to 1, 2, ... to give their seeds: 0, or :data:`capsmodel.papers.campaign.SECOND_FAMILY`.
+        What is added to 1, 2, ... to give their seeds: 0, or :data:`capsmodel.papers.campaign_tasks.SECOND_FAMILY`.
     """
 
     setting: str

@@ -5,7 +5,7 @@ flows: logarithms of metrics above 0, so that their mean is a ratio, and counts 
 the claim (``data/papers/README.md``) says what the sum must be.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,26 +16,13 @@ from capsmodel.checks import FloatArray
 from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers.decisions import Point
 from capsmodel.papers.index import Claim
-from capsmodel.papers.metric_columns import COLUMNS, COUNTED, ORDERS_OF_MAGNITUDE, UNITS
-from capsmodel.papers.verdicts import (
-    SIGNIFICANTLY,
-    Holds,
-    above,
-    below,
-    has_size,
-    kendall,
-    printed_range,
-    tolerance,
-    within,
-)
+from capsmodel.papers.metric_columns import COLUMNS, COUNTED, UNITS
+from capsmodel.papers.predicates import of_gap, of_ratio, of_value, on_side, reached
+from capsmodel.papers.verdicts import Holds, above, below, kendall
 
 __all__ = ["Comparison", "Runs", "Statement", "Term", "compared", "levels", "same_scheme"]
 
-_PCT = 100.0
-_PERCENT_SIGNS = {"reduction_pct": -1, "increase_pct": 1}
-
 Term = tuple[str, str]
-Predicate = Callable[[Interval], Holds]
 
 
 class Runs:
@@ -157,7 +144,7 @@ class Statement:
         if self._is_level or self.gap:
             return [self._of_size(claim, one, column, runs, seeds) for one in self.comparisons]
         if self._is_order_of_counts(claim):
-            side, sums = _side(claim, 0.0), [(one.name, _sum(one, column, runs, seeds)) for one in self.comparisons]
+            side, sums = on_side(claim, 0.0), [(one.name, _sum(one, column, runs, seeds)) for one in self.comparisons]
             return [Point(name=name, samples=found, met=side, holds=side) for name, found in sums if found.any()]
         return [self._of_logarithms(claim, one, column, runs, seeds) for one in self.comparisons]
 
@@ -193,7 +180,7 @@ class Statement:
 
     def _of_size(self, claim: Claim, one: Comparison, column: str, runs: Runs, seeds: int) -> Point:
         """Return the point of a value that is printed, in the unit of the claim."""
-        met, holds = _of_gap(claim) if self.gap else _of_value(claim)
+        met, holds = of_gap(claim) if self.gap else of_value(claim)
         samples = _sum(one, column, runs, seeds) * UNITS.get(claim.unit, 1.0) * self.times
         if self.largest:
             samples = np.full_like(samples, samples.max())
@@ -203,10 +190,10 @@ class Statement:
         """Return the point of a ratio; one that says nothing if a value is 0 in some run."""
         if not all((runs.values(term, column, seeds) > 0).all() for _, term in one.terms):
             return Point.silent(f"{one.name} (0 in some runs)", seeds)
-        met, holds = _of_ratio(claim, self.size)
+        met, holds = of_ratio(claim, self.size)
         samples = _sum(one, column, runs, seeds, logarithms=True)
-        reached = _reached(claim)
-        return Point(name=one.name, samples=samples, met=met, holds=holds, reached=reached, logarithmic=True)
+        more: dict[str, Any] = {"reached": reached(claim), "logarithmic": True}
+        return Point(name=one.name, samples=samples, met=met, holds=holds, **more)
 
     @property
     def _is_level(self) -> bool:
@@ -240,70 +227,6 @@ def _trend(claim: Claim, series: FloatArray, name: str) -> list[Point]:
         Point(name=f"{name}last minus first", samples=series[-1] - series[0], met=holds, holds=holds),
         Point(name=f"{name}Kendall's tau", samples=tau, met=holds, holds=holds),
     ]
-
-
-def _side(claim: Claim, bound: float) -> Predicate:
-    side = below if claim.unit == "lower" else above
-    return lambda found: side(found, bound)
-
-
-def _inside(low: float, high: float) -> Predicate:
-    return lambda found: within(found, low, high)
-
-
-def _printed(claim: Claim) -> Predicate:
-    """Return what a value must be that is printed: that size, or in that range."""
-    if claim.low != claim.high:
-        return _inside(*printed_range(claim))
-    printed, allowed = float(claim.low), tolerance(claim, claim.low)
-    return lambda found: has_size(found, printed, allowed)
-
-
-def _of_ratio(claim: Claim, size: float | None) -> tuple[Predicate, Predicate]:
-    """Return what a ratio of subject over baseline must be: with the size of the claim, and for its direction."""
-    low, high = printed_range(claim)
-    if claim.unit == ORDERS_OF_MAGNITUDE:
-        return _inside(10**low, 10**high), lambda found: above(found, 1.0)
-    match claim.relation:
-        case "reduction_pct":
-            return _inside(1 - high / _PCT, 1 - max(low, 0.0) / _PCT), lambda found: below(found, 1.0)
-        case "increase_pct":  # "up to" a size begins at no difference, not at one in the other direction
-            return _inside(1 + max(low, 0.0) / _PCT, 1 + high / _PCT), lambda found: above(found, 1.0)
-        case "ratio":
-            return _printed(claim), lambda found: above(found, 1.0)
-        case "approx" | "absolute" | "trend":  # of trends, those that are flat
-            close = _inside(*SIGNIFICANTLY) if claim.unit in ("close", "flat") else _printed(claim)
-            return close, close
-    return _side(claim, 1.0 if size is None else size), _side(claim, 1.0)
-
-
-def _reached(claim: Claim) -> Predicate | None:
-    """Return what the largest of all points must be where the claim prints a size that differences go "up to"."""
-    if claim.relation not in _PERCENT_SIGNS or claim.low or not claim.high:
-        return None
-    printed, allowed = float(claim.high), tolerance(claim, claim.high)
-    ends = sorted(1 + _PERCENT_SIGNS[claim.relation] * (printed + one) / _PCT for one in (-allowed, allowed))
-    return _inside(*ends)
-
-
-def _of_gap(claim: Claim) -> tuple[Predicate, Predicate]:
-    """Return what a difference must be: the printed one, and on the same side of 0."""
-    sign = above if float(claim.low) > 0 else below
-    return _printed(claim), lambda found: sign(found, 0.0)
-
-
-def _of_value(claim: Claim) -> tuple[Predicate, Predicate]:
-    """Return what a value must be: a printed one, or on the right side of a printed bound."""
-    if claim.relation == "greater_than":
-        least = float(claim.low)
-        return (lambda found: above(found, least)), (lambda found: above(found, least))
-    # A printed size that is missed differs; "none at all" is a statement, which is wrong where there is some.
-    if claim.low == claim.high == "0":
-        return _inside(0.0, 0.0), _inside(0.0, 0.0)
-    if claim.relation == "less_than":
-        met = _inside(-np.inf, printed_range(claim)[1])
-        return met, met
-    return _printed(claim), lambda _: True
 
 
 def compared(

@@ -11,7 +11,8 @@ from capsmodel.datafiles import data_path
 from capsmodel.experiments.manifest import table_id
 from capsmodel.experiments.results import TASK_COLUMN, read_manifest
 from capsmodel.experiments.sweep import gather, one_by_one
-from capsmodel.papers.campaign import Campaign, all_tasks
+from capsmodel.papers.campaign import Campaign
+from capsmodel.papers.campaign_tasks import all_tasks
 from capsmodel.papers.experiments import published_experiment, published_experiments
 from capsmodel.papers.figures import published_figure, published_figures
 from capsmodel.papers.index import read_by_setting, read_ledger

@@ -17,9 +17,10 @@ from capsmodel.experiments import sweep
 from capsmodel.experiments.manifest import canonical_json
 from capsmodel.experiments.progress import Progress
 from capsmodel.papers import campaign as campaigns
-from capsmodel.papers import ledger
+from capsmodel.papers import campaign_tasks, ledger
 from capsmodel.papers.advance import advance
-from capsmodel.papers.campaign import SECOND_FAMILY, Campaign
+from capsmodel.papers.campaign import Campaign
+from capsmodel.papers.campaign_tasks import SECOND_FAMILY
 from capsmodel.papers.experiments import published_experiment
 from capsmodel.papers.experiments._repflow import places
 from capsmodel.papers.figures._by_setting import COLOUR_OF, draw_by_setting
@@ -97,8 +98,8 @@ class MadeUp:
 def few_seeds():
     """Keep the campaign small."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(campaigns, "MOST_SEEDS_OF_OTHERS", 4)
-        patched.setattr(campaigns, "MOST_SEEDS", 8)
+        patched.setattr(campaign_tasks, "MOST_SEEDS_OF_OTHERS", 4)
+        patched.setattr(campaign_tasks, "MOST_SEEDS", 8)
         yield
 
 
@@ -256,7 +257,7 @@ def test_only_a_refutation_takes_seeds_of_the_second_family(tmp_path):
     run(tmp_path, MadeUp(lambda scheme, transport: 0.8 if scheme == "repflow" else 1.0), AT_TWO_LOADS)
     found = Campaign(AT_TWO_LOADS, tmp_path)
     assert found.verdict(CLAIM).verdict == "differs in size"
-    assert found.frame["seed"].max() <= campaigns.MOST_SEEDS < SECOND_FAMILY
+    assert found.frame["seed"].max() <= campaign_tasks.MOST_SEEDS < SECOND_FAMILY
 
 
 def on_bound(scheme, transport):
@@ -346,7 +347,7 @@ def test_what_a_setting_changes_at_the_reduced_scale_is_carried_over(tmp_path):
 
 def test_the_reduced_scale_asks_for_no_more_seeds_than_the_text_has(tmp_path, monkeypatch):
     """Four decide its claim; in another setting the ratio is the bound, 40% less within 5%."""
-    monkeypatch.setattr(campaigns, "MOST_SEEDS_OF_OTHERS", 8)
+    monkeypatch.setattr(campaign_tasks, "MOST_SEEDS_OF_OTHERS", 8)
 
     def ratio(scheme, transport):
         return 0.62 / 0.57 if scheme == "repflow" and transport["min_rto_s"] == 0.01 else 1.0

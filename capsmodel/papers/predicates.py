@@ -1,0 +1,91 @@
+"""What an interval must be for a claim to be met with its size, and for its direction to hold."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from capsmodel.experiments.statistics.intervals import Interval
+from capsmodel.papers.index import Claim
+from capsmodel.papers.metric_columns import ORDERS_OF_MAGNITUDE
+from capsmodel.papers.verdicts import (
+    SIGNIFICANTLY,
+    Holds,
+    above,
+    below,
+    has_size,
+    printed_range,
+    tolerance,
+    within,
+)
+
+__all__ = ["Predicate", "of_gap", "of_ratio", "of_value", "on_side", "reached"]
+
+_PCT = 100.0
+_PERCENT_SIGNS = {"reduction_pct": -1, "increase_pct": 1}
+
+Predicate = Callable[[Interval], Holds]
+
+
+def on_side(claim: Claim, bound: float) -> Predicate:
+    """Return that a value is below, or above, a bound, as the claim says."""
+    side = below if claim.unit == "lower" else above
+    return lambda found: side(found, bound)
+
+
+def _inside(low: float, high: float) -> Predicate:
+    return lambda found: within(found, low, high)
+
+
+def _printed(claim: Claim) -> Predicate:
+    """Return what a value must be that is printed: that size, or in that range."""
+    if claim.low != claim.high:
+        return _inside(*printed_range(claim))
+    printed, allowed = float(claim.low), tolerance(claim, claim.low)
+    return lambda found: has_size(found, printed, allowed)
+
+
+def of_ratio(claim: Claim, size: float | None) -> tuple[Predicate, Predicate]:
+    """Return what a ratio of subject over baseline must be: with the size of the claim, and for its direction."""
+    low, high = printed_range(claim)
+    if claim.unit == ORDERS_OF_MAGNITUDE:
+        return _inside(10**low, 10**high), lambda found: above(found, 1.0)
+    match claim.relation:
+        case "reduction_pct":
+            return _inside(1 - high / _PCT, 1 - max(low, 0.0) / _PCT), lambda found: below(found, 1.0)
+        case "increase_pct":  # "up to" a size begins at no difference, not at one in the other direction
+            return _inside(1 + max(low, 0.0) / _PCT, 1 + high / _PCT), lambda found: above(found, 1.0)
+        case "ratio":
+            return _printed(claim), lambda found: above(found, 1.0)
+        case "approx" | "absolute" | "trend":  # of trends, those that are flat
+            close = _inside(*SIGNIFICANTLY) if claim.unit in ("close", "flat") else _printed(claim)
+            return close, close
+    return on_side(claim, 1.0 if size is None else size), on_side(claim, 1.0)
+
+
+def reached(claim: Claim) -> Predicate | None:
+    """Return what the largest of all points must be where the claim prints a size that differences go "up to"."""
+    if claim.relation not in _PERCENT_SIGNS or claim.low or not claim.high:
+        return None
+    printed, allowed = float(claim.high), tolerance(claim, claim.high)
+    ends = sorted(1 + _PERCENT_SIGNS[claim.relation] * (printed + one) / _PCT for one in (-allowed, allowed))
+    return _inside(*ends)
+
+
+def of_gap(claim: Claim) -> tuple[Predicate, Predicate]:
+    """Return what a difference must be: the printed one, and on the same side of 0."""
+    sign = above if float(claim.low) > 0 else below
+    return _printed(claim), lambda found: sign(found, 0.0)
+
+
+def of_value(claim: Claim) -> tuple[Predicate, Predicate]:
+    """Return what a value must be: a printed one, or on the right side of a printed bound."""
+    if claim.relation == "greater_than":
+        least = float(claim.low)
+        return (lambda found: above(found, least)), (lambda found: above(found, least))
+    # A printed size that is missed differs; "none at all" is a statement, which is wrong where there is some.
+    if claim.low == claim.high == "0":
+        return _inside(0.0, 0.0), _inside(0.0, 0.0)
+    if claim.relation == "less_than":
+        met = _inside(-np.inf, printed_range(claim)[1])
+        return met, met
+    return _printed(claim), lambda _: True
