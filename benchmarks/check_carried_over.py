@@ -30,7 +30,7 @@ COLUMNS = (
     *("reduced_factor", "paper_factor", "ratio", "ratio_low", "ratio_high"),
 )
 Logs = Mapping[str, FloatArray]
-"""Logarithm of what a setting changes, of each metric and seed."""
+"""Of each metric, the logarithm of what each seed's run has measured."""
 
 
 @dataclass(frozen=True)

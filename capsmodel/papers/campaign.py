@@ -8,7 +8,7 @@ A claim in one setting is looked at when 4, 8, 16, ... seeds of everything that 
 the first look that gives a word. Claims that are decided ask for no more seeds. Settings other than the text's are
 tried at the sampled places of the experiment, at its reduced scale if it has one; then so is the text's, and what
 changes between the two is carried over to the paper's scale (:mod:`capsmodel.papers.evidence`). For each claim only
-those count that change something of what it compares. :mod:`capsmodel.papers.campaign_tasks` has the limits.
+those count that change the runs that it compares. :mod:`capsmodel.papers.campaign_tasks` has the limits.
 
 A claim that these seeds refute in the setting of the text is looked at once more, by the seeds of a second family, with
 the same looks and the same limit. It stays open until they have refuted it too.
@@ -27,6 +27,7 @@ import pyarrow as pa
 from pandas import DataFrame, concat
 
 from capsim import schemes as simulated
+from capsmodel.experiments.manifest import table_id
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, keep_part, merge
 from capsmodel.experiments.statistics.sequential import looks
 from capsmodel.experiments.sweep import Task
@@ -48,9 +49,9 @@ __all__ = ["Campaign"]
 
 UNKNOWN_COST_S = 10.0
 """What a run is taken to cost before one of its experiment has been made, in seconds of processor time."""
-_OPEN: VerdictWord = "open"
 OTHERS_COUNT = 4
 """The text has its look at so many times the seeds before the others have theirs: its verdict matters most."""
+_OPEN: VerdictWord = "open"
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,11 @@ class Campaign:
             return DataFrame()
         measured = self.measured.drop(columns=["scheme", "seed"], errors="ignore")
         return DataFrame(keys).merge(measured, on="task_id", validate="many_to_one")
+
+    @cached_property
+    def result_id(self) -> str:
+        """Return the hash of the runs that are there, which entries of the ledger have."""
+        return table_id(self.frame)
 
     @cached_property
     def measured(self) -> DataFrame:

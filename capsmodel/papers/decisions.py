@@ -4,10 +4,10 @@ A *point* is one comparison that a claim makes: a value for each seed, such as t
 on the same flows, whether the claim is met with its size, and whether its direction holds. Points are looked at as
 :mod:`capsmodel.experiments.statistics.sequential` says, with the level α = `FALSE_ALARM` for one claim in one setting.
 
-"Reproduced" says that all m points are met (and that some point reaches what the claim says they go "up to", which uses
-α/m as below), and "refuted" that the direction fails at all of them. Either is wrong only
+"Reproduced" says that all m points are met, and "refuted" that the direction fails at all of them. Either is wrong only
 if one given point is, so that each point may have the whole of α (intersection-union test, Berger 1982). "Differs in
-size" says that *some* point is missed and that the direction holds at *some* point; these two use α/m (Bonferroni).
+size" says that *some* point is missed and that the direction holds at *some* point; these two use α/m (Bonferroni), as
+does that *some* point reaches the size that a claim says its differences go "up to".
 A printed size is met where the mean lies within 10% of it (:func:`capsmodel.papers.verdicts.has_size`), and missed
 where the mean is another number. For one that is off by a few per cent both are true; the first that the runs prove
 is said.
@@ -129,24 +129,16 @@ def decide(points: Sequence[Point], *, unknown: int = 0, false_alarm: float = FA
     unknowns: list[Holds] = [None] * unknown
     met: list[Holds] = []
     holds: list[Holds] = []
+    reached: list[Holds] = []
     for point, whole, part in zip(points, alone, one_of_all, strict=True):
         met.append(_joined(yes=point.met(whole), no=point.met(part)))
         holds.append(_joined(yes=point.holds(part), no=point.holds(whole)))
-    met += _reached(points, alone, one_of_all)
+        if point.reached:
+            reached.append(_joined(yes=point.reached(part), no=point.reached(whole)))
+    if reached:
+        met.append(True if any(reached) else None if None in reached else False)
     word = verdict_word(met + unknowns, holds + unknowns) if points else "open"
     return Decision(word, {point.name: found for point, found in zip(points, alone, strict=True)})
-
-
-def _reached(points: Sequence[Point], alone: Sequence[Interval], one_of_all: Sequence[Interval]) -> list[Holds]:
-    """Return whether some point has the size that differences go "up to", if the claim prints one: no if none has."""
-    looked = [
-        (point.reached(part), point.reached(whole))
-        for point, whole, part in zip(points, alone, one_of_all, strict=True)
-        if point.reached
-    ]
-    if not looked:
-        return []
-    return [True if any(yes for yes, _ in looked) else False if all(no is False for _, no in looked) else None]
 
 
 def _joined(*, yes: Holds, no: Holds) -> Holds:

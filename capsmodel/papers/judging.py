@@ -10,6 +10,7 @@ from capsmodel.papers.decisions import FALSE_ALARM, Decision, decide
 from capsmodel.papers.evidence import Evidence
 from capsmodel.papers.index import Claim
 from capsmodel.papers.metric_columns import ORDERS_OF_MAGNITUDE
+from capsmodel.papers.predicates import PERCENT_SIGNS
 from capsmodel.papers.statements import Statement
 from capsmodel.papers.verdicts import Verdict, of_sample
 
@@ -69,7 +70,7 @@ def verdict_of(claim: Claim, statement: Statement, found: Judged, *, testbed: bo
     parts += [statement.note] if statement.note else []
     parts += ["the testbed is simulated in packets"] if testbed else []
     parts += [f"not simulated: {', '.join(missing)}"] if missing else []
-    if found.seeds and (equal := statement.known(simulated()).places_without_events(claim, intervals)):
+    if found.seeds and (equal := statement.known(simulated()).without_events(claim, intervals)):
         parts.append(f"none in any run: {', '.join(equal)}")
     parts += [f"{name}: {one.value:.4g}" for name, one in intervals.items()]
     values = [_in_unit(claim, one.value) for one in intervals.values()]
@@ -104,5 +105,5 @@ def _in_unit(claim: Claim, ratio: float) -> float:
     """Return a ratio as the percentage, or power of ten, that the claim gives; others are in its unit already."""
     if claim.unit == ORDERS_OF_MAGNITUDE:
         return float(np.log10(ratio))
-    signs = {"reduction_pct": -1.0, "increase_pct": 1.0}
-    return signs[claim.relation] * 100 * (ratio - 1) if claim.relation in signs else ratio
+    sign = PERCENT_SIGNS.get(claim.relation)
+    return ratio if sign is None else sign * 100 * (ratio - 1)

@@ -86,7 +86,7 @@ def keep_experiments(results: Path, kept: Path) -> list[Campaign]:
 def decided_by_experiments(campaigns: Sequence[Campaign]) -> dict[str, LedgerEntry]:
     """Return an entry for each claim of these campaigns that was looked at."""
     return {
-        claim: _entry(campaign.verdict(claim), campaign.experiment.name, table_id(campaign.frame))
+        claim: _entry(campaign.verdict(claim), campaign.experiment.name, campaign.result_id)
         for campaign in campaigns
         for claim in campaign.experiment.statements
         if campaign.judged(claim, TEXT, sampled=False).seeds

@@ -1,4 +1,4 @@
-"""Which column of a run a metric of ``claims.csv`` is, which columns can be 0, and the units that claims print."""
+"""Which column of a run a metric of ``claims.csv`` is, which can be 0, which are tails, and the units of claims."""
 
 __all__ = ["COLUMNS", "COUNTED", "ORDERS_OF_MAGNITUDE", "TAILS", "UNITS", "compared_by_difference"]
 

@@ -18,10 +18,11 @@ from capsmodel.papers.verdicts import (
     within,
 )
 
-__all__ = ["Predicate", "of_gap", "of_ratio", "of_value", "on_side", "reached"]
+__all__ = ["PERCENT_SIGNS", "Predicate", "of_gap", "of_ratio", "of_value", "on_side", "up_to"]
 
 _PCT = 100.0
-_PERCENT_SIGNS = {"reduction_pct": -1, "increase_pct": 1}
+PERCENT_SIGNS = {"reduction_pct": -1, "increase_pct": 1}
+"""Relations that print a difference in percent, and whether the subject is below or above the baseline."""
 
 Predicate = Callable[[Interval], Holds]
 
@@ -62,12 +63,12 @@ def of_ratio(claim: Claim, size: float | None) -> tuple[Predicate, Predicate]:
     return on_side(claim, 1.0 if size is None else size), on_side(claim, 1.0)
 
 
-def reached(claim: Claim) -> Predicate | None:
+def up_to(claim: Claim) -> Predicate | None:
     """Return what the largest of all points must be where the claim prints a size that differences go "up to"."""
-    if claim.relation not in _PERCENT_SIGNS or claim.low or not claim.high:
+    if claim.relation not in PERCENT_SIGNS or claim.low or not claim.high:
         return None
     printed, allowed = float(claim.high), tolerance(claim, claim.high)
-    ends = sorted(1 + _PERCENT_SIGNS[claim.relation] * (printed + one) / _PCT for one in (-allowed, allowed))
+    ends = sorted(1 + PERCENT_SIGNS[claim.relation] * (printed + one) / _PCT for one in (-allowed, allowed))
     return _inside(*ends)
 
 

@@ -64,11 +64,11 @@ class Robustness:
         count = f"{self.agreeing} of {self.decided} settings"
         if self.turned_by:
             return f"hangs on {'; '.join(self.turned_by)} ({count})"
-        return f"robust ({count})" if self.is_robust else self._few()
+        return f"robust ({count})" if self.is_robust else self._too_few
 
-    def _few(self) -> str:
-        agree = "" if self.agreeing == self.decided else f", of which {self.agreeing} agree"
-        return f"not known to be robust: only {self.decided} of {self.settings} settings are decided{agree}"
+    @property
+    def _too_few(self) -> str:
+        return f"not known to be robust: only {self.decided} of {self.settings} settings are decided"
 
 
 def robustness(words: Mapping[str, VerdictWord], combinations: Mapping[str, Combination]) -> Robustness:

@@ -17,7 +17,7 @@ from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers.decisions import Point
 from capsmodel.papers.index import Claim
 from capsmodel.papers.metric_columns import COLUMNS, COUNTED, UNITS
-from capsmodel.papers.predicates import of_gap, of_ratio, of_value, on_side, reached
+from capsmodel.papers.predicates import of_gap, of_ratio, of_value, on_side, up_to
 from capsmodel.papers.verdicts import Holds, above, below, kendall
 
 __all__ = ["Comparison", "Runs", "Statement", "Term", "compared", "levels", "same_scheme"]
@@ -37,17 +37,16 @@ class Runs:
     def __init__(self, frame: DataFrame) -> None:
         self._rows: dict[Term, DataFrame] = {}
         if not frame.empty:
-            for (scheme, place), rows in frame.set_index("seed").groupby(["scheme", "place"]):
-                self._rows[str(scheme), str(place)] = rows
+            for (scheme, place), rows in frame.set_index("seed").sort_index().groupby(["scheme", "place"]):
+                self._rows[str(scheme), str(place)] = rows[rows.index == np.arange(1, len(rows) + 1)]
 
     def has(self, terms: Iterable[Term], seeds: int) -> bool:
         """Return whether the first `seeds` seeds of all terms are there."""
-        wanted = set(range(1, seeds + 1))
-        return all(term in self._rows and wanted <= set(self._rows[term].index) for term in terms)
+        return all(term in self._rows and len(self._rows[term]) >= seeds for term in terms)
 
     def values(self, term: Term, column: str, seeds: int) -> FloatArray:
-        """Return a column of the first `seeds` seeds."""
-        found: FloatArray = self._rows[term][column].loc[list(range(1, seeds + 1))].to_numpy(np.float64)
+        """Return a column of the first `seeds` seeds, which have to be there."""
+        found: FloatArray = self._rows[term][column].to_numpy(np.float64)[:seeds]
         return found
 
 
@@ -148,8 +147,8 @@ class Statement:
             return [Point(name=name, samples=found, met=side, holds=side) for name, found in sums if found.any()]
         return [self._of_logarithms(claim, one, column, runs, seeds) for one in self.comparisons]
 
-    def places_without_events(self, claim: Claim, points: Container[str]) -> list[str]:
-        """Return the comparisons of counts that are no points, since they are 0 in all runs."""
+    def without_events(self, claim: Claim, points: Container[str]) -> list[str]:
+        """Return the names of the comparisons of counts that are no points, since they are 0 in all runs."""
         names = [one.name for one in self.comparisons] if self._is_order_of_counts(claim) else []
         return [name for name in names if name not in points]
 
@@ -192,8 +191,7 @@ class Statement:
             return Point.silent(f"{one.name} (0 in some runs)", seeds)
         met, holds = of_ratio(claim, self.size)
         samples = _sum(one, column, runs, seeds, logarithms=True)
-        more: dict[str, Any] = {"reached": reached(claim), "logarithmic": True}
-        return Point(name=one.name, samples=samples, met=met, holds=holds, **more)
+        return Point(name=one.name, samples=samples, met=met, holds=holds, reached=up_to(claim), logarithmic=True)
 
     @property
     def _is_level(self) -> bool:

@@ -152,7 +152,7 @@ def test_the_list_names_every_figure_and_experiment(capsys):
     [
         ("reproduce", "--all"),
         ("reproduce caps-fig6a --all", "--all"),
-        ("reproduce nosuch", "no figure 'nosuch'"),
+        ("reproduce nosuch", "no figure or experiment nosuch"),
         (f"reproduce caps-fig6a --out {data_path('workloads/index.toml')}", "is a file"),
         ("reproduce --all --json", "--list"),
         ("reproduce caps-fig6a --budget 2h", "go with experiments"),

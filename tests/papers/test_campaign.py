@@ -90,6 +90,7 @@ class MadeUp:
         value = self.ratio(scheme, transport) * np.exp(own.normal(0, self.spread))
         value *= self.of_task(task) if scheme == "repflow" else 1.0
         row = {"task_id": [task.id], "seed": [seed]} | {column: [value * (1 + seed)] for column in COLUMNS}
+        row["timeouts_short"] = [value]
         record = {"id": task.id, "measurement": "experiment-run", "revision": 1, "payload": task.payload}
         return sweep._Outcome(pa.table(row), record | {"cpu_s": self.cpu_s})
 
@@ -343,6 +344,18 @@ def test_what_a_setting_changes_at_the_reduced_scale_is_carried_over(tmp_path):
     assert found.robustness(CLAIM).turned_by == ("transport.min_rto_s = 0.01",)
     (interval, *_) = found.judged(CLAIM, "transport.min_rto_s = 0.01", sampled=True).decision.intervals.values()
     assert interval.low < 2 * 0.57 < interval.high < 2 * 1.1
+
+
+@pytest.mark.parametrize(("ratio", "others"), [(0.57, "reproduced"), (1.1, "open")])
+def test_signs_of_the_reduced_scale_count_if_the_text_has_its_word_there(ratio, others, tmp_path):
+    """RepFlow has fewer timeouts at the paper's scale; where it has more in the reduced fabric, that says nothing."""
+    fewer = replace(EXPERIMENT.statements[CLAIM], column="timeouts_short", direction="lower")
+    experiment = with_settings(replace(at_reduced_scale(), statements={CLAIM: fewer}), EXPERIMENT.combinations)
+    made_up = MadeUp(lambda *_: 1.0, of_task=lambda task: ratio if is_small(task) else 0.57)
+    advance(experiment, tmp_path, executor=made_up)
+    assert Campaign(experiment, tmp_path).words(CLAIM) == dict.fromkeys(EXPERIMENT.combinations, others) | {
+        TEXT: "reproduced"
+    }
 
 
 def test_the_reduced_scale_asks_for_no_more_seeds_than_the_text_has(tmp_path, monkeypatch):

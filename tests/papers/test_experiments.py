@@ -113,7 +113,9 @@ def test_the_small_version_runs_and_judges_nothing(name, tmp_path, capsys):
     with (tmp_path / f"{name}-quick.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) >= 4
-    assert all(float(row["mean_fct_short_s"]) > 0 and float(row.get("unfinished_flows", 0)) == 0 for row in rows)
+    assert all(float(row["mean_fct_short_s"]) > 0 for row in rows)
+    if not name.startswith("mmptcp"):  # whose long flows never end
+        assert all(float(row["unfinished_flows"]) == 0 for row in rows)
     if name == "repflow-overhead":
         assert all(0 < float(row["copied_ratio"]) < float(row["copied_sent_ratio"]) < 1 for row in rows)
 

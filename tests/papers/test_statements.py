@@ -108,7 +108,7 @@ def test_counts_are_compared_by_differences_and_zeros_say_nothing():
     (point,) = statement.points(asked, runs, SEEDS)
     assert point.name == "B, y"
     assert (point.samples < 0).all()
-    assert statement.places_without_events(asked, ["B, y"]) == ["B, x"]
+    assert statement.without_events(asked, ["B, y"]) == ["B, x"]
 
 
 def test_a_gap_is_read_in_the_unit_of_the_claim():

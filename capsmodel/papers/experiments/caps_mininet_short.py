@@ -16,7 +16,7 @@ ALL = list(PLACES)
 DEFAULT = "100 short flows"
 
 
-def gain_s() -> Statement:
+def mean_gain() -> Statement:
     """Return how much sooner short flows end under CAPS than under each of four others, at the default setting."""
     return Statement(
         comparisons=tuple(
@@ -37,7 +37,7 @@ STATEMENTS = {
         for name in ("ecmp", "repflow", "freeway", "rps", "rps-others")
     },
     "caps-f11a-norm": gain(ALL),
-    "caps-f15b-gain": gain_s(),
+    "caps-f15b-gain": mean_gain(),
 }
 
 EXPERIMENT = shared.experiment(

@@ -22,8 +22,8 @@ def error_of(fault: int, setup: Setup) -> ValueError:
     """
     if fault == ILLEGAL_PATH:
         return ParameterError(
-            f"the balancer {setup.scheme.balancer.name!r} named a path that does not exist: choose must return one of "
-            "the numbers that it is given"
+            f"the balancer {setup.scheme.balancer.name!r} named a path that does not exist: choose returns a position "
+            "in candidates, from 0 on"
         )
     days = to_s(BACKLOG_PS) / 86400
     return ParameterError(
