@@ -8,8 +8,8 @@ from capsmodel.papers.index import read_checks, read_claims
 OTHER_SEEDS = 1000  # added to those of the figure
 # What a claim rests on, of all runs of its figure.
 CASES = {
-    "caps-f19-rtt": ("caps-fig19", {}),
-    "caps-f19-pb": ("caps-fig19", {}),
+    "caps-f19-rtt": ("caps-fig19", {"bursts_per_s": (5, 40)}),
+    "caps-f19-pb": ("caps-fig19", {"bursts_per_s": (5, 40)}),
     "caps-f17f-ecmppq": ("caps-fig17", {"workload": ("datamining",), "form": ("ecmp", "ecmp_pq")}),
 }
 
