@@ -214,8 +214,8 @@ CASES = {
     **{f"caps-f17{panel}-best": best(column) for panel, column in zip("abde", 2 * (FCT, TAIL), strict=True)},
     **{
         f"caps-f17{panel}-{name.replace('_', '')}": lower(column, name, f"{name}, tail drop")
-        for panel, column in zip("abcdef", 2 * (FCT, TAIL, LONG), strict=True)
-        for name in ("ecmp_pq", "rps_pq")
+        for name, panels in (("ecmp_pq", "abc"), ("rps_pq", "abcdef"))
+        for panel, column in zip(panels, 2 * (FCT, TAIL, LONG), strict=False)
     },
     **{f"caps-f17{panel}-rps": highest() for panel in "cf"},
     **{f"caps-f17{panel}-caps": well_above() for panel in "cf"},

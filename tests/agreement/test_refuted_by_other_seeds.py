@@ -10,7 +10,6 @@ OTHER_SEEDS = 1000  # added to those of the figure
 CASES = {
     "caps-f19-rtt": ("caps-fig19", {"bursts_per_s": (5, 40)}),
     "caps-f19-pb": ("caps-fig19", {"bursts_per_s": (5, 40)}),
-    "caps-f17f-ecmppq": ("caps-fig17", {"workload": ("datamining",), "form": ("ecmp", "ecmp_pq")}),
 }
 
 

@@ -134,8 +134,10 @@ def judge_workloads(claim: Claim, frame: DataFrame) -> Verdict:
 JUDGES: dict[str, Callable[[Claim, DataFrame], Verdict]] = {
     "caps-abs-afct": judge_headline,
     **{f"caps-f17a-{name}": judge_reduction for name in ("ecmp", "rps", "repflow")},
-    **{f"caps-f17{panel}-{name}": judge_order for panel in "abde" for name in ("best", "ecmppq", "rpspq")},
-    **{f"caps-f17{panel}-{name}": judge_order for panel in "cf" for name in ("rps", "caps", "ecmppq", "rpspq")},
+    # ECMP with priorities and data mining, (d) to (f), is judged on all leaves, by the experiment caps-leafspine.
+    **{f"caps-f17{panel}-{name}": judge_order for panel in "abde" for name in ("best", "rpspq")},
+    **{f"caps-f17{panel}-{name}": judge_order for panel in "cf" for name in ("rps", "caps", "rpspq")},
+    **{f"caps-f17{panel}-ecmppq": judge_order for panel in "abc"},
     **{f"caps-f17{panel}-dark": judge_closeness for panel in "abcdef"},
     "caps-f17-dm-ws": judge_workloads,
 }
