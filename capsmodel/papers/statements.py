@@ -36,6 +36,7 @@ class Runs:
 
     def __init__(self, frame: DataFrame) -> None:
         self._rows: dict[Term, DataFrame] = {}
+        self._columns: dict[tuple[Term, str], FloatArray] = {}
         if not frame.empty:
             for (scheme, place), rows in frame.set_index("seed").sort_index().groupby(["scheme", "place"]):
                 self._rows[str(scheme), str(place)] = rows[rows.index == np.arange(1, len(rows) + 1)]
@@ -46,8 +47,9 @@ class Runs:
 
     def values(self, term: Term, column: str, seeds: int) -> FloatArray:
         """Return a column of the first `seeds` seeds, which have to be there."""
-        found: FloatArray = self._rows[term][column].to_numpy(np.float64)[:seeds]
-        return found
+        if (term, column) not in self._columns:
+            self._columns[term, column] = self._rows[term][column].to_numpy(np.float64)
+        return self._columns[term, column][:seeds]
 
 
 @dataclass(frozen=True)

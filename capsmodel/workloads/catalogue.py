@@ -18,7 +18,9 @@ names                                         :func:`workload_names`
 
 import difflib
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from reprlib import repr as shortened
 from typing import Any, overload
 
@@ -221,7 +223,9 @@ class WorkloadSource:
     mean_published_bytes: float | None = None
 
 
-def _index() -> dict[str, Any]:
+@cache
+def _index() -> Mapping[str, Any]:
+    """Return the index, which is read once: an experiment asks for its sizes in each of some thousand runs."""
     return tomllib.loads(data_path("workloads/index.toml").read_text(encoding="utf-8"))
 
 

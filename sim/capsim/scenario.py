@@ -232,7 +232,7 @@ def _si(value: Any, key: str) -> Any:
     if isinstance(value, dict):
         return {name: inner if name == "columns" else _si(inner, name) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_si(inner, key) for inner in value]
+        return [inner if isinstance(inner, float | int) else _si(inner, key) for inner in value]
     if isinstance(value, str) and not key.endswith("_per_s"):
         for suffix, parse in _UNITS.items():
             if key.endswith(suffix):
