@@ -125,7 +125,7 @@ def parameters(place: Mapping[str, Any], settings: Mapping[str, Any], scheme: st
 
 def adapted(statement: Statement, settings: Mapping[str, Any]) -> Statement:
     """Return the statement about the schemes that the authors' code has where a setting says so."""
-    names = {}
+    names = {scheme: f"{scheme}_ns3" for scheme in ("mptcp", "mmptcp") if settings.get("subflows_as_in_ns3")}
     if settings.get("short_subflows") == 1:
         names["mptcp"] = "mptcp_tcp"
     if settings.get("short_dup_ack_threshold") == "topology":
