@@ -113,17 +113,32 @@ def test_the_reduced_mix_has_the_same_ratios():
     assert run_of[1].traffic[1].duration_s == run_of[0].traffic[1].duration_s / 4
 
 
-def test_settings_of_the_authors_code_name_its_schemes():
-    """Short flows with one subflow, or with the threshold of scattered ones, are those of other schemes."""
-    table = published_experiment("mmptcp-t3")
-    for setting, one, other in (
+@pytest.mark.parametrize(
+    ("setting", "one", "other"),
+    [
         ("short_subflows = 1", "mptcp", "mptcp_tcp"),
         ("short_dup_ack_threshold = topology", "ps_tcp", "ps_tcp_ns3"),
-    ):
-        claim = {"mptcp": "mmptcp-t3-mptcp-fct", "ps_tcp": "mmptcp-t3-ps_tcp-fct"}[one]
-        text, changed = (table.statement(claim, each, sampled=True) for each in ("as the text", setting))
-        assert {scheme for scheme, _ in text.terms} == {one}
-        assert {scheme for scheme, _ in changed.terms} == {other}
+        ("subflows_as_in_ns3 = true", "mptcp", "mptcp_ns3"),
+        ("subflows_as_in_ns3 = true", "mmptcp", "mmptcp_ns3"),
+        ("subflows_as_in_ns3 = true", "ps_tcp", "ps_tcp"),
+    ],
+)
+def test_settings_of_the_authors_code_name_its_schemes(setting, one, other):
+    """Short flows with one subflow, with the threshold of scattered ones, or with its subflows have other schemes."""
+    table = published_experiment("mmptcp-t3")
+    text, changed = (table.statement(f"mmptcp-t3-{one}-fct", each, sampled=True) for each in ("as the text", setting))
+    assert {scheme for scheme, _ in text.terms} == {one}
+    assert {scheme for scheme, _ in changed.terms} == {other}
+
+
+def test_one_subflow_for_short_flows_leaves_none_to_open():
+    """Both settings of the authors' code at once: short flows of MPTCP are TCP, those of MMPTCP are its code's."""
+    table = published_experiment("mmptcp-t1-100")
+    both = next(one for one in table.combinations if "short_subflows = 1, subflows_as_in_ns3 = true" in one)
+    assert {scheme for scheme, _ in table.statement("mmptcp-s32-100", both, sampled=True).terms} == {
+        "mptcp_tcp",
+        "mmptcp_ns3",
+    }
 
 
 def test_the_first_phase_has_the_threshold_of_its_place():
