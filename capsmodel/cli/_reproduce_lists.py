@@ -6,6 +6,7 @@ from typing import Any
 
 from capsmodel.cli._output import Output, print_table
 from capsmodel.cli._table import Column
+from capsmodel.papers.computed_experiments import computed_experiments
 from capsmodel.papers.experiments import published_experiment, published_experiments
 from capsmodel.papers.figures import published_figures
 from capsmodel.papers.index import read_costs
@@ -26,9 +27,10 @@ def print_list(output: Output) -> None:
     """Print the name of each figure and experiment, what it shows, and the claims that it decides."""
     figures = [(one.name, one.title, one.claims) for one in published_figures().values()]
     experiments = [(one.name, one.title, one.statements) for one in published_experiments().values()]
+    others = [(one.name, one.title, [claim.id for claim in one.claims]) for one in computed_experiments().values()]
     rows = [
         {"name": name, "title": title.rstrip("."), "claims": ", ".join(claims)}
-        for name, title, claims in figures + experiments
+        for name, title, claims in figures + experiments + others
     ]
     print_table(rows, columns=_LIST, title="Figures and experiments of the papers", output=output)
 

@@ -18,9 +18,11 @@ from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, explain, say, write_w
 from capsmodel.cli._reproduce_lists import print_costs, print_list
 from capsmodel.experiments.manifest import table_csv, table_id
 from capsmodel.experiments.sweep import Progress, plain_arguments, run_sweep
-from capsmodel.papers.experiments import published_experiment, published_experiments
-from capsmodel.papers.figures import PublishedFigure, published_figure, published_figures
-from capsmodel.papers.index import read_claims
+from capsmodel.papers.computed_experiments import ComputedExperiment, computed_experiments
+from capsmodel.papers.experiments import PublishedExperiment, published_experiments
+from capsmodel.papers.figures import PublishedFigure, published_figures
+from capsmodel.papers.index import Claim, LedgerEntry, read_claims
+from capsmodel.papers.verdicts import Verdict
 from capsmodel.plotting import can_draw, save_figure
 
 
@@ -45,7 +47,8 @@ def reproduce(
     Parameters
     ----------
     names
-        Figures and experiments, such as caps-fig9a and repflow-ns3-ws.
+        Figures and experiments, such as caps-fig9a and repflow-ns3-ws. An experiment without simulations, such as
+        caps-overhead, is its figures and closed forms.
     every
         All figures.
     quick
@@ -67,30 +70,46 @@ def reproduce(
         print_list(output) if known else print_costs(names, output)
         return
     require(every is not bool(names), "name figures, as in caps-fig9a, or give --all; --list shows their names")
-    share, experiments = parse_shard(shard), [name for name in names if _is_experiment(name)]
+    figures, computed, simulated = _asked_for(names)
+    share, all_simulated = parse_shard(shard), len(simulated) == len(names)
     limited = budget is not None or share != (1, 1)
-    require(not limited or len(experiments) == len(names), "--budget and --shard go with experiments; see --list")
+    require(all_simulated or not limited, "--budget and --shard go with simulated experiments; see --list")
     require(output.is_text, "--json and --csv go with --list; the data of a figure are in its CSV file")
-    figures = [name for name in names if name not in experiments]
-    unknown = [name for name in figures if name not in published_figures()]
-    require(not unknown, f"no figure or experiment {', '.join(unknown)}: capsmodel reproduce --list shows all")
-    chosen = list(published_figures().values()) if every else [published_figure(name) for name in figures]
-    asked = [published_experiment(name) for name in experiments]
     require(not out.exists() or out.is_dir(), f"--out = {out} is a file: name a folder")
     check_writable(out)
     out.mkdir(parents=True, exist_ok=True)
-    _reproduce_figures(chosen, out, quick)
-    for experiment in asked if quick else []:
+    _reproduce_figures(list(published_figures().values()) if every else figures, out, quick)
+    for one in computed:
+        _tell_rest(one)
+    for experiment in simulated if quick else []:
         try_out(experiment, out, machines.executor())
-    if asked and not quick:
+    if simulated and not quick:
         budget_s = math.inf if budget is None else budget
-        reproduce_experiments(asked, out, budget_s=budget_s, shard=share, executor=machines.executor())
+        reproduce_experiments(simulated, out, budget_s=budget_s, shard=share, executor=machines.executor())
 
 
-def _is_experiment(name: str) -> bool:
-    """Return whether an experiment has this name, or id."""
-    known = published_experiments()
-    return name in known or name in {one.id for one in known.values()}
+def _asked_for(
+    names: Sequence[str],
+) -> tuple[list[PublishedFigure], list[ComputedExperiment], list[PublishedExperiment]]:
+    """Return the figures, experiments without simulations and simulated ones of these names; experiments also have ids.
+
+    Raises
+    ------
+    ParameterError
+        If there is nothing of such a name.
+    """
+    drawn, computed = published_figures(), {key: one for one in computed_experiments().values() for key in _keys(one)}
+    simulated = {key: one for one in published_experiments().values() for key in _keys(one)}
+    unknown = [name for name in names if name not in drawn.keys() | computed.keys() | simulated.keys()]
+    require(not unknown, f"no figure or experiment {', '.join(unknown)}: capsmodel reproduce --list shows all")
+    parts = [computed[name] for name in names if name in computed]
+    figures = [drawn[name] for name in names if name in drawn] + [figure for one in parts for figure in one.figures]
+    unique = list({figure.name: figure for figure in figures}.values())
+    return unique, parts, [simulated[name] for name in names if name in simulated]
+
+
+def _keys(experiment: ComputedExperiment | PublishedExperiment) -> tuple[str, str]:
+    return experiment.name, experiment.id
 
 
 def _reproduce_figures(figures: Sequence[PublishedFigure], out: Path, quick: bool) -> None:
@@ -127,10 +146,22 @@ def _judge(figure: PublishedFigure, frame: DataFrame, quick: bool) -> None:
     """Print the verdicts that follow from this very table."""
     verdicts = figure.verdicts(frame, quick=quick)
     for verdict in verdicts:
-        say("", f"{verdict.id}: {verdict.verdict}")
-        explain(*claim_text(read_claims()[verdict.id], verdict), indent=2)
+        _tell(read_claims()[verdict.id], verdict)
     if not verdicts:
         explain(
             f"{figure.name}: a quick run judges no claim; run it without --quick, or see what the full run gave with "
             f"capsmodel claims --paper {figure.name.partition('-')[0]}"
         )
+
+
+def _tell_rest(experiment: ComputedExperiment) -> None:
+    """Print what closed forms and data say of the claims of an experiment that no figure decides."""
+    for claim, found in experiment.found():
+        _tell(claim, found)
+    if not experiment.claims and not experiment.figures:
+        explain(f"{experiment.name}: the paper claims nothing about it, so nothing is run.")
+
+
+def _tell(claim: Claim, found: Verdict | LedgerEntry) -> None:
+    say("", f"{claim.id}: {found.verdict}")
+    explain(*claim_text(claim, found), indent=2)

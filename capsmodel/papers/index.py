@@ -1,6 +1,7 @@
 """Read ``data/papers``: one record for each paper, equation, discrepancy, claim and verdict."""
 
 import csv
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -286,6 +287,23 @@ def read_ledger() -> Mapping[str, LedgerEntry]:
 def experiment_kinds() -> Mapping[str, str]:
     """Return closed_form, packet_sim, testbed or codec for every experiment by its id."""
     return MappingProxyType({row["id"]: row["kind"] for row in _rows("experiments.csv")})
+
+
+@cache
+def experiment_places() -> Mapping[str, str]:
+    """Return the figures and sections that have an experiment, for each by its id."""
+    return MappingProxyType({row["id"]: row["where"] for row in _rows("experiments.csv")})
+
+
+def experiment_name(experiment_id: str) -> str:
+    """Return the name of an experiment in commands: its id without the number.
+
+    Examples
+    --------
+    >>> experiment_name("repflow-e07-ns3-ws")
+    'repflow-ns3-ws'
+    """
+    return re.sub(r"-e\d+-", "-", experiment_id)
 
 
 @cache

@@ -52,6 +52,10 @@ BAD = [
     ("reproduce nosuch", "no figure or experiment nosuch: capsmodel reproduce --list shows all"),
     ("reproduce nosuch --list", "--list shows all names: give it alone"),
     ("reproduce --list --costs", "--list shows all names: give it alone"),
+    (
+        "reproduce caps-cloud caps-overhead --budget 1h",
+        "--budget and --shard go with simulated experiments; see --list",
+    ),
     ("reproduce caps-cloud --budget nanh", "'nanh' is no length of time"),
     ("reproduce caps-cloud --budget -1h", "'-1h' is no length of time"),
     ("reproduce caps-cloud --budget 5", "'5' is not a time"),

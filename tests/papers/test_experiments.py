@@ -9,8 +9,10 @@ import capsmodel as cm
 from capsim import schemes
 from capsim.scenario import from_dict
 from capsmodel.cli import main
+from capsmodel.papers.computed_experiments import computed_experiments
 from capsmodel.papers.experiments import published_experiment, published_experiments
 from capsmodel.papers.experiments._repflow import INITIAL_WINDOW_BYTES
+from capsmodel.papers.figures import published_figures
 from capsmodel.papers.index import experiment_kinds, read_by_setting, read_claims
 from capsmodel.papers.settings import TEXT, settings_of
 
@@ -18,12 +20,22 @@ EXPERIMENTS = published_experiments()
 NAMES = list(EXPERIMENTS)
 
 
-def test_names_are_ids_without_numbers_and_differ_for_all_experiments_of_the_papers():
+def test_every_experiment_of_the_papers_is_reproduced_by_one_name():
     assert EXPERIMENTS["repflow-ns3-ws"] is published_experiment("repflow-e07-ns3-ws")
-    simulated = [name for name, kind in experiment_kinds().items() if kind in ("packet_sim", "testbed")]
-    short = {name.split("-", 2)[0] + "-" + name.split("-", 2)[2] for name in simulated}
-    assert len(short) == len(simulated)
-    assert set(NAMES) <= short
+    computed, figures = computed_experiments(), published_figures()
+    ids = [one.id for known in (EXPERIMENTS, computed) for one in known.values()]
+    assert sorted(ids) == sorted(experiment_kinds())
+    assert not EXPERIMENTS.keys() & (computed.keys() | figures.keys())
+    for name in computed.keys() & figures.keys():  # one name for both means both
+        assert figures[name] in computed[name].figures
+
+
+@pytest.mark.parametrize("one", computed_experiments().values(), ids=lambda one: one.name)
+def test_an_experiment_without_runs_tells_of_each_of_its_claims(one):
+    claims = {claim.id for claim in read_claims().values() if claim.experiment_id == one.id}
+    drawn = [claims & set(figure.claims) for figure in one.figures]
+    assert all(drawn)
+    assert claims - set().union(*drawn) == {claim.id for claim, _ in one.found()}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -10,7 +10,6 @@ An experiment has up to three *scales*: that of the paper, where its verdicts ar
 are compared with each other if the paper's costs too much for all of them; and a quick one, which shows that it runs.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -28,7 +27,7 @@ from capsim.settings import with_settings
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.statistics.designs import Combination
 from capsmodel.experiments.sweep import Task
-from capsmodel.papers.index import experiment_kinds
+from capsmodel.papers.index import experiment_kinds, experiment_name
 from capsmodel.papers.measurements.experiment_runs import experiment_run
 from capsmodel.papers.settings import TEXT, sampled_combinations, settings_of
 from capsmodel.papers.statements import Statement, Term
@@ -94,7 +93,7 @@ class PublishedExperiment:
     @property
     def name(self) -> str:
         """Return its name in the command: the id without the number, ``"repflow-ns3-ws"``."""
-        return re.sub(r"-e\d+-", "-", self.id)
+        return experiment_name(self.id)
 
     @property
     def title(self) -> str:
