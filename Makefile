@@ -6,7 +6,7 @@ STAMP = .venv/.installed
 DEMO_STAMP = .venv/.demo-installed
 DOCS_STAMP = .venv/.docs-installed
 
-.PHONY: demo test agreement lint types contracts notebooks docs write-notebooks ledger bench bench-paired mutants clean
+.PHONY: demo test agreement browser lint types contracts notebooks docs write-notebooks ledger bench bench-paired mutants clean
 .DEFAULT_GOAL := test
 
 # Byte code is made of what is imported only, and kept, also where the shell asks for none: tests, pages and notebooks
@@ -41,6 +41,10 @@ test: $(STAMP)
 
 agreement: $(STAMP)
 	$(PYTEST) $(AGREEMENT)
+
+# The gallery in headless Chromium, Debian's package chromium.
+browser: $(STAMP)
+	$(BIN)/python -m pytest -q -p no:cacheprovider tests/browser/gallery_in_chromium.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
