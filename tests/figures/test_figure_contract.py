@@ -15,6 +15,7 @@ from capsmodel.cli import main
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import finished_tasks
 from capsmodel.papers import claims
+from capsmodel.papers.computed_experiments import computed_experiments
 from capsmodel.papers.experiments import published_experiments
 from capsmodel.papers.figures import published_figure, published_figures
 from capsmodel.papers.figures._drawing import PUBLISHED
@@ -144,7 +145,8 @@ def test_the_command_writes_table_and_picture_and_names_the_table_by_its_hash(tm
 def test_the_list_names_every_figure_and_experiment(capsys):
     code, printed = run("reproduce --list --csv", capsys)
     assert code in (0, None)
-    assert [line.split(",")[0] for line in printed.out.splitlines()[1:]] == [*NAMES, *published_experiments()]
+    listed = [line.split(",")[0] for line in printed.out.splitlines()[1:]]
+    assert listed == [*NAMES, *published_experiments(), *computed_experiments()]
 
 
 @pytest.mark.parametrize(
@@ -155,8 +157,8 @@ def test_the_list_names_every_figure_and_experiment(capsys):
         ("reproduce nosuch", "no figure or experiment nosuch"),
         (f"reproduce caps-fig6a --out {data_path('workloads/index.toml')}", "is a file"),
         ("reproduce --all --json", "--list"),
-        ("reproduce caps-fig6a --budget 2h", "go with experiments"),
-        ("reproduce caps-fig6a --shard 1/2", "go with experiments"),
+        ("reproduce caps-fig6a --budget 2h", "go with simulated experiments"),
+        ("reproduce caps-fig6a --shard 1/2", "go with simulated experiments"),
         ("reproduce caps-incast1 --shard 3/2", "--shard 3/2, but it must be 1/2 to 2/2"),
         ("reproduce caps-incast1 --budget soon", "'soon'"),
     ],
