@@ -69,7 +69,14 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def chromium():
+    found = shutil.which("chromium") or shutil.which("google-chrome")
+    assert found, "no browser: install Debian's package chromium"
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder(chromium, tmp_path_factory):
     out = tmp_path_factory.mktemp("gallery")
     with pytest.raises(SystemExit) as stop:
         main(["gallery", "--out", str(out)])
@@ -79,10 +86,8 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def found(folder, tmp_path_factory):
+def found(chromium, folder, tmp_path_factory):
     """Return what Chromium measured, for each width."""
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    assert chromium, "no browser: install Debian's package chromium"
     own = f"--user-data-dir={tmp_path_factory.mktemp('profile')}"
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
         Thread(target=server.serve_forever, daemon=True).start()
