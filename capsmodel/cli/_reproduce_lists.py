@@ -27,7 +27,10 @@ def print_list(output: Output) -> None:
     """Print the name of each figure and experiment, what it shows, and the claims that it decides."""
     figures = [(one.name, one.title, one.claims) for one in published_figures().values()]
     experiments = [(one.name, one.title, one.statements) for one in published_experiments().values()]
-    others = [(one.name, one.title, [claim.id for claim in one.claims]) for one in computed_experiments().values()]
+    others = [
+        (one.name, one.title, [claim.id for claim in one.claims_without_figure])
+        for one in computed_experiments().values()
+    ]
     rows = [
         {"name": name, "title": title.rstrip("."), "claims": ", ".join(claims)}
         for name, title, claims in figures + experiments + others

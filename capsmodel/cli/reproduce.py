@@ -21,7 +21,7 @@ from capsmodel.experiments.sweep import Progress, plain_arguments, run_sweep
 from capsmodel.papers.computed_experiments import ComputedExperiment, computed_experiments
 from capsmodel.papers.experiments import PublishedExperiment, published_experiments
 from capsmodel.papers.figures import PublishedFigure, published_figures
-from capsmodel.papers.index import Claim, LedgerEntry, read_claims
+from capsmodel.papers.index import Claim, LedgerEntry, name_of, read_claims
 from capsmodel.papers.verdicts import Verdict
 from capsmodel.plotting import can_draw, save_figure
 
@@ -48,7 +48,7 @@ def reproduce(
     ----------
     names
         Figures and experiments, such as caps-fig9a and repflow-ns3-ws. An experiment without simulations, such as
-        caps-overhead, is its figures and closed forms.
+        caps-overhead, is its figures, closed forms and data.
     every
         All figures.
     quick
@@ -98,18 +98,14 @@ def _asked_for(
     ParameterError
         If there is nothing of such a name.
     """
-    drawn, computed = published_figures(), {key: one for one in computed_experiments().values() for key in _keys(one)}
-    simulated = {key: one for one in published_experiments().values() for key in _keys(one)}
-    unknown = [name for name in names if name not in drawn.keys() | computed.keys() | simulated.keys()]
+    drawn, computed, simulated = published_figures(), computed_experiments(), published_experiments()
+    unknown = [name for name in names if name_of(name) not in drawn.keys() | computed.keys() | simulated.keys()]
     require(not unknown, f"no figure or experiment {', '.join(unknown)}: capsmodel reproduce --list shows all")
-    parts = [computed[name] for name in names if name in computed]
-    figures = [drawn[name] for name in names if name in drawn] + [figure for one in parts for figure in one.figures]
+    asked = [name_of(name) for name in names]
+    parts = [computed[name] for name in asked if name in computed]
+    figures = [drawn[name] for name in asked if name in drawn] + [figure for one in parts for figure in one.figures]
     unique = list({figure.name: figure for figure in figures}.values())
-    return unique, parts, [simulated[name] for name in names if name in simulated]
-
-
-def _keys(experiment: ComputedExperiment | PublishedExperiment) -> tuple[str, str]:
-    return experiment.name, experiment.id
+    return unique, parts, [simulated[name] for name in asked if name in simulated]
 
 
 def _reproduce_figures(figures: Sequence[PublishedFigure], out: Path, quick: bool) -> None:
@@ -156,9 +152,9 @@ def _judge(figure: PublishedFigure, frame: DataFrame, quick: bool) -> None:
 
 def _tell_rest(experiment: ComputedExperiment) -> None:
     """Print what closed forms and data say of the claims of an experiment that no figure decides."""
-    for claim, found in experiment.found():
+    for claim, found in experiment.verdicts():
         _tell(claim, found)
-    if not experiment.claims and not experiment.figures:
+    if not experiment.claims_without_figure and not experiment.figures:
         explain(f"{experiment.name}: the paper claims nothing about it, so nothing is run.")
 
 

@@ -1,6 +1,7 @@
-"""Experiments of the papers that no campaign runs: figures, formulas and times of the codec decide their claims.
+"""Experiments of the papers that no campaign runs: figures, closed forms and data decide their claims.
 
-All others are simulated (:mod:`capsmodel.papers.experiments`). Which figures belong to one follows from its claims.
+Data are measured times of the codec, and what the papers print in several places. All other experiments are simulated
+(:mod:`capsmodel.papers.experiments`). Which figures belong to one follows from its claims.
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from types import MappingProxyType
 from capsmodel.papers.closed_forms import closed_form_verdict
 from capsmodel.papers.experiments import published_experiments
 from capsmodel.papers.figures import PublishedFigure, published_figures
-from capsmodel.papers.index import Claim, LedgerEntry, experiment_name, experiment_places, read_claims, read_ledger
+from capsmodel.papers.index import Claim, LedgerEntry, experiment_name, experiment_sections, read_claims, read_ledger
 from capsmodel.papers.verdicts import Verdict, registered_claims
 
 __all__ = ["ComputedExperiment", "computed_experiments"]
@@ -29,14 +30,14 @@ class ComputedExperiment:
         Figures and sections of the paper.
     figures : tuple of PublishedFigure
         Those that decide one of its claims or more.
-    claims : tuple of Claim
+    claims_without_figure : tuple of Claim
         Its claims that no figure decides.
     """
 
     id: str
     where: str
     figures: tuple[PublishedFigure, ...]
-    claims: tuple[Claim, ...]
+    claims_without_figure: tuple[Claim, ...]
 
     @property
     def name(self) -> str:
@@ -46,14 +47,15 @@ class ComputedExperiment:
     @property
     def title(self) -> str:
         """Return where it stands in the paper and what decides its claims, one line."""
-        by = [figure.name for figure in self.figures] + ["closed forms and data"] * bool(self.claims)
+        by = [figure.name for figure in self.figures] + ["closed forms and data"] * bool(self.claims_without_figure)
         return f"{self.where}: by {', '.join(by)}" if by else f"{self.where}: the paper claims nothing about it"
 
-    def found(self) -> tuple[tuple[Claim, Verdict | LedgerEntry], ...]:
+    def verdicts(self) -> tuple[tuple[Claim, Verdict | LedgerEntry], ...]:
         """Return what is known of the claims that no figure decides, computed if anything here computes it."""
         computed, recorded = registered_claims(), read_ledger()
         return tuple(
-            (claim, closed_form_verdict(claim) if claim.id in computed else recorded[claim.id]) for claim in self.claims
+            (claim, closed_form_verdict(claim) if claim.id in computed else recorded[claim.id])
+            for claim in self.claims_without_figure
         )
 
 
@@ -67,7 +69,7 @@ def computed_experiments() -> Mapping[str, ComputedExperiment]:
     ['caps-fig10a', 'caps-fig10b']
     """
     simulated = {one.id for one in published_experiments().values()}
-    found = [_computed(name, where) for name, where in experiment_places().items() if name not in simulated]
+    found = [_computed(name, where) for name, where in experiment_sections().items() if name not in simulated]
     return MappingProxyType({one.name: one for one in found})
 
 

@@ -290,8 +290,8 @@ def experiment_kinds() -> Mapping[str, str]:
 
 
 @cache
-def experiment_places() -> Mapping[str, str]:
-    """Return the figures and sections that have an experiment, for each by its id."""
+def experiment_sections() -> Mapping[str, str]:
+    """Return where each experiment stands in its paper, figures and sections, by its id."""
     return MappingProxyType({row["id"]: row["where"] for row in _rows("experiments.csv")})
 
 
@@ -304,6 +304,11 @@ def experiment_name(experiment_id: str) -> str:
     'repflow-ns3-ws'
     """
     return re.sub(r"-e\d+-", "-", experiment_id)
+
+
+def name_of(name_or_id: str) -> str:
+    """Return the name of an experiment for its id, and anything else as it is: commands take both."""
+    return experiment_name(name_or_id) if name_or_id in experiment_kinds() else name_or_id
 
 
 @cache

@@ -96,7 +96,9 @@ def found(chromium, folder, tmp_path_factory):
         done = subprocess.run(line, capture_output=True, text=True, timeout=300, check=True)
         server.shutdown()
     (text,) = re.findall(r'<pre id="found">(.*?)</pre>', done.stdout, re.DOTALL)
-    return dict(zip(WIDTHS, json.loads(unescape(text)), strict=True))
+    measured = json.loads(unescape(text))
+    assert isinstance(measured, list), measured  # else the error of the script
+    return dict(zip(WIDTHS, measured, strict=True))
 
 
 @pytest.fixture(params=WIDTHS)

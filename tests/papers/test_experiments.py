@@ -35,7 +35,7 @@ def test_an_experiment_without_runs_tells_of_each_of_its_claims(one):
     claims = {claim.id for claim in read_claims().values() if claim.experiment_id == one.id}
     drawn = [claims & set(figure.claims) for figure in one.figures]
     assert all(drawn)
-    assert claims - set().union(*drawn) == {claim.id for claim, _ in one.found()}
+    assert claims - set().union(*drawn) == {claim.id for claim, _ in one.verdicts()}
 
 
 @pytest.mark.parametrize("name", NAMES)

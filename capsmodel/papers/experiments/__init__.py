@@ -27,7 +27,7 @@ from capsim.settings import with_settings
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.statistics.designs import Combination
 from capsmodel.experiments.sweep import Task
-from capsmodel.papers.index import experiment_kinds, experiment_name
+from capsmodel.papers.index import experiment_kinds, experiment_name, name_of
 from capsmodel.papers.measurements.experiment_runs import experiment_run
 from capsmodel.papers.settings import TEXT, sampled_combinations, settings_of
 from capsmodel.papers.statements import Statement, Term
@@ -203,7 +203,6 @@ def published_experiment(name: str) -> PublishedExperiment:
         If there is none.
     """
     known = published_experiments()
-    by_id = {one.id: one for one in known.values()}
-    if name not in known and name not in by_id:
-        raise ParameterError(f"no experiment {name!r}: choose from {', '.join(known)}")
-    return known.get(name) or by_id[name]
+    if found := known.get(name_of(name)):
+        return found
+    raise ParameterError(f"no experiment {name!r}: choose from {', '.join(known)}")
