@@ -77,7 +77,8 @@ write-notebooks: $(STAMP)
 	    --output notebooks/$$(basename $$source .py).ipynb $$source || exit 1; \
 	done
 
-# Decides every claim that a figure or a closed form decides; simulations that out/results holds are not run again.
+# Decides every claim that a figure, a closed form or the runs of an experiment decide; simulations that out/results
+# holds are not run again.
 ledger: $(STAMP)
 	$(BIN)/python -m capsmodel.papers.ledger data out/results
 

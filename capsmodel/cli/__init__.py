@@ -11,6 +11,7 @@ from capsmodel.cli._endings import (
     ended_like_an_interrupt,
     fail,
     give_up_output,
+    misused,
     print_what_any_terminal_can,
     told,
     warnings_in_a_line,
@@ -56,7 +57,9 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:  # the reader has seen enough, as head does
         give_up_output()
         raise SystemExit(141) from None
-    except (CycloptsError, ParameterError) as error:
+    except CycloptsError as error:
+        fail(misused(error))
+    except ParameterError as error:
         fail(str(error), *getattr(error, "__notes__", ()))  # a file that is read may have several faults
     except OSError as error:
         give_up_output()

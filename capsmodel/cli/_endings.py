@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
+from cyclopts import CycloptsError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError
+
 # What to do about an error of the operating system; _LOOK for those that are not named.
 _REMEDIES = {
     errno.ENOSPC: "free some space, or name a place on another disk",
@@ -21,6 +23,8 @@ _REMEDIES = {
     errno.ENODEV: "name a file",
 }
 _LOOK = "check the name and the disk"
+# Errors of the command line whose texts say what is wrong and no more.
+_WITHOUT_REMEDY = (MissingArgumentError, UnknownOptionError, UnusedCliTokensError)
 # A longer line keeps its two ends, where the argument and the remedy are.
 _LINE_CHARACTERS = 600
 
@@ -33,6 +37,16 @@ def fail(*texts: str) -> NoReturn:
             line = f"{line[: _LINE_CHARACTERS // 2]} ... {line[-_LINE_CHARACTERS // 2 :]}"
         print(f"capsmodel: {line}", file=sys.stderr)
     raise SystemExit(2)
+
+
+def misused(error: CycloptsError) -> str:
+    """Return what is wrong with a command line and what to do: the nearest name, or the help of the command."""
+    text = str(error)
+    if isinstance(error, UnusedCliTokensError):
+        text = f"unexpected argument {' '.join(error.unused_tokens or ())}"
+    if not isinstance(error, _WITHOUT_REMEDY) or "Did you mean" in text:
+        return text
+    return f"{text.rstrip('.')}: {' '.join(['capsmodel', *(error.command_chain or ())])} --help shows what it takes"
 
 
 def told(error: OSError) -> str:

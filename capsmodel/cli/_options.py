@@ -28,15 +28,22 @@ def parse_number(text: str) -> float:
     try:
         return float(Fraction(text)) if "/" in text else float(text)
     except (ValueError, ArithmeticError):
-        rule = "write a number or a fraction, several separated by commas, as in 0.2,5/16"
+        rule = "write a number or a fraction, as in 0.2 or 5/16"
         raise ParameterError(f"{shortened(text)} is not a number: {rule}") from None
+
+
+def _float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def _whole(text: str) -> int:
     try:
         value = int(text)  # exactly, as a float beyond 2^53 would not be
     except ValueError:
-        number = parse_number(text)  # as 1e6
+        number = _float(text)  # as 1e6
         value = int(number) if math.isfinite(number) and number == math.floor(number) else _BEYOND
     if abs(value) >= _BEYOND:
         raise ParameterError(f"{shortened(text)} is not a whole number below 2^63: write one, as in 1000")
@@ -57,7 +64,10 @@ def parse_shard(text: str) -> tuple[int, int]:
 def parse_duration_s(text: str) -> float:
     """Return how long something may take, in seconds: a number of h or min, or a time as elsewhere."""
     known = next((one for one in _LONG_UNITS if text.endswith(one)), None)
-    duration_s = _LONG_UNITS[known] * parse_number(text.removesuffix(known)) if known else parse_time_s(text)
+    try:
+        duration_s = _LONG_UNITS[known] * parse_number(text.removesuffix(known)) if known else parse_time_s(text)
+    except ParameterError:  # which names the units of short times only
+        duration_s = math.nan
     rule = "write a number from 0 on with h, min or s, as in 2h"
     require(math.isfinite(duration_s) and duration_s >= 0, f"{shortened(text)} is no length of time: {rule}")
     return duration_s
@@ -69,7 +79,10 @@ def _listed(value: Sequence[float]) -> str:
 
 def _many(parse: Callable[[str], Any]) -> Converter:
     def convert(_: Any, tokens: Sequence[Token]) -> tuple[Any, ...]:
-        return tuple(parse(part) for token in tokens for part in token.value.split(",") if part.strip())
+        try:
+            return tuple(parse(part) for token in tokens for part in token.value.split(",") if part.strip())
+        except ParameterError as error:
+            raise ParameterError(f"{error}; separate several by commas") from None
 
     return convert
 
@@ -87,12 +100,14 @@ Rate = Annotated[float, _quantity(parse_rate_bps, "RATE", _shown("rate_bps"))]
 Time = Annotated[float, _quantity(parse_time_s, "TIME", _shown("time_s"))]
 Size = Annotated[int, _quantity(parse_size_bytes, "SIZE", _shown("size_bytes"))]
 Number = Annotated[float, _quantity(parse_number, "X")]
-Count = Annotated[int, _quantity(_whole, "N")]
+# It may be the first argument, so that an unknown option must not be taken for its value; -1 is a number all the same.
+_COUNT = Parameter(converter=_one(_whole), n_tokens=1, metavar="N")
+Count = Annotated[int, _COUNT]
 # For an option that may be left out.
 MaybeRate = Annotated[float | None, _quantity(parse_rate_bps, "RATE")]
 MaybeTime = Annotated[float | None, _quantity(parse_time_s, "TIME")]
 MaybeNumber = Annotated[float | None, _quantity(parse_number, "X")]
-MaybeCount = Annotated[int | None, _quantity(_whole, "N")]
+MaybeCount = Annotated[int | None, _COUNT]
 MaybeDuration = Annotated[float | None, _quantity(parse_duration_s, "TIME")]
 _SEVERAL = Parameter(n_tokens=1, negative=(), show_default=_listed)
 Numbers = Annotated[tuple[float, ...], _SEVERAL, Parameter(converter=_many(parse_number), metavar="X,X,...")]

@@ -69,7 +69,9 @@ def reproduce(
     if known or show_costs:
         print_list(output) if known else print_costs(names, output)
         return
-    require(every is not bool(names), "name figures, as in caps-fig9a, or give --all; --list shows their names")
+    require(not (every and names), "--all computes all figures: give it without names")
+    rule = "name figures or experiments, as in caps-fig9a, or give --all; --list shows their names"
+    require(every or bool(names), rule)
     figures, computed, simulated = _asked_for(names)
     share, all_simulated = parse_shard(shard), len(simulated) == len(names)
     limited = budget is not None or share != (1, 1)

@@ -41,7 +41,8 @@ HOW_IT_IS_MADE = (
     "The figures of the papers that the package computes, their experiments, and the numbers that follow from their "
     "own formulas. Nothing is simulated for these drawings: figures are computed in full from closed forms and from "
     "the kept runs, experiments are drawn from the recorded verdicts. The command below each drawing computes it anew, "
-    "but for claims that no run can decide: formulas take seconds, simulated figures minutes, experiments hours."
+    "but for claims that no run can decide: formulas take seconds, simulated figures minutes, experiments minutes to "
+    "hours."
 )
 HOW_TO_READ = (
     "In a figure, black is what the paper prints. In the drawing of an experiment, a cross is a printed number and a "

@@ -68,7 +68,8 @@ class Robustness:
 
     @property
     def _too_few(self) -> str:
-        return f"not known to be robust: only {self.decided} of {self.settings} settings are decided"
+        count = f"{self.decided} of {self.settings} settings are decided"
+        return f"not known to be robust: {count}, at least {FEWEST_SETTINGS} are needed"
 
 
 def robustness(words: Mapping[str, VerdictWord], combinations: Mapping[str, Combination]) -> Robustness:

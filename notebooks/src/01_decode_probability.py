@@ -39,7 +39,7 @@
 #
 # **To judge and to use**
 #
-# 15. [What does not follow from what](15_what_does_not_follow.ipynb): the errors of the papers
+# 15. [What stands, and what does not follow](15_what_does_not_follow.ipynb): verdicts, and errors of the papers
 # 16. [The optimal-unit calculator](16_calculator.ipynb): sliders for your own fabric
 # 17. [A scheme of your own](17_own_scheme.ipynb)
 # 18. [Loss without a timeout: coding across subflows](18_coding_across_subflows.ipynb)

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # A scheme of your own
 #
-# The simulator of notebooks 7 to 14 also runs schemes that are not part of the package. One of your own takes one cell.
+# The simulator also runs schemes that are not part of the package. One of your own takes one cell.
 # A scheme is a combination of a balancer for switches, a queue for ports and a stack for hosts; here all but the
 # balancer are those of random packet spraying (RPS).
 #

@@ -301,7 +301,8 @@ class Scheme:
         0.01
         """
         for role in changes:
-            require(role in ROLES, f"{role!r} is not a component with parameters: there are {', '.join(ROLES)}")
+            known = f"there are {', '.join(ROLES)}; settings of a scenario begin with fabric, traffic, hosts or probes"
+            require(role in ROLES, f"{role!r} is not a component with parameters: {known}")
         switch = {
             role: _changed(getattr(self, role), values) for role, values in changes.items() if role in SWITCH_ROLES
         }

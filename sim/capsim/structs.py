@@ -11,6 +11,8 @@ from capsim.bounds import shortened
 from capsmodel.checks import ParameterError
 
 Struct = TypeVar("Struct", bound=msgspec.Struct)
+# Kinds that only a scenario file has, by the kind that reading makes of them (capsim.scenario).
+_IN_FILES = {"topology": "file", "list": "csv"}
 
 
 def converted(plain: Any, kind: type[Struct], *, where: str) -> Struct:
@@ -87,7 +89,8 @@ def _explained(text: str, plain: Any, kind: type[msgspec.Struct]) -> str:
         known = ", ".join(_keys(_kind_at(kind, key, plain)))
         rule = f"unknown key {rule.rpartition('field ')[2]}: there are {known}"
     elif "Invalid value" in rule and key.endswith("kind"):
-        rule += f": there are {', '.join(_tagged(_kind_at(kind, key.removesuffix('kind').rstrip('.'), plain)))}"
+        kinds = _tagged(_kind_at(kind, key.removesuffix("kind").rstrip("."), plain))
+        rule += f": there are {', '.join([*kinds, *(_IN_FILES[one] for one in kinds if one in _IN_FILES)])}"
     elif ">=" in rule or "<=" in rule or "out of range" in rule:
         rule += _but_it_is(key, plain)
     return f"{key}: {rule}" if key else rule

@@ -59,7 +59,8 @@ def test_open_settings_say_nothing():
     assert (found.agreeing, found.decided) == (2, 2)
     assert found.decided < FEWEST_SETTINGS
     assert not found.is_robust
-    assert "only 2 of 3" in str(found)
+    rule = f"2 of 3 settings are decided, at least {FEWEST_SETTINGS} are needed"
+    assert str(found) == f"not known to be robust: {rule}"
 
 
 @pytest.mark.parametrize("known", [{}, {"mss_bytes = 536": "refuted"}, {TEXT: "open", "mss_bytes = 536": "refuted"}])

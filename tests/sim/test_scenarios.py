@@ -155,10 +155,17 @@ def test_the_example_of_the_simulators_guide_is_sound(tmp_path: Path) -> None:
     ("tables", "told"),
     [
         ({"nosuch": 1}, "unknown key `nosuch`: there are fabric, traffic, name"),
-        ({"fabric": {"kind": "fattree"}}, "fabric.kind: Invalid value 'fattree': there are leaf-spine, fat-tree"),
+        (
+            {"fabric": {"kind": "fattree"}},
+            "fabric.kind: Invalid value 'fattree': there are leaf-spine, fat-tree, parallel-paths, dumbbell, topology, "
+            "file",
+        ),
         ({"fabric": {"kind": "dumbbell", "hosts": 1}}, "fabric: unknown key `hosts`: there are buffer_packets"),
         ({"traffic": [{"kind": "poisson", "laod": 1}]}, "traffic[0]: unknown key `laod`: there are workload"),
-        ({"traffic": [{"kind": "poison"}]}, "traffic[0].kind: Invalid value 'poison': there are poisson, batch"),
+        (
+            {"traffic": [{"kind": "poison"}]},
+            "traffic[0].kind: Invalid value 'poison': there are poisson, batch, on-off, incast, list, csv",
+        ),
         (
             {"probes": {"period_s": 1, "port": []}},
             "probes: unknown key `port`: there are period_s, fields, ports, flows, switches, histograms",

@@ -62,7 +62,8 @@ def test_a_priority_is_one_of_eight(priority):
 
 
 def test_unknown_component():
-    with pytest.raises(ParameterError, match="'router' is not a component"):
+    rule = "'router' is not a component with parameters: there are transport, .* with fabric, traffic, hosts or probes"
+    with pytest.raises(ParameterError, match=rule):
         scheme("ecmp").with_params(router={"a": 1})
 
 
