@@ -262,7 +262,7 @@ def sufficient_standard_error(detect: float, *, degrees_of_freedom: float, bias:
     Raises
     ------
     ParameterError
-        If `detect` does not exceed `bias`.
+        If `detect` does not exceed `bias`, or there is less than one degree of freedom.
 
     Notes
     -----
@@ -277,6 +277,7 @@ def sufficient_standard_error(detect: float, *, degrees_of_freedom: float, bias:
     0.99
     """
     require(detect > bias, f"detect = {detect:g}, but no test sees less than the declared bias, {bias:g}")
+    require(degrees_of_freedom >= 1, f"degrees_of_freedom = {degrees_of_freedom:g}, but it must be at least 1")
     critical = float(special.stdtrit(degrees_of_freedom, 1 - LEVEL / 2))
     return (detect - bias) / float(special.nctdtrinc(degrees_of_freedom, 1 - POWER, critical))
 

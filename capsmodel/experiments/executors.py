@@ -29,13 +29,15 @@ def all_cores(jobs: int = -1) -> Executor:
     Raises
     ------
     ParameterError
-        If `jobs` is neither -1 nor from 1 to twice the cores (or 8): more are slower and fill the memory.
+        If `jobs` is neither -1 nor a whole number from 1 to twice the cores (or 8): more are slower and fill the
+        memory.
     """
     most = max(8, 2 * joblib.cpu_count())
-    require(jobs == -1 or 1 <= jobs <= most, f"jobs = {jobs}, but it must be 1 to {most} here, or -1 for all cores")
+    is_known = jobs == -1 or jobs in range(1, most + 1)
+    require(is_known, f"jobs = {jobs}, but it must be a whole number from 1 to {most} here, or -1 for all cores")
 
     def execute(function: Callable[[Batch], Outcomes], batches: Iterable[Batch]) -> Iterable[Outcomes]:
-        pool = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
+        pool = joblib.Parallel(n_jobs=int(jobs), return_as="generator_unordered")
         try:
             yield from pool(joblib.delayed(function)(batch) for batch in batches)
         except BrokenProcessPool:

@@ -48,6 +48,7 @@ __all__ = [
     "Task",
     "all_cores",
     "dask_cluster",
+    "end_of",
     "gather",
     "measurement",
     "merge",
@@ -125,7 +126,7 @@ def run_sweep(
     Raises
     ------
     ParameterError
-        If two tasks are the same, or `folder` is a file or holds a file that is no part.
+        If two tasks are the same, `folder` is a file or holds a file that is no part, or `budget_s` is no time.
         Or if the input of every task that failed breaks a rule.
     SweepError
         If tasks failed, after all others have been run and stored.
@@ -137,11 +138,9 @@ def run_sweep(
     OtherCodeWarning
         If results that are there were measured by other code, under the same name and revision.
     """
-    asked, place, end_s = list(tasks), Path(folder), time.monotonic() + budget_s
+    asked, place, end_s = list(tasks), Path(folder), end_of(budget_s)
     size = int(whole("tasks_per_file", tasks_per_file, minimum=1))
-    ids = {task.id for task in asked}
-    require(len(ids) == len(asked), f"{len(asked) - len(ids)} tasks are there twice: give each replicate its own seed")
-    require(not place.exists() or place.is_dir(), f"{place} is a file: name a folder")
+    _check(asked, place)
     place.mkdir(parents=True, exist_ok=True)
     stored = StoredSince(place)  # before the look into the folder: nothing comes in between unseen
     kept = finished_tasks(place)
@@ -155,6 +154,24 @@ def run_sweep(
     if run.failed:
         raise _failure(run.failed, f"{len(run.failed)} of {run.ran} tasks failed, the others are stored")
     return SweepReport(ran=run.ran, found=len(asked) - run.ran - len(run.left))
+
+
+def _check(asked: Sequence[Task], place: Path) -> None:
+    ids = {task.id for task in asked}
+    require(len(ids) == len(asked), f"{len(asked) - len(ids)} tasks are there twice: give each replicate its own seed")
+    require(not place.exists() or place.is_dir(), f"{place} is a file: name a folder")
+
+
+def end_of(budget_s: float) -> float:
+    """Return when a budget that begins now is over, in seconds of the monotonic clock.
+
+    Raises
+    ------
+    ParameterError
+        If it is negative or NaN.
+    """
+    require(budget_s >= 0, f"budget_s = {budget_s:g}, but it must be a time of 0 s or more; infinite is no limit")
+    return time.monotonic() + budget_s
 
 
 @dataclass

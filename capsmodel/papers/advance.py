@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from capsmodel.experiments.sweep import Executor, Progress, run_sweep
+from capsmodel.experiments.sweep import Executor, Progress, end_of, run_sweep
 from capsmodel.papers.campaign import Campaign
 from capsmodel.papers.experiments import PublishedExperiment
 
@@ -46,8 +46,13 @@ def advance(
     -------
     int
         Runs made.
+
+    Raises
+    ------
+    ParameterError
+        If `budget_s` is negative or NaN.
     """
-    end_s, made = time.monotonic() + budget_s, 0
+    end_s, made = end_of(budget_s), 0
     listed = [experiments] if isinstance(experiments, PublishedExperiment) else experiments
     campaigns = [Campaign(experiment, folder) for experiment in listed]
     ended: set[int] = set()

@@ -13,7 +13,10 @@ where the mean is another number. For one that is off by a few per cent both are
 is said.
 
 An interval errs on each side with half of its level, so a verdict other than "open" is wrong with probability α at
-most.
+most, as far as Student's interval covers the mean. Where all runs have the same number the word is about the *median*
+of a run, at the level :math:`2^{-15}` with 16 runs, and nothing is claimed about the mean
+(:func:`~capsmodel.experiments.statistics.sequential.repeated_interval`). So 0 in all runs refutes no claim that there
+is some: a rare event may not have happened, and the point is silent.
 
 A refutation of an experiment counts only if a second family of seeds, disjoint from the first and looked at in the same
 way, refutes the claim as well (:mod:`capsmodel.papers.campaign`); otherwise the claim stays open. "Refuted" needs both
@@ -37,7 +40,7 @@ import numpy as np
 from capsmodel.checks import FloatArray
 from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.experiments.statistics.sequential import repeated_interval
-from capsmodel.papers.verdicts import Holds, VerdictWord, verdict_word
+from capsmodel.papers.verdicts import Holds, VerdictWord, joined, verdict_word
 
 __all__ = ["FALSE_ALARM", "Decision", "Point", "decide"]
 
@@ -131,16 +134,12 @@ def decide(points: Sequence[Point], *, unknown: int = 0, false_alarm: float = FA
     holds: list[Holds] = []
     reached: list[Holds] = []
     for point, whole, part in zip(points, alone, one_of_all, strict=True):
-        met.append(_joined(yes=point.met(whole), no=point.met(part)))
-        holds.append(_joined(yes=point.holds(part), no=point.holds(whole)))
+        met.append(joined(yes=point.met(whole), no=point.met(part)))
+        holds.append(joined(yes=point.holds(part), no=point.holds(whole)))
         if point.reached:
-            reached.append(_joined(yes=point.reached(part), no=point.reached(whole)))
-    if reached:
+            reached.append(joined(yes=point.reached(part), no=point.reached(whole)))
+    if reached:  # what cannot be looked at may reach it
+        reached += unknowns + [None for point in points if point.is_silent]
         met.append(True if any(reached) else None if None in reached else False)
     word = verdict_word(met + unknowns, holds + unknowns) if points else "open"
     return Decision(word, {point.name: found for point, found in zip(points, alone, strict=True)})
-
-
-def _joined(*, yes: Holds, no: Holds) -> Holds:
-    """Return a statement that needs another level to hold than to fail."""
-    return True if yes else False if no is not None and not no else None

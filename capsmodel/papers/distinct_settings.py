@@ -60,8 +60,13 @@ def _compared(
     """Return the statement of a claim in a setting, with the runs of the first look in place of terms."""
     statement = experiment.statement(claim_id, setting, sampled=True).known(simulated())
     seeds = range(1, FIRST_LOOK_SEEDS + 1)
+
+    def run(term: Term, seed: int) -> str:
+        name = tasks[term, seed].id
+        return outcomes.get(name, name)
+
     runs = tuple(
-        (sign, *(outcomes.get(tasks[term, seed].id, tasks[term, seed].id) for seed in seeds))
+        (replace(one, name="", terms=()), sign, *(run(term, seed) for seed in seeds))
         for one in statement.comparisons
         for sign, term in one.terms
     )

@@ -1,7 +1,8 @@
 """Rows of runs as a campaign keeps them: what its claims compare, and a digest of all that each run has measured.
 
 A run measures some sixty numbers, of which the claims about an experiment compare a few. The digest tells whether two
-runs are the same ones, and whether a run made again is, to the last bit of every number.
+runs are the same ones, and whether a run made again is, to the last bit of every number. Arguments that a sweep writes
+beside what was measured, such as `seed` and `replica_delay_s`, are numbers of the row and count too.
 """
 
 import hashlib

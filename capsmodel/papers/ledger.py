@@ -20,6 +20,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, fields
 from math import isfinite
@@ -57,9 +58,18 @@ def decided(results: Path) -> dict[str, LedgerEntry]:
     ----------
     results : pathlib.Path
         Folder with the simulations of all figures.
+
+    Raises
+    ------
+    ValueError
+        If two figures decide one claim: which of them the ledger names would hang on their order.
     """
+    figures = published_figures()
+    by_figure = Counter(claim for figure in figures.values() for claim in figure.claims)
+    if twice := [claim for claim, count in by_figure.items() if count > 1]:
+        raise ValueError(f"claims of two figures: {', '.join(twice)}")
     entries = {claim.id: _entry(verdict, CLOSED_FORM_TEST, "") for claim, verdict in closed_form_verdicts()}
-    for figure in published_figures().values():
+    for figure in figures.values():
         frame = figure.data(results=results)
         entries |= {verdict.id: _entry(verdict, figure.name, table_id(frame)) for verdict in figure.verdicts(frame)}
     return entries

@@ -1,9 +1,9 @@
 """What an interval must be for a claim to be met with its size, and for its direction to hold."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
-import numpy as np
-
+from capsmodel.checks import ParameterError
 from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers.index import Claim
 from capsmodel.papers.metric_columns import ORDERS_OF_MAGNITUDE
@@ -18,7 +18,7 @@ from capsmodel.papers.verdicts import (
     within,
 )
 
-__all__ = ["PERCENT_SIGNS", "Predicate", "of_gap", "of_ratio", "of_value", "on_side", "up_to"]
+__all__ = ["PERCENT_SIGNS", "Predicate", "in_percent", "of_gap", "of_ratio", "of_value", "on_side", "up_to"]
 
 _PCT = 100.0
 PERCENT_SIGNS = {"reduction_pct": -1, "increase_pct": 1}
@@ -45,22 +45,52 @@ def _printed(claim: Claim) -> Predicate:
     return lambda found: has_size(found, printed, allowed)
 
 
+def _percentage(claim: Claim) -> Predicate:
+    """Return what a ratio must be whose difference from 1 is printed in percent: that size, or in that range."""
+    met = _printed(claim if claim.low else replace(claim, low="0"))  # "up to" a size begins at no difference
+    return lambda found: met(in_percent(claim, found))
+
+
+def in_percent(claim: Claim, ratio: Interval) -> Interval:
+    """Return a ratio as the reduction or the increase that a claim is about, in percent."""
+    sign = PERCENT_SIGNS[claim.relation]
+    low, high = sorted(sign * _PCT * (end - 1) for end in (ratio.low, ratio.high))
+    return replace(ratio, value=sign * _PCT * (ratio.value - 1), low=low, high=high)
+
+
+def _bound(claim: Claim, *, equal: float) -> Predicate:
+    """Return that a value keeps to a printed bound.
+
+    One that is `equal`, the value where there is none of it or two schemes do the same, has no reading error: "above
+    none" is a direction, and no rounded number.
+    """
+    low, high = (
+        equal if printed and float(printed) == equal else end
+        for printed, end in zip((claim.low, claim.high), printed_range(claim), strict=True)
+    )
+    return (lambda found: below(found, high)) if claim.relation == "less_than" else (lambda found: above(found, low))
+
+
 def of_ratio(claim: Claim, size: float | None) -> tuple[Predicate, Predicate]:
     """Return what a ratio of subject over baseline must be: with the size of the claim, and for its direction."""
     low, high = printed_range(claim)
     if claim.unit == ORDERS_OF_MAGNITUDE:
         return _inside(10**low, 10**high), lambda found: above(found, 1.0)
     match claim.relation:
-        case "reduction_pct":
-            return _inside(1 - high / _PCT, 1 - max(low, 0.0) / _PCT), lambda found: below(found, 1.0)
-        case "increase_pct":  # "up to" a size begins at no difference, not at one in the other direction
-            return _inside(1 + max(low, 0.0) / _PCT, 1 + high / _PCT), lambda found: above(found, 1.0)
+        case "reduction_pct" | "increase_pct":
+            side = below if claim.relation == "reduction_pct" else above
+            return _percentage(claim), lambda found: side(found, 1.0)
         case "ratio":
             return _printed(claim), lambda found: above(found, 1.0)
         case "approx" | "absolute" | "trend":  # of trends, those that are flat
             close = _inside(*SIGNIFICANTLY) if claim.unit in ("close", "flat") else _printed(claim)
             return close, close
-    return on_side(claim, 1.0 if size is None else size), on_side(claim, 1.0)
+        case "less_than" | "greater_than":
+            kept = _bound(claim, equal=1.0)
+            return kept, kept
+        case "ordering":
+            return on_side(claim, 1.0 if size is None else size), on_side(claim, 1.0)
+    raise ParameterError(f"{claim.id}: {claim.relation!r} says nothing about a ratio")
 
 
 def up_to(claim: Claim) -> Predicate | None:
@@ -80,13 +110,10 @@ def of_gap(claim: Claim) -> tuple[Predicate, Predicate]:
 
 def of_value(claim: Claim) -> tuple[Predicate, Predicate]:
     """Return what a value must be: a printed one, or on the right side of a printed bound."""
-    if claim.relation == "greater_than":
-        least = float(claim.low)
-        return (lambda found: above(found, least)), (lambda found: above(found, least))
+    if claim.relation in ("less_than", "greater_than"):
+        kept = _bound(claim, equal=0.0)
+        return kept, kept
     # A printed size that is missed differs; "none at all" is a statement, which is wrong where there is some.
     if claim.low == claim.high == "0":
         return _inside(0.0, 0.0), _inside(0.0, 0.0)
-    if claim.relation == "less_than":
-        met = _inside(-np.inf, printed_range(claim)[1])
-        return met, met
     return _printed(claim), lambda _: True

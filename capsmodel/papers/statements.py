@@ -57,12 +57,13 @@ class Comparison:
     """Terms that are added (+1) and subtracted (-1), and their name for people.
 
     `added` is a number that is added to the sum: the logarithm of what a model says, where a measured ratio is compared
-    with it.
+    with it. `series` tells apart the comparisons of one trend from those of another with the same schemes.
     """
 
     name: str
     terms: tuple[tuple[int, Term], ...]
     added: float = 0.0
+    series: str = ""
 
     @property
     def schemes(self) -> set[str]:
@@ -89,8 +90,6 @@ class Statement:
         Ratio that a claim with a word of size, such as "much", has to pass.
     gap : bool
         Whether the claim prints the size of the sum itself, a difference in its unit, and no ratio.
-    largest : bool
-        Whether the claim is about the largest value of all runs, which all of them must keep to, and not the mean.
     average : bool
         Whether the claim is about the mean over the comparisons, of ratios the geometric one.
     times : float
@@ -106,7 +105,6 @@ class Statement:
     column: str = ""
     size: float | None = None
     gap: bool = False
-    largest: bool = False
     average: bool = False
     times: float = 1.0
     direction: str = ""
@@ -167,12 +165,13 @@ class Statement:
         return self.column or COLUMNS[claim.metric]
 
     def _trends(self, claim: Claim, column: str, runs: Runs, seeds: int) -> list[Point]:
-        """Return the points of each series: the comparisons that are about the same schemes."""
-        series: dict[frozenset[str], list[FloatArray]] = {}
+        """Return the points of each series: the comparisons that are about the same schemes, unless they name one."""
+        series: dict[str, list[FloatArray]] = {}
         ratios = not (self._is_level or self.gap or column in COUNTED)
         for one in self.comparisons:
-            series.setdefault(frozenset(one.schemes), []).append(_sum(one, column, runs, seeds, logarithms=ratios))
-        names = [f"{', '.join(sorted(one))}: " if len(series) > 1 else "" for one in series]
+            name = one.series or ", ".join(sorted(one.schemes))
+            series.setdefault(name, []).append(_sum(one, column, runs, seeds, logarithms=ratios))
+        names = [f"{name}: " if len(series) > 1 else "" for name in series]
         return [
             point
             for name, values in zip(names, series.values(), strict=True)
@@ -183,8 +182,10 @@ class Statement:
         """Return the point of a value that is printed, in the unit of the claim."""
         met, holds = of_gap(claim) if self.gap else of_value(claim)
         samples = _sum(one, column, runs, seeds) * UNITS.get(claim.unit, 1.0) * self.times
-        if self.largest:
-            samples = np.full_like(samples, samples.max())
+        if not np.isfinite(samples).all():
+            return Point.silent(f"{one.name} (no value in some runs)", seeds)
+        if claim.relation == "greater_than" and float(claim.low) == 0 and not samples.any():
+            return Point.silent(f"{one.name} (0 in all runs)", seeds)  # what is rare may not have happened
         return Point(name=one.name, samples=samples, met=met, holds=holds)
 
     def _of_logarithms(self, claim: Claim, one: Comparison, column: str, runs: Runs, seeds: int) -> Point:

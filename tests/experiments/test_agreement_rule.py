@@ -199,6 +199,7 @@ def test_one_level_serves_the_family():
         (lambda: ag.agreement(0.5, ag.Count(successes=1, trials=2), detect=0.9), "no proportion"),
         (lambda: ag.agreement(0.0, ag.MeanAndError(mean=0.0, standard_error=0.0), detect=0.1), "standard_error = 0"),
         (lambda: ag.agreement(0.0, [1.0, 2.0], detect=0.1, level=0.0), "level and power"),
+        (lambda: ag.sufficient_standard_error(0.1, degrees_of_freedom=0), "degrees_of_freedom = 0, but it must be"),
     ],
 )
 def test_bad_comparisons_are_told(call, told):

@@ -117,6 +117,13 @@ def test_equal_observations_decide_by_chance_no_more_often_than_others():
     assert repeated_interval([2.0] * 8, false_alarm=ALPHA).low == 2.0
 
 
+@pytest.mark.parametrize(("false_alarm", "seeds", "bounded"), [(0.005, 8, False), (0.005, 16, True), (0.02, 8, False)])
+def test_equal_observations_are_bounded_at_the_level_of_both_sides(false_alarm, seeds, bounded):
+    """A coin shows one side n times with probability 2^(1-n), half of that for a given side, as at 0.02 would do."""
+    assert (2.0 ** (1 - seeds) <= level_at(look_number(seeds), false_alarm=false_alarm)) == bounded
+    assert np.isfinite(repeated_interval([1.0] * seeds, false_alarm=false_alarm).high) == bounded
+
+
 def test_expected_false_decisions_add_up():
     assert expected_false(744, false_alarm=0.005) == pytest.approx(3.72)
 

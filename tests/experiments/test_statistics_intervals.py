@@ -115,6 +115,17 @@ def test_differences_are_those_of_scipy(confidence):
     assert paired.correlation == pytest.approx(np.corrcoef(a, b[:12])[0, 1], rel=1e-12)
 
 
+@pytest.mark.parametrize("confidence", CONFIDENCES)
+def test_an_interval_of_a_mean_is_given_at_any_confidence(confidence):
+    rng = np.random.default_rng(RNG_SEED)
+    a, b = rng.normal(5, 1, 12), rng.normal(3, 4, 12)
+    for rule in (st.welch_difference, st.paired_difference):
+        asked = rule(a, b, confidence=confidence)
+        found = rule(a, b).at(confidence)
+        assert (found.low, found.value, found.high) == pytest.approx((asked.low, asked.value, asked.high), rel=1e-12)
+        assert (found.confidence, found.samples) == (confidence, asked.samples)
+
+
 def test_common_random_numbers_shorten_the_interval_by_the_correlation():
     rng = np.random.default_rng(RNG_SEED)
     common = rng.exponential(1.0, 200)

@@ -30,7 +30,8 @@ CLOSED_FORM = [
 ]
 SUFFIXES = ("_s", "_bytes", "_bps", "_packets", "_paths", "_prob", "_ratio", "_pct")
 # Columns without a unit: words of the glossary, counts, and text.
-WORDS = {"k", "r", "load", "slowdown", "flows", "timeouts", "winner_timeouts", "scheme", "form", "seed", "part"}
+COUNTS = {"flows", "units", "timeouts", "winner_timeouts"}
+WORDS = {"k", "r", "load", "slowdown", "scheme", "form", "seed", "part"} | COUNTS
 PAPERS = {"caps", "mmptcp", "repflow", "cdcps", "dc2mtcp"}
 
 

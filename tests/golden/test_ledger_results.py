@@ -15,9 +15,9 @@ from capsmodel.papers.campaign import Campaign
 from capsmodel.papers.campaign_tasks import all_tasks
 from capsmodel.papers.experiments import published_experiment, published_experiments
 from capsmodel.papers.figures import published_figure, published_figures
-from capsmodel.papers.index import read_by_setting, read_ledger
+from capsmodel.papers.index import read_ledger
 from capsmodel.papers.kept_rows import compared_columns, kept_rows
-from capsmodel.papers.ledger import decided_by_experiments
+from capsmodel.papers.ledger import by_setting_csv, decided_by_experiments
 
 RESULTS = data_path("results")
 LEDGER = read_ledger()
@@ -81,7 +81,7 @@ def test_a_simulation_gives_the_recorded_rows_again(name):
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_verdicts_of_an_experiment_are_those_of_its_recorded_runs(name, tmp_path):
-    """In the setting of the text, and in all settings at the sampled places."""
+    """In the setting of the text; and in all settings at the sampled places: each row, with its seeds, and no other."""
     (tmp_path / "kept.parquet").symlink_to(RESULTS / f"{name}.parquet")
     campaign = Campaign(published_experiment(name), tmp_path)
     recorded = {claim: entry for claim, entry in LEDGER.items() if entry.decided_by == name}
@@ -94,9 +94,10 @@ def test_verdicts_of_an_experiment_are_those_of_its_recorded_runs(name, tmp_path
             recorded[claim].result_id,
         )
         assert recorded[claim].value == pytest.approx(entry.value, rel=1e-9)
-        if words := read_by_setting().get(claim, {}):
-            found = campaign.words(claim)
-            assert words == {setting: found[setting] for setting in words}
+        assert recorded[claim].interval == pytest.approx(entry.interval, rel=1e-9)
+    rows = data_path("papers/by_setting.csv").read_text().splitlines()[1:]
+    ours = [row for row in rows if row.partition(",")[0] in campaign.experiment.statements]
+    assert ours == by_setting_csv([campaign]).splitlines()[1:]
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

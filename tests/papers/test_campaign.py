@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from msgspec import structs
 
+from capsmodel.checks import ParameterError
 from capsmodel.experiments import sweep
 from capsmodel.experiments.manifest import canonical_json
 from capsmodel.experiments.progress import Progress
@@ -27,7 +28,7 @@ from capsmodel.papers.figures._by_setting import COLOUR_OF, draw_by_setting
 from capsmodel.papers.index import read_claims
 from capsmodel.papers.looks import Group
 from capsmodel.papers.settings import TEXT, combination_name
-from capsmodel.papers.statements import compared, levels
+from capsmodel.papers.statements import Statement, compared, levels
 
 CLAIM = "repflow-f8a"  # RepFlow's mean is 40 to 45% below TCP's, loads 0.4 to 0.8
 WHOLE = published_experiment("repflow-ns3-ws")
@@ -52,7 +53,10 @@ AT_TWO_LOADS = with_settings(
 )
 SMALL_PODS = 6
 SECOND = Group(TEXT, "paper", SECOND_FAMILY)
-COLUMNS = ("mean_fct_short_s", "p99_fct_short_s", "mean_fct_long_s", "mean_fct_s", "mean_slowdown_long")
+COLUMNS = (
+    *("mean_fct_short_s", "p99_fct_short_s", "mean_fct_long_s", "mean_fct_s"),
+    *("mean_slowdown_short", "mean_slowdown_long", "p99_slowdown_short", "mean_slowdown"),
+)
 
 
 class MadeUp:
@@ -203,6 +207,21 @@ def test_a_setting_that_changes_what_is_read_of_the_same_runs_counts(tmp_path):
         EXPERIMENT,
         statements={CLAIM: levels(["ecmp"], [*places("websearch", (0.5,))])},
         adapted=lambda statement, values: replace(statement, column=both[values["sharing.abort_losers"]]),
+    )
+    with_settings(experiment, {TEXT: {}, "sharing.abort_losers = true": {"sharing.abort_losers": True}})
+    assert Campaign(experiment, tmp_path).settings_of[CLAIM] == (TEXT, "sharing.abort_losers = true")
+
+
+def test_a_setting_that_changes_what_the_same_runs_are_compared_with_counts(tmp_path):
+    """Here, what a model says of two copies."""
+    (gain, *_) = EXPERIMENT.statements[CLAIM].at(places("websearch", (0.5,))).comparisons
+    experiment = replace(
+        EXPERIMENT,
+        statements={CLAIM: Statement(comparisons=(replace(gain, terms=gain.terms[1:]),))},
+        adapted=lambda statement, values: replace(
+            statement,
+            comparisons=(replace(statement.comparisons[0], added=float(values["sharing.abort_losers"])),),
+        ),
     )
     with_settings(experiment, {TEXT: {}, "sharing.abort_losers = true": {"sharing.abort_losers": True}})
     assert Campaign(experiment, tmp_path).settings_of[CLAIM] == (TEXT, "sharing.abort_losers = true")
@@ -391,6 +410,8 @@ def test_no_seed_is_begun_when_the_time_is_over(tmp_path):
     made_up = MadeUp(lambda scheme, transport: 0.57)
     assert run(tmp_path, made_up, budget_s=0.0) == 0
     assert made_up.ran == []
+    with pytest.raises(ParameterError, match="budget_s = nan"):
+        run(tmp_path, made_up, budget_s=float("nan"))
 
 
 def test_progress_names_the_experiment_and_each_of_its_runs(tmp_path, capsys):

@@ -5,7 +5,7 @@ import pytest
 
 from capsmodel.experiments.statistics.sequential import looks
 from capsmodel.papers.decisions import FALSE_ALARM, Point, decide
-from capsmodel.papers.verdicts import below, within
+from capsmodel.papers.verdicts import above, below, within
 
 ALPHA = 0.05
 STUDIES = 400
@@ -98,6 +98,27 @@ def test_what_is_not_simulated_keeps_all_open_but_a_mixture():
     assert set(words(lower, np.array([0.5, 0.5]), **arguments)) == {"open"}
     assert set(words(lower, np.array([1.5, 1.5]), **arguments)) == {"open"}
     assert set(words(lower, np.array([0.5, 1.6]), **arguments)) == {"differs in size"}
+
+
+def higher_up_to_45_pct(ratio):
+    return Point(
+        name=str(ratio),
+        samples=np.log(ratio) + 0.001 * np.array([-1, 0, 0, 1]),
+        logarithmic=True,
+        met=lambda one: within(one, 1, 1.47),
+        holds=lambda one: above(one, 1),
+        reached=lambda one: within(one, 1.43, 1.47),
+    )
+
+
+def test_what_cannot_be_looked_at_may_reach_the_size_that_differences_go_up_to():
+    below_it, there, beyond = (higher_up_to_45_pct(ratio) for ratio in (1.2, 1.45, 1.6))
+    silent = Point.silent("0 in some runs", 4)
+    assert decide([below_it]).word == "differs in size"
+    assert decide([below_it], unknown=1).word == "open"
+    assert decide([below_it, silent]).word == "open"
+    assert decide([there, below_it]).word == "reproduced"
+    assert decide([beyond, below_it], unknown=1).word == "differs in size"
 
 
 def test_no_points_decide_nothing():

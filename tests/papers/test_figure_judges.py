@@ -1,6 +1,6 @@
 """Identity tests of the judges of figures from packets: made-up tables on both sides of each threshold, and noisy ones.
 
-A sample is written (mean, half): runs whose mean has just that 95% interval.
+A sample is written (mean, half): runs whose mean has just that 95% interval, and of ratios the geometric one.
 """
 
 import numpy as np
@@ -33,9 +33,17 @@ def runs(mean, half):
     return mean + step * np.array([1, -1] * (RUNS // 2))
 
 
+def ratio_runs(mean, half):
+    """Runs whose geometric mean has the 95% interval mean - half to mean + half, or from 0.001 on."""
+    low, high = np.log(max(mean - half, 0.001)), np.log(mean + half)
+    return np.exp(runs((low + high) / 2, (high - low) / 2))
+
+
 def test_the_samples_of_this_file_have_the_intervals_they_say():
     found = stats.ttest_1samp(runs(5, 2), 0).confidence_interval(0.95)
     assert found == pytest.approx((3, 7))
+    found = stats.ttest_1samp(np.log(ratio_runs(0.5, 0.2)), 0).confidence_interval(0.95)
+    assert np.exp(found) == pytest.approx((0.3, 0.7))
 
 
 def beside_long_flows(columns, *, subject):
@@ -45,9 +53,9 @@ def beside_long_flows(columns, *, subject):
         samples = (preset, *others, *(len(SPREADS_S) - 1 - len(others)) * (others[-1] if others else preset,))
         rows = [
             {"form": form, "spread_s": spread_s, "seed": seed}
-            | dict.fromkeys(columns, 1 - lower_pct / 100 if count == subject else 1.0)
-            for spread_s, sample in zip(SPREADS_S, samples, strict=True)
-            for seed, lower_pct in enumerate(runs(*sample))
+            | dict.fromkeys(columns, ratio if count == subject else 1.0)
+            for spread_s, (lower_pct, half_pct) in zip(SPREADS_S, samples, strict=True)
+            for seed, ratio in enumerate(ratio_runs(1 - lower_pct / 100, half_pct / 100))
             for count, form in FORMS.items()
         ]
         return pd.DataFrame(rows)
@@ -143,9 +151,11 @@ def window_delays(chosen, chosen_packets=FALLS, cost=FALLS, cost_packets=FALLS, 
     return pd.concat([delays_over_formula(form, windows, packets, half) for form, windows, packets in forms])
 
 
-def delays_over_formula(form, windows, packets, half, *, formula=1.0, decoded=1.0, decoded_half=0.0):
-    table = {"form": form, "k": UNITS, "formula_delay_s": formula, "formula_prob": 1.0, "decode_prob": decoded}
-    table |= {"decode_low_prob": np.subtract(decoded, decoded_half), "decode_high_prob": np.add(decoded, decoded_half)}
+def delays_over_formula(form, windows, packets, half, *, decoded=1.0, decoded_half=0.005):
+    """Delays over a formula of 1 s, and shares over one of 1/2, counted in as many units as give the interval."""
+    units = round((0.5 * stats.norm.isf(0.025) / (0.5 * decoded_half)) ** 2)
+    table = {"form": form, "k": UNITS, "formula_delay_s": 1.0, "formula_prob": 0.5, "units": units}
+    table["decode_prob"] = np.multiply(0.5, decoded)
     for name, values in (("window_delay", windows), ("packet_delay", packets)):
         ends = {"": values, "_low": np.subtract(values, half), "_high": np.add(values, half)}
         table |= {f"{name}{end}_s": them for end, them in ends.items()}
@@ -169,19 +179,19 @@ def bursts(*apart):
     return pd.DataFrame(rows)
 
 
-def table_1(key, column, sample, deep=None):
+def table_1(key, column, sample, deep=None, *, drawn=runs):
     """Table I with a sample in a cell, and another one with deep buffers; its other cells are 1."""
     others = {"mean_fct_s": 1.0, "p99_fct_s": 1.0}
     tables = [
         pd.DataFrame({"scheme": name, "buffer_packets": buffers, **others}, index=range(RUNS))
-        .assign(**({column: runs(*them)} if other == key else {}))
+        .assign(**({column: drawn(*them)} if other == key else {}))
         for buffers, them in ((50, sample), (1000, deep or sample))
         for other, (name, _) in repflow_table1._SCENARIOS.items()
     ]  # fmt: skip
     return pd.concat(tables)
 
 
-def cells(key, column, printed, error):
+def cells(key, column, printed, error, *, drawn=runs):
     """Samples around a cell of Table I that is printed with a reading error."""
     near = [
         ((printed, 0.09 * printed), REPRODUCED),
@@ -192,13 +202,14 @@ def cells(key, column, printed, error):
         ((printed + 1.5 * error, 0.6 * error), REPRODUCED),
         ((3 * printed, 0.5 * printed), DIFFERS),
     ]
-    return [(table_1(key, column, sample), word) for sample, word in near]
+    return [(table_1(key, column, sample, drawn=drawn), word) for sample, word in near]
 
 
 def lower_by(column, mean, half, deep=None):
     """Table I where replication lowers a column by a sample in percent."""
     found, deep_pct = (mean, half), deep or (mean, half)
-    return table_1("repl", column, *((1 - value / 100, width / 100) for value, width in (found, deep_pct)))
+    samples = ((1 - value / 100, width / 100) for value, width in (found, deep_pct))
+    return table_1("repl", column, *samples, drawn=ratio_runs)
 
 
 def over_half(column):
@@ -238,9 +249,10 @@ def work(*points):
 
 
 def closeness():
-    inside, outside, unclear = (0.09, 0.009), (0.11, 0.009), (0.10, 0.01)
+    inside, outside, unclear = (0.09, 0.006), (0.11, 0.006), (0.10, 0.01)
     return [
-        (bursts(inside, inside), REPRODUCED),
+        (bursts((0.09, 0.009), (0.09, 0.009)), REPRODUCED),
+        (bursts((0.09, 0.009), (0.11, 0.009)), OPEN),  # some inside, some not: two statements, each at half the level
         (bursts(inside, outside), DIFFERS),
         (bursts(outside, outside), REFUTED),
         (bursts(unclear, unclear), OPEN),
@@ -309,6 +321,9 @@ CASES = {
         (ratios((1, 1, 1, 1.1)), OPEN),
         (ratios((1, 1, 1, 1), (0.9, 1, 1, 1)), OPEN),
         (ratios((1, 1, 1, 1), half=0.2), OPEN),
+        (ratios((0.894, 1, 1, 1)), OPEN),  # below 0.9 alone, but not as one of eight
+        (ratios((0.894,) * 4, (0.894,) * 4), REFUTED),  # each alone
+        (ratios((1, 1, 1, 1), (1, 1, 1, 1.105)), OPEN),
     ],
     "caps-f19-rtt": closeness(),
     "caps-f19-pb": closeness(),
@@ -338,7 +353,7 @@ CASES = {
     "repflow-t1-repl-mean": cells("repl", "mean_fct_s", 0.105, 0.0005),
     "repflow-t1-repl-p99": cells("repl", "p99_fct_s", 0.212, 0.0005),
     "repflow-t1-10x": [
-        *cells("long", "mean_fct_s", 0.175 / 0.0135, 0.1755 / 0.01345 - 0.175 / 0.0135),
+        *cells("long", "mean_fct_s", 0.175 / 0.0135, 0.1755 / 0.01345 - 0.175 / 0.0135, drawn=ratio_runs),
         (table_1("long", "mean_fct_s", (10, 0.1)), DIFFERS),
         (table_1("long", "mean_fct_s", (0.5, 0.1)), REFUTED),
         (table_1("long", "mean_fct_s", (1, 0.1)), OPEN),
@@ -367,11 +382,12 @@ def test_a_judge_at_the_edges_of_its_rule(claim, number):
 
 
 def test_the_reason_of_an_open_claim_counts_the_runs():
-    frame = delay((80, 100))
+    """The value is the geometric mean of ratios from 0.05 to 0.35, the middle of their logarithms."""
+    frame = delay((80, 15))
     verdict = caps_fig1.judge_delay(read_claims()["caps-f1b-qdelay"], frame)
     assert verdict.reason.startswith(f"{RUNS} runs do not decide: ")
-    assert verdict.value == pytest.approx((80,))
-    assert verdict.interval == pytest.approx((-20, 180))
+    assert verdict.value == pytest.approx((100 * (1 - (0.05 * 0.35) ** 0.5),))
+    assert verdict.interval == pytest.approx((65, 95))
 
 
 def test_the_reason_of_a_cell_of_table_1_names_what_deeper_buffers_give():

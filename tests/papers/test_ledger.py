@@ -3,11 +3,13 @@
 import csv
 import re
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from capsmodel.datafiles import data_path
+from capsmodel.papers import ledger
 from capsmodel.papers.experiments import published_experiments
 from capsmodel.papers.figures import published_figures
 from capsmodel.papers.index import (
@@ -55,6 +57,16 @@ def test_a_claim_is_decided_in_one_place():
     assert len(judged) == len(set(judged))
     assert not set(judged) & set(by_experiments), "a verdict stands once: take the judge of the figure away"
     assert {*judged, *by_experiments} == set(read_verdicts())
+
+
+def test_a_claim_is_decided_by_one_figure(monkeypatch, tmp_path):
+    claims = [name for figure in FIGURES.values() for name in figure.claims]
+    assert len(claims) == len(set(claims))
+    figure = FIGURES["caps-fig9a"]
+    again = replace(figure, module="caps_again")
+    monkeypatch.setattr(ledger, "published_figures", lambda: {one.name: one for one in (figure, again)})
+    with pytest.raises(ValueError, match=r"^claims of two figures: caps-f9a-r$"):
+        ledger.decided(tmp_path)
 
 
 def test_every_refuted_claim_was_refuted_in_two_ways():

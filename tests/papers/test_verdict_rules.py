@@ -1,10 +1,12 @@
 """Identity tests of the rules that turn a value into a verdict, on made-up claims."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from capsmodel.checks import ParameterError
 from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers import verdicts as rules
 from capsmodel.papers.index import Check, Claim
@@ -162,6 +164,31 @@ def test_closeness_holds_everywhere_on_a_part_or_nowhere() -> None:
 )
 def test_a_place_is_met_where_the_optimum_is_as_flat(place: float, near: tuple[float, float] | None, word: str) -> None:
     assert rules.by_place(replace(CLAIM, low="29"), place, "", near=near).verdict == word
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+@pytest.mark.parametrize(
+    ("relation", "unit", "judge"),
+    [
+        ("absolute", "", rules.by_value),
+        ("less_than", "", rules.by_value),
+        ("increase_pct", "", rules.by_value),
+        ("argmax", "", rules.by_value),
+        ("statement", "", rules.by_value),
+        ("argmax", "", lambda claim, number, why: rules.by_place(claim, 1, why, near=(0, number))),
+        ("reduction_pct", "", lambda claim, number, why: rules.by_range(claim, [1, number], why)),
+        ("ordering", "lower", lambda claim, number, why: rules.by_order(claim, [1, number], [2, 2], why)),
+        ("approx", "close", lambda claim, number, why: rules.by_closeness(claim, [1, number], [1, 1], why)),
+        ("trend", "increasing", lambda claim, number, why: rules.by_trend(claim, [1, number, 2], why)),
+    ],
+)
+def test_what_is_no_finite_number_has_no_word(
+    number: float, relation: str, unit: str, judge: Callable[[Claim, float, str], rules.Verdict]
+) -> None:
+    """Each comparison with NaN fails, so that it would be refuted."""
+    claim = replace(CLAIM, relation=relation, unit=unit)
+    with pytest.raises(ParameterError, match=r"x: .* not all finite numbers"):
+        judge(claim, number, "")
 
 
 def interval(low: float, high: float) -> Interval:

@@ -87,6 +87,11 @@ class MeanInterval(Interval):
         """Return half the length of the interval, in the unit of the sample."""
         return (self.high - self.low) / 2
 
+    def at(self, confidence: float) -> "MeanInterval":
+        """Return the same estimate with its interval at another confidence, in (0, 1)."""
+        level = checked_confidence(confidence)
+        return student_interval(self.value, self.standard_error, self.degrees_of_freedom, level, self.samples)
+
 
 def sample(name: str, values: npt.ArrayLike, *, minimum: int) -> FloatArray:
     """Check a sample: one dimension, finite, at least `minimum` observations."""

@@ -14,7 +14,8 @@ often than in 5% of all studies. Here a sample is looked at when it has 4, 8, 16
 at the level :math:`\alpha 2^{-j}`. These levels add up to :math:`\alpha`, so by the union bound *all* intervals cover
 the mean together with probability at least :math:`1-\alpha`, whatever makes a study stop or go on: a decision, a limit,
 a budget, or somebody who asks for more seeds later. For normal observations this is exact in each look and needs no
-known variance.
+known variance. Equal observations are the exception: they say something about the median and nothing about the mean
+(:func:`repeated_interval`).
 
 Two other ways were looked at. Boundaries of group-sequential trials use the correlation of the looks; with five of them
 Pocock's are shorter by up to a quarter at the last look and longer at the first, but their number is fixed before.
@@ -139,9 +140,8 @@ def repeated_interval(samples: npt.ArrayLike, *, false_alarm: float) -> MeanInte
     -------
     MeanInterval
         Student's t at the confidence :math:`1-\alpha 2^{-j}` of look j, in the unit of `samples`. The intervals of all
-        looks cover the mean together with probability at least :math:`1-\alpha`. Without bounds where all observations
-        are equal and so few that chance makes as many equal, of a value that half of all have:
-        :math:`2^{-n}>\alpha 2^{-j}`.
+        looks cover the mean together with probability at least :math:`1-\alpha`, unless all observations of a look are
+        equal: then it is their value, or without bounds if they are too few (see Notes).
 
     Raises
     ------
@@ -150,8 +150,12 @@ def repeated_interval(samples: npt.ArrayLike, *, false_alarm: float) -> MeanInte
 
     Notes
     -----
-    A constant sample has no spread to tell its noise by: four runs without an event do not show that there are none. It
-    says what most runs have once it is long enough; at the level 0.005, from 16 observations on.
+    A constant sample has no spread to tell its noise by. What n equal observations show is the *median* of an
+    observation: if it were another value, all n would lie on one side of it with probability :math:`2^{1-n}` at most.
+    Once that is at most :math:`\alpha 2^{-j}`, their value is returned; at the level 0.005 that is from 16 observations
+    on, at the level :math:`2^{-15}`. Of the mean they show nothing: of runs in which an event has the probability 0.05,
+    the first 16 are without one in 44% of all studies. Whoever asks whether there are any must take such a sample for
+    silent.
 
     Exact for independent normal observations. Skewed ones are missed more often on the side of their short tail: with
     exponential ones and five looks, the false alarms are 0.14 in place of 0.05, and 0.046 in place of 0.005. The
@@ -166,7 +170,7 @@ def repeated_interval(samples: npt.ArrayLike, *, false_alarm: float) -> MeanInte
     found = sample("samples", samples, minimum=FIRST_LOOK_SEEDS)
     spent = level_at(look_number(found.size), false_alarm=false_alarm)
     interval = mean_interval(found, confidence=1 - spent)
-    is_short = np.ptp(found) == 0 and 2.0**-found.size > spent
+    is_short = np.ptp(found) == 0 and 2.0 ** (1 - found.size) > spent
     return replace(interval, low=-np.inf, high=np.inf) if is_short else interval
 
 

@@ -4,17 +4,18 @@ A table has a row for each place (of a sweep), scheme and seed. Schemes of a cla
 they can keep a claim open, not decide it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from pandas import DataFrame, Series
+from pandas import DataFrame
 
 from capsmodel.experiments.statistics.intervals import Interval, MeanInterval, mean_interval, paired_difference
 from capsmodel.papers.figures import _drawing as drawing
+from capsmodel.papers.figures._points import Ratio, ratio, reduction_pct, word_on
 from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.caps_comparison import WITHOUT_REPAIR
+from capsmodel.papers.predicates import of_ratio, on_side
 from capsmodel.papers.verdicts import (
     SIGNIFICANTLY,
     Holds,
@@ -22,11 +23,8 @@ from capsmodel.papers.verdicts import (
     VerdictWord,
     above,
     all_of,
-    below,
     kendall,
     of_sample,
-    printed_range,
-    verdict_word,
     within,
 )
 
@@ -37,8 +35,10 @@ READINGS = ("caps_dark", "caps_decode", "caps_ns2", WITHOUT_REPAIR)
 """Other readings of CAPS, and CAPS without a repair packet: in the figures and in the reasons, not in the verdicts."""
 Runs = Mapping[str, DataFrame]
 """One quantity: for each place of a sweep a table with a row for each seed and a column for each scheme."""
-Compared = dict[tuple[str, str], Interval]
-"""A comparison with each baseline at each place, by baseline and place."""
+Compared = Mapping[tuple[str, str], Ratio | MeanInterval]
+"""A ratio, or a difference, to each baseline at each place, by baseline and place."""
+Shown = Mapping[tuple[str, str], Interval]
+"""The same as it goes into a verdict."""
 
 
 def runs_by_place(frame: DataFrame, column: str, *, sweep: str) -> Runs:
@@ -54,18 +54,7 @@ def named(schemes: str) -> list[str]:
     return [scheme.lower() for scheme in schemes.split(";")]
 
 
-def ratio(subject: "Series[float]", baseline: "Series[float]") -> Interval:
-    """Return the geometric mean of paired ratios with its 95% interval; for quantities above 0."""
-    return ratio_of_logs(mean_interval(np.log(subject / baseline)))
-
-
-def ratio_of_logs(found: MeanInterval) -> Interval:
-    """Return a ratio from a mean difference of logarithms."""
-    ends = {name: float(np.exp(getattr(found, name))) for name in ("value", "low", "high")}
-    return Interval(**ends, confidence=found.confidence, samples=found.samples)
-
-
-def ratios(runs: Runs, subject: str, baselines: Iterable[str]) -> Compared:
+def ratios(runs: Runs, subject: str, baselines: Iterable[str]) -> dict[tuple[str, str], Ratio]:
     """Return the ratio of `subject` over each baseline that is simulated, at each place."""
     return {
         (name, place): ratio(wide[subject], wide[name])
@@ -75,21 +64,13 @@ def ratios(runs: Runs, subject: str, baselines: Iterable[str]) -> Compared:
     }
 
 
-def reductions_pct(found: Compared) -> Compared:
-    """Return ratios as reductions in percent."""
-    return {
-        key: replace(one, value=100 * (1 - one.value), low=100 * (1 - one.high), high=100 * (1 - one.low))
-        for key, one in found.items()
-    }
-
-
 def absent(runs: Runs, schemes: Iterable[str]) -> list[str]:
     """Return the schemes that are not run."""
     simulated = {scheme for wide in runs.values() for scheme in wide}
     return [scheme for scheme in schemes if scheme not in simulated]
 
 
-def values_text(found: Compared, *, brief: bool = False) -> str:
+def values_text(found: Shown, *, brief: bool = False) -> str:
     """Return the values as text, by baseline, in the order of places; only the least and the largest if `brief`."""
     values: dict[str, list[float]] = {}
     for (name, _), one in found.items():
@@ -102,7 +83,7 @@ def values_text(found: Compared, *, brief: bool = False) -> str:
     )
 
 
-def of_points(claim: Claim, found: Compared, word: VerdictWord, reason: str, missing: Sequence[str] = ()) -> Verdict:
+def of_points(claim: Claim, found: Shown, word: VerdictWord, reason: str, missing: Sequence[str] = ()) -> Verdict:
     """Return a verdict on points of a sweep; the value is their range, or the only one with its interval."""
     values = [one.value for one in found.values()]
     (first, *others) = found.values()
@@ -142,25 +123,30 @@ def judge_order(
     reason : str
         What explains the verdict.
     """
-    side = below if claim.unit == "lower" else above
-    unknown: list[Holds] = [None for _ in missing]
-    met = [side(one, equal if size is None else size) for one in found.values()]
-    direction = [side(one, equal) for one in (found | (other_settings or {})).values()]
-    return of_points(claim, found, verdict_word(met + unknown, direction + unknown), reason, missing)
+    met, holds = (on_side(claim, bound) for bound in (equal if size is None else size, equal))
+    points = [*found.values(), *(other_settings or {}).values()]
+    word = word_on(_at(points), met, holds, with_size=len(found), unknown=len(missing))
+    return of_points(claim, found, word, reason, missing)
 
 
 def judge_closeness(claim: Claim, found: Compared, reason: str) -> Verdict:
     """Judge whether ratios are all about 1."""
-    return of_points(claim, found, verdict_word(within(one, *SIGNIFICANTLY) for one in found.values()), reason)
+    return of_points(claim, found, word_on(_at(found.values()), lambda one: within(one, *SIGNIFICANTLY)), reason)
 
 
 def judge_reduction(claim: Claim, found: Compared, reason: str, missing: Sequence[str] = ()) -> Verdict:
-    """Judge reductions in percent: all in the printed range, of the right sign, or not."""
-    unknown: list[Holds] = [None for _ in missing]
-    met = [within(one, *printed_range(claim)) for one in found.values()]
-    direction = [above(one, 0) for one in found.values()]
-    counted = f"the size is met at {met.count(True)} of {len(met)} points and missed at {met.count(False)}"
-    return of_points(claim, found, verdict_word(met + unknown, direction + unknown), f"{counted}; {reason}", missing)
+    """Judge by how many percent ratios are below 1: all in the printed range, of the right sign, or not."""
+    met, holds = of_ratio(claim, None)
+    alone = [met(one) for one in found.values()]
+    counted = f"the size is met at {alone.count(True)} of {len(alone)} points and missed at {alone.count(False)}"
+    word = word_on(_at(found.values()), met, holds, unknown=len(missing))
+    reductions = {key: reduction_pct(one) for key, one in found.items()}
+    return of_points(claim, reductions, word, f"{counted}; {reason}", missing)
+
+
+def _at(points: Iterable[Ratio | MeanInterval]) -> Callable[[float], list[Interval]]:
+    listed = list(points)
+    return lambda confidence: [one.at(confidence) for one in listed]
 
 
 def rises(runs: Runs, scheme: str) -> tuple[Holds, Interval]:

@@ -1,16 +1,18 @@
 """What CAPS Fig. 1 and 2 share: their simulations, means over runs with intervals, and how a reduction is judged."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pandas import DataFrame, Series
 
-from capsmodel.experiments.statistics.intervals import MeanInterval, PairedDifference, mean_interval, paired_difference
+from capsmodel.experiments.statistics.intervals import PairedDifference, mean_interval, paired_difference
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.figures import _drawing as drawing
+from capsmodel.papers.figures._points import Ratio, ratio, reduction_pct, word_on
 from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.head_of_line import short_flows
-from capsmodel.papers.verdicts import Holds, Verdict, above, of_sample, verdict_word
+from capsmodel.papers.predicates import Predicate
+from capsmodel.papers.verdicts import Verdict, below, of_sample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,23 +43,29 @@ def difference(runs: "Series[float]") -> PairedDifference:
     return paired_difference(wide[FORMS[4]], wide[FORMS[0]])
 
 
-def reduction_pct(frame: DataFrame, column: str, *, subject: int, spread_s: float = PRESET_SPREAD_S) -> MeanInterval:
-    """Return by how many percent a column is lower with `subject` long flows, over runs on the same short flows."""
+def change(frame: DataFrame, column: str, *, subject: int, spread_s: float = PRESET_SPREAD_S) -> Ratio:
+    """Return a column with `subject` long flows over the same without or with the others, on the same short flows."""
     runs = frame[frame["spread_s"] == spread_s].set_index(["form", "seed"])[column]
     wide = runs.unstack("form")
     other = next(count for count in FORMS if count != subject)
-    return mean_interval(100 * (1 - wide[FORMS[subject]] / wide[FORMS[other]]))
+    return ratio(wide[FORMS[subject]], wide[FORMS[other]])
 
 
 def judge_reduction(
-    claim: Claim, frame: DataFrame, column: str, *, subject: int, met: Callable[[MeanInterval], Holds], reason: str
+    claim: Claim, frame: DataFrame, column: str, *, subject: int, met: Predicate, reason: str
 ) -> Verdict:
-    """Judge by how much a column is lower: the size at the preset, the direction at every spread of start times."""
-    found = {spread_s: reduction_pct(frame, column, subject=subject, spread_s=spread_s) for spread_s in SPREADS_S}
-    preset = found.pop(PRESET_SPREAD_S)
-    word = verdict_word([met(preset)], [above(one, 0) for one in (preset, *found.values())])
-    others = "; ".join(f"{one.value:.1f}% where they start within {1e3 * spread:g} ms" for spread, one in found.items())
-    verdict = Verdict(claim.id, (preset.value,), word, f"{reason}; {others}", (preset.low, preset.high))
+    """Judge by how many percent a column is lower: at the preset, and the direction at every spread of start times."""
+    changes = [change(frame, column, subject=subject, spread_s=spread_s) for spread_s in SPREADS_S]
+    word = word_on(
+        lambda confidence: [one.at(confidence) for one in changes],
+        lambda one: met(reduction_pct(one)),
+        lambda one: below(one, 1),
+        with_size=1,
+    )
+    preset, *others = (reduction_pct(one) for one in changes)
+    lower = zip(SPREADS_S[1:], others, strict=True)
+    reason += "".join(f"; {one.value:.1f}% where they start within {1e3 * spread:g} ms" for spread, one in lower)
+    verdict = Verdict(claim.id, (preset.value,), word, reason, (preset.low, preset.high))
     return of_sample(verdict, f"{preset.samples} runs")
 
 

@@ -3,7 +3,7 @@
 Not stated: arrival times, sizes of the short flows, hosts, transport, where the delay is measured, the panel's axis.
 Chosen: the preset ``caps-fig1``, with flows that start within 0.1 ms; NewReno; the sum of a data packet's waits at both
 switches, averaged over the packets of a flow, then over flows. The time over which the short flows start is swept to
-show its influence; the size is judged at the preset.
+show its influence; the size is judged at the preset. Reductions are geometric means over runs.
 """
 
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from capsmodel.experiments.sweep import Task
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _head_of_line as shared
+from capsmodel.papers.figures._points import reduction_pct
 from capsmodel.papers.index import Claim, read_claims
 from capsmodel.papers.verdicts import Verdict, has_size, tolerance
 
@@ -58,11 +59,11 @@ def draw(frame: DataFrame) -> "Figure":
     """Draw the delay over the spread of start times, and its reduction without long flows."""
     figure, (left, right) = drawing.panels("CAPS Fig. 1(b): queueing delay of 100 sprayed short flows", 2)
     shared.error_bars(left, _runs(frame), "spread_s", 1e6)
-    found = [shared.reduction_pct(frame, _DELAY, subject=0, spread_s=spread_s) for spread_s in shared.SPREADS_S]
-    means, halves = [one.value for one in found], [one.high - one.value for one in found]
-    right.errorbar(
-        shared.SPREADS_S, means, yerr=halves, fmt="o-", capsize=3, color=drawing.COLOURS[2], label="without long flows"
-    )
+    changes = [shared.change(frame, _DELAY, subject=0, spread_s=spread_s) for spread_s in shared.SPREADS_S]
+    found = [reduction_pct(one) for one in changes]
+    ends = [[one.value - one.low for one in found], [one.high - one.value for one in found]]
+    means, colour = [one.value for one in found], drawing.COLOURS[2]
+    right.errorbar(shared.SPREADS_S, means, yerr=ends, fmt="o-", capsize=3, color=colour, label="without long flows")
     limit = float(read_claims()["caps-f1b-qdelay"].high)
     drawing.paper_level(right, limit, f"paper: up to around {limit:g}%")
     left.set(xscale="log", yscale="log", xlabel="short flows start within, s", ylabel="mean queueing delay, µs")

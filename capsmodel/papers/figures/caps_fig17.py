@@ -24,6 +24,7 @@ from capsmodel.experiments.sweep import Task
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _caps_schemes as shared
 from capsmodel.papers.figures import _drawing as drawing
+from capsmodel.papers.figures._points import Ratio, ratio_of_logs
 from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.caps_comparison import SHARED_BUFFER, leaf_spine
 from capsmodel.papers.verdicts import SIGNIFICANTLY, Verdict
@@ -81,18 +82,18 @@ def _compared(runs: shared.Runs, claim: Claim) -> tuple[shared.Compared, list[st
 def judge_reduction(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge by how much CAPS lowers the completion time."""
     found, missing, reason = _compared(_runs(frame, claim), claim)
-    return shared.judge_reduction(claim, shared.reductions_pct(found), reason, missing)
+    return shared.judge_reduction(claim, found, reason, missing)
 
 
 def judge_headline(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge the reductions of the abstract under both workloads."""
-    found: shared.Compared = {}
+    found: dict[tuple[str, str], Ratio] = {}
     baselines = shared.named(claim.baseline_scheme)
     for form, rows in frame.groupby("form", sort=False):
         runs = shared.runs_by_place(rows, "mean_fct_s", sweep="load")
         found |= {(f"{name}, {form}", at): one for (name, at), one in shared.ratios(runs, "caps", baselines).items()}
     reason = f"Fig. 17 only; caps over {shared.values_text(found)}"
-    return shared.judge_reduction(claim, shared.reductions_pct(found), reason, shared.absent(runs, baselines))
+    return shared.judge_reduction(claim, found, reason, shared.absent(runs, baselines))
 
 
 def judge_order(claim: Claim, frame: DataFrame) -> Verdict:
@@ -124,7 +125,7 @@ def judge_workloads(claim: Claim, frame: DataFrame) -> Verdict:
     both = frame[frame["load"] == frame.loc[frame["form"] == DATA, "load"].iloc[0]]
     logs = {key: np.log(rows["mean_fct_s"]) for key, rows in both.groupby(["form", "scheme"])}
     found = {
-        (name, WEB): shared.ratio_of_logs(welch_difference(logs[DATA, name], logs[WEB, name]))
+        (name, WEB): ratio_of_logs(welch_difference(logs[DATA, name], logs[WEB, name]))
         for name in (*SCHEMES, "caps_dark")
     }
     reason = f"load {both['load'].iloc[0]:g}, data mining over web search: {shared.values_text(found)}"

@@ -15,9 +15,10 @@ from capsmodel.experiments.statistics.intervals import MeanInterval, mean_interv
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
+from capsmodel.papers.figures._points import word_on
 from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.burst_rtts import burst_periods
-from capsmodel.papers.verdicts import CLOSE_RELATIVE, Verdict, of_sample, verdict_word, within
+from capsmodel.papers.verdicts import CLOSE_RELATIVE, Verdict, of_sample, within
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,7 +46,9 @@ def _by_rate(frame: DataFrame, column: str) -> list[MeanInterval]:
 def _closeness(claim: Claim, frame: DataFrame, reason: str) -> Verdict:
     """Judge the relative distances in column "apart", a mean for each rate; the value is their range over the rates."""
     found = _by_rate(frame, "apart")
-    word = verdict_word(within(distance, -np.inf, CLOSE_RELATIVE) for distance in found)
+    word = word_on(
+        lambda confidence: [one.at(confidence) for one in found], lambda one: within(one, -np.inf, CLOSE_RELATIVE)
+    )
     ends = min(distance.value for distance in found), max(distance.value for distance in found)
     return of_sample(Verdict(claim.id, ends, word, reason), f"{min(one.samples for one in found)} runs")
 

@@ -3,9 +3,9 @@
 Not stated: as for Fig. 1; how the window is averaged; the axes. Chosen: the runs of Fig. 1, drawn at the preset
 ``caps-fig1``; NewReno with a threshold of three duplicate ACKs; (a) data packets that reach the receiver after one sent
 later, over all sent; (b) the window sampled every 20 us while the flow lasts, averaged over time, then over flows; (c)
-quantiles of the flows of a run, averaged over runs. There are 30 runs for each spread of start times, as in Fig. 1, but
-160 at the preset: this number was raised for this figure alone after it had first been drawn, because with 30 runs the
-intervals of (a) and (b) contain 0.
+quantiles of the flows of a run, averaged over runs; reductions are geometric means over runs. There are 30 runs for
+each spread of start times, as in Fig. 1, but 160 at the preset: this number was raised for this figure alone after it
+had first been drawn, because with 30 runs the intervals of (a) and (b) contain 0.
 """
 
 from typing import TYPE_CHECKING

@@ -4,7 +4,7 @@ Not stated: mean lengths of the periods, flows in each, size of the long flows, 
 start in an ON period of 1 ms in the mean, as in Section III, 30 ms apart in the mean; four endless long flows, each on
 its own path; NewReno; hosts of 10 Gbps, so that a long flow queues at the switch port of its path and not in the
 sending host. An interval of 500 us is ON if a packet of a short flow comes to the first switch, as Algorithm 1 samples
-it.
+it. The ratio of both RTTs is a geometric mean over runs.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pandas import DataFrame, concat
 
-from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
+from capsmodel.papers.figures._points import ratio
 from capsmodel.papers.index import Claim, read_claims
 from capsmodel.papers.measurements.blocking_estimators import on_off_periods, path_rtts
 from capsmodel.papers.verdicts import MUCH, Verdict, above, all_of, not_testable, of_sample, verdict_word
@@ -71,15 +71,15 @@ def judge_presence(claim: Claim, frame: DataFrame) -> Verdict:
 def judge_rtts(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge whether each path with a long flow has a larger RTT than any without in each run, and a far larger one."""
     long, rest = _of(frame, BLOCKED).groupby("seed"), _of(frame, FREE).groupby("seed")
-    ratio = mean_interval(long.mean() / rest.mean())
+    found = ratio(long.mean(), rest.mean())
     holds = bool((long.min() > rest.max()).all())
-    word = verdict_word([all_of(holds, above(ratio, MUCH[1]))], [above(ratio, 1)])
+    word = verdict_word([all_of(holds, above(found, MUCH[1]))], [above(found, 1)])
     reason = (
         f"mean RTT over a path with a long flow, over that of the others, far from {MUCH[1]:g} on; the smallest "
         f"{'is' if holds else 'is not'} above the largest in each run"
     )
-    verdict = Verdict(claim.id, (ratio.value,), word, reason, (ratio.low, ratio.high))
-    return of_sample(verdict, f"{ratio.samples} runs")
+    verdict = Verdict(claim.id, (found.value,), word, reason, (found.low, found.high))
+    return of_sample(verdict, f"{found.samples} runs")
 
 
 def judge_probability(claim: Claim, frame: DataFrame) -> Verdict:

@@ -9,19 +9,22 @@ first. Lines: Eq. 4, and the objective with redundancy cost. p_S at the same k a
 is k = 33, in Section VI-D.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pandas import DataFrame
+from scipy import special
 
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.optimal_unit import delay_curve
 from capsmodel.coding.redundancy import repair_packets
 from capsmodel.coding.unit_parameters import Objective
 from capsmodel.coding.window_delay import window_delay_s
-from capsmodel.experiments.statistics.intervals import Interval
+from capsmodel.experiments.statistics.intervals import Interval, student_interval, wilson_interval
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _units as units
+from capsmodel.papers.figures._points import CONFIDENCE, word_on
 from capsmodel.papers.measurements.coding_units import FABRIC, WINDOW_PACKETS
 from capsmodel.papers.verdicts import SIGNIFICANTLY, Holds, Verdict, of_sample, verdict_word, within
 
@@ -72,6 +75,7 @@ def _point(rows: DataFrame, form: Objective, k: int) -> dict[str, Any]:
     point |= {f"{name}{end}_s": delays[f"{name}{end}_s"].item() for name in _READINGS for end in ("", "_low", "_high")}
     point |= {str(column): share.item() for column, share in units.decode_shares(counts).items()}
     model = window_delay_s(k, r=r, window_packets=WINDOW_PACKETS, blocking_prob=PROB, objective=form, **FABRIC)
+    point["units"] = int(counts["trials"].item())
     return point | {"formula_delay_s": model, "formula_prob": decode_prob(k, r=r, blocking_prob=PROB)}
 
 
@@ -120,28 +124,44 @@ def judge_shape(claim: "Claim", frame: DataFrame) -> Verdict:
     return of_sample(verdict, f"{WINDOWS} windows")
 
 
-def _over_formula(rows: DataFrame, name: str, unit: str, formula: str) -> list[Interval]:
-    """Return a measured column over its formula, with its interval, for each k."""
-    ends = [(rows[f"{name}{end}_{unit}"] / rows[formula]).tolist() for end in ("", "_low", "_high")]
-    return [Interval(value=v, low=a, high=b, confidence=0.95, samples=WINDOWS) for v, a, b in zip(*ends, strict=True)]
+def _delays(rows: DataFrame, name: str, confidence: float = CONFIDENCE) -> list[Interval]:
+    """Return a measured delay over its formula, with its interval, for each k."""
+    measured_at = float(special.stdtrit(WINDOWS - 1, (1 + CONFIDENCE) / 2))
+    ends = zip(rows[f"{name}_s"], rows[f"{name}_high_s"], rows["formula_delay_s"], strict=True)
+    return [
+        student_interval(value / formula, (high - value) / measured_at / formula, WINDOWS - 1, confidence, WINDOWS)
+        for value, high, formula in ends
+    ]
 
 
-def _spanned(ratios: list[Interval]) -> tuple[float, float]:
-    return min(one.value for one in ratios), max(one.value for one in ratios)
+def _shares(rows: DataFrame, confidence: float = CONFIDENCE) -> list[Interval]:
+    """Return p_S over its formula, with its interval, for each k."""
+    counts = zip(rows["decode_prob"], rows["units"], rows["formula_prob"], strict=True)
+    found = [(wilson_interval(round(p * n), trials=n, confidence=confidence), formula) for p, n, formula in counts]
+    return [
+        replace(one, value=one.value / formula, low=one.low / formula, high=one.high / formula)
+        for one, formula in found
+    ]
+
+
+def _spanned(ratios: list[Interval]) -> str:
+    return f"{min(one.value for one in ratios):.2f} to {max(one.value for one in ratios):.2f}"
 
 
 def judge_match(claim: "Claim", frame: DataFrame) -> Verdict:
     """Judge whether both quantities are close to their formulas at every k, r by the ceiling rule."""
     rows = frame[frame["form"] == EQ4]
-    probs = _over_formula(rows, "decode", "prob", "formula_prob")
-    delays, over_packets = (_over_formula(rows, name, "s", "formula_delay_s") for name in _READINGS)
-    word = verdict_word(within(one, *SIGNIFICANTLY) for one in (*probs, *delays))
-    ranges = {name: "{:.2f} to {:.2f}".format(*_spanned(them)) for name, them in (("p_S", probs), ("d", over_packets))}
-    reason = (
-        f"simulated over formula: p_S {ranges['p_S']}, d_w to the last ACK is the value: Eq. 4 leaves out the time to "
-        f"send; the average is not defined, the mean over packets has {ranges['d']}"
+    word = word_on(
+        lambda confidence: [*_shares(rows, confidence), *_delays(rows, "window_delay", confidence)],
+        lambda one: within(one, *SIGNIFICANTLY),
     )
-    return of_sample(Verdict(claim.id, _spanned(delays), word, reason), f"{WINDOWS} windows")
+    delays = [one.value for one in _delays(rows, "window_delay")]
+    over_packets = _spanned(_delays(rows, "packet_delay"))
+    reason = (
+        f"simulated over formula: p_S {_spanned(_shares(rows))}, d_w to the last ACK is the value: Eq. 4 leaves out "
+        f"the time to send; the average is not defined, the mean over packets has {over_packets}"
+    )
+    return of_sample(Verdict(claim.id, (min(delays), max(delays)), word, reason), f"{WINDOWS} windows")
 
 
 JUDGES = {"caps-f8d-dw": judge_shape, "caps-f8cd-match": judge_match}

@@ -19,7 +19,7 @@ from capsmodel.papers.figures import PublishedFigure, _repflow
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-CLAIMS = ("repflow-f6", "repflow-s4d")
+CLAIMS = ("repflow-f6",)
 
 
 def compute(*, quick: bool = False) -> DataFrame:

@@ -34,7 +34,7 @@ def compute(*, quick: bool = False) -> DataFrame:
         _repflow.EXACT_FORM: exact,
         SHORT: tail_fct,
     }
-    return _repflow.completion(forms | {SHORT: tail_fct}, quick=quick)
+    return _repflow.completion(forms, quick=quick)
 
 
 def draw(frame: DataFrame) -> "Figure":

@@ -1,12 +1,13 @@
 """RepFlow Table I: short flows beside one long flow, sent once and twice over two paths.
 
-Not stated: how far apart short flows start, buffers, packet sizes, the initial window, whether a completion time
-holds the handshake, how many flows there are, and the replica's start. Chosen: flows start as a Poisson process, half a
+Not stated: how far apart short flows start, buffers, packet sizes, the initial window, whether a completion time holds
+the handshake, how many flows there are, and the replica's start. Chosen: flows start as a Poisson process, half a
 second apart on average, so that two of them seldom overlap; 50 packets at every port (Section VI), hosts included, as
 Mininet's links have; packets of 1500 B, an initial window of ten and a least timeout of 200 ms as in Linux of that
 time; handshake included, until the receiver has all bytes; 1000 flows in each of ten runs; both copies start together
-and hash independently. Each of the four links of a path has 1 ms, as the caption says. The verdicts depend on the
-buffer size, which was noticed afterwards: 1000 packets, the default of a Linux interface, are drawn too and not judged.
+and hash independently; ratios are geometric means over runs. Each of the four links of a path has 1 ms, as the caption
+says. The verdicts depend on the buffer size, which was noticed afterwards: 1000 packets, the default of a Linux
+interface, are drawn too and not judged.
 """
 
 from collections.abc import Callable
@@ -15,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 from pandas import DataFrame
 
 from capsmodel.checks import FloatArray
-from capsmodel.experiments.statistics.intervals import MeanInterval, mean_interval
+from capsmodel.experiments.statistics.intervals import Interval, mean_interval
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
+from capsmodel.papers.figures._points import ratio, reduction_pct
 from capsmodel.papers.index import Claim, read_claims
 from capsmodel.papers.measurements.behind_long_flow import behind_long_flow
 from capsmodel.papers.verdicts import (
@@ -100,13 +102,7 @@ def _runs(frame: DataFrame, key: str, column: str, buffers: int = _BUFFERS_PACKE
     return frame.loc[rows, column].to_numpy()
 
 
-def _reduction_pct(frame: DataFrame, column: str, buffers: int) -> MeanInterval:
-    """Return by how much replication lowers a column, in percent, over runs on the same flows."""
-    with_long, replicated = (_runs(frame, key, column, buffers) for key in ("long", "repl"))
-    return mean_interval(100 * (1 - replicated / with_long))
-
-
-def _verdict(claim: Claim, found: MeanInterval, word: VerdictWord, reason: str) -> Verdict:
+def _verdict(claim: Claim, found: Interval, word: VerdictWord, reason: str) -> Verdict:
     return of_sample(Verdict(claim.id, (found.value,), word, reason, (found.low, found.high)), f"{found.samples} runs")
 
 
@@ -122,7 +118,7 @@ def absolute_time(claim: Claim, frame: DataFrame) -> Verdict:
 
 def ten_times_worse(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge "ten times worse" by the table that it sums up: the ratio of its means, of each run."""
-    found = mean_interval(_runs(frame, "long", "mean_fct_s") / _runs(frame, "none", "mean_fct_s"))
+    found = ratio(_runs(frame, "long", "mean_fct_s"), _runs(frame, "none", "mean_fct_s"))
     ids = ("repflow-t1-long-mean", "repflow-t1-none-mean")
     printed = cell(ids[0]) / cell(ids[1])
     allowed = printed * sum(reading_error(read_claims()[name].low) / cell(name) for name in ids)
@@ -134,7 +130,10 @@ def ten_times_worse(claim: Claim, frame: DataFrame) -> Verdict:
 def over_half(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge a reduction of at least so much, by the runs on the same flows."""
     column = _COLUMNS["mean" if claim.id.endswith("m") else "p99"]
-    found, deep = (_reduction_pct(frame, column, buffers) for buffers in _BUFFERS_PACKETS)
+    found, deep = (
+        reduction_pct(ratio(_runs(frame, "repl", column, buffers), _runs(frame, "long", column, buffers)))
+        for buffers in _BUFFERS_PACKETS
+    )
     word = verdict_word([within(found, *printed_range(claim))], [above(found, 0), above(deep, 0)])
     return _verdict(claim, found, word, f"{_OVER_HALF}; with 1000 packets a port {deep.value:.0f}%")
 

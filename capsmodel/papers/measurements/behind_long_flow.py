@@ -63,21 +63,26 @@ def run_behind_long_flow(
     short = [(_H1, _H3, SHORT_PACKETS * MSS_BYTES, at_s) for at_s in starts_s]
     scenario = Scenario(
         scheme=("ecmp", "repflow")[copies - 1],
-        fabric=LeafSpine(
-            leaves=2,
-            hosts_per_leaf=2,
-            spines=2,
-            rate_bps=_RATE_BPS,
-            delay_s=_LINK_DELAY_S,
-            buffer_packets=buffer_packets,
-            host_buffer_packets=buffer_packets,
-        ),
+        fabric=_two_paths(buffer_packets),
         traffic=(Listed(flows=tuple(endless + short)),),
         params={"transport": {"initial_window_packets": 10, "handshake": True, "min_rto_s": _MIN_RTO_S}},
         seed=seed,
         end_s=end_s,
     )
     return simulate(scenario, engine=engine)
+
+
+def _two_paths(buffer_packets: int) -> LeafSpine:
+    """Return RepFlow's example: two switches with two hosts each, and two paths between them."""
+    return LeafSpine(
+        leaves=2,
+        hosts_per_leaf=2,
+        spines=2,
+        rate_bps=_RATE_BPS,
+        delay_s=_LINK_DELAY_S,
+        buffer_packets=buffer_packets,
+        host_buffer_packets=buffer_packets,
+    )
 
 
 @measurement("behind-long-flow", revision=1)

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from capsmodel.checks import generator
 from capsmodel.experiments.measurement import measurement
 from capsmodel.fct.completion import tail_fct
 from capsmodel.fct.slow_start import BURST_PACKETS, WINDOW_PACKETS
@@ -57,7 +58,7 @@ def burst_waits(
     >>> float(burst_waits(0.5, bursts=100_000, rng=1).mean().round())  # ρM/(2(1-ρ)) = 22
     22.0
     """
-    between = np.random.default_rng(rng).exponential(burst_packets / load, bursts - 1)
+    between = generator(rng).exponential(burst_packets / load, bursts - 1)
     walk = np.concatenate([[0.0], np.cumsum(burst_packets - between)])
     return np.asarray(walk - np.minimum.accumulate(walk))
 

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, ParameterError, require, whole
+from capsmodel.checks import FloatArray, ParameterError, generator, require, whole
 from capsmodel.experiments.measurement import measurement
 from capsmodel.multipath.lia import lia_equilibrium_windows
 from capsmodel.papers.measurements.means import replicate_columns
@@ -103,7 +103,7 @@ def simulate_coupled_windows(
     require(loss.ndim == 1, "loss_probs must be a list, one probability for each path")
     if loss.shape != rtts.shape:
         raise ParameterError(f"loss_probs holds {loss.size} paths and rtts_s {rtts.size}: give one RTT for each path")
-    draw = np.random.default_rng(rng)
+    draw = generator(rng)
     windows = np.tile(start, (runs, 1))
     for _ in range(count // 4):
         _send(windows, loss, rtts, draw)
@@ -161,7 +161,7 @@ def averaged_windows(
     return pd.DataFrame(rows)
 
 
-@measurement("protected-blocks", revision=1)
+@measurement("protected-blocks", revision=2)
 def protected_blocks(
     loss_probs: Sequence[float],
     *,
@@ -189,13 +189,14 @@ def protected_blocks(
     -------
     dict
         ``whole_blocks``, the recovered ones of all ``blocks`` of all connections; ``arrived_packets``, the mean of a
-        block, by :func:`~capsmodel.papers.measurements.means.replicate_columns`.
+        block, by :func:`~capsmodel.papers.measurements.means.replicate_columns`: a connection is a replicate, its
+        blocks are not, since its windows persist.
 
     Examples
     --------
     >>> found = protected_blocks([0.1], rtts_s=[1.0], originals=4, coded=4, connections=10, blocks=50, seed=1)
-    >>> found["blocks"], found["whole_blocks"] > 490, round(found["arrived_packets"])
-    (500, True, 7)
+    >>> found["blocks"], found["whole_blocks"] > 490, round(found["arrived_packets"]), found["degrees_of_freedom"]
+    (500, True, 7, 9)
     """
     windows = np.tile(lia_equilibrium_windows(loss_probs, rtts_s=rtts_s), (connections, 1))
     loss, rtts = np.asarray(loss_probs, float), np.asarray(rtts_s, float)
@@ -209,7 +210,7 @@ def protected_blocks(
     return {
         "blocks": arrived.size,
         "whole_blocks": int(np.sum(arrived >= originals)),
-        **replicate_columns(arrived_packets=arrived),
+        **replicate_columns(arrived_packets=arrived.mean(axis=0)),
     }
 
 

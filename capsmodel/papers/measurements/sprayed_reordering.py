@@ -75,24 +75,29 @@ def sprayed_flows(
     >>> found["flows"].sum().item(), found["overtaken_packets"].max().item()
     (100, 1)
     """
-    require(0 <= slow_paths <= PATHS, f"slow_paths = {slow_paths}, but there are {PATHS} paths")
-    slow = tuple(
-        LinkChange(between=("left", "right"), one_way=True, parallel=path + 1, delay_s=_DELAY_S + slower_s)
-        for path in range(slow_paths)
-    )
-    scenario = Scenario(
-        scheme="rps",
-        fabric=ParallelPaths(
-            paths=PATHS, hosts_per_side=1, rate_bps=RATE_BPS, host_rate_bps=host_rate_bps, delay_s=_DELAY_S, links=slow
-        ),
-        traffic=(Listed(flows=tuple((0, 1, flow_packets * MSS_BYTES, _APART_S * i) for i in range(flows))),),
-        params={"transport": {"initial_window_packets": flow_packets, "dup_ack_threshold": 10_000}},
-        seed=seed,
-        end_s=_APART_S * flows + 1.0,
-    )
+    scenario = _scenario(
+        flow_packets, flows=flows, slow_paths=slow_paths, slower_s=slower_s, host_rate_bps=host_rate_bps
+    ).replace(seed=seed)
     found = simulate(scenario, engine=engine).flows
     repaired = found[["timeouts", "retransmissions", "packets_dropped"]].to_numpy().any()
     require(bool(found["finished"].all()) and not repaired, "packets were lost or sent twice: choose a shorter delay")
     columns = ["reordered_packets", "duplicate_acks"]
     counts = found.groupby(columns).size().rename("flows").reset_index()
     return counts.rename(columns={"reordered_packets": "overtaken_packets"})
+
+
+def _scenario(flow_packets: int, *, flows: int, slow_paths: int, slower_s: float, host_rate_bps: float) -> Scenario:
+    require(0 <= slow_paths <= PATHS, f"slow_paths = {slow_paths}, but there are {PATHS} paths")
+    slow = tuple(
+        LinkChange(between=("left", "right"), one_way=True, parallel=path + 1, delay_s=_DELAY_S + slower_s)
+        for path in range(slow_paths)
+    )
+    return Scenario(
+        scheme="rps",
+        fabric=ParallelPaths(
+            paths=PATHS, hosts_per_side=1, rate_bps=RATE_BPS, host_rate_bps=host_rate_bps, delay_s=_DELAY_S, links=slow
+        ),
+        traffic=(Listed(flows=tuple((0, 1, flow_packets * MSS_BYTES, _APART_S * i) for i in range(flows))),),
+        params={"transport": {"initial_window_packets": flow_packets, "dup_ack_threshold": 10_000}},
+        end_s=_APART_S * flows + 1.0,
+    )

@@ -1,0 +1,80 @@
+"""What a figure measures at several points: ratios of runs on the same flows, and the word on all points together."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from capsmodel.experiments.statistics.intervals import Interval, MeanInterval, mean_interval
+from capsmodel.papers.predicates import Predicate
+from capsmodel.papers.verdicts import Holds, VerdictWord, joined, verdict_word
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio(Interval):
+    """A geometric mean of ratios.
+
+    Attributes
+    ----------
+    logs : MeanInterval
+        Mean of their logarithms.
+    """
+
+    logs: MeanInterval
+
+    def at(self, confidence: float) -> "Ratio":
+        """Return the same ratio with its interval at another confidence."""
+        return ratio_of_logs(self.logs.at(confidence))
+
+
+def ratio(subject: ArrayLike, baseline: ArrayLike) -> Ratio:
+    """Return the geometric mean of paired ratios with its 95% interval; for quantities above 0."""
+    return ratio_of_logs(mean_interval(np.log(np.asarray(subject) / np.asarray(baseline)), confidence=CONFIDENCE))
+
+
+def ratio_of_logs(found: MeanInterval) -> Ratio:
+    """Return a ratio from a mean difference of logarithms."""
+    ends = {name: float(np.exp(getattr(found, name))) for name in ("value", "low", "high")}
+    return Ratio(**ends, confidence=found.confidence, samples=found.samples, logs=found)
+
+
+def reduction_pct(found: Interval) -> Interval:
+    """Return a ratio as a reduction in percent."""
+    value, high, low = (100 * (1 - one) for one in (found.value, found.low, found.high))
+    return Interval(value=value, low=low, high=high, confidence=found.confidence, samples=found.samples)
+
+
+def word_on(
+    points_at: Callable[[float], Sequence[Interval]],
+    met: Predicate,
+    holds: Predicate | None = None,
+    *,
+    with_size: int | None = None,
+    unknown: int = 0,
+) -> VerdictWord:
+    """Return the word on all points; "differs in size" speaks of *some*, which takes a part of the level (Bonferroni).
+
+    Parameters
+    ----------
+    points_at : callable
+        ``points_at(confidence)`` returns the intervals of all points.
+    met, holds : callable
+        What an interval must be for the claim to be met with its size, and for its direction; `met` for both.
+    with_size : int, optional
+        So many of the first points must have the size; the others count for the direction only.
+    unknown : int
+        Points that were not run.
+    """
+
+    def pairs(count: int | None) -> list[tuple[Interval, Interval]]:
+        alone = points_at(CONFIDENCE)[:count]
+        return list(zip(alone, points_at(1 - (1 - CONFIDENCE) / len(alone))[:count], strict=True))
+
+    direction = holds or met
+    unknowns: list[Holds] = [None] * unknown
+    sizes: list[Holds] = [joined(yes=met(whole), no=met(part)) for whole, part in pairs(with_size)]
+    sides: list[Holds] = [joined(yes=direction(part), no=direction(whole)) for whole, part in pairs(None)]
+    return verdict_word(sizes + unknowns, sides + unknowns)
