@@ -23,7 +23,6 @@ Bytes = TypeVar("Bytes", int, npt.NDArray[np.int64])
 
 PS_PER_S = 1_000_000_000_000
 BIT_PS_PER_BYTE_S = 8 * PS_PER_S
-MAX_PS = 2**62  # far in the future, and safe to add to
 
 
 def to_ps(time_s: float) -> int:

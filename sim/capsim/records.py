@@ -48,7 +48,7 @@ HELD = 8  # at the decoder, behind a gap, not yet with the transport
 DATA_RECEIVED = 1  # at the receiver, behind a gap
 
 # Why a packet was dropped (TRACE.reason)
-QUEUE_FULL, EVICTED, LINK_DOWN, NO_ROUTE, CORRUPTED, BUFFER_FULL = range(1, 7)
+QUEUE_FULL, EVICTED, LINK_DOWN, NO_ROUTE, CORRUPTED = range(1, 6)
 
 # The first cache line is what a switch touches, the second what an end host touches.
 PACKET = np.dtype(
@@ -323,7 +323,7 @@ TRACE = np.dtype(
 # Histograms (engines/histograms.py): bins, of queues and of extents of reordering; what is counted of a packet that
 # leaves a queue; kinds of packet, the first two data of flows by FLOW.short
 BINS, EXTENT_BINS = 64, 32
-WAIT, LEFT_BEHIND, QUANTITIES = range(3)
+QUANTITIES = 2  # its wait, and the packets that it leaves behind
 LONG, SHORT, CONTROL, CLASSES = range(4)
 
 NUMBER_TYPES = ("i8", "i4", "i2", "u1", "f8")  # of fields of records and of own memory

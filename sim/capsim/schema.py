@@ -125,8 +125,7 @@ HISTOGRAMS = {
 TRACE = {
     "time_s": "simulated time, in seconds",
     "event": "enqueued, dropped or arrived",
-    "reason": "why a packet was dropped: queue full, evicted, link down, no route, corrupted (lost on the link) or "
-    "receive buffer full",
+    "reason": "why a packet was dropped: queue full, evicted, link down, no route, or corrupted (lost on the link)",
     "port": "port name, empty if there was no route",
     "layer": "kinds of the two ends of its link, from>to; empty if there was no route",
     "path": "number of the spine, core or parallel link whose path it belongs to; -1 where there is none",

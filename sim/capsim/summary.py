@@ -93,7 +93,8 @@ def summarise(flows: pd.DataFrame, *, end_s: float, warm_up_s: float = 0.0) -> S
     counted, done = counted_flows(flows, warm_up_s=warm_up_s), finished_flows(flows, warm_up_s=warm_up_s)
     short, long = done[done["short"]], counted[~counted["short"]]
     timed_out = short["winner_timeouts"] > 0
-    duration_s = long["fct_s"].fillna(end_s - long["start_s"])
+    started = long[long["start_s"] < end_s]
+    duration_s = started["fct_s"].fillna(end_s - started["start_s"])
     totals = counted.sum(numeric_only=True)
     source_packets = totals.get("coded_packets", 0) - totals.get("repair_packets", 0)
     return Summary(
@@ -110,7 +111,7 @@ def summarise(flows: pd.DataFrame, *, end_s: float, warm_up_s: float = 0.0) -> S
         mean_slowdown_short=_mean(short["slowdown"]),
         p99_slowdown_short=_p99(short["slowdown"]),
         mean_slowdown=_mean(done["slowdown"]),
-        mean_throughput_long_bps=_mean(BITS_PER_BYTE * long["delivered_bytes"] / duration_s),
+        mean_throughput_long_bps=_mean(BITS_PER_BYTE * started["delivered_bytes"] / duration_s),
         mean_goodput_long_bps=_goodput_long_bps(flows, end_s=end_s, warm_up_s=warm_up_s),
         reorder_ratio=_ratio(totals["reordered_packets"], totals["packets_sent"]),
         packets_dropped=int(totals["packets_dropped"]),

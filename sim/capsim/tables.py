@@ -31,7 +31,7 @@ SUMMED = (
 Columns = dict[str, Any]
 KINDS = ("data", "ack", "syn", "syn-ack", "coded", "handshake-ack")
 EVENTS = ("enqueued", "dropped", "arrived")
-REASONS = ("", "queue full", "evicted", "link down", "no route", "corrupted", "receive buffer full")
+REASONS = ("", "queue full", "evicted", "link down", "no route", "corrupted")
 
 
 def sojourn_ps(ports: Table) -> npt.NDArray[np.float64]:

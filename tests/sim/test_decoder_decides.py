@@ -101,6 +101,28 @@ def test_a_retransmission_counts_for_its_unit():
     assert (one.arrived_packets, decoder.counts) == (3, (2, 2, 1))
 
 
+def flags_by_segment(decoder):
+    return {segment: found[1] for segment, found in decoder.handed}
+
+
+def test_what_waited_for_a_retransmission_gives_no_rtt():
+    """The second unit is decoded and waits; the first has two of three when TCP sends one of its packets again."""
+    decoder = Decoder()
+    decoder.unit(0, 3, 4), decoder.unit(3, 2, 2), decoder.unit(5, 1, 1)
+    assert [decoder.coded(1), decoder.coded(1), decoder.coded(0), decoder.resent(0)] == [[], [], [], [0]]
+    assert decoder.coded(0) == [1, 2, 3, 4]
+    assert decoder.coded(2) == [5]
+    assert flags_by_segment(decoder) == dict.fromkeys(range(5), RETRANSMITTED) | {5: 0}
+
+
+def test_what_waited_for_a_blocked_packet_gives_one():
+    """Nothing was sent again: the second unit is decoded first, and its RTT is the time that it took."""
+    decoder = Decoder()
+    decoder.unit(0, 3, 4), decoder.unit(3, 2, 2)
+    assert [decoder.coded(number) for number in (1, 1, 0, 0, 0)] == [[], [], [], [], [0, 1, 2, 3, 4]]
+    assert flags_by_segment(decoder) == dict.fromkeys(range(5), 0)
+
+
 SYSTEMATIC = {"systematic": True}
 
 

@@ -208,6 +208,14 @@ def test_three_duplicates_are_no_long_run_and_a_new_acknowledgement_ends_a_run()
     assert sub.dup_run == 0
 
 
+def test_duplicates_of_what_is_sent_again_are_no_reordering() -> None:
+    """After a timeout four segments that the receiver has are sent again; the original of 5 comes after them."""
+    sub = record(SUBFLOW, una=5, high=20)
+    for segment in (6, 7, 8, 9):
+        told(sub, segment, 5, flags=RETRANSMITTED)
+    assert told(sub, 5, 10) == (0, 0)
+
+
 def test_an_acknowledgement_that_got_lost_leaves_the_question_open() -> None:
     """That of the missing segment is lost: the next one answers a later packet and tells nothing."""
     sub = record(SUBFLOW, una=5, high=20, in_doubt=1)

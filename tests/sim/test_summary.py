@@ -110,6 +110,15 @@ def test_flows_that_would_start_after_the_end_are_told_apart() -> None:
     assert (found.flows, found.unfinished_flows, found.unstarted_flows) == (3, 3, 1)
 
 
+def test_a_long_flow_that_has_not_started_has_no_throughput() -> None:
+    """One sends 1 MB in the second of the run, the other would start after it."""
+    sends = flow(0.0, short=False, delivered_bytes=1_000_000)
+    later = flow(1.5, short=False, delivered_bytes=0)
+    found = summarise(pd.DataFrame([sends, later]), end_s=1.0)
+    assert found.mean_throughput_long_bps == pytest.approx(8e6, rel=1e-12)
+    assert found.unstarted_flows == 1
+
+
 def test_counters_of_a_flow_are_sums_but_for_the_timeouts_of_the_winner() -> None:
     """Flow 0 has two subflows, of which the second was complete first; flow 1 has one and is not complete."""
     flows, subs = np.zeros(2, records.FLOW), np.zeros(3, records.SUBFLOW)

@@ -18,6 +18,7 @@ short flows with a timeout          `timed_out_short`                 1
 fast retransmits of short flows     `fast_retransmits_short`          1
 what they sent again needlessly     `spurious_short`                  1
 flows by number of events           `flows_with_1_fast_retx`, ...     1
+packets that fully crossed a link   `traversals`                      1
 =================================== ================================= =====
 
 A run ends while long flows still send. Short flows that have not ended by then have no completion time and are left

@@ -34,7 +34,7 @@ SHORT_BYTES, LONG_BYTES = 1e5, 1e6
 """Borders of Table 2."""
 
 
-@measurement("sprayed-run", revision=1)
+@measurement("sprayed-run", revision=2)
 def sprayed_run(
     scenario: dict[str, Any], *, recovery: str = "newreno", seed: int, engine: str = "compiled"
 ) -> dict[str, Any]:

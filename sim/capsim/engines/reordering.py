@@ -6,8 +6,9 @@ Quantity                   Definition                                           
 spurious retransmission    recovery, begun by duplicate acknowledgements or the timer, whose    RFC 3522, section 3.2
                            first new acknowledgement answers the original of the missing
                            segment, not its retransmission
-long run of duplicates     more than 3 duplicate acknowledgements in a row that the original of RFC 5681, section 3.2
-                           the missing segment ends: no packet was lost
+long run of duplicates     more than 3 duplicate acknowledgements in a row, of originals, that RFC 5681, section 3.2
+                           the original of the missing segment ends: no packet was lost. What
+                           is sent again does not count: it is one whatever the order
 extent of reordering       of packet i, in the order of arrival: i - j, where j is the first    RFC 4737, section 4.2
                            packet to arrive that was sent after i
 ========================== ==================================================================== ====================
@@ -35,7 +36,7 @@ def judge(w: Any, s: int, number: int) -> None:
                 sub.long_dup_ack_runs += sub.dup_run > LONG_RUN
             sub.in_doubt = 0
             sub.dup_run = 0
-    elif packet.ack == sub.una and sub.una < sub.high and packet.kind == ACK:
+    elif packet.ack == sub.una and sub.una < sub.high and packet.kind == ACK and not packet.flags & RETRANSMITTED:
         sub.dup_run += 1
 
 

@@ -7,10 +7,11 @@ estimate of marked fraction  alpha  ``own.subflow.alpha``   RFC 8257, 3.3
 weight of a new observation  g      ``ewma_gain``           RFC 8257, 3.3
 ============================ ====== ======================= ==================
 
-Losses are answered as by Reno, and repaired by whatever transport it runs over (RFC 8257, section 3.5). The window is
-reduced once per window of data, for a loss or for a mark (RFC 3168, section 6.1.2), and does not grow meanwhile. The
-fraction counts bytes as they arrive, as Linux does: a duplicate acknowledgement reports one segment, so marks echoed
-during recovery count for the window they belong to. The transport's data packets must be ECN-capable (``ecn``).
+Losses are answered as by Reno, also in a window that a mark has reduced, and repaired by whatever transport it runs
+over (RFC 8257, section 3.5). Marks reduce the window once per window of data, and not in that of a loss (RFC 3168,
+section 6.1.2); it does not grow meanwhile. The fraction counts bytes as they arrive, as Linux does: a duplicate
+acknowledgement reports one segment, so marks echoed during recovery count for the window they belong to. The
+transport's data packets must be ECN-capable (``ecn``).
 """
 
 from dataclasses import dataclass
