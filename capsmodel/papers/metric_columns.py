@@ -6,7 +6,10 @@ COLUMNS = {
     "afct_short": "mean_fct_short_s",
     "p99_fct_short": "p99_fct_short_s",
     "afct_long": "mean_fct_long_s",
+    "afct_short_normalised": "mean_slowdown_short",
+    "p99_fct_short_normalised": "p99_slowdown_short",
     "afct_long_normalised": "mean_slowdown_long",
+    "afct_all_normalised": "mean_slowdown",
     "afct_all": "mean_fct_s",
     "p99_fct_all": "p99_fct_s",
     "dupack3_ratio": "long_dup_ack_run_ratio",
@@ -55,7 +58,7 @@ COUNTED = frozenset(
     }
 )
 """Columns that can be 0: which of two is larger is judged by their difference."""
-TAILS = frozenset({"p99_fct_short_s", "p99_fct_s", "longest_untimed_fct_s"})
+TAILS = frozenset({"p99_fct_short_s", "p99_slowdown_short", "p99_fct_s", "longest_untimed_fct_s"})
 """Columns that a setting may change by one factor in a fabric and by another in a smaller one
 (``data/papers/carried_over.csv``)."""
 UNITS = {"%": 100.0, "percentage points": 100.0, "ms": 1e3, "Mbps": 1e-6, "MB": 1e-6}

@@ -112,12 +112,6 @@ def table7_is_feasible(claim: Claim) -> Verdict:
     return by_truth(claim, not wrong, float(not wrong), "; ".join(wrong) or "all 12 rows")
 
 
-@judged_by_value("mmptcp-t8-li", "it is the MMPTCP row of Table 1 (lambda = 256)")
-def table8_scenario() -> bool:
-    """Section 3.9: whether the LI row has completion time, goodput and utilisation of Table 3."""
-    return all(cell(f"mmptcp-t8-li-{what}") == cell(f"mmptcp-t3-mmptcp-{what}") for what in ("fct", "gp", "util"))
-
-
 @judged_by_value("mmptcp-t8-2x", "quotient of the two cells of Table 8")
 def fully_coupled_loss() -> float:
     """Section 3.9 beside Table 8."""

@@ -31,6 +31,10 @@ _WHY = {
         "mmptcp-s311-aggregation",
         "mmptcp-s311-access",
     ),
+    "scenarios 'similar to' those of a section: neither which nor how similar": ("mmptcp-t8-li",),
+    "a share of at most 1, times the tenth that short flows are of all traffic: no run could be above": (
+        "caps-f26b-loss",
+    ),
     "advice; what a threshold would be recommended by is not said": ("mmptcp-concl-thr",),
     "gaps in the packet trace of a university, which is not a part of the package": (
         "dc2mtcp-f1b-send",

@@ -43,6 +43,11 @@ _SMALL_SHORT_FLOWS, _SMALL_LONG_BYTES = 12, 1_000_000
 over, trend = partial(_common.over, names=NAMES), partial(_common.trend, names=NAMES)
 
 
+def adapted(statement: Statement, settings: Mapping[str, Any]) -> Statement:
+    """Return the statement about the reading of CAPS that a setting names."""
+    return _common.with_schemes(statement, {NAMES["CAPS"]: settings["caps_as"]})
+
+
 def gain(at: Sequence[str]) -> Statement:
     """Return how many times longer short flows take under each of four other schemes than under CAPS, over places."""
     return Statement(

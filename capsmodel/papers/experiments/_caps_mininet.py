@@ -13,7 +13,7 @@ import msgspec
 from capsim import Batch, LeafSpine, OnOff, Poisson, Scenario
 from capsim.fabric.traffic import AnyTraffic
 from capsmodel.papers.experiments import PublishedExperiment
-from capsmodel.papers.experiments._caps import LONG_BYTES, SHORT_BYTES
+from capsmodel.papers.experiments._caps import LONG_BYTES, SHORT_BYTES, adapted
 
 PATHS, RATE_BPS, DELAY_S, BUFFER_PACKETS = 20, 20e6, 1e-3, 256
 SPREAD_S = 1e-4
@@ -87,4 +87,4 @@ def _small(entry: AnyTraffic) -> AnyTraffic:
     return msgspec.structs.replace(entry, flow_bytes=_SMALL_LONG_BYTES)
 
 
-experiment = partial(PublishedExperiment, small=small, parameters=parameters)
+experiment = partial(PublishedExperiment, small=small, parameters=parameters, adapted=adapted)

@@ -8,7 +8,6 @@ in which the last short ones end, and goodput, use and loss are over all of this
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -130,12 +129,7 @@ def adapted(statement: Statement, settings: Mapping[str, Any]) -> Statement:
         names["mptcp"] = "mptcp_tcp"
     if settings.get("short_dup_ack_threshold") == "topology":
         names["ps_tcp"] = "ps_tcp_ns3"
-    return replace(statement, comparisons=tuple(_renamed(one, names) for one in statement.comparisons))
-
-
-def _renamed(one: Comparison, names: Mapping[str, str]) -> Comparison:
-    terms = tuple((sign, (names.get(scheme, scheme), place)) for sign, (scheme, place) in one.terms)
-    return replace(one, terms=terms)
+    return _common.with_schemes(statement, names)
 
 
 def fewer_hosts(whole: Scenario) -> Scenario:

@@ -1,6 +1,11 @@
-"""What the experiments of RepFlow on its fat-tree share: fabric, loads, names of schemes, and their small version."""
+"""What the experiments of RepFlow share: completion times in its unit, fat-tree, loads, names, and a small version.
+
+A completion time of this paper is one over the best possible without contention (Section IV-A, "throughout this
+paper"), which here is that on the idle fabric; the setting `fct_is` has it in seconds too.
+"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -8,6 +13,9 @@ import msgspec
 
 from capsim import Poisson, Scenario, load_scenario
 from capsmodel.papers.experiments import PublishedExperiment, _common
+from capsmodel.papers.index import read_claims
+from capsmodel.papers.metric_columns import COLUMNS
+from capsmodel.papers.statements import Statement
 
 NAMES = {
     "TCP": "ecmp",
@@ -16,7 +24,13 @@ NAMES = {
     "RepFlow-DCTCP": "repflow_dctcp",
     "pFabric": "pfabric",
 }
-over = partial(_common.over, names=NAMES)
+IN_SECONDS = {
+    "mean_slowdown_short": "mean_fct_short_s",
+    "p99_slowdown_short": "p99_fct_short_s",
+    "mean_slowdown_long": "mean_fct_long_s",
+    "mean_slowdown": "mean_fct_s",
+}
+"""Columns of completion times in seconds, by those of times over the best possible."""
 LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 SAMPLED_LOADS = (0.2, 0.5, 0.8)
 WEB, DATA = "websearch", "datamining"
@@ -25,6 +39,16 @@ TRAFFIC_S = 0.5
 """Section V-A: half a second of traffic in each run."""
 _REDUCED_PODS = 8
 _SMALL_PODS, _SMALL_FLOWS = 4, 60
+
+
+def over(claim_id: str, at: Sequence[str]) -> Statement:
+    """Return the comparison that a claim names, at some places, with its column, which `adapted` looks up."""
+    return _common.over(claim_id, at, names=NAMES, column=COLUMNS[read_claims()[claim_id].metric])
+
+
+def adapted(statement: Statement, settings: Mapping[str, Any]) -> Statement:
+    """Return the statement about completion times in the unit of the setting."""
+    return replace(statement, column=IN_SECONDS[statement.column]) if settings["fct_is"] == "seconds" else statement
 
 
 def place_name(workload: str, load: float) -> str:

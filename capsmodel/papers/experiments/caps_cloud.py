@@ -11,7 +11,7 @@ import msgspec
 
 from capsim import Batch, LeafSpine, Poisson, Scenario
 from capsmodel.papers.experiments import PublishedExperiment
-from capsmodel.papers.experiments._caps import LONG_BYTES, SHORT_BYTES, over
+from capsmodel.papers.experiments._caps import LONG_BYTES, SHORT_BYTES, adapted, over
 
 SHORT_FLOWS = (10, 40, 70, 100)
 PLACES = {f"{count} short flows": {"short_flows": count} for count in SHORT_FLOWS}
@@ -58,4 +58,5 @@ EXPERIMENT = PublishedExperiment(
     scenario=scenario,
     small=small,
     statements=STATEMENTS,
+    adapted=adapted,
 )

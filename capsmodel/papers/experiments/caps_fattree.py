@@ -10,7 +10,7 @@ from typing import Any
 
 from capsim import FatTree, Poisson, Scenario
 from capsmodel.papers.experiments import PublishedExperiment
-from capsmodel.papers.experiments._caps import over
+from capsmodel.papers.experiments._caps import adapted, over
 from capsmodel.papers.experiments._common import few_flows
 
 WORKLOADS = {"websearch": 2000, "datamining": 1000}
@@ -57,4 +57,5 @@ EXPERIMENT = PublishedExperiment(
     scenario=scenario,
     small=small,
     statements=STATEMENTS,
+    adapted=adapted,
 )

@@ -12,7 +12,7 @@ import msgspec
 
 from capsim import LeafSpine, Poisson, Scenario
 from capsmodel.papers.experiments import PublishedExperiment
-from capsmodel.papers.experiments._caps import over
+from capsmodel.papers.experiments._caps import adapted, over
 from capsmodel.papers.experiments._common import few_flows
 
 LOADS = (0.1, 0.3, 0.5, 0.7, 0.8)
@@ -57,4 +57,5 @@ EXPERIMENT = PublishedExperiment(
     reduced=reduced,
     small=small,
     statements=STATEMENTS,
+    adapted=adapted,
 )

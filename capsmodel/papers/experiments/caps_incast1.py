@@ -20,7 +20,6 @@ OTHERS = ("ECMP", "RPS", "RepFlow")
 STATEMENTS = {
     "caps-f26a-n": trend("CAPS", ALL),
     "caps-f26a-over": of_all_traffic("coding_overhead", ALL),
-    "caps-f26b-loss": of_all_traffic("lost_ratio_short", ALL),
     "caps-f26c-caps": over("caps-f26c-caps", FEW),
     "caps-f26c-caps2": over("caps-f26c-caps2", MANY, baselines=OTHERS),
     "caps-f26c-repflow": over("caps-f26c-repflow", ALL),
@@ -46,4 +45,5 @@ EXPERIMENT = PublishedExperiment(
     scenario=scenario,
     small=shared.small,
     statements=STATEMENTS,
+    adapted=shared.adapted,
 )

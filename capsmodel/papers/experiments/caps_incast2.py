@@ -45,4 +45,5 @@ EXPERIMENT = PublishedExperiment(
     scenario=scenario,
     small=shared.small,
     statements=STATEMENTS,
+    adapted=shared.adapted,
 )

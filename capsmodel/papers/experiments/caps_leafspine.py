@@ -13,7 +13,7 @@ import msgspec
 
 from capsim import Poisson, Scenario, load_scenario
 from capsmodel.papers.experiments import PublishedExperiment
-from capsmodel.papers.experiments._caps import NAMES, over
+from capsmodel.papers.experiments._caps import NAMES, adapted, over
 from capsmodel.papers.statements import same_scheme
 
 LOADS = (0.1, 0.3, 0.5, 0.7, 0.8)
@@ -85,4 +85,5 @@ EXPERIMENT = PublishedExperiment(
     reduced=reduced,
     small=small,
     statements=STATEMENTS,
+    adapted=adapted,
 )

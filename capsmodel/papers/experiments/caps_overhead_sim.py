@@ -12,6 +12,7 @@ import msgspec
 
 from capsim import LeafSpine, Poisson, Scenario
 from capsmodel.papers.experiments import PublishedExperiment
+from capsmodel.papers.experiments._caps import adapted
 from capsmodel.papers.experiments._common import few_flows
 from capsmodel.papers.measurements.coded_runs import coded_run
 from capsmodel.papers.statements import levels
@@ -75,6 +76,7 @@ EXPERIMENT = PublishedExperiment(
     reduced=reduced,
     small=small,
     statements=STATEMENTS,
+    adapted=adapted,
     measure=coded_run,
     parameters=parameters,
 )

@@ -35,4 +35,5 @@ EXPERIMENT = PublishedExperiment(
     scenario=shared.beside_long_flows,
     small=shared.small,
     statements=STATEMENTS,
+    adapted=shared.adapted,
 )

@@ -5,7 +5,7 @@ Chosen: as repflow-mn-ws.
 
 from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _repflow_mininet as shared
-from capsmodel.papers.experiments._repflow import DATA, over
+from capsmodel.papers.experiments._repflow import DATA, adapted, over
 
 PLACES = {f"load {load:g}": {"workload": DATA, "load": load} for load in shared.LOADS}
 
@@ -18,4 +18,5 @@ EXPERIMENT = PublishedExperiment(
     scenario=shared.scenario,
     small=shared.small,
     statements={claim: over(claim, list(PLACES)) for claim in ("repflow-f14a", "repflow-f14b", "repflow-f14c")},
+    adapted=adapted,
 )

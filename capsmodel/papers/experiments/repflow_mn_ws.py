@@ -32,7 +32,7 @@ def smaller_gain() -> Statement:
             Comparison(here, ((1, (tcp, here)), (-1, (repflow, here)), (-1, (tcp, there)), (1, (repflow, there))))
             for here, there in zip(MININET, NS3, strict=True)
         ),
-        column="p99_fct_short_s",
+        column="p99_slowdown_short",
     )
 
 
@@ -70,4 +70,5 @@ EXPERIMENT = PublishedExperiment(
     small=shared.small,
     statements=STATEMENTS,
     parameters=parameters,
+    adapted=_repflow.adapted,
 )

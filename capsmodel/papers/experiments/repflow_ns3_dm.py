@@ -23,7 +23,9 @@ STATEMENTS = {
             "repflow-f10b-pf",
         )
     },
-    "repflow-s5d-dmws": same_scheme(NAMES.values(), zip(places(DATA), places(WEB), strict=True)),
+    "repflow-s5d-dmws": same_scheme(
+        NAMES.values(), zip(places(DATA), places(WEB), strict=True), column="mean_slowdown_short"
+    ),
 }
 
 EXPERIMENT = shared.experiment(
@@ -31,4 +33,5 @@ EXPERIMENT = shared.experiment(
     about=__doc__,
     id="repflow-e08-ns3-dm",
     statements=STATEMENTS,
+    adapted=shared.adapted,
 )

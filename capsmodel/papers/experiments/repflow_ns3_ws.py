@@ -32,7 +32,7 @@ def gain_on_dctcp() -> Statement:
     signs = ((1, "dctcp"), (-1, "repflow_dctcp"), (-1, "ecmp"), (1, "repflow"))
     return Statement(
         comparisons=tuple(Comparison(place, tuple((sign, (name, place)) for sign, name in signs)) for place in ALL),
-        column="mean_fct_short_s",
+        column="mean_slowdown_short",
         note="a gain is the mean time of short flows without replication over that with it",
     )
 
@@ -46,7 +46,7 @@ def over_model() -> Statement:
             Comparison(place, ((1, ("repflow", place)), (-1, ("ecmp", place))), added=-float(np.log(ratio)))
             for place, ratio in zip(ALL, predicted, strict=True)
         ),
-        column="mean_fct_long_s",
+        column="mean_slowdown_long",
     )
 
 
@@ -56,10 +56,10 @@ STATEMENTS = {
     "repflow-f8a": over("repflow-f8a", HIGH),
     "repflow-f8b-low": over("repflow-f8b-low", LOW),
     "repflow-f8b-high": over("repflow-f8b-high", HIGH),
-    "repflow-s5c-tail": gain("p99_fct_short_s"),
-    "repflow-s5c-mean": gain("mean_fct_short_s"),
+    "repflow-s5c-tail": gain("p99_slowdown_short"),
+    "repflow-s5c-mean": gain("mean_slowdown_short"),
     "repflow-s5c-long": same_scheme(
-        NAMES.values(), zip(places(DATA), places(WEB), strict=True), note="normalised: slowdown of long flows"
+        NAMES.values(), zip(places(DATA), places(WEB), strict=True), column="mean_slowdown_long"
     ),
     "repflow-s5c-model": over_model(),
     "repflow-s5d-less": gain_on_dctcp(),
@@ -80,4 +80,5 @@ EXPERIMENT = shared.experiment(
     about=__doc__,
     id="repflow-e07-ns3-ws",
     statements=STATEMENTS,
+    adapted=shared.adapted,
 )
