@@ -155,12 +155,14 @@ def fill_source(coder: Any, sub: Any, ring: Any, packet: Any, segment: int) -> i
 
 
 @inlined
-def flags_of_release(coder: Any, unit: Any, now_ps: int) -> int:
+def flags_of_release(params: Any, coder: Any, unit: Any, now_ps: int) -> int:
     """Return the flag that a unit is delivered with: that of a retransmission if it needed one or waited for one.
 
     Its acknowledgements then are no RTT samples (Karn). A unit that was decoded before waited for what is delivered
-    just before it.
+    just before it. As decoded, nothing waits, and what comes late is reordered, which a retransmission is not.
     """
+    if params.release == Release.DECODED:
+        return 0
     if unit.stalled:
         return RETRANSMITTED
     return 0 if unit.decoded_ps == now_ps else coder.release_flags
@@ -192,6 +194,6 @@ def release_held(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps
         unit.released = 1
         coder.release_unit = number
         coder.release_sent_ps = unit.sent_ps
-        coder.release_flags = flags_of_release(coder, unit, now_ps)
+        coder.release_flags = flags_of_release(params, coder, unit, now_ps)
         coder.release_next = unit.first_segment
         coder.release_end = unit.first_segment + unit.k
