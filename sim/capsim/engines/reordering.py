@@ -6,9 +6,9 @@ Quantity                   Definition                                           
 spurious retransmission    recovery, begun by duplicate acknowledgements or the timer, whose    RFC 3522, section 3.2
                            first new acknowledgement answers the original of the missing
                            segment, not its retransmission
-long run of duplicates     more than 3 duplicate acknowledgements in a row, of originals, that RFC 5681, section 3.2
-                           the original of the missing segment ends: no packet was lost. What
-                           is sent again does not count: it is one whatever the order
+long run of duplicates     more than 3 duplicate acknowledgements of originals in a row, ended  RFC 5681, section 3.2
+                           by the original of the missing segment: no packet was lost. What is
+                           sent again does not count: it is a duplicate whatever the order
 extent of reordering       of packet i, in the order of arrival: i - j, where j is the first    RFC 4737, section 4.2
                            packet to arrive that was sent after i
 ========================== ==================================================================== ====================
