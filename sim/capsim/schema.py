@@ -3,7 +3,8 @@
 Every Parquet file carries the meaning beside each column. A missing time or ratio is NaN.
 
 Counters of a flow are summed over its subflows. A replicated flow is complete when the first of them is (the winner),
-so they include what the other did, also afterwards; ``winner_timeouts`` does not.
+so they include what the other did, also afterwards; ``winner_timeouts`` does not. Where data is granted once more to
+another subflow (reinjection), the flow has waited for the timeout of the first, and those of all its subflows count.
 
 The components of a scheme add columns of their own to the tables of flows, subflows and units
 (:class:`capsim.roles.Component`). Behind these the flows table has those of a list of flows that are not of the
@@ -36,7 +37,7 @@ FLOWS = {
     "retransmissions": "data packets sent again",
     "fast_retransmits": "recoveries begun by duplicate acknowledgements",
     "timeouts": "expiries of the retransmission timer",
-    "winner_timeouts": "of these, on the subflow that completed the flow, whole life; -1 if not finished",
+    "winner_timeouts": "of these, on the subflow that completed the flow (on all if it reinjected); -1 if not finished",
     "duplicate_acks": "duplicate acknowledgements at the sender",
     "spurious_retransmissions": "recoveries whose missing segment then came by itself (RFC 3522), not lost but late",
     "long_dup_ack_runs": "more than 3 duplicate acknowledgements in a row that no loss but reordering made",

@@ -73,9 +73,6 @@ def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.fl
     acked_s = seconds(np.where(flows["acked_ps"] < 0, records.NONE, flows["acked_ps"] - flows["start_ps"]))
     delivered_bytes = _payload_bytes(flows, delivered_segments(flows, subs))
     before_bytes = _payload_bytes(flows, raw.warm.delivered) if raw.warm else np.zeros_like(delivered_bytes)
-    won = flows["winner"] != records.NONE
-    winner_timeouts = np.full(len(flows), -1, np.int64)
-    winner_timeouts[won] = subs["timeouts"][flows["winner"][won]]
     columns: Columns = {
         "flow": np.arange(len(flows)),
         "src": flows["src"],
@@ -95,13 +92,21 @@ def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.fl
         "distance": flows["distance"],
         "input_row": setup.flows.input_row,
         "subflows": flows["n_subs"],
-        "winner_timeouts": winner_timeouts,
+        "winner_timeouts": _winner_timeouts(flows, subs),
         "duplicate_acks": _summed(subs["dup_acks_received"], subs["flow"], len(flows)),
     }
     columns |= {name: _summed(subs[name], subs["flow"], len(flows)) for name in SUMMED}
     found = ordered(columns, schema.FLOWS)
     own = {name: _summed(values, subs["flow"], len(flows)) for name, values in own_columns(raw, setup).items()}
     return found.assign(**own)
+
+
+def _winner_timeouts(flows: Table, subs: Table) -> Table:
+    """Return over flows the timeouts of the winner; those of all subflows where data had waited for another's."""
+    won, shared = flows["winner"] != records.NONE, flows["reinjected"] > 0
+    found = np.full(len(flows), -1, np.int64)
+    found[won] = subs["timeouts"][flows["winner"][won]]
+    return np.where(won & shared, _summed(subs["timeouts"], subs["flow"], len(flows)), found)
 
 
 def _payload_bytes(flows: Table, segments: Table) -> Table:

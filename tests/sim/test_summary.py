@@ -17,6 +17,7 @@ from capsim import (
     Compared,
     Dumbbell,
     Queue,
+    Result,
     Scenario,
     Summary,
     records,
@@ -150,26 +151,46 @@ def test_counters_of_a_flow_are_sums_but_for_the_timeouts_of_the_winner() -> Non
     assert (open_flow["delivered_bytes"], open_flow["finished"], open_flow["short"]) == (7000, False, False)
 
 
-def lose_second_copy(
+def lose_first(params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int) -> int:
+    """Refuse all data of subflow 0."""
+    return REFUSE if packet.sub == 0 and packet.kind == DATA else ACCEPT
+
+
+def lose_second(
     params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int
 ) -> int:
     """Refuse all data of subflow 1."""
     return REFUSE if packet.sub == 1 and packet.kind == DATA else ACCEPT
 
 
+def flow_through(name: str, admit: Any, *, packets: int, **sharing: Any) -> Result:
+    """Return the result of one flow of so many full packets, in a window of ten for each subflow, through a queue."""
+    scenario = Scenario(
+        fabric=Dumbbell(hosts_per_side=1), traffic=(Batch(pairs="sides", flow_bytes=1460 * packets),), end_s=4.0
+    )
+    losing = replace(scheme(name), queue=Queue(name=admit.__name__, admit=admit))
+    transport = {"initial_rto_s": 1.0, "handshake": False}
+    return simulate(scenario, scheme=losing.with_params(transport=transport, sharing=sharing), engine="reference")
+
+
 def test_timeouts_of_the_copy_that_lost_do_not_count_as_the_flows() -> None:
     """Two copies of ten packets, a window: the first arrives at once, the second times out at 1 and 3 s, in vain."""
-    scenario = Scenario(
-        fabric=Dumbbell(hosts_per_side=1), traffic=(Batch(pairs="sides", flow_bytes=14_600),), end_s=4.0
-    )
-    losing = replace(scheme("repflow"), queue=Queue(name="lose_second_copy", admit=lose_second_copy))
-    losing = losing.with_params(transport={"initial_rto_s": 1.0, "handshake": False})
-    result = simulate(scenario, scheme=losing, engine="reference")
+    result = flow_through("repflow", lose_second, packets=10)
     (row,) = result.flows.to_dict("records")
     assert (row["subflows"], row["timeouts"], row["winner_timeouts"]) == (2, 2, 0)
     assert result.summary.timeouts == 2
     assert result.summary.timeout_ratio_short == 0.0
     assert result.summary.mean_fct_short_without_timeouts_s == row["fct_s"] < 1e-3
+
+
+def test_a_timeout_whose_data_another_subflow_brought_counts_as_the_flows() -> None:
+    """Ten packets on each of two subflows; those of the first are lost, time out after 1 s and go to the second."""
+    result = flow_through("ietf_mptcp", lose_first, packets=20, subflows=2, join_after_first=False)
+    (row,) = result.flows.to_dict("records")
+    assert 1.0 < row["fct_s"] < 1.1
+    assert row["winner_timeouts"] == row["timeouts"] > 0
+    assert result.summary.timeout_ratio_short == 1.0
+    assert math.isnan(result.summary.mean_fct_short_without_timeouts_s)
 
 
 def test_without_warm_up_every_flow_counts() -> None:

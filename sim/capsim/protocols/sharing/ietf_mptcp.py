@@ -12,7 +12,9 @@ penalisation                then: the window of the subflow that holds it up is 
 =========================== =========================================================== ===========================
 
 What is granted once more goes to the subflow with the least round trip that has not carried it. The subflow that had
-it repairs its loss too (RFC 8684, section 3.3.6); the receiver drops the second copy of the data.
+it repairs its loss too (RFC 8684, section 3.3.6); the receiver drops the second copy of the data. A timeout of the
+subflow that got it does not grant it a third time (Linux marks such copies, MPTCP_REINJECT in mptcp_output.c). Linux
+has a retransmission timer of the connection besides, as long as the longest of its subflows'; it is not here.
 """
 
 from dataclasses import dataclass
