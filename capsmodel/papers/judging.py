@@ -10,7 +10,7 @@ from capsmodel.papers.decisions import FALSE_ALARM, Decision, decide
 from capsmodel.papers.evidence import Evidence
 from capsmodel.papers.index import Claim
 from capsmodel.papers.metric_columns import ORDERS_OF_MAGNITUDE
-from capsmodel.papers.predicates import PERCENT_SIGNS
+from capsmodel.papers.predicates import PERCENT_SIGNS, percent
 from capsmodel.papers.statements import Statement
 from capsmodel.papers.verdicts import Verdict, of_sample
 
@@ -105,5 +105,4 @@ def _in_unit(claim: Claim, ratio: float) -> float:
     """Return a ratio as the percentage, or power of ten, that the claim gives; others are in its unit already."""
     if claim.unit == ORDERS_OF_MAGNITUDE:
         return float(np.log10(ratio))
-    sign = PERCENT_SIGNS.get(claim.relation)
-    return ratio if sign is None else sign * 100 * (ratio - 1)
+    return percent(claim.relation, ratio) if claim.relation in PERCENT_SIGNS else ratio

@@ -18,7 +18,17 @@ from capsmodel.papers.verdicts import (
     within,
 )
 
-__all__ = ["PERCENT_SIGNS", "Predicate", "in_percent", "of_gap", "of_ratio", "of_value", "on_side", "up_to"]
+__all__ = [
+    "PERCENT_SIGNS",
+    "Predicate",
+    "of_gap",
+    "of_ratio",
+    "of_value",
+    "on_side",
+    "percent",
+    "reduction_pct",
+    "up_to",
+]
 
 _PCT = 100.0
 PERCENT_SIGNS = {"reduction_pct": -1, "increase_pct": 1}
@@ -48,14 +58,23 @@ def _printed(claim: Claim) -> Predicate:
 def _percentage(claim: Claim) -> Predicate:
     """Return what a ratio must be whose difference from 1 is printed in percent: that size, or in that range."""
     met = _printed(claim if claim.low else replace(claim, low="0"))  # "up to" a size begins at no difference
-    return lambda found: met(in_percent(claim, found))
+    return lambda found: met(_in_percent(claim.relation, found))
 
 
-def in_percent(claim: Claim, ratio: Interval) -> Interval:
-    """Return a ratio as the reduction or the increase that a claim is about, in percent."""
-    sign = PERCENT_SIGNS[claim.relation]
-    low, high = sorted(sign * _PCT * (end - 1) for end in (ratio.low, ratio.high))
-    return replace(ratio, value=sign * _PCT * (ratio.value - 1), low=low, high=high)
+def percent(relation: str, ratio: float) -> float:
+    """Return a ratio as a reduction, or an increase, in percent; `relation` is one of `PERCENT_SIGNS`."""
+    return PERCENT_SIGNS[relation] * _PCT * (ratio - 1)
+
+
+def _in_percent(relation: str, ratio: Interval) -> Interval:
+    """Return a ratio with its interval as a reduction, or an increase, in percent."""
+    value, *ends = (percent(relation, one) for one in (ratio.value, ratio.low, ratio.high))
+    return Interval(value=value, low=min(ends), high=max(ends), confidence=ratio.confidence, samples=ratio.samples)
+
+
+def reduction_pct(ratio: Interval) -> Interval:
+    """Return a ratio with its interval as a reduction in percent."""
+    return _in_percent("reduction_pct", ratio)
 
 
 def _bound(claim: Claim, *, equal: float) -> Predicate:

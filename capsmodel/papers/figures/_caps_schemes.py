@@ -4,7 +4,7 @@ A table has a row for each place (of a sweep), scheme and seed. Schemes of a cla
 they can keep a claim open, not decide it.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,10 +12,10 @@ from pandas import DataFrame
 
 from capsmodel.experiments.statistics.intervals import Interval, MeanInterval, mean_interval, paired_difference
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.figures._points import Ratio, ratio, reduction_pct, word_on
+from capsmodel.papers.figures._points import Ratio, ratio, word_on
 from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.caps_comparison import WITHOUT_REPAIR
-from capsmodel.papers.predicates import of_ratio, on_side
+from capsmodel.papers.predicates import of_ratio, on_side, reduction_pct
 from capsmodel.papers.verdicts import (
     SIGNIFICANTLY,
     Holds,
@@ -125,13 +125,13 @@ def judge_order(
     """
     met, holds = (on_side(claim, bound) for bound in (equal if size is None else size, equal))
     points = [*found.values(), *(other_settings or {}).values()]
-    word = word_on(_at(points), met, holds, with_size=len(found), unknown=len(missing))
+    word = word_on(points, met, holds, with_size=len(found), unknown=len(missing))
     return of_points(claim, found, word, reason, missing)
 
 
 def judge_closeness(claim: Claim, found: Compared, reason: str) -> Verdict:
     """Judge whether ratios are all about 1."""
-    return of_points(claim, found, word_on(_at(found.values()), lambda one: within(one, *SIGNIFICANTLY)), reason)
+    return of_points(claim, found, word_on(found.values(), lambda one: within(one, *SIGNIFICANTLY)), reason)
 
 
 def judge_reduction(claim: Claim, found: Compared, reason: str, missing: Sequence[str] = ()) -> Verdict:
@@ -139,14 +139,9 @@ def judge_reduction(claim: Claim, found: Compared, reason: str, missing: Sequenc
     met, holds = of_ratio(claim, None)
     alone = [met(one) for one in found.values()]
     counted = f"the size is met at {alone.count(True)} of {len(alone)} points and missed at {alone.count(False)}"
-    word = word_on(_at(found.values()), met, holds, unknown=len(missing))
+    word = word_on(found.values(), met, holds, unknown=len(missing))
     reductions = {key: reduction_pct(one) for key, one in found.items()}
     return of_points(claim, reductions, word, f"{counted}; {reason}", missing)
-
-
-def _at(points: Iterable[Ratio | MeanInterval]) -> Callable[[float], list[Interval]]:
-    listed = list(points)
-    return lambda confidence: [one.at(confidence) for one in listed]
 
 
 def rises(runs: Runs, scheme: str) -> tuple[Holds, Interval]:

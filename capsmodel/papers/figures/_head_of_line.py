@@ -8,10 +8,10 @@ from pandas import DataFrame, Series
 from capsmodel.experiments.statistics.intervals import PairedDifference, mean_interval, paired_difference
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.figures._points import Ratio, ratio, reduction_pct, word_on
+from capsmodel.papers.figures._points import Ratio, ratio, word_on
 from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.head_of_line import short_flows
-from capsmodel.papers.predicates import Predicate
+from capsmodel.papers.predicates import Predicate, reduction_pct
 from capsmodel.papers.verdicts import Verdict, below, of_sample
 
 if TYPE_CHECKING:
@@ -56,12 +56,7 @@ def judge_reduction(
 ) -> Verdict:
     """Judge by how many percent a column is lower: at the preset, and the direction at every spread of start times."""
     changes = [change(frame, column, subject=subject, spread_s=spread_s) for spread_s in SPREADS_S]
-    word = word_on(
-        lambda confidence: [one.at(confidence) for one in changes],
-        lambda one: met(reduction_pct(one)),
-        lambda one: below(one, 1),
-        with_size=1,
-    )
+    word = word_on(changes, lambda one: met(reduction_pct(one)), lambda one: below(one, 1), with_size=1)
     preset, *others = (reduction_pct(one) for one in changes)
     lower = zip(SPREADS_S[1:], others, strict=True)
     reason += "".join(f"; {one.value:.1f}% where they start within {1e3 * spread:g} ms" for spread, one in lower)

@@ -1,7 +1,8 @@
 """What a figure measures at several points: ratios of runs on the same flows, and the word on all points together."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +12,13 @@ from capsmodel.papers.predicates import Predicate
 from capsmodel.papers.verdicts import Holds, VerdictWord, joined, verdict_word
 
 CONFIDENCE = 0.95
+
+
+class Estimate(Protocol):
+    """What is measured at a point; :class:`Ratio` and :class:`MeanInterval` are."""
+
+    def at(self, confidence: float) -> Interval:
+        """Return it with its interval at a confidence, in (0, 1)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,14 +49,8 @@ def ratio_of_logs(found: MeanInterval) -> Ratio:
     return Ratio(**ends, confidence=found.confidence, samples=found.samples, logs=found)
 
 
-def reduction_pct(found: Interval) -> Interval:
-    """Return a ratio as a reduction in percent."""
-    value, high, low = (100 * (1 - one) for one in (found.value, found.low, found.high))
-    return Interval(value=value, low=low, high=high, confidence=found.confidence, samples=found.samples)
-
-
 def word_on(
-    points_at: Callable[[float], Sequence[Interval]],
+    points: Iterable[Estimate],
     met: Predicate,
     holds: Predicate | None = None,
     *,
@@ -59,8 +61,8 @@ def word_on(
 
     Parameters
     ----------
-    points_at : callable
-        ``points_at(confidence)`` returns the intervals of all points.
+    points : iterable of Estimate
+        What is measured at all points.
     met, holds : callable
         What an interval must be for the claim to be met with its size, and for its direction; `met` for both.
     with_size : int, optional
@@ -68,13 +70,14 @@ def word_on(
     unknown : int
         Points that were not run.
     """
+    listed = list(points)
 
-    def pairs(count: int | None) -> list[tuple[Interval, Interval]]:
-        alone = points_at(CONFIDENCE)[:count]
-        return list(zip(alone, points_at(1 - (1 - CONFIDENCE) / len(alone))[:count], strict=True))
+    def pairs(counted: list[Estimate]) -> list[tuple[Interval, Interval]]:
+        of_part = 1 - (1 - CONFIDENCE) / len(counted)
+        return [(one.at(CONFIDENCE), one.at(of_part)) for one in counted]
 
     direction = holds or met
     unknowns: list[Holds] = [None] * unknown
-    sizes: list[Holds] = [joined(yes=met(whole), no=met(part)) for whole, part in pairs(with_size)]
-    sides: list[Holds] = [joined(yes=direction(part), no=direction(whole)) for whole, part in pairs(None)]
+    sizes: list[Holds] = [joined(yes=met(whole), no=met(part)) for whole, part in pairs(listed[:with_size])]
+    sides: list[Holds] = [joined(yes=direction(part), no=direction(whole)) for whole, part in pairs(listed)]
     return verdict_word(sizes + unknowns, sides + unknowns)

@@ -46,9 +46,7 @@ def _by_rate(frame: DataFrame, column: str) -> list[MeanInterval]:
 def _closeness(claim: Claim, frame: DataFrame, reason: str) -> Verdict:
     """Judge the relative distances in column "apart", a mean for each rate; the value is their range over the rates."""
     found = _by_rate(frame, "apart")
-    word = word_on(
-        lambda confidence: [one.at(confidence) for one in found], lambda one: within(one, -np.inf, CLOSE_RELATIVE)
-    )
+    word = word_on(found, lambda one: within(one, -np.inf, CLOSE_RELATIVE))
     ends = min(distance.value for distance in found), max(distance.value for distance in found)
     return of_sample(Verdict(claim.id, ends, word, reason), f"{min(one.samples for one in found)} runs")
 

@@ -9,7 +9,8 @@ first. Lines: Eq. 4, and the objective with redundancy cost. p_S at the same k a
 is k = 33, in Section VI-D.
 """
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pandas import DataFrame
@@ -20,11 +21,11 @@ from capsmodel.coding.optimal_unit import delay_curve
 from capsmodel.coding.redundancy import repair_packets
 from capsmodel.coding.unit_parameters import Objective
 from capsmodel.coding.window_delay import window_delay_s
-from capsmodel.experiments.statistics.intervals import Interval, student_interval, wilson_interval
+from capsmodel.experiments.statistics.intervals import Interval, MeanInterval, student_interval, wilson_interval
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _units as units
-from capsmodel.papers.figures._points import CONFIDENCE, word_on
+from capsmodel.papers.figures._points import CONFIDENCE, Estimate, word_on
 from capsmodel.papers.measurements.coding_units import FABRIC, WINDOW_PACKETS
 from capsmodel.papers.verdicts import SIGNIFICANTLY, Holds, Verdict, of_sample, verdict_word, within
 
@@ -124,44 +125,54 @@ def judge_shape(claim: "Claim", frame: DataFrame) -> Verdict:
     return of_sample(verdict, f"{WINDOWS} windows")
 
 
-def _delays(rows: DataFrame, name: str, confidence: float = CONFIDENCE) -> list[Interval]:
+@dataclass(frozen=True, kw_only=True)
+class _DecodedShare:
+    """Units that could be decoded, of so many sent, over the probability of the formula."""
+
+    decoded: int
+    units: int
+    formula_prob: float
+
+    def at(self, confidence: float) -> Interval:
+        """Return the share over the formula with its interval."""
+        found = wilson_interval(self.decoded, trials=self.units, confidence=confidence)
+        value, low, high = (one / self.formula_prob for one in (found.value, found.low, found.high))
+        return Interval(value=value, low=low, high=high, confidence=confidence, samples=self.units)
+
+
+def _shares(rows: DataFrame) -> list[_DecodedShare]:
+    """Return p_S over its formula for each k."""
+    counts = zip(rows["decode_prob"], rows["units"], rows["formula_prob"], strict=True)
+    return [_DecodedShare(decoded=round(prob * n), units=n, formula_prob=formula) for prob, n, formula in counts]
+
+
+def _delays(rows: DataFrame, name: str) -> list[MeanInterval]:
     """Return a measured delay over its formula, with its interval, for each k."""
     measured_at = float(special.stdtrit(WINDOWS - 1, (1 + CONFIDENCE) / 2))
     ends = zip(rows[f"{name}_s"], rows[f"{name}_high_s"], rows["formula_delay_s"], strict=True)
     return [
-        student_interval(value / formula, (high - value) / measured_at / formula, WINDOWS - 1, confidence, WINDOWS)
+        student_interval(value / formula, (high - value) / measured_at / formula, WINDOWS - 1, CONFIDENCE, WINDOWS)
         for value, high, formula in ends
     ]
 
 
-def _shares(rows: DataFrame, confidence: float = CONFIDENCE) -> list[Interval]:
-    """Return p_S over its formula, with its interval, for each k."""
-    counts = zip(rows["decode_prob"], rows["units"], rows["formula_prob"], strict=True)
-    found = [(wilson_interval(round(p * n), trials=n, confidence=confidence), formula) for p, n, formula in counts]
-    return [
-        replace(one, value=one.value / formula, low=one.low / formula, high=one.high / formula)
-        for one, formula in found
-    ]
-
-
-def _spanned(ratios: list[Interval]) -> str:
-    return f"{min(one.value for one in ratios):.2f} to {max(one.value for one in ratios):.2f}"
+def _spanned(points: Sequence[Estimate]) -> str:
+    values = [one.at(CONFIDENCE).value for one in points]
+    return f"{min(values):.2f} to {max(values):.2f}"
 
 
 def judge_match(claim: "Claim", frame: DataFrame) -> Verdict:
     """Judge whether both quantities are close to their formulas at every k, r by the ceiling rule."""
     rows = frame[frame["form"] == EQ4]
-    word = word_on(
-        lambda confidence: [*_shares(rows, confidence), *_delays(rows, "window_delay", confidence)],
-        lambda one: within(one, *SIGNIFICANTLY),
-    )
-    delays = [one.value for one in _delays(rows, "window_delay")]
+    shares, delays = _shares(rows), _delays(rows, "window_delay")
+    word = word_on([*shares, *delays], lambda one: within(one, *SIGNIFICANTLY))
     over_packets = _spanned(_delays(rows, "packet_delay"))
     reason = (
-        f"simulated over formula: p_S {_spanned(_shares(rows))}, d_w to the last ACK is the value: Eq. 4 leaves out "
+        f"simulated over formula: p_S {_spanned(shares)}, d_w to the last ACK is the value: Eq. 4 leaves out "
         f"the time to send; the average is not defined, the mean over packets has {over_packets}"
     )
-    return of_sample(Verdict(claim.id, (min(delays), max(delays)), word, reason), f"{WINDOWS} windows")
+    ends = min(one.value for one in delays), max(one.value for one in delays)
+    return of_sample(Verdict(claim.id, ends, word, reason), f"{WINDOWS} windows")
 
 
 JUDGES = {"caps-f8d-dw": judge_shape, "caps-f8cd-match": judge_match}

@@ -20,9 +20,10 @@ from capsmodel.experiments.statistics.intervals import Interval, mean_interval
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.figures._points import ratio, reduction_pct
+from capsmodel.papers.figures._points import ratio
 from capsmodel.papers.index import Claim, read_claims
 from capsmodel.papers.measurements.behind_long_flow import behind_long_flow
+from capsmodel.papers.predicates import reduction_pct
 from capsmodel.papers.verdicts import (
     Verdict,
     VerdictWord,
