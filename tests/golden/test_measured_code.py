@@ -1,4 +1,4 @@
-"""Golden: no measurement, and nothing that it calls, was edited without a check of its revision."""
+"""Golden: no measurement, nothing that it calls and no input was edited without a check of its revision or its rows."""
 
 import json
 
@@ -20,3 +20,10 @@ def test_its_code_is_the_recorded_one(name):
     used = source_digests(measuring_functions()[name])
     edited = [module for module in used if used[module][:16] != RECORDED["modules"].get(module)]
     assert not edited, f"{name}: raise its revision if its rows change, then run python tests/golden/measured_code.py"
+
+
+@pytest.mark.parametrize("path", TODAY["inputs"])
+def test_an_input_says_what_it_said(path):
+    """Where rows were measured with it, raise the revision of those measurements, then record the input."""
+    message = f"{path}: run again what was measured with it, then run python tests/golden/measured_code.py"
+    assert TODAY["inputs"][path] == RECORDED["inputs"].get(path), message
