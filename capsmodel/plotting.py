@@ -66,6 +66,21 @@ def new_figure(*, width_in: float = 6.4, height_in: float = 4.0) -> Figure:
     return Figure(figsize=(width_in, height_in), layout="constrained")
 
 
+def check_figure_path(path: Path) -> None:
+    """Find out before the work whether a figure can be written to `path`.
+
+    Raises
+    ------
+    ParameterError
+        If the folder does not exist or the suffix names no format.
+    """
+    suffix = path.suffix.lower().lstrip(".")
+    if suffix not in new_figure().canvas.get_supported_filetypes():
+        raise ParameterError(f"{path} has no known figure suffix: use .png, .pdf or .svg")
+    if not path.parent.is_dir():
+        raise ParameterError(f"{path.parent} is no folder: make it first or choose another place for {path.name}")
+
+
 def save_figure(figure: Figure, path: Path) -> None:
     """Write `figure` to `path` in one step: the file is either whole or absent.
 
@@ -81,14 +96,9 @@ def save_figure(figure: Figure, path: Path) -> None:
     ParameterError
         If the folder does not exist or the suffix names no format.
     """
-    formats = figure.canvas.get_supported_filetypes()
-    suffix = path.suffix.lower().lstrip(".")
-    if suffix not in formats:
-        raise ParameterError(f"{path} has no known figure suffix: use .png, .pdf or .svg")
-    if not path.parent.is_dir():
-        raise ParameterError(f"{path.parent} is no folder: make it first or choose another place for {path.name}")
+    check_figure_path(path)
     with atomic_writer(path) as file:
-        figure.savefig(file, dpi=150, format=suffix)
+        figure.savefig(file, dpi=150, format=path.suffix.lower().lstrip("."))
 
 
 def svg_bytes(figure: Figure) -> bytes:

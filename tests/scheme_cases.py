@@ -197,13 +197,14 @@ def losses():
     def rising(*values, scheme="caps", half=0.001):
         flat = {name: [runs(0.01 * at, 0.001) for at in range(1, 5)] for name in caps_fig28.SCHEMES}
         found = flat | {scheme: in_turn(values, half)}
-        columns = (*caps_fig28.COLUMNS.values(), *caps_fig28.QUANTILES)
-        return table(BESIDE, columns, caps_fig28.SCHEMES, {(name, "lost_ratio"): x for name, x in found.items()})
+        return table(
+            BESIDE, caps_fig28.COLUMNS, caps_fig28.SCHEMES, {(name, "lost_ratio"): x for name, x in found.items()}
+        )
 
     def all_falling():
-        columns = (*caps_fig28.COLUMNS.values(), *caps_fig28.QUANTILES)
         down = [runs(0.01 * at, 0.001) for at in range(4, 0, -1)]
-        return table(BESIDE, columns, caps_fig28.SCHEMES, {(one, "lost_ratio"): down for one in caps_fig28.SCHEMES})
+        falling = {(one, "lost_ratio"): down for one in caps_fig28.SCHEMES}
+        return table(BESIDE, caps_fig28.COLUMNS, caps_fig28.SCHEMES, falling)
 
     return [
         (rising(0.1, 0.2, 0.3, 0.4), REPRODUCED),

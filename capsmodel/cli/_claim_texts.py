@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from capsmodel.cli._numbers import number
-from capsmodel.papers.index import Claim, LedgerEntry
-from capsmodel.papers.metric_columns import compared_by_difference
+from capsmodel.papers.index import Claim, LedgerEntry, Quantity
 from capsmodel.papers.verdicts import Verdict
 
 # Relations that are said by their sign or word in front of the number.
@@ -17,8 +16,16 @@ _RELATIONS = {
     "increase_pct": "an increase by ",
     "argmax": "an optimum at ",
 }
-
-
+_QUANTITIES: dict[Quantity, str] = {
+    "": "",
+    "ratio": "a ratio of ",
+    "difference": "a difference of ",
+    "reduction, %": "a reduction by ",
+    "relative distance": "a relative distance of ",
+    "Kendall's tau": "a Kendall's tau of ",
+    "first and last": "from ",
+    "place of the least": "the least at ",
+}
 _PLAIN = frozenset({"ratio", "fraction", "probability", "x", "1 if true", "relative difference", "close"})
 
 
@@ -40,22 +47,26 @@ def printed_size(claim: Claim) -> str:
 
 
 def _unit(claim: Claim) -> str:
-    """Return the unit behind a number; a plain number has none."""
-    return "" if claim.unit in _PLAIN else f" {claim.unit}"
+    """Return the unit behind a number; a plain number has none, nor has a direction."""
+    return "" if claim.unit in _PLAIN or claim.relation in ("ordering", "trend") else f" {claim.unit}"
 
 
 def our_value(claim: Claim, found: LedgerEntry | Verdict) -> str:
     """Return what we have, with its unit and its interval."""
     values = " to ".join(map(number, found.value))
     interval = f", interval {' to '.join(map(number, found.interval))}" if found.interval else ""
-    if claim.relation == "ordering" or claim.unit == "close":
-        is_difference = claim.relation == "ordering" and compared_by_difference(claim.metric)
-        return f"a {'difference' if is_difference else 'ratio'} of {values}{interval}"
-    if claim.relation == "trend":
-        return f"{'from ' if len(found.value) > 1 else ''}{values}{interval}"
+    if found.quantity:
+        return _QUANTITIES[found.quantity] + values + _behind(claim, found.quantity) + interval
     if claim.relation == "statement" and claim.unit == "1 if true":
         return "it holds" if found.value[0] else "it does not hold"
     return values + _unit(claim) + interval
+
+
+def _behind(claim: Claim, quantity: Quantity) -> str:
+    """Return what stands behind a number that is not in the unit of the claim."""
+    if quantity == "difference":
+        return f" in {claim.metric}" + (", subject minus baseline" if claim.relation == "ordering" else "")
+    return " %" if quantity == "reduction, %" else ""
 
 
 def _why(claim: Claim, found: LedgerEntry | Verdict) -> str:

@@ -6,6 +6,8 @@ from typing import Any
 _DIGITS = 4
 # From here on an exponent is shorter.
 _LARGEST = 1e7
+# Below this share of the value an error comes from rounding in float64, as of samples that are all the same.
+_ROUNDING = 1e-9
 
 
 def number(value: Any) -> str:
@@ -32,10 +34,12 @@ def with_error(value: float, half_width: float) -> str:
     --------
     >>> [with_error(*pair) for pair in ((3.3742, 0.4134), (1005.1, 76.4), (123456.0, 2345.0), (2.0, float("nan")))]
     ['3.37 ± 0.41', '1005 ± 76', '123500 ± 2300', '2']
+    >>> [with_error(*pair) for pair in ((0.842000001, 7.6e-15), (0.0, 0.0), (1e6, 1e-2))]
+    ['0.842 ± 0', '0 ± 0', '1000000.000 ± 0.010']
     """
     if not (math.isfinite(value) and math.isfinite(half_width)):
         return number(value)
-    if half_width == 0:
+    if half_width <= _ROUNDING * abs(value):
         return f"{number(value)} ± 0"
     places = 1 - math.floor(math.log10(half_width))
     return f"{_rounded(value, places)} ± {_rounded(half_width, places)}"

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from reprlib import repr as shortened
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from cyclopts import Parameter, Token
 
@@ -13,6 +13,7 @@ from capsmodel.checks import ParameterError, require
 from capsmodel.cli._quantities import quantity
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
+_T = TypeVar("_T")
 Converter = Callable[[Any, Sequence[Token]], Any]
 _SHARD = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 _LONG_UNITS = {"min": 60.0, "h": 3600.0}
@@ -73,6 +74,15 @@ def parse_duration_s(text: str) -> float:
     return duration_s
 
 
+def path_pair(paths: int | None, blocked_paths: _T | None) -> tuple[int, _T] | None:
+    """Return ``--paths`` and ``--blocked-paths``, or None if neither is given."""
+    if paths is None or blocked_paths is None:
+        require(paths is blocked_paths, "--paths and --blocked-paths go together: give both or neither")
+        return None
+    require(paths >= 1, f"--paths = {paths}, but it must be at least 1")
+    return paths, blocked_paths
+
+
 def _listed(value: Sequence[float]) -> str:
     return ",".join(f"{x:g}" for x in value)
 
@@ -80,7 +90,9 @@ def _listed(value: Sequence[float]) -> str:
 def _many(parse: Callable[[str], Any]) -> Converter:
     def convert(_: Any, tokens: Sequence[Token]) -> tuple[Any, ...]:
         try:
-            return tuple(parse(part) for token in tokens for part in token.value.split(",") if part.strip())
+            values = tuple(parse(part) for token in tokens for part in token.value.split(",") if part.strip())
+            require(len(values) > 0, f"{shortened(tokens[0].value)} holds no number: give at least one")
+            return values
         except ParameterError as error:
             raise ParameterError(f"{error}; separate several by commas") from None
 

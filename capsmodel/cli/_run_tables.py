@@ -107,7 +107,7 @@ BY_LAYER = (
 
 def layer_rows(layers: "pd.DataFrame") -> list[Row]:
     """Return the rows of :func:`capsim.layers.by_layer`."""
-    return [dict(row) for row in records(layers.reset_index())]
+    return records(layers.reset_index())
 
 
 def _sizes(above: float, up_to: float) -> str:

@@ -19,6 +19,8 @@ Engine = Literal["compiled", "reference"]
 
 # A whole number that 64 bits hold.
 _COUNT = r"[0-9]{1,18}"
+# A load above is meant in percent: links are overloaded from 1 on.
+_MOST_LOAD = 10
 
 # Numbers behind the colon of --fabric, in their order; those behind "optional" may be left out.
 _FABRIC_COUNTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -159,6 +161,7 @@ def _change_links(fabric: dict[str, Any], options: ScenarioOptions) -> None:
 def _traffic(entries: list[Any], options: ScenarioOptions) -> list[Any]:
     changes = {"load": options.load, "flows": options.flows, "workload": options.workload}
     given = {key: value for key, value in changes.items() if value is not None}
+    _require_plausible(options.load, options.flows)
     if options.flow_file is not None:
         if given:
             raise ParameterError(f"--flow-file lists the flows: leave out --{next(iter(given))}")
@@ -166,6 +169,12 @@ def _traffic(entries: list[Any], options: ScenarioOptions) -> list[Any]:
     if given and not any(entry["kind"] == "poisson" for entry in entries):
         raise ParameterError(f"--{next(iter(given))}: this scenario has no Poisson traffic to change")
     return [_poisson(entry, given) if entry["kind"] == "poisson" else entry for entry in entries]
+
+
+def _require_plausible(load: float | None, flows: int | None) -> None:
+    rule = "it is the offered payload over the capacity of host links, and 60% is 0.6"
+    require(load is None or 0 < load <= _MOST_LOAD, f"--load = {load}, but {rule}")
+    require(flows is None or flows >= 1, f"--flows = {flows}, but a run needs at least 1")
 
 
 def _poisson(entry: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:

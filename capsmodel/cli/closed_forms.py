@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from cyclopts import Parameter
 
-from capsmodel.checks import ParameterError, require
-from capsmodel.cli._options import Count, Counts, MaybeCount, MaybeCounts, MaybeNumber, Number, Numbers, Size
+from capsmodel.checks import require
+from capsmodel.cli._options import Count, Counts, MaybeCount, MaybeCounts, MaybeNumber, Number, Numbers, Size, path_pair
 from capsmodel.cli._output import AS_TEXT, Output, print_table, say
 from capsmodel.cli._table import Column
 from capsmodel.coding.decoding import decode_failure_prob, decode_prob
@@ -17,7 +17,8 @@ from capsmodel.coding.random_linear import decode_failure_prob_rlnc, decode_prob
 from capsmodel.coding.redundancy import repair_packets, repair_packets_for, traffic_overhead
 from capsmodel.fct.completion import mean_fct, tail_fct
 from capsmodel.fct.long_flows import mean_fct_long, tail_fct_long
-from capsmodel.fct.replication import replication_break_even_load, short_byte_share
+from capsmodel.fct.replication import SHORT_PACKETS, replication_break_even_load, short_byte_share
+from capsmodel.fct.slow_start import BURST_PACKETS, WINDOW_PACKETS
 from capsmodel.reordering.dup_acks import duplicate_acks_prob
 from capsmodel.reordering.probability import expected_overtaken_packets, reordering_prob
 from capsmodel.workloads.catalogue import PacketSizes, load_workload
@@ -173,7 +174,8 @@ def reordering(
     dup_acks
         Duplicate ACKs that trigger a fast retransmit.
     """
-    probs = congested_prob if paths is None and not blocked_paths else _path_shares(paths, blocked_paths)
+    given = path_pair(paths, blocked_paths or None)
+    probs = congested_prob if given is None else _path_shares(*given)
     rows = reordering_rows(flow_packets, congested_prob=probs, dup_acks=dup_acks)
     columns = [
         Column("flow_packets", "flow, packets"),
@@ -185,10 +187,7 @@ def reordering(
     print_table(rows, columns=columns, title="Reordering of a sprayed flow", output=output)
 
 
-def _path_shares(paths: int | None, blocked_paths: Counts) -> tuple[float, ...]:
-    if paths is None or not blocked_paths:
-        raise ParameterError("--paths and --blocked-paths go together: give both or neither")
-    require(paths >= 1, f"--paths = {paths}, but a fabric has at least 1 path")
+def _path_shares(paths: int, blocked_paths: Counts) -> tuple[float, ...]:
     bad = [n for n in blocked_paths if not 0 <= n <= paths]
     require(not bad, f"--blocked-paths = {bad[:1]}, but with {paths} paths it must lie in 0..{paths}")
     return tuple(n / paths for n in blocked_paths)
@@ -221,9 +220,9 @@ class FctModel:
 
     workload: str = "websearch"
     mss: Size = 1460
-    window_packets: Count = 12
-    burst_packets: Count = 44
-    short_packets: Count = 68
+    window_packets: Count = WINDOW_PACKETS
+    burst_packets: Count = BURST_PACKETS
+    short_packets: Count = SHORT_PACKETS
     replicas: Count = 2
     byte_share: MaybeNumber = None
     tail: Tail = "effective_bandwidth"

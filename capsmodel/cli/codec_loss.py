@@ -13,7 +13,7 @@ from rich.progress import Progress
 
 from capsmodel.checks import generator, probability, require
 from capsmodel.cli._codec_files import PIPE, Input, Target, one_line, readable, target_of
-from capsmodel.cli._options import Count, Flag, MaybeCount, MaybeNumber
+from capsmodel.cli._options import Count, Flag, MaybeCount, MaybeNumber, path_pair
 from capsmodel.cli._output import AS_TEXT, Output, print_table, say
 from capsmodel.cli._table import Column
 from capsmodel.cli.codec_look import index_of, units_of
@@ -124,14 +124,14 @@ class _Losses:
 
 def _losses(prob: float | None, paths: int | None, blocked_paths: int | None, in_turn: bool) -> _Losses:
     """Return the losses that the options describe."""
-    if paths is None or blocked_paths is None:
-        require(paths is blocked_paths, "--paths and --blocked-paths go together: give both or neither")
+    both = path_pair(paths, blocked_paths)
+    if both is None:
         require(not in_turn, "--in-turn spreads packets over paths: give --paths and --blocked-paths")
         loss = probability("--blocking-prob", 0.1 if prob is None else prob, one=True).item()
         return _Losses(loss, lambda n, receptions, rng: arrivals(n, blocking_prob=loss, receptions=receptions, rng=rng))
     require(prob is None, "--blocking-prob and --paths exclude each other: give one")
-    count, blocked = paths, blocked_paths
-    require(1 <= count <= _MOST_PATHS, f"--paths = {count}, but it must be from 1 to {_MOST_PATHS}")
+    count, blocked = both
+    require(count <= _MOST_PATHS, f"--paths = {count}, but it must be from 1 to {_MOST_PATHS}")
     require(0 <= blocked <= count, f"--blocked-paths = {blocked}, but there are {count} paths")
 
     def draw(n: int, receptions: int, rng: np.random.Generator) -> Any:

@@ -17,17 +17,18 @@ from capsmodel.checks import require
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import csv_text, explain, say, write_whole
 from capsmodel.cli.closed_forms import LOADS, REPFLOW, redundancy_rows, reordering_rows
-from capsmodel.cli.optimal_k import CAPS_PROBS, CAPS_SETTING, WINDOW_PACKETS, optimal_k_rows
+from capsmodel.cli.optimal_k import CAPS_SETTING, optimal_k_rows
 from capsmodel.cli.tour import STATIONS
 from capsmodel.cli.tour.page import page
 from capsmodel.cli.tour.section import Section, Station
+from capsmodel.coding.caps_setting import PAPER_PROBS, WINDOW_PACKETS
 from capsmodel.plotting import save_figure
 
 # Rows of each table by its file's name; the defaults of the commands are the papers' settings.
 _TABLES: dict[str, Callable[[], list[dict[str, Any]]]] = {
-    "optimal_k": lambda: optimal_k_rows(WINDOW_PACKETS, blocking_prob=CAPS_PROBS, setting=CAPS_SETTING),
+    "optimal_k": lambda: optimal_k_rows(WINDOW_PACKETS, blocking_prob=PAPER_PROBS, setting=CAPS_SETTING),
     "optimal_k_eq4": lambda: optimal_k_rows(
-        WINDOW_PACKETS, blocking_prob=CAPS_PROBS, setting=replace(CAPS_SETTING, objective="eq4")
+        WINDOW_PACKETS, blocking_prob=PAPER_PROBS, setting=replace(CAPS_SETTING, objective="eq4")
     ),
     "redundancy": redundancy_rows,
     "reordering": reordering_rows,

@@ -37,6 +37,7 @@ def equations(
     latex
         Add the formula in LaTeX, where there is a symbolic form.
     """
+    require(not (numbers and latex), "--numbers lists claims, --latex adds formulas to equations: give one of them")
     if numbers:
         _print_claims(number_rows(paper), output)
         return

@@ -9,9 +9,10 @@ import numpy as np
 from cyclopts import Parameter
 
 from capsmodel.checks import FloatArray, require
-from capsmodel.cli._options import Count, Flag, MaybeCount, Numbers, Rate, Size, Time
+from capsmodel.cli._options import Count, Flag, MaybeCount, Numbers, Rate, Size, Time, path_pair
 from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, explain, print_table, say, text_curve
 from capsmodel.cli._table import Column
+from capsmodel.coding.caps_setting import PAPER_PROBS, SETTING, WINDOW_PACKETS
 from capsmodel.coding.optimal_unit import MOST_CURVE_SIZES, DelayCurve, delay_curve, optimal_coding_unit
 from capsmodel.coding.unit_parameters import DEFAULT_OBJECTIVE, Objective
 
@@ -55,10 +56,10 @@ class UnitSetting:
         Round w/k up to whole units.
     """
 
-    rate: Rate = 1e9
-    rtt_short: Time = 1e-4
-    rtt_long: Time = 3e-3
-    packet_size: Size = 1500
+    rate: Rate = SETTING["rate_bps"]
+    rtt_short: Time = SETTING["rtt_short_s"]
+    rtt_long: Time = SETTING["rtt_long_s"]
+    packet_size: Size = SETTING["packet_bytes"]
     objective: Objective = DEFAULT_OBJECTIVE
     max_k: MaybeCount = None
     whole_units: Flag = False
@@ -77,14 +78,12 @@ class UnitSetting:
 
 
 CAPS_SETTING = UnitSetting()
-WINDOW_PACKETS = 64
-CAPS_PROBS = (0.2, 0.25, 0.3, 0.35)
 
 
 def optimal_k(
     window_packets: Count = WINDOW_PACKETS,
     *,
-    blocking_prob: Numbers = CAPS_PROBS,
+    blocking_prob: Numbers = PAPER_PROBS,
     paths: MaybeCount = None,
     blocked_paths: MaybeCount = None,
     setting: UnitSetting = CAPS_SETTING,
@@ -112,7 +111,10 @@ def optimal_k(
         Write the delay curves to this file (PNG, PDF or SVG; needs matplotlib).
     """
     probs = _blocking_probs(blocking_prob, paths, blocked_paths)
-    require(len(probs) > 0, "--blocking-prob is empty: give at least one probability, as in --blocking-prob 0.2")
+    if plot is not None:
+        from capsmodel.plotting import check_figure_path  # matplotlib takes a second to load
+
+        check_figure_path(plot)
     rows = optimal_k_rows(window_packets, blocking_prob=probs, setting=setting)
     title = f"Optimal coding unit, window {window_packets} packets, objective {setting.objective}"
     if simulate:
@@ -130,13 +132,13 @@ def optimal_k(
 
 
 def _blocking_probs(given: tuple[float, ...], paths: int | None, blocked_paths: int | None) -> tuple[float, ...]:
-    if paths is None or blocked_paths is None:
-        require(paths is blocked_paths, "--paths and --blocked-paths go together: give both or neither")
+    both = path_pair(paths, blocked_paths)
+    if both is None:
         return given
-    require(paths >= 1, f"--paths = {paths}, but a fabric has at least 1 path")
-    rule = f"with {paths} paths it must lie in 0..{paths - 1}: a path each, and one left free"
-    require(0 <= blocked_paths < paths, f"--blocked-paths = {blocked_paths}, but {rule}")
-    return (blocked_paths / paths,)
+    n_paths, blocked = both
+    rule = f"with {n_paths} paths it must lie in 0..{n_paths - 1}: a path each, and one left free"
+    require(0 <= blocked < n_paths, f"--blocked-paths = {blocked}, but {rule}")
+    return (blocked / n_paths,)
 
 
 def optimal_k_rows(
@@ -169,6 +171,9 @@ def _explain(window_packets: int, row: dict[str, Any], setting: UnitSetting) -> 
         f"{delays_ms.min():.4g} ms (k = {row['k']}) to {delays_ms.max():.4g} ms"
     )
     say(*("  " + line for line in text_curve(delays_ms.tolist())))
+    if not row["r"]:
+        explain("Coding does not pay here: without repair packets the mean delay of a window is the least.")
+        return
     sent = row["k"] + row["r"]
     explain(
         f"What it costs: {row['overhead_pct']:.0f}% of the packets sent are repair packets ({row['r']} of {sent} in a "

@@ -17,7 +17,7 @@ from capsmodel.cli._options import Flag, MaybeDuration, parse_shard
 from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, explain, say, write_whole
 from capsmodel.cli._reproduce_lists import print_costs, print_list
 from capsmodel.experiments.manifest import table_csv, table_id
-from capsmodel.experiments.sweep import Progress, plain_arguments, run_sweep
+from capsmodel.experiments.sweep import Executor, Progress, run_sweep
 from capsmodel.papers.computed_experiments import ComputedExperiment, computed_experiments
 from capsmodel.papers.experiments import PublishedExperiment, published_experiments
 from capsmodel.papers.figures import PublishedFigure, published_figures
@@ -65,35 +65,37 @@ def reproduce(
     out
         The folder; made when it is missing.
     """
+    share = parse_shard(shard)
+    limited = budget is not None or share != (1, 1)
     require(not (known and (show_costs or names)), "--list shows all names: give it alone")
     if known or show_costs:
+        rule = "--list and --costs run nothing: leave out --all, --quick, --budget, --shard, --jobs and --cluster"
+        require(not (every or quick or limited or machines != ALL_CORES), rule)
         print_list(output) if known else print_costs(names, output)
         return
     require(not (every and names), "--all computes all figures: give it without names")
     rule = "name figures or experiments, as in caps-fig9a, or give --all; --list shows their names"
     require(every or bool(names), rule)
-    figures, computed, simulated = _asked_for(names)
-    share, all_simulated = parse_shard(shard), len(simulated) == len(names)
-    limited = budget is not None or share != (1, 1)
-    require(all_simulated or not limited, "--budget and --shard go with simulated experiments; see --list")
+    figures, computed, simulated = _asked_for(tuple(published_figures()) if every else names)
+    require(not (limited and (figures or computed)), "--budget and --shard go with simulated experiments; see --list")
+    require(not (limited and quick), "--quick makes few runs, all at once: leave out --budget and --shard")
     require(output.is_text, "--json and --csv go with --list; the data of a figure are in its CSV file")
-    require(not out.exists() or out.is_dir(), f"--out = {out} is a file: name a folder")
-    check_writable(out)
-    out.mkdir(parents=True, exist_ok=True)
-    _reproduce_figures(list(published_figures().values()) if every else figures, out, quick)
+    executor = machines.executor()
+    _make_folder(out)
+    _reproduce_figures(figures, out, quick, executor)
     for one in computed:
         _tell_rest(one)
     for experiment in simulated if quick else []:
-        try_out(experiment, out, machines.executor())
+        try_out(experiment, out, executor)
     if simulated and not quick:
         budget_s = math.inf if budget is None else budget
-        reproduce_experiments(simulated, out, budget_s=budget_s, shard=share, executor=machines.executor())
+        reproduce_experiments(simulated, out, budget_s=budget_s, shard=share, executor=executor)
 
 
 def _asked_for(
     names: Sequence[str],
 ) -> tuple[list[PublishedFigure], list[ComputedExperiment], list[PublishedExperiment]]:
-    """Return the figures, experiments without simulations and simulated ones of these names; experiments also have ids.
+    """Return the figures, experiments without simulations and simulated ones of these names or ids, each once.
 
     Raises
     ------
@@ -103,15 +105,22 @@ def _asked_for(
     drawn, computed, simulated = published_figures(), computed_experiments(), published_experiments()
     unknown = [name for name in names if name_of(name) not in drawn.keys() | computed.keys() | simulated.keys()]
     require(not unknown, f"no figure or experiment {', '.join(unknown)}: capsmodel reproduce --list shows all")
-    asked = [name_of(name) for name in names]
+    asked = list(dict.fromkeys(map(name_of, names)))
     parts = [computed[name] for name in asked if name in computed]
     figures = [drawn[name] for name in asked if name in drawn] + [figure for one in parts for figure in one.figures]
     unique = list({figure.name: figure for figure in figures}.values())
     return unique, parts, [simulated[name] for name in asked if name in simulated]
 
 
-def _reproduce_figures(figures: Sequence[PublishedFigure], out: Path, quick: bool) -> None:
-    _simulate(figures, out, quick)
+def _make_folder(out: Path) -> None:
+    """Make the folder, or refuse, before the work, one that cannot be written."""
+    require(not out.exists() or out.is_dir(), f"--out = {out} is a file: name a folder")
+    check_writable(out)
+    out.mkdir(parents=True, exist_ok=True)
+
+
+def _reproduce_figures(figures: Sequence[PublishedFigure], out: Path, quick: bool, executor: Executor) -> None:
+    _simulate(figures, out, quick, executor)
     draws = can_draw()
     for figure in figures:
         frame = figure.data(quick=quick, results=out / "results")
@@ -120,11 +129,11 @@ def _reproduce_figures(figures: Sequence[PublishedFigure], out: Path, quick: boo
         _judge(figure, frame, quick)
 
 
-def _simulate(figures: Sequence[PublishedFigure], out: Path, quick: bool) -> None:
+def _simulate(figures: Sequence[PublishedFigure], out: Path, quick: bool, executor: Executor) -> None:
     """Run the simulations of all figures as one sweep; figures may share some."""
     tasks = {task.id: task for figure in figures for task in figure.tasks(quick=quick)}
     if tasks:
-        run_sweep(tasks.values(), out / "results", progress=Progress(label="simulations", named=plain_arguments))
+        run_sweep(tasks.values(), out / "results", executor=executor, progress=Progress(label="simulations"))
 
 
 def _write(figure: PublishedFigure, frame: DataFrame, out: Path, quick: bool, *, draws: bool) -> list[Path]:

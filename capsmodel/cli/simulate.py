@@ -78,7 +78,7 @@ def simulate(
     """
     chosen = with_scheme(scenario_from(scenario, options or ScenarioOptions()), scheme)
     level = trace if pcap is None else _level_of_capture(trace)
-    require(out is not None or pcap is not None or trace in (None, "none"), "--trace is kept in DIR: give --out DIR")
+    require(out is not None or pcap is not None or trace in (None, "off"), "--trace is kept in DIR: give --out DIR")
     if level is not None:
         chosen = chosen.replace(trace=level)
     if probe or probe_field:

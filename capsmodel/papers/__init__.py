@@ -16,7 +16,7 @@ Keys of the papers: caps, mmptcp, repflow, cdcps, dc2mtcp.
 from dataclasses import dataclass
 from typing import Literal
 
-from capsmodel.checks import ParameterError, choice
+from capsmodel.checks import choice
 from capsmodel.papers.index import (
     Claim,
     Discrepancy,
@@ -204,8 +204,7 @@ def cite(paper: str | None = None, *, style: Literal["bibtex", "text"] = "bibtex
     Hong Xu, Baochun Li. RepFlow: Minimizing Flow Completion Times with Replicated Flows in Data Centers. \
 Proc. IEEE INFOCOM, pp. 1581-1589, 2014.
     """
-    if style not in ("text", "bibtex"):
-        raise ParameterError(f"style = {style!r}, but it must be text or bibtex")
+    choice("style", style, ("bibtex", "text"))
     form = _text if style == "text" else _bibtex
     return "\n\n".join(form(found) for found in chosen(paper))
 

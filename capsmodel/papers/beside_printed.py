@@ -3,9 +3,9 @@
 ============================== ======================================== ==============================================
 Relation or unit of the claim  our value                                printed
 ============================== ======================================== ==============================================
-``ordering``                   subject over baseline, or the difference the side of 1, or of 0, on which it must lie
-                               of a metric that can be 0
-``close``, ``flat``            subject over baseline                    what still counts as close
+``ordering``                   subject over baseline, the difference of the side of 1, or of 0, on which it must lie
+                               a metric that can be 0, or a reduction
+``close``, ``flat``            subject over baseline, or their distance what still counts as close
 ``ratio``, ``x``               subject over baseline, if there is one   the number, or the range
 ``trend``                      1 if it rises, -1 if it falls, 0 if that 1 or -1
                                depends on how one looks
@@ -19,16 +19,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from capsmodel.papers.index import Claim, LedgerEntry
+from capsmodel.papers.index import Claim, LedgerEntry, Quantity
 from capsmodel.papers.metric_columns import compared_by_difference
 from capsmodel.papers.statements import Statement
-from capsmodel.papers.verdicts import SIGNIFICANTLY
+from capsmodel.papers.verdicts import CLOSE_RELATIVE, SIGNIFICANTLY
 
 __all__ = ["BesidePrinted", "beside_printed"]
 
 RATIO, DIRECTION = "subject over baseline", "over the sweep"
+REDUCTION: Quantity = "reduction, %"
+DISTANCE: Quantity = "relative distance"
 _DIRECTIONS = {"increasing": 1.0, "decreasing": -1.0}
-_PERCENT = {"reduction_pct": "reduction, %", "increase_pct": "increase, %"}
+_PERCENT = {"reduction_pct": REDUCTION, "increase_pct": "increase, %"}
 
 
 @dataclass(frozen=True)
@@ -77,17 +79,15 @@ def beside_printed(claim: Claim, entry: LedgerEntry, statement: Statement | None
     if statement and statement.direction:  # the place of an optimum is compared with all others
         claim = replace(claim, relation="ordering", unit=statement.direction)
     if claim.unit in ("close", "flat"):
-        return BesidePrinted(RATIO, *SIGNIFICANTLY, entry.value, entry.interval)
+        scale, close = (DISTANCE, (0.0, CLOSE_RELATIVE)) if entry.quantity == DISTANCE else (RATIO, SIGNIFICANTLY)
+        return BesidePrinted(scale, *close, entry.value, entry.interval)
     if claim.relation == "trend":
-        if claim.unit not in _DIRECTIONS:
-            return BesidePrinted(DIRECTION, np.nan, np.nan)
-        printed = _DIRECTIONS[claim.unit]
-        return BesidePrinted(DIRECTION, printed, printed, _direction(entry, from_ends=statement is None))
+        printed = _DIRECTIONS.get(claim.unit, np.nan)
+        return BesidePrinted(DIRECTION, printed, printed, _direction(entry) if claim.unit in _DIRECTIONS else ())
     if claim.relation == "ordering":
-        is_difference = compared_by_difference(claim.metric)
-        scale, equal = (f"{claim.metric}: subject minus baseline", 0.0) if is_difference else (RATIO, 1.0)
-        low, high = (-np.inf, equal) if claim.unit == "lower" else (equal, np.inf)
-        return BesidePrinted(scale, low, high, entry.value, entry.interval)
+        scale, equal = _order_scale(claim, entry)
+        below = (claim.unit == "lower") != (entry.quantity == REDUCTION)  # what is lower has a reduction above 0
+        return BesidePrinted(scale, *((-np.inf, equal) if below else (equal, np.inf)), entry.value, entry.interval)
     return BesidePrinted(_scale(claim), *_printed(claim), entry.value, entry.interval)
 
 
@@ -97,12 +97,21 @@ def _scale(claim: Claim) -> str:
     return _PERCENT.get(claim.relation, claim.unit)
 
 
-def _direction(entry: LedgerEntry, *, from_ends: bool) -> tuple[float, ...]:
-    """Return 1, -1 or 0; a formula has the values at both ends, an experiment a range of differences."""
-    if not entry.value:
+def _order_scale(claim: Claim, entry: LedgerEntry) -> tuple[str, float]:
+    """Return the scale of an order, and the value on it of two that are equal."""
+    if entry.quantity == REDUCTION:
+        return REDUCTION, 0.0
+    if entry.quantity == "difference" or (not entry.value and compared_by_difference(claim.metric)):
+        return f"{claim.metric}: subject minus baseline", 0.0
+    return RATIO, 1.0
+
+
+def _direction(entry: LedgerEntry) -> tuple[float, ...]:
+    """Return 1, -1 or 0, of the values at both ends, or of a range of differences or of Kendall's tau."""
+    if not entry.quantity:
         return ()
-    changes = np.diff(entry.value) if from_ends else np.asarray(entry.value)
-    return (float(np.sign(changes.min()) if np.ptp(np.sign(changes)) == 0 else 0),)
+    signs = np.sign(np.diff(entry.value) if entry.quantity == "first and last" else entry.value)
+    return (float(signs[0] if np.ptp(signs) == 0 else 0),)
 
 
 def _printed(claim: Claim) -> tuple[float, float]:

@@ -7,8 +7,8 @@ verdict, follow from the runs that are there: nothing else is remembered.
 A claim in one setting is looked at when 4, 8, 16, ... seeds of everything that it compares are there, and decided at
 the first look that gives a word. Claims that are decided ask for no more seeds. Settings other than the text's are
 tried at the sampled places of the experiment, at its reduced scale if it has one; then so is the text's, and what
-changes between the two is carried over to the paper's scale (:mod:`capsmodel.papers.evidence`). For each claim only
-those count that change the runs that it compares. :mod:`capsmodel.papers.campaign_tasks` has the limits.
+changes between the two is carried over to the paper's scale (:mod:`capsmodel.papers.evidence`). A setting counts for a
+claim only if it changes the runs that the claim compares. :mod:`capsmodel.papers.campaign_tasks` has the limits.
 
 A claim that these seeds refute in the setting of the text is looked at once more, by the seeds of a second family, with
 the same looks and the same limit. It stays open until they have refuted it too.
@@ -26,7 +26,6 @@ import numpy as np
 import pyarrow as pa
 from pandas import DataFrame, concat
 
-from capsim import schemes as simulated
 from capsmodel.experiments.manifest import table_id
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, keep_part, merge
 from capsmodel.experiments.statistics.sequential import looks
@@ -49,8 +48,8 @@ __all__ = ["Campaign"]
 
 UNKNOWN_COST_S = 10.0
 """What a run is taken to cost before one of its experiment has been made, in seconds of processor time."""
-OTHERS_COUNT = 4
-"""The text has its look at so many times the seeds before the others have theirs: its verdict matters most."""
+SAMPLED_WEIGHT = 4
+"""A look at the sampled places comes after those at all places that have less than so many times its seeds."""
 _OPEN: VerdictWord = "open"
 
 
@@ -251,12 +250,9 @@ class Campaign:
         """Return about how much processor time the next looks take for each claim that waits for them, in seconds.
 
         A run is taken to cost what those of this experiment at the same scale did, `UNKNOWN_COST_S` before the first.
-        Of settings other than the text's it counts `OTHERS_COUNT` times. Infinite if no look is left.
+        Each counts `Look.weight` times. Infinite if no look is left.
         """
-        costs_s = [
-            self._missing(look) * self._mean_s(look.group.scale) * (look.urgency / look.seeds)
-            for look in self.next_looks
-        ]
+        costs_s = [self._missing(look) * self._mean_s(look.group.scale) * look.weight for look in self.next_looks]
         return sum(costs_s) / sum(look.claims for look in self.next_looks) if costs_s else np.inf
 
     def _mean_s(self, scale: Scale) -> float:
@@ -295,11 +291,11 @@ class Campaign:
         for claim_id, setting in judgements:
             if seeds := self.judged(claim_id, setting, sampled=sampled, offset=offset).next_seeds:
                 for one in (TEXT, setting) if scale == "reduced" else (setting,):  # a change needs both
-                    statement = self.experiment.statement(claim_id, one, sampled=sampled).known(simulated())
+                    statement = self.experiment.statement(claim_id, one, sampled=sampled).simulated
                     by_look.setdefault((Group(one, scale, offset), seeds), []).append(statement.terms)
         for (group, seeds), terms in by_look.items():
-            urgency = seeds * (OTHERS_COUNT if sampled else 1)
-            yield Look(urgency, group, seeds, frozenset().union(*terms), len(terms))
+            weight = SAMPLED_WEIGHT if sampled else 1
+            yield Look(weight, group, seeds, frozenset().union(*terms), len(terms))
 
 
 def _seeds_there(found: OfRuns, most_seeds: int) -> int:

@@ -1,6 +1,5 @@
 """All runs that a campaign may make: of which settings, at which scale, with which seeds."""
 
-from capsim import schemes as simulated
 from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.looks import Group
 from capsmodel.papers.settings import TEXT
@@ -26,7 +25,7 @@ def all_tasks(experiment: PublishedExperiment) -> dict[Group, TaskList]:
     for group, sampled in (others | {text: False, text._replace(offset=SECOND_FAMILY): False}).items():
         terms: set[Term] = set()
         for claim in experiment.statements:
-            terms |= experiment.statement(claim, group.setting, sampled=sampled).known(simulated()).terms
+            terms |= experiment.statement(claim, group.setting, sampled=sampled).simulated.terms
         seeds = range(group.offset + 1, group.offset + most_seeds_of(group.setting) + 1)
         found[group] = experiment.tasks(terms, seeds, setting=group.setting, scale=group.scale)
     return found

@@ -7,7 +7,6 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from capsim import schemes as simulated
 from capsmodel.experiments.statistics.sequential import FIRST_LOOK_SEEDS
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.campaign import Campaign
@@ -55,7 +54,7 @@ def _first_looks(campaign: Campaign) -> Iterator[tuple[Group, Term, Task]]:
         looks = [(TEXT, False), *((setting, True) for setting in campaign.settings_of[claim])]
         for setting, sampled in looks:
             group = Group(setting, experiment.scale(sampled=sampled))
-            for term in experiment.statement(claim, setting, sampled=sampled).known(simulated()).terms:
+            for term in experiment.statement(claim, setting, sampled=sampled).simulated.terms:
                 for seed in range(1, FIRST_LOOK_SEEDS + 1):
                     yield group, term, campaign.tasks[group][term, seed]
 

@@ -84,7 +84,7 @@ class Point:
         return self.met is _nothing
 
     def interval(self, false_alarm: float) -> Interval:
-        """Return the mean, or geometric mean, with its interval of the look that has so many seeds."""
+        """Return the mean, or geometric mean, with the interval of the look at as many seeds as there are samples."""
         found = repeated_interval(self.samples, false_alarm=false_alarm)
         ends = {name: getattr(found, name) for name in ("value", "low", "high")}
         if self.logarithmic:

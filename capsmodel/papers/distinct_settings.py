@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from pandas import DataFrame
 
-from capsim import schemes as simulated
 from capsmodel.experiments.results import TASK_COLUMN
 from capsmodel.experiments.statistics.sequential import FIRST_LOOK_SEEDS
 from capsmodel.experiments.sweep import Task
@@ -20,9 +19,9 @@ __all__ = ["counting_settings"]
 def counting_settings(
     experiment: PublishedExperiment, tasks: Mapping[Group, Mapping[tuple[Term, int], Task]], measured: DataFrame
 ) -> dict[str, Sequence[str]]:
-    """Return the settings that count for each claim: none before has the same runs, compared in the same way.
+    """Return the settings that count for each claim: those whose runs, as it compares them, no earlier one has.
 
-    That a setting agrees whose runs are those of another says nothing.
+    Equal runs agree, which says nothing.
 
     Parameters
     ----------
@@ -58,7 +57,7 @@ def _compared(
     outcomes: Mapping[str, str],
 ) -> Hashable:
     """Return the statement of a claim in a setting, with the runs of the first look in place of terms."""
-    statement = experiment.statement(claim_id, setting, sampled=True).known(simulated())
+    statement = experiment.statement(claim_id, setting, sampled=True).simulated
     seeds = range(1, FIRST_LOOK_SEEDS + 1)
 
     def run(term: Term, seed: int) -> str:

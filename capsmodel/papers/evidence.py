@@ -6,15 +6,14 @@ the text at the paper's scale: a ratio is multiplied by the factor by which the 
 and to a printed difference the change is added. The interval of the result covers the noise of all three kinds of runs.
 
 That a setting changes both scales by the same factor is an assumption, which ``data/papers/carried_over.csv`` checks
-(``benchmarks/check_carried_over.py`` writes it). It does not hold for tails, which are not carried over, and is not
-made for signs, of trends and of differences of what can be 0: these are those of the runs in the setting.
+(``benchmarks/check_carried_over.py`` writes it). Tails do not follow it and are not carried over. Signs, of trends
+and of differences that can be 0, do not need it: they are those of the setting's own runs.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from capsim import schemes as simulated
 from capsmodel.experiments.statistics.sequential import repeated_interval
 from capsmodel.papers.decisions import FALSE_ALARM, Point
 from capsmodel.papers.index import Claim
@@ -47,11 +46,11 @@ class OfRuns:
 
     def has(self, seeds: int) -> bool:
         """Return whether the first `seeds` seeds of all that is simulated are there."""
-        return self.runs.has(self.statement.known(simulated()).terms, seeds)
+        return self.runs.has(self.statement.simulated.terms, seeds)
 
     def points(self, claim: Claim, seeds: int) -> Sequence[Point]:
         """Return the points of the claim that these seeds give."""
-        return self.statement.known(simulated()).points(claim, self.runs, seeds)
+        return self.statement.simulated.points(claim, self.runs, seeds)
 
 
 @dataclass(frozen=True)

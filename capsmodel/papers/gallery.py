@@ -12,6 +12,7 @@ from capsmodel.checks import require
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import finished_tasks
 from capsmodel.papers import ClaimRow, claims, verdicts
+from capsmodel.papers._docstrings import title_and_choices
 from capsmodel.papers.beside_printed import beside_printed
 from capsmodel.papers.experiments import PublishedExperiment, published_experiments
 from capsmodel.papers.figures import PublishedFigure, published_figures
@@ -140,9 +141,7 @@ def _of_figure(figure: PublishedFigure, rows: Mapping[str, ClaimRow]) -> Picture
         require(
             not missing, f"{figure.name}: {len(missing)} runs are not kept, and the gallery simulates none: {again}"
         )
-        drawn = figure.draw(figure.data(results=kept))
-        drawn.supxlabel("")  # its claims stand below it, with their verdicts
-        return drawn
+        return figure.draw(figure.data(results=kept))
 
     shown, again = tuple(rows[name] for name in figure.claims), f"capsmodel reproduce {figure.name}"
     return Picture(figure.name, figure.title, figure.choices, again, shown, draw)
@@ -150,7 +149,7 @@ def _of_figure(figure: PublishedFigure, rows: Mapping[str, ClaimRow]) -> Picture
 
 def _of_experiment(experiment: PublishedExperiment, rows: Mapping[str, ClaimRow]) -> Picture:
     shown = tuple(rows[name] for name in experiment.statements)
-    choices = (experiment.about or "").strip().partition("\n")[2].strip()
+    _, choices = title_and_choices(experiment.about)
     command = f"capsmodel reproduce {experiment.name}"
     return _of_ledger(experiment.name, experiment.title, choices, command, shown, experiment.statements)
 

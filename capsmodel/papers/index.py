@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from capsmodel.checks import choice
 from capsmodel.datafiles import data_path
@@ -81,6 +81,20 @@ class Claim:
     text: str
 
 
+Quantity = Literal[
+    "",
+    "ratio",
+    "difference",
+    "reduction, %",
+    "relative distance",
+    "Kendall's tau",
+    "first and last",
+    "place of the least",
+]
+"""What a value of ours is: what the claim names, in its unit, if empty. Ratios and differences are the subject over,
+or minus, each baseline; the reduction is one minus the ratio."""
+
+
 @dataclass(frozen=True)
 class LedgerEntry:
     """What the ledger records about a claim: its row in ``verdicts.csv``, or the experiment that it waits for.
@@ -88,9 +102,12 @@ class LedgerEntry:
     Attributes
     ----------
     decided_by : str
-        The figure (``capsmodel reproduce NAME``) or the test that decides it; empty while it waits for its experiment.
+        The figure or experiment (``capsmodel reproduce NAME``), or the test, that decides it; empty while it waits for
+        its experiment.
+    quantity : str
+        What the value is, one of `Quantity`.
     value : tuple of float
-        Our value, or both ends of our range, in the unit of the claim.
+        Our value, or both ends of our range.
     interval : tuple of float
         Low and high end of the interval of a measured value, as :class:`capsmodel.papers.verdicts.Verdict` has it;
         empty where a formula gives it exactly.
@@ -99,10 +116,11 @@ class LedgerEntry:
     reason : str
         Setting chosen where the paper leaves one out, and what explains a difference.
     result_id : str
-        SHA-256 of the table that a figure decides by; empty where a closed form decides, which is computed again.
+        SHA-256 of the table of the figure or experiment; empty where a test decides, which computes the value again.
     """
 
     decided_by: str
+    quantity: Quantity
     value: tuple[float, ...]
     interval: tuple[float, ...]
     verdict: str
@@ -111,7 +129,7 @@ class LedgerEntry:
 
     @property
     def was_run(self) -> bool:
-        """Whether a figure or a test has looked at the claim, decided or not."""
+        """Whether a figure, an experiment or a test has looked at the claim, decided or not."""
         return bool(self.decided_by)
 
 
@@ -232,7 +250,7 @@ def _entry(row: Mapping[str, str]) -> LedgerEntry:
 
 def _waiting(claim: Claim) -> LedgerEntry:
     waits_for = _WAITS_FOR[experiment_kinds()[claim.experiment_id]]
-    return LedgerEntry("", (), (), "open", f"{claim.experiment_id}: {waits_for}", "")
+    return LedgerEntry("", "", (), (), "open", f"{claim.experiment_id}: {waits_for}", "")
 
 
 @cache

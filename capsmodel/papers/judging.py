@@ -1,17 +1,19 @@
 """Where a claim of an experiment stands after the runs that are there, and its verdict in the unit of the claim."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from capsim import schemes as simulated
+from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.experiments.statistics.sequential import looks
 from capsmodel.papers.decisions import FALSE_ALARM, Decision, decide
 from capsmodel.papers.evidence import Evidence
 from capsmodel.papers.index import Claim
 from capsmodel.papers.metric_columns import ORDERS_OF_MAGNITUDE
 from capsmodel.papers.predicates import PERCENT_SIGNS, percent
-from capsmodel.papers.statements import Statement
+from capsmodel.papers.statements import TAU, Statement
 from capsmodel.papers.verdicts import Verdict, of_sample
 
 __all__ = ["Judged", "checked_again", "judged", "verdict_of"]
@@ -49,7 +51,7 @@ def judged(claim: Claim, evidence: Evidence, *, most_seeds: int) -> Judged:
         Limit of the looks; 0 if there is none to take.
     """
     statement = evidence.statement
-    unknown = len(statement.comparisons) - len(statement.known(simulated()).comparisons)
+    unknown = len(statement.comparisons) - len(statement.simulated.comparisons)
     found = Judged(Decision("open", {}), 0, 0)
     if unknown == len(statement.comparisons) or not most_seeds:
         return found
@@ -70,18 +72,23 @@ def verdict_of(claim: Claim, statement: Statement, found: Judged, *, testbed: bo
     parts += [statement.note] if statement.note else []
     parts += ["the testbed is simulated in packets"] if testbed else []
     parts += [f"not simulated: {', '.join(missing)}"] if missing else []
-    if found.seeds and (equal := statement.known(simulated()).without_events(claim, intervals)):
+    if found.seeds and (equal := statement.simulated.without_events(claim, intervals)):
         parts.append(f"none in any run: {', '.join(equal)}")
     parts += [f"{name}: {one.value:.4g}" for name, one in intervals.items()]
-    values = [_in_unit(claim, one.value) for one in intervals.values()]
-    ends: tuple[float, ...] = ()
-    if len(intervals) == 1:
-        (only,) = intervals.values()
-        low, high = sorted((_in_unit(claim, only.low), _in_unit(claim, only.high)))
-        ends = (low, high) if np.isfinite(high - low) else ()
-    shown = (values[0],) if len(values) == 1 else (min(values), max(values)) if values else ()
-    verdict = Verdict(claim.id, shown, found.decision.word, "; ".join(parts), ends)
+    quantity = statement.quantity(claim)
+    shown = [one for name, one in intervals.items() if quantity != TAU or name.endswith(TAU)]
+    values, ends = _in_one_range(claim, shown)
+    verdict = Verdict(claim.id, values, found.decision.word, "; ".join(parts), ends, quantity)
     return of_sample(verdict, f"{found.seeds} seeds") if found.seeds else verdict
+
+
+def _in_one_range(claim: Claim, found: Sequence[Interval]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the value of one point with the ends of its interval, or the least and the largest of several."""
+    values = sorted(_in_unit(claim, one.value) for one in found)
+    if len(values) != 1:
+        return tuple(values[:1] + values[1:][-1:]), ()
+    low, high = sorted(_in_unit(claim, end) for end in (found[0].low, found[0].high))
+    return tuple(values), (low, high) if np.isfinite(high - low) else ()
 
 
 def checked_again(verdict: Verdict, found: Judged, again: Judged) -> Verdict:

@@ -21,7 +21,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, fields
 from math import isfinite
 from pathlib import Path
@@ -52,7 +52,7 @@ def run_figures(results: Path, kept: Path) -> None:
 
 
 def decided(results: Path) -> dict[str, LedgerEntry]:
-    """Return an entry for each claim that a closed form or a figure from packets decides.
+    """Return an entry for each claim that a closed form or a figure decides.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ def decided(results: Path) -> dict[str, LedgerEntry]:
 
 
 def _entry(verdict: Verdict, decided_by: str, result_id: str) -> LedgerEntry:
-    value, interval = verdict.value, verdict.interval
-    return LedgerEntry(decided_by, value, interval, verdict.verdict, verdict.reason, result_id)
+    found = verdict
+    return LedgerEntry(decided_by, found.quantity, found.value, found.interval, found.verdict, found.reason, result_id)
 
 
 def _cell(value: str | tuple[float, ...]) -> str:
@@ -103,42 +103,41 @@ def decided_by_experiments(campaigns: Sequence[Campaign]) -> dict[str, LedgerEnt
     }
 
 
+def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([header, *rows])
+    return text.getvalue()
+
+
 def by_setting_csv(campaigns: Sequence[Campaign]) -> str:
     """Return ``by_setting.csv``: the verdict on each claim in each setting looked at, at the sampled places.
 
     Of settings in which a claim compares the same runs in the same way, the first has the row: those that change
     nothing for a claim have none.
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["id", "setting", "verdict", "seeds"])
-    for campaign in campaigns:
-        for claim in campaign.experiment.statements:
-            for setting, word in campaign.words(claim).items():
-                if seeds := campaign.judged(claim, setting, sampled=True).seeds:
-                    writer.writerow([claim, setting, word, seeds])
-    return text.getvalue()
+    rows = (
+        (claim, setting, word, seeds)
+        for campaign in campaigns
+        for claim in campaign.experiment.statements
+        for setting, word in campaign.words(claim).items()
+        if (seeds := campaign.judged(claim, setting, sampled=True).seeds)
+    )
+    return _csv(("id", "setting", "verdict", "seeds"), rows)
 
 
 def costs_csv(campaigns: Sequence[Campaign]) -> str:
     """Return ``costs.csv`` by the runs of these campaigns, in whole seconds."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([field.name for field in fields(Cost)])
-    for one in costs(campaigns):
-        writer.writerow([round(cell) if isinstance(cell, float) and isfinite(cell) else cell for cell in astuple(one)])
-    return text.getvalue()
+    rows = (
+        [round(cell) if isinstance(cell, float) and isfinite(cell) else cell for cell in astuple(one)]
+        for one in costs(campaigns)
+    )
+    return _csv([field.name for field in fields(Cost)], rows)
 
 
 def verdicts_csv(entries: Mapping[str, LedgerEntry]) -> str:
     """Return ``verdicts.csv`` with these entries, in the order of ``claims.csv``."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["id", *LEDGER_COLUMNS])
-    for name in read_claims():
-        if name in entries:
-            writer.writerow([name, *map(_cell, astuple(entries[name]))])
-    return text.getvalue()
+    rows = ([name, *map(_cell, astuple(entries[name]))] for name in read_claims() if name in entries)
+    return _csv(["id", *LEDGER_COLUMNS], rows)
 
 
 def update(data: Path, results: Path) -> None:

@@ -33,8 +33,8 @@ class Look:
 
     Attributes
     ----------
-    urgency : int
-        Looks with less come first within an experiment.
+    weight : int
+        How many times its seeds count.
     group : Group
         Setting, scale and family of seeds.
     seeds : int
@@ -45,8 +45,13 @@ class Look:
         Claims that wait for it.
     """
 
-    urgency: int
+    weight: int
     group: Group
     seeds: int
     terms: frozenset[Term]
     claims: int
+
+    @property
+    def urgency(self) -> int:
+        """Return its seeds with their weight: looks with less come first within an experiment."""
+        return self.weight * self.seeds

@@ -80,8 +80,7 @@ def reduction_pct(ratio: Interval) -> Interval:
 def _bound(claim: Claim, *, equal: float) -> Predicate:
     """Return that a value keeps to a printed bound.
 
-    One that is `equal`, the value where there is none of it or two schemes do the same, has no reading error: "above
-    none" is a direction, and no rounded number.
+    A printed bound that is `equal` (0 of a value, 1 of a ratio) is exact: "above 0" is a direction, no rounded size.
     """
     low, high = (
         equal if printed and float(printed) == equal else end

@@ -11,11 +11,12 @@ has in common.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from capsmodel.experiments.statistics.designs import Combination
 from capsmodel.papers.index import Claim, read_by_setting
 from capsmodel.papers.settings import TEXT, combination_name, sampled_combinations
-from capsmodel.papers.verdicts import VERDICT_WORDS, VerdictWord
+from capsmodel.papers.verdicts import VerdictWord
 
 __all__ = ["FEWEST_SETTINGS", "Robustness", "recorded_robustness", "robustness"]
 
@@ -100,9 +101,8 @@ def robustness(words: Mapping[str, VerdictWord], combinations: Mapping[str, Comb
 
 def recorded_robustness(claim: Claim) -> Robustness:
     """Return in which settings the recorded verdict on a claim holds, from ``by_setting.csv``."""
-    words = read_by_setting().get(claim.id, {})
-    known: dict[str, VerdictWord] = {name: one for name, word in words.items() for one in VERDICT_WORDS if one == word}
-    return robustness(known, sampled_combinations(claim.experiment_id))
+    words = cast(dict[str, VerdictWord], read_by_setting().get(claim.id, {}))
+    return robustness(words, sampled_combinations(claim.experiment_id))
 
 
 def _in_common(turned: list[Combination]) -> list[str]:

@@ -7,22 +7,24 @@ the claim (``data/papers/README.md``) says what the sum must be.
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from pandas import DataFrame
 
+from capsim import schemes
 from capsmodel.checks import FloatArray
-from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers.decisions import Point
-from capsmodel.papers.index import Claim
-from capsmodel.papers.metric_columns import COLUMNS, COUNTED, UNITS
-from capsmodel.papers.predicates import of_gap, of_ratio, of_value, on_side, up_to
-from capsmodel.papers.verdicts import Holds, above, below, kendall
+from capsmodel.papers.index import Claim, Quantity
+from capsmodel.papers.metric_columns import COLUMNS, COUNTED, ORDERS_OF_MAGNITUDE, UNITS
+from capsmodel.papers.predicates import PERCENT_SIGNS, of_gap, of_ratio, of_value, on_side, up_to
+from capsmodel.papers.verdicts import above, below, kendall
 
 __all__ = ["Comparison", "Runs", "Statement", "Term", "compared", "levels", "same_scheme"]
 
 Term = tuple[str, str]
+TAU: Quantity = "Kendall's tau"
 
 
 class Runs:
@@ -115,10 +117,11 @@ class Statement:
         chosen = set(places)
         return replace(self, comparisons=tuple(one for one in self.comparisons if one.places <= chosen))
 
-    def known(self, schemes: Iterable[str]) -> "Statement":
-        """Return the statement about schemes that are simulated."""
-        simulated = set(schemes)
-        return replace(self, comparisons=tuple(one for one in self.comparisons if one.schemes <= simulated))
+    @property
+    def simulated(self) -> "Statement":
+        """Return the statement about those schemes that the simulator has."""
+        known = schemes().keys()
+        return replace(self, comparisons=tuple(one for one in self.comparisons if one.schemes <= known))
 
     @property
     def terms(self) -> set[Term]:
@@ -156,6 +159,15 @@ class Statement:
         """Return whether the points are differences that have to be above or below 0, and neither sizes nor ratios."""
         return _is_trend(claim) or self._is_order_of_counts(claim)
 
+    def quantity(self, claim: Claim) -> Quantity:
+        """Return what the value for a claim is: of a trend, Kendall's tau alone, as last minus first has a unit."""
+        if _is_trend(claim):
+            return TAU
+        if self._is_order_of_counts(claim):
+            return "difference"
+        in_unit = claim.relation in PERCENT_SIGNS or claim.unit == ORDERS_OF_MAGNITUDE
+        return "" if in_unit or self._is_level or self.gap else "ratio"
+
     def _is_order_of_counts(self, claim: Claim) -> bool:
         is_order = claim.relation == "ordering" or bool(self.direction)
         return is_order and self.column_of(claim) in COUNTED and not (self._is_level or self.gap)
@@ -175,7 +187,7 @@ class Statement:
         return [
             point
             for name, values in zip(names, series.values(), strict=True)
-            for point in _trend(claim, np.array(values), name)
+            for point in _trend(claim, np.array(values), name, logarithmic=ratios)
         ]
 
     def _of_size(self, claim: Claim, one: Comparison, column: str, runs: Runs, seeds: int) -> Point:
@@ -214,19 +226,19 @@ def _sum(one: Comparison, column: str, runs: Runs, seeds: int, *, logarithms: bo
     return total
 
 
-def _trend(claim: Claim, series: FloatArray, name: str) -> list[Point]:
-    """Return two points: last minus first, and Kendall's tau over the sweep, of each seed; of one place, nothing."""
+def _trend(claim: Claim, series: FloatArray, name: str, *, logarithmic: bool) -> list[Point]:
+    """Return two points of each seed: last against first, and Kendall's tau over the sweep; of one place, nothing."""
     if len(series) == 1:
         return [Point.silent(f"{name}one place", series.size)]
     side = above if claim.unit == "increasing" else below
-
-    def holds(found: Interval) -> Holds:
-        return side(found, 0.0)
-
     tau = np.array([kendall(one) for one in series.T])
+    ends, equal = ("last over first", 1.0) if logarithmic else ("last minus first", 0.0)
+    changes, rises = (partial(side, bound=bound) for bound in (equal, 0.0))
     return [
-        Point(name=f"{name}last minus first", samples=series[-1] - series[0], met=holds, holds=holds),
-        Point(name=f"{name}Kendall's tau", samples=tau, met=holds, holds=holds),
+        Point(
+            name=f"{name}{ends}", samples=series[-1] - series[0], met=changes, holds=changes, logarithmic=logarithmic
+        ),
+        Point(name=f"{name}{TAU}", samples=tau, met=rises, holds=rises),
     ]
 
 

@@ -53,17 +53,17 @@ figure are met and others missed was said at the level of a single one.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from capsmodel.checks import FloatArray, IntArray, require
 from capsmodel.experiments.statistics.intervals import Interval
-from capsmodel.papers.index import Claim, read_checks, read_claims
+from capsmodel.papers.index import Claim, Quantity, read_checks, read_claims
 
 VerdictWord = Literal["reproduced", "differs in size", "refuted", "not testable", "open"]
-VERDICT_WORDS: tuple[VerdictWord, ...] = ("reproduced", "differs in size", "refuted", "not testable", "open")
+VERDICT_WORDS: tuple[VerdictWord, ...] = get_args(VerdictWord)
 
 APPROX_RELATIVE = 0.05
 """Relative distance at which a number given as "about", "nearly" or in round figures still counts as met."""
@@ -90,7 +90,7 @@ class Verdict:
     id : str
         The claim.
     value : tuple of float
-        What the package computes, in the unit of the claim; empty when nothing can be computed.
+        What the package computes; empty when nothing can be computed.
     verdict : str
         One of `VERDICT_WORDS`.
     reason : str
@@ -98,6 +98,8 @@ class Verdict:
     interval : tuple of float
         Low and high end of the interval of a single measured value: of 95% in a figure, at the level of a claim
         (:mod:`capsmodel.papers.decisions`) in an experiment; empty where a formula gives it exactly.
+    quantity : str
+        What the value is; in the unit of the claim when left out.
     """
 
     id: str
@@ -105,6 +107,7 @@ class Verdict:
     verdict: VerdictWord
     reason: str
     interval: tuple[float, ...] = ()
+    quantity: Quantity = ""
 
 
 ClaimFunction = Callable[[Claim], Verdict]
@@ -303,14 +306,14 @@ def by_order(
     ratio = _finite(claim, np.asarray(subject, dtype=float) / np.asarray(baseline, dtype=float))
     lower = claim.unit == "lower"
     met, direction = (ratio < one[0] if lower else ratio > one[1] for one in (size, ANY_SIZE))
-    return Verdict(claim.id, _ends(ratio), verdict_word(met, direction), reason)
+    return Verdict(claim.id, _ends(ratio), verdict_word(met, direction), reason, quantity="ratio")
 
 
 def by_closeness(claim: Claim, subject: Values, baseline: Values, reason: str) -> Verdict:
     """Judge "about equal" over a sweep; the value is the range of subject over baseline."""
     ratio = _finite(claim, np.asarray(subject, dtype=float) / np.asarray(baseline, dtype=float))
     low, high = SIGNIFICANTLY
-    return Verdict(claim.id, _ends(ratio), verdict_word((ratio >= low) & (ratio <= high)), reason)
+    return Verdict(claim.id, _ends(ratio), verdict_word((ratio >= low) & (ratio <= high)), reason, quantity="ratio")
 
 
 def by_value(claim: Claim, value: float, reason: str) -> Verdict:
@@ -343,7 +346,8 @@ def by_trend(claim: Claim, values: Values, reason: str) -> Verdict:
     steps = sign * np.diff(got)
     kind = "monotone" if (steps >= 0).all() or (steps <= 0).all() else f"not monotone, Kendall tau {tau:.2f}"
     ends = (float(got[0]), float(got[-1]))
-    return Verdict(claim.id, ends, "reproduced" if holds else "refuted", f"{reason}; {kind}")
+    word: VerdictWord = "reproduced" if holds else "refuted"
+    return Verdict(claim.id, ends, word, f"{reason}; {kind}", quantity="first and last")
 
 
 def not_testable(claim: Claim, reason: str) -> Verdict:

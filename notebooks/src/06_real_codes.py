@@ -115,7 +115,7 @@ print(f"k = 10, r = 4, N1 = 4: any one loss {one_lost.all()}, two source packets
 # elimination, $O(l(m+l))$ for its preemptive algorithm, where $l$ coded packets are added to $m$ originals. Our count
 # agrees; the constant is three to four. But an original packet is zero in all columns but its own. A decoder that skips
 # rows whose factor is zero therefore does the same few *row operations*, which combine whole packets, with either
-# algorithm. What the preemptive one saves, 95%, are comparisons of single bytes.
+# algorithm. What the preemptive one saves, 83 to 87% of the rows examined, are comparisons of single bytes.
 
 
 # %% mystnb={"image": {"alt": "rows examined: far fewer by the preemptive algorithm; row operations: the same"}}

@@ -140,10 +140,10 @@ print(verdict)
 # - **model**, **measured**, **standard error**: the formula's value, the share of flows that went over spine 0, and how
 #   far such a share is typically from the true one.
 # - **declared bias**: an error that the formula is known to have; 0 if it should be exact.
-# - **p = 0.85** (for example) is the probability of a difference at least as large as this one if the formula is right.
+# - **p** is the probability of a difference at least as large as this one if the formula is right.
 #   Only if p is below the **level 1e-05**, one in a hundred thousand, does the verdict become *disagrees*. The level is
 #   so low because there are hundreds of such comparisons, and false alarms should be rare among all of them together.
-# - **an error of 0.06 is found with probability 0.99**: a comparison without enough samples never finds anything. If
+# - **an error of 0.06 is found with probability** so and so: a comparison without enough samples never finds anything. If
 #   the true probability were 0.31 or 0.19 instead of 0.25, this one would have ended in *disagrees* with that
 #   probability. Below 0.99 the verdict is *too few samples*, and the line says how many would do.
 #

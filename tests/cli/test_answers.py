@@ -42,6 +42,14 @@ def test_the_best_unit_comes_with_its_cost_its_flatness_and_what_packets_say(cap
     assert "caps-fig8d" in text
 
 
+@pytest.mark.parametrize("line", ["optimal-k 256 --blocking-prob 0.5", "optimal-k 64 --blocking-prob 0"])
+def test_where_coding_does_not_pay_it_says_so(line, capsys):
+    """What packets say is about an optimum that is not there."""
+    text = in_one_line(printed(line, capsys))
+    assert "Coding does not pay here" in text
+    assert "What packets say" not in text
+
+
 def test_simulated_windows_are_those_of_the_papers_measurement(capsys):
     """In the setting of the paper the command sends what `mean_window_delays` sends, by other random numbers."""
     rows = json.loads(printed("optimal-k 64 --blocking-prob 0.2 --simulate --json", capsys))

@@ -87,6 +87,20 @@ def test_costs_are_those_of_the_experiments_asked_for_by_name_or_id(capsys):
     assert json.loads(printed("reproduce --costs caps-incast1 --json", capsys)) == [one]
 
 
+def test_an_experiment_whose_cost_is_not_recorded_has_no_row(capsys, monkeypatch):
+    """A new one has none yet: what takes the columns from its first row fails."""
+    monkeypatch.setattr("capsmodel.cli._reproduce_lists.read_costs", tuple)
+    assert json.loads(printed("reproduce --costs caps-incast1 --json", capsys)) == []
+
+
+def test_an_experiment_given_by_its_name_and_its_id_is_run_once(capsys, tmp_path, monkeypatch):
+    """A list of what was asked for, without its doubles taken out, has it twice."""
+    run = []
+    monkeypatch.setattr("capsmodel.cli.reproduce.try_out", lambda experiment, *_: run.append(experiment.name))
+    printed(f"reproduce caps-cloud caps-e16-cloud caps-cloud --quick --out {tmp_path}", capsys)
+    assert run == ["caps-cloud"]
+
+
 def test_a_figure_has_no_recorded_cost(capsys):
     with pytest.raises(SystemExit) as stop:
         main(["reproduce", "--costs", "caps-fig9a"])

@@ -64,6 +64,8 @@ def test_receptions_are_drawn_a_part_at_a_time(packets, capsys, monkeypatch):
     ("options", "told"),
     [
         (["--receptions", 0], "--receptions = 0"),
+        (["--paths", 4], "--paths and --blocked-paths go together"),
+        (["--paths", 0, "--blocked-paths", 0], "--paths = 0, but it must be at least 1"),
         (["--paths", 10**9, "--blocked-paths", 1], "from 1 to 65536"),
         (["--paths", 4, "--blocked-paths", 5], "there are 4 paths"),
         (["--paths", 4, "--blocked-paths", -1], "--blocked-paths = -1"),

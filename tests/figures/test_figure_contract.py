@@ -3,7 +3,9 @@
 Full data of figures from packets are those kept in ``data/results``; quick data are simulated.
 """
 
+import csv
 import hashlib
+import io
 import re
 from functools import cache
 
@@ -146,8 +148,11 @@ def test_the_command_writes_table_and_picture_and_names_the_table_by_its_hash(tm
 def test_the_list_names_every_figure_and_experiment(capsys):
     code, printed = run("reproduce --list --csv", capsys)
     assert code in (0, None)
-    listed = [line.split(",")[0] for line in printed.out.splitlines()[1:]]
-    assert listed == [*NAMES, *published_experiments(), *computed_experiments()]
+    rows = list(csv.DictReader(io.StringIO(printed.out)))
+    assert [row["name"] for row in rows] == [*NAMES, *published_experiments(), *computed_experiments()]
+    claims = [claim for row in rows for claim in row["claims"].split(", ") if claim]
+    assert len(claims) == len(set(claims)), "a claim stands where the ledger has it from"
+    assert claims.index("caps-f17a-best") < claims.index("caps-f17d-ecmppq")  # of caps-fig17, of caps-leafspine
 
 
 @pytest.mark.parametrize(

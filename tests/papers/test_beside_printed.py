@@ -20,8 +20,8 @@ SOME = Claim("some", "caps", "Fig. 1", "caps-e01-hol", "afct_short", "CAPS", "RP
 STATEMENTS = {name: one for found in published_experiments().values() for name, one in found.statements.items()}
 
 
-def entry(*value):
-    return LedgerEntry("made-up", value, (), "open", "", "")
+def entry(*value, quantity=""):
+    return LedgerEntry("made-up", quantity, value, (), "open", "", "")
 
 
 @pytest.mark.parametrize(
@@ -63,25 +63,41 @@ def test_a_shape_is_neither_a_rise_nor_a_fall():
 
 
 def test_counts_are_compared_by_their_difference():
-    found = beside_printed(replace(SOME, relation="ordering", unit="lower", metric="timeouts"), entry(-154.5, 17.0))
+    claim = replace(SOME, relation="ordering", unit="lower", metric="timeouts")
+    found = beside_printed(claim, entry(-154.5, 17.0, quantity="difference"))
     assert (found.scale, found.low, found.high) == ("timeouts: subject minus baseline", -INF, 0)
     assert found.ours == (-154.5, 17.0)
 
 
 @pytest.mark.parametrize(
-    ("value", "statement", "direction"),
+    ("quantity", "value", "direction"),
     [
-        ((0.2, 0.9), None, (1,)),  # a formula has the values at both ends
-        ((0.9, 0.2), None, (-1,)),
-        ((0.2, 0.9), Statement(comparisons=()), (1,)),  # an experiment has differences
-        ((-0.8, -0.4), Statement(comparisons=()), (-1,)),
-        ((-6e6, 0.3), Statement(comparisons=()), (0,)),
-        ((), Statement(comparisons=()), ()),
+        ("first and last", (0.2, 0.9), (1,)),
+        ("first and last", (0.9, 0.2), (-1,)),
+        ("Kendall's tau", (0.2, 0.9), (1,)),
+        ("Kendall's tau", (-0.8, -0.4), (-1,)),
+        ("Kendall's tau", (-0.8, 0.3), (0,)),
+        ("difference", (0.2,), (1,)),
+        ("difference", (-6e6, 0.3), (0,)),
+        ("", (0.2,), ()),  # a value at one place has no direction
+        ("", (), ()),
     ],
 )
-def test_a_trend_rises_falls_or_depends(value, statement, direction):
+def test_a_trend_rises_falls_or_depends(quantity, value, direction):
     claim = replace(SOME, relation="trend", unit="increasing")
-    assert beside_printed(claim, entry(*value), statement).ours == direction
+    assert beside_printed(claim, entry(*value, quantity=quantity)).ours == direction
+
+
+@pytest.mark.parametrize(("unit", "expected"), [("lower", (0, INF)), ("higher", (-INF, 0))])
+def test_what_is_lower_has_a_reduction_above_0(unit, expected):
+    claim = replace(SOME, relation="ordering", unit=unit)
+    found = beside_printed(claim, entry(4.0, quantity="reduction, %"))
+    assert (found.scale, found.low, found.high) == ("reduction, %", *expected)
+
+
+def test_a_distance_is_close_below_a_tenth():
+    found = beside_printed(replace(SOME, relation="approx", unit="close"), entry(2.3, quantity="relative distance"))
+    assert (found.scale, found.low, found.high) == ("relative distance", 0, CLOSE_RELATIVE)
 
 
 def test_the_place_of_an_optimum_is_compared_with_the_others():

@@ -6,7 +6,6 @@ from itertools import chain
 import pytest
 
 import capsmodel as cm
-from capsim import schemes
 from capsim.scenario import from_dict
 from capsmodel.cli import main
 from capsmodel.papers.computed_experiments import computed_experiments
@@ -59,8 +58,7 @@ def test_no_claim_is_decided_by_two_experiments():
 def test_each_setting_changes_a_run_or_what_is_measured(name):
     """A setting that nothing reads would make every claim robust."""
     experiment = EXPERIMENTS[name]
-    known = schemes()
-    terms = {term for one in experiment.statements.values() for term in one.known(known).terms}
+    terms = {term for one in experiment.statements.values() for term in one.simulated.terms}
     alone = {setting: one for setting, one in experiment.combinations.items() if len(one) == 1}
     for setting, combination in alone.items():
         changed = any(experiment.run(term) != experiment.run(term, setting=setting) for term in sorted(terms))
@@ -74,7 +72,7 @@ def test_each_setting_changes_a_run_or_what_is_measured(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_run_of_the_text_has_the_values_that_are_declared_first(name):
     experiment = EXPERIMENTS[name]
-    term = sorted(next(iter(experiment.statements.values())).known(schemes()).terms)[0]
+    term = sorted(next(iter(experiment.statements.values())).simulated.terms)[0]
     scenario = from_dict(experiment.run(term)["scenario"])
     assert scenario.scheme == term[0]
     for setting, one in settings_of(experiment.id).items():
@@ -89,7 +87,7 @@ def test_the_run_of_the_text_has_the_values_that_are_declared_first(name):
 def test_the_reduced_scale_has_fewer_hosts_and_the_same_settings(name):
     experiment = EXPERIMENTS[name]
     place = experiment.sampled[0]
-    statements = [one.known(schemes()) for one in experiment.statements.values()]
+    statements = [one.simulated for one in experiment.statements.values()]
     term = next(term for one in statements for term in sorted(one.terms) if term[1] == place)
     for setting in experiment.combinations:
         whole = from_dict(experiment.run(term, setting=setting)["scenario"])

@@ -11,7 +11,6 @@ from scipy import stats
 
 from capsmodel.papers.figures import (
     caps_fig1,
-    caps_fig2,
     caps_fig4,
     caps_fig8d,
     cdcps_fig6,
@@ -21,6 +20,7 @@ from capsmodel.papers.figures import (
 )
 from capsmodel.papers.figures._head_of_line import FORMS, SPREADS_S
 from capsmodel.papers.index import read_claims
+from capsmodel.papers.measurements.head_of_line import FCT_PERCENTILES
 
 JUDGES = {claim: judge for figure in published_figures().values() for claim, judge in figure.judges.items()}
 RUNS = 10
@@ -64,7 +64,7 @@ def beside_long_flows(columns, *, subject):
 
 
 delay = beside_long_flows(["queueing_delay_s"], subject=0)
-columns_of_fig2 = ["reordered_ratio", "fct_s", *caps_fig2.QUANTILES]
+columns_of_fig2 = ["reordered_ratio", "fct_s", *FCT_PERCENTILES]
 without_long = beside_long_flows(columns_of_fig2, subject=0)
 with_long = beside_long_flows(["cwnd_packets"], subject=4)
 

@@ -8,6 +8,7 @@ from capsmodel.checks import ParameterError
 from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers.decisions import decide
 from capsmodel.papers.index import Claim
+from capsmodel.papers.judging import Judged, verdict_of
 from capsmodel.papers.predicates import of_ratio
 from capsmodel.papers.statements import Comparison, Runs, Statement, compared, levels, same_scheme
 from capsmodel.papers.verdicts import verdict_word
@@ -107,8 +108,12 @@ def test_an_order_that_holds_at_some_places_differs_in_size():
     assert [one.name for one in statement.comparisons] == ["B, x", "B, y", "C, x", "C, y"]
     assert word(asked, statement, runs) == "differs in size"
     assert word(asked, statement.at(["x"]), runs) == "reproduced"
-    assert word(asked, statement.known(["a", "b"]), runs) == "reproduced"
-    assert statement.known(["a", "b"]).terms == {("a", "x"), ("b", "x"), ("a", "y"), ("b", "y")}
+
+
+def test_schemes_that_the_simulator_does_not_have_are_left_out():
+    asked = claim("ordering", unit="lower", baseline="B;C")
+    statement = compared(asked, ["x"], names={"A": "caps", "B": "ecmp", "C": "of no simulator"})
+    assert statement.simulated.terms == {("caps", "x"), ("ecmp", "x")}
 
 
 def test_counts_are_compared_by_differences_and_zeros_say_nothing():
@@ -218,6 +223,35 @@ def test_a_trend_is_read_in_each_seed(unit, expected):
     statement = compared(asked, ["1", "2", "3"], names=NAMES)
     runs = runs_of(a_1=1, b_1=1, a_2=2, b_2=1, a_3=3, b_3=1, spread=1e-3)
     assert word(asked, statement, runs) == expected
+
+
+def verdict_on(asked, statement, runs):
+    return verdict_of(asked, statement, Judged(decide(statement.points(asked, runs, SEEDS)), SEEDS, 0), testbed=False)
+
+
+def test_the_value_of_a_trend_is_kendalls_tau_and_its_change_stands_in_the_reason():
+    """Two of three pairs rise, and the last ratio is three times the first; together they are no range."""
+    asked = claim("trend", unit="increasing")
+    found = verdict_on(
+        asked, compared(asked, ["1", "2", "3"], names=NAMES), runs_of(a_1=1, b_1=1, a_2=4, b_2=1, a_3=3, b_3=1)
+    )
+    assert (found.quantity, found.value) == ("Kendall's tau", pytest.approx((1 / 3,)))
+    assert found.interval == pytest.approx((1 / 3, 1 / 3))
+    assert "last over first: 3; Kendall's tau: 0.3333" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("asked", "column", "quantity", "value"),
+    [
+        (claim("ordering", unit="lower"), "mean_fct_short_s", "ratio", 0.5),
+        (claim("ordering", unit="lower", metric="timeouts"), "timeouts_short", "difference", -1.0),
+        (claim("reduction_pct", "50", "50", "%"), "mean_fct_short_s", "", 50.0),
+    ],
+)
+def test_a_verdict_says_what_its_value_is(asked, column, quantity, value):
+    runs = runs_of(column, together=0.0, a_x=1.0, b_x=2.0)
+    found = verdict_on(asked, compared(asked, ["x"], names=NAMES), runs)
+    assert (found.quantity, found.value) == (quantity, pytest.approx((value,)))
 
 
 def test_a_trend_that_comes_back_is_none():

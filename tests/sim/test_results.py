@@ -35,7 +35,8 @@ from capsim.run import prepare
 from capsim.scenario import from_dict
 from capsmodel import metrics
 from capsmodel.checks import ParameterError
-from capsmodel.papers.measurements.single_port import FAST_BPS, HEADER_BYTES, RATE_BPS, simulated_port
+from capsmodel.papers.measurements._packets import HEADER_BYTES
+from capsmodel.papers.measurements.single_port import FAST_BPS, RATE_BPS, simulated_port
 
 SCENARIO = Scenario(
     fabric=LeafSpine(leaves=2, hosts_per_leaf=4, spines=2, buffer_packets=20, delay_s=5e-6),

@@ -4,18 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 from capsmodel.cli._table import Column
 from capsmodel.cli.tour.section import Advance, Section, Station
+from capsmodel.coding.caps_setting import PAPER_PROBS, SETTING, WINDOW_PACKETS
 from capsmodel.coding.optimal_unit import delay_curve, optimal_coding_unit
 from capsmodel.coding.unit_parameters import Objective
-from capsmodel.papers.closed_forms.caps import PAPER_PROBS, PAPER_UNITS, SETTING, WINDOW_PACKETS
+from capsmodel.papers.closed_forms.caps import PAPER_UNITS
 from capsmodel.plotting import plot_delay_curves
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_OBJECTIVES: dict[Objective, str] = {
-    "eq4": "delay_eq4",
-    "with_redundancy_cost": "delay_with_redundancy_cost",
-}
 _TITLES: dict[Objective, str] = {
     "eq4": "CAPS Eq. 4 as printed",
     "with_redundancy_cost": "with the time to send repair packets",
@@ -24,7 +21,7 @@ _TITLES: dict[Objective, str] = {
 
 def _row(prob: float, printed: int) -> dict[str, Any]:
     row: dict[str, Any] = {"blocking_prob": prob, "k_printed": printed}
-    for objective in _OBJECTIVES:
+    for objective in _TITLES:
         best = optimal_coding_unit(WINDOW_PACKETS, blocking_prob=prob, objective=objective, **SETTING)
         row |= {
             f"k_{objective}": int(best.k),
@@ -77,7 +74,7 @@ def _visit(quick: bool, advance: Advance) -> Section:
             Column("uncoded_ms", "delay without coding (ms)"),
         ),
         rows=[_row(prob, printed) for prob, printed in zip(PAPER_PROBS, PAPER_UNITS, strict=True)],
-        figures={name: _figure(objective) for objective, name in _OBJECTIVES.items()},
+        figures={f"delay_{objective}": _figure(objective) for objective in _TITLES},
     )
 
 

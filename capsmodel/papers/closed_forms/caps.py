@@ -11,6 +11,7 @@ import numpy as np
 
 from capsmodel.checks import FloatArray
 from capsmodel.coding.blocking import blocking_prob_twice_average
+from capsmodel.coding.caps_setting import PAPER_PROBS, SETTING, WINDOW_PACKETS
 from capsmodel.coding.decoding import (
     decode_failure_prob,
     decode_prob,
@@ -26,23 +27,22 @@ from capsmodel.papers.index import Claim
 from capsmodel.papers.verdicts import (
     MUCH,
     Verdict,
+    VerdictWord,
     by_bound,
     by_order,
     by_place,
     by_size,
     by_trend,
+    cell,
     judged_by_value,
     judges,
 )
 
-WINDOW_PACKETS = 64
-PAPER_PROBS = (0.2, 0.25, 0.3, 0.35)  # Section VI-D, the only list of p_B that the paper prints
-PAPER_UNITS = (29, 31, 33, 40)
+PAPER_UNITS = tuple(int(cell(f"caps-optk-{prob}")) for prob in PAPER_PROBS)
 RATIOS = np.arange(9, 100)  # long to short packets, 90:10 to 99:1
 SWEPT_PROBS = np.linspace(0.05, 0.5, 10)
 UNITS = np.arange(1, WINDOW_PACKETS + 1)
-SETTING: dict[str, Any] = {"packet_bytes": 1500, "rate_bps": 1e9, "rtt_short_s": 1e-4, "rtt_long_s": 3e-3}
-EQ4: dict[str, Any] = {"window_packets": WINDOW_PACKETS, "objective": "eq4", **SETTING}
+EQ4_ARGUMENTS: dict[str, Any] = {"window_packets": WINDOW_PACKETS, "objective": "eq4", **SETTING}
 FIG10A_PROB = 0.25  # not stated; one for both claims on the figure, and among those of Section VI-D
 _EXAMPLE_UNITS = {1: 6, 2: 3, 3: 2, 6: 1}  # Fig. 7: k -> units of six source packets
 
@@ -121,18 +121,19 @@ def decode_prob_over_unit(claim: Claim) -> Verdict:
 @judges("caps-f8b-dw")
 def window_delay_over_unit(claim: Claim) -> Verdict:
     """Fig. 8(b): a unit cannot exceed its window, so the minimum of the U-shaped curve must lie inside k = 1..w."""
-    curve = delay_curve(blocking_prob=0.3, max_k=300, **EQ4)
+    curve = delay_curve(blocking_prob=0.3, max_k=300, **EQ4_ARGUMENTS)
     minimum = int(curve.k[np.argmin(curve.delay_s)])
     falls_and_rises = curve.delay_s[0] > curve.delay_s.min() < curve.delay_s[-1]
     inside = bool(falls_and_rises and minimum < WINDOW_PACKETS)
     text = f"p_B = 0.3 as in Fig. 8(d), w = 64: the minimum is at k = {minimum}; a unit has w packets at most"
-    return Verdict(claim.id, (float(minimum),), "reproduced" if inside else "differs in size", text)
+    word: VerdictWord = "reproduced" if inside else "differs in size"
+    return Verdict(claim.id, (float(minimum),), word, text, quantity="place of the least")
 
 
 @judges("caps-f9a-r")
 def window_delay_over_redundancy(claim: Claim) -> Verdict:
     """Fig. 9(a), for the printed k of p_B = 0.2."""
-    delay = window_delay_s(29, blocking_prob=0.2, r=np.arange(0, 31), **EQ4)
+    delay = window_delay_s(PAPER_UNITS[0], blocking_prob=PAPER_PROBS[0], r=np.arange(0, 31), **EQ4_ARGUMENTS)
     return by_trend(claim, delay, "k = 29, p_B = 0.2, r = 0..30")
 
 
@@ -141,7 +142,7 @@ def optimal_unit(claim: Claim) -> Verdict:
     """Section VI-D, Eq. 4 as printed with r by the ceiling rule."""
     prob = float(claim.id.removeprefix("caps-optk-"))
     with_cost = optimal_coding_unit(WINDOW_PACKETS, blocking_prob=prob, objective="with_redundancy_cost", **SETTING)
-    best = optimal_coding_unit(blocking_prob=prob, **EQ4)
+    best = optimal_coding_unit(blocking_prob=prob, **EQ4_ARGUMENTS)
     text = (
         f"Eq. 4 over k = 1..w, within 1% of the least delay for k from {best.near_k_min} to {best.near_k_max}; with a "
         f"cost for repair packets and r free, k = {with_cost.k}, r = {with_cost.r}"
@@ -152,7 +153,7 @@ def optimal_unit(claim: Claim) -> Verdict:
 @judges("caps-f9b-dwnc")
 def coded_against_uncoded(claim: Claim) -> Verdict:
     """Fig. 9(b), at the printed k."""
-    coded = window_delay_s(PAPER_UNITS, blocking_prob=PAPER_PROBS, **EQ4)
+    coded = window_delay_s(PAPER_UNITS, blocking_prob=PAPER_PROBS, **EQ4_ARGUMENTS)
     rtts = {name: SETTING[name] for name in ("rtt_short_s", "rtt_long_s")}
     uncoded = uncoded_window_delay_s(WINDOW_PACKETS, blocking_prob=PAPER_PROBS, **rtts)
     times = uncoded / coded

@@ -20,13 +20,13 @@ from typing import Any, Literal
 
 from capsim import Scenario
 from capsim import scheme as find
-from capsim import schemes as simulated
 from capsim.catalogue import parameters
 from capsim.hooks import ROLES
 from capsim.settings import with_settings
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.statistics.designs import Combination
 from capsmodel.experiments.sweep import Task
+from capsmodel.papers._docstrings import title_and_choices
 from capsmodel.papers.index import experiment_kinds, experiment_name, name_of
 from capsmodel.papers.measurements.experiment_runs import experiment_run
 from capsmodel.papers.settings import TEXT, sampled_combinations, settings_of
@@ -68,7 +68,7 @@ class PublishedExperiment:
         costs a tenth or less. Settings other than the text's are run at this scale, and the text's again, so that what
         a setting changes is known; left out, all are run at the paper's scale.
     measure : callable
-        The measurement that each run is; it takes `scenario`, `recovery` and `seed`.
+        The measurement that each run is; it takes `scenario`, `seed`, and those of `MEASURED` that are declared.
     adapted : callable, optional
         ``adapted(statement, settings)`` returns the statement for settings that change what is measured, or by which
         scheme.
@@ -98,7 +98,12 @@ class PublishedExperiment:
     @property
     def title(self) -> str:
         """Return what it shows, one line."""
-        return (self.about or "").strip().partition("\n")[0]
+        return title_and_choices(self.about)[0]
+
+    @property
+    def choices(self) -> str:
+        """Return what was chosen where the paper says nothing."""
+        return title_and_choices(self.about)[1]
 
     @property
     def is_testbed(self) -> bool:
@@ -125,7 +130,7 @@ class PublishedExperiment:
         return adapted.at(self.sampled) if sampled else adapted
 
     def run(self, term: Term, *, setting: str = TEXT, scale: Scale = "paper") -> dict[str, Any]:
-        """Return the arguments of a run but for its seed: the scenario as plain tables, and the loss recovery.
+        """Return the arguments of a run but for its seed: the scenario as plain tables, and those of `MEASURED`.
 
         Parameters
         ----------
@@ -158,8 +163,7 @@ class PublishedExperiment:
 
     def quick_tasks(self) -> TaskList:
         """Return the small runs of two seeds, at the sampled places, that show that all of it works."""
-        known = simulated()
-        terms = {term for one in self.statements.values() for term in one.at(self.sampled).known(known).terms}
+        terms = {term for one in self.statements.values() for term in one.at(self.sampled).simulated.terms}
         return self.tasks(terms, range(1, QUICK_SEEDS + 1), scale="quick")
 
 

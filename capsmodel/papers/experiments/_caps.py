@@ -9,7 +9,7 @@ import msgspec
 from capsim import Batch, Incast, Scenario, load_scenario
 from capsim.fabric.traffic import AnyTraffic
 from capsmodel.papers.experiments import _common
-from capsmodel.papers.measurements.caps_comparison import LONG_FLOWS, PATHS
+from capsmodel.papers.measurements.caps_comparison import LONG_FLOWS, MAX_BYTES, MIN_BYTES, appendix_b
 from capsmodel.papers.statements import Comparison, Statement, levels
 
 NAMES = {
@@ -23,8 +23,6 @@ NAMES = {
     "Presto": "presto",
     "Freeway": "freeway",
 }
-MIN_BYTES, MAX_BYTES = 15_000, 100_000
-"""Sizes of short flows in the appendices."""
 SHORT_BYTES: dict[str, Any] = {"min_bytes": 1, "max_bytes": 99_999}
 """Sizes of short flows on the testbeds: "randomly distributed within 100KB"."""
 LONG_BYTES = 14_600_000
@@ -86,16 +84,7 @@ def incast(place: Mapping[str, Any], long_receiver: str = "") -> Scenario:
 
 def beside_long_flows(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
     """Return Appendix B: short flows beside three long ones over 12 paths, each to a receiver of its own."""
-    base, count = load_scenario("caps-fig1"), place["short_flows"]
-    short, long = base.traffic
-    return base.replace(
-        fabric=msgspec.structs.replace(base.fabric, paths=PATHS, hosts_per_side=count + LONG_FLOWS),
-        traffic=(
-            msgspec.structs.replace(short, hosts=count, flows=count, min_bytes=MIN_BYTES, max_bytes=MAX_BYTES),
-            msgspec.structs.replace(long, skip_hosts=count, flows=LONG_FLOWS),
-        ),
-        short_bytes=MAX_BYTES,
-    )
+    return appendix_b(place["short_flows"])
 
 
 def small(whole: Scenario) -> Scenario:

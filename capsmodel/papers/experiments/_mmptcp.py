@@ -191,5 +191,5 @@ def each_over(subjects: Iterable[str], others: Sequence[str], at: Sequence[str],
 
 
 experiment = partial(
-    PublishedExperiment, measure=mmptcp_run, small=small, reduced=reduced, parameters=parameters
+    PublishedExperiment, measure=mmptcp_run, small=small, reduced=reduced, parameters=parameters, adapted=adapted
 )  # what most of them have

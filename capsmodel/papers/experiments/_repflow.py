@@ -95,5 +95,11 @@ def small(whole: Scenario) -> Scenario:
 
 
 experiment = partial(
-    PublishedExperiment, places=PLACES, sampled=SAMPLED, scenario=scenario, reduced=reduced, small=small
+    PublishedExperiment,
+    places=PLACES,
+    sampled=SAMPLED,
+    scenario=scenario,
+    reduced=reduced,
+    small=small,
+    adapted=adapted,
 )

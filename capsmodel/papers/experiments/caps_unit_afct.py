@@ -19,6 +19,7 @@ from capsmodel.papers.experiments._caps import LONG_BYTES, SHORT_FLOWS, adapted
 from capsmodel.papers.measurements.caps_comparison import LONG_FLOWS
 from capsmodel.papers.measurements.coded_runs import coded_run
 from capsmodel.papers.statements import Comparison, Statement, same_scheme
+from capsmodel.papers.verdicts import cell
 
 PATHS, CAPS = 10, "caps"
 FULL_BYTES, FLOWS = 100_000, 100
@@ -29,7 +30,7 @@ WINDOW_BYTES = 1_000_000
 """Of all flows: above what 256 packets of buffer hold, and small enough for the best size to be found."""
 _SMALL_FLOWS, _SMALL_LONG_BYTES = 12, 1_000_000
 _KINDS = {"optimal": "optimal", "large": "window", "small": "fixed"}
-_PRINTED_PACKETS = 33
+_PRINTED_PACKETS = int(cell("caps-optk-0.3"))
 """The best k of Section VI-D for p_B = 0.3."""
 _NEVER_S = 1e6
 DECODING_NOTE = "from the first packet of a unit on until it decodes"

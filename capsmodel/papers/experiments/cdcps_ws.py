@@ -3,8 +3,7 @@
 Chosen: the preset ``cdcps-asymmetric``: spine 0 is slow for all, and load is that of the leaf uplinks, since with equal
 links the fabric is 4:1 oversubscribed; 2000 flows, all of them counted. AG is a reconstruction. "Events" are runs of
 more than three duplicate acknowledgements that reordering made and no loss, over all data packets. "No packets out of
-order" and "always zero" are met by none at all. The sizes of Table 2
-are those of the flows drawn, at one load.
+order" and "always zero" are met by none at all. The sizes of Table 2 are those of the workload's distribution.
 """
 
 from capsmodel.papers.experiments import _cdcps as shared

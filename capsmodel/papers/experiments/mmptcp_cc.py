@@ -46,5 +46,4 @@ EXPERIMENT = shared.experiment(
     sampled=(PLACE,),
     scenario=scenario,
     statements=STATEMENTS,
-    adapted=shared.adapted,
 )

@@ -63,5 +63,4 @@ EXPERIMENT = shared.experiment(
     sampled=(ALL[0], MOST),
     scenario=scenario,
     statements=STATEMENTS,
-    adapted=shared.adapted,
 )

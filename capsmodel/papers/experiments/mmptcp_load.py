@@ -53,5 +53,4 @@ EXPERIMENT = shared.experiment(
     sampled=(ALL[0], ALL[-1]),
     scenario=scenario,
     statements=STATEMENTS,
-    adapted=shared.adapted,
 )

@@ -27,5 +27,4 @@ EXPERIMENT = shared.experiment(
     sampled=(PLACE,),
     scenario=mmptcp_t3.scenario,
     statements=STATEMENTS,
-    adapted=shared.adapted,
 )

@@ -32,5 +32,4 @@ EXPERIMENT = shared.experiment(
     sampled=(PLACE,),
     scenario=scenario,
     statements=STATEMENTS,
-    adapted=shared.adapted,
 )

@@ -25,5 +25,4 @@ EXPERIMENT = shared.experiment(
     sampled=(PLACE,),
     scenario=mmptcp_t3.scenario,
     statements=STATEMENTS,
-    adapted=shared.adapted,
 )

@@ -36,5 +36,4 @@ EXPERIMENT = shared.experiment(
     sampled=(PLACE,),
     scenario=scenario,
     statements=STATEMENTS,
-    adapted=shared.adapted,
 )

@@ -33,5 +33,4 @@ EXPERIMENT = shared.experiment(
     about=__doc__,
     id="repflow-e08-ns3-dm",
     statements=STATEMENTS,
-    adapted=shared.adapted,
 )

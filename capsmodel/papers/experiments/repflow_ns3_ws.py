@@ -80,5 +80,4 @@ EXPERIMENT = shared.experiment(
     about=__doc__,
     id="repflow-e07-ns3-ws",
     statements=STATEMENTS,
-    adapted=shared.adapted,
 )

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.sweep import Progress, Task, gather
+from capsmodel.papers._docstrings import title_and_choices
 from capsmodel.papers.closed_forms import closed_form_verdict
 from capsmodel.papers.index import read_claims
 from capsmodel.papers.verdicts import Verdict, checked
@@ -83,12 +84,12 @@ class PublishedFigure:
     @property
     def title(self) -> str:
         """Return what it shows, one line."""
-        return (self.about or "").strip().partition("\n")[0]
+        return title_and_choices(self.about)[0]
 
     @property
     def choices(self) -> str:
         """Return what the paper leaves out and what was chosen instead."""
-        return (self.about or "").strip().partition("\n")[2].strip()
+        return title_and_choices(self.about)[1]
 
     def data(self, *, quick: bool = False, results: Path | None = None) -> "DataFrame":
         """Return the table that is drawn and judged.
@@ -134,7 +135,7 @@ class PublishedFigure:
         figure = self.draw(frame)
         words = dict.fromkeys(self.claims, "not judged, for this is a quick run")
         words |= {verdict.id: verdict.verdict for verdict in self.verdicts(frame, quick=quick)}
-        drawing.note_claims(figure, self.claims, words)
+        drawing.note_claims(figure, words)
         return figure
 
 

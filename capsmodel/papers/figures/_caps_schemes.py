@@ -13,7 +13,7 @@ from pandas import DataFrame
 from capsmodel.experiments.statistics.intervals import Interval, MeanInterval, mean_interval, paired_difference
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures._points import Ratio, ratio, word_on
-from capsmodel.papers.index import Claim
+from capsmodel.papers.index import Claim, Quantity
 from capsmodel.papers.measurements.caps_comparison import WITHOUT_REPAIR
 from capsmodel.papers.predicates import of_ratio, on_side, reduction_pct
 from capsmodel.papers.verdicts import (
@@ -83,7 +83,9 @@ def values_text(found: Shown, *, brief: bool = False) -> str:
     )
 
 
-def of_points(claim: Claim, found: Shown, word: VerdictWord, reason: str, missing: Sequence[str] = ()) -> Verdict:
+def of_points(
+    claim: Claim, found: Shown, word: VerdictWord, reason: str, missing: Sequence[str] = (), *, quantity: Quantity = ""
+) -> Verdict:
     """Return a verdict on points of a sweep; the value is their range, or the only one with its interval."""
     values = [one.value for one in found.values()]
     (first, *others) = found.values()
@@ -91,7 +93,7 @@ def of_points(claim: Claim, found: Shown, word: VerdictWord, reason: str, missin
     sample = f"{min(one.samples for one in found.values())} runs"
     if missing:
         sample += f" without {' and '.join(name.capitalize() for name in missing)}, not run here,"
-    return of_sample(Verdict(claim.id, shown, word, reason, interval), sample)
+    return of_sample(Verdict(claim.id, shown, word, reason, interval, quantity), sample)
 
 
 def judge_order(
@@ -126,12 +128,13 @@ def judge_order(
     met, holds = (on_side(claim, bound) for bound in (equal if size is None else size, equal))
     points = [*found.values(), *(other_settings or {}).values()]
     word = word_on(points, met, holds, with_size=len(found), unknown=len(missing))
-    return of_points(claim, found, word, reason, missing)
+    return of_points(claim, found, word, reason, missing, quantity="ratio" if equal == 1 else "difference")
 
 
 def judge_closeness(claim: Claim, found: Compared, reason: str) -> Verdict:
     """Judge whether ratios are all about 1."""
-    return of_points(claim, found, word_on(found.values(), lambda one: within(one, *SIGNIFICANTLY)), reason)
+    word = word_on(found.values(), lambda one: within(one, *SIGNIFICANTLY))
+    return of_points(claim, found, word, reason, quantity="ratio")
 
 
 def judge_reduction(claim: Claim, found: Compared, reason: str, missing: Sequence[str] = ()) -> Verdict:
@@ -158,7 +161,6 @@ def over_sweep(
     drawn = [(colour, name) for colour, name in zip(drawing.COLOURS, schemes, strict=False) if name]
     for colour, name in drawn:
         rows = frame[frame["scheme"] == name].groupby(sweep)[column]
-        found = [mean_interval(values * scale) for _, values in rows]
-        means, halves = [one.value for one in found], [one.high - one.value for one in found]
+        found = drawing.bars((mean_interval(values) for _, values in rows), scale)
         places = np.array(list(rows.groups), dtype=float)
-        axes.errorbar(places, means, yerr=halves, fmt=style, markersize=3, capsize=3, color=colour, label=name)
+        axes.errorbar(places, *found, fmt=style, markersize=3, capsize=3, color=colour, label=name)

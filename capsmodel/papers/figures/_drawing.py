@@ -1,13 +1,14 @@
 """What all figures look like: our curves in colour, what the paper prints in black, its claims below."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from pandas import DataFrame
 
 from capsmodel.checks import FloatArray
+from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers.index import read_claims
 from capsmodel.plotting import new_figure
 
@@ -49,6 +50,12 @@ def curves(
     """Draw `y` times `scale` over `x`, a curve for each value of `by`, named by the format `label`."""
     for colour, (value, rows) in zip(COLOURS, frame.groupby(by, sort=False), strict=False):
         axes.plot(rows[x], rows[y] * scale, label=label.format(value), **({"color": colour} | style))
+
+
+def bars(found: Iterable[Interval], scale: float = 1.0) -> tuple[FloatArray, FloatArray]:
+    """Return values times `scale` and how far their intervals reach below and above, as ``errorbar`` takes them."""
+    value, low, high = scale * np.array([(one.value, one.low, one.high) for one in found]).T
+    return value, np.array([value - low, high - value])
 
 
 def error_bars(axes: "Axes", frame: DataFrame, *, x: str, y: str, scale: float = 1.0, **style: Any) -> None:
@@ -93,19 +100,18 @@ def claimed(claim_id: str) -> tuple[float, float]:
     return float(claim.low), float(claim.high)
 
 
-def finish(figure: "Figure", axes: Sequence["Axes"], claims: Sequence[str], **legend: Any) -> "Figure":
-    """Add the legends and, below, the paper's claims about this figure."""
+def finish(figure: "Figure", axes: Sequence["Axes"], **legend: Any) -> "Figure":
+    """Add the legends."""
     for one in axes:
         one.legend(frameon=False, fontsize="small", **legend)
-    note_claims(figure, claims, {})
     return figure
 
 
-def note_claims(figure: "Figure", claims: Sequence[str], words: Mapping[str, str]) -> None:
-    """Write the paper's claims below a figure, each with what is said of it in `words`; claims of one text together."""
+def note_claims(figure: "Figure", words: Mapping[str, str]) -> None:
+    """Write the paper's claims below a figure, each with its word; claims of one text and word together."""
     said: dict[tuple[str, str], list[str]] = {}
-    for claim in claims:
-        said.setdefault((read_claims()[claim].text, words.get(claim, "")), []).append(claim)
-    lines = [f"{', '.join(ids)} (paper: {text})" + (f": {word}" if word else "") for (text, word), ids in said.items()]
+    for claim, word in words.items():
+        said.setdefault((read_claims()[claim].text, word), []).append(claim)
+    lines = [f"{', '.join(ids)} (paper: {text}): {word}" for (text, word), ids in said.items()]
     text = "\n".join(textwrap.fill(line, _NOTE_COLUMNS, subsequent_indent="    ") for line in lines)
     figure.supxlabel(text, x=0.01, ha="left", fontsize=7.5, gid=PUBLISHED)

@@ -60,15 +60,13 @@ def judge_reduction(
     preset, *others = (reduction_pct(one) for one in changes)
     lower = zip(SPREADS_S[1:], others, strict=True)
     reason += "".join(f"; {one.value:.1f}% where they start within {1e3 * spread:g} ms" for spread, one in lower)
-    verdict = Verdict(claim.id, (preset.value,), word, reason, (preset.low, preset.high))
+    verdict = Verdict(claim.id, (preset.value,), word, reason, (preset.low, preset.high), "reduction, %")
     return of_sample(verdict, f"{preset.samples} runs")
 
 
 def error_bars(axes: "Axes", runs: "Series[float]", x: str, scale: float) -> None:
     """Draw the mean over seeds with its 95% interval over `x`, a line for each form."""
     for colour, (form, values) in zip(drawing.COLOURS, runs.groupby(level="form", sort=False), strict=False):
-        points = [mean_interval(of_place) for _, of_place in values.groupby(level=x)]
-        means = [scale * point.value for point in points]
-        halves = [scale * (point.high - point.value) for point in points]
+        found = drawing.bars((mean_interval(of_place) for _, of_place in values.groupby(level=x)), scale)
         places = values.index.unique(x).to_numpy()
-        axes.errorbar(places, means, yerr=halves, fmt="o-", capsize=3, color=colour, label=str(form))
+        axes.errorbar(places, *found, fmt="o-", capsize=3, color=colour, label=str(form))

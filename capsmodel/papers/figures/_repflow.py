@@ -55,13 +55,13 @@ def reduction_band(axes: "Axes", claim: str, label: str) -> None:
     drawing.paper_band(axes, -high, -low, label)
 
 
-def finish(figure: "Figure", axes: Sequence["Axes"], claims: Sequence[str]) -> "Figure":
-    """Add plain numbers on the logarithmic axis, legends and claims."""
+def finish(figure: "Figure", axes: Sequence["Axes"]) -> "Figure":
+    """Add plain numbers on the logarithmic axis, and legends."""
     _, top = axes[0].get_ylim()
     ticks = [tick for tick in (1, 2, 3, 5, 10, 20, 50, 100, 200) if tick <= top]
     axes[0].set_yticks(ticks, [str(tick) for tick in ticks])
     axes[0].minorticks_off()
-    finished = drawing.finish(figure, axes, claims)
+    finished = drawing.finish(figure, axes)
     # The curves of the left panel all end in its upper right corner.
     axes[0].legend(frameon=False, fontsize="small", loc="upper left")
     return finished

@@ -1,11 +1,18 @@
-"""What the figures of simulated coding units share: tasks, shares with intervals, differences of shares."""
+"""What the figures of coding units share: tasks, shares with intervals, differences of shares, a printed point."""
+
+from typing import TYPE_CHECKING
 
 from pandas import DataFrame, Series
 
 from capsmodel.experiments.statistics.intervals import Interval, proportion_difference, wilson_interval
 from capsmodel.experiments.sweep import Task
+from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.measurements.unit_decoding import decoded_units
 from capsmodel.papers.measurements.unit_delays import mean_window_delays
+from capsmodel.papers.verdicts import APPROX_RELATIVE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def decoding_task(k: int, *, r: int, n_paths: int, long_flows: int, units: int) -> Task:
@@ -32,9 +39,17 @@ def decode_shares(rows: DataFrame) -> DataFrame:
 
 def share_difference(later: Series, earlier: Series) -> Interval:
     """Return the difference of two rows of :func:`decode_shares` with its 95% interval."""
-    return proportion_difference(_share(later), _share(earlier))
+    return proportion_difference(share(later), share(earlier))
 
 
-def _share(row: Series) -> Interval:
+def share(row: Series) -> Interval:
+    """Return a row of :func:`decode_shares` as an interval."""
     value, low, high = (float(row[name]) for name in ("decode_prob", "decode_low_prob", "decode_high_prob"))
     return Interval(value=value, low=low, high=high, confidence=0.95, samples=0)
+
+
+def paper_almost_one(axes: "Axes") -> None:
+    """Mark the p_S that CAPS prints for two long flows and r = 2, down to what still counts as "almost 1"."""
+    value, _ = drawing.claimed("caps-f6b-2")
+    drawing.paper_points(axes, [2], [value], 'paper: $n_L$ = 2, "almost 1" at r = 2')
+    axes.plot([2, 2], [value - APPROX_RELATIVE, value], color="black", linewidth=1.2, gid=drawing.PUBLISHED)

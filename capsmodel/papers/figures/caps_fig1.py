@@ -60,15 +60,13 @@ def draw(frame: DataFrame) -> "Figure":
     figure, (left, right) = drawing.panels("CAPS Fig. 1(b): queueing delay of 100 sprayed short flows", 2)
     shared.error_bars(left, _runs(frame), "spread_s", 1e6)
     changes = [shared.change(frame, _DELAY, subject=0, spread_s=spread_s) for spread_s in shared.SPREADS_S]
-    found = [reduction_pct(one) for one in changes]
-    ends = [[one.value - one.low for one in found], [one.high - one.value for one in found]]
-    means, colour = [one.value for one in found], drawing.COLOURS[2]
-    right.errorbar(shared.SPREADS_S, means, yerr=ends, fmt="o-", capsize=3, color=colour, label="without long flows")
+    found, colour = drawing.bars(map(reduction_pct, changes)), drawing.COLOURS[2]
+    right.errorbar(shared.SPREADS_S, *found, fmt="o-", capsize=3, color=colour, label="without long flows")
     limit = float(read_claims()["caps-f1b-qdelay"].high)
     drawing.paper_level(right, limit, f"paper: up to around {limit:g}%")
     left.set(xscale="log", yscale="log", xlabel="short flows start within, s", ylabel="mean queueing delay, µs")
     right.set(xscale="log", xlabel="short flows start within, s", ylabel="queueing delay saved, %", ylim=(0, 100))
-    return drawing.finish(figure, [left, right], tuple(JUDGES))
+    return drawing.finish(figure, [left, right])
 
 
 FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pandas import DataFrame
 
+from capsmodel.coding.caps_setting import PAPER_PROBS
 from capsmodel.coding.redundancy import traffic_overhead
-from capsmodel.papers.closed_forms.caps import PAPER_PROBS, RATIOS
+from capsmodel.papers.closed_forms.caps import RATIOS
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 
@@ -37,7 +38,7 @@ def draw(frame: DataFrame) -> "Figure":
     drawing.paper_level(axes, bound, f"paper: always below {bound:g}%")
     axes.set(xlabel="packets of long flows over packets of short flows g", ylabel="overhead η, % of all packets")
     axes.set(xlim=(9, 99), ylim=(0, None))
-    return drawing.finish(figure, [axes], CLAIMS)
+    return drawing.finish(figure, [axes])
 
 
 FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

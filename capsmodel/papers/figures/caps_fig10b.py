@@ -35,7 +35,7 @@ def draw(frame: DataFrame) -> "Figure":
     bound, _ = drawing.claimed("caps-f10b-max")
     drawing.paper_level(axes, bound, f"paper: less than {bound:g}%")
     axes.set(xlabel="blocking probability $p_B$", ylabel="overhead η, % of all packets", xlim=(0, 0.5), ylim=(0, None))
-    return drawing.finish(figure, [axes], CLAIMS)
+    return drawing.finish(figure, [axes])
 
 
 FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

@@ -149,13 +149,9 @@ def _by_reading(axes: "Axes", frame: DataFrame) -> None:
     readings = ("caps", *shared.READINGS)
     for number, ((form, load), rows) in enumerate(frame.groupby(["form", "load"], sort=False)):
         runs = shared.runs_by_place(rows, "mean_fct_s", sweep="load")
-        found = [shared.ratios(runs, name, ["rps"])["rps", f"{load:g}"] for name in readings]
-        means = np.array([one.value for one in found])
-        ends = [means - [one.low for one in found], [one.high for one in found] - means]
+        found = drawing.bars(shared.ratios(runs, name, ["rps"])["rps", f"{load:g}"] for name in readings)
         places, colour = np.arange(len(readings)) + 0.12 * (number - 1.5), drawing.COLOURS[number]
-        axes.errorbar(
-            places, means, yerr=ends, fmt="o", markersize=3, capsize=3, color=colour, label=f"{form}, {load:g}"
-        )
+        axes.errorbar(places, *found, fmt="o", markersize=3, capsize=3, color=colour, label=f"{form}, {load:g}")
     axes.axhline(1, color="0.6", linewidth=0.8)
     axes.set_xticks(range(len(readings)), [name.replace("_", "\n").replace(", ", "\n") for name in readings])
 
@@ -173,7 +169,7 @@ def draw(frame: DataFrame) -> "Figure":
     left.set(xlabel="load", ylabel="mean FCT of short flows, ms", yscale="log")
     middle.set(xlabel="load", ylabel="throughput of long flows, Mbit/s", ylim=(0, None))
     right.set(xlabel="reading of CAPS", ylabel="mean FCT over that of RPS", yscale="log")
-    return drawing.finish(figure, [left, middle, right], tuple(JUDGES))
+    return drawing.finish(figure, [left, middle, right])
 
 
 FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

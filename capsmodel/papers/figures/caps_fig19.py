@@ -48,7 +48,8 @@ def _closeness(claim: Claim, frame: DataFrame, reason: str) -> Verdict:
     found = _by_rate(frame, "apart")
     word = word_on(found, lambda one: within(one, -np.inf, CLOSE_RELATIVE))
     ends = min(distance.value for distance in found), max(distance.value for distance in found)
-    return of_sample(Verdict(claim.id, ends, word, reason), f"{min(one.samples for one in found)} runs")
+    verdict = Verdict(claim.id, ends, word, reason, quantity="relative distance")
+    return of_sample(verdict, f"{min(one.samples for one in found)} runs")
 
 
 def judge_rtt(claim: Claim, frame: DataFrame) -> Verdict:
@@ -84,13 +85,11 @@ def draw(frame: DataFrame) -> "Figure":
         order, low, high, color="black", alpha=0.2, gid=drawing.PUBLISHED, label="paper: close, taken as 10%"
     )
     for colour, (column, label) in zip(drawing.COLOURS, ESTIMATES.items(), strict=False):
-        found = _by_rate(frame, column)
-        means, halves = [point.value for point in found], [point.high - point.value for point in found]
-        rates = frame["bursts_per_s"].unique()
-        right.errorbar(rates, means, yerr=halves, fmt="o-", capsize=3, color=colour, label=label)
+        found, rates = drawing.bars(_by_rate(frame, column)), frame["bursts_per_s"].unique()
+        right.errorbar(rates, *found, fmt="o-", capsize=3, color=colour, label=label)
     left.set(xlabel="sampling periods with ACKs, in order", ylabel="RTT, ms", yscale="log")
     right.set(xlabel="λ, bursts per second", ylabel="blocking probability found", ylim=(0, None))
-    return drawing.finish(figure, [left, right], tuple(JUDGES))
+    return drawing.finish(figure, [left, right])
 
 
 FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

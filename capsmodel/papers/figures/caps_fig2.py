@@ -18,15 +18,13 @@ from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _head_of_line as shared
 from capsmodel.papers.index import Claim
-from capsmodel.papers.measurements.head_of_line import FCT_QUANTILES_PCT
+from capsmodel.papers.measurements.head_of_line import FCT_PERCENTILES
 from capsmodel.papers.verdicts import MUCH, SIGNIFICANTLY, Verdict, above, has_size, tolerance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from pandas import Series
-
-QUANTILES = {f"fct_p{pct:02}_s": pct / 100 for pct in FCT_QUANTILES_PCT}
 
 
 def tasks(*, quick: bool = False) -> list[Task]:
@@ -37,7 +35,8 @@ def tasks(*, quick: bool = False) -> list[Task]:
 
 def table(rows: DataFrame) -> DataFrame:
     """Return share of reordered packets, mean window, and mean and quantiles of the completion time of each run."""
-    return shared.with_form(rows)[["form", "spread_s", "seed", "reordered_ratio", "cwnd_packets", "fct_s", *QUANTILES]]
+    columns = ("reordered_ratio", "cwnd_packets", "fct_s", *FCT_PERCENTILES)
+    return shared.with_form(rows)[["form", "spread_s", "seed", *columns]]
 
 
 def _preset(frame: DataFrame) -> DataFrame:
@@ -74,11 +73,11 @@ def judge_window(claim: Claim, frame: DataFrame) -> Verdict:
 
 def judge_completion(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge whether flows complete much sooner without long flows, in the mean; the quantiles go into the reason."""
-    sooner = sum(shared.difference(_of_run(frame, column)).low > 0 for column in QUANTILES)
+    sooner = sum(shared.difference(_of_run(frame, column)).low > 0 for column in FCT_PERCENTILES)
     much_pct = 100 * (1 - MUCH[0])
     reason = (
-        f"reduction of the mean, much from {much_pct:g}% on; sooner at {sooner} of {len(QUANTILES)} quantiles where "
-        "they start within 0.1 ms; four sprayed flows load the paths to a tenth"
+        f"reduction of the mean, much from {much_pct:g}% on; sooner at {sooner} of {len(FCT_PERCENTILES)} quantiles "
+        "where they start within 0.1 ms; four sprayed flows load the paths to a tenth"
     )
     return shared.judge_reduction(
         claim, frame, "fct_s", subject=0, met=lambda found: above(found, much_pct), reason=reason
@@ -91,9 +90,8 @@ JUDGES = {"caps-f2a-disorder": judge_reordering, "caps-f2b-cwnd": judge_window, 
 def _points(axes: "Axes", runs: "Series[float]", scale: float) -> None:
     """Draw the mean over runs of each form, with its interval, and leave room above for the legend."""
     for place, (form, values) in enumerate(runs.groupby(level="form", sort=False)):
-        found = mean_interval(values)
-        mean, half = scale * found.value, scale * (found.high - found.value)
-        axes.errorbar(place, mean, yerr=half, fmt="o", capsize=4, color=drawing.COLOURS[place], label=str(form))
+        found, colour = drawing.bars([mean_interval(values)], scale), drawing.COLOURS[place]
+        axes.errorbar(place, *found, fmt="o", capsize=4, color=colour, label=str(form))
     axes.set(xlim=(-0.5, 1.5), ylim=(0, 1.5 * scale * float(runs.mean())), xticks=[])
 
 
@@ -106,15 +104,13 @@ def draw(frame: DataFrame) -> "Figure":
     half = windows.xs(shared.FORMS[0], level="form").mean() / 2
     drawing.paper_level(middle, half, "paper: half of that without")
     for colour, (form, rows) in zip(drawing.COLOURS, _preset(frame).groupby("form", sort=False), strict=False):
-        found = [mean_interval(rows[column] * 1e3) for column in QUANTILES]
-        means, halves = [point.value for point in found], [point.high - point.value for point in found]
-        right.errorbar(
-            means, list(QUANTILES.values()), xerr=halves, fmt="o-", markersize=3, color=colour, label=str(form)
-        )
+        means, ends = drawing.bars((mean_interval(rows[column]) for column in FCT_PERCENTILES), 1e3)
+        shares = [percent / 100 for percent in FCT_PERCENTILES.values()]
+        right.errorbar(means, shares, xerr=ends, fmt="o-", markersize=3, color=colour, label=str(form))
     left.set(xlabel="(a)", ylabel="reordered packets, %")
     middle.set(xlabel="(b)", ylabel="mean congestion window, packets")
     right.set(xlabel="(c) completion time, ms", ylabel="share of short flows", xlim=(0, None), ylim=(0, 1.3))
-    return drawing.finish(figure, [left, middle, right], tuple(JUDGES), loc="upper left")
+    return drawing.finish(figure, [left, middle, right], loc="upper left")
 
 
 FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

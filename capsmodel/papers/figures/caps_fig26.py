@@ -58,8 +58,7 @@ def judge_buffer(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge whether each scheme loses a larger share with the smaller buffer."""
     large, small = (_lost(frame, packets) for packets in (BUFFER_PACKETS, OTHER_BUFFER_PACKETS))
     found: shared.Compared = {
-        (name, place): paired_difference(small[place][name], large[place][name])
-        for name, place in ((name, place) for name in SCHEMES for place in large)
+        (name, place): paired_difference(small[place][name], large[place][name]) for name in SCHEMES for place in large
     }
     reason = (
         f"lost over sent packets, {OTHER_BUFFER_PACKETS} minus {BUFFER_PACKETS} packets: {shared.values_text(found)}"
@@ -81,7 +80,7 @@ def draw(frame: DataFrame) -> "Figure":
     for axes, label in zip(panels, ("timeouts a run", "mean completion time, ms", "timeouts a run"), strict=True):
         drawing.paper_place(axes, THRESHOLD_SENDERS, "paper: CAPS best up to here")
         axes.set(xlabel="senders", ylabel=label, ylim=(0, None))
-    return drawing.finish(figure, panels, tuple(JUDGES))
+    return drawing.finish(figure, panels)
 
 
 FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

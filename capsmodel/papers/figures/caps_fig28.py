@@ -19,26 +19,19 @@ from capsmodel.papers.figures import _caps_schemes as shared
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.caps_comparison import SHARED_BUFFER, beside_long_flows
-from capsmodel.papers.measurements.head_of_line import FCT_QUANTILES_PCT
+from capsmodel.papers.measurements.head_of_line import FCT_PERCENTILES
 from capsmodel.papers.verdicts import Verdict, verdict_word
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SCHEMES = ("ecmp", "rps", "caps", "ecmp_pq", "rps_pq")
-QUANTILES = [f"fct_p{pct:02}_s" for pct in FCT_QUANTILES_PCT]
-COLUMNS = {
-    "loss": "lost_ratio",
-    "reorder_ratio": "reordered_ratio",
-    "afct_short": "mean_fct_s",
-    "long_goodput": "throughput_bps",
-}
-CDF_FLOWS = 120
+COLUMNS = ("lost_ratio", "reordered_ratio", "mean_fct_s", "throughput_bps")
 
 
 def tasks(*, quick: bool = False) -> list[Task]:
     """Return a task for each number of short flows and scheme, of 20 runs; of 2 and two numbers when `quick`."""
-    numbers, runs = ((60, CDF_FLOWS), 2) if quick else ((20, 60, CDF_FLOWS, 180), 20)
+    numbers, runs = ((60, 120), 2) if quick else ((20, 60, 120, 180), 20)
     return [
         Task(beside_long_flows, form=form, short_flows=count, runs=runs, seed=1)
         for count in numbers
@@ -50,22 +43,17 @@ def table(rows: DataFrame) -> DataFrame:
     """Return what each run gives; `flows` is the number of short flows."""
     found = rows.rename(columns={"form": "scheme", "short_flows": "flows"})
     others = ("timeouts", "timed_out_ratio", "repair_ratio")
-    return found[["flows", "scheme", "seed", *COLUMNS.values(), *others, *QUANTILES]]
-
-
-def _runs(frame: DataFrame, claim: Claim) -> shared.Runs:
-    return shared.runs_by_place(frame, COLUMNS[claim.metric], sweep="flows")
+    return found[["flows", "scheme", "seed", *COLUMNS, *others, *FCT_PERCENTILES]]
 
 
 def judge_rise(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge whether each scheme loses a larger share the more short flows there are."""
-    runs = _runs(frame, claim)
+    runs = shared.runs_by_place(frame, "lost_ratio", sweep="flows")
     rising = {name: shared.rises(runs, name) for name in SCHEMES}
     found = {(name, "all"): last for name, (_, last) in rising.items()}
     word = verdict_word(one for one, _ in rising.values())
-    return shared.of_points(
-        claim, found, word, f"{', '.join(runs)} short flows, last minus first: {shared.values_text(found)}"
-    )
+    reason = f"{', '.join(runs)} short flows, last minus first: {shared.values_text(found)}"
+    return shared.of_points(claim, found, word, reason, quantity="difference")
 
 
 JUDGES: dict[str, Callable[[Claim, DataFrame], Verdict]] = {"caps-f28a-n": judge_rise}
@@ -87,7 +75,7 @@ def draw(frame: DataFrame) -> "Figure":
     left.set(ylabel="mean FCT of short flows, ms", yscale="log")
     middle.set(ylabel="lost packets of short flows, %", ylim=(0, None))
     right.set(ylabel="throughput of long flows, Mbit/s", ylim=(0, None))
-    return drawing.finish(figure, panels, tuple(JUDGES))
+    return drawing.finish(figure, panels)
 
 
 FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

@@ -78,7 +78,7 @@ def judge_rtts(claim: Claim, frame: DataFrame) -> Verdict:
         f"mean RTT over a path with a long flow, over that of the others, far from {MUCH[1]:g} on; the smallest "
         f"{'is' if holds else 'is not'} above the largest in each run"
     )
-    verdict = Verdict(claim.id, (found.value,), word, reason, (found.low, found.high))
+    verdict = Verdict(claim.id, (found.value,), word, reason, (found.low, found.high), "ratio")
     return of_sample(verdict, f"{found.samples} runs")
 
 
@@ -119,7 +119,7 @@ def draw(frame: DataFrame) -> "Figure":
     drawing.paper_level(right, 2 * mean_ms, f"twice the mean; paper: {share:g} of the paths above")
     left.set(xlabel="time, ms", ylabel="under way")
     right.set(xlabel="path", ylabel="mean RTT, ms", ylim=(0, 4))
-    return drawing.finish(figure, [left, right], tuple(JUDGES))
+    return drawing.finish(figure, [left, right])
 
 
 FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)

@@ -36,7 +36,7 @@ def draw(frame: DataFrame) -> "Figure":
     printed = [cell(claim) for claim in _PRINTED.values()]
     drawing.paper_points(axes, list(_PRINTED), printed, "paper, Section IX-E: k = 10, 1 to 4 of 12 paths")
     axes.set(xlabel="blocking probability $p_B$", ylabel="repair packets r", xlim=(0, 0.5), ylim=(0, None))
-    return drawing.finish(figure, [axes], CLAIMS)
+    return drawing.finish(figure, [axes])
 
 
 FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

@@ -14,16 +14,7 @@ from capsmodel.coding.decoding import decode_prob
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _units as units
-from capsmodel.papers.verdicts import (
-    APPROX_RELATIVE,
-    Holds,
-    Verdict,
-    above,
-    all_of,
-    kendall,
-    of_sample,
-    verdict_word,
-)
+from capsmodel.papers.verdicts import Holds, Verdict, above, all_of, kendall, of_sample, verdict_word
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,11 +49,9 @@ def draw(frame: DataFrame) -> "Figure":
     for colour, (busy, rows) in zip(drawing.COLOURS, frame.groupby("long_flow_paths"), strict=False):
         axes.plot(rows["r"], rows["formula_prob"], color=colour, linewidth=1, label=f"Eq. 2, $n_L$ = {busy}")
         drawing.error_bars(axes, rows, x="r", y="decode_prob", color=colour, label=f"simulated, $n_L$ = {busy}")
-    (value, _), label = drawing.claimed("caps-f6b-2"), 'paper: $n_L$ = 2, "almost 1" at r = 2'
-    drawing.paper_points(axes, [2], [value], label)
-    axes.plot([2, 2], [value - APPROX_RELATIVE, value], color="black", linewidth=1.2, gid=drawing.PUBLISHED)
+    units.paper_almost_one(axes)
     axes.set(xlabel="repair packets r", ylabel="decoding probability $p_S$")
-    return drawing.finish(figure, [axes], tuple(JUDGES), loc="lower right", ncols=2)
+    return drawing.finish(figure, [axes], loc="lower right", ncols=2)
 
 
 def _rises(rows: DataFrame) -> Holds:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pandas import DataFrame
 
+from capsmodel.coding.caps_setting import PAPER_PROBS
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.redundancy import repair_packets
-from capsmodel.papers.closed_forms.caps import PAPER_PROBS, UNITS
+from capsmodel.papers.closed_forms.caps import UNITS
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 
@@ -37,7 +38,7 @@ def draw(frame: DataFrame) -> "Figure":
     value, _ = drawing.claimed("caps-f7a-succ")
     drawing.paper_points(axes, [3], [value], "paper, Fig. 7(a): k = 3, $p_B$ = 0.5")
     axes.set(xlabel="source packets in a unit k", ylabel="decoding probability $p_S$", xlim=(0, 65), ylim=(0.45, 1))
-    return drawing.finish(figure, [axes], CLAIMS, ncols=2)
+    return drawing.finish(figure, [axes], ncols=2)
 
 
 FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from pandas import DataFrame, concat
 
+from capsmodel.coding.caps_setting import PAPER_PROBS, SETTING, WINDOW_PACKETS
 from capsmodel.coding.optimal_unit import delay_curve
-from capsmodel.papers.closed_forms.caps import PAPER_PROBS, PAPER_UNITS, SETTING, WINDOW_PACKETS
+from capsmodel.papers.closed_forms.caps import PAPER_UNITS
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 
@@ -45,7 +46,7 @@ def draw(frame: DataFrame) -> "Figure":
     axes.axvline(WINDOW_PACKETS, color="0.6", linewidth=0.8)
     axes.annotate("k = w", (WINDOW_PACKETS + 1, 2.95), color="0.4", fontsize="small")
     axes.set(xlabel="source packets in a unit k", ylabel="mean window delay $d_w$, ms", ylim=(1.2, 3.1))
-    return drawing.finish(figure, [axes], CLAIMS)
+    return drawing.finish(figure, [axes])
 
 
 FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

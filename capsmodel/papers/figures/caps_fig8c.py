@@ -53,7 +53,7 @@ def draw(frame: DataFrame) -> "Figure":
     drawing.error_bars(axes, frame, x="k", y="decode_prob", color=drawing.COLOURS[0], label="simulated, 95% interval")
     drawing.paper_arrow(axes, (0.42, 0.72), (0.92, 0.42), "paper: falls monotonically")
     axes.set(xlabel="source packets in a unit k", ylabel="decoding probability $p_S$", xlim=(0, 65))
-    return drawing.finish(figure, [axes], tuple(JUDGES))
+    return drawing.finish(figure, [axes])
 
 
 def judge(claim: "Claim", frame: DataFrame) -> Verdict:
@@ -69,7 +69,8 @@ def judge(claim: "Claim", frame: DataFrame) -> Verdict:
         f"{k[step]} to {k[step + 1]}, by the value here; the plotted k are not stated, and with few "
         "of them the rise does not show"
     )
-    return of_sample(Verdict(claim.id, (rise.value,), word, reason, (rise.low, rise.high)), f"{UNITS} units")
+    verdict = Verdict(claim.id, (rise.value,), word, reason, (rise.low, rise.high), "difference")
+    return of_sample(verdict, f"{UNITS} units")
 
 
 JUDGES = {"caps-f8c-ps": judge}

@@ -27,7 +27,7 @@ from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _units as units
 from capsmodel.papers.figures._points import CONFIDENCE, Estimate, word_on
 from capsmodel.papers.measurements.coding_units import FABRIC, WINDOW_PACKETS
-from capsmodel.papers.verdicts import SIGNIFICANTLY, Holds, Verdict, of_sample, verdict_word, within
+from capsmodel.papers.verdicts import SIGNIFICANTLY, Holds, Verdict, cell, of_sample, verdict_word, within
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -87,10 +87,10 @@ def draw(frame: DataFrame) -> "Figure":
         axes.plot(rows["k"], rows["formula_delay_s"] * 1e3, color="0.4", label="formula")
         for colour, (name, reading) in zip(drawing.COLOURS, _READINGS.items(), strict=False):
             drawing.error_bars(axes, rows, x="k", y=f"{name}_s", scale=1e3, color=colour, label=f"simulated, {reading}")
-        drawing.paper_place(axes, 33, "paper, Section VI-D: optimal k")
+        drawing.paper_place(axes, cell("caps-optk-0.3"), "paper, Section VI-D: optimal k")
         axes.set(xlabel="source packets in a unit k", ylabel="delay, ms", xlim=(0, 65), ylim=(0, 4.8))
         axes.set_title(_TITLES[str(form)], fontsize="medium")
-    return drawing.finish(figure, panels, tuple(JUDGES))
+    return drawing.finish(figure, panels)
 
 
 def _fastest(rows: DataFrame, name: str) -> list[int]:
@@ -119,9 +119,9 @@ def judge_shape(claim: "Claim", frame: DataFrame) -> Verdict:
     best, *near = found[EQ4, "window_delay"]
     reason = "r by the ceiling rule, to the last ACK: fastest k, and no unit exceeds the window; inside only for "
     word = verdict_word([inside[EQ4, "window_delay"]], inside.values())
-    verdict = Verdict(
-        claim.id, (float(best),), word, reason + ("; ".join(holds) or "none"), (float(min(near)), float(max(near)))
-    )
+    reason += "; ".join(holds) or "none"
+    interval = float(min(near)), float(max(near))
+    verdict = Verdict(claim.id, (float(best),), word, reason, interval, "place of the least")
     return of_sample(verdict, f"{WINDOWS} windows")
 
 
@@ -172,7 +172,7 @@ def judge_match(claim: "Claim", frame: DataFrame) -> Verdict:
         f"the time to send; the average is not defined, the mean over packets has {over_packets}"
     )
     ends = min(one.value for one in delays), max(one.value for one in delays)
-    return of_sample(Verdict(claim.id, ends, word, reason), f"{WINDOWS} windows")
+    return of_sample(Verdict(claim.id, ends, word, reason, quantity="ratio"), f"{WINDOWS} windows")
 
 
 JUDGES = {"caps-f8d-dw": judge_shape, "caps-f8cd-match": judge_match}

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pandas import DataFrame
 
+from capsmodel.coding.caps_setting import PAPER_PROBS
 from capsmodel.coding.redundancy import repair_packets
 from capsmodel.coding.window_delay import window_delay_s
-from capsmodel.papers.closed_forms.caps import EQ4, PAPER_PROBS, PAPER_UNITS
+from capsmodel.papers.closed_forms.caps import EQ4_ARGUMENTS, PAPER_UNITS
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 
@@ -26,7 +27,7 @@ def compute(*, quick: bool = False) -> DataFrame:
     """Return k, p_B, r and d_w; `quick` changes nothing."""
     curve, r = (values.ravel() for values in np.meshgrid(np.arange(4), REPAIR_PACKETS, indexing="ij"))
     k, prob = np.array(PAPER_UNITS)[curve], np.array(PAPER_PROBS)[curve]
-    delays = window_delay_s(k, blocking_prob=prob, r=r, **EQ4)
+    delays = window_delay_s(k, blocking_prob=prob, r=r, **EQ4_ARGUMENTS)
     return DataFrame({"k": k, "blocking_prob": prob, "r": r, "window_delay_s": delays})
 
 
@@ -41,7 +42,7 @@ def draw(frame: DataFrame) -> "Figure":
     at_rule_ms = (ruled["window_delay_s"] * 1e3).tolist()
     drawing.paper_points(axes, ruled["r"].tolist(), at_rule_ms, "the paper's k and $p_B$, r of its ceiling rule")
     axes.set(xlabel="repair packets of a unit r", ylabel="mean window delay $d_w$, ms", ylim=(0, 3.1))
-    return drawing.finish(figure, [axes], CLAIMS)
+    return drawing.finish(figure, [axes])
 
 
 FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from pandas import DataFrame, concat
 
+from capsmodel.coding.caps_setting import PAPER_PROBS, SETTING, WINDOW_PACKETS
 from capsmodel.coding.optimal_unit import optimal_coding_unit
 from capsmodel.coding.redundancy import repair_packets
 from capsmodel.coding.window_delay import uncoded_window_delay_s, window_delay_s
-from capsmodel.papers.closed_forms.caps import EQ4, PAPER_PROBS, PAPER_UNITS, SETTING, WINDOW_PACKETS
+from capsmodel.papers.closed_forms.caps import EQ4_ARGUMENTS, PAPER_UNITS
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 
@@ -33,7 +34,7 @@ def _rows(scheme: str, prob: npt.ArrayLike, k: npt.ArrayLike, r: npt.ArrayLike, 
 
 def _of_paper() -> DataFrame:
     r = repair_packets(PAPER_UNITS, blocking_prob=PAPER_PROBS)
-    delay_s = window_delay_s(PAPER_UNITS, blocking_prob=PAPER_PROBS, r=r, **EQ4)
+    delay_s = window_delay_s(PAPER_UNITS, blocking_prob=PAPER_PROBS, r=r, **EQ4_ARGUMENTS)
     return _rows(PAPER, PAPER_PROBS, PAPER_UNITS, r, delay_s)
 
 
@@ -55,10 +56,10 @@ def draw(frame: DataFrame) -> "Figure":
     figure, (axes,) = drawing.panels("CAPS Fig. 9(b): delay with and without coding, w = 64")
     ours, theirs = frame[frame["scheme"] != PAPER], frame[frame["scheme"] == PAPER]
     drawing.curves(axes, ours, x="blocking_prob", y="window_delay_s", by="scheme", label="{}", scale=1e3)
-    label = "Eq. 4 at the paper's k = 29, 31, 33, 40"
+    label = f"Eq. 4 at the paper's k = {', '.join(map(str, PAPER_UNITS))}"
     drawing.paper_points(axes, theirs["blocking_prob"].tolist(), (theirs["window_delay_s"] * 1e3).tolist(), label)
     axes.set(xlabel="blocking probability $p_B$", ylabel="mean window delay, ms", ylim=(0, 3.2))
-    return drawing.finish(figure, [axes], CLAIMS, loc="center right", bbox_to_anchor=(1, 0.72))
+    return drawing.finish(figure, [axes], loc="center right", bbox_to_anchor=(1, 0.72))
 
 
 FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

@@ -36,7 +36,7 @@ def draw(frame: DataFrame) -> "Figure":
     place, _ = drawing.claimed("cdcps-f4-max")
     drawing.paper_place(axes, place, f"paper: largest at {place:g} paths")
     axes.set(xlabel="congested paths $n_b$", ylabel="reordering probability $P_r$", xlim=(0, 40), ylim=(0, 1.02))
-    return drawing.finish(figure, [axes], CLAIMS, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return drawing.finish(figure, [axes], loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

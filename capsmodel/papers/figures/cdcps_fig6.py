@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from pandas import DataFrame
 
 from capsmodel.coding.random_linear import full_rank_prob
-from capsmodel.experiments.statistics.intervals import Interval, wilson_interval
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
+from capsmodel.papers.figures import _units as units
 from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.received_sets import random_linear_sets
 from capsmodel.papers.verdicts import CLOSE_RELATIVE, Verdict, above, of_sample, verdict_word
@@ -44,19 +44,13 @@ def tasks(*, quick: bool = False) -> list[Task]:
 
 def table(rows: DataFrame) -> DataFrame:
     """Return the share of sets that decode, with its 95% interval, and of those that are linearly independent."""
-    counts = zip(rows["decoded_sets"], rows["units"], strict=True)
-    intervals = [wilson_interval(int(decoded), trials=int(units)) for decoded, units in counts]
-    return DataFrame(
-        {
-            "scheme": rows["systematic"].map(SCHEMES),
-            "sent_packets": rows["k"] + rows["r"],
-            "received_packets": rows["received_packets"],
-            "decode_prob": rows["decoded_sets"] / rows["units"],
-            "decode_low_prob": [interval.low for interval in intervals],
-            "decode_high_prob": [interval.high for interval in intervals],
-            "independent_prob": rows["independent_sets"] / rows["units"],
-        }
-    )
+    shares = units.decode_shares(rows.rename(columns={"decoded_sets": "successes", "units": "trials"}))
+    columns = {
+        "scheme": rows["systematic"].map(SCHEMES),
+        "sent_packets": rows["k"] + rows["r"],
+        "received_packets": rows["received_packets"],
+    }
+    return DataFrame(columns).join(shares).assign(independent_prob=rows["independent_sets"] / rows["units"])
 
 
 def draw(frame: DataFrame) -> "Figure":
@@ -70,7 +64,7 @@ def draw(frame: DataFrame) -> "Figure":
     axes.plot(received, model, color="0.6", lw=1, zorder=0, label="random matrix of full rank")
     drawing.paper_place(axes, SOURCE, "paper: any four independent ones decode")
     axes.set(xlabel="packets received of six", ylabel="units decoded", ylim=(-0.03, 1.05))
-    return drawing.finish(figure, [axes], tuple(JUDGES), loc="upper left")
+    return drawing.finish(figure, [axes], loc="upper left")
 
 
 def survives_two_blocked(claim: Claim, frame: DataFrame) -> Verdict:
@@ -80,10 +74,7 @@ def survives_two_blocked(claim: Claim, frame: DataFrame) -> Verdict:
     fewer = frame[frame["received_packets"] < SOURCE]
     exact = bool((frame["decode_prob"] == frame["independent_prob"]).all() and (fewer["decode_prob"] == 0).all())
     exact &= sent == float(claim.low)
-    nearly = [
-        above(Interval(value=value, low=low, high=high, confidence=0.95, samples=0), 1 - CLOSE_RELATIVE)
-        for value, low, high in four[["decode_prob", "decode_low_prob", "decode_high_prob"]].to_numpy()
-    ]
+    nearly = [above(units.share(row), 1 - CLOSE_RELATIVE) for _, row in four.iterrows()]
     shares = " and ".join(f"{prob:.2%}" for prob in 1 - four["decode_prob"])
     reason = f"independent ones always decode; of random four in GF(2^8), {shares} are not (all coded, systematic)"
     word = verdict_word([exact, *nearly], [exact])

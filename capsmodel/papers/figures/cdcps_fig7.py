@@ -34,7 +34,7 @@ def draw(frame: DataFrame) -> "Figure":
     drawing.curves(axes, frame, x="blocking_prob", y="r", by="k", label="x = {}", drawstyle="steps-pre")
     drawing.paper_points(axes, [2 / 6], [cell("cdcps-fig6")], "paper, Fig. 6: x = 4, 2 of 6 packets blocked")
     axes.set(xlabel="blocking probability $P_b$", ylabel="repair packets α", xlim=(0, 0.5), ylim=(0, None))
-    return drawing.finish(figure, [axes], CLAIMS)
+    return drawing.finish(figure, [axes])
 
 
 FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

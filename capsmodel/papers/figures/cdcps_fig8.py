@@ -41,7 +41,7 @@ def draw(frame: DataFrame) -> "Figure":
     reached = decode_prob(UNIT, r=needed, blocking_prob=np.array(PATHS) / N_PATHS)
     axes.plot(needed, reached, "o", color="0.4", label=f"first $P_d$ of at least {TARGET_PROB}")
     axes.set(xlabel="repair packets α", ylabel="decoding probability $P_d$")
-    return drawing.finish(figure, [axes], CLAIMS, loc="lower right")
+    return drawing.finish(figure, [axes], loc="lower right")
 
 
 FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

@@ -8,7 +8,7 @@ skipped.
 
 from typing import TYPE_CHECKING
 
-from pandas import DataFrame
+from pandas import DataFrame, concat
 
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.figures import PublishedFigure
@@ -44,8 +44,8 @@ def table(rows: DataFrame) -> DataFrame:
         .groupby(["originals", "coded"]).mean().rename("work_ratio").reset_index().assign(form=label)
         for measure, label in MEASURES.items()
     ]  # fmt: skip
-    frame = DataFrame({column: [*shares[0][column], *shares[1][column]] for column in shares[0]})
-    frame = frame.rename(columns={"originals": "original_packets", "coded": "coded_packets"})
+    names = {"originals": "original_packets", "coded": "coded_packets"}
+    frame: DataFrame = concat(shares, ignore_index=True).rename(columns=names)
     return frame.assign(coded_original_ratio=frame["coded_packets"] / frame["original_packets"])
 
 
@@ -61,7 +61,7 @@ def draw(frame: DataFrame) -> "Figure":
         [0, limit], [limit, limit], "--", color="black", gid=drawing.PUBLISHED, label="paper: at most, below 0.05"
     )
     axes.set(xlabel="coded over original packets l/m", ylabel="work of PDA over Gauss-Jordan", yscale="log")
-    return drawing.finish(figure, [axes], tuple(JUDGES), loc="upper center", bbox_to_anchor=(0.5, 0.93))
+    return drawing.finish(figure, [axes], loc="upper center", bbox_to_anchor=(0.5, 0.93))
 
 
 def _left(frame: DataFrame) -> DataFrame:

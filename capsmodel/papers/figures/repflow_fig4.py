@@ -28,7 +28,7 @@ def draw(frame: DataFrame) -> "Figure":
     figure, left, right = _repflow.draw_pair(frame, "RepFlow Fig. 4: short flows, mean")
     _repflow.reduction_band(right, "repflow-s4d", "paper, Section IV-D: 40 to 70% less")
     right.set_ylim(-75, 5)
-    return _repflow.finish(figure, [left, right], CLAIMS)
+    return _repflow.finish(figure, [left, right])
 
 
 FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

@@ -30,7 +30,7 @@ def draw(frame: DataFrame) -> "Figure":
     figure, left, right = _repflow.draw_pair(frame, "RepFlow Fig. 5: long flows, mean")
     drawing.paper_band(right, 0, 100 * CLOSE_RELATIVE, 'paper: "mildly affected", taken as up to 10%')
     right.set_ylim(0, None)
-    return _repflow.finish(figure, [left, right], CLAIMS)
+    return _repflow.finish(figure, [left, right])
 
 
 FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

@@ -35,7 +35,7 @@ def draw(frame: DataFrame) -> "Figure":
     """Draw the 99th percentile and its change."""
     figure, left, right = _repflow.draw_pair(frame, "RepFlow Fig. 6: short flows, 99th percentile")
     _repflow.reduction_band(right, "repflow-f6", "paper: 40 to 70% less")
-    return _repflow.finish(figure, [left, right], CLAIMS)
+    return _repflow.finish(figure, [left, right])
 
 
 FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

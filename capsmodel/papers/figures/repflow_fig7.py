@@ -45,7 +45,7 @@ def draw(frame: DataFrame) -> "Figure":
     left.plot(short["load"], short["slowdown"], color="0.6", linewidth=1, label="TCP, short flows (Fig. 6)")
     drawing.paper_band(right, 0, 100 * CLOSE_RELATIVE, 'paper: "not penalised", taken as up to 10%')
     right.set_ylim(0, None)
-    return _repflow.finish(figure, [left, right], CLAIMS)
+    return _repflow.finish(figure, [left, right])
 
 
 FIGURE = PublishedFigure(__name__, __doc__, compute=compute, draw=draw, claims=CLAIMS)

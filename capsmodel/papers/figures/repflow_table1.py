@@ -85,17 +85,16 @@ def draw(frame: DataFrame) -> "Figure":
     places = range(len(_SCENARIOS))
     for panel, (figure_of, column), label in zip(axes, _COLUMNS.items(), ("mean", "99th percentile"), strict=True):
         for buffers, shift, colour in zip(_BUFFERS_PACKETS, (-0.08, 0.08), drawing.COLOURS, strict=False):
-            found = [mean_interval(_runs(frame, key, column, buffers)) for key in _SCENARIOS]
-            ends = [[one.value - one.low for one in found], [one.high - one.value for one in found]]
+            found = drawing.bars(mean_interval(_runs(frame, key, column, buffers)) for key in _SCENARIOS)
             style: dict[str, Any] = {"fmt": "o", "capsize": 3, "color": colour, "mfc": colour if shift < 0 else "none"}
             at = [place + shift for place in places]
-            panel.errorbar(at, [one.value for one in found], yerr=ends, label=f"{buffers} packets a port", **style)
+            panel.errorbar(at, *found, label=f"{buffers} packets a port", **style)
         drawing.paper_points(
             panel, list(places), [cell(f"repflow-t1-{key}-{figure_of}") for key in _SCENARIOS], "paper"
         )
         panel.set(xlabel="scenario", ylabel=f"completion time, {label} (s)", yscale="log", xlim=(-0.5, 2.5))
         panel.set_xticks(list(places), names)
-    return drawing.finish(figure, axes, tuple(JUDGES), loc="upper left")
+    return drawing.finish(figure, axes, loc="upper left")
 
 
 def _runs(frame: DataFrame, key: str, column: str, buffers: int = _BUFFERS_PACKETS[0]) -> FloatArray:

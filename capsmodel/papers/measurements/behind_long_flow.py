@@ -15,10 +15,11 @@ from capsim import LeafSpine, Listed, Result, Scenario, simulate
 from capsmodel.checks import require
 from capsmodel.experiments.measurement import measurement
 from capsmodel.metrics import percentile
+from capsmodel.papers.measurements._packets import MSS_BYTES
 
 __all__ = ["behind_long_flow", "run_behind_long_flow"]
 
-MSS_BYTES, SHORT_PACKETS = 1460, 10
+SHORT_PACKETS = 10
 _RATE_BPS, _LINK_DELAY_S = 50e6, 1e-3
 _MIN_RTO_S = 0.2
 _MEAN_GAP_S = 0.5

@@ -37,12 +37,12 @@ from capsmodel.coding.blocking import (
     blocking_prob_twice_smoothed,
 )
 from capsmodel.experiments.measurement import measurement
+from capsmodel.papers.measurements._packets import HEADER_BYTES, MSS_BYTES, PACKET_BYTES
 from capsmodel.papers.measurements.coding_units import PINNED
 
 __all__ = [
     "BASE_RTT_S",
     "PATHS",
-    "PERIOD_S",
     "first_packets",
     "full_wait_s",
     "in_periods",
@@ -56,9 +56,8 @@ __all__ = [
 PATHS = 40
 PERIOD_S = 200e-6
 _RATE_BPS, _HOST_RATE_BPS = 1e9, 10e9
-_MSS_BYTES, _FULL_BYTES, _ACK_BYTES = 1460, 1500, 40
-_PACKET_S = 8 * _FULL_BYTES / _RATE_BPS
-BASE_RTT_S = 100e-6 + 8 * (_FULL_BYTES + _ACK_BYTES) * (1 / _RATE_BPS + 2 / _HOST_RATE_BPS)
+_PACKET_S = 8 * PACKET_BYTES / _RATE_BPS
+BASE_RTT_S = 100e-6 + 8 * (PACKET_BYTES + HEADER_BYTES) * (1 / _RATE_BPS + 2 / _HOST_RATE_BPS)
 """Round-trip time of a full packet and its acknowledgement where nothing is queued, in seconds."""
 _FEWEST_ACKS = 20
 _SETTLE_S = 0.01
@@ -119,7 +118,7 @@ def run_sprayed(
     scenario = Scenario(
         fabric=fabric,
         traffic=(*_long(long_flows, cycle_s), _short(traffic, sending_s, skip_hosts=long_flows, start_s=cycle_s)),
-        params={"transport": {"min_rto_s": 10e-3, "initial_ssthresh_bytes": int(full_s / 2 / _PACKET_S) * _MSS_BYTES}},
+        params={"transport": {"min_rto_s": 10e-3, "initial_ssthresh_bytes": int(full_s / 2 / _PACKET_S) * MSS_BYTES}},
         trace="packets",
         seed=seed,
         end_s=cycle_s + sending_s,

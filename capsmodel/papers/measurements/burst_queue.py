@@ -33,10 +33,8 @@ THREE_ROUNDS_PACKETS = 7 * WINDOW_PACKETS  # 12 + 24 + 48
 _WARM_UP = 0.1
 
 
-def burst_waits(
-    load: float, *, bursts: int, burst_packets: float = BURST_PACKETS, rng: np.random.Generator | int | None = None
-) -> npt.NDArray[np.float64]:
-    """Return successive waits of Poisson bursts at one queue, in packet times, shape (bursts,).
+def burst_waits(load: float, *, bursts: int, rng: np.random.Generator | int | None = None) -> npt.NDArray[np.float64]:
+    """Return successive waits of Poisson bursts of M = 44 packets at one queue, in packet times, shape (bursts,).
 
     Parameters
     ----------
@@ -44,8 +42,6 @@ def burst_waits(
         Share of time that the queue sends, in (0, 1).
     bursts : int
         Number of bursts; the first finds the queue empty.
-    burst_packets : float
-        Size of every burst M, in packets.
     rng : Generator or int, optional
         Source of randomness.
 
@@ -58,8 +54,8 @@ def burst_waits(
     >>> float(burst_waits(0.5, bursts=100_000, rng=1).mean().round())  # ρM/(2(1-ρ)) = 22
     22.0
     """
-    between = generator(rng).exponential(burst_packets / load, bursts - 1)
-    walk = np.concatenate([[0.0], np.cumsum(burst_packets - between)])
+    between = generator(rng).exponential(BURST_PACKETS / load, bursts - 1)
+    walk = np.concatenate([[0.0], np.cumsum(BURST_PACKETS - between)])
     return np.asarray(walk - np.minimum.accumulate(walk))
 
 

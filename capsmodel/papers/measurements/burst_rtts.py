@@ -30,7 +30,7 @@ UNCODED = replace(_CAPS, name="caps_uncoded", summary="CAPS without coding", sho
 
 
 @measurement("burst-periods", revision=1)
-def burst_periods(bursts_per_s: float, *, seed: int, bursts: int = 4, engine: str = "compiled") -> pd.DataFrame:
+def burst_periods(bursts_per_s: float, *, seed: int) -> pd.DataFrame:
     """Simulate the preset ``caps-bursts`` without coding; return a row for each sampling period with 20 ACKs or more.
 
     Parameters
@@ -39,10 +39,6 @@ def burst_periods(bursts_per_s: float, *, seed: int, bursts: int = 4, engine: st
         Rate of the Poisson process of bursts, per second.
     seed : int
         Seed of the run.
-    bursts : int
-        Bursts of 500 flows in the run.
-    engine : str
-        ``"compiled"`` or ``"reference"``.
 
     Returns
     -------
@@ -51,6 +47,6 @@ def burst_periods(bursts_per_s: float, *, seed: int, bursts: int = 4, engine: st
     """
     base = load_scenario("caps-bursts")
     long, short = base.traffic
-    changed = msgspec.structs.replace(short, mean_off_s=1 / bursts_per_s, bursts=bursts)
+    changed = msgspec.structs.replace(short, mean_off_s=1 / bursts_per_s)
     scenario = base.replace(traffic=(long, changed), seed=seed, trace="packets")
-    return in_periods(first_packets(simulate(scenario, scheme=UNCODED, engine=engine)))
+    return in_periods(first_packets(simulate(scenario, scheme=UNCODED)))

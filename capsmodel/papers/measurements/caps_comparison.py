@@ -33,15 +33,18 @@ from capsim import Result, Scenario, load_scenario, simulate
 from capsmodel.checks import require
 from capsmodel.experiments.measurement import measurement
 from capsmodel.metrics import percentile
-from capsmodel.papers.measurements.head_of_line import FCT_QUANTILES_PCT
+from capsmodel.papers.measurements.head_of_line import FCT_PERCENTILES
 from capsmodel.units import BITS_PER_BYTE
 
 __all__ = [
     "FORMS",
     "LONG_FLOWS",
+    "MAX_BYTES",
+    "MIN_BYTES",
     "PATHS",
     "SHARED_BUFFER",
     "WITHOUT_REPAIR",
+    "appendix_b",
     "beside_long_flows",
     "incast",
     "leaf_spine",
@@ -60,6 +63,8 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
 """Scheme of the simulator and parameters that differ from its own, by name of the form."""
 PATHS, LONG_FLOWS = 12, 3
 """Paths and long flows of Appendix B."""
+MIN_BYTES, MAX_BYTES = 15_000, 100_000
+"""Sizes of short flows in the appendices."""
 
 
 @measurement("caps-leaf-spine", revision=1)
@@ -175,23 +180,29 @@ def beside_long_flows(form: str, *, short_flows: int, runs: int, seed: int, engi
         A row for each `seed`: columns of the table above except `p99_fct_s` and `untimed_fct_s`, and the quantiles
         `fct_p05_s`, `fct_p10_s`, ..., `fct_p95_s` of the completion time of short flows.
     """
-    base = load_scenario("caps-fig1")
-    short, long = base.traffic
-    scenario = base.replace(
-        fabric=msgspec.structs.replace(base.fabric, paths=PATHS, hosts_per_side=short_flows + LONG_FLOWS),
-        traffic=(
-            msgspec.structs.replace(short, hosts=short_flows, flows=short_flows, min_bytes=15_000, max_bytes=100_000),
-            msgspec.structs.replace(long, skip_hosts=short_flows, flows=LONG_FLOWS),
-        ),
-        short_bytes=100_000,
-    )
+    scenario = appendix_b(short_flows)
 
     def quantiles(result: Result) -> dict[str, float]:
         fct_s = result.flows.loc[result.flows["short"], "fct_s"]
-        found = {f"fct_p{pct:02}_s": float(percentile(fct_s, q=pct / 100)) for pct in FCT_QUANTILES_PCT}
+        found = {name: float(percentile(fct_s, q=percent / 100)) for name, percent in FCT_PERCENTILES.items()}
         return {"throughput_bps": result.summary.mean_throughput_long_bps} | found
 
     return _over_seeds(lambda one: _run(scenario, form, one, engine), quantiles, range(seed, seed + runs))
+
+
+def appendix_b(short_flows: int) -> Scenario:
+    """Return the preset ``caps-fig1`` with so many short flows beside three long ones over 12 paths."""
+    base = load_scenario("caps-fig1")
+    short, long = base.traffic
+    sizes = {"min_bytes": MIN_BYTES, "max_bytes": MAX_BYTES}
+    return base.replace(
+        fabric=msgspec.structs.replace(base.fabric, paths=PATHS, hosts_per_side=short_flows + LONG_FLOWS),
+        traffic=(
+            msgspec.structs.replace(short, hosts=short_flows, flows=short_flows, **sizes),
+            msgspec.structs.replace(long, skip_hosts=short_flows, flows=LONG_FLOWS),
+        ),
+        short_bytes=MAX_BYTES,
+    )
 
 
 def _over_seeds(run: Callable[[int], Result], extra: Callable[[Result], dict[str, float]], seeds: range) -> DataFrame:

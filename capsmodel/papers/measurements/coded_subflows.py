@@ -27,7 +27,8 @@ from capsmodel.multipath.coded_transport import (
     redundancy_ratio,
     small_flow_redundancy_ratio,
 )
-from capsmodel.papers.measurements.lossy_path import MSS_BYTES, RTT_S, lossy_dumbbell
+from capsmodel.papers.measurements._packets import MSS_BYTES
+from capsmodel.papers.measurements.lossy_path import RTT_S, lossy_dumbbell
 from capsmodel.papers.measurements.means import replicate_columns
 
 _SHORT_RTT_S, _APART_S, _MOST_PACKETS = 30e-6, 1e-3, 500

@@ -23,7 +23,8 @@ import numpy.typing as npt
 
 from capsim import Balancer, Listed, Result, Scenario, Scheme, Trace, load_scenario, scheme, simulate
 from capsmodel.checks import require
-from capsmodel.papers.closed_forms.caps import SETTING, WINDOW_PACKETS
+from capsmodel.coding.caps_setting import SETTING, WINDOW_PACKETS
+from capsmodel.papers.measurements._packets import MSS_BYTES
 
 __all__ = [
     "AT_ONCE",
@@ -45,7 +46,7 @@ __all__ = [
 
 FABRIC = SETTING
 """The setting of CAPS Section VI-D, which the preset builds, as arguments of :mod:`capsmodel.coding.optimal_unit`."""
-MSS_BYTES, START_S = 1460, 0.02
+START_S = 0.02
 AT_ONCE = 20
 """Hosts that send windows; four more send long flows."""
 _LONG_HOSTS = 4

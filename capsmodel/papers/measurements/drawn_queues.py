@@ -16,22 +16,22 @@ arrivals do not depend on earlier packets; links of hosts are a thousand times f
 import numpy as np
 
 from capsim import ParallelPaths, Poisson, Result, Scenario, simulate
-from capsmodel.checks import require
 from capsmodel.experiments.measurement import measurement
+from capsmodel.papers.measurements._packets import MSS_BYTES, PACKET_BYTES, require_nothing_lost
 from capsmodel.papers.measurements.means import batch_columns
 
 __all__ = ["drawn_queue_waits"]
 
-_MSS_BYTES, _HEADER_BYTES, _HOSTS = 1460, 40, 8
+_HOSTS = 8
 _RATE_BPS, _FAST_BPS = 1e9, 1e12
-_PACKET_BITS = 8 * (_MSS_BYTES + _HEADER_BYTES)
+_PACKET_BITS = 8 * PACKET_BYTES
 _SERVICE_S = _PACKET_BITS / _RATE_BPS
 _WARM_UP = 0.1
 
 
 def _simulated(drawn: int, memories: int, load: float, ports: int, packets: int, seed: int, engine: str) -> Result:
     fabric = ParallelPaths(paths=ports, hosts_per_side=_HOSTS, rate_bps=_RATE_BPS, host_rate_bps=_FAST_BPS, delay_s=0.0)
-    arrivals = Poisson(flow_bytes=_MSS_BYTES, pairs="sides", flows=packets, flows_per_s=load * ports / _SERVICE_S)
+    arrivals = Poisson(flow_bytes=MSS_BYTES, pairs="sides", flows=packets, flows_per_s=load * ports / _SERVICE_S)
     params: dict[str, dict[str, bool | int | float | str]] = {"balancer": {"samples": drawn, "memories": memories}}
     return simulate(
         Scenario(scheme="drill", fabric=fabric, traffic=(arrivals,), params=params, seed=seed), engine=engine
@@ -74,11 +74,7 @@ def drawn_queue_waits(
     True
     """
     result = _simulated(drawn, memories, load, ports, packets, seed, engine)
-    lost = result.summary
-    require(
-        lost.unfinished_flows == lost.timeouts == lost.packets_dropped == 0,
-        f"load = {load:g}: packets were lost or sent twice; take a smaller load",
-    )
+    require_nothing_lost(result, load=load)
     flows = result.flows[int(packets * _WARM_UP) :]
     waits = (flows["fct_s"].to_numpy() - _SERVICE_S - 2 * _PACKET_BITS / _FAST_BPS) / _SERVICE_S
     # Waits at the links of hosts last some thousandths of a service time.

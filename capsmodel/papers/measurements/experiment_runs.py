@@ -36,10 +36,10 @@ from capsim.runs import row_of
 from capsim.scenario import from_dict
 from capsmodel.checks import choice, require
 from capsmodel.experiments.measurement import measurement
-from capsmodel.papers.measurements.head_of_line import FCT_QUANTILES_PCT
+from capsmodel.papers.measurements.head_of_line import FCT_PERCENTILES
 from capsmodel.units import BITS_PER_BYTE
 
-__all__ = ["RECOVERIES", "columns_of", "experiment_run", "finished_run", "with_late_replicas", "with_recovery"]
+__all__ = ["columns_of", "experiment_run", "finished_run", "with_late_replicas", "with_recovery"]
 
 RECOVERIES = {"newreno": NEWRENO, "sack": SACK}
 """Transports that a scheme over TCP can have in place of its own, by name."""
@@ -89,7 +89,7 @@ def experiment_run(
     scenario : dict
         As :meth:`capsim.Scenario.to_dict` gives it; its seed is not used.
     recovery : str
-        ``"newreno"`` or ``"sack"``, of the stacks over one of both.
+        ``"newreno"`` or ``"sack"``, loss recovery of those stacks whose transport is one of these.
     replica_delay_s : float
         How much later than the first the second copy of a flow starts, in seconds.
     seed : int
@@ -160,7 +160,7 @@ def _short_flows(result: Result) -> dict[str, float]:
     short = finished_flows(result.flows, warm_up_s=result.scenario.warm_up_s, kind="short")
     total = short.sum(numeric_only=True)
     sent = float(total["packets_sent"]) or np.nan
-    quantiles = {f"fct_p{pct:02}_s": float(fct_percentile_s(short, pct)) for pct in FCT_QUANTILES_PCT}
+    quantiles = {name: float(fct_percentile_s(short, percent)) for name, percent in FCT_PERCENTILES.items()}
     return {
         "timeouts_short": float(total["timeouts"]),
         "lost_ratio_short": float(total["packets_dropped"] / sent),

@@ -21,12 +21,13 @@ import pandas as pd
 
 from capsim import Probes, Result, Scenario, load_scenario, simulate
 from capsmodel.experiments.measurement import measurement
+from capsmodel.papers.measurements._packets import MSS_BYTES
 
-__all__ = ["FCT_QUANTILES_PCT", "mean_windows_packets", "packet_waits_s", "short_flows"]
+__all__ = ["FCT_PERCENTILES", "mean_windows_packets", "short_flows"]
 
-FCT_QUANTILES_PCT = range(5, 100, 5)
+FCT_PERCENTILES = {f"fct_p{percent:02}_s": percent for percent in range(5, 100, 5)}
+"""Columns of the quantiles of completion times, and which they are."""
 _PROBE_PERIOD_S = 20e-6
-_MSS_BYTES = 1460
 
 
 @measurement("head-of-line-short-flows", revision=1)
@@ -66,7 +67,7 @@ def short_flows(long_flows: int, *, seed: int, spread_s: float = 1e-4, engine: s
         "reordered_ratio": short["reordered_packets"].sum() / short["packets_sent"].sum(),
         "fct_s": short["fct_s"].mean(),
     }
-    row |= {f"fct_p{pct:02}_s": short["fct_s"].quantile(pct / 100) for pct in FCT_QUANTILES_PCT}
+    row |= {column: short["fct_s"].quantile(percent / 100) for column, percent in FCT_PERCENTILES.items()}
     return {column: float(value) for column, value in row.items()}
 
 
@@ -125,4 +126,4 @@ def mean_windows_packets(result: Result) -> "pd.Series[float]":
     ours = window_bytes[flows["flow"].map("flow{}.0".format)].set_axis(flows["flow"], axis=1)
     times_s, begin_s = ours.index.to_numpy()[:, np.newaxis], flows["start_s"].to_numpy()
     lives = (times_s >= begin_s) & (times_s <= begin_s + flows["acked_fct_s"].to_numpy())
-    return ours.where(lives).mean().dropna() / _MSS_BYTES
+    return ours.where(lives).mean().dropna() / MSS_BYTES

@@ -21,11 +21,11 @@ from capsim import Dumbbell, LinkChange, Listed, Result, Scenario, simulate
 from capsmodel.checks import require
 from capsmodel.experiments.measurement import measurement
 from capsmodel.multipath.lia import single_path_window
+from capsmodel.papers.measurements._packets import MSS_BYTES
 from capsmodel.papers.measurements.means import replicate_columns
 
 RTT_S = 0.1
 """Round trip in seconds; nothing queues, so it never varies."""
-MSS_BYTES = 1460
 _LINKS, _RATE_BPS, _BUFFER_PACKETS = 6, 1e12, 10**6
 
 

@@ -24,7 +24,8 @@ from capsim.randomness import MASK, mix, uniform
 from capsim.records import DATA
 from capsmodel.checks import FloatArray, require
 from capsmodel.experiments.measurement import measurement
-from capsmodel.papers.measurements.lossy_path import MSS_BYTES, RTT_S, lossy_dumbbell
+from capsmodel.papers.measurements._packets import MSS_BYTES
+from capsmodel.papers.measurements.lossy_path import RTT_S, lossy_dumbbell
 from capsmodel.papers.measurements.means import replicate_columns
 
 WARM_UP = 0.2

@@ -32,10 +32,10 @@ from capsim import FatTree, ParallelPaths, Poisson, Result, Scenario, simulate
 from capsim.fabric.flows import flow_list
 from capsim.fabric.kinds import AnyFabric
 from capsim.ideal import ideal_fct_s
-from capsmodel.checks import require
 from capsmodel.experiments.measurement import measurement
 from capsmodel.fct.completion import tail_fct
 from capsmodel.fct.slow_start import BURST_PACKETS, WINDOW_PACKETS
+from capsmodel.papers.measurements._packets import MSS_BYTES, require_nothing_lost
 from capsmodel.papers.measurements.means import batch_columns
 from capsmodel.workloads.catalogue import PacketSizes
 
@@ -51,7 +51,6 @@ __all__ = [
 
 SHORT_BYTE_SHARE = 0.05
 """RepFlow's ε, Section IV-B."""
-MSS_BYTES = 1460
 ONE_ROUND = PacketSizes.fixed(WINDOW_PACKETS)
 """Sizes of short flows: the whole flow leaves at once."""
 PATHS = 16
@@ -113,11 +112,7 @@ def run_bursts(
         end_s=1e3,
     )
     result = simulate(scenario, engine=engine)
-    lost = result.summary
-    require(
-        lost.unfinished_flows == lost.timeouts == lost.packets_dropped == 0,
-        f"load = {load:g}: flows are unfinished, timed out or lost packets; take a smaller load",
-    )
+    require_nothing_lost(result, load=load)
     return result
 
 

@@ -19,6 +19,7 @@ from capsim import LinkChange, Listed, ParallelPaths, Probes, Result, Scenario, 
 from capsim.histogram_table import EXTENT
 from capsmodel.checks import require
 from capsmodel.experiments.measurement import measurement
+from capsmodel.papers.measurements._packets import MSS_BYTES
 from capsmodel.papers.measurements.means import replicate_columns
 from capsmodel.reordering.dup_acks import dup_ack_threshold_leaf_spine
 
@@ -26,7 +27,7 @@ __all__ = ["NEVER", "scattered_retransmissions"]
 
 NEVER = 10_000
 """A threshold that no flow reaches."""
-_MSS_BYTES, _RATE_BPS, _DELAY_S, _SLOWER_S, _APART_S = 1460, 1e9, 1e-6, 5e-3, 0.05
+_RATE_BPS, _DELAY_S, _SLOWER_S, _APART_S = 1e9, 1e-6, 5e-3, 0.05
 _BATCHES = 20
 
 
@@ -40,7 +41,7 @@ def _simulated(
     scenario = Scenario(
         scheme=scheme,
         fabric=ParallelPaths(paths=paths, hosts_per_side=1, rate_bps=_RATE_BPS, delay_s=_DELAY_S, links=slow),
-        traffic=(Listed(flows=tuple((0, 1, flow_packets * _MSS_BYTES, _APART_S * i) for i in range(flows))),),
+        traffic=(Listed(flows=tuple((0, 1, flow_packets * MSS_BYTES, _APART_S * i) for i in range(flows))),),
         params={"transport": {"initial_window_packets": flow_packets, "dup_ack_threshold": threshold}},
         probes=Probes(histograms=True),
         seed=seed,

@@ -18,15 +18,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from capsim import Dumbbell, LinkChange, Poisson, Result, Scenario, simulate
-from capsmodel.checks import require
 from capsmodel.experiments.measurement import measurement
+from capsmodel.papers.measurements._packets import MSS_BYTES, PACKET_BYTES, require_nothing_lost
 from capsmodel.papers.measurements.means import batch_columns
 from capsmodel.queueing.service import Empirical
 
-__all__ = ["MSS_BYTES", "flow_service", "shortest_remaining"]
+__all__ = ["flow_service", "shortest_remaining"]
 
-MSS_BYTES = 1460
-_HEADER_BYTES, _RATE_BPS, _FAST_BPS = 40, 1e9, 1e12
+_RATE_BPS, _FAST_BPS = 1e9, 1e12
+_PACKET_BITS = 8 * PACKET_BYTES
 _WARM_UP = 0.05
 _NEVER_S = 4000.0
 _BUFFER_BYTES = 2**40
@@ -34,7 +34,7 @@ _BUFFER_BYTES = 2**40
 
 def flow_service(segments: Sequence[int]) -> Empirical:
     """Return the distribution of the time that flows of equally frequent sizes need at the link, in seconds."""
-    packet_s = 8 * (MSS_BYTES + _HEADER_BYTES) / _RATE_BPS
+    packet_s = _PACKET_BITS / _RATE_BPS
     return Empirical(tuple(count * packet_s for count in segments), (1 / len(segments),) * len(segments))
 
 
@@ -81,12 +81,8 @@ def shortest_remaining(segments: Sequence[int], *, load: float, flows: int, seed
         If a packet is lost or sent twice.
     """
     result = _simulated(segments, load=load, flows=flows, seed=seed)
-    lost = result.summary
-    require(
-        lost.unfinished_flows == lost.timeouts == lost.packets_dropped == 0,
-        f"load = {load:g}: packets were lost or sent twice; take a smaller load",
-    )
+    require_nothing_lost(result, load=load)
     counted = result.flows[int(len(result.flows) * _WARM_UP) :]
     response_s = counted["fct_s"].to_numpy()
-    alone_s = counted["flow_bytes"].to_numpy() / MSS_BYTES * 8 * (MSS_BYTES + _HEADER_BYTES) / _RATE_BPS
+    alone_s = counted["flow_bytes"].to_numpy() / MSS_BYTES * _PACKET_BITS / _RATE_BPS
     return batch_columns(response_s=np.asarray(response_s, float), slowdown=response_s / alone_s)

@@ -20,9 +20,9 @@ import numpy.typing as npt
 import scipy  # scipy.stats is loaded at its first use: it takes a third of the import of capsim
 
 from capsim import Dumbbell, LinkChange, Poisson, Result, Scenario, simulate
-from capsmodel.checks import require
 from capsmodel.experiments.agreement import LEVEL, sufficient_standard_error
 from capsmodel.experiments.measurement import measurement
+from capsmodel.papers.measurements._packets import HEADER_BYTES, require_nothing_lost
 from capsmodel.papers.measurements.means import BATCHES, batch_columns
 from capsmodel.queueing.mg1 import mg1_mean_wait, mg1_second_moment_wait
 from capsmodel.queueing.service import Deterministic, Empirical
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 _WARM_UP = 0.05
-RATE_BPS, FAST_BPS, HEADER_BYTES = 1e9, 1e12, 40
+RATE_BPS, FAST_BPS = 1e9, 1e12
 
 
 def service_s(payload_bytes: Sequence[int]) -> tuple[float, ...]:
@@ -80,9 +80,9 @@ def simulated_port(
     return simulate(Scenario(fabric=fabric, traffic=traffic, seed=seed), engine=engine)
 
 
-def waits_s(result: Result, *, warm_up_ratio: float = _WARM_UP) -> npt.NDArray[np.float64]:
+def waits_s(result: Result) -> npt.NDArray[np.float64]:
     """Return the packets' waits at the port in the order of arrival, in seconds, without the warm-up."""
-    flows = result.flows[int(len(result.flows) * warm_up_ratio) :]
+    flows = result.flows[int(len(result.flows) * _WARM_UP) :]
     bits = 8 * (flows["flow_bytes"].to_numpy() + HEADER_BYTES)
     return np.asarray(flows["fct_s"].to_numpy() - bits / RATE_BPS - 2 * bits / FAST_BPS, np.float64)
 
@@ -113,11 +113,7 @@ def port_waits(payload_bytes: Sequence[int], *, load: float, packets: int, seed:
     does not jump.
     """
     result = simulated_port(payload_bytes, load=load, packets=packets, seed=seed)
-    lost = result.summary
-    require(
-        lost.unfinished_flows == lost.timeouts == lost.packets_dropped == 0,
-        f"load = {load:g}: packets were lost or sent twice; take a smaller load",
-    )
+    require_nothing_lost(result, load=load)
     # Completion times are known to the picosecond, sums of them to less.
     waits = np.where(waits_s(result) > 1e-12, waits_s(result), 0.0)
     return batch_columns(wait_s=waits, waited_prob=waits > 0, long_wait_prob=waits > long_wait_s(payload_bytes))

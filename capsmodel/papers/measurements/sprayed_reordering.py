@@ -18,11 +18,11 @@ import pandas as pd
 from capsim import LinkChange, Listed, ParallelPaths, Scenario, simulate
 from capsmodel.checks import require
 from capsmodel.experiments.measurement import measurement
+from capsmodel.papers.measurements._packets import MSS_BYTES, PACKET_BYTES
 
 PATHS, RATE_BPS = 40, 1e9
 """CDCPS Fig. 4 has 40 paths; the rate of each, in bit/s, is ours."""
-MSS_BYTES, HEADER_BYTES = 1460, 40
-SPACING_S = 8 * (MSS_BYTES + HEADER_BYTES) / RATE_BPS
+SPACING_S = 8 * PACKET_BYTES / RATE_BPS
 """Time between two packets of a flow, in seconds, from a host as fast as a path."""
 FAR_S = 5e-3
 """A delay longer than the time to send 100 packets, in seconds: all fast ones arrive before any slow one."""

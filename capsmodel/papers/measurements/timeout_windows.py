@@ -18,8 +18,9 @@ from capsim import ACCEPT, REFUSE, Dumbbell, Listed, Queue, Scenario, scheme, si
 from capsim.records import DATA, RETRANSMITTED
 from capsmodel.checks import require, whole
 from capsmodel.experiments.measurement import measurement
+from capsmodel.papers.measurements._packets import MSS_BYTES
 
-_MSS_BYTES, _APART_S = 1460, 20.0
+_APART_S = 20.0
 _MOST_PACKETS = 10  # 2^10 patterns; all leave in the initial window
 
 
@@ -116,7 +117,7 @@ def played_patterns(window_packets: int, *, seed: int, engine: str = "compiled")
     size = int(whole("window_packets", window_packets, minimum=1))
     require(size <= _MOST_PACKETS, f"window_packets = {size}, but at most {_MOST_PACKETS} are simulated")
     patterns = np.arange(1, 2**size)
-    flows = tuple((0, 1, size * _MSS_BYTES, _APART_S * i) for i in range(len(patterns)))
+    flows = tuple((0, 1, size * MSS_BYTES, _APART_S * i) for i in range(len(patterns)))
     scenario = Scenario(
         fabric=Dumbbell(hosts_per_side=1, delay_s=5e-6),
         traffic=(Listed(flows=flows),),

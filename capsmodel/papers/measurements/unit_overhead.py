@@ -33,7 +33,7 @@ from capsmodel.papers.measurements.coding_units import (
     run_units,
 )
 
-__all__ = ["by_reading", "held_blocking", "live_redundancy", "live_scenario", "packets_sent", "rtt_samples"]
+__all__ = ["by_reading", "live_redundancy", "live_scenario", "packets_sent", "rtt_samples"]
 
 _PERIOD_PS, _RTT_FACTOR = 200_000_000, 2  # of the scheme ``caps_decode``
 _PS = 1e12
