@@ -72,7 +72,8 @@ class Claims(Generated):
     def cells(self, found: ClaimRow) -> list[Cell]:
         """Return the row of a claim; the figure or experiment that decides it is linked."""
         entry = found.entry
-        ours = f"{entry.quantity} {numbers(entry.value)}".strip() + (f" ({numbers(entry.interval)})" if entry.interval else "")
+        interval = f"({numbers(entry.interval)})" if entry.interval else ""
+        ours = " ".join(filter(None, (entry.quantity, numbers(entry.value), interval)))
         place = entry.decided_by
         is_drawn = place in published_figures() or place in published_experiments()
         by = self.inline(f":ref:`{place} <picture {place}>`") if is_drawn else code(place)

@@ -137,19 +137,19 @@ plt.show()
 # acknowledged, so they are not counted as blocked. `caps_dark` does the same here: flows of 64 packets are below its
 # threshold of 69.
 #
-# With an ACK at decoding the sender sends **no repair packet at all**, though three packets in ten are blocked, and its
-# flows take longer. `caps_ns2` sends more than its fixed number, because it sends a copy with each retransmission. Here,
-# where the blocked share never changes, that is the fastest.
+# With an ACK at decoding the sender sends **no repair packet at all**, though three packets in ten are blocked, and
+# its flows take longer. `caps_ns2` sends more than its fixed number, because it sends a copy with each
+# retransmission. Here, where the blocked share never changes, that is the fastest.
 
 # %% [markdown]
 # ## The readings under load
 #
-# Three settings of the paper's own evaluation, from the simulations that the ledger keeps in `data/results`: web search
-# on a leaf-spine, of which a third is simulated (8 of 24 leaves; `capsmodel reproduce caps-fig17`; RPS is random packet spraying, ECMP is equal-cost multipath with
-# one path for each flow, RepFlow sends short flows twice), an incast without long flows (`caps-fig26`), and short flows
-# beside three long ones (`caps-fig28`). For one seed all schemes have the same flows, so flow completion times (FCTs)
-# are compared seed by seed; below are geometric means of these ratios with their 95% intervals. The last row is `caps`
-# without a single repair packet.
+# Three settings of the paper's own evaluation, from the simulations that the ledger keeps in `data/results`: web
+# search on a leaf-spine, of which a third is simulated (8 of 24 leaves; `capsmodel reproduce caps-fig17`; RPS is
+# random packet spraying, ECMP is equal-cost multipath with one path for each flow, RepFlow sends short flows twice),
+# an incast without long flows (`caps-fig26`), and short flows beside three long ones (`caps-fig28`). For one seed all
+# schemes have the same flows, so flow completion times (FCTs) are compared seed by seed; below are geometric means of
+# these ratios with their 95% intervals. The last row is `caps` without a single repair packet.
 
 # %%
 RESULTS, NONE = data_path("results"), "caps, r = 0"

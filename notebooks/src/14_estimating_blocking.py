@@ -146,7 +146,7 @@ print(verdict)
 # *Bursts.* Packets that queue behind their own burst are as late as blocked ones. The smoothed RTT still reflects the
 # time before: at the start of a burst its threshold is too low.
 
-# %% mystnb={"image": {"alt": "RTTs and estimates over sampling periods of bursts: up to 0.5 where the true value is 0"}}
+# %% mystnb={"image": {"alt": "RTTs and estimates over sampling periods of bursts: up to 0.5 where 0 is true"}}
 idle = runs(sampling_periods, traffic="static", long_flows=0, duration_s=0.05)
 bursty = runs(sampling_periods, traffic="bursty", long_flows=0, duration_s=0.1)
 for label, rows in (("steady, no long flow", idle), ("bursts, no long flow", bursty)):

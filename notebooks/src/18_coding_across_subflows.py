@@ -182,9 +182,10 @@ means = fat_tree.groupby("scheme", sort=False).mean()
 print(means.round(3).to_string())
 
 # %% [markdown]
-# DC2-MTCP spares timeouts of short flows with one coded packet to about fifty original ones here. Its paper prints that
-# ratio for its own random pattern, where we find 0.0024 (claim `dc2mtcp-s6d-r`). As there, SC-MPTCP helps short flows hardly at all: a flow that ends within one block has earned nothing,
-# and acknowledgements have told it nothing yet of the loss.
+# DC2-MTCP spares timeouts of short flows with one coded packet to about fifty original ones here. Its paper prints
+# that ratio for its own random pattern, where we find 0.0024 (claim `dc2mtcp-s6d-r`). As there, SC-MPTCP helps short
+# flows hardly at all: a flow that ends within one block has earned nothing, and acknowledgements have told it nothing
+# yet of the loss.
 
 # %% [markdown]
 # ## What long flows pay

@@ -84,11 +84,12 @@ pd.DataFrame(
 ).round(3)
 
 # %% [markdown]
-# DRILL keeps the slow queue about as short as its queues to the other spines from the first packets on, and the slow uplink gets the share
-# that it can carry. CONGA needs a few milliseconds: flows must pause before they can move, and the load of a path must
-# be told by the other leaf. LetFlow measures nothing. But on a slow path flows pause more often, so that they leave it
-# more often than they come. ECMP and Presto do not move: ECMP's share is chance, Presto's is a quarter. Its last flow
-# ends last, though no flow of Presto is bound to the slow path: every flow sends a quarter of its flowcells there.
+# DRILL keeps the slow queue about as short as its queues to the other spines from the first packets on, and the slow
+# uplink gets the share that it can carry. CONGA needs a few milliseconds: flows must pause before they can move, and
+# the load of a path must be told by the other leaf. LetFlow measures nothing. But on a slow path flows pause more
+# often, so that they leave it more often than they come. ECMP and Presto do not move: ECMP's share is chance,
+# Presto's is a quarter. Its last flow ends last, though no flow of Presto is bound to the slow path: every flow sends
+# a quarter of its flowcells there.
 #
 # What DRILL pays stands in the last column: packets of a flow overtake each other.
 #

@@ -84,7 +84,7 @@ def draw(table, load, label, *, large_is_good=False, scale="log"):
 # each flow), at load 0.6. Left of the line is better than ECMP. Full dots: all links equal; rings: one link between two
 # switches has a tenth of the rate.
 
-# %% mystnb={"image": {"alt": "mean without timeouts: priorities first, then DCTCP, then all others around ECMP but the authors' MPTCP"}}
+# %% mystnb={"image": {"alt": "mean without timeouts: priorities first, then DCTCP, others around ECMP"}}
 waiting_of_seeds = over_ecmp("mean_fct_short_without_timeouts_s")
 waiting = over_seeds(waiting_of_seeds)
 draw(waiting_of_seeds, 0.6, "mean completion time of short flows without a timeout, over ECMP's")
@@ -123,20 +123,21 @@ draw(long_of_seeds, 0.6, "mean throughput of flows above 100 KB, over ECMP's", l
 #   the slow link, `rps` gains by it on the leaf-spine.
 # * **RepFlow** takes 0.87 to 0.95 of ECMP's time: the copy finds another path, and the same links of its hosts.
 # * **The windows of MPTCP are too small for fast retransmission.** The subflows of a flow of web search have too few
-#   packets in flight for three duplicate ACKs and wait for timers, and long flows get less than with ECMP. MMPTCP, which
-#   first sprays in one window, takes 1.2 to 1.4 times ECMP's time, and with web search 12% of its short flows wait for a
-#   timer where 7 to 8% of ECMP's do.
+#   packets in flight for three duplicate ACKs and wait for timers, and long flows get less than with ECMP. MMPTCP,
+#   which first sprays in one window, takes 1.2 to 1.4 times ECMP's time, and with web search 12% of its short flows
+#   wait for a timer where 7 to 8% of ECMP's do.
 # * **DC2-MTCP** does as MPTCP does here: 0.9 of ECMP's time with web search and equal links, with 9 to 11% of the short
 #   flows waiting for a timer. It sends two or three coded packets for a thousand others.
 # * **CDCPS codes long flows too.** Its estimate of the blocking probability takes every round trip above the average
 #   for a blocked one. It sends 30 to 51 repair packets for 100 others, and its long flows get 30 to 46% of ECMP's
-#   throughput. With data mining its short flows take 0.54 to 0.64 of ECMP's time, ahead of all but DCTCP and priorities.
+#   throughput. With data mining its short flows take 0.54 to 0.64 of ECMP's time, ahead of all but DCTCP and
+#   priorities.
 #
 # These are runs of two seeds with 300 (data mining) or 800 (web search) flows: read factors, not per cent. With data
-# mining only 25 to 43 of them are long. A flow that has not ended counts in no mean; all of these are flows of `mptcp_ns3` and `mmptcp_ns3`, the habits of the authors' code of MMPTCP:
-# its scheduler waits for a subflow whose only SYN was lost. Each scheme has the defaults of its paper: pFabric's window
-# of 12 packets fits the leaf-spine, and on the fat-tree, where a round trip takes 19 packets' time, a flow alone gets
-# 0.64 Gbit/s.
+# mining only 25 to 43 of them are long. A flow that has not ended counts in no mean; all of these are flows of
+# `mptcp_ns3` and `mmptcp_ns3`, the habits of the authors' code of MMPTCP: its scheduler waits for a subflow whose
+# only SYN was lost. Each scheme has the defaults of its paper: pFabric's window of 12 packets fits the leaf-spine,
+# and on the fat-tree, where a round trip takes 19 packets' time, a flow alone gets 0.64 Gbit/s.
 
 # %%
 web_search = with_settings(load_scenario("all-leaf-spine-websearch"), {"traffic.load": 0.6})
@@ -187,7 +188,7 @@ tree = timed_out.loc["fat-tree-websearch", False]
 saved = tree["ecmp"] - tree["rps"]
 print("2.", {load: f"{value:.1f}%" for load, value in saved.items()})
 
-# 3. Not only. A lost SYN still waits 1 s and makes most of ECMP's mean; with a SYN timer of 10 ms too DCTCP stays ahead.
+# 3. Not only. A lost SYN still waits 1 s and makes most of ECMP's mean; with a SYN timer of 10 ms DCTCP is still ahead.
 for timers_s in ({"transport.min_rto_s": 0.01}, {"transport.min_rto_s": 0.01, "transport.initial_rto_s": 0.01}):
     quick = with_settings(web_search, timers_s)
     means = {name: simulate(quick, scheme=name).summary.mean_fct_short_s for name in ("ecmp", "dctcp")}
