@@ -221,7 +221,7 @@ def test_what_is_infinite_is_refused_since_no_manifest_could_hold_it(
     traffic = "[[traffic]]\nkind = 'poisson'\nworkload = 'websearch'\nflows = 2\n"
     file.write_text(f"[fabric]\nkind = 'dumbbell'\nhosts_per_side = 1\n{traffic}{line}\n")
     assert f"{rule}" in told(capsys, "simulate", str(file))
-    assert "traffic[0].load" in told(capsys, "simulate", "--load", "inf")
+    assert "--load = inf" in told(capsys, "simulate", "--load", "inf")
 
 
 @pytest.mark.parametrize(
