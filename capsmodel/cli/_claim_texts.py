@@ -17,7 +17,6 @@ _RELATIONS = {
     "argmax": "an optimum at ",
 }
 _QUANTITIES: dict[Quantity, str] = {
-    "": "",
     "ratio": "a ratio of ",
     "difference": "a difference of ",
     "reduction, %": "a reduction by ",

@@ -75,8 +75,7 @@ def decided(results: Path) -> dict[str, LedgerEntry]:
     return entries
 
 
-def _entry(verdict: Verdict, decided_by: str, result_id: str) -> LedgerEntry:
-    found = verdict
+def _entry(found: Verdict, decided_by: str, result_id: str) -> LedgerEntry:
     return LedgerEntry(decided_by, found.quantity, found.value, found.interval, found.verdict, found.reason, result_id)
 
 

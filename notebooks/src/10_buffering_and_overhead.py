@@ -174,6 +174,12 @@ by_reading = {
     for name in (*READINGS, NONE)
 }
 display(pd.DataFrame(by_reading).T)
+by_senders = incast.query("buffer_packets == 256").pivot_table(index="flows", columns="scheme", values="timeouts")
+fewer_senders = by_senders.loc[[20, 60], ["caps", "ecmp", "rps", "repflow"]]
+print("timeouts in an incast:", fewer_senders.round(1).to_string(), sep="\n")
+mean_ms = 1e3 * web[0.6].groupby("scheme")["mean_fct_s"].mean()
+with_priority = mean_ms[["ecmp", "ecmp_pq", "ecmp_pq, tail drop", "rps", "rps_pq", "rps_pq, tail drop"]]
+print("mean FCT at load 0.6, ms:", with_priority.round(2).to_string(), sep="\n")
 print(f"incast of 100: ECMP {incast_100['ecmp']:.0f}, RPS {incast_100['rps']:.0f}, RepFlow {incast_100['repflow']:.0f}")
 print(f"beside long flows: ECMP {beside_120_ms['ecmp']:.1f} ms, RPS {beside_120_ms['rps']:.1f}", end=", ")
 print(f"with priority {beside_120_ms['ecmp_pq']:.1f} and {beside_120_ms['rps_pq']:.1f}")
@@ -311,6 +317,13 @@ assert 0.4 < at_120.loc["caps", "repair_ratio"] < 0.5
 assert at_120.loc[NONE, "lost_ratio"] == 0 < at_120.loc["caps", "lost_ratio"]
 assert incast_100["ecmp"] < incast_100["caps"] < 1.1 * incast_100["ecmp"]
 assert 2 * incast_100["caps"] < incast_100["caps_ns2"] < incast_100["caps_decode"] < incast_100["repflow"]
+more = (1 / fewer_senders[["ecmp", "rps"]]).mul(fewer_senders["caps"], axis=0).to_numpy()
+assert 3.5 < more.min() < more.max() < 7
+assert 8.5 < beside_120_ms["caps"] / beside_120_ms["rps"] < 9.5
+assert mean_ms["rps_pq"] < mean_ms["ecmp_pq, tail drop"] / 10
+assert mean_ms["ecmp_pq, tail drop"] >= mean_ms["ecmp"]
+saved_ms = mean_ms["rps"] - mean_ms[["rps_pq", "rps_pq, tail drop"]]
+assert 0.6 < saved_ms["rps_pq, tail drop"] / saved_ms["rps_pq"] < 0.7
 assert abs(later) < 0.01
 assert (unblocked.k, unblocked.r) == (1, 0)
 assert (np.diff(grows.delay_s) > 0).all()

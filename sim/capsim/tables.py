@@ -102,11 +102,11 @@ def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.fl
 
 
 def _winner_timeouts(flows: Table, subs: Table) -> Table:
-    """Return over flows the timeouts of the winner; those of all subflows where data had waited for another's."""
-    won, shared = flows["winner"] != records.NONE, flows["reinjected"] > 0
+    """Return over flows the timeouts of the winner, or of all subflows of a flow that granted data once more."""
+    won, reinjected = flows["winner"] != records.NONE, flows["reinjected"] > 0
     found = np.full(len(flows), -1, np.int64)
     found[won] = subs["timeouts"][flows["winner"][won]]
-    return np.where(won & shared, _summed(subs["timeouts"], subs["flow"], len(flows)), found)
+    return np.where(won & reinjected, _summed(subs["timeouts"], subs["flow"], len(flows)), found)
 
 
 def _payload_bytes(flows: Table, segments: Table) -> Table:
