@@ -9,8 +9,10 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from capsmodel.checks import ParameterError
+from capsmodel.coding.caps_setting import PAPER_PROBS, SETTING, WINDOW_PACKETS
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.optimal_unit import DelayCurve, OptimalUnit, delay_curve, optimal_coding_unit
+from capsmodel.coding.unit_parameters import DEFAULT_OBJECTIVE
 from capsmodel.plotting import new_figure
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
@@ -20,15 +22,16 @@ if TYPE_CHECKING:
 
 __all__ = ["CAPS_SETTING", "Calculator", "best_unit", "draw_units", "unit_png"]
 
+_PATHS = 40
 CAPS_SETTING: dict[str, Any] = {
-    "window_packets": 64,
-    "paths": 40,
-    "long_flows": 8,
-    "rate": "1Gbps",
-    "rtt_short": "100us",
-    "rtt_long": "3ms",
-    "packet": "1500B",
-    "objective": "with_redundancy_cost",
+    "window_packets": WINDOW_PACKETS,
+    "paths": _PATHS,
+    "long_flows": round(PAPER_PROBS[0] * _PATHS),
+    "rate": f"{SETTING['rate_bps'] / 1e9:g}Gbps",
+    "rtt_short": f"{SETTING['rtt_short_s'] * 1e6:g}us",
+    "rtt_long": f"{SETTING['rtt_long_s'] * 1e3:g}ms",
+    "packet": f"{SETTING['packet_bytes']}B",
+    "objective": DEFAULT_OBJECTIVE,
 }
 """The setting of CAPS Section VI-D, as it is typed; 8 of 40 paths with a long flow are p_B = 0.2."""
 
