@@ -68,6 +68,11 @@ def stalled(window, prob):
     return sum(comb(window, i) * (1 - p) ** i * p ** (window - i) for i in range(3))
 
 
+def data_mining_cdf(size):
+    """Between the points (10220 B, 0.8), (389820 B, 0.9) and (3076220 B, 0.95) of pFabric's table."""
+    return float(np.interp(size, (10_220, 389_820, 3_076_220), (0.8, 0.9, 0.95)))
+
+
 def repflow(curve):
     """Least and largest value over the loads of RepFlow's figures, by sums over a fine grid of the size distribution.
 
@@ -131,6 +136,7 @@ CLAIM_VALUES = {
     "caps-pB": (Fraction(4, 40),),
     "caps-pB2": (Fraction(3, 10),),
     "caps-864": (864,),
+    "cdcps-t2-data-1mb": (100 * (1 - data_mining_cdf(1e6)),),
     "caps-ft-4": (4,),
     "caps-ft-12": (36,),
     "caps-f15a-k": (both_pct(4), both_pct(16)),
@@ -247,6 +253,13 @@ CLAIM_MISMATCHES = {
     "dc2mtcp-eq9": ("differs in size", (1, 1.2140 / 0.92619)),
     "dc2mtcp-s4b-small": ("not testable", ()),
     "cdcps-t2": ("differs in size", (20,)),
+    "cdcps-t2-web-0-100kb": ("differs in size", (Fraction(1300, 24),)),
+    "cdcps-t2-web-100kb-1mb": ("differs in size", (Fraction(1900, 120),)),
+    "cdcps-t2-web-1mb": ("differs in size", (30,)),
+    "cdcps-t2-web-avg": ("differs in size", (1.71125,)),
+    "cdcps-t2-data-0-100kb": ("differs in size", (100 * data_mining_cdf(1e5),)),
+    "cdcps-t2-data-100kb-1mb": ("differs in size", (100 * (data_mining_cdf(1e6) - data_mining_cdf(1e5)),)),
+    "cdcps-t2-data-avg": ("differs in size", (7.470236,)),
     "dc2mtcp-eq7": ("refuted", (Fraction(80, 12),)),
     "dc2mtcp-opt-space": ("differs in size", (44,)),
     "dc2mtcp-co-h": ("differs in size", (0.0005,)),

@@ -1,6 +1,6 @@
 """The verdict on every published claim that needs no simulation."""
 
-from capsmodel.papers.closed_forms import caps, cdcps, coding_times, dc2mtcp, mmptcp, not_run, repflow
+from capsmodel.papers.closed_forms import caps, cdcps, coding_times, dc2mtcp, flow_sizes, mmptcp, not_run, repflow
 from capsmodel.papers.index import Claim, read_claims
 from capsmodel.papers.verdicts import Verdict, judge, registered_claims
 
@@ -8,8 +8,8 @@ __all__ = ["PAPER_MODULES", "Claim", "Verdict", "closed_form_verdict", "closed_f
 
 # Importing one of them registers its judges.
 PAPER_MODULES = (caps, mmptcp, repflow, cdcps, dc2mtcp)
-OTHER_MODULES = (coding_times, not_run)
-"""Of claims whose experiment is no closed form: what the codec's times say, and what no run can decide."""
+OTHER_MODULES = (coding_times, flow_sizes, not_run)
+"""Of claims whose experiment is no closed form: times of the codec, tables of flow sizes, and what no run decides."""
 
 
 def closed_form_verdicts() -> tuple[tuple[Claim, Verdict], ...]:

@@ -81,13 +81,4 @@ def panel(letter: str, workload: str) -> dict[str, Statement]:
     }
 
 
-def sizes(name: str, workload: str) -> dict[str, Statement]:
-    """Return the statements of Table 2 about a workload, which is the same at each load, by claim."""
-    columns = {"0-100kb": "share_to_100_kb", "100kb-1mb": "share_to_1_mb", "1mb": "share_above_1_mb"}
-    return {
-        f"cdcps-t2-{name}-{ending}": trend("RPS", places(workload, SAMPLED_LOADS[:1]), column=column)
-        for ending, column in (columns | {"avg": "mean_flow_bytes"}).items()
-    }
-
-
 over_load = partial(PublishedExperiment, scenario=scenario, small=small, measure=sprayed_run)

@@ -6,32 +6,22 @@ Quantity                                  Column                      Unit
 99th percentile of all flows              `p99_fct_s`                 s, by nearest rank
 runs of more than 3 duplicate ACKs        `long_dup_ack_run_ratio`    1, over data packets sent
 mean congestion window                    `cwnd_packets`              packets, cdcps Fig. 3(b)
-share of flows up to 100 KB               `share_to_100_kb`           1, cdcps Table 2
-share of flows from there to 1 MB         `share_to_1_mb`             1
-share of flows above                      `share_above_1_mb`          1
-mean size of a flow                       `mean_flow_bytes`           byte
 ========================================= =========================== ============================
 
 Counted are runs of duplicate acknowledgements that reordering made and no loss (cdcps, Section III-A: "events caused by
 out-of-order packets to all packets"). The window is the mean over sampled flows of their mean windows; it is there
-where the scenario samples any. Shares and mean size are those of the workload's distribution, the same in each run;
-they are there where all flows are of one workload.
+where the scenario samples any.
 """
 
 from typing import Any
 
-from capsim import Result
 from capsim.fct import counted_flows
 from capsmodel.experiments.measurement import measurement
 from capsmodel.metrics import percentile
 from capsmodel.papers.measurements.experiment_runs import columns_of, finished_run
 from capsmodel.papers.measurements.head_of_line import mean_windows_packets
-from capsmodel.workloads.catalogue import load_workload
 
 __all__ = ["sprayed_run"]
-
-SHORT_BYTES, LONG_BYTES = 1e5, 1e6
-"""Borders of Table 2."""
 
 
 @measurement("sprayed-run", revision=2)
@@ -63,19 +53,4 @@ def sprayed_run(
     }
     if result.scenario.probes is not None:
         more["cwnd_packets"] = float(mean_windows_packets(result).mean())
-    return columns_of(result) | more | _sizes(result)
-
-
-def _sizes(result: Result) -> dict[str, float]:
-    workloads = {getattr(entry, "workload", None) for entry in result.scenario.traffic}
-    (name,) = workloads if len(workloads) == 1 else (None,)
-    if name is None:
-        return {}
-    sizes = load_workload(name)
-    short, medium = sizes.cdf(SHORT_BYTES), sizes.cdf(LONG_BYTES)
-    return {
-        "share_to_100_kb": short,
-        "share_to_1_mb": medium - short,
-        "share_above_1_mb": 1 - medium,
-        "mean_flow_bytes": sizes.mean_bytes,
-    }
+    return columns_of(result) | more
