@@ -33,6 +33,8 @@ def one_line(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
                 command(*args, **kwargs)
         except CodecError as error:
             raise ParameterError(str(error)) from None
+        except BrokenPipeError:  # the reader has gone, which is no error
+            raise
         except OSError as error:
             raise ParameterError(f"{'' if error.filename else 'writing the result failed: '}{told(error)}") from None
 

@@ -98,10 +98,10 @@ BY_LAYER = (
     Column("layer", "links"),
     Column("ports", "number"),
     Column("packets_in", "packets"),
-    Column("loss_ratio", "lost, %", 1e2),
+    Column("loss_ratio", "dropped or lost, %", 1e2),
     Column("utilisation", "used, %", 1e2),
     Column("max_utilisation", "busiest, %", 1e2),
-    Column("mean_queue_packets", "mean queue"),
+    Column("mean_queue_packets", "mean queue, packets"),
 )
 
 

@@ -32,13 +32,14 @@ _FULL_PACKET_BYTES = 1500  # with the headers of the transport
 _LINKS_OF_A_ROUND = 6
 _MOST_RTT_S = 3e-3  # a long flow fills its path before the first window starts
 _READINGS = {"window_delay": window_delays_s, "packet_delay": mean_packet_delays_s}
+_TO_LAST_ACK = Column("window_delay_s", "simulated: to the last ACK, ms", factor=1e3, error="window_delay_half_width_s")
 _COLUMNS = (
     Column("blocking_prob", "blocking probability"),
     Column("k", "k"),
     Column("r", "r"),
-    Column("formula_ms", "formula, ms"),
-    Column("window_delay_ms", "simulated: to the last ACK, ms", error="window_delay_half_width_ms"),
-    Column("packet_delay_ms", "simulated: mean over packets, ms", error="packet_delay_half_width_ms"),
+    Column("formula_s", "formula, ms", factor=1e3),
+    _TO_LAST_ACK,
+    Column("packet_delay_s", "simulated: mean over packets, ms", factor=1e3, error="packet_delay_half_width_s"),
 )
 
 
@@ -92,10 +93,10 @@ def _row(prob: float, k: int, *, window_packets: int, setting: "UnitSetting") ->
     result = simulate(_scenario(k, r, n_paths, blocked, window_packets, setting), scheme=PINNED, engine="compiled")
     row: dict[str, Any] = {"asked_prob": prob, "blocking_prob": blocked / n_paths}
     row |= {"n_paths": n_paths, "blocked_paths": blocked, "k": k, "r": r}
-    row |= {"formula_ms": float(curve.delay_s[k - 1]) * 1e3, "windows": WINDOWS}
+    row |= {"formula_s": float(curve.delay_s[k - 1]), "windows": WINDOWS}
     for name, read in _READINGS.items():
         found = mean_interval(read(result))
-        row |= {f"{name}_ms": found.value * 1e3, f"{name}_half_width_ms": found.half_width * 1e3}
+        row |= {f"{name}_s": found.value, f"{name}_half_width_s": found.half_width}
     return row
 
 
@@ -139,8 +140,10 @@ def _fastest(rows: list[dict[str, Any]], prob: float, best_k: int) -> str:
     """Return how long the best unit by the formula takes, beside the size that is fastest of those sent."""
     own = [row for row in rows if row["asked_prob"] == prob]
     (best,) = (row for row in own if row["k"] == best_k)
-    first = min(own, key=lambda row: float(row["window_delay_ms"]))
-    mine, least = (with_error(row["window_delay_ms"], row["window_delay_half_width_ms"]) for row in (best, first))
+    first = min(own, key=lambda row: float(row["window_delay_s"]))
+    mine, least = (
+        with_error(1e3 * row["window_delay_s"], 1e3 * row["window_delay_half_width_s"]) for row in (best, first)
+    )
     told = f"p_B = {best['blocking_prob']:.4g} ({best['blocked_paths']} of {best['n_paths']} paths)"
     return (
         f"{told}: to the last ACK k = {best_k} takes {mine} ms; of those sent, k = {first['k']} is fastest, {least} ms."

@@ -38,7 +38,7 @@ def schemes(name: str | None = None, *, output: Output = AS_TEXT) -> None:
             "scheme": known.name,
             **{role: _names(known, role) for role in ROLES},
             "source": known.cite,
-            "summary": known.summary,
+            "summary": known.about,
         }
         for known in all_schemes().values()
     ]
@@ -62,7 +62,7 @@ def _print_scheme(name: str, output: Output) -> None:
     if not output.is_text:
         print_table(rows, output=output)
         return
-    explain(f"{scheme.name}: {scheme.summary} (source: {scheme.cite})")
+    explain(f"{scheme.name}: {scheme.about} (source: {scheme.cite})")
     columns = [Column("name", "parameter"), Column("shown", "default", right=True), Column("told", "meaning")]
     for flows, part in components(scheme):
         own = [row for row in rows if (row["role"], row["flows"]) == (part.role, flows)]

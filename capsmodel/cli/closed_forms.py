@@ -95,7 +95,7 @@ def redundancy_rows(
             "r": r,
             "decode_prob": decode_prob(k_, r=r, blocking_prob=prob),
             "r_for_target": int(repair_packets_for(k_, blocking_prob=prob, target_prob=target_prob)),
-            "overhead_pct": 100 * traffic_overhead(prob, long_short_ratio=long_short_ratio, k=k_),
+            "traffic_overhead": traffic_overhead(prob, long_short_ratio=long_short_ratio, k=k_),
         })  # fmt: skip
     return rows
 
@@ -128,7 +128,7 @@ def redundancy(
         Column("r", "r by the ceiling rule"),
         _DECODES,
         Column("r_for_target", f"r to decode with {target_prob:g}"),
-        Column("overhead_pct", "share of all traffic, %"),
+        Column("traffic_overhead", "share of all traffic, %", factor=100),
     ]
     title = f"Repair packets (CAPS VI-B), overhead (Eq. 7) at g = {long_short_ratio:g}"
     print_table(rows, columns=columns, title=title, output=output)
@@ -247,14 +247,14 @@ class FctModel:
         return [
             {
                 "load": rho,
-                "mean_short": mean_fct(rho, **short),
-                "mean_short_rep": mean_fct(rho, replicas=copies, **short),
-                "p99_short": tail_fct(rho, tail=tail, **short),
-                "p99_short_rep": tail_fct(rho, replicas=copies, tail=tail, **short),
-                "mean_long": mean_fct_long(rho, **model),
-                "mean_long_rep": mean_fct_long(rho, replicas=copies, **model),
-                "p99_long": tail_fct_long(rho, tail=tail, **model),
-                "p99_long_rep": tail_fct_long(rho, replicas=copies, tail=tail, **model),
+                "mean_slowdown_short": mean_fct(rho, **short),
+                "mean_slowdown_short_rep": mean_fct(rho, replicas=copies, **short),
+                "p99_slowdown_short": tail_fct(rho, tail=tail, **short),
+                "p99_slowdown_short_rep": tail_fct(rho, replicas=copies, tail=tail, **short),
+                "mean_slowdown_long": mean_fct_long(rho, **model),
+                "mean_slowdown_long_rep": mean_fct_long(rho, replicas=copies, **model),
+                "p99_slowdown_long": tail_fct_long(rho, tail=tail, **model),
+                "p99_slowdown_long_rep": tail_fct_long(rho, replicas=copies, tail=tail, **model),
             }
             for rho in load
         ]
@@ -275,8 +275,8 @@ def fct(load: Numbers = LOADS, *, model: FctModel = REPFLOW, output: Output = AS
     limit = replication_break_even_load(model.share, replicas=model.replicas)
     columns = [Column("load", "load")]
     for size, statistic in product(("short", "long"), ("mean", "p99")):
-        columns += [Column(f"{statistic}_{size}", f"{size} {statistic}")]
-        columns += [Column(f"{statistic}_{size}_rep", f"{model.replicas} copies")]
+        columns += [Column(f"{statistic}_slowdown_{size}", f"{size} {statistic}")]
+        columns += [Column(f"{statistic}_slowdown_{size}_rep", f"{model.replicas} copies")]
     title = f"FCT over the time to send the flow alone, {model.workload}"
     print_table(rows, columns=columns, title=title, output=output)
     if output.is_text:

@@ -12,7 +12,9 @@ from capsmodel.cli._commands import CODEC
 from capsmodel.cli._options import Count, Flag, MaybeCount, Size
 from capsmodel.codec.file_decoder import Decoding, decode_file
 from capsmodel.codec.files import SUFFIX, encode_file
+from capsmodel.codec.packet_index import PacketIndex
 from capsmodel.codec.registry import CODES
+from capsmodel.codec.stream_decoder import StreamIncomplete
 from capsmodel.codec.stream_encoder import StreamEncoder
 
 app = App(name="codec", help=CODEC.help, help_epilogue=CODEC.epilogue)
@@ -141,23 +143,38 @@ def decode(
     default = file.with_suffix("") if file.suffix == SUFFIX else beside(file, ".decoded")
     target = target_of(out, default, file, force)
     with readable(file) as source, writable(target) as written:
-        result = decode_file(source, written, stream=stream, partial=partial)
+        try:
+            result = decode_file(source, written, stream=stream, partial=partial)
+        except StreamIncomplete as error:
+            raise ParameterError(_undecoded(error, source, stream)) from None
     for line in _told(result, target):
         say(line, target)
 
 
+def _undecoded(error: StreamIncomplete, source: Path, stream: int | None) -> str:
+    """Return how many units of a stream cannot be decoded, and why the first cannot."""
+    with source.open("rb") as file:
+        index = PacketIndex(file)
+    there = index.units(index.stream(stream)).keys()
+    units = 1 + max(there | error.missing.keys())
+    count = units - len(there - error.missing.keys())
+    first = str(error).partition(": ")[2].partition("; ")[0]
+    remedy = "--partial writes the rest, codec inspect lists all"
+    return f"{count} of {units} units cannot be decoded ({first}); {remedy}"
+
+
 def _told(result: Decoding, target: Path) -> list[str]:
     """Return what is to be said of a decoded file, a line each."""
-    done = result.reception
+    done, missing = result.reception, result.missing_bytes
+    total = sum(end - first for first, end in missing)
+    known = f", {done.source_bytes} of them known," if missing else ""
     lines = [
-        f"wrote {target}: {done.source_bytes} bytes from {done.units} unit{'s' if done.units != 1 else ''} of stream "
-        f"{result.stream:016x}; packets: "
+        f"wrote {target}: {done.source_bytes + total} bytes{known} from {done.units} "
+        f"unit{'s' if done.units != 1 else ''} of stream {result.stream:016x}; packets: "
         f"{done.used} used, {done.late} not needed, {done.repeated} repeated, {result.foreign} of other streams, "
         f"{result.rejected.count} rejected"
     ]
-    missing = result.missing_bytes
     if missing:
-        total = sum(end - first for first, end in missing)
         lines.append(f"{total} bytes in {len(missing)} ranges are missing and hold zeros:")
         lines += [f"  bytes {first} to {end - 1}" for first, end in missing[:_LISTED]]
         lines += [f"  and {len(missing) - _LISTED} more ranges"] * (len(missing) > _LISTED)

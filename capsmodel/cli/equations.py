@@ -19,7 +19,7 @@ from capsmodel.papers import claims as claim_rows
 from capsmodel.papers import equations as equation_rows
 from capsmodel.papers import numbers as number_rows
 from capsmodel.papers.index import read_by_setting
-from capsmodel.papers.robustness import recorded_robustness
+from capsmodel.papers.robustness import recorded_robustness, told_settings
 from capsmodel.papers.verdicts import VERDICT_WORDS
 
 
@@ -116,8 +116,9 @@ def _print_claims(rows: Iterable[ClaimRow], output: Output) -> None:
         print_table([_csv_row(row) for row in rows], output=output)
     else:
         for row in rows:
+            settings = told_settings(row.claim, row.entry.verdict)
             say(f"{row.claim.id}: {row.entry.verdict}")
-            explain(*claim_text(row.claim, row.entry), indent=2)
+            explain(*claim_text(row.claim, row.entry), *([f"Settings: {settings}."] if settings else []), indent=2)
             say("")
 
 

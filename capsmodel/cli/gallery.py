@@ -23,9 +23,9 @@ from capsmodel.papers.gallery import (
     meanings,
     other_claims,
     pictures,
-    told_settings,
 )
 from capsmodel.papers.index import chosen
+from capsmodel.papers.robustness import told_settings
 from capsmodel.papers.verdicts import VERDICT_WORDS
 from capsmodel.plotting import svg_bytes
 
@@ -96,7 +96,8 @@ def _drawn(one: Picture, done: Callable[[], None]) -> dict[str, Any]:
 
 def _claim(row: ClaimRow) -> dict[str, str]:
     text = " ".join(claim_text(row.claim, row.entry))
-    return {"id": row.claim.id, "word": row.entry.verdict, "text": text, "settings": told_settings(row)}
+    word = row.entry.verdict
+    return {"id": row.claim.id, "word": word, "text": text, "settings": told_settings(row.claim, word)}
 
 
 def _counted(rows: Iterable[ClaimRow]) -> str:

@@ -20,10 +20,10 @@ _COLUMNS = (
     Column("blocking_prob", "blocking probability"),
     Column("k", "k, source packets"),
     Column("r", "r, repair packets"),
-    Column("overhead_pct", "repair share, %"),
-    Column("delay_ms", "delay, ms"),
-    Column("k_within_1pct", "k within 1%"),
-    Column("uncoded_delay_ms", "uncoded delay, ms"),
+    Column("repair_share", "repair share, %", factor=100),
+    Column("delay_s", "delay, ms", factor=1e3),
+    Column("near", "k within 1%"),
+    Column("uncoded_delay_s", "uncoded delay, ms", factor=1e3),
     Column("unit_decode_prob", "unit decodes, prob."),
 )
 _WHAT_PACKETS_SAY = (
@@ -122,7 +122,8 @@ def optimal_k(
 
         print_sent_windows(window_packets, rows, setting=setting, output=output)
     else:
-        print_table(rows, columns=_COLUMNS, title=title, output=output)
+        shown = [row | {"near": f"{row['near_k_min']}-{row['near_k_max']}"} for row in rows] if output.is_text else rows
+        print_table(shown, columns=_COLUMNS, title=title, output=output)
         if output.is_text:
             _explain(window_packets, rows[0], setting)
     if plot is not None:
@@ -152,10 +153,11 @@ def optimal_k_rows(
             "blocking_prob": float(probs[i]),
             "k": int(best.k[i]),
             "r": int(best.r[i]),
-            "overhead_pct": 100 * int(best.r[i]) / int(best.k[i] + best.r[i]),
-            "delay_ms": float(best.delay_s[i]) * 1e3,
-            "k_within_1pct": f"{int(best.near_k_min[i])}-{int(best.near_k_max[i])}",
-            "uncoded_delay_ms": float(best.uncoded_delay_s[i]) * 1e3,
+            "repair_share": int(best.r[i]) / int(best.k[i] + best.r[i]),
+            "delay_s": float(best.delay_s[i]),
+            "near_k_min": int(best.near_k_min[i]),
+            "near_k_max": int(best.near_k_max[i]),
+            "uncoded_delay_s": float(best.uncoded_delay_s[i]),
             "unit_decode_prob": float(best.decode_prob[i]),
         }
         for i in range(probs.size)
@@ -176,7 +178,7 @@ def _explain(window_packets: int, row: dict[str, Any], setting: UnitSetting) -> 
         return
     sent = row["k"] + row["r"]
     explain(
-        f"What it costs: {row['overhead_pct']:.0f}% of the packets sent are repair packets ({row['r']} of {sent} in a "
+        f"What it costs: {row['repair_share']:.0%} of the packets sent are repair packets ({row['r']} of {sent} in a "
         "unit), also when nothing is blocked.",
         f"How flat it is: {_near(curve, row)}",
         _WHAT_PACKETS_SAY,
@@ -185,9 +187,9 @@ def _explain(window_packets: int, row: dict[str, Any], setting: UnitSetting) -> 
 
 def _near(curve: DelayCurve, row: dict[str, Any]) -> str:
     """Return which sizes are within 1% of the least delay, and the one that sends the fewest repair packets."""
-    near = np.flatnonzero(np.asarray(curve.delay_s) * 1e3 <= 1.01 * row["delay_ms"])
+    near = np.flatnonzero(np.asarray(curve.delay_s) <= 1.01 * row["delay_s"])
     if not near.size:
-        return f"sizes from {row['k_within_1pct'].replace('-', ' to ')} are within 1% of the least delay."
+        return f"sizes from {row['near_k_min']} to {row['near_k_max']} are within 1% of the least delay."
     k, r = curve.k[near], np.asarray(curve.r)[near]
     share = 100 * r / (k + r)
     least = int(share.argmin())

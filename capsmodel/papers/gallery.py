@@ -19,7 +19,6 @@ from capsmodel.papers.figures import PublishedFigure, published_figures
 from capsmodel.papers.figures._beside_printed import DrawnClaim, draw_beside_printed
 from capsmodel.papers.figures._by_setting import draw_by_setting
 from capsmodel.papers.index import read_by_setting
-from capsmodel.papers.robustness import recorded_robustness
 from capsmodel.papers.statements import Statement
 from capsmodel.papers.verdicts import VERDICT_WORDS
 
@@ -35,7 +34,6 @@ __all__ = [
     "meanings",
     "other_claims",
     "pictures",
-    "told_settings",
 ]
 
 HOW_IT_IS_MADE = (
@@ -112,12 +110,6 @@ def by_setting(paper: str) -> Picture | None:
     title = "Claims by settings that the paper leaves out."
     picture = Picture(f"{paper}-settings", title, "", command, rows, lambda: draw_by_setting(paper, words))
     return picture if rows else None
-
-
-def told_settings(row: ClaimRow) -> str:
-    """Return whether the verdict on a claim is robust or what it hangs on; empty before several settings decide it."""
-    found = recorded_robustness(row.claim)
-    return found.beside(row.entry.verdict) if found.decided > 1 else ""
 
 
 def meanings() -> dict[str, str]:

@@ -66,12 +66,11 @@ def judged(claim: Claim, evidence: Evidence, *, most_seeds: int) -> Judged:
 
 def verdict_of(claim: Claim, statement: Statement, found: Judged, *, testbed: bool) -> Verdict:
     """Return the verdict with its value in the unit of the claim, and what it rests on."""
-    missing = sorted({name for one in statement.comparisons for name in one.schemes} - simulated().keys())
     intervals = found.decision.intervals
     parts = [f"{found.seeds} seeds, level {FALSE_ALARM:g}" if found.seeds else "no look yet"]
     parts += [statement.note] if statement.note else []
     parts += ["the testbed is simulated in packets"] if testbed else []
-    parts += [f"not simulated: {', '.join(missing)}"] if missing else []
+    parts += _about_schemes(statement)
     if found.seeds and (equal := statement.simulated.without_events(claim, intervals)):
         parts.append(f"none in any run: {', '.join(equal)}")
     parts += [f"{name}: {one.value:.4g}" for name, one in intervals.items()]
@@ -80,6 +79,15 @@ def verdict_of(claim: Claim, statement: Statement, found: Judged, *, testbed: bo
     values, ends = _in_one_range(claim, shown)
     verdict = Verdict(claim.id, values, found.decision.word, "; ".join(parts), ends, quantity)
     return of_sample(verdict, f"{found.seeds} seeds") if found.seeds else verdict
+
+
+def _about_schemes(statement: Statement) -> list[str]:
+    """Return which of the schemes that are compared are not simulated, and which are reconstructions."""
+    names, known = {name for one in statement.comparisons for name in one.schemes}, simulated()
+    missing = sorted(names - known.keys())
+    rebuilt = sorted(name for name in names & known.keys() if known[name].reconstructed)
+    told = {"not simulated": missing, "reconstructed": rebuilt}
+    return [f"{word}: {', '.join(found)}" for word, found in told.items() if found]
 
 
 def _in_one_range(claim: Claim, found: Sequence[Interval]) -> tuple[tuple[float, ...], tuple[float, ...]]:

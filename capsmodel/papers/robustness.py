@@ -18,7 +18,7 @@ from capsmodel.papers.index import Claim, read_by_setting
 from capsmodel.papers.settings import TEXT, combination_name, sampled_combinations
 from capsmodel.papers.verdicts import VerdictWord
 
-__all__ = ["FEWEST_SETTINGS", "Robustness", "recorded_robustness", "robustness"]
+__all__ = ["FEWEST_SETTINGS", "Robustness", "recorded_robustness", "robustness", "told_settings"]
 
 FEWEST_SETTINGS = 8
 """Decided settings below which a claim is not called robust."""
@@ -103,6 +103,12 @@ def recorded_robustness(claim: Claim) -> Robustness:
     """Return in which settings the recorded verdict on a claim holds, from ``by_setting.csv``."""
     words = cast(dict[str, VerdictWord], read_by_setting().get(claim.id, {}))
     return robustness(words, sampled_combinations(claim.experiment_id))
+
+
+def told_settings(claim: Claim, verdict: str) -> str:
+    """Return whether a recorded verdict is robust or what it hangs on; empty before several settings decide it."""
+    found = recorded_robustness(claim)
+    return found.beside(verdict) if found.decided > 1 else ""
 
 
 def _in_common(turned: list[Combination]) -> list[str]:

@@ -145,7 +145,8 @@ print(verdict)
 #   so low because there are hundreds of such comparisons, and false alarms should be rare among all of them together.
 # - **an error of 0.06 is found with probability ...**: a comparison without enough samples never finds
 #   anything. If the true probability were 0.31 or 0.19 instead of 0.25, this one would have ended in *disagrees* with
-#   that probability. Below 0.99 the verdict is *too few samples*, and the line says how many would do.
+#   that probability. If p is not below the level and this probability is below 0.99, the verdict is *too few
+#   samples*, and the line says how many would do.
 #
 # Both other verdicts, with a wrong formula, and with only 100 of the flows:
 

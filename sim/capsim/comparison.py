@@ -88,6 +88,7 @@ def compare(
     ParameterError
         If a scheme is unknown or named twice, or the scenario breaks a rule.
     """
+    require(not isinstance(schemes, str), f'schemes = {schemes!r}, but it must be a list: write ["{schemes}"]')
     described = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
     found = [find(scheme) if isinstance(scheme, str) else scheme for scheme in schemes]
     names = tuple(scheme.name for scheme in found)

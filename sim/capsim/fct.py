@@ -32,7 +32,10 @@ SIZE_EDGES_BYTES = (0, 100_000, 10_000_000, float("inf"))
 
 
 def counted_flows(flows: pd.DataFrame, *, warm_up_s: float) -> pd.DataFrame:
-    """Return the flows that count: those that start at `warm_up_s` or later, in seconds."""
+    """Return the flows that count: those that start at `warm_up_s` or later, in seconds.
+
+    Those that start last end while the network empties, and count as well.
+    """
     return flows[flows["start_s"] >= warm_up_s]
 
 

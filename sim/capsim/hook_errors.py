@@ -1,4 +1,4 @@
-"""What is said when a hook cannot be compiled: its line and the rule, in place of the compiler's page."""
+"""What is said when a hook cannot be called or compiled: its line and the rule, in place of the compiler's page."""
 
 import ast
 import inspect
@@ -7,17 +7,19 @@ import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
+from inspect import Parameter
 from pathlib import Path
 
 from capsim import records
+from capsim.bounds import shortened
 from capsim.catalogue import components
-from capsim.hooks import Hook, hooks_of
+from capsim.hooks import HOOKS, Hook, hooks_of
 from capsim.roles import Scheme
-from capsmodel.checks import ParameterError
+from capsmodel.checks import ParameterError, require
 
 RULE = (
     "a hook uses its arguments, numbers, if, loops and functions marked capsim.inlined; no dictionaries, lists, texts, "
-    "NumPy functions or exceptions"
+    "NumPy functions or exceptions; whichever way it ends, it returns a number"
 )
 WHERE_FIELDS_ARE = "capsim.records lists the fields of records, capsim.own those of own memory"
 
@@ -35,6 +37,34 @@ _FIELDS: dict[str, tuple[str, ...] | None] = {
 }
 
 
+def check_hooks(scheme: Scheme) -> None:
+    """Refuse a hook that does not take the arguments that it is called with, as :data:`capsim.hooks.HOOKS` lists them.
+
+    Raises
+    ------
+    ParameterError
+        If it takes more or fewer, or some by keyword only, or is no function.
+    """
+    for _, part in components(scheme):
+        for name in hooks_of(part.role):
+            hook = getattr(part, name)
+            if hook is not None:
+                text = f"{part.role} {part.name!r}: {name} = {shortened(hook)}, but a hook is a function: use def"
+                require(hasattr(hook, "__code__"), text)
+                _check_arguments(name, hook)
+
+
+def _check_arguments(name: str, hook: Hook) -> None:
+    given, takes = HOOKS[name].arguments, inspect.signature(hook)
+    try:
+        takes.bind(*given)
+    except TypeError:
+        by_position = [each for each in takes.parameters.values() if each.kind is not Parameter.KEYWORD_ONLY]
+        called = f"{name} is called with {len(given)}: {', '.join(given)}"
+        text = f"{place_of(hook)}: {hook.__name__} takes {len(by_position)} arguments, but {called}"
+        raise ParameterError(text) from None
+
+
 @contextmanager
 def hook_errors(scheme: Scheme) -> Iterator[None]:
     """Turn what the compiler raises for a hook of `scheme` into one line.
@@ -49,15 +79,15 @@ def hook_errors(scheme: Scheme) -> Iterator[None]:
     try:
         yield
     except KeyError as error:  # what Numba raises for a missing field of a record
-        told = _missing_field(str(error.args[0]), _hooks(scheme))
+        told = missing_field(str(error.args[0]), hooks_in(scheme))
         if not told:
             raise
         raise ParameterError(told) from None
     except (NumbaError, UnsupportedBytecodeError) as error:
-        raise ParameterError(_not_compiled(error, _hooks(scheme))) from None
+        raise ParameterError(_not_compiled(error, hooks_in(scheme))) from None
 
 
-def _hooks(scheme: Scheme) -> list[Hook]:
+def hooks_in(scheme: Scheme) -> list[Hook]:
     """Return all hooks of a scheme and the functions marked as inlined that they name."""
     parts = [part for _, part in components(scheme)]
     found = [hook for part in parts for name in hooks_of(part.role) if (hook := getattr(part, name))]
@@ -67,21 +97,36 @@ def _hooks(scheme: Scheme) -> list[Hook]:
     return found
 
 
+def is_own(hook: Hook) -> bool:
+    """Return whether a hook is a user's: not one of the package."""
+    return not hook.__module__.startswith("capsim.")
+
+
+def place_of(hook: Hook) -> str:
+    """Return file and line of the definition of a hook."""
+    return place(hook.__code__.co_filename, hook.__code__.co_firstlineno)
+
+
+def place(file: str, number: int) -> str:
+    """Return what a message begins with: file, without its folders, and line."""
+    return f"{Path(file).name}, line {number}"
+
+
 def _not_compiled(error: Exception, hooks: list[Hook]) -> str:
-    place = getattr(error, "loc", None)
-    if place is not None:
-        return f"{_line(place.filename, place.line)} cannot be compiled: {RULE}"
+    found = getattr(error, "loc", None)
+    if found is not None:
+        return f"{_line(found.filename, found.line)} cannot be compiled: {RULE}"
     # The compiler gave up before it knew of lines: name the hooks that are not those of the package.
-    own = [hook.__name__ for hook in hooks if not hook.__module__.startswith("capsim.protocols")]
+    own = [hook.__name__ for hook in hooks if is_own(hook)]
     reason = str(error).splitlines()[0].partition(" Raised from")[0].rstrip(". ")
     return f"{' or '.join(own)} cannot be compiled: {reason}: {RULE}"
 
 
-def _missing_field(name: str, hooks: list[Hook]) -> str:
+def missing_field(name: str, hooks: list[Hook]) -> str:
     """Return where a hook reads a field that its record has not; empty if none does."""
     for hook in hooks:
-        lines, first = inspect.getsourcelines(hook)
-        for node in ast.walk(ast.parse(textwrap.dedent("".join(lines)))):
+        first, text = _source(hook)
+        for node in ast.walk(ast.parse(text)):
             if not isinstance(node, ast.Attribute) or node.attr != name:
                 continue
             record = ast.unparse(node.value)
@@ -89,10 +134,19 @@ def _missing_field(name: str, hooks: list[Hook]) -> str:
             if name not in fields:
                 near = get_close_matches(name, fields)
                 hint = f" (did you mean {' or '.join(near)}?)" if near else ""
-                place = _line(inspect.getfile(hook), first + node.lineno - 1)
-                return f"{place}: {record} has no field {name}{hint}; {WHERE_FIELDS_ARE}"
+                line = _line(inspect.getfile(hook), first + node.lineno - 1)
+                return f"{line}: {record} has no field {name}{hint}; {WHERE_FIELDS_ARE}"
     return ""
 
 
+def _source(hook: Hook) -> tuple[int, str]:
+    """Return first line and text of a function; no text for one that is in no file."""
+    try:
+        lines, first = inspect.getsourcelines(hook)
+    except OSError:
+        return 0, ""
+    return first, textwrap.dedent("".join(lines))
+
+
 def _line(file: str, number: int) -> str:
-    return f"{Path(file).name}, line {number}: `{linecache.getline(file, number).strip()}`"
+    return f"{place(file, number)}: `{linecache.getline(file, number).strip()}`"

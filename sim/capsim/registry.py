@@ -4,11 +4,13 @@ A package registers its own by an entry point of the group ``capsim.schemes`` th
 """
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 
+from capsim.bounds import shortened
 from capsim.protocols import schemes as folder
 from capsim.roles import Scheme
 from capsim.scheme_files import is_reference, load_scheme
@@ -72,7 +74,7 @@ def scheme(name: str, *, key: str = "scheme") -> Scheme:
     Raises
     ------
     ParameterError
-        If there is none, or the file has none.
+        If there is none, or the file has none; the text names the nearest one.
 
     Examples
     --------
@@ -85,7 +87,9 @@ def scheme(name: str, *, key: str = "scheme") -> Scheme:
     if is_reference(name):
         return load_scheme(name, key=key)
     if name not in schemes():
-        raise ParameterError(f"{key} = {name!r}, but there are {', '.join(schemes())}")
+        near = get_close_matches(name.lower(), schemes(), n=1)
+        told = f"did you mean {near[0]}?" if near else "no scheme has this name;"
+        raise ParameterError(f"{key} = {shortened(name)}: {told} capsmodel schemes lists all")
     return schemes()[name]
 
 

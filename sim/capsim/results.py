@@ -153,6 +153,7 @@ class Result:
             If the folder holds no whole result of one run, or one of a version with other columns.
         """
         restore(Path(folder))
+        require(not Path(folder).is_file(), f"{folder} is a file: give its folder, {Path(folder).parent}")
         flows = Path(folder) / "flows.parquet"
         if not flows.is_file():
             raise ParameterError(f"{folder} holds no flows.parquet: name a folder that a result was saved to")

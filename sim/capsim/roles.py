@@ -255,6 +255,8 @@ class Scheme:
         Paper key or reference.
     known_sizes : bool
         Whether hosts and switches know that a flow is short when it starts.
+    reconstructed : bool
+        Whether its publication leaves out what the rest is a guess at.
     """
 
     name: str
@@ -265,6 +267,7 @@ class Scheme:
     queue: Queue
     cite: str
     known_sizes: bool = True
+    reconstructed: bool = False
 
     def __post_init__(self) -> None:
         needed = getattr(self.balancer.params, "needs_sizes", False)
@@ -274,6 +277,11 @@ class Scheme:
         require(same, f"{self.name}: sizes are not known, but short flows have a stack of their own")
         for role in SWITCH_ROLES:
             check_params(getattr(self, role).params, role)
+
+    @property
+    def about(self) -> str:
+        """Return the summary, and whether the scheme is a reconstruction."""
+        return self.summary + (" (reconstructed)" if self.reconstructed else "")
 
     @property
     def stacks(self) -> tuple[Stack, ...]:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from capsim import conservation, estimate, tables
 from capsim.clock import PS_PER_S, to_ps
 from capsim.empty_tables import empty_table
-from capsim.engines import run
 from capsim.entry_stacks import entry_schemes
 from capsim.fabric.flows import FlowList
 from capsim.fabric.listed import listed_columns, pinned_paths
@@ -18,7 +17,8 @@ from capsim.fabric.load import LOAD_DEFINITIONS, LoadOf, load_capacity_bps, offe
 from capsim.fabric.topology import Fabric, ports_like
 from capsim.fabric.traffic import AnyTraffic, Poisson, draw_flows
 from capsim.histogram_table import histograms_table
-from capsim.hook_errors import hook_errors
+from capsim.hook_errors import check_hooks, hook_errors
+from capsim.hook_failures import run_hooks
 from capsim.ideal import ideal_fct_s
 from capsim.manifest import Resources, Stopwatch, make_manifest, peak_memory_bytes, run_parameters
 from capsim.probe_table import probes_table
@@ -68,7 +68,7 @@ def simulate(
     Raises
     ------
     ParameterError
-        If the scenario breaks a rule or would not fit in memory, or there is no such scheme.
+        If the scenario breaks a rule or would not fit in memory, there is no such scheme, or a hook of one's own fails.
     FileNotFoundError
         If there is neither a preset nor a file of the name given.
     ConservationError
@@ -101,7 +101,7 @@ def run_prepared(scenario: Scenario, setup: Setup, *, engine: str, progress: Pro
     watch = Stopwatch()
     compile_if_needed(setup.scheme, engine=engine)
     loading_s = watch.cpu_s()
-    raw = run(setup, engine=engine, progress=_in_seconds(progress))
+    raw = run_hooks(setup, engine=engine, progress=_in_seconds(progress))
     cpu_s = watch.cpu_s() - loading_s
     conservation.check(raw, setup.fabric)
     manifest = make_manifest(parameters, engine=engine, load=load_record(scenario, setup), drawn=setup.fabric.drawn)
@@ -137,6 +137,9 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
     estimate.check_traffic(scenario, fabric)
     flows = draw_flows(scenario.traffic, fabric, seed=scenario.seed, short_bytes=scenario.short_bytes)
     chosen = (scheme or find(scenario.scheme)).with_params(**scenario.params)
+    of_entries = entry_schemes(scenario.traffic, scenario.params)
+    for each in (chosen, *of_entries.values()):
+        check_hooks(each)
     estimate.check_run(scenario, fabric, flows, chosen)
     if scenario.payload:
         from capsim.payload import check_payload  # loads the codec
@@ -147,7 +150,7 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
         fabric=fabric,
         flows=flows,
         scheme=chosen,
-        entry_schemes=entry_schemes(scenario.traffic, scenario.params),
+        entry_schemes=of_entries,
         pinned=pinned_paths(scenario.traffic, flows, fabric),
         hash_seed=engine_seed(scenario.seed, Purpose.HASHES),
         spray_seed=engine_seed(scenario.seed, Purpose.SPRAYING),

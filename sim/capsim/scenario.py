@@ -21,7 +21,7 @@ from capsim.bounds import EndTime, Time, shortened
 from capsim.fabric.flow_files import FlowFile, read_flow_csv
 from capsim.fabric.graph_files import read_graph
 from capsim.fabric.kinds import AnyFabric
-from capsim.fabric.traffic import AnyTraffic
+from capsim.fabric.traffic import AnyTraffic, check_workloads
 from capsim.scheme_files import in_folder
 from capsim.structs import converted, without_defaults
 from capsmodel.checks import ParameterError, require
@@ -162,6 +162,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain tables, lists and numbers, without what equals its default."""
+        check_workloads(self.traffic)
         return without_defaults(self)
 
     def to_toml(self) -> str:
@@ -310,7 +311,7 @@ def load_scenario(source: str | Path) -> Scenario:
     elif path.is_file():
         tables = _tables(_read(path), path)
     else:
-        raise FileNotFoundError(f"no scenario {str(source)!r}: give a TOML file or a preset: {', '.join(known)}")
+        raise FileNotFoundError(f"no file {str(source)!r} and no preset of that name: capsmodel presets lists them")
     return from_dict(tables, folder=path.parent, where=path.name)
 
 

@@ -27,7 +27,7 @@ def in_one_line(text):
 
 def test_the_best_unit_comes_with_its_cost_its_flatness_and_what_packets_say(capsys):
     (row,) = json.loads(printed("optimal-k 64 --blocking-prob 0.2 --json", capsys))
-    assert row["overhead_pct"] == pytest.approx(100 * row["r"] / (row["k"] + row["r"]))
+    assert row["repair_share"] == pytest.approx(row["r"] / (row["k"] + row["r"]))
     text = in_one_line(printed("optimal-k 64 --blocking-prob 0.2", capsys))
     assert "35% of the packets sent are repair packets (15 of 43 in a unit)" in text
     near = re.search(r"(\d+) sizes from k = (\d+) to (\d+) are within 1%.*k = (\d+), r = (\d+) has the smallest", text)
@@ -59,9 +59,9 @@ def test_simulated_windows_are_those_of_the_papers_measurement(capsys):
     for row in rows:
         found = mean_window_delays(row["k"], r=row["r"], n_paths=10, long_flows=2, windows=200, seed=5)
         for name in ("window_delay", "packet_delay"):
-            other = (found[f"{name}_high_s"] - found[f"{name}_low_s"]) * 1e3 / 2
-            allowed = 2.5 * (row[f"{name}_half_width_ms"] ** 2 + other**2) ** 0.5  # 5 standard errors
-            assert row[f"{name}_ms"] == pytest.approx(found[f"{name}_s"] * 1e3, abs=allowed)
+            other_s = (found[f"{name}_high_s"] - found[f"{name}_low_s"]) / 2
+            allowed_s = 2.5 * (row[f"{name}_half_width_s"] ** 2 + other_s**2) ** 0.5  # 5 standard errors
+            assert row[f"{name}_s"] == pytest.approx(found[f"{name}_s"], abs=allowed_s)
     text = in_one_line(printed("optimal-k 64 --blocking-prob 0.2 --simulate", capsys))
     assert f"to the last ACK k = {best.k} takes" in text
     assert "k = 64 is fastest" in text
@@ -73,9 +73,9 @@ def test_other_rates_and_round_trips_are_simulated_as_asked(capsys):
     assert {(row["n_paths"], row["blocked_paths"]) for row in rows} == {(9, 3)}
     for row in rows:
         # A round trip without long flows, and the time to send 32 packets of 4.8 us, at least; RTT_L more at most.
-        least_ms = 0.05 + 32 * 4.8e-3
-        assert least_ms < row["window_delay_ms"] < least_ms + 1.3
-        assert row["packet_delay_ms"] < row["window_delay_ms"]
+        least_s = 50e-6 + 32 * 4.8e-6
+        assert least_s < row["window_delay_s"] < least_s + 1.3e-3
+        assert row["packet_delay_s"] < row["window_delay_s"]
 
 
 def test_none_refuted_is_an_answer_with_the_counts(capsys):

@@ -135,8 +135,19 @@ def test_too_few_packets(source, tmp_path, capsys):
     run(["codec", "encode", source, "--k", 10, "--r", 0, "--packet-size", "1000B", "--out", packets], capsys)
     packets.write_bytes(packets.read_bytes()[2 * 1048 :])
     line = refused(["codec", "decode", packets, "--out", tmp_path / "back"], capsys)
-    assert "unit 0: 8 packets arrived, at least 2 more needed for k = 10" in line
+    told = "1 of 2 units cannot be decoded (unit 0: 8 packets arrived, at least 2 more needed for k = 10)"
+    assert line == f"capsmodel: {told}; --partial writes the rest, codec inspect lists all\n"
     assert not (tmp_path / "back").exists()
+
+
+def test_units_of_which_nothing_arrived_count_as_undecoded(source, tmp_path, capsys):
+    """Catches a count of gaps, of which each may hold several units: 1 and 2, 9 at the end; half of 4 is there."""
+    packets = tmp_path / "p.caps"
+    run(["codec", "encode", source, "--k", 2, "--r", 0, "--packet-size", "1000B", "--out", packets], capsys)
+    data = packets.read_bytes()
+    packets.write_bytes(data[: 2 * 1048] + data[6 * 1048 : 9 * 1048] + data[10 * 1048 : -2 * 1048])
+    line = refused(["codec", "decode", packets, "--out", tmp_path / "back"], capsys)
+    assert "4 of 10 units cannot be decoded (units 1 to 2: no packet arrived); --partial" in line
 
 
 @pytest.mark.parametrize(
@@ -202,6 +213,7 @@ def test_partial_result_lists_what_is_missing(source, tmp_path, capsys):
     run(["codec", "encode", source, "--k", 10, "--r", 0, "--packet-size", "1000B", "--out", packets], capsys)
     packets.write_bytes(packets.read_bytes()[2 * 1048 : -1048])
     told = run(["codec", "decode", packets, "--partial", "--out", back], capsys)
+    assert told.startswith(f"wrote {back}: 20000 bytes, 17000 of them known, from ")
     assert "3000 bytes in 2 ranges are missing" in told
     assert "  bytes 0 to 1999\n  bytes 19000 to 19999\n" in told
     assert back.read_bytes() == bytes(2000) + source.read_bytes()[2000:19000] + bytes(1000)

@@ -100,8 +100,15 @@ def test_names_are_no_markup_and_do_not_steer_the_terminal(
     assert r"'no\x1b[2Jsuch'" in told(capsys, "simulate", "no\x1b[2Jsuch")
 
 
-def test_a_reader_that_has_gone_ends_a_command_quietly(capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
-    for arguments in (["claims", "--csv"], ["claims"], ["optimal-k", "8"], ["cite"]):
+def test_a_reader_that_has_gone_ends_a_command_quietly(
+    capsys: pytest.CaptureFixture[str], monkeypatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "data"
+    file.write_bytes(bytes(9000))
+    assert ending("codec", "encode", str(file)) == 0
+    capsys.readouterr()
+    coded = [["codec", "inspect", f"{file}.caps"], ["codec", "decode", f"{file}.caps", "--out", "-"]]
+    for arguments in (["claims", "--csv"], ["claims"], ["optimal-k", "8"], ["cite"], *coded):
         reader, writer = os.pipe()
         os.close(reader)
         with os.fdopen(writer, "w") as pipe:

@@ -161,6 +161,28 @@ def test_the_compiled_engine_agrees_and_finds_its_code_again() -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (
+            "return len(candidates) // (now_ps - now_ps)",
+            "last.py, line 18: ZeroDivisionError in last:",
+        ),
+        ("return None", "last.py, line 16: last returned None, but choose returns a whole number"),
+        ("return 99", "balancer 'last': choose returned 99, but there are 3 candidates: return 0 to 2"),
+    ],
+)
+def test_a_hook_that_fails_ends_the_command_in_one_line(
+    line: str, text: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Wrong line: what a hook raises is passed on, and ends the command in a traceback."""
+    (folder / "own/last.py").write_text(OWN.replace("return len(candidates) - params.place", line))
+    assert status("simulate", *SMALL, "--scheme", "own/last.py:SCHEME") == 2
+    told = capsys.readouterr().err
+    assert text in told
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
     ("name", "text"),
     [
         ("none.py:SCHEME", "there is no file none.py"),
@@ -172,7 +194,7 @@ def test_the_compiled_engine_agrees_and_finds_its_code_again() -> None:
         ("own/last.py:BALANCER", "BALANCER in last.py is no Scheme, but of type Balancer"),
         ("broken.py:SCHEME", "broken.py cannot be loaded, SyntaxError:"),
         ("fails.py:SCHEME", "fails.py cannot be loaded, ZeroDivisionError: division by zero"),
-        ("own:SCHEME", "scheme = 'own:SCHEME', but there are"),
+        ("own:SCHEME", "scheme = 'own:SCHEME': no scheme has this name; capsmodel schemes lists all"),
     ],
 )
 def test_what_is_no_scheme_is_told_in_one_line(

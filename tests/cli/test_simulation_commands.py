@@ -38,6 +38,7 @@ def test_simulate_prints_the_summary_and_what_it_took(capsys: pytest.CaptureFixt
         "short flows with a timeout",
         "mean FCT of the other short flows",
         "0-100KB",
+        "dropped or mean queue, links number packets lost, %",  # two lines of heads
         "link traversals",
         "events",
         "CPU s",

@@ -154,7 +154,7 @@ def test_bad_input_is_one_line_and_status_2(line, told, capsys):
     ("old", "new", "told"),
     [
         ('scenario = "small.toml"', "", "scenario is missing"),
-        ('scenario = "small.toml"', 'scenario = "nosuch"', "no scenario 'nosuch'"),
+        ('scenario = "small.toml"', 'scenario = "nosuch"', "no file 'nosuch' and no preset of that name"),
         ("seeds = 2", "seeds = 0", "seeds: Expected `int` >= 1, but it is 0"),
         ("seeds = 2", "nosuch = 2", "nosuch"),
         ("[0.3, 0.6]", "[]", "grid.traffic.load: give a list"),

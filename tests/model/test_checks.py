@@ -25,7 +25,7 @@ from capsmodel.multipath.lia import single_path_window
 from capsmodel.queueing.mg1 import effective_bandwidth_wait_prob, mg1_wait_prob
 from capsmodel.queueing.service import Deterministic
 from capsmodel.reordering.probability import in_order_prob
-from capsmodel.units import parse_rate_bps
+from capsmodel.units import parse_rate_bps, parse_size_bytes
 from capsmodel.workloads.catalogue import PacketSizes
 
 FABRIC = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}
@@ -123,6 +123,24 @@ def test_messages_are_short():
 def test_rates_that_no_number_holds(text):
     with pytest.raises(ParameterError, match="is not a rate"):
         parse_rate_bps(text)
+
+
+@pytest.mark.parametrize("text", ["10GBps", "10GB/s", "10GBPS", "8Bps"])
+def test_bytes_are_no_rate(text):
+    """Catches units in lower case before they are looked up: 10GBps was 10 Gbit/s."""
+    with pytest.raises(ParameterError, match=f"^'{text}' is not a rate: B is bytes, write bits with a small b"):
+        parse_rate_bps(text)
+    assert parse_rate_bps("10GBit/s") == parse_rate_bps("10gbps") == 1e10
+
+
+@pytest.mark.parametrize("text", ["1500b", "8e3b", "1Mb", "64 Kb", "1Gib"])
+def test_bits_are_no_size(text):
+    """Catches units in lower case before they are looked up: 1500b was 1500 bytes."""
+    with pytest.raises(ParameterError, match=f"^'{text}' is not a size: b is bits, write bytes with a capital B"):
+        parse_size_bytes(text)
+    with pytest.raises(ParameterError, match=r"\(B, KB, MB, GB, KiB, MiB, GiB\), as in 1500B"):
+        parse_size_bytes("12")
+    assert [parse_size_bytes(text) for text in ("64kb", "64KB", "64kB", "64kib")] == [64000, 64000, 64000, 65536]
 
 
 @pytest.mark.parametrize("k", [1, 3, 64])

@@ -19,6 +19,8 @@ def written(tmp_path, text, encoding="utf-8"):
     [
         "1000,0.25\n5000,0.75\n20000,1\n",
         "size_bytes,cdf\n1000,0.25\n5000,0.75\n20000,1\n",
+        "Size_KB,CDF\n1,0.25\n5000B,0.75\n20,1\n",
+        "size_mb cdf\n0.001 0.25\n.005 0.75\n2e-2 1\n",
         "# mine\n\n1000 0.25\n5000\t0.75\n20000  1\n",
         "1KB;25\n5KB;75\n20KB;100\n",
         "﻿1e3, .25\r\n5e3, .75\r\n2e4, 1.0\r\n",
@@ -51,7 +53,9 @@ def test_the_published_files_are_read_as_load_workload_does():
         ("1000,0.5\n2000,1,7\n", "sizes.csv line 2"),
         ("1000,0.5\nmany,1\n", "sizes.csv line 2: 'many,1' is no point"),
         ("1000,half\n2000,1\n", "sizes.csv line 1: '1000,half' is no point"),
-        ("size,cdf\nsize,cdf\n", "sizes.csv line 2"),
+        ("size_bytes,cdf\nsize_bytes,cdf\n", "sizes.csv line 2"),
+        ("1e9999999999999999999,1\n", "sizes.csv line 1"),
+        ("1000b,1\n", "sizes.csv line 1"),
         ("1000,0.5\n2000,0.9\n", "cdf_values ends at 0.9"),
         ("1000,0.5\n500,1\n", "sizes.csv: sizes falls somewhere"),
         ("1000,0.5\n2000,0.4\n3000,1\n", "cdf_values falls somewhere"),
@@ -66,6 +70,22 @@ def test_what_is_no_distribution_is_told_in_one_line(text, told, tmp_path):
         read_flow_sizes(written(tmp_path, text))
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "heads", ["size_packets,cdf", "cdf,size_bytes", "size,cdf", "size_bytes,pdf", "size_bytes,cdf,size_packets", "size"]
+)
+def test_heads_of_other_columns_are_refused(heads, tmp_path):
+    """Catches heads that are left out unread: sizes in packets were taken for bytes."""
+    with pytest.raises(ParameterError) as caught:
+        read_flow_sizes(written(tmp_path, f"# mine\n{heads}\n1,0.5\n2,1\n"))
+    rule = "they must be size_bytes,cdf (or size_kb, size_mb): rename, convert or swap the columns"
+    assert str(caught.value) == f"sizes.csv line 2: heads {heads}, but {rule}"
+
+
+def test_a_size_in_kilobytes_is_exact(tmp_path):
+    """Catches 1.001 * 1000 in binary, which is not 1001."""
+    assert read_flow_sizes(written(tmp_path, "size_kb,cdf\n1.001,1\n")).sizes.max() == 1001
 
 
 def test_what_is_no_text_is_told(tmp_path):

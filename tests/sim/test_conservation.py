@@ -137,6 +137,6 @@ def test_a_run_that_loses_a_packet_gives_no_result(
     def losing(setup: Setup, **options: Any) -> RawRecords:
         return changed(run(setup, **options), table, row, **{field: -1})
 
-    monkeypatch.setattr("capsim.run.run", losing)
+    monkeypatch.setattr("capsim.hook_failures.run", losing)
     with pytest.raises(conservation.ConservationError):
         simulate(SCENARIO, engine="reference")

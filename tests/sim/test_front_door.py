@@ -3,10 +3,12 @@
 import ast
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import capsim
-from capsim import Batch, Dumbbell, ParameterError, Scenario, compare, load_scenario, presets, scheme, simulate
+from capsim import Batch, Dumbbell, ParameterError, Poisson, Scenario, compare, load_scenario, presets, scheme, simulate
+from capsmodel import FlowSizes
 
 TRAFFIC = (Batch(flow_bytes=20_000, pairs="sides"),)
 SCENARIO = Scenario(fabric=Dumbbell(hosts_per_side=2), traffic=TRAFFIC, scheme="rps", trace="drops")
@@ -58,9 +60,28 @@ def test_a_comparison_takes_a_file(tmp_path: Path) -> None:
 
 
 def test_errors_say_what_there_is() -> None:
-    with pytest.raises(FileNotFoundError, match=r"no scenario 'p65': give .* a preset: .*caps-bursts, .*p64"):
+    with pytest.raises(FileNotFoundError, match=r"^no file 'p65' and no preset .*: capsmodel presets lists them$"):
         simulate("p65")
-    with pytest.raises(ParameterError, match=r"scheme = 'espresso', but there are ag, .*ecmp"):
+    with pytest.raises(ParameterError, match=r"scheme = 'espresso': did you mean presto"):
         simulate(SCENARIO, scheme="espresso")
-    with pytest.raises(ParameterError, match=r"scheme = 'espresso', but there are ag, caps"):
+    with pytest.raises(ParameterError, match=r"scheme = 'espresso': did you mean presto"):
         compare(SCENARIO, schemes=["ecmp", "espresso"])
+
+
+def test_one_name_is_no_list_of_schemes() -> None:
+    """Catches a text taken letter by letter, which ended in an error about a scheme 'r'."""
+    with pytest.raises(ParameterError, match=r'^schemes = .rps., but it must be a list: write \["rps"\]$'):
+        compare(SCENARIO, schemes="rps", seeds=2)
+
+
+def test_a_distribution_is_no_workload() -> None:
+    """Catches a FlowSizes that reaches msgspec, which fails with a TypeError about arrays."""
+    sizes = FlowSizes([1000, 2000], [0, 1])
+    scenario = SCENARIO.replace(traffic=(*TRAFFIC, Poisson(flow_bytes=9, load=0.1, flows=3)))
+    entry = Poisson(workload=sizes, load=0.1, flows=3)
+    told = r"^traffic\[1\]\.workload is a FlowSizes, but it must be a name or a file; give .* as flow_bytes_cdf$"
+    with pytest.raises(ParameterError, match=told):
+        simulate(msgspec.structs.replace(scenario, traffic=(*TRAFFIC, entry)))
+    points = tuple(zip(sizes.sizes.tolist(), sizes.cdf_values.tolist(), strict=True))
+    given = scenario.replace(traffic=(Poisson(flow_bytes_cdf=points, load=0.1, flows=3),))
+    assert simulate(given, engine="reference").flows["flow_bytes"].between(1000, 2000).all()

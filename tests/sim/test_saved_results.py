@@ -53,6 +53,11 @@ def test_raw_records_are_not_in_files(tmp_path: Path) -> None:
 def test_a_folder_without_a_result_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"holds no flows.parquet: name a folder that a result was saved to"):
         Result.load(tmp_path)
+    file = tmp_path / "flows.parquet"
+    file.touch()
+    with pytest.raises(ParameterError) as error:
+        Result.load(file)
+    assert str(error.value) == f"{file} is a file: give its folder, {tmp_path}"
 
 
 def test_files_of_two_runs_are_refused(tmp_path: Path) -> None:

@@ -31,9 +31,19 @@ def test_contract(name):
             assert not callable(hook) or hook.__doc__
 
 
-def test_unknown_scheme_names_the_known():
-    with pytest.raises(ParameterError, match=r"scheme = 'ecpm', but there are ag, caps, .*ecmp"):
-        scheme("ecpm")
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("ecpm", "scheme = 'ecpm': did you mean ecmp? capsmodel schemes lists all"),
+        ("CAPS", "scheme = 'CAPS': did you mean caps? capsmodel schemes lists all"),
+        ("xyz", "scheme = 'xyz': no scheme has this name; capsmodel schemes lists all"),
+    ],
+)
+def test_unknown_scheme_names_the_nearest(name, told):
+    """Catches a list of all names in place of the nearest, and one that is near only in another case left out."""
+    with pytest.raises(ParameterError) as error:
+        scheme(name)
+    assert str(error.value) == told
 
 
 def test_unknown_parameter_names_the_known():

@@ -99,7 +99,7 @@ def test_parameters_that_a_stack_lacks_are_of_the_others():
 def test_a_stack_that_is_none_is_refused_in_one_line():
     named = with_settings(mixture("ecmp"), {"traffic.1.stack": "mptcp"})
     assert prepare(named).entry_schemes[1].name == "mptcp"
-    with pytest.raises(ParameterError, match=r"^traffic\[1\]\.stack = 'tcp', but there are ag, caps, ") as error:
+    with pytest.raises(ParameterError, match=r"^traffic\[1\]\.stack = 'tcp': did you mean mptcp\? capsmodel") as error:
         prepare(mixture("ecmp", long="tcp"))
     assert "\n" not in str(error.value)
 

@@ -31,6 +31,7 @@ from capsim.fabric.flows import flow_list
 from capsim.fabric.topology import Fabric
 from capsim.fabric.traffic import AnyTraffic
 from capsim.scenario import from_dict
+from capsmodel import FlowSizes
 
 LEAF_SPINE = LeafSpine(leaves=4, hosts_per_leaf=4, spines=2).build()
 FAT_TREE = FatTree(pods=4).build()
@@ -204,6 +205,7 @@ BAD_ENTRIES = [
     (Poisson(load=0.5, flow_bytes=1), "one of flows and duration_s"),
     (Poisson(flows=10, flow_bytes=1), "one of load and flows_per_s"),
     (Poisson(load=0.5, flows=10, workload="nosuch"), "nosuch"),
+    (Poisson(load=0.5, flows=10, workload=FlowSizes([9], [1])), "of a FlowSizes as flow_bytes_cdf"),
     (Poisson(load=0.5, flows=10, min_bytes=5, max_bytes=2), "at least min_bytes"),
     (Poisson(load=0.5, flows=10, min_bytes=5), "go together"),
     (Poisson(flows_per_s=1e-9, duration_s=1e-3, flow_bytes=1), "no flow arrived"),

@@ -11,7 +11,7 @@ from capsmodel.papers.gallery import drawn_claim
 from capsmodel.papers.verdicts import VERDICT_WORDS
 
 # A formula, a simulated comparison and a simulated table: what holds, what has another size, and what does not hold.
-TELLING = ("repflow-f6", "caps-f17a-ecmp", "mmptcp-s38-mptcp")
+TELLING = ("repflow-f6", "caps-f17a-ecmp", "mmptcp-s33-mm-fct3")
 
 
 def _row(row: ClaimRow) -> dict[str, Any]:

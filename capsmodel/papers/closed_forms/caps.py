@@ -157,9 +157,7 @@ def coded_against_uncoded(claim: Claim) -> Verdict:
     rtts = {name: SETTING[name] for name in ("rtt_short_s", "rtt_long_s")}
     uncoded = uncoded_window_delay_s(WINDOW_PACKETS, blocking_prob=PAPER_PROBS, **rtts)
     times = uncoded / coded
-    text = (
-        f"at the printed k the uncoded window takes {times.min():.2f} to {times.max():.2f} times as long; much is twice"
-    )
+    text = f"at the printed k the uncoded window takes {times.min():.2f} to {times.max():.2f} times as long, not twice"
     return by_order(claim, coded, uncoded, text, size=MUCH)
 
 

@@ -103,7 +103,6 @@ def judge_order(
     equal: float,
     size: float | None = None,
     missing: Sequence[str] = (),
-    other_settings: Compared | None = None,
     reason: str,
 ) -> Verdict:
     """Judge whether the subject is lower, or higher, than all baselines at all places.
@@ -120,14 +119,11 @@ def judge_order(
         Bound that a claim with a word of size, such as "much", has to pass; `equal` when left out.
     missing : sequence of str
         Baselines that are not run: the claim may hold against each or not.
-    other_settings : dict, optional
-        The same under settings other than the chosen one: these count for the direction only.
     reason : str
         What explains the verdict.
     """
     met, holds = (on_side(claim, bound) for bound in (equal if size is None else size, equal))
-    points = [*found.values(), *(other_settings or {}).values()]
-    word = word_on(points, met, holds, with_size=len(found), unknown=len(missing))
+    word = word_on(found.values(), met, holds, unknown=len(missing))
     return of_points(claim, found, word, reason, missing, quantity="ratio" if equal == 1 else "difference")
 
 

@@ -7,9 +7,9 @@ instead of 23, and 1 flow in 8 instead of 1 in 24 stays in its leaf; it is count
 0.8 with 2500 flows, data mining at 0.6 with 1200, four seeds, all schemes on the same flows; ratios are geometric means
 over seeds. Mean throughput is over long flows. A scheme has to be better than each that a claim names at each load;
 "well above" is taken as "significantly". ECMP_pq and RPS_pq drop packets of long flows from a full buffer to admit
-short ones; web search at 0.6 was also run with one buffer shared by both classes and tail drop. Presto and Freeway are
-not run here: claims that depend on them stay open. The readings of CAPS other than the default one are drawn and named
-in the reasons but do not decide the verdicts.
+short ones; web search at 0.6 was also run with one buffer shared by both classes and tail drop, for the table. Presto
+and Freeway are not run here: claims that depend on them stay open. The readings of CAPS other than the default one are
+drawn and named in the reasons but do not decide the verdicts.
 """
 
 from collections.abc import Callable
@@ -79,12 +79,6 @@ def _compared(runs: shared.Runs, claim: Claim) -> tuple[shared.Compared, list[st
     return found, shared.absent(runs, baselines), reason
 
 
-def judge_reduction(claim: Claim, frame: DataFrame) -> Verdict:
-    """Judge by how much CAPS lowers the completion time."""
-    found, missing, reason = _compared(_runs(frame, claim), claim)
-    return shared.judge_reduction(claim, found, reason, missing)
-
-
 def judge_headline(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge the reductions of the abstract under both workloads."""
     found: dict[tuple[str, str], Ratio] = {}
@@ -100,18 +94,8 @@ def judge_order(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge whether a scheme is better, or worse, than each that the claim names, at each load."""
     runs = _runs(frame, claim)
     found, missing, reason = _compared(runs, claim)
-    subject = claim.subject_scheme.lower()
-    shared_buffer = {}
-    if subject in SHARED_BUFFER:
-        at_once = {at: wide for at, wide in runs.items() if SHARED_BUFFER[subject] in wide}
-        shared_buffer = shared.ratios(at_once, SHARED_BUFFER[subject], shared.named(claim.baseline_scheme))
-    if shared_buffer:
-        reason += f"; with one buffer for all, load {', '.join(at_once)}: over {shared.values_text(shared_buffer)}"
     size = SIGNIFICANTLY[1] if "well above" in claim.text else None
-    shared_buffer = {(f"{name}, one buffer", at): one for (name, at), one in shared_buffer.items()}
-    return shared.judge_order(
-        claim, found, equal=1, size=size, missing=missing, other_settings=shared_buffer, reason=reason
-    )
+    return shared.judge_order(claim, found, equal=1, size=size, missing=missing, reason=reason)
 
 
 def judge_closeness(claim: Claim, frame: DataFrame) -> Verdict:
@@ -134,12 +118,10 @@ def judge_workloads(claim: Claim, frame: DataFrame) -> Verdict:
 
 JUDGES: dict[str, Callable[[Claim, DataFrame], Verdict]] = {
     "caps-abs-afct": judge_headline,
-    **{f"caps-f17a-{name}": judge_reduction for name in ("ecmp", "rps", "repflow")},
-    # ECMP with priorities and data mining, (d) to (f), is judged on all leaves, by the experiment caps-leafspine.
-    **{f"caps-f17{panel}-{name}": judge_order for panel in "abde" for name in ("best", "rpspq")},
-    **{f"caps-f17{panel}-{name}": judge_order for panel in "cf" for name in ("rps", "caps", "rpspq")},
-    **{f"caps-f17{panel}-ecmppq": judge_order for panel in "abc"},
-    **{f"caps-f17{panel}-dark": judge_closeness for panel in "abcdef"},
+    # Web search, (a) to (c), and ECMP with priorities are judged on all leaves, by the experiment caps-leafspine.
+    **{f"caps-f17{panel}-{name}": judge_order for panel in "de" for name in ("best", "rpspq")},
+    **{f"caps-f17f-{name}": judge_order for name in ("rps", "caps", "rpspq")},
+    **{f"caps-f17{panel}-dark": judge_closeness for panel in "def"},
     "caps-f17-dm-ws": judge_workloads,
 }
 

@@ -22,7 +22,10 @@ packets that fully crossed a link   `traversals`                      1
 =================================== ================================= =====
 
 A run ends while long flows still send. Short flows that have not ended by then have no completion time and are left
-out, as in the paper, whose tables say how many ended.
+out, as in the paper, whose tables say how many ended. A completion time is from the first SYN to the last byte at the
+receiver. The paper does not define it; the authors' code takes it at the sender, from the SYN-ACK to the last
+acknowledgement. That is a round trip apart, but for flows whose SYN is lost, and for `mptcp_ns3`, whose sender may
+learn several timeouts later that all has arrived.
 """
 
 from typing import Any

@@ -16,7 +16,7 @@ from capsim.engines.chunk import Chunk
 from capsim.engines.faults import error_of
 from capsim.engines.jit import kernel, record_type
 from capsim.engines.links import drain
-from capsim.engines.pointers import WORLD, counters_at, packet_at, port_at
+from capsim.engines.pointers import REFUSED, WORLD, counters_at, packet_at, port_at
 from capsim.engines.queue_sums import count_sojourn
 from capsim.engines.signatures import compiled_hooks
 from capsim.engines.world import World
@@ -87,7 +87,8 @@ def _run_until_end(world: World, progress: Callable[[int], None] | None) -> None
     main, chunk = _compiled_loop(), Chunk()
     while (status := main(world.record[0], chunk.begin())) != loop.DONE:
         if status == loop.FAULT:
-            raise error_of(int(world.record["fault"][0]), world.setup)
+            fault, path, count = (int(world.record[name][0]) for name in ("fault", *REFUSED))
+            raise error_of(fault, world.setup, path=path, count=count)
         if status == loop.ASK:
             world.answer()
             continue

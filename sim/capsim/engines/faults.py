@@ -9,8 +9,8 @@ ILLEGAL_PATH = 1  # a balancer has named a path that does not exist
 BACKLOG = 2  # plus the number of a port: its queue takes longer than BACKLOG_PS to send
 
 
-def error_of(fault: int, setup: Setup) -> ValueError:
-    """Return the error for a fault.
+def error_of(fault: int, setup: Setup, *, path: int = 0, count: int = 0) -> ValueError:
+    """Return the error for a fault; of an illegal path also what `choose` returned, and of how many candidates.
 
     Examples
     --------
@@ -21,10 +21,8 @@ def error_of(fault: int, setup: Setup) -> ValueError:
     fabric: the queue at host0>left takes more than 27 days to send: give it a limit or a higher rate_bps
     """
     if fault == ILLEGAL_PATH:
-        return ParameterError(
-            f"the balancer {setup.scheme.balancer.name!r} named a path that does not exist: choose returns a position "
-            "in candidates, from 0 on"
-        )
+        text = f"balancer {setup.scheme.balancer.name!r}: choose returned {path}, but there are {count} candidates"
+        return ParameterError(f"{text}: return 0 to {count - 1}")
     days = to_s(BACKLOG_PS) / 86400
     return ParameterError(
         f"fabric: the queue at {setup.fabric.port_names[fault - BACKLOG]} takes more than {days:.0f} days to send: "

@@ -121,7 +121,11 @@ def _numbers(*names: str) -> np.dtype[Any]:
     return np.dtype([(name, "i8") for name in names])
 
 
-WORLD = _numbers(*NUMBERS, *ARRAYS, *MEMORY, *(f"{name}_bytes" for name in MEMORY), *SWITCH_ROLES, *_SWITCH_HOOKS)
+REFUSED = ("refused_path", "refused_of")  # what a balancer returned that is none of how many candidates
+
+WORLD = _numbers(
+    *NUMBERS, *ARRAYS, *MEMORY, *(f"{name}_bytes" for name in MEMORY), *SWITCH_ROLES, *_SWITCH_HOOKS, *REFUSED
+)
 
 # Addresses of hooks (0: none) and of parameters, where the parts of its memory begin, and constants
 STACK = _numbers(

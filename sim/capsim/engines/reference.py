@@ -115,7 +115,7 @@ class Network(Records):
             return
         switches.forward(self, node, packet.number, self.env.now)
         if self.fault:
-            raise error_of(self.fault, self.setup)
+            raise error_of(self.fault, self.setup, path=self.refused_path, count=self.refused_of)
 
     def lost(self, port: Any) -> bool:
         """Return whether the packet that has just crossed a link is lost."""

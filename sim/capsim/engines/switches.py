@@ -66,6 +66,6 @@ def chosen_path(w: Any, row: int, number: int, first: int, count: int, now_ps: i
         queues_now(w, first, count, now_ps)
     path = choose(w, row, first, count, number, now_ps, u0)
     if path < 0 or path >= count:
-        w.fault = ILLEGAL_PATH
+        w.fault, w.refused_path, w.refused_of = ILLEGAL_PATH, path, count
         path = 0
     return path

@@ -43,6 +43,7 @@ from capsim.seeds import EntrySeeds
 from capsim.structs import checked_struct
 from capsmodel.checks import ParameterError, require
 from capsmodel.metrics import arrival_rate_per_s
+from capsmodel.workloads.catalogue import FlowSizes
 
 Floats = npt.NDArray[np.float64]
 
@@ -250,6 +251,7 @@ def draw_flows(entries: tuple[AnyTraffic, ...], fabric: Fabric, *, seed: int, sh
     3
     """
     require(len(entries) > 0, "traffic is empty: give at least one [[traffic]] entry")
+    check_workloads(entries)
     for position, entry in enumerate(entries):
         checked_struct(entry, where=f"traffic[{position}]")
     drawn = [entry.draw(fabric, EntrySeeds(seed, position)) for position, entry in enumerate(entries)]
@@ -267,6 +269,14 @@ def draw_flows(entries: tuple[AnyTraffic, ...], fabric: Fabric, *, seed: int, sh
         tag=np.repeat(np.arange(len(drawn)), [len(flows.src) for flows in drawn]),
         input_row=np.concatenate([np.arange(len(flows.src)) for flows in drawn]),
     )
+
+
+def check_workloads(entries: tuple[AnyTraffic, ...]) -> None:
+    """Refuse a distribution in place of its name, which a struct made in Python may hold and no file can."""
+    for position, entry in enumerate(entries):
+        given = isinstance(getattr(entry, "workload", None), FlowSizes)
+        rule = "it must be a name or a file; give the points of a FlowSizes as flow_bytes_cdf"
+        require(not given, f"traffic[{position}].workload is a FlowSizes, but {rule}")
 
 
 def _check_drawn(flows: Drawn, fabric: Fabric, *, where: str) -> None:

@@ -71,7 +71,11 @@ def total_window_bytes(flow: Any, subs: Any) -> int:
 
 @inlined
 def grow_linked(params: Any, flow: Any, sub: Any, subs: Any) -> None:
-    """Open the window in congestion avoidance by the smaller of the linked increase and TCP's own (RFC 6356, eq. 1)."""
+    """Open the window in congestion avoidance by the smaller of the linked increase and TCP's own (RFC 6356, eq. 1).
+
+    TCP's own is what Reno adds here, one increase for each acknowledgement (RFC 5681, eq. 3); the linked one counts
+    bytes. They differ from eq. 1 where one acknowledgement covers several segments.
+    """
     acked_mss = float(sub.newly_acked_bytes) * float(sub.mss_bytes)
     aggressiveness, total_bytes = coupling(flow, subs)
     linked = aggressiveness * acked_mss / float(total_bytes)

@@ -8,7 +8,8 @@ from capsim.protocols.schemes import ecmp
 SCHEME = replace(
     ecmp.SCHEME,
     name="ag",
-    summary="trains of packets, longer on unequal paths (reconstructed)",
+    summary="trains of packets, longer on unequal paths",
+    reconstructed=True,
     balancer=GRANULARITY,
     cite="ag2019",
 )

@@ -8,7 +8,8 @@ from capsim.protocols.schemes import ecmp
 SCHEME = replace(
     ecmp.SCHEME,
     name="freeway",
-    summary="short and long flows on paths of their own (reconstructed)",
+    summary="short and long flows on paths of their own",
+    reconstructed=True,
     balancer=FREEWAY,
     cite="freeway2014",
 )

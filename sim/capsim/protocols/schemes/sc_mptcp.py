@@ -11,5 +11,10 @@ from capsim.protocols.schemes import ietf_mptcp
 
 STACK = replace(ietf_mptcp.STACK, layer=GENERATIONS)
 SCHEME = replace(
-    ietf_mptcp.SCHEME, name="sc_mptcp", summary="MPTCP with a systematic code, reconstructed", short=STACK, long=STACK
+    ietf_mptcp.SCHEME,
+    name="sc_mptcp",
+    summary="MPTCP with a systematic code",
+    reconstructed=True,
+    short=STACK,
+    long=STACK,
 )

@@ -7,8 +7,10 @@
   get the same acknowledgement until then, one timeout after the other.
 * There is no acknowledgement of the stream: a flow is over when each subflow has all of its own acknowledged.
 
-Not modelled: RTT gains of 0.1 in whole milliseconds, a duplicate count that a timeout does not clear, a fast retransmit
-that inflates the window by three segments whatever its threshold, a reset by a FIN before a handshake is over.
+Not modelled: RTT gains of 0.1 in whole milliseconds; a duplicate count and a recovery point that a timeout leaves as
+they are; a fast retransmit that inflates the window by three segments whatever its threshold; a timer that each partial
+acknowledgement starts again; a FlightSize up to the highest segment sent; an acknowledgement that ends recovery and
+then opens the window too; a reset by a FIN before a handshake is over.
 """
 
 from dataclasses import dataclass
