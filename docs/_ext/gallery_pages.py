@@ -13,6 +13,7 @@ from capsmodel import papers
 from capsmodel.cli._claim_texts import claim_text
 from capsmodel.papers import ClaimRow, gallery
 from capsmodel.papers.gallery import Picture
+from capsmodel.papers.robustness import told_settings
 from capsmodel.plotting import svg_bytes
 
 
@@ -54,7 +55,7 @@ class Gallery(Generated):
 
     def cells(self, row: ClaimRow) -> list[Cell]:
         """Return the row of a claim."""
-        settings = gallery.told_settings(row)
+        settings = told_settings(row.claim, row.entry.verdict)
         said = claim_text(row.claim, row.entry) + ([f"In other settings: {settings}."] if settings else [])
         return [stacked(code(row.claim.id), row.entry.verdict), stacked(*said)]
 
