@@ -38,7 +38,7 @@ _FIELDS: dict[str, tuple[str, ...] | None] = {
 
 
 def check_hooks(scheme: Scheme) -> None:
-    """Refuse a hook that does not take the arguments that it is called with, as :data:`capsim.hooks.HOOKS` lists them.
+    """Refuse a hook that does not take the arguments that it is called with, as ``capsim.hooks.HOOKS`` lists them.
 
     Raises
     ------
