@@ -19,6 +19,7 @@ FLOWS = {
     "dst": "receiving host",
     "flow_bytes": "payload asked for, in bytes",
     "start_s": "when the sender has the first byte, in seconds",
+    "established_s": "when the first handshake of its subflows was over at the sender, in seconds; without one start_s",
     "fct_s": "completion time until the receiver has all bytes, in seconds; NaN if not finished",
     "acked_fct_s": "completion time until the sender knows it (last acknowledgement), in seconds",
     "ideal_fct_s": "least completion time alone in the intact fabric, over all its paths, in seconds",

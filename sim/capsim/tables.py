@@ -79,6 +79,7 @@ def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.fl
         "dst": flows["dst"],
         "flow_bytes": flows["flow_bytes"],
         "start_s": flows["start_ps"] / PS_PER_S,
+        "established_s": seconds(_established_ps(subs, len(flows))),
         "fct_s": fct_s,
         "acked_fct_s": acked_s,
         "ideal_fct_s": ideal_fct_s,
@@ -99,6 +100,14 @@ def flows_table(raw: RawRecords, setup: Setup, *, ideal_fct_s: npt.NDArray[np.fl
     found = ordered(columns, schema.FLOWS)
     own = {name: _summed(values, subs["flow"], len(flows)) for name, values in own_columns(raw, setup).items()}
     return found.assign(**own)
+
+
+def _established_ps(subs: Table, n_flows: int) -> Table:
+    """Return over flows when the first of its subflows could send data, or `NONE`."""
+    never = np.iinfo(np.int64).max
+    found = np.full(n_flows, never)
+    np.minimum.at(found, subs["flow"], np.where(subs["established_ps"] == records.NONE, never, subs["established_ps"]))
+    return np.where(found == never, records.NONE, found)
 
 
 def _winner_timeouts(flows: Table, subs: Table) -> Table:

@@ -37,6 +37,27 @@ def test_completion_times_are_those_of_the_short_flows_that_ended(run):
     )
 
 
+def test_times_at_the_sender_are_from_the_answer_to_the_syn_to_the_last_acknowledgement(run):
+    """A SYN waits up to 50 ms here, in the queues of a network of 10 Mbit/s; all else is the same run."""
+    at_receiver, result = run
+    row = mmptcp_runs.mmptcp_run(
+        BUSY.replace(scheme="ps").to_dict(), seed=2, completion_time="sender", engine="reference"
+    )
+    flows = result.flows[result.flows["traffic_entry"] == 1]
+    ended = flows[flows["acked_fct_s"].notna()]
+    times_s = ended["start_s"] + ended["acked_fct_s"] - ended["established_s"]
+    assert (ended["established_s"] - ended["start_s"]).max() > 0.05
+    assert row["mean_fct_short_s"] == pytest.approx(times_s.mean())
+    assert row["mean_fct_short_s"] != pytest.approx(at_receiver["mean_fct_short_s"], rel=0.01)
+    assert row["fct_short_std_s"] == pytest.approx(np.std(times_s))
+    assert row["p99_fct_short_s"] == pytest.approx(times_s.max())
+    assert row["completed_short"] == len(ended) <= at_receiver["completed_short"]
+    assert {name for name in row if row[name] != at_receiver[name]} <= {
+        "completed_short",
+        *(name for name in row if "fct" in name),
+    }
+
+
 def test_goodput_is_that_of_the_long_flows_over_the_whole_run(run):
     row, result = run
     long = result.flows[result.flows["traffic_entry"] == 0]
@@ -129,6 +150,16 @@ def test_settings_of_the_authors_code_name_its_schemes(setting, one, other):
     text, changed = (table.statement(f"mmptcp-t3-{one}-fct", each, sampled=True) for each in ("as the text", setting))
     assert {scheme for scheme, _ in text.terms} == {one}
     assert {scheme for scheme, _ in changed.terms} == {other}
+
+
+@pytest.mark.parametrize(
+    ("setting", "passed"),
+    [("as the text", {"completion_time": "sender"}), ("completion_time = receiver", {})],
+)
+def test_completion_times_are_those_of_the_authors_code(setting, passed):
+    """The runs of the other reading are those that are asked for nothing."""
+    run = published_experiment("mmptcp-t2").run(("ps", "256 flows a second"), setting=setting)
+    assert {name: value for name, value in run.items() if name != "scenario"} == passed
 
 
 def test_one_subflow_for_short_flows_leaves_none_to_open():

@@ -144,6 +144,28 @@ def test_a_handshake_takes_a_round_trip(handshake: bool) -> None:
     assert (row["state"], row["granted_packets"], row["cwnd_bytes"]) == ("closed", 1, 11 * 1460)
 
 
+@pytest.mark.parametrize("up_s", [0.5, 9.0])
+def test_a_flow_is_established_by_the_first_syn_that_is_answered(up_s: float) -> None:
+    """The link comes up after the first SYN, so the second one opens it, an initial timeout of 1 s later; or never."""
+    down = LinkChange(between=("left", "right"), down_s=0.0, up_s=up_s)
+    run = Scenario(
+        fabric=Dumbbell(hosts_per_side=1, rate_bps=1e9, delay_s=10e-6, links=(down,)),
+        traffic=(Listed(flows=((0, 1, 1460, 1e-3),)),),
+        params={"transport": {"handshake": True, "initial_rto_s": 1.0}},
+        scheme="mptcp",
+        subflows=True,
+        end_s=1.5,
+    )
+    result = simulate(run, engine="reference")
+    (flow,) = result.flows.to_dict("records")
+    if up_s < 1:
+        assert flow["established_s"] == result.subflows["established_s"].min()
+        assert flow["established_s"] == pytest.approx(1.001 + 6 * 10e-6, abs=2e-5)  # the SYNs of eight subflows
+        assert 1.0 < flow["established_s"] < flow["start_s"] + flow["acked_fct_s"] < 1.0013
+    else:
+        assert np.isnan(flow["established_s"])
+
+
 # -- reordering
 
 

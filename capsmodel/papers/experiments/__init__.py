@@ -38,7 +38,7 @@ __all__ = ["PublishedExperiment", "Scale", "published_experiment", "published_ex
 Values = Mapping[str, Any]
 Scale = Literal["paper", "reduced", "quick"]
 QUICK_SEEDS = 2
-MEASURED = ("recovery", "replica_delay_s")
+MEASURED = ("recovery", "replica_delay_s", "completion_time")
 """Settings that are arguments of the measurement, not of the scenario; None stands for its own value."""
 
 
