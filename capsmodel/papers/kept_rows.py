@@ -14,6 +14,7 @@ from pandas import DataFrame
 from capsmodel.experiments.results import TASK_COLUMN
 from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.index import read_claims
+from capsmodel.papers.metric_columns import SHARES
 
 __all__ = ["DIGEST", "compared_columns", "kept_rows"]
 
@@ -25,13 +26,12 @@ _KEYS = (TASK_COLUMN, DIGEST, "scheme", "seed")
 def compared_columns(experiment: PublishedExperiment) -> list[str]:
     """Return the columns of a run that claims about an experiment compare, in some setting, by name."""
     claims = read_claims()
-    return sorted(
-        {
-            experiment.statement(claim, setting, sampled=False).column_of(claims[claim])
-            for claim in experiment.statements
-            for setting in experiment.combinations
-        }
-    )
+    compared = {
+        experiment.statement(claim, setting, sampled=False).column_of(claims[claim])
+        for claim in experiment.statements
+        for setting in experiment.combinations
+    }
+    return sorted({SHARES.get(column, column) for column in compared})
 
 
 def kept_rows(rows: DataFrame, columns: Sequence[str]) -> DataFrame:

@@ -1,6 +1,6 @@
 """Which column of a run a metric of ``claims.csv`` is, which can be 0, which are tails, and the units of claims."""
 
-__all__ = ["COLUMNS", "COUNTED", "ORDERS_OF_MAGNITUDE", "TAILS", "UNITS", "compared_by_difference"]
+__all__ = ["COLUMNS", "COUNTED", "ORDERS_OF_MAGNITUDE", "SHARES", "TAILS", "UNITS", "compared_by_difference"]
 
 COLUMNS = {
     "afct_short": "mean_fct_short_s",
@@ -40,10 +40,12 @@ COLUMNS = {
     "access_loss": "access_loss_ratio",
     "loss": "lost_ratio_short",
     "reorder_ratio": "reordered_ratio_short",
-    "encoded_ratio": "coding_overhead",
+    "encoded_ratio": "coded_share",
     "overhead": "copied_ratio",
 }
 """Column of a run (:mod:`capsmodel.papers.measurements.experiment_runs` and others) for the metric of a claim."""
+SHARES = {"coded_share": "coding_overhead"}
+"""Shares of all packets that no run has, and the column of each: what was added over what was there before."""
 COUNTED = frozenset(
     {
         "timeouts_short",

@@ -17,7 +17,7 @@ from capsim import schemes
 from capsmodel.checks import FloatArray
 from capsmodel.papers.decisions import Point
 from capsmodel.papers.index import Claim, Quantity
-from capsmodel.papers.metric_columns import COLUMNS, COUNTED, ORDERS_OF_MAGNITUDE, UNITS
+from capsmodel.papers.metric_columns import COLUMNS, COUNTED, ORDERS_OF_MAGNITUDE, SHARES, UNITS
 from capsmodel.papers.predicates import PERCENT_SIGNS, of_gap, of_ratio, of_value, on_side, up_to
 from capsmodel.papers.verdicts import above, below, kendall
 
@@ -50,7 +50,8 @@ class Runs:
     def values(self, term: Term, column: str, seeds: int) -> FloatArray:
         """Return a column of the first `seeds` seeds, which have to be there."""
         if (term, column) not in self._columns:
-            self._columns[term, column] = self._rows[term][column].to_numpy(np.float64)
+            found = self._rows[term][SHARES.get(column, column)].to_numpy(np.float64)
+            self._columns[term, column] = found / (1 + found) if column in SHARES else found
         return self._columns[term, column][:seeds]
 
 

@@ -71,14 +71,17 @@ def incast(place: Mapping[str, Any], long_receiver: str = "") -> Scenario:
     place : mapping
         `short_flows`.
     long_receiver : str
-        ``"same"``: long flows go to the receiver of the short ones; ``"other"``: to a random host each.
+        ``"same"``: long flows go to the receiver of the short ones; ``"other"``: to another host of its leaf each.
     """
     base = load_scenario("caps-incast")
     senders = place["short_flows"]
     short = Incast(senders_per_round=senders, receiver=RECEIVER, min_bytes=MIN_BYTES, max_bytes=MAX_BYTES)
     to_receiver = Incast(senders_per_round=LONG_FLOWS, receiver=RECEIVER, flow_bytes=LONG_BYTES)
-    elsewhere = Batch(pairs="other-leaf", hosts=LONG_FLOWS, flow_bytes=LONG_BYTES)
-    long = {"same": (to_receiver,), "other": (elsewhere,), "": ()}[long_receiver]
+    beside = tuple(
+        Incast(senders_per_round=1, receiver=RECEIVER + number, flow_bytes=LONG_BYTES)
+        for number in range(1, LONG_FLOWS + 1)
+    )
+    long = {"same": (to_receiver,), "other": beside, "": ()}[long_receiver]
     return base.replace(traffic=(short, *long))
 
 

@@ -1,7 +1,7 @@
 """CAPS Fig. 27: incast of short flows beside three long ones.
 
 Chosen: as caps-incast1, with three long flows of 14.6 MB that start with the short ones. Both cases are compared on the
-same short flows. "Up to 120" senders are judged at 20, 60 and 100. The share of coded packets is r/k.
+same short flows; the first one has buffers of its own. "Up to 120" senders are judged at 20, 60 and 100.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ SCHEMES = ("ecmp", "rps", "repflow", "freeway", "caps")
 
 STATEMENTS = {
     "caps-f27a": same_scheme(["caps"], PAIRS),
-    "caps-f27a-over": of_all_traffic("coding_overhead", ALL),
+    "caps-f27a-over": of_all_traffic("coded_share", ALL),
     "caps-f27b": same_scheme(SCHEMES, PAIRS),
     "caps-f27c": same_scheme(SCHEMES, PAIRS),
     **{claim: over(claim, ALL) for claim in ("caps-f27c-caps", "caps-f27d", "caps-f27e-freeway", "caps-f27e-close")},
@@ -36,6 +36,11 @@ def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
     return shared.incast(place, settings["long_receiver"] if place["long"] else "")
 
 
+def parameters(place: Mapping[str, Any], settings: Mapping[str, Any], scheme: str) -> dict[str, Any]:
+    """Return the buffer of the first scenario, for places without long flows."""
+    return {} if place["long"] else {"fabric.buffer_packets": settings["first_scenario_buffer_packets"]}
+
+
 EXPERIMENT = PublishedExperiment(
     module=__name__,
     about=__doc__,
@@ -46,4 +51,5 @@ EXPERIMENT = PublishedExperiment(
     small=shared.small,
     statements=STATEMENTS,
     adapted=shared.adapted,
+    parameters=parameters,
 )
