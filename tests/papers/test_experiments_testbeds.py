@@ -60,7 +60,9 @@ def test_on_periods_take_their_share_of_the_time(share, setting):
     on_s = 0.5 if "0.5" in setting else 0.1
     period_s = bursts.mean_on_s + bursts.mean_off_s
     assert period_s == pytest.approx(on_s / share)
-    assert bursts.mean_on_s == (on_s if "poisson" in setting else 0.0)
+    assert bursts.mean_on_s == on_s
+    assert bursts.together == ("poisson" not in setting)
+    assert bursts.distinct_senders
     assert abs(bursts.bursts * period_s - 8 * long.flow_bytes / 20e6) <= period_s / 2
 
 

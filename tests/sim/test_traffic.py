@@ -141,6 +141,21 @@ def test_flows_start_in_on_periods_with_off_periods_between() -> None:
     assert abs(np.corrcoef(spans_s[:-1], gaps_s)[0, 1]) < 0.3
 
 
+@pytest.mark.parametrize("n", [15, 40])
+def test_the_flows_of_an_on_period_may_start_together_each_from_another_sender(n: int) -> None:
+    """Of 16 hosts none sends more often than it has to; orders differ; the next burst comes after ON and OFF."""
+    bursts, on_s, off_s, hosts = 2000, 0.03, 0.01, 16
+    options = {"bursts": bursts, "mean_on_s": on_s, "mean_off_s": off_s, "flow_bytes": 1}
+    flows = drawn(OnOff(flows_per_burst=n, together=True, distinct_senders=True, **options))
+    starts_s, src = flows.start_ps.reshape(bursts, n) / 1e12, flows.src.reshape(bursts, n)
+    assert (starts_s == starts_s[:, :1]).all()
+    assert within_errors(np.diff(starts_s[:, 0]), on_s + off_s)
+    counts = np.apply_along_axis(np.bincount, 1, src, minlength=hosts)
+    assert (counts.min(), counts.max()) == (n // hosts, -(-n // hosts))
+    assert within_errors(counts[:, 3] / 1.0, n / hosts)
+    assert (flows.src != flows.dst).all()
+
+
 def test_the_first_on_period_follows_the_first_off_period() -> None:
     """Its first of n starts comes after OFF + ON / (n + 1) on average, long before OFF + ON."""
     n, on_s, off_s = 9, 0.10, 0.02

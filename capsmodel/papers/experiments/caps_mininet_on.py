@@ -1,9 +1,9 @@
 """CAPS Fig. 13: Mininet, over the share of time in which short flows are ON, beside three long flows.
 
-Chosen: as caps-mininet-short; 50 flows for each ON period, at its beginning or spread over it, and as many periods as a
-long flow of 14.6 MB takes time alone. The long flows hash as all others do: of 20 paths two share one in a seventh of
-the runs, where the paper has none that do. The gain of CAPS is the time of short flows under another scheme over that
-under CAPS, at shares above 0.
+Chosen: as caps-mininet-short; 50 flows for each ON period, each of another sender while there are enough, at its
+beginning or spread over it, and as many periods as a long flow of 14.6 MB takes time alone. The long flows hash as all
+others do: of 20 paths two share one in a seventh of the runs, where the paper has none that do. The gain of CAPS is the
+time of short flows under another scheme over that under CAPS, at shares above 0.
 """
 
 from collections.abc import Mapping
@@ -38,17 +38,18 @@ def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
 
 
 def _bursts(hosts: int, share: float, settings: Mapping[str, Any]) -> OnOff:
-    """Return the ON periods; flows that come together begin with them, so a period has no length of its own."""
+    """Return the ON periods, each with a flow of each sender."""
     on_s = settings["mean_on_s"]
     period_s = on_s / share
-    spread_s = on_s if settings["arrivals"] == "poisson" else 0.0
     return OnOff(
         pairs="sides",
         hosts=hosts,
         bursts=max(1, round(ALONE_S / period_s)),
         flows_per_burst=FLOWS_PER_BURST,
-        mean_on_s=spread_s,
-        mean_off_s=period_s - spread_s,
+        mean_on_s=on_s,
+        mean_off_s=period_s - on_s,
+        together=settings["arrivals"] == "together",
+        distinct_senders=True,
         **SHORT_BYTES,
     )
 

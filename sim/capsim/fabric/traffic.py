@@ -102,6 +102,13 @@ def _among_senders(entry: TrafficKind, fabric: Fabric, seeds: EntrySeeds, times:
     """Give each start time a sender drawn uniformly, a partner and a size."""
     senders = entry.senders(fabric, seeds.hosts)
     src = senders[seeds.endpoints.integers(0, len(senders), len(times))]
+    return _to_partners(entry, fabric, seeds, times, senders, src)
+
+
+def _to_partners(
+    entry: TrafficKind, fabric: Fabric, seeds: EntrySeeds, times: Floats, senders: Ints, src: Ints
+) -> Drawn:
+    """Give flows of known senders a partner and a size."""
     dst = entry.pairing.receivers(fabric, src, seeds=seeds, senders=senders)
     return Drawn(src, dst, entry.sizes(len(times), seeds.sizes), entry.start_s + times)
 
@@ -145,12 +152,18 @@ class OnOff(TrafficKind, frozen=True, kw_only=True, tag="on-off", omit_defaults=
         Flows of each, their starts uniform over the ON period.
     mean_on_s, mean_off_s : float
         Mean lengths, in seconds; a `mean_on_s` of 0 makes bursts that arrive as a Poisson process.
+    together : bool
+        Whether all flows of an ON period start when it begins.
+    distinct_senders : bool
+        Whether the flows of an ON period have different senders, while there are enough.
     """
 
     bursts: Flows
     flows_per_burst: Flows
     mean_on_s: Time
     mean_off_s: Period
+    together: bool = False
+    distinct_senders: bool = False
 
     def expected_flows(self, fabric: Fabric) -> float:
         """Return about how many flows this entry makes, without making them."""
@@ -161,8 +174,14 @@ class OnOff(TrafficKind, frozen=True, kw_only=True, tag="on-off", omit_defaults=
         on_s = seeds.arrivals.exponential(self.mean_on_s, self.bursts)
         off_s = seeds.arrivals.exponential(self.mean_off_s, self.bursts)
         begin_s = np.cumsum(on_s + off_s) - on_s
-        within = seeds.arrivals.uniform(0, 1, (self.bursts, self.flows_per_burst))
-        return _among_senders(self, fabric, seeds, (begin_s[:, None] + within * on_s[:, None]).ravel())
+        within = 0.0 if self.together else seeds.arrivals.uniform(0, 1, (self.bursts, self.flows_per_burst))
+        starts_s = np.broadcast_to(begin_s[:, None] + within * on_s[:, None], (self.bursts, self.flows_per_burst))
+        if not self.distinct_senders:
+            return _among_senders(self, fabric, seeds, starts_s.ravel())
+        senders = self.senders(fabric, seeds.hosts)
+        in_turn = seeds.endpoints.permuted(np.tile(senders, (self.bursts, 1)), axis=1)
+        src = in_turn[:, np.arange(self.flows_per_burst) % len(senders)].ravel()
+        return _to_partners(self, fabric, seeds, starts_s.ravel(), senders, src)
 
 
 class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults=True):
