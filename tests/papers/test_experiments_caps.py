@@ -100,8 +100,29 @@ def test_columns_of_a_coded_run_are_those_of_its_units_and_flows():
     units = result.units.dropna(subset="decoded_s")
     times_s = np.repeat((units["decoded_s"] - units["sent_s"]).to_numpy(), units["k"])
     assert row["decode_s"] == pytest.approx(times_s.mean(), rel=1e-12)
+    in_order_s = []
+    for _, of_flow in units.sort_values("sent_s").groupby("flow"):
+        latest_s = 0.0
+        for unit in of_flow.itertuples():
+            latest_s = max(latest_s, unit.decoded_s)
+            in_order_s += unit.k * [latest_s - unit.sent_s]
+    assert row["decode_in_order_s"] == pytest.approx(np.mean(in_order_s), rel=1e-9)
+    assert row["decode_in_order_s"] > row["decode_s"]
     repair = (result.units["n"] - result.units["k"]).sum()
     assert row["repair_share"] == pytest.approx(repair / result.flows["packets_sent"].sum(), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("claim", "setting", "column"),
+    [
+        ("caps-f21b-small", "as the text", "decode_s"),
+        ("caps-f21b-small", "decoding_delay_of = units in order", "decode_in_order_s"),
+        ("caps-f21a-small", "decoding_delay_of = units in order", "mean_fct_short_s"),
+    ],
+)
+def test_the_decoding_delay_is_that_of_the_setting(claim, setting, column):
+    statement = published_experiment("caps-unit-afct").statement(claim, setting, sampled=True)
+    assert statement.column_of(read_claims()[claim]) == column
 
 
 @pytest.mark.parametrize(
