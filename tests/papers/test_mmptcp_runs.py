@@ -5,12 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from msgspec import structs
+from pandas import DataFrame
 
 from capsim import DrawnFault, Result, Scenario, simulate
 from capsim.scenario import from_dict
 from capsmodel.papers.experiments import _mmptcp as shared
 from capsmodel.papers.experiments import published_experiment
+from capsmodel.papers.index import read_claims
 from capsmodel.papers.measurements import mmptcp_runs
+from capsmodel.papers.statements import Runs
 
 TREE = structs.replace(shared.tree(1, pods=4, rate_bps=10e6), buffer_packets=5)
 BUSY = shared.mix(TREE, flows_per_s=120.0, run_s=0.8).replace(end_s=0.9)
@@ -204,3 +207,28 @@ def test_a_stride_over_a_pod_stays_one_on_the_reduced_tree():
         assert small.fabric.size().hosts == 16
         assert [one.stride_hosts for one in small.traffic] == [stride]
     assert replace(experiment, reduced=None).scale(sampled=True) == "paper"
+
+
+def test_the_second_largest_is_below_one_and_above_the_others():
+    """MPTCP's spread over TCP's, and TCP's over that of the three others."""
+    statement = published_experiment("mmptcp-hotspot").statements["mmptcp-f3c-tcpsd"]
+    pairs = {tuple(scheme for _, (scheme, _) in one.terms) for one in statement.comparisons}
+    assert pairs == {("ecmp", "mmptcp"), ("ecmp", "ps"), ("ecmp", "ps_tcp"), ("mptcp", "ecmp")}
+
+
+def test_most_stable_is_what_grows_least():
+    """A scheme whose times double under load, where those of the others treble, has two thirds of their growth."""
+    statement = published_experiment("mmptcp-load").statements["mmptcp-f9a-ps"]
+    times_s = {"10% long": 1.0, "70% long": 2.0}
+    rows = [
+        {
+            "scheme": scheme,
+            "place": place,
+            "seed": 1,
+            "mean_fct_short_s": time_s * (1.5 if (scheme, place[:2]) != ("ps", "70") else 1),
+        }
+        for scheme in ("ps", "ecmp", "ps_tcp", "mptcp", "mptcp_tcp", "mmptcp")
+        for place, time_s in times_s.items()
+    ]
+    points = statement.points(read_claims()["mmptcp-f9a-ps"], Runs(DataFrame(rows)), 1)
+    assert [np.exp(one.samples) for one in points] == [pytest.approx(1 / 1.5)] * 5
