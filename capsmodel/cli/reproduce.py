@@ -154,7 +154,9 @@ def _judge(figure: PublishedFigure, frame: DataFrame, quick: bool) -> None:
     verdicts = figure.verdicts(frame, quick=quick)
     for verdict in verdicts:
         _tell(read_claims()[verdict.id], verdict)
-    if not verdicts:
+    if not figure.claims:
+        explain(f"{figure.name} judges no claim: an experiment does, see capsmodel reproduce --list")
+    elif not verdicts:
         explain(
             f"{figure.name}: a quick run judges no claim; run it without --quick, or see what the full run gave with "
             f"capsmodel claims --paper {figure.name.partition('-')[0]}"

@@ -88,7 +88,7 @@ def pictures(paper: str) -> list[Picture]:
     ['dc2mtcp-pda', 'dc2mtcp-tuning']
     """
     rows = {row.claim.id: row for row in claims(paper)}
-    figures = [_of_figure(one, rows) for one in published_figures().values() if set(one.claims) <= rows.keys()]
+    figures = [_of_figure(one, rows) for one in published_figures().values() if one.name.startswith(f"{paper}-")]
     experiments = [
         _of_experiment(one, rows) for one in published_experiments().values() if one.statements.keys() <= rows.keys()
     ]

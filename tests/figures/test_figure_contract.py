@@ -100,8 +100,8 @@ def test_it_names_its_paper_its_claims_and_its_choices(name):
     figure = published_figure(name)
     known = {row.claim.id: row.claim for row in claims()}
     assert name.split("-")[0] in PAPERS
-    assert figure.claims
-    assert {known[claim].paper for claim in figure.claims} == {name.split("-")[0]}
+    assert {known[claim].paper for claim in figure.claims} <= {name.split("-")[0]}
+    assert figure.claims or "No claim is judged by these runs" in " ".join(figure.choices.split())
     assert figure.title.endswith(".")
     assert "Not stated:" in figure.choices
     assert "Chosen:" in figure.choices
@@ -152,7 +152,7 @@ def test_the_list_names_every_figure_and_experiment(capsys):
     assert [row["name"] for row in rows] == [*NAMES, *published_experiments(), *computed_experiments()]
     claims = [claim for row in rows for claim in row["claims"].split(", ") if claim]
     assert len(claims) == len(set(claims)), "a claim stands where the ledger has it from"
-    assert claims.index("caps-f17d-best") < claims.index("caps-f17d-ecmppq")  # of caps-fig17, of caps-leafspine
+    assert claims.index("caps-f19-rtt") < claims.index("caps-f17d-best")  # of a figure, of an experiment
 
 
 @pytest.mark.parametrize(

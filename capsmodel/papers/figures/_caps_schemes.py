@@ -1,7 +1,6 @@
 """What the figures of CAPS with several schemes share: paired comparisons on the same flows, and how they are judged.
 
-A table has a row for each place (of a sweep), scheme and seed. Schemes of a claim that are not run are absent:
-they can keep a claim open, not decide it.
+A table has a row for each place (of a sweep), scheme and seed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,9 +14,8 @@ from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures._points import Ratio, ratio, word_on
 from capsmodel.papers.index import Claim, Quantity
 from capsmodel.papers.measurements.caps_comparison import WITHOUT_REPAIR
-from capsmodel.papers.predicates import of_ratio, on_side, reduction_pct
+from capsmodel.papers.predicates import on_side
 from capsmodel.papers.verdicts import (
-    SIGNIFICANTLY,
     Holds,
     Verdict,
     VerdictWord,
@@ -25,7 +23,6 @@ from capsmodel.papers.verdicts import (
     all_of,
     kendall,
     of_sample,
-    within,
 )
 
 if TYPE_CHECKING:
@@ -49,11 +46,6 @@ def runs_by_place(frame: DataFrame, column: str, *, sweep: str) -> Runs:
     }
 
 
-def named(schemes: str) -> list[str]:
-    """Return the schemes that a claim names, as the simulator calls them."""
-    return [scheme.lower() for scheme in schemes.split(";")]
-
-
 def ratios(runs: Runs, subject: str, baselines: Iterable[str]) -> dict[tuple[str, str], Ratio]:
     """Return the ratio of `subject` over each baseline that is simulated, at each place."""
     return {
@@ -62,12 +54,6 @@ def ratios(runs: Runs, subject: str, baselines: Iterable[str]) -> dict[tuple[str
         for place, wide in runs.items()
         if name in wide
     }
-
-
-def absent(runs: Runs, schemes: Iterable[str]) -> list[str]:
-    """Return the schemes that are not run."""
-    simulated = {scheme for wide in runs.values() for scheme in wide}
-    return [scheme for scheme in schemes if scheme not in simulated]
 
 
 def values_text(found: Shown, *, brief: bool = False) -> str:
@@ -83,64 +69,19 @@ def values_text(found: Shown, *, brief: bool = False) -> str:
     )
 
 
-def of_points(
-    claim: Claim, found: Shown, word: VerdictWord, reason: str, missing: Sequence[str] = (), *, quantity: Quantity = ""
-) -> Verdict:
+def of_points(claim: Claim, found: Shown, word: VerdictWord, reason: str, *, quantity: Quantity = "") -> Verdict:
     """Return a verdict on points of a sweep; the value is their range, or the only one with its interval."""
     values = [one.value for one in found.values()]
     (first, *others) = found.values()
     shown, interval = ((first.value,), (first.low, first.high)) if not others else ((min(values), max(values)), ())
     sample = f"{min(one.samples for one in found.values())} runs"
-    if missing:
-        sample += f" without {' and '.join(name.capitalize() for name in missing)}, not run here,"
     return of_sample(Verdict(claim.id, shown, word, reason, interval, quantity), sample)
 
 
-def judge_order(
-    claim: Claim,
-    found: Compared,
-    *,
-    equal: float,
-    size: float | None = None,
-    missing: Sequence[str] = (),
-    reason: str,
-) -> Verdict:
-    """Judge whether the subject is lower, or higher, than all baselines at all places.
-
-    Parameters
-    ----------
-    claim : Claim
-        Its unit is the direction.
-    found : dict
-        Ratios or differences.
-    equal : float
-        Value of `found` for two equal schemes: 1 for ratios, 0 for differences.
-    size : float, optional
-        Bound that a claim with a word of size, such as "much", has to pass; `equal` when left out.
-    missing : sequence of str
-        Baselines that are not run: the claim may hold against each or not.
-    reason : str
-        What explains the verdict.
-    """
-    met, holds = (on_side(claim, bound) for bound in (equal if size is None else size, equal))
-    word = word_on(found.values(), met, holds, unknown=len(missing))
-    return of_points(claim, found, word, reason, missing, quantity="ratio" if equal == 1 else "difference")
-
-
-def judge_closeness(claim: Claim, found: Compared, reason: str) -> Verdict:
-    """Judge whether ratios are all about 1."""
-    word = word_on(found.values(), lambda one: within(one, *SIGNIFICANTLY))
-    return of_points(claim, found, word, reason, quantity="ratio")
-
-
-def judge_reduction(claim: Claim, found: Compared, reason: str, missing: Sequence[str] = ()) -> Verdict:
-    """Judge by how many percent ratios are below 1: all in the printed range, of the right sign, or not."""
-    met, holds = of_ratio(claim, None)
-    alone = [met(one) for one in found.values()]
-    counted = f"the size is met at {alone.count(True)} of {len(alone)} points and missed at {alone.count(False)}"
-    word = word_on(found.values(), met, holds, unknown=len(missing))
-    reductions = {key: reduction_pct(one) for key, one in found.items()}
-    return of_points(claim, reductions, word, f"{counted}; {reason}", missing)
+def judge_differences(claim: Claim, found: Compared, reason: str) -> Verdict:
+    """Judge whether differences are all on the side of 0 that the claim names, at all places."""
+    side = on_side(claim, 0)
+    return of_points(claim, found, word_on(found.values(), side, side), reason, quantity="difference")
 
 
 def rises(runs: Runs, scheme: str) -> tuple[Holds, Interval]:

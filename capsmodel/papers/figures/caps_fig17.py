@@ -1,33 +1,26 @@
-"""CAPS Fig. 17: schemes on a leaf-spine under web search and data mining, and readings of CAPS.
+"""CAPS Fig. 17: readings of CAPS on a third of the leaf-spine, under web search and data mining.
 
 Not stated: link rate, delay, buffers, what load refers to, TCP, timers, the number of flows and of runs. Chosen: the
 preset ``caps-leaf-spine``, with 8 of its 24 leaves. The rest of the fabric is as in the paper: 36 hosts and 12 uplinks
 a leaf, 12 paths, the same load of uplinks and downlinks. With 8 leaves a downlink carries traffic from 7 other leaves
 instead of 23, and 1 flow in 8 instead of 1 in 24 stays in its leaf; it is counted too. Web search at loads 0.3, 0.6 and
 0.8 with 2500 flows, data mining at 0.6 with 1200, four seeds, all schemes on the same flows; ratios are geometric means
-over seeds. Mean throughput is over long flows. A scheme has to be better than each that a claim names at each load;
-"well above" is taken as "significantly". ECMP_pq and RPS_pq drop packets of long flows from a full buffer to admit
-short ones; web search at 0.6 was also run with one buffer shared by both classes and tail drop, for the table. Presto
-and Freeway are not run here: claims that depend on them stay open. The readings of CAPS other than the default one are
-drawn and named in the reasons but do not decide the verdicts.
+over seeds. Mean throughput is over long flows. ECMP_pq and RPS_pq drop packets of long flows from a full buffer to
+admit short ones; web search at 0.6 was also run with one buffer shared by both classes and tail drop, for the table. No
+claim is judged by these runs: the experiment ``caps-leafspine`` has the whole fabric and all schemes.
 """
 
-from collections.abc import Callable
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pandas import DataFrame
 
-from capsmodel.experiments.statistics.intervals import welch_difference
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _caps_schemes as shared
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.figures._points import Ratio, ratio_of_logs
-from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.caps_comparison import SHARED_BUFFER, leaf_spine
-from capsmodel.papers.verdicts import SIGNIFICANTLY, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +31,7 @@ WEB, DATA = "web search", "data mining"
 SETTINGS = (("websearch", 0.3, 2500), ("websearch", 0.6, 2500), ("websearch", 0.8, 2500), ("datamining", 0.6, 1200))
 WORKLOADS = {"websearch": WEB, "datamining": DATA}
 SCHEMES = ("ecmp", "rps", "repflow", "ecmp_pq", "rps_pq", "caps")
-COLUMNS = {"afct_short": "mean_fct_s", "p99_fct_short": "p99_fct_s", "long_goodput": "throughput_bps"}
+COLUMNS = ("mean_fct_s", "p99_fct_s", "throughput_bps")
 
 
 def tasks(*, quick: bool = False) -> list[Task]:
@@ -60,70 +53,7 @@ def table(rows: DataFrame) -> DataFrame:
     """Return what each run gives; `repair_ratio` is r/k, 0 where nothing is coded."""
     found = rows.assign(scheme=rows["form"], form=rows["workload"].map(WORKLOADS))
     others = ("untimed_fct_s", "timed_out_ratio", "repair_ratio", "reordered_ratio")
-    return found[["form", "load", "scheme", "seed", *COLUMNS.values(), *others]]
-
-
-def _runs(frame: DataFrame, claim: Claim) -> shared.Runs:
-    """Return the quantity of a claim under its workload, by load."""
-    rows = frame[[claim.conditions.startswith(form) for form in frame["form"]]]
-    return shared.runs_by_place(rows, COLUMNS[claim.metric], sweep="load")
-
-
-def _compared(runs: shared.Runs, claim: Claim) -> tuple[shared.Compared, list[str], str]:
-    """Return the ratios that a claim is about, the schemes not run here, and the reason, which lists all ratios."""
-    subject, baselines = claim.subject_scheme.lower(), shared.named(claim.baseline_scheme)
-    found = shared.ratios(runs, subject, baselines)
-    reason = f"{subject} at load {', '.join(runs)} over {shared.values_text(found)}"
-    for reading in shared.READINGS if subject == "caps" else ():
-        reason += f"; {reading}: over {shared.values_text(shared.ratios(runs, reading, baselines), brief=True)}"
-    return found, shared.absent(runs, baselines), reason
-
-
-def judge_headline(claim: Claim, frame: DataFrame) -> Verdict:
-    """Judge the reductions of the abstract under both workloads."""
-    found: dict[tuple[str, str], Ratio] = {}
-    baselines = shared.named(claim.baseline_scheme)
-    for form, rows in frame.groupby("form", sort=False):
-        runs = shared.runs_by_place(rows, "mean_fct_s", sweep="load")
-        found |= {(f"{name}, {form}", at): one for (name, at), one in shared.ratios(runs, "caps", baselines).items()}
-    reason = f"Fig. 17 only; caps over {shared.values_text(found)}"
-    return shared.judge_reduction(claim, found, reason, shared.absent(runs, baselines))
-
-
-def judge_order(claim: Claim, frame: DataFrame) -> Verdict:
-    """Judge whether a scheme is better, or worse, than each that the claim names, at each load."""
-    runs = _runs(frame, claim)
-    found, missing, reason = _compared(runs, claim)
-    size = SIGNIFICANTLY[1] if "well above" in claim.text else None
-    return shared.judge_order(claim, found, equal=1, size=size, missing=missing, reason=reason)
-
-
-def judge_closeness(claim: Claim, frame: DataFrame) -> Verdict:
-    """Judge whether CAPS_dark is close to CAPS at each load."""
-    found, _, reason = _compared(_runs(frame, claim), claim)
-    return shared.judge_closeness(claim, found, reason)
-
-
-def judge_workloads(claim: Claim, frame: DataFrame) -> Verdict:
-    """Judge whether short flows of every scheme are faster under data mining, at the load that both have."""
-    both = frame[frame["load"] == frame.loc[frame["form"] == DATA, "load"].iloc[0]]
-    logs = {key: np.log(rows["mean_fct_s"]) for key, rows in both.groupby(["form", "scheme"])}
-    found = {
-        (name, WEB): ratio_of_logs(welch_difference(logs[DATA, name], logs[WEB, name]))
-        for name in (*SCHEMES, "caps_dark")
-    }
-    reason = f"load {both['load'].iloc[0]:g}, data mining over web search: {shared.values_text(found)}"
-    return shared.judge_order(claim, found, equal=1, missing=["presto", "freeway"], reason=reason)
-
-
-JUDGES: dict[str, Callable[[Claim, DataFrame], Verdict]] = {
-    "caps-abs-afct": judge_headline,
-    # Web search, (a) to (c), and ECMP with priorities are judged on all leaves, by the experiment caps-leafspine.
-    **{f"caps-f17{panel}-{name}": judge_order for panel in "de" for name in ("best", "rpspq")},
-    **{f"caps-f17f-{name}": judge_order for name in ("rps", "caps", "rpspq")},
-    **{f"caps-f17{panel}-dark": judge_closeness for panel in "def"},
-    "caps-f17-dm-ws": judge_workloads,
-}
+    return found[["form", "load", "scheme", "seed", *COLUMNS, *others]]
 
 
 def _by_reading(axes: "Axes", frame: DataFrame) -> None:
@@ -154,4 +84,4 @@ def draw(frame: DataFrame) -> "Figure":
     return drawing.finish(figure, [left, middle, right])
 
 
-FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw)

@@ -63,7 +63,7 @@ def judge_buffer(claim: Claim, frame: DataFrame) -> Verdict:
     reason = (
         f"lost over sent packets, {OTHER_BUFFER_PACKETS} minus {BUFFER_PACKETS} packets: {shared.values_text(found)}"
     )
-    return shared.judge_order(claim, found, equal=0, reason=reason)
+    return shared.judge_differences(claim, found, reason)
 
 
 JUDGES: dict[str, Callable[[Claim, DataFrame], Verdict]] = {"caps-f26-buffer": judge_buffer}
