@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from capsim import FlowList, draw_flows, simulate
+from capsim.fabric.base import FabricKind
 from capsim.scenario import from_dict
 from capsmodel.papers.experiments import Scale, published_experiment
 from capsmodel.papers.experiments._dc2mtcp import FACTORS, ROUND_S, ROUNDS
@@ -59,6 +60,25 @@ def test_the_reduced_scale_has_an_eighth_of_each_kind(setting, hot):
     counts = [np.sum(flows.tag == more) for more in range(3)]
     assert counts == [4, 1, 16]
     assert flows.flow_bytes[flows.tag == 1].tolist() == [hot * 100_000_000 // 8]
+
+
+def fabric_of(place: str, setting: str = TEXT, *, scale: Scale = "paper") -> FabricKind:
+    return from_dict(HOT.run(("dc2mtcp", place), setting=setting, scale=scale)["scenario"]).fabric
+
+
+def test_in_the_hot_spot_pattern_other_links_fail_in_each_round_and_routing_does_not_follow():
+    """Section VI-A adds failures to the hot-spot pattern only; those of the preset, a round later each."""
+    fabric = fabric_of("hot, 1 times, 2 subflows")
+    assert [(one.count, one.down_s, one.up_s) for one in fabric.faults] == [
+        (4, pytest.approx(20 * number + 0.001), pytest.approx(20 * number + 1)) for number in range(ROUNDS)
+    ]
+    drawn = fabric.build(seed=1).drawn
+    assert len(set(drawn)) > 1
+    assert all(len(set(names)) == 4 for names in drawn)
+    assert fabric.reroute_s > 10 * 20
+    assert not fabric_of("1 times, 2 subflows").faults
+    assert not fabric_of("hot, 1 times, 2 subflows", "failed_links = 0").faults
+    assert {one.count for one in fabric_of("hot, 1 times, 2 subflows", scale="reduced").faults} == {1}
 
 
 def test_subflows_and_receive_buffer_are_those_of_place_and_setting():

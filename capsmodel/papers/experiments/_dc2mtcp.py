@@ -3,6 +3,7 @@
 Chosen for all: the preset ``dc2mtcp-fat-tree``. A run is the paper's ten rounds, `ROUND_S` apart, in each of which
 other hosts send the 30 flows and all send one in the background, all at once. The paper scales the sizes of its trace
 and does not say by how much: by factors of 1 to 16 here, in the background too.
+Some links to core switches fail in each round of the hot-spot pattern, as Section VI-A has it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from capsim import Batch, Scenario, load_scenario
+from capsim import Batch, DrawnFault, Scenario, load_scenario
 from capsmodel.papers.experiments import PublishedExperiment, _common
 from capsmodel.papers.measurements.multipath_runs import multipath_run
 from capsmodel.workloads.catalogue import load_workload
@@ -54,14 +55,29 @@ def sampled(factors: Iterable[int] = SAMPLED_FACTORS, *, hot: bool = False) -> t
 
 
 def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
-    """Return ten rounds of flows of scaled sizes, with hot flows if the place has them."""
+    """Return ten rounds of flows of scaled sizes, with hot flows and failing links if the place has them."""
     base = load_scenario("dc2mtcp-fat-tree")
     known = load_workload(WORKLOAD)
     sizes = known.sizes * place["factor"] * settings["size_scale"]
     points = tuple(zip(sizes.tolist(), known.cdf_values.tolist(), strict=True))
-    hot = settings["hot_flows"] if place["hot"] else 0
+    hot, failed = (settings["hot_flows"], settings["failed_links"]) if place["hot"] else (0, 0)
     entries = [entry for number in range(ROUNDS) for entry in _round(number, points, hot)]
-    return base.replace(traffic=tuple(entries), end_s=ROUNDS * ROUND_S + 1000.0, params={})
+    found = base.replace(traffic=tuple(entries), end_s=ROUNDS * ROUND_S + 1000.0, params={})
+    return _with_failures(found, failed) if failed else found
+
+
+def _with_failures(whole: Scenario, count: int) -> Scenario:
+    """Return the scenario with other `count` links out of service in each round, for as long as in the preset."""
+    preset = load_scenario("dc2mtcp-hot-spot").fabric
+    (fault,) = preset.faults
+    faults = tuple(_later(fault, number * ROUND_S, count) for number in range(ROUNDS))
+    fabric = msgspec.structs.replace(whole.fabric, faults=faults, reroute_s=preset.reroute_s)
+    return whole.replace(fabric=fabric)
+
+
+def _later(fault: DrawnFault, start_s: float, count: int) -> DrawnFault:
+    down_s, up_s = (start_s + float(at_s or 0.0) for at_s in (fault.down_s, fault.up_s))
+    return msgspec.structs.replace(fault, count=count, down_s=down_s, up_s=up_s)
 
 
 def _round(number: int, points: tuple[tuple[float, float], ...], hot: int) -> list[Batch]:
@@ -78,9 +94,18 @@ def parameters(place: Mapping[str, Any], settings: Mapping[str, Any], scheme: st
 
 
 def reduced(whole: Scenario) -> Scenario:
-    """Return the same on 16 hosts: an eighth of the flows; of hot flows one, with an eighth of the bytes of all."""
+    """Return the same on 16 hosts: an eighth of the flows; of hot flows one, with an eighth of the bytes of all.
+
+    Of the links that fail it has an eighth too, for it has an eighth of all.
+    """
     entries = tuple(_fewer(entry) for entry in whole.traffic if isinstance(entry, Batch))
-    return whole.replace(fabric=msgspec.structs.replace(whole.fabric, pods=_FEWER_PODS), traffic=entries)
+    faults = tuple(msgspec.structs.replace(one, count=_eighth(one.count or 0)) for one in whole.fabric.faults)
+    return whole.replace(fabric=msgspec.structs.replace(whole.fabric, pods=_FEWER_PODS, faults=faults), traffic=entries)
+
+
+def _eighth(of_all: int) -> int:
+    """Return how many of what the whole tree has the smaller one has, rounded up."""
+    return -(-of_all * _FEWER_HOSTS // _HOSTS)
 
 
 def small(whole: Scenario) -> Scenario:
@@ -95,7 +120,7 @@ def small(whole: Scenario) -> Scenario:
 def _fewer(entry: Batch) -> Batch:
     if entry.hosts is None:
         return entry
-    hosts = -(-entry.hosts * _FEWER_HOSTS // _HOSTS)
+    hosts = _eighth(entry.hosts)
     changed = msgspec.structs.replace(entry, hosts=hosts, skip_hosts=entry.skip_hosts * _FEWER_HOSTS // _HOSTS)
     if entry.flow_bytes is None:
         return changed

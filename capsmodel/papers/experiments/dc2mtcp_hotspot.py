@@ -1,10 +1,10 @@
 """DC2-MTCP Fig. 6: short and long flows over several subflows beside hot flows of 100 MB.
 
 Chosen: as dc2mtcp-random-fct, with hot flows in each round from hosts that send no other flow over several subflows;
-they count among the long ones. Links do not fail: no claim depends on it, and whether Fig. 6 includes failures is not
-said (the preset ``dc2mtcp-hot-spot`` has them). Headlines "under varying network conditions" are means over both
-patterns, factors and numbers of subflows. "More stable" is a smaller growth of the time of short flows from the
-least to the largest factor of the sizes.
+they count among the long ones. Section VI-A adds random failures to this pattern, and Section VI-C explains its results
+by them: in each round four links to core switches fail, as in the preset ``dc2mtcp-hot-spot``. Headlines "under varying
+network conditions" are means over both patterns, factors and numbers of subflows. "More stable" is a smaller growth of
+the time of short flows from the least to the largest factor of the sizes.
 """
 
 from capsmodel.papers.experiments import _dc2mtcp as shared
