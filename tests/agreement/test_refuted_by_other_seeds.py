@@ -7,7 +7,7 @@ from capsmodel.papers.index import read_checks, read_claims
 
 OTHER_SEEDS = 1000  # added to those of the figure
 # What a claim rests on, of all runs of its figure. At the highest rate the distances of single runs are 0.2 to 0.7, so
-# that it takes as many seeds as the figure has.
+# it takes as many seeds as the figure has.
 _ENDS = {"bursts_per_s": (5, 400)}
 CASES = {"caps-f19-rtt": ("caps-fig19", _ENDS), "caps-f19-pb": ("caps-fig19", _ENDS)}
 
