@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capsim import FlowList, draw_flows, simulate
+from capsim import FlowList, draw_flows, load_scenario, simulate
 from capsim.fabric.base import FabricKind
 from capsim.scenario import from_dict
 from capsmodel.papers.experiments import Scale, published_experiment
@@ -22,6 +22,10 @@ def flows_of(place: str, setting: str = TEXT, *, scale: Scale = "paper", seed: i
     experiment = HOT if place.startswith("hot") else RANDOM
     scenario = from_dict(experiment.run(("ietf_mptcp", place), setting=setting, scale=scale)["scenario"])
     return draw_flows(scenario.traffic, scenario.fabric.build(), seed=seed, short_bytes=scenario.short_bytes)
+
+
+def fabric_of(place: str, setting: str = TEXT, *, scale: Scale = "paper") -> FabricKind:
+    return from_dict(HOT.run(("dc2mtcp", place), setting=setting, scale=scale)["scenario"]).fabric
 
 
 def test_each_of_ten_rounds_has_30_flows_of_other_hosts_and_one_of_each_host_behind():
@@ -62,16 +66,14 @@ def test_the_reduced_scale_has_an_eighth_of_each_kind(setting, hot):
     assert flows.flow_bytes[flows.tag == 1].tolist() == [hot * 100_000_000 // 8]
 
 
-def fabric_of(place: str, setting: str = TEXT, *, scale: Scale = "paper") -> FabricKind:
-    return from_dict(HOT.run(("dc2mtcp", place), setting=setting, scale=scale)["scenario"]).fabric
-
-
 def test_in_the_hot_spot_pattern_other_links_fail_in_each_round_and_routing_does_not_follow():
     """Section VI-A adds failures to the hot-spot pattern only; those of the preset, a round later each."""
     fabric = fabric_of("hot, 1 times, 2 subflows")
     assert [(one.count, one.down_s, one.up_s) for one in fabric.faults] == [
         (4, pytest.approx(20 * number + 0.001), pytest.approx(20 * number + 1)) for number in range(ROUNDS)
     ]
+    (of_the_preset,) = load_scenario("dc2mtcp-hot-spot").fabric.faults
+    assert fabric.faults[0] == of_the_preset, "the number of links too, which settings.toml has again"
     drawn = fabric.build(seed=1).drawn
     assert len(set(drawn)) > 1
     assert all(len(set(names)) == 4 for names in drawn)

@@ -2,8 +2,8 @@
 
 Chosen for all: the preset ``dc2mtcp-fat-tree``. A run is the paper's ten rounds, `ROUND_S` apart, in each of which
 other hosts send the 30 flows and all send one in the background, all at once. The paper scales the sizes of its trace
-and does not say by how much: by factors of 1 to 16 here, in the background too.
-Some links to core switches fail in each round of the hot-spot pattern, as Section VI-A has it.
+and does not say by how much: by factors of 1 to 16 here, in the background too. In each round of the hot-spot pattern
+some links to core switches fail, as in the preset ``dc2mtcp-hot-spot`` (Section VI-A).
 """
 
 from collections.abc import Iterable, Mapping
@@ -96,7 +96,7 @@ def parameters(place: Mapping[str, Any], settings: Mapping[str, Any], scheme: st
 def reduced(whole: Scenario) -> Scenario:
     """Return the same on 16 hosts: an eighth of the flows; of hot flows one, with an eighth of the bytes of all.
 
-    Of the links that fail it has an eighth too, for it has an eighth of all.
+    It has an eighth of all links to core switches too, so an eighth as many fail, rounded up.
     """
     entries = tuple(_fewer(entry) for entry in whole.traffic if isinstance(entry, Batch))
     faults = tuple(msgspec.structs.replace(one, count=_eighth(one.count or 0)) for one in whole.fabric.faults)
@@ -104,7 +104,7 @@ def reduced(whole: Scenario) -> Scenario:
 
 
 def _eighth(of_all: int) -> int:
-    """Return how many of what the whole tree has the smaller one has, rounded up."""
+    """Return an eighth of a number of the whole tree, rounded up."""
     return -(-of_all * _FEWER_HOSTS // _HOSTS)
 
 
