@@ -70,6 +70,17 @@ def finished_tasks(folder: Path) -> dict[str, dict[str, Any]]:
     return {task["id"]: task for path in part_files(folder) for task in _tasks_of(path)}
 
 
+def columns_by_task(folder: Path, task_ids: Iterable[str]) -> dict[str, set[str]]:
+    """Return the names of the columns that the parts in a folder have together of each of some tasks, by its id."""
+    found: dict[str, set[str]] = {task: set() for task in task_ids}
+    for path in part_files(folder):
+        if here := [task["id"] for task in _tasks_of(path) if task["id"] in found]:
+            names = tables.column_names(path)
+            for task in here:
+                found[task].update(names)
+    return found
+
+
 def _tasks_of(path: Path) -> list[dict[str, Any]]:
     """Return the records of the tasks in a part, read anew only if the file has changed."""
     found = path.stat()

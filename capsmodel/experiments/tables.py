@@ -71,6 +71,19 @@ def read_manifest(path: Path) -> dict[str, Any]:
     return found
 
 
+def column_names(path: Path) -> list[str]:
+    """Return the names of the columns of a file.
+
+    Raises
+    ------
+    ParameterError, OSError
+        As :func:`read_manifest`.
+    """
+    with _opened(path) as file:
+        names: list[str] = file.schema_arrow.names
+    return names
+
+
 def _packed(manifest: bytes) -> bytes:
     """Return a manifest as it is stored: metadata of Parquet are text."""
     return _COMPRESSED + base64.b64encode(zlib.compress(manifest)) if len(manifest) > _LARGE_BYTES else manifest

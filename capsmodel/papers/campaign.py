@@ -14,7 +14,7 @@ A claim that these seeds refute in the setting of the text is looked at once mor
 the same looks and the same limit. It stays open until they have refuted it too.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -36,7 +36,7 @@ from capsmodel.papers.evidence import CarriedOver, OfRuns, can_be_carried_over, 
 from capsmodel.papers.experiments import PublishedExperiment, Scale
 from capsmodel.papers.index import read_claims
 from capsmodel.papers.judging import Judged, checked_again, judged, verdict_of
-from capsmodel.papers.kept_rows import compared_columns, kept_rows
+from capsmodel.papers.kept_rows import check_columns, compared_columns, kept_rows
 from capsmodel.papers.looks import Group, Look
 from capsmodel.papers.robustness import Robustness, robustness
 from capsmodel.papers.settings import TEXT
@@ -99,6 +99,11 @@ class Campaign:
         ]
 
     @cached_property
+    def ids(self) -> Set[str]:
+        """Return the ids of the runs of this experiment that are there."""
+        return {task.id for _, _, task in self.there}
+
+    @cached_property
     def frame(self) -> DataFrame:
         """Return a row for each run that is there: setting, scale, scheme, place, seed, and what was measured."""
         keys: list[dict[str, Any]] = [
@@ -119,18 +124,20 @@ class Campaign:
     @cached_property
     def measured(self) -> DataFrame:
         """Return the rows of the tasks that are there: what the claims compare."""
-        ids = {task.id for _, _, task in self.there}
-        new = sorted(ids - set([] if self.rows.empty else self.rows["task_id"]))
+        new = sorted(self.ids - set([] if self.rows.empty else self.rows["task_id"]))
         if not new:
             return self.rows
-        read = kept_rows(merge([self.folder], task_ids=new), compared_columns(self.experiment))
+        columns = compared_columns(self.experiment)
+        check_columns(self.folder, new, columns)
+        read = kept_rows(merge([self.folder], task_ids=new), columns)
         return read if self.rows.empty else concat([self.rows, read], ignore_index=True)
 
-    def keep(self, path: Path) -> None:
-        """Write the rows that are there to a file, from which the same verdicts follow."""
-        rows = self.measured.set_index(TASK_COLUMN, drop=False).loc[self.frame[TASK_COLUMN].unique()]
-        table = pa.Table.from_pandas(rows, preserve_index=False)
-        keep_part(table, path, tasks=[dict(self._records[task]) for task in rows.index])
+    def keep(self, path: Path, others: Iterable[PublishedExperiment] = ()) -> None:
+        """Write the rows that are there to a file, from which the same verdicts follow, also those of `others`."""
+        columns = sorted({name for one in (self.experiment, *others) for name in compared_columns(one)})
+        ids = self.frame[TASK_COLUMN].unique()
+        table = pa.Table.from_pandas(kept_rows(merge([self.folder], task_ids=ids), columns), preserve_index=False)
+        keep_part(table, path, tasks=[dict(self._records[task]) for task in ids])
 
     @cached_property
     def _runs(self) -> Mapping[Group, Runs]:

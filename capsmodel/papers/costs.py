@@ -24,7 +24,7 @@ def costs(campaigns: Sequence[Campaign]) -> list[Cost]:
     found = []
     for campaign in campaigns:
         found.append(cost(campaign, counted))
-        counted |= {task.id for *_, task in campaign.there} | {task.id for *_, task in _first_looks(campaign)}
+        counted |= campaign.ids | {task.id for *_, task in _first_looks(campaign)}
     return found
 
 

@@ -7,16 +7,19 @@ beside what was measured, such as `seed` and `replica_delay_s`, are numbers of t
 
 import hashlib
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from pathlib import Path
 
+import numpy as np
 from pandas import DataFrame
 
-from capsmodel.experiments.results import TASK_COLUMN
+from capsmodel.checks import require
+from capsmodel.experiments.results import TASK_COLUMN, columns_by_task
 from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.index import read_claims
 from capsmodel.papers.metric_columns import SHARES
 
-__all__ = ["DIGEST", "compared_columns", "kept_rows"]
+__all__ = ["DIGEST", "check_columns", "compared_columns", "kept_rows"]
 
 DIGEST = "measured_sha256"
 """Column of the digest: the first 16 hexadecimal digits of a SHA-256."""
@@ -35,7 +38,7 @@ def compared_columns(experiment: PublishedExperiment) -> list[str]:
 
 
 def kept_rows(rows: DataFrame, columns: Sequence[str]) -> DataFrame:
-    """Return rows of runs with some columns and their digests; columns that no run has are left out.
+    """Return rows of runs with some columns and their digests; a column that no run has is empty.
 
     Parameters
     ----------
@@ -48,8 +51,23 @@ def kept_rows(rows: DataFrame, columns: Sequence[str]) -> DataFrame:
     new = rows[known.isna()].select_dtypes("number").drop(columns="cpu_s", errors="ignore")
     digests = known.astype(object)
     digests[known.isna()] = [_digest(row) for row in new.to_dict("records")]
-    found = rows.assign(**{DIGEST: digests})
+    not_measured = dict.fromkeys((name for name in columns if name not in rows), np.nan)
+    found = rows.assign(**{DIGEST: digests}, **not_measured)
     return found[[name for name in (*_KEYS, *columns) if name in found]]
+
+
+def check_columns(folder: Path, task_ids: Iterable[str], columns: Iterable[str]) -> None:
+    """Check that kept rows of some runs in a folder have what is compared: an empty column, but not none.
+
+    Raises
+    ------
+    ParameterError
+        If they lack a column: they were kept for other claims.
+    """
+    compared, found = set(columns), columns_by_task(folder, task_ids)
+    missing = sorted({name for names in found.values() if DIGEST in names for name in compared - names})
+    remedy = "move the file that has them elsewhere, and they are run again"
+    require(not missing, f"rows kept in {folder} have no {', '.join(missing)}, which claims compare: {remedy}")
 
 
 def _digest(row: Mapping[Hashable, float]) -> str:

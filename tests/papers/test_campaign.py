@@ -17,6 +17,7 @@ from capsmodel.checks import ParameterError
 from capsmodel.experiments import sweep
 from capsmodel.experiments.manifest import canonical_json
 from capsmodel.experiments.progress import Progress
+from capsmodel.experiments.tables import read_table
 from capsmodel.papers import campaign as campaigns
 from capsmodel.papers import campaign_tasks, ledger
 from capsmodel.papers.advance import advance
@@ -479,6 +480,19 @@ def test_the_ledger_takes_over_verdicts_and_their_settings(tmp_path, monkeypatch
     assert [(row["id"], row["setting"], row["verdict"], row["seeds"]) for row in rows] == [
         (CLAIM, setting, "reproduced", "4") for setting in EXPERIMENT.combinations
     ]
+
+
+def test_runs_of_two_experiments_are_kept_with_what_either_compares(tmp_path, monkeypatch, clear):
+    """So that the files of both may lie in one folder, from which the ledger is made again."""
+    other = replace(
+        EXPERIMENT, id="repflow-e08-ns3-dm", statements={"repflow-f8b-high": WHOLE.statements["repflow-f8b-high"]}
+    )
+    both = {one.name: one for one in (EXPERIMENT, with_settings(other, EXPERIMENT.combinations))}
+    monkeypatch.setattr(ledger, "published_experiments", lambda: both)
+    ledger.keep_experiments(clear[0], tmp_path)
+    columns = {name: set(read_table(tmp_path / f"{name}.parquet").column_names) for name in both}
+    assert len(columns) == 2
+    assert all({"mean_slowdown_short", "p99_slowdown_short"} <= found for found in columns.values())
 
 
 def test_of_an_experiment_that_was_not_run_nothing_is_kept(tmp_path, monkeypatch):

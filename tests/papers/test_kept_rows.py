@@ -3,10 +3,13 @@
 import math
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
+from capsmodel.checks import ParameterError
+from capsmodel.experiments.results import keep_part
 from capsmodel.papers.experiments import published_experiment
-from capsmodel.papers.kept_rows import DIGEST, compared_columns, kept_rows
+from capsmodel.papers.kept_rows import DIGEST, check_columns, compared_columns, kept_rows
 
 MEASURED = {"task_id": "a", "scheme": "caps", "seed": 1, "mean_fct_s": 0.5, "losses": 3, "cpu_s": 2.0}
 COLUMNS = ["mean_fct_s"]
@@ -18,7 +21,8 @@ def digest(**changed):
 
 def test_only_what_is_compared_is_kept():
     kept = kept_rows(pd.DataFrame([MEASURED]), ["mean_fct_s", "measured_by_no_run"])
-    assert list(kept) == ["task_id", DIGEST, "scheme", "seed", "mean_fct_s"]
+    assert list(kept) == ["task_id", DIGEST, "scheme", "seed", "mean_fct_s", "measured_by_no_run"]
+    assert kept["measured_by_no_run"].isna().all()
 
 
 @pytest.mark.parametrize(
@@ -40,6 +44,27 @@ def test_rows_that_were_kept_stay_as_they_are_beside_new_ones():
     both = pd.concat([kept, pd.DataFrame([new])], ignore_index=True)
     expected = kept_rows(pd.DataFrame([old, new]), COLUMNS)
     pd.testing.assert_frame_equal(kept_rows(both, COLUMNS), expected)
+
+
+def in_one_folder(folder, *columns):
+    """Keep the same run in a file for each list of columns."""
+    for number, names in enumerate(columns):
+        rows = kept_rows(pd.DataFrame([MEASURED]), names)
+        keep_part(pa.Table.from_pandas(rows, preserve_index=False), folder / f"{number}.parquet", tasks=[{"id": "a"}])
+    return folder
+
+
+def test_rows_kept_for_other_claims_are_refused(tmp_path):
+    with pytest.raises(ParameterError, match=r"have no losses, which claims compare: move the file"):
+        check_columns(in_one_folder(tmp_path, COLUMNS), ["a"], [*COLUMNS, "losses"])
+
+
+@pytest.mark.parametrize("kept", [([*COLUMNS, "losses"],), (COLUMNS, ["losses"]), ([*COLUMNS, "measured_by_no_run"],)])
+def test_rows_that_have_the_columns_are_taken(kept, tmp_path):
+    """In one file, in two files together, and of a column that was looked for in vain; of no other run."""
+    columns = sorted({name for names in kept for name in names})
+    check_columns(in_one_folder(tmp_path, *kept), ["a"], columns)
+    check_columns(tmp_path, [], ["of_other_runs"])
 
 
 def test_columns_are_those_of_all_claims():
