@@ -48,12 +48,14 @@ def campaign(made, *, reduced=True):
         Group(setting, scale): Named((setting, scale)) for setting in (TEXT, OTHER) for scale in ("paper", "reduced")
     }
     runs = {(Group(setting, scale), term, seed): cpu_s for (setting, scale, term, seed), cpu_s in made.items()}
+    times_s = {tasks[group][term, seed].id: cpu_s for (group, term, seed), cpu_s in runs.items()}
     return SimpleNamespace(
         experiment=experiment,
         tasks=tasks,
         settings_of={"a-claim": (TEXT, OTHER)},
         there=[(group, term, tasks[group][term, seed]) for group, term, seed in runs],
-        cpu_s={tasks[group][term, seed].id: cpu_s for (group, term, seed), cpu_s in runs.items()},
+        ids=times_s.keys(),
+        cpu_s=times_s,
     )
 
 
