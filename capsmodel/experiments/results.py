@@ -71,7 +71,7 @@ def finished_tasks(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def columns_by_task(folder: Path, task_ids: Iterable[str]) -> dict[str, set[str]]:
-    """Return the names of the columns that the parts in a folder have together of each of some tasks, by its id."""
+    """Return the columns of some tasks by task id: for each, those of all parts in a folder that hold it."""
     found: dict[str, set[str]] = {task: set() for task in task_ids}
     for path in part_files(folder):
         if here := [task["id"] for task in _tasks_of(path) if task["id"] in found]:

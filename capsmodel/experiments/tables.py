@@ -76,8 +76,10 @@ def column_names(path: Path) -> list[str]:
 
     Raises
     ------
-    ParameterError, OSError
-        As :func:`read_manifest`.
+    ParameterError
+        If the file is no Parquet file, or a damaged one.
+    OSError
+        If the file cannot be read.
     """
     with _opened(path) as file:
         names: list[str] = file.schema_arrow.names

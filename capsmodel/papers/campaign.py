@@ -133,7 +133,7 @@ class Campaign:
         return read if self.rows.empty else concat([self.rows, read], ignore_index=True)
 
     def keep(self, path: Path, others: Iterable[PublishedExperiment] = ()) -> None:
-        """Write the rows that are there to a file, from which the same verdicts follow, also those of `others`."""
+        """Write the rows that are there to a file that gives the same verdicts, also on the claims of `others`."""
         columns = sorted({name for one in (self.experiment, *others) for name in compared_columns(one)})
         ids = self.frame[TASK_COLUMN].unique()
         table = pa.Table.from_pandas(kept_rows(merge([self.folder], task_ids=ids), columns), preserve_index=False)

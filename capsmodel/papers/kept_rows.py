@@ -57,7 +57,7 @@ def kept_rows(rows: DataFrame, columns: Sequence[str]) -> DataFrame:
 
 
 def check_columns(folder: Path, task_ids: Iterable[str], columns: Iterable[str]) -> None:
-    """Check that kept rows of some runs in a folder have what is compared: an empty column, but not none.
+    """Check that kept rows of some runs in a folder have all columns that are compared; a column may be empty.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def check_columns(folder: Path, task_ids: Iterable[str], columns: Iterable[str])
     """
     compared, found = set(columns), columns_by_task(folder, task_ids)
     missing = sorted({name for names in found.values() if DIGEST in names for name in compared - names})
-    remedy = "move the file that has them elsewhere, and they are run again"
+    remedy = "move the file with these rows elsewhere, and the runs are made again"
     require(not missing, f"rows kept in {folder} have no {', '.join(missing)}, which claims compare: {remedy}")
 
 

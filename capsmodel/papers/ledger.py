@@ -91,8 +91,8 @@ def keep_experiments(results: Path, kept: Path) -> list[Campaign]:
     campaigns = [Campaign(experiment, results) for experiment in published_experiments().values()]
     for campaign in campaigns:
         if not campaign.frame.empty:
-            others = [one.experiment for one in campaigns if one.ids & campaign.ids]
-            campaign.keep(kept / f"{campaign.experiment.name}.parquet", others)
+            sharing = [one.experiment for one in campaigns if one is not campaign and one.ids & campaign.ids]
+            campaign.keep(kept / f"{campaign.experiment.name}.parquet", sharing)
     return campaigns
 
 
