@@ -126,7 +126,7 @@ def merge(
     table = pa.concat_tables([found[task] for task in order], promote_options="permissive")
     if out is not None:
         keep_part(table, Path(out), tasks=[records[task] for task in order])
-    frame: pd.DataFrame = table.to_pandas()
+    frame: pd.DataFrame = table.to_pandas(use_threads=False)
     return frame
 
 

@@ -139,7 +139,7 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
 
 def read_table(path: str | Path) -> pd.DataFrame:
     """Return the table in a Parquet file of a result, after the check of its digest."""
-    frame: pd.DataFrame = tables.read_table(Path(path)).to_pandas()
+    frame: pd.DataFrame = tables.read_table(Path(path)).to_pandas(use_threads=False)
     return frame
 
 

@@ -200,12 +200,16 @@ def test_hot_spots_are_links_of_core_switches():
     assert hot == DrawnFault(nodes="core*", share=0.25, buffer_packets=10)
 
 
-def test_a_stride_over_a_pod_stays_one_on_the_reduced_tree():
+@pytest.mark.parametrize(("setting", "pods", "small_hosts"), [("as the text", 1, 4), ("traffic.stride_hosts = 64", 4, 8)])
+def test_a_stride_leads_out_of_the_pod_at_both_scales(setting, pods, small_hosts):
     experiment = published_experiment("mmptcp-thr-long")
-    for setting, stride in (("as the text", 4), ("traffic.stride_hosts = 1", 1)):
-        small = from_dict(experiment.run(("mptcp", "1 s"), setting=setting, scale="reduced")["scenario"])
-        assert small.fabric.size().hosts == 16
-        assert [one.stride_hosts for one in small.traffic] == [stride]
+    whole, small = (
+        from_dict(experiment.run(("mptcp", "1 s"), setting=setting, scale=scale)["scenario"])
+        for scale in ("paper", "reduced")
+    )
+    assert [one.stride_hosts for one in whole.traffic] == [pods * whole.fabric.size().hosts // whole.fabric.pods]
+    assert small.fabric.size().hosts == 16
+    assert [one.stride_hosts for one in small.traffic] == [small_hosts]
     assert replace(experiment, reduced=None).scale(sampled=True) == "paper"
 
 

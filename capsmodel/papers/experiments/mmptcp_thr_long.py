@@ -46,13 +46,12 @@ def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
 
 
 def reduced(whole: Scenario) -> Scenario:
-    """Return the same on 16 hosts; a stride over a pod stays one."""
+    """Return the same on 16 hosts; a stride over a pod, or over half of the tree, stays one."""
     found = shared.fewer_hosts(whole)
     (traffic,) = found.traffic
     assert isinstance(traffic, Batch)
-    if traffic.stride_hosts == _pod_hosts(whole):
-        traffic = msgspec.structs.replace(traffic, stride_hosts=_pod_hosts(found))
-    return found.replace(traffic=(traffic,))
+    strides = dict(zip(_strides(whole), _strides(found), strict=True))
+    return found.replace(traffic=(msgspec.structs.replace(traffic, stride_hosts=strides[traffic.stride_hosts]),))
 
 
 def small(whole: Scenario) -> Scenario:
@@ -60,9 +59,11 @@ def small(whole: Scenario) -> Scenario:
     return reduced(whole).replace(end_s=_SMALL_S)
 
 
-def _pod_hosts(scenario: Scenario) -> int:
+def _strides(scenario: Scenario) -> tuple[int, int]:
+    """Return the hosts of a pod and half of all hosts."""
     assert isinstance(scenario.fabric, FatTree)
-    return scenario.fabric.size().hosts // scenario.fabric.pods
+    hosts = scenario.fabric.size().hosts
+    return hosts // scenario.fabric.pods, hosts // 2
 
 
 EXPERIMENT = shared.experiment(

@@ -16,12 +16,14 @@ from capsim.code_digest import BY_NAME, function_digest
 
 ROOT = Path(capsim.__file__).parent
 LIBRARIES = BY_NAME - {"capsim", "capsmodel"}
-BESIDE_ENGINE = ("bounds.py", "hooks.py", "labels.py", "own.py", "randomness.py", "records.py", "state.py")
+BESIDE_ENGINE = ("bounds.py", "hooks.py", "labels.py", "own.py", "randomness.py", "state.py")
+FOLDERS = ("engines", "records")
 
 
 def loop_key() -> str:
     """Return a hash of all files that end up in the event loop."""
-    files = [ROOT / name for name in BESIDE_ENGINE] + sorted((ROOT / "engines").rglob("*.py"))
+    files = [ROOT / name for name in BESIDE_ENGINE]
+    files += [path for name in FOLDERS for path in sorted((ROOT / name).rglob("*.py"))]
     return _digest(_file_digest(path) for path in files)
 
 

@@ -1,0 +1,31 @@
+"""The state of a simulation as records with named fields, shared by protocol code and both engines.
+
+A record is one element of a NumPy structured array in the compiled engine and an object with ``__slots__`` of the
+same names in the reference engine (:mod:`capsim.slotted`), so that ``sub.cwnd_bytes += mss`` is the same line in both.
+Times are int64 picoseconds, sizes int64 bytes, sequence numbers int64 segments of one MSS.
+
+============== ====================================================================== ===============
+Record         One per                                                                Defined in
+============== ====================================================================== ===============
+``PACKET``     packet in the network (a pool; a number is the packet's index in it)   `packets`
+``PORT``       directed link: queue, serialiser, propagation delay, counters          `network`
+``SWITCH``     switch                                                                 `network`
+``PROCESSOR``  end host, in runs where coding takes time                              `network`
+``FLOW``       transfer that the application asked for: one stream of data segments   `flows`
+``SUBFLOW``    path identity, sequence space, window and loss recovery of a flow;     `flows`
+               a flow on a single path has one that carries its whole stream
+``COUNTERS``   simulation                                                             `observations`
+``TRACE``      line of the packet trace                                               `observations`
+``WATCH``      number that is sampled                                                 `observations`
+``PROBE``      sample of one                                                          `observations`
+============== ====================================================================== ===============
+
+What only one component uses is not here: it is the component's own memory (:mod:`capsim.own`).
+"""
+
+from capsim.records.flows import *
+from capsim.records.network import *
+from capsim.records.observations import *
+from capsim.records.packets import *
+
+NONE = -1  # no packet, no port, no time

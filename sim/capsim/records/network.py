@@ -1,0 +1,66 @@
+"""Ports, switches and the processors of end hosts."""
+
+import numpy as np
+
+# The first three cache lines are what every packet touches that crosses a FIFO port.
+PORT = np.dtype(
+    [
+        ("free_ps", "i8"),  # when the serialiser has sent all that is queued
+        ("queue_head_ps", "i8"),  # FIFO: arrive_ps of the packet `queue_head`
+        ("delay_ps", "i8"),
+        ("byte_ps", "i8"),  # time per byte, or 0 when it is not a whole number
+        ("limit_packets", "i8"),  # NONE = unlimited
+        ("limit_bytes", "i8"),
+        ("queue_bytes", "i8"),  # the packet in service included
+        ("queue_packets", "i4"),
+        ("to_node", "i4"),
+        ("head", "i4"),  # chain of packets in order of arrival at the far end
+        ("tail", "i4"),
+        ("queue_head", "i4"),  # FIFO: first packet of that chain not yet sent
+        ("up", "i4"),
+        ("packets_in", "i8"),  # offered: accepted or dropped
+        ("bytes_in", "i8"),
+        ("packets_out", "i8"),  # sent
+        ("bytes_out", "i8"),
+        ("packets_arrived", "i8"),  # at the far end
+        ("max_queue_packets", "i8"),
+        ("max_queue_bytes", "i8"),
+        # Time integral of queue_packets, summed over packets; the same weighted with bytes (engines/queue_sums.py)
+        ("sojourn_ps", "i8"),
+        ("sojourn_words", "i8"),
+        ("sojourn_bytes_ns", "i8"),
+        ("sojourn_bytes_words", "i8"),
+        ("service", "i4"),  # by priority: the packet being sent
+        ("wait_head", "i4"),  # by priority: waiting packets, the best first, equal ones in order of arrival
+        ("wait_tail", "i4"),
+        ("from_node", "i4"),
+        ("loss_prob", "f8"),  # of each packet that crosses the link
+        # -- less often
+        ("rate_bps", "i8"),
+        ("packets_dropped", "i8"),
+        ("bytes_dropped", "i8"),
+        ("packets_marked", "i8"),
+        ("packets_lost", "i8"),  # of those that crossed the link
+        ("bytes_lost", "i8"),
+        ("stream", "i8"),  # key of the uniform numbers that decide which
+        ("layer", "i4"),
+        ("unused", "i4"),  # four cache lines
+    ],
+    align=True,
+)
+
+SWITCH = np.dtype(
+    [
+        ("salt", "i8"),  # seed of this switch's hash (RFC 2992 does not ask for one; without it tiers polarise)
+        ("stream", "i8"),  # key of its uniform numbers
+        ("stream_high", "i8"),  # capsim.randomness.draw
+        ("draws", "i8"),  # of these used so far
+        ("id", "i4"),
+        ("tier", "i4"),  # 0 = leaf or edge
+    ],
+    align=True,
+)
+
+# A processor encodes packets that leave and decodes those that have come: when it is done with all that wait, and the
+# chain of these in order; each is done at its `arrive_ps`.
+PROCESSOR = np.dtype([("free_ps", "i8"), ("head", "i4"), ("tail", "i4")], align=True)
