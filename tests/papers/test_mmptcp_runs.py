@@ -200,7 +200,10 @@ def test_hot_spots_are_links_of_core_switches():
     assert hot == DrawnFault(nodes="core*", share=0.25, buffer_packets=10)
 
 
-@pytest.mark.parametrize(("setting", "pods", "small_hosts"), [("as the text", 1, 4), ("traffic.stride_hosts = 64", 4, 8)])
+PODS = (("as the text", 1, 4), ("traffic.stride_hosts = 64", 4, 8))
+
+
+@pytest.mark.parametrize(("setting", "pods", "small_hosts"), PODS)
 def test_a_stride_leads_out_of_the_pod_at_both_scales(setting, pods, small_hosts):
     experiment = published_experiment("mmptcp-thr-long")
     whole, small = (
