@@ -58,6 +58,13 @@ def test_lambda_is_the_rate_of_bursts(setting, per_second):
     assert (bursts.mean_on_s, bursts.flows_per_burst) == (0.0, 500)
 
 
+@pytest.mark.parametrize(("setting", "share"), [(TEXT, 1 / 4), ("bursts = while long flows last", 1)])
+def test_bursts_last_as_long_as_they_say(setting, share):
+    long, bursts = scenario_of("caps-dynamic", "lambda 20", setting).traffic
+    long_s = 8 * long.flow_bytes / 1e9
+    assert bursts.bursts * bursts.mean_off_s == pytest.approx(share * long_s)
+
+
 def test_units_have_the_size_of_their_place():
     """Windows grow from ten packets; the least size is the setting's; the best is sought by Eq. 4."""
     experiment = published_experiment("caps-unit-afct")

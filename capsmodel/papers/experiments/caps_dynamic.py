@@ -1,7 +1,7 @@
 """CAPS Fig. 20: bursts of 500 short flows beside ten long ones, over the rate of the bursts.
 
 Chosen: the preset ``caps-bursts`` with `BURSTS` bursts and long flows that are as much longer; lambda is bursts per
-second. The figure's schemes are those of Fig. 18, which the text does not name here. The gain of CAPS is the time of
+second. How many bursts there are is a setting too. The figure's schemes are those of Fig. 18, which the text does not name here. The gain of CAPS is the time of
 short flows under another scheme over that under CAPS, and it must grow against each. Fig. 19 is another judge's
 (caps-fig19).
 """
@@ -15,6 +15,7 @@ from capsim import Scenario, load_scenario
 from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments._caps import FOUR_OTHERS, NAMES, adapted, gain, over
 from capsmodel.papers.statements import levels
+from capsmodel.units import BITS_PER_BYTE
 
 RATES = (5, 10, 20, 30, 40)
 PLACES = {f"lambda {rate}": {"rate": rate} for rate in RATES}
@@ -22,6 +23,8 @@ ALL = list(PLACES)
 SCHEMES = [NAMES[name] for name in (*FOUR_OTHERS, "CAPS")]
 BURSTS, LONG_BYTES = 10, 250_000_000
 """Of a run: as many bursts, and long flows as much longer, as two and a half runs of the preset have."""
+LONG_S = LONG_BYTES * BITS_PER_BYTE / 1e9
+"""Time that a long flow takes at the least."""
 PER_SECOND = {"bursts per second": 1, "bursts per 100 ms": 10}
 _REDUCED_LEAVES, _REDUCED_LONG, _REDUCED_BURST = 5, 3, 125
 _SMALL = {"leaves": 2, "hosts_per_leaf": 6, "spines": 3}
@@ -39,8 +42,9 @@ def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
     """Return the bursts of a place."""
     base = load_scenario("caps-bursts")
     long, short = base.traffic
-    pause_s = 1 / (place["rate"] * PER_SECOND[settings["load_unit"]])
-    bursts = msgspec.structs.replace(short, mean_off_s=pause_s, bursts=BURSTS)
+    bursts_per_s = place["rate"] * PER_SECOND[settings["load_unit"]]
+    count = BURSTS if settings["bursts"] == "ten" else round(bursts_per_s * LONG_S)
+    bursts = msgspec.structs.replace(short, mean_off_s=1 / bursts_per_s, bursts=count)
     return base.replace(traffic=(msgspec.structs.replace(long, flow_bytes=LONG_BYTES), bursts), end_s=1000.0)
 
 
