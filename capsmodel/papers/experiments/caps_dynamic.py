@@ -1,9 +1,9 @@
 """CAPS Fig. 20: bursts of 500 short flows beside ten long ones, over the rate of the bursts.
 
 Chosen: the preset ``caps-bursts`` with `BURSTS` bursts and long flows that are as much longer; lambda is bursts per
-second. How many bursts there are is a setting too. The figure's schemes are those of Fig. 18, which the text does not name here. The gain of CAPS is the time of
-short flows under another scheme over that under CAPS, and it must grow against each. Fig. 19 is another judge's
-(caps-fig19).
+second. How many bursts there are is a setting too. The figure's schemes are those of Fig. 18, which the text does not
+name here. The gain of CAPS is the time of short flows under another scheme over that under CAPS, and it must grow
+against each. Fig. 19 is another judge's (caps-fig19).
 """
 
 from collections.abc import Mapping
