@@ -104,8 +104,3 @@ def inv(a: npt.ArrayLike) -> Packets:
         raise ZeroDivisionError("0 has no inverse in GF(2^8)")
     inverses: Packets = INV[elements]
     return inverses
-
-
-def xor_into(target: Packets, packet: Packets) -> None:
-    """Add `packet` to `target` in place: the sum in GF(2^8) is XOR. Shapes are equal or broadcast to the target's."""
-    np.bitwise_xor(target, packet, out=target)

@@ -10,7 +10,7 @@ from codec_support import galois_field
 
 from capsmodel.codec import CodecError
 from capsmodel.codec.combiner import Combiner, combine
-from capsmodel.codec.gf256 import EXP, INV, LOG, MUL, POLYNOMIAL, inv, mul, xor_into
+from capsmodel.codec.gf256 import EXP, INV, LOG, MUL, POLYNOMIAL, inv, mul
 from capsmodel.codec.kernels.vector import BIT_MATRICES
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "gf256_0x11d.json").read_text())
@@ -80,12 +80,6 @@ def test_combine_equals_the_matrix_product_of_galois():
 def test_zero_has_no_inverse():
     with pytest.raises(ZeroDivisionError, match="0 has no inverse"):
         inv([3, 0])
-
-
-def test_xor_into_adds_in_place():
-    target = np.array([1, 2], np.uint8)
-    xor_into(target, np.array([3, 2], np.uint8))
-    assert target.tolist() == [2, 0]
 
 
 def test_combine_without_packets_or_rows_gives_zeros_or_nothing():
