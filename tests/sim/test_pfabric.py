@@ -206,4 +206,5 @@ def test_engines_agree_with_timeouts_and_probes(fabric):
 def test_strict_records_take_what_it_writes():
     kind, flows = BUSY["dumbbell"]
     small = replace(scheme("pfabric"), queue=replace(PFABRIC, params=replace(PFABRIC.params, buffer_bytes=6000)))
-    reference.run(setup_of(kind, flows, small), strict=True)
+    found = reference.run(setup_of(kind, flows, small), strict=True)
+    assert np.all(found.flows["acked_ps"] != NONE)

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from capsim import Scenario, load_scenario
+from capsim import LeafSpine, Scenario, load_scenario
 from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments._caps import FOUR_OTHERS, NAMES, adapted, gain, over
 from capsmodel.papers.statements import levels
@@ -23,8 +23,6 @@ ALL = list(PLACES)
 SCHEMES = [NAMES[name] for name in (*FOUR_OTHERS, "CAPS")]
 BURSTS, LONG_BYTES = 10, 250_000_000
 """Of a run: as many bursts, and long flows as much longer, as two and a half runs of the preset have."""
-LONG_S = LONG_BYTES * BITS_PER_BYTE / 1e9
-"""Time that a long flow takes at the least."""
 PER_SECOND = {"bursts per second": 1, "bursts per 100 ms": 10}
 _REDUCED_LEAVES, _REDUCED_LONG, _REDUCED_BURST = 5, 3, 125
 _SMALL = {"leaves": 2, "hosts_per_leaf": 6, "spines": 3}
@@ -43,7 +41,9 @@ def scenario(place: Mapping[str, Any], settings: Mapping[str, Any]) -> Scenario:
     base = load_scenario("caps-bursts")
     long, short = base.traffic
     bursts_per_s = place["rate"] * PER_SECOND[settings["load_unit"]]
-    count = BURSTS if settings["bursts"] == "ten" else round(bursts_per_s * LONG_S)
+    assert isinstance(base.fabric, LeafSpine)
+    least_long_s = LONG_BYTES * BITS_PER_BYTE / base.fabric.rate_bps
+    count = BURSTS if settings["bursts"] == "ten" else round(bursts_per_s * least_long_s)
     bursts = msgspec.structs.replace(short, mean_off_s=1 / bursts_per_s, bursts=count)
     return base.replace(traffic=(msgspec.structs.replace(long, flow_bytes=LONG_BYTES), bursts), end_s=1000.0)
 
