@@ -129,6 +129,23 @@ def test_what_was_measured_goes_back_changed_entries_first():
     assert [(each.back_tag, each.back_load) for each in sent[:2]] == [(1, 6), (3, 2)]
 
 
+def test_an_entry_that_is_measured_again_without_change_waits_for_its_turn():
+    """After entry 2 it is the turn of 3, whose load is measured again as before; that of 0 changes, so 0 is first."""
+    leaf = Leaf()
+    for tag in range(4):
+        leaf.sees(options(tag=tag, load=tag, back_tag=-1), towards_host=True)
+    sent = [options() for _ in range(6)]
+    for each in sent:
+        leaf.sees(each)
+    leaf.sees(options(tag=3, load=3, back_tag=-1), towards_host=True)
+    leaf.sees(options(tag=0, load=5, back_tag=-1), towards_host=True)
+    later = [options() for _ in range(3)]
+    for each in later:
+        leaf.sees(each)
+    assert [(each.back_tag, each.back_load) for each in sent] == [(1, 1), (2, 2), (3, 3), (0, 0), (1, 1), (2, 2)]
+    assert [(each.back_tag, each.back_load) for each in later] == [(0, 5), (1, 1), (2, 2)]
+
+
 def test_what_comes_back_is_kept_with_its_time():
     leaf = Leaf()
     leaf.sees(options(tag=0, load=0, back_tag=2, back_load=7), towards_host=True, now_us=5)

@@ -184,6 +184,20 @@ def test_the_last_data_segment_keeps_its_size_on_another_subflow():
     assert [packet.bytes for packet in shared.hosts.sent[-2:]] == [1500, 140]
 
 
+def test_who_was_offered_the_short_last_segment_in_vain_carries_a_whole_one_in_its_place():
+    """The first subflow would send data segment 4, of 100 bytes, as its third, but the nearer one gets it.
+
+    That one times out: 3 goes out whole as the third of the first subflow, and 4 with its 100 bytes as the fourth.
+    """
+    sharing = {"subflows": 2, "buffer_segments": 4}
+    shared = Shared("ietf_mptcp", n_bytes=4 * 1460 + 100, transport=TWO, sharing=sharing)
+    assert shared.sent() == [(0, 0), (0, 1), (1, 2), (1, 3)]
+    assert shared.ack(0, 2, window=4, rtt_us=100) == []
+    assert shared.ack(1, 1, data_ack=1, window=5, rtt_us=50) == [(1, 4)]
+    assert shared.expire(1) == [(1, 3), (0, 3), (0, 4)]
+    assert [packet.bytes for packet in shared.hosts.sent[-3:]] == [1500, 1500, 140]
+
+
 def test_the_receiver_drops_the_second_copy_of_data():
     shared = two_subflows()
     assert shared.data(0, 0, 0).data_ack == 1

@@ -18,9 +18,19 @@ from capsim.protocols.queues.droptail import DROPTAIL
 from capsim.records import ACK, DATA, DROPPED, EVICTED, LINK_DOWN, NONE, PORT, QUEUE_FULL, SWITCH
 
 
-def slow_port(buffer_packets):
+HEADER = 40
+
+
+def slow_port(**limit):
     """Return a dumbbell of 1 Gbps between hosts of 100 Gbps: a packet takes 12 us there, 0.12 us to come."""
-    return Dumbbell(hosts_per_side=2, host_rate_bps=100e9, delay_s=1e-6, buffer_packets=buffer_packets)
+    return Dumbbell(hosts_per_side=2, host_rate_bps=100e9, delay_s=1e-6, **limit)
+
+
+def lost_within(end_us, setup):
+    """Return who loses which segment, and why, before anything is sent again."""
+    trace = reference(replace(setup, end_ps=end_us * 10**6)).trace
+    lost = trace[trace["what"] == DROPPED]
+    return [(int(line["sub"]), int(line["segment"]), int(line["reason"])) for line in lost]
 
 
 def reference(setup):
@@ -49,18 +59,32 @@ def test_droptail_takes_what_fits_in_packets_and_in_bytes(limits, queue, verdict
 @pytest.mark.parametrize(("count_in_service", "kept"), [(False, 5), (True, 4)])
 def test_a_burst_into_a_queue(count_in_service, kept):
     """Ten packets within 2 us, 12 us each to send: a buffer of 4 and, unless it is counted, the one being sent."""
-    setup = setup_of(slow_port(4), flow_list([(0, 2, 10 * MSS, 0.0)]), count_in_service=count_in_service)
-    trace = reference(replace(setup, end_ps=10 * 10**6)).trace
-    assert trace[trace["what"] == DROPPED]["segment"].tolist() == list(range(kept, 10))
+    flows = flow_list([(0, 2, 10 * MSS, 0.0)])
+    setup = setup_of(slow_port(buffer_packets=4), flows, count_in_service=count_in_service)
+    assert lost_within(10, setup) == [(0, segment, QUEUE_FULL) for segment in range(kept, 10)]
+
+
+@pytest.mark.parametrize(
+    ("first_bytes", "count_in_service", "refused"),
+    [
+        (1500, False, [2]),  # 1500 are being sent; 1500 + 1500 + 1000 wait, exactly full
+        (1500, True, [1, 2]),  # 1500 + 1500 + 1000
+        (500, False, [2]),  # 500 are being sent; 1500 + 1500 + 1000 wait
+        (500, True, [2, 3]),  # 500 + 1500 + 1500, and 1000 do not fit any more
+    ],
+)
+def test_a_burst_into_a_queue_limited_in_bytes(first_bytes, count_in_service, refused):
+    """Room for 4000 bytes; a packet is being sent when, within 1 us, three of 1500 bytes and one of 1000 come."""
+    flows = flow_list([(1, 3, first_bytes - HEADER, 0.0), (0, 2, 3 * MSS + 1000 - HEADER, 0.5)])
+    setup = setup_of(slow_port(buffer_bytes=4000), flows, count_in_service=count_in_service)
+    assert lost_within(3, setup) == [(1, segment, QUEUE_FULL) for segment in refused]
 
 
 def drops_of(size_packets, *, buffer_packets, push_out=True):
     """Return who loses which segment when a short flow meets a long one of five segments at a slow port."""
     flows = flow_list([(0, 2, 5 * MSS, 0.0), (1, 3, size_packets * MSS, 2.0)], threshold_bytes=4 * MSS)
-    setup = setup_of(slow_port(buffer_packets), flows, "ecmp_pq", queue={"push_out": push_out}, end_ps=10 * 10**6)
-    trace = reference(setup).trace
-    lost = trace[trace["what"] == DROPPED]
-    return [(int(line["sub"]), int(line["segment"]), int(line["reason"])) for line in lost]
+    queue = {"push_out": push_out}
+    return lost_within(10, setup_of(slow_port(buffer_packets=buffer_packets), flows, "ecmp_pq", queue=queue))
 
 
 def test_push_out_takes_the_last_long_packet_that_waits():
