@@ -165,17 +165,16 @@ def reading_error(printed: str) -> float:
 
 
 def tolerance(claim: Claim, printed: str) -> float:
-    """Return how far a value may lie from a number that the claim prints; 0 for an open end."""
-    if not printed:
-        return 0.0
+    """Return how far a value may lie from a number that the claim prints."""
     allowed = APPROX_RELATIVE * abs(float(printed)) if claim.relation in _ROUND_FIGURES else reading_error(printed)
     return allowed + ROUNDING * (allowed + abs(float(printed)))
 
 
 def printed_range(claim: Claim) -> tuple[float, float]:
     """Return the values that a claim allows: its bounds, each moved out by its tolerance; infinite for an open end."""
-    low, high = float(claim.low or -np.inf), float(claim.high or np.inf)
-    return low - tolerance(claim, claim.low), high + tolerance(claim, claim.high)
+    low = float(claim.low) - tolerance(claim, claim.low) if claim.low else -np.inf
+    high = float(claim.high) + tolerance(claim, claim.high) if claim.high else np.inf
+    return low, high
 
 
 def above(found: Interval, bound: float) -> Holds:

@@ -142,6 +142,16 @@ def test_a_gap_is_read_in_the_unit_of_the_claim():
     assert word(asked, statement, equal) == "open"
 
 
+@pytest.mark.parametrize(
+    ("gap_mbps", "expected"), [(-5, "reproduced"), (-8, "differs in size"), (5, "refuted"), (0, "open")]
+)
+def test_a_printed_difference_below_0_is_on_that_side(gap_mbps, expected):
+    """A carries 5 Mbps less than B."""
+    asked = claim("absolute", low="-5", high="-5", unit="Mbps", metric="long_goodput_gap")
+    runs = runs_of("mean_throughput_long_bps", together=0, spread=1e-4, a_x=(20 + gap_mbps) * 1e6, b_x=20e6)
+    assert word(asked, compared(asked, ["x"], names=NAMES, gap=True), runs) == expected
+
+
 def test_a_count_over_all_runs_of_the_paper_is_so_many_times_that_of_one():
     asked = claim("absolute", low="100", high="100", unit="flows", metric="completed_short")
     statement = levels(["a"], ["x"], times=20)
@@ -243,15 +253,17 @@ def test_the_value_of_a_trend_is_kendalls_tau_and_its_change_stands_in_the_reaso
 
 
 @pytest.mark.parametrize(
-    ("asked", "column", "quantity", "value"),
+    ("asked", "column", "baseline", "quantity", "value"),
     [
-        (claim("ordering", unit="lower"), "mean_fct_short_s", "ratio", 0.5),
-        (claim("ordering", unit="lower", metric="timeouts"), "timeouts_short", "difference", -1.0),
-        (claim("reduction_pct", "50", "50", "%"), "mean_fct_short_s", "", 50.0),
+        (claim("ordering", unit="lower"), "mean_fct_short_s", 2.0, "ratio", 0.5),
+        (claim("ordering", unit="lower", metric="timeouts"), "timeouts_short", 2.0, "difference", -1.0),
+        (claim("reduction_pct", "50", "50", "%"), "mean_fct_short_s", 2.0, "", 50.0),
+        (claim("increase_pct", "30", "30", "%"), "mean_fct_short_s", 0.8, "", 25.0),
+        (claim("absolute", "2", "2", "orders of magnitude"), "mean_fct_short_s", 0.01, "", 2.0),
     ],
 )
-def test_a_verdict_says_what_its_value_is(asked, column, quantity, value):
-    runs = runs_of(column, together=0.0, a_x=1.0, b_x=2.0)
+def test_a_verdict_says_what_its_value_is(asked, column, baseline, quantity, value):
+    runs = runs_of(column, together=0.0, a_x=1.0, b_x=baseline)
     found = verdict_on(asked, compared(asked, ["x"], names=NAMES), runs)
     assert (found.quantity, found.value) == (quantity, pytest.approx((value,)))
 

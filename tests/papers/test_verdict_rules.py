@@ -101,8 +101,11 @@ def test_a_range_holds_everywhere_has_the_sign_or_not() -> None:
     assert [rules.by_range(span, v, "").verdict for v in values] == [
         "reproduced", "differs in size", "differs in size", "differs in size", "refuted", "refuted",
     ]  # fmt: skip
-    assert rules.by_range(replace(span, low=""), [-90, 73], "").verdict == "reproduced"
-    assert rules.by_range(replace(span, high=""), [39, 99], "").verdict == "reproduced"
+    up_to, at_least = replace(span, low=""), replace(span, high="")
+    assert rules.by_range(up_to, [-90, 73], "").verdict == "reproduced"
+    assert rules.by_range(up_to, [10, 73.6], "").verdict == "differs in size"
+    assert rules.by_range(at_least, [39, 99], "").verdict == "reproduced"
+    assert rules.by_range(at_least, [37.9, 99], "").verdict == "differs in size"
 
 
 @pytest.mark.parametrize(

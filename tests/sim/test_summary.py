@@ -97,6 +97,13 @@ def test_every_figure_of_a_summary() -> None:
     assert found == pytest.approx(EXPECTED, rel=1e-12)
 
 
+def test_of_a_table_without_coding_columns_no_share_of_coding_is_a_number() -> None:
+    coding = ["coded_packets", "repair_packets", "units", "units_stalled"]
+    found = summarise(pd.DataFrame(FLOWS).drop(columns=coding), end_s=7.0, warm_up_s=1.0)
+    without = EXPECTED | {"coding_overhead": math.nan, "stalled_unit_ratio": math.nan}
+    assert found.to_dict() == pytest.approx(without, rel=1e-12, nan_ok=True)
+
+
 def test_goodput_is_of_the_time_after_the_warm_up() -> None:
     """Both began at 0 s and the warm-up ends at 1 s: 1 MB in 1 s, then 3 MB in the 2 s until the run ends."""
     ended = flow(0.0, short=False, fct_s=2.0, delivered_bytes=9_000_000, measured_bytes=1_000_000)
