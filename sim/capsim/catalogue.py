@@ -116,7 +116,7 @@ def meanings_of(kind: type) -> dict[str, str]:
     --------
     >>> from capsim.protocols.queues.ecn import EcnParams
     >>> sorted(meanings_of(EcnParams))
-    ['threshold_packets']
+    ['at_nics', 'threshold_packets']
     """
     found: dict[str, str] = {}
     for base in reversed(kind.__mro__):

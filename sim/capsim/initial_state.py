@@ -87,6 +87,7 @@ def _ports(setup: Setup) -> Table:
     for name in ("head", "tail", "queue_head", "service", "wait_head", "wait_tail"):
         ports[name] = NONE
     ports["from_node"], ports["to_node"] = fabric.port_from, fabric.port_to
+    ports["of_host"] = fabric.port_from < fabric.n_hosts
     ports["rate_bps"], ports["delay_ps"] = fabric.rate_bps, fabric.delay_ps
     byte_ps = 8 * 10**12 // fabric.rate_bps
     ports["byte_ps"] = np.where(byte_ps * fabric.rate_bps == 8 * 10**12, byte_ps, 0)

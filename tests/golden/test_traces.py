@@ -2,14 +2,15 @@
 
 import pytest
 from engine_setups import BUSY, setup_of
-from golden.frozen_traces import digests, frozen
+from golden.frozen_traces import digests, frozen, frozen_schemes
 
-from capsim import schemes
 from capsim.engines import run
+
+SCHEMES = frozen_schemes()
 
 
 @pytest.mark.parametrize("fabric", BUSY)
-@pytest.mark.parametrize("name", schemes())
+@pytest.mark.parametrize("name", SCHEMES)
 def test_the_trace_is_the_frozen_one(name, fabric):
     kind, flows = BUSY[fabric]
-    assert digests(run(setup_of(kind, flows, name))) == frozen()[fabric][name]
+    assert digests(run(setup_of(kind, flows, SCHEMES[name]))) == frozen()[fabric][name]

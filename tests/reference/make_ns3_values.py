@@ -111,6 +111,7 @@ def run(ns3: Any, scenario: Scenario, number: int) -> dict[str, Any]:
     opened_before = not chosen.long.transport.params.handshake
     offset_ps = OPENING_PS if opened_before else 0
     threshold = getattr(chosen.queue.params, "threshold_packets", 0)
+    assert getattr(chosen.queue.params, "at_nics", True), f"{scenario.name}: all devices mark, so at_nics = true"
     net = network(ns3, fabric, counted_from_ps=offset_ps, threshold_packets=threshold)
     for flow in range(len(flows)):
         start_ps = offset_ps + int(flows.start_ps[flow])

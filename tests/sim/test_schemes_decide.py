@@ -76,14 +76,54 @@ def test_short_flow_overtakes_under_priority():
     assert first < 0.5 * shared + 0.5 * 5_000_000_000
 
 
-def test_ecn_marks_at_the_threshold():
-    port = record(records.PORT, limit_packets=100, limit_bytes=-1)
-    params = params_of(ECN)
+ECN_AT_NICS = replace(ECN, params=replace(ECN.params, at_nics=True))
+
+
+@pytest.mark.parametrize(
+    ("queue", "of_host", "marks"), [(ECN, 0, True), (ECN, 1, False), (ECN_AT_NICS, 0, True), (ECN_AT_NICS, 1, True)]
+)
+def test_ecn_marks_at_the_threshold(queue, of_host, marks):
+    """RFC 8257, 3.1: switches do; at hosts' own ports the threshold counts only where `at_nics` asks for it."""
+    port = record(records.PORT, limit_packets=100, limit_bytes=-1, of_host=of_host)
+    params = params_of(queue)
     capable = record(records.PACKET, flags=ECN_CAPABLE, bytes=1500)
     other = record(records.PACKET, flags=0, bytes=40, kind=ACK)
-    verdicts = [ECN.admit(params, None, port, capable, queue, 0, 0) for queue in (0, 19, 20, 99, 100)]
-    assert verdicts == [ACCEPT, ACCEPT, MARK, MARK, REFUSE]
-    assert ECN.admit(params, None, port, other, 50, 0, 0) == ACCEPT
+    verdicts = [queue.admit(params, None, port, capable, waiting, 0, 0) for waiting in (0, 19, 20, 99, 100)]
+    above = MARK if marks else ACCEPT
+    assert verdicts == [ACCEPT, ACCEPT, above, above, REFUSE]
+    assert queue.admit(params, None, port, other, 50, 0, 0) == ACCEPT
+
+
+FIRST_WINDOW_64 = {"initial_window_packets": 64}
+
+
+def marked_by_port(flows, chosen):
+    """Return how many packets the ports of a dumbbell with one rate have marked, by name, and their longest queues."""
+    setup = setup_of(Dumbbell(hosts_per_side=2, buffer_packets=200), flows, chosen, transport=FIRST_WINDOW_64)
+    ports = one_run(setup).ports
+    marked, longest = ports["packets_marked"].tolist(), ports["max_queue_packets"].tolist()
+    return tuple(dict(zip(setup.fabric.port_names, found, strict=True)) for found in (marked, longest))
+
+
+@pytest.mark.parametrize(("at_nics", "marked"), [(False, 0), (True, 64 - 1 - 20)])
+def test_a_lone_window_of_64_waits_in_its_own_nic(at_nics, marked):
+    """One segment is in service and 20 wait unmarked, so 43 find the threshold; at one rate no switch has a queue."""
+    chosen = scheme("dctcp").with_params(queue={"at_nics": at_nics})
+    marks, longest = marked_by_port(flow_list([(0, 2, 64 * 1460, 0.0)]), chosen)
+    assert longest["host0>left"] == 64
+    assert marks["host0>left"] == sum(marks.values()) == marked
+
+
+def test_a_burst_into_a_port_of_a_switch_is_marked_beyond_the_threshold():
+    """Two windows of 64 meet there: in the time of one packet two come and one leaves.
+
+    So the first of pair i = 0 .. 63 finds i - 1 waiting behind the one in service, the second finds i: 43 first and 44
+    second ones find 20 or more.
+    """
+    flows = flow_list([(0, 2, 64 * 1460, 0.0), (1, 2, 64 * 1460, 0.0)])
+    marks, longest = marked_by_port(flows, scheme("dctcp"))
+    assert longest["left>right"] == 64 + 1
+    assert marks["left>right"] == sum(marks.values()) == 43 + 44
 
 
 def test_dctcp_holds_the_queue_at_the_threshold():

@@ -123,7 +123,7 @@ class Port:
     def ready_ps(self, packet: Any, count: int) -> int:
         """Return when the packet, sent as number `count` by this port, may leave at the earliest."""
         jitter_ps, enqueue_ps = self.setup.host_jitter_ps, int(packet.enqueue_ps)
-        if jitter_ps == 0 or self.record.from_node >= self.setup.fabric.n_hosts:
+        if jitter_ps == 0 or not self.record.of_host:
             return enqueue_ps
         return enqueue_ps + send_delay_ps(jitter_ps, self.network.jitter_seed, self.number, count)
 

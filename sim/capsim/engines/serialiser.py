@@ -22,7 +22,7 @@ def transmission_ps(w: Any, port: Any, packet: Any) -> int:
 @inlined_kernel
 def ready_ps(w: Any, p: int, port: Any, enqueue_ps: int, count: int) -> int:
     """Return when a packet, sent as number `count` by this port, may leave at the earliest."""
-    if w.host_jitter_ps == 0 or port.from_node >= w.n_hosts:
+    if w.host_jitter_ps == 0 or not port.of_host:
         return enqueue_ps
     return enqueue_ps + send_delay_ps(w.host_jitter_ps, w.jitter_seed, p, count)
 

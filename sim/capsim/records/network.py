@@ -33,7 +33,7 @@ PORT = np.dtype(
         ("service", "i4"),  # by priority: the packet being sent
         ("wait_head", "i4"),  # by priority: waiting packets, the best first, equal ones in order of arrival
         ("wait_tail", "i4"),
-        ("from_node", "i4"),
+        ("of_host", "i4"),  # 1: the NIC of a host, 0: a port of a switch
         ("loss_prob", "f8"),  # of each packet that crosses the link
         # -- less often
         ("rate_bps", "i8"),
@@ -44,7 +44,7 @@ PORT = np.dtype(
         ("bytes_lost", "i8"),
         ("stream", "i8"),  # key of the uniform numbers that decide which
         ("layer", "i4"),
-        ("unused", "i4"),  # four cache lines
+        ("from_node", "i4"),  # four cache lines
     ],
     align=True,
 )

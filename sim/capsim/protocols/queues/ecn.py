@@ -1,4 +1,8 @@
-"""ECN threshold: DropTail that marks an ECN-capable packet when it finds the queue at or above K (RFC 8257, 3.1)."""
+"""ECN threshold: DropTail that marks an ECN-capable packet when it finds the queue at or above K (RFC 8257, 3.1).
+
+RFC 8257 has switches mark. The queue of a sender's own NIC is no congestion of the network, and its host sees it
+without a mark; so the NICs of hosts only drop, unless `at_nics` is set.
+"""
 
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -18,16 +22,21 @@ class EcnParams:
     ----------
     threshold_packets : int
         K: packets found in the queue; 20 at 1 Gbps, 65 at 10 Gbps (Alizadeh et al. 2010).
+    at_nics : bool
+        Whether the NICs of hosts mark too, not only the ports of switches.
     """
 
     threshold_packets: Annotated[int, bounds.QUEUE_PACKETS] = 20
+    at_nics: bool = False
 
 
 def admit(params: Any, own: Any, port: Any, packet: Any, queue_packets: int, queue_bytes: int, now_ps: int) -> int:
-    """Return REFUSE without room, MARK at the threshold, else ACCEPT."""
+    """Return REFUSE without room, MARK at the threshold of a port that marks, else ACCEPT."""
     if not has_room(port, packet, queue_packets, queue_bytes):
         return REFUSE
-    return MARK if queue_packets >= params.threshold_packets and packet.flags & ECN_CAPABLE else ACCEPT
+    if queue_packets < params.threshold_packets or not packet.flags & ECN_CAPABLE:
+        return ACCEPT
+    return MARK if params.at_nics or not port.of_host else ACCEPT
 
 
 ECN = Queue(name="ecn", admit=admit, params=EcnParams())

@@ -1,4 +1,4 @@
-"""DCTCP over ECMP with an ECN threshold at every port."""
+"""DCTCP over ECMP with an ECN threshold at every port of a switch."""
 
 from dataclasses import replace
 
