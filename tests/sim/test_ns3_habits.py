@@ -9,7 +9,7 @@ from shared_sender import Shared
 
 from capsim import scheme
 from capsim.engines import run
-from capsim.protocols.schemes import ecmp
+from capsim.protocols.sharing.scattered import SCATTERED
 from capsim.protocols.transports.newreno_ns3 import NEWRENO_NS3
 from capsim.records import DATA, ESTABLISHED, NONE, SYN, SYN_SENT
 
@@ -74,6 +74,100 @@ def test_a_window_of_46_segments_for_each_subflow():
     assert shared.subs[1].cwnd_bytes == MSS
 
 
+# -- loss recovery
+
+
+def lossy(*, acks=0, sharing=None, **transport):
+    """Return a flow of one subflow with ten segments outstanding, and so many acknowledged."""
+    options = {"subflows": 1} | (sharing or {})
+    shared = opened(established=(), sharing=options, transport={"initial_window_packets": 10} | transport)
+    for ack in range(1, acks + 1):
+        shared.ack(0, ack)
+    shared.sent()
+    return shared
+
+
+def duplicates(shared, count, ack=0):
+    """Return the data segments that are sent for so many duplicates."""
+    return [segment for _ in range(count) for _, segment in shared.ack(0, ack)]
+
+
+@pytest.mark.parametrize(("careful", "sent"), [(False, [0]), (True, [])])
+def test_three_duplicates_after_a_timeout_repeat_the_segment(careful, sent):
+    """RFC 6582's careful variant takes them for answers to segments that were not lost."""
+    shared = lossy(careful=careful, forget_at_timeout=True)
+    assert shared.expire(0) == [(0, 0)]
+    assert duplicates(shared, 3)[:1] == sent
+
+
+@pytest.mark.parametrize(("forget", "count", "recover"), [(False, 2, -2), (True, 0, 9)])
+def test_a_timeout_leaves_the_count_of_duplicates_and_the_recovery_point(forget, count, recover):
+    shared = lossy(forget_at_timeout=forget)
+    duplicates(shared, 2)
+    shared.expire(0)
+    assert (shared.subs[0].dup_acks, shared.subs[0].recover) == (count, recover)
+    assert duplicates(shared, 1)[:1] == ([] if forget else [0])
+
+
+def test_the_count_of_duplicates_begins_anew_at_a_partial_acknowledgement():
+    shared = lossy()
+    duplicates(shared, 6)
+    shared.ack(0, 1)
+    assert (shared.subs[0].in_recovery, shared.subs[0].dup_acks) == (1, 0)
+
+
+@pytest.mark.parametrize(("impatient", "second_us"), [(False, 700), (True, 600)])
+def test_each_partial_acknowledgement_starts_the_timer_again(impatient, second_us):
+    shared = lossy(impatient=impatient, sample_handshake=True)
+    duplicates(shared, 3)
+    shared.ack(0, 1, at_us=600)
+    shared.ack(0, 2, at_us=700)
+    assert shared.subs[0].timer_ps == second_us * US + shared.subs[0].rto_ps
+
+
+@pytest.mark.parametrize(("highest", "segments"), [(True, 5), (False, 2)])
+def test_flight_size_goes_up_to_the_highest_segment_sent(highest, segments):
+    """One segment of ten has been sent again since the timeout."""
+    shared = lossy(flight_to_highest=highest, forget_at_timeout=True)
+    shared.expire(0)
+    duplicates(shared, 3)
+    assert shared.subs[0].ssthresh_bytes == segments * MSS
+
+
+@pytest.mark.parametrize(("by_three", "segments"), [(True, 3), (False, 7)])
+def test_a_fast_retransmit_inflates_by_three_segments(by_three, segments):
+    shared = Shared(
+        "mmptcp_ns3",
+        sharing={"fixed_threshold": 7},
+        transport=TIMERS | {"initial_window_packets": 10, "inflate_by_three": by_three},
+    )
+    shared.syn_ack(0, at_us=100)
+    duplicates(shared, 7)
+    assert shared.subs[0].inflation_bytes == segments * MSS
+
+
+@pytest.mark.parametrize(("wrap", "window"), [(True, 2**32 - MSS), (False, MSS)])
+def test_a_window_below_zero_is_close_to_its_largest_value(wrap, window):
+    """Five segments and three are left of ten; ten are acknowledged, and one is added: one below zero."""
+    shared = lossy(wrap_window=wrap)
+    duplicates(shared, 3)
+    sub = shared.subs[0]
+    sub.recover = 20
+    sub.next_segment = sub.high = sub.end = 21
+    shared.flow.granted = 21
+    shared.ack(0, 10)
+    assert sub.cwnd_bytes + sub.inflation_bytes == window
+
+
+@pytest.mark.parametrize("grow", [True, False])
+def test_an_acknowledgement_that_ends_recovery_opens_the_window_too(grow):
+    """To ssthresh, 5 segments, since ten were outstanding; then by one segment in congestion avoidance's fifth part."""
+    shared = lossy(grow_at_full_ack=grow)
+    duplicates(shared, 3)
+    shared.ack(0, shared.subs[0].high)
+    assert shared.subs[0].cwnd_bytes == (5 * MSS + MSS // 5 if grow else MSS * 2)
+
+
 # -- the scheduler
 
 
@@ -86,6 +180,20 @@ def test_the_turn_waits_for_a_subflow_whose_syn_is_not_answered():
     assert shared.syn_ack(1, at_us=300)[0] == (1, 1)
     passing = opened(established=(2,), sharing={"scheduler": "round_robin"})
     assert passing.ack(0, 1) != []
+
+
+def test_the_first_subflow_of_mmptcp_keeps_sending_until_one_of_the_others_is_open():
+    """Two segments for each acknowledgement of slow start, though seven SYNs are out; then the second has the turn."""
+    shared = Shared("mmptcp_ns3", transport=TIMERS, sharing={"switch_bytes": 5 * MSS, "join_gap_s": 0.0})
+    shared.syn_ack(0, at_us=100)
+    for ack in range(1, 5):
+        shared.ack(0, ack)
+    shared.wake()
+    assert [sub.state for sub in shared.subs] == [ESTABLISHED] + [SYN_SENT] * 7
+    shared.sent()
+    assert shared.ack(0, 5) == [(0, 9), (0, 10)]
+    assert shared.syn_ack(1, at_us=300) == [(1, 11)]
+    assert shared.ack(0, 6) == []
 
 
 def test_the_turn_stays_where_it_waits():
@@ -151,15 +259,21 @@ def test_a_receiver_need_not_refuse():
 def test_with_one_subflow_it_is_its_own_tcp_packet_for_packet(fabric):
     """So the refusing receiver, the waiting turn and missing acknowledgements of the stream change nothing there."""
     kind, flows = BUSY[fabric]
-    stack = replace(ecmp.STACK, transport=NEWRENO_NS3)
     alone = run(setup_of(kind, flows, "mptcp_ns3", sharing={"subflows": 1}))
-    assert_same_trace(alone, run(setup_of(kind, flows, replace(ecmp.SCHEME, short=stack, long=stack))))
+    assert_same_trace(alone, run(setup_of(kind, flows, "tcp_ns3")))
+
+
+def test_short_flows_of_ps_tcp_keep_the_threshold_of_scattered_ones():
+    mixed = scheme("ps_tcp_ns3")
+    assert (mixed.short, mixed.long) == (replace(scheme("tcp_ns3").short, sharing=SCATTERED), scheme("ps_ns3").long)
 
 
 def test_with_all_habits_off_it_is_mptcp_packet_for_packet():
     """On the leaf-spine fabric, all with the same handshake and sizes."""
     kind, flows = BUSY["leaf-spine"]
     off = {"sample_handshake": True, "repeat_join_syns": True, "refuse_buffered": False, "data_acks": True}
+    off |= {"careful": True, "impatient": True, "forget_at_timeout": True, "flight_to_highest": False}
+    off |= {"inflate_by_three": False, "wrap_window": False, "grow_at_full_ack": False}
     transport = off | {"syn_rto_s": 2e-3, "max_rto_s": 60.0}
     sharing = {"join_after_first": True, "scheduler": "round_robin", "join_gap_s": 0.0}
     found = run(setup_of(kind, flows, "mptcp_ns3", transport=transport, sharing=sharing))

@@ -115,12 +115,14 @@ def mix(
 def parameters(place: Mapping[str, Any], settings: Mapping[str, Any], scheme: str) -> dict[str, Any]:
     """Return what the schemes have beside the transport: only MMPTCP_LT limited transmit, and how subflows open.
 
-    Times at the receiver are those of a run that is not asked for others.
+    Times at the receiver are those of a run that is not asked for others. Schemes with the habits of the authors' code
+    have fast retransmits that are not careful.
     """
     at_sender = settings.get("completion_time") == "sender"
     return {
         "completion_time": "sender" if at_sender else None,
         "transport.limited_transmit": scheme == "mmptcp_lt",
+        "transport.careful": False,
         "congestion.capped": settings["coupling"] == "lia",
         "sharing.join_after_first": True,
         "sharing.join_gap_s": JOIN_GAP_S,

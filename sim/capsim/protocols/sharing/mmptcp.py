@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 from capsim import bounds
 from capsim.hooks import ACKED, JOINED, LOST, OPENED, inlined
-from capsim.protocols.sharing.grants import Scheduler
+from capsim.protocols.sharing.grants import Scheduler, chosen_by
 from capsim.protocols.sharing.joins import JOIN_MEMORY, next_joins
-from capsim.protocols.sharing.mptcp import schedule, set_buffer
+from capsim.protocols.sharing.mptcp import grant_if_room, set_buffer
 from capsim.protocols.sharing.scattered import set_threshold
-from capsim.records import CLOSED
+from capsim.records import CLOSED, NONE
 from capsim.roles import Sharing
 
 
@@ -46,7 +46,7 @@ class MmptcpParams:
     path_threshold, fixed_threshold : bool, int
         As in :class:`~capsim.protocols.sharing.scattered.ScatteredParams`, for the first subflow.
     scheduler : Scheduler
-        Which subflow gets the next data segment.
+        Which of the further subflows gets the next data segment in the second phase.
     buffer_segments : int
         As in :class:`~capsim.protocols.sharing.mptcp.MptcpParams`.
     """
@@ -72,6 +72,18 @@ def begin(params: Any, own: Any, flow: Any, now_ps: int) -> int:
     """Open the first subflow."""
     set_buffer(params, flow)
     return 1
+
+
+def schedule(params: Any, own: Any, flow: Any, subs: Any, maps: Any, data: Any, now_ps: int) -> int:
+    """Grant the next data segment to the first subflow, or in the second phase to one of the others."""
+    if flow.granted == flow.n_segments:
+        return NONE
+    first = subs[flow.first_sub]
+    if first.final:
+        chosen = chosen_by(params.scheduler, own.flow, flow, subs)
+    else:
+        chosen = flow.first_sub if first.ready else NONE
+    return grant_if_room(own.flow, flow, subs, maps, chosen, now_ps)
 
 
 @inlined

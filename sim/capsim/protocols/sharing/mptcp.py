@@ -66,17 +66,22 @@ def begin(params: Any, own: Any, flow: Any, now_ps: int) -> int:
     return start_stream(params, own.flow, flow)
 
 
-def schedule(params: Any, own: Any, flow: Any, subs: Any, maps: Any, data: Any, now_ps: int) -> int:
-    """Grant the next data segment to a subflow that would send it."""
-    if flow.granted == flow.n_segments:
-        return NONE
-    chosen = chosen_by(params.scheduler, own.flow, flow, subs)
+@inlined
+def grant_if_room(own_flow: Any, flow: Any, subs: Any, maps: Any, chosen: int, now_ps: int) -> int:
+    """Grant the next data segment to the chosen subflow if there is room for it; return that subflow, or NONE."""
     room = has_room(flow)
     note_blocked(flow, chosen != NONE and not room, now_ps)
     if chosen == NONE or not room:
         return NONE
-    grant_next(own.flow, flow, subs[chosen], maps)
+    grant_next(own_flow, flow, subs[chosen], maps)
     return int(chosen)
+
+
+def schedule(params: Any, own: Any, flow: Any, subs: Any, maps: Any, data: Any, now_ps: int) -> int:
+    """Grant the next data segment to a subflow that would send it."""
+    if flow.granted == flow.n_segments:
+        return NONE
+    return grant_if_room(own.flow, flow, subs, maps, chosen_by(params.scheduler, own.flow, flow, subs), now_ps)
 
 
 @inlined

@@ -71,23 +71,29 @@ def send_next(params: Any, sub: Any, packet: Any, sacked: int, now_ps: int) -> i
 
 def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Take an acknowledgement."""
-    return take_acknowledgement(params, sub, ring, packet, now_ps)
+    return take_acknowledgement(params, sub, ring, packet, now_ps, True, True)
 
 
 @inlined
-def take_acknowledgement(params: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
-    """Tell new data from a duplicate; return the signals."""
+def take_acknowledgement(
+    params: Any, sub: Any, ring: Any, packet: Any, now_ps: int, careful: bool, impatient: bool
+) -> int:
+    """Tell new data from a duplicate; return the signals.
+
+    `careful`: no fast retransmit before `recover` is acknowledged. `impatient`: only the first partial acknowledgement
+    restarts the timer.
+    """
     if sub.state != ESTABLISHED or packet.kind != ACK:
         return open_by_reply(params, sub, packet, now_ps)
     if packet.ack > sub.una:
-        return _take_new(params, sub, ring, packet, now_ps) | echoed_mark(packet)
+        return _take_new(params, sub, ring, packet, now_ps, impatient) | echoed_mark(packet)
     if packet.ack == sub.una and sub.una < sub.high:
-        return _take_duplicate(params, sub) | echoed_mark(packet)
+        return _take_duplicate(params, sub, careful) | echoed_mark(packet)
     return echoed_mark(packet)
 
 
 @inlined
-def _take_new(params: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
+def _take_new(params: Any, sub: Any, ring: Any, packet: Any, now_ps: int, impatient: bool) -> int:
     sample_rtt(params, sub, packet, now_ps)
     acked = advance(params, sub, ring, packet.ack)
     restart, signals = True, ACKED
@@ -96,8 +102,7 @@ def _take_new(params: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int
     elif sub.una > sub.recover:
         _leave_recovery(params, sub)
     else:
-        # "Impatient": only the first partial acknowledgement restarts the timer (RFC 6582, section 3.2 step 3).
-        restart = sub.partial_acks == 0
+        restart = sub.partial_acks == 0 or not impatient  # RFC 6582, section 3.2 step 3
         _take_partial(params, sub, acked)
     if not sub.in_recovery:
         sub.dup_acks = 0
@@ -133,12 +138,12 @@ def _leave_recovery(params: Any, sub: Any) -> None:
 
 
 @inlined
-def _take_duplicate(params: Any, sub: Any) -> int:
+def _take_duplicate(params: Any, sub: Any, careful: bool) -> int:
     sub.dup_acks += 1
     sub.dup_acks_received += 1
     if sub.in_recovery:
         sub.inflation_bytes += params.mss_bytes
-    elif sub.dup_acks == sub.dup_ack_threshold and sub.una - 1 > sub.recover:
+    elif sub.dup_acks == sub.dup_ack_threshold and (sub.una - 1 > sub.recover or not careful):
         note_loss(params, sub, flight_bytes(params, sub) - sub.dup_acks * params.mss_bytes)
         sub.recover = sub.high - 1
         sub.in_recovery = 1

@@ -7,18 +7,25 @@
   get the same acknowledgement until then, one timeout after the other.
 * There is no acknowledgement of the stream: a flow is over when each subflow has all of its own acknowledged.
 
-Not modelled: RTT gains of 0.1 in whole milliseconds; a duplicate count and a recovery point that a timeout leaves as
-they are; a fast retransmit that inflates the window by three segments whatever its threshold; a timer that each partial
-acknowledgement starts again; a FlightSize up to the highest segment sent; an acknowledgement that ends recovery and
-then opens the window too; a reset by a FIN before a handshake is over.
+* A third duplicate starts a fast retransmit even if what was outstanding at the last recovery or timeout is not
+  acknowledged. A timeout leaves the count of duplicates and `recover` as they are. Copies that the receiver refuses
+  bring duplicates in this way, and these the next copy; without that a subflow waits for one doubled RTO after another.
+* Each partial acknowledgement starts the timer again. FlightSize goes up to the highest segment sent. A fast retransmit
+  inflates the window by three segments whatever its threshold. Windows have no sign: if a partial acknowledgement takes
+  more than there is, only the receiver's window limits. An acknowledgement that ends recovery opens the window too.
+
+Not modelled: RTT gains of 0.1 in whole milliseconds; a reset by a FIN before a handshake is over; the FINs that follow
+the last data segment on each subflow. The answer to a FIN tells the sender what the receiver has passed on. Where a
+subflow has fewer than three segments behind one that was refused, the last RTO of a flow is missing in that code:
+1.4 MB alone over a host link of 100 Mb/s with a queue of 100 packets take 131 ms there, 309 ms here.
 """
 
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from capsim import bounds
-from capsim.hooks import OPENED, inlined
-from capsim.protocols.transports.newreno import on_timeout, send_next, take_acknowledgement
+from capsim.hooks import ACKED, GROW, LOST, OPENED, inlined
+from capsim.protocols.transports.newreno import go_back, send_next, take_acknowledgement
 from capsim.protocols.transports.receiver import (
     enter_segment,
     note_arrival,
@@ -26,7 +33,10 @@ from capsim.protocols.transports.receiver import (
     turn_round,
 )
 from capsim.protocols.transports.tcp import (
+    SsthreshFrom,
     TcpParams,
+    expire_syn,
+    flight_bytes,
     open_subflow,
     send_opening,
     send_segment,
@@ -34,6 +44,8 @@ from capsim.protocols.transports.tcp import (
 )
 from capsim.records import DATA, ESTABLISHED, HANDSHAKE_ACK, NONE, RECEIVED, SYN_SENT
 from capsim.roles import Transport
+
+WINDOW_VALUES = 2**32  # the code's windows are unsigned numbers of 32 bits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +72,23 @@ class Ns3Params(TcpParams):
         Whether the receiver refuses what it has buffered, as above (RFC 5681: no).
     data_acks : bool
         Whether acknowledgements say what has come of the stream (RFC 8684: yes).
+    careful : bool
+        Whether a fast retransmit waits until what was outstanding at the last recovery or timeout is acknowledged
+        (RFC 6582, section 3.2 step 2: yes).
+    forget_at_timeout : bool
+        Whether a timeout clears the count of duplicates and moves `recover` on (RFC 6582, section 3.2 step 4: yes).
+        Without it the count begins anew at each acknowledgement of new data, also in recovery.
+    impatient : bool
+        Whether only the first partial acknowledgement starts the timer again (RFC 6582, section 3.2 step 3: yes).
+    flight_to_highest : bool
+        Whether FlightSize goes up to the highest segment sent when the sender has gone back after a timeout.
+    inflate_by_three : bool
+        Whether a fast retransmit inflates the window by three segments, or by as many as its threshold.
+    wrap_window : bool
+        Whether an inflated window below zero becomes one close to 2**32 bytes (RFC 6582 leaves one segment).
+    grow_at_full_ack : bool
+        Whether an acknowledgement that ends recovery opens the window too, after it was set to the smaller of ssthresh
+        and one segment more than was outstanding before (RFC 6582, section 3.2 step 3: no).
     """
 
     mss_bytes: Annotated[int, bounds.PACKET_BYTES] = 1400
@@ -79,6 +108,13 @@ class Ns3Params(TcpParams):
     repeat_join_syns: bool = False
     refuse_buffered: bool = True
     data_acks: bool = False
+    careful: bool = False
+    impatient: bool = False
+    forget_at_timeout: bool = False
+    flight_to_highest: bool = True
+    inflate_by_three: bool = True
+    wrap_window: bool = True
+    grow_at_full_ack: bool = True
 
 
 def open_(params: Any, own: Any, flow: Any, sub: Any, now_ps: int) -> int:
@@ -102,13 +138,65 @@ def send(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -
     return send_next(params, sub, packet, 0, now_ps)
 
 
+@inlined
+def sent_bytes(params: Any, sub: Any) -> int:
+    """Return what is not acknowledged up to the highest segment sent, also after a timeout."""
+    last = params.mss_bytes - sub.short_bytes if sub.una <= sub.short_segment < sub.high else 0
+    return int((sub.high - sub.una) * params.mss_bytes - last)
+
+
+@inlined
+def note_flight(params: Any, sub: Any, flight: int) -> None:
+    """Let the congestion control halve what was outstanding up to the highest segment sent."""
+    if params.flight_to_highest and params.ssthresh_from == SsthreshFrom.FLIGHT:
+        sub.lost_flight_bytes = flight
+
+
+@inlined
+def deflate(params: Any, sub: Any, window_bytes: int) -> None:
+    """Take what a partial acknowledgement acknowledges from a window that holds no negative numbers."""
+    sub.inflation_bytes = (window_bytes - sub.newly_acked_bytes + params.mss_bytes) % WINDOW_VALUES - sub.cwnd_bytes
+
+
+@inlined
+def adjust(params: Any, sub: Any, signals: int, recovering: int, window_bytes: int, flight: int) -> int:
+    """Adjust what NewReno has done with an acknowledgement, by window and flight before it; return the signals."""
+    if signals & LOST:
+        note_flight(params, sub, flight)
+        if params.inflate_by_three:
+            sub.inflation_bytes = 3 * params.mss_bytes
+    if not signals & ACKED:
+        return signals
+    if not params.forget_at_timeout:
+        sub.dup_acks = 0
+    if sub.in_recovery and params.wrap_window:
+        deflate(params, sub, window_bytes)
+    if recovering and not sub.in_recovery and params.grow_at_full_ack:
+        sub.cwnd_bytes = min(sub.ssthresh_bytes, flight + params.mss_bytes)
+        signals |= GROW
+    return signals
+
+
 def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Take an acknowledgement; forget the sample of the handshake."""
-    signals = take_acknowledgement(params, sub, ring, packet, now_ps)
+    recovering, window_bytes, flight = sub.in_recovery, sub.cwnd_bytes + sub.inflation_bytes, sent_bytes(params, sub)
+    signals = take_acknowledgement(params, sub, ring, packet, now_ps, params.careful, params.impatient)
     if signals & OPENED and not params.sample_handshake:
         sub.srtt_ps = 0
         sub.rttvar_ps = 0
         set_rto(params, sub)
+    return adjust(params, sub, signals, recovering, window_bytes, flight)
+
+
+def on_timeout(params: Any, own: Any, sub: Any, ring: Any, now_ps: int) -> int:
+    """Go back to the first unacknowledged segment."""
+    if sub.state == SYN_SENT:
+        return expire_syn(params, sub, now_ps)
+    recover, dup_acks, flight = sub.recover, sub.dup_acks, sent_bytes(params, sub)
+    signals = go_back(params, sub, flight_bytes(params, sub) - sub.dup_acks * params.mss_bytes, now_ps)
+    if not params.forget_at_timeout:
+        sub.recover, sub.dup_acks = recover, dup_acks
+    note_flight(params, sub, flight)
     return signals
 
 

@@ -34,7 +34,7 @@ def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int)
     duplicate = packet.kind == ACK and packet.ack == sub.una and sub.una < sub.high
     if sub.state == ESTABLISHED and duplicate:
         return take_duplicate(sub, now_ps) | echoed_mark(packet)
-    return take_acknowledgement(params, sub, ring, packet, now_ps)
+    return take_acknowledgement(params, sub, ring, packet, now_ps, True, True)
 
 
 @inlined
