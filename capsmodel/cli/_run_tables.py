@@ -86,6 +86,7 @@ BY_SIZE = (
     Column("p95_fct_s", "p95, ms", 1e3),
     Column("p99_fct_s", "p99, ms", 1e3),
     Column("mean_slowdown", "mean slowdown"),
+    Column("p99_slowdown", "p99 slowdown"),
 )
 
 

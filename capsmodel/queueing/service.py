@@ -25,12 +25,19 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from capsmodel.checks import FloatArray, Rng, generator, one_number, positive, probability, require, whole
+from capsmodel.checks import (
+    SUM_TOLERANCE,
+    FloatArray,
+    Rng,
+    generator,
+    one_number,
+    positive,
+    probability,
+    require,
+    whole,
+)
 
 ComplexArray = npt.NDArray[np.complex128]
-
-# Probabilities typed as decimals add up to 1 only up to rounding.
-_SUM_TOLERANCE = 1e-12
 
 
 class Service(Protocol):
@@ -67,7 +74,7 @@ def _weights(name: str, probs: tuple[float, ...], count: int) -> None:
     probability(name, probs, one=True)
     require(len(probs) == count > 0, f"{name} has {len(probs)} entries for {count} values: give one for each")
     total = float(np.sum(probs))
-    require(abs(total - 1) <= _SUM_TOLERANCE, f"{name} sums to {total:.15g}, but probabilities sum to 1")
+    require(abs(total - 1) <= SUM_TOLERANCE, f"{name} sums to {total:.15g}, but probabilities sum to 1")
 
 
 class _Atoms:

@@ -1,31 +1,89 @@
 """Flow-size distributions from files of one's own.
 
-A line for each point: a size in bytes and the distribution function there, as a probability or in percent, separated by
-a comma, a semicolon or blanks. Sizes rise, the last point has 1 or 100; between two points the mass is spread evenly
-(:mod:`capsmodel.workloads.sizes`). Lines that begin with # are left out. Heads may stand above the points: size_bytes,
-size_kb or size_mb, which is the unit of sizes without one, and cdf::
+A line for each point: a size and the distribution function F there (:mod:`capsmodel.text_tables` says what may
+separate them). Sizes rise; between two points the mass is spread evenly (:mod:`capsmodel.workloads.sizes`). Without
+heads sizes are in bytes, or have units of their own::
 
     size_bytes,cdf
     1000,0.1
     100KB,0.6
     10MB,1
+
+=============================================== ===============================================================
+Head                                            Column below it
+=============================================== ===============================================================
+``size_bytes``, ``size_kb``, ``size_mb``        sizes, in this unit where they have none of their own
+``size_packets``                                sizes in packets of 1460 bytes, the payload that the generators of
+                                                YAPS, PIAS and pFabric take for a packet
+``cdf``                                         F as probabilities that end at 1, or in percent that end at 100
+``cdf_percent``                                 F in percent
+``ignored``                                     anything
+=============================================== ===============================================================
+
+The generators named publish tables of three columns, such as ``6 1 0.15``: the size in packets, a number that they do
+not read, and F. Such a file is read when its first line is ``size_packets ignored cdf``.
 """
 
+import math
 import re
+from collections.abc import Sequence
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
+from reprlib import repr as shortened
+from typing import NamedTuple
 
 import numpy as np
 
-from capsmodel.checks import ParameterError, require
+from capsmodel.checks import SUM_TOLERANCE, ParameterError, require
+from capsmodel.text_tables import Column, Table, read_table, text
 from capsmodel.units import KB, MB, parse_size_bytes
 from capsmodel.workloads.catalogue import FlowSizes
 
 MOST_POINTS = 100_000
-_CDF_HEAD = "cdf"
-_SIZE_HEADS = {"size_bytes": 1, "size_kb": KB, "size_mb": MB}  # each with the bytes of its unit
-_SPLIT = re.compile(r"\s*[,;]\s*|\s+")
+PACKET_BYTES = 1460
+"""Payload of a packet of 1500 bytes with headers of IP and TCP without options."""
+
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_MOST_SHOWN = 40  # characters of a number
+_UNITS = {"bytes": 1, "kb": KB, "mb": MB, "packets": PACKET_BYTES}
+_POINT = "write a size in bytes and F, as in 100000,0.6 or 100KB,60"
+_ADVICE = f": {_POINT}; above three columns in packets write the line: size_packets ignored cdf"
+
+
+class _Cell(NamedTuple):
+    """A number as it stands in the file, and its value."""
+
+    text: str
+    value: float
+
+
+def _size(cell: str, unit: str) -> _Cell:
+    if not _NUMBER.fullmatch(cell):
+        return _Cell(cell, float(parse_size_bytes(cell)))
+    try:
+        value = float(Decimal(cell) * _UNITS[unit])  # in decimal, because 1.001 * 1000 is not 1001
+    except ArithmeticError:  # an exponent beyond those of Decimal
+        value = math.inf
+    return _not_negative(cell, value)
+
+
+def _probability(cell: str, _: str) -> _Cell:
+    remedy = "write the decimal point as a dot" if "," in cell else _POINT
+    require(bool(_NUMBER.fullmatch(cell)), f"{shortened(cell)} is no number: {remedy}")
+    return _not_negative(cell, float(cell))
+
+
+def _not_negative(cell: str, value: float) -> _Cell:
+    require(0 <= value < math.inf, f"{shortened(cell)}, but it must be finite and not negative")
+    return _Cell(cell if len(cell) <= _MOST_SHOWN else f"{cell[:_MOST_SHOWN]}...", value)
+
+
+_COLUMNS = (
+    Column("size_bytes", _size, {f"size_{unit}": unit for unit in _UNITS}),
+    Column("cdf", _probability, {"cdf": "", "cdf_percent": ""}),
+    text("ignored", needed=False),
+)
 
 
 def is_size_file(name: str) -> bool:
@@ -50,54 +108,45 @@ def read_flow_sizes(path: str | Path) -> FlowSizes:
     Raises
     ------
     ParameterError
-        If a line is no point, or the points are no distribution function; the text names the line.
+        If a line is no point, or the points are no distribution function; the text names the file, the line, and the
+        number as it stands there. Notes name further faults (:pep:`678`).
     OSError
         If the file cannot be read.
     """
-    path = Path(path)
-    require("\0" not in str(path), f"{str(path)!r} names no file")
-    unit_bytes, rows = _without_heads(_rows(path), path.name)
-    points = [_point(row, f"{path.name} line {line}", unit_bytes) for line, row in rows]
-    require(bool(points), f"{path.name} holds no point: write lines as 100000,0.6 or 100KB,60")
-    require(len(points) <= MOST_POINTS, f"{path.name} has {len(points)} points, but at most {MOST_POINTS} are read")
-    sizes, values = np.array(points).T
+    table = read_table(Path(path), _COLUMNS, most=MOST_POINTS, heads=("size_bytes", "cdf"), advice=_ADVICE)
+    sizes, values = table.columns["size_bytes"], table.columns["cdf"]
+    _check_rising(table, sizes, "a size of", "points are listed by increasing size")
+    _check_rising(table, values, "F =", "a distribution function never falls")
+    end = _end(table, sizes, values)
     try:
-        return FlowSizes(sizes, values / (100.0 if values[-1] > 1 else 1.0), name=path.name)
+        return FlowSizes(
+            np.array([size for _, size in sizes]), np.array([value / end for _, value in values]), name=table.file
+        )
     except ParameterError as error:
-        raise ParameterError(f"{path.name}: {error}") from None
+        raise ParameterError(f"{table.file}: {error}") from None
 
 
-def _rows(path: Path) -> list[tuple[int, list[str]]]:
-    """Return the cells of each line but comments, with its number."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError:
-        raise ParameterError(f"{path.name} is no UTF-8 text: save it as comma-separated values in UTF-8") from None
-    rows = [(number, _SPLIT.split(line.strip())) for number, line in enumerate(lines, 1)]
-    return [(number, cells) for number, cells in rows if cells[0] and not cells[0].startswith("#")]
+def _check_rising(table: Table, cells: Sequence[_Cell], what: str, rule: str) -> None:
+    for row, (before, cell) in enumerate(pairwise(cells), 1):
+        if cell.value < before.value:
+            raise ParameterError(f"{table.place(row)}: {what} {cell.text} after {before.text}, but {rule}")
 
 
-def _without_heads(rows: list[tuple[int, list[str]]], file: str) -> tuple[int, list[tuple[int, list[str]]]]:
-    """Return the bytes of the unit that the heads, if any, name, and the rows below them."""
-    if not rows or not rows[0][1][0][0].isalpha():
-        return 1, rows
-    line, cells = rows[0]
-    heads = [cell.lower() for cell in cells]
-    known = len(heads) == 2 and heads[0] in _SIZE_HEADS and heads[1] == _CDF_HEAD
-    first, *others = _SIZE_HEADS
-    rule = f"they must be {first},{_CDF_HEAD} (or {', '.join(others)})"
-    told = f"{file} line {line}: heads {','.join(cells)[:60]}, but {rule}"
-    require(known, f"{told}: rename, convert or swap the columns")
-    return _SIZE_HEADS[heads[0]], rows[1:]
+def _end(table: Table, sizes: Sequence[_Cell], values: Sequence[_Cell]) -> float:
+    """Return what F ends at: 1, or 100 where it is in percent, up to the rounding of a sum."""
+    last, ends = values[-1], [end for end in (1.0, 100.0) if _is_near(values[-1].value, end)]
+    told = f"{table.place(len(values) - 1)}: F ends at {last.text}"
+    if table.heads.get("cdf") == "cdf_percent":
+        require(ends == [100.0], f"{told}, but percent end at 100")
+        return 100.0
+    swapped = "; are the columns swapped?" if any(_is_near(sizes[-1].value, end) for end in (1, 100)) else ""
+    require(bool(ends), f"{told}, but it must end at 1, or at 100 for percent{swapped}")
+    if ends == [100.0] and not any(1 < value < 100 and not _is_near(value, 100) for _, value in values):
+        for row, (cell, value) in enumerate(values):
+            rule = "percent or probabilities? Call the column cdf_percent, or let it end at 1"
+            require(not 0 < value <= 1, f"{table.place(row)}: F = {cell}, and F ends at {last.text}: {rule}")
+    return ends[0]
 
 
-def _point(cells: list[str], where: str, unit_bytes: int) -> tuple[float, float]:
-    told = f"{where}: {','.join(cells)[:60]!r} is no point: write a size in bytes and F, as in 100000,0.6 or 100KB,60"
-    require(len(cells) == 2 and bool(_NUMBER.fullmatch(cells[1])), told)
-    size, value = cells
-    try:
-        # In decimal, because 1.001 * 1000 is not 1001.
-        in_bytes = Decimal(size) * unit_bytes if _NUMBER.fullmatch(size) else parse_size_bytes(size)
-        return float(in_bytes), float(value)
-    except (ParameterError, ArithmeticError):
-        raise ParameterError(told) from None
+def _is_near(value: float, end: float) -> bool:
+    return abs(value - end) <= SUM_TOLERANCE * end

@@ -25,6 +25,7 @@ import numpy.typing as npt
 from numpy.typing import ArrayLike
 
 from capsmodel.checks import (
+    SUM_TOLERANCE,
     FloatArray,
     FloatOrArray,
     IntArray,
@@ -57,7 +58,8 @@ class SizeDistribution:
     sizes : array_like
         Sizes x_i, at least 0, never falling; the last above 0.
     cdf_values : array_like
-        F at these sizes, in [0, 1], never falling, ending in 1. A first value above 0 is mass on the first size.
+        F at these sizes, in [0, 1], never falling, ending in 1; a sum that misses 1 by rounding, at most 1e-12, becomes
+        1. A first value above 0 is mass on the first size.
     name : str, optional
         Name for messages and tables.
 
@@ -73,7 +75,7 @@ class SizeDistribution:
 
     def __post_init__(self) -> None:
         sizes = np.atleast_1d(non_negative("sizes", self.sizes))
-        values = np.atleast_1d(probability("cdf_values", self.cdf_values, one=True))
+        values = np.atleast_1d(_ending_at_one(self.cdf_values))
         require(sizes.ndim == 1 and sizes.shape == values.shape, "sizes and cdf_values must be two lists of one length")
         require(sizes.size > 0, "sizes is empty: give at least one point")
         require(np.diff(sizes) >= 0, "sizes falls somewhere, but points are listed by increasing size")
@@ -109,6 +111,38 @@ class SizeDistribution:
         return cls(np.array([low, high]), np.array([0.0, 1.0]), name=f"uniform {low:g} to {high:g}")
 
     @classmethod
+    def measured(cls, sizes: ArrayLike, *, name: str = "measured") -> Self:
+        r"""Return the distribution of a sample: each of n measured sizes has probability 1/n, other sizes none.
+
+        Parameters
+        ----------
+        sizes : array_like
+            Measured sizes in any order, at least one, at least 0, the largest above 0.
+        name : str
+            Name for messages and tables.
+
+        Raises
+        ------
+        ParameterError
+            If there is no size, or one is negative or infinite.
+
+        Notes
+        -----
+        :math:`F(x)=\#\{i:x_i\le x\}/n`, a step at every size. Lines between the sorted sizes would spread the mass of
+        each down to the next smaller one, and make the mean short by :math:`(x_{(n)}-x_{(1)})/(2n)`.
+
+        Examples
+        --------
+        >>> sizes = SizeDistribution.measured([5_000, 1_000, 1_000, 20_000])
+        >>> sizes.cdf([1_000, 4_999, 5_000]).tolist(), sizes.quantile([0.5, 0.51]).tolist()
+        ([0.5, 0.5, 0.75], [1000.0, 5000.0])
+        """
+        found, counts = np.unique(non_negative("sizes", sizes), return_counts=True)
+        require(found.size > 0, "sizes is empty: give at least one measured size")
+        shares = np.concatenate([[0], np.cumsum(counts)]) / counts.sum()
+        return cls(np.repeat(found, 2), np.repeat(shares, 2)[1:-1], name=name)
+
+    @classmethod
     def mixture(cls, parts: Sequence[Self], *, shares: Sequence[float], by: Literal["flows", "data"] = "flows") -> Self:
         """Return a mixture of distributions.
 
@@ -142,8 +176,7 @@ class SizeDistribution:
         at = np.unique(np.concatenate([part.sizes for part in parts]))
         before = sum(w * part._cdf_before(at) for w, part in zip(weights, parts, strict=True))
         upto = sum(w * part._cdf(at) for w, part in zip(weights, parts, strict=True))
-        values = np.minimum(np.column_stack([before, upto]).ravel(), 1.0)
-        values[-1] = 1.0
+        values = np.column_stack([before, upto]).ravel()
         name = " + ".join(part.name for part in parts)
         return cls(np.repeat(at, 2), np.maximum.accumulate(values), name=name)
 
@@ -348,6 +381,15 @@ class SizeDistribution:
         """
         sizes = np.asarray(self.quantile(generator(rng).random(count)))
         return np.maximum(np.ceil(sizes), 1).astype(np.int64) if whole else sizes
+
+
+def _ending_at_one(cdf_values: ArrayLike) -> FloatArray:
+    """Return the values of a distribution function that ends at 1: what rounding left at its end is made 1."""
+    values = as_floats("cdf_values", cdf_values)
+    if values.size and abs(values.flat[-1] - 1) <= SUM_TOLERANCE:
+        rounded = (values >= min(values.flat[-1], 1.0)) & (values <= 1 + SUM_TOLERANCE)
+        values = np.where(rounded, 1.0, values)
+    return probability("cdf_values", values, one=True)
 
 
 def _power_mean(low: FloatArray, high: FloatArray, order: int) -> FloatArray:

@@ -25,7 +25,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 from msgspec import Meta
 
 from capsim.clock import PS_PER_S
-from capsmodel.checks import ParameterError
+from capsmodel.checks import SUM_TOLERANCE, ParameterError
 
 MAX_TIME_PS = 2**52 - 1  # 75 minutes; a stamp of the event trees has 52 bits for it, 11 for the order of equal times
 BACKLOG_PS = 2**61  # 27 days; with one packet time more it is still within int64
@@ -148,6 +148,7 @@ LOAD = Bound(1e-9, 1e3, "of the capacity", "below, a run ends before two flows h
 RATE_PER_S = Bound(1e-9, 1e12, "per second", "one flow in 30 years to one each picosecond")
 OVERSUBSCRIPTION = Bound(1e-3, 1e3, "as a ratio", "beyond, one layer of the fabric plays no part")
 RATIO = Bound(0.0, 1.0, "as a ratio", "it is a weight or a fraction")
+CDF_PROB = Bound(0.0, 1.0 + SUM_TOLERANCE, "as a probability", "only rounding leaves a sum of them above 1")
 LOSS_PROB = Bound(0.0, 1.0, "as a probability", "a link loses none to all of the packets that cross it")
 PROBABILITY = Bound(0.0, 1 - 2.0**-20, "as a probability", "at 1 no number of repair packets is enough")
 FACTOR = Bound(0.0, 1e6, "times", "beyond, nothing is above the threshold")

@@ -4,7 +4,7 @@ r"""Completion times of a run: which flows count, by flow size, by percentile, a
 Quantity         Symbol        Name                     Unit
 ================ ============= ======================== ======
 completion time  :math:`T`     ``fct_s``                second
-slowdown         :math:`T/T_0` ``mean_slowdown``        1
+slowdown         :math:`T/T_0` ``slowdown``             1
 its distribution :math:`F(x)`  :func:`fct_cdf`          1
 percentile       :math:`x_q`   :func:`fct_percentile_s` second
 ================ ============= ======================== ======
@@ -61,7 +61,8 @@ def fct_percentile_s(flows: pd.DataFrame, percent: npt.ArrayLike, *, warm_up_s: 
     flows : DataFrame
         The flows table of a result.
     percent : array_like
-        In [0, 100]; 99 for the 99th percentile.
+        99 for the 99th percentile: 0, which is the least time, or in [1, 100]. What is between 0 and 1 is nearly always
+        meant as the q of :func:`capsmodel.metrics.percentile`, so it is refused.
     warm_up_s : float
         Flows that start earlier are left out, in seconds.
     kind : str
@@ -75,7 +76,7 @@ def fct_percentile_s(flows: pd.DataFrame, percent: npt.ArrayLike, *, warm_up_s: 
     Raises
     ------
     ParameterError
-        If `percent` leaves [0, 100] or there is no such kind.
+        If `percent` leaves its range or there is no such kind.
 
     Examples
     --------
@@ -84,12 +85,18 @@ def fct_percentile_s(flows: pd.DataFrame, percent: npt.ArrayLike, *, warm_up_s: 
     [2.0, 200.0]
     """
     asked = np.asarray(percent, np.float64)
-    inside = bool(np.all((asked >= 0) & (asked <= 100)))
-    require(inside, f"percent = {percent!r}, but it must be in [0, 100]: 99 is the 99th percentile")
-    times_s = finished_flows(flows, warm_up_s=warm_up_s, kind=kind)["fct_s"].to_numpy()
-    if len(times_s) == 0:
+    inside = bool(np.all((asked == 0) | (asked >= 1) & (asked <= 100)))
+    rule = "99 is the 99th percentile; below the 1st give capsmodel.metrics.percentile(times, q=percent/100)"
+    require(inside, f"percent = {percent!r}, but it must be 0 or in [1, 100]: {rule}")
+    return nearest_rank(finished_flows(flows, warm_up_s=warm_up_s, kind=kind)["fct_s"], percent)
+
+
+def nearest_rank(values: pd.Series, percent: npt.ArrayLike) -> Any:
+    """Return percentiles of a column by nearest rank, NaN of an empty one."""
+    asked = np.asarray(percent, np.float64)
+    if len(values) == 0:
         return np.full(asked.shape, np.nan)[()]
-    return percentile(times_s, q=asked / 100)
+    return percentile(values.to_numpy(), q=asked / 100)
 
 
 def fct_cdf(flows: pd.DataFrame, *, warm_up_s: float = 0.0, kind: Kind = "all") -> pd.DataFrame:
@@ -140,8 +147,9 @@ def fct_by_size(
     -------
     DataFrame
         One row for each bin: ``above_bytes`` and ``up_to_bytes``; ``flows``, how many count, and ``unfinished_flows``
-        of them; over the finished ones ``mean_fct_s``, ``median_fct_s``, ``p95_fct_s``, ``p99_fct_s`` (nearest rank)
-        and ``mean_slowdown``, NaN where none has finished.
+        of them; over the finished ones ``mean_fct_s``, ``median_fct_s``, ``p95_fct_s``, ``p99_fct_s``,
+        ``mean_slowdown`` and ``p99_slowdown`` (percentiles by nearest rank), NaN where none has finished. HPCC and Homa
+        are evaluated by the last, over bins that hold a tenth of the flows each.
 
     Raises
     ------
@@ -166,7 +174,7 @@ def fct_by_size(
 def _bin(flows: pd.DataFrame, low: float, high: float) -> dict[str, Any]:
     counted = flows[(flows["flow_bytes"] > low) & (flows["flow_bytes"] <= high)]
     done = counted[counted["finished"]]
-    median_s, p95_s, p99_s = fct_percentile_s(done, [50, 95, 99])
+    median_s, p95_s, p99_s = nearest_rank(done["fct_s"], [50, 95, 99])
     return {
         "above_bytes": low,
         "up_to_bytes": high,
@@ -177,4 +185,5 @@ def _bin(flows: pd.DataFrame, low: float, high: float) -> dict[str, Any]:
         "p95_fct_s": p95_s,
         "p99_fct_s": p99_s,
         "mean_slowdown": done["slowdown"].mean(),
+        "p99_slowdown": nearest_rank(done["slowdown"], 99),
     }

@@ -5,8 +5,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 import pandas as pd
 
-from capsim.fct import counted_flows, fct_percentile_s, finished_flows
-from capsmodel.metrics import percentile
+from capsim.fct import counted_flows, finished_flows, nearest_rank
 from capsmodel.units import BITS_PER_BYTE
 
 
@@ -104,12 +103,12 @@ def summarise(flows: pd.DataFrame, *, end_s: float, warm_up_s: float = 0.0) -> S
         long_flows=len(long),
         unstarted_flows=int((counted["start_s"] > end_s).sum()),
         mean_fct_short_s=_mean(short["fct_s"]),
-        p99_fct_short_s=float(fct_percentile_s(flows, 99, warm_up_s=warm_up_s, kind="short")),
+        p99_fct_short_s=float(nearest_rank(short["fct_s"], 99)),
         timeout_ratio_short=_mean(timed_out),
         mean_fct_short_without_timeouts_s=_mean(short.loc[~timed_out, "fct_s"]),
         mean_fct_long_s=_mean(done.loc[~done["short"], "fct_s"]),
         mean_slowdown_short=_mean(short["slowdown"]),
-        p99_slowdown_short=_p99(short["slowdown"]),
+        p99_slowdown_short=float(nearest_rank(short["slowdown"], 99)),
         mean_slowdown=_mean(done["slowdown"]),
         mean_throughput_long_bps=_mean(BITS_PER_BYTE * started["delivered_bytes"] / duration_s),
         mean_goodput_long_bps=_goodput_long_bps(flows, end_s=end_s, warm_up_s=warm_up_s),
@@ -135,10 +134,6 @@ def _goodput_long_bps(flows: pd.DataFrame, *, end_s: float, warm_up_s: float) ->
 
 def _mean(values: pd.Series) -> float:
     return float(values.mean()) if len(values) else float("nan")
-
-
-def _p99(values: pd.Series) -> float:
-    return float(percentile(values.to_numpy(), q=0.99)) if len(values) else float("nan")
 
 
 def _ratio(part: float, whole: float) -> float:

@@ -216,7 +216,10 @@ class TestConstructors:
     @pytest.mark.parametrize(
         ("points", "text"),
         [
-            (([1, 2], [0, 0.9]), "must end at 1"),
+            (([1, 2], [0, 0.9]), "cdf_values ends at 0.9, but it must end at 1"),
+            (([1, 2], [0, 1 - 2e-12]), "cdf_values ends at 0.999999999998, but it must end at 1"),
+            (([1, 2], [0, 1.1]), "cdf_values = 1.1, but a probability lies in"),
+            (([1, 2, 3], [0, 1.5, 1]), "cdf_values = 1.5, but a probability lies in"),
             (([2, 1], [0, 1]), "sizes falls"),
             (([1, 2, 3], [0.5, 0.2, 1]), "never falls"),
             (([-1, 2], [0, 1]), "sizes = -1"),
@@ -234,6 +237,66 @@ class TestConstructors:
         distribution = FlowSizes.fixed(10)
         with pytest.raises(ValueError, match="read-only"):
             distribution.sizes[0] = 3
+
+
+class TestMeasured:
+    @given(st.lists(st.integers(0, 5000), min_size=1, max_size=40).filter(any))
+    def test_moments_are_those_of_the_sample(self, sizes):
+        """In exact rationals. Catches lines between the sorted sizes, whose mean is short by (max - min)/(2n)."""
+        found = PacketSizes.measured(sizes)
+        moments = (found.mean_packets, found.second_moment_packets2, found.third_moment_packets3)
+        for order, moment in enumerate(moments, 1):
+            exact = Fraction(sum(size**order for size in sizes), len(sizes))
+            assert moment == pytest.approx(float(exact), rel=1e-12)
+
+    @given(st.lists(st.integers(0, 5000), min_size=1, max_size=40).filter(any), st.integers(-1, 5001))
+    def test_it_is_the_empirical_distribution_function(self, sizes, x):
+        """And its inverse is the nearest rank, so that nothing is drawn that was not measured."""
+        found, count = FlowSizes.measured(sizes), len(sizes)
+        assert found.cdf(x) == pytest.approx(sum(size <= x for size in sizes) / count, abs=1e-15)
+        middles = (np.arange(count) + 0.5) / count
+        assert found.quantile(middles).tolist() == sorted(sizes)
+        assert set(found.sample(50, rng=1).tolist()) <= set(map(float, sizes))
+
+    def test_a_heavy_tail_keeps_its_mean_and_its_wait(self):
+        """One flow in a hundred has a thousand packets: Pollaczek-Khinchine by hand at load 0.5 is 455 packet times."""
+        found = PacketSizes.measured([1] * 99 + [1000])
+        assert found.mean_packets == pytest.approx(10.99, rel=1e-12)
+        assert found.second_moment_packets2 == pytest.approx(10000.99, rel=1e-12)
+        wait = 0.5 / found.mean_packets * found.second_moment_packets2 / (2 * (1 - 0.5))
+        assert round(wait, 1) == 455.0
+
+    def test_sizes_that_were_not_measured_are_refused(self):
+        for sizes, told in (([], "sizes is empty"), ([3, -1], "sizes = -1"), ([0, 0], "all sizes are 0")):
+            with pytest.raises(ParameterError, match=told):
+                FlowSizes.measured(sizes)
+
+
+class TestSumsThatMissOne:
+    """A distribution function made by cumsum ends within rounding of 1, on either side."""
+
+    def test_random_histograms_are_taken(self):
+        missed = 0
+        for seed in range(200):
+            weights = np.random.default_rng(seed).random(50)
+            sums = np.cumsum(weights / weights.sum())
+            missed += sums[-1] != 1
+            found = FlowSizes(np.arange(1, 51), sums)
+            assert found.cdf_values[-1] == 1
+            middles = [Fraction(1), *(Fraction(2 * x + 1, 2) for x in range(1, 50))]
+            exact = sum(Fraction(weight) * at for weight, at in zip(weights, middles, strict=True)) / sum(
+                map(Fraction, weights)
+            )
+            assert found.mean_bytes == pytest.approx(float(exact), rel=1e-12)
+        assert missed > 50  # the check sees both kinds
+
+    @pytest.mark.parametrize("end", [1 - 1e-16, 1 + 3e-16, 1 - 9e-13, 1 + 9e-13])
+    def test_what_misses_one_is_one(self, end):
+        """Also where classes without flows follow, which would get what is missing."""
+        for kind in (FlowSizes, PacketSizes):
+            found = kind([1, 2, 3, 9], [0.5, 0.75, end, end])
+            assert found.cdf_values.tolist() == [0, 0.5, 0.75, 1, 1]
+            assert found.quantile(1.0) == 3
 
 
 class TestNames:

@@ -49,6 +49,7 @@ def test_by_size() -> None:
             "p95_fct_s": [0.208, 0.3, np.nan],
             "p99_fct_s": [0.208, 0.3, np.nan],
             "mean_slowdown": [9.0, 1.75, np.nan],
+            "p99_slowdown": [30.0, 2.0, np.nan],
         }
     )
     pd.testing.assert_frame_equal(table, expected)
@@ -59,6 +60,14 @@ def test_percentiles_of_a_bin_are_apart() -> None:
     many = pd.DataFrame([flow(2.0, KB, fct_s=float(rank), slowdown=1.0) for rank in range(1, 201)])
     row = fct_by_size(many).iloc[0]
     assert (row["median_fct_s"], row["p95_fct_s"], row["p99_fct_s"]) == (100, 190, 198)
+
+
+def test_slowdown_of_a_size_is_by_its_own_rank() -> None:
+    """The 99th of 100 and not the largest; of completion times that are all equal, whose rank would say nothing."""
+    small = [flow(2.0, KB, fct_s=1e-3, slowdown=value) for value in [1.0] * 98 + [5.0, 9.0]]
+    large = [flow(2.0, 50 * KB, fct_s=1e-3, slowdown=2.0)] * 100
+    table = fct_by_size(pd.DataFrame(large + small), [0, 10 * KB, 100 * KB])
+    assert table["p99_slowdown"].tolist() == [5.0, 2.0]
 
 
 def test_own_edges_leave_out_what_lies_outside() -> None:
@@ -105,10 +114,15 @@ def test_edges_must_increase(edges_bytes: list[float]) -> None:
         fct_by_size(FLOWS, edges_bytes)
 
 
-@pytest.mark.parametrize("percent", [-0.1, 100.1, [50, 990], math.nan])
+@pytest.mark.parametrize("percent", [-0.1, 100.1, [50, 990], math.nan, 0.99, [50, 0.999], 1 - 2**-53, 5e-324])
 def test_percent_is_a_percentage(percent: Any) -> None:
-    with pytest.raises(ParameterError, match=r"percent = .* \[0, 100\]: 99 is"):
+    """Catches a probability in place of percent: the 0.99th percentile was returned without a word."""
+    with pytest.raises(ParameterError, match=r"percent = .* 0 or in \[1, 100\]: 99 is .*percentile\(times, q="):
         fct_percentile_s(FLOWS, percent)
+
+
+def test_percent_from_one_to_a_hundred_is_taken() -> None:
+    assert fct_percentile_s(FLOWS, [0, 1, 100], warm_up_s=WARM_UP_S).tolist() == [0.001, 0.001, 0.3]
 
 
 def test_there_are_three_kinds_of_flow() -> None:

@@ -344,12 +344,12 @@ NODES = ["name,kind,tier", "x,host,", "y,host,", "s,switch,0", "t,switch,1"]
 LINKS = ["a,b,rate_bps,delay_s", "x,s,1e9,1e-6", "y,s,1e9,1e-6", "s,t,1e9,1e-6"]
 FAULTS = [
     ("nodes", 1, "name,typ,tier", "line 1: unknown column 'typ': the columns are name, kind and perhaps tier"),
-    ("nodes", 1, "name,tier,x", "line 1: no column 'kind'"),
+    ("nodes", 1, "name,tier,x", "line 1: no column kind in 'name tier x'"),
     ("nodes", 1, "name,kind,kind", "line 1: 'kind' is the second column for 'kind'"),
     ("nodes", 1, "name,kind,", "line 1: column 3 has no name"),
     ("nodes", 2, "x,hots,", "line 2: kind: 'hots', but a node is a host or a switch"),
     ("nodes", 2, "x,,", "line 2: kind: an empty cell"),
-    ("nodes", 2, "x,host", "line 2: 2 cells below 3 heads"),
+    ("nodes", 2, "x,host", "line 2: 'x,host' has 2 cells for 3 columns, separated by commas"),
     ("nodes", 2, "x>y,host,", "line 2: name = 'x>y', but a name has 1 to 64 letters"),
     ("nodes", 3, "x,host,", "line 3: there is a node 'x' already, nodes.csv line 2"),
     ("nodes", 3, "y,host,1", "line 3: 'y' is a host, but only switches have a tier"),
@@ -362,7 +362,7 @@ FAULTS = [
     ("links", 1, "a,b,delay_s,delay_us", "line 1: 'delay_us' is the second column for 'delay_s'"),
     ("links", 2, "x,s,1e9,fast", "line 2: delay_s: 'fast' is not a time: write a number and a unit"),
     ("links", 2, "x,s,10us,1e-6", "line 2: rate_bps: '10us' is not a rate"),
-    ("links", 2, "x,s,0.5,1e-6", "line 2: rate_bps: rate_bps = 0.5, but it must be from 1 to"),
+    ("links", 2, "x,s,0.5,1e-6", "line 2: rate_bps: '0.5', that is rate_bps = 0.5, but it must be from 1 to"),
     ("links", 2, "x,q,1e9,1e-6", "line 2: there is no node 'q'"),
     ("links", 2, "x,x,1e9,1e-6", "line 2: 'x' is linked to itself"),
     ("links", 2, "x,y,1e9,1e-6", "line 2: 'x' and 'y' are both hosts: put a switch between them"),
@@ -407,7 +407,7 @@ def test_all_faults_are_named_at_once(tmp_path: Path) -> None:
 def test_a_file_with_too_many_rows_is_not_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("capsim.bounds.EDGES", replace(bounds.EDGES, largest=3))
     assert refusal(tmp_path, NODES, [*LINKS, "s,t,1,1", "s,t,1,?"]).args == (
-        "links.csv: rows below the heads = 4, but it must be from 2 to 3 links: " + bounds.EDGES.reason,
+        "links.csv has more than 3 rows, and no more are read",
     )
 
 

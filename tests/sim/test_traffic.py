@@ -1,5 +1,6 @@
 """Property and agreement: the flows that traffic entries make, and the load that they offer."""
 
+import math
 import tomllib
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from capsim import (
     schema,
     simulate,
 )
+from capsim.clock import PS_PER_S
 from capsim.fabric.endpoints import Pairs, pods
 from capsim.fabric.flow_files import FlowFile, read_flow_csv
 from capsim.fabric.flows import flow_list
@@ -164,6 +166,23 @@ def test_the_first_on_period_follows_the_first_off_period() -> None:
     assert within_errors(firsts_s, off_s + on_s / (n + 1))
 
 
+def test_incasts_of_a_poisson_process_offer_their_load() -> None:
+    """60 senders of 500 kB at 2% of 32 hosts of 10 Gbit/s; the gaps are exponential, so 1/e are above their mean."""
+    capacity_bps, load, rounds = 32 * 10e9, 0.02, 4000
+    period_s = 8 * 60 * 500e3 / (load * capacity_bps)
+    entry = Incast(
+        senders_per_round=60, rounds=rounds, period_s=period_s, poisson=True, start_s=0.25, flow_bytes=500_000
+    )
+    flows = drawn(entry)
+    starts_s = flows.start_ps.reshape(rounds, 60) / PS_PER_S
+    assert (np.ptp(starts_s, axis=1) == 0).all()
+    gaps_s = np.diff(starts_s[:, 0], prepend=0.25)
+    offered = 8 * flows.flow_bytes.sum() / (starts_s[-1, 0] - 0.25) / capacity_bps
+    assert offered == pytest.approx(load, rel=5 / math.sqrt(rounds))
+    share = np.mean(gaps_s > gaps_s.mean())
+    assert share == pytest.approx(math.exp(-1), abs=5 * math.sqrt(0.37 * 0.63 / rounds))
+
+
 @pytest.mark.parametrize("spread_s", [2e-3, 0.25])
 def test_a_round_of_an_incast_is_spread_uniformly(spread_s: float) -> None:
     entry = Incast(senders_per_round=10, rounds=200, period_s=0.5, spread_s=spread_s, start_s=0.125, flow_bytes=1)
@@ -248,6 +267,20 @@ def test_impossible_traffic_is_named(entry: AnyTraffic, rule: str) -> None:
         drawn(entry)
 
 
+def test_points_of_a_sum_that_misses_one_by_rounding_are_taken() -> None:
+    """numpy.cumsum of 0.1, 0.2, 0.3, 0.3, 0.1 ends above 1, of ten times 0.1 below."""
+    fabric = {"kind": "dumbbell", "hosts_per_side": 1}
+    for probs in ([0.1, 0.2, 0.3, 0.3, 0.1], [0.1] * 10):
+        sums = np.cumsum(probs).tolist()
+        assert sums[-1] != 1
+        points = [[1000 * size, value] for size, value in enumerate(sums, 1)]
+        entry = {"kind": "poisson", "load": 0.5, "flows": 9, "flow_bytes_cdf": points}
+        (found,) = from_dict({"fabric": fabric, "traffic": [entry]}).traffic
+        assert len(drawn(found)) == 9
+    with pytest.raises(ParameterError, match=r"flow_bytes_cdf\[0\]\[1\]"):
+        from_dict({"fabric": fabric, "traffic": [entry | {"flow_bytes_cdf": [[9, 1.001]]}]})
+
+
 def test_one_leaf_has_no_other_leaf() -> None:
     fabric = LeafSpine(leaves=1, hosts_per_leaf=4, spines=1).build()
     with pytest.raises(ParameterError, match="only one"):
@@ -284,28 +317,36 @@ HEAD = "src,dst,bytes,start_s"
 BAD_FLOWS = [
     (
         ["src,dst,size"],
-        "line 1: no column 'flow_bytes': the first line names the columns, src, dst, flow_bytes, start_s",
+        "line 1: no column flow_bytes, start_s in 'src dst size': the first line names the columns, src, dst, "
+        "flow_bytes, start_s and perhaps path, separated by commas, semicolons, tabs or blanks; the page",
     ),
-    ([], "line 1: no column 'src'"),
-    ([HEAD], "rows below the heads = 0, but it must be from 1 to 100000000 flows"),
+    ([], "line 1: no column src, dst, flow_bytes, start_s in ''"),
+    ([HEAD], "holds no row of src,dst,bytes,start_s"),
+    (["3", "2 1 3 100 200000 2"], "line 1: no column src, dst, flow_bytes, start_s in '3'"),
+    (["Nodes 4", "0->3 start 0 size 20"], "line 1: no column src, dst, flow_bytes, start_s in 'Nodes 4'"),
     ([f"{HEAD},start_ms"], "line 1: 'start_ms' is the second column for 'start_s'"),
     ([f"{HEAD},fct_s"], "line 1: 'fct_s' is a column of the results: give this one another name"),
     ([HEAD, "0,1,10,0", "0,1,many,0"], "line 3: bytes: 'many' is not a size"),
     ([HEAD, "", "0,1,many,0"], "line 3: bytes: 'many'"),
-    ([HEAD, "0,1,10"], "line 2: 3 cells below 4 heads"),
+    ([HEAD, "0,1,10"], "line 2: '0,1,10' has 3 cells for 4 columns, separated by commas"),
     ([HEAD, "0,1,1_000,0"], "line 2: bytes: '1_000' is not a size"),
-    ([HEAD, "0,1,1.5,0"], "line 2: bytes: '1.5 b' is 1.5 bytes, but a size is a whole number"),
+    ([HEAD, "0,1,1.5,0"], "line 2: bytes: '1.5' is 1.5 bytes, but a size is a whole number"),
     ([HEAD, "0,1,١٢,0"], "line 2: bytes: '١٢' is not"),
     ([HEAD, "0,1,10,nan"], "line 2: start_s: 'nan' is not a time"),
-    ([HEAD, "0,1,10,-1"], "line 2: start_s: '-1 s' is not a time: it must be finite and not negative"),
-    ([HEAD, "0,1,0,0"], "line 2: bytes: flow_bytes = 0, but it must be from 1 to"),
+    ([HEAD, "0,1,10,-1"], "line 2: start_s: '-1' is not a time: it must be finite and not negative"),
+    ([HEAD, "0,1,0,0"], "line 2: bytes: '0', that is flow_bytes = 0, but it must be from 1 to"),
     ([HEAD, "0,1,10,1h"], "line 2: start_s: '1h' is not a time"),
     ([HEAD, "0,,10,0"], "line 2: dst: an empty cell"),
     ([HEAD, "1,1,10,0"], "line 2: src = dst = 1, but a flow needs two hosts"),
-    ([HEAD, "0,1,9223372036854775808,0"], "line 2: bytes: '9223372036854775808 b' is 9.22337e+18 bytes"),
+    ([HEAD, "0,1,9223372036854775808,0"], "line 2: bytes: '9223372036854775808' is 9.22337e+18 bytes"),
     ([HEAD, "0,2147483648,10,0"], "line 2: dst: dst = 2147483648, but it must be from 0 to"),
     ([HEAD, f"0,1,{'9' * 5000},0"], "line 2: bytes: '9999"),
     ([HEAD, f"0,1,{'9' * 200_000},0"], "line 2: field larger than field limit"),
+    ([f"{HEAD},job", '0,1,10,0,"a', 'b"'], "line 2: a cell begins with a quote and does not end on its line"),
+    ([f"{HEAD},job", "0,1,10,0,a", '0,1,10,0,"b'], "line 3: unexpected end of data"),
+    (["src;dst;flow_kb;start_ms", "0;1;1,5;0"], "line 2: flow_kb: '1,5' is not a size"),
+    ([HEAD, "0;1;10;0"], "line 2: '0;1;10;0' has 1 cell for 4 columns, separated by commas"),
+    (["src,dst,flow_kb,start_s", "0,1,1e12,0"], "line 2: flow_kb: '1e12', that is flow_bytes = 1000000000000000, but"),
 ]
 
 
@@ -319,9 +360,15 @@ def test_a_bad_line_of_a_flow_file_is_named(lines: list[str], fault: str, tmp_pa
 
 
 def test_all_bad_lines_are_named(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="line 2: bytes") as raised:
-        read(tmp_path, HEAD, "0,1,x,y", "0,1,10,0", "0,1")
-    assert [note.partition(":")[0] for note in raised.value.__notes__] == ["flows.csv line 2", "flows.csv line 4"]
+    """All rows of another length first, then all cells that cannot be read, in the order of the file."""
+    with pytest.raises(ParameterError, match=r"^flows.csv line 4: '0,1' has 2 cells") as raised:
+        read(tmp_path, HEAD, "0,1,x,y", "0,1,10,0", "0,1", "0")
+    assert [note.partition(":")[0] for note in raised.value.__notes__] == ["flows.csv line 5"]
+    with pytest.raises(ParameterError, match=r"^flows.csv line 2: dst") as raised:
+        read(tmp_path, HEAD, "0,u,10,y", "x,1,10,0", "0,1,10,0", "x,1,10,y")
+    assert [note.rpartition(":")[0].partition(":")[0] for note in raised.value.__notes__] == [
+        *("flows.csv line 2", "flows.csv line 3", "flows.csv line 5", "flows.csv line 5")
+    ]
     tables = {"fabric": {"kind": "dumbbell", "hosts_per_side": 1}, "traffic": [{"kind": "csv", "file": "flows.csv"}]}
     read(tmp_path, HEAD, "0,1,10,0", "9,1,10,0", "0,2,10,0")
     with pytest.raises(ParameterError, match=r"^flows.csv line 3: src = 9, but hosts are numbered 0 to 1 in") as raised:
@@ -342,6 +389,32 @@ def test_flow_files_of_spreadsheets_are_read(encoding: str, tmp_path: Path) -> N
     file = tmp_path / "flows.csv"
     file.write_bytes("src,dst,bytes,start_s\r\n0, 1,1000,5e-1\r\n1,0,2000,.25\r\n\r\n , ,,\r\n".encode(encoding))
     assert read_flow_csv(file).flows == [(0, 1, 1000, 0.5), (1, 0, 2000, 0.25)]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", " ", " ; ", "   ", ",\t"])
+def test_whatever_separates_the_cells_a_flow_list_is_the_same(separator: str, tmp_path: Path) -> None:
+    """With comments, which count as lines, and a cell in quotes."""
+    lines = ["# flows, of run; 3", "src dst bytes start_ms job", "0 2 1000 0 a", "  # half", "", '2 0 1KB .5 "b"']
+    found = read(tmp_path, *(line if "#" in line else line.replace(" ", separator) for line in lines))
+    assert found.flows == [(0, 2, 1000, 0.0), (2, 0, 1000, 0.0005)]
+    assert found.table.lines == [3, 6]
+    if separator in ",;\t ":
+        assert found.table.extra == {"job": ["a", "b"]}
+    with pytest.raises(ParameterError, match=r"^flows\.csv line 4: src"):
+        read(tmp_path, *(line.replace(" ", separator) for line in ("#", lines[1], "", "x 1 1 1 1")))
+
+
+def test_the_separator_is_that_of_the_heads_outside_quotes(tmp_path: Path) -> None:
+    """Catches a separator that is guessed from what a name or a quoted cell holds."""
+    found = read(tmp_path, 'src;dst;bytes;start_s;"a, b, c, d, e, f"', "0;1;5;0;x,y", "1;0;5;0;x")
+    assert found.table.extra == {"a, b, c, d, e, f": ["x,y", "x"]}
+    assert read(tmp_path, "src,dst,bytes,start_s,note; free", "0,1,5,0,x;y").table.extra == {"note; free": ["x;y"]}
+
+
+def test_a_row_of_another_length_is_found_before_a_number_is_read(tmp_path: Path) -> None:
+    """Catches reading a million numbers first, which takes ten times as long as counting their cells."""
+    with pytest.raises(ParameterError, match=r"^flows\.csv line 4: '0,1' has 2 cells for 4 columns"):
+        read(tmp_path, HEAD, *["0,1,no number,0"] * 2, "0,1")
 
 
 JOBS = """job,src,start_ms,dst,flow_kb, note,wait_s

@@ -16,7 +16,7 @@ from capsmodel.checks import require
 from capsmodel.workloads.catalogue import FlowSizes, load_workload
 from capsmodel.workloads.files import MOST_POINTS
 
-CdfPoint = tuple[Annotated[float, bounds.CDF_BYTES.meta], Annotated[float, bounds.RATIO.meta]]
+CdfPoint = tuple[Annotated[float, bounds.CDF_BYTES.meta], Annotated[float, bounds.CDF_PROB.meta]]
 _CDF_POINTS = Meta(min_length=1, max_length=MOST_POINTS)
 
 

@@ -1,7 +1,7 @@
-"""Reads a list of flows from a CSV file.
+"""Reads a list of flows from a file.
 
 The columns ``src``, ``dst``, ``flow_bytes`` (or ``bytes``) and ``start_s`` may stand in any order, heads and numbers in
-other units (``start_ms``, ``flow_kb``, ``10us``; :mod:`capsim.fabric.csv_files`). A column ``path`` pins flows to paths
+other units (``start_ms``, ``flow_kb``, ``10us``; :mod:`capsmodel.text_tables`). A column ``path`` pins flows to paths
 (:mod:`capsim.fabric.paths`); an empty cell leaves a flow to the balancer. Further columns are carried to the
 flows table of the results, in the order of the file, each cell as it is.
 """
@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from capsim import bounds, schema
-from capsim.fabric.csv_files import Column, CsvTable, Faults, quantity, read_csv, whole
 from capsim.fabric.flows import hosts_are
 from capsim.fabric.listed import PATH
+from capsmodel.text_tables import Faults, Table, quantity, read_table, text, whole
 
 COLUMNS = (
     whole("src", bounds.HOST),
@@ -21,14 +21,15 @@ COLUMNS = (
     quantity("flow_bytes", bounds.FLOW_BYTES, also={"bytes": "b"}),
     quantity("start_s", bounds.TIME_S),
 )
-PATHS = Column(PATH, lambda cell, _: cell, {PATH: ""}, needed=False)
+PATHS = text(PATH, needed=False)
+_ADVICE = "; the page 'Flows and topologies of other simulators' converts lists of HPCC, htsim and ns-3"
 
 
 @dataclass(frozen=True)
 class FlowFile:
     """A list of flows as a file has it, in the order of its lines."""
 
-    table: CsvTable
+    table: Table
 
     @property
     def flows(self) -> list[tuple[int, int, int, float]]:
@@ -58,7 +59,7 @@ def read_flow_csv(path: Path) -> FlowFile:
     Parameters
     ----------
     path : Path
-        The file; blank lines are left out.
+        The file.
 
     Raises
     ------
@@ -68,7 +69,9 @@ def read_flow_csv(path: Path) -> FlowFile:
     OSError
         If the file cannot be read.
     """
-    table = read_csv(path, (*COLUMNS, PATHS), most=bounds.FLOWS, further_but=frozenset(schema.FLOWS))
+    table = read_table(
+        path, (*COLUMNS, PATHS), most=int(bounds.FLOWS.largest), further_but=frozenset(schema.FLOWS), advice=_ADVICE
+    )
     faults = Faults()
     for row, (src, dst) in enumerate(zip(table.columns["src"], table.columns["dst"], strict=True)):
         if src == dst:

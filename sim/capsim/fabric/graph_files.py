@@ -1,4 +1,4 @@
-"""Reads the nodes and links of a :class:`~capsim.fabric.graph.Topology` from two CSV files.
+"""Reads the nodes and links of a :class:`~capsim.fabric.graph.Topology` from two files.
 
 ========== ============================================= =================================
 file       needed columns                                others
@@ -7,7 +7,7 @@ nodes      ``name``, ``kind`` (host or switch)           ``tier``
 links      ``a``, ``b``, ``rate_bps``, ``delay_s``       ``buffer_packets``, ``buffer_bytes``
 ========== ============================================= =================================
 
-The columns may stand in any order; heads and numbers may have other units (:mod:`capsim.fabric.csv_files`). What the
+The columns may stand in any order; heads and numbers may have other units (:mod:`capsmodel.text_tables`). What the
 columns mean and which graphs are refused says :mod:`capsim.fabric.graph`.
 """
 
@@ -16,10 +16,10 @@ from typing import Any
 
 from capsim import bounds
 from capsim.bounds import shortened
-from capsim.fabric.csv_files import Column, CsvTable, Faults, quantity, read_csv, text, whole
 from capsim.fabric.graph import Edge, Node, faults
 from capsim.fabric.topology import HOST
 from capsmodel.checks import ParameterError
+from capsmodel.text_tables import Column, Faults, Table, quantity, read_table, text, whole
 
 
 def _kind(cell: str, _: str) -> str:
@@ -54,8 +54,8 @@ def read_graph(nodes_file: Path, links_file: Path) -> tuple[tuple[Node, ...], tu
     OSError
         If a file cannot be read.
     """
-    node_table = read_csv(nodes_file, NODES, most=bounds.GRAPH_NODES)
-    link_table = read_csv(links_file, LINKS, most=bounds.EDGES)
+    node_table = read_table(nodes_file, NODES, most=int(bounds.GRAPH_NODES.largest))
+    link_table = read_table(links_file, LINKS, most=int(bounds.EDGES.largest))
     nodes = tuple(Node(**row) for row in _rows(node_table))
     edges = tuple(Edge(**row) for row in _rows(link_table))
     found = Faults()
@@ -65,6 +65,6 @@ def read_graph(nodes_file: Path, links_file: Path) -> tuple[tuple[Node, ...], tu
     return nodes, edges
 
 
-def _rows(table: CsvTable) -> list[dict[str, Any]]:
+def _rows(table: Table) -> list[dict[str, Any]]:
     values = zip(*table.columns.values(), strict=True)
     return [dict(zip(table.columns, row, strict=True)) for row in values]

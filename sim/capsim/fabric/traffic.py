@@ -196,7 +196,10 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
     rounds : int
         Number of rounds.
     period_s : float
-        Time between the beginnings of two rounds, in seconds.
+        Time between the beginnings of two rounds, in seconds; rounds at a load ρ of a capacity C bit/s have
+        8 · `senders_per_round` · `flow_bytes` / (ρC).
+    poisson : bool
+        Whether rounds begin at the times of a Poisson process, `period_s` being the mean time between two.
     spread_s : float
         Starts within a round are uniform over this time, in seconds.
     same_ends : bool
@@ -207,6 +210,7 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
     receiver: HostNumber | None = None
     rounds: Annotated[int, bounds.ROUNDS.meta] = 1
     period_s: Time = 0.0
+    poisson: bool = False
     spread_s: Time = 0.0
     same_ends: bool = False
 
@@ -226,7 +230,10 @@ class Incast(TrafficKind, frozen=True, kw_only=True, tag="incast", omit_defaults
         else:
             senders = [self._round(receiver, hosts, seeds) for receiver in receivers]
         count = self.senders_per_round
-        begin_s = self.start_s + np.repeat(np.arange(self.rounds) * self.period_s, count)
+        rounds_s = np.arange(self.rounds) * self.period_s
+        if self.poisson:
+            rounds_s = np.cumsum(seeds.arrivals.exponential(self.period_s, self.rounds))
+        begin_s = self.start_s + np.repeat(rounds_s, count)
         return Drawn(
             np.concatenate(senders),
             np.repeat(receivers, count),
