@@ -30,9 +30,8 @@ from capsmodel.checks import (
     require,
     whole,
 )
-from capsmodel.queueing.mg1 import mg1_wait_prob
 from capsmodel.queueing.service import Deterministic, Empirical
-from capsmodel.queueing.transforms import GRID_SERVICES, common_step
+from capsmodel.queueing.transforms import LatticeWait
 from capsmodel.workloads.catalogue import PacketSizes, packet_sizes
 
 # RepFlow's threshold between short and long: 100 KB (of 1024 B) in packets of 1500 B.
@@ -257,12 +256,15 @@ def mean_shortest_wait(load: ArrayLike, *, service: Deterministic | Empirical, r
     has_atoms = isinstance(service, Deterministic | Empirical)
     require(has_atoms, f"service is a {type(service).__name__}, but it must be Deterministic or Empirical")
     rho, n = probability("load", load), int(one_number(whole, "replicas", replicas, minimum=1))
-    step, multiples = common_step(service.atoms[0])
-    longest, last = step * multiples.max(), GRID_SERVICES * int(multiples.max())
+    loads = rho[rho > 0]
+    times, probs = service.atoms
+    one = LatticeWait.build(loads, times=times, probs=probs)
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    waits = step * (np.arange(last)[:, np.newaxis] + (nodes + 1) / 2)
-    tail = mg1_wait_prob(waits[..., np.newaxis], load=rho.ravel(), service=service)
-    body = step / 2 * np.einsum("n,knl->l", weights, tail**n)
-    before, end = mg1_wait_prob(np.array([[last * step - longest], [last * step]]), load=rho.ravel(), service=service)
-    decay = np.log(np.divide(before, end, out=np.full_like(end, np.inf), where=end > 0)) / longest
-    return plain((body + end**n / (n * decay)).reshape(rho.shape))
+    steps = len(one.grid_tail) - 1
+    waits = one.step * (np.arange(steps)[:, np.newaxis] + (nodes + 1) / 2)
+    each, which = np.broadcast_arrays(waits[..., np.newaxis], np.arange(loads.size))
+    tail = one.tail(each.ravel(), which.ravel()).reshape(each.shape)
+    body = one.step / 2 * np.einsum("n,knl->l", weights, tail**n)
+    found = np.zeros(rho.shape)
+    found[rho > 0] = body + one.grid_tail[-1] ** n / (n * one.decay)
+    return plain(found)

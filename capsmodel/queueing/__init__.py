@@ -5,8 +5,10 @@ Module         Holds
 ============== ==================================================================
 `drawn_queues` many ports, each packet to the shortest queue of a few drawn ones
 `mg1`          M/G/1 waits: mean, tail, quantile, priorities
+`phases`       tail of the wait for service in exponential phases
+`roots`        roots between two ends, and the equation of the decay rate
 `service`      distributions of the service time
 `srpt`         mean response time with the shortest remaining time first
-`transforms`   numerical inversion of the tail of the wait
+`transforms`   tail of the wait for atoms, and by inversion of its transform
 ============== ==================================================================
 """

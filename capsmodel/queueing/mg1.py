@@ -20,17 +20,30 @@ mean wait of each class    :math:`E[W_p]`       :func:`priority_mean_waits`     
 from typing import overload
 
 import numpy as np
-import numpy.typing as npt
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, FloatOrArray, closed_form, non_negative, plain, positive, probability, require
-from capsmodel.queueing.service import ContinuousService, Deterministic, Empirical
-from capsmodel.queueing.transforms import LatticeWait, Tail, euler_inversion, invert_tail
+from capsmodel.checks import (
+    FloatArray,
+    FloatOrArray,
+    closed_form,
+    non_negative,
+    plain,
+    positive,
+    probability,
+    require,
+)
+from capsmodel.queueing.phases import ErlangWait, HyperexponentialWait
+from capsmodel.queueing.roots import bracketed_root
+from capsmodel.queueing.service import ContinuousService, Deterministic, Empirical, Erlang, Hyperexponential
+from capsmodel.queueing.transforms import LatticeWait, TransformWait
 
 AnyService = Deterministic | Empirical | ContinuousService
 
 # Rounding of a moment that the caller computed must not break an inequality that holds with equality (M/D/1).
 _MOMENT_TOLERANCE = 1e-12
+
+_LEAST_TAIL = 1e-7  # of which the tail that is inverted from a transform is known to a hundredth
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 def _mean_wait(load: FloatArray, mean: FloatArray, second: FloatArray) -> FloatArray:
@@ -160,28 +173,19 @@ def _check_service(service: AnyService) -> None:
     require(known, f"service is a {type(service).__name__}, but it must be a distribution, as in Deterministic(44)")
 
 
-def _exact_tail(service: AnyService, rho: FloatArray) -> Tail:
-    """Return w -> P(W > w) for one-dimensional waits that go with the loads `rho`, all above 0."""
-    if isinstance(service, Deterministic | Empirical):
-        loads, which = np.unique(rho, return_inverse=True)
-        times, probs = service.atoms
-        lattice = LatticeWait.build(loads, times=times, probs=probs)
-        return lambda wait: lattice.tail(wait, which)
-
-    def smooth_tail(wait: FloatArray) -> FloatArray:
-        some = wait > 0
-        loads = rho[some, np.newaxis]
-
-        def transform(s: npt.NDArray[np.complex128]) -> npt.NDArray[np.complex128]:
-            residual = service.residual_laplace(s)
-            result: npt.NDArray[np.complex128] = loads * residual / (1 - loads + loads * s * residual)
-            return result
-
-        tail = rho.copy()
-        tail[some] = np.clip(euler_inversion(transform, t=wait[some]), 0, rho[some])
-        return tail
-
-    return smooth_tail
+def _exact_wait(
+    service: AnyService, loads: FloatArray
+) -> LatticeWait | ErlangWait | HyperexponentialWait | TransformWait:
+    """Return the wait at each of the one-dimensional `loads`, all above 0."""
+    match service:
+        case Deterministic() | Empirical():
+            times, probs = service.atoms
+            return LatticeWait.build(loads, times=times, probs=probs)
+        case Erlang():
+            return ErlangWait.build(loads, service=service)
+        case Hyperexponential():
+            return HyperexponentialWait.build(loads, service=service)
+    return TransformWait(loads, service)
 
 
 @overload
@@ -199,8 +203,9 @@ def mg1_wait_prob(wait: ArrayLike, *, load: ArrayLike, service: AnyService) -> F
     load : array_like
         Load ρ, in [0, 1).
     service : Deterministic, Empirical, Exponential, Erlang, Hyperexponential or your own
-        Distribution of the service time. A class of your own needs a density and
-        :meth:`capsmodel.queueing.service.ContinuousService.residual_laplace`.
+        Distribution of the service time. A class of your own needs
+        :meth:`capsmodel.queueing.service.ContinuousService.residual_laplace`, and a density that is smooth on the scale
+        of a tenth of `wait`.
 
     Returns
     -------
@@ -210,17 +215,20 @@ def mg1_wait_prob(wait: ArrayLike, *, load: ArrayLike, service: AnyService) -> F
     Raises
     ------
     ParameterError
-        If an argument leaves its range, or atoms share no step of at least 1/500 of the longest.
+        If an argument leaves its range, atoms share no step of at least 1/500 of the longest, loads times phases of
+        Erlang service exceed 524288, or the density of a class of your own is not smooth enough.
 
     Notes
     -----
     The Pollaczek-Khinchine transform :math:`E[e^{-sW}]=\dfrac{1-\rho}{1-\rho R(s)}` with
-    :math:`R(s)=\dfrac{1-\beta(s)}{sE[S]}` is evaluated in one of two ways (derivations in
-    :mod:`capsmodel.queueing.transforms`):
+    :math:`R(s)=\dfrac{1-\beta(s)}{sE[S]}` is evaluated in one of three ways (derivations in
+    :mod:`capsmodel.queueing.transforms` and :mod:`capsmodel.queueing.phases`):
 
     - service with atoms (M/D/1 and mixtures): renewal equation on the grid of the atoms, positive terms only, relative
       error below 1e-12 (1e-10 where the tail is below 1e-200);
-    - service with a density: Euler inversion of the tail's transform, absolute error below 1e-9.
+    - service in exponential phases (Exponential, Erlang, Hyperexponential): positive terms only, with the same error;
+    - a class of your own: Euler inversion of the tail's transform, absolute error below 1e-9, checked by a second
+      order.
 
     P(W > 0) = ρ; all probabilities are 0 at load 0.
 
@@ -238,7 +246,8 @@ def mg1_wait_prob(wait: ArrayLike, *, load: ArrayLike, service: AnyService) -> F
     tail = np.zeros(waits.shape)
     busy = rho > 0
     if busy.any():
-        tail[busy] = _exact_tail(service, rho[busy])(waits[busy])
+        loads, which = np.unique(rho[busy], return_inverse=True)
+        tail[busy] = _exact_wait(service, loads).tail(waits[busy], which)
     return plain(tail)
 
 
@@ -267,11 +276,13 @@ def mg1_wait_quantile(q: ArrayLike, *, load: ArrayLike, service: AnyService) -> 
     Raises
     ------
     ParameterError
-        As :func:`mg1_wait_prob`.
+        As :func:`mg1_wait_prob`, and for a class of your own if q is above 1 - 1e-7, where 1 - q is no longer large
+        beside the error of its tail.
 
     Notes
     -----
-    Bisection of the exact tail, which falls strictly on w > 0, down to rounding. An arrival finds an idle server with
+    The root of the logarithm of the exact tail, which falls strictly on w > 0, down to rounding. It lies below
+    :math:`-\ln(1-q)/\theta` with the decay rate θ of the tail (Kingman's bound). An arrival finds an idle server with
     probability 1 - ρ, so the quantile is 0 for q <= 1 - ρ.
 
     References
@@ -291,8 +302,27 @@ def mg1_wait_quantile(q: ArrayLike, *, load: ArrayLike, service: AnyService) -> 
     wait = np.zeros(probs.shape)
     waits = probs > 1 - rho
     if waits.any():
-        wait[waits] = invert_tail(_exact_tail(service, rho[waits]), 1 - probs[waits], start=service.mean)
+        wait[waits] = _quantile(service, 1 - probs[waits], rho[waits])
     return plain(wait)
+
+
+def _quantile(service: AnyService, target: FloatArray, rho: FloatArray) -> FloatArray:
+    """Return where the tail is `target`, at loads above it; both one-dimensional."""
+    loads, which = np.unique(rho, return_inverse=True)
+    wait = _exact_wait(service, loads)
+    if isinstance(wait, TransformWait):
+        told = f"a tail of {target.min():.2g} cannot be told from the transform of a {type(service).__name__}"
+        require(target >= 0.999 * _LEAST_TAIL, f"{told}: give q of at most 1 - {_LEAST_TAIL:g}")
+        high = np.full(target.shape, service.mean)
+    else:
+        high = -np.log(target) / wait.decay[which]
+
+    def excess(at: FloatArray) -> FloatArray:
+        return np.log(np.maximum(wait.tail(at, which), _TINY)) - np.log(target)
+
+    while (short := excess(high) > 0).any():
+        high = np.where(short, 2 * high, high)
+    return bracketed_root(excess, np.zeros(target.shape), high)
 
 
 @overload

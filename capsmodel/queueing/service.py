@@ -11,6 +11,8 @@ mean               :math:`E[S]`      ``mean``              time
 second moment      :math:`E[S^2]`    ``second_moment``     time²
 third moment       :math:`E[S^3]`    ``third_moment``      time³
 part of a moment                     ``partial_moment``    timeⁿ   :math:`E[S^n;S\le x]`
+survival function  :math:`P(S>x)`    ``survival``          1
+work above a size                    ``mean_above``        time    :math:`E[S;S>x]`
 density            :math:`f(t)`      ``density``           1/time
 Laplace transform  :math:`\beta(s)`  ``laplace``           1       :math:`E[e^{-sS}]`
 residual-tail      :math:`E(s)`      ``residual_laplace``  time    :math:`(1-R(s))/s`,
@@ -110,6 +112,20 @@ class _Atoms:
         ascending = np.argsort(times)
         sums = np.concatenate([[0.0], np.cumsum((probs * times**order)[ascending])])
         return np.asarray(sums[np.searchsorted(times[ascending], upto, side="right")])
+
+    def survival(self, time: FloatArray) -> FloatArray:
+        """Return P(S > t), by adding the atoms above."""
+        return self._moment_above(0, time)
+
+    def mean_above(self, time: FloatArray) -> FloatArray:
+        """Return E[S; S > t], by adding the atoms above."""
+        return self._moment_above(1, time)
+
+    def _moment_above(self, order: int, time: FloatArray) -> FloatArray:
+        times, probs = self.atoms
+        falling = np.argsort(-times)
+        sums = np.concatenate([[0.0], np.cumsum((probs * times**order)[falling])])
+        return np.asarray(sums[np.searchsorted(-times[falling], -np.asarray(time), side="left")])
 
     def laplace(self, s: ComplexArray) -> ComplexArray:
         r"""Return :math:`\sum_i p_i e^{-s t_i}`."""
@@ -240,6 +256,15 @@ class Erlang:
         whole_moment = phase**order * special.poch(self.phases, order)
         return np.asarray(whole_moment * special.gammainc(self.phases + order, upto / phase), np.float64)
 
+    def survival(self, time: FloatArray) -> FloatArray:
+        """Return P(S > t), an incomplete gamma function."""
+        return np.asarray(special.gammaincc(self.phases, time * (self.phases / self.mean)), np.float64)
+
+    def mean_above(self, time: FloatArray) -> FloatArray:
+        """Return E[S; S > t], an incomplete gamma function."""
+        share = special.gammaincc(self.phases + 1, time * (self.phases / self.mean))
+        return np.asarray(self.mean * share, np.float64)
+
     def laplace(self, s: ComplexArray) -> ComplexArray:
         r"""Return :math:`(1+sm/k)^{-k}`."""
         result: ComplexArray = (1 + s * self.mean / self.phases) ** -self.phases
@@ -335,6 +360,16 @@ class Hyperexponential:
         means = np.asarray(self.means, np.float64)
         shares = special.gammainc(1 + order, np.divide.outer(upto, means))
         return np.asarray(shares @ (np.asarray(self.probs) * means**order) * special.factorial(order), np.float64)
+
+    def survival(self, time: FloatArray) -> FloatArray:
+        r"""Return :math:`P(S>t)=\sum_ip_ie^{-t/m_i}`."""
+        return np.asarray(np.exp(-np.divide.outer(time, np.asarray(self.means))) @ np.asarray(self.probs), np.float64)
+
+    def mean_above(self, time: FloatArray) -> FloatArray:
+        r"""Return :math:`E[S;S>t]=\sum_ip_i(t+m_i)e^{-t/m_i}`."""
+        means, probs = np.asarray(self.means, np.float64), np.asarray(self.probs)
+        above = np.add.outer(time, means) * np.exp(-np.divide.outer(time, means))
+        return np.asarray(above @ probs, np.float64)
 
     def _kinds(self, s: ComplexArray) -> ComplexArray:
         result: ComplexArray = 1 / (1 + np.multiply.outer(np.asarray(s, np.complex128), np.asarray(self.means)))

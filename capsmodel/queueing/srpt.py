@@ -13,6 +13,7 @@ mean response of all jobs     :math:`E[T]`      :func:`srpt_mean_response`      
 ============================= ================= =================================== ===== ===================
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, Protocol, overload
 
@@ -26,13 +27,22 @@ __all__ = ["srpt_mean_response", "srpt_mean_response_of_size"]
 
 _ERROR = 1e-11  # of the integrals, relative
 _MOST_ERROR = 1e-10  # what is promised
-_PIECES = 150  # at most; near load 1 rounding errors vary from point to point, and more pieces do not help
-_NEGLIGIBLE = 1e-15  # share of the jobs above the upper limit of the integrals
+_PIECES = 600  # at most; a smooth density takes one for each decade of sizes, and some more
 _SMALLEST = 1e-12  # lower limit of the integrals in mean service times; what is below adds in proportion
+_NEGLIGIBLE = 1e-11  # share of the work above the upper limit
+_LARGEST = 1e150  # limit of that limit, so that its square is a number
+_DECADE = math.log(10)
+
+
+_OF_A_DENSITY = ("mean", "density", "survival", "mean_above", "partial_moment")
 
 
 class SizedService(Protocol):
-    """What the SRPT queue needs of a service time with a density; a class of your own needs no more."""
+    """What the SRPT queue needs of a service time with a density; a class of your own needs no more.
+
+    Give `survival` and `mean_above` as they are, not as 1 and the mean minus something: far out, and at high load, they
+    are much smaller than its rounding errors.
+    """
 
     @property
     def mean(self) -> float:
@@ -41,64 +51,88 @@ class SizedService(Protocol):
     def density(self, time: FloatArray) -> FloatArray:
         """Return the density, in 1/time."""
 
+    def survival(self, time: FloatArray) -> FloatArray:
+        """Return P(S > t)."""
+
+    def mean_above(self, time: FloatArray) -> FloatArray:
+        """Return E[S; S > t], in time."""
+
     def partial_moment(self, order: int, upto: FloatArray) -> FloatArray:
-        r"""Return :math:`E[S^n;S\le x]` for orders 0, 1 and 2, in time to the power of `order`."""
+        r"""Return :math:`E[S^2;S\le x]`, in time²; `order` is 2."""
 
 
 SomeService = Deterministic | Empirical | SizedService
 
 
 def _check_service(service: SomeService) -> None:
-    known = not isinstance(service, type) and hasattr(service, "partial_moment")
-    require(known, f"service is a {type(service).__name__}, but it must be a distribution, as in Exponential(2.0)")
+    is_one = not isinstance(service, type) and hasattr(service, "partial_moment")
+    require(is_one, f"service is a {type(service).__name__}, but it must be a distribution, as in Exponential(2.0)")
+    missing = [] if hasattr(service, "atoms") else [name for name in _OF_A_DENSITY if not hasattr(service, name)]
+    require(not missing, f"service is a {type(service).__name__} without {', '.join(missing)}: see SizedService")
 
 
-def _wait(size: FloatArray, rate: FloatArray, service: SomeService, before: FloatArray) -> FloatArray:
-    """Return the mean time until a job of that size is first served; `before` is E[S; S < x]."""
-    square = service.partial_moment(2, size) + size**2 * (1 - service.partial_moment(0, size))
-    result: FloatArray = rate * square / (2 * (1 - rate * service.partial_moment(1, size)) * (1 - rate * before))
-    return result
+def _wait(size: FloatArray, rate: FloatArray, service: SomeService, idle: FloatArray, before: FloatArray) -> FloatArray:
+    """Return the mean time until a job of that size is first served.
+
+    `idle` and `before` are 1 minus the load of the jobs up to that size, and of those below it.
+    """
+    square = service.partial_moment(2, size) + size * (size * service.survival(size))
+    return np.asarray(rate * square / (2 * idle * before))
 
 
-def _response_to_atoms(size: FloatArray, rate: FloatArray, service: Deterministic | Empirical) -> FloatArray:
+def _response_to_atoms(size: FloatArray, load: FloatArray, service: Deterministic | Empirical) -> FloatArray:
     """Return E[T(x)]: between two atoms the time in service is linear in the size."""
+    rate = load / service.mean
     steps = np.concatenate([[0.0], np.unique(service.atoms[0])])
-    work = service.partial_moment(1, steps)
     below = np.searchsorted(steps, size, side="left") - 1  # the largest atom below the size
-    size, rate, below = size[..., np.newaxis], rate[..., np.newaxis], below[..., np.newaxis]
-    passed = np.where(np.arange(len(steps) - 1) < below, np.diff(steps) / (1 - rate * work[:-1]), 0.0)
-    before = work[below]
-    served = passed.sum(axis=-1) + ((size - steps[below]) / (1 - rate * before))[..., 0]
-    return np.asarray(_wait(size, rate, service, before)[..., 0] + served)
+    size, load, rate, below = (
+        size[..., np.newaxis],
+        load[..., np.newaxis],
+        rate[..., np.newaxis],
+        below[..., np.newaxis],
+    )
+    idle = (1 - load) + rate * service.mean_above(steps)  # between each atom and the next
+    passed = np.where(np.arange(len(steps) - 1) < below, np.diff(steps) / idle[..., :-1], 0.0)
+    before = np.take_along_axis(idle, below, axis=-1)
+    served = passed.sum(axis=-1) + ((size - steps[below]) / before)[..., 0]
+    wait = _wait(size, rate, service, (1 - load) + rate * service.mean_above(size), before)
+    return np.asarray(wait[..., 0] + served)
 
 
-def _integral(function: Callable[[Any], Any], *limits: float) -> FloatArray:
-    """Return the integral between the first and the last of the limits, by pieces that are refined where it varies."""
+def _integral(function: Callable[[Any], Any], low: float, high: float, service: SizedService) -> FloatArray:
+    """Return the integral over the logarithm of a size, by decades that are refined where it varies."""
     from scipy import integrate  # loads SciPy's optimisers as well
 
     value, error = integrate.quad_vec(
         function,
-        limits[0],
-        limits[-1],
+        low,
+        high,
         epsrel=_ERROR,
         epsabs=0.0,
         norm="max",
         limit=_PIECES,
-        points=limits[1:-1] or None,
+        points=np.arange(low, high, _DECADE)[1:],
     )
-    exact = error <= _MOST_ERROR * np.abs(value).max(initial=0)
-    require(exact, "load is too close to 1 to be told from it: what is left of 1 - load is below the rounding errors")
+    share = float(error / np.abs(value).max(initial=0)) if np.size(value) else 0.0
+    told = f"the integrals over the sizes of a {type(service).__name__} are off by a share of {share:.1g}"
+    require(share <= _MOST_ERROR, f"{told}: its density, survival or mean_above jumps too often, or has too few digits")
     return np.asarray(value)
 
 
-def _response_to_density(size: FloatArray, rate: FloatArray, service: SizedService) -> FloatArray:
+def _response_to_density(size: FloatArray, load: FloatArray, service: SizedService) -> FloatArray:
     """Return E[T(x)]."""
+    rate = load / service.mean
 
-    def slowness(share: FloatArray) -> FloatArray:
-        return size / (1 - rate * service.partial_moment(1, size * share))
+    def idle(upto: FloatArray) -> FloatArray:
+        return np.asarray((1 - load) + rate * service.mean_above(upto))
 
-    work = service.partial_moment(1, size)
-    return _wait(size, rate, service, work) + _integral(slowness, 0.0, 1.0)
+    def served(logarithm: float) -> FloatArray:
+        upto = size * math.exp(logarithm)
+        return upto / idle(upto)
+
+    least = math.log(_SMALLEST) - _DECADE
+    rest = served(least)
+    return _wait(size, rate, service, idle(size), idle(size)) + _integral(served, least, 0.0, service) + rest
 
 
 @overload
@@ -116,7 +150,7 @@ def srpt_mean_response_of_size(size: ArrayLike, *, load: ArrayLike, service: Som
     load : array_like
         Load ρ, in [0, 1).
     service : Deterministic, Empirical, Exponential, Erlang, Hyperexponential or your own
-        Distribution of the service time; a class of your own is a :class:`SizedService`.
+        Distribution of the service time; a class of your own is a :class:`SizedService`. Its variance may be infinite.
 
     Returns
     -------
@@ -126,7 +160,8 @@ def srpt_mean_response_of_size(size: ArrayLike, *, load: ArrayLike, service: Som
     Raises
     ------
     ParameterError
-        If an argument leaves its range, or a load is so close to 1 that rounding errors decide.
+        If an argument leaves its range, a class of your own lacks a method, or its functions are so rough that the
+        integrals over them do not settle.
 
     Notes
     -----
@@ -150,10 +185,9 @@ def srpt_mean_response_of_size(size: ArrayLike, *, load: ArrayLike, service: Som
     """
     _check_service(service)
     sizes, rho = np.broadcast_arrays(positive("size", size), probability("load", load))
-    rate = rho / service.mean
     if isinstance(service, Deterministic | Empirical):
-        return plain(_response_to_atoms(sizes, rate, service))
-    return plain(_response_to_density(sizes, rate, service))
+        return plain(_response_to_atoms(sizes, rho, service))
+    return plain(_response_to_density(sizes, rho, service))
 
 
 @overload
@@ -179,14 +213,17 @@ def srpt_mean_response(load: ArrayLike, *, service: SomeService) -> FloatOrArray
     Raises
     ------
     ParameterError
-        If an argument leaves its range, or a load is so close to 1 that rounding errors decide.
+        As :func:`srpt_mean_response_of_size`, or if the service is so wide that sizes above 1e150 mean service times
+        count, as with :math:`P(S>t)=(1+t)^{-1.05}`.
 
     Notes
     -----
     The mean of :func:`srpt_mean_response_of_size` over the service time. For a density its second term is
     :math:`\int_0^\infty\frac{P(S>t)}{1-\rho(t)}dt`; both integrals are taken over the logarithm of the size, with a
-    relative error below 1e-9. Never longer than the response time in order of arrival, :func:`~capsmodel.mg1_mean_wait`
-    plus E[S], and at load 0 equal to E[S].
+    relative error below 1e-9. With :math:`1-\rho(t)=1-\rho+\lambda E[S;S>t]` nothing cancels at high load, and what is
+    above a size L adds at most :math:`\epsilon/(1-\rho)^2` of E[S], where ε is the share of the work in larger jobs.
+    Finite also where the variance is not: with :math:`P(S>t)\sim t^{-a}` for every a above 1. Never longer than the
+    response time in order of arrival, :func:`~capsmodel.mg1_mean_wait` plus E[S], and at load 0 equal to E[S].
 
     References
     ----------
@@ -200,27 +237,32 @@ def srpt_mean_response(load: ArrayLike, *, service: SomeService) -> FloatOrArray
     """
     _check_service(service)
     rho = probability("load", load)
-    rate = rho / service.mean
     if isinstance(service, Deterministic | Empirical):
         times, probs = service.atoms
-        sizes, rates = np.broadcast_arrays(times, rate[..., np.newaxis])
-        return plain(_response_to_atoms(sizes, rates, service) @ probs)
-    return plain(_mean_response_to_density(rate, service))
+        sizes, loads = np.broadcast_arrays(times, rho[..., np.newaxis])
+        return plain(_response_to_atoms(sizes, loads, service) @ probs)
+    return plain(_mean_response_to_density(rho, service))
 
 
-def _mean_response_to_density(rate: FloatArray, service: SizedService) -> FloatArray:
-    def per_size(size: FloatArray) -> FloatArray:
-        work = service.partial_moment(1, size)
-        longer = 1 - service.partial_moment(0, size)
-        return service.density(size) * _wait(size, rate, service, work) + longer / (1 - rate * work)
+def _mean_response_to_density(load: FloatArray, service: SizedService) -> FloatArray:
+    rate = load / service.mean
 
-    least, longest = _SMALLEST * service.mean, service.mean
-    while 1 - float(service.partial_moment(0, np.asarray(longest))) > _NEGLIGIBLE:
-        longest *= 1.5
-    limits = np.log([least, *(scale * service.mean for scale in (0.1, 1.0)), longest])
+    def at_size(logarithm: float) -> FloatArray:
+        """Return what the jobs add whose size has this logarithm, and the service of that part of larger ones."""
+        size = np.asarray(service.mean * math.exp(logarithm))
+        idle = (1 - load) + rate * service.mean_above(size)
+        wait = _wait(size, rate, service, idle, idle)
+        return np.asarray(size * (service.density(size) * wait + service.survival(size) / idle))
 
-    def per_logarithm(logarithm: FloatArray) -> FloatArray:
-        size = np.exp(logarithm)
-        return size * per_size(size)
+    least, longest = math.log(_SMALLEST), _longest(float(np.min(1 - load, initial=1.0)), service)
+    return _integral(at_size, least, longest, service) + at_size(least)
 
-    return _integral(per_logarithm, *limits) + least * per_size(np.asarray(least))
+
+def _longest(idle: float, service: SizedService) -> float:
+    """Return the logarithm of a size in mean service times above which there is no work to speak of."""
+    longest = 1.0
+    while float(service.mean_above(np.asarray(longest * service.mean))) > _NEGLIGIBLE * idle**2 * service.mean:
+        longest *= 10
+        told = f"service is too wide: above {_LARGEST:g} times its mean there is more than"
+        require(longest <= _LARGEST, f"{told} {_NEGLIGIBLE * idle**2:.1g} of the work, which counts at this load")
+    return math.log(longest)

@@ -1,4 +1,4 @@
-r"""The two exact evaluations behind the M/G/1 waiting-time distribution.
+r"""The tail of the M/G/1 wait for service times with atoms, and for those of which only a transform is known.
 
 ====================  ==============  ============================  ====  ===========================
 Quantity              Symbol          Name                          Unit  Equation
@@ -6,12 +6,15 @@ Quantity              Symbol          Name                          Unit  Equati
 inverse Laplace       :math:`f(t)`    :func:`euler_inversion`       of f  Euler summation
 transform
 compound Poisson pmf  :math:`c_j`     :func:`compound_poisson_pmf`  1     Panjer recursion
+tail of the wait      :math:`P(W>t)`  :class:`TransformWait`        1     inverse of its transform
 tail of the wait      :math:`P(W>t)`  :class:`LatticeWait`          1     renewal equation, see below
 ====================  ==============  ============================  ====  ===========================
 
-**Service with a density.** Abate and Whitt's Euler algorithm sums the Bromwich integral on 33 nodes. It converges
-where the inverted function is smooth; an atom at :math:`b` gives the wait a kink at every multiple of :math:`b`,
-and there the algorithm loses all but three or four digits. So it is not used for such distributions.
+**Service given by its transform.** Abate and Whitt's Euler algorithm sums the Bromwich integral on 33 nodes. It
+converges where the inverted function is smooth on the scale of :math:`t/10`; an atom at :math:`b` gives the wait a kink
+at every multiple of :math:`b`, a narrow peak of the density nearly one, and there the algorithm loses all but three or
+four digits. So three orders of it are compared, and service in exponential phases, be they many or of very different
+lengths, has :mod:`capsmodel.queueing.phases`.
 
 **Service with atoms.** Let all atoms be multiples :math:`m_i h` of a step :math:`h`, :math:`F(t)=P(W\le t)` and
 :math:`\lambda` the arrival rate. For :math:`t>0`, :math:`F'(t)=\lambda F(t)-\lambda\sum_i p_iF(t-m_ih)`. With the
@@ -27,31 +30,31 @@ the values on the grid. With :math:`T_j=\sum_{i>j}c_i(h)`, :math:`\tau_j=\sum_{i
 
 Every term is positive, so nothing cancels: the tail is right to about 1e-13 *relative*, however small. (For one atom
 this is the M/D/1 queue; the textbook series of Erlang and Crommelin alternates in sign and loses all digits beyond
-:math:`t\approx20h`.) Far out the tail is a pure exponential to machine precision and is continued as such.
+:math:`t\approx20h`.) Far out the tail is a pure exponential to machine precision and is continued as such, with the
+decay rate that solves Lundberg's equation (:mod:`capsmodel.queueing.roots`).
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, IntArray, require
-from capsmodel.queueing.service import ComplexArray
-
-Tail = Callable[[FloatArray], FloatArray]
-
-_BISECTIONS = 80
+from capsmodel.checks import FloatArray, IntArray, ParameterError, require
+from capsmodel.queueing.roots import bracketed_root, log_exp_remainder
+from capsmodel.queueing.service import ComplexArray, ContinuousService
 
 # Order of the Euler algorithm: discretisation error 10**(-2M/3) = 2e-11 of a function bounded by 1, and rounding
 # error 10**(M/3 - 16) = 2e-11, so neither can be made smaller without the other growing.
-_EULER_ORDER = 16
+_EULER_ORDER, _OTHER_ORDERS = 16, (15, 17)
+_EULER_ERROR = 1e-9
 
 # Beyond 64 services of the longest kind the second pole of the transform is e**-130 of the first at high load, and
 # at low load the tail itself is below 1e-100.
-GRID_SERVICES = 64
+_GRID_SERVICES = 64
 
 # More than 32 arrivals in a step of at most one mean service time have probability below 1e-37.
 _ARRIVALS_PER_STEP = 32
@@ -74,15 +77,19 @@ def _euler_nodes(order: int) -> tuple[ComplexArray, FloatArray]:
     return nodes, (-1.0) ** terms * weights * 10 ** (order / 3)
 
 
-def euler_inversion(transform: Callable[[ComplexArray], ComplexArray], *, t: ArrayLike) -> FloatArray:
+def euler_inversion(
+    transform: Callable[[ComplexArray], ComplexArray], *, t: ArrayLike, order: int = _EULER_ORDER
+) -> FloatArray:
     r"""Invert a Laplace transform at times `t`.
 
     Parameters
     ----------
     transform : callable
-        :math:`\hat f(s)`; gets a complex array of shape ``t.shape + (33,)`` and must broadcast over it.
+        :math:`\hat f(s)`; gets a complex array of shape ``t.shape + (2 * order + 1,)`` and must broadcast over it.
     t : array_like
         Times, above 0.
+    order : int
+        M below; more than 17 lose digits to rounding.
 
     Returns
     -------
@@ -92,8 +99,8 @@ def euler_inversion(transform: Callable[[ComplexArray], ComplexArray], *, t: Arr
     Notes
     -----
     :math:`f(t)\approx\frac{10^{M/3}}{t}\sum_{k=0}^{2M}(-1)^k\eta_k\operatorname{Re}\hat f(\beta_k/t)`,
-    :math:`\beta_k=M\ln10/3+i\pi k`, :math:`M=16`. For a monotone function bounded by 1 and smooth on :math:`t>0`
-    the absolute error stays below 1e-9.
+    :math:`\beta_k=M\ln10/3+i\pi k`, :math:`M=16`. For a monotone function bounded by 1 and smooth on the scale of
+    :math:`t/10` the absolute error stays below 1e-9.
 
     References
     ----------
@@ -105,9 +112,62 @@ def euler_inversion(transform: Callable[[ComplexArray], ComplexArray], *, t: Arr
     True
     """
     times = np.asarray(t, np.float64)[..., np.newaxis]
-    nodes, weights = _euler_nodes(_EULER_ORDER)
+    nodes, weights = _euler_nodes(order)
     result: FloatArray = transform(nodes / times).real @ weights / times[..., 0]
     return result
+
+
+@dataclass(frozen=True, eq=False)
+class TransformWait:
+    """Tail of the M/G/1 wait for a service time of which the transform is known, for several loads at once.
+
+    Parameters
+    ----------
+    loads : ndarray
+        One-dimensional, above 0.
+    service : ContinuousService
+        Its transform.
+
+    Examples
+    --------
+    >>> from capsmodel.queueing.service import Exponential
+    >>> wait = TransformWait(np.array([0.5]), Exponential(1.0))
+    >>> wait.tail(np.array([2.0]), np.array([0])).round(9)  # exp(-1)/2
+    array([0.18393972])
+    """
+
+    loads: FloatArray
+    service: ContinuousService
+
+    def tail(self, wait: FloatArray, which: IntArray) -> FloatArray:
+        """Return P(W > wait) for one-dimensional waits of at least 0, each at the load of index `which`.
+
+        Raises
+        ------
+        ParameterError
+            If orders of the inversion disagree: the tail is not smooth enough for it.
+        """
+        found = self.loads[which]
+        some = wait > 0
+        loads = found[some, np.newaxis]
+
+        def transform(s: ComplexArray) -> ComplexArray:
+            residual = self.service.residual_laplace(s)
+            result: ComplexArray = loads * residual / (1 - loads + loads * s * residual)
+            return result
+
+        tail = euler_inversion(transform, t=wait[some])
+        others = [euler_inversion(transform, t=wait[some], order=order) for order in _OTHER_ORDERS]
+        error = np.abs(others - tail).max(axis=0)
+        if (error > _EULER_ERROR).any():
+            worst = np.argmax(error)
+            raise ParameterError(
+                f"service is a {type(self.service).__name__} whose density is not smooth on the scale of a tenth of "
+                f"wait = {wait[some][worst]:g}, where the inversion of its transform is off by {error[worst]:.1g}: "
+                "take Empirical, Erlang or Hyperexponential"
+            )
+        found[some] = np.clip(tail, 0, found[some])
+        return found
 
 
 def compound_poisson_pmf(rates: FloatArray, *, multiples: IntArray, probs: FloatArray, largest: int) -> FloatArray:
@@ -190,6 +250,21 @@ def common_step(times: FloatArray) -> tuple[float, IntArray]:
     return step, multiples
 
 
+def _decay(loads: FloatArray, rates: FloatArray, multiples: IntArray, probs: FloatArray) -> FloatArray:
+    """Return for each load the rate at which the tail falls, for each step: the root of Lundberg's equation."""
+    multiples, probs = multiples[probs > 0], probs[probs > 0]
+    log_rates, log_idle = np.log(rates), np.log1p(-loads)
+
+    def excess(log_decay: FloatArray) -> FloatArray:
+        parts = log_exp_remainder(np.multiply.outer(np.exp(log_decay), multiples)) + np.log(probs)
+        return np.asarray(np.logaddexp.reduce(parts, axis=-1) + log_rates - log_idle - log_decay)
+
+    # At least x^2/2, the rest of the exponential is at most 0.72 x^2 up to x = 1.
+    high = math.log(2) + log_idle - log_rates - math.log(probs @ multiples.astype(np.float64) ** 2)
+    low = np.minimum(high - 0.4, -math.log(multiples.max()))
+    return np.asarray(np.exp(bracketed_root(excess, low, np.minimum(high + 1e-12, 700.0), scale=1.0)))
+
+
 @dataclass(frozen=True, eq=False)
 class LatticeWait:
     """Tail of the M/G/1 wait for service times with atoms on a grid, for several loads at once.
@@ -204,6 +279,8 @@ class LatticeWait:
         Expected arrivals per step, one for each load.
     grid_tail : ndarray
         P(W > k h), shape ``(steps, loads)``; row 0 is the limit from below, which is 1.
+    loads : ndarray
+        The loads, one-dimensional, above 0.
 
     Examples
     --------
@@ -217,13 +294,14 @@ class LatticeWait:
     probs: FloatArray
     rates: FloatArray
     grid_tail: FloatArray
+    loads: FloatArray
 
     @classmethod
     def build(cls, loads: FloatArray, *, times: FloatArray, probs: FloatArray) -> "LatticeWait":
-        """Solve the renewal equation on the grid for each of the one-dimensional `loads`."""
+        """Solve the renewal equation on the grid for each of the one-dimensional `loads`, all above 0."""
         step, multiples = common_step(times)
         rates = loads / (multiples @ probs)
-        steps = GRID_SERVICES * int(multiples.max())
+        steps = _GRID_SERVICES * int(multiples.max())
         spare = _ARRIVALS_PER_STEP * int(multiples.max())
         arrivals = compound_poisson_pmf(rates, multiples=multiples, probs=probs, largest=steps + spare)
         above = _sums_above(arrivals)
@@ -233,22 +311,25 @@ class LatticeWait:
         for k in range(1, steps + 1):
             tail[k] += np.einsum("jl,jl->l", above[1 : k + 1], tail[k - 1 :: -1] if k > 1 else tail[:1])
             tail[k] /= arrivals[0]
-        return cls(step, multiples, probs, rates, tail)
+        return cls(step, multiples, probs, rates, tail, loads)
+
+    @cached_property
+    def decay(self) -> FloatArray:
+        """Rate at which the tail falls far out, one for each load, in 1/time."""
+        return _decay(self.loads, self.rates, self.multiples, self.probs) / self.step
 
     def _at_step(self, k: FloatArray, which: IntArray) -> FloatArray:
         """P(W > k h), continued as an exponential beyond the grid."""
         last = len(self.grid_tail) - 1
-        longest = int(self.multiples.max())
-        end = self.grid_tail[last, which]
-        before = np.maximum(self.grid_tail[last - longest, which], np.finfo(float).tiny)
-        beyond = np.maximum(k - last, 0)
         on_grid = self.grid_tail[np.clip(k, 0, last).astype(np.int64), which]
-        return np.where(beyond > 0, end * (end / before) ** (beyond / longest), on_grid)
+        if (k <= last).all():
+            return on_grid
+        return on_grid * np.exp(-self.decay[which] * self.step * np.maximum(k - last, 0))
 
     def tail(self, wait: FloatArray, which: IntArray) -> FloatArray:
         """Return P(W > wait) for one-dimensional waits of at least 0, each at the load of index `which`."""
         spare = _ARRIVALS_PER_STEP * int(self.multiples.max())
-        parts = -(-wait.size * (spare + 1) // _MOST_NUMBERS)
+        parts = -(-wait.size * (spare + 1) // _MOST_NUMBERS) or 1
         pieces = zip(np.array_split(wait, parts), np.array_split(which, parts), strict=True)
         return np.concatenate([self._tail(piece, loads, spare) for piece, loads in pieces])
 
@@ -261,32 +342,3 @@ class LatticeWait:
         # Work of k steps or more keeps the wait above whatever it was before.
         tail: FloatArray = np.sum(np.where(j < k, self._at_step(k - j, which), 1.0) * pmf, axis=0)
         return tail
-
-
-def invert_tail(tail: Tail, target: FloatArray, *, start: float) -> FloatArray:
-    """Return w with tail(w) = target for a tail that falls to 0, by bisection down to rounding.
-
-    Parameters
-    ----------
-    tail : callable
-        Falling function of an array of the shape of `target`.
-    target : ndarray
-        Values above 0 and at most tail(0).
-    start : float
-        First guess of an upper end, above 0; doubled until it is one.
-
-    Examples
-    --------
-    >>> invert_tail(lambda w: np.exp(-w), np.array([0.5]), start=1.0).round(12)
-    array([0.69314718])
-    """
-    high = np.full(target.shape, start)
-    while (short := tail(high) > target).any():
-        high[short] *= 2
-    low = np.zeros_like(high)
-    for _ in range(_BISECTIONS):
-        middle = (low + high) / 2
-        above = tail(middle) > target
-        low = np.where(above, middle, low)
-        high = np.where(above, high, middle)
-    return high

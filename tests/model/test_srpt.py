@@ -1,6 +1,7 @@
 """Mean response under SRPT: quadrature in mpmath, exact rationals, orders of arrival, and a simulated queue."""
 
 import heapq
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
@@ -40,6 +41,189 @@ def integrals(density, mean, load, points):
             return rate * square / (2 * (1 - rate * moment(1, x)) ** 2) + served
 
         return float(response(points[1]))
+
+
+@dataclass(frozen=True)
+class Lomax:
+    """P(S > t) = (1 + t)^-a: a class of one's own with a heavy tail, and infinite variance up to a = 2."""
+
+    a: float
+
+    @property
+    def mean(self):
+        return 1 / (self.a - 1)
+
+    def density(self, time):
+        return self.a * (1 + time) ** (-self.a - 1)
+
+    def survival(self, time):
+        return (1 + time) ** -self.a
+
+    def mean_above(self, time):
+        return (1 + time) ** -self.a * (time + (1 + time) / (self.a - 1))
+
+    def partial_moment(self, order, upto):
+        assert order == 2
+        grown = [self.a * np.expm1((power - self.a) * np.log1p(upto)) / (power - self.a) for power in range(3)]
+        return grown[2] - 2 * grown[1] + grown[0]
+
+
+@dataclass(frozen=True)
+class Pareto(Lomax):
+    """The same tail from 1 on: the density jumps there."""
+
+    @property
+    def mean(self):
+        return self.a / (self.a - 1)
+
+    def density(self, time):
+        return np.where(time < 1, 0.0, self.a * np.maximum(time, 1) ** (-self.a - 1))
+
+    def survival(self, time):
+        return np.maximum(time, 1) ** -self.a
+
+    def mean_above(self, time):
+        return self.mean * np.maximum(time, 1) ** (1 - self.a)
+
+    def partial_moment(self, order, upto):
+        return self.a * (np.maximum(upto, 1) ** (2 - self.a) - 1) / (2 - self.a)
+
+
+def by_the_tail(load, survival, above, area, bends, mean):
+    """E[T] without a density: the wait is the integral of (area of t P(S > t) up to x) dP over the square of 1 - rho.
+
+    `above` is E[S; S > t], and `area` the integral of u P(u) up to t; over the logarithm of the size, in 30 digits.
+    """
+    with mp.workdps(30):
+        load, rate = mp.mpf(load), mp.mpf(load) / mean
+
+        def idle(x):
+            return 1 - load + rate * above(x)
+
+        def at(logarithm):
+            x = mp.exp(logarithm)
+            # By parts: the slope of area / (1 - rho)^2 times P(S > x); (1 - rho)' = -rate x f, taken by a difference.
+            density = -mp.diff(survival, x)
+            return x * (rate * density * area(x) / idle(x) ** 2 + survival(x) / idle(x))
+
+        return float(mp.quad(at, bends))
+
+
+HEAVY_BENDS = [-80, -40, -20, -10, -5, -2, 0, 2, 5, 10, 20, 40, 80, 160, 320, 640, 1280]
+
+
+@pytest.mark.parametrize("load", [0.3, 0.8])
+@pytest.mark.parametrize("a", [3.5, 2.5, 1.9, 1.5, 1.1])
+def test_heavy_tails(a, load):
+    """Far beyond the size at which 1 - P(S <= t) is a rounding error, as at a = 1.1 most of the work is."""
+    b = mp.mpf(a)
+
+    def area(x):
+        grown = (1 + x) ** (2 - b)
+        return (grown - 1) / (2 - b) - ((1 + x) ** (1 - b) - 1) / (1 - b)
+
+    expected = by_the_tail(
+        load,
+        lambda x: (1 + x) ** -b,
+        lambda x: (1 + x) ** -b * (x + (1 + x) / (b - 1)),
+        area,
+        HEAVY_BENDS,
+        1 / (b - 1),
+    )
+    assert srpt_mean_response(load, service=Lomax(a)) == pytest.approx(expected, rel=STATED_ERROR)
+
+
+@pytest.mark.parametrize(("a", "expected"), [(2.5, 0.796027), (1.9, 1.325287), (1.5, 2.382588)])
+def test_heavy_tails_by_another_program(a, expected):
+    assert srpt_mean_response(0.3, service=Lomax(a)) == pytest.approx(expected, abs=6e-7)
+
+
+@pytest.mark.parametrize("load", [0.3, 0.8, 0.9999])
+def test_a_heavy_tail_with_a_jump(load):
+    """Jobs of at least 1: by the integral from there on, and one job of 1 that nothing stops before."""
+    b = mp.mpf("2.5")
+    expected = by_the_tail(
+        load,
+        lambda x: x**-b,
+        lambda x: b / (b - 1) * x ** (1 - b),
+        lambda x: mp.mpf(1) / 2 + (x ** (2 - b) - 1) / (2 - b),
+        [0, 1, 2, 5, 10, 20, 40, 80, 160, 320],
+        b / (b - 1),
+    )
+    value = srpt_mean_response(load, service=Pareto(2.5))
+    assert value == pytest.approx(expected + 1 / (1 - load + load * 1), rel=STATED_ERROR)
+
+
+@pytest.mark.parametrize(
+    ("probs", "means", "expected"),
+    [((0.99999, 1e-5), (1.0, 1e5), 2.38217471127), ((1 - 1e-6, 1e-6), (1.0, 1e6), 2.38218504778)],
+)
+def test_wide_service_by_another_program(probs, means, expected):
+    """Load 0.3; one job in a million is a million times as long, and half of the work."""
+    value = srpt_mean_response(0.3, service=Hyperexponential(probs, means))
+    assert value == pytest.approx(expected, rel=STATED_ERROR)
+
+
+@pytest.mark.parametrize("load", [0.3, 0.9, 0.9999])
+def test_wide_service_by_quadrature(load):
+    p, m = (mp.mpf(1 - 1e-6), mp.mpf(1e-6)), (mp.mpf(1), mp.mpf(1e6))
+    both = list(zip(p, m, strict=True))
+    expected = by_the_tail(
+        load,
+        lambda x: mp.fsum(a * mp.exp(-x / b) for a, b in both),
+        lambda x: mp.fsum(a * (x + b) * mp.exp(-x / b) for a, b in both),
+        lambda x: mp.fsum(a * b * (b - (b + x) * mp.exp(-x / b)) for a, b in both),
+        [-60, -30, -10, -4, -2, 0, 1, 2, 3, 4, 8, 11, 13, 14, 15, 16, 17, 18, 19],
+        mp.fsum(a * b for a, b in both),
+    )
+    value = srpt_mean_response(load, service=Hyperexponential(tuple(map(float, p)), (1.0, 1e6)))
+    assert value == pytest.approx(expected, rel=STATED_ERROR)
+
+
+@pytest.mark.parametrize("service", [Lomax(1.5), Hyperexponential((1 - 1e-6, 1e-6), (1.0, 1e6))])
+def test_the_time_in_service_of_a_large_job(service):
+    """What short jobs take from it happens in the first millionth of its size."""
+    size, load = 1e7, 0.8
+    rate = load / service.mean
+    edges = np.concatenate([[0.0], np.geomspace(1e-9, size, 4000)])
+    nodes, weights = np.polynomial.legendre.leggauss(10)
+    half = np.diff(edges)[:, None] / 2
+    times = edges[:-1, None] + half * (1 + nodes)
+    served = np.sum(half * weights / (1 - load + rate * service.mean_above(times)))
+    idle = 1 - load + rate * service.mean_above(size)
+    wait = rate * (service.partial_moment(2, size) + size**2 * service.survival(size)) / (2 * idle**2)
+    assert srpt_mean_response_of_size(size, load=load, service=service) == pytest.approx(wait + served, rel=1e-10)
+
+
+def test_load_near_1_is_no_reason_to_refuse():
+    """1 - rho(t) is 1 - rho plus the work above t, which has all its digits."""
+    loads = 1 - 10.0 ** -np.arange(1, 16)
+    found = srpt_mean_response(loads, service=Exponential(1.0))
+    assert (np.diff(np.log(found)) > 0).all()
+    for load, value in zip(loads[[5, 8]], found[[5, 8]], strict=True):
+        expected = by_the_tail(
+            load,
+            lambda x: mp.exp(-x),
+            lambda x: (1 + x) * mp.exp(-x),
+            lambda x: 1 - (1 + x) * mp.exp(-x),
+            [-40, -20, -5, -2, 0, 1, 2, 2.5, 3, 3.5, 4, 5, 6],
+            mp.mpf(1),
+        )
+        assert value == pytest.approx(expected, rel=STATED_ERROR)
+
+
+def test_a_rare_large_atom():
+    """Probabilities that add up to 1 but for rounding: what is above the largest job is nothing, not that rounding."""
+    probs, times = (0.7, 0.2, 0.1 - 1e-13, 1e-13), (1.0, 2.0, 3.0, 1e9)
+    p, t = [Fraction(one) for one in probs], [Fraction(one) for one in times]
+    mean = sum(a * b for a, b in zip(p, t, strict=True))
+    load = Fraction(1, 2)
+    rate, square = load / mean, sum(a * b**2 for a, b in zip(p, t, strict=True))
+    idle = [1 - load + rate * sum(a * b for a, b in zip(p[i:], t[i:], strict=True)) for i in range(5)]
+    served = sum((b - a) / c for a, b, c in zip([Fraction(0), *t], t, idle, strict=False))
+    expected = rate * square / (2 * idle[4] * idle[3]) + served
+    value = srpt_mean_response_of_size(1e9, load=0.5, service=Empirical(times, probs))
+    assert value == pytest.approx(float(expected), rel=1e-13)
 
 
 def mm1(load):
@@ -133,6 +317,15 @@ def test_parts_of_moments(service):
     np.testing.assert_allclose(whole, expected, rtol=1e-14)
 
 
+@pytest.mark.parametrize("service", SERVICES)
+def test_what_is_above_is_the_rest(service):
+    """Below and above add up to the whole, jobs of that very size being below."""
+    at = np.array([0.0, 0.5, 1.0, 5.0, 44.0, 50.0])
+    np.testing.assert_allclose(service.survival(at) + service.partial_moment(0, at), 1, rtol=1e-14)
+    np.testing.assert_allclose(service.mean_above(at) + service.partial_moment(1, at), service.mean, rtol=1e-14)
+    assert service.survival(np.array(1e6)) == service.mean_above(np.array(1e6)) == 0 or service == SERVICES[-1]
+
+
 @pytest.mark.parametrize("service", SERVICES[2:])
 def test_the_density_is_that_of_the_moments(service):
     edges = np.array([0.5, 1.5, 4.0, 20.0])
@@ -185,6 +378,24 @@ def test_scalars_give_floats_and_arrays_broadcast():
         np.testing.assert_allclose(table, one_by_one, rtol=1e-10)
 
 
+def test_rough_functions_are_named_and_not_the_load():
+    with pytest.raises(
+        ParameterError, match=r"^the integrals over the sizes of a Cancelling are off by a share of .*e-"
+    ):
+        srpt_mean_response(0.5, service=Cancelling(2.5))
+
+
+class WithoutSurvival:
+    mean, density, partial_moment = 1.0, None, None
+
+
+class Cancelling(Lomax):
+    """Of which the survival function has half of its digits."""
+
+    def survival(self, time):
+        return np.round((1 + time) ** -self.a, 8)
+
+
 @pytest.mark.parametrize(
     ("call", "text"),
     [
@@ -196,6 +407,15 @@ def test_scalars_give_floats_and_arrays_broadcast():
         (
             lambda: srpt_mean_response(0.5, service=44),
             "service is a int, but it must be a distribution, as in Exponential(2.0)",
+        ),
+        (
+            lambda: srpt_mean_response(0.5, service=WithoutSurvival()),
+            "service is a WithoutSurvival without survival, mean_above: see SizedService",
+        ),
+        (
+            lambda: srpt_mean_response(0.5, service=Lomax(1.05)),
+            "service is too wide: above 1e+150 times its mean there is more than 2e-12 of the work, "
+            "which counts at this load",
         ),
     ],
 )

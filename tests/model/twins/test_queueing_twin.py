@@ -69,7 +69,7 @@ def test_density_laws_by_the_volterra_equation(service, load):
     first, second = (4 * middle - coarse) / 3, (4 * fine - middle) / 3
     expected = (16 * second - first) / 15
     value = mg1_wait_prob(np.linspace(0, 12.0, 601), load=load, service=service)
-    # Romberg error of the twin (step 0.02, third level) plus the declared 1e-9.
+    # Romberg error of the twin (step 0.02, third level).
     np.testing.assert_allclose(value, expected, rtol=0, atol=4e-9)
 
 
