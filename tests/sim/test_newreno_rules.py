@@ -112,6 +112,20 @@ def test_full_acknowledgement_option_2_is_ssthresh():
     assert sender.cwnd == 5
 
 
+@pytest.mark.parametrize("transport", ["ecmp", "sack"])
+@pytest.mark.parametrize(("grow", "cwnd"), [(False, 5), (True, 5.2)])
+def test_the_acknowledgement_that_ends_recovery_may_open_the_window_too(transport, grow, cwnd):
+    """As in ns-3: to ssthresh, 5 segments, and then by a fifth of a segment in congestion avoidance."""
+    sender = Sender(
+        transport, initial_window_packets=10, limited_transmit=False, full_ack_option=2, grow_at_full_ack=grow
+    )
+    for end in (2, 3, 4):
+        sender.ack(0, **({"blocks": [(1, end)]} if transport == "sack" else {}))
+    assert (sender.sub.in_recovery, sender.ssthresh) == (1, 5)
+    sender.ack(sender.sub.high)
+    assert sender.cwnd == cwnd
+
+
 def test_ssthresh_from_what_is_thought_to_be_in_the_network():
     """Outstanding minus one segment for each duplicate: 12 - 3 at the third, 10 - 2 at a timeout after two."""
     sender = in_recovery(ssthresh_from="pipe")

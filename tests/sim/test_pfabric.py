@@ -107,6 +107,14 @@ def test_duplicates_repair_nothing_and_a_timeout_goes_back_past_what_is_sacked()
     assert sender.sub.next_segment == 14
 
 
+@pytest.mark.parametrize(("count", "sent"), [(False, [0]), (True, [0, 1, 2, 3])])
+def test_what_is_sacked_above_may_widen_the_window_after_a_timeout(count, sent):
+    """Segments 5 to 7 have come: one segment goes at once, or one and three."""
+    sender = Sender("pfabric", n_segments=100, count_all_sacked=count)
+    sender.ack(0, blocks=[(5, 8)])
+    assert sender.expire() == sent
+
+
 def test_the_timer_is_constant():
     sender = Sender("pfabric", n_segments=100, rto_s=200e-6, probe_after_timeouts=0)
     sender.ack(1, at_us=150, rtt_us=150)

@@ -142,6 +142,16 @@ def test_earlier_flowcells_and_retransmissions_never_wait():
     assert receiver.held == []
 
 
+@pytest.mark.parametrize(("advance", "acks"), [(False, []), (True, [2])])
+def test_a_retransmission_may_make_its_flowcell_the_present_one(advance, acks):
+    """What comes behind it is behind a gap between flowcells, or behind a loss in one."""
+    receiver = Reassembly(advance_at_repairs=advance)
+    receiver.take(0, 0)
+    receiver.take(1, 1)
+    assert receiver.take(0, 2) == [2]
+    assert receiver.take(3, 2) == acks
+
+
 def test_a_hold_ends_after_twice_the_mean_gap():
     """First taken for 100 us: segment 2 comes at 10 us and is given up for at 210 us; then it is a loss for TCP."""
     receiver = Reassembly()

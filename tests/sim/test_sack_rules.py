@@ -103,6 +103,32 @@ def without_new_data(lost):
     return sender, sent
 
 
+@pytest.mark.parametrize(
+    ("reduction", "sent"),
+    [("at_once", [0, 0, 1] + 7 * [0] + 9 * [1]), ("proportional", [0, 0, 1, 0] + 4 * [0, 1] + [0, 0] + 5 * [1])],
+)
+def test_a_window_that_is_reduced_in_proportion_sends_for_every_second_acknowledgement(reduction, sent):
+    """RFC 6937: 20 segments, the first is lost, ssthresh is half; for each when Pipe has come down to ssthresh.
+
+    At once, it is silent for half a round trip first.
+    """
+    sender = Sender("sack", n_segments=60, initial_window_packets=20, limited_transmit=False, reduction=reduction)
+    assert [len(sender.ack(0, blocks=[(1, end)])) for end in range(2, 21)] == sent
+    assert sender.ssthresh == 10
+    sender.ack(sender.sub.high)
+    assert sender.cwnd == 10
+
+
+@pytest.mark.parametrize(
+    ("reduction", "sent"), [("at_once", 10), ("proportional", 4), ("proportional_conservative", 3)]
+)
+def test_below_ssthresh_a_proportional_reduction_sends_no_burst(reduction, sent):
+    """RFC 6937's bounds: 3 of 20 segments are delivered, the others are lost, so that nothing is in the network."""
+    sender = Sender("sack", n_segments=60, initial_window_packets=20, limited_transmit=False, reduction=reduction)
+    assert len(sender.ack(0, blocks=[(17, 20)])) == sent
+    assert sender.ssthresh == 10
+
+
 def test_rule_3_repeats_what_may_only_be_late():
     """Lost are 0 and 8; nothing new to send. 9 alone lies above 8: not lost, but the only thing to send.
 

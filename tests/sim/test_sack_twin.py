@@ -1,6 +1,7 @@
-"""A twin of the SACK sender, written from RFC 6675 with sets, gets the same acknowledgements and sends the same."""
+"""A twin of the SACK sender, written from RFC 6675 and 6937 with sets, sends the same for the same acknowledgements."""
 
 from collections import deque
+from math import ceil
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,13 +13,14 @@ THRESHOLD = 3
 class Rfc6675:
     """Sections 4 and 5 in whole segments; RFC 5681 outside recovery, no limited transmit, no timer."""
 
-    def __init__(self, *, window, receive_window, n_segments, rescues):
+    def __init__(self, *, window, receive_window, n_segments, rescues, reduction="at_once"):
         self.una = self.next = 0  # HighACK + 1, HighData + 1
         self.sacked, self.dup_acks = set(), 0
         self.recovery_point = self.high_rxt = self.rescue_rxt = -1
         self.in_recovery, self.rescues = False, rescues
         self.cwnd_bytes, self.ssthresh_bytes, self.n_segments = window * MSS, 2**40, n_segments
         self.receive_window = receive_window
+        self.reduction, self.delivered, self.out = reduction, 0, 0
 
     def is_lost(self, segment):
         return sum(other > segment for other in self.sacked) >= THRESHOLD
@@ -59,8 +61,10 @@ class Rfc6675:
             segment = self.next_seg()
             if segment is None:
                 last = self.rescue()
+                self.out += 0 if last is None else MSS
                 return sent if last is None else [*sent, last]
             sent.append(segment)
+            self.out += MSS
             if segment == self.next:
                 self.next += 1
             else:
@@ -69,6 +73,8 @@ class Rfc6675:
 
     def ack(self, ack, blocks):
         fresh = {segment for block in blocks for segment in range(*block)} - self.sacked
+        new = (len(fresh) + len(set(range(self.una, ack)) - self.sacked)) * MSS
+        self.delivered += new
         self.sacked |= fresh
         if ack > self.una:
             self.una, self.dup_acks = ack, 0
@@ -77,19 +83,38 @@ class Rfc6675:
                 slow_start = self.cwnd_bytes < self.ssthresh_bytes
                 self.cwnd_bytes += MSS if slow_start else max(1, MSS * MSS // self.cwnd_bytes)
                 self.cwnd_bytes = min(self.cwnd_bytes, self.receive_window * MSS)
-            self.in_recovery = self.in_recovery and ack <= self.recovery_point
+            if self.in_recovery and ack > self.recovery_point:
+                self.in_recovery, self.cwnd_bytes = False, self.ssthresh_bytes
         if fresh and not self.in_recovery:
             self.dup_acks += 1
             if self.dup_acks >= THRESHOLD or self.is_lost(self.una):
-                return [self._enter(), *self.send()]
+                return [self._enter(new), *self.send()]
+        if self.in_recovery and self.reduction != "at_once":
+            self._reduce(new)
         return self.send()
 
-    def _enter(self):
+    def _enter(self, new):
         """Step 4."""
         self.in_recovery, self.recovery_point = True, self.next - 1
         self.cwnd_bytes = self.ssthresh_bytes = max((self.next - self.una) * MSS // 2, 2 * MSS)
+        self.high_rxt = self.rescue_rxt = self.una - 1
+        self.recover_fs, self.delivered, self.out = (self.next - self.una) * MSS, new, 0
+        if self.reduction != "at_once":
+            self._reduce(new)
         self.high_rxt = self.rescue_rxt = self.una
+        self.out += MSS
         return self.una
+
+    def _reduce(self, new):
+        """RFC 6937, section 3."""
+        pipe = self.pipe() * MSS
+        if pipe > self.ssthresh_bytes:
+            send = ceil(self.delivered * self.ssthresh_bytes / self.recover_fs) - self.out
+        elif self.reduction == "proportional":
+            send = min(self.ssthresh_bytes - pipe, max(self.delivered - self.out, new) + MSS)
+        else:
+            send = min(self.ssthresh_bytes - pipe, self.delivered - self.out)
+        self.cwnd_bytes = pipe + max(send, 0 if self.out else MSS)
 
     def _room(self, packets):
         return (packets + 1) * MSS <= self.cwnd_bytes
@@ -103,12 +128,16 @@ class Rfc6675:
     lost_again=st.sets(st.integers(0, 59), max_size=3),
     mute=st.sets(st.integers(0, 80), max_size=10),
     rescue=st.booleans(),
+    reduction=st.sampled_from(["at_once", "proportional", "proportional_conservative"]),
 )
-def test_the_twin_sends_the_same(window, receive_window, n_segments, lost, lost_again, mute, rescue):
+def test_the_twin_sends_the_same(window, receive_window, n_segments, lost, lost_again, mute, rescue, reduction):
     """A path in order that loses the first copy of some segments, the second of a few, and some acknowledgements."""
     options = {"initial_window_packets": window, "limited_transmit": False, "rescue": rescue}
+    options["reduction"] = reduction
     sender = Sender("sack", n_segments=n_segments, max_window_bytes=receive_window * MSS, **options)
-    twin = Rfc6675(window=window, receive_window=receive_window, n_segments=n_segments, rescues=rescue)
+    twin = Rfc6675(
+        window=window, receive_window=receive_window, n_segments=n_segments, rescues=rescue, reduction=reduction
+    )
     path = deque(twin.send())
     assert [packet.segment for packet in sender.packets] == list(path)
     drops, came, number = {segment: 1 + (segment in lost_again) for segment in lost}, set(), 0

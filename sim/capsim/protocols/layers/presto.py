@@ -18,6 +18,9 @@ hold time over the wait for further ones   beta       ``grow_divisor``
 ========================================== ========== =========================
 
 Offloading (TSO, GRO) is not simulated: the unit is a packet at both ends.
+
+Reassembly does not help where losses are many: with short queues and NewReno, what is held comes late, and flows may
+take longer than without it (``reassembly``).
 """
 
 from dataclasses import dataclass
@@ -55,6 +58,9 @@ class PrestoParams:
         publication does not say; public code has either.
     reassembly : bool
         Whether the receiver holds what is behind a gap between flowcells, as published.
+    advance_at_repairs : bool
+        Whether a retransmission below the next segment in order also moves `f_last` to its flowcell. Public sources do
+        not tell; without it only the next segment in order does.
     hold_factor, grow_divisor : float
         alpha and beta, both 2 as published: packets are held for alpha times the mean duration of gaps, and at least
         until a 1/beta of that has passed since their flowcell last grew.
@@ -68,6 +74,7 @@ class PrestoParams:
     placement: Placement = Placement.ROUND_ROBIN
     hashed_start: bool = True
     reassembly: bool = True
+    advance_at_repairs: bool = False
     hold_factor: Annotated[float, bounds.FACTOR] = 2.0
     grow_divisor: Annotated[float, bounds.DIVISOR] = 2.0
     gap_weight: Annotated[float, bounds.RATIO] = 0.125
@@ -93,11 +100,11 @@ def accept(params: Any, own: Any, flow: Any, sub: Any, counters: Any, packet: An
 
 
 @inlined
-def in_turn(cells: Any, cell: int, segment: int) -> bool:
+def in_turn(params: Any, cells: Any, cell: int, segment: int) -> bool:
     """Return whether a packet goes to TCP at once; if it is the next one in order, note it."""
     if cell > cells.last_cell and segment > cells.expected:
         return False
-    if cell > cells.last_cell and segment == cells.expected:
+    if cell > cells.last_cell and (segment == cells.expected or params.advance_at_repairs):
         cells.last_cell = cell
     if cell == cells.last_cell:
         cells.expected = max(cells.expected, segment + 1)
@@ -115,7 +122,7 @@ def begin_gap(cells: Any, cell: int, came_ps: int) -> None:
 def collect(params: Any, own: Any, flow: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Hold a packet that is behind a gap between flowcells."""
     cells, cell = own.subflow, own.packet.cell
-    if packet.kind != DATA or not params.reassembly or in_turn(cells, cell, packet.segment):
+    if packet.kind != DATA or not params.reassembly or in_turn(params, cells, cell, packet.segment):
         return DELIVER
     own.packet.came_ps = now_ps
     cells.held_packets += 1
@@ -145,7 +152,7 @@ def resume(params: Any, own: Any, flow: Any, sub: Any, ring: Any, packet: Any, n
     """Return whether the first held packet goes to TCP: the gap before it is filled, or it has waited long enough."""
     cells, cell = own.subflow, own.packet.cell
     sub.receive_wake_ps = NONE
-    if in_turn(cells, cell, packet.segment):
+    if in_turn(params, cells, cell, packet.segment):
         if cell == cells.gap_cell:
             enter_gap(params, cells, now_ps - cells.gap_begun_ps)
         return 1

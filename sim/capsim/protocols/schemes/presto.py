@@ -1,7 +1,7 @@
 """Presto: flowcells of 64 KB over all paths in turn, put in order at the receiver; NewReno at the hosts.
 
 Acknowledgements are without payload, so that all of a flow stay in one flowcell: they go by the hash of the reverse
-flow.
+flow. Where losses are many, reassembly may make flows slower (:mod:`capsim.protocols.layers.presto`).
 """
 
 from dataclasses import replace

@@ -101,6 +101,8 @@ def _take_new(params: Any, sub: Any, ring: Any, packet: Any, now_ps: int, impati
         signals |= GROW
     elif sub.una > sub.recover:
         _leave_recovery(params, sub)
+        if params.grow_at_full_ack:
+            signals |= GROW
     else:
         restart = sub.partial_acks == 0 or not impatient  # RFC 6582, section 3.2 step 3
         _take_partial(params, sub, acked)

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from capsim import bounds
-from capsim.hooks import ACKED, GROW, LOST, OPENED, inlined
+from capsim.hooks import ACKED, LOST, OPENED, inlined
 from capsim.protocols.transports.newreno import go_back, send_next, take_acknowledgement
 from capsim.protocols.transports.receiver import (
     enter_segment,
@@ -159,22 +159,20 @@ def deflate(params: Any, sub: Any, window_bytes: int) -> None:
 
 
 @inlined
-def adjust(params: Any, sub: Any, signals: int, recovering: int, window_bytes: int, flight: int) -> int:
-    """Adjust what NewReno has done with an acknowledgement, by window and flight before it; return the signals."""
+def adjust(params: Any, sub: Any, signals: int, recovering: int, window_bytes: int, flight: int) -> None:
+    """Adjust what NewReno has done with an acknowledgement, by window and flight before it."""
     if signals & LOST:
         note_flight(params, sub, flight)
         if params.inflate_by_three:
             sub.inflation_bytes = 3 * params.mss_bytes
     if not signals & ACKED:
-        return signals
+        return
     if not params.forget_at_timeout:
         sub.dup_acks = 0
     if sub.in_recovery and params.wrap_window:
         deflate(params, sub, window_bytes)
     if recovering and not sub.in_recovery and params.grow_at_full_ack:
         sub.cwnd_bytes = min(sub.ssthresh_bytes, flight + params.mss_bytes)
-        signals |= GROW
-    return signals
 
 
 def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
@@ -185,7 +183,8 @@ def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int)
         sub.srtt_ps = 0
         sub.rttvar_ps = 0
         set_rto(params, sub)
-    return adjust(params, sub, signals, recovering, window_bytes, flight)
+    adjust(params, sub, signals, recovering, window_bytes, flight)
+    return signals
 
 
 def on_timeout(params: Any, own: Any, sub: Any, ring: Any, now_ps: int) -> int:

@@ -58,12 +58,17 @@ class PfabricParams(SackParams):
         The window grows to no more segments (ns-2: the initial window).
     probe_after_timeouts : int
         Timeouts in a row after which only probes are sent (the paper: 5); 0 for never.
+    count_all_sacked : bool
+        Whether SACKed segments above the next one to be sent widen the window too. After a timeout, a window of one
+        segment then lets several go at once, as in the simulator YAPS. The paper does not say; without it what has been
+        sent since and not SACKed is what is in the network, as Pipe of RFC 6675.
     """
 
     rto_s: Annotated[float, bounds.RTO_S] = 450e-6
     initial_window_packets: Annotated[int, bounds.WINDOW_PACKETS] = 12
     most_window_packets: Annotated[int, bounds.WINDOW_PACKETS] = 12
     probe_after_timeouts: Annotated[int, bounds.QUEUE_PACKETS] = 5
+    count_all_sacked: bool = False
 
 
 def open_(params: Any, own: Any, flow: Any, sub: Any, now_ps: int) -> int:
@@ -124,7 +129,8 @@ def next_in_window(params: Any, own: Any, sub: Any, ring: Any) -> int:
     payload = payload_bytes(params, sub, segment)
     if held > sub.ring_mask or held * params.mss_bytes + payload > params.max_window_bytes:
         return NONE
-    if (held - sacked_below(own, sub, ring, segment)) * params.mss_bytes + payload > sub.cwnd_bytes:
+    sacked = sacked_below(own, sub, ring, sub.high if params.count_all_sacked else segment)
+    if (held - sacked) * params.mss_bytes + payload > sub.cwnd_bytes:
         return NONE
     if segment >= sub.end:
         sub.ready = not sub.final

@@ -4,9 +4,13 @@ A segment that is not SACKed counts as lost when `dup_ack_threshold` SACKed segm
 sender keeps Pipe, its estimate of the packets in the network, at the window: lost segments first, then new ones, then
 what else is not SACKed below the highest SACKed one, then once the last segment outstanding (NextSeg, rules 1-4).
 After a timeout the scoreboard is kept (RFC 6675, section 5.1): what is SACKed is not sent again.
+
+With proportional rate reduction (PRR, RFC 6937) the window comes down to ssthresh during the recovery, by as much as is
+sent for what is delivered, in place of at once; so the sender is not silent first and does not send a burst later.
 """
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Annotated, Any
 
 from capsim import bounds
@@ -42,6 +46,18 @@ from capsim.roles import Transport
 BLOCKS = f"({int(SACK_BLOCKS.largest)},)i4"
 
 
+class Reduction(IntEnum):
+    """How the window is reduced in a recovery: at once, or in proportion to what is delivered (RFC 6937).
+
+    Where Pipe has come below ssthresh, the second lets a segment more be sent than is delivered (slow start reduction
+    bound, which the RFC recommends), the third no more (conservative reduction bound).
+    """
+
+    AT_ONCE = 0
+    PROPORTIONAL = 1
+    PROPORTIONAL_CONSERVATIVE = 2
+
+
 @dataclass(frozen=True, kw_only=True)
 class SackParams(TcpParams):
     """Parameters of TCP, and of selective acknowledgement.
@@ -54,6 +70,8 @@ class SackParams(TcpParams):
     resend_at_partial_ack : bool
         Whether a partial acknowledgement has the first segment outstanding sent again although it does not yet count
         as lost, as NewReno does.
+    reduction : Reduction
+        How the window is reduced in a recovery (RFC 6675: at once; Linux, and ns-3 from 3.32: PRR).
     sack_blocks : int
         Blocks that an acknowledgement has room for: 3 beside a time stamp, 4 without (RFC 2018, section 3).
     sack_option_bytes, sack_block_bytes : int
@@ -63,6 +81,7 @@ class SackParams(TcpParams):
 
     rescue: bool = True
     resend_at_partial_ack: bool = False
+    reduction: Reduction = Reduction.AT_ONCE
     sack_blocks: Annotated[int, bounds.SACK_BLOCKS] = 3
     sack_option_bytes: Annotated[int, bounds.OPTION_BYTES] = 4
     sack_block_bytes: Annotated[int, bounds.OPTION_BYTES] = 8
@@ -102,6 +121,8 @@ def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int)
         return open_by_reply(params, sub, packet, now_ps)
     memory, signals = own.subflow, echoed_mark(packet)
     fresh = take_blocks(params, own, sub, ring)
+    if params.reduction != Reduction.AT_ONCE:
+        _note_delivered(params, memory, sub, ring, packet.ack, fresh)
     if packet.ack > sub.una:
         signals |= _take_new(params, sub, ring, packet, now_ps)
     elif packet.ack == sub.una and sub.una < sub.high:
@@ -119,6 +140,34 @@ def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int)
 
 
 @inlined
+def _note_delivered(params: Any, memory: Any, sub: Any, ring: Any, ack: int, fresh: int) -> None:
+    """Note what an acknowledgement is the first to report as delivered: DeliveredData, before it is taken."""
+    delivered = fresh
+    for segment in range(sub.una, ack):
+        delivered += not holds(sub, ring, segment, SACKED)
+    memory.prr_new_bytes = delivered * params.mss_bytes
+    memory.prr_delivered_bytes += memory.prr_new_bytes
+    memory.prr_due = 1
+
+
+@inlined
+def _reduce(params: Any, memory: Any, sub: Any) -> None:
+    """Set the window to Pipe and what PRR lets be sent for an acknowledgement, sndcnt (RFC 6937, section 3)."""
+    pipe, ssthresh, delivered = memory.pipe_packets * params.mss_bytes, sub.ssthresh_bytes, memory.prr_delivered_bytes
+    if pipe > ssthresh:
+        count = -(-delivered * ssthresh // memory.prr_flight_bytes) - memory.prr_out_bytes
+    else:
+        limit = delivered - memory.prr_out_bytes
+        if params.reduction == Reduction.PROPORTIONAL:
+            limit = max(limit, memory.prr_new_bytes) + params.mss_bytes
+        count = min(ssthresh - pipe, limit)
+    if memory.prr_out_bytes == 0:
+        count = max(count, params.mss_bytes)  # the fast retransmit
+    sub.cwnd_bytes = pipe + max(count, 0)
+    memory.prr_due = 0
+
+
+@inlined
 def _take_new(params: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     sample_rtt(params, sub, packet, now_ps)
     advance(params, sub, ring, packet.ack)
@@ -128,6 +177,8 @@ def _take_new(params: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int
     elif sub.una > sub.recover:
         sub.in_recovery = 0
         sub.cwnd_bytes = sub.ssthresh_bytes
+        if params.grow_at_full_ack:
+            signals |= GROW
     elif params.resend_at_partial_ack and not holds(sub, ring, sub.una, RESENT):
         sub.resend = 1
     if not sub.in_recovery:
@@ -147,6 +198,9 @@ def _enter_recovery(params: Any, memory: Any, sub: Any, ring: Any) -> None:
         ring[segment & sub.ring_mask] &= ~RESENT
     _update_scoreboard(memory, sub, ring)
     note_loss(params, sub, memory.pipe_packets * params.mss_bytes)
+    memory.prr_flight_bytes = (sub.next_segment - sub.una) * params.mss_bytes
+    memory.prr_delivered_bytes = memory.prr_new_bytes
+    memory.prr_out_bytes = 0
     sub.recover = sub.high - 1
     sub.in_recovery = 1
     memory.rescued = sub.una
@@ -179,6 +233,8 @@ def _send_in_order(params: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -
 @inlined
 def _send_in_recovery(params: Any, memory: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Send the segment that NextSeg names, while Pipe leaves room in the window (RFC 6675, section 5 step C)."""
+    if params.reduction != Reduction.AT_ONCE and memory.prr_due:
+        _reduce(params, memory, sub)
     if sub.resend:
         sub.resend = 0
         return _resend(params, memory, sub, ring, packet, sub.una, now_ps)
@@ -193,6 +249,7 @@ def _send_in_recovery(params: Any, memory: Any, sub: Any, ring: Any, packet: Any
         if segment < sub.end:
             sub.next_segment = segment + 1
             memory.pipe_packets += 1
+            memory.prr_out_bytes += params.mss_bytes
             return send_segment(params, sub, packet, segment, now_ps)
         sub.ready = not sub.final
     doubtful = _next_hole(sub, ring, memory.high_sacked)
@@ -211,6 +268,7 @@ def _rescue(params: Any, memory: Any, sub: Any, ring: Any, packet: Any, now_ps: 
         segment -= 1
     memory.rescued = sub.recover
     memory.pipe_packets += 1
+    memory.prr_out_bytes += params.mss_bytes
     return send_segment(params, sub, packet, segment, now_ps)
 
 
@@ -227,6 +285,7 @@ def _next_hole(sub: Any, ring: Any, below: int) -> int:
 def _resend(params: Any, memory: Any, sub: Any, ring: Any, packet: Any, segment: int, now_ps: int) -> int:
     ring[segment & sub.ring_mask] |= RESENT
     memory.pipe_packets += 1
+    memory.prr_out_bytes += params.mss_bytes
     return send_segment(params, sub, packet, segment, now_ps)
 
 
@@ -256,6 +315,11 @@ SACK = Transport(
             ("lost_below", "i8"),  # RFC 6675: what is below and not SACKed is lost
             ("high_sacked", "i8"),
             ("rescued", "i8"),  # RFC 6675: RescueRxt, in segments
+            ("prr_flight_bytes", "i8"),  # RFC 6937: RecoverFS
+            ("prr_delivered_bytes", "i8"),
+            ("prr_new_bytes", "i8"),  # RFC 6937: DeliveredData
+            ("prr_out_bytes", "i8"),
+            ("prr_due", "i8"),  # 1: the window has not been set for the last acknowledgement
             ("sack_first", BLOCKS),  # at the receiver: blocks reported last, newest first
             ("sack_end", BLOCKS),
         ),

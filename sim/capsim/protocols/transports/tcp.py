@@ -83,6 +83,8 @@ class TcpParams(SegmentParams):
     full_ack_option : int
         Window after recovery: 1 for min(ssthresh, max(FlightSize, MSS) + MSS), 2 for ssthresh, which may send a burst
         (RFC 6582, section 3.2 step 3; ns-3 and Linux: 2).
+    grow_at_full_ack : bool
+        Whether the acknowledgement that ends recovery then opens the window too, as in ns-3 (RFC 6582: no).
     ssthresh_from : SsthreshFrom
         What is halved after a loss.
     handshake, handshake_ack : bool
@@ -105,6 +107,7 @@ class TcpParams(SegmentParams):
     dup_ack_threshold: Annotated[int, bounds.DUP_ACKS] = 3
     limited_transmit: bool = True
     full_ack_option: Annotated[int, bounds.FULL_ACK_OPTION] = 1
+    grow_at_full_ack: bool = False
     ssthresh_from: SsthreshFrom = SsthreshFrom.FLIGHT
     handshake: bool = False
     handshake_ack: bool = True
