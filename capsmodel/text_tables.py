@@ -211,7 +211,7 @@ def read_table(
     where = f"{rows.file} line {rows.lines[0] if rows.lines else 1}"
     if not headless:
         del rows.lines[:1], rows.cells[:1]
-    places = _places(first, columns, where=where, further_but=further_but, advice=advice)
+    places = _places(first, columns, where=where, further_but=further_but, cut=rows.cut, advice=advice)
     require(bool(rows.cells), f"{rows.file} holds no row of {','.join(first)}{advice}")
     require(len(rows.cells) <= most, f"{rows.file} has more than {most} rows, and no more are read")
     _check_lengths(rows, len(places), advice if headless else "")
@@ -224,6 +224,11 @@ class _Rows:
     separator: str
     lines: list[int]
     cells: list[list[str]]
+
+    @property
+    def cut(self) -> str:
+        """What separates the cells, in words."""
+        return f"separated by {_SEPARATORS.get(self.separator, 'blanks')}"
 
 
 def _read_rows(path: Path, most: int) -> _Rows:
@@ -281,7 +286,13 @@ class _Place:
 
 
 def _places(
-    heads: list[str], columns: Sequence[Column], *, where: str, further_but: frozenset[str] | None, advice: str
+    heads: list[str],
+    columns: Sequence[Column],
+    *,
+    where: str,
+    further_but: frozenset[str] | None,
+    cut: str,
+    advice: str,
 ) -> list[_Place]:
     known = {head: (column, unit) for column in columns for head, unit in column.heads.items()}
     places = [_Place(head, *known.get(head.lower(), (None, ""))) for head in heads]
@@ -299,9 +310,8 @@ def _places(
         seen.add(name)
     missing = [column.name for column in columns if column.needed and column.name not in seen]
     if missing:
-        found = shortened(" ".join(heads))
-        rule = f"the first line names the columns, {_asked(columns)}, separated by commas, semicolons, tabs or blanks"
-        faults.add(f"{where}: no column {', '.join(missing)} in {found}: {rule}{advice}")
+        rule = f"the first line names the columns, {_asked(columns)}"
+        faults.add(f"{where}: no column {', '.join(missing)} in {shortened(heads)}, {cut}: {rule}{advice}")
     faults.check()
     return places
 
@@ -317,8 +327,8 @@ def _check_lengths(rows: _Rows, count: int, advice: str) -> None:
     for line, cells in zip(rows.lines, rows.cells, strict=True):
         if len(cells) != count:
             found = f"{len(cells)} cell{'s' * (len(cells) != 1)} for {count} columns"
-            cut = f"separated by {_SEPARATORS.get(rows.separator, 'blanks')}"
-            faults.add(f"{rows.file} line {line}: {shortened(rows.separator.join(cells))} has {found}, {cut}{advice}")
+            shown = shortened(rows.separator.join(cells))
+            faults.add(f"{rows.file} line {line}: {shown} has {found}, {rows.cut}{advice}")
     faults.check()
 
 

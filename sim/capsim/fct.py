@@ -149,7 +149,7 @@ def fct_by_size(
         One row for each bin: ``above_bytes`` and ``up_to_bytes``; ``flows``, how many count, and ``unfinished_flows``
         of them; over the finished ones ``mean_fct_s``, ``median_fct_s``, ``p95_fct_s``, ``p99_fct_s``,
         ``mean_slowdown`` and ``p99_slowdown`` (percentiles by nearest rank), NaN where none has finished. HPCC and Homa
-        are evaluated by the last, over bins that hold a tenth of the flows each.
+        are evaluated by the last, over bins with equally many flows.
 
     Raises
     ------

@@ -11,6 +11,7 @@ from capsim.fabric.flow_files import read_flow_csv
 from capsim.fabric.graph_files import read_graph
 from capsmodel.experiments.results import merge
 from capsmodel.experiments.sweep import Task, measurement, one_by_one, run_sweep
+from capsmodel.workloads.files import read_flow_sizes
 
 FLOWS = b"src,dst,bytes,start_s,job\n0,1,1000,0.5,a\n1,0,2000,1e-3,b\n0,1,1,0,c\n"
 
@@ -78,6 +79,21 @@ def test_a_list_of_flows(tmp_path_factory, where, noise):
     if found is not None:
         assert all(tuple(map(type, row)) == (int, int, int, float) for row in found.flows)
         assert all(len(cells) == len(found.flows) for cells in found.table.extra.values())
+
+
+SIZES = b"size_kb;cdf\n# measured\n1;0.25\n2.5;0.5\n10MB;1\n"
+
+
+@given(**damage)
+def test_sizes(tmp_path_factory, where, mask, cut):
+    """Whatever a byte more or less makes of the file, it is refused, or each of its rows is a point."""
+    path = tmp_path_factory.mktemp("fuzz") / "sizes.csv"
+    path.write_bytes(damaged(SIZES, where, mask, cut))
+    found = outcome(lambda: read_flow_sizes(path))
+    if found is not None:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+        rows = [line for line in lines if line.strip(" ;") and not line.lstrip().startswith("#")]
+        assert len(found.sizes) == len(rows)  # with the heads: the first size is a step of two points
 
 
 NODES = b"name,kind,tier\nx,host,\ny,host,\ns,switch,\nt,switch,1\n"

@@ -163,7 +163,10 @@ def test_sizes_in_packets_are_read_with_1460_bytes_each(tmp_path):
         ("size_bytes,cdf,size_packets", "'size_packets' is the second column for 'size_bytes': leave one out"),
         ("size_bytes,cdf,cdf_percent", "'cdf_percent' is the second column for 'cdf': leave one out"),
         (",size_bytes,cdf", "column 1 has no name"),
-        ("size_bytes", "no column cdf in 'size_bytes'"),
+        (
+            "size_bytes",
+            "no column cdf in ['size_bytes'], separated by blanks: the first line names the columns, size_bytes, cdf",
+        ),
     ],
 )
 def test_heads_of_other_columns_are_refused(heads, told, tmp_path):

@@ -344,7 +344,7 @@ NODES = ["name,kind,tier", "x,host,", "y,host,", "s,switch,0", "t,switch,1"]
 LINKS = ["a,b,rate_bps,delay_s", "x,s,1e9,1e-6", "y,s,1e9,1e-6", "s,t,1e9,1e-6"]
 FAULTS = [
     ("nodes", 1, "name,typ,tier", "line 1: unknown column 'typ': the columns are name, kind and perhaps tier"),
-    ("nodes", 1, "name,tier,x", "line 1: no column kind in 'name tier x'"),
+    ("nodes", 1, "name,tier,x", "line 1: no column kind in ['name', 'tier', 'x'], separated by commas"),
     ("nodes", 1, "name,kind,kind", "line 1: 'kind' is the second column for 'kind'"),
     ("nodes", 1, "name,kind,", "line 1: column 3 has no name"),
     ("nodes", 2, "x,hots,", "line 2: kind: 'hots', but a node is a host or a switch"),

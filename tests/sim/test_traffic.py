@@ -317,13 +317,17 @@ HEAD = "src,dst,bytes,start_s"
 BAD_FLOWS = [
     (
         ["src,dst,size"],
-        "line 1: no column flow_bytes, start_s in 'src dst size': the first line names the columns, src, dst, "
-        "flow_bytes, start_s and perhaps path, separated by commas, semicolons, tabs or blanks; the page",
+        "line 1: no column flow_bytes, start_s in ['src', 'dst', 'size'], separated by commas: the first line "
+        "names the columns, src, dst, flow_bytes, start_s and perhaps path; the page",
     ),
-    ([], "line 1: no column src, dst, flow_bytes, start_s in ''"),
+    ([], "line 1: no column src, dst, flow_bytes, start_s in [], separated by blanks"),
     ([HEAD], "holds no row of src,dst,bytes,start_s"),
-    (["3", "2 1 3 100 200000 2"], "line 1: no column src, dst, flow_bytes, start_s in '3'"),
-    (["Nodes 4", "0->3 start 0 size 20"], "line 1: no column src, dst, flow_bytes, start_s in 'Nodes 4'"),
+    (["3", "2 1 3 100 200000 2"], "line 1: no column src, dst, flow_bytes, start_s in ['3'], separated by blanks"),
+    (["Nodes 4", "0->3 start 0 size 20"], "line 1: no column src, dst, flow_bytes, start_s in ['Nodes', '4']"),
+    (
+        ["src dst bytes start_s x,y"],
+        "line 1: no column src, dst, flow_bytes, start_s in ['src dst bytes start_s x', 'y'],",
+    ),
     ([f"{HEAD},start_ms"], "line 1: 'start_ms' is the second column for 'start_s'"),
     ([f"{HEAD},fct_s"], "line 1: 'fct_s' is a column of the results: give this one another name"),
     ([HEAD, "0,1,10,0", "0,1,many,0"], "line 3: bytes: 'many' is not a size"),
