@@ -17,7 +17,6 @@ from capsim.protocols.balancers.spray import RPS
 from capsim.protocols.queues.droptail import DROPTAIL
 from capsim.records import ACK, DATA, DROPPED, EVICTED, LINK_DOWN, NONE, PORT, QUEUE_FULL, SWITCH
 
-
 HEADER = 40
 
 
