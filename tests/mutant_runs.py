@@ -7,7 +7,7 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -47,13 +47,14 @@ class Quick:
 
 
 class Recorder(Quick):
-    """Pytest plugin: writes down the lines of `sources` that each test reaches; skips tests over `slow_cpu_s`.
+    """Pytest plugin: writes down the lines of `sources` that each test reaches; skips tests slower than their file may.
 
-    What runs while a file is collected, or in a fixture that tests share, counts for all tests of the file.
+    What runs while a file is collected, or in a fixture that tests share, counts for all tests of the file. A file goes
+    to `out` as a line of JSON when its last test has passed, so that what is ended goes on from there.
     """
 
-    def __init__(self, sources: dict[str, str], slow_cpu_s: float):
-        self.sources, self.slow_cpu_s = sources, slow_cpu_s
+    def __init__(self, sources: dict[str, str], slow_cpu_s: Mapping[str, float], out: Path):
+        self.sources, self.slow_cpu_s, self.out = sources, slow_cpu_s, out
         self.reached: set[tuple[str, int]] | None = None
         self.of_file: dict[str, set[tuple[str, int]]] = {}
         self.of_test: dict[str, set[tuple[str, int]]] = {}
@@ -95,14 +96,18 @@ class Recorder(Quick):
             return (yield)
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, Any, Any]:
         with self._into(self.of_test.setdefault(item.nodeid, set())):
-            return (yield)
+            result = yield
+        file = _file_of(item.nodeid)
+        if not item.session.testsfailed and (nextitem is None or _file_of(nextitem.nodeid) != file):
+            self._write(file)
+        return result
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
         begin_s = time.process_time()
-        self.end_s = begin_s + self.slow_cpu_s
+        self.end_s = begin_s + self.slow_cpu_s[_file_of(item.nodeid)]
         try:
             result = yield
             self.cpu_s[item.nodeid] = time.process_time() - begin_s
@@ -110,15 +115,21 @@ class Recorder(Quick):
         finally:
             self.end_s = math.inf
 
-    def write(self, path: Path) -> None:
-        """Write all tests that passed as JSON."""
+    def _write(self, file: str) -> None:
+        """Append the tests of a file that passed."""
         found = {}
         for name, cpu_s in self.cpu_s.items():
-            lines: dict[str, list[int]] = {}
-            for file, line in sorted(self.of_test[name] | self.of_file.get(name.partition("::")[0], set())):
-                lines.setdefault(file, []).append(line)
-            found[name] = asdict(Recorded(cpu_s=cpu_s, lines=lines))
-        path.write_text(json.dumps(found), encoding="utf-8")
+            if _file_of(name) == file:
+                lines: dict[str, list[int]] = {}
+                for source, line in sorted(self.of_test[name] | self.of_file.get(file, set())):
+                    lines.setdefault(source, []).append(line)
+                found[name] = asdict(Recorded(cpu_s=cpu_s, lines=lines))
+        with self.out.open("a", encoding="utf-8") as out:
+            out.write(json.dumps({"file": file, "tests": found}) + "\n")
+
+
+def _file_of(test: str) -> str:
+    return test.partition("::")[0]
 
 
 class Chosen(Quick):
@@ -135,21 +146,19 @@ class Chosen(Quick):
         signal.setitimer(signal.ITIMER_PROF, self.limits_cpu_s[nodeid])
 
 
-def record(copy: Path, files: Sequence[str], sources: Sequence[str], *, slow_cpu_s: float, out: Path) -> int:
-    """Run all tests of `files`, record what they reach of `sources`, and return pytest's exit status."""
+def record(copy: Path, slow_cpu_s: Mapping[str, float], sources: Sequence[str], *, out: Path) -> int:
+    """Run all tests of the files, record what they reach of `sources` until one fails; return pytest's exit status."""
     _prepare(copy)
     for source in sources:
         import_module(".".join(Path(source.removeprefix("sim/")).with_suffix("").parts).removesuffix(".__init__"))
-    plugin = Recorder({str(copy / source): source for source in sources}, slow_cpu_s)
-    status = int(pytest.main([*ARGUMENTS, *files], plugins=[plugin]))
-    plugin.write(out)
-    return status
+    plugin = Recorder({str(copy / source): source for source in sources}, slow_cpu_s, out)
+    return int(pytest.main([*ARGUMENTS, "-x", *slow_cpu_s], plugins=[plugin]))
 
 
 def run_chosen(copy: Path, limits_cpu_s: dict[str, float]) -> int:
     """Run the tests named, each with its limit of processor time, until one fails; return pytest's exit status."""
     _prepare(copy)
-    files = sorted({name.partition("::")[0] for name in limits_cpu_s})
+    files = sorted(set(map(_file_of, limits_cpu_s)))
     return int(pytest.main([*ARGUMENTS, "-x", *files], plugins=[Chosen(limits_cpu_s)]))
 
 

@@ -8,10 +8,11 @@ test knows what that line should do. TARGETS says what is mutated and where the 
 a mutant runs those that reach its line, fastest first, until one fails. Both engines are the reference engine here, so
 that nothing compiles and no equality of engines can speak.
 
-Everything happens in a copy, in one forked process for each mutant (not on Windows). Outcomes go to
-``out/mutants.jsonl`` and are not asked for again while sources and tests stay the same. ``mutants_equivalent.toml``
-beside this file names the mutants that no test can kill, with the reason; one that no longer exists, or is killed, is
-an error.
+Everything happens in a copy, in one forked process for each mutant (not on Windows). Before the first mutant the tests
+run once without any, which says how long they take and which lines they reach; that is kept in
+``out/mutants_baseline.jsonl``, file by file, and the outcomes in ``out/mutants.jsonl``. Neither is asked for again
+while sources, tests and data stay the same, and ``--minutes`` counts for both. ``mutants_equivalent.toml`` beside this
+file names the mutants that no test can kill, with the reason; one that no longer exists, or is killed, is an error.
 """
 
 import argparse
@@ -27,9 +28,9 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from mutant_lines import Mutant, mutants_of
 from mutant_runs import Recorded, record, run_chosen
@@ -38,15 +39,38 @@ ROOT = Path(__file__).resolve().parents[1]
 COPIED = ("capsmodel", "sim", "tests", "data", "pyproject.toml")
 EQUIVALENT = ROOT / "tests" / "mutants_equivalent.toml"
 OUTCOMES = ROOT / "out" / "mutants.jsonl"
+BASELINE = ROOT / "out" / "mutants_baseline.jsonl"
 
+
+class Tests(NamedTuple):
+    """Test files of a target; a test that takes longer than `slow_cpu_s` in the reference engine is left out."""
+
+    patterns: tuple[str, ...]
+    slow_cpu_s: float = 2.0
+
+    def files(self, root: Path) -> set[str]:
+        """Return the files, relative to `root`."""
+        paths = {path for pattern in self.patterns for path in root.glob(pattern)}
+        return {path.relative_to(root).as_posix() for path in paths if path.name not in WITHOUT_ORACLE}
+
+
+# Studies drawn at random say whether words are as rare as stated: some seconds each.
+RULES = Tests(
+    tuple(f"tests/papers/test_{name}.py" for name in ("campaign", "decisions", "evidence", "statements", "verdict_*")),
+    slow_cpu_s=20.0,
+)
 # Files and folders that are mutated, and their tests. Scripted packets, own arithmetic, numbers by hand: not golden,
 # not agreement.
 TARGETS = {
-    "sim/capsim/protocols": "tests/sim/test_*.py",
-    "sim/capsim/summary.py": "tests/sim/test_summary.py",
-    "sim/capsim/fct.py": "tests/sim/test_fct.py",
-    "sim/capsim/conservation.py": "tests/sim/test_conservation.py",
-    "capsmodel/papers/verdicts.py": "tests/papers/test_verdict*.py",
+    "sim/capsim/protocols": Tests(("tests/sim/test_*.py",)),
+    "sim/capsim/summary.py": Tests(("tests/sim/test_summary.py",)),
+    "sim/capsim/fct.py": Tests(("tests/sim/test_fct.py",)),
+    "sim/capsim/conservation.py": Tests(("tests/sim/test_conservation.py",)),
+    "capsmodel/papers/verdicts.py": RULES,
+    "capsmodel/papers/decisions.py": RULES,
+    "capsmodel/papers/predicates.py": RULES,
+    "capsmodel/papers/judging.py": RULES,
+    "capsmodel/papers/statements.py": RULES,
 }
 # These compare two runs of the same code, or look at no packet.
 WITHOUT_ORACLE = {
@@ -54,7 +78,6 @@ WITHOUT_ORACLE = {
     "test_scenarios.py", "test_random_numbers.py", "test_fabrics.py", "test_traffic.py", "test_saved_results.py",
     "test_front_door.py",
 }  # fmt: skip
-SLOW_CPU_S = 2.0  # a test that takes longer in the reference engine is left out
 LEAST_LIMIT_CPU_S = 5.0  # a mutant may loop without end: beyond this, and ten times what a test took without it
 TIMEOUT_S = 1800.0
 OUTCOME_WORDS = ("killed", "survived", "untested")
@@ -75,7 +98,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--share", type=float, default=1.0, help="share of the mutants of each file, up to 1")
     parser.add_argument("--seed", type=int, default=1, help="which share")
-    parser.add_argument("--minutes", type=float, default=1e9, help="stop then; the next call goes on from there")
+    parser.add_argument("--minutes", type=float, default=1440, help="stop then; the next call goes on from there")
     parser.add_argument("--only", default="", help="only files with this in their path")
     parser.add_argument("--least", type=float, default=0.9, help="share to be killed for exit status 0")
     return parser.parse_args()
@@ -115,14 +138,15 @@ def _outcomes(chosen: list[Mutant], *, deadline: float) -> dict[Mutant, str]:
         copy, digest = Path(folder), _copy_to(Path(folder))
         known = _stored(digest)
         todo = [mutant for mutant in chosen if mutant.id not in known]
-        tests = _baseline(copy, {_target_of(mutant) for mutant in todo}) if todo else {}
+        tests = _baseline(copy, {_target_of(mutant) for mutant in todo}, digest, deadline=deadline)
         for number, mutant in enumerate(todo, 1):
-            if time.monotonic() > deadline:
+            begin_s = time.monotonic()
+            outcome = _outcome(mutant, tests, copy, deadline=deadline)
+            if outcome is None:
                 print(f"time is over, {len(todo) - number + 1} mutants left for the next call")
                 break
-            begin_s = time.monotonic()
-            known[mutant.id] = outcome = _outcome(mutant, tests, copy)
-            _store(digest, mutant, outcome)
+            known[mutant.id] = outcome
+            _append(OUTCOMES, {"digest": digest, "mutant": mutant.id, "outcome": outcome, "what": str(mutant)})
             spent_s = time.monotonic() - begin_s
             print(f"[{number:4}/{len(todo)}] {outcome:9} {spent_s:5.1f} s  {mutant}", flush=True)
     return {mutant: known[mutant.id] for mutant in chosen if mutant.id in known}
@@ -134,54 +158,78 @@ def _copy_to(folder: Path) -> str:
     for name in COPIED:
         source, ignore = ROOT / name, shutil.ignore_patterns("__pycache__", "results")
         shutil.copytree(source, folder / name, ignore=ignore) if source.is_dir() else shutil.copy(source, folder / name)
-    for path in sorted(folder.rglob("*.py")):
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()
 
 
 def _stored(digest: str) -> dict[str, str]:
-    if not OUTCOMES.is_file():
-        return {}
-    lines = map(json.loads, OUTCOMES.read_text(encoding="utf-8").splitlines())
-    return {line["mutant"]: line["outcome"] for line in lines if line["digest"] == digest}
+    """Return the outcomes known of this code."""
+    return {line["mutant"]: line["outcome"] for line in _lines_of(OUTCOMES, digest)}
 
 
-def _store(digest: str, mutant: Mutant, outcome: str) -> None:
-    OUTCOMES.parent.mkdir(exist_ok=True)
-    with OUTCOMES.open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"digest": digest, "mutant": mutant.id, "outcome": outcome, "what": str(mutant)}) + "\n")
+def _lines_of(file: Path, digest: str) -> list[dict[str, Any]]:
+    """Return what a file has of this code."""
+    lines = map(json.loads, file.read_text(encoding="utf-8").splitlines()) if file.is_file() else ()
+    return [line for line in lines if line["digest"] == digest]
+
+
+def _append(path: Path, line: Mapping[str, Any]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
 
 
 def _target_of(mutant: Mutant) -> str:
     return next(target for target in TARGETS if mutant.file.startswith(target))
 
 
-def _baseline(copy: Path, targets: Iterable[str]) -> dict[str, Recorded]:
-    """Run the tests of the targets without a mutant; return processor time and lines reached of each."""
-    paths = {path for target in targets for path in copy.glob(TARGETS[target]) if path.name not in WITHOUT_ORACLE}
-    files = [path.relative_to(copy).as_posix() for path in sorted(paths)]
+def _baseline(copy: Path, targets: Iterable[str], digest: str, *, deadline: float) -> dict[str, Recorded]:
+    """Return processor time and lines reached of each test of the targets; run those not known of this code."""
+    asked: dict[str, float] = {}
+    for target in targets:
+        asked |= dict.fromkeys(sorted(TARGETS[target].files(copy)), TARGETS[target].slow_cpu_s)
+    known = {line["file"]: line["tests"] for line in _lines_of(BASELINE, digest)}
+    todo = {file: slow_cpu_s for file, slow_cpu_s in asked.items() if file not in known}
+    if todo:
+        known |= _recorded(copy, todo, digest, deadline=deadline)
+    tests = {name: Recorded(**entry) for file in asked for name, entry in known[file].items()}
+    print(f"{len(tests)} tests take {sum(test.cpu_s for test in tests.values()):.0f} CPU s together", flush=True)
+    return tests
+
+
+def _recorded(copy: Path, files: dict[str, float], digest: str, *, deadline: float) -> dict[str, Any]:
+    """Run test files without a mutant and keep what each of their tests reaches; end where the time is too short."""
     print(f"running {len(files)} test files without a mutant", flush=True)
-    out = copy / "baseline.json"
-    work = partial(record, copy, files, sources(copy), slow_cpu_s=SLOW_CPU_S, out=out)
-    if _forked(work, log=copy / "baseline.log") != 0:
-        print((copy / "baseline.log").read_text(encoding="utf-8")[-5000:])
-        sys.exit("tests fail without any mutant")
-    found = {name: Recorded(**entry) for name, entry in json.loads(out.read_text(encoding="utf-8")).items()}
-    print(f"{len(found)} tests take {sum(test.cpu_s for test in found.values()):.0f} CPU s together", flush=True)
-    return found
+    out, log = copy / "baseline.jsonl", copy / "baseline.log"
+    status = _forked(partial(record, copy, files, sources(copy), out=out), log=log, until=deadline)
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()] if out.is_file() else []
+    for line in lines:
+        _append(BASELINE, {"digest": digest} | line)
+    if status is None:
+        sys.exit(
+            f"time is over after {len(lines)} of {len(files)} test files without a mutant: no mutant was run; "
+            "the next call goes on from there, with more --minutes or fewer files (--only)"
+        )
+    if status != 0:
+        sys.exit(f"{log.read_text(encoding='utf-8')[-5000:]}\ntests fail without any mutant")
+    return {line["file"]: line["tests"] for line in lines}
 
 
-def _outcome(mutant: Mutant, tests: dict[str, Recorded], copy: Path) -> str:
-    """Return ``killed``, ``survived``, or ``untested`` when no test reaches the line."""
-    chosen = _tests_of(mutant, tests)
+def _outcome(mutant: Mutant, tests: dict[str, Recorded], copy: Path, *, deadline: float) -> str | None:
+    """Return ``killed``, ``survived``, or ``untested`` when no test reaches the line; None if the time is over."""
+    chosen = _tests_of(mutant, tests, copy)
     if not chosen:
         return "untested"
     source = copy / mutant.file
     original = source.read_text(encoding="utf-8")
     _replace(source, mutant.text)
     limits_cpu_s = {name: LEAST_LIMIT_CPU_S + 10 * tests[name].cpu_s for name in chosen}
-    status = _forked(partial(run_chosen, copy, limits_cpu_s), log=copy / "mutant.log")
+    until = min(deadline, time.monotonic() + TIMEOUT_S)
+    status = _forked(partial(run_chosen, copy, limits_cpu_s), log=copy / "mutant.log", until=until)
     _replace(source, original)
+    if status is None and until == deadline:
+        return None
     return "survived" if status == 0 else "killed"
 
 
@@ -192,10 +240,10 @@ def _replace(source: Path, text: str) -> None:
         cached.unlink()
 
 
-def _tests_of(mutant: Mutant, tests: dict[str, Recorded]) -> list[str]:
+def _tests_of(mutant: Mutant, tests: dict[str, Recorded], copy: Path) -> list[str]:
     """Return the tests that reach the line, fastest first; of one run at import, those of the file and of none."""
-    pattern = TARGETS[_target_of(mutant)]
-    of_target = {name: test for name, test in tests.items() if fnmatchcase(name.partition("::")[0], pattern)}
+    files = TARGETS[_target_of(mutant)].files(copy)
+    of_target = {name: test for name, test in tests.items() if name.partition("::")[0] in files}
     reached = {name: set(test.lines.get(mutant.file, ())) for name, test in of_target.items()}
     first, last = mutant.lines
     if not mutant.at_import:
@@ -205,8 +253,8 @@ def _tests_of(mutant: Mutant, tests: dict[str, Recorded]) -> list[str]:
     return sorted(chosen, key=lambda name: tests[name].cpu_s)
 
 
-def _forked(work: Callable[[], int], *, log: Path) -> int | None:
-    """Return the exit status of `work` in a process of its own with its output in `log`; None if it had to be ended."""
+def _forked(work: Callable[[], int], *, log: Path, until: float) -> int | None:
+    """Return the exit status of `work` in a process of its own, its output in `log`; None if `until` ended it."""
 
     def child() -> None:
         with log.open("w", encoding="utf-8") as file:
@@ -216,7 +264,7 @@ def _forked(work: Callable[[], int], *, log: Path) -> int | None:
 
     process = multiprocessing.get_context("fork").Process(target=child)
     process.start()
-    process.join(TIMEOUT_S)
+    process.join(max(0.0, until - time.monotonic()))
     if process.is_alive():
         process.kill()
         process.join()

@@ -204,8 +204,6 @@ COMMANDS = (
         "equations:claims",
         "Tell which published claims were reproduced or refuted, and why.",
         ("claims --verdict refuted", "claims --paper caps", "claims --totals"),
-        "reproduced: direction and size hold. differs in size: the direction holds,\nor the claim at some of the "
-        "points looked at. refuted: it fails at all of them.\n\n",
     ),
     Command(
         "equations",

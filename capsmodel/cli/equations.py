@@ -20,7 +20,9 @@ from capsmodel.papers import equations as equation_rows
 from capsmodel.papers import numbers as number_rows
 from capsmodel.papers.index import read_by_setting
 from capsmodel.papers.robustness import recorded_robustness, told_settings
-from capsmodel.papers.verdicts import VERDICT_WORDS
+from capsmodel.papers.verdicts import MEANINGS, VERDICT_WORDS
+
+_VERDICTS = "Only claims with this verdict:\n" + "\n".join(f"{word}: {text}." for word, text in MEANINGS.items())
 
 
 def equations(
@@ -63,7 +65,7 @@ def _latex(paper: str, number: str) -> str:
 def claims(
     *,
     paper: str | None = None,
-    verdict: str | None = None,
+    verdict: Annotated[str | None, Parameter(help=_VERDICTS)] = None,
     all: Flag = False,
     totals: Flag = False,
     hangs_on: Flag = False,
@@ -79,7 +81,7 @@ def claims(
     paper
         One of caps, mmptcp, repflow, cdcps, dc2mtcp; all when not given.
     verdict
-        Only claims with this verdict: reproduced, "differs in size", refuted, "not testable" or open.
+        Only claims with this verdict.
     all
         Also those that wait for an experiment, named in the reason.
     totals

@@ -20,13 +20,12 @@ from capsmodel.papers.gallery import (
     HOW_TO_READ,
     Picture,
     by_setting,
-    meanings,
     other_claims,
     pictures,
 )
 from capsmodel.papers.index import chosen
 from capsmodel.papers.robustness import told_settings
-from capsmodel.papers.verdicts import VERDICT_WORDS
+from capsmodel.papers.verdicts import MEANINGS, VERDICT_WORDS
 from capsmodel.plotting import svg_bytes
 
 _LINE_END = re.compile(r"(?<!\n)\n(?![\n\s*-])")  # within a paragraph, not before an item of a list
@@ -58,7 +57,7 @@ def gallery(*, out: Path = Path("out"), paper: str | None = None) -> None:
         made=HOW_IT_IS_MADE,
         reading=HOW_TO_READ,
         papers=sections,
-        words=meanings(),
+        words=MEANINGS,
         version=f"Made by capsmodel {__version__}.",
     )
     write_whole(out / "gallery.html", text)

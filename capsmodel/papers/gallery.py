@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from capsmodel.checks import require
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import finished_tasks
-from capsmodel.papers import ClaimRow, claims, verdicts
+from capsmodel.papers import ClaimRow, claims
 from capsmodel.papers._docstrings import title_and_choices
 from capsmodel.papers.beside_printed import beside_printed
 from capsmodel.papers.experiments import PublishedExperiment, published_experiments
@@ -20,7 +20,6 @@ from capsmodel.papers.figures._beside_printed import DrawnClaim, draw_beside_pri
 from capsmodel.papers.figures._by_setting import draw_by_setting
 from capsmodel.papers.index import read_by_setting
 from capsmodel.papers.statements import Statement
-from capsmodel.papers.verdicts import VERDICT_WORDS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,7 +30,6 @@ __all__ = [
     "Picture",
     "by_setting",
     "drawn_claim",
-    "meanings",
     "other_claims",
     "pictures",
 ]
@@ -110,20 +108,6 @@ def by_setting(paper: str) -> Picture | None:
     title = "Claims by settings that the paper leaves out."
     picture = Picture(f"{paper}-settings", title, "", command, rows, lambda: draw_by_setting(paper, words))
     return picture if rows else None
-
-
-def meanings() -> dict[str, str]:
-    """Return what each verdict means, from the table of :mod:`capsmodel.papers.verdicts`.
-
-    Examples
-    --------
-    >>> meanings()["open"]
-    'nothing has been run yet, or what has been run does not decide'
-    """
-    lines = (verdicts.__doc__ or "").splitlines()
-    return {
-        word: line.removeprefix(word).strip() for word in VERDICT_WORDS for line in lines if line.startswith(f"{word} ")
-    }
 
 
 def _of_figure(figure: PublishedFigure, rows: Mapping[str, ClaimRow]) -> Picture:

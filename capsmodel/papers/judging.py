@@ -77,6 +77,8 @@ def verdict_of(claim: Claim, statement: Statement, found: Judged, *, testbed: bo
     quantity = statement.quantity(claim)
     shown = [one for name, one in intervals.items() if quantity != TAU or name.endswith(TAU)]
     values, ends = _in_one_range(claim, shown)
+    if quantity == TAU:  # Student's interval knows nothing of the range of a mean of tau
+        ends = tuple(min(max(end, -1.0), 1.0) for end in ends)
     verdict = Verdict(claim.id, values, found.decision.word, "; ".join(parts), ends, quantity)
     return of_sample(verdict, f"{found.seeds} seeds") if found.seeds else verdict
 

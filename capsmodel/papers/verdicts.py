@@ -1,14 +1,4 @@
-"""How a published claim is judged against a computed or a measured value.
-
-=============== ======================================================================================================
-Verdict         Meaning
-=============== ======================================================================================================
-reproduced      our value has the claimed direction and, where the claim has a size, lies within its reading error
-differs in size the direction holds, or the bound holds on a part of the sweep; the size does not hold
-refuted         the direction, the place of the optimum, or the statement is wrong at every point we looked at
-not testable    nothing computable is claimed, or what would decide it is not in the paper
-open            nothing has been run yet, or what has been run does not decide
-=============== ======================================================================================================
+"""How a published claim is judged against a computed or a measured value: the words (`MEANINGS`) and their rules.
 
 - *Reading error.* A printed number, be it a size, a bound or an end of a range, is met within half a unit of its last
   digit; one that papers give in round figures (relations `approx`, `ratio`, `reduction_pct` and `increase_pct`) within
@@ -54,7 +44,7 @@ figure are met and others missed was said at the level of a single one.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Literal, TypeVar, get_args
+from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -64,7 +54,15 @@ from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers.index import Claim, Quantity, read_checks, read_claims
 
 VerdictWord = Literal["reproduced", "differs in size", "refuted", "not testable", "open"]
-VERDICT_WORDS: tuple[VerdictWord, ...] = get_args(VerdictWord)
+MEANINGS: dict[VerdictWord, str] = {
+    "reproduced": "our value has the claimed direction and, where the claim has a size, lies within its reading error",
+    "differs in size": "the direction holds, or the bound holds on a part of the sweep; the size does not hold",
+    "refuted": "the direction, the place of the optimum, or the statement is wrong at every point we looked at",
+    "not testable": "nothing computable is claimed, or what would decide it is not in the paper",
+    "open": "nothing has been run yet, or what has been run does not decide",
+}
+"""What each verdict means."""
+VERDICT_WORDS = tuple(MEANINGS)
 
 APPROX_RELATIVE = 0.05
 """Relative distance at which a number given as "about", "nearly" or in round figures still counts as met."""

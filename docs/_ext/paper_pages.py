@@ -12,7 +12,7 @@ from capsmodel import papers
 from capsmodel.papers import ClaimRow
 from capsmodel.papers.experiments import published_experiments
 from capsmodel.papers.figures import published_figures
-from capsmodel.papers.verdicts import VERDICT_WORDS
+from capsmodel.papers.verdicts import MEANINGS, VERDICT_WORDS
 from capsmodel.symbolic import formulas_of, latex_of
 
 
@@ -36,6 +36,14 @@ class Equations(Generated):
         functions = [self.inline(f":py:obj:`~{name}`") for name in equation.functions]
         what = stacked(nodes.strong("", equation.number), equation.meaning)
         return [what, formula, stacked(*functions) if functions else f"nothing: {equation.reason}"]
+
+
+class Meanings(Generated):
+    """``.. verdict-meanings::``: the words of verdicts and what they mean."""
+
+    def content_nodes(self) -> Iterable[nodes.Node]:
+        """Yield the table."""
+        yield table(("verdict", "meaning"), [[nodes.strong("", word), text] for word, text in MEANINGS.items()])
 
 
 class Totals(Generated):
@@ -105,6 +113,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directives."""
     for name, kind in {
         "equations": Equations,
+        "verdict-meanings": Meanings,
         "claim-totals": Totals,
         "claims": Claims,
         "discrepancies": Discrepancies,

@@ -9,6 +9,7 @@ import capsmodel as cm
 from capsmodel.cli import main
 from capsmodel.papers import claims
 from capsmodel.papers.measurements.unit_delays import mean_window_delays
+from capsmodel.papers.verdicts import MEANINGS
 
 SETTING = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}
 
@@ -84,6 +85,11 @@ def test_none_refuted_is_an_answer_with_the_counts(capsys):
     assert f"None of the {len(words)} claims of repflow is refuted" in text
     assert f"{words.count('reproduced')} reproduced, {words.count('differs in size')} differ in size" in text
     assert "capsmodel claims --paper repflow --verdict 'differs in size'" in text
+
+
+def test_the_help_of_claims_says_what_each_verdict_means(capsys):
+    text = in_one_line(printed("claims --help", capsys).replace("│", " "))
+    assert all(f"{word}: {meaning}." in text for word, meaning in MEANINGS.items())
 
 
 def test_refuted_claims_are_told_with_the_reason(capsys):

@@ -9,6 +9,7 @@ import pytest
 
 from capsmodel.cli import _pages, main
 from capsmodel.papers import claims, gallery
+from capsmodel.papers.verdicts import MEANINGS
 from capsmodel.plotting import new_figure, svg_bytes
 
 VOID = {"meta", "img", "br"}
@@ -75,6 +76,11 @@ def test_it_has_every_picture_as_a_drawing_with_a_text(page):
         assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
     assert [one["alt"] for one in page.images][-len(expected) :] == [one.title.rstrip(".") for one in expected]
     assert {one.command for one in expected} <= set(page.texts)
+
+
+def test_it_says_what_each_verdict_means(page):
+    text = "".join(page.texts)
+    assert all(f"{word}: {meaning}" in text for word, meaning in MEANINGS.items())
 
 
 def test_it_leads_to_each_picture(page):

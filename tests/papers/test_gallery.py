@@ -10,7 +10,6 @@ from capsmodel.papers.figures import published_figures
 from capsmodel.papers.index import PAPER_KEYS
 from capsmodel.papers.robustness import told_settings
 from capsmodel.papers.settings import TEXT, combination_name, differences, sampled_combinations
-from capsmodel.papers.verdicts import VERDICT_WORDS
 
 PICTURES = {key: gallery.pictures(key) for key in PAPER_KEYS}
 
@@ -77,8 +76,3 @@ def test_a_name_of_a_setting_lists_its_differences():
     for experiment in published_experiments().values():
         for name, values in sampled_combinations(experiment.id).items():
             assert differences(name) == [combination_name({key: value}) for key, value in values.items()]
-
-
-def test_every_verdict_has_a_meaning():
-    assert list(gallery.meanings()) == list(VERDICT_WORDS)
-    assert all(len(meaning) > 20 for meaning in gallery.meanings().values())

@@ -56,8 +56,10 @@ def word(asked, statement, runs):
         (claim("increase_pct", "", "45"), 1.44, "reproduced"),
         (claim("increase_pct", "", "45"), 1.1, "differs in size"),
         (claim("increase_pct", "", "45"), 0.9, "refuted"),
-        (claim("absolute", "2", "2", "orders of magnitude"), 135.0, "reproduced"),
-        (claim("absolute", "2", "2", "orders of magnitude"), 20.0, "differs in size"),
+        (claim("absolute", "2", "2", "orders of magnitude"), 32.0, "reproduced"),  # 10^1.505
+        (claim("absolute", "2", "2", "orders of magnitude"), 316.0, "reproduced"),  # 10^2.4997
+        (claim("absolute", "2", "2", "orders of magnitude"), 31.0, "differs in size"),  # 10^1.491
+        (claim("absolute", "2", "2", "orders of magnitude"), 317.0, "differs in size"),  # 10^2.501
         (claim("absolute", "2", "2", "orders of magnitude"), 0.5, "refuted"),
         (claim("increase_pct", "30", "30"), 1.3, "reproduced"),
         (claim("increase_pct", "30", "30"), 1.35, "differs in size"),
@@ -250,6 +252,19 @@ def test_the_value_of_a_trend_is_kendalls_tau_and_its_change_stands_in_the_reaso
     assert (found.quantity, found.value) == ("Kendall's tau", pytest.approx((1 / 3,)))
     assert found.interval == pytest.approx((1 / 3, 1 / 3))
     assert "last over first: 3; Kendall's tau: 0.3333" in found.reason
+
+
+def test_the_interval_of_kendalls_tau_ends_where_tau_does():
+    """Three of four seeds rise throughout, the fourth has one of three pairs the other way round."""
+    asked, statement = claim("trend", unit="increasing"), levels(["a"], ["1", "2", "3"])
+    rows = [{"scheme": "a", "place": str(place), "seed": seed} for seed in range(1, 5) for place in (1, 2, 3)]
+    runs = Runs(DataFrame(rows).assign(mean_fct_short_s=[1, 2, 3] * 3 + [1, 3, 2]))
+    points = statement.points(asked, runs, 4)
+    (tau,) = (point.interval(0.005) for point in points if point.name == "Kendall's tau")
+    assert tau.low > -1
+    assert tau.high > 1
+    found = verdict_of(asked, statement, Judged(decide(points), 4, 0), testbed=False)
+    assert found.interval == (pytest.approx(tau.low), 1.0)
 
 
 @pytest.mark.parametrize(

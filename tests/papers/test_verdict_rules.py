@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -244,6 +245,14 @@ def test_what_is_undecided_never_refutes(
     met: list[bool | None], direction: list[bool | None] | None, word: str
 ) -> None:
     assert rules.verdict_word(met, direction) == word
+
+
+def test_each_word_has_its_meaning() -> None:
+    assert tuple(rules.MEANINGS) == get_args(rules.VerdictWord)
+    holds = {"reproduced": "has the claimed direction", "differs in size": "direction holds", "refuted": "is wrong"}
+    unknown = {"not testable": "nothing computable", "open": "does not decide"}
+    for word, part in (holds | unknown).items():
+        assert part in rules.MEANINGS[word]
 
 
 def test_only_an_open_verdict_says_that_the_sample_does_not_decide() -> None:
