@@ -29,9 +29,9 @@ _PLAIN = frozenset({"ratio", "fraction", "probability", "x", "1 if true", "relat
 
 
 def claim_text(claim: Claim, found: LedgerEntry | Verdict) -> list[str]:
-    """Return what the paper says, what we have, and why, a sentence or two each."""
+    """Return what the paper says in our words, what we have, and why, a sentence or two each."""
     printed = printed_size(claim)
-    said = f'The paper ({claim.where}): "{claim.text}"' + (f", {printed}" if printed else "") + "."
+    said = f"The paper ({claim.where}): {claim.text}" + (f", {printed}" if printed else "") + "."
     ours = [f"Ours: {our_value(claim, found)}."] if found.value else []
     return [said, *ours, *filter(None, [_why(claim, found)])]
 

@@ -164,7 +164,7 @@ for name in VERDICT_WORDS[:3]:
 def sentence(name):
     """Return in words what a paper says, what decides it, why it is refuted, and the second way."""
     claim, entry = CLAIMS[name].claim, CLAIMS[name].entry
-    said = f"**{claim.where}** (`{name}`): \u201c{claim.text}\u201d."
+    said = f"**{claim.where}** (`{name}`): {claim.text}."
     second = f" *Second way:* {read_checks()[name].how}" if name in read_checks() else ""
     return f"- {said} *Ours:* {listed(entry.value)}; {entry.reason}.{second}"
 

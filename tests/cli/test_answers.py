@@ -98,7 +98,7 @@ def test_refuted_claims_are_told_with_the_reason(capsys):
     assert rows
     for row in rows:
         assert f"{row.claim.id}: refuted" in text
-        assert in_one_line(row.claim.text) in text
+        assert f"The paper ({row.claim.where}): {in_one_line(row.claim.text)}" in text  # our words, so no quotation
         assert in_one_line(row.entry.reason).rstrip(".") in text
     assert f"{len(rows)} refuted" in text
 

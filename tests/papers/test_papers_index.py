@@ -109,6 +109,12 @@ def test_discrepancies_count_through_and_point_to_evidence_that_exists() -> None
     assert {name for row in rows for name in row.evidence} <= set(read_claims())
 
 
+def test_what_a_claim_says_holds_no_remark_of_ours() -> None:
+    """What we compute, and where the paper contradicts itself, stands in the verdict and in the discrepancies."""
+    ours = re.compile(r"discrepancy|\(formula:|\(formula \d|not reproduced|\(impossible|\btext says")
+    assert [key for key, claim in read_claims().items() if ours.search(f"{claim.conditions}; {claim.text}")] == []
+
+
 def test_claims_are_filtered_by_paper_and_verdict() -> None:
     everything = papers.claims()
     assert len(everything) == len(read_claims())
