@@ -6,7 +6,7 @@ from pandas import DataFrame
 
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.statistics.intervals import Interval
-from capsmodel.papers.decisions import decide
+from capsmodel.papers.decisions import Decision, decide
 from capsmodel.papers.index import Claim
 from capsmodel.papers.judging import Judged, verdict_of
 from capsmodel.papers.predicates import of_ratio
@@ -252,6 +252,21 @@ def test_the_value_of_a_trend_is_kendalls_tau_and_its_change_stands_in_the_reaso
     assert (found.quantity, found.value) == ("Kendall's tau", pytest.approx((1 / 3,)))
     assert found.interval == pytest.approx((1 / 3, 1 / 3))
     assert "last over first: 3; Kendall's tau: 0.3333" in found.reason
+
+
+def test_a_verdict_says_what_it_rests_on():
+    """Seeds, level, the reading that was chosen, the testbed, schemes that are not simulated, and each point."""
+    asked = claim("ordering", unit="lower")
+    statement = compared(asked, ["x"], names=NAMES, note="the mean of both")
+    found = Judged(decide(statement.points(asked, runs_of(a_x=1.0, b_x=2.0), SEEDS)), SEEDS, 0)
+    reason = verdict_of(asked, statement, found, testbed=True).reason
+    level, note, testbed, missing, point = reason.split("; ")
+    assert (level, note) == ("16 seeds, level 0.005", "the mean of both")
+    assert (testbed, missing) == ("the testbed is simulated in packets", "not simulated: a, b")
+    assert point == "B, x: 0.5"
+    assert verdict_of(asked, statement, Judged(Decision("open", {}), 0, 0), testbed=False).reason == (
+        "no look yet; the mean of both; not simulated: a, b"
+    )
 
 
 def test_the_interval_of_kendalls_tau_ends_where_tau_does():
