@@ -47,7 +47,7 @@ SHOWN: dict[str, Shown] = {
     "p99_slowdown_short": Shown("p99 slowdown, short"),
     "mean_slowdown": Shown("mean slowdown, all"),
     "mean_throughput_long_bps": Shown("mean throughput, long", *_MBPS),
-    "mean_goodput_long_bps": Shown("mean goodput, long", *_MBPS),
+    "mean_goodput_long_bps": Shown("throughput, long, since the warm-up", *_MBPS),
     "reorder_ratio": Shown("packets reordered", *_PERCENT),
     "packets_dropped": Shown("packets dropped"),
     "retransmissions": Shown("packets sent again"),

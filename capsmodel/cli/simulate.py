@@ -128,6 +128,8 @@ def _print(result: Result, output: Output) -> None:
     if not output.is_text:
         print_table([values], output=output)
         return
+    if not chosen.warm_up_s:  # without one it is the mean throughput of long flows
+        del values["mean_goodput_long_bps"]
     rows = [
         {"metric": shown(name).words, "value": number(value * shown(name).factor), "unit": shown(name).unit}
         for name, value in values.items()

@@ -48,6 +48,16 @@ def test_simulate_prints_the_summary_and_what_it_took(capsys: pytest.CaptureFixt
         assert word in out
 
 
+@pytest.mark.parametrize(("warm_up", "lines"), [("0s", 0), ("1ms", 1)])
+def test_what_long_flows_get_since_the_warm_up_is_told_where_there_is_one(
+    capsys: pytest.CaptureFixture[str], warm_up: str, lines: int
+) -> None:
+    """Without one it is the line before."""
+    out = printed(capsys, "simulate", *SMALL, "--set", f"warm_up_s={warm_up}")
+    assert out.count("mean throughput, long") == 1
+    assert out.count("throughput, long, since the warm-up") == lines
+
+
 def test_flags_and_file_describe_the_same_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     flags = ["--rate", "10Gbps", "--delay", "2us", "--buffer", "64KB", "--seed", "3", "--scheme", "rps"]
     succeed("simulate", *SMALL, *flags, "--out", str(tmp_path / "a"))
