@@ -5,10 +5,11 @@ decoding probability and the share of repair packets over the size of the unit.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from capsmodel.checks import ParameterError
+from capsmodel.checks import ParameterError, one_number, require, whole
 from capsmodel.coding.caps_setting import PAPER_PROBS, SETTING, WINDOW_PACKETS
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.optimal_unit import DelayCurve, OptimalUnit, delay_curve, optimal_coding_unit
@@ -58,7 +59,15 @@ _MOST = {"window_packets": 1024, "paths": 256}
 def _arguments(setting: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of the model, in SI units."""
     fabric = {name: parse(setting[key]) for key, (name, parse) in _QUANTITIES.items()}
-    return {"blocking_prob": setting["long_flows"] / setting["paths"], "objective": setting["objective"], **fabric}
+    paths = one_number(whole, "paths", setting["paths"], minimum=1)
+    flows = one_number(whole, "long_flows", setting["long_flows"])
+    _require_a_free_path(paths, flows)
+    return {"blocking_prob": flows / paths, "objective": setting["objective"], **fabric}
+
+
+def _require_a_free_path(paths: float, flows: float) -> None:
+    rule = f"with {paths:g} paths it must lie in 0..{paths - 1:g}: a path each, and one left free"
+    require(flows < paths, f"long_flows = {flows:g}, but {rule}")
 
 
 def best_unit(setting: Mapping[str, Any]) -> OptimalUnit[int, float]:
@@ -140,6 +149,13 @@ def _answer(blocking_prob: float, best: OptimalUnit[int, float]) -> str:
     return f"$p_B$ = {blocking_prob:.3g}: {coded}, {delays}, {near}"
 
 
+def _taken(field: Any) -> str:
+    """Return what a field takes, in words."""
+    if hasattr(field, "options"):
+        return " or ".join(value for _, value in field.options)
+    return f"whole numbers from {field.min} to {field.max}" if hasattr(field, "max") else "text, a number with its unit"
+
+
 class Calculator:
     """Sliders and text fields with a figure below that follows them, for a notebook with a running kernel.
 
@@ -182,13 +198,37 @@ class Calculator:
         return {key: field.value for key, field in self.fields.items()}
 
     def move(self, **values: Any) -> OptimalUnit[int, float]:
-        """Set the fields to `CAPS_SETTING` except for `values`, and return the best unit."""
+        """Set the fields to `CAPS_SETTING` except for `values`, and return the best unit.
+
+        Raises
+        ------
+        ParameterError
+            If a field cannot show its value, as a slider beyond its end; then all fields stay as they were.
+        """
+        before = self.setting
         self._follow(False)
-        for key, value in (CAPS_SETTING | values).items():
-            self.fields[key].value = value
-        self._follow(True)
+        try:
+            self._set(CAPS_SETTING | values)
+        except ParameterError:
+            self._set(before)
+            raise
+        finally:
+            self._follow(True)
         self._redraw(None)
         return best_unit(self.setting)
+
+    def _set(self, setting: Mapping[str, Any]) -> None:
+        """Set all fields, and refuse what one of them does not hold: sliders move what is beyond their ends."""
+        from traitlets import TraitError
+
+        unknown = setting.keys() - self.fields.keys()
+        require(not unknown, f"no field {', '.join(sorted(unknown))}: the fields are {', '.join(self.fields)}")
+        for key, value in setting.items():
+            field = self.fields[key]
+            with suppress(TraitError):  # no number, or none of the choices
+                field.value = value
+            if field.value != value:
+                raise ParameterError(f"{key} = {value}, but the field takes {_taken(field)}")
 
     def _follow(self, follow: bool) -> None:
         """Let the figure follow the fields, or not while several of them change."""

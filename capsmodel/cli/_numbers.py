@@ -1,11 +1,12 @@
 """How numbers are written for people: four digits, errors with two, no exponent where it can be helped."""
 
 import math
+from decimal import Decimal
 from typing import Any
 
 _DIGITS = 4
-# From here on an exponent is shorter.
-_LARGEST = 1e7
+# From here on, and below the least, an exponent is shorter.
+_LARGEST, _LEAST_EXPONENT = 1e7, -4
 # Below this share of the value an error comes from rounding in float64, as of samples that are all the same.
 _ROUNDING = 1e-9
 
@@ -15,16 +16,17 @@ def number(value: Any) -> str:
 
     Examples
     --------
-    >>> [number(value) for value in (0.123456, 12345.6, 1e-9, float("nan"), 7, "caps")]
-    ['0.1235', '12346', '1e-09', '-', '7', 'caps']
+    >>> [number(value) for value in (0.123456, 9999.6, 12345.6, 1e-9, float("nan"), 7, "caps")]
+    ['0.1235', '10000', '12346', '1e-09', '-', '7', 'caps']
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
     if not isinstance(value, float):
         return str(value)
-    if math.isfinite(value) and 10**_DIGITS <= abs(value) < _LARGEST:
-        return f"{value:.0f}"
-    return f"{value:.{_DIGITS}g}"
+    rounded = f"{value:.{_DIGITS}g}"
+    if abs(float(rounded)) >= 10**_DIGITS and abs(float(whole := f"{value:.0f}")) < _LARGEST:
+        return whole
+    return rounded
 
 
 def with_error(value: float, half_width: float) -> str:
@@ -36,13 +38,23 @@ def with_error(value: float, half_width: float) -> str:
     ['3.37 ± 0.41', '1005 ± 76', '123500 ± 2300', '2']
     >>> [with_error(*pair) for pair in ((0.842000001, 7.6e-15), (0.0, 0.0), (1e6, 1e-2))]
     ['0.842 ± 0', '0 ± 0', '1000000.000 ± 0.010']
+    >>> [with_error(*pair) for pair in ((1.0, 0.0996), (1e300, 1e299), (2.5e-7, 4e-8))]
+    ['1.00 ± 0.10', '(1.00 ± 0.10)e+300', '(2.50 ± 0.40)e-07']
     """
     if not (math.isfinite(value) and math.isfinite(half_width)):
         return number(value)
     if half_width <= _ROUNDING * abs(value):
         return f"{number(value)} ± 0"
-    places = 1 - math.floor(math.log10(half_width))
-    return f"{_rounded(value, places)} ± {_rounded(half_width, places)}"
+    places, largest = 1 - _exponent(half_width, 2), max(_exponent(value, 17), _exponent(half_width, 2))
+    if _LEAST_EXPONENT <= largest < math.log10(_LARGEST):
+        return f"{_rounded(value, places)} ± {_rounded(half_width, places)}"
+    both = (f"{Decimal(number).scaleb(-largest):.{places + largest}f}" for number in (value, half_width))
+    return f"({' ± '.join(both)})e{largest:+03d}"
+
+
+def _exponent(value: float, digits: int) -> int:
+    """Return the power of ten of the first digit of a number that is rounded to so many digits."""
+    return int(f"{value:.{digits - 1}e}".partition("e")[2])
 
 
 def _rounded(value: float, places: int) -> str:

@@ -1,5 +1,6 @@
 """The sliders of notebook 16: they show what the model says, take any rate and time, and tell what they cannot read."""
 
+import re
 import sys
 
 import pytest
@@ -57,6 +58,51 @@ def test_what_is_no_quantity_is_told_and_the_figure_stays(calculator, key, value
     assert calculator.picture.value == before
     calculator.move()
     assert calculator.message.value == ""
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ({"paths": 500, "long_flows": 300}, "paths = 500, but the field takes whole numbers from 2 to 256"),
+        ({"window_packets": 2000}, "window_packets = 2000, but the field takes whole numbers from 1 to 1024"),
+        ({"window_packets": 0}, "window_packets = 0, but"),
+        ({"window_packets": 64.5}, "window_packets = 64.5, but"),
+        ({"window_packets": "many"}, "window_packets = many, but"),
+        ({"paths": 10, "long_flows": 12}, "long_flows = 12, but the field takes whole numbers from 0 to 9"),
+        ({"paths": 5}, "long_flows = 8, but the field takes whole numbers from 0 to 4"),
+        ({"objective": "best"}, "objective = best, but the field takes with_redundancy_cost or eq4"),
+        ({"rate": 1e9}, "rate = 1000000000.0, but the field takes text"),
+        ({"windows": 3}, "no field windows: the fields are window_packets, paths, "),
+    ],
+)
+def test_what_a_field_does_not_hold_is_refused_and_nothing_moves(calculator, values, text):
+    calculator.move(paths=20, long_flows=3)
+    before, picture = calculator.setting, calculator.picture.value
+    with pytest.raises(ParameterError, match=re.escape(text)):
+        calculator.move(**values)
+    assert calculator.setting == before
+    calculator.fields["paths"].value = 30  # the figure still follows
+    assert calculator.picture.value != picture
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ({"paths": 10, "long_flows": 12}, "long_flows = 12, but with 10 paths it must lie in 0..9"),
+        ({"paths": 0}, "paths = 0"),
+        ({"long_flows": -1}, "long_flows = -1"),
+        ({"long_flows": 40}, "long_flows = 40, but with 40 paths"),
+    ],
+)
+def test_what_is_refused_is_what_was_given(values, text):
+    with pytest.raises(ParameterError, match=re.escape(text)):
+        best_unit(CAPS_SETTING | values)
+
+
+def test_what_the_sliders_cannot_show_the_function_answers():
+    lossy = best_unit(CAPS_SETTING | {"paths": 500, "long_flows": 300})
+    fast = best_unit(CAPS_SETTING | {"window_packets": 2000, "rate": "100Gbps"})
+    assert (lossy.k, lossy.r, fast.k, fast.r) == (53, 106, 306, 115)
 
 
 def test_one_path_stays_free(calculator):

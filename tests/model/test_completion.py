@@ -66,6 +66,7 @@ class TestRounds:
     def test_below_one_window(self):
         assert rounds(1) == pytest.approx(math.log2(13 / 12), rel=1e-15)
         assert rounds(1, rounding="whole") == 1
+        assert rounds(2.1, window_packets=0.7, rounding="whole") == 2  # 2.1 / 0.7 is 3.0000000000000004
 
 
 class TestLoads:

@@ -43,6 +43,12 @@ def test_paths_are_alike_for_the_order_in_which_they_are_given():
     np.testing.assert_allclose(windows[0], windows[1][::-1], rtol=1e-6)
 
 
+def test_unequal_paths_against_packets():
+    """Means over 2e8 packets that were sent by the rules one by one, 34.07 and 6.00, with a standard error of 0.06."""
+    windows = fully_coupled_mean_windows([0.001, 0.003], least_window_packets=1)
+    np.testing.assert_allclose(windows, [34.07, 6.00], rtol=0, atol=0.005 * 40.07)
+
+
 def test_a_path_that_loses_much_leaves_one_tcp_to_the_other():
     windows = fully_coupled_mean_windows([0.0002, 0.1], least_window_packets=1)
     assert windows[1] == pytest.approx(1, abs=0.1)
