@@ -11,11 +11,11 @@ from typing import Annotated, ParamSpec
 
 from cyclopts import Parameter
 
+from capsmodel._compilation import first_use_reported
 from capsmodel._files import refuse_device
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli._endings import told
 from capsmodel.codec.errors import CodecError
-from capsmodel.codec.jit import first_use_reported
 
 Arguments = ParamSpec("Arguments")
 PIPE = Path("-")  # standard input or output

@@ -14,7 +14,7 @@ found; any other damage passes with probability 2^-32.
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel.codec.jit import jit
+from capsmodel._compilation import jit
 
 _REFLECTED = 0x82F63B78
 _ALL_ONES = 0xFFFFFFFF

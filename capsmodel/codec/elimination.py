@@ -17,9 +17,9 @@ products with f, and the loop over bytes looks up one product for each.
 import numpy as np
 import numpy.typing as npt
 
+from capsmodel._compilation import jit
 from capsmodel.codec.errors import Packets
 from capsmodel.codec.gf256 import INV, MUL
-from capsmodel.codec.jit import jit
 
 _PRODUCTS = 1 << 29  # added in a tenth of a second
 Flags = npt.NDArray[np.bool_]

@@ -15,8 +15,8 @@ What a reception determines depends on the numbers received alone; nothing in th
 import numpy as np
 import numpy.typing as npt
 
+from capsmodel._compilation import jit
 from capsmodel.codec.errors import Flags
-from capsmodel.codec.jit import jit
 from capsmodel.codec.ldpc_matrix import CheckMatrix, Ints
 
 Words = npt.NDArray[np.uint64]

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from capsmodel._compilation import jit
 from capsmodel.checks import require
 from capsmodel.codec.inputs import whole_number
-from capsmodel.codec.jit import jit
 
 Ints = npt.NDArray[np.int32]
 

@@ -11,8 +11,8 @@ place of each operand               `located`                 row of a work arra
 import numpy as np
 import numpy.typing as npt
 
+from capsmodel._compilation import jit
 from capsmodel.codec.errors import Flags
-from capsmodel.codec.jit import jit
 from capsmodel.codec.ldpc_decoding import Words, bit, eliminate, peel, residual
 from capsmodel.codec.ldpc_matrix import CheckMatrix, Ints
 

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numba import types
 
+from capsmodel._compilation import compiled
 from capsmodel.codec.errors import CodecError, Ints, Packets
 from capsmodel.codec.gf256 import EXP, INV, LOG, MUL
 from capsmodel.codec.inputs import described
-from capsmodel.codec.jit import compiled
 
 _PRODUCTS = 1 << 27  # looked up in a tenth of a second
 EXP_OF_SUM = np.tile(EXP[:255], 3)  # powers up to 764, the largest sum of three reduced logarithms

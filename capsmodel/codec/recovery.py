@@ -11,11 +11,11 @@ from typing import Any, Protocol
 import numpy as np
 from numba import types
 
+from capsmodel._compilation import compiled
 from capsmodel.codec.base import BlockCode
 from capsmodel.codec.decoder import distinct
 from capsmodel.codec.errors import Ints, Packets
 from capsmodel.codec.inputs import check_range
-from capsmodel.codec.jit import compiled
 
 _KEPT_PATTERNS = 512
 _KEPT_PACKETS = 100  # of a unit; what is kept of a larger one takes more than some 50 KB

@@ -16,8 +16,8 @@ lines with int64.
 import numpy as np
 import numpy.typing as npt
 
+from capsmodel._compilation import jit
 from capsmodel.checks import require, whole
-from capsmodel.codec.jit import jit
 
 _MASK32 = 0xFFFFFFFF
 _MAT1, _MAT2, _TMAT = 0x8F7011EE, 0xFC78FF1F, 0x3793FDFF  # RFC 8682, section 2.1

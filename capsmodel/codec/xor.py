@@ -11,8 +11,8 @@ scheduled sums                      `carry_out`       packet  each target the su
 import numpy as np
 import numpy.typing as npt
 
+from capsmodel._compilation import inlined, jit
 from capsmodel.codec.errors import Packets
-from capsmodel.codec.jit import inlined, jit
 
 Ints = npt.NDArray[np.int32]
 

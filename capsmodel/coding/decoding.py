@@ -18,7 +18,7 @@ first arrivals suffice  64/924          :func:`units_decoded_by_first_arrivals_p
 All assume a code of which any k of the n = k + r packets suffice (maximum distance separable, MDS); what a random
 linear code needs besides is in :mod:`capsmodel.coding.random_linear`. What *blocked* means is said in
 ``docs/glossary.md``. The evaluation, to 1e-12 for k up to 10^6, and its algebra are in
-:mod:`capsmodel.coding._binomial`.
+:mod:`capsmodel.coding._unit_search`.
 """
 
 from fractions import Fraction
@@ -40,7 +40,7 @@ from capsmodel.checks import (
     require,
     whole,
 )
-from capsmodel.coding._binomial import log_pmf, log_tails
+from capsmodel.coding._unit_search import log_pmf, log_tails
 
 
 @overload
@@ -80,7 +80,7 @@ def blocked_packets_prob(j: ArrayLike, *, n: ArrayLike, blocking_prob: ArrayLike
 
     Examples
     --------
-    >>> blocked_packets_prob(3, n=6, blocking_prob=0.5)  # 20/64
+    >>> round(blocked_packets_prob(3, n=6, blocking_prob=0.5), 12)  # 20/64
     0.3125
     """
     j, n, p = whole("j", j), whole("n", n, minimum=1), probability("blocking_prob", blocking_prob)

@@ -26,8 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from capsmodel.checks import FloatArray, FloatOrArray, IntArray, closed_form, plain, plain_count, require
-from capsmodel.coding._binomial import log_tails
-from capsmodel.coding._unit_search import best_sizes, delay_table
+from capsmodel.coding._unit_search import best_sizes, delay_table, log_tails
 from capsmodel.coding.unit_parameters import DEFAULT_OBJECTIVE, Objective, UnitParameters
 
 _NEAR = 0.01

@@ -29,7 +29,7 @@ from capsmodel.checks import (
     require,
     whole,
 )
-from capsmodel.coding._binomial import log_pmf, log_tails
+from capsmodel.coding._unit_search import log_pmf, log_tails
 
 _NEGLIGIBLE = 2.0**-60
 _LARGEST_FIELD = 2**32  # found to be a prime power in 2^16 trial divisions

@@ -32,30 +32,20 @@ from capsmodel.checks import (
     require,
     whole,
 )
-from capsmodel.coding._binomial import log_tails
+from capsmodel.coding._unit_search import MOST_REPAIR, TOO_MANY_REPAIR, ceiling_rule, log_tails
 
-_UNIT_ROUNDOFF = 2.0**-53
 _TARGET_TOLERANCE = 1e-12
-_MOST_REPAIR = 2**53  # float64 holds every whole number below
-_TOO_MANY = "blocking_prob is so near 1 that r exceeds 2^53 packets: lower it"
-
-
-def ceiling_rule(k: FloatArray, p: FloatArray) -> FloatArray:
-    """Return ceil(k p / (1 - p)) as float64 with the tolerance of :func:`repair_packets`; arguments checked before."""
-    x = k * p / (1 - p)
-    doubt = x * (4 + 2 / (1 - p)) * _UNIT_ROUNDOFF
-    return np.ceil(x - np.where(doubt < 0.5, doubt, 0.0))
 
 
 def least_repair(enough: Callable[[FloatArray], npt.NDArray[np.bool_]], *, guess: FloatArray) -> FloatArray:
     """Return the least whole r >= 0 that is `enough`, where every larger one is; doubled from `guess`, then halved."""
     # `low` is not enough (-1: nothing is known), `high` is; the interval between them shrinks to nothing.
     low, high = np.full(guess.shape, -1.0), guess
-    require(high < _MOST_REPAIR, _TOO_MANY)
+    require(high < MOST_REPAIR, TOO_MANY_REPAIR)
     short = ~enough(high)
     while np.any(short):
         low, high = np.where(short, high, low), np.where(short, 2 * high + 1, high)
-        require(high < _MOST_REPAIR, _TOO_MANY)
+        require(high < MOST_REPAIR, TOO_MANY_REPAIR)
         short = ~enough(high)
     while np.any(high - low > 1):
         middle = np.maximum(np.floor((low + high) / 2), 0)
@@ -134,7 +124,7 @@ def repair_packets(k: ArrayLike, *, blocking_prob: ArrayLike | Fraction) -> int 
         repair = np.asarray(np.frompyfunc(_exact_ceiling, 2, 1)(counts, np.asarray(blocking_prob, dtype=object)))
     else:
         repair = ceiling_rule(counts, probs)
-    require(repair < _MOST_REPAIR, _TOO_MANY)
+    require(repair < MOST_REPAIR, TOO_MANY_REPAIR)
     return plain_count(repair)
 
 

@@ -13,16 +13,13 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self, get_args
 
 import numpy as np
-import numpy.typing as npt
 from numpy.typing import ArrayLike
 
 from capsmodel.checks import FloatArray, ParameterError, broadcast, choice, flag, positive, probability, require, whole
-from capsmodel.coding._unit_terms import buffered_s
 from capsmodel.units import serialisation_s
 
 Objective = Literal["eq4", "with_redundancy_cost"]
 DEFAULT_OBJECTIVE: Objective = "with_redundancy_cost"
-Index = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -110,9 +107,9 @@ class UnitParameters:
         """Return the points as a list without shape."""
         return self._each(np.ravel)
 
-    def take(self, index: Index) -> Self:
-        """Return the points at `index`."""
-        return self._each(lambda values: values[index])
+    def shaped(self, shape: tuple[int, ...]) -> Self:
+        """Return the points broadcast to a shape."""
+        return self._each(lambda values: np.broadcast_to(values, shape))
 
     def _each(self, change: Callable[[FloatArray], FloatArray]) -> Self:
         """Return a copy with every array changed by `change`."""
@@ -135,8 +132,8 @@ class UnitParameters:
         """Return the mean window delay, s, of units that decode with that probability; all terms are positive."""
         units = self.units(k)
         log_window = units * log_decode_prob
-        buffered = buffered_s(self.rtt_short_s, self.packet_s, k)
-        delay = np.exp(log_window) * buffered - np.expm1(log_window) * self.rtt_long_s
+        decoded_s = self.rtt_short_s + (k - 1) * self.packet_s / 2
+        delay = np.exp(log_window) * decoded_s - np.expm1(log_window) * self.rtt_long_s
         return delay + r * units * self.packet_s if self.repair_costs else delay
 
     def uncoded_delay_s(self) -> FloatArray:

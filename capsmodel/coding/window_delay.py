@@ -16,8 +16,7 @@ from typing import overload
 from numpy.typing import ArrayLike
 
 from capsmodel.checks import FloatArray, FloatOrArray, closed_form, plain, positive, probability, whole
-from capsmodel.coding._binomial import log_tails
-from capsmodel.coding._unit_search import best_r
+from capsmodel.coding._unit_search import best_repair, log_tails
 from capsmodel.coding.unit_parameters import (
     DEFAULT_OBJECTIVE,
     Objective,
@@ -232,6 +231,6 @@ def window_delay_s(
     )
     if r is None:
         parameters.require_within_window("k", counts)
-    repair = best_r(parameters, counts) if r is None else whole("r", r)
+    repair = best_repair(parameters, counts) if r is None else whole("r", r)
     log_decode_prob = log_tails(counts, repair, parameters.blocking_prob)[0]
     return plain(parameters.delay_s(counts, r=repair, log_decode_prob=log_decode_prob))

@@ -43,6 +43,15 @@ def test_the_best_unit_comes_with_its_cost_its_flatness_and_what_packets_say(cap
     assert "caps-fig8d" in text
 
 
+def test_the_best_unit_of_a_large_window_is_the_least_of_its_curve(capsys):
+    text = in_one_line(
+        printed("optimal-k 2500 --blocking-prob 0.65 --rate 100Gbps --rtt-long 3ms --rtt-short 100us", capsys)
+    )
+    assert "from 0.7917 ms (k = 806) to 3 ms" in text
+    assert "(1708 of 2514 in a unit)" in text
+    assert "does not pay" not in text
+
+
 @pytest.mark.parametrize("line", ["optimal-k 256 --blocking-prob 0.5", "optimal-k 64 --blocking-prob 0"])
 def test_where_coding_does_not_pay_it_says_so(line, capsys):
     """What packets say is about an optimum that is not there."""

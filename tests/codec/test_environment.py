@@ -71,7 +71,7 @@ main(["codec", "encode", "--help"])
 
 COMPILE = """
 from numba import int64
-from capsmodel.codec.jit import compiled
+from capsmodel._compilation import compiled
 from kernel import two
 made = compiled(two, int64(int64))
 print(made(0), len(made.stats.cache_hits))

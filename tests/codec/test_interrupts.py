@@ -10,8 +10,9 @@ import pytest
 from numba.core.caching import NullCache
 from numba.core.compiler_lock import global_compiler_lock
 
+from capsmodel import _compilation
 from capsmodel._compilation import interruptible
-from capsmodel.codec import combiner, elimination, jit, linalg
+from capsmodel.codec import combiner, elimination, linalg
 
 
 @pytest.fixture
@@ -73,10 +74,10 @@ def test_functions_of_the_codec_are_compiled_interruptibly(monkeypatch):
         begun_with_lock.append(global_compiler_lock.is_locked())
         return interruptible(compilation)
 
-    monkeypatch.setattr(jit, "interruptible", watched)
-    monkeypatch.setattr(jit, "SourceCache", lambda function: NullCache())
+    monkeypatch.setattr(_compilation, "interruptible", watched)
+    monkeypatch.setattr(_compilation, "SourceCache", lambda function: NullCache())
 
-    @jit.jit
+    @_compilation.jit
     def thrice(number):
         return 3 * number
 
@@ -85,7 +86,7 @@ def test_functions_of_the_codec_are_compiled_interruptibly(monkeypatch):
         return thrice(number) + 1
 
     assert thrice(2.5) == 7.5
-    assert jit.compiled.__wrapped__(thrice.py_func, numba.int64(numba.int64))(2) == 6
+    assert _compilation.compiled.__wrapped__(thrice.py_func, numba.int64(numba.int64))(2) == 6
     assert begun_with_lock == [False, False]
     assert of_another(2) == 7
     assert len(begun_with_lock) > 2

@@ -120,6 +120,16 @@ def test_edges():
     assert blocked_packets_prob([0, 1, 3], n=3, blocking_prob=0).tolist() == [1, 0, 0]
 
 
+@pytest.mark.parametrize("p", [5e-324, 1.5e-323, 1e-310, 2.3e-308, 1e-300])
+@pytest.mark.parametrize(("k", "r"), [(1, 1), (1, 0), (3, 2), (50, 7), (10**6, 0), (10**6, 3)])
+def test_the_least_probabilities_keep_the_logarithm_of_the_failure(k, r, p):
+    """The first term, all but r + 1 of k + r arriving, is all there is."""
+    with mpmath.workdps(40):
+        exact = mpmath.log(mpmath.binomial(k + r, r + 1)) + (r + 1) * mpmath.log(mpmath.mpf(p))
+    assert log_decode_failure_prob(k, r=r, blocking_prob=p) == pytest.approx(float(exact), rel=1e-14)
+    assert log_decode_prob(k, r=r, blocking_prob=p) == pytest.approx(-float(mpmath.exp(exact)), rel=1e-11, abs=1e-307)
+
+
 def test_broadcasting_and_empty_arrays():
     table = decode_prob(np.arange(1, 4)[:, None], r=np.arange(5), blocking_prob=0.2)
     assert table.shape == (3, 5)

@@ -94,7 +94,7 @@ def functions(module):
 
 # Steps of other functions: their arguments were checked before.
 INNER = {
-    "ceiling_rule", "least_repair", "uncoded_delay_s", "ordered_rtts", "checked_window", "euler_inversion",
+    "least_repair", "uncoded_delay_s", "ordered_rtts", "checked_window", "euler_inversion",
     "compound_poisson_pmf", "common_step", "invert_tail",
 }  # fmt: skip
 FORMS = {f"{form.__module__}.{form.__name__}": form for form in closed_forms() if form.__name__ not in INNER}

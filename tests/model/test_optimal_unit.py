@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsmodel.checks import ParameterError
-from capsmodel.coding._unit_search import best_sizes, delay_table
-from capsmodel.coding.decoding import decode_prob, log_decode_failure_prob
+from capsmodel.coding import _unit_search
+from capsmodel.coding._unit_search import best_sizes, delay_table, log_tails_at, moved_to_least_proven
+from capsmodel.coding.decoding import decode_prob, log_decode_failure_prob, log_decode_prob
 from capsmodel.coding.optimal_unit import delay_curve, optimal_coding_unit
 from capsmodel.coding.redundancy import repair_packets
 from capsmodel.coding.unit_parameters import DEFAULT_OBJECTIVE, UnitParameters
@@ -144,7 +145,7 @@ def test_no_pair_of_k_and_r_is_better(w, p, fabric, ratio, whole_units):
 @pytest.mark.parametrize("whole_units", [False, True])
 @pytest.mark.parametrize(("w", "long", "rate_bps"), [(24, 3e-3, 1e9), (49, 4e-4, 7e8), (10, 8e-4, 3e8), (3, 7e-4, 2e8)])
 def test_every_k_has_its_best_r(w, long, rate_bps, whole_units):
-    """Where packets take long to send the best r of the next k is often lower. p up to 0.98 covers both searches."""
+    """Where packets take long to send the best r of the next k is often lower."""
     p = np.concatenate([np.linspace(0, 0.98, 60), np.linspace(0.01, 0.05, 20), [1e-9, 1e-6, 1e-3]])
     common = {"rtt_short_s": 2e-5, "rtt_long_s": long, "packet_bytes": 1500, "rate_bps": rate_bps, "window_packets": w}
     curve = delay_curve(blocking_prob=p, whole_units=whole_units, **common)
@@ -187,12 +188,18 @@ def test_the_recurrence_ranks_with_twelve_digits(objective):
     np.testing.assert_allclose(delays, direct, rtol=1e-12)
 
 
-def test_recurrence_and_direct_search_meet_at_their_threshold():
-    common = PAPER | {"window_packets": 64, "objective": COST, "whole_units": False}
-    below, above = (
-        best_sizes(UnitParameters.checked(blocking_prob=[p], **common), near=0.01) for p in (0.9, np.nextafter(0.9, 1))
-    )
-    np.testing.assert_array_equal(below, above)
+@pytest.mark.parametrize("objective", ["eq4", COST])
+def test_steps_and_direct_search_find_the_same(objective, monkeypatch):
+    """Both sides of the probability above which each size is evaluated by itself, and each in place of the other."""
+    common = PAPER | {"window_packets": 64, "objective": objective, "whole_units": False}
+    parameters = UnitParameters.checked(blocking_prob=[0.3, 0.9, 0.99, np.nextafter(0.99, 1), 0.995], **common)
+    for_all = []
+    for largest_stepwise in (0.0, 0.99, 1.0):
+        monkeypatch.setattr(_unit_search, "STEPWISE_PROB", largest_stepwise)
+        monkeypatch.setattr(_unit_search, "_RUN_BY_PYTHON", 10**9)  # compiled code keeps its constants
+        for_all.append(best_sizes(parameters, near=0.01))
+    np.testing.assert_array_equal(for_all[0], for_all[1])
+    np.testing.assert_array_equal(for_all[0], for_all[2])
 
 
 def test_units_that_fail_for_certain_raise_no_warning():
@@ -203,12 +210,101 @@ def test_units_that_fail_for_certain_raise_no_warning():
     assert np.isfinite(both.delay_s[1]).all()
 
 
-def test_chunks_do_not_change_results():
-    p = np.random.default_rng(3).permutation(np.linspace(0, 0.95, 9001))
-    many = optimal_coding_unit(64, blocking_prob=p, **PAPER)
-    for i in (0, 17, 4500, 9000):
-        one = optimal_coding_unit(64, blocking_prob=float(p[i]), **PAPER)
-        assert (many.k[i], many.r[i], many.delay_s[i]) == (one.k, one.r, one.delay_s)
+def test_the_bits_do_not_depend_on_the_number_of_points(monkeypatch):
+    """Some points by Python, thousands compiled and in several parts; tails down to where only logarithms are left."""
+    rng = np.random.default_rng(3)
+    w, p, rates = rng.integers(1, 200, 2000), rng.uniform(0, 0.999, 2000), 10 ** rng.uniform(8, 11.6, 2000)
+    fabric = {"rtt_short_s": 1e-4, "rtt_long_s": rng.uniform(1e-4, 5e-3, 2000), "packet_bytes": 1500}
+    r = np.floor(rng.uniform(0, 3, 2000) * w * p / (1 - p))
+    monkeypatch.setattr(_unit_search, "_CHUNK", 50_000)
+    both = []
+    for most in (10**9, 0):
+        monkeypatch.setattr(_unit_search, "_RUN_BY_PYTHON", most)
+        found = [optimal_coding_unit(w, blocking_prob=p, rate_bps=rates, objective=o, **fabric) for o in ("eq4", COST)]
+        both.append([value for each in found for value in vars(each).values() if isinstance(value, np.ndarray)])
+        both[-1] += [log_decode_prob(w, r=r, blocking_prob=p), log_decode_failure_prob(w, r=r, blocking_prob=p)]
+    for by_python, compiled in zip(*both, strict=True):
+        np.testing.assert_array_equal(by_python, compiled)
+    assert [log_tails_at(*point)[1] for point in zip(w.tolist(), r.tolist(), p.tolist(), strict=True)] == [*both[0][-1]]
+
+
+def wrong_points():
+    """Windows of which one point by itself once had another answer than many."""
+    fabric = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500}
+    least = [(1400, 0.88), (2000, 0.7), (2400, 0.6), (2500, 0.65), (4000, 0.5), (5000, 0.4), (8000, 0.3)]
+    return [(w, fabric | {"blocking_prob": p, "rate_bps": rate}) for w, p in least for rate in (1e10, 1e11, 4e11)]
+
+
+@pytest.mark.parametrize(("w", "setting"), wrong_points())
+def test_large_windows_of_lossy_paths(w, setting):
+    best, curve = optimal_coding_unit(w, **setting), delay_curve(w, **setting)
+    assert best.delay_s == curve.delay_s.min()
+    assert (best.k, best.r) == (curve.k[curve.delay_s.argmin()], curve.r[curve.delay_s.argmin()])
+
+
+def test_a_window_of_2500_packets_at_100_gbps():
+    best = optimal_coding_unit(2500, blocking_prob=0.65, **(PAPER | {"rate_bps": 1e11}))
+    assert (best.k, best.r, best.near_k_min, best.near_k_max) == (806, 1708, 504, 1252)
+    assert best.delay_s == pytest.approx(0.7917454e-3, rel=1e-7)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.floats(1, 4000),
+    st.one_of(st.floats(0, 0.99), st.sampled_from([0.5, 0.99])),
+    st.floats(1e8, 4e11),
+    st.sampled_from([64, 1500, 9000]),
+    st.floats(1, 300),
+    st.sampled_from(["eq4", COST]),
+    st.booleans(),
+)
+def test_one_point_is_many_points_and_exhaustive_search(w, p, rate_bps, packet_bytes, ratio, objective, whole_units):
+    """The delay of every size, its r found by halving and not in steps; of some sizes, of every r."""
+    common = {"window_packets": w, "blocking_prob": p, "packet_bytes": packet_bytes, "rate_bps": rate_bps}
+    common |= {"rtt_short_s": 2e-5, "rtt_long_s": 2e-5 * ratio, "objective": objective, "whole_units": whole_units}
+    best, many = optimal_coding_unit(**common), optimal_coding_unit(**(common | {"window_packets": [w] * 40}))
+    for name, value in vars(best).items():
+        assert np.all(getattr(many, name) == value), name
+    k = np.arange(1, int(w) + 1)
+    every, curve = window_delay_s(k, **common), delay_curve(**common)
+    np.testing.assert_allclose(curve.delay_s, every, rtol=1e-12)
+    assert best.delay_s == pytest.approx(every.min(), rel=1e-12)
+    assert window_delay_s(best.k, **common) == pytest.approx(every.min(), rel=1e-12)
+    near = np.flatnonzero(every <= 1.01 * every.min()) + 1
+    assert (best.near_k_min, best.near_k_max) == (near[0], near[-1])
+    if objective == COST:
+        some = np.unique([1, best.k, int(w) // 3 + 1, int(w)])
+        most_r = min((2e-5 * ratio - 2e-5) * rate_bps / (8 * packet_bytes), 4 * w * p / (1 - p) + 300)
+        of_every_r = window_delay_s(some[:, None], r=np.arange(int(most_r) + 2), **common)
+        np.testing.assert_allclose(every[some - 1], of_every_r.min(axis=1), rtol=1e-12)
+
+
+@given(st.integers(1, 3000), st.integers(1, 400), st.floats(1e-6, 0.99), st.floats(0, 1e9), st.floats(1, 4000))
+def test_least_proven_r_from_below_and_from_above(k, start, p, gain, units):
+    """From any r whose mass is known the steps end at one place, though windows of many packets never decode."""
+    ends = set()
+    for r in (0.0, float(start)):
+        mass, failure = _unit_search.mass_and_failure(k, r, p)
+        if mass > 1e-290:
+            ends.add(moved_to_least_proven(k, r, mass, failure, p, units, gain)[0])
+    ends.add(_unit_search.least_proven(float(k), p, units, gain))
+    assert len(ends) == 1
+
+
+def test_sizes_without_anything_to_gain_are_not_needed():
+    """Where the wait for a unit exceeds what decoding saves, no r is worth its cost: the search ends there."""
+    rng = np.random.default_rng(8)
+    gain_s = 1e-4 * 10 ** rng.uniform(-3, 2, 2000)
+    gain_packets = 10 ** rng.uniform(0, 2.2, 2000)
+    common = {"blocking_prob": 10 ** rng.uniform(-4, -0.01, 2000), "rtt_short_s": 1e-4, "rtt_long_s": 1e-4 + gain_s}
+    common |= {"packet_bytes": 1500, "rate_bps": 12_000 * gain_packets / gain_s}
+    best, curve = optimal_coding_unit(150, **common), delay_curve(150, **common)
+    index = curve.delay_s.argmin(axis=1)
+    np.testing.assert_array_equal(best.k, curve.k[index])
+    np.testing.assert_array_equal(best.r, curve.r[np.arange(2000), index])
+    near = curve.delay_s <= 1.01 * curve.delay_s.min(axis=1, keepdims=True)
+    np.testing.assert_array_equal(best.near_k_min, near.argmax(axis=1) + 1)
+    np.testing.assert_array_equal(best.near_k_max, 150 - near[:, ::-1].argmax(axis=1))
 
 
 def test_everything_broadcasts():

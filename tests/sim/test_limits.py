@@ -163,16 +163,16 @@ def test_flows_of_all_entries_have_one_bound() -> None:
         prepare(Scenario(fabric=PAIR, traffic=2 * (Batch(flow_bytes=1, flows=6 * 10**7),)))
 
 
-@pytest.mark.parametrize(("max_window_bytes", "fits"), [(4 * 10**6, True), (12 * 10**6, False)])
+@pytest.mark.parametrize(("max_window_bytes", "fits"), [(12 * 10**6, True), (200 * 10**6, False)])
 def test_windows_whose_best_unit_takes_too_long_are_refused(max_window_bytes: int, fits: bool) -> None:
-    """Eq. 4 for windows of 4096 packets has 2 * 4096**2 terms, 3e7, for 16384 it has 5e8."""
+    """Windows of 2^14 and 2^18 packets: 2^17 sizes of a unit are compared in half a second."""
     params: dict[str, Any] = {"layer": {"unit_size": "optimal"}, "transport": {"max_window_bytes": max_window_bytes}}
-    traffic = (Listed(flows=((0, 1, 20 * 10**6, 0.0),)),)
-    scenario = Scenario(fabric=PAIR, traffic=traffic, scheme="caps", params=params, short_bytes=10**8, end_s=1e-3)
+    traffic = (Listed(flows=((0, 1, 3 * 10**8, 0.0),)),)
+    scenario = Scenario(fabric=PAIR, traffic=traffic, scheme="caps", params=params, short_bytes=10**9, end_s=1e-3)
     if fits:
         assert simulate(scenario).summary.unfinished_flows == 1
         return
-    with pytest.raises(ParameterError, match=r"'optimal' with windows of 16384 packets: Eq\. 4 has 5e"):
+    with pytest.raises(ParameterError, match=r"'optimal' with windows of 262144 packets: .* at most 131072 fit"):
         simulate(scenario)
 
 

@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 
 from capsim import scheme
 from capsim.own import first_record
-from capsim.protocols.layers.blocking import (
-    Threshold,
-    decode_prob,
-    optimal_unit_packets,
-    repair_packets,
-    window_delay_s,
-)
+from capsim.protocols.layers.blocking import Threshold, optimal_unit_packets, repair_packets
 from capsim.protocols.layers.params import CodingParams
 from capsim.protocols.layers.units import measured, new_unit
 from capsim.records import (
@@ -34,7 +28,6 @@ from capsim.records import (
 from capsim.slotted import slotted
 from capsmodel.coding import optimal_unit, window_delay
 from capsmodel.coding.blocking import blocking_prob_twice_average
-from capsmodel.coding.decoding import decode_prob as model_decode_prob
 
 LAYER = scheme("caps").short.layer
 PERIOD_US = 200
@@ -150,22 +143,7 @@ def test_redundancy_is_the_formula_in_exact_arithmetic(k, blocked, acks, least):
         assert repair_packets(CodingParams(max_overhead=0.5), k, blocked, acks) == k // 2
 
 
-@given(k=st.integers(1, 80), r=st.integers(0, 40), blocking_prob=st.floats(1e-9, 0.9))
-def test_decode_prob_is_that_of_the_model(k, r, blocking_prob):
-    assert decode_prob(k, r, blocking_prob) == pytest.approx(
-        float(model_decode_prob(k, r=r, blocking_prob=blocking_prob)), rel=1e-9, abs=1e-300
-    )
-
-
 VI_D_RECORD = params_of(LAYER, max_overhead=1000.0)  # its times are those of VI_D
-
-
-@given(data=st.data(), window=st.integers(1, 80), r=st.integers(0, 40), blocking_prob=st.floats(1e-6, 0.9))
-def test_window_delay_is_eq_4_of_the_model(data, window, r, blocking_prob):
-    k = data.draw(st.integers(1, window))
-    setting = {"window_packets": window, "blocking_prob": blocking_prob, "r": r, "objective": "eq4"} | VI_D
-    delay_s = window_delay_s(VI_D_RECORD, k, r, window, blocking_prob) / 1e12
-    assert delay_s == pytest.approx(window_delay.window_delay_s(k, **setting), rel=1e-9)
 
 
 def delay_above_the_least(window, blocked):
@@ -185,6 +163,22 @@ def test_optimal_unit_is_that_of_the_model(window, blocked):
 @pytest.mark.parametrize("blocked", [1, 6, 15, 29])
 def test_optimal_unit_of_a_small_window(window, blocked):
     assert abs(delay_above_the_least(window, blocked)) <= 1e-9
+
+
+@given(
+    window=st.integers(1, 80),
+    blocked=st.integers(1, 29),
+    limits=st.sampled_from([{"max_overhead": 1.0}, {"max_overhead": 0.5, "min_repair": 2}, {"max_overhead": 0.0}]),
+)
+def test_optimal_unit_with_limits_of_the_redundancy(window, blocked, limits):
+    """Against the model's delay of every size; where no window decodes all are alike and the smallest is taken."""
+    params, k = params_of(LAYER, **limits), range(1, window + 1)
+    r = [repair_packets(params, size, blocked, 30) for size in k]
+    setting = VI_D | {"window_packets": window, "blocking_prob": blocked / 30, "objective": "eq4"}
+    delays = window_delay.window_delay_s([*k], r=r, **setting)
+    found = optimal_unit_packets(params, window, blocked, 30)
+    assert delays[found - 1] == pytest.approx(delays.min(), rel=1e-15)
+    assert found == 1 or delays.min() < delays[0]
 
 
 def test_with_all_paths_blocked_the_window_is_the_unit():

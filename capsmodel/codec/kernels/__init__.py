@@ -26,8 +26,8 @@ import numpy as np
 import numpy.typing as npt
 from numba.core.registry import cpu_target
 
+from capsmodel._compilation import compiled, is_disabled
 from capsmodel.codec.errors import Packets
-from capsmodel.codec.jit import compiled, is_disabled
 from capsmodel.codec.kernels import emit, portable, tables, vector
 
 

@@ -21,7 +21,7 @@ from capsmodel.codec import get_code
 from capsmodel.codec.ldpc import LdpcStaircase
 from capsmodel.codec.reception import Flags, arrivals, arrivals_by_path, decodes
 from capsmodel.codec.rlnc import RandomLinear
-from capsmodel.coding._binomial import log_pmf
+from capsmodel.coding._unit_search import log_pmf
 from capsmodel.experiments.measurement import measurement
 
 LDPC_SEED = 77

@@ -6,17 +6,21 @@ Quantity                     Symbol   Name                                  Equa
 ACKs in a sampling period    n        ``estimator.acks``                    caps u (VI-B) blocking
 of these with a large RTT    n_L      ``estimator.blocked``                 caps u (VI-B) blocking
 repair packets               r        ``repair_packets``                    caps u (VI-B) redundancy
-mean delay of a window       d_w      ``window_delay_s``                    caps Eq. 2-4
 best size of the unit        k        ``optimal_unit_packets``              caps Eq. 4
 ============================ ======== ===================================== =============================
+
+The steps from one size of the unit to the next are those of :mod:`capsmodel.coding._unit_search`; r is that of
+``repair_packets``, with the limits that the layer sets, and never falls from one size to the next.
 """
 
 from enum import IntEnum
+from math import inf
 from typing import Any
 
 from capsim.bounds import WORD
 from capsim.hooks import inlined
 from capsim.records import ACK, RETRANSMITTED
+from capsmodel.coding._unit_search import SCALAR, log_tails_at, mean_delay
 
 ESTIMATOR = (
     ("period", "i8"),  # number of the current sampling period
@@ -103,31 +107,8 @@ def repair_packets(params: Any, k: int, blocked: int, acks: int) -> int:
     return max(r, params.min_repair)
 
 
-@inlined
-def decode_prob(k: int, r: int, blocking_prob: float) -> float:
-    """Return the probability that at most r of k + r packets are blocked (caps Eq. 2).
-
-    The factors (1 - p)^(k + r), which alone would underflow in large units, come in as the sum grows.
-    """
-    term, total, factors = 1.0, 1.0, k + r
-    for j in range(1, r + 1):
-        term *= (k + r - j + 1) / j * (blocking_prob / (1.0 - blocking_prob))
-        total += term
-        while total > 1e9 and factors > 0:
-            term *= 1.0 - blocking_prob
-            total *= 1.0 - blocking_prob
-            factors -= 1
-    for _ in range(factors):
-        total *= 1.0 - blocking_prob
-    return min(total, 1.0)
-
-
-@inlined
-def window_delay_s(params: Any, k: int, r: int, window: int, blocking_prob: float) -> float:
-    """Return the mean decoding delay of a window of `window` packets in units of k (caps Eq. 4 with Eq. 2, 3)."""
-    buffering_ps = (k - 1) * params.packet_ps / 2.0
-    all_units = decode_prob(k, r, blocking_prob) ** (window / k)
-    return float(all_units * (params.rtt_short_ps + buffering_ps) + (1.0 - all_units) * params.rtt_long_ps)
+for function in SCALAR:
+    inlined(function)
 
 
 @inlined
@@ -135,11 +116,14 @@ def optimal_unit_packets(params: Any, window: int, blocked: int, acks: int) -> i
     """Return the k in 1 .. window that makes the mean decoding delay least (caps Eq. 4); of equals the smallest."""
     if blocked >= acks:
         return window
-    best, best_delay = 1, -1.0
+    best, least_ps = 1, inf
     for k in range(1, window + 1):
-        delay = window_delay_s(params, k, repair_packets(params, k, blocked, acks), window, blocked / acks)
-        if best_delay < 0 or delay < best_delay:
-            best, best_delay = k, delay
+        r = repair_packets(params, k, blocked, acks)
+        log_decode_prob = log_tails_at(float(k), float(r), blocked / acks)[0]
+        decoded_ps = params.rtt_short_ps + (k - 1.0) * params.packet_ps / 2.0
+        delay_ps = mean_delay(window / k * log_decode_prob, decoded_ps, params.rtt_long_ps)
+        if delay_ps < least_ps:
+            best, least_ps = k, delay_ps
     return best
 
 

@@ -24,7 +24,7 @@ from capsim.protocols.layers.blocking import Threshold
 from capsim.protocols.layers.decoder import Release
 from capsmodel.checks import require
 
-MOST_TERMS = 10**8  # of Eq. 4 for one size of a unit, about half a second
+MOST_SIZES = 2**17  # of a unit, each compared by Eq. 4: about half a second
 
 
 class Acknowledged(IntEnum):
@@ -119,14 +119,12 @@ class CodingParams:
         Raises
         ------
         ParameterError
-            If Eq. 4 has more than `MOST_TERMS` terms: for each k up to the window the sum of Eq. 2 over r, and r is at
-            most max_overhead * k.
+            If the window has more than `MOST_SIZES` packets: Eq. 4 is evaluated for units of each size up to it.
         """
-        terms = (1 + self.max_overhead) * window**2
         require(
-            self.unit_size != UnitSize.OPTIMAL or terms <= MOST_TERMS,
-            f"layer.unit_size = 'optimal' with windows of {window} packets: Eq. 4 has {terms:.1g} terms, but at most "
-            f"{MOST_TERMS:.0e} are summed for one unit: lower transport.max_window_bytes or layer.max_overhead",
+            self.unit_size != UnitSize.OPTIMAL or window <= MOST_SIZES,
+            f"layer.unit_size = 'optimal' with windows of {window} packets: units of every size up to the window are "
+            f"compared, and at most {MOST_SIZES} fit: lower transport.max_window_bytes",
         )
 
     def most_repair_packets(self, window: int, *, largest_flow: int) -> int:
