@@ -68,6 +68,17 @@ def _behind(claim: Claim, quantity: Quantity) -> str:
     return " %" if quantity == "reduction, %" else ""
 
 
+def skewed(least: float, most: float) -> str:
+    """Return a sentence on the skewness of the samples of a claim.
+
+    Examples
+    --------
+    >>> skewed(-0.25, 3.1), skewed(1.5, 1.5)
+    ('Skewness of the samples: -0.25 to 3.1.', 'Skewness of the samples: 1.5.')
+    """
+    return f"Skewness of the samples: {' to '.join(dict.fromkeys((number(least), number(most))))}."
+
+
 def _why(claim: Claim, found: LedgerEntry | Verdict) -> str:
     decided_by = found.decided_by if isinstance(found, LedgerEntry) else ""
     reason = f"Why: {found.reason.rstrip('.')}." if found.reason else ""

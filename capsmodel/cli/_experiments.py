@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from capsmodel.cli._claim_texts import claim_text, counted
+from capsmodel.cli._claim_texts import claim_text, counted, skewed
 from capsmodel.cli._output import explain, say, write_whole
 from capsmodel.experiments.executors import Executor
 from capsmodel.experiments.manifest import table_csv
@@ -14,6 +14,7 @@ from capsmodel.papers.campaign import Campaign
 from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.figures._by_setting import draw_by_setting
 from capsmodel.papers.index import read_claims
+from capsmodel.papers.settings import TEXT
 from capsmodel.papers.verdicts import VERDICT_WORDS
 from capsmodel.plotting import can_draw, save_figure
 
@@ -74,7 +75,9 @@ def _tell(campaign: Campaign) -> None:
     verdicts = [campaign.verdict(claim) for claim in campaign.experiment.statements]
     for verdict in verdicts:
         say("", f"{verdict.id}: {verdict.verdict}, {campaign.robustness(verdict.id).beside(verdict.verdict)}")
-        explain(*claim_text(read_claims()[verdict.id], verdict), indent=2)
+        found = campaign.judged(verdict.id, TEXT, sampled=False).decision.skewness.values()
+        told = [skewed(min(found), max(found))] if found else []
+        explain(*claim_text(read_claims()[verdict.id], verdict), *told, indent=2)
     words = counted([verdict.verdict for verdict in verdicts], VERDICT_WORDS)
     rest = len(campaign.next_tasks())
     more = f"; {rest} runs are missing for the next look: give the same command again" if rest else ""

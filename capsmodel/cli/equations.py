@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from capsmodel.checks import require
-from capsmodel.cli._claim_texts import claim_text, counted
+from capsmodel.cli._claim_texts import claim_text, counted, skewed
 from capsmodel.cli._options import Flag
 from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, csv_text, explain, print_table, say
 from capsmodel.cli._table import Column
@@ -18,7 +18,7 @@ from capsmodel.papers import cite as references
 from capsmodel.papers import claims as claim_rows
 from capsmodel.papers import equations as equation_rows
 from capsmodel.papers import numbers as number_rows
-from capsmodel.papers.index import read_by_setting
+from capsmodel.papers.index import read_by_setting, read_skewness
 from capsmodel.papers.robustness import recorded_robustness, told_settings
 from capsmodel.papers.verdicts import MEANINGS, VERDICT_WORDS
 
@@ -120,7 +120,9 @@ def _print_claims(rows: Iterable[ClaimRow], output: Output) -> None:
         for row in rows:
             settings = told_settings(row.claim, row.entry.verdict)
             say(f"{row.claim.id}: {row.entry.verdict}")
-            explain(*claim_text(row.claim, row.entry), *([f"Settings: {settings}."] if settings else []), indent=2)
+            told = [skewed(*read_skewness()[row.claim.id])] if row.claim.id in read_skewness() else []
+            told += [f"Settings: {settings}."] if settings else []
+            explain(*claim_text(row.claim, row.entry), *told, indent=2)
             say("")
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import scipy  # scipy.stats is loaded at its first use: it takes a third of the import of capsim
 from scipy import special
 
-from capsmodel.checks import non_negative, positive, probability, require, whole
+from capsmodel.checks import closed_form, non_negative, positive, probability, require, whole
 from capsmodel.experiments.statistics.intervals import MeanInterval, mean_interval
 
 FAMILY_FALSE_ALARM_PROB = 0.01
@@ -300,6 +300,7 @@ def _beyond(detect: float | Sides, bias: Sides) -> Sides:
     return errors
 
 
+@closed_form
 def agreement(
     model: float,
     samples: Samples,

@@ -13,10 +13,12 @@ where the mean is another number. For one that is off by a few per cent both are
 is said.
 
 An interval errs on each side with half of its level, so a verdict other than "open" is wrong with probability α at
-most, as far as Student's interval covers the mean. Where all runs have the same number the word is about the *median*
-of a run, at the level :math:`2^{-15}` with 16 runs, and nothing is claimed about the mean
-(:func:`~capsmodel.experiments.statistics.sequential.repeated_interval`). So 0 in all runs refutes no claim that there
-is some: a rare event may not have happened, and the point is silent.
+most, as far as Student's interval covers the mean. Of skewed samples it does so less often
+(:mod:`capsmodel.experiments.statistics.sequential` has a table), so a decision has the skewness of its samples, and
+:func:`decide` can be asked about the median of a run instead, whose interval keeps the level for every law. Where all
+runs have the same number the word is about the *median* of a run, at the level :math:`2^{-15}` with 16 runs, and
+nothing is claimed about the mean (:func:`~capsmodel.experiments.statistics.sequential.repeated_interval`). So 0 in all
+runs refutes no claim that there is some: a rare event may not have happened, and the point is silent.
 
 A refutation of an experiment counts only if a second family of seeds, disjoint from the first and looked at in the same
 way, refutes the claim as well (:mod:`capsmodel.papers.campaign`); otherwise the claim stays open. "Refuted" needs both
@@ -33,16 +35,20 @@ R. L. Berger. Multiparameter hypothesis testing and acceptance sampling. Technom
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 import numpy as np
 
-from capsmodel.checks import FloatArray
-from capsmodel.experiments.statistics.intervals import Interval
-from capsmodel.experiments.statistics.sequential import repeated_interval
+from capsmodel.checks import FloatArray, choice
+from capsmodel.experiments.statistics.intervals import Interval, skewness
+from capsmodel.experiments.statistics.sequential import repeated_interval, repeated_median
 from capsmodel.papers.verdicts import Holds, VerdictWord, joined, verdict_word
 
-__all__ = ["FALSE_ALARM", "Decision", "Point", "decide"]
+__all__ = ["FALSE_ALARM", "About", "Decision", "Point", "decide"]
+
+About = Literal["mean", "median"]
+"""What of a run a statement is about: Student's interval of the mean, or one of the median that holds for every law."""
 
 FALSE_ALARM = 0.005
 """Probability at most that the verdict on one claim in one setting is false."""
@@ -83,9 +89,10 @@ class Point:
         """Whether it cannot be looked at."""
         return self.met is _nothing
 
-    def interval(self, false_alarm: float) -> Interval:
-        """Return the mean, or geometric mean, with the interval of the look at as many seeds as there are samples."""
-        found = repeated_interval(self.samples, false_alarm=false_alarm)
+    def interval(self, false_alarm: float, about: About = "mean") -> Interval:
+        """Return the mean, geometric mean or median, with the interval of the look at as many seeds as samples."""
+        of_look = repeated_interval if about == "mean" else repeated_median
+        found: Interval = of_look(self.samples, false_alarm=false_alarm)
         ends = {name: getattr(found, name) for name in ("value", "low", "high")}
         if self.logarithmic:
             ends = {name: float(np.exp(value)) for name, value in ends.items()}
@@ -98,13 +105,26 @@ def _nothing(_: Interval) -> Holds:
 
 @dataclass(frozen=True)
 class Decision:
-    """A verdict on a claim in one setting, and the intervals of its points that it rests on."""
+    """A verdict on a claim in one setting, and the points that it rests on, by name.
+
+    Attributes
+    ----------
+    word : str
+        The verdict.
+    intervals : dict
+        Interval of each point.
+    skewness : dict
+        Skewness of the samples of each point that can be looked at.
+    """
 
     word: VerdictWord
     intervals: dict[str, Interval]
+    skewness: dict[str, float] = field(default_factory=dict)
 
 
-def decide(points: Sequence[Point], *, unknown: int = 0, false_alarm: float = FALSE_ALARM) -> Decision:
+def decide(
+    points: Sequence[Point], *, unknown: int = 0, false_alarm: float = FALSE_ALARM, about: About = "mean"
+) -> Decision:
     """Return the verdict that the samples allow.
 
     Parameters
@@ -116,6 +136,9 @@ def decide(points: Sequence[Point], *, unknown: int = 0, false_alarm: float = FA
         "reproduced" and "refuted" open.
     false_alarm : float
         Level of the claim.
+    about : {"mean", "median"}
+        Whether the claim is taken to be about the mean of runs, geometric for ratios, or about their median; the ledger
+        takes the mean.
 
     Examples
     --------
@@ -127,8 +150,9 @@ def decide(points: Sequence[Point], *, unknown: int = 0, false_alarm: float = FA
     >>> decide([halves], unknown=1).word
     'open'
     """
-    alone = [point.interval(false_alarm) for point in points]
-    one_of_all = [point.interval(false_alarm / len(points)) for point in points]
+    choice("about", about, get_args(About))
+    alone = [point.interval(false_alarm, about) for point in points]
+    one_of_all = [point.interval(false_alarm / len(points), about) for point in points]
     unknowns: list[Holds] = [None] * unknown
     met: list[Holds] = []
     holds: list[Holds] = []
@@ -142,4 +166,5 @@ def decide(points: Sequence[Point], *, unknown: int = 0, false_alarm: float = FA
         reached += unknowns + [None for point in points if point.is_silent]
         met.append(True if any(reached) else None if None in reached else False)
     word = verdict_word(met + unknowns, holds + unknowns) if points else "open"
-    return Decision(word, {point.name: found for point, found in zip(points, alone, strict=True)})
+    skewed = {point.name: skewness(point.samples) for point in points if not point.is_silent}
+    return Decision(word, {point.name: found for point, found in zip(points, alone, strict=True)}, skewed)

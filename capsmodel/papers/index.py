@@ -269,6 +269,12 @@ def read_by_setting() -> Mapping[str, Mapping[str, str]]:
 
 
 @cache
+def read_skewness() -> Mapping[str, tuple[float, float]]:
+    """Return what ``skewness.csv`` records: the least and the largest skewness of the samples of each claim."""
+    return MappingProxyType({row["id"]: (float(row["least"]), float(row["most"])) for row in _rows("skewness.csv")})
+
+
+@cache
 def read_costs() -> Sequence[Cost]:
     """Return what ``costs.csv`` records: what each experiment costs; runs that several share are those of the first."""
     return tuple(

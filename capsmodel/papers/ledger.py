@@ -7,8 +7,9 @@ which each can be run again.
 
 An experiment (:mod:`capsmodel.papers.experiments`) is run by ``capsmodel reproduce``, not here: what of its runs is in
 the folder of the simulations is kept too, and judged. Its verdict takes the place of that of a figure about the same
-claim. ``data/papers/by_setting.csv`` has its verdicts in all settings that change what it compares, and
-``data/papers/costs.csv`` the processor time of each experiment.
+claim. ``data/papers/by_setting.csv`` has its verdicts in all settings that change what it compares,
+``data/papers/skewness.csv`` how skewed the samples are that it rests on, and ``data/papers/costs.csv`` the processor
+time of each experiment.
 
 The result id of a claim is the SHA-256 of what ``capsmodel reproduce`` writes as CSV. The count of verdicts in the
 README beside the folder ``data`` is replaced by what ``capsmodel claims --totals`` then prints.
@@ -128,6 +129,16 @@ def by_setting_csv(campaigns: Sequence[Campaign]) -> str:
     return _csv(("id", "setting", "verdict", "seeds"), rows)
 
 
+def skewness_csv(campaigns: Sequence[Campaign]) -> str:
+    """Return ``skewness.csv``: between which values the skewness of the samples lies that each claim is judged by."""
+    found = (
+        (claim, tuple(campaign.judged(claim, TEXT, sampled=False).decision.skewness.values()))
+        for campaign in campaigns
+        for claim in campaign.experiment.statements
+    )
+    return _csv(("id", "least", "most"), ((claim, f"{min(s):.3g}", f"{max(s):.3g}") for claim, s in found if s))
+
+
 def costs_csv(campaigns: Sequence[Campaign]) -> str:
     """Return ``costs.csv`` by the runs of these campaigns, in whole seconds."""
     rows = (
@@ -160,6 +171,7 @@ def update(data: Path, results: Path) -> None:
     files = {
         "verdicts.csv": verdicts_csv(decided(results) | decided_by_experiments(campaigns)),
         "by_setting.csv": by_setting_csv(campaigns),
+        "skewness.csv": skewness_csv(campaigns),
         "costs.csv": costs_csv(campaigns),
     }
     for name, text in files.items():

@@ -8,8 +8,11 @@ import pytest
 from scipy import stats
 
 from capsmodel import ParameterError
+from capsmodel.experiments.agreement import agreement
 from capsmodel.experiments.statistics import intervals as st
 from capsmodel.experiments.statistics import steady_state
+from capsmodel.experiments.statistics.argmin import argmin_interval
+from capsmodel.experiments.statistics.sequential import repeated_interval, repeated_median
 
 RNG_SEED = 20261101
 COUNTS = [(0, 1), (1, 1), (0, 7), (3, 7), (7, 7), (1, 100), (50, 100), (99_990, 100_000)]
@@ -221,3 +224,35 @@ def test_a_run_that_still_drifts_is_not_settled():
 def test_bad_samples_are_told(call, told):
     with pytest.raises(ParameterError, match=told):
         call()
+
+
+HUGE = [1e308, 1.1e308, 1.2e308, 0.9e308] * 16
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "of_sample",
+    [
+        st.mean_interval,
+        lambda huge: st.welch_difference(huge, huge[::-1]),
+        lambda huge: st.paired_difference(huge, huge[::-1]),
+        lambda huge: st.paired_difference(huge, [-one for one in huge]),
+        st.skewness,
+        steady_state.batch_means,
+        steady_state.remove_warm_up,
+        lambda huge: argmin_interval([1, 2], [huge, huge]),
+        lambda huge: repeated_interval(huge, false_alarm=0.05),
+        lambda huge: agreement(1e308, huge, detect=1e307),
+    ],
+    ids=["mean", "Welch", "paired", "opposite", "skewness", "batches", "warm-up", "argmin", "repeated", "agreement"],
+)
+def test_what_overflows_is_refused_in_one_line(of_sample):
+    """Catches a mean of infinity with an interval from NaN to infinity, and warnings of NumPy."""
+    with pytest.raises(ParameterError, match=r"leaves the range of float64 on the way: give less extreme numbers$"):
+        of_sample(HUGE)
+
+
+@pytest.mark.filterwarnings("error")
+def test_quantiles_of_huge_numbers_are_theirs():
+    assert st.quantile_interval(HUGE, q=0.5).low in HUGE
+    assert repeated_median(HUGE, false_alarm=0.05).high in HUGE

@@ -17,7 +17,7 @@ from capsmodel.papers.experiments import published_experiment, published_experim
 from capsmodel.papers.figures import published_figure, published_figures
 from capsmodel.papers.index import read_ledger
 from capsmodel.papers.kept_rows import compared_columns, kept_rows
-from capsmodel.papers.ledger import by_setting_csv, decided_by_experiments
+from capsmodel.papers.ledger import by_setting_csv, decided_by_experiments, skewness_csv
 
 RESULTS = data_path("results")
 LEDGER = read_ledger()
@@ -98,6 +98,9 @@ def test_verdicts_of_an_experiment_are_those_of_its_recorded_runs(name, tmp_path
     rows = data_path("papers/by_setting.csv").read_text().splitlines()[1:]
     ours = [row for row in rows if row.partition(",")[0] in campaign.experiment.statements]
     assert ours == by_setting_csv([campaign]).splitlines()[1:]
+    skewed = data_path("papers/skewness.csv").read_text().splitlines()[1:]
+    ours = [row for row in skewed if row.partition(",")[0] in campaign.experiment.statements]
+    assert ours == skewness_csv([campaign]).splitlines()[1:]
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from capsmodel.checks import FloatArray, require
+from capsmodel.checks import FloatArray, closed_form, require
 from capsmodel.experiments.statistics.intervals import Interval, checked_confidence, sample
 
 
@@ -31,6 +31,7 @@ class ArgminInterval(Interval):
     places: tuple[float, ...]
 
 
+@closed_form
 def argmin_interval(
     places: npt.ArrayLike, samples: Sequence[npt.ArrayLike], *, confidence: float = 0.95
 ) -> ArgminInterval:

@@ -6,6 +6,7 @@ Quantity                  Name                        Source
 numbers of seeds looked   :func:`looks`               Howard et al. 2021, section 3
 level spent at a look     :func:`level_at`            Lan and DeMets 1983
 interval at any look      :func:`repeated_interval`   Jennison and Turnbull 1989
+the same of the median    :func:`repeated_median`     order statistics, any law
 sum over many decisions   :func:`expected_false`      Markov's bound needs no independence
 ========================= =========================== ==================================
 
@@ -17,6 +18,26 @@ a budget, or somebody who asks for more seeds later. For normal observations thi
 known variance. Equal observations are the exception: they say something about the median and nothing about the mean
 (:func:`repeated_interval`).
 
+Skewed observations are missed more often. No interval of a mean keeps its level for all laws with a finite number of
+observations (Bahadur and Savage 1956): a rare large one that has not been drawn yet moves the mean as far as it likes.
+Corrections by the skewness of the sample do not help either, since a sample of 4 or 8 does not show it: with that of
+Johnson (1978) the false alarms of lognormal observations are 0.237 in place of 0.240. The median of an observation has
+an interval that keeps the level for every law, :func:`repeated_median`. False alarms of both in 20,000 studies with
+looks at 4 to 64 seeds, at the levels 0.05 and 0.005:
+
+===================================  ==============  ===============
+observations                         mean            median
+===================================  ==============  ===============
+normal                               0.044, 0.004    0.012, 0.0008
+gamma, shape 4                       0.064, 0.013    0.013, 0.0006
+exponential                          0.134, 0.044    0.014, 0.0005
+lognormal, 1                         0.240, 0.101    0.013, 0.0006
+===================================  ==============  ===============
+
+The price: at the level 0.05 the median has no bounds before 8 observations, at 0.005 none before 16, and its interval
+is about 1.3 times as long for normal ones. Where the median is not the mean, it is another question too: what happens
+in most runs, not on average.
+
 Two other ways were looked at. Boundaries of group-sequential trials use the correlation of the looks; with five of them
 Pocock's are shorter by up to a quarter at the last look and longer at the first, but their number is fixed before.
 Confidence sequences for every number of seeds (Wang and Ramdas 2025 for Student's t) allow a look after each one; at 4
@@ -24,6 +45,12 @@ to 16 seeds, where most studies end, they are 1.2 to 1.6 times as long.
 
 References
 ----------
+R. R. Bahadur, L. J. Savage. The nonexistence of certain statistical procedures in nonparametric problems. Annals of
+Mathematical Statistics 27(4), pp. 1115-1122, 1956.
+
+N. J. Johnson. Modified t tests and confidence intervals for asymmetrical populations. Journal of the American
+Statistical Association 73(363), pp. 536-544, 1978.
+
 C. Jennison, B. W. Turnbull. Interim analyses: the repeated confidence interval approach. Journal of the Royal
 Statistical Society B 51(3), pp. 305-361, 1989.
 
@@ -38,10 +65,24 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel.checks import probability, require, whole
-from capsmodel.experiments.statistics.intervals import MeanInterval, mean_interval, sample
+from capsmodel.checks import closed_form, probability, require, whole
+from capsmodel.experiments.statistics.intervals import (
+    MeanInterval,
+    QuantileInterval,
+    mean_interval,
+    quantile_interval,
+    sample,
+)
 
-__all__ = ["FIRST_LOOK_SEEDS", "expected_false", "level_at", "look_number", "looks", "repeated_interval"]
+__all__ = [
+    "FIRST_LOOK_SEEDS",
+    "expected_false",
+    "level_at",
+    "look_number",
+    "looks",
+    "repeated_interval",
+    "repeated_median",
+]
 
 FIRST_LOOK_SEEDS = 4
 """Seeds at the first look: fewer leave Student's t without a useful interval at small levels."""
@@ -125,6 +166,7 @@ def level_at(look: int, *, false_alarm: float) -> float:
     return alpha / 2.0 ** int(whole("look", look, minimum=1))
 
 
+@closed_form
 def repeated_interval(samples: npt.ArrayLike, *, false_alarm: float) -> MeanInterval:
     r"""Return the mean of a sample with the interval of its look.
 
@@ -157,10 +199,10 @@ def repeated_interval(samples: npt.ArrayLike, *, false_alarm: float) -> MeanInte
     the first 16 are without one in 44% of all studies. Whoever asks whether there are any must take such a sample for
     silent.
 
-    Exact for independent normal observations. Skewed ones are missed more often on the side of their short tail: with
-    exponential ones and five looks, the false alarms are 0.14 in place of 0.05, and 0.046 in place of 0.005. The
-    logarithm of a ratio of two alike positive quantities is nearly symmetric; with gamma distributions of the shapes 4
-    and 8 it keeps both levels (0.041 and 0.005).
+    Exact for independent normal observations. Skewed ones are missed more often on the side of their short tail, see
+    the table of this module: look at :func:`~capsmodel.experiments.statistics.intervals.skewness`. The logarithm of a
+    ratio of two alike positive quantities is nearly symmetric; with gamma distributions of the shapes 4 and 8 it keeps
+    both levels (0.041 and 0.005).
 
     Examples
     --------
@@ -172,6 +214,42 @@ def repeated_interval(samples: npt.ArrayLike, *, false_alarm: float) -> MeanInte
     interval = mean_interval(found, confidence=1 - spent)
     is_short = np.ptp(found) == 0 and 2.0 ** (1 - found.size) > spent
     return replace(interval, low=-np.inf, high=np.inf) if is_short else interval
+
+
+def repeated_median(samples: npt.ArrayLike, *, false_alarm: float) -> QuantileInterval:
+    r"""Return the median of a sample with the interval of its look: for skewed observations.
+
+    Parameters
+    ----------
+    samples, false_alarm
+        As in :func:`repeated_interval`.
+
+    Returns
+    -------
+    QuantileInterval
+        Between two order statistics, at the confidence :math:`1-\alpha 2^{-j}` of look j; without bounds where the
+        observations are too few for it. The intervals of all looks cover the median of an observation together with
+        probability at least :math:`1-\alpha`, for every law.
+
+    Raises
+    ------
+    ParameterError
+        As :func:`repeated_interval`.
+
+    Notes
+    -----
+    :func:`~capsmodel.experiments.statistics.intervals.quantile_interval`: the number of observations below the median
+    is binomial. To decide by whether 0 lies in it is the sign test, and for logarithms of ratios says which of two
+    schemes is ahead in most runs.
+
+    Examples
+    --------
+    >>> print(repeated_median([0.2, 1.0, 1.1, 1.3, 2.0, 2.4, 3.0, 60.0], false_alarm=0.05))
+    1.3 [0.2, 60] at 0.9875, 8 samples
+    """
+    found = sample("samples", samples, minimum=FIRST_LOOK_SEEDS)
+    spent = level_at(look_number(found.size), false_alarm=false_alarm)
+    return quantile_interval(found, q=0.5, confidence=1 - spent)
 
 
 def expected_false(decisions: int, *, false_alarm: float) -> float:

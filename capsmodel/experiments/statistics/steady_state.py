@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel.checks import FloatArray, require, whole
+from capsmodel.checks import FloatArray, closed_form, require, whole
 from capsmodel.experiments.statistics.intervals import MeanInterval, checked_confidence, sample, student_interval
 
 
@@ -61,6 +61,7 @@ class WarmUp:
     batch_samples: int
 
 
+@closed_form
 def batch_means(samples: npt.ArrayLike, *, batches: int = 32, confidence: float = 0.95) -> BatchMeans:
     r"""Return the mean of one long correlated run, with an interval from the means of its batches.
 
@@ -111,6 +112,7 @@ def batch_means(samples: npt.ArrayLike, *, batches: int = 32, confidence: float 
     )  # fmt: skip
 
 
+@closed_form
 def remove_warm_up(samples: npt.ArrayLike, *, batch_samples: int = 5) -> WarmUp:
     r"""Return a run without its start, cut where the standard error of the rest is least (MSER-5).
 
