@@ -227,7 +227,7 @@ def skewness(samples: npt.ArrayLike) -> float:
         return 0.0
     deviations, n = found - found.mean(), found.size
     share = float((deviations**3).mean() / (deviations**2).mean() ** 1.5)
-    return (n * (n - 1)) ** 0.5 / (n - 2) * share
+    return float((n * (n - 1)) ** 0.5 / (n - 2) * share)
 
 
 def _counts(successes: int, trials: int) -> tuple[int, int]:
