@@ -12,7 +12,7 @@ from capsim.records import BINS, CLASSES, EXTENT_BINS, NONE, QUANTITIES
 from capsim.state import Setup, StackState, State, Table, stack_state
 
 # Purposes of random numbers (randomness.key); each has its own streams
-SWITCH_HASH, SPRAYING, DATA_HASH, ACK_HASH, TIES, JITTER, LOSSES, SHARING = range(1, 9)
+SWITCH_HASH, SPRAYING, DATA_HASH, ACK_HASH, TIES, JITTER, LOSSES, SHARING, FLOW_JITTER = range(1, 10)
 
 
 def initial_state(setup: Setup) -> State:
@@ -30,7 +30,8 @@ def initial_state(setup: Setup) -> State:
         packets=np.zeros(0, records.PACKET),
         ports=_ports(setup),
         switches=_switches(setup),
-        processors=_processors(setup),
+        processors=_processors(setup, len(flows) * most_subflows(stacks)),
+        stages_of_flow=most_subflows(stacks),
         flows=flows,
         subs=np.zeros(0, records.SUBFLOW),
         own=own_memory(setup.stacks, scheme, fabric, flow_stack=flows["stack"], **sizes),
@@ -49,6 +50,7 @@ def initial_state(setup: Setup) -> State:
         seeds={
             "tie_seed": key(setup.tie_seed, TIES, 0),
             "jitter_seed": key(setup.jitter_seed, JITTER, 0),
+            "flow_jitter_seed": key(setup.jitter_seed, FLOW_JITTER, 0),
             "data_hash_seed": key_base(setup.hash_seed, DATA_HASH),
             "ack_hash_seed": key_base(setup.hash_seed, ACK_HASH),
             "sharing_seed": key_base(setup.spray_seed, SHARING),
@@ -110,8 +112,14 @@ def _switches(setup: Setup) -> Table:
     return switches
 
 
-def _processors(setup: Setup) -> Table:
-    processors = np.zeros(setup.fabric.n_hosts if setup.encode_ps or setup.decode_ps else 0, records.PROCESSOR)
+def most_subflows(stacks: tuple[StackState, ...]) -> int:
+    """Return the most subflows that a flow may have."""
+    return max(each.subflows for each in stacks)
+
+
+def _processors(setup: Setup, stages: int) -> Table:
+    hosts = setup.fabric.n_hosts if setup.encode_ps or setup.decode_ps or setup.flow_jitter_ps else 0
+    processors = np.zeros(hosts + (stages if setup.flow_jitter_ps else 0), records.PROCESSOR)
     processors["head"], processors["tail"] = NONE, NONE
     return processors
 

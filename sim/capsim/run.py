@@ -161,6 +161,7 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
         link_bytes=scenario.link_bytes,
         count_in_service=scenario.count_in_service,
         host_jitter_ps=to_ps(scenario.host_jitter_s),
+        flow_jitter_ps=to_ps(hosts.flow_jitter_s),
         encode_ps=to_ps(hosts.encode_s_per_packet),
         decode_ps=to_ps(hosts.decode_s_per_packet),
         trace=estimate.TRACE_LEVELS[scenario.trace],

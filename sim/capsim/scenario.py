@@ -63,7 +63,7 @@ class Probes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Hosts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How long coding takes an end host.
+    """How long coding takes an end host, and by how much its flows keep out of step.
 
     Coded packets pass one processor of their host, first come, first served: those that leave before the NIC, those
     that arrive before the decoder. Packets that are sent as they are pass by: those of schemes that code nothing, and
@@ -73,10 +73,15 @@ class Hosts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ----------
     encode_s_per_packet, decode_s_per_packet : float
         Time for each coded packet that leaves and that arrives, in seconds; 0: none, and it does not wait either.
+    flow_jitter_s : float
+        Each packet that a sender sends reaches its NIC a uniform time below this later, in seconds, but not before the
+        packet of its subflow before it: the order of a subflow stays, that of the subflows of a host may change.
+        Acknowledgements have no delay. 0: perfect clocks, as in ns-3.
     """
 
     encode_s_per_packet: Annotated[float, bounds.WORK_S.meta] = 0.0
     decode_s_per_packet: Annotated[float, bounds.WORK_S.meta] = 0.0
+    flow_jitter_s: Annotated[float, bounds.JITTER_S.meta] = 0.0
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -124,9 +129,10 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Whether a queue limit or ECN threshold counts the packet being sent.
     host_jitter_s : float
         Each packet waits a uniform time below this before its host begins to send it (ns-2: ``overhead_``), in
-        seconds. 0: all hosts share one perfect clock, as in ns-3.
+        seconds. 0: all hosts share one perfect clock, as in ns-3. The order of a host's packets stays, so that a host
+        with one flow sends burstier than one with several; `flow_jitter_s` of `hosts` has no such effect.
     hosts : Hosts, optional
-        How long coding takes an end host; left out, no time.
+        How long coding takes an end host, and the jitter of flows; left out, no time and none.
     payload : str
         Code whose packets the coded flows carry, byte by byte: ``rs``, ``ldpc``, ``rlnc`` or one of your own; its
         decoder then says what an arriving packet is worth. Empty: packets are counted, and any k decode a unit.

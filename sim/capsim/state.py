@@ -46,6 +46,8 @@ class Setup:
         Whether a queue limit or ECN threshold counts the packet being sent. ns-2 and ns-3 do not count it.
     host_jitter_ps : int
         Each packet waits a uniform time below this before its host begins to send it; 0 for none.
+    flow_jitter_ps : int
+        Each packet waits a uniform time below this on its way to the NIC, those of a subflow in order; 0 for none.
     encode_ps, decode_ps : int
         Time that the processor of a host takes for a coded packet that leaves or that has come; 0: it passes by.
     trace : int
@@ -78,6 +80,7 @@ class Setup:
     link_bytes: int = 0
     count_in_service: bool = False
     host_jitter_ps: int = 0
+    flow_jitter_ps: int = 0
     encode_ps: int = 0
     decode_ps: int = 0
     trace: int = TRACE_OFF
@@ -162,7 +165,8 @@ class State:
     packets: Table
     ports: Table
     switches: Table
-    processors: Table  # of hosts; none where coding takes no time
+    processors: Table  # of hosts, and stages of subflows; none where coding takes no time and flows have no jitter
+    stages_of_flow: int
     flows: Table
     subs: Table  # a pool: a subflow is numbered when it is opened
     own: OwnMemory

@@ -1,5 +1,6 @@
 """Events at one time: no port, and so no host, is favoured by its number; jitter of hosts is what it says."""
 
+from dataclasses import replace
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -88,3 +89,28 @@ def test_jitter_keeps_the_order_of_a_hosts_packets():
     records = one_run(setup_of(STAR, flow_list([(0, SENDERS, 100_000, 0)]), host_jitter_ps=50_000_000))
     assert records.subs[0]["reordered_packets"] == 0
     assert len(sent_by(records, setup_of(STAR, flow_list([(0, SENDERS, 100_000, 0)])))) == 69
+
+
+@pytest.mark.parametrize("scheme", ["ecmp", "mptcp_olia", "caps", "pfabric"])
+def test_engines_agree_with_a_jitter_of_flows(scheme):
+    """And packets are conserved: those that wait on their way to the NIC are counted as held."""
+    flows = flow_list([(host, 3 + host, 60_000, host) for host in range(3)] + [(0, 4, 500_000, 0)])
+    setup = setup_of(DUMBBELL, flows, scheme, flow_jitter_ps=7_000_000)
+    assert differences(setup) == []
+    assert differences(replace(setup, encode_ps=2_000_000, host_jitter_ps=1_000_000)) == []
+
+
+def test_a_jitter_of_flows_delays_each_packet_by_less_than_the_bound_and_keeps_the_order_of_a_flow():
+    """Two flows of one host, which do not keep the order of each other; the first packets are late by uniform times."""
+    jitter_ps = 200_000_000
+    late, overtaken = [], 0
+    for seed in range(100):
+        flows = flow_list([(0, SENDERS, 10 * 1460, 0), (0, SENDERS, 10 * 1460, 0)])
+        setup = setup_of(STAR, flows, flow_jitter_ps=jitter_ps, jitter_seed=seed)
+        records = run(setup)
+        sent = [sent_by(records, setup, sub) for sub in records.subs["id"].tolist()]
+        assert [lines["segment"].tolist() for lines in sent] == 2 * [list(range(10))]
+        late += [lines["time_ps"][0] for lines in sent]
+        overtaken += int(records.subs["flow"][np.argmin(late[-2:])] == 1)
+    assert stats.kstest(np.array(late) / jitter_ps, "uniform").pvalue > 1e-3
+    assert 30 < overtaken < 70

@@ -22,6 +22,7 @@ from capsim.engines import (
 from capsim.engines.compiled_tables import whole
 from capsim.engines.events import last_stamp
 from capsim.engines.histograms import log_bin
+from capsim.engines.host_jitter import send_delay_ps
 from capsim.engines.jit import inline_into_hooks, inlined_kernel, kernel
 from capsim.engines.links import drain, enqueue
 from capsim.engines.packets import drop, free_packet, take_packet
@@ -93,14 +94,14 @@ def new_subflow(w: Any, f: int) -> int:
 
 # What every packet passes; the other functions are called
 EVERY_PACKET = {"forward", "chosen_path", "deliver", "deliver_to_transport", "acknowledge", "heed"}
-EVERY_PACKET |= {"pump", "push", "note_ready", "launch", "finish_sending"}
+EVERY_PACKET |= {"pump", "push", "note_ready", "launch", "leave_host", "finish_sending"}
 
 ACTIONS = (take_packet, free_packet, enqueue, drop_unroutable, queues_now, arm, arm_flow, arm_processor, new_subflow)
 
 
 def _bound() -> dict[str, Any]:
     """Return the functions of hosts and switches as kernels that call each other and the compiled engine."""
-    for function in (draw, key_of, last_stamp, log_bin, next_digit, uniform):
+    for function in (draw, key_of, last_stamp, log_bin, next_digit, send_delay_ps, uniform):
         inline_into_hooks(function)
     sources = [vars(module) for module in (subflows, reordering, switches, processors, senders, receivers, hosts)]
     scope = {name: value for source in sources for name, value in source.items()}

@@ -21,7 +21,7 @@ from capsim.engines.primitives import (
     sub_at,
     whole,
 )
-from capsim.engines.processors import enter_processor, leave_processor
+from capsim.engines.processors import enter_processor, leave_host, leave_processor
 from capsim.engines.receivers import deliver_to_layer, deliver_to_transport, deliver_waiting
 from capsim.engines.senders import acknowledge, finish_sending, heed, notify, open_subflow, pump, push_layer
 from capsim.engines.subflows import prepare_stream
@@ -82,13 +82,15 @@ def wake(w: Any, kind: int, number: int, now_ps: int) -> None:
 
 
 def finish_work(w: Any, h: int, now_ps: int) -> None:
-    """Pass on the packet that the processor of a host is done with: to the layer if it has come, else to the NIC."""
+    """Pass on the packet that a processor is done with, to the layer if it has come, or that leaves a stage."""
     number = leave_processor(w, h)
     packet = packet_at(w.packets, number)
     if packet.target == h:
         deliver_to_layer(w, whole(packet.sub), number, now_ps)
+    elif h < w.n_hosts:
+        leave_host(w, number, now_ps)
     else:
-        enqueue(w, int_at(w.host_port, h), number, now_ps)
+        enqueue(w, int_at(w.host_port, sub_at(w.subs, packet.sub).src), number, now_ps)
 
 
 def deliver(w: Any, number: int, now_ps: int) -> None:

@@ -75,6 +75,8 @@ def numbers_of(setup: Setup, state: State) -> dict[str, int]:
         "histograms": setup.histograms,
         "warm_up_ps": setup.warm_up_ps,
         "host_jitter_ps": setup.host_jitter_ps,
+        "flow_jitter_ps": setup.flow_jitter_ps,
+        "stages_of_flow": state.stages_of_flow,
         "encode_ps": setup.encode_ps,
         "decode_ps": setup.decode_ps,
         "payload": CARRIED if setup.payload else COUNTED,

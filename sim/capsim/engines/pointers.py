@@ -64,6 +64,9 @@ NUMBERS = (
     "tie_seed",
     "host_jitter_ps",
     "jitter_seed",
+    "flow_jitter_ps",
+    "flow_jitter_seed",
+    "stages_of_flow",  # where flows have a jitter: processors of each beyond those of hosts
     "encode_ps",
     "decode_ps",
     "data_hash_seed",

@@ -102,6 +102,7 @@ class Records:
         self.host_port = fabric.host_port.tolist()
         self.draws, self.reads_queues = scheme.balancer.draws, scheme.balancer.reads_queues
         self.encode_ps, self.decode_ps = self.setup.encode_ps, self.setup.decode_ps
+        self.flow_jitter_ps, self.stages_of_flow = self.setup.flow_jitter_ps, self.state.stages_of_flow
         self.fault, self.refused_path, self.refused_of, self.pinned = 0, 0, 0, bool(self.setup.pinned)
         for name, seed in self.state.seeds.items():
             setattr(self, name, seed)

@@ -9,10 +9,8 @@ from capsim.engines.primitives import (
     combine,
     emit,
     encodes,
-    enqueue,
     flow_at,
     free_packet,
-    int_at,
     mark,
     new_subflow,
     note,
@@ -27,7 +25,7 @@ from capsim.engines.primitives import (
     take_packet,
     whole,
 )
-from capsim.engines.processors import enter_processor
+from capsim.engines.processors import enter_processor, leave_host
 from capsim.engines.reordering import judge
 from capsim.engines.subflows import (
     close,
@@ -73,7 +71,7 @@ def launch(w: Any, s: int, number: int, now_ps: int) -> None:
     if w.encode_ps and stack.encodes != 0 and encodes(w, s, number):
         enter_processor(w, whole(sub.src), number, w.encode_ps, now_ps)
     else:
-        enqueue(w, int_at(w.host_port, sub.src), number, now_ps)
+        leave_host(w, number, now_ps)
 
 
 def pump(w: Any, s: int, now_ps: int) -> None:

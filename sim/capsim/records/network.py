@@ -63,4 +63,4 @@ SWITCH = np.dtype(
 
 # A processor encodes packets that leave and decodes those that have come: when it is done with all that wait, and the
 # chain of these in order; each is done at its `arrive_ps`.
-PROCESSOR = np.dtype([("free_ps", "i8"), ("head", "i4"), ("tail", "i4")], align=True)
+PROCESSOR = np.dtype([("free_ps", "i8"), ("packets", "i8"), ("head", "i4"), ("tail", "i4")], align=True)
