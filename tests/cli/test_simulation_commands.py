@@ -295,7 +295,7 @@ def test_bad_input_is_one_line_and_status_2(command: str, named: str, capsys: py
     ("rows", "named"),
     [
         ("0,0,10,0", "flows.csv line 2: src = dst = 0, but a flow needs two hosts"),
-        ("0,1,-5,0", "flows.csv line 2: bytes: '-5 b' is not a size"),
+        ("0,1,-5,0", "flows.csv line 2: bytes: '-5' is not a size"),
         ("0,1,10,0\n0,9,10,0", "flows.csv line 3: dst = 9, but hosts are numbered 0 to 3"),
         ("0,1,10,later", "flows.csv line 2: start_s: 'later' is not a time"),
     ],
