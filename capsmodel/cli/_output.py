@@ -89,6 +89,12 @@ def explain(*paragraphs: str, indent: int = 0) -> None:
         _show(Padding(console().render_str(paragraph), (0, 0, 0, indent), expand=False))
 
 
+def caution(*lines: str) -> None:
+    """Print lines to standard error, as warnings are printed: they stay out of tables that are read by programs."""
+    for line in lines:
+        print(f"capsmodel: {line}", file=sys.stderr)
+
+
 def _show(shape: RenderableType) -> None:
     """Print what has a width, without the blanks that fill its lines."""
     target = console()

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import nan
 from typing import TYPE_CHECKING, Any
 
 from capsmodel.cli._table import Column
@@ -11,6 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Row = dict[str, Any]
+_NAMED_POINTS = 4  # in a line below a table
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,10 @@ SHOWN: dict[str, Shown] = {
     "coding_overhead": Shown("repair over source packets", *_PERCENT),
     "stalled_unit_ratio": Shown("coding units stalled", *_PERCENT),
     "traffic_ratio": Shown("bytes sent over bytes of flows"),
+    "offered_load_hosts": Shown("offered load, hosts"),
+    "offered_load_inner": Shown("offered load, busiest switch links"),
+    "offered_over_asked": Shown("offered over asked load"),
+    "backlog_growth": Shown("flows in progress, last over middle third"),
 }
 
 
@@ -154,16 +158,46 @@ def metric_rows(
     for metric in metrics:
         columns.append(Column(metric, shown(metric).head, shown(metric).factor, f"{metric}_error"))
         if first_scheme is not None:
-            columns.append(Column(f"{metric}_ratio", f"ratio to {first_scheme}", error=f"{metric}_ratio_error"))
+            ends = f"{metric}_ratio_low", f"{metric}_ratio_high"
+            columns.append(Column(f"{metric}_ratio", f"ratio to {first_scheme}", ends=ends))
     return list(rows.values()), columns
 
 
 def _cells(record: Mapping[Any, Any]) -> Row:
     metric = record["metric"]
-    exact = record["ratio_half_width"] == 0  # the first scheme over itself
-    return {
-        metric: float(record["mean"]),
-        f"{metric}_error": record["half_width"],
-        f"{metric}_ratio": record["ratio"],
-        f"{metric}_ratio_error": nan if exact else record["ratio_half_width"],
-    }
+    ratio = {f"{metric}_{name}": record[name] for name in ("ratio", "ratio_low", "ratio_high")}
+    return {metric: float(record["mean"]), f"{metric}_error": record["half_width"], **ratio}
+
+
+def missing_ratios(table: "pd.DataFrame", axes: Sequence[str], metrics: Sequence[str], *, seeds: int) -> list[str]:
+    """Return a line for each metric without a ratio at some points, or with fewer pairs than `seeds`: where, and why.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As :func:`capsim.runs.metric_table` returns it, with a first scheme.
+    axes, metrics : sequence of str
+        What names a point, and the metrics whose ratios are printed.
+    seeds : int
+        Runs of each point.
+    """
+    lines = []
+    for metric in metrics:
+        rows = table[(table["metric"] == metric) & (table["seeds"] > 0)]
+        with_0 = rows[rows["pairs_with_0"] > 0]
+        if len(with_0):
+            where = _points(with_0, axes, "pairs_with_0", seeds)
+            lines.append(f"{shown(metric).words}: no ratio where a run has 0, which has no logarithm: {where}")
+        fewer = rows[rows["pairs"] < seeds]
+        if len(fewer):
+            where = _points(fewer, axes, "pairs", seeds)
+            lines.append(f"{shown(metric).words}: a ratio over fewer seeds where some have no such flows: {where}")
+    return lines
+
+
+def _points(rows: "pd.DataFrame", axes: Sequence[str], count: str, seeds: int) -> str:
+    names = [
+        f"{', '.join(str(record[axis]) for axis in axes)} ({record[count]} of {seeds})" for record in records(rows)
+    ]
+    more = len(names) - _NAMED_POINTS
+    return "; ".join(names[:_NAMED_POINTS]) + (f"; {more} more" if more > 0 else "")

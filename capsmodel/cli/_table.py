@@ -11,7 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.table import Table
 
-from capsmodel.cli._numbers import number, with_error
+from capsmodel.cli._numbers import number, with_error, with_interval
 
 _GAP = 2
 _HEAD_COLUMNS = 11  # a head above numbers is wrapped from here on
@@ -33,6 +33,8 @@ class Column:
         From the unit of the rows to the one shown: 1e3 from seconds to milliseconds.
     error
         Name in the rows of the half-width of the 95% interval, printed behind the value.
+    ends
+        Names in the rows of the ends of the 95% interval, where it is not symmetric and above 0, printed behind it.
     right
         Whether texts stand at the right and are never wrapped, as numbers are.
     """
@@ -41,6 +43,7 @@ class Column:
     head: str
     factor: float = 1.0
     error: str | None = None
+    ends: tuple[str, str] | None = None
     right: bool = False
 
     def text(self, row: Row) -> str:
@@ -50,6 +53,8 @@ class Column:
             return number(value)
         if self.error is not None:
             return with_error(value * self.factor, row[self.error] * self.factor)
+        if self.ends is not None:
+            return with_interval(*(row[key] * self.factor for key in (self.key, *self.ends)))
         return number(value if self.factor == 1 else value * self.factor)
 
     def is_numeric(self, rows: Sequence[Row]) -> bool:
@@ -65,7 +70,7 @@ def columns_of(rows: Sequence[Row]) -> list[Column]:
     Examples
     --------
     >>> columns_of([{"window_packets": 64}])
-    [Column(key='window_packets', head='window packets', factor=1.0, error=None, right=False)]
+    [Column(key='window_packets', head='window packets', factor=1.0, error=None, ends=None, right=False)]
     """
     return [Column(key, key.replace("_", " ")) for key in (rows[0] if rows else ())]
 

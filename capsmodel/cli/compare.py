@@ -11,6 +11,7 @@ from capsim import compare as compare_schemes
 from capsim import scheme as find
 from capsim.fct import fct_by_size
 from capsim.files import check_entries
+from capsim.load_record import offered_line
 from capsim.registry import named_schemes
 from capsim.runs import METRICS, result_name
 from capsim.scenario import Comparison
@@ -18,9 +19,9 @@ from capsmodel._files import check_writable
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli._machines import ALL_CORES, Machines
 from capsmodel.cli._options import MaybeCount
-from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, explain, print_table, say, write_whole
+from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
 from capsmodel.cli._run_figures import draw_comparison, draw_fct_cdf
-from capsmodel.cli._run_tables import mean_above_p99, metric_rows, records
+from capsmodel.cli._run_tables import mean_above_p99, metric_rows, missing_ratios, records
 from capsmodel.cli._scenario import RUN, Engine, ScenarioOptions, scenario_from
 from capsmodel.plotting import can_draw, save_figure
 
@@ -56,9 +57,9 @@ def compare(
 ) -> None:
     """Run several schemes on the same flows, over several seeds, and print means with 95% intervals.
 
-    Ratios are paired: a scheme over the first one with the same seed, and their mean over seeds. With --out a
-    comparison that was stopped goes on where it was when the same command is given again. Several processes may work on
-    one DIR; they divide the runs.
+    Ratios are paired: a scheme over the first one with the same seed, and their geometric mean over seeds. With --out
+    a comparison that was stopped goes on where it was when the same command is given again. Several processes may work
+    on one DIR; they divide the runs.
 
     Parameters
     ----------
@@ -120,17 +121,22 @@ def _asked(scenario: Scenario, schemes: str | None, seeds: int | None) -> tuple[
 
 def _print(compared: Compared, scenario: Scenario, seeds: int, output: Output) -> None:
     table = compared.table()
+    caution(*compared.remarks())
     if not output.is_text:
         print_table(records(table), output=output)
         return
     over = f"mean ± 95% half-width over {seeds} seeds" if seeds > 1 else "one run of each scheme, so no interval"
-    explain(f"{scenario.name}: {over}; ratios are to {compared.schemes[0]}" + (", seed by seed" if seeds > 1 else ""))
+    ratios = "geometric means, seed by seed (95% interval)" if seeds > 1 else "of the same flows"
+    explain(f"{scenario.name}: {over}; ratios to {compared.schemes[0]} are {ratios}")
+    explain(*filter(None, [offered_line(compared.runs)]))
     for title, metrics, with_ratio in _BLOCKS:
         first = compared.schemes[0] if with_ratio else None
         rows, columns = metric_rows(table, ["scheme"], metrics, first_scheme=first)
         say("")
         print_table(rows, columns=columns, title=title)
-    explain("", *_remarks(compared), _totals_line(compared))
+    paired = [metric for _, block, has_ratio in _BLOCKS if has_ratio for metric in block]
+    missing = missing_ratios(table, ["scheme"], paired, seeds=seeds)
+    explain("", *missing, *_remarks(compared), _totals_line(compared))
 
 
 def _remarks(compared: Compared) -> list[str]:

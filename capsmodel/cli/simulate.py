@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import pandas as pd
 from cyclopts import Parameter
 
 from capsim import Result, Scenario, schema, write_pcap
@@ -12,6 +13,7 @@ from capsim.clock import to_s
 from capsim.estimate import trace_size_bytes
 from capsim.fabric.topology import ports_like
 from capsim.files import check_folder, read_manifest, read_table, same_rows
+from capsim.load_record import offered_line
 from capsim.results import columns_of
 from capsim.run import compile_if_needed, prepare, run_prepared
 from capsim.scenario import from_dict
@@ -22,7 +24,7 @@ from capsmodel._version import __version__
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli._numbers import number
 from capsmodel.cli._options import Texts, Time
-from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, explain, print_table, say
+from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say
 from capsmodel.cli._progress import simulated_time, waiting
 from capsmodel.cli._run_tables import BY_LAYER, BY_SIZE, layer_rows, mean_above_p99, shown, size_rows
 from capsmodel.cli._scenario import RUN, Engine, ScenarioOptions, scenario_from, with_scheme
@@ -125,6 +127,7 @@ def _check_capture(pcap: Path | None, patterns: list[str] | None, setup: Setup) 
 def _print(result: Result, output: Output) -> None:
     chosen, summary = result.scenario, result.summary
     values: dict[str, Any] = summary.to_dict()
+    caution(*result.remarks())
     if not output.is_text:
         print_table([values], output=output)
         return
@@ -140,6 +143,7 @@ def _print(result: Result, output: Output) -> None:
         Column("unit", ""),
     ]
     print_table(rows, columns=columns, title=f"{chosen.name}: summary")
+    explain(*filter(None, [offered_line(pd.DataFrame([result.loads]))]))
     say("")
     print_table(size_rows(result.fct_by_size()), columns=BY_SIZE, title="Completion times (FCT) by flow size")
     say("")

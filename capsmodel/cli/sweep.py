@@ -8,14 +8,15 @@ from cyclopts import Parameter
 
 from capsim import Studied, Study, load_study, run_study, study_results
 from capsim.files import check_entries
+from capsim.load_record import offered_line
 from capsim.runs import ALL_METRICS
 from capsmodel._files import check_writable
 from capsmodel.checks import choice, require
 from capsmodel.cli._machines import ALL_CORES, MACHINES, Machines
 from capsmodel.cli._options import Flag, parse_shard
-from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, explain, print_table, say, write_whole
+from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
 from capsmodel.cli._run_figures import PLOTTED, draw_study
-from capsmodel.cli._run_tables import metric_rows, records, shown
+from capsmodel.cli._run_tables import metric_rows, missing_ratios, records, shown
 from capsmodel.experiments.sweep import SweepReport
 from capsmodel.plotting import can_draw, save_figure
 
@@ -135,6 +136,7 @@ def _finish(studied: Studied, folder: Path, metrics: Sequence[str], output: Outp
     write_whole(folder / "table.csv", studied.table().to_csv(index=False))
     if can_draw():
         save_figure(draw_study(studied, PLOTTED), folder / "sweep.png")
+    caution(*studied.remarks())
     if not output.is_text:
         print_table(records(chosen), output=output)
         return
@@ -148,10 +150,17 @@ def _print(studied: Studied, table: Any, metrics: Sequence[str]) -> None:
     fixed = [f"{axis} = {values[0]}" for axis, values in study.grid.items() if axis not in several]
     first = str(study.grid["scheme"][0]) if "scheme" in several else None
     over = f"mean ± 95% half-width over {study.seeds} seeds" if study.seeds > 1 else "one run each, so no interval"
-    explain("; ".join([f"{study.name}: {over}", *fixed]))
+    paired = study.seeds > 1 and first is not None
+    ratios = [f"ratios to {first} are geometric means, seed by seed (95% interval)"] if paired else []
+    explain("; ".join([f"{study.name}: {over}", *ratios, *fixed]))
+    explain(*filter(None, [offered_line(studied.runs)]))
     for metric in metrics:
         rows, columns = metric_rows(table, several, [metric], first_scheme=first)
         say("")
         print_table(rows, columns=columns, title=shown(metric).head)
-    runs = studied.runs
-    explain("", f"{len(runs)} runs, {runs['cpu_s'].sum():.1f} CPU s, {runs['unfinished_flows'].sum()} flows unfinished")
+    missing = missing_ratios(table, several, metrics, seeds=study.seeds) if first else []
+    explain("", *missing, _totals_line(studied.runs))
+
+
+def _totals_line(runs: Any) -> str:
+    return f"{len(runs)} runs, {runs['cpu_s'].sum():.1f} CPU s, {runs['unfinished_flows'].sum()} flows unfinished"

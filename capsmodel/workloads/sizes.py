@@ -200,6 +200,24 @@ class SizeDistribution:
     def _moment(self, order: int) -> float:
         return float(np.sum(self._masses * _power_mean(self.sizes[:-1], self.sizes[1:], order)))
 
+    def mean_of_whole(self) -> float:
+        r"""Return the mean of the sizes that :meth:`sample` draws with ``whole=True``: each rounded up, at least 1.
+
+        Notes
+        -----
+        :math:`E[\lceil X\rceil]` of a part spread from a to b is :math:`(G(b)-G(a))/(b-a)` with
+        :math:`G(x)=\int_0^x\lceil t\rceil dt=n(n+1)/2+(x-n)(n+1)` and :math:`n=\lfloor x\rfloor`.
+
+        Examples
+        --------
+        >>> SizeDistribution([1, 2], [0.5, 1]).mean_of_whole()  # half on 1, half on 2; unrounded 1.25
+        1.5
+        """
+        low, high = self.sizes[:-1], self.sizes[1:]
+        width = high - low
+        spread = (_ceiling_integral(high) - _ceiling_integral(low)) / np.where(width > 0, width, 1.0)
+        return float(self._masses @ np.where(width > 0, spread, np.maximum(np.ceil(low), 1.0)))
+
     @property
     def _mean(self) -> float:
         return self._moment(1)
@@ -390,6 +408,13 @@ def _ending_at_one(cdf_values: ArrayLike) -> FloatArray:
         rounded = (values >= min(values.flat[-1], 1.0)) & (values <= 1 + SUM_TOLERANCE)
         values = np.where(rounded, 1.0, values)
     return probability("cdf_values", values, one=True)
+
+
+def _ceiling_integral(x: FloatArray) -> FloatArray:
+    """Return the integral from 0 to x of what t is rounded up to."""
+    below = np.floor(x)
+    integral: FloatArray = below * (below + 1) / 2 + (x - below) * (below + 1)
+    return integral
 
 
 def _power_mean(low: FloatArray, high: FloatArray, order: int) -> FloatArray:

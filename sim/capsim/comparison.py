@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from capsim.bounds import SEEDS
+from capsim.load_record import load_remarks
 from capsim.registry import scheme as find
 from capsim.roles import Scheme
 from capsim.runs import COMPILING, METRICS, Point, metric_table, run_name, run_tasks
@@ -35,11 +36,14 @@ class Compared:
     def table(self, metrics: Sequence[str] = METRICS) -> pd.DataFrame:
         """Return one row for each scheme and metric: mean and half-width over seeds, and the ratio to the first.
 
-        ``ratio`` is the mean over seeds of this scheme's metric over the first scheme's with the same seed, where that
-        is not 0, and ``ratio_half_width`` its 95% half-width; ``seeds`` counts the seeds with a value.
+        The columns are those of :func:`capsim.runs.metric_table`.
         """
         points = [{"scheme": scheme} for scheme in self.schemes]
         return metric_table(self.runs, points, metrics, first_scheme=self.schemes[0])
+
+    def remarks(self) -> list[str]:
+        """Return why the runs may say little about the load asked for; see :func:`capsim.load_record.load_remarks`."""
+        return load_remarks(self.runs)
 
 
 def compare(

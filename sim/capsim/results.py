@@ -19,6 +19,7 @@ from capsim.fabric.topology import Fabric
 from capsim.fct import SIZE_EDGES_BYTES, Kind, fct_by_size, fct_cdf, fct_percentile_s
 from capsim.files import read_manifest, read_meanings, read_table, restore, whole_folder, write_table
 from capsim.layers import by_layer
+from capsim.load_record import load_columns, load_remarks, offered_line
 from capsim.manifest import Resources
 from capsim.scenario import Scenario, from_dict
 from capsim.state import RawRecords
@@ -72,6 +73,16 @@ class Result:
     def layers(self) -> pd.DataFrame:
         """Return loss ratio and utilisation by layer of links; see :func:`capsim.layers.by_layer`."""
         return by_layer(self.ports)
+
+    @cached_property
+    def loads(self) -> dict[str, Any]:
+        """Return what load was asked for and offered, and whether the backlog grows; see :mod:`capsim.load_record`."""
+        times = {"warm_up_s": self.scenario.warm_up_s, "end_s": self.resources.simulated_s}
+        return load_columns(self.manifest["load"], self.flows, **times)
+
+    def remarks(self) -> list[str]:
+        """Return why the run may say little about the load asked for; see :func:`capsim.load_record.load_remarks`."""
+        return load_remarks(pd.DataFrame([{"scheme": self.scenario.scheme, **self.loads}]))
 
     @property
     def raw(self) -> RawRecords:
@@ -212,6 +223,9 @@ def overview(result: Result) -> str:
         "timeouts": f"{summary.timeouts}",
         "packets dropped": f"{summary.packets_dropped}",
     }
+    _, _, offered = offered_line(pd.DataFrame([result.loads])).partition(": ")
+    if offered:
+        lines["offered load"] = offered
     title = shorten(scenario.name, 65, placeholder=" ...")
     return "\n".join([f"Result of {title}", *(f"  {name:<16}{value}" for name, value in lines.items())])
 

@@ -13,13 +13,13 @@ from capsim.empty_tables import empty_table
 from capsim.entry_stacks import entry_schemes
 from capsim.fabric.flows import FlowList
 from capsim.fabric.listed import listed_columns, pinned_paths
-from capsim.fabric.load import LOAD_DEFINITIONS, LoadOf, load_capacity_bps, offered
 from capsim.fabric.topology import Fabric, ports_like
-from capsim.fabric.traffic import AnyTraffic, Poisson, draw_flows
+from capsim.fabric.traffic import draw_flows
 from capsim.histogram_table import histograms_table
 from capsim.hook_errors import check_hooks, hook_errors
 from capsim.hook_failures import run_hooks
 from capsim.ideal import ideal_fct_s
+from capsim.load_record import load_record
 from capsim.manifest import Resources, Stopwatch, make_manifest, peak_memory_bytes, run_parameters
 from capsim.probe_table import probes_table
 from capsim.probes import chosen_fields
@@ -104,7 +104,8 @@ def run_prepared(scenario: Scenario, setup: Setup, *, engine: str, progress: Pro
     raw = run_hooks(setup, engine=engine, progress=_in_seconds(progress))
     cpu_s = watch.cpu_s() - loading_s
     conservation.check(raw, setup.fabric)
-    manifest = make_manifest(parameters, engine=engine, load=load_record(scenario, setup), drawn=setup.fabric.drawn)
+    load = load_record(scenario.traffic, setup.fabric, setup.flows)
+    manifest = make_manifest(parameters, engine=engine, load=load, drawn=setup.fabric.drawn)
     if source is not None:
         manifest["scheme_file"] = source
     return _result(scenario, setup, raw, manifest=manifest, loading_cpu_s=loading_s, cpu_s=cpu_s)
@@ -240,25 +241,3 @@ def ideal_of_stacks(setup: Setup) -> npt.NDArray[np.float64]:
         )
         found[ours] = ideal[ours]
     return found
-
-
-def load_record(scenario: Scenario, setup: Setup) -> dict[str, Any]:
-    """Return the load of each traffic entry, asked for and offered over one capacity (:mod:`capsim.fabric.load`)."""
-    entries = [_load_of_entry(position, entry, setup) for position, entry in enumerate(scenario.traffic)]
-    return {"definitions": LOAD_DEFINITIONS, "entries": entries}
-
-
-def _load_of_entry(position: int, entry: AnyTraffic, setup: Setup) -> dict[str, Any]:
-    """Return one entry's load; what is not Poisson asks for none, and what it offers is measured at the host links."""
-    poisson = entry if isinstance(entry, Poisson) else None
-    load_of: LoadOf = poisson.load_of if poisson else "host-links"
-    load, span_s = offered(setup.flows, setup.fabric, load_of, entry=position)
-    return {
-        "entry": position,
-        "load_of": load_of,
-        "capacity_bps": load_capacity_bps(setup.fabric, load_of),
-        "asked": poisson.load if poisson else None,
-        "flows_per_s": poisson.rate_per_s(setup.fabric) if poisson else None,
-        "offered": load,
-        "arrivals_s": span_s,
-    }

@@ -2,12 +2,14 @@
 
 Common random numbers: within a seed all schemes see the same arrivals, sizes, endpoints and hash seeds, so that the
 difference between two schemes is measured run by run (paired), which removes the spread between seeds. Intervals are
-Student's t over seeds, at 95%.
+Student's t over seeds, at 95%, those of ratios of their logarithms
+(:func:`capsmodel.experiments.statistics.intervals.paired_ratio`).
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from capsim.run import simulate
 from capsim.scenario import Scenario, from_dict
 from capsim.scheme_files import is_reference
 from capsim.summary import Summary
-from capsmodel.experiments.statistics.intervals import mean_interval
+from capsmodel.experiments.statistics.intervals import mean_interval, paired_ratio
 from capsmodel.experiments.sweep import Task, measurement
 
 PERCENTILES = {"p50_fct_short_s": 50.0, "p95_fct_short_s": 95.0, "p999_fct_short_s": 99.9}
@@ -42,10 +44,15 @@ METRICS = (
     "packets_dropped",
     "timeouts",
     "coding_overhead",
+    "offered_load_hosts",
+    "offered_load_inner",
 )
 
 
-ALL_METRICS = (*(field.name for field in fields(Summary)), *PERCENTILES)
+LOADS = ("offered_load_hosts", "offered_load_inner", "offered_over_asked", "backlog_growth")
+"""What a row of a run says about its load (:mod:`capsim.load_record`)."""
+
+ALL_METRICS = (*(field.name for field in fields(Summary)), *PERCENTILES, *LOADS)
 """What a row of a run has, in SI units."""
 
 COMPILING = "the first run of a scheme compiles it: up to 2 min"
@@ -130,7 +137,7 @@ def run_name(task: Task) -> str:
 def _measured(schemes: Mapping[str, Scheme | str], results: Path | None) -> Callable[..., dict[str, Any]]:
     """Return the measurement of one run; `scheme` is what the id knows of one of `schemes`, its own hooks included."""
 
-    @measurement("scheme-run", revision=2)
+    @measurement("scheme-run", revision=3)
     def scheme_run(*, scenario: dict[str, Any], scheme: dict[str, Any], engine: str, saved_as: str = "") -> Any:
         result = simulate(from_dict(scenario), engine=engine, scheme=schemes[scheme["name"]])
         if results is not None and saved_as:
@@ -141,12 +148,13 @@ def _measured(schemes: Mapping[str, Scheme | str], results: Path | None) -> Call
 
 
 def row_of(result: Result) -> dict[str, Any]:
-    """Return a run in one row: scheme and seed, summary, percentiles, what it took, its id."""
+    """Return a run in one row: scheme and seed, summary, percentiles, loads, what it took, its id."""
     return {
         "scheme": result.scenario.scheme,
         "seed": result.scenario.seed,
         **result.summary.to_dict(),
         **{name: float(result.fct_percentile_s(percent, kind="short")) for name, percent in PERCENTILES.items()},
+        **result.loads,
         "traversals": result.resources.traversals,
         "cpu_s": result.resources.cpu_s,
         "id": result.manifest["id"],
@@ -172,9 +180,10 @@ def metric_table(
     Returns
     -------
     DataFrame
-        ``mean`` and ``half_width`` over the seeds with a value, which ``seeds`` counts. ``ratio`` is the mean over
-        seeds of this scheme's metric over the first scheme's with the same seed, where that is not 0, and
-        ``ratio_half_width`` its 95% half-width; NaN without a first scheme.
+        ``mean`` and ``half_width`` over the seeds with a value, which ``seeds`` counts. ``ratio`` is the geometric mean
+        over seeds of this scheme's metric over the first scheme's with the same seed, ``ratio_low`` and ``ratio_high``
+        the ends of its 95% interval, and ``pairs`` the seeds in which both have a value. ``pairs_with_0`` of them have
+        a 0; if there is one, the ratio is NaN: 0 has no logarithm, and the other pairs would be chosen by their result.
     """
     axes = list(points[0])
     by_point = {key if isinstance(key, tuple) else (key,): rows for key, rows in runs.groupby(axes, dropna=False)}
@@ -188,16 +197,14 @@ def metric_table(
 
 def _row(runs: pd.DataFrame, base: pd.DataFrame | None, metric: str) -> dict[str, Any]:
     values = _by_seed(runs, metric)
-    ratios = values * np.nan if base is None else values / _by_seed(base, metric)
     mean, half_width = _mean_and_half_width(values)
-    ratio, ratio_half_width = _mean_and_half_width(ratios)
+    of_base = values * np.nan if base is None else _by_seed(base, metric)
     return {
         "metric": metric,
         "mean": mean,
         "half_width": half_width,
-        "ratio": ratio,
-        "ratio_half_width": ratio_half_width,
         "seeds": int(np.isfinite(values).sum()),
+        **_ratio(values, of_base),
     }
 
 
@@ -209,6 +216,19 @@ def _mean_and_half_width(found: "pd.Series[float]") -> tuple[float, float]:
     """Return the mean, NaN of nothing, and half the length of its 95% interval, NaN of fewer than two."""
     values = found[np.isfinite(found)].to_numpy(np.float64)
     if len(values) < 2:
-        return (float(values[0]) if len(values) else float("nan")), float("nan")
+        return (float(values[0]) if len(values) else nan), nan
     interval = mean_interval(values)
     return interval.value, interval.half_width
+
+
+def _ratio(values: "pd.Series[float]", base: "pd.Series[float]") -> dict[str, Any]:
+    """Return the ratio of two samples paired by seed with its interval, NaN where there is none, and its pairs."""
+    pairs = pd.DataFrame({"own": values, "base": base}).dropna()
+    zeros = int((pairs == 0).any(axis=1).sum())
+    value, low, high = nan, nan, nan
+    if not zeros and len(pairs) > 1:
+        found = paired_ratio(pairs["own"], pairs["base"])
+        value, low, high = found.value, found.low, found.high
+    elif not zeros and len(pairs):
+        value = float((pairs["own"] / pairs["base"]).iloc[0])
+    return {"ratio": value, "ratio_low": low, "ratio_high": high, "pairs": len(pairs), "pairs_with_0": zeros}

@@ -30,6 +30,7 @@ import msgspec
 import pandas as pd
 
 from capsim import bounds
+from capsim.load_record import load_remarks
 from capsim.registry import named_schemes
 from capsim.registry import scheme as find
 from capsim.runs import ALL_METRICS, COMPILING, METRICS, Point, metric_table, result_name, run_tasks
@@ -124,6 +125,11 @@ class Studied:
         schemes = self.study.grid.get("scheme")
         first = None if schemes is None else str(schemes[0])
         return metric_table(self.runs, self.study.values(), metrics, first_scheme=first)
+
+    def remarks(self) -> list[str]:
+        """Return why the runs may say little about the loads asked for; see :func:`capsim.load_record.load_remarks`."""
+        several = [axis for axis, values in self.study.grid.items() if len(values) > 1]
+        return load_remarks(self.runs, several or list(self.study.grid))
 
 
 def load_study(file: str | Path) -> Study:

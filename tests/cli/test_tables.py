@@ -1,6 +1,7 @@
 """Contract: what is printed fits the terminal; a head, a number or a word of a table is never cut."""
 
 import json
+import math
 import re
 import sys
 
@@ -11,6 +12,7 @@ from rich.console import Console
 
 from capsim import Compared
 from capsmodel.cli import main
+from capsmodel.cli._run_tables import missing_ratios
 from capsmodel.cli._table import Column, laid_out
 from capsmodel.cli.compare import _remarks
 from capsmodel.datafiles import data_path
@@ -126,9 +128,24 @@ def test_the_paired_ratio_to_the_first_scheme_is_printed(packets, capsys):
     text = printed(line, packets, capsys)
     assert "ratio to" in text
     mine = next(line.split() for line in text.splitlines() if line.startswith("rps"))
-    value, _, error = mine[4:7]  # behind the name, the mean and its error
-    assert float(value) == pytest.approx(row["ratio"], abs=0.06 * row["ratio_half_width"])
-    assert float(error) == pytest.approx(row["ratio_half_width"], rel=0.06)
+    value, ends = mine[4:6]  # behind the name, the mean and its error
+    assert float(value) == pytest.approx(row["ratio"], abs=0.06 * (row["ratio"] - row["ratio_low"]))
+    low, high = ends.strip("()").split("-")
+    assert float(low) == pytest.approx(row["ratio_low"], rel=0.06)
+    assert float(high) == pytest.approx(row["ratio_high"], rel=0.06)
+
+
+def test_what_a_ratio_lacks_is_said_below_the_table():
+    """The first scheme has no timeout with seed 2, and no long flow with seed 3."""
+    runs = pd.DataFrame({"scheme": ["a"] * 3 + ["b"] * 3, "seed": [1, 2, 3] * 2, "timeouts": [1.0, 0, 2, 3, 4, 5]})
+    runs["mean_fct_long_s"] = [1.0, 2.0, math.nan, 1.0, 2.0, 3.0]
+    runs["mean_fct_short_s"] = 1.0
+    metrics = ["timeouts", "mean_fct_long_s", "mean_fct_short_s"]
+    table = Compared(runs, ("a", "b")).table(metrics)
+    assert missing_ratios(table, ["scheme"], metrics, seeds=3) == [
+        "timeouts: no ratio where a run has 0, which has no logarithm: a (1 of 3); b (1 of 3)",
+        "mean FCT, long: a ratio over fewer seeds where some have no such flows: a (2 of 3); b (2 of 3)",
+    ]
 
 
 def test_one_seed_has_no_interval(packets, capsys):

@@ -139,6 +139,28 @@ def test_common_random_numbers_shorten_the_interval_by_the_correlation():
     assert paired.standard_error < welch.standard_error
 
 
+def test_a_ratio_is_the_t_interval_of_the_logarithms_and_symmetric():
+    rng = np.random.default_rng(4)
+    a, b = np.exp(rng.normal(0, 0.5, (2, 9)))
+    found, back = st.paired_ratio(a, b, confidence=0.9), st.paired_ratio(b, a, confidence=0.9)
+    logs = stats.ttest_1samp(np.log(a / b), 0).confidence_interval(0.9)
+    assert (found.low, found.high) == pytest.approx(np.exp([logs.low, logs.high]), rel=1e-13)
+    assert found.value == pytest.approx(stats.gmean(a / b), rel=1e-13)
+    ends = [there * here for there, here in ((found.value, back.value), (found.low, back.high), (found.high, back.low))]
+    assert ends == pytest.approx([1, 1, 1], rel=1e-13)
+    assert found.at(0.95) == st.paired_ratio(a, b)
+
+
+def test_the_ratio_of_two_systems_of_one_law_is_1_as_often_as_stated():
+    """Deviation 0.45 of the logarithm: the arithmetic mean of the ratios would be exp(0.45^2) = 1.22."""
+    rng = np.random.default_rng(11)
+    draws = [st.paired_ratio(*np.exp(rng.normal(0, 0.45, (2, 5)))) for _ in range(4000)]
+    covered = np.mean([found.low <= 1 <= found.high for found in draws])
+    assert covered == pytest.approx(0.95, abs=4 * (0.95 * 0.05 / 4000) ** 0.5)
+    logs = np.log([found.value for found in draws])
+    assert np.mean(logs) == pytest.approx(0, abs=4 * 0.45 * (2 / 5 / 4000) ** 0.5)
+
+
 def test_a_constant_sample_has_no_correlation():
     assert isnan(st.paired_difference([1.0, 2.0], [3.0, 3.0]).correlation)
 
@@ -219,6 +241,9 @@ def test_a_run_that_still_drifts_is_not_settled():
         (lambda: steady_state.remove_warm_up(np.ones(49)), "at least 50"),
         (lambda: st.welch_difference([1.0, 1.0], [2.0, 2.0]), "constant"),
         (lambda: st.paired_difference([1.0, 2.0], [1.0, 2.0, 3.0]), "pairs"),
+        (lambda: st.paired_ratio([1.0, 2.0], [1.0, 2.0, 3.0]), "and b 3, but pairs need as many"),
+        (lambda: st.paired_ratio([1.0, 2.0], [0.0, 3.0]), "b holds 0, but a ratio needs values above 0"),
+        (lambda: st.paired_ratio([1.0, -2.0], [1.0, 3.0]), "a holds -2, but a ratio needs values above 0"),
     ],
 )
 def test_bad_samples_are_told(call, told):

@@ -157,6 +157,13 @@ class TestSampling:
         np.testing.assert_array_equal(sizes, np.maximum(np.ceil(distribution.sample(1000, rng=7)), 1))
         assert sizes.min() == 1
 
+    @given(distributions())
+    def test_their_mean_is_that_of_the_steps_on_whole_numbers(self, distribution):
+        by_steps = distribution.in_packets(1, whole=True).mean_packets
+        assert distribution.mean_of_whole() == pytest.approx(by_steps, rel=1e-12)
+        halved = FlowSizes(distribution.sizes / 2, distribution.cdf_values)
+        assert halved.mean_of_whole() == pytest.approx(halved.in_packets(1, whole=True).mean_packets, rel=1e-12)
+
     def test_same_stream_for_any_split(self):
         distribution = load_workload("datamining")
         generator = np.random.default_rng(3)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from capsim import Scenario, draw_flows, simulate
-from capsim.fabric.load import offered
+from capsim.fabric.load import layer_of, offered
 from capsim.scenario import from_dict
 from capsmodel.papers.decisions import decide
 from capsmodel.papers.experiments import published_experiment
@@ -38,7 +38,7 @@ def test_flows_of_the_fat_tree_offer_a_load_of_three_tenths(place):
     loads = []
     for seed in range(20):
         flows = draw_flows(scenario.traffic, fabric, seed=seed, short_bytes=100_000)
-        load, _ = offered(flows, fabric, "host-links", entry=0)
+        load, _ = offered(flows, layer_of(fabric, "host-links"), entry=0)
         loads.append(load)
     assert abs(np.mean(loads) - 0.3) < 3.3 * np.std(loads, ddof=1) / np.sqrt(20)
 

@@ -1,13 +1,18 @@
 """Property: what a load is measured against, by hand on small fabrics, and that expected and offered loads agree."""
 
+from typing import Any
+
+import numpy as np
+import pandas as pd
 import pytest
 
 from capsim import Batch, FatTree, FlowList, LeafSpine, LinkChange, Poisson, Scenario, estimate, memory
 from capsim.fabric.endpoints import Pairing
 from capsim.fabric.flows import flow_list
-from capsim.fabric.load import LoadOf, counted_share, load_capacity_bps, offered
+from capsim.fabric.load import LoadOf, counted_share, layer_of, load_layers, offered
 from capsim.fabric.topology import Fabric
-from capsim.run import load_record, prepare
+from capsim.load_record import backlog_growth, load_columns, load_record, load_remarks, offered_line
+from capsim.run import prepare
 from capsmodel.checks import ParameterError
 
 # 2 leaves with 3 hosts at 1 Gbps; 2 spines, 3 links at 2 Gbps and one at 0.5 Gbps.
@@ -33,8 +38,8 @@ def load_of(request: pytest.FixtureRequest) -> LoadOf:
     ],
 )
 def test_capacity_by_hand(fabric: Fabric, host_bps: float, uplink_bps: float) -> None:
-    assert load_capacity_bps(fabric, "host-links") == host_bps
-    assert load_capacity_bps(fabric, "leaf-uplinks") == uplink_bps
+    assert layer_of(fabric, "host-links").capacity_bps == host_bps
+    assert layer_of(fabric, "leaf-uplinks").capacity_bps == uplink_bps
 
 
 def test_share_of_the_flows_that_count(load_of: LoadOf) -> None:
@@ -74,19 +79,24 @@ def test_offered_load_by_hand(load_of: LoadOf) -> None:
         (0, 3, 10_000_000, 0.5, 0), (0, 1, 45_000_000, 0.55, 0), (4, 1, 20_000_000, 0.6, 0), (2, 5, 10**9, 0.9, 1)
     )
     load = {"host-links": 6e9 / 6e9, "leaf-uplinks": 2.4e9 / 6.5e9}[load_of]
-    assert offered(flows, FABRIC, load_of, entry=0) == pytest.approx((load, 0.1), rel=1e-12)
-    assert offered(flows, FABRIC, load_of, entry=1) == (None, 0.0)
+    assert offered(flows, layer_of(FABRIC, load_of), entry=0) == pytest.approx((load, 0.1), rel=1e-12)
+    assert offered(flows, layer_of(FABRIC, load_of), entry=1) == (None, 0.0)
 
 
 def test_flows_that_stay_below_their_leaf_offer_its_uplinks_nothing() -> None:
     flows = flows_of((0, 1, 1000, 0.0, 0), (1, 2, 1000, 1.0, 0))
-    assert offered(flows, FABRIC, "leaf-uplinks", entry=0) == (0.0, 1.0)
+    assert offered(flows, layer_of(FABRIC, "leaf-uplinks"), entry=0) == (0.0, 1.0)
 
 
 def test_hosts_of_one_leaf_cannot_load_its_uplinks() -> None:
     alone = LeafSpine(leaves=1, hosts_per_leaf=2, spines=1).build()
     with pytest.raises(ParameterError, match="no flow leaves its leaf"):
         Poisson(load=0.5, load_of="leaf-uplinks", flow_bytes=1000, flows=5).rate_per_s(alone)
+
+
+def record_of(scenario: Scenario) -> dict[str, Any]:
+    setup = prepare(scenario)
+    return load_record(scenario.traffic, setup.fabric, setup.flows)
 
 
 def test_the_record_has_asked_and_offered_of_each_entry_over_one_capacity() -> None:
@@ -99,7 +109,7 @@ def test_the_record_has_asked_and_offered_of_each_entry_over_one_capacity() -> N
         Batch(flow_bytes=1000),
     )
     scenario = Scenario(fabric=KIND, traffic=traffic)
-    record = load_record(scenario, prepare(scenario))
+    record = record_of(scenario)
     assert [entry["asked"] for entry in record["entries"]] == [0.6, 0.3, None, None]
     assert [entry["capacity_bps"] for entry in record["entries"]] == [6.5e9, 6e9, 6e9, 6e9]
     expected = (0.6, 0.3, 1000 * 50_000 * 8 / 6e9)
@@ -107,3 +117,151 @@ def test_the_record_has_asked_and_offered_of_each_entry_over_one_capacity() -> N
         assert entry["offered"] == pytest.approx(load, rel=3.3 / (0.6 * 4000) ** 0.5)
     assert record["entries"][3]["offered"] is None
     assert set(record["definitions"]) == set(CAPACITY_BPS)
+
+
+def test_loads_of_all_layers_by_hand() -> None:
+    """4 pods: two flows of 1 MB leave their edge, one of them its pod, a third stays; all in 1 ms."""
+    fabric = FatTree(pods=4).build()
+    flows = flows_of((0, 2, 10**6, 0.0, 0), (0, 4, 10**6, 0.0005, 0), (5, 4, 10**6, 0.001, 0))
+    loads = {name: offered(flows, layer, entry=0)[0] for name, layer in load_layers(fabric).items()}
+    # 16 links in each layer, 16 Mbit in 1 ms; a flow to another pod crosses one link from aggregation to core.
+    assert loads == pytest.approx({"hosts": 24 / 16, "leaf uplinks": 16 / 16, "agg>core": 8 / 16}, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("pairing", "core"),
+    [
+        (Pairing("random"), 12 / 15),  # 12 of the 15 other hosts are in other pods
+        (Pairing("permutation"), 12 / 15),
+        (Pairing("other-leaf"), 12 / 14),
+        (Pairing("other-pod"), 1.0),
+        (Pairing("staggered", edge_prob=0.5, pod_prob=0.3), 0.2),
+        (Pairing("stride", stride_hosts=3), 3 / 4),  # of the 4 hosts of a pod the first reaches its last
+        (Pairing("sides"), 1.0),
+    ],
+)
+def test_expected_links_between_upper_switches_by_hand(pairing: Pairing, core: float) -> None:
+    fabric = FatTree(pods=4).build()
+    layers = load_layers(fabric)
+    assert layers["agg>core"].expected_links(pairing) == pytest.approx(core, rel=1e-14)
+    shares = pairing.shares(fabric)
+    assert shares.sum() == pytest.approx(1, rel=1e-14)
+    assert 1 - np.trace(shares) == pytest.approx(layers["leaf uplinks"].expected_links(pairing), rel=1e-14)
+
+
+def test_flows_on_unequal_ways_cross_links_by_the_share_of_each_switch() -> None:
+    """Pods of a fat-tree with one aggregation switch each: the mean over drawn paths is the number of links crossed."""
+    fabric = FatTree(pods=6).build()
+    layer = load_layers(fabric)["agg>core"]
+    src, dst = np.arange(10), np.arange(10, 20)
+    for flow, links in enumerate(layer.links(src, dst)):
+        paths = list(fabric.paths(int(src[flow]), int(dst[flow])))
+        crossed = np.mean([np.isin(path, layer.ports).sum() for path in paths])
+        assert links == pytest.approx(crossed, rel=1e-14)
+
+
+OVER = LeafSpine(leaves=4, hosts_per_leaf=16, spines=4)
+
+
+def test_on_4_to_1_a_load_of_the_hosts_overloads_the_uplinks_and_it_is_said() -> None:
+    columns = columns_of(record_of(Scenario(fabric=OVER, traffic=(poisson(0.7),))))
+    assert columns["expected_load_hosts"] == pytest.approx(0.7, rel=1e-12)
+    assert columns["inner_layer"] == "leaf uplinks"
+    assert columns["expected_load_inner"] == pytest.approx(0.7 * 4 * 48 / 63, rel=1e-12)
+    runs = pd.DataFrame([{"scheme": "ecmp", **columns}])
+    assert "leaf uplinks" in offered_line(runs)
+    assert "of 2.13" in offered_line(runs)
+    (line,) = load_remarks(runs)
+    assert line.startswith("overload: leaf uplinks are asked for 2.13 of their capacity:")
+    assert "traffic.load_of=leaf-uplinks" in line
+
+
+def poisson(load: float, **changes: Any) -> Poisson:
+    return Poisson(**{"load": load, "flow_bytes": 50_000, "flows": 4000, **changes})
+
+
+def columns_of(record: dict[str, Any]) -> dict[str, Any]:
+    return load_columns(record, pd.DataFrame(NO_FLOWS), warm_up_s=0, end_s=1.0)
+
+
+NO_FLOWS: dict[str, list[float]] = {"start_s": [], "fct_s": []}
+
+
+def test_below_1_nothing_is_said_and_the_load_of_the_uplinks_is_what_was_asked_there() -> None:
+    scenario = Scenario(fabric=OVER, traffic=(poisson(0.7, load_of="leaf-uplinks"),))
+    columns = columns_of(record_of(scenario))
+    assert columns["expected_load_inner"] == pytest.approx(0.7, rel=1e-12)
+    assert columns["offered_over_asked"] == pytest.approx(1, abs=3.3 / (0.76 * 4000) ** 0.5)
+    assert load_remarks(pd.DataFrame([{"scheme": "ecmp", **columns}])) == []
+
+
+def test_a_load_that_the_sizes_drawn_miss_is_said_and_an_exact_one_is_not() -> None:
+    columns = []
+    for exact in (False, True):
+        entry = Poisson(load=0.6, workload="datamining", flows=200, exact_load=exact)
+        record = record_of(Scenario(fabric=OVER, traffic=(entry,), seed=3))
+        columns.append({"scheme": "ecmp", **columns_of(record)})
+    by_chance, exactly = (load_remarks(pd.DataFrame([row])) for row in columns)
+    assert [line.startswith("offered load: ") for line in by_chance] == [False, True]
+    assert [line.split(":")[0] for line in exactly] == ["overload"]
+    assert columns[1]["offered_over_asked"] == pytest.approx(1, rel=1e-9)  # times are whole picoseconds
+
+
+def test_without_a_rate_there_is_no_load() -> None:
+    scenario = Scenario(fabric=KIND, traffic=(Batch(flow_bytes=1000),))
+    columns = columns_of(record_of(scenario))
+    runs = pd.DataFrame([{"scheme": "ecmp", **columns}])
+    assert np.isnan([columns[name] for name in columns if name != "inner_layer"]).all()
+    assert (offered_line(runs), load_remarks(runs)) == ("", [])
+
+
+def first_come_first_served(load: float, *, arrivals: int, seed: int) -> pd.DataFrame:
+    """Return the flows of one server that serves each for 1 s, after all that came before."""
+    start_s = np.cumsum(np.random.default_rng(seed).exponential(1 / load, arrivals))
+    number = np.arange(arrivals)
+    done_s = number + 1 + np.maximum.accumulate(start_s - number)  # d(i) = max(d(i - 1), a(i)) + 1
+    return pd.DataFrame({"start_s": start_s, "fct_s": done_s - start_s})
+
+
+def test_a_backlog_grows_where_more_arrives_than_is_served_and_only_there() -> None:
+    """At 1.5 it is the time's multiple: mean logarithms of the last two thirds of a ramp differ by 0.523."""
+    growth = {
+        load: np.array(
+            [
+                backlog_growth(first_come_first_served(load, arrivals=3000, seed=seed), warm_up_s=0, end_s=np.inf)
+                for seed in range(60)
+            ]
+        )
+        for load in (0.3, 0.8, 1.5)
+    }
+    assert np.median(growth[1.5][:, 0]) == pytest.approx(np.exp(0.523), rel=0.02)
+    flagged = {load: np.mean(found[:, 1] > 1.1) for load, found in growth.items()}
+    assert flagged[1.5] == 1
+    assert flagged[0.3] <= 0.05
+    assert flagged[0.8] <= 0.15
+
+
+def test_what_does_not_change_and_what_is_too_little_has_no_growth() -> None:
+    flows = first_come_first_served(1.5, arrivals=90, seed=1)
+    assert backlog_growth(flows, warm_up_s=0, end_s=np.inf)[0] > 1
+    last_of_59_s = float(flows["start_s"].iloc[58])
+    assert np.isnan(backlog_growth(flows, warm_up_s=0, end_s=last_of_59_s)).all()
+    after_31_s = float(flows["start_s"].iloc[31])
+    assert np.isnan(backlog_growth(flows, warm_up_s=after_31_s, end_s=np.inf)).all()
+    assert np.isnan(backlog_growth(flows.assign(fct_s=1e-9), warm_up_s=0, end_s=np.inf)).all()
+    middle, last = np.log(np.arange(31, 91)).reshape(2, 30).mean(axis=1)  # all are still in progress
+    never = backlog_growth(flows.assign(fct_s=np.nan), warm_up_s=0, end_s=np.inf)[0]
+    assert never == pytest.approx(np.exp(last - middle), rel=1e-12)
+
+
+def test_a_point_whose_backlog_grows_in_most_runs_is_named() -> None:
+    row = columns_of(record_of(Scenario(fabric=KIND, traffic=(poisson(0.5),))))
+    lows = {"rps": (1.2, 1.3, 0.9), "ecmp": (1.2, 1.09, 1.0)}
+    runs = [
+        {"scheme": name, **row, "backlog_growth": 1.5, "backlog_growth_low": low}
+        for name, found in lows.items()
+        for low in found
+    ]
+    (line,) = load_remarks(pd.DataFrame(runs))
+    assert line.startswith("no steady state: the flows in progress grow by a factor of 1.50 from the middle third")
+    assert "(rps)" in line

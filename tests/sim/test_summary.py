@@ -27,7 +27,7 @@ from capsim import (
 )
 from capsim.initial_state import initial_state
 from capsim.records import DATA
-from capsim.runs import METRICS, PERCENTILES
+from capsim.runs import LOADS, METRICS, PERCENTILES
 from capsim.state import RawRecords
 from capsim.summary import summarise
 
@@ -228,7 +228,8 @@ def test_what_no_flow_can_tell_is_nan() -> None:
 def test_one_seed_has_no_interval() -> None:
     row = Compared(pd.DataFrame({"scheme": ["a"], "seed": [1], "x": [3.0]}), ("a",)).table(["x"]).iloc[0]
     assert (row["mean"], row["ratio"], row["seeds"]) == (3.0, 1.0, 1)
-    assert np.isnan([row["half_width"], row["ratio_half_width"]]).all()
+    assert np.isnan([row["half_width"], row["ratio_low"], row["ratio_high"]]).all()
+    assert (row["pairs"], row["pairs_with_0"]) == (1, 0)
 
 
 def compared() -> Compared:
@@ -245,24 +246,46 @@ def test_the_table_of_a_comparison_pairs_runs_by_seed() -> None:
     assert table.index.tolist() == [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
     assert table["mean"].tolist() == pytest.approx([2.75, 5.5 / 3, 5.0, 4.0])
     assert table["seeds"].tolist() == [4, 3, 4, 4]
-    # x: 1/2, 4/2, 9/3, 6/4; y: 5/5 and 1/0.5, as one of the first scheme is 0 and one is missing.
-    assert table["ratio"].tolist() == pytest.approx([1.0, 1.0, 1.75, 1.5])
-    # t of 3 degrees of freedom is 3.182, of 1 is 12.706; squares about the mean: 2.75, 34, and of ratios 3.25, 0.5.
+    # t of 3 degrees of freedom is 3.182; squares about the mean: 2.75, 34.
     expected = [3.182 * math.sqrt(2.75 / 3 / 4), 3.182 * math.sqrt(34 / 3 / 4)]
     assert table["half_width"].loc[:, "x"].tolist() == pytest.approx(expected, rel=3e-4)
-    ratios = [0.0, 0.0, 3.182 * math.sqrt(3.25 / 3 / 4), 12.706 * math.sqrt(0.5 / 2)]
-    assert table["ratio_half_width"].tolist() == pytest.approx(ratios, rel=3e-4)
+    # x: 1/2, 4/2, 9/3, 6/4, whose product is 4.5; y: three pairs have values, in one the first scheme's is 0.
+    assert table["ratio"].tolist() == pytest.approx([1.0, math.nan, 4.5**0.25, math.nan], nan_ok=True)
+    assert table["pairs"].tolist() == [4, 3, 4, 3]
+    assert table["pairs_with_0"].tolist() == [0, 1, 0, 1]
+    squares = sum((math.log(ratio) - math.log(4.5) / 4) ** 2 for ratio in (0.5, 2.0, 3.0, 1.5))
+    half = 3.182 * math.sqrt(squares / 3 / 4)
+    ends = table.loc[("b", "x"), ["ratio_low", "ratio_high"]].tolist()
+    assert ends == pytest.approx([4.5**0.25 * math.exp(sign * half) for sign in (-1, 1)], rel=1e-3)
+    assert ends[0] > 0
+
+
+def test_a_ratio_and_the_one_the_other_way_round_are_reciprocal() -> None:
+    runs = compared().runs
+    there, back = (Compared(runs, names).table(["x"]).iloc[1] for names in (("a", "b"), ("b", "a")))
+    assert there["ratio"] * back["ratio"] == pytest.approx(1.0, rel=1e-14)
+    assert there["ratio_low"] * back["ratio_high"] == pytest.approx(1.0, rel=1e-14)
+
+
+def test_a_ratio_leaves_no_zero_out_whichever_scheme_has_it() -> None:
+    """All other pairs say 2; a table over them alone would."""
+    for own, base in ((0.0, 1.0), (1.0, 0.0), (0.0, 0.0)):
+        rows = [("a", seed, 1.0) for seed in (1, 2)] + [("b", seed, 2.0) for seed in (1, 2)]
+        rows += [("a", 3, base), ("b", 3, own)]
+        table = Compared(pd.DataFrame(rows, columns=["scheme", "seed", "x"]), ("a", "b")).table(["x"]).iloc[1]
+        assert math.isnan(table["ratio"])
+        assert (table["pairs"], table["pairs_with_0"], table["seeds"]) == (3, 1, 3)
 
 
 def test_a_metric_that_no_run_has_is_nan_over_no_seeds() -> None:
     runs = pd.DataFrame({"scheme": ["a", "a"], "seed": [1, 2], "x": [math.nan, math.nan]})
     (row,) = Compared(runs, ("a",)).table(["x"]).to_dict("records")
     assert row["seeds"] == 0
-    assert np.isnan([row["mean"], row["half_width"], row["ratio"], row["ratio_half_width"]]).all()
+    assert np.isnan([row["mean"], row["half_width"], row["ratio"], row["ratio_low"], row["ratio_high"]]).all()
 
 
 def test_every_mean_of_short_flows_stands_beside_its_timeouts() -> None:
     first = METRICS.index("mean_fct_short_s")
     beside = ("mean_fct_short_s", "timeout_ratio_short", "mean_fct_short_without_timeouts_s")
     assert METRICS[first : first + 3] == beside
-    assert set(METRICS) <= set(Summary.__dataclass_fields__) | set(PERCENTILES)
+    assert set(METRICS) <= set(Summary.__dataclass_fields__) | set(PERCENTILES) | set(LOADS)

@@ -34,6 +34,7 @@ from capsim.fabric.topology import Fabric
 from capsim.fabric.traffic import AnyTraffic
 from capsim.scenario import from_dict
 from capsmodel import FlowSizes
+from capsmodel.workloads.catalogue import load_workload, workload_names
 
 LEAF_SPINE = LeafSpine(leaves=4, hosts_per_leaf=4, spines=2).build()
 FAT_TREE = FatTree(pods=4).build()
@@ -100,6 +101,38 @@ def test_offered_load_is_the_load_asked_for(load_of: str, pairs: str) -> None:
     standard_error = 0.6 / np.sqrt(counted.sum())
     assert standard_error < 0.6 * 0.01, "an error of 3% in the load must not pass"
     assert abs(load - 0.6) < 3.3 * standard_error
+
+
+@pytest.mark.parametrize("load_of", ["host-links", "leaf-uplinks"])
+@pytest.mark.parametrize("start_s", [0.0, 0.25])
+def test_an_exact_load_is_that_of_the_sizes_drawn(load_of: str, start_s: float) -> None:
+    """Sizes, ends and the order of starts are those without it; the times are scaled by one factor."""
+    common = {"load": 0.6, "load_of": load_of, "workload": "datamining", "flows": 300, "start_s": start_s}
+    by_chance, exact = (drawn(Poisson(**common, exact_load=wanted), seed=5) for wanted in (False, True))  # type: ignore[arg-type]
+    for name in ("src", "dst", "flow_bytes", "input_row"):
+        assert np.array_equal(getattr(by_chance, name), getattr(exact, name))
+    counted = LEAF_SPINE.leaf_of_host[exact.src] != LEAF_SPINE.leaf_of_host[exact.dst]
+    counted |= load_of == "host-links"
+    capacity_bps = {"host-links": 16e9, "leaf-uplinks": 8e9}[load_of]
+    span_s = np.ptp(exact.start_ps) / 1e12
+    assert 8 * exact.flow_bytes[counted].sum() / span_s / capacity_bps == pytest.approx(0.6, rel=1e-10)
+    factors = (exact.start_ps / 1e12 - start_s) / (by_chance.start_ps / 1e12 - start_s)
+    assert factors == pytest.approx(np.full(300, factors[-1]), rel=1e-6)
+    assert abs(factors[-1] - 1) > 0.01  # the sizes drawn are those of another load
+
+
+def test_tiny_sizes_offer_the_load_asked_for() -> None:
+    """Half of the flows has 1 byte, the others 2, as whole bytes are sent: 1.5 on average, and not 1.25."""
+    entry = Poisson(flow_bytes_cdf=((1, 0.5), (2, 1)), load=0.5, flows=40_000)
+    assert entry.mean_bytes() == 1.5
+    flows = drawn(entry)
+    load = 8 * flows.flow_bytes.sum() / (np.ptp(flows.start_ps) / 1e12) / 16e9
+    assert load == pytest.approx(0.5, rel=4 / 40_000**0.5)
+
+
+@pytest.mark.parametrize("workload", workload_names())
+def test_the_load_of_a_published_table_is_that_of_its_mean(workload: str) -> None:
+    assert Poisson(workload=workload).mean_bytes() == load_workload(workload).mean_bytes
 
 
 def test_workload_sizes_keep_their_mean() -> None:
@@ -238,6 +271,9 @@ BAD_ENTRIES = [
     (Poisson(load=0.5, flows=10, flow_bytes=1, workload="websearch"), "one of workload, flow_bytes"),
     (Poisson(load=0.5, flow_bytes=1), "one of flows and duration_s"),
     (Poisson(flows=10, flow_bytes=1), "one of load and flows_per_s"),
+    (Poisson(load=0.5, duration_s=1.0, flow_bytes=10**6, exact_load=True), "exact_load scales .*: give load and flows"),
+    (Poisson(flows_per_s=9.0, flows=10, flow_bytes=1, exact_load=True), "give load and flows, at least 2"),
+    (Poisson(load=0.5, flows=1, flow_bytes=1, exact_load=True), "at least 2$"),
     (Poisson(load=0.5, flows=10, workload="nosuch"), "nosuch"),
     (Poisson(load=0.5, flows=10, workload=FlowSizes([9], [1])), "of a FlowSizes as flow_bytes_cdf"),
     (Poisson(load=0.5, flows=10, min_bytes=5, max_bytes=2), "at least min_bytes"),

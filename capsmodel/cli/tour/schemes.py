@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from capsim import Compared, Scenario, compare, load_scenario
-from capsmodel.cli._numbers import with_error
+from capsmodel.cli._numbers import with_interval
 from capsmodel.cli._run_figures import draw_comparison
 from capsmodel.cli._table import Column
 from capsmodel.cli.tour.section import Advance, Section, Station
@@ -58,7 +58,7 @@ def _finding(compared: Compared) -> str:
     table = compared.table(("mean_fct_short_s",))
     best = table.sort_values("mean")["scheme"].iloc[0]
     caps = table[table["scheme"] == "caps"].iloc[0]
-    share = with_error(caps["ratio"], caps["ratio_half_width"])
+    share = with_interval(caps["ratio"], caps["ratio_low"], caps["ratio_high"])
     return (
         f"Short flows finish soonest on average under {best}. caps needs {share} of the time that "
         f"{compared.schemes[0]} needs on the same flows. Here it acknowledges each packet, because its measurement of "

@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pandas import DataFrame
 
-from capsmodel.experiments.statistics.intervals import Interval, MeanInterval, mean_interval, paired_difference
+from capsmodel.experiments.statistics.intervals import (
+    Interval,
+    MeanInterval,
+    RatioInterval,
+    mean_interval,
+    paired_difference,
+    paired_ratio,
+)
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.figures._points import Ratio, ratio, word_on
+from capsmodel.papers.figures._points import word_on
 from capsmodel.papers.index import Claim, Quantity
 from capsmodel.papers.measurements.caps_comparison import WITHOUT_REPAIR
 from capsmodel.papers.predicates import on_side
@@ -32,7 +39,7 @@ READINGS = ("caps_dark", "caps_decode", "caps_ns2", WITHOUT_REPAIR)
 """Other readings of CAPS, and CAPS without a repair packet: in the figures and in the reasons, not in the verdicts."""
 Runs = Mapping[str, DataFrame]
 """One quantity: for each place of a sweep a table with a row for each seed and a column for each scheme."""
-Compared = Mapping[tuple[str, str], Ratio | MeanInterval]
+Compared = Mapping[tuple[str, str], RatioInterval | MeanInterval]
 """A ratio, or a difference, to each baseline at each place, by baseline and place."""
 Shown = Mapping[tuple[str, str], Interval]
 """The same as it goes into a verdict."""
@@ -46,10 +53,10 @@ def runs_by_place(frame: DataFrame, column: str, *, sweep: str) -> Runs:
     }
 
 
-def ratios(runs: Runs, subject: str, baselines: Iterable[str]) -> dict[tuple[str, str], Ratio]:
+def ratios(runs: Runs, subject: str, baselines: Iterable[str]) -> dict[tuple[str, str], RatioInterval]:
     """Return the ratio of `subject` over each baseline that is simulated, at each place."""
     return {
-        (name, place): ratio(wide[subject], wide[name])
+        (name, place): paired_ratio(wide[subject], wide[name])
         for name in baselines
         for place, wide in runs.items()
         if name in wide

@@ -5,10 +5,16 @@ from typing import TYPE_CHECKING
 
 from pandas import DataFrame, Series
 
-from capsmodel.experiments.statistics.intervals import PairedDifference, mean_interval, paired_difference
+from capsmodel.experiments.statistics.intervals import (
+    PairedDifference,
+    RatioInterval,
+    mean_interval,
+    paired_difference,
+    paired_ratio,
+)
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.figures._points import Ratio, ratio, word_on
+from capsmodel.papers.figures._points import word_on
 from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.head_of_line import short_flows
 from capsmodel.papers.predicates import Predicate, reduction_pct
@@ -43,12 +49,12 @@ def difference(runs: "Series[float]") -> PairedDifference:
     return paired_difference(wide[FORMS[4]], wide[FORMS[0]])
 
 
-def change(frame: DataFrame, column: str, *, subject: int, spread_s: float = PRESET_SPREAD_S) -> Ratio:
+def change(frame: DataFrame, column: str, *, subject: int, spread_s: float = PRESET_SPREAD_S) -> RatioInterval:
     """Return a column with `subject` long flows over the same without or with the others, on the same short flows."""
     runs = frame[frame["spread_s"] == spread_s].set_index(["form", "seed"])[column]
     wide = runs.unstack("form")
     other = next(count for count in FORMS if count != subject)
-    return ratio(wide[FORMS[subject]], wide[FORMS[other]])
+    return paired_ratio(wide[FORMS[subject]], wide[FORMS[other]])
 
 
 def judge_reduction(

@@ -1,13 +1,9 @@
-"""What a figure measures at several points: ratios of runs on the same flows, and the word on all points together."""
+"""The word on what a figure measures at several points, all together."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from capsmodel.experiments.statistics.intervals import Interval, MeanInterval, mean_interval
+from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers.predicates import Predicate
 from capsmodel.papers.verdicts import Holds, VerdictWord, joined, verdict_word
 
@@ -15,38 +11,10 @@ CONFIDENCE = 0.95
 
 
 class Estimate(Protocol):
-    """What is measured at a point; :class:`Ratio` and :class:`MeanInterval` are."""
+    """What is measured at a point; a mean and a ratio of :mod:`capsmodel.experiments.statistics.intervals` are."""
 
     def at(self, confidence: float) -> Interval:
         """Return it with its interval at a confidence, in (0, 1)."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ratio(Interval):
-    """A geometric mean of ratios.
-
-    Attributes
-    ----------
-    logs : MeanInterval
-        Mean of their logarithms.
-    """
-
-    logs: MeanInterval
-
-    def at(self, confidence: float) -> "Ratio":
-        """Return the same ratio with its interval at another confidence."""
-        return ratio_of_logs(self.logs.at(confidence))
-
-
-def ratio(subject: ArrayLike, baseline: ArrayLike) -> Ratio:
-    """Return the geometric mean of paired ratios with its 95% interval; for quantities above 0."""
-    return ratio_of_logs(mean_interval(np.log(np.asarray(subject) / np.asarray(baseline)), confidence=CONFIDENCE))
-
-
-def ratio_of_logs(found: MeanInterval) -> Ratio:
-    """Return a ratio from a mean difference of logarithms."""
-    ends = {name: float(np.exp(getattr(found, name))) for name in ("value", "low", "high")}
-    return Ratio(**ends, confidence=found.confidence, samples=found.samples, logs=found)
 
 
 def word_on(

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pandas import DataFrame, concat
 
+from capsmodel.experiments.statistics.intervals import paired_ratio
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.figures._points import ratio
 from capsmodel.papers.index import Claim, read_claims
 from capsmodel.papers.measurements.blocking_estimators import on_off_periods, path_rtts
 from capsmodel.papers.verdicts import MUCH, Verdict, above, all_of, not_testable, of_sample, printed_range, verdict_word
@@ -71,7 +71,7 @@ def judge_presence(claim: Claim, frame: DataFrame) -> Verdict:
 def judge_rtts(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge whether each path with a long flow has a larger RTT than any without in each run, and a far larger one."""
     long, rest = _of(frame, BLOCKED).groupby("seed"), _of(frame, FREE).groupby("seed")
-    found = ratio(long.mean(), rest.mean())
+    found = paired_ratio(long.mean(), rest.mean())
     holds = bool((long.min() > rest.max()).all())
     word = verdict_word([all_of(holds, above(found, MUCH[1]))], [above(found, 1)])
     reason = (

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any
 from pandas import DataFrame
 
 from capsmodel.checks import FloatArray
-from capsmodel.experiments.statistics.intervals import Interval, mean_interval
+from capsmodel.experiments.statistics.intervals import Interval, mean_interval, paired_ratio
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.figures._points import ratio
 from capsmodel.papers.index import Claim, read_claims
 from capsmodel.papers.measurements.behind_long_flow import behind_long_flow
 from capsmodel.papers.predicates import reduction_pct
@@ -118,7 +117,7 @@ def absolute_time(claim: Claim, frame: DataFrame) -> Verdict:
 
 def ten_times_worse(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge "ten times worse" by the table that it sums up: the ratio of its means, of each run."""
-    found = ratio(_runs(frame, "long", "mean_fct_s"), _runs(frame, "none", "mean_fct_s"))
+    found = paired_ratio(_runs(frame, "long", "mean_fct_s"), _runs(frame, "none", "mean_fct_s"))
     ids = ("repflow-t1-long-mean", "repflow-t1-none-mean")
     printed = cell(ids[0]) / cell(ids[1])
     allowed = printed * sum(reading_error(read_claims()[name].low) / cell(name) for name in ids)
@@ -131,7 +130,7 @@ def over_half(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge a reduction of at least so much, by the runs on the same flows."""
     column = _COLUMNS["mean" if claim.id.endswith("m") else "p99"]
     found, deep = (
-        reduction_pct(ratio(_runs(frame, "repl", column, buffers), _runs(frame, "long", column, buffers)))
+        reduction_pct(paired_ratio(_runs(frame, "repl", column, buffers), _runs(frame, "long", column, buffers)))
         for buffers in _BUFFERS_PACKETS
     )
     word = verdict_word([within(found, *printed_range(claim))], [above(found, 0), above(deep, 0)])

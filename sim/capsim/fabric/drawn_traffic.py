@@ -17,6 +17,7 @@ from capsmodel.workloads.catalogue import FlowSizes, load_workload
 from capsmodel.workloads.files import MOST_POINTS
 
 CdfPoint = tuple[Annotated[float, bounds.CDF_BYTES.meta], Annotated[float, bounds.CDF_PROB.meta]]
+_ROUNDING = 0.002  # of a mean, by which whole bytes may be above the sizes of a distribution
 _CDF_POINTS = Meta(min_length=1, max_length=MOST_POINTS)
 
 
@@ -93,10 +94,17 @@ class TrafficKind(
         return rng.integers(self.min_bytes or 1, self.max_bytes, count, endpoint=True)
 
     def mean_bytes(self) -> float:
-        """Return the mean flow size in bytes."""
+        """Return the mean flow size in bytes.
+
+        Sizes are drawn as whole bytes, rounded up. Where that adds more than 0.2% to the mean, for sizes of some
+        hundred bytes and less, it is the mean of the rounded ones. Elsewhere, in all published tables, it is that of
+        the distribution: the difference is far below what the sizes of a run vary by, and loads are those of the
+        formulas.
+        """
         distribution = self._distribution()
         if distribution is not None:
-            return float(distribution.mean_bytes)
+            whole = distribution.mean_of_whole()
+            return whole if whole > (1 + _ROUNDING) * distribution.mean_bytes else float(distribution.mean_bytes)
         return float(self.flow_bytes or ((self.min_bytes or 0) + (self.max_bytes or 0)) / 2)
 
     def _distribution(self) -> FlowSizes | None:

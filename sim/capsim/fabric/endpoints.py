@@ -85,6 +85,38 @@ class Pairing:
                 same_leaf = np.bincount(leaf)[leaf] - 1
                 return float(1 - np.mean(same_leaf / (n_hosts - 1)))
 
+    def shares(self, fabric: Fabric) -> npt.NDArray[np.float64]:
+        """Return the expected share of flows from each leaf (row) to each leaf, if all hosts send alike."""
+        leaf, n_hosts = fabric.leaf_number, fabric.n_hosts
+        hosts = np.bincount(leaf)
+        found = np.zeros((len(hosts), len(hosts)))
+        if self.pairs == "stride":
+            np.add.at(found, (leaf, np.roll(leaf, -self.stride_hosts)), 1 / n_hosts)
+        elif self.pairs == "sides":
+            found[0, -1] = 1.0
+        else:
+            for prob, leaves in self._partner_leaves(fabric):
+                partners = leaves * hosts - np.diag(np.diag(leaves))  # nobody sends to itself
+                of_sender = np.maximum(partners.sum(axis=1, keepdims=True), 1)
+                found += prob * (hosts[:, None] / n_hosts) * partners / of_sender
+        return found
+
+    def _partner_leaves(self, fabric: Fabric) -> list[tuple[float, Ints]]:
+        """Return probabilities, and of each from which leaves (columns) the partner of a leaf's host then is."""
+        _, first_host = np.unique(fabric.leaf_of_host, return_index=True)
+        pod = pods(fabric)[first_host]
+        own, near = np.eye(len(pod), dtype=np.int64), (pod[:, None] == pod).astype(np.int64)
+        match self.pairs:
+            case "other-leaf":
+                return [(1.0, 1 - own)]
+            case "other-pod":
+                return [(1.0, 1 - near)]
+            case "staggered":
+                beyond_prob = 1.0 - self.edge_prob - self.pod_prob
+                return [(self.edge_prob, own), (self.pod_prob, near - own), (beyond_prob, 1 - near)]
+            case _:
+                return [(1.0, np.ones_like(own))]
+
 
 def _redraw(
     bad: Callable[[Ints, Ints], npt.NDArray[np.bool_]], src: Ints, n_hosts: int, rng: np.random.Generator

@@ -31,12 +31,8 @@ def path_counts(fabric: Fabric, host: int) -> Int64:
     >>> path_counts(fabric, 0)[fabric.leaf_of_host[[0, 2, 4]]]
     array([1, 2, 4])
     """
-    routes, leaf = fabric.routes, int(fabric.leaf_of_host[host])
-    first, count = routes.first[:, host].astype(np.int64), routes.count[:, host].astype(np.int64)
-    count[leaf] = 0
-    start = np.repeat(np.arange(fabric.n_switches), count)
-    within = np.arange(len(start)) - np.repeat(np.cumsum(count) - count, count)
-    end = fabric.port_to[routes.candidates[first[start] + within]] - fabric.n_hosts
+    leaf = int(fabric.leaf_of_host[host])
+    start, _, end = next_switches(fabric, host)
     found = np.zeros(fabric.n_switches)
     found[leaf] = 1
     nearer = found.copy()  # paths of so many links; one more in each round
@@ -44,6 +40,17 @@ def path_counts(fabric: Fabric, host: int) -> Int64:
         nearer[:] = np.bincount(start, weights=nearer[end], minlength=fabric.n_switches)
         found += nearer
     return np.minimum(found, _MOST).astype(np.int64)
+
+
+def next_switches(fabric: Fabric, host: int) -> tuple[Int64, Int32, Int64]:
+    """Return start, port and end of all links between switches on shortest paths to `host`."""
+    routes = fabric.routes
+    first, count = routes.first[:, host].astype(np.int64), routes.count[:, host].astype(np.int64)
+    count[fabric.leaf_of_host[host]] = 0
+    start = np.repeat(np.arange(fabric.n_switches), count)
+    within = np.arange(len(start)) - np.repeat(np.cumsum(count) - count, count)
+    ports = routes.candidates[first[start] + within]
+    return start, ports, fabric.port_to[ports].astype(np.int64) - fabric.n_hosts
 
 
 def paths_between(fabric: Fabric, src: Int32, dst: Int32) -> tuple[Int64, Int64]:

@@ -152,6 +152,11 @@ class Fabric:
         pairs = zip(self.port_from.tolist(), self.port_to.tolist(), strict=True)
         return tuple(layer_name(self.node_kinds[start], self.node_kinds[end]) for start, end in pairs)
 
+    @cached_property
+    def leaf_number(self) -> Int64:
+        """Return over hosts the position of their switch among all switches that have hosts."""
+        return np.unique(self.leaf_of_host, return_inverse=True)[1].astype(np.int64)
+
     @property
     def layers(self) -> tuple[str, ...]:
         """Return the distinct layers, in the order of their first port."""
