@@ -544,7 +544,7 @@ def paired_ratio(a: npt.ArrayLike, b: npt.ArrayLike, *, confidence: float = 0.95
     Examples
     --------
     >>> print(paired_ratio([2.0, 1.0], [1.0, 2.0]).value, paired_ratio([1.0, 2.0, 4.0], [2.0, 2.0, 2.0]))
-    1.0 1 [0.178752, 5.59434] at 0.95, 3 samples
+    1.0 1 [0.178731, 5.595] at 0.95, 3 samples
     """
     first, second = sample("a", a, minimum=2), sample("b", b, minimum=2)
     require(first.size == second.size, f"a holds {first.size} values and b {second.size}, but pairs need as many")
