@@ -91,8 +91,9 @@ COMMANDS = (
             "compare websearch-load-60 --schemes ecmp,caps --seeds 5 --out DIR",
             "compare --fabric leaf-spine:2x2x2 --flows 99 --schemes ecmp,rps",
         ),
-        "Ratios are paired: a scheme over the first one with the same seed, then their\ngeometric mean over seeds. With --out a "
-        "comparison that was stopped goes on where it was\nwhen the same command is given again.\n\n",
+        "Ratios are paired: a scheme over the first one with the same seed, then their\ngeometric mean over "
+        "seeds. With --out a comparison that was stopped goes on where\nit was when the same command is given "
+        "again.\n\n",
     ),
     Command(
         "sweep",

@@ -90,7 +90,7 @@ class LoadLayer:
         if self.name == HOSTS:
             return np.ones(len(src))
         if self.name == UPLINKS:
-            return np.not_equal(self.fabric.leaf_of_host[src], self.fabric.leaf_of_host[dst]).astype(np.float64)
+            return np.where(self.fabric.leaf_of_host[src] == self.fabric.leaf_of_host[dst], 0.0, 1.0)
         crossed: Floats = self._between_leaves[self.fabric.leaf_number[src], self.fabric.leaf_number[dst]]
         return crossed
 
