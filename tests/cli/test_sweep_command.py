@@ -33,6 +33,7 @@ kind = "poisson"
 workload = "websearch"
 load = 0.5
 flows = 20
+exact_load = true
 """
 MEASURED = {"cpu_s"}  # another one each time
 
