@@ -515,6 +515,7 @@ def paired_difference(a: npt.ArrayLike, b: npt.ArrayLike, *, confidence: float =
     return PairedDifference(**vars(interval), correlation=covariance / spread if spread else float("nan"))
 
 
+@closed_form
 def paired_ratio(a: npt.ArrayLike, b: npt.ArrayLike, *, confidence: float = 0.95) -> RatioInterval:
     r"""Return the geometric mean of a/b of two samples drawn under common random numbers.
 
