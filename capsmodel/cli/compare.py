@@ -169,8 +169,17 @@ def _save(compared: Compared, scenario: Scenario, out: Path) -> None:
 
 def _flows_of(scheme: str, compared: Compared, out: Path) -> pd.DataFrame:
     """Return the flows of all runs of a scheme that start after the warm-up."""
-    seeds = compared.runs.loc[compared.runs["scheme"] == scheme, "seed"]
-    results = [Result.load(out / _RESULTS / result_name({"scheme": scheme}, seed)) for seed in seeds]
+    runs = compared.runs[compared.runs["scheme"] == scheme]
+    results = [_result_of(scheme, seed, run_id, out) for seed, run_id in zip(runs["seed"], runs["id"], strict=True)]
     return pd.concat(
         [result.flows[result.flows["start_s"] >= result.scenario.warm_up_s] for result in results], ignore_index=True
     )
+
+
+def _result_of(scheme: str, seed: int, run_id: str, out: Path) -> Result:
+    """Return the result of a run, which another process may have replaced since."""
+    place = out / _RESULTS / result_name({"scheme": scheme}, seed)
+    result = Result.load(place)
+    same = result.manifest["id"] == run_id
+    require(same, f"{place} was replaced meanwhile by a run of other settings: give each comparison its own --out")
+    return result

@@ -13,7 +13,7 @@ from capsim.runs import ALL_METRICS
 from capsmodel._files import check_writable
 from capsmodel.checks import choice, require
 from capsmodel.cli._machines import ALL_CORES, MACHINES, Machines
-from capsmodel.cli._options import Flag, parse_shard
+from capsmodel.cli._options import parse_shard
 from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
 from capsmodel.cli._run_figures import PLOTTED, draw_study
 from capsmodel.cli._run_tables import metric_rows, missing_ratios, records, shown
@@ -54,7 +54,8 @@ def sweep(
     out
         Folder DIR for tables, figure and rows of the runs; the name of the file without .toml when left out.
     keep_results
-        Keep the flows of every run in DIR/results too. Workers of a cluster must see DIR under the same name.
+        Keep the flows of every run in DIR/results too; runs that were made without it are made again. Workers of a
+        cluster must see DIR under the same name.
     metrics
         What to print, separated by commas; DIR/table.csv has all.
     """
@@ -68,7 +69,7 @@ def sweep(
     if share[1] > 1:
         _tell_shard(report, share, study, folder, output)
     else:
-        _finish(study_results(asked, [folder / _ROWS], results=results), folder, wanted, output)
+        _finish(study_results(asked, [folder / _ROWS]), folder, wanted, output)
 
 
 def merge(
@@ -76,7 +77,6 @@ def merge(
     /,
     *folders: Path,
     out: Out = None,
-    keep_results: Flag = False,
     metrics: Metrics = _METRICS,
     output: Output = AS_TEXT,
 ) -> None:
@@ -90,8 +90,6 @@ def merge(
         The folders DIR of the shares.
     out
         Folder DIR for tables and figure; the name of the file without .toml when left out.
-    keep_results
-        If the shares were run with it.
     metrics
         What to print, separated by commas; DIR/table.csv has all.
     """
@@ -100,7 +98,7 @@ def merge(
     folder, wanted = Path(study.stem) if out is None else out, _wanted(metrics)
     _check_folder(folder)
     sources = [each / _ROWS if (each / _ROWS).is_dir() else each for each in folders]
-    studied = study_results(asked, sources, results=_RESULTS if keep_results else None)
+    studied = study_results(asked, sources)
     folder.mkdir(parents=True, exist_ok=True)
     _finish(studied, folder, wanted, output)
 

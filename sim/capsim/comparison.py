@@ -10,7 +10,17 @@ from capsim.bounds import SEEDS
 from capsim.load_record import load_remarks
 from capsim.registry import scheme as find
 from capsim.roles import Scheme
-from capsim.runs import COMPILING, METRICS, Point, metric_table, run_name, run_tasks
+from capsim.runs import (
+    COMPILING,
+    METRICS,
+    Point,
+    Saved,
+    metric_table,
+    result_name,
+    run_name,
+    run_tasks,
+    save_lacking,
+)
 from capsim.scenario import Scenario, load_scenario
 from capsim.scheme_files import file_of
 from capsmodel.checks import require
@@ -77,6 +87,7 @@ def compare(
         Where the row of each run is kept, so that a comparison that was interrupted goes on where it stopped.
     results : str or Path, optional
         Where the whole result of each run is saved, a folder each (``caps-seed1``), for :meth:`capsim.Result.load`.
+        Runs whose rows are in `folder` are made again where their results are not.
     executor : callable, optional
         What runs them in place of `jobs` processes, such as :func:`capsmodel.experiments.sweep.dask_cluster`.
     done : callable, optional
@@ -108,4 +119,8 @@ def compare(
     execute = executor or (one_by_one if jobs == 1 else all_cores(jobs))
     progress = Progress(label="comparing", first=COMPILING, named=run_name)
     rows = gather(tasks, folder, executor=execute, progress=progress, done=done)
+    if results is not None:
+        places = (Path(results) / result_name({"scheme": row.scheme}, row.seed) for row in rows.itertuples())
+        asked = [Saved(*each) for each in zip(tasks, places, rows["id"], strict=True)]
+        save_lacking(asked, executor=execute, progress=progress, done=done)
     return Compared(rows.drop(columns="task_id"), names)

@@ -7,7 +7,8 @@ Student's t over seeds, at 95%, those of ratios of their logarithms
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import nan
 from pathlib import Path
@@ -17,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from capsim.entry_stacks import entry_schemes
+from capsim.files import read_manifest, restore
 from capsim.manifest import host_parameters, scheme_parameters
 from capsim.results import Result
 from capsim.roles import Scheme
@@ -24,8 +26,9 @@ from capsim.run import simulate
 from capsim.scenario import Scenario, from_dict
 from capsim.scheme_files import is_reference
 from capsim.summary import Summary
+from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.statistics.intervals import mean_interval, paired_ratio
-from capsmodel.experiments.sweep import Task, measurement
+from capsmodel.experiments.sweep import Done, Executor, Progress, Task, gather, measurement
 
 PERCENTILES = {"p50_fct_short_s": 50.0, "p95_fct_short_s": 95.0, "p999_fct_short_s": 99.9}
 """Of the completion times of short flows, beside the 99th percentile of the summary."""
@@ -95,13 +98,20 @@ def run_tasks(
         ``compiled`` or ``reference``.
     results : path, optional
         Folder where the whole result of each run is saved (:meth:`capsim.results.Result.save`), under
-        :func:`result_name`.
+        :func:`result_name`. It is no part of the task's id.
+
+    Raises
+    ------
+    ParameterError
+        If two results would be saved under one name.
     """
-    schemes = {point.scheme.name: point.file or point.scheme for point in points}
-    run = _measured(schemes, None if results is None else Path(results).resolve())
+    folder = None if results is None else Path(results).resolve()
+    if folder is not None:
+        _check_names(points)
+    runs = [_measured(point, folder) for point in points]
     tasks = []
     for replicate in range(seeds):
-        for point in points:
+        for point, run in zip(points, runs, strict=True):
             seed = point.scenario.seed + replicate
             # No run depends on how many there are.
             described = point.scenario.replace(compare=None)
@@ -112,8 +122,7 @@ def run_tasks(
             others = entry_schemes(point.scenario.traffic, point.scenario.params)
             if others:
                 scheme |= {"stacks": {str(entry): host_parameters(each) for entry, each in others.items()}}
-            saved = {} if results is None else {"saved_as": result_name(point.values, seed)}
-            tasks.append(Task(run, scenario=written, scheme=scheme, engine=engine, **saved))
+            tasks.append(Task(run, scenario=written, scheme=scheme, engine=engine))
     return tasks
 
 
@@ -129,22 +138,91 @@ def result_name(values: Mapping[str, Any], seed: int) -> str:
     return "-".join([*words, f"seed{seed}"])
 
 
+def _check_names(points: Sequence[Point]) -> None:
+    """Refuse points whose results would have one name: it has fewer signs than file names and texts of schemes."""
+    name, count = Counter(result_name(point.values, point.scenario.seed) for point in points).most_common(1)[0]
+    rule = "each needs a name of its own: rename a scheme, file or value of the grid"
+    require(count == 1, f"{count} results would be saved as {name}, but {rule}")
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Where the result of a task is saved, and the id of the run that its row is of."""
+
+    task: Task
+    folder: Path
+    run_id: str
+
+    def is_there(self) -> bool:
+        """Return whether the folder holds the result of that run."""
+        restore(self.folder)
+        try:
+            ids = {read_manifest(self.folder / f"{name}.parquet")["id"] for name in ("flows", "ports")}
+        except (ParameterError, OSError):
+            return False
+        return ids == {self.run_id}
+
+
+def save_lacking(
+    asked: Iterable[Saved], *, executor: Executor | None, progress: Progress, done: Done | None = None
+) -> int:
+    """Run again the tasks whose rows are kept and whose results are not, or those of other settings are.
+
+    Parameters
+    ----------
+    asked : iterable of Saved
+        Tasks that have their rows, made to save their results.
+    executor, progress, done
+        As in :func:`capsmodel.experiments.sweep.run_sweep`.
+
+    Returns
+    -------
+    int
+        How many were run.
+
+    Raises
+    ------
+    ParameterError
+        If a run has not saved the result that its row is of.
+    """
+    lacking = [each for each in asked if not each.is_there()]
+    count = len(lacking)
+    while lacking:
+        gather([each.task for each in lacking], executor=executor, progress=progress, done=done)
+        left = [each for each in lacking if not each.is_there()]  # a run that is there under two names saves one
+        reason = "rows of another version of capsmodel need a new folder, workers of a cluster this one under its name"
+        told = f"{lacking[0].folder} is not the result that its row is of, after it was run again: {reason}"
+        require(len(left) < len(lacking), told)
+        lacking = left
+    return count
+
+
 def run_name(task: Task) -> str:
     """Return scheme and seed of a run, for people."""
     return f"{task.payload['scheme']['name']}, seed {task.payload['scenario']['seed']}"
 
 
-def _measured(schemes: Mapping[str, Scheme | str], results: Path | None) -> Callable[..., dict[str, Any]]:
-    """Return the measurement of one run; `scheme` is what the id knows of one of `schemes`, its own hooks included."""
+def _measured(point: Point, results: Path | None) -> Callable[..., dict[str, Any]]:
+    """Return the measurement of the runs of a point; `scheme` is what the id knows of its scheme, hooks included."""
+    own, values = point.file or point.scheme, point.values
 
     @measurement("scheme-run", revision=3)
-    def scheme_run(*, scenario: dict[str, Any], scheme: dict[str, Any], engine: str, saved_as: str = "") -> Any:
-        result = simulate(from_dict(scenario), engine=engine, scheme=schemes[scheme["name"]])
-        if results is not None and saved_as:
-            result.save(results / saved_as)
+    def scheme_run(*, scenario: dict[str, Any], scheme: dict[str, Any], engine: str) -> dict[str, Any]:
+        result = simulate(from_dict(scenario), engine=engine, scheme=own)
+        _check_scheme(result, scheme)
+        if results is not None:
+            result.save(results / result_name(values, scenario["seed"]))
         return row_of(result)
 
     return scheme_run
+
+
+def _check_scheme(result: Result, asked: dict[str, Any]) -> None:
+    """Refuse a run of another scheme than the id of its task knows: its file may have been edited meanwhile."""
+    ran = result.manifest["parameters"]
+    others = {"stacks": ran["stacks"]} if "stacks" in ran else {}
+    text = f"the file of scheme {asked['name']} was edited while the runs were made: run the same again"
+    require(ran["scheme"] | others == asked, text)
 
 
 def row_of(result: Result) -> dict[str, Any]:

@@ -33,7 +33,17 @@ from capsim import bounds
 from capsim.load_record import load_remarks
 from capsim.registry import named_schemes
 from capsim.registry import scheme as find
-from capsim.runs import ALL_METRICS, COMPILING, METRICS, Point, metric_table, result_name, run_tasks
+from capsim.runs import (
+    ALL_METRICS,
+    COMPILING,
+    METRICS,
+    Point,
+    Saved,
+    metric_table,
+    result_name,
+    run_tasks,
+    save_lacking,
+)
 from capsim.scenario import Scenario, from_dict, load_scenario
 from capsim.scheme_files import file_of, in_folder
 from capsim.settings import with_settings
@@ -236,7 +246,8 @@ def run_study(
     folder : path
         Where the row of each run is kept.
     results : path, optional
-        Where the whole result of each run is saved.
+        Where the whole result of each run is saved. Runs whose rows are in `folder` are made again where their results
+        are not.
     shard : (int, int)
         Share i of n, from 1: every n-th run from the i-th on.
     executor, done
@@ -257,17 +268,27 @@ def run_study(
     part, parts = shard
     require(1 <= part <= parts, f"shard {part}/{parts}, but it must be 1/{parts} to {parts}/{parts}")
     tasks = study.tasks(results=results)
-    points = {task.id: values for task, values in zip(tasks, study.values() * study.seeds, strict=True)}
+    names = [
+        result_name(values, task.payload["scenario"]["seed"])
+        for task, values in zip(tasks, study.values() * study.seeds, strict=True)
+    ]
+    by_id = {task.id: name for task, name in zip(tasks, names, strict=True)}
     share = list({task.id: task for task in tasks}.values())[part - 1 :: parts]
+    progress = Progress(label=study.name, first=COMPILING, named=lambda task: by_id[task.id], log=log)
+    report = run_sweep(share, folder, executor=executor, progress=progress, done=done)
+    if results is None or not share:
+        return report
+    run_ids = dict(merge([folder], task_ids=[task.id for task in share])[["task_id", "id"]].to_numpy())
+    asked = [
+        Saved(task, Path(results) / name, run_ids[task.id])
+        for task, name in zip(tasks, names, strict=True)
+        if task.id in run_ids
+    ]
+    again = save_lacking(asked, executor=executor, progress=progress, done=done)
+    return SweepReport(ran=report.ran + again, found=report.found - again)
 
-    def named(task: Task) -> str:
-        return result_name(points[task.id], task.payload["scenario"]["seed"])
 
-    progress = Progress(label=study.name, first=COMPILING, named=named, log=log)
-    return run_sweep(share, folder, executor=executor, progress=progress, done=done)
-
-
-def study_results(study: Study, folders: Sequence[str | Path], *, results: str | Path | None = None) -> Studied:
+def study_results(study: Study, folders: Sequence[str | Path]) -> Studied:
     """Return the runs of a study from the folders that its shares were run in.
 
     Raises
@@ -275,7 +296,7 @@ def study_results(study: Study, folders: Sequence[str | Path], *, results: str |
     ParameterError
         If a run is missing, or two folders differ on one.
     """
-    tasks = study.tasks(results=results)
+    tasks = study.tasks()
     found = merge(folders, task_ids=list(dict.fromkeys(task.id for task in tasks))).set_index("task_id")
     rows = found.loc[[task.id for task in tasks]].reset_index(drop=True)
     axes = pd.DataFrame(study.values() * study.seeds, dtype=object)

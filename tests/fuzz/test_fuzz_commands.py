@@ -68,7 +68,7 @@ FLAGS = {
     "presets": (["--json", "--csv"], 1),
     "workloads": (["--json", "--csv"], 1),
     "sweep": (["--shard", "--jobs", "--out", "--metrics", "--keep-results"], 1),
-    "merge": (["--out", "--metrics", "--keep-results"], 2),
+    "merge": (["--out", "--metrics"], 2),
     "rerun": ([], 1),
     "simulate": (
         [

@@ -1,0 +1,116 @@
+"""Rows and results of a folder are of the same runs, whatever was run there before, each of the scheme asked for."""
+
+import pytest
+
+from capsim import LeafSpine, Poisson, Result, Scenario, compare, run_study, scheme, simulate, study_results
+from capsim.runs import Point, run_tasks
+from capsim.study import study_from_dict
+from capsmodel.checks import ParameterError
+from capsmodel.experiments.results import finished_tasks, part_files
+from capsmodel.experiments.sweep import gather, one_by_one
+
+FABRIC = LeafSpine(leaves=2, hosts_per_leaf=2, spines=3, rate_bps=1e9, delay_s=1e-5, buffer_packets=40)
+
+
+def loaded(load):
+    traffic = Poisson(load=load, flow_bytes=30_000, flows=12, pairs="other-leaf")
+    return Scenario(fabric=FABRIC, traffic=(traffic,), end_s=20.0)
+
+
+SMALL = loaded(0.8)
+FIRST_PORT = """
+from dataclasses import replace
+from capsim import Balancer, scheme
+def first(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    return 0
+SCHEME = replace(scheme("rps"), NAME balancer=Balancer(name="first", choose=first))
+"""
+SPRAY = FIRST_PORT.replace('balancer=Balancer(name="first", choose=first)', 'cite="mine"')
+
+
+def grid(scenario=SMALL, **axes):
+    return study_from_dict({"scenario": scenario.to_dict(), "seeds": 1, "engine": "reference", "grid": axes})
+
+
+def fct_s(runs):
+    return dict(zip(runs["scheme"].astype(str), runs["mean_fct_short_s"], strict=True))
+
+
+@pytest.mark.parametrize("name", ['name="mine",', ""])
+def test_schemes_of_one_name_are_run_each_and_kept_each(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(SPRAY.replace("NAME", name))
+    (tmp_path / "b.py").write_text(FIRST_PORT.replace("NAME", name))
+    asked = ("rps", "a.py:SCHEME", "b.py:SCHEME")
+    alone = {name: simulate(SMALL, scheme=name, engine="reference").summary.mean_fct_short_s for name in asked}
+    assert alone["rps"] == alone["a.py:SCHEME"] != alone["b.py:SCHEME"]
+    for schemes in (asked, asked[1:2], asked[::-1]):
+        study = grid(scheme=list(schemes))
+        run_study(study, "rows", executor=one_by_one)
+        assert fct_s(study_results(study, ["rows"]).runs) == {name: alone[name] for name in schemes}
+
+
+def test_a_scheme_edited_while_its_runs_are_made_is_refused_and_nothing_is_kept(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "own.py"
+    file.write_text(FIRST_PORT.replace("NAME", 'name="own",'))
+    tasks = grid(scheme=["own.py:SCHEME"]).tasks()
+    file.write_text(file.read_text().replace("return 0", "return 1"))
+    with pytest.raises(ParameterError, match="scheme own was edited while"):
+        gather(tasks, "rows", executor=one_by_one)
+    assert not part_files(tmp_path / "rows")
+
+
+@pytest.mark.parametrize("earlier", ["other load", "without results", "deleted", "damaged"])
+def test_results_of_a_study_are_those_of_its_rows(earlier, tmp_path):
+    places = {"folder": tmp_path / "rows", "results": tmp_path / "results", "executor": one_by_one}
+    asked, other = grid(scheme=["ecmp"]), grid(loaded(0.3), scheme=["ecmp"])
+    flows = tmp_path / "results" / "ecmp-seed1" / "flows.parquet"
+    if earlier == "without results":
+        run_study(asked, tmp_path / "rows", executor=one_by_one)
+    else:
+        run_study(asked, **places)
+    if earlier == "other load":
+        run_study(other, **places)
+    if earlier == "deleted":
+        flows.unlink()
+    if earlier == "damaged":
+        flows.write_bytes(b"PAR1 cut off")
+    report = run_study(asked, **places)
+    assert (report.ran, report.found) == (1, 0)
+    row = study_results(asked, [tmp_path / "rows"]).runs.iloc[0]
+    saved = Result.load(flows.parent)
+    assert saved.manifest["id"] == row["id"]
+    assert saved.summary.mean_fct_short_s == row["mean_fct_short_s"]
+    assert run_study(asked, **places).ran == 0
+
+
+def test_results_of_a_comparison_are_those_of_its_rows(tmp_path):
+    places = {"folder": tmp_path / "rows", "results": tmp_path / "results", "engine": "reference", "seeds": 1}
+    runs = [compare(scenario, schemes=["ecmp", "rps"], **places).runs for scenario in (SMALL, loaded(0.3), SMALL)]
+    assert runs[0]["id"].tolist() == runs[2]["id"].tolist() != runs[1]["id"].tolist()
+    kept = [Result.load(tmp_path / "results" / f"{name}-seed1").manifest["id"] for name in ("ecmp", "rps")]
+    assert kept == runs[2]["id"].tolist()
+
+
+def test_the_same_run_under_two_names_is_saved_under_both(tmp_path):
+    asked = grid(**{"transport.min_rto_s": ["10ms", 0.01]})
+    run_study(asked, tmp_path / "rows", results=tmp_path / "results", executor=one_by_one)
+    assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["0.01-seed1", "10ms-seed1"]
+
+
+def test_keeping_results_changes_no_id(tmp_path):
+    asked = grid(scheme=["ecmp", "rps"])
+    ids = [task.id for task in asked.tasks()]
+    assert [task.id for task in asked.tasks(results=tmp_path)] == ids
+    run_study(asked, tmp_path / "with", results=tmp_path / "results", shard=(1, 2), executor=one_by_one)
+    run_study(asked, tmp_path / "without", shard=(2, 2), executor=one_by_one)
+    assert len(study_results(asked, [tmp_path / "with", tmp_path / "without"]).runs) == 2
+    assert set(finished_tasks(tmp_path / "with")) == {ids[0]}
+
+
+def test_results_that_would_be_saved_under_one_name_are_refused(tmp_path):
+    points = [Point(values={"scheme": name}, scenario=SMALL, scheme=scheme("rps")) for name in ("a/b", "a_b")]
+    with pytest.raises(ParameterError, match="2 results would be saved as a_b-seed1"):
+        run_tasks(points, seeds=1, results=tmp_path)
+    assert len(run_tasks(points, seeds=1)) == 2
