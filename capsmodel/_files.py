@@ -1,7 +1,8 @@
-"""Write a file whole or not at all, and ask beforehand whether it can be written."""
+"""Read and write what is a file and nothing else, whole or not at all, with its name in each error."""
 
 import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,14 +10,24 @@ from pathlib import Path
 from typing import BinaryIO
 
 _SUFFIX = ".part"
+_NOT_WRITTEN = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})  # no error of reading has these numbers
 
 
 @contextmanager
 def atomic_writer(target: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file that takes the place of `target` when the block ends without an exception."""
-    prefix = f".{target.name[:40]}.{os.getpid()}-"
+    """Open a temporary file that takes the place of `target` when the block ends without an exception.
+
+    Of a link, the file behind it is replaced.
+
+    Raises
+    ------
+    OSError
+        If `target` is no file, or the file system refuses it; it names `target`.
+    """
+    place = file_to_write(target)
+    prefix = f".{place.name[:40]}.{os.getpid()}-"
     try:
-        descriptor, name = tempfile.mkstemp(prefix=prefix, suffix=_SUFFIX, dir=target.parent)
+        descriptor, name = tempfile.mkstemp(prefix=prefix, suffix=_SUFFIX, dir=place.parent)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from None
     temporary = Path(name)
@@ -26,15 +37,76 @@ def atomic_writer(target: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(0o666 & ~_umask())
-        temporary.replace(target)
-    except BaseException:
+        temporary.replace(place)
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in _NOT_WRITTEN:
+            raise OSError(error.errno, error.strerror, str(target)) from None
         raise
+
+
+def file_to_write(target: Path) -> Path:
+    """Return the file behind the links of `target`, which need not exist.
+
+    Raises
+    ------
+    OSError
+        If something else is there: a folder, a device, a pipe, or a link to itself. It would be lost.
+    """
+    place = Path(os.path.realpath(target))
+    try:
+        mode = place.lstat().st_mode
+    except OSError:
+        return place
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.ENODEV, "a device or a pipe, which no file replaces", str(target))
+    return place
 
 
 def unfinished_files(folder: Path) -> list[Path]:
     """Return the temporary files of :func:`atomic_writer` in a folder, but those of this process."""
     return [path for path in folder.glob(f".*{_SUFFIX}") if f".{os.getpid()}-" not in path.name]
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a file, or what a pipe brings, to read its bytes.
+
+    Raises
+    ------
+    OSError
+        If it is a device, or cannot be read; it names `path`.
+    """
+    refuse_device(path)
+    with named(path), path.open("rb") as file:
+        yield file
+
+
+def read_text(path: Path, *, encoding: str = "utf-8") -> str:
+    """Return the text of a file, or of what a pipe brings.
+
+    Raises
+    ------
+    OSError
+        As :func:`opened`.
+    UnicodeDecodeError
+        If it is no text in this encoding.
+    """
+    with opened(path) as file:
+        return file.read().decode(encoding)
+
+
+@contextmanager
+def named(path: Path) -> Iterator[None]:
+    """Let an error of the operating system that names no file, as those of reading do, name `path`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def refuse_device(path: Path) -> None:

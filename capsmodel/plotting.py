@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from capsmodel._files import atomic_writer
+from capsmodel._files import atomic_writer, file_to_write
 from capsmodel.checks import ParameterError
 
 if TYPE_CHECKING:
@@ -73,12 +73,15 @@ def check_figure_path(path: Path) -> None:
     ------
     ParameterError
         If the folder does not exist or the suffix names no format.
+    OSError
+        If a folder, device or pipe is there.
     """
     suffix = path.suffix.lower().lstrip(".")
     if suffix not in new_figure().canvas.get_supported_filetypes():
         raise ParameterError(f"{path} has no known figure suffix: use .png, .pdf or .svg")
     if not path.parent.is_dir():
         raise ParameterError(f"{path.parent} is no folder: make it first or choose another place for {path.name}")
+    file_to_write(path)
 
 
 def save_figure(figure: Figure, path: Path) -> None:

@@ -1,6 +1,7 @@
 """Where the commands of ``capsmodel codec`` read and write, and how they tell what went wrong."""
 
 import functools
+import os
 import shutil
 import sys
 import tempfile
@@ -12,7 +13,7 @@ from typing import Annotated, ParamSpec
 from cyclopts import Parameter
 
 from capsmodel._compilation import first_use_reported
-from capsmodel._files import refuse_device
+from capsmodel._files import file_to_write, opened
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli._endings import told
 from capsmodel.codec.errors import CodecError
@@ -52,8 +53,9 @@ def target_of(out: Path | None, default: Path, source: Path, force: bool) -> Pat
     target = out or default
     if target == PIPE:
         return target
-    require(target.resolve() != source.resolve(), f"{target} is the input: choose another file with --out")
     require(not target.is_dir(), f"{target} is a folder: choose a file with --out")
+    is_input = str(file_to_write(target)) == os.path.realpath(source)
+    require(not is_input, f"{target} is the input: choose another file with --out")
     require(force or not target.exists(), f"{target} exists: choose another file with --out, or --force to replace it")
     return target
 
@@ -61,13 +63,12 @@ def target_of(out: Path | None, default: Path, source: Path, force: bool) -> Pat
 @contextmanager
 def readable(file: Path) -> Iterator[Path]:
     """Give the file to read: itself, or a copy of what comes through a pipe or, when it is ``-``, standard input."""
-    refuse_device(file)
     if file != PIPE and not file.is_fifo():
         yield file
         return
     with tempfile.TemporaryDirectory(prefix="capsmodel-") as folder:
         copy = Path(folder) / "stdin"
-        with copy.open("wb") as target, nullcontext(sys.stdin.buffer) if file == PIPE else file.open("rb") as source:
+        with copy.open("wb") as target, nullcontext(sys.stdin.buffer) if file == PIPE else opened(file) as source:
             shutil.copyfileobj(source, target)
         yield copy
 

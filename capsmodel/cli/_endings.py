@@ -77,12 +77,16 @@ def warnings_in_a_line() -> Iterator[None]:
         yield
 
 
+class _StoppedBySignal(KeyboardInterrupt):
+    """Another signal than that of Ctrl-C."""
+
+
 @contextmanager
 def ended_like_an_interrupt() -> Iterator[None]:
     """Let SIGTERM and SIGHUP end a command as Ctrl-C does: its processes stop, its half-written files vanish."""
 
     def stop(number: int, _: object) -> NoReturn:
-        raise SystemExit(128 + number)
+        raise _StoppedBySignal(number)
 
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     free = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
@@ -92,6 +96,8 @@ def ended_like_an_interrupt() -> Iterator[None]:
         signal.signal(number, stop)
     try:
         yield
+    except _StoppedBySignal as signalled:
+        raise SystemExit(128 + signalled.args[0]) from None
     finally:
         for number in free:
             signal.signal(number, signal.SIG_DFL)

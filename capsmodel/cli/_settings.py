@@ -8,6 +8,7 @@ from typing import Any
 from capsmodel.checks import require
 from capsmodel.units import parse_time_s
 
+_BETWEEN = re.compile(r"(?<![0-9.][eE])-")  # two times; a minus behind an exponent's e is part of a number
 _FLOW = re.compile(r"flow([0-9]{1,9})")
 _FAILURE = "leaf0-spine1@10ms, or leaf0-spine1@10ms-30ms if the link returns"
 
@@ -43,7 +44,7 @@ def failure(text: str) -> dict[str, Any]:
     {'between': ('leaf0', 'spine1'), 'down_s': 0.01, 'up_s': 0.03}
     """
     link, at, times = text.partition("@")
-    down, _, up = times.partition("-")
+    down, up = (*_BETWEEN.split(times, maxsplit=1), "")[:2]
     require(bool(at and down), f"--fail {text}: write A-B@TIME, as in {_FAILURE}")
     change: dict[str, Any] = {"between": ends_of(link, f"--fail {text}"), "down_s": parse_time_s(down)}
     return change | ({"up_s": parse_time_s(up)} if up else {})

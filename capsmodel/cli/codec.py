@@ -36,6 +36,7 @@ def _stream_number(_: Any, tokens: Sequence[Token]) -> int:
 
 Stream = Annotated[int | None, Parameter(converter=_stream_number, n_tokens=1)]
 _LISTED = 20
+SOME_MISSING, NOTHING_KNOWN = 3, 4  # exit statuses of a partial result
 
 
 def _variant(code: str, **flags: tuple[str, Any]) -> int | None:
@@ -126,6 +127,8 @@ def decode(
 ) -> None:
     """Decode a file of packets; the result is written whole or not at all, unless --partial is given.
 
+    Exit status 0 if all bytes are known; with --partial 3 if some are missing, 4 if none is known.
+
     Parameters
     ----------
     file
@@ -149,6 +152,8 @@ def decode(
             raise ParameterError(_undecoded(error, source, stream)) from None
     for line in _told(result, target):
         say(line, target)
+    if result.missing_bytes or result.end_is_missing:
+        raise SystemExit(SOME_MISSING if result.reception.source_bytes else NOTHING_KNOWN)
 
 
 def _undecoded(error: StreamIncomplete, source: Path, stream: int | None) -> str:

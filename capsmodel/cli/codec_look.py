@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from capsmodel._files import opened
 from capsmodel.cli._codec_files import Input, one_line, readable
 from capsmodel.cli._output import AS_TEXT, Output, print_table, say
 from capsmodel.cli._table import Column
@@ -30,7 +31,7 @@ _UNIT = (
 
 def index_of(file: Path) -> PacketIndex:
     """Return where the packets of a file are, of which there must be one."""
-    with file.open("rb") as stream:
+    with opened(file) as stream:
         index = PacketIndex(stream)
     if not len(index.headers):
         told = index.rejected.lines()

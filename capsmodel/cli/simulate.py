@@ -19,7 +19,7 @@ from capsim.run import compile_if_needed, prepare, run_prepared
 from capsim.scenario import from_dict
 from capsim.scheme_files import same_source
 from capsim.state import Setup
-from capsmodel._files import check_writable
+from capsmodel._files import check_writable, file_to_write
 from capsmodel._version import __version__
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli._numbers import number
@@ -119,7 +119,7 @@ def _check_capture(pcap: Path | None, patterns: list[str] | None, setup: Setup) 
         require(patterns is None, "--pcap-ports says where packets are captured: add --pcap FILE")
         return
     require(not pcap.is_dir(), f"{pcap} is a folder: name a file for the packets")
-    check_writable(pcap.parent)
+    check_writable(file_to_write(pcap).parent)
     require(pcap.parent.is_dir(), f"there is no folder {pcap.parent}: make it first")
     ports_like(setup.fabric.port_names, patterns or (), where="--pcap-ports")
 

@@ -10,6 +10,7 @@ from capsim import Studied, Study, load_study, run_study, study_results
 from capsim.files import check_entries
 from capsim.load_record import offered_line
 from capsim.runs import ALL_METRICS
+from capsim.study import read_study
 from capsmodel._files import check_writable
 from capsmodel.checks import choice, require
 from capsmodel.cli._machines import ALL_CORES, MACHINES, Machines
@@ -59,13 +60,13 @@ def sweep(
     metrics
         What to print, separated by commas; DIR/table.csv has all.
     """
-    asked = load_study(study)
+    asked, text = read_study(study)
     folder = Path(study.stem) if out is None else out
     share, wanted = parse_shard(shard), _wanted(metrics)
     _check_folder(folder)
     results = folder / _RESULTS if keep_results else None
     report = run_study(asked, folder / _ROWS, results=results, shard=share, executor=machines.executor(), log=True)
-    write_whole(folder / _STUDY, study.read_text(encoding="utf-8"))
+    write_whole(folder / _STUDY, text)
     if share[1] > 1:
         _tell_shard(report, share, study, folder, output)
     else:

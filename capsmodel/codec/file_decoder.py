@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from capsmodel._files import atomic_writer
+from capsmodel._files import atomic_writer, opened
 from capsmodel.codec.errors import CodecError, Ints, PacketError
 from capsmodel.codec.headers import LAST, Unit
 from capsmodel.codec.packet_index import PacketIndex, Rejections
@@ -78,7 +78,7 @@ def decode_file(source: Path, target: Path, *, stream: int | None = None, partia
     OSError
         When a file cannot be read or written.
     """
-    with source.open("rb") as file:
+    with opened(source) as file:
         index = PacketIndex(file)
         chosen = index.stream(stream)
         foreign = len(index.headers) - index.streams()[chosen]

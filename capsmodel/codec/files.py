@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from capsmodel._files import atomic_writer
+from capsmodel._files import atomic_writer, opened
 from capsmodel.codec.headers import Unit
 from capsmodel.codec.packet_index import read_packets
 from capsmodel.codec.packets import Packet, to_bytes
@@ -35,7 +35,7 @@ def encode_file(source: Path, target: Path, encoder: StreamEncoder) -> int:
         When a file cannot be read or written; `target` is then as it was.
     """
     count = 0
-    with source.open("rb") as file, atomic_writer(target) as out:
+    with opened(source) as file, atomic_writer(target) as out:
         while chunk := file.read(_CHUNK_BYTES):
             packets = encoder.feed(chunk)
             out.writelines(packets)
@@ -59,7 +59,7 @@ def lose_packets(source: Path, target: Path, *, draw: Draw, rng: np.random.Gener
     """
     kept = 0
     arrived: dict[Unit, Flags] = {}
-    with source.open("rb") as stream, atomic_writer(target) as out:
+    with opened(source) as stream, atomic_writer(target) as out:
         for _, found in read_packets(stream):
             if not isinstance(found, Packet):
                 continue

@@ -19,6 +19,8 @@ from capsmodel.experiments import tables
 from capsmodel.experiments.manifest import SCHEMA, canonical_json, environment, software
 
 TASK_COLUMN = "task_id"
+_TAKEN = frozenset({"cpu_s"})
+"""Columns of what a run took, which is another time by time."""
 _DIFFERS = "its function is not deterministic, or was edited without a new revision"
 
 
@@ -116,7 +118,7 @@ def merge(
     ------
     ParameterError
         If there is nothing to merge, a task is missing, a file is damaged, or two sources differ on a task in a column
-        that both have. Columns that only one has are joined.
+        that both have, other than ``cpu_s``. Columns that only one has are joined.
     """
     found, records = _by_task(sources, None if task_ids is None else set(task_ids))
     order = sorted(found) if task_ids is None else list(task_ids)
@@ -151,9 +153,10 @@ def _by_task(sources: Iterable[str | Path], wanted: set[str] | None) -> tuple[di
 def _agree(rows: Any, others: Any) -> bool:
     """Return whether two sources have the same rows of a task, bit for bit, in the columns in which both have values.
 
-    A file of several tasks has the columns of all, of a type that holds the values of all.
+    What a run took may differ. A file of several tasks has the columns of all, of a type that holds the values of all.
     """
-    shared = [name for name in _with_values(rows) if name in _with_values(others)]
+    there = _with_values(others)
+    shared = [name for name in _with_values(rows) if name in there and name not in _TAKEN]
     both = pa.concat_tables([rows.select(shared), others.select(shared)], promote_options="permissive")
     first, second = both.slice(0, rows.num_rows), both.slice(rows.num_rows)
     return rows.num_rows == others.num_rows and tables.rows_sha256(first) == tables.rows_sha256(second)

@@ -311,7 +311,7 @@ def _run_task(task: Task) -> _Outcome:
         table = pa.Table.from_pandas(_rows(task), preserve_index=False).replace_schema_metadata(None)
     except ParameterError as error:
         return _Outcome(None, record, str(error), bad_input=True)
-    except Exception:  # whatever a user's function raises must not end the other tasks
+    except (Exception, SystemExit):  # whatever a user's function raises must not end the other tasks
         return _Outcome(None, record, traceback.format_exc())
     return _Outcome(table, record | {"cpu_s": time.process_time() - begin_s})
 

@@ -20,14 +20,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from capsmodel._files import atomic_writer
+from capsmodel._files import atomic_writer, opened
 from capsmodel.checks import ParameterError, require
 
 # Keys of the file's metadata.
 _MANIFEST = b"capsmodel"
 _MANIFEST_SHA256 = b"capsmodel.manifest_sha256"
 _ROWS_SHA256 = b"capsmodel.rows_sha256"
-_REMEDY = "remove it and run again what made it"
+_REMEDY = "move it elsewhere and run again what made it"
+_MAGIC = b"PAR1"  # a Parquet file begins and ends with it
 _COMPRESSED, _LARGE_BYTES = b"zlib ", 50_000
 """A larger manifest is compressed: one of many runs repeats itself."""
 
@@ -156,13 +157,16 @@ def _blocks(column: Any) -> Iterator[bytes]:
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
     """Open a Parquet file; whatever damaged bytes make the reader raise is told in one line."""
-    with path.open("rb") as bytes_on_disk:
+    require(not path.is_fifo(), f"{path} is a pipe, but a table is read from a file: name one")
+    with opened(path) as bytes_on_disk:
+        begin = bytes_on_disk.read(len(_MAGIC))
+        require(begin == _MAGIC, f"{path} is no Parquet file: name one that capsmodel wrote, or a folder of such files")
         try:
             yield pq.ParquetFile(bytes_on_disk, page_checksum_verification=True, pre_buffer=False)
         except ParameterError:
             raise
         except (pa.ArrowException, OSError, ValueError, RecursionError):
-            raise ParameterError(f"{path} is no Parquet file, or a damaged one: {_REMEDY}") from None
+            raise ParameterError(f"{path} is a damaged Parquet file: {_REMEDY}") from None
 
 
 def _metadata(file: Any, path: Path) -> dict[bytes, bytes]:

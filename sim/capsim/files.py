@@ -8,13 +8,45 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pandas as pd
 import pyarrow as pa
 
-from capsim.manifest import canonical_json
+from capsim.manifest import Resources, canonical_json
 from capsmodel._files import check_writable
 from capsmodel.checks import ParameterError, require
 from capsmodel.experiments import tables
+
+
+class _Software(msgspec.Struct):
+    """What made a file."""
+
+    version: str
+
+
+class _Parameters(msgspec.Struct):
+    """What a run depends on."""
+
+    scenario: dict[str, Any]
+    scheme: dict[str, Any]
+
+
+class _SchemeFile(msgspec.Struct):
+    """The file that a scheme of one's own comes from."""
+
+    file: str
+    constant: str
+    sha256: str
+
+
+class _Manifest(msgspec.Struct):
+    """What is read of a manifest: anybody may have edited it."""
+
+    id: str
+    software: _Software
+    parameters: _Parameters
+    resources: Resources
+    scheme_file: _SchemeFile | None = None
 
 
 @contextmanager
@@ -124,7 +156,7 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
     Raises
     ------
     ParameterError
-        If the file is no Parquet file, is damaged, or is no table of a run.
+        If the file is no Parquet file, is damaged, or is no table of a run; or the manifest has values of other types.
     FileNotFoundError
         If there is no such file.
     """
@@ -134,6 +166,10 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
     manifest = tables.read_manifest(path)
     of_a_run = {"id", "software", "parameters"} <= manifest.keys()
     require(of_a_run, f"{path} holds rows of a sweep, no table of a run: capsmodel reproduce runs them again")
+    try:
+        msgspec.convert(manifest, _Manifest)
+    except msgspec.ValidationError as error:
+        raise ParameterError(f"{path} has a manifest that no run has written, {error}: simulate again") from None
     return manifest
 
 

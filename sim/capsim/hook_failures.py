@@ -49,7 +49,7 @@ def _hook_failures(own: list[Hook]) -> Iterator[None]:
         yield
     except ParameterError:
         raise
-    except Exception as error:  # whatever a user's hook raises is told in one line
+    except (Exception, SystemExit) as error:  # whatever a user's hook raises is told in one line
         told = _told(error, own)
         if not told:
             raise

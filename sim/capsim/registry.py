@@ -53,7 +53,7 @@ def _loaded(point: EntryPoint) -> Scheme:
     place = f"{point.name} = {point.value!r}, registered in {ENTRY_POINT_GROUP},"
     try:
         found = point.load()
-    except Exception as error:  # whatever the other package raises is told in one line
+    except (Exception, SystemExit) as error:  # whatever the other package raises is told in one line
         text = f"{place} cannot be loaded, {type(error).__name__}: {error}: repair or remove the package"
         raise ParameterError(text) from error
     if not isinstance(found, Scheme):

@@ -6,6 +6,7 @@ Student's t over seeds, at 95%, those of ratios of their logarithms
 (:func:`capsmodel.experiments.statistics.intervals.paired_ratio`).
 """
 
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -105,7 +106,7 @@ def run_tasks(
     ParameterError
         If two results would be saved under one name.
     """
-    folder = None if results is None else Path(results).resolve()
+    folder = None if results is None else Path(os.path.realpath(results))
     if folder is not None:
         _check_names(points)
     runs = [_measured(point, folder) for point in points]

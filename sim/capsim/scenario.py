@@ -24,6 +24,7 @@ from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic, check_workloads
 from capsim.scheme_files import in_folder
 from capsim.structs import converted, without_defaults
+from capsmodel._files import read_text
 from capsmodel.checks import ParameterError, require
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 from capsmodel.workloads.files import is_size_file, read_flow_sizes
@@ -337,7 +338,7 @@ def _tables(text: str, path: Path) -> dict[str, Any]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except UnicodeDecodeError:
         raise ParameterError(f"{path.name} is not TOML: it is not UTF-8 text") from None
 

@@ -129,13 +129,13 @@ def _module(file: str, sha256: str, key: str) -> ModuleType:
     try:
         with _first_on_path(path.parent):
             spec.loader.exec_module(module)
-    except Exception as error:  # whatever a user's file raises is told in one line
+    except (Exception, SystemExit) as error:  # whatever a user's file raises is told in one line
         del sys.modules[module.__name__]
         raise ParameterError(f"{key}: {path.name} cannot be loaded, {type(error).__name__}: {_line(error)}") from error
     return module
 
 
-def _line(error: Exception) -> str:
+def _line(error: BaseException) -> str:
     return " ".join(str(error).split()) or "no text"
 
 

@@ -48,6 +48,7 @@ from capsim.scenario import Scenario, from_dict, load_scenario
 from capsim.scheme_files import file_of, in_folder
 from capsim.settings import with_settings
 from capsim.structs import converted
+from capsmodel._files import read_text
 from capsmodel.checks import ParameterError, choice, require
 from capsmodel.experiments.sweep import Done, Executor, Progress, SweepReport, Task, merge, run_sweep
 
@@ -143,7 +144,7 @@ class Studied:
 
 
 def load_study(file: str | Path) -> Study:
-    """Return the study of a TOML file.
+    """Return the study of a TOML file; :func:`read_study` returns its text too.
 
     Raises
     ------
@@ -152,14 +153,19 @@ def load_study(file: str | Path) -> Study:
     OSError
         If it cannot be read.
     """
-    path = Path(file)
+    return read_study(Path(file))[0]
+
+
+def read_study(path: Path) -> tuple[Study, str]:
+    """Return the study of a TOML file and the text of the file, which is read once; errors as :func:`load_study`."""
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = read_text(path)
+        tables = tomllib.loads(text)
     except RecursionError:
         raise ParameterError(f"{path.name}: its tables and lists are nested too deeply") from None
     except ValueError as error:  # of UTF-8, of TOML, or a whole number of thousands of digits
         raise ParameterError(f"{path.name} is not TOML: {error}") from None
-    return study_from_dict(tables, folder=path.parent, where=path.name)
+    return study_from_dict(tables, folder=path.parent, where=path.name), text
 
 
 def study_from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str = "study") -> Study:

@@ -212,11 +212,31 @@ def test_partial_result_lists_what_is_missing(source, tmp_path, capsys):
     packets, back = tmp_path / "p.caps", tmp_path / "back"
     run(["codec", "encode", source, "--k", 10, "--r", 0, "--packet-size", "1000B", "--out", packets], capsys)
     packets.write_bytes(packets.read_bytes()[2 * 1048 : -1048])
-    told = run(["codec", "decode", packets, "--partial", "--out", back], capsys)
+    with pytest.raises(SystemExit) as stop:
+        main(["codec", "decode", str(packets), "--partial", "--out", str(back)])
+    told = capsys.readouterr().out
+    assert stop.value.code == 3
     assert told.startswith(f"wrote {back}: 20000 bytes, 17000 of them known, from ")
     assert "3000 bytes in 2 ranges are missing" in told
     assert "  bytes 0 to 1999\n  bytes 19000 to 19999\n" in told
     assert back.read_bytes() == bytes(2000) + source.read_bytes()[2000:19000] + bytes(1000)
+
+
+@pytest.mark.parametrize(("kept", "status"), [((10, 10), None), ((10, 2), 3), ((10, 0), 3), ((2, 2), 4), ((2, 0), 4)])
+def test_the_status_of_a_partial_result_says_how_much_is_known(kept, status, source, tmp_path, capsys):
+    """Two units of ten packets, each of them a random combination, so that two packets of a unit tell nothing."""
+    packets, unit_bytes = tmp_path / "p.caps", 10 * (48 + 100)
+    source.write_bytes(bytes(2000))
+    options = ["--k", 10, "--r", 0, "--code", "rlnc", "--all-coded", "--packet-size", "100B"]
+    run(["codec", "encode", source, *options, "--out", packets], capsys)
+    stream = packets.read_bytes()
+    assert len(stream) == 2 * unit_bytes
+    units = stream[:unit_bytes], stream[unit_bytes:]
+    packets.write_bytes(b"".join(unit[: count * unit_bytes // 10] for unit, count in zip(units, kept, strict=True)))
+    with pytest.raises(SystemExit) as stop:
+        main(["codec", "decode", str(packets), "--partial", "--out", str(tmp_path / "back")])
+    assert stop.value.code == status or (status is None and stop.value.code == 0)
+    capsys.readouterr()
 
 
 def test_standard_input_and_output(source, capsysbinary, monkeypatch):
@@ -272,7 +292,7 @@ def test_a_full_disk_is_told_without_none(source, tmp_path, capsys, monkeypatch)
 
     monkeypatch.setattr(os, "fsync", full)
     line = refused(["codec", "encode", source, "--out", tmp_path / "p"], capsys)
-    assert "writing the result failed: No space left" in line
+    assert f"{tmp_path / 'p'}: No space left on device: free some space" in line
 
 
 def test_losses_of_large_units_take_no_decoding(source, tmp_path, capsys):

@@ -194,6 +194,7 @@ def test_a_hook_that_fails_ends_the_command_in_one_line(
         ("own/last.py:BALANCER", "BALANCER in last.py is no Scheme, but of type Balancer"),
         ("broken.py:SCHEME", "broken.py cannot be loaded, SyntaxError:"),
         ("fails.py:SCHEME", "fails.py cannot be loaded, ZeroDivisionError: division by zero"),
+        ("leaves.py:SCHEME", "leaves.py cannot be loaded, SystemExit: 3"),
         ("own:SCHEME", "scheme = 'own:SCHEME': no scheme has this name; capsmodel schemes lists all"),
     ],
 )
@@ -202,6 +203,7 @@ def test_what_is_no_scheme_is_told_in_one_line(
 ) -> None:
     (folder / "broken.py").write_text("SCHEME = (\n")
     (folder / "fails.py").write_text("1 / 0\n")
+    (folder / "leaves.py").write_text("import sys\nsys.exit(3)\n")
     with pytest.raises(ParameterError) as error:
         scheme(name)
     assert text in str(error.value)

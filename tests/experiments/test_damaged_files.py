@@ -1,6 +1,7 @@
 """Property: a result file of which a bit has changed is refused or reads as before; another kind of file is told."""
 
 import json
+import os
 import random
 
 import pandas as pd
@@ -51,10 +52,28 @@ def test_a_file_that_ends_early_is_refused(tmp_path):
     path = tmp_path / "part.parquet"
     write_part(TABLE, path, tasks=[{"id": "a"}, {"id": "b"}])
     whole = path.read_bytes()
-    for length in (0, 4, len(whole) // 2, len(whole) - 1):
+    for length, told in ((0, "no"), (3, "no"), (4, "a damaged"), (len(whole) // 2, "a damaged"), (-1, "a damaged")):
         path.write_bytes(whole[:length])
-        with pytest.raises(ParameterError, match=r"part\.parquet is no Parquet file, or a damaged one: remove it"):
+        with pytest.raises(
+            ParameterError, match=rf"part\.parquet is {told} Parquet file: (name one|move it elsewhere)"
+        ):
             merge([path])
+
+
+def test_nobody_is_told_to_remove_a_file_that_is_no_result(tmp_path):
+    """It may be a scenario that was named by mistake."""
+    (tmp_path / "base.toml").write_text("seed = 1\n")
+    with pytest.raises(
+        ParameterError, match=r"base\.toml is no Parquet file: name one that capsmodel wrote, or a folder"
+    ):
+        merge([tmp_path / "base.toml"])
+
+
+def test_a_pipe_is_no_table(tmp_path):
+    """A reader would wait for whoever writes to it."""
+    os.mkfifo(tmp_path / "a.parquet")
+    with pytest.raises(ParameterError, match=r"a\.parquet is a pipe, but a table is read from a file"):
+        merge([tmp_path])
 
 
 @pytest.mark.parametrize(("column", "value"), [("packets", 7), ("wait_s", -0.0), ("path", "spine9"), ("path", None)])
@@ -106,9 +125,7 @@ def test_rows_or_a_manifest_that_were_exchanged_are_refused(tmp_path):
 @pytest.mark.parametrize("manifest", [b"no json", b"[1]", b"[" * 100_000, b'"\xff"'])
 def test_a_manifest_that_is_no_json_object_is_refused(manifest, tmp_path):
     write_table(TABLE, tmp_path / "a.parquet", manifest=manifest)
-    with pytest.raises(
-        ParameterError, match=r"a\.parquet (is no Parquet file, or a damaged one|has a manifest that is no)"
-    ):
+    with pytest.raises(ParameterError, match=r"a\.parquet (is a damaged Parquet file|has a manifest that is no)"):
         read_manifest(tmp_path / "a.parquet")
 
 

@@ -185,6 +185,14 @@ def test_a_function_with_a_hidden_state_is_found_out_when_shards_overlap(tmp_pat
         merge([tmp_path / "a", tmp_path / "b"])
 
 
+def test_what_a_run_took_may_differ_where_shards_overlap(tmp_path):
+    for name, cpu_s in (("a", 0.5), ("b", 0.75)):
+        (tmp_path / name).mkdir()
+        part_of(tmp_path / name, "one", square=0, cpu_s=cpu_s)
+    for sources in (["a", "b"], ["b", "a"]):
+        assert merge([tmp_path / name for name in sources])["square"].tolist() == [0]
+
+
 def part_of(folder, name, *, task=SQUARES[0], **columns):
     """Write rows of a task as another source may have them."""
     table = pa.table({"task_id": [task.id], **{key: [value] for key, value in columns.items()}})
