@@ -103,7 +103,7 @@ def test_a_manifest_with_other_types_is_refused(place: str, value: object, tmp_p
     (manifest[outer[0]] if outer else manifest)[name] = value
     tables.write_table(table, path, manifest=canonical_json(manifest))
     for read in (read_manifest, lambda path: Result.load(path.parent)):
-        with pytest.raises(ParameterError, match="has a manifest that no run has written, .*: simulate again"):
+        with pytest.raises(ParameterError, match=r"has a manifest that no run has written, .*: simulate again"):
             read(path)
 
 
