@@ -1,7 +1,8 @@
 """Compilation on first use: nothing is compiled by an import, and the next process finds the result on disk.
 
 Where no folder for the result can be written, each process compiles anew. With ``NUMBA_DISABLE_JIT=1`` the functions
-stay plain Python, to be stepped through or measured by a coverage tool. Python hears of Ctrl-C while Numba compiles.
+stay plain Python, to be stepped through or measured by a coverage tool. Python hears of Ctrl-C while Numba compiles, and
+while machine code runs that is called by :func:`interruptible`.
 """
 
 import functools
@@ -127,19 +128,20 @@ def _notice(text: str) -> None:
         print(f"capsmodel: {text}", file=sys.stderr)
 
 
-def interruptible(compilation: Callable[[], _T]) -> _T:
-    """Let another thread do a compilation, wait for it and return what it returns.
+def interruptible(work: Callable[[], _T]) -> _T:
+    """Let another thread do some work outside of Python, wait for it and return what it returns.
 
-    LLVM generates the machine code of a loop in one call of many seconds. Python lets its main thread know of Ctrl-C,
-    but only between two instructions: a main thread in that call would hear of it afterwards, or, if LLVM calls back,
-    inside a function of ctypes, which prints the exception and forgets it.
+    LLVM generates the machine code of a loop in one call of many seconds, and machine code may run as long. Python lets
+    its main thread know of Ctrl-C, but only between two instructions: a main thread in that call would hear of it
+    afterwards, or, if LLVM calls back, inside a function of ctypes, which prints the exception and forgets it. Machine
+    code must be compiled with ``nogil``. After Ctrl-C the other thread goes on until its work or the process ends.
 
-    Other threads hear of no signal: they compile themselves. So does a thread that owns Numba's lock, which means that
-    one compilation needs another: a second thread would wait for the lock for ever.
+    Other threads hear of no signal: they do the work themselves. So does a thread that owns Numba's lock, which means
+    that one compilation needs another: a second thread would wait for the lock for ever.
     """
     if current_thread() is not main_thread() or global_compiler_lock.is_locked():
-        return compilation()
-    result = in_background(compilation, name="compilation")
+        return work()
+    result = in_background(work, name="machine code")
     while not result.done():
         wait([result], WAIT_S)
     return result.result()

@@ -77,8 +77,8 @@ def warnings_in_a_line() -> Iterator[None]:
         yield
 
 
-class _StoppedBySignal(KeyboardInterrupt):
-    """Another signal than that of Ctrl-C."""
+class _StoppedBySignal(BaseException):
+    """A signal other than that of Ctrl-C has come; a file of a user may raise SystemExit itself."""
 
 
 @contextmanager

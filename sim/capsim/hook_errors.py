@@ -13,7 +13,7 @@ from pathlib import Path
 from capsim import records
 from capsim.bounds import shortened
 from capsim.catalogue import components
-from capsim.hooks import HOOKS, Hook, hooks_of
+from capsim.hooks import HOOKS, Hook, hooks_of, is_own
 from capsim.roles import Scheme
 from capsmodel.checks import ParameterError, require
 
@@ -76,6 +76,8 @@ def hook_errors(scheme: Scheme) -> Iterator[None]:
     """
     from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
+    from capsim.engines.whole_numbers import FractionError
+
     try:
         yield
     except KeyError as error:  # what Numba raises for a missing field of a record
@@ -83,6 +85,9 @@ def hook_errors(scheme: Scheme) -> Iterator[None]:
         if not told:
             raise
         raise ParameterError(told) from None
+    except FractionError as error:
+        text = f"{_line(error.loc.filename, error.loc.line)}: {error.told}: make it whole, as by int()"
+        raise ParameterError(text) from None
     except (NumbaError, UnsupportedBytecodeError) as error:
         raise ParameterError(_not_compiled(error, hooks_in(scheme))) from None
 
@@ -95,11 +100,6 @@ def hooks_in(scheme: Scheme) -> list[Hook]:
         named = (hook.__globals__.get(name) for name in hook.__code__.co_names)
         found += [each for each in named if getattr(each, "capsim_inlined", False) and each not in found]
     return found
-
-
-def is_own(hook: Hook) -> bool:
-    """Return whether a hook is a user's: not one of the package."""
-    return not hook.__module__.startswith("capsim.")
 
 
 def place_of(hook: Hook) -> str:

@@ -16,8 +16,8 @@ from typing import Any
 
 from capsim.bounds import shortened
 from capsim.engines import run
-from capsim.hook_errors import hooks_in, is_own, missing_field, place, place_of
-from capsim.hooks import HOOKS, HOST_ROLES, SWITCH_ROLES, Hook, hooks_of
+from capsim.hook_errors import hooks_in, missing_field, place, place_of
+from capsim.hooks import HOOKS, HOST_ROLES, SWITCH_ROLES, Hook, hooks_of, is_own
 from capsim.roles import Scheme, Stack
 from capsim.state import RawRecords, Setup
 from capsmodel.checks import ParameterError

@@ -168,6 +168,11 @@ def hooks_of(role: str) -> tuple[str, ...]:
     return tuple(name for name, hook in HOOKS.items() if hook.role == role)
 
 
+def is_own(function: Callable[..., Any]) -> bool:
+    """Return whether a hook or a function that it calls is a user's: not one of the simulator."""
+    return not function.__module__.startswith("capsim.")
+
+
 def inlined(function: Function) -> Function:
     """Mark `function` as one that hooks call; the compiled engine compiles it with them."""
     function.capsim_inlined = True  # type: ignore[attr-defined]  # functions take attributes, Callable does not say so

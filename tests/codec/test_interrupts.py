@@ -33,7 +33,7 @@ def test_the_main_thread_hears_of_an_interrupt_while_a_compilation_goes_on():
 
     with pytest.raises(KeyboardInterrupt):
         interruptible(compilation)
-    (worker,) = (thread for thread in enumerate() if thread.name == "compilation")
+    (worker,) = (thread for thread in enumerate() if thread.name == "machine code")
     assert worker.daemon
     end.set()
     worker.join()

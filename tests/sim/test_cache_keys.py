@@ -63,6 +63,18 @@ def test_a_constant_of_another_file_changes_the_key(tmp_path, monkeypatch):
     assert found[0] == found[2] != found[1]
 
 
+def test_a_function_compiled_by_numba_is_part_of_the_key(tmp_path, monkeypatch):
+    """Wrong line: its text is not looked at, which is behind ``py_func``."""
+    helper = "from numba import njit\n\n@njit\ndef helper(x):\n    return x + VALUE\n\n\n"
+    text = helper + "def choose():\n    return helper(1)\n"
+    monkeypatch.syspath_prepend(tmp_path)
+    keys = []
+    for number, value in enumerate((1, 2)):
+        (tmp_path / f"helped{number}.py").write_text(text.replace("VALUE", str(value)))
+        keys.append(hook_key(import_module(f"helped{number}").choose))
+    assert keys[0] != keys[1]
+
+
 def test_the_loop_is_compiled_anew_with_the_engine_and_the_records_and_not_with_a_protocol(tmp_path, monkeypatch):
     root = tmp_path / "capsim"
     shutil.copytree(cache_keys.ROOT, root, ignore=shutil.ignore_patterns("__pycache__"))

@@ -3,13 +3,19 @@
 An error of the simulator itself stays a traceback.
 """
 
+import subprocess
+import sys
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
+from numba import njit
 
 from capsim import Balancer, Batch, Congestion, LeafSpine, ParameterError, Scenario, inlined, scheme, simulate
 from capsim.engines import switches
+from capsim.engines.faults import HOOK_RAISED
+from capsim.engines.hook_exceptions import HookExceptions
 from capsim.hooks import ACKED
 from capsim.protocols.congestion.reno import grow
 
@@ -147,6 +153,174 @@ def test_an_error_in_a_process_of_simpy_is_told_as_well():
     stack = replace(base.short, congestion=Congestion(name="own", react=fails_at_hosts))
     used = replace(base, name="own", short=stack, long=stack)
     assert told_of(used, engine="reference").startswith(f"{line_of(fails_at_hosts, further=1)}: ZeroDivisionError in ")
+
+
+# -- fails in machine code, which has no line
+
+
+def beyond_the_candidates(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    return 0 * candidates[len(candidates)]
+
+
+def beyond_the_ports(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    return 0 * ports[10**7].queue_bytes
+
+
+@inlined
+def last_but_one(candidates):
+    return candidates[-len(candidates) - 1]
+
+
+def beyond_in_a_function(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    return 0 * last_but_one(candidates)
+
+
+def divides_a_fraction(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    return int(u0 / (u0 - u0))
+
+
+@pytest.mark.parametrize("hook", [beyond_the_candidates, beyond_the_ports, beyond_in_a_function])
+def test_no_memory_beyond_an_array_is_read(hook):
+    """Wrong line: a function that a hook calls is compiled without checks, as those of the package are."""
+    told = told_of(own(hook), engine="compiled")
+    assert told.startswith("scheme 'own': IndexError: ")
+    assert told.endswith(' in a hook: the reference engine (--engine reference, engine="reference") names the line')
+    if hook is not beyond_in_a_function:  # a list of Python has these
+        assert "IndexError in " in told_of(own(hook), engine="reference")
+
+
+@pytest.mark.parametrize("hook", [divides, divides_a_fraction, calls])
+def test_a_division_by_zero_ends_the_run(hook):
+    assert "ZeroDivisionError: " in told_of(own(hook), engine="compiled")
+    assert "ZeroDivisionError in " in told_of(own(hook), engine="reference")
+
+
+def test_a_hook_that_raises_takes_none_of_the_exceptions_of_others(monkeypatch):
+    """Of another thread, or of an object that is thrown away."""
+    passed = []
+    monkeypatch.setattr("sys.unraisablehook", passed.append)
+    before = sys.unraisablehook
+    world = SimpleNamespace(record={"fault": 0}, setup=SimpleNamespace(scheme=scheme("rps")))
+    unraisable = SimpleNamespace(object="<CPUContext>", exc_type=IndexError, exc_value=IndexError("far"))
+    with HookExceptions(world) as taken:
+        sys.unraisablehook(unraisable)
+        taken.here()
+        sys.unraisablehook(SimpleNamespace(object=object()))
+        assert (len(passed), world.record["fault"]) == (2, 0)
+        sys.unraisablehook(unraisable)
+        assert (len(passed), world.record["fault"]) == (2, HOOK_RAISED)
+    assert sys.unraisablehook == before
+    assert "IndexError: far in a hook" in str(taken.error())
+
+
+@njit
+def scaled(share, count):
+    return int(share * count)
+
+
+def calls_compiled(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    return scaled(u0, len(candidates))
+
+
+def test_a_hook_may_call_a_function_that_numba_compiles():
+    fast, slow = (simulate(SCENARIO, scheme=own(calls_compiled), engine=engine) for engine in ENGINES)
+    assert fast.flows.equals(slow.flows)
+    assert fast.manifest["id"] == slow.manifest["id"]
+
+
+# -- writes or returns a fraction, which the compiled engine would cut off
+
+
+def returns_a_share(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    if now_ps > 0:
+        return u0
+    return 0
+
+
+def writes_a_share(params, own, flow, sub, subs, signals, now_ps):
+    sub.cwnd_bytes = sub.cwnd_bytes * 1.5
+    return 0
+
+
+def writes_a_share_into_a_ring(params, own, sub, ring, packet, now_ps):
+    ring[0] = 0.5
+    return 0
+
+
+def base_with(**parts):
+    base = scheme("rps")
+    stack = replace(base.short, **parts)
+    return replace(base, name="own", short=stack, long=stack)
+
+
+@pytest.mark.parametrize(
+    ("used", "hook", "further", "told"),
+    [
+        (own(returns_a_share), returns_a_share, 2, "`return u0`: a hook returns a whole number, not one of type float"),
+        (
+            base_with(congestion=Congestion(name="own", react=writes_a_share)),
+            writes_a_share,
+            1,
+            "`sub.cwnd_bytes = sub.cwnd_bytes * 1.5`: cwnd_bytes holds whole numbers, not one of type float64: make it",
+        ),
+        (
+            base_with(transport=replace(scheme("rps").short.transport, name="own", on_ack=writes_a_share_into_a_ring)),
+            writes_a_share_into_a_ring,
+            1,
+            "`ring[0] = 0.5`: this array holds whole numbers, not one of type float64: make it whole, as by int()",
+        ),
+    ],
+    ids=["returns", "field", "array"],
+)
+def test_a_fraction_in_place_of_a_whole_number_is_refused_when_it_is_compiled(used, hook, further, told):
+    assert told_of(used, engine="compiled").startswith(f"{line_of(hook, further=further)}: {told}")
+
+
+def answers_a_truth(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    return u0 < 0.5
+
+
+def test_a_truth_value_is_a_whole_number():
+    fast, slow = (simulate(SCENARIO, scheme=own(answers_a_truth), engine=engine) for engine in ENGINES)
+    assert fast.flows.equals(slow.flows)
+
+
+# -- does not end
+
+STOPPED = """
+import os, signal
+from dataclasses import replace
+from capsim import Balancer, Batch, LeafSpine, Scenario, scheme, simulate
+from capsim.engines import compiled
+from capsmodel import _compilation
+
+def forever(params, own, switch, sub, packet, ports, candidates, now_ps, u0):
+    turns = 0
+    while turns >= 0:
+        turns = (turns + 1) % 7
+    return 0
+
+def stopped(*arguments):
+    wait(*arguments)  # the other thread goes on meanwhile
+    os.kill(os.getpid(), signal.SIGTERM)
+
+def run(work):
+    _compilation.wait = stopped
+    return _compilation.interruptible(work)
+
+wait, compiled.interruptible = _compilation.wait, run
+signal.signal(signal.SIGTERM, lambda *_: exit(7))
+traffic = (Batch(flow_bytes=3000, flows=2, pairs="other-leaf"),)
+scenario = Scenario(fabric=LeafSpine(leaves=2, hosts_per_leaf=1, spines=4), traffic=traffic)
+simulate(scenario, scheme=replace(scheme("rps"), name="own", balancer=Balancer(name="own", choose=forever)))
+"""
+
+
+def test_a_hook_that_does_not_end_can_be_stopped(tmp_path):
+    """Wrong line: the loop runs in the main thread, or holds the lock of Python; no signal is heard then."""
+    (tmp_path / "stopped.py").write_text(STOPPED)
+    ended = subprocess.run([sys.executable, tmp_path / "stopped.py"], timeout=500, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (7, "")
 
 
 # -- returns what is no number, or none that is allowed

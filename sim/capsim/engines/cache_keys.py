@@ -48,6 +48,7 @@ def _reached(function: Any) -> tuple[list[Any], dict[str, Any]]:
     functions, values = [function], {}
     for each in functions:  # the list grows meanwhile
         for name, value in _read_by(each):
+            value = getattr(value, "py_func", value)  # of a function compiled by Numba
             if not hasattr(value, "__code__"):
                 values[f"{each.__module__}.{name}"] = value
             elif value not in functions:

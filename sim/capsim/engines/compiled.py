@@ -13,7 +13,8 @@ from numba import types
 
 from capsim.engines import jit, loop
 from capsim.engines.chunk import Chunk
-from capsim.engines.faults import error_of
+from capsim.engines.faults import HOOK_RAISED, error_of
+from capsim.engines.hook_exceptions import HookExceptions
 from capsim.engines.jit import kernel, record_type
 from capsim.engines.links import drain
 from capsim.engines.pointers import REFUSED, WORLD, counters_at, packet_at, port_at
@@ -26,6 +27,7 @@ from capsim.own_memory import POOLS
 from capsim.records import NONE
 from capsim.roles import Scheme
 from capsim.state import RawRecords, Setup, Snapshot, delivered_segments
+from capsmodel._compilation import interruptible
 
 _WORLD_TYPE = record_type(WORLD)
 
@@ -83,21 +85,37 @@ def run(setup: Setup, *, progress: Callable[[int], None] | None = None) -> RawRe
 
 
 def _run_until_end(world: World, progress: Callable[[int], None] | None) -> None:
-    """Run the loop until all is done or the time is over."""
-    main, chunk = _compiled_loop(), Chunk()
-    while (status := main(world.record[0], chunk.begin())) != loop.DONE:
-        if status == loop.FAULT:
-            fault, path, count = (int(world.record[name][0]) for name in ("fault", *REFUSED))
-            raise error_of(fault, world.setup, path=path, count=count)
-        if status == loop.ASK:
-            world.answer()
-            continue
-        if status != loop.PAUSED:
-            world.grow(status)
-            continue
-        chunk.adapt()
-        if progress is not None:
-            progress(int(world.state.counters["now_ps"][0]))
+    """Run the loop until all is done or the time is over.
+
+    Another thread runs it: a hook may loop for ever, and the main thread must hear of Ctrl-C all the same.
+    """
+    chunk = Chunk()
+    with HookExceptions(world) as exceptions:
+        while (status := interruptible(lambda: _run_chunk(world, chunk, exceptions))) != loop.DONE:
+            if status == loop.FAULT:
+                raise _error(world, exceptions)
+            if status != loop.PAUSED:
+                world.grow(status)
+                continue
+            chunk.adapt()
+            if progress is not None:
+                progress(int(world.state.counters["now_ps"][0]))
+
+
+def _run_chunk(world: World, chunk: Chunk, exceptions: HookExceptions) -> int:
+    """Run the loop, and answer what it asks, until it returns for another reason."""
+    main = _compiled_loop()
+    exceptions.here()
+    while (status := int(main(world.record[0], chunk.begin()))) == loop.ASK:
+        world.answer()
+    return status
+
+
+def _error(world: World, exceptions: HookExceptions) -> Exception:
+    fault, path, count = (int(world.record[name][0]) for name in ("fault", *REFUSED))
+    if fault == HOOK_RAISED:
+        return exceptions.error()
+    return error_of(fault, world.setup, path=path, count=count)
 
 
 def _take_snapshot(world: World) -> None:

@@ -22,7 +22,8 @@ from numba.extending import overload
 
 from capsim.engines.cache_keys import hook_key, loop_key
 from capsim.engines.parts import PartCompiler
-from capsim.hooks import Hook
+from capsim.engines.whole_numbers import HookCompiler
+from capsim.hooks import Hook, is_own
 from capsmodel._compilation import interruptible
 from capsmodel.checks import ParameterError
 
@@ -46,6 +47,10 @@ FLAGS: Any = {"error_model": "numpy"} | (WITHOUT_COUNTING if _accepts_nrt() else
 # Python calls none of these; if `forceinline` were not set they would inherit that of their first caller
 PART: Any = FLAGS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "forceinline": False}
 PART |= {"pipeline_class": PartCompiler}
+
+
+# Of functions of one's own each index and division is checked: they may read or write what is not theirs.
+CHECKED: Any = {"error_model": "python", "boundscheck": True}
 
 
 def kernel(function: Function) -> Function:
@@ -108,9 +113,10 @@ def _compile(holder: Any, function: Callable[..., Any], work: Callable[[], None]
 def compiled(function: Callable[..., Any], signature: Any) -> Any:
     """Return `function` compiled for one signature, from the on-disk cache if it is there.
 
-    A function without a file (typed into a plain interpreter) is compiled anew in each process.
+    A function without a file (typed into a plain interpreter) is compiled anew in each process. While it runs, Python's
+    other threads do too.
     """
-    dispatcher = njit(**FLAGS)(function)
+    dispatcher = njit(nogil=True, **FLAGS)(function)
     _use_source_cache(dispatcher, function, loop_key())
     _compile(dispatcher, function, lambda: dispatcher.compile(signature))
     dispatcher.disable_compile()
@@ -125,7 +131,7 @@ def from_cache(dispatcher: Any) -> bool:
 @cache
 def inline_into_hooks(function: Callable[..., Any]) -> None:
     """Let hooks call `function`, and what it calls, when they are compiled."""
-    overload(function, jit_options=PART, strict=False)(lambda *_: function)
+    overload(function, jit_options=PART | _checks(function), strict=False)(lambda *_: function)
     prepare(function)
 
 
@@ -137,13 +143,20 @@ def prepare(function: Callable[..., Any]) -> None:
             inline_into_hooks(used)
 
 
+def _checks(function: Callable[..., Any]) -> Any:
+    """Return the options of what is checked in a function; those of the package are tested instead."""
+    return CHECKED if is_own(function) else {}
+
+
 def compiled_hook(hook: Hook, signature: Any) -> Any:
     """Return a hook compiled as a C function, from the on-disk cache if it is there.
 
     What is on disk imports the module of the hook by its name, so a file that is imported under two names has two.
     """
     prepare(hook)
-    result = CFunc(hook, (signature.args, signature.return_type), locals={}, options=FLAGS)
+    options = FLAGS | _checks(hook)
+    kinds = (signature.args, signature.return_type)
+    result = CFunc(hook, kinds, locals={}, options=options, pipeline_class=HookCompiler)
     _use_source_cache(result, hook, f"{hook.__module__} {hook_key(hook)}")
     _compile(result, hook, result.compile)
     return result
