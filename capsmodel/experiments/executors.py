@@ -1,5 +1,6 @@
 """What runs the batches of a sweep: this process, the cores of this machine, or a cluster."""
 
+import asyncio
 import json
 import socket
 import warnings
@@ -13,8 +14,10 @@ from typing import Any
 
 import joblib
 
+from capsmodel._compilation import in_background
 from capsmodel.checks import ParameterError, require
 
+_ANSWER_S = 10  # a scheduler answers within milliseconds; one on a busy machine, within seconds
 Batch = Sequence[Any]
 Outcomes = list[Any]
 Executor = Callable[[Callable[[Batch], Outcomes], Iterable[Batch]], Iterable[Outcomes]]
@@ -95,10 +98,12 @@ def _connected(address: str) -> Iterator[Any]:
     try:
         found = str(json.loads(file.read_text(encoding="utf-8"))["address"]) if file.is_file() else address
         _check_listens(found)
-        client = Client(found, timeout="10s")
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        reason = " ".join(str(error).split())
-        raise ParameterError(f"no Dask scheduler at {address}: {reason}; start one with dask scheduler") from None
+        in_background(lambda: asyncio.run(_check_answers(found)), name="Dask scheduler").result()
+        client = Client(found, timeout=f"{_ANSWER_S}s")
+    except Exception as error:  # what answers there may be anything, and so may be what Dask makes of it
+        raise ParameterError(
+            f"no Dask scheduler at {address}: {_reason(error)}; start one with dask scheduler"
+        ) from None
     with client:
         yield client
 
@@ -108,7 +113,30 @@ def _check_listens(address: str) -> None:
     from distributed.comm.addressing import get_address_host_port, parse_address
 
     if parse_address(address)[0] in ("tcp", "tls"):
-        socket.create_connection(get_address_host_port(address), timeout=10).close()
+        socket.create_connection(get_address_host_port(address), timeout=_ANSWER_S).close()
+
+
+async def _check_answers(address: str) -> None:
+    """Raise an error unless a scheduler answers in time: a client would wait for ever for whoever only listens.
+
+    A web server's answer is read as the length of what follows, which no memory holds.
+    """
+    from distributed.core import rpc
+    from distributed.security import Security
+
+    arguments = Security().get_connection_args("client")
+    async with asyncio.timeout(_ANSWER_S), rpc(address, timeout=_ANSWER_S, connection_args=arguments) as scheduler:
+        found = await scheduler.identity()
+    require(found.get("type") == "Scheduler", f"a {found.get('type')} answers there")
+
+
+def _reason(error: Exception) -> str:
+    """Return in a line why there is no scheduler."""
+    if isinstance(error, TimeoutError):
+        return f"nothing answered in {_ANSWER_S} s"
+    if isinstance(error, MemoryError):
+        return "another service answers there"
+    return " ".join(str((isinstance(error, OSError) and error.strerror) or error).split())
 
 
 def _outcome(future: Any) -> Outcomes:

@@ -1,5 +1,8 @@
 """Property: a sweep on a Dask cluster stores what one process would store, and what the cluster refuses is one line."""
 
+import socket
+from threading import Thread
+
 import pandas as pd
 import pytest
 from distributed import CancelledError, KilledWorker, LocalCluster
@@ -35,8 +38,9 @@ def test_the_scheduler_may_be_named_by_its_file(cluster, tmp_path):
 
 @pytest.mark.parametrize("address", ["nowhere", "tcp://127.0.0.1:1", "udp://127.0.0.1:1"])
 def test_a_scheduler_that_is_not_there_is_one_line(address, tmp_path):
-    with pytest.raises(ParameterError, match=rf"^no Dask scheduler at {address}: .+; start one with dask scheduler$"):
+    with pytest.raises(ParameterError, match=rf"^no Dask scheduler at {address}: .+; start one with dask") as told:
         run_sweep(SQUARES, tmp_path, executor=dask_cluster(address))
+    assert "Errno" not in str(told.value)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"address": "tcp://127.0.0.1:1"}'])
@@ -51,6 +55,50 @@ def test_nothing_is_asked_of_dask_where_nothing_listens(tmp_path, monkeypatch):
     monkeypatch.setattr("distributed.Client", lambda *args, **kwargs: pytest.fail("it would try again for 10 s"))
     with pytest.raises(ParameterError, match="no Dask scheduler"):
         run_sweep(SQUARES, tmp_path, executor=dask_cluster("tcp://127.0.0.1:1"))
+
+
+@pytest.fixture
+def listener():
+    """A socket that accepts connections, as a service of another kind would."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server
+
+
+def address_of(server):
+    return f"tcp://127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_whoever_listens_and_is_silent_is_no_scheduler(listener, tmp_path, monkeypatch):
+    monkeypatch.setattr(executors, "_ANSWER_S", 0.2)
+    with pytest.raises(ParameterError, match=r"^no Dask scheduler at tcp://.*: nothing answered in 0.2 s; start one"):
+        run_sweep(SQUARES, tmp_path, executor=dask_cluster(address_of(listener)))
+
+
+ANSWERS = {"web": b"HTTP/1.1 400 Bad Request\r\n\r\n", "zeros": bytes(64), "nothing": b"", "ones": b"\xff" * 4096}
+
+
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+def test_a_service_of_another_kind_is_no_scheduler(answer, listener, tmp_path):
+    """A web server's words are a length of 10^18 bytes to Dask, which is no reason to ask for less."""
+
+    def serve():
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            with connection:
+                connection.sendall(answer)
+
+    Thread(target=serve, daemon=True).start()
+    with pytest.raises(ParameterError, match=r"^no Dask scheduler at tcp://127.*; start one with dask scheduler$"):
+        run_sweep(SQUARES, tmp_path, executor=dask_cluster(address_of(listener)))
+
+
+def test_a_worker_is_no_scheduler(cluster, tmp_path):
+    worker = next(iter(cluster.workers.values())).address
+    with pytest.raises(ParameterError, match=r"no Dask scheduler at .*: a Worker answers there; start one with"):
+        run_sweep(SQUARES, tmp_path, executor=dask_cluster(worker))
 
 
 class LostFuture:
