@@ -14,7 +14,7 @@ from numba.core.errors import NumbaError
 from numba.core.typed_passes import NopythonTypeInference
 
 
-class FractionError(NumbaError):  # type: ignore[misc]  # Numba has no types
+class FractionError(NumbaError):
     """A hook returns or writes a fraction: `told` says what, `loc` where."""
 
     def __init__(self, told: str, loc: Any) -> None:
@@ -23,7 +23,7 @@ class FractionError(NumbaError):  # type: ignore[misc]  # Numba has no types
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
-class WholeNumbers(AnalysisPass):  # type: ignore[misc]
+class WholeNumbers(AnalysisPass):
     """Looks at the types that Numba has found for what a hook returns and writes."""
 
     _name = "whole_numbers"
@@ -40,7 +40,7 @@ class WholeNumbers(AnalysisPass):  # type: ignore[misc]
         return False
 
 
-class HookCompiler(Compiler):  # type: ignore[misc]
+class HookCompiler(Compiler):
     """Numba's compiler with this pass behind the one that finds the types."""
 
     def define_pipelines(self) -> Any:
