@@ -19,7 +19,7 @@ from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any, Protocol
 
-from capsmodel._files import refuse_device
+from capsmodel._files import named, refuse_device
 from capsmodel.checks import ParameterError, require
 from capsmodel.units import RATE_UNITS, SIZE_UNITS, TIME_UNITS, parse_rate_bps, parse_size_bytes, parse_time_s
 
@@ -235,7 +235,7 @@ def _read_rows(path: Path, most: int) -> _Rows:
     """Return the rows of a file that hold any text, up to one more than a head and `most` others."""
     require("\0" not in str(path), f"{str(path)!r} names no file")
     refuse_device(path)
-    with path.open(newline="", encoding="utf-8-sig") as file:  # with or without the mark that spreadsheets put first
+    with named(path), path.open(newline="", encoding="utf-8-sig") as file:  # with or without the mark that spreadsheets put first
         try:
             return _rows_of(path.name, file, most)
         except UnicodeDecodeError:
