@@ -235,7 +235,10 @@ def _read_rows(path: Path, most: int) -> _Rows:
     """Return the rows of a file that hold any text, up to one more than a head and `most` others."""
     require("\0" not in str(path), f"{str(path)!r} names no file")
     refuse_device(path)
-    with named(path), path.open(newline="", encoding="utf-8-sig") as file:  # with or without the mark that spreadsheets put first
+    with (
+        named(path),
+        path.open(newline="", encoding="utf-8-sig") as file,
+    ):  # with or without the mark that spreadsheets put first
         try:
             return _rows_of(path.name, file, most)
         except UnicodeDecodeError:
