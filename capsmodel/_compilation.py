@@ -1,8 +1,8 @@
 """Compilation on first use: nothing is compiled by an import, and the next process finds the result on disk.
 
 Where no folder for the result can be written, each process compiles anew. With ``NUMBA_DISABLE_JIT=1`` the functions
-stay plain Python, to be stepped through or measured by a coverage tool. Python hears of Ctrl-C while Numba compiles, and
-while machine code runs that :func:`interruptible` calls.
+stay plain Python, to be stepped through or measured by a coverage tool. Python hears of Ctrl-C while Numba compiles,
+and while machine code runs that :func:`interruptible` calls.
 """
 
 import functools
