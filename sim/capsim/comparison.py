@@ -120,7 +120,8 @@ def compare(
     progress = Progress(label="comparing", first=COMPILING, named=run_name)
     rows = gather(tasks, folder, executor=execute, progress=progress, done=done)
     if results is not None:
-        places = (Path(results) / result_name({"scheme": row.scheme}, row.seed) for row in rows.itertuples())
+        names_of_results = map(result_name, ({"scheme": name} for name in rows["scheme"]), rows["seed"])
+        places = [Path(results) / name for name in names_of_results]
         asked = [Saved(*each) for each in zip(tasks, places, rows["id"], strict=True)]
         save_lacking(asked, executor=execute, progress=progress, done=done)
     return Compared(rows.drop(columns="task_id"), names)

@@ -19,7 +19,7 @@ class FractionError(NumbaError):
 
     def __init__(self, told: str, loc: Any) -> None:
         super().__init__(told, loc=loc)
-        self.told = told
+        self.told, self.loc = told, loc
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
