@@ -169,8 +169,8 @@ def hooks_of(role: str) -> tuple[str, ...]:
 
 
 def is_own(function: Callable[..., Any]) -> bool:
-    """Return whether a hook or a function that it calls is a user's: not one of the simulator."""
-    return not function.__module__.startswith("capsim.")
+    """Return whether a hook or a function that it calls is a user's: not one of this package."""
+    return function.__module__.partition(".")[0] not in ("capsim", "capsmodel")
 
 
 def inlined(function: Function) -> Function:
