@@ -32,8 +32,8 @@ from capsmodel.checks import (
     probability,
     require,
 )
+from capsmodel.queueing._roots import bracketed_root
 from capsmodel.queueing.phases import ErlangWait, HyperexponentialWait
-from capsmodel.queueing.roots import bracketed_root
 from capsmodel.queueing.service import ContinuousService, Deterministic, Empirical, Erlang, Hyperexponential
 from capsmodel.queueing.transforms import LatticeWait, TransformWait
 

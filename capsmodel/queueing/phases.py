@@ -39,7 +39,7 @@ import numpy as np
 from scipy import special
 
 from capsmodel.checks import FloatArray, IntArray, require
-from capsmodel.queueing.roots import bracketed_root, exp_remainder, log_exp_remainder
+from capsmodel.queueing._roots import bracketed_root, exp_remainder, log_exp_remainder
 from capsmodel.queueing.service import Erlang, Hyperexponential
 
 __all__ = ["ErlangWait", "HyperexponentialWait"]

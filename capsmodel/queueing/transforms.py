@@ -31,7 +31,7 @@ the values on the grid. With :math:`T_j=\sum_{i>j}c_i(h)`, :math:`\tau_j=\sum_{i
 Every term is positive, so nothing cancels: the tail is right to about 1e-13 *relative*, however small. (For one atom
 this is the M/D/1 queue; the textbook series of Erlang and Crommelin alternates in sign and loses all digits beyond
 :math:`t\approx20h`.) Far out the tail is a pure exponential to machine precision and is continued as such, with the
-decay rate that solves Lundberg's equation (:mod:`capsmodel.queueing.roots`).
+decay rate that solves Lundberg's equation (:mod:`capsmodel.queueing._roots`).
 """
 
 import math
@@ -44,7 +44,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from capsmodel.checks import FloatArray, IntArray, ParameterError, require
-from capsmodel.queueing.roots import bracketed_root, log_exp_remainder
+from capsmodel.queueing._roots import bracketed_root, log_exp_remainder
 from capsmodel.queueing.service import ComplexArray, ContinuousService
 
 # Order of the Euler algorithm: discretisation error 10**(-2M/3) = 2e-11 of a function bounded by 1, and rounding

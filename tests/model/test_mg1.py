@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsmodel.checks import ParameterError
+from capsmodel.queueing._roots import bracketed_root, exp_remainder, log_exp_remainder
 from capsmodel.queueing.mg1 import (
     effective_bandwidth_wait_prob,
     effective_bandwidth_wait_quantile,
@@ -20,7 +21,6 @@ from capsmodel.queueing.mg1 import (
     mg1_wait_quantile,
     priority_mean_waits,
 )
-from capsmodel.queueing.roots import bracketed_root, exp_remainder, log_exp_remainder
 from capsmodel.queueing.service import Deterministic, Empirical, Erlang, Exponential, Hyperexponential
 from capsmodel.queueing.transforms import LatticeWait, common_step, euler_inversion
 
