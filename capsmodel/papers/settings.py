@@ -35,12 +35,15 @@ class Setting:
         Words of the column ``not_stated`` of ``experiments.csv`` that it stands for.
     reason : str
         Why these values.
+    alone : bool
+        Whether its alternatives are tried alone only, and not in the fraction of all combinations.
     """
 
     name: str
     values: tuple[Any, ...]
     items: tuple[str, ...]
     reason: str
+    alone: bool = False
 
 
 @cache
@@ -57,7 +60,8 @@ def _experiments(names: Sequence[str]) -> list[str]:
 def _by_experiment() -> Mapping[str, Mapping[str, Setting]]:
     found: dict[str, dict[str, Setting]] = {}
     for row in _tables()["setting"]:
-        setting = Setting(row["name"], tuple(row["values"]), tuple(row["items"]), " ".join(row["reason"].split()))
+        reason = " ".join(row["reason"].split())
+        setting = Setting(row["name"], tuple(row["values"]), tuple(row["items"]), reason, row.get("alone", False))
         for experiment in _experiments(row["experiments"]):
             known = found.setdefault(experiment, {})
             if setting.name in known:
@@ -101,15 +105,17 @@ def sampled_combinations(experiment: str) -> dict[str, Combination]:
     -------
     dict
         First the text's, then each alternative alone, then a two-level fraction of all combinations
-        (:mod:`capsmodel.experiments.statistics.designs`); none twice.
+        (:mod:`capsmodel.experiments.statistics.designs`) but for settings that are tried alone; none twice.
 
     Examples
     --------
     >>> list(sampled_combinations("repflow-e10-mn-ws"))[:2]
     ['as the text', 'transport.initial_window_packets = 3']
     """
-    factors = {name: setting.values for name, setting in settings_of(experiment).items()}
-    tried = [{}, *one_at_a_time(factors), *fractional_factorial(factors)]
+    settings = settings_of(experiment)
+    alternatives = {name: setting.values for name, setting in settings.items()}
+    combined = {name: values for name, values in alternatives.items() if not settings[name].alone}
+    tried = [{}, *one_at_a_time(alternatives), *fractional_factorial(combined)]
     return {combination_name(one): one for one in tried}
 
 
