@@ -17,7 +17,7 @@ the same looks and the same limit. It stays open until they have refuted it too.
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, count, groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from capsmodel.papers.evidence import CarriedOver, OfRuns, can_be_carried_over, 
 from capsmodel.papers.experiments import PublishedExperiment, Scale
 from capsmodel.papers.index import read_claims
 from capsmodel.papers.judging import Judged, checked_again, judged, verdict_of
-from capsmodel.papers.kept_rows import check_columns, compared_columns, kept_rows
+from capsmodel.papers.kept_rows import check_columns, compared_columns, kept_rows, not_kept
 from capsmodel.papers.looks import Group, Look
 from capsmodel.papers.robustness import Robustness, robustness
 from capsmodel.papers.settings import TEXT
@@ -132,12 +132,23 @@ class Campaign:
         read = kept_rows(merge([self.folder], task_ids=new), columns)
         return read if self.rows.empty else concat([self.rows, read], ignore_index=True)
 
-    def keep(self, path: Path, others: Iterable[PublishedExperiment] = ()) -> None:
-        """Write the rows that are there to a file that gives the same verdicts, also on the claims of `others`."""
+    def keep(self, folder: Path, others: Iterable[PublishedExperiment] = ()) -> None:
+        """Write the rows that are there to a folder, in which they give the same verdicts, also on claims of `others`.
+
+        Those that no file there has go to a new one, the first free of ``NAME.parquet``, ``NAME.2.parquet``, ...
+        """
+        ids = not_kept(folder, self.frame[TASK_COLUMN].unique(), compared_columns(self.experiment))
+        if not ids:
+            return
         columns = sorted({name for one in (self.experiment, *others) for name in compared_columns(one)})
-        ids = self.frame[TASK_COLUMN].unique()
         table = pa.Table.from_pandas(kept_rows(merge([self.folder], task_ids=ids), columns), preserve_index=False)
-        keep_part(table, path, tasks=[dict(self._records[task]) for task in ids])
+        keep_part(table, self._free(folder), tasks=[dict(self._records[task]) for task in ids])
+
+    def _free(self, folder: Path) -> Path:
+        """Return the first file that is not there of those that the rows of the experiment may have."""
+        numbered = (f"{self.experiment.name}.{number}" for number in count(2))
+        files = (folder / f"{name}.parquet" for name in chain([self.experiment.name], numbered))
+        return next(file for file in files if not file.exists())
 
     @cached_property
     def _runs(self) -> Mapping[Group, Runs]:

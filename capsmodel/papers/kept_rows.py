@@ -7,7 +7,7 @@ beside what was measured, such as `seed` and `replica_delay_s`, are numbers of t
 
 import hashlib
 import json
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.index import read_claims
 from capsmodel.papers.metric_columns import SHARES
 
-__all__ = ["DIGEST", "check_columns", "compared_columns", "kept_rows"]
+__all__ = ["DIGEST", "check_columns", "compared_columns", "kept_rows", "not_kept"]
 
 DIGEST = "measured_sha256"
 """Column of the digest: the first 16 hexadecimal digits of a SHA-256."""
@@ -65,9 +65,20 @@ def check_columns(folder: Path, task_ids: Iterable[str], columns: Iterable[str])
         If they lack a column: they were kept for other claims.
     """
     compared, found = set(columns), columns_by_task(folder, task_ids)
-    missing = sorted({name for names in found.values() if DIGEST in names for name in compared - names})
+    missing = sorted({name for names in found.values() for name in _missing(names, compared)})
     remedy = "move the file with these rows elsewhere, and the runs are made again"
     require(not missing, f"rows kept in {folder} have no {', '.join(missing)}, which claims compare: {remedy}")
+
+
+def not_kept(folder: Path, task_ids: Iterable[str], columns: Iterable[str]) -> list[str]:
+    """Return those of some runs that a folder does not have with all columns that are compared."""
+    compared, found = set(columns), columns_by_task(folder, task_ids)
+    return [task for task, names in found.items() if not names or _missing(names, compared)]
+
+
+def _missing(names: Set[str], compared: Set[str]) -> Set[str]:
+    """Return what kept rows with columns of these names lack; rows that were kept whole lack nothing."""
+    return compared - names if DIGEST in names else set()
 
 
 def _digest(row: Mapping[Hashable, float]) -> str:

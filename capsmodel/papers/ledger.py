@@ -85,15 +85,15 @@ def _cell(value: str | tuple[float, ...]) -> str:
 
 
 def keep_experiments(results: Path, kept: Path) -> list[Campaign]:
-    """Write the runs in `results` of each experiment into `kept`; return the campaigns of all experiments.
+    """Add the runs in `results` of each experiment that `kept` has not to it; return the campaigns of all experiments.
 
-    A run that several experiments have is kept with what the claims about any of them compare.
+    A run that several experiments have is kept once, with what the claims about any of them compare.
     """
     campaigns = [Campaign(experiment, results) for experiment in published_experiments().values()]
     for campaign in campaigns:
         if not campaign.frame.empty:
             sharing = [one.experiment for one in campaigns if one is not campaign and one.ids & campaign.ids]
-            campaign.keep(kept / f"{campaign.experiment.name}.parquet", sharing)
+            campaign.keep(kept, sharing)
     return campaigns
 
 

@@ -9,10 +9,9 @@ import pytest
 
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.manifest import table_id
-from capsmodel.experiments.results import TASK_COLUMN, read_manifest
+from capsmodel.experiments.results import TASK_COLUMN, merge, read_manifest
 from capsmodel.experiments.sweep import gather, one_by_one
 from capsmodel.papers.campaign import Campaign
-from capsmodel.papers.campaign_tasks import all_tasks
 from capsmodel.papers.experiments import published_experiment, published_experiments
 from capsmodel.papers.figures import published_figure, published_figures
 from capsmodel.papers.index import read_ledger
@@ -50,7 +49,7 @@ def test_figures_have_the_recorded_data(name):
 
 
 def kept_tasks(name):
-    if name not in FROM_PACKETS + EXPERIMENTS:
+    if name not in FROM_PACKETS:
         return {}
     return {task["id"]: task for task in read_manifest(RESULTS / f"{name}.parquet")["tasks"]}
 
@@ -80,10 +79,9 @@ def test_a_simulation_gives_the_recorded_rows_again(name):
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_verdicts_of_an_experiment_are_those_of_its_recorded_runs(name, tmp_path):
+def test_verdicts_of_an_experiment_are_those_of_its_recorded_runs(name):
     """In the setting of the text; and in all settings at the sampled places: each row, with its seeds, and no other."""
-    (tmp_path / "kept.parquet").symlink_to(RESULTS / f"{name}.parquet")
-    campaign = Campaign(published_experiment(name), tmp_path)
+    campaign = Campaign(published_experiment(name), RESULTS)
     recorded = {claim: entry for claim, entry in LEDGER.items() if entry.decided_by == name}
     again = decided_by_experiments([campaign])
     assert again.keys() == recorded.keys()
@@ -106,12 +104,9 @@ def test_verdicts_of_an_experiment_are_those_of_its_recorded_runs(name, tmp_path
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_run_of_an_experiment_gives_the_recorded_row_again(name):
     """Of all that were kept, the one of least processor time."""
-    recorded = kept_tasks(name)
-    least = min(recorded, key=lambda task: recorded[task]["cpu_s"])
-    experiment = published_experiment(name)
-    of_seed = [tasks.of_seeds({recorded[least]["payload"]["seed"]}) for tasks in all_tasks(experiment).values()]
-    task = next(task for tasks in of_seed for _, task in tasks if task.id == least)
-    kept = pd.read_parquet(RESULTS / f"{name}.parquet").query(f"{TASK_COLUMN} == @least").reset_index(drop=True)
+    campaign = Campaign(published_experiment(name), RESULTS)
+    task = min((task for *_, task in campaign.there), key=lambda task: campaign.cpu_s[task.id])
+    kept = merge([RESULTS], task_ids=[task.id])
     again = gather([task], executor=one_by_one)
-    kept, again = (kept_rows(rows, compared_columns(experiment)) for rows in (kept, again))
+    kept, again = (kept_rows(rows, compared_columns(campaign.experiment)) for rows in (kept, again))
     pd.testing.assert_frame_equal(again, kept, check_exact=True, check_dtype=False)

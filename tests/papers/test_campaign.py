@@ -5,6 +5,7 @@ Runs are made up: the mean completion time of a scheme is a known one times a fa
 
 import csv
 import re
+import shutil
 from collections import Counter
 from dataclasses import replace
 
@@ -35,6 +36,7 @@ CLAIM = "repflow-f8a"  # RepFlow's mean is 40 to 45% below TCP's, loads 0.4 to 0
 WHOLE = published_experiment("repflow-ns3-ws")
 # A few of its settings, to keep the campaign small.
 SETTINGS = (TEXT, "transport.min_rto_s = 0.01", "mss_bytes = 536", "sharing.abort_losers = true")
+MORE = "transport.handshake = true"
 
 
 def with_settings(experiment, combinations):
@@ -482,17 +484,34 @@ def test_the_ledger_takes_over_verdicts_and_their_settings(tmp_path, monkeypatch
     ]
 
 
-def test_runs_of_two_experiments_are_kept_with_what_either_compares(tmp_path, monkeypatch, clear):
-    """So that the files of both may lie in one folder, from which the ledger is made again."""
+def test_runs_of_two_experiments_are_kept_once_with_what_either_compares(tmp_path, monkeypatch, clear):
+    """So that the ledger of both is made again from one folder."""
     other = replace(
         EXPERIMENT, id="repflow-e08-ns3-dm", statements={"repflow-f8b-high": WHOLE.statements["repflow-f8b-high"]}
     )
     both = {one.name: one for one in (EXPERIMENT, with_settings(other, EXPERIMENT.combinations))}
     monkeypatch.setattr(ledger, "published_experiments", lambda: both)
     ledger.keep_experiments(clear[0], tmp_path)
-    columns = {name: set(read_table(tmp_path / f"{name}.parquet").column_names) for name in both}
-    assert len(columns) == 2
-    assert all({"mean_slowdown_short", "p99_slowdown_short"} <= found for found in columns.values())
+    (file,) = tmp_path.iterdir()
+    assert {"mean_slowdown_short", "p99_slowdown_short"} <= set(read_table(file).column_names)
+
+
+def test_runs_made_later_are_kept_in_a_file_of_their_own(tmp_path, monkeypatch, clear):
+    """First those of four settings, then those of one more, at last none."""
+    results, kept = tmp_path / "results", tmp_path / "kept"
+    shutil.copytree(clear[0], results)
+    kept.mkdir()
+    more = with_settings(replace(EXPERIMENT), {name: WHOLE.combinations[name] for name in (*SETTINGS, MORE)})
+    for experiment, files in ((EXPERIMENT, 1), (EXPERIMENT, 1), (more, 2), (more, 2)):
+        before = {file: file.read_bytes() for file in kept.iterdir()}
+        run(results, MadeUp(halved), experiment)
+        monkeypatch.setattr(ledger, "published_experiments", lambda one=experiment: {one.name: one})
+        (found,) = ledger.keep_experiments(results, kept)
+        assert len(list(kept.iterdir())) == files
+        assert all(file.read_bytes() == content for file, content in before.items())
+        assert Campaign(experiment, kept).result_id == found.result_id
+    first, second = (read_table(kept / f"repflow-ns3-ws{number}.parquet") for number in ("", ".2"))
+    assert not set(first["task_id"].to_pylist()) & set(second["task_id"].to_pylist())
 
 
 def test_of_an_experiment_that_was_not_run_nothing_is_kept(tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ from itertools import chain
 import pytest
 
 import capsmodel as cm
+from capsim import scheme
 from capsim.scenario import from_dict
 from capsmodel.cli import main
 from capsmodel.papers.computed_experiments import computed_experiments
@@ -81,6 +82,17 @@ def test_the_run_of_the_text_has_the_values_that_are_declared_first(name):
             assert scenario.params["transport"][key] == one.values[0]
         elif role == "fabric":
             assert getattr(scenario.fabric, key) == one.values[0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_with_a_marking_queue_says_where_it_marks(name):
+    """Runs that do not were made when NICs marked, and are kept: nothing may ask for them."""
+    experiment = EXPERIMENTS[name]
+    terms = {term for one in experiment.statements.values() for term in one.simulated.terms}
+    for term in sorted(term for term in terms if hasattr(scheme(term[0]).queue.params, "at_nics")):
+        for setting in experiment.combinations:
+            at_nics = experiment.run(term, setting=setting)["scenario"]["params"]["queue"]["at_nics"]
+            assert at_nics == ("queue.at_nics" in experiment.combinations[setting])
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if EXPERIMENTS[name].reduced])

@@ -9,7 +9,7 @@ import pytest
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.results import keep_part
 from capsmodel.papers.experiments import published_experiment
-from capsmodel.papers.kept_rows import DIGEST, check_columns, compared_columns, kept_rows
+from capsmodel.papers.kept_rows import DIGEST, check_columns, compared_columns, kept_rows, not_kept
 
 MEASURED = {"task_id": "a", "scheme": "caps", "seed": 1, "mean_fct_s": 0.5, "losses": 3, "cpu_s": 2.0}
 COLUMNS = ["mean_fct_s"]
@@ -65,6 +65,12 @@ def test_rows_that_have_the_columns_are_taken(kept, tmp_path):
     columns = sorted({name for names in kept for name in names})
     check_columns(in_one_folder(tmp_path, *kept), ["a"], columns)
     check_columns(tmp_path, [], ["of_other_runs"])
+
+
+def test_what_is_kept_with_all_columns_is_not_kept_again(tmp_path):
+    folder = in_one_folder(tmp_path, COLUMNS)
+    assert not_kept(folder, ["a", "b"], COLUMNS) == ["b"]
+    assert not_kept(folder, ["a", "b"], [*COLUMNS, "losses"]) == ["a", "b"]
 
 
 def test_columns_are_those_of_all_claims():
