@@ -22,9 +22,8 @@ from typing import Any
 import pandas as pd
 
 from capsim import Result
-from capsim.runs import row_of
 from capsmodel.experiments.measurement import measurement
-from capsmodel.papers.measurements.experiment_runs import finished_run
+from capsmodel.papers.measurements.experiment_runs import finished_run, summary_row
 from capsmodel.units import BITS_PER_BYTE
 
 __all__ = ["multipath_run"]
@@ -55,7 +54,7 @@ def multipath_run(
     flows = _multipath_flows(result)
     short, long = flows[flows["short"]], flows[~flows["short"]]
     untimed = short["timeouts"] == 0
-    return row_of(result) | {
+    return summary_row(result) | {
         "multipath_fct_short_s": float(short["fct_s"].mean()),
         "multipath_throughput_long_bps": float((BITS_PER_BYTE * long["flow_bytes"] / long["fct_s"]).mean()),
         "untimed_ratio": float(untimed.mean()),
