@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 from engine_setups import flow_list
 
-from capsim import FatTree, ParallelPaths, scheme
+from capsim import Balancer, FatTree, ParallelPaths, scheme
 from capsim.engines import run
-from capsim.roles import Balancer
 from capsim.state import Setup
 
 FABRIC = FatTree(pods=4, hosts_per_edge=8, delay_s=20e-6, buffer_packets=100, rate_bps=1e8).build()
