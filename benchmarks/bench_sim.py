@@ -14,7 +14,7 @@ import pytest
 
 from capsim import FlowList, LeafSpine, scheme
 from capsim.engines import run
-from capsim.state import Setup
+from capsim.engines.state import Setup
 
 pytestmark = [pytest.mark.bench, pytest.mark.benchmark(timer=time.process_time)]  # CPU, not wall: machines are shared
 

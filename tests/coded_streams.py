@@ -7,7 +7,7 @@ from engine_setups import ACCEPT, REFUSE, Queue
 from shared_sender import Shared
 
 from capsim import Scheme
-from capsim.engines import hosts
+from capsim.engines.hosts import handlers
 from capsim.records import ACK, CODED, DATA, RETRANSMITTED
 
 TWO = {"transport": {"initial_window_packets": 2}, "sharing": {"subflows": 2, "scheduler": "round_robin"}}
@@ -54,7 +54,7 @@ class Coded(Shared):
     def acks_for(self, packet: Any) -> list[tuple[int, int, int]]:
         """Deliver a packet; return (subflow, ack, data_ack) of the acknowledgements that leave for it."""
         before = len(self.hosts.sent)
-        hosts.deliver(self.hosts, packet.number, 0)
+        handlers.deliver(self.hosts, packet.number, 0)
         return [(each.sub, each.ack, each.data_ack) for each in self.hosts.sent[before:] if each.kind == ACK]
 
 

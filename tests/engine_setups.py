@@ -9,14 +9,14 @@ import numpy as np
 
 from capsim import ACCEPT, REFUSE, Dumbbell, FatTree, FlowList, LeafSpine, ParallelPaths, Queue, Scheme, scheme
 from capsim.engines import run
+from capsim.engines.own_memory import param_record
 from capsim.engines.reference import run as run_reference
+from capsim.engines.reference_records import slotted
+from capsim.engines.state import TRACE_PACKETS, RawRecords, Setup
 from capsim.fabric.base import FabricKind
-from capsim.hooks import ROLES, SWITCH_ROLES
-from capsim.own import first_record
-from capsim.param_records import param_record
 from capsim.records import ACK, CODED, DATA, ENQUEUED, RETRANSMITTED
-from capsim.slotted import slotted
-from capsim.state import TRACE_PACKETS, RawRecords, Setup
+from capsim.roles.hooks import ROLES, SWITCH_ROLES
+from capsim.roles.own import first_record
 
 # How the compiled engine stores queues
 CHAINS = {"head", "tail", "queue_head", "queue_head_ps", "service", "wait_head", "wait_tail"}

@@ -6,9 +6,9 @@ from engine_setups import flow_list, setup_of
 from scripted import MSS, PAIR, Hosts
 
 from capsim import Scheme
-from capsim.engines import primitives
-from capsim.engines.subflows import enter_subflow
-from capsim.state import RawRecords
+from capsim.engines.hosts import primitives
+from capsim.engines.hosts.subflows import enter_subflow
+from capsim.engines.state import RawRecords
 
 
 class LayerEnd:

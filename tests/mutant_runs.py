@@ -170,7 +170,7 @@ def _prepare(copy: Path) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     engines: Any = import_module("capsim.engines")
     engines.run = _reference_only(engines.run)
-    import_module("capsim.run").compile_if_needed = lambda *_, **__: False
+    import_module("capsim.run.simulation").compile_if_needed = lambda *_, **__: False
     import_module("engine_setups").differences = lambda _: []
 
 

@@ -63,9 +63,9 @@ RULES = Tests(
 # not agreement.
 TARGETS = {
     "sim/capsim/protocols": Tests(("tests/sim/test_*.py",)),
-    "sim/capsim/summary.py": Tests(("tests/sim/test_summary.py",)),
-    "sim/capsim/fct.py": Tests(("tests/sim/test_fct.py",)),
-    "sim/capsim/conservation.py": Tests(("tests/sim/test_conservation.py",)),
+    "sim/capsim/results/summary.py": Tests(("tests/sim/test_summary.py",)),
+    "sim/capsim/results/fct.py": Tests(("tests/sim/test_fct.py",)),
+    "sim/capsim/results/conservation.py": Tests(("tests/sim/test_conservation.py",)),
     "capsmodel/papers/verdicts.py": RULES,
     "capsmodel/papers/decisions.py": RULES,
     "capsmodel/papers/predicates.py": RULES,

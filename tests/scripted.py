@@ -1,8 +1,8 @@
 """One subflow whose other end is the test: it writes the packets that come and reads those that leave.
 
-No network runs. `Sender` and `Receiver` are the hosts of the engines (:mod:`capsim.engines.hosts`) with the records of
-the reference engine, so that hooks are called as in a run; a test can state each acknowledgement and each answer of an
-RFC by hand. Times are microseconds.
+No network runs. `Sender` and `Receiver` are the hosts of the engines (:mod:`capsim.engines.hosts.handlers`) with the
+records of the reference engine, so that hooks are called as in a run; a test can state each acknowledgement and each
+answer of an RFC by hand. Times are microseconds.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,10 +13,10 @@ from typing import Any
 from engine_setups import flow_list, record, setup_of
 
 from capsim import Dumbbell, Scheme
-from capsim.engines import hosts
+from capsim.engines.hosts import handlers
 from capsim.engines.reference_records import Records
+from capsim.engines.state import Setup
 from capsim.records import ACK, DATA, NONE, PACKET, RETRANSMITTED, SYN_ACK
-from capsim.state import Setup
 
 MSS = 1460
 US = 10**6  # picoseconds
@@ -82,7 +82,7 @@ class Endpoint:
         flows = flow_list([(0, 1, (n_segments - 1) * MSS + last_bytes, 0.0)])
         setup = setup_of(PAIR, flows, name, transport=transport, congestion=congestion or {})
         self.hosts = Hosts(setup)
-        hosts.start(self.hosts, 0, 0)
+        handlers.start(self.hosts, 0, 0)
         self.sub = self.hosts.subs[0]
 
     def own(self, role: str) -> Any:
@@ -131,7 +131,7 @@ class Sender(Endpoint):
         """Go to the deadline of the retransmission timer and let it fire."""
         assert self.sub.timer_ps != NONE
         self.now_us = self.sub.timer_ps / US
-        hosts.wake(self.hosts, hosts.TIMEOUT, self.sub.id, self.sub.timer_ps)
+        handlers.wake(self.hosts, handlers.TIMEOUT, self.sub.id, self.sub.timer_ps)
         return self._new_segments()
 
     @property
@@ -160,7 +160,7 @@ class Sender(Endpoint):
         for index in range(self.sack_blocks):
             block = blocks[index] if index < len(blocks) else (0, 0)
             self.options(packet).sack_first[index], self.options(packet).sack_end[index] = block
-        hosts.deliver(self.hosts, packet.number, now_ps)
+        handlers.deliver(self.hosts, packet.number, now_ps)
         return self._new_segments()
 
     def _new_segments(self) -> list[int]:
@@ -180,7 +180,7 @@ class Receiver(Endpoint):
     def reply(self, kind: int, **fields: Any) -> Any:
         """Take a packet of any kind and return the reply, None when there is none."""
         before, packet = len(self.hosts.sent), self.hosts.arriving(self.sub.id, kind=kind, **fields)
-        hosts.deliver(self.hosts, packet.number, 0)
+        handlers.deliver(self.hosts, packet.number, 0)
         return self.hosts.sent[before] if len(self.hosts.sent) > before else None
 
     def blocks(self, packet: Any) -> list[tuple[int, int]]:

@@ -6,7 +6,7 @@ from engine_setups import flow_list, setup_of
 from scripted import MSS, PAIR, US, Hosts
 
 from capsim import Scheme
-from capsim.engines import hosts
+from capsim.engines.hosts import handlers
 from capsim.records import ACK, DATA, RETRANSMITTED, SYN_ACK
 
 
@@ -25,7 +25,7 @@ class Shared:
     ):
         target = kind.build().n_hosts - 1 if dst < 0 else dst
         self.hosts = Hosts(setup_of(kind, flow_list([(0, target, n_bytes or n_segments * MSS, 0.0)]), name, **parts))
-        hosts.start(self.hosts, 0, 0)
+        handlers.start(self.hosts, 0, 0)
         self.flow, self.now_us, self._read = self.hosts.flows[0], 0.0, 0
 
     @property
@@ -42,7 +42,7 @@ class Shared:
     def wake(self) -> float:
         """Go to the time at which further subflows are opened, open them, and return it."""
         self.now_us = self.flow.wake_ps / US
-        hosts.wake(self.hosts, hosts.MANAGE, 0, self.flow.wake_ps)
+        handlers.wake(self.hosts, handlers.MANAGE, 0, self.flow.wake_ps)
         return self.now_us
 
     def ack(
@@ -59,7 +59,7 @@ class Shared:
         """Let the retransmission timer of a subflow fire."""
         deadline_ps = self.subs[sub].timer_ps
         self.now_us = deadline_ps / US
-        hosts.wake(self.hosts, hosts.TIMEOUT, sub, deadline_ps)
+        handlers.wake(self.hosts, handlers.TIMEOUT, sub, deadline_ps)
         return self.sent()
 
     def data(self, sub: int, segment: int, data: int, *, again: bool = False) -> Any:
@@ -68,12 +68,12 @@ class Shared:
         packet = self.hosts.arriving(
             sub, kind=DATA, segment=segment, data=data, bytes=MSS + 40, flags=RETRANSMITTED if again else 0
         )
-        hosts.deliver(self.hosts, packet.number, round(self.now_us * US))
+        handlers.deliver(self.hosts, packet.number, round(self.now_us * US))
         return self.hosts.sent[before] if len(self.hosts.sent) > before else None
 
     def _take(self, kind: int, sub: int, at_us: float | None, rtt_us: float, **fields: int) -> list[tuple[int, int]]:
         self.now_us = self.now_us if at_us is None else at_us
         now_ps = round(self.now_us * US)
         packet = self.hosts.arriving(sub, kind=kind, flags=0, sent_ps=now_ps - round(rtt_us * US), **fields)
-        hosts.deliver(self.hosts, packet.number, now_ps)
+        handlers.deliver(self.hosts, packet.number, now_ps)
         return self.sent()

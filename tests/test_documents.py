@@ -70,7 +70,7 @@ def test_files_that_a_document_names_exist(document):
 
 def test_names_of_files_are_found():
     names = [name for document in DOCUMENTS for name in named_files(document)]
-    assert {"data/papers/*.toml", "caps_fig9a.py", "capsim/hooks.py", "tests/agreement", ".ci/run"} <= set(names)
+    assert {"data/papers/*.toml", "caps_fig9a.py", "capsim/roles/hooks.py", "tests/agreement", ".ci/run"} <= set(names)
 
 
 def test_a_word_of_the_glossary_is_defined_once():

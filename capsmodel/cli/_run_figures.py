@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from capsim import Compared, Studied
-from capsim.fct import fct_cdf
+from capsim.results.fct import fct_cdf
 from capsmodel.cli._run_tables import shown
 from capsmodel.plotting import new_figure
 

@@ -95,7 +95,7 @@ BY_SIZE = (
 
 
 def size_rows(by_size: "pd.DataFrame") -> list[Row]:
-    """Return the rows of :func:`capsim.fct.fct_by_size` with the sizes in words."""
+    """Return the rows of :func:`capsim.results.fct.fct_by_size` with the sizes in words."""
     return [{"sizes": _sizes(row["above_bytes"], row["up_to_bytes"]), **row} for row in records(by_size)]
 
 
@@ -111,7 +111,7 @@ BY_LAYER = (
 
 
 def layer_rows(layers: "pd.DataFrame") -> list[Row]:
-    """Return the rows of :func:`capsim.layers.by_layer`."""
+    """Return the rows of :func:`capsim.results.summary.by_layer`."""
     return records(layers.reset_index())
 
 
@@ -143,7 +143,7 @@ def metric_rows(
     Parameters
     ----------
     table : DataFrame
-        As :func:`capsim.runs.metric_table` returns it.
+        As :func:`capsim.run.runs.metric_table` returns it.
     axes, metrics : sequence of str
         What stands in the rows, and in the columns.
     first_scheme : str, optional
@@ -175,7 +175,7 @@ def missing_ratios(table: "pd.DataFrame", axes: Sequence[str], metrics: Sequence
     Parameters
     ----------
     table : DataFrame
-        As :func:`capsim.runs.metric_table` returns it, with a first scheme.
+        As :func:`capsim.run.runs.metric_table` returns it, with a first scheme.
     axes, metrics : sequence of str
         What names a point, and the metrics whose ratios are printed.
     seeds : int

@@ -9,7 +9,7 @@ import msgspec
 from cyclopts import Group, Parameter
 
 from capsim import Scenario, load_scenario, with_settings
-from capsim.scenario import from_dict
+from capsim.scenario.scenario import from_dict
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli._options import MaybeCount, MaybeNumber, MaybeRate, MaybeTime, Texts
 from capsmodel.cli._settings import failure, settings_of

@@ -9,8 +9,8 @@ from capsim import Scenario, Scheme, load_scenario
 from capsim import presets as all_presets
 from capsim import scheme as find
 from capsim import schemes as all_schemes
-from capsim.catalogue import Parameter, components, parameters, parts_of
-from capsim.hooks import ROLES
+from capsim.roles.catalogue import Parameter, components, parameters, parts_of
+from capsim.roles.hooks import ROLES
 from capsmodel.cli._output import AS_TEXT, Output, explain, print_table, say, without_markup
 from capsmodel.cli._quantities import quantity
 from capsmodel.cli._run_tables import size_text

@@ -9,12 +9,12 @@ from cyclopts import Parameter
 from capsim import Compared, Result, Scenario
 from capsim import compare as compare_schemes
 from capsim import scheme as find
-from capsim.fct import fct_by_size
-from capsim.files import check_entries
-from capsim.load_record import offered_line
-from capsim.registry import named_schemes
-from capsim.runs import METRICS, result_name
-from capsim.scenario import Comparison
+from capsim.protocols.registry import named_schemes
+from capsim.results.fct import fct_by_size
+from capsim.results.files import check_entries
+from capsim.results.load_record import offered_line
+from capsim.run.runs import METRICS, result_name
+from capsim.scenario.scenario import Comparison
 from capsmodel._files import check_writable
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli._machines import ALL_CORES, Machines

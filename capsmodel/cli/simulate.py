@@ -7,18 +7,19 @@ from typing import Annotated, Any, Literal
 import pandas as pd
 from cyclopts import Parameter
 
-from capsim import Result, Scenario, schema, write_pcap
+from capsim import Result, Scenario, write_pcap
 from capsim import scheme as find
-from capsim.clock import to_s
-from capsim.estimate import trace_size_bytes
+from capsim.base import schema
+from capsim.base.clock import to_s
+from capsim.engines.state import Setup
 from capsim.fabric.topology import ports_like
-from capsim.files import check_folder, read_manifest, read_table, same_rows
-from capsim.load_record import offered_line
-from capsim.results import columns_of
-from capsim.run import compile_if_needed, prepare, run_prepared
-from capsim.scenario import from_dict
-from capsim.scheme_files import same_source
-from capsim.state import Setup
+from capsim.results.files import check_folder, read_manifest, read_table, same_rows
+from capsim.results.load_record import offered_line
+from capsim.results.result import columns_of
+from capsim.roles.scheme_files import same_source
+from capsim.run.estimate import trace_size_bytes
+from capsim.run.simulation import compile_if_needed, prepare, run_prepared
+from capsim.scenario.scenario import from_dict
 from capsmodel._files import check_writable, file_to_write
 from capsmodel._version import __version__
 from capsmodel.checks import ParameterError, require

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from capsim import Studied, Study, load_study, run_study, study_results
-from capsim.files import check_entries
-from capsim.load_record import offered_line
-from capsim.runs import ALL_METRICS
-from capsim.study import read_study
+from capsim.results.files import check_entries
+from capsim.results.load_record import offered_line
+from capsim.run.runs import ALL_METRICS
+from capsim.run.study import read_study
 from capsmodel._files import check_writable
 from capsmodel.checks import choice, require
 from capsmodel.cli._machines import ALL_CORES, MACHINES, Machines

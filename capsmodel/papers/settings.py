@@ -28,7 +28,7 @@ class Setting:
     Attributes
     ----------
     name : str
-        One of :mod:`capsim.settings`, or one that the experiment interprets.
+        One of :mod:`capsim.scenario.settings`, or one that the experiment interprets.
     values : tuple
         What is tried; the first follows the text.
     items : tuple of str

@@ -13,15 +13,16 @@ from generated import Cell, Generated, code, command, link, number, section, sta
 from msgspec.inspect import Field, FloatType, IntType, LiteralType, Metadata, UnionType, type_info
 from sphinx.application import Sphinx
 
-from capsim import Edge, Node, Scenario, Summary, presets, schema
-from capsim.catalogue import meanings_of
+from capsim import Edge, Node, Scenario, Summary, presets
+from capsim.base import schema
 from capsim.fabric.faults import DrawnFault
 from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic
 from capsim.fabric.wiring import LinkChange
-from capsim.hooks import HOST_ROLES
-from capsim.registry import built_in
-from capsim.scenario import Comparison, Hosts, Probes
+from capsim.protocols.registry import built_in
+from capsim.roles.catalogue import meanings_of
+from capsim.roles.hooks import HOST_ROLES
+from capsim.scenario.scenario import Comparison, Hosts, Probes
 from capsmodel.workloads import catalogue
 
 SHORT_BYTES = 100_000

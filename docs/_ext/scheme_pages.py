@@ -11,12 +11,12 @@ from docutils import nodes
 from generated import Cell, Generated, code, command, link, number, section, stacked, table
 from sphinx.application import Sphinx
 
-from capsim.bounds import NUMBER, Bound, param_bounds
-from capsim.catalogue import meanings_of, parts_of
-from capsim.hooks import HOOKS, ROLES
+from capsim.base.bounds import NUMBER, Bound, param_bounds
 from capsim.protocols import schemes as folder
-from capsim.registry import built_in
-from capsim.roles import Scheme
+from capsim.protocols.registry import built_in
+from capsim.roles.catalogue import meanings_of, parts_of
+from capsim.roles.components import Scheme
+from capsim.roles.hooks import HOOKS, ROLES
 from capsmodel import papers
 
 

@@ -30,12 +30,11 @@ a scheme of your own :class:`Scheme`, made of a :class:`Balancer`, a :class:`Que
 errors               :class:`ParameterError` (bad input), :class:`ConservationError` (a defect: packets do not add up)
 ==================== ===================================================================================================
 
-The signatures of hooks are in :mod:`capsim.hooks`, the fields of the records that they are given in
-:mod:`capsim.records`, own fields in :mod:`capsim.own`, the columns of the tables in :mod:`capsim.schema`.
+The signatures of hooks are in :mod:`capsim.roles.hooks`, the fields of the records that they are given in
+:mod:`capsim.records`, own fields in :mod:`capsim.roles.own`, the columns of the tables in :mod:`capsim.base.schema`.
 """
 
-from capsim.comparison import Compared, compare
-from capsim.conservation import ConservationError
+from capsim.base.inlined import inlined
 from capsim.fabric.faults import DrawnFault
 from capsim.fabric.flows import FlowList
 from capsim.fabric.graph import Edge, Node, Topology
@@ -43,17 +42,19 @@ from capsim.fabric.kinds import Dumbbell, FatTree, LeafSpine, ParallelPaths
 from capsim.fabric.listed import Listed
 from capsim.fabric.traffic import Batch, Incast, OnOff, Poisson, draw_flows
 from capsim.fabric.wiring import LinkChange
-from capsim.hooks import ACCEPT, EVICT, FOLLOW, KEEP, MARK, PASS, REFUSE, inlined
-from capsim.pcap import write_pcap
-from capsim.registry import scheme, schemes
-from capsim.results import Result
-from capsim.roles import Balancer, Congestion, Layer, Marking, Queue, Scheme, Sharing, Stack, Transport
-from capsim.run import simulate
-from capsim.scenario import Hosts, Probes, Scenario, load_scenario, presets
-from capsim.settings import with_settings
-from capsim.study import Studied, Study, load_study, run_study, study_results
-from capsim.summary import Summary
-from capsim.trace import Trace
+from capsim.protocols.registry import scheme, schemes
+from capsim.results.conservation import ConservationError
+from capsim.results.pcap import write_pcap
+from capsim.results.result import Result
+from capsim.results.summary import Summary
+from capsim.results.trace import Trace
+from capsim.roles.components import Balancer, Congestion, Layer, Marking, Queue, Scheme, Sharing, Stack, Transport
+from capsim.roles.hooks import ACCEPT, EVICT, FOLLOW, KEEP, MARK, PASS, REFUSE
+from capsim.run.comparison import Compared, compare
+from capsim.run.simulation import simulate
+from capsim.run.study import Studied, Study, load_study, run_study, study_results
+from capsim.scenario.scenario import Hosts, Probes, Scenario, load_scenario, presets
+from capsim.scenario.settings import with_settings
 from capsmodel.checks import ParameterError
 
 __all__ = [

@@ -8,7 +8,7 @@ import tomllib
 import pytest
 
 from capsim import Poisson, Scenario, load_scenario, presets, schemes
-from capsim.scenario import from_dict
+from capsim.scenario.scenario import from_dict
 from capsmodel import load_workload, workload_names
 from capsmodel.cli import main
 from capsmodel.cli._quantities import quantity

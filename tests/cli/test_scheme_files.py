@@ -18,7 +18,7 @@ from capsim import (
     simulate,
     study_results,
 )
-from capsim.files import read_manifest
+from capsim.results.files import read_manifest
 from capsmodel.cli import main
 from capsmodel.experiments.sweep import all_cores
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from capsim import Result, scheme
-from capsim.files import read_manifest
+from capsim.results.files import read_manifest
 from capsmodel.cli import main
 from capsmodel.cli._settings import failure
 

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from capsim import Result
-from capsim.files import read_manifest, read_table
+from capsim.results.files import read_manifest, read_table
 from capsmodel.cli import main
 from capsmodel.cli._progress import _Bar, simulated_time, waiting
 from capsmodel.cli.compare import FILES
@@ -178,8 +178,8 @@ def test_a_run_is_repeated_whose_scheme_adds_columns(capsys: pytest.CaptureFixtu
 
 
 def _with_manifest_of(source: Path, table, target: Path) -> None:
-    from capsim.files import write_table
-    from capsim.schema import FLOWS
+    from capsim.base.schema import FLOWS
+    from capsim.results.files import write_table
 
     write_table(table, target, manifest=read_manifest(source), meanings=FLOWS)
 

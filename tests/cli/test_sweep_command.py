@@ -172,7 +172,7 @@ def test_bad_input_is_one_line_and_status_2(line, told, capsys):
     ],
 )
 def test_a_bad_study_is_one_line_and_leaves_nothing(old, new, told, capsys, monkeypatch):
-    monkeypatch.setattr("capsim.study.MOST_RUNS", 200)
+    monkeypatch.setattr("capsim.run.study.MOST_RUNS", 200)
     Path("study.toml").write_text(STUDY.replace(old, new))
     refused("sweep study.toml --jobs 1", told, capsys)
     assert not Path("study/runs.csv").exists()

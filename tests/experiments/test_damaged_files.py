@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from capsim import Batch, Dumbbell, Scenario, simulate
-from capsim.files import read_manifest as read_run_manifest
+from capsim.results.files import read_manifest as read_run_manifest
 from capsmodel import ParameterError
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import merge, read_manifest, write_part

@@ -13,7 +13,7 @@ ROWS = pd.DataFrame({"task_id": [str(row % 40) for row in range(4000)], "wait_s"
 PROGRAM = """
 import sys, psutil
 from pathlib import Path
-from capsim.files import read_manifest, read_table
+from capsim.results.files import read_manifest, read_table
 from capsmodel.experiments.results import merge
 
 threads = psutil.Process().num_threads

@@ -79,7 +79,9 @@ def test_of_a_simulation_it_covers_schemes_and_engines():
     from capsmodel.papers.measurements.single_port import port_waits
 
     found = source_digests(port_waits)
-    assert {"capsim.protocols.schemes.caps", "capsim.engines.links", "capsmodel.papers.measurements.single_port"} <= {
-        *found
-    }
+    assert {
+        "capsim.protocols.schemes.caps",
+        "capsim.engines.compiled.links",
+        "capsmodel.papers.measurements.single_port",
+    } <= {*found}
     assert not [name for name in found if name.startswith(("capsmodel.papers.figures", "capsmodel.cli", "numpy"))]

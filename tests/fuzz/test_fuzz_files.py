@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from refusals import outcome
 
 from capsim import Batch, Dumbbell, Result, Scenario, Topology, simulate
-from capsim.fabric.flow_files import read_flow_csv
-from capsim.fabric.graph_files import read_graph
+from capsim.fabric.files import read_flow_csv, read_graph
 from capsmodel.experiments.results import merge
 from capsmodel.experiments.sweep import Task, measurement, one_by_one, run_sweep
 from capsmodel.workloads.files import read_flow_sizes

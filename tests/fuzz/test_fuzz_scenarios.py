@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from refusals import outcome
 
 from capsim import ParameterError, load_scenario, presets
-from capsim.run import prepare
-from capsim.scenario import from_dict
+from capsim.run.simulation import prepare
+from capsim.scenario.scenario import from_dict
 
 STRANGE = st.one_of(
     st.sampled_from(

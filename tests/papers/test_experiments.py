@@ -7,7 +7,7 @@ import pytest
 
 import capsmodel as cm
 from capsim import scheme
-from capsim.scenario import from_dict
+from capsim.scenario.scenario import from_dict
 from capsmodel.cli import main
 from capsmodel.papers.computed_experiments import computed_experiments
 from capsmodel.papers.experiments import published_experiment, published_experiments

@@ -9,7 +9,7 @@ import pytest
 
 from capsim import Dumbbell, Listed, Scenario, simulate
 from capsim.fabric.topology import Fabric
-from capsim.scenario import from_dict
+from capsim.scenario.scenario import from_dict
 from capsmodel.papers.decisions import decide
 from capsmodel.papers.experiments import published_experiment
 from capsmodel.papers.experiments._cdcps import LOADS, places

@@ -6,7 +6,7 @@ import pytest
 
 from capsim import FlowList, draw_flows, load_scenario, simulate
 from capsim.fabric.base import FabricKind
-from capsim.scenario import from_dict
+from capsim.scenario.scenario import from_dict
 from capsmodel.papers.experiments import Scale, published_experiment
 from capsmodel.papers.experiments._dc2mtcp import FACTORS, ROUND_S, ROUNDS
 from capsmodel.papers.index import read_claims

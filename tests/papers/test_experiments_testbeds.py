@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from capsim import draw_flows
-from capsim.scenario import from_dict
+from capsim.scenario.scenario import from_dict
 from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.papers.experiments import published_experiment
 from capsmodel.papers.experiments.caps_mininet_on import SHARES

@@ -8,7 +8,7 @@ from msgspec import structs
 from pandas import DataFrame
 
 from capsim import DrawnFault, Result, Scenario, simulate
-from capsim.scenario import from_dict
+from capsim.scenario.scenario import from_dict
 from capsmodel.papers.experiments import _mmptcp as shared
 from capsmodel.papers.experiments import published_experiment
 from capsmodel.papers.index import read_claims

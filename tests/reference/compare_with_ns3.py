@@ -13,7 +13,7 @@ import numpy.typing as npt
 from reference.reference_scenarios import in_run, names, runs, scenario_of, scheme_of, values_file
 
 from capsim import Scenario, simulate
-from capsim.clock import PS_PER_S
+from capsim.base.clock import PS_PER_S
 from capsmodel.metrics import percentile
 
 COLUMNS = (

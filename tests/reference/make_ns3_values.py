@@ -37,7 +37,7 @@ from reference.reference_scenarios import (
 )
 
 from capsim import Scenario
-from capsim.clock import PS_PER_S, to_ps
+from capsim.base.clock import PS_PER_S, to_ps
 from capsim.fabric.topology import Fabric
 from capsmodel.metrics import percentile
 

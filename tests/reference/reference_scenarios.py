@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from capsim import Balancer, FlowList, Listed, Scenario, Scheme, draw_flows, load_scenario, scheme
-from capsim.clock import PS_PER_S
+from capsim.base.clock import PS_PER_S
 
 FOLDER = Path(__file__).parent
 SHIFT_PS = 10**6

@@ -17,7 +17,7 @@ from engine_setups import flow_list
 
 from capsim import Balancer, FatTree, ParallelPaths, scheme
 from capsim.engines import run
-from capsim.state import Setup
+from capsim.engines.state import Setup
 
 FABRIC = FatTree(pods=4, hosts_per_edge=8, delay_s=20e-6, buffer_packets=100, rate_bps=1e8).build()
 THEIR_SEEDS, SEEDS = 5, 16

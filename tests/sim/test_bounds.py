@@ -30,19 +30,19 @@ from capsim import (
     Probes,
     Scenario,
     Topology,
-    bounds,
     load_scenario,
     scheme,
     schemes,
     simulate,
 )
-from capsim.bounds import Bound, param_bounds
-from capsim.clock import to_ps
+from capsim.base import bounds
+from capsim.base.bounds import Bound, param_bounds
+from capsim.base.clock import to_ps
 from capsim.engines import run
-from capsim.hooks import ROLES
-from capsim.run import prepare
-from capsim.scenario import Comparison, from_dict
-from capsim.state import Setup
+from capsim.engines.state import Setup
+from capsim.roles.hooks import ROLES
+from capsim.run.simulation import prepare
+from capsim.scenario.scenario import Comparison, from_dict
 
 STRUCTS = (
     Scenario,

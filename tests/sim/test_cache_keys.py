@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from capsim.engines import cache_keys
-from capsim.engines.cache_keys import hook_key, loop_key
+from capsim.engines.compiled import cache_keys
+from capsim.engines.compiled.cache_keys import hook_key, loop_key
 from capsim.protocols import congestion, transports
 
 # Files of a copied package, and in each a hook
@@ -80,7 +80,7 @@ def test_the_loop_is_compiled_anew_with_the_engine_and_the_records_and_not_with_
     shutil.copytree(cache_keys.ROOT, root, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(cache_keys, "ROOT", root)
     found = [loop_key()]
-    for name in ("protocols/congestion/dctcp.py", "records/packets.py", "engines/loop.py"):
+    for name in ("protocols/congestion/dctcp.py", "records/packets.py", "engines/compiled/loop.py"):
         edit(root / name, "\n\nMORE = 1\n")
         found.append(loop_key())
     assert found[0] == found[1]

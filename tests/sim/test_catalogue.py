@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import pytest
 
 from capsim import schemes
-from capsim.catalogue import meanings_of, parameters
 from capsim.protocols.sharing.mptcp import MptcpParams
+from capsim.roles.catalogue import meanings_of, parameters
 
 
 @dataclass(frozen=True)

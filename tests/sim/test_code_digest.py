@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from capsim import Balancer, Batch, LeafSpine, Scenario, Scheme, scheme, simulate
-from capsim.code_digest import component_digest
-from capsim.manifest import run_id, scheme_parameters
 from capsim.protocols.balancers import spray
-from capsim.registry import built_in
+from capsim.protocols.registry import built_in
+from capsim.results.manifest import run_id, scheme_parameters
+from capsim.roles.code_digest import component_digest
 from capsmodel.checks import ParameterError
 
 HELPERS = "LIMIT = 7\nTABLE = (1, 2)\ndef first(x):\n    return x // 1\n"
@@ -23,7 +23,7 @@ import math
 import helpers
 from enum import IntEnum
 from capsim import inlined
-from capsim.randomness import mix
+from capsim.base.randomness import mix
 
 THRESHOLD = 3
 UNUSED = 1

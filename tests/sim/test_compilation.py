@@ -10,15 +10,15 @@ import pytest
 from numba import njit, types
 
 from capsim import Batch, Dumbbell, Scenario, scheme, simulate
-from capsim.engines import compiled, signatures
-from capsim.engines.jit import FLAGS, compiled_hook, inlined_kernel, kernel
-from capsim.initial_state import initial_state
-from capsim.run import compile_if_needed
+from capsim.engines.compiled import engine, signatures
+from capsim.engines.compiled.jit import FLAGS, compiled_hook, inlined_kernel, kernel
+from capsim.engines.initial_state import initial_state
+from capsim.run.simulation import compile_if_needed
 
 PROCESS = """
 from capsim import scheme
-from capsim.engines import compiled
-print(compiled.is_compiled(scheme("caps")))
+from capsim.engines.compiled import engine
+print(engine.is_compiled(scheme("caps")))
 """
 
 
@@ -51,7 +51,7 @@ def test_next_process_compiles_nothing():
 
 def test_a_run_builds_its_initial_state_once_and_compiles_nothing_after_the_question(monkeypatch):
     built = []
-    monkeypatch.setattr(compiled, "initial_state", lambda setup: built.append(setup) or initial_state(setup))
+    monkeypatch.setattr(engine, "initial_state", lambda setup: built.append(setup) or initial_state(setup))
     scenario = Scenario(fabric=Dumbbell(hosts_per_side=1), traffic=(Batch(flow_bytes=5000, pairs="sides"),))
     compile_if_needed(scheme("caps"), engine="compiled")
     compiled_hooks = signatures._compiled.cache_info().misses
@@ -97,7 +97,7 @@ def test_a_file_that_is_imported_under_two_names_is_compiled_for_each(tmp_path, 
 COMPILE_AT_THE_SAME_TIME = """
 import multiprocessing
 from numba import types
-from capsim.engines.jit import compiled_hook
+from capsim.engines.compiled.jit import compiled_hook
 from own_hook import HOOKS
 fork = multiprocessing.get_context("fork")
 all_are_ready = fork.Barrier(3)

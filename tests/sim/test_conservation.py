@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from capsim import Batch, LeafSpine, LinkChange, Scenario, conservation, simulate
+from capsim import Batch, LeafSpine, LinkChange, Scenario, simulate
 from capsim.engines import run
-from capsim.run import prepare
-from capsim.state import RawRecords, Setup
+from capsim.engines.state import RawRecords, Setup
+from capsim.results import conservation
+from capsim.run.simulation import prepare
 
 # A spine link and a host fail: packets are lost with a link, then some have no route. Four long flows fill the buffers
 # to the end, some of the short ones finish.
@@ -137,6 +138,6 @@ def test_a_run_that_loses_a_packet_gives_no_result(
     def losing(setup: Setup, **options: Any) -> RawRecords:
         return changed(run(setup, **options), table, row, **{field: -1})
 
-    monkeypatch.setattr("capsim.hook_failures.run", losing)
+    monkeypatch.setattr("capsim.run.hook_failures.run", losing)
     with pytest.raises(conservation.ConservationError):
         simulate(SCENARIO, engine="reference")

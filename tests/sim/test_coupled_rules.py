@@ -9,13 +9,13 @@ from engine_setups import memory_of, params_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsim.hooks import ACKED, EXPIRED, EXPIRED_AGAIN, GROW, LOST
-from capsim.own import OWN
 from capsim.protocols.congestion.fully_coupled import FULLY_COUPLED
 from capsim.protocols.congestion.lia import LIA, LiaParams
 from capsim.protocols.congestion.olia import OLIA, inter_loss_bytes
 from capsim.protocols.congestion.reno import RENO
 from capsim.records import CLOSED, SYN_SENT
+from capsim.roles.hooks import ACKED, EXPIRED, EXPIRED_AGAIN, GROW, LOST
+from capsim.roles.own import OWN
 from capsmodel.multipath.lia import fully_coupled_increase, lia_increase, uncoupled_increase
 
 paths = st.lists(st.tuples(st.integers(1, 200), st.integers(50, 5000)), min_size=2, max_size=8)

@@ -19,10 +19,10 @@ from capsim import (
     simulate,
     with_settings,
 )
-from capsim.estimate import check_fabric
 from capsim.fabric.topology import Fabric
-from capsim.run import prepare
-from capsim.scenario import from_dict
+from capsim.run.estimate import check_fabric
+from capsim.run.simulation import prepare
+from capsim.scenario.scenario import from_dict
 
 CORES = DrawnFault(nodes="core*", count=2, one_way=True, buffer_packets=10)
 

@@ -7,9 +7,8 @@ from engine_setups import FAT_TREE, FEW, LEAF_SPINE, differences, flow_list, one
 from scipy import stats
 
 from capsim import LeafSpine
-from capsim.candidate_sets import candidate_sets
 from capsim.engines import run
-from capsim.initial_state import initial_state
+from capsim.engines.initial_state import candidate_sets, initial_state
 from capsim.protocols.balancers.drill import DRILL, MemoryPer
 
 FIRST = [(path + 0.5) / 4 for path in range(4)]  # the uniform number that draws a path first

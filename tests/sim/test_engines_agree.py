@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsim import LinkChange, schemes
-from capsim.catalogue import components
-from capsim.probes import observables
+from capsim.engines.probes import observables
 from capsim.protocols.layers.caps_per_host import CAPS_LAYER_PER_HOST
 from capsim.protocols.transports.tcp import SsthreshFrom
+from capsim.roles.catalogue import components
 
 VARIANTS = {
     "handshake": ("ecmp", {"transport": {"handshake": True}}),

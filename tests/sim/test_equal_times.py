@@ -11,7 +11,7 @@ from scipy import stats
 from capsim import LeafSpine
 from capsim.engines import run
 from capsim.engines.events import MANAGE, RECEIVE, SEND, TIMEOUT, WAKE, WAKES, tie
-from capsim.state import TRACE_OFF
+from capsim.engines.state import TRACE_OFF
 
 SENDERS = 4
 STAR = LeafSpine(leaves=1, hosts_per_leaf=SENDERS + 1, spines=1, delay_s=10e-6, buffer_packets=100)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from capsim import Batch, Dumbbell, ParameterError, Poisson, Result, Scenario, simulate
-from capsim.fct import SIZE_EDGES_BYTES, fct_by_size, fct_cdf, fct_percentile_s, finished_flows
+from capsim.results.fct import SIZE_EDGES_BYTES, fct_by_size, fct_cdf, fct_percentile_s, finished_flows
 
 KB, MB = 1000, 1_000_000
 

@@ -6,7 +6,7 @@ import pytest
 from scripted import US, Sender
 
 from capsim import scheme
-from capsim.engines import senders
+from capsim.engines.hosts import senders
 from capsim.protocols.schemes import caps_ns2, dctcp, dctcp_sack, ecmp, sack
 from capsim.protocols.sharing.single import SINGLE
 from capsim.records import CLOSED, ESTABLISHED, NONE

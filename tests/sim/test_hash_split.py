@@ -6,10 +6,10 @@ from balancer_setups import OneSwitch
 from engine_setups import FAT_TREE, FEW, LEAF_SPINE, differences, one_run, random_flows, setup_of
 
 from capsim import records
+from capsim.base.randomness import key, mix
 from capsim.engines import run
 from capsim.protocols.balancers.ecmp import ECMP, Split
 from capsim.protocols.balancers.spray import RPS
-from capsim.randomness import key, mix
 
 FLOWS = 4000
 HASHES = key(1, 2, np.arange(FLOWS)).tolist()

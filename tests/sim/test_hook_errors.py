@@ -99,6 +99,6 @@ def test_a_statement_that_is_unknown_to_the_compiler_is_told_with_the_name_of_th
 
 
 def test_an_error_that_no_hook_causes_is_passed_on(monkeypatch):
-    monkeypatch.setattr("capsim.engines.compiled.is_compiled", lambda _: {}["elsewhere"])
+    monkeypatch.setattr("capsim.engines.compiled.engine.is_compiled", lambda _: {}["elsewhere"])
     with pytest.raises(KeyError, match="elsewhere"):
         simulate(SCENARIO, scheme="rps")

@@ -13,11 +13,11 @@ import pytest
 from numba import njit
 
 from capsim import Balancer, Batch, Congestion, LeafSpine, ParameterError, Scenario, inlined, scheme, simulate
-from capsim.engines import switches
+from capsim.engines.compiled.engine import HookExceptions
 from capsim.engines.faults import HOOK_RAISED
-from capsim.engines.hook_exceptions import HookExceptions
-from capsim.hooks import ACKED, is_own
+from capsim.engines.hosts import switches
 from capsim.protocols.congestion.reno import grow
+from capsim.roles.hooks import ACKED, is_own
 from capsmodel.coding._unit_search import mean_delay
 
 SCENARIO = Scenario(

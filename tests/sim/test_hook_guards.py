@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from capsim import schemes
-from capsim.hooks import HOST_ROLES, SWITCH_ROLES, hooks_of
+from capsim.engines.reference_records import slotted
 from capsim.records import PORT
-from capsim.slotted import slotted
+from capsim.roles.hooks import HOST_ROLES, SWITCH_ROLES, hooks_of
 
 
 def components():

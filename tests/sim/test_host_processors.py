@@ -11,22 +11,13 @@ from engine_setups import BUSY, Losses, differences, flow_list, one_run, sent_by
 from layer_setups import LayerEnd, layer_memory, units_of
 from scripted import MSS, US
 
-from capsim import (
-    Dumbbell,
-    Hosts,
-    Listed,
-    ParameterError,
-    Result,
-    Scenario,
-    conservation,
-    scheme,
-    simulate,
-    with_settings,
-)
-from capsim.engines import primitives, run
+from capsim import Dumbbell, Hosts, Listed, ParameterError, Result, Scenario, scheme, simulate, with_settings
+from capsim.engines import run
+from capsim.engines.hosts import primitives
 from capsim.records import ARRIVED, CODED, DATA, ENQUEUED, NONE, RECEIVED, RETRANSMITTED
-from capsim.run import prepare
-from capsim.scenario import from_dict
+from capsim.results import conservation
+from capsim.run.simulation import prepare
+from capsim.scenario.scenario import from_dict
 
 LINK = Dumbbell(hosts_per_side=1, rate_bps=1e9, delay_s=50e-6, buffer_packets=1000)
 FAR_SWITCH = 3

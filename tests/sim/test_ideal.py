@@ -21,7 +21,7 @@ from capsim import (
 )
 from capsim.fabric.flows import flow_list
 from capsim.fabric.kinds import AnyFabric
-from capsim.ideal import ideal_fct_s
+from capsim.results.ideal import ideal_fct_s
 
 ROUNDING = 1e-12  # of seconds from picoseconds
 TWO = {"leaves": 2, "hosts_per_leaf": 2, "spines": 2}

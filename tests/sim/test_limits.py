@@ -21,16 +21,16 @@ from capsim import (
     Probes,
     Scenario,
     Topology,
-    memory,
     simulate,
 )
-from capsim.bounds import PODS, PORTS, WORD
-from capsim.engines import chunk as chunk_module
+from capsim.base import memory
+from capsim.base.bounds import PODS, PORTS, WORD
+from capsim.engines.compiled import engine as chunk_module
 from capsim.fabric.kinds import AnyFabric
 from capsim.protocols.layers.blocking import Threshold, note_rtt
 from capsim.protocols.layers.caps import CAPS_LAYER
 from capsim.records import ACK, PACKET
-from capsim.run import prepare
+from capsim.run.simulation import prepare
 
 PAIR = Dumbbell(hosts_per_side=2)
 TRAFFIC = (Batch(flow_bytes=20_000, pairs="sides"),)

@@ -6,13 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capsim import Batch, FatTree, FlowList, LeafSpine, LinkChange, Poisson, Scenario, estimate, memory
+from capsim import Batch, FatTree, FlowList, LeafSpine, LinkChange, Poisson, Scenario
+from capsim.base import memory
 from capsim.fabric.endpoints import Pairing
 from capsim.fabric.flows import flow_list
 from capsim.fabric.load import LoadOf, counted_share, layer_of, load_layers, offered
 from capsim.fabric.topology import Fabric
-from capsim.load_record import backlog_growth, load_columns, load_record, load_remarks, offered_line
-from capsim.run import prepare
+from capsim.results.load_record import backlog_growth, load_columns, load_record, load_remarks, offered_line
+from capsim.run import estimate
+from capsim.run.simulation import prepare
 from capsmodel.checks import ParameterError
 
 # 2 leaves with 3 hosts at 1 Gbps; 2 spines, 3 links at 2 Gbps and one at 0.5 Gbps.

@@ -6,7 +6,7 @@ import pytest
 from engine_setups import Losses, flow_list, sent_by, setup_of, with_losses
 
 from capsim import ACCEPT, REFUSE, Dumbbell, Queue, scheme
-from capsim.clock import serialisation_ps
+from capsim.base.clock import serialisation_ps
 from capsim.engines import run
 from capsim.records import DROPPED, RETRANSMITTED, SYN, SYN_ACK
 

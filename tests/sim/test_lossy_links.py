@@ -9,12 +9,13 @@ import pytest
 from engine_setups import BUSY, differences, setup_of
 from scipy import stats
 
-from capsim import Batch, FatTree, LeafSpine, LinkChange, ParameterError, Scenario, conservation, simulate
+from capsim import Batch, FatTree, LeafSpine, LinkChange, ParameterError, Scenario, simulate
 from capsim.engines import run
+from capsim.engines.state import RawRecords, Setup
 from capsim.fabric.base import FabricKind
 from capsim.records import ARRIVED, CORRUPTED, DROPPED
-from capsim.scenario import from_dict
-from capsim.state import RawRecords, Setup
+from capsim.results import conservation
+from capsim.scenario.scenario import from_dict
 
 UPLINKS = LinkChange(between=("leaf*", "spine*"), one_way=True, loss_prob=0.1)
 

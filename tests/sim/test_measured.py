@@ -9,7 +9,7 @@ import pytest
 from engine_setups import record
 
 from capsim import Batch, Dumbbell, LeafSpine, LinkChange, Listed, Poisson, Probes, Result, Scenario, simulate
-from capsim.engines.reordering import judge
+from capsim.engines.hosts.reordering import judge
 from capsim.records import ACK, PACKET, RETRANSMITTED, SUBFLOW
 
 BUSY = Scenario(

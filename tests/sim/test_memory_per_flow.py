@@ -3,12 +3,12 @@
 import pytest
 
 from capsim import scheme
-from capsim.engines.pointers import NODE
-from capsim.hooks import HOST_ROLES
-from capsim.initial_state import ring_segments
-from capsim.own import first_record
+from capsim.engines.compiled.pointers import NODE
+from capsim.engines.initial_state import ring_segments
+from capsim.engines.state import stack_state
 from capsim.records import FLOW, SUBFLOW
-from capsim.state import stack_state
+from capsim.roles.hooks import HOST_ROLES
+from capsim.roles.own import first_record
 
 SHORT_SEGMENTS, PHASE_ONE_SEGMENTS = 2, 48  # of 1460 bytes: 2.9 kB and the 70 kB of MMPTCP's short flows
 MAP_BYTES = FLAG_BYTES = 4  # of a segment of a subflow that shares a stream, and of a data segment

@@ -10,7 +10,7 @@ from shared_sender import Shared
 
 from capsim import scheme
 from capsim.engines import run
-from capsim.initial_state import initial_state
+from capsim.engines.initial_state import initial_state
 from capsim.protocols.congestion.lia import takes_part
 from capsim.records import CLOSED, DATA, ESTABLISHED, FLOW, NONE, SUBFLOW
 

@@ -9,7 +9,7 @@ from engine_setups import flow_list
 
 from capsim import Dumbbell, ParallelPaths, scheme
 from capsim.engines import run
-from capsim.state import Setup
+from capsim.engines.state import Setup
 
 END_S = 20
 TRANSPORT = {"min_rto_s": 10e-3, "max_window_bytes": 400 * 1460}

@@ -20,11 +20,11 @@ from capsim import (
     Scheme,
     Sharing,
     compare,
-    schema,
     scheme,
     schemes,
     simulate,
 )
+from capsim.base import schema
 from capsim.engines import run
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.sweep import SweepError
@@ -187,7 +187,7 @@ def test_a_comparison_that_is_kept_goes_on_where_it_stopped(tmp_path: Path, monk
     both = compare(SMALL, seeds=2, **asked)
     assert len(first) == 2
     assert set(tmp_path.glob("*.parquet")) > first
-    monkeypatch.setattr("capsim.runs.simulate", None)
+    monkeypatch.setattr("capsim.run.runs.simulate", None)
     pd.testing.assert_frame_equal(compare(SMALL, seeds=2, **asked).runs, both.runs)
     with pytest.raises(SweepError):  # another initial window is another run
         compare(

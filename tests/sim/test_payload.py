@@ -8,10 +8,10 @@ from engine_setups import BUSY, FEW, UnitLosses, differences, flow_list, one_run
 
 from capsim import Batch, Dumbbell, ParameterError, Scenario, scheme, simulate
 from capsim.engines import run
+from capsim.engines.payload import Payload, PayloadError
 from capsim.engines.reference import Network
-from capsim.payload import Payload, PayloadError
+from capsim.engines.state import Setup
 from capsim.records import CODED, NONE
-from capsim.state import Setup
 from capsmodel.codec import RandomLinear, ReedSolomon
 
 MSS = 1460
@@ -72,7 +72,7 @@ def test_the_decoder_of_combinations_knows_what_the_layer_says(monkeypatch):
 def test_wrong_bytes_of_a_combination_are_found(monkeypatch):
     flows = flow_list([(0, 1, 8 * MSS, 0.0)])
     payload = Payload(setup_of(LINK, flows, "dc2mtcp", payload="rlnc"))
-    monkeypatch.setattr("capsim.payload.mul", lambda coefficient, packet: packet)
+    monkeypatch.setattr("capsim.engines.payload.mul", lambda coefficient, packet: packet)
     stream = payload.stream(0, 0)
     stream.take({1: 1}, coded=False)
     with pytest.raises(PayloadError, match=r"^data segment 0 decoded to other bytes than its source: a defect of the"):

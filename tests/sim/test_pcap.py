@@ -25,10 +25,10 @@ from capsim import (
     simulate,
     write_pcap,
 )
-from capsim.bounds import MAX_TIME_PS
-from capsim.clock import to_s, whole_ps
+from capsim.base.bounds import MAX_TIME_PS
+from capsim.base.clock import to_s, whole_ps
 from capsim.records import CONGESTION_EXPERIENCED, ECN_CAPABLE, ECN_ECHO, RETRANSMITTED
-from capsim.tables import KINDS
+from capsim.results.tables import KINDS
 
 FABRIC = LeafSpine(leaves=2, hosts_per_leaf=3, spines=2, rate_bps=2e8, host_rate_bps=1e9, buffer_packets=15)
 TRAFFIC = (Poisson(min_bytes=1000, max_bytes=200_000, load=0.4, flows=12, pairs="other-leaf"),)
@@ -233,7 +233,7 @@ def test_the_capture_of_a_saved_result_is_the_same(result: Result, tmp_path: Pat
 def test_a_long_trace_is_written_in_parts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     result = simulate(SCENARIO, scheme="ecmp")
     write_pcap(result, tmp_path / "whole")
-    monkeypatch.setattr("capsim.pcap._LINES_AT_ONCE", 1000)
+    monkeypatch.setattr("capsim.results.pcap._LINES_AT_ONCE", 1000)
     write_pcap(result, tmp_path / "parts")
     assert (tmp_path / "whole").read_bytes() == (tmp_path / "parts").read_bytes()
 

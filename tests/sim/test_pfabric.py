@@ -9,10 +9,11 @@ from engine_setups import BUSY, differences, flow_list, one_run, setup_of
 from scripted import MSS, Receiver, Sender
 
 from capsim import ACCEPT, EVICT, Dumbbell, scheme
-from capsim.engines import hosts, reference
+from capsim.engines import reference
+from capsim.engines.hosts import handlers
+from capsim.engines.state import TRACE_PACKETS
 from capsim.protocols.queues.pfabric import PFABRIC
 from capsim.records import ACK, DATA, DROPPED, EVICTED, NONE
-from capsim.state import TRACE_PACKETS
 
 PARAMS = SimpleNamespace(buffer_bytes=36_000, earliest_first=True)
 LINK = Dumbbell(hosts_per_side=2, rate_bps=1e9, delay_s=10e-6, host_rate_bps=1e10)
@@ -156,7 +157,7 @@ def reply_to(receiver, segment, *, probe):
     """Return the acknowledgement of a packet that is a probe or none."""
     packet = receiver.hosts.arriving(0, kind=DATA, segment=segment, bytes=41 if probe else MSS + 40, flags=0)
     receiver.options(packet).probe = int(probe)
-    hosts.deliver(receiver.hosts, packet.number, 0)
+    handlers.deliver(receiver.hosts, packet.number, 0)
     return receiver.hosts.sent[-1]
 
 

@@ -22,12 +22,12 @@ from capsim import (
     simulate,
 )
 from capsim.engines import run
+from capsim.engines.state import RawRecords, Setup
 from capsim.fabric.base import FabricKind
 from capsim.fabric.listed import pinned_paths
 from capsim.fabric.paths import Paths, label_of, paths_between, reverse
 from capsim.records import ACK, ARRIVED, DROPPED, LINK_DOWN
-from capsim.scenario import from_dict
-from capsim.state import RawRecords, Setup
+from capsim.scenario.scenario import from_dict
 
 
 def uneven() -> Topology:

@@ -11,7 +11,8 @@ from scipy.stats import chi2_contingency
 from scripted import MSS, Hosts, new_packet
 
 from capsim import ACCEPT, REFUSE, Balancer, Dumbbell, FatTree, LeafSpine, LinkChange, scheme
-from capsim.engines import hosts, run
+from capsim.engines import run
+from capsim.engines.hosts import handlers
 from capsim.protocols.balancers.ecmp import ECMP
 from capsim.protocols.balancers.spray import RPS
 from capsim.protocols.queues.droptail import DROPTAIL
@@ -108,7 +109,7 @@ def many_subflows(kind, count):
     flows = flow_list([(0, kind.build().n_hosts - 1, 1000, 0.0)] * count)
     network = Hosts(setup_of(kind, flows))
     for flow in range(count):
-        hosts.start(network, flow, 0)
+        handlers.start(network, flow, 0)
     return [sub.hash for sub in network.subs], [sub.reverse_hash for sub in network.subs], network.switches
 
 

@@ -7,7 +7,8 @@ from engine_setups import DUMBBELL, FEW, PARALLEL, differences, flow_list, one_r
 from scripted import MSS, US, Receiver, Sender
 
 from capsim import LinkChange, ParallelPaths, scheme
-from capsim.engines import hosts, run
+from capsim.engines import run
+from capsim.engines.hosts import handlers
 from capsim.protocols.balancers.labelled import LABELLED
 from capsim.protocols.layers.presto import Placement
 from capsim.records import DATA, ENQUEUED, NONE
@@ -88,13 +89,13 @@ class Reassembly(Receiver):
         packet = self.hosts.arriving(self.sub.id, kind=DATA, segment=segment, bytes=MSS + 40, flags=0)
         self.hosts.packet[packet.number][0, "layer"].cell = cell
         before = len(self.hosts.sent)
-        hosts.deliver(self.hosts, packet.number, round(at_us * US))
+        handlers.deliver(self.hosts, packet.number, round(at_us * US))
         return [reply.ack for reply in self.hosts.sent[before:]]
 
     def wake(self):
         """Go to the end of the hold; return the acknowledgements then, and the time in us."""
         now_ps, before = self.sub.receive_wake_ps, len(self.hosts.sent)
-        hosts.wake(self.hosts, hosts.RECEIVE_WAKE, self.sub.id, now_ps)
+        handlers.wake(self.hosts, handlers.RECEIVE_WAKE, self.sub.id, now_ps)
         return [reply.ack for reply in self.hosts.sent[before:]], now_ps / US
 
     @property

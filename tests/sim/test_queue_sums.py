@@ -7,13 +7,13 @@ import pytest
 from engine_setups import differences
 
 from capsim import ConservationError, Dumbbell, LinkChange, Listed, Probes, Scenario, simulate
-from capsim.bounds import MAX_TIME_PS, WIRE_BYTES, WORD
-from capsim.conservation import check
-from capsim.engines.queue_sums import count_sojourn
+from capsim.base.bounds import MAX_TIME_PS, WIRE_BYTES, WORD
+from capsim.engines.hosts.queue_counts import count_sojourn
+from capsim.engines.reference_records import slotted
 from capsim.records import PACKET, PORT
-from capsim.run import prepare
-from capsim.slotted import slotted
-from capsim.tables import sojourn_bytes_ns, sojourn_ps
+from capsim.results.conservation import check
+from capsim.results.tables import sojourn_bytes_ns, sojourn_ps
+from capsim.run.simulation import prepare
 
 
 def record(dtype: Any, **values: int) -> Any:

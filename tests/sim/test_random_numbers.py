@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from capsim.engines.jit import FLAGS, prepare
-from capsim.randomness import MASK, SECOND, draw, key, mix, uniform
+from capsim.base.randomness import MASK, SECOND, draw, key, mix, uniform
+from capsim.engines.compiled.jit import FLAGS, prepare
+from capsim.engines.reference_records import slotted
 from capsim.records import SWITCH
-from capsim.slotted import slotted
 
 
 def stream(seed, purpose, index, n):

@@ -6,7 +6,8 @@ from engine_setups import FEW, flow_list, one_run, setup_of
 from scripted import MSS, US, Hosts
 
 from capsim import Dumbbell, LinkChange, ParallelPaths, scheme
-from capsim.engines import hosts, run
+from capsim.engines import run
+from capsim.engines.hosts import handlers
 from capsim.records import ACK, CLOSED, DATA, ECN_CAPABLE, HANDSHAKE_ACK, NONE, SYN, SYN_ACK
 from capsmodel.papers.measurements.experiment_runs import with_late_replicas
 
@@ -27,14 +28,14 @@ class Openings:
 
     def __init__(self, **options):
         self.hosts = Hosts(setup_of(LINK, flow_list([(0, 2, 100 * MSS, 0.0)]), "repsyn", **options))
-        hosts.start(self.hosts, 0, 0)
+        handlers.start(self.hosts, 0, 0)
         self.subs = self.hosts.subs
 
     def reply(self, number, kind, *, at_us, **values):
         """Deliver a reply to a subflow; return kind and subflow of the packets that leave for it."""
         before = len(self.hosts.sent)
         packet = self.hosts.arriving(number, kind=kind, flags=0, sent_ps=0, **values)
-        hosts.deliver(self.hosts, packet.number, at_us * US)
+        handlers.deliver(self.hosts, packet.number, at_us * US)
         return [(packet.kind, packet.sub) for packet in self.hosts.sent[before:]]
 
 

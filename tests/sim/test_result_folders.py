@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from capsim import Batch, Dumbbell, ParameterError, Result, Scenario, files, schema, simulate
-from capsim.files import check_folder
+from capsim import Batch, Dumbbell, ParameterError, Result, Scenario, simulate
+from capsim.base import schema
+from capsim.results import files
+from capsim.results.files import check_folder
 
 SCENARIO = Scenario(fabric=Dumbbell(hosts_per_side=1), traffic=(Batch(flows=2, flow_bytes=5000, pairs="sides"),))
 PARQUET = frozenset(f"{name}.parquet" for name in schema.TABLES)

@@ -20,19 +20,18 @@ from capsim import (
     Scenario,
     compare,
     draw_flows,
-    estimate,
-    memory,
-    schema,
     schemes,
     simulate,
 )
 from capsim import scheme as find
+from capsim.base import memory, schema
 from capsim.fabric.topology import Fabric
-from capsim.files import read_manifest, read_meanings, read_table
-from capsim.ideal import ideal_fct_s
 from capsim.protocols.layers.units import COUNTS, UNIT_COLUMNS
-from capsim.run import prepare
-from capsim.scenario import from_dict
+from capsim.results.files import read_manifest, read_meanings, read_table
+from capsim.results.ideal import ideal_fct_s
+from capsim.run import estimate
+from capsim.run.simulation import prepare
+from capsim.scenario.scenario import from_dict
 from capsmodel import metrics
 from capsmodel.checks import ParameterError
 from capsmodel.papers.measurements._packets import HEADER_BYTES
@@ -108,7 +107,7 @@ def test_a_failed_save_leaves_nothing(result: Result, tmp_path: Path, monkeypatc
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("capsim.results.write_table", interrupted)
+    monkeypatch.setattr("capsim.results.result.write_table", interrupted)
     with pytest.raises(KeyboardInterrupt):
         result.save(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []

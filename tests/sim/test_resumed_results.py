@@ -3,8 +3,8 @@
 import pytest
 
 from capsim import LeafSpine, Poisson, Result, Scenario, compare, run_study, scheme, simulate, study_results
-from capsim.runs import Point, run_tasks
-from capsim.study import study_from_dict
+from capsim.run.runs import Point, run_tasks
+from capsim.run.study import study_from_dict
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.results import finished_tasks, part_files
 from capsmodel.experiments.sweep import gather, one_by_one

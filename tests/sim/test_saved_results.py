@@ -6,9 +6,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from capsim import LeafSpine, ParameterError, Poisson, Probes, Result, Scenario, schema, simulate
-from capsim.files import read_manifest, read_table, write_table
-from capsim.manifest import canonical_json
+from capsim import LeafSpine, ParameterError, Poisson, Probes, Result, Scenario, simulate
+from capsim.base import schema
+from capsim.results.files import read_manifest, read_table, write_table
+from capsim.results.manifest import canonical_json
 from capsmodel.experiments import tables
 
 SCENARIO = Scenario(

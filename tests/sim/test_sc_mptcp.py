@@ -9,8 +9,7 @@ from scripted import MSS
 
 from capsim import Dumbbell, schemes
 from capsim.engines import run
-from capsim.protocols.layers.generations import GENERATIONS
-from capsim.protocols.layers.generations_asked import earned
+from capsim.protocols.layers.generations import GENERATIONS, earned
 from capsim.records import CODED, NONE, RETRANSMITTED
 from capsmodel.multipath.coded_transport import redundancy_ratio
 

@@ -19,9 +19,9 @@ from capsim import (
     presets,
     schemes,
 )
-from capsim.run import prepare
-from capsim.scenario import checked, from_dict
-from capsim.seeds import Purpose, engine_seed, sequence
+from capsim.base.seeds import Purpose, engine_seed, sequence
+from capsim.run.simulation import prepare
+from capsim.scenario.scenario import checked, from_dict
 from capsmodel.checks import ParameterError
 
 SMALL = """

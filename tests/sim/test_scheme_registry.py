@@ -7,10 +7,11 @@ import pytest
 from engine_setups import components_of, flow_list, setup_of
 from scripted import PAIR, Hosts
 
-from capsim import registry, scheme, schemes
-from capsim.engines import hosts
-from capsim.hooks import ROLES
-from capsim.param_records import param_record
+from capsim import scheme, schemes
+from capsim.engines.hosts import handlers
+from capsim.engines.own_memory import param_record
+from capsim.protocols import registry
+from capsim.roles.hooks import ROLES
 from capsmodel.checks import ParameterError
 
 
@@ -190,7 +191,7 @@ def opened(flows, name):
     """Return hosts that have opened these flows and sent what their first windows allow."""
     found = Hosts(setup_of(PAIR, flows, name))
     for flow in range(len(flows)):
-        hosts.start(found, flow, 0)
+        handlers.start(found, flow, 0)
     return found
 
 
@@ -210,7 +211,7 @@ def registered(monkeypatch, value):
 def test_a_package_registers_a_scheme(monkeypatch):
     own = replace(scheme("rps"), name="own")
     monkeypatch.setattr(registry, "OWN", own, raising=False)
-    registered(monkeypatch, "capsim.registry:OWN")
+    registered(monkeypatch, "capsim.protocols.registry:OWN")
     assert scheme("own") is own is registry.schemes()["own"]
 
 
@@ -218,8 +219,8 @@ def test_a_package_registers_a_scheme(monkeypatch):
     ("value", "told"),
     [
         ("no_such_module:SCHEME", "cannot be loaded, ModuleNotFoundError: No module named 'no_such_module': repair"),
-        ("capsim.registry:NO_SUCH", "cannot be loaded, AttributeError"),
-        ("capsim.registry:ENTRY_POINT_GROUP", "is no Scheme"),
+        ("capsim.protocols.registry:NO_SUCH", "cannot be loaded, AttributeError"),
+        ("capsim.protocols.registry:ENTRY_POINT_GROUP", "is no Scheme"),
         ("capsim.protocols.schemes.ecmp:SCHEME", "two schemes are called 'ecmp'"),
     ],
 )

@@ -8,10 +8,10 @@ from engine_setups import DUMBBELL, PARALLEL, flow_list, one_run, params_of, ran
 
 from capsim import ACCEPT, EVICT, MARK, REFUSE, Dumbbell, LeafSpine, LinkChange, records, scheme
 from capsim.engines import run
+from capsim.engines.state import Setup
 from capsim.protocols.queues.ecn import ECN
 from capsim.protocols.queues.priority import PRIORITY
 from capsim.records import ACK, ARRIVED, DATA, ECN_CAPABLE, EVICTED
-from capsim.state import Setup
 
 
 def test_repflow_first_copy_counts():

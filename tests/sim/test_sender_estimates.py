@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capsim import scheme
-from capsim.own import first_record
+from capsim.engines.reference_records import slotted
 from capsim.protocols.layers.blocking import Threshold, optimal_unit_packets, repair_packets
 from capsim.protocols.layers.params import CodingParams
 from capsim.protocols.layers.units import measured, new_unit
@@ -25,7 +25,7 @@ from capsim.records import (
     SUBFLOW,
     SYN_ACK,
 )
-from capsim.slotted import slotted
+from capsim.roles.own import first_record
 from capsmodel.coding import optimal_unit, window_delay
 from capsmodel.coding.blocking import blocking_prob_twice_average
 

@@ -8,9 +8,9 @@ from coupled_subflows import MSS, subflows
 from engine_setups import DUMBBELL, FEW, PARALLEL, flow_list, one_run, setup_of
 
 from capsim.engines import run
-from capsim.hooks import GROW
 from capsim.protocols.congestion.lia import LIA, alpha, total_window_bytes
 from capsim.records import ENQUEUED
+from capsim.roles.hooks import GROW
 
 MPTCP_SCHEMES = ["mptcp", "mptcp_fc", "mptcp_olia", "mptcp_uc"]
 

@@ -6,7 +6,7 @@ from engine_setups import flow_list
 
 from capsim import Dumbbell, scheme
 from capsim.engines import run
-from capsim.state import Setup
+from capsim.engines.state import Setup
 
 END_S = 10
 

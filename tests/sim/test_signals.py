@@ -6,10 +6,10 @@ import pytest
 from scripted import MSS, Sender
 
 from capsim import scheme
-from capsim.hooks import ACKED, DUPLICATE, EXPIRED, EXPIRED_AGAIN, GROW, LOST, MARKED, OPENED
 from capsim.protocols.congestion.reno import RENO
 from capsim.protocols.schemes import caps_ns2, ecmp, sack
 from capsim.records import ECN_ECHO
+from capsim.roles.hooks import ACKED, DUPLICATE, EXPIRED, EXPIRED_AGAIN, GROW, LOST, MARKED, OPENED
 
 STACKS = {"newreno": ecmp.STACK, "sack": sack.STACK, "tahoe": caps_ns2.LONG}
 

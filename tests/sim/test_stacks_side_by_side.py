@@ -8,9 +8,9 @@ from engine_setups import FEW, differences, setup_of
 
 from capsim import ParameterError, compare, scheme, simulate, with_settings
 from capsim.engines import run
-from capsim.run import prepare
-from capsim.runs import Point, run_tasks
-from capsim.scenario import from_dict
+from capsim.run.runs import Point, run_tasks
+from capsim.run.simulation import prepare
+from capsim.scenario.scenario import from_dict
 
 
 def side_by_side(fabric, name, other):

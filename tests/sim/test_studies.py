@@ -24,12 +24,12 @@ from capsim import (
     study_results,
     with_settings,
 )
-from capsim.catalogue import components, parameters
-from capsim.hooks import HOST_ROLES
-from capsim.manifest import run_id, run_parameters
-from capsim.runs import METRICS, metric_table, result_name, row_of, run_tasks
-from capsim.scenario import from_dict
-from capsim.study import study_from_dict
+from capsim.results.manifest import run_id, run_parameters
+from capsim.roles.catalogue import components, parameters
+from capsim.roles.hooks import HOST_ROLES
+from capsim.run.runs import METRICS, metric_table, result_name, row_of, run_tasks
+from capsim.run.study import study_from_dict
+from capsim.scenario.scenario import from_dict
 from capsmodel.experiments.sweep import one_by_one
 
 SMALL = Scenario(

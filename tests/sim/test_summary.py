@@ -23,13 +23,13 @@ from capsim import (
     records,
     scheme,
     simulate,
-    tables,
 )
-from capsim.initial_state import initial_state
+from capsim.engines.initial_state import initial_state
+from capsim.engines.state import RawRecords
 from capsim.records import DATA
-from capsim.runs import LOADS, METRICS, PERCENTILES
-from capsim.state import RawRecords
-from capsim.summary import summarise
+from capsim.results import tables
+from capsim.results.summary import summarise
+from capsim.run.runs import LOADS, METRICS, PERCENTILES
 
 COUNTERS = ("retransmissions", "fast_retransmits", "timeouts", "winner_timeouts", "reordered_packets")
 COUNTERS += ("coded_packets", "repair_packets", "units", "units_stalled", "packets_dropped")

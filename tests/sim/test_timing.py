@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsim import Dumbbell, FatTree, LeafSpine
-from capsim.clock import serialisation_ps
-from capsim.state import TRACE_OFF
+from capsim.base.clock import serialisation_ps
+from capsim.engines.state import TRACE_OFF
 
 HEADER, ACK = 40, 40
 

@@ -24,17 +24,17 @@ from capsim import (
     Result,
     Scenario,
     Topology,
-    bounds,
     load_scenario,
     simulate,
 )
+from capsim.base import bounds
 from capsim.engines import run
 from capsim.fabric.base import FabricKind
-from capsim.fabric.graph_files import read_graph
+from capsim.fabric.files import read_graph
 from capsim.fabric.topology import NO_PATH, Fabric
-from capsim.ideal import ideal_fct_s
-from capsim.run import prepare
-from capsim.scenario import from_dict
+from capsim.results.ideal import ideal_fct_s
+from capsim.run.simulation import prepare
+from capsim.scenario.scenario import from_dict
 
 ARRAYS = ("port_from", "port_to", "rate_bps", "delay_ps", "buffer_packets", "buffer_bytes", "host_port", "switch_tier")
 FAILING = LeafSpine(
@@ -405,7 +405,7 @@ def test_all_faults_are_named_at_once(tmp_path: Path) -> None:
 
 
 def test_a_file_with_too_many_rows_is_not_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("capsim.bounds.EDGES", replace(bounds.EDGES, largest=3))
+    monkeypatch.setattr("capsim.base.bounds.EDGES", replace(bounds.EDGES, largest=3))
     assert refusal(tmp_path, NODES, [*LINKS, "s,t,1,1", "s,t,1,?"]).args == (
         "links.csv has more than 3 rows, and no more are read",
     )

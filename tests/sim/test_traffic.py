@@ -23,16 +23,16 @@ from capsim import (
     Poisson,
     Result,
     draw_flows,
-    schema,
     simulate,
 )
-from capsim.clock import PS_PER_S
+from capsim.base import schema
+from capsim.base.clock import PS_PER_S
 from capsim.fabric.endpoints import Pairs, pods
-from capsim.fabric.flow_files import FlowFile, read_flow_csv
+from capsim.fabric.files import FlowFile, read_flow_csv
 from capsim.fabric.flows import flow_list
 from capsim.fabric.topology import Fabric
 from capsim.fabric.traffic import AnyTraffic
-from capsim.scenario import from_dict
+from capsim.scenario.scenario import from_dict
 from capsmodel import FlowSizes
 from capsmodel.workloads.catalogue import load_workload, workload_names
 

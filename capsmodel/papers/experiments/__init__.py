@@ -20,9 +20,9 @@ from typing import Any, Literal
 
 from capsim import Scenario
 from capsim import scheme as find
-from capsim.catalogue import parameters
-from capsim.hooks import ROLES
-from capsim.settings import with_settings
+from capsim.roles.catalogue import parameters
+from capsim.roles.hooks import ROLES
+from capsim.scenario.settings import with_settings
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.statistics.designs import Combination
 from capsmodel.experiments.sweep import Task

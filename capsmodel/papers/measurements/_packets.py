@@ -1,7 +1,7 @@
 """What measurements share: the size of a full packet, and the check of a run that none was lost."""
 
 from capsim import Result
-from capsim.roles import SegmentParams
+from capsim.roles.components import SegmentParams
 from capsmodel.checks import require
 
 MSS_BYTES, HEADER_BYTES = SegmentParams.mss_bytes, SegmentParams.header_bytes

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from capsim import Listed, Scenario, simulate
-from capsim.scenario import Probes
+from capsim.scenario.scenario import Probes
 from capsmodel.checks import FloatArray, require
 from capsmodel.experiments.measurement import measurement
 from capsmodel.multipath.coded_transport import (

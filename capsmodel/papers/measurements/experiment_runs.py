@@ -3,7 +3,7 @@ r"""One run of an experiment in one row: the summary of the simulator, and what 
 =================================== ======================= ========================================
 Quantity                            Column                  Unit
 =================================== ======================= ========================================
-all fields of the summary           as there                :class:`capsim.summary.Summary`
+all fields of the summary           as there                :class:`capsim.results.summary.Summary`
 percentiles of short flows          `p50_fct_short_s`, ...  s
 completion time of all flows        `mean_fct_s`            s
 slowdown of long flows              `mean_slowdown_long`    1, over that alone on an idle fabric
@@ -26,14 +26,14 @@ import pandas as pd
 
 from capsim import Result, Scheme, simulate
 from capsim import scheme as find
-from capsim.fct import counted_flows, fct_percentile_s, finished_flows
 from capsim.protocols.sharing.late_copies import LATE_COPIES, LateCopiesParams
 from capsim.protocols.sharing.replicated import ReplicatedParams
 from capsim.protocols.transports.newreno import NEWRENO
 from capsim.protocols.transports.sack import SACK
-from capsim.roles import Transport
-from capsim.runs import row_of
-from capsim.scenario import from_dict
+from capsim.results.fct import counted_flows, fct_percentile_s, finished_flows
+from capsim.roles.components import Transport
+from capsim.run.runs import row_of
+from capsim.scenario.scenario import from_dict
 from capsmodel.checks import choice, require
 from capsmodel.experiments.measurement import measurement
 from capsmodel.papers.measurements.head_of_line import FCT_PERCENTILES

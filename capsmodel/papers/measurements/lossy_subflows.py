@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from capsim import ACCEPT, REFUSE, Listed, Queue, Scenario, scheme, simulate
-from capsim.randomness import MASK, mix, uniform
+from capsim.base.randomness import MASK, mix, uniform
 from capsim.records import DATA
 from capsmodel.checks import FloatArray, require
 from capsmodel.experiments.measurement import measurement

@@ -33,8 +33,8 @@ from typing import Any, Literal, get_args
 import pandas as pd
 
 from capsim import Result, simulate
-from capsim.fct import fct_percentile_s, finished_flows
-from capsim.scenario import from_dict
+from capsim.results.fct import fct_percentile_s, finished_flows
+from capsim.scenario.scenario import from_dict
 from capsmodel.checks import choice
 from capsmodel.experiments.measurement import measurement
 from capsmodel.units import BITS_PER_BYTE

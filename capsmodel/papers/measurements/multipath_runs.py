@@ -3,7 +3,7 @@ r"""One run of an experiment of DC2-MTCP in one row: its flows over several subf
 =================================== =============================== ==============================
 Quantity                            Column                          Unit
 =================================== =============================== ==============================
-all fields of the summary           as there                        :class:`capsim.summary.Summary`
+all fields of the summary           as there                        :class:`capsim.results.summary.Summary`
 completion time of short flows      `multipath_fct_short_s`         s, a mean
 throughput of long flows            `multipath_throughput_long_bps` bit/s, a mean
 short flows without a timeout       `untimed_ratio`                 1

@@ -31,7 +31,7 @@ import pandas as pd
 from capsim import FatTree, ParallelPaths, Poisson, Result, Scenario, simulate
 from capsim.fabric.flows import flow_list
 from capsim.fabric.kinds import AnyFabric
-from capsim.ideal import ideal_fct_s
+from capsim.results.ideal import ideal_fct_s
 from capsmodel.experiments.measurement import measurement
 from capsmodel.fct.completion import tail_fct
 from capsmodel.fct.slow_start import BURST_PACKETS, WINDOW_PACKETS

@@ -16,7 +16,7 @@ of RFC 4737: how many packets have arrived since the first that was sent later.
 import pandas as pd
 
 from capsim import LinkChange, Listed, ParallelPaths, Probes, Result, Scenario, simulate
-from capsim.histogram_table import EXTENT
+from capsim.results.tables import EXTENT
 from capsmodel.checks import require
 from capsmodel.experiments.measurement import measurement
 from capsmodel.papers.measurements._packets import MSS_BYTES

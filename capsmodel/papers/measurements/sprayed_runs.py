@@ -15,7 +15,7 @@ where the scenario samples any.
 
 from typing import Any
 
-from capsim.fct import counted_flows
+from capsim.results.fct import counted_flows
 from capsmodel.experiments.measurement import measurement
 from capsmodel.metrics import percentile
 from capsmodel.papers.measurements.experiment_runs import columns_of, finished_run

@@ -2,11 +2,40 @@
 
 Both call the same protocol functions and give the same records for the same set-up, bit for bit. So the fast one can be
 trusted as far as the slow one can be read.
+
+**One source, bound twice.** What hosts and switches do (:mod:`capsim.engines.hosts`) and what protocols decide is
+written once. The functions call names such as ``sub_at``, ``enqueue`` and ``arm`` with ``w``, the whole state of a run.
+
+- In the reference engine a name means what :mod:`capsim.engines.hosts.primitives` says: ``sub_at(w.subs, s)`` is the
+  object of subflow ``s``, and the functions run as Python imports them.
+- In the compiled engine :mod:`capsim.engines.compiled.bind` takes the code objects of the same functions and makes new
+  functions of them whose globals are another dictionary: ``sub_at`` reads the record at an address
+  (:mod:`capsim.engines.compiled.pointers`), ``enqueue`` is that of :mod:`capsim.engines.compiled.links`. Numba compiles
+  these as parts of one event loop.
+
+So each engine has its own queues, events and records, and no line of a protocol stands twice. The tests run every
+scheme on both and compare all tables.
+
+=================== =============================================================
+Module              Holds
+=================== =============================================================
+`state`             what a run depends on, and the records of a finished one
+`initial_state`     from a set-up to the records that an engine starts from
+`own_memory`        the own memory of all components, and their parameters
+`events`            the kinds of event and their total order
+`faults`            what ends a run in an error
+`probes`            what can be sampled, and where it lies
+`payload`, `asking` runs whose packets carry the bytes of a real code
+`reference`         the SimPy engine, one file to be read from top to bottom
+`reference_records` its records as objects
+`hosts`             what both engines run
+`compiled`          the engine compiled by Numba
+=================== =============================================================
 """
 
 from collections.abc import Callable
 
-from capsim.state import RawRecords, Setup
+from capsim.engines.state import RawRecords, Setup
 from capsmodel.checks import ParameterError
 
 ENGINES = ("compiled", "reference")
@@ -35,11 +64,11 @@ def run(setup: Setup, *, engine: str = "compiled", progress: Callable[[int], Non
         If there is no such engine.
     """
     if engine == "compiled":
-        from capsim.engines import compiled
+        from capsim.engines.compiled.engine import run as run_compiled
 
-        return compiled.run(setup, progress=progress)
+        return run_compiled(setup, progress=progress)
     if engine == "reference":
-        from capsim.engines import reference
+        from capsim.engines.reference import run as run_reference
 
-        return reference.run(setup, progress=progress)
+        return run_reference(setup, progress=progress)
     raise ParameterError(f"engine = {engine!r}, but it must be one of {', '.join(ENGINES)}")

@@ -1,9 +1,9 @@
-"""What both engines ask of Python in runs whose packets carry the bytes of a code (:mod:`capsim.payload`)."""
+"""What both engines ask of Python in runs whose packets carry the bytes of a code (:mod:`capsim.engines.payload`)."""
 
 from typing import Any
 
-from capsim.own_memory import OwnMemory
-from capsim.state import Setup, Table
+from capsim.engines.own_memory import OwnMemory
+from capsim.engines.state import Setup, Table
 
 # w.payload: packets carry no bytes; they do; what the packet that arrives next is worth has been computed
 COUNTED, CARRIED, ANSWERED = range(3)
@@ -13,7 +13,7 @@ def payload_of(setup: Setup) -> Any:
     """Return what computes the bytes of a run, None where packets are counted; the codec is loaded only for it."""
     if not setup.payload:
         return None
-    from capsim.payload import Payload
+    from capsim.engines.payload import Payload
 
     return Payload(setup)
 

@@ -27,9 +27,9 @@ at t stops a timer that would fire at t; a link that fails at t drops a packet w
 sample at t sees everything that happened at t.
 """
 
-from capsim.bounds import MAX_TIME_PS
-from capsim.hooks import inlined
-from capsim.randomness import MASK, SECOND, mix
+from capsim.base.bounds import MAX_TIME_PS
+from capsim.base.inlined import inlined
+from capsim.base.randomness import MASK, SECOND, mix
 
 # 0 and 1 are SimPy's own, for its zero-delay wakes
 EPOCH, DEPART, ARRIVE, TIMEOUT, SEND, RECEIVE, MANAGE, WORK, START, PROBE, SNAPSHOT, END = range(2, 14)

@@ -1,8 +1,8 @@
 """What ends a run in an error: the number that the loop leaves in ``w.fault``, and the error of both engines."""
 
-from capsim.bounds import BACKLOG_PS
-from capsim.clock import to_s
-from capsim.state import Setup
+from capsim.base.bounds import BACKLOG_PS
+from capsim.base.clock import to_s
+from capsim.engines.state import Setup
 from capsmodel.checks import ParameterError
 
 ILLEGAL_PATH = 1  # a balancer has named a path that does not exist

@@ -6,12 +6,12 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from capsim import bounds
-from capsim.bounds import BufferBytes, BufferPackets, Time
+from capsim.base import bounds
+from capsim.base.bounds import BufferBytes, BufferPackets, Time
+from capsim.base.structs import checked_struct
 from capsim.fabric.faults import DrawnFault, draw_faults
 from capsim.fabric.topology import Fabric
 from capsim.fabric.wiring import UNLIMITED, LinkChange, Wiring
-from capsim.structs import checked_struct
 from capsmodel.checks import require
 
 

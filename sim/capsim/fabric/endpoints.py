@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from capsim.base.seeds import EntrySeeds
 from capsim.fabric.topology import Fabric
-from capsim.seeds import EntrySeeds
 from capsmodel.checks import require
 
 Ints = npt.NDArray[np.int64]

@@ -11,10 +11,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from capsim import bounds
-from capsim.bounds import shortened
+from capsim.base import bounds
+from capsim.base.bounds import shortened
+from capsim.base.seeds import Purpose, sequence
 from capsim.fabric.wiring import LinkChange, LinkValues, Wiring
-from capsim.seeds import Purpose, sequence
 from capsmodel.checks import ParameterError, require
 
 

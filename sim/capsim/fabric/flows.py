@@ -7,8 +7,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from capsim.bounds import FLOW_BYTES, HOST, TIME_S
-from capsim.clock import PS_PER_S
+from capsim.base.bounds import FLOW_BYTES, HOST, TIME_S
+from capsim.base.clock import PS_PER_S
 from capsim.fabric.topology import Bools, Int32, Int64
 from capsmodel.checks import ParameterError
 

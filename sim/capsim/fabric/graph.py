@@ -13,12 +13,12 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from capsim import bounds
-from capsim.bounds import BufferBytes, BufferPackets, Rate, Time, shortened
+from capsim.base import bounds
+from capsim.base.bounds import BufferBytes, BufferPackets, Rate, Time, shortened
+from capsim.base.structs import Struct, converted
 from capsim.fabric.base import FabricKind, FabricSize, limit
 from capsim.fabric.topology import HOST, Int32
 from capsim.fabric.wiring import LinkKind, Wiring
-from capsim.structs import Struct, converted
 from capsmodel.checks import ParameterError, require
 
 # Ports are named a>b and b>a, with #2 behind the second of parallel links; * and ? stand for any part of a name.
@@ -76,7 +76,7 @@ class Topology(FabricKind, frozen=True, kw_only=True, tag="topology", omit_defau
     that acts at the first switch of a flow (tier 0: CAPS) does so at each switch with hosts that a packet crosses.
 
     In a TOML file ``kind = "file"`` with the keys ``nodes_file`` and ``links_file`` takes both from CSV files
-    (:mod:`capsim.fabric.graph_files`).
+    (:mod:`capsim.fabric.files`).
 
     Parameters
     ----------

@@ -18,8 +18,8 @@ links between two kinds of node are a layer: ``host>leaf``, ``leaf>spine``; ``ed
 from itertools import chain
 from typing import Annotated
 
-from capsim import bounds
-from capsim.bounds import Nodes, Rate, Time
+from capsim.base import bounds
+from capsim.base.bounds import Nodes, Rate, Time
 from capsim.fabric.base import FabricKind, FabricSize
 from capsim.fabric.graph import Topology
 from capsim.fabric.wiring import LinkKind, Wiring

@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from capsim import schema
+from capsim.base import schema
+from capsim.base.seeds import EntrySeeds
 from capsim.fabric.flows import Drawn, FlowList
 from capsim.fabric.paths import Paths
 from capsim.fabric.topology import Fabric
-from capsim.seeds import EntrySeeds
 from capsmodel.checks import ParameterError, require
 
 PATH = "path"

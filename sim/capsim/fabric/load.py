@@ -37,7 +37,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from capsim.clock import PS_PER_S
+from capsim.base.clock import PS_PER_S
 from capsim.fabric.endpoints import Pairing
 from capsim.fabric.flows import FlowList
 from capsim.fabric.paths import next_switches

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from capsim.bounds import shortened
+from capsim.base.bounds import shortened
 from capsim.fabric.endpoints import pods
 from capsim.fabric.flows import FlowList
 from capsim.fabric.topology import Fabric, Int32, Int64, Routes
@@ -189,7 +189,7 @@ def reverse(ports: Iterable[int]) -> Ports:
 
 
 def label_of(fabric: Fabric, ports: Ports, dst: int) -> int:
-    """Return the label (:mod:`capsim.labels`) of a path to host `dst`, in the routes that hold at the start.
+    """Return the label (:mod:`capsim.base.labels`) of a path to host `dst`, in the routes that hold at the start.
 
     Raises
     ------

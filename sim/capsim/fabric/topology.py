@@ -24,7 +24,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from capsim.clock import serialisation_ps
+from capsim.base.clock import serialisation_ps
 from capsmodel.checks import ParameterError
 
 Int32 = npt.NDArray[np.int32]

@@ -1,8 +1,8 @@
 """The state of a simulation as records with named fields, shared by protocol code and both engines.
 
 A record is one element of a NumPy structured array in the compiled engine and an object with ``__slots__`` of the
-same names in the reference engine (:mod:`capsim.slotted`), so that ``sub.cwnd_bytes += mss`` is the same line in both.
-Times are int64 picoseconds, sizes int64 bytes, sequence numbers int64 segments of one MSS.
+same names in the reference engine (:mod:`capsim.engines.reference_records`), so that ``sub.cwnd_bytes += mss`` is the
+same line in both. Times are int64 picoseconds, sizes int64 bytes, sequence numbers int64 segments of one MSS.
 
 ============== ====================================================================== ===============
 Record         One per                                                                Defined in
@@ -20,7 +20,7 @@ Record         One per                                                          
 ``PROBE``      sample of one                                                          `observations`
 ============== ====================================================================== ===============
 
-What only one component uses is not here: it is the component's own memory (:mod:`capsim.own`).
+What only one component uses is not here: it is the component's own memory (:mod:`capsim.roles.own`).
 """
 
 from capsim.records.flows import *

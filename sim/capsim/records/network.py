@@ -25,7 +25,7 @@ PORT = np.dtype(
         ("packets_arrived", "i8"),  # at the far end
         ("max_queue_packets", "i8"),
         ("max_queue_bytes", "i8"),
-        # Time integral of queue_packets, summed over packets; the same weighted with bytes (engines/queue_sums.py)
+        # Time integral of queue_packets, summed over packets; the same weighted with bytes (`queue_counts`)
         ("sojourn_ps", "i8"),
         ("sojourn_words", "i8"),
         ("sojourn_bytes_ns", "i8"),
@@ -53,7 +53,7 @@ SWITCH = np.dtype(
     [
         ("salt", "i8"),  # seed of this switch's hash (RFC 2992 does not ask for one; without it tiers polarise)
         ("stream", "i8"),  # key of its uniform numbers
-        ("stream_high", "i8"),  # capsim.randomness.draw
+        ("stream_high", "i8"),  # capsim.base.randomness.draw
         ("draws", "i8"),  # of these used so far
         ("id", "i4"),
         ("tier", "i4"),  # 0 = leaf or edge

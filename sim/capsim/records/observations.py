@@ -49,7 +49,7 @@ TRACE = np.dtype(
     align=True,
 )
 
-# Histograms (engines/histograms.py): bins, of queues and of extents of reordering; what is counted of a packet that
+# Histograms (`queue_counts`): bins, of queues and of extents of reordering; what is counted of a packet that
 # leaves a queue; kinds of packet, the first two data of flows by FLOW.short
 BINS, EXTENT_BINS = 64, 32
 QUANTITIES = 2  # its wait, and the packets that it leaves behind

@@ -22,9 +22,9 @@ For two tiers; a switch above the leaves that has a choice goes by the hash.
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.clock import PS_PER_S
-from capsim.hooks import inlined
+from capsim.base import bounds
+from capsim.base.clock import PS_PER_S
+from capsim.base.inlined import inlined
 from capsim.protocols.balancers.ecmp import hashed
 from capsim.protocols.balancers.leaf_pairs import FIRST_LEAF, LAST_LEAF, LEAF_FIELDS, WITHIN_LEAF, stage
 from capsim.protocols.balancers.letflow import (
@@ -36,7 +36,7 @@ from capsim.protocols.balancers.letflow import (
     present_flowlet,
 )
 from capsim.records import NONE
-from capsim.roles import Balancer
+from capsim.roles.components import Balancer
 
 PORT_BITS = 8.0 * PS_PER_S  # of a byte, times what 1 bit/s takes
 

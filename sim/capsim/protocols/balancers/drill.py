@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.hooks import inlined
-from capsim.randomness import MASK, mix
+from capsim.base import bounds
+from capsim.base.inlined import inlined
+from capsim.base.randomness import MASK, mix
 from capsim.records import NONE
-from capsim.roles import Balancer
+from capsim.roles.components import Balancer
 
 MOST = int(bounds.SAMPLES.largest)
 HASHES = float(MASK + 1)  # how many there are

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from capsim.hooks import inlined
-from capsim.randomness import mix
-from capsim.roles import Balancer
+from capsim.base.inlined import inlined
+from capsim.base.randomness import mix
+from capsim.roles.components import Balancer
 
 
 class Split(IntEnum):

@@ -22,13 +22,13 @@ the one before
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.clock import PS_PER_S
-from capsim.hooks import inlined
+from capsim.base import bounds
+from capsim.base.clock import PS_PER_S
+from capsim.base.inlined import inlined
 from capsim.protocols.balancers.caps import LongFrom, goes_back, is_long
 from capsim.protocols.balancers.ecmp import hashed
 from capsim.records import NONE
-from capsim.roles import Balancer
+from capsim.roles.components import Balancer
 
 PORT_BITS = 8.0 * PS_PER_S
 

@@ -24,13 +24,13 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.clock import PS_PER_S
-from capsim.hooks import inlined
+from capsim.base import bounds
+from capsim.base.clock import PS_PER_S
+from capsim.base.inlined import inlined
 from capsim.protocols.balancers.ecmp import hashed
 from capsim.protocols.balancers.leaf_pairs import FIRST_LEAF, LAST_LEAF, LEAF_FIELDS, stage
 from capsim.records import NONE
-from capsim.roles import Balancer
+from capsim.roles.components import Balancer
 
 
 class TrainPath(IntEnum):

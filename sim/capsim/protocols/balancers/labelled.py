@@ -1,11 +1,11 @@
-"""Labels (:mod:`capsim.labels`): a switch sends a packet where its label says; what has none goes by its hash."""
+"""Labels (:mod:`capsim.base.labels`): a switch sends a packet where its label says; what has none goes by its hash."""
 
 from typing import Any
 
-from capsim.labels import next_digit
+from capsim.base.labels import next_digit
 from capsim.protocols.balancers.ecmp import hashed
 from capsim.records import NONE
-from capsim.roles import Balancer
+from capsim.roles.components import Balancer
 
 
 def choose(

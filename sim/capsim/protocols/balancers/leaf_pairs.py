@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from capsim.hooks import inlined
+from capsim.base.inlined import inlined
 
 WITHIN_LEAF, FIRST_LEAF, BETWEEN, LAST_LEAF = range(4)
 LEAF_FIELDS = (("asked", "i8"),)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.hooks import inlined
+from capsim.base import bounds
+from capsim.base.inlined import inlined
 from capsim.protocols.balancers.ecmp import hashed
 from capsim.records import NONE
-from capsim.roles import Balancer
+from capsim.roles.components import Balancer
 
 
 class Aging(IntEnum):

@@ -8,11 +8,11 @@ path of the same number.
 from dataclasses import dataclass
 from typing import Any
 
-from capsim.hooks import inlined
+from capsim.base.inlined import inlined
 from capsim.protocols.balancers.ecmp import hashed
 from capsim.protocols.balancers.spray import SprayParams, sprayed
 from capsim.records import ACK, SYN_ACK
-from capsim.roles import Balancer
+from capsim.roles.components import Balancer
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from capsim.roles import Balancer
+from capsim.roles.components import Balancer
 
 
 def choose(

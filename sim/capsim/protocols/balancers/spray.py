@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from capsim.hooks import inlined
+from capsim.base.inlined import inlined
 from capsim.protocols.balancers.ecmp import hashed
 from capsim.records import ACK
-from capsim.roles import Balancer
+from capsim.roles.components import Balancer
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,11 +17,12 @@ transport's data packets must be ECN-capable (``ecn``).
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.hooks import ACKED, DUPLICATE, GROW, MARKED, OPENED, inlined
+from capsim.base import bounds
+from capsim.base.inlined import inlined
 from capsim.protocols.congestion.reno import answer_loss, grow
 from capsim.records import ESTABLISHED
-from capsim.roles import Congestion
+from capsim.roles.components import Congestion
+from capsim.roles.hooks import ACKED, DUPLICATE, GROW, MARKED, OPENED
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,11 +14,11 @@ The paper of MMPTCP names the algorithm (its Table 8) and prints no formula. Slo
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.hooks import GROW, LOST
+from capsim.base import bounds
 from capsim.protocols.congestion.lia import total_window_bytes
 from capsim.protocols.congestion.reno import answer_loss, grow
-from capsim.roles import Congestion
+from capsim.roles.components import Congestion
+from capsim.roles.hooks import GROW, LOST
 
 
 @dataclass(frozen=True, kw_only=True)

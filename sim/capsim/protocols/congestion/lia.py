@@ -13,10 +13,11 @@ whole picoseconds would leave 63 bits.
 from dataclasses import dataclass
 from typing import Any
 
-from capsim.hooks import GROW, inlined
+from capsim.base.inlined import inlined
 from capsim.protocols.congestion.reno import answer_loss, grow
 from capsim.records import CLOSED, NONE, SYN_SENT
-from capsim.roles import Congestion
+from capsim.roles.components import Congestion
+from capsim.roles.hooks import GROW
 
 
 @dataclass(frozen=True, kw_only=True)

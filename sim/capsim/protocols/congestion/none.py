@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from capsim.roles import Congestion
+from capsim.roles.components import Congestion
 
 
 def react(params: Any, own: Any, flow: Any, sub: Any, subs: Any, signals: int, now_ps: int) -> int:

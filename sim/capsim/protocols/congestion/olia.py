@@ -15,12 +15,13 @@ Slow start and the answer to losses are Reno's. Fractions of a byte are kept unt
 
 from typing import Any
 
-from capsim.bounds import COPIES
-from capsim.hooks import ACKED, EXPIRED, EXPIRED_AGAIN, GROW, LOST, inlined
+from capsim.base.bounds import COPIES
+from capsim.base.inlined import inlined
 from capsim.protocols.congestion.lia import takes_part
 from capsim.protocols.congestion.reno import answer_loss, grow
 from capsim.records import NONE
-from capsim.roles import Congestion
+from capsim.roles.components import Congestion
+from capsim.roles.hooks import ACKED, EXPIRED, EXPIRED_AGAIN, GROW, LOST
 
 _EACH = f"({COPIES.largest},)i8"  # one number for each subflow of a flow
 

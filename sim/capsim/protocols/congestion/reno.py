@@ -10,8 +10,9 @@ slow-start threshold         ssthresh       ``sub.ssthresh_bytes`` RFC 5681, eq.
 
 from typing import Any
 
-from capsim.hooks import EXPIRED, EXPIRED_AGAIN, GROW, LOST, inlined
-from capsim.roles import Congestion
+from capsim.base.inlined import inlined
+from capsim.roles.components import Congestion
+from capsim.roles.hooks import EXPIRED, EXPIRED_AGAIN, GROW, LOST
 
 
 @inlined

@@ -9,9 +9,9 @@ third duplicate ACK, timeout ssthresh = max(window / 2, 2 MSS), cwnd = 1 MSS    
 
 from typing import Any
 
-from capsim.hooks import EXPIRED, GROW, LOST
 from capsim.protocols.congestion.reno import grow
-from capsim.roles import Congestion
+from capsim.roles.components import Congestion
+from capsim.roles.hooks import EXPIRED, GROW, LOST
 
 
 def react(params: Any, own: Any, flow: Any, sub: Any, subs: Any, signals: int, now_ps: int) -> int:

@@ -17,8 +17,8 @@ from enum import IntEnum
 from math import inf
 from typing import Any
 
-from capsim.bounds import WORD
-from capsim.hooks import inlined
+from capsim.base.bounds import WORD
+from capsim.base.inlined import inlined
 from capsim.records import ACK, RETRANSMITTED
 from capsmodel.coding._unit_search import SCALAR, log_tails_at, mean_delay
 

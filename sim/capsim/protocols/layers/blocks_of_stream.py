@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from capsim.hooks import inlined
+from capsim.base.inlined import inlined
 from capsim.protocols.layers.stream import has
 from capsim.records import DATA, NONE
-from capsim.roles import Part
+from capsim.roles.components import Part
 
 BLOCK = (
     *(("sub", "i4"), ("k", "i4"), ("n", "i4"), ("packet_bytes", "i4")),

@@ -1,24 +1,131 @@
-"""The coding layer of CAPS, between TCP and IP: k source packets become k + r coded ones, and any k of these suffice.
+"""Which packets of CAPS take an end host work, where a scenario says how long that takes (``[hosts]``).
 
-The hooks are here; what they do stands in :mod:`~capsim.protocols.layers.per_packet` (ACK per packet),
-:mod:`~capsim.protocols.layers.block` and :mod:`~capsim.protocols.layers.decoder` (ACK at decoding), which packets take
-a host work in :mod:`~capsim.protocols.layers.work`, the parameters and their evidence in
-:mod:`~capsim.protocols.layers.params`.
+Whoever sends a packet computes it from the k source packets of its unit, unless it is one of these: the packets of a
+systematic code at positions below k. The decoder computes with the same packets, until it has the whole unit; those
+that come later are dropped without work. A packet is judged when it arrives, also if it then waits.
 """
 
 from typing import Any
 
-from capsim.hooks import KEEP, PASS, inlined
-from capsim.protocols.layers.block import buffer_source, close_buffer
+from capsim.base.inlined import inlined
 from capsim.protocols.layers.blocking import ESTIMATOR, note_rtt
-from capsim.protocols.layers.decoder import collect_and_hold, release_held
+from capsim.protocols.layers.decoder import collect_and_hold, release_held, sources_here
 from capsim.protocols.layers.params import Acknowledged, CodingParams
-from capsim.protocols.layers.parts import part
 from capsim.protocols.layers.per_packet import collect_packet, join_unit, renew
-from capsim.protocols.layers.units import CODER, COUNTS, UNIT, UNIT_COLUMNS, next_packet
-from capsim.protocols.layers.work import decodes, encodes
+from capsim.protocols.layers.units import (
+    CODER,
+    COUNTS,
+    UNIT,
+    UNIT_COLUMNS,
+    close_unit,
+    full_unit_packets,
+    measured,
+    new_unit,
+    next_packet,
+)
 from capsim.records import CODED, DATA, NONE, RETRANSMITTED
-from capsim.roles import Layer
+from capsim.roles.components import Layer, Part
+from capsim.roles.hooks import KEEP, PASS
+
+
+@inlined
+def is_computed(params: Any, own: Any, packet: Any) -> bool:
+    """Return whether a packet is not sent as the transport gave it to the layer."""
+    if packet.kind != CODED:
+        return False
+    return not params.systematic or packet.position >= own.units[packet.unit].k
+
+
+@inlined
+def has_whole_unit(params: Any, sub: Any, ring: Any, unit: Any) -> bool:
+    """Return whether the decoder needs no further packet of a unit."""
+    if params.ack == Acknowledged.PACKET:
+        return unit.arrived_packets == unit.k
+    if unit.decoded_ps != NONE or unit.released:
+        return True
+    return params.systematic and unit.arrived_packets == 0 and sources_here(sub, ring, unit) == unit.k
+
+
+def encodes(params: Any, own: Any, flow: Any, sub: Any, packet: Any) -> int:
+    """Return 1 for a packet that the sender computes."""
+    return 1 if is_computed(params, own, packet) else 0
+
+
+def decodes(params: Any, own: Any, flow: Any, sub: Any, ring: Any, packet: Any) -> int:
+    """Return 1 for a packet that the decoder computes with."""
+    if not is_computed(params, own, packet) or has_whole_unit(params, sub, ring, own.units[packet.unit]):
+        return 0
+    return 1
+
+
+def part(params: Any, coder: Any, units: Any, packet: Any) -> Part | None:
+    """Return which packet of which unit `packet` is, None if it is in none."""
+    if packet.kind == CODED:
+        unit = units[packet.unit]
+        shift = 0 if params.systematic else unit.k
+        return _of_unit(packet.unit, unit, packet.position + shift)
+    if packet.kind != DATA or params.ack != Acknowledged.DECODED:
+        return None
+    number = coder.first_unit
+    while number != NONE:
+        unit = units[number]
+        if unit.first_segment <= packet.segment < unit.first_segment + unit.k:
+            return _of_unit(number, unit, packet.segment - unit.first_segment)
+        number = unit.next
+    early = params.systematic
+    return Part(unit=NONE, first_segment=packet.segment, k=0, n=0, packet_id=0) if early else None
+
+
+def _of_unit(number: int, unit: Any, packet_id: int) -> Part:
+    return Part(unit=number, first_segment=unit.first_segment, k=unit.k if unit.n else 0, n=unit.n, packet_id=packet_id)
+
+
+@inlined
+def buffer_source(params: Any, coder: Any, sub: Any, packet: Any, now_ps: int) -> None:
+    """Enter a new source packet into the encoding buffer."""
+    if coder.unit_first >= coder.unit_next:
+        coder.unit_first = packet.segment
+        coder.unit_bytes = 0
+        sub.send_wake_ps = now_ps + params.flush_ps if params.flush_ps else NONE
+    coder.unit_next = packet.segment + 1
+    coder.unit_bytes = max(coder.unit_bytes, packet.bytes)
+
+
+@inlined
+def nothing_to_wait_for(params: Any, coder: Any, sub: Any, now_ps: int) -> bool:
+    """Return whether the unit is sent although it is not full."""
+    no_more_data = coder.unit_next == params.coded_packets or (sub.final and coder.unit_next == sub.end)
+    nothing_else_in_flight = sub.next_segment - sub.una <= coder.unit_next - coder.unit_first
+    return no_more_data or nothing_else_in_flight or (sub.send_wake_ps != NONE and sub.send_wake_ps <= now_ps)
+
+
+@inlined
+def close_buffer(params: Any, own: Any, estimator: Any, sub: Any, counters: Any, now_ps: int) -> int:
+    """Make a unit of what waits, if it is time; return 1 if so."""
+    coder = own.subflow
+    coder.unit_first = max(coder.unit_first, sub.una)  # what is acknowledged leaves the buffer
+    waiting = coder.unit_next - coder.unit_first
+    if waiting <= 0:
+        sub.send_wake_ps = NONE
+        return 0
+    blocked, acks = measured(params, estimator, now_ps)
+    full = full_unit_packets(params, sub, estimator, blocked, acks)
+    if waiting < full and not nothing_to_wait_for(params, coder, sub, now_ps):
+        return 0
+    number = new_unit(own, sub, counters, coder.unit_first, now_ps)
+    unit = own.units[number]
+    unit.k = min(waiting, full)
+    unit.packet_bytes = coder.unit_bytes
+    close_unit(params, coder, unit, full, blocked, acks)
+    if params.systematic and params.ack == Acknowledged.DECODED:
+        unit.sent = unit.k
+        coder.coded_packets += unit.k
+    unit.left = unit.n - unit.sent
+    coder.open_unit = number if unit.left else NONE
+    coder.unit_first += unit.k
+    if coder.unit_first >= coder.unit_next:
+        sub.send_wake_ps = NONE
+    return 1
 
 
 def accept(params: Any, own: Any, flow: Any, sub: Any, counters: Any, packet: Any, now_ps: int) -> int:

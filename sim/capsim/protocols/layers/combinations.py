@@ -12,9 +12,9 @@ nothing.
 
 from typing import Any
 
-from capsim.hooks import inlined
+from capsim.base.inlined import inlined
+from capsim.base.randomness import MASK, mix
 from capsim.protocols.layers.stream import has
-from capsim.randomness import MASK, mix
 from capsim.records import NONE
 
 MOST_MIXED = 15  # C_max (dc2mtcp IV-A)

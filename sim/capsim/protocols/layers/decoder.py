@@ -13,7 +13,7 @@ has filled the gap. With ``release = "decoded"`` each is delivered as it comes, 
 from enum import IntEnum
 from typing import Any
 
-from capsim.hooks import inlined
+from capsim.base.inlined import inlined
 from capsim.records import CODED, DATA, HELD, NONE, RECEIVED, RETRANSMITTED
 
 

@@ -1,46 +1,72 @@
-"""SC-MPTCP (Li et al. 2014), reconstructed: a systematic code over blocks of the stream, sent on all subflows.
-
-No text of the paper was at hand beyond what dc2mtcp says of it (VI-A, B, D): redundancy by an estimated loss rate, not
-told apart by flow size; on average 0.02 coded packets to an original one; buffers that are bounded. All else is a
-reading, and a parameter where a number is in it:
-
-- Data segments leave as they are. When the last of a block of k has left, coded packets of the block follow, k p/(1-p)
-  on average; what is less than one is kept for the next block (*pre-coding*).
-- p is the share of the acknowledgements of all subflows that tell of a loss: of a segment sent again or decoded.
-- Before the receive buffer is full, the oldest block gets as many coded packets as data segments of it are not
-  acknowledged, once in a round trip (*post-coding*, the paper's warning of blocking).
-- Coded packets take the subflow with the least round trip. Any k packets of a block decode it; data segments are passed
-  on at once.
-"""
+"""How many coded packets SC-MPTCP sends, and on which subflow; a reconstruction (see `generations`)."""
 
 from dataclasses import dataclass
 from math import ceil
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.hooks import DELIVER, TAKE
-from capsim.protocols.layers.blocks_of_stream import (
-    BLOCK,
-    BLOCK_COLUMNS,
-    BLOCKS,
-    block_of,
-    new_block,
-    part,
-    supplied,
-)
-from capsim.protocols.layers.generations_asked import earned, nearest, unacknowledged_in, warned
+from capsim.base import bounds
+from capsim.base.inlined import inlined
+from capsim.protocols.layers.blocks_of_stream import BLOCK, BLOCK_COLUMNS, BLOCKS, block_of, new_block, part, supplied
 from capsim.protocols.layers.stream import (
     STREAM_COLUMNS,
     STREAM_COUNTS,
     Acknowledged,
     fill_coded,
     fill_recovered,
+    first_unacknowledged,
     has_window,
     is_coded,
     is_decoded,
 )
-from capsim.records import CODED, DATA, NONE, RETRANSMITTED
-from capsim.roles import Layer
+from capsim.records import CODED, DATA, ESTABLISHED, NONE, RETRANSMITTED
+from capsim.roles.components import Layer
+from capsim.roles.hooks import DELIVER, TAKE
+
+
+@inlined
+def nearest(flow: Any, subs: Any) -> int:
+    """Return the open subflow with the least round trip, the first open one if none is measured."""
+    number, chosen = flow.first_sub, NONE
+    while number != NONE:
+        sub = subs[number]
+        closer = chosen == NONE or 0 < sub.srtt_ps < subs[chosen].srtt_ps or subs[chosen].srtt_ps == 0 < sub.srtt_ps
+        if sub.state == ESTABLISHED and closer:
+            chosen = number
+        number = sub.next_sub
+    return int(chosen)
+
+
+@inlined
+def earned(params: Any, memory: Any, k: int) -> int:
+    """Return how many coded packets follow a block of k; keep what is less than one for the next."""
+    loss_prob = memory.loss_prob if memory.observed else params.initial_loss_prob
+    share = min(params.redundancy_factor * loss_prob / (1.0 - loss_prob), params.most_overhead)
+    memory.redundancy += share * float(k)
+    packets = int(memory.redundancy)
+    memory.redundancy -= float(packets)
+    return packets
+
+
+@inlined
+def warned(params: Any, memory: Any, flow: Any, near: Any, now_ps: int) -> bool:
+    """Return whether the receive buffer will soon be full; say so once in a round trip."""
+    room = params.warning_share * float(flow.peer_window - flow.data_acked)
+    if params.warning_share == 1.0 or flow.granted - flow.data_acked < room:
+        return False
+    if memory.warned_ps != NONE and now_ps < memory.warned_ps + near.srtt_ps:
+        return False
+    memory.warned_ps = now_ps
+    return True
+
+
+@inlined
+def unacknowledged_in(flow: Any, subs: Any, maps: Any, unit: Any) -> int:
+    """Return how many data segments of a block are sent and not acknowledged."""
+    count, segment = 0, first_unacknowledged(flow, subs, maps, max(flow.data_acked, unit.first_segment))
+    while segment != NONE and segment < unit.first_segment + unit.k:
+        count += 1
+        segment = first_unacknowledged(flow, subs, maps, segment + 1)
+    return count
 
 
 @dataclass(frozen=True, kw_only=True)

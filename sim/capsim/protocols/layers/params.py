@@ -19,7 +19,7 @@ from enum import IntEnum
 from math import ceil
 from typing import Annotated
 
-from capsim import bounds
+from capsim.base import bounds
 from capsim.protocols.layers.blocking import Threshold
 from capsim.protocols.layers.decoder import Release
 from capsmodel.checks import require

@@ -14,15 +14,17 @@ packets of a unit until all of it is acknowledged. In the middle of a flow the n
 ACKs that start the retransmission; when more than r packets of the last unit are lost, nothing comes behind them and
 TCP waits for its timer.
 
-Any k of a unit's packets decode it, as with an MDS code; :mod:`capsim.payload` has packets with the bytes of a code.
+Any k of a unit's packets decode it, as with an MDS code; :mod:`capsim.engines.payload` has packets with the bytes of a
+code.
 """
 
 from typing import Any
 
-from capsim.hooks import FOLLOW, PASS, inlined
+from capsim.base.inlined import inlined
 from capsim.protocols.layers.blocking import repair_packets
 from capsim.protocols.layers.units import close_unit, full_unit_packets, measured, name_packet, new_unit
 from capsim.records import DATA, NONE, RETRANSMITTED
+from capsim.roles.hooks import FOLLOW, PASS
 
 
 @inlined

@@ -1,7 +1,7 @@
 """Presto (He et al. 2015): flows are cut into flowcells of 64 KB, each with the label of the next path; reassembly.
 
 **Sender.** A packet that would make the flowcell larger than 64 KB begins the next one, on the next path
-(:mod:`capsim.labels`). Flowcells are numbered in the order of sending, so that a retransmission is in the present one.
+(:mod:`capsim.base.labels`). Flowcells are numbered in the order of sending: a retransmission is in the present one.
 
 **Receiver.** Paths are of equal length, so packets of one flowcell come in order, and a gap within it is a loss: TCP is
 told at once. A gap between flowcells can be one or the other. What is behind it is held until the gap is filled, or for
@@ -27,11 +27,12 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.hooks import DELIVER, HOLD, PASS, inlined
-from capsim.randomness import MASK, mix
+from capsim.base import bounds
+from capsim.base.inlined import inlined
+from capsim.base.randomness import MASK, mix
 from capsim.records import DATA, NONE
-from capsim.roles import Layer
+from capsim.roles.components import Layer
+from capsim.roles.hooks import DELIVER, HOLD, PASS
 
 LARGEST_LABEL = 2**31 - 1
 

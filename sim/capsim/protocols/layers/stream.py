@@ -9,7 +9,7 @@ section 3.3.6). Or it can acknowledge it on that subflow too, as TCP with networ
 from enum import IntEnum
 from typing import Any
 
-from capsim.hooks import inlined
+from capsim.base.inlined import inlined
 from capsim.records import CODED, DATA, DATA_RECEIVED, NONE, RETRANSMITTED
 
 # What these layers count for each subflow

@@ -11,7 +11,7 @@ packets of a unit                k + r    ``unit.n``, 0 while it fills    caps u
 
 from typing import Any
 
-from capsim.hooks import inlined
+from capsim.base.inlined import inlined
 from capsim.protocols.layers.blocking import remembered_unit_packets, repair_packets, roll_period
 from capsim.protocols.layers.params import UnitSize
 from capsim.records import CODED, NONE

@@ -7,10 +7,10 @@ and further subflows keep one source port, as in the authors' code of MMPTCP.
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.randomness import mix
+from capsim.base import bounds
+from capsim.base.randomness import mix
 from capsim.records import CODED, DATA
-from capsim.roles import Marking
+from capsim.roles.components import Marking
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from capsim.hooks import ACCEPT, REFUSE, inlined
+from capsim.base.inlined import inlined
 from capsim.records import NONE
-from capsim.roles import Queue
+from capsim.roles.components import Queue
+from capsim.roles.hooks import ACCEPT, REFUSE
 
 
 @inlined

@@ -7,11 +7,11 @@ without a mark; so the NICs of hosts only drop, unless `at_nics` is set.
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.hooks import ACCEPT, MARK, REFUSE
+from capsim.base import bounds
 from capsim.protocols.queues.droptail import has_room
 from capsim.records import ECN_CAPABLE
-from capsim.roles import Queue
+from capsim.roles.components import Queue
+from capsim.roles.hooks import ACCEPT, MARK, REFUSE
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,10 +9,10 @@ this rule its first packets would wait for the last.
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.hooks import ACCEPT, EVICT
+from capsim.base import bounds
 from capsim.protocols.queues.droptail import has_room
-from capsim.roles import Queue
+from capsim.roles.components import Queue
+from capsim.roles.hooks import ACCEPT, EVICT
 
 
 @dataclass(frozen=True, kw_only=True)

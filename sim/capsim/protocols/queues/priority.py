@@ -8,9 +8,9 @@ NICs of hosts: those of a long flow wait behind short flows' data, and give way 
 from dataclasses import dataclass
 from typing import Any
 
-from capsim.hooks import ACCEPT, EVICT, REFUSE
 from capsim.protocols.queues.droptail import has_room
-from capsim.roles import Queue
+from capsim.roles.components import Queue
+from capsim.roles.hooks import ACCEPT, EVICT, REFUSE
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from capsim.protocols.marking.five_tuple import FIVE_TUPLE
 from capsim.protocols.queues.droptail import DROPTAIL
 from capsim.protocols.sharing.single import SINGLE
 from capsim.protocols.transports.newreno import NEWRENO
-from capsim.roles import Scheme, Stack
+from capsim.roles.components import Scheme, Stack
 
 STACK = Stack(transport=NEWRENO, congestion=RENO, sharing=SINGLE, layer=NO_LAYER, marking=FIVE_TUPLE)
 SCHEME = Scheme(

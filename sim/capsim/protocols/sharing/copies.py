@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from capsim import bounds
+from capsim.base import bounds
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from enum import IntEnum
 from typing import Any
 
-from capsim.hooks import inlined
+from capsim.base.inlined import inlined
 from capsim.records import NONE, SYN_SENT
 
 

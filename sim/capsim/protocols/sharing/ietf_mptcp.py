@@ -20,12 +20,13 @@ has a retransmission timer of the connection besides, as long as the longest of 
 from dataclasses import dataclass
 from typing import Any
 
-from capsim.hooks import EXPIRED, JOINED, OPENED, inlined
+from capsim.base.inlined import inlined
 from capsim.protocols.sharing.grants import Scheduler, chosen_by, grant, grant_next, has_room, nearest, note_blocked
 from capsim.protocols.sharing.joins import JOIN_MEMORY
 from capsim.protocols.sharing.mptcp import MptcpParams, begin, open_further
 from capsim.records import NONE
-from capsim.roles import Sharing
+from capsim.roles.components import Sharing
+from capsim.roles.hooks import EXPIRED, JOINED, OPENED
 
 REINJECT = 2  # flag of a data segment that waits to be granted once more
 CARRIED = 8  # from this bit on: by which subflows, by number, it has been carried

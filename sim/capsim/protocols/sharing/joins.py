@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from capsim.hooks import inlined
+from capsim.base.inlined import inlined
 
 SLOTS = 50  # a gap is a whole number of these; the authors of MMPTCP draw distinct microseconds below 50
 JOIN_MEMORY = (("joins_left", "i8"), ("next_slot", "i8"), ("first_slot_ps", "i8"))

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.hooks import COMPLETE
+from capsim.base import bounds
 from capsim.protocols.sharing.replicated import ReplicatedParams, note
-from capsim.roles import Sharing
+from capsim.roles.components import Sharing
+from capsim.roles.hooks import COMPLETE
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.hooks import ACKED, JOINED, LOST, OPENED, inlined
+from capsim.base import bounds
+from capsim.base.inlined import inlined
 from capsim.protocols.sharing.grants import Scheduler, chosen_by
 from capsim.protocols.sharing.joins import JOIN_MEMORY, next_joins
 from capsim.protocols.sharing.mptcp import grant_if_room, set_buffer
 from capsim.protocols.sharing.scattered import set_threshold
 from capsim.records import CLOSED, NONE
-from capsim.roles import Sharing
+from capsim.roles.components import Sharing
+from capsim.roles.hooks import ACKED, JOINED, LOST, OPENED
 
 
 class SwitchAt(IntEnum):

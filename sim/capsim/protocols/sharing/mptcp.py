@@ -8,12 +8,13 @@ advertises its room.
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.hooks import JOINED, OPENED, inlined
+from capsim.base import bounds
+from capsim.base.inlined import inlined
 from capsim.protocols.sharing.grants import Scheduler, chosen_by, grant_next, has_room, note_blocked
 from capsim.protocols.sharing.joins import JOIN_MEMORY, next_joins
 from capsim.records import NONE
-from capsim.roles import Sharing
+from capsim.roles.components import Sharing
+from capsim.roles.hooks import JOINED, OPENED
 
 
 @dataclass(frozen=True, kw_only=True)

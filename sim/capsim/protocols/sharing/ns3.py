@@ -7,12 +7,13 @@ be full, and round robin waits for a subflow whose SYN is not answered.
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.hooks import ACKED, inlined
+from capsim.base import bounds
+from capsim.base.inlined import inlined
 from capsim.protocols.sharing.grants import Scheduler
 from capsim.protocols.sharing.mmptcp import MMPTCP, MmptcpParams, change_phase
 from capsim.protocols.sharing.mptcp import MPTCP, MptcpParams, open_further, start_stream
 from capsim.records import DATA_RECEIVED
+from capsim.roles.hooks import ACKED
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from capsim.hooks import OPENED
 from capsim.protocols.sharing.copies import CopiesParams, begin
 from capsim.records import CLOSED, NONE, SYN_SENT
-from capsim.roles import Sharing
+from capsim.roles.components import Sharing
+from capsim.roles.hooks import OPENED
 
 
 def note(

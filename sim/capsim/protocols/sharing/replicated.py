@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from capsim.hooks import COMPLETE
 from capsim.protocols.sharing.copies import CopiesParams, begin
 from capsim.records import CLOSED, NONE
-from capsim.roles import Sharing
+from capsim.roles.components import Sharing
+from capsim.roles.hooks import COMPLETE
 
 
 @dataclass(frozen=True, kw_only=True)

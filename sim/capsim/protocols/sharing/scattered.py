@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.hooks import OPENED, inlined
+from capsim.base import bounds
+from capsim.base.inlined import inlined
 from capsim.protocols.sharing.single import begin
-from capsim.roles import Sharing
+from capsim.roles.components import Sharing
+from capsim.roles.hooks import OPENED
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from capsim.roles import Sharing
+from capsim.roles.components import Sharing
 
 
 def begin(params: Any, own: Any, flow: Any, now_ps: int) -> int:

@@ -15,10 +15,10 @@ packets that came, in any order.
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.hooks import inlined
+from capsim.base import bounds
+from capsim.base.inlined import inlined
 from capsim.records import CLOSED, DATA, ESTABLISHED, NONE
-from capsim.roles import SegmentParams, Transport
+from capsim.roles.components import SegmentParams, Transport
 from capsmodel.checks import require
 
 PS_BITS_PER_BYTE = 8 * 10**12
@@ -35,7 +35,7 @@ class DatagramParams(SegmentParams):
     on_s, off_s : float
         Lengths of ON and OFF periods, in seconds; a flow begins with ON. With ``off_s = 0`` the rate is constant.
     mss_bytes, header_bytes : int
-        As in :class:`~capsim.roles.SegmentParams`.
+        As in :class:`~capsim.roles.components.SegmentParams`.
     max_window_bytes : int
         Means nothing, since no packet waits for an acknowledgement.
     """

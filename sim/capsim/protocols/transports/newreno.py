@@ -8,7 +8,7 @@ timeout is acknowledged. After a timeout the sender goes back to the first unack
 
 from typing import Any
 
-from capsim.hooks import ACKED, DUPLICATE, EXPIRED, EXPIRED_AGAIN, GROW, LOST, inlined
+from capsim.base.inlined import inlined
 from capsim.protocols.transports.receiver import on_data
 from capsim.protocols.transports.tcp import (
     TcpParams,
@@ -27,7 +27,8 @@ from capsim.protocols.transports.tcp import (
     start_timer,
 )
 from capsim.records import ACK, ESTABLISHED, NONE, SYN_SENT
-from capsim.roles import Transport
+from capsim.roles.components import Transport
+from capsim.roles.hooks import ACKED, DUPLICATE, EXPIRED, EXPIRED_AGAIN, GROW, LOST
 
 
 def send(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:

@@ -23,8 +23,8 @@ subflow has fewer than three segments behind one that was refused, the last RTO 
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.hooks import ACKED, LOST, OPENED, inlined
+from capsim.base import bounds
+from capsim.base.inlined import inlined
 from capsim.protocols.transports.newreno import go_back, send_next, take_acknowledgement
 from capsim.protocols.transports.receiver import (
     enter_segment,
@@ -43,7 +43,8 @@ from capsim.protocols.transports.tcp import (
     set_rto,
 )
 from capsim.records import DATA, ESTABLISHED, HANDSHAKE_ACK, NONE, RECEIVED, SYN_SENT
-from capsim.roles import Transport
+from capsim.roles.components import Transport
+from capsim.roles.hooks import ACKED, LOST, OPENED
 
 WINDOW_VALUES = 2**32  # the code's windows are unsigned numbers of 32 bits
 

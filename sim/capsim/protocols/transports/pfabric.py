@@ -19,8 +19,8 @@ receiver makes no use; it says by its acknowledgement that the path is open.
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.hooks import ACKED, DUPLICATE, EXPIRED, GROW, inlined
+from capsim.base import bounds
+from capsim.base.inlined import inlined
 from capsim.protocols.transports.sack import SACK, SackParams, take_blocks
 from capsim.protocols.transports.sack_receiver import on_data as note_and_reply
 from capsim.protocols.transports.sack_receiver import reply_with_blocks
@@ -36,6 +36,7 @@ from capsim.protocols.transports.tcp import (
     start_timer,
 )
 from capsim.records import ACK, DATA, ESTABLISHED, NONE, SACKED, SYN_SENT
+from capsim.roles.hooks import ACKED, DUPLICATE, EXPIRED, GROW
 
 WORST = 2**31 - 1  # PACKET.priority has 32 bits; flows of more than 2 GB are equal until they have less
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from capsim.hooks import inlined
+from capsim.base.inlined import inlined
 from capsim.records import (
     ACK,
     CONGESTION_EXPERIENCED,

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.bounds import SACK_BLOCKS
-from capsim.hooks import ACKED, DUPLICATE, GROW, LOST, inlined
+from capsim.base import bounds
+from capsim.base.bounds import SACK_BLOCKS
+from capsim.base.inlined import inlined
 from capsim.protocols.transports.newreno import go_back, send_next
 from capsim.protocols.transports.sack_receiver import on_data
 from capsim.protocols.transports.tcp import (
@@ -41,7 +41,8 @@ from capsim.records import (
     SACKED,
     SYN_SENT,
 )
-from capsim.roles import Transport
+from capsim.roles.components import Transport
+from capsim.roles.hooks import ACKED, DUPLICATE, GROW, LOST
 
 BLOCKS = f"({int(SACK_BLOCKS.largest)},)i4"
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from capsim.hooks import inlined
+from capsim.base.inlined import inlined
 from capsim.protocols.transports.receiver import note_arrival, turn_round
 from capsim.protocols.transports.tcp import holds
 from capsim.records import DATA, HANDSHAKE_ACK, RECEIVED

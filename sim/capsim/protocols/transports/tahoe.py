@@ -14,7 +14,7 @@ nothing. The timer and the receiver are those of the other variants; the windows
 
 from typing import Any
 
-from capsim.hooks import DUPLICATE, EXPIRED, LOST, inlined
+from capsim.base.inlined import inlined
 from capsim.protocols.transports.newreno import send, take_acknowledgement
 from capsim.protocols.transports.receiver import on_data
 from capsim.protocols.transports.tcp import (
@@ -26,7 +26,8 @@ from capsim.protocols.transports.tcp import (
     start_timer,
 )
 from capsim.records import ACK, ESTABLISHED, SYN_SENT
-from capsim.roles import Transport
+from capsim.roles.components import Transport
+from capsim.roles.hooks import DUPLICATE, EXPIRED, LOST
 
 
 def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:

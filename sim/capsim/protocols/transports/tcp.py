@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Annotated, Any
 
-from capsim import bounds
-from capsim.hooks import MARKED, OPENED, inlined
+from capsim.base import bounds
+from capsim.base.inlined import inlined
 from capsim.records import (
     CLOSED,
     DATA,
@@ -35,7 +35,8 @@ from capsim.records import (
     SYN_ANSWERED,
     SYN_SENT,
 )
-from capsim.roles import SegmentParams
+from capsim.roles.components import SegmentParams
+from capsim.roles.hooks import MARKED, OPENED
 from capsmodel.checks import require
 
 FIRST_RTO_PS = 10**12  # RFC 6298, 2.1: 1 second
@@ -63,7 +64,7 @@ class TcpParams(SegmentParams):
     initial_ssthresh_bytes : int
         "Arbitrarily high" (RFC 5681, section 3.1).
     mss_bytes, header_bytes : int
-        As in :class:`~capsim.roles.SegmentParams`.
+        As in :class:`~capsim.roles.components.SegmentParams`.
     max_window_bytes : int
         The receive window, which neither the window nor the data in flight exceed, in bytes.
     min_rto_s, max_rto_s, granularity_s : float

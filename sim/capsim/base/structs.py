@@ -1,0 +1,146 @@
+"""Plain tables to checked structs, with one line for what breaks a rule: key, rule, value."""
+
+import re
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from capsim.base.bounds import shortened
+from capsmodel.checks import ParameterError
+
+Struct = TypeVar("Struct", bound=msgspec.Struct)
+# Kinds that only a scenario file has, by the kind that reading makes of them (capsim.scenario.scenario).
+_IN_FILES = {"topology": "file", "list": "csv"}
+
+
+def converted(plain: Any, kind: type[Struct], *, where: str) -> Struct:
+    """Return the struct of a kind that plain tables describe.
+
+    Parameters
+    ----------
+    plain : dict
+        Tables, lists and numbers.
+    kind : type
+        Of the struct.
+    where : str
+        Begins the text of an error.
+
+    Raises
+    ------
+    ParameterError
+        One line: the key, the rule that it breaks, and the value.
+
+    Examples
+    --------
+    >>> from capsim import Dumbbell
+    >>> converted({"kind": "dumbbell", "hosts_per_side": 0}, Dumbbell, where="fabric")
+    Traceback (most recent call last):
+    capsmodel.checks.ParameterError: fabric: hosts_per_side: Expected `int` >= 1, but it is 0
+    """
+    try:
+        return msgspec.convert(plain, kind)
+    except msgspec.ValidationError as error:
+        raise ParameterError(f"{where}: {_explained(str(error), plain, kind)}") from None
+
+
+def checked_struct(struct: Struct, *, where: str) -> Struct:
+    """Return `struct`, which may have been made in Python, after the checks that reading it would make."""
+    return converted(msgspec.to_builtins(struct), type(struct), where=where)
+
+
+def without_defaults(struct: msgspec.Struct) -> dict[str, Any]:
+    """Return the plain tables of a struct without what equals its default.
+
+    ``omit_defaults`` of msgspec leaves out what *is* the default, the same object: a text or a number that was read or
+    has come from another process would stay, and equal structs would have unequal tables.
+
+    Examples
+    --------
+    >>> from capsim import Scenario, Dumbbell, Batch
+    >>> traffic = (Batch(flow_bytes=1000, pairs="".join(["ran", "dom"])),)
+    >>> without_defaults(Scenario(fabric=Dumbbell(hosts_per_side=1), traffic=traffic))["traffic"]
+    [{'kind': 'batch', 'flow_bytes': 1000}]
+    """
+    plain: dict[str, Any] = msgspec.to_builtins(struct)
+    for field in _fields(type(struct)):
+        value = getattr(struct, field.name)
+        if type(value) is type(field.default) and value == field.default:
+            plain.pop(field.encode_name, None)
+        elif isinstance(value, msgspec.Struct):
+            plain[field.encode_name] = without_defaults(value)
+        elif isinstance(value, tuple) and value and isinstance(value[0], msgspec.Struct):
+            plain[field.encode_name] = [without_defaults(item) for item in value]
+    return plain
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """Return the fields of a kind of struct, which msgspec reads from the annotations each time that it is asked."""
+    return msgspec.structs.fields(kind)
+
+
+def _explained(text: str, plain: Any, kind: type[msgspec.Struct]) -> str:
+    """Return msgspec's text with the key in front: ``fabric.leaves: Expected `int` >= 1, but it is 0``."""
+    rule, _, place = text.partition(" - at `")
+    key = place.rstrip("`").removeprefix("$").removeprefix(".")
+    if "unknown field" in rule:
+        known = ", ".join(_keys(_kind_at(kind, key, plain)))
+        rule = f"unknown key {rule.rpartition('field ')[2]}: there are {known}"
+    elif "Invalid value" in rule and key.endswith("kind"):
+        kinds = _tagged(_kind_at(kind, key.removesuffix("kind").rstrip("."), plain))
+        rule += f": there are {', '.join([*kinds, *(_IN_FILES[one] for one in kinds if one in _IN_FILES)])}"
+    elif ">=" in rule or "<=" in rule or "out of range" in rule:
+        rule += _but_it_is(key, plain)
+    return f"{key}: {rule}" if key else rule
+
+
+def _steps(key: str) -> list[str]:
+    return re.findall(r"[^.\[\]]+", key)
+
+
+def _kind_at(kind: Any, key: str, plain: Any) -> Any:
+    """Return the type that stands at a place such as ``traffic[0]``; of several kinds the one that its table names."""
+    for step in [*_steps(key), None]:
+        kind = _without_wrapping(kind)
+        if isinstance(kind, UnionType) and isinstance(plain, dict) and plain.get("kind") in _tagged(kind):
+            kind = _tagged(kind)[plain["kind"]]
+        if step is None:
+            return kind
+        if step.isdecimal() or step == "...":
+            kind, plain = get_args(kind)[0], plain[int(step)] if step.isdecimal() else None
+        else:
+            kind, plain = get_type_hints(kind, include_extras=True)[step], plain.get(step)
+    return kind
+
+
+def _without_wrapping(kind: Any) -> Any:
+    """Return a type without its annotations and without ``None``."""
+    while get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    if isinstance(kind, UnionType):
+        parts = [part for part in get_args(kind) if part is not type(None)]
+        return _without_wrapping(parts[0]) if len(parts) == 1 else kind
+    return kind
+
+
+def _tagged(kind: Any) -> dict[str, Any]:
+    """Return the structs of a union by the value of their key ``kind``."""
+    parts = get_args(kind) if isinstance(kind, UnionType) else (kind,)
+    return {str(part.__struct_config__.tag): part for part in parts if hasattr(part, "__struct_config__")}
+
+
+def _keys(kind: Any) -> tuple[str, ...]:
+    return tuple(kind.__struct_fields__)
+
+
+def _but_it_is(key: str, plain: Any) -> str:
+    """Return what stands at a place like ``fabric.links[0].rate_bps``, if the place can be found."""
+    value = plain
+    try:
+        for step in _steps(key):
+            value = value[int(step)] if isinstance(value, list | tuple) else value[step]
+    except (KeyError, ValueError, IndexError, TypeError):
+        return ""
+    return "" if isinstance(value, list | tuple | dict) else f", but it is {shortened(value)}"

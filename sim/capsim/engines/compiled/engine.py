@@ -1,0 +1,202 @@
+"""The compiled engine: one event loop for all schemes, compiled by Numba and kept on disk for the next process.
+
+This file runs the loop, piece by piece; the package's docstring says what the other modules hold.
+"""
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import cache
+from types import TracebackType
+from typing import Any, Self
+
+from numba import types
+
+from capsim.engines.compiled import jit, loop
+from capsim.engines.compiled.jit import kernel, record_type
+from capsim.engines.compiled.links import drain
+from capsim.engines.compiled.pointers import REFUSED, WORLD, counters_at, packet_at, port_at
+from capsim.engines.compiled.signatures import compiled_hooks
+from capsim.engines.compiled.world import World
+from capsim.engines.faults import HOOK_RAISED, error_of
+from capsim.engines.hosts.queue_counts import count_sojourn
+from capsim.engines.initial_state import initial_state
+from capsim.engines.own_memory import POOLS
+from capsim.engines.state import RawRecords, Setup, Snapshot, delivered_segments
+from capsim.records import NONE
+from capsim.roles.components import Scheme
+from capsim.roles.hooks import HOST_ROLES, SWITCH_ROLES
+from capsmodel._compilation import interruptible
+from capsmodel.checks import ParameterError
+
+CHUNK_S = 0.25  # between chunks Python sees Ctrl-C
+
+
+class Chunk:
+    """How many events the loop takes before it returns to Python: as many as last `CHUNK_S`, whatever one event costs.
+
+    Chunks decide when a run can be interrupted and tells its progress, never what it does.
+    """
+
+    def __init__(self) -> None:
+        self.events, self.begun_s = 1000, 0.0
+
+    def begin(self) -> int:
+        """Return the number of events of the chunk that begins."""
+        self.begun_s = time.perf_counter()
+        return self.events
+
+    def adapt(self) -> None:
+        """Set the number of events of the next chunk by how long this one took; at most twice as many."""
+        took_s = time.perf_counter() - self.begun_s
+        self.events = max(1, int(self.events * min(2.0, CHUNK_S / max(took_s, 1e-9))))
+
+
+class HookExceptions:
+    """Takes the first exception of the hooks of one run, and stops its loop; a context."""
+
+    def __init__(self, world: World) -> None:
+        self.world, self.raised = world, ""
+        self.thread: int | None = None
+
+    def __enter__(self) -> Self:
+        """Stand before what takes such exceptions else."""
+        self.before, sys.unraisablehook = sys.unraisablehook, self.take
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Step back, or pass on all, where another thread's run stands before this one."""
+        self.thread = None
+        if sys.unraisablehook == self.take:
+            sys.unraisablehook = self.before
+
+    def here(self) -> None:
+        """Take those of the thread that calls."""
+        self.thread = threading.get_ident()
+
+    def take(self, unraisable: Any) -> None:
+        """Keep the first exception of the loop, whose source is a text, and let the loop end; pass on any other."""
+        if self.thread != threading.get_ident() or not isinstance(unraisable.object, str):
+            self.before(unraisable)
+            return
+        text = " ".join(str(unraisable.exc_value).split()) or "no text"
+        self.raised = self.raised or f"{unraisable.exc_type.__name__}: {text}"
+        self.world.record["fault"] = HOOK_RAISED
+
+    def error(self) -> ParameterError:
+        """Return what ends the run."""
+        remedy = 'the reference engine (--engine reference, engine="reference") names the line'
+        return ParameterError(f"scheme {self.world.setup.scheme.name!r}: {self.raised} in a hook: {remedy}")
+
+
+_WORLD_TYPE = record_type(WORLD)
+
+
+@cache
+def _compiled_loop() -> Any:
+    return jit.compiled(loop.loop, types.int64(_WORLD_TYPE, types.int64))
+
+
+@cache
+def _compiled_settle() -> Any:
+    return jit.compiled(settle, types.int64(_WORLD_TYPE, types.int64))
+
+
+def settle(w: Any, counted: int) -> int:
+    """Take from all FIFO queues what has left them by now, and count what is still in a queue if `counted` is 1."""
+    now_ps = counters_at(w.counters, 0).now_ps
+    for p in range(w.n_ports):
+        port = port_at(w.ports, p)
+        if not w.by_priority:
+            drain(w, port, now_ps)
+        if not counted:
+            continue
+        if not w.by_priority:
+            count_chain(w, port, port.queue_head, now_ps)
+        elif port.service != NONE:
+            count_sojourn(port, packet_at(w.packets, port.service), now_ps)
+            count_chain(w, port, port.wait_head, now_ps)
+    return 0
+
+
+@kernel
+def count_chain(w: Any, port: Any, number: int, now_ps: int) -> None:
+    """Count the packets of a chain, from `number` on, as in the queue until now."""
+    while number != NONE:
+        count_sojourn(port, packet_at(w.packets, number), now_ps)
+        number = packet_at(w.packets, number).next
+
+
+def run(setup: Setup, *, progress: Callable[[int], None] | None = None) -> RawRecords:
+    """Simulate `setup` and return its records; `progress` is told the simulated time in picoseconds now and then."""
+    state = initial_state(setup)
+    world = World(setup, state)
+    if 0 < setup.warm_up_ps < setup.end_ps:
+        world.set_numbers(end_ps=setup.warm_up_ps)
+        _run_until_end(world, progress)
+        _take_snapshot(world)
+        world.set_numbers(end_ps=setup.end_ps)
+    _run_until_end(world, progress)
+    _compiled_settle()(world.record[0], 1)
+    for name in ("subs", "trace", "probes"):
+        setattr(state, name, world.arrays[name])
+    state.own.tables |= {name: world.arrays[name] for name in POOLS}
+    return state.finished()
+
+
+def _run_until_end(world: World, progress: Callable[[int], None] | None) -> None:
+    """Run the loop until all is done or the time is over.
+
+    Another thread runs it: a hook may loop for ever, and the main thread must hear of Ctrl-C all the same.
+    """
+    chunk = Chunk()
+    with HookExceptions(world) as exceptions:
+        while (status := interruptible(lambda: _run_chunk(world, chunk, exceptions))) != loop.DONE:
+            if status == loop.FAULT:
+                raise _error(world, exceptions)
+            if status != loop.PAUSED:
+                world.grow(status)
+                continue
+            chunk.adapt()
+            if progress is not None:
+                progress(int(world.state.counters["now_ps"][0]))
+
+
+def _run_chunk(world: World, chunk: Chunk, exceptions: HookExceptions) -> int:
+    """Run the loop, and answer what it asks, until it returns for another reason."""
+    main = _compiled_loop()
+    exceptions.here()
+    while (status := int(main(world.record[0], chunk.begin()))) == loop.ASK:
+        world.answer()
+    return status
+
+
+def _error(world: World, exceptions: HookExceptions) -> Exception:
+    fault, path, count = (int(world.record[name][0]) for name in ("fault", *REFUSED))
+    if fault == HOOK_RAISED:
+        return exceptions.error()
+    return error_of(fault, world.setup, path=path, count=count)
+
+
+def _take_snapshot(world: World) -> None:
+    """Keep the counters as they are at the end of the warm-up, with what is in queues, unless the run ended before."""
+    state, settled = world.state, _compiled_settle()
+    counters = state.counters[0]
+    left = counters["in_flight"] or counters["open_subs"] or counters["next_start"] < len(state.flows)
+    if not left:
+        return
+    settled(world.record[0], 0)
+    before = state.ports.copy()
+    settled(world.record[0], 1)
+    subs = world.arrays["subs"][: counters["subs"]]
+    state.warm = Snapshot(state.ports.copy(), delivered_segments(state.flows, subs))
+    state.ports[:] = before
+
+
+def is_compiled(scheme: Scheme) -> bool:
+    """Return whether the machine code for `scheme` comes from the on-disk cache; compile it otherwise."""
+    components = [getattr(stack, role) for stack in scheme.stacks for role in HOST_ROLES]
+    components += [getattr(scheme, role) for role in SWITCH_ROLES]
+    hooks = [hook for component in components for hook in compiled_hooks(component).values() if hook]
+    return jit.from_cache(_compiled_loop()) and all(hook.cache_hits for hook in hooks)

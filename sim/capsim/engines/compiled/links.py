@@ -1,0 +1,334 @@
+"""Ports of the compiled engine: serialisation, queues, and links that fail.
+
+**FIFO ports** (first in, first out). The departure of a packet is known when it is accepted: when all packets ahead of
+it have been sent. So the queue and the packets on the wire are one linked list in order of arrival at the far end, with
+one event for its first packet. Packets that have left the queue meanwhile are counted when the port is used next
+(:func:`drain`).
+
+**Ports by priority** need an event for each departure too: which packet is next depends on which packets arrive.
+
+When a link fails, queued packets are dropped and packets on the wire still arrive.
+"""
+
+from typing import Any
+
+from capsim.base.bounds import BACKLOG_PS
+from capsim.engines.compiled.jit import inline_into_hooks, inlined_kernel, kernel
+from capsim.engines.compiled.packets import drop, write_trace
+from capsim.engines.compiled.pointers import (
+    counters_at,
+    flow_at,
+    int64_array,
+    packet_at,
+    port_at,
+    prefetch_packet,
+    sub_at,
+)
+from capsim.engines.compiled.tables import admit as admit_hook
+from capsim.engines.compiled.tables import evict, take, whole
+from capsim.engines.compiled.trees import NEVER, bring_forward, next_arrival, set_time
+from capsim.engines.faults import BACKLOG
+from capsim.engines.hosts.host_jitter import send_delay_ps
+from capsim.engines.hosts.queue_counts import count_leaving, count_sojourn
+from capsim.engines.state import TRACE_PACKETS
+from capsim.records import CONGESTION_EXPERIENCED, ENQUEUED, EVICTED, LINK_DOWN, NONE, QUEUE_FULL
+from capsim.roles.hooks import EVICT, MARK, REFUSE
+
+inline_into_hooks(send_delay_ps)
+
+
+@inlined_kernel
+def transmission_ps(w: Any, port: Any, packet: Any) -> int:
+    """Return the time that the packet occupies the link, rounded as in :func:`capsim.base.clock.serialisation_ps`."""
+    wire_bytes = packet.bytes + w.link_bytes
+    if port.byte_ps:
+        return wire_bytes * port.byte_ps
+    return (wire_bytes * 8_000_000_000_000 + port.rate_bps // 2) // port.rate_bps
+
+
+@inlined_kernel
+def ready_ps(w: Any, p: int, port: Any, enqueue_ps: int, count: int) -> int:
+    """Return when a packet, sent as number `count` by this port, may leave at the earliest."""
+    if w.host_jitter_ps == 0 or not port.of_host:
+        return enqueue_ps
+    return enqueue_ps + send_delay_ps(w.host_jitter_ps, w.jitter_seed, p, count)
+
+
+@inlined_kernel
+def extend_queue(w: Any, p: int, port: Any, packet: Any, now_ps: int) -> None:
+    """Put off the time when the port has sent all that is queued by one more packet."""
+    begin_ps = ready_ps(w, p, port, now_ps, port.packets_out + port.queue_packets - 1)
+    port.free_ps = max(port.free_ps, begin_ps) + transmission_ps(w, port, packet)
+    if port.free_ps > BACKLOG_PS and w.fault == 0:
+        w.fault = BACKLOG + p
+
+
+inline_into_hooks(count_sojourn)
+inline_into_hooks(count_leaving)
+
+
+@inlined_kernel
+def leave_queue(w: Any, port: Any, packet: Any, depart_ps: int) -> None:
+    """Count a packet that has been sent."""
+    port.queue_packets -= 1
+    port.queue_bytes -= packet.bytes
+    port.packets_out += 1
+    port.bytes_out += packet.bytes
+    count_sojourn(port, packet, depart_ps)
+    if w.histograms and depart_ps > w.warm_up_ps:
+        count_wait(w, port, packet, depart_ps)
+
+
+@kernel
+def count_wait(w: Any, port: Any, packet: Any, depart_ps: int) -> None:
+    """Enter a packet that has been sent into the histograms of its queue."""
+    flow = flow_at(w.flows, sub_at(w.subs, packet.sub).flow)
+    waited_ps = depart_ps - packet.enqueue_ps - transmission_ps(w, port, packet)
+    count_leaving(int64_array(w.queue_counts, w.n_queue_counts, 8), port, packet, flow.short, waited_ps)
+
+
+@inlined_kernel
+def drain(w: Any, port: Any, now_ps: int) -> None:
+    """Take from the queue of a FIFO port what has left it by `now_ps`."""
+    sent_ps = now_ps + port.delay_ps
+    while port.queue_head != NONE and port.queue_head_ps <= sent_ps:
+        packet = packet_at(w.packets, port.queue_head)
+        leave_queue(w, port, packet, port.queue_head_ps - port.delay_ps)
+        port.queue_head = packet.next
+        port.queue_head_ps = packet.next_arrive_ps
+
+
+@inlined_kernel
+def put_on_wire(w: Any, p: int, port: Any, number: int, packet: Any, arrive_ps: int) -> None:
+    """Append a packet to the list of those that arrive at the far end."""
+    packet.arrive_ps = arrive_ps
+    packet.next = NONE
+    if port.head == NONE:
+        port.head = number
+        bring_forward(w, w.arrive_tree, w.arrive_leaves, p, arrive_ps)
+    else:
+        last = packet_at(w.packets, port.tail)
+        last.next = number
+        last.next_arrive_ps = arrive_ps
+    port.tail = number
+
+
+@inlined_kernel
+def join_fifo(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
+    """Accept a packet at a FIFO port: its departure is known at once."""
+    extend_queue(w, p, port, packet, now_ps)
+    if port.queue_head == NONE:
+        port.queue_head = number
+        port.queue_head_ps = port.free_ps + port.delay_ps
+    put_on_wire(w, p, port, number, packet, port.free_ps + port.delay_ps)
+
+
+@kernel
+def unlink(w: Any, port: Any, packet: Any) -> None:
+    """Take a waiting packet out of the queue."""
+    if packet.previous == NONE:
+        port.wait_head = packet.next
+    else:
+        packet_at(w.packets, packet.previous).next = packet.next
+    if packet.next == NONE:
+        port.wait_tail = packet.previous
+    else:
+        packet_at(w.packets, packet.next).previous = packet.previous
+
+
+@kernel
+def join_waiting(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
+    """Accept a packet at a port by priority: it waits behind those of its own priority and better."""
+    extend_queue(w, p, port, packet, now_ps)
+    if port.service == NONE:
+        serve(w, p, port, number, packet, now_ps)
+        return
+    before = port.wait_tail
+    while before != NONE and packet_at(w.packets, before).priority > packet.priority:
+        before = packet_at(w.packets, before).previous
+    packet.previous = before
+    packet.next = port.wait_head if before == NONE else packet_at(w.packets, before).next
+    if before == NONE:
+        port.wait_head = number
+    else:
+        packet_at(w.packets, before).next = number
+    if packet.next == NONE:
+        port.wait_tail = number
+    else:
+        packet_at(w.packets, packet.next).previous = number
+
+
+@kernel
+def serve(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
+    """Begin to send a packet."""
+    port.service = number
+    begin_ps = max(now_ps, ready_ps(w, p, port, packet.enqueue_ps, port.packets_out))
+    set_time(w, w.depart_tree, w.depart_leaves, p, begin_ps + transmission_ps(w, port, packet))
+
+
+@kernel
+def depart(w: Any, p: int, now_ps: int) -> None:
+    """Finish sending at a port by priority and begin with the best of the waiting packets."""
+    port = port_at(w.ports, p)
+    number = whole(port.service)
+    packet = packet_at(w.packets, number)
+    leave_queue(w, port, packet, now_ps)
+    put_on_wire(w, p, port, number, packet, now_ps + port.delay_ps)
+    following = whole(port.wait_head)
+    if following == NONE:
+        port.service = NONE
+        set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
+        return
+    if w.take != 0:
+        following = take(w, p, now_ps)
+    unlink(w, port, packet_at(w.packets, following))
+    serve(w, p, port, following, packet_at(w.packets, following), now_ps)
+
+
+@kernel
+def victim(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> int:
+    """Return the waiting packet that makes room for the arriving one, or NONE."""
+    last = whole(port.wait_tail)
+    if last == NONE:
+        return NONE
+    if w.evict != 0:
+        return evict(w, p, number, now_ps)
+    return last if packet_at(w.packets, last).priority > packet.priority else NONE
+
+
+@kernel
+def evict_packet(w: Any, p: int, port: Any, number: int, now_ps: int) -> None:
+    """Drop a waiting packet to make room."""
+    packet = packet_at(w.packets, number)
+    unlink(w, port, packet)
+    undo_enqueue(w, port, packet, now_ps)
+    drop(w, p, number, EVICTED, now_ps)
+
+
+@kernel
+def undo_enqueue(w: Any, port: Any, packet: Any, now_ps: int) -> None:
+    """Take a packet that will not be sent off the counters of its queue."""
+    count_sojourn(port, packet, now_ps)
+    port.free_ps -= transmission_ps(w, port, packet)
+    port.queue_packets -= 1
+    port.queue_bytes -= packet.bytes
+
+
+@inlined_kernel
+def admit(w: Any, p: int, port: Any, number: int, now_ps: int) -> int:
+    """Return the verdict of the queue discipline."""
+    queue_packets, queue_bytes = port.queue_packets, port.queue_bytes
+    if queue_packets > 0 and not w.count_in_service:
+        queue_packets -= 1
+        queue_bytes -= packet_at(w.packets, port.service if w.by_priority else port.queue_head).bytes
+    return admit_hook(w, p, number, queue_packets, queue_bytes, now_ps)
+
+
+@kernel
+def make_room(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> int:
+    """Let waiting packets be lost until the arriving one is accepted; return the last verdict."""
+    verdict = EVICT
+    while verdict == EVICT:
+        lost = victim(w, p, port, number, packet, now_ps)
+        if lost == NONE:
+            return REFUSE
+        evict_packet(w, p, port, lost, now_ps)
+        verdict = admit(w, p, port, number, now_ps)
+    return verdict
+
+
+@inlined_kernel
+def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
+    """Offer a packet to a port."""
+    port, packet = port_at(w.ports, p), packet_at(w.packets, number)
+    port.packets_in += 1
+    port.bytes_in += packet.bytes
+    if not w.by_priority:
+        drain(w, port, now_ps)
+    if not port.up:
+        drop(w, p, number, LINK_DOWN, now_ps)
+        return
+    verdict = admit(w, p, port, number, now_ps)
+    if verdict == EVICT:
+        verdict = make_room(w, p, port, number, packet, now_ps)
+    if verdict == REFUSE:
+        drop(w, p, number, QUEUE_FULL, now_ps)
+        return
+    if verdict == MARK:
+        packet.flags |= CONGESTION_EXPERIENCED
+        port.packets_marked += 1
+        sub_at(w.subs, packet.sub).packets_marked += 1
+    if w.trace_level == TRACE_PACKETS:
+        write_trace(w, ENQUEUED, 0, p, packet, now_ps, port.queue_packets)
+    packet.enqueue_ps = now_ps
+    port.queue_packets += 1
+    port.queue_bytes += packet.bytes
+    port.max_queue_packets = max(port.max_queue_packets, port.queue_packets)
+    port.max_queue_bytes = max(port.max_queue_bytes, port.queue_bytes)
+    if w.by_priority:
+        join_waiting(w, p, port, number, packet, now_ps)
+    else:
+        join_fifo(w, p, port, number, packet, now_ps)
+
+
+@inlined_kernel
+def leave_wire(w: Any, p: int, port: Any, now_ps: int) -> int:
+    """Take the packet that arrives now off the link and return its number."""
+    number = whole(port.head)
+    packet = packet_at(w.packets, number)
+    if port.queue_head == number:
+        drain(w, port, now_ps)
+    port.head = packet.next
+    next_ps = NEVER
+    if port.head == NONE:
+        port.tail = NONE
+    else:
+        next_ps = packet.next_arrive_ps
+        prefetch_packet(w.packets, port.head)
+    next_arrival(w, p, next_ps)
+    port.packets_arrived += 1
+    counters_at(w.counters, 0).traversals += 1
+    return number
+
+
+@kernel
+def fail_fifo(w: Any, p: int, port: Any, now_ps: int) -> None:
+    """Drop what a FIFO port has not sent before `now_ps`; what is on the wire arrives."""
+    drain(w, port, now_ps - 1)
+    if port.queue_head == NONE:
+        return
+    number = port.queue_head
+    last = NONE
+    if port.head != number:
+        last = port.head
+        while packet_at(w.packets, last).next != number:
+            last = packet_at(w.packets, last).next
+        packet_at(w.packets, last).next = NONE
+    port.tail = last
+    if last == NONE:
+        port.head = NONE
+        set_time(w, w.arrive_tree, w.arrive_leaves, p, NEVER)
+    port.queue_head = NONE
+    while number != NONE:
+        following = packet_at(w.packets, number).next
+        undo_enqueue(w, port, packet_at(w.packets, number), now_ps)
+        drop(w, p, number, LINK_DOWN, now_ps)
+        number = following
+    port.free_ps = now_ps
+
+
+@kernel
+def fail_waiting(w: Any, p: int, port: Any, now_ps: int) -> None:
+    """Drop what a port by priority has not sent."""
+    if port.service == NONE:
+        return
+    undo_enqueue(w, port, packet_at(w.packets, port.service), now_ps)
+    drop(w, p, port.service, LINK_DOWN, now_ps)
+    port.service = NONE
+    set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
+    while port.wait_head != NONE:
+        number = port.wait_head
+        unlink(w, port, packet_at(w.packets, number))
+        undo_enqueue(w, port, packet_at(w.packets, number), now_ps)
+        drop(w, p, number, LINK_DOWN, now_ps)
+    port.free_ps = now_ps

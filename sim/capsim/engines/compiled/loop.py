@@ -1,0 +1,208 @@
+"""The compiled engine, part 6: the event loop. It allocates nothing; it returns when a pool must grow."""
+
+from typing import Any
+
+from capsim.base.randomness import MASK, uniform
+from capsim.engines.asking import ANSWERED, CARRIED
+from capsim.engines.compiled.bind import deliver, forward, start, wake
+from capsim.engines.compiled.jit import inlined_kernel, kernel
+from capsim.engines.compiled.links import depart, fail_fifo, fail_waiting, leave_wire
+from capsim.engines.compiled.packets import lose, write_trace
+from capsim.engines.compiled.pointers import (
+    byte_at,
+    counters_at,
+    flow_at,
+    int64_at,
+    node_at,
+    packet_at,
+    port_at,
+    sub_at,
+)
+from capsim.engines.compiled.sampling import probe
+from capsim.engines.compiled.trees import NEVER, set_time
+from capsim.engines.events import ARRIVE, DEPART, EPOCH, PROBE, START, TIE_BITS, TIMEOUT
+from capsim.engines.hosts.handlers import MANAGE, RECEIVE_WAKE, SEND_WAKE, WORK
+from capsim.engines.state import TRACE_PACKETS
+from capsim.records import ARRIVED, CODED, DATA, NONE
+
+# Why the loop returns
+DONE, PAUSED, PACKETS_LOW, UNITS_LOW, SUBFLOWS_LOW, RINGS_LOW, DATA_LOW, TRACE_LOW, PROBES_LOW, FAULT, ASK = range(11)
+
+
+@kernel
+def epoch(w: Any, now_ps: int) -> None:
+    """Change routes, and take links down and up."""
+    index = counters_at(w.counters, 0).next_epoch
+    counters_at(w.counters, 0).next_epoch += 1
+    for p in range(w.n_ports):
+        port = port_at(w.ports, p)
+        up = byte_at(w.port_up, index * w.n_ports + p)
+        if port.up and not up:
+            if w.by_priority:
+                fail_waiting(w, p, port, now_ps)
+            else:
+                fail_fifo(w, p, port, now_ps)
+        port.up = up
+
+
+@inlined_kernel
+def shortage(w: Any) -> int:
+    """Return which pool could run out in the next event, or DONE."""
+    counters = counters_at(w.counters, 0)
+    if counters.free_count < w.margin:
+        return PACKETS_LOW
+    if w.n_units - counters.units < w.unit_margin:
+        return UNITS_LOW
+    if w.trace_level and w.n_trace - counters.trace < 4 * w.n_packets:
+        return TRACE_LOW
+    if w.probe_ps and w.n_probes - counters.probes < w.probe_rows:
+        return PROBES_LOW
+    return FAULT if w.fault else DONE
+
+
+@kernel
+def subflow_shortage(w: Any) -> int:
+    """Return which pool could run out when a flow opens subflows, or DONE."""
+    counters = counters_at(w.counters, 0)
+    if w.n_subs - counters.subs < w.subflow_margin:
+        return SUBFLOWS_LOW
+    if w.n_rings - counters.ring_end < w.ring_margin:
+        return RINGS_LOW
+    return DATA_LOW if w.n_data - counters.data_end < w.data_margin else DONE
+
+
+@inlined_kernel
+def next_start_ps(w: Any) -> int:
+    """Return when the next flow starts."""
+    f = counters_at(w.counters, 0).next_start
+    return flow_at(w.flows, f).start_ps if f < w.n_flows else NEVER
+
+
+@inlined_kernel
+def next_event(w: Any) -> tuple[int, int]:
+    """Return time and kind of the next event; of equal times the kind that comes first (see events.py)."""
+    time_ps, kind = node_at(w.arrive_tree, 1).stamp >> TIE_BITS, ARRIVE
+    if node_at(w.depart_tree, 1).stamp >> TIE_BITS <= time_ps:
+        time_ps, kind = node_at(w.depart_tree, 1).stamp >> TIE_BITS, DEPART
+    counters = counters_at(w.counters, 0)
+    if counters.next_epoch < w.n_epochs and int64_at(w.epoch_ps, counters.next_epoch) <= time_ps:
+        time_ps, kind = int64_at(w.epoch_ps, counters.next_epoch), EPOCH
+    if node_at(w.wake_tree, 1).stamp >> TIE_BITS < time_ps:
+        time_ps, kind = node_at(w.wake_tree, 1).stamp >> TIE_BITS, TIMEOUT
+    start_ps = next_start_ps(w)
+    if start_ps < time_ps:
+        time_ps, kind = start_ps, START
+    if counters.next_probe_ps != NONE and counters.next_probe_ps < time_ps:
+        time_ps, kind = counters.next_probe_ps, PROBE
+    return time_ps, kind
+
+
+@inlined_kernel
+def is_lost(port: Any, number: int) -> bool:
+    """Return whether packet `number` to cross a link, counted from 1, is lost."""
+    return port.loss_prob > 0.0 and uniform(port.stream, number) < port.loss_prob
+
+
+@kernel
+def asks(w: Any) -> bool:
+    """Return whether Python has to compute first what the packet that arrives now is worth to its receiver."""
+    if w.payload == ANSWERED:
+        w.payload = CARRIED
+        return False
+    port = port_at(w.ports, node_at(w.arrive_tree, 1).entity)
+    packet = packet_at(w.packets, port.head)
+    if port.to_node >= w.n_hosts or is_lost(port, port.packets_arrived + 1):
+        return False
+    return packet.kind == DATA or packet.kind == CODED
+
+
+@inlined_kernel
+def arrive(w: Any, now_ps: int) -> None:
+    """Take the packet that has crossed its link to the switch or host at the far end."""
+    p = node_at(w.arrive_tree, 1).entity
+    port = port_at(w.ports, p)
+    number = leave_wire(w, p, port, now_ps)
+    if is_lost(port, port.packets_arrived):
+        lose(w, p, number, now_ps)
+        return
+    if w.trace_level == TRACE_PACKETS:
+        write_trace(w, ARRIVED, 0, p, packet_at(w.packets, number), now_ps, 0)
+    if port.to_node < w.n_hosts:
+        deliver(w, number, now_ps)
+    else:
+        forward(w, port.to_node, number, now_ps)
+
+
+@kernel
+def fire(w: Any, entity: int, now_ps: int) -> None:
+    """Fire a timer, or set it anew if its deadline has moved; work has no deadline that moves."""
+    kind, number = entity >> 32, entity & MASK
+    if kind == WORK:
+        wake(w, kind, number, now_ps)
+        return
+    if kind == MANAGE:
+        leaf, deadline_ps = w.manage_first + number, flow_at(w.flows, number).wake_ps
+    else:
+        sub = sub_at(w.subs, number)
+        leaf, deadline_ps = number, sub.timer_ps
+        if kind == SEND_WAKE:
+            leaf, deadline_ps = w.send_first + number, sub.send_wake_ps
+        elif kind == RECEIVE_WAKE:
+            leaf, deadline_ps = w.receive_first + number, sub.receive_wake_ps
+    if deadline_ps != now_ps:
+        set_time(w, w.wake_tree, w.wake_leaves, leaf, NEVER if deadline_ps == NONE else deadline_ps)
+        return
+    set_time(w, w.wake_tree, w.wake_leaves, leaf, NEVER)
+    wake(w, kind, number, now_ps)
+
+
+@kernel
+def infrequent(w: Any, kind: int, now_ps: int) -> None:
+    """Handle the infrequent events: all but arrivals and departures."""
+    if kind == TIMEOUT:
+        fire(w, node_at(w.wake_tree, 1).entity, now_ps)
+    elif kind == START:
+        f = counters_at(w.counters, 0).next_start
+        counters_at(w.counters, 0).next_start += 1
+        start(w, f, now_ps)
+    elif kind == EPOCH:
+        epoch(w, now_ps)
+    elif kind == PROBE:
+        probe(w, now_ps)
+
+
+@inlined_kernel
+def all_done(w: Any) -> bool:
+    """Return whether every flow has begun, every subflow has finished and the network is empty."""
+    counters = counters_at(w.counters, 0)
+    return counters.in_flight == 0 and counters.open_subs == 0 and counters.next_start == w.n_flows
+
+
+def loop(w: Any, max_events: int) -> int:
+    """Run events in order until all is done, a pool runs low, or `max_events` have passed."""
+    counters, end_ps = counters_at(w.counters, 0), w.end_ps
+    for _ in range(max_events):
+        low = shortage(w)
+        if low != DONE:
+            return low
+        if all_done(w):
+            return DONE
+        now_ps, kind = next_event(w)
+        if now_ps > end_ps:
+            counters.now_ps = end_ps
+            return DONE
+        if w.payload and kind == ARRIVE and asks(w):
+            return ASK
+        if kind > ARRIVE:
+            low = subflow_shortage(w)
+            if low != DONE:
+                return low
+        counters.now_ps = now_ps
+        counters.events += 1
+        if kind == ARRIVE:
+            arrive(w, now_ps)
+        elif kind == DEPART:
+            depart(w, node_at(w.depart_tree, 1).entity, now_ps)
+        else:
+            infrequent(w, kind, now_ps)
+    return PAUSED

@@ -1,0 +1,263 @@
+"""How the compiled engine reaches its records: one record of addresses, and functions that read a record at an address.
+
+The whole state is one argument, ``w``: a record WORLD that holds where each table lies. Passing thirty arrays
+instead, 56 bytes each, from function to function costs more than all they do (measured: 4 against 12 million
+traversals a second).
+"""
+
+from typing import Any, Literal
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
+
+from capsim import records
+from capsim.engines.compiled.jit import record_type
+from capsim.engines.compiled.signatures import GENERIC, HOOK_TYPES
+from capsim.roles.hooks import HOOKS, HOST_ROLES, SWITCH_ROLES, hooks_of
+from capsim.roles.own import SCOPES, TABLES
+
+NUMBERS = (
+    "n_hosts",
+    "n_switches",
+    "n_ports",
+    "n_flows",
+    "n_leaves",
+    "n_tiers",
+    "n_subs",
+    "n_packets",
+    "n_units",
+    "n_rings",
+    "n_maps",
+    "n_data",
+    "n_trace",
+    "n_probes",
+    "n_epochs",
+    "n_probe_ports",
+    "n_watches",
+    "n_queue_counts",
+    "n_extents",
+    "n_arrivals",
+    "probe_rows",  # most numbers of a sample
+    "most_paths",
+    "end_ps",
+    "link_bytes",
+    "count_in_service",
+    "by_priority",
+    "draws",
+    "reads_queues",
+    "trace_level",
+    "margin",
+    "unit_margin",
+    "subflow_margin",
+    "ring_margin",
+    "data_margin",
+    "probe_ps",
+    "histograms",
+    "warm_up_ps",
+    "fault",
+    "pinned",  # whether a flow is pinned to a path
+    "payload",  # COUNTED, CARRIED or ANSWERED of the loop
+    "tie_seed",
+    "host_jitter_ps",
+    "jitter_seed",
+    "flow_jitter_ps",
+    "flow_jitter_seed",
+    "stages_of_flow",  # where flows have a jitter: processors of each beyond those of hosts
+    "encode_ps",
+    "decode_ps",
+    "data_hash_seed",
+    "ack_hash_seed",
+    "sharing_seed",
+    "arrive_leaves",
+    "depart_leaves",
+    "wake_leaves",
+    "wake_block",  # leaves of one kind of wake
+    "send_first",  # leaf of the first subflow, by kind; NONE for kinds that no component asks for
+    "receive_first",
+    "manage_first",
+    "work_first",  # of the first host
+    "balancer_packet",  # where their parts of the own memory of packets begin
+    "first_subflows",  # address of rows of own memory with their first values, one for each stack
+)
+ARRAYS = (
+    "packets",
+    "ports",
+    "switches",
+    "processors",
+    "flows",
+    "subs",
+    "stacks",
+    "rings",
+    "maps",
+    "data",
+    "trace",
+    "probes",
+    "counters",
+    "leaf_routes",
+    "host_routes",
+    "candidates",
+    "set_of",
+    "epoch_ps",
+    "port_up",
+    "probe_ports",
+    "watches",
+    "queue_counts",
+    "extents",
+    "arrivals",
+    "host_port",
+    "host_leaf",
+    "arrive_tree",
+    "depart_tree",
+    "wake_tree",
+)
+_SCOPES = ("subflow", "flow", "host", "packet")
+MEMORY = (*_SCOPES, "unit", *(f"{role}_{TABLES.get(each, each)}" for role in SWITCH_ROLES for each in SCOPES[role]))
+_SWITCH_HOOKS = tuple(name for role in SWITCH_ROLES for name in hooks_of(role))
+_HOST_HOOKS = tuple(name for role in HOST_ROLES for name in hooks_of(role))
+
+
+def _numbers(*names: str) -> np.dtype[Any]:
+    return np.dtype([(name, "i8") for name in names])
+
+
+REFUSED = ("refused_path", "refused_of")  # what a balancer returned that is none of how many candidates
+
+WORLD = _numbers(
+    *NUMBERS, *ARRAYS, *MEMORY, *(f"{name}_bytes" for name in MEMORY), *SWITCH_ROLES, *_SWITCH_HOOKS, *REFUSED
+)
+
+# Addresses of hooks (0: none) and of parameters, where the parts of its memory begin, and constants
+STACK = _numbers(
+    *_HOST_HOOKS,
+    *HOST_ROLES,
+    *(f"{role}_{scope}" for role in HOST_ROLES for scope in _SCOPES),
+    *("priority", "listens", "note_draws", "emits_unasked", "window_segments", "stream_segments"),
+)
+
+# Where the candidates of a route begin, and how many there are; of hosts at the switch itself NONE: see host_routes
+ROUTE = np.dtype([("first", "i4"), ("count", "i4")], align=True)
+# A node of a tournament tree (links.py)
+NODE = np.dtype([("stamp", "i8"), ("entity", "i8")], align=True)
+CACHE_LINE_BYTES = 64
+
+
+def _reader(dtype: np.dtype[Any]) -> Any:
+    """Return what gives the record number `index` of the table at `address`."""
+    kind = record_type(dtype)
+
+    def read(typing_context: Any, address: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            offset = builder.mul(args[1], ir.Constant(args[1].type, dtype.itemsize))
+            return builder.inttoptr(builder.add(args[0], offset), context.get_value_type(kind))
+
+        return kind(types.int64, types.int64), generate
+
+    return intrinsic(read)
+
+
+def _number_reader(kind: Any, width: int) -> Any:
+    """Return what gives the number `index` of the table at `address`, as int64."""
+
+    def read(typing_context: Any, address: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            offset = builder.mul(args[1], ir.Constant(args[1].type, width))
+            pointer = builder.inttoptr(builder.add(args[0], offset), ir.IntType(8 * width).as_pointer())
+            value = builder.load(pointer)
+            return value if width == 8 else builder.sext(value, ir.IntType(64))
+
+        return types.int64(types.int64, types.int64), generate
+
+    return intrinsic(read)
+
+
+def _float(typing_context: Any, address: Any, index: Any) -> Any:
+    """Give the number `index` of a table of floats."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        offset = builder.mul(args[1], ir.Constant(args[1].type, 8))
+        return builder.load(builder.inttoptr(builder.add(args[0], offset), ir.DoubleType().as_pointer()))
+
+    return types.float64(types.int64, types.int64), generate
+
+
+def _array(kind: Any, width: int, layout: Literal["C", "A"] = "C") -> Any:
+    """Return what makes an array of `length` elements, `stride` bytes apart, out of the memory at `address`."""
+    array_type = types.Array(kind, 1, layout)
+
+    def view(typing_context: Any, address: Any, length: Any, stride: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            array = make_array(array_type)(context, builder)
+            data = builder.inttoptr(args[0], context.get_data_type(kind).as_pointer())
+            size = ir.Constant(args[1].type, width)
+            populate_array(array, data=data, shape=[args[1]], strides=[args[2]], itemsize=size, meminfo=None)
+            return array._getvalue()
+
+        return array_type(types.int64, types.int64, types.int64), generate
+
+    return intrinsic(view)
+
+
+def _caller(name: str) -> Any:
+    """Return what makes a function of the address of a compiled hook."""
+    function_type = types.FunctionType(HOOK_TYPES[name])
+
+    def hook(typing_context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            function = cgutils.create_struct_proxy(function_type)(context, builder)
+            function.c_addr = builder.inttoptr(args[0], cgutils.voidptr_t)
+            function.py_addr = cgutils.get_null_value(cgutils.voidptr_t)
+            function.jit_addr = cgutils.get_null_value(cgutils.voidptr_t)
+            return function._getvalue()
+
+        return function_type(types.int64), generate
+
+    return intrinsic(hook)
+
+
+def _prefetcher(dtype: np.dtype[Any], lines: int) -> Any:
+    """Return what prefetches the first cache lines of record number `index` of the table at `address`."""
+
+    def prefetch(typing_context: Any, address: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            flag, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
+            kind = ir.FunctionType(ir.VoidType(), [pointer, flag, flag, flag])
+            fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+            record = builder.add(args[0], builder.mul(args[1], ir.Constant(args[1].type, dtype.itemsize)))
+            for offset in range(0, lines * CACHE_LINE_BYTES, CACHE_LINE_BYTES):
+                line = builder.inttoptr(builder.add(record, ir.Constant(record.type, offset)), pointer)
+                builder.call(fetch, [line, flag(1), flag(3), flag(1)])  # to write, keep in all caches, data
+            return context.get_dummy_value()
+
+        return types.void(types.int64, types.int64), generate
+
+    return intrinsic(prefetch)
+
+
+# What every packet touches, see the records
+prefetch_packet, prefetch_port = _prefetcher(records.PACKET, 1), _prefetcher(records.PORT, 3)
+prefetch_delivered, prefetch_sub = _prefetcher(records.PACKET, 2), _prefetcher(records.SUBFLOW, 4)
+packet_at, port_at, switch_at = _reader(records.PACKET), _reader(records.PORT), _reader(records.SWITCH)
+sub_at, flow_at, stack_at = _reader(records.SUBFLOW), _reader(records.FLOW), _reader(STACK)
+processor_at = _reader(records.PROCESSOR)
+trace_at, probe_at, counters_at = _reader(records.TRACE), _reader(records.PROBE), _reader(records.COUNTERS)
+node_at, route_at, watch_at, generic_at = _reader(NODE), _reader(ROUTE), _reader(records.WATCH), _reader(GENERIC)
+int16_at, int32_at, int64_at, byte_at = (
+    _number_reader(types.int16, 2),
+    _number_reader(types.int32, 4),
+    _number_reader(types.int64, 8),
+    _number_reader(types.int8, 1),
+)
+
+float_at: Any = intrinsic(_float)
+
+bytes_array, int32_array, int64_array = _array(types.uint8, 1), _array(types.int32, 4), _array(types.int64, 8)
+port_array, packet_array, sub_array = (
+    _array(record_type(dtype), dtype.itemsize) for dtype in (records.PORT, records.PACKET, records.SUBFLOW)
+)
+generic_array = _array(record_type(GENERIC), GENERIC.itemsize, "A")
+
+hook_at = {f"{name}_hook": _caller(name) for name in HOOKS}

@@ -1,0 +1,330 @@
+"""The arrays that the event loop works on, the numbers that it needs beside them, and the record of their addresses.
+
+Arrays begin at a cache line; event trees are made here as Python makes them; routes are kept by leaf.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from capsim.base.bounds import POOL
+from capsim.base.memory import check_fits
+from capsim.engines.asking import CARRIED, COUNTED, answer, payload_of
+from capsim.engines.compiled import loop
+from capsim.engines.compiled.pointers import ARRAYS, CACHE_LINE_BYTES, MEMORY, NODE, NUMBERS, ROUTE, STACK, WORLD
+from capsim.engines.compiled.signatures import compiled_hooks
+from capsim.engines.compiled.trees import NO_STAMP
+from capsim.engines.events import WAKE
+from capsim.engines.hosts.handlers import MANAGE, RECEIVE_WAKE, SEND_WAKE, TIMEOUT, WORK
+from capsim.engines.initial_state import ring_segments
+from capsim.engines.own_memory import param_record
+from capsim.engines.probes import plan
+from capsim.engines.state import Setup, State, Table
+from capsim.records import NONE
+from capsim.roles.hooks import HOST_ROLES, SWITCH_ROLES
+
+
+def tree_over(entities: Table, *, leaves: int | None = None) -> Table:
+    """Return a tournament tree over `entities`, none of which has an event; `leaves` is a power of two."""
+    leaves = len(entities) if leaves is None else leaves
+    tree = np.zeros(2 * leaves, NODE)
+    tree["stamp"] = NO_STAMP
+    tree["entity"][leaves : leaves + len(entities)] = entities
+    replay(tree)
+    return tree
+
+
+def replay(tree: Table) -> None:
+    """Let the leaves play all matches: the smaller stamp wins, of equal ones the left node."""
+    level = len(tree) // 4  # nodes level .. 2 * level - 1
+    while level:
+        left, right = tree[2 * level : 4 * level : 2], tree[2 * level + 1 : 4 * level : 2]
+        tree[level : 2 * level] = np.where(right["stamp"] < left["stamp"], right, left)
+        level //= 2
+
+
+def copy_block(old: Table, old_first: int, tree: Table, first: int, leaves: int) -> None:
+    """Copy the events of `leaves` leaves from one tree to another."""
+    from_leaf, to_leaf = len(old) // 2 + old_first, len(tree) // 2 + first
+    tree["stamp"][to_leaf : to_leaf + leaves] = old["stamp"][from_leaf : from_leaf + leaves]
+
+
+def power_of_two(n: int) -> int:
+    """Return the smallest power of two that is not below `n`."""
+    return 1 << max(n - 1, 0).bit_length()
+
+
+def aligned(size: int, dtype: np.dtype[Any]) -> Table:
+    """Return `size` records of zeros that begin at a cache line."""
+    raw = np.zeros(size * dtype.itemsize + CACHE_LINE_BYTES, np.uint8)
+    start = -raw.ctypes.data % CACHE_LINE_BYTES
+    return raw[start : start + size * dtype.itemsize].view(dtype)
+
+
+def copied(array: Table) -> Table:
+    """Return a copy that begins at a cache line."""
+    copy = aligned(len(array), array.dtype)
+    copy[:] = array
+    return copy
+
+
+def routes_by_leaf(setup: Setup, state: State) -> dict[str, Table]:
+    """Return the routes by leaf, the same for all hosts of another leaf, and of each host those of its own leaf.
+
+    Routes by host would not stay in the cache: 4 MB for 4096 hosts, where these have 0.1 MB.
+    """
+    row_of_host = setup.fabric.leaf_of_host
+    routes = np.zeros(state.route_first.shape, ROUTE)
+    routes["first"], routes["count"] = state.route_first, state.route_count
+    rows, first_host = np.unique(row_of_host, return_index=True)
+    by_leaf = routes[:, :, first_host]
+    by_leaf["count"][:, rows, np.arange(len(rows))] = NONE
+    return {"leaf_routes": by_leaf, "host_routes": routes[:, row_of_host, np.arange(len(row_of_host))]}
+
+
+def kinds_of_wake(state: State) -> list[int]:
+    """Return the kinds of wake that the components of a run ask for."""
+    stacks = [each.stack for each in state.stacks]
+    asked = {
+        TIMEOUT: True,
+        SEND_WAKE: any(stack.layer.send_timer or stack.transport.send_timer for stack in stacks),
+        RECEIVE_WAKE: any(stack.layer.receive_timer for stack in stacks),
+        MANAGE: any(stack.sharing.note is not None for stack in stacks),
+        WORK: len(state.processors) > 0,
+    }
+    return [kind for kind, wanted in asked.items() if wanted]
+
+
+def margins(state: State) -> dict[str, int]:
+    """Return how much of the pools that flows draw on one event may take."""
+    rings, data = 0, 0
+    for number, each in enumerate(state.stacks):
+        largest = int(state.flows["n_segments"][state.flows["stack"] == number].max(initial=0))
+        rings = max(rings, each.subflows * ring_segments(largest, each.window_segments))
+        if each.shared:
+            data = max(data, ring_segments(largest, each.stream_segments))
+    return {
+        "unit_margin": state.margin if state.own.layouts["unit"].row_bytes else 0,
+        "subflow_margin": max(each.subflows for each in state.stacks),
+        "ring_margin": rings,
+        "data_margin": data,
+    }
+
+
+def numbers_of(setup: Setup, state: State) -> dict[str, int]:
+    """Return the numbers of a run that stay the same, by their names in WORLD."""
+    scheme, fabric = setup.scheme, setup.fabric
+    return {
+        "n_hosts": fabric.n_hosts,
+        "n_leaves": len(np.unique(fabric.leaf_of_host)),
+        "n_tiers": state.n_tiers,
+        "n_epochs": len(state.epoch_ps),
+        "most_paths": int(state.route_count.max()),
+        "end_ps": setup.end_ps,
+        "link_bytes": setup.link_bytes,
+        "count_in_service": setup.count_in_service,
+        "by_priority": scheme.queue.by_priority,
+        "draws": scheme.balancer.draws,
+        "reads_queues": scheme.balancer.reads_queues,
+        "trace_level": setup.trace,
+        "pinned": bool(setup.pinned),
+        "margin": state.margin,
+        "probe_ps": setup.probe_ps,
+        "histograms": setup.histograms,
+        "warm_up_ps": setup.warm_up_ps,
+        "host_jitter_ps": setup.host_jitter_ps,
+        "flow_jitter_ps": setup.flow_jitter_ps,
+        "stages_of_flow": state.stages_of_flow,
+        "encode_ps": setup.encode_ps,
+        "decode_ps": setup.decode_ps,
+        "payload": CARRIED if setup.payload else COUNTED,
+        **state.seeds,
+    }
+
+
+FEWER = "fewer flows, a smaller window, limited buffers or an earlier end would fit"
+SMALL_BYTES = 2**20
+
+
+class World:
+    """The record of addresses that the loop takes, and the arrays that it points to."""
+
+    def __init__(self, setup: Setup, state: State):
+        self.setup, self.state = setup, state
+        self.record = np.zeros(1, WORLD)
+        self.arrays: dict[str, Table] = {}
+        probes = plan(setup, state.own)
+        self.watched = [field.table for field in probes.fields]
+        self.point("watches", probes.watches)
+        self.set_numbers(probe_rows=probes.rows)
+        self.margin, self.payload = state.margin, payload_of(setup)
+        state.ports = copied(state.ports)
+        leaves = power_of_two(setup.fabric.n_ports)
+        self.set_numbers(arrive_leaves=leaves, depart_leaves=leaves)
+        self.set_numbers(**numbers_of(setup, state))
+        self.set_numbers(**margins(state))
+        for name in ARRAYS:
+            if hasattr(state, name) and name != "stacks":
+                self.point(name, getattr(state, name))
+        self.point("probe_ports", np.array(setup.probe_ports, np.int64))
+        self.point("arrivals", np.zeros(0, np.int64))
+        self.point("host_port", setup.fabric.host_port.astype(np.int64))
+        self.point("host_leaf", np.unique(setup.fabric.leaf_of_host, return_inverse=True)[1].astype(np.int64))
+        for name, table in routes_by_leaf(setup, state).items():
+            self.point(name, table)
+        self.point("arrive_tree", tree_over(np.arange(leaves)))
+        self.point("depart_tree", tree_over(np.arange(leaves)))
+        self.hold_components()
+        self.hold_memory()
+        self.grow_subflows(max(64, sum(each.subflows for each in state.stacks)))
+
+    def set_numbers(self, **numbers: int) -> None:
+        """Write plain fields of the record."""
+        for name, value in numbers.items():
+            self.record[name] = value
+
+    def point(self, name: str, array: Table) -> None:
+        """Let the record point to `array`, which must not move."""
+        self.arrays[name] = array = np.ascontiguousarray(array)
+        self.record[name] = array.ctypes.data
+        if f"n_{name}" in NUMBERS:
+            self.record[f"n_{name}"] = len(array)
+        if name in self.watched:
+            watches = self.arrays["watches"]
+            watches["table"][np.array([table == name for table in self.watched])[watches["field"]]] = array.ctypes.data
+
+    def hold_components(self) -> None:
+        """Write the addresses of hooks and parameters: of balancer and queue, and of each stack."""
+        scheme, stacks = self.setup.scheme, np.zeros(len(self.state.stacks), STACK)
+        for role in SWITCH_ROLES:
+            self.hold(self.record, role, getattr(scheme, role))
+        for row, each in zip(stacks, self.state.stacks, strict=True):
+            for role in HOST_ROLES:
+                self.hold(row, role, getattr(each.stack, role), number=self.state.stacks.index(each))
+            row["priority"], row["listens"] = each.stack.priority, each.stack.sharing.listens
+            row["note_draws"], row["emits_unasked"] = each.stack.sharing.draws, each.emits_unasked
+            row["window_segments"], row["stream_segments"] = each.window_segments, each.stream_segments
+        self.point("stacks", stacks)
+
+    def hold(self, row: Any, role: str, component: Any, *, number: int = 0) -> None:
+        """Write the addresses of one component, and where its memory begins in the rows of its scopes."""
+        params, layouts = param_record(component.params), self.state.own.layouts
+        self.arrays[f"params of {role} {number}"] = params
+        row[role] = params.ctypes.data
+        for name, hook in compiled_hooks(component).items():
+            row[name] = hook.address if hook else 0
+        for scope in ("subflow", "flow", "host", "packet") if role in HOST_ROLES else ():
+            row[f"{role}_{scope}"] = layouts[scope].offsets[number, role]
+
+    def hold_memory(self) -> None:
+        """Point to own memory that does not grow, and write the size of its rows."""
+        own = self.state.own
+        for name in MEMORY:
+            self.record[f"{name}_bytes"] = own.layouts[name].row_bytes
+            self.point(name, own.tables[name])
+        self.arrays["first rows"] = np.concatenate([np.zeros(8, np.uint8), *own.layouts["subflow"].rows])
+        self.record["first_subflows"] = self.arrays["first rows"].ctypes.data + 8
+        packet = own.layouts["packet"].offsets
+        self.set_numbers(balancer_packet=packet["balancer"])
+
+    def enlarge(self, name: str, size: int) -> None:
+        """Replace a pool by a larger one with the same beginning.
+
+        Raises
+        ------
+        ParameterError
+            If it would not fit in memory, or has more records than 32 bits number.
+        """
+        old = self.arrays[name]
+        POOL.check(f"{name} of this run", size)
+        _check_fits(size * old.dtype.itemsize, f"{size} {name} of this run")
+        larger = aligned(size, old.dtype)
+        larger[: len(old)] = old
+        self.point(name, larger)
+
+    def enlarge_memory(self, name: str, rows: int) -> None:
+        """Do so with own memory; new rows have their first values."""
+        layout, old = self.state.own.layouts[name], self.arrays[name]
+        if not layout.row_bytes:
+            return
+        _check_fits(rows * layout.row_bytes, f"the own memory of {rows} {name}s of this run")
+        larger = aligned(rows * layout.row_bytes, np.dtype(np.uint8))
+        larger.reshape(rows, layout.row_bytes)[:] = layout.rows[0]
+        used = len(old) // layout.row_bytes * layout.row_bytes
+        larger[:used] = old[:used]
+        self.point(name, larger)
+
+    def grow_packets(self) -> None:
+        """Double the packet pool; the new packets go to the front of the free list."""
+        used, counters = len(self.arrays["packets"]), self.arrays["counters"]
+        size = max(2 * used, 4 * self.margin)
+        self.enlarge("packets", size)
+        self.enlarge_memory("packet", size)
+        following = self.arrays["packets"]["next"]
+        following[used:] = np.arange(used + 1, size + 1)
+        following[-1] = counters["free"][0]
+        counters["free"] = used
+        counters["free_count"] += size - used
+
+    def grow_subflows(self, more: int) -> None:
+        """Make room for further subflows: records, own memory and timers."""
+        size = power_of_two(len(self.arrays["subs"]) + more)
+        self.enlarge("subs", size)
+        for name, rows in (("subflow", 1), ("balancer_subflow", 1), ("balancer_passing", 2 * self.state.n_tiers)):
+            self.enlarge_memory(name, rows * size)
+        kinds = kinds_of_wake(self.state)
+        flows = len(self.state.flows) if MANAGE in kinds else 0
+        block = max(size, power_of_two(max(flows, len(self.state.processors))))
+        old, old_block = self.arrays.get("wake_tree"), int(self.record["wake_block"][0])
+        numbers = np.arange(block)
+        tree = tree_over(
+            np.concatenate([numbers + kind * WAKE for kind in kinds]), leaves=power_of_two(len(kinds) * block)
+        )
+        if old is not None:
+            for place in range(len(kinds)):
+                copy_block(old, place * old_block, tree, place * block, old_block)
+            replay(tree)
+        self.point("wake_tree", tree)
+        first = {kind: place * block for place, kind in enumerate(kinds)}
+        self.set_numbers(
+            wake_leaves=len(tree) // 2,
+            wake_block=block,
+            send_first=first.get(SEND_WAKE, NONE),
+            receive_first=first.get(RECEIVE_WAKE, NONE),
+            manage_first=first.get(MANAGE, NONE),
+            work_first=first.get(WORK, NONE),
+        )
+
+    def answer(self) -> None:
+        """Compute what the packet that arrives next is worth."""
+        answer(self.arrays, self.record, self.state.own, self.payload)
+
+    def grow(self, status: int) -> None:
+        """Enlarge the pool that the loop has found short."""
+        arrays, record = self.arrays, self.record
+        if status == loop.PACKETS_LOW:
+            self.grow_packets()
+        elif status == loop.UNITS_LOW:
+            rows = 2 * int(record["n_units"][0]) + 2 * self.margin
+            self.enlarge_memory("unit", rows)
+            record["n_units"] = rows
+        elif status == loop.SUBFLOWS_LOW:
+            self.grow_subflows(len(arrays["subs"]) + 1)
+        elif status == loop.RINGS_LOW:
+            self.enlarge("rings", 2 * len(arrays["rings"]) + 4 * int(record["ring_margin"][0]))
+            if any(each.shared for each in self.state.stacks):
+                self.enlarge("maps", len(arrays["rings"]))
+            if self.setup.histograms:
+                self.enlarge("arrivals", len(arrays["rings"]))
+        elif status == loop.DATA_LOW:
+            self.enlarge("data", 2 * len(arrays["data"]) + 4 * int(record["data_margin"][0]))
+        elif status == loop.TRACE_LOW:
+            self.enlarge("trace", 2 * len(arrays["trace"]) + 8 * len(arrays["packets"]))
+        else:
+            self.enlarge("probes", 2 * len(arrays["probes"]) + 64 * int(record["probe_rows"][0]))
+
+
+def _check_fits(needed_bytes: int, what: str) -> None:
+    """Refuse a pool that would not fit in memory; asking takes a millisecond, so small ones are not asked about."""
+    if needed_bytes > SMALL_BYTES:
+        check_fits(needed_bytes, what, would_fit=FEWER)

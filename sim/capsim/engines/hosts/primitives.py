@@ -1,0 +1,176 @@
+"""What the code of hosts and switches asks of an engine.
+
+The modules of this package are written once.
+``w`` is the whole state of a run; records go by their numbers: ``s`` subflow, ``f`` flow, ``p`` port, ``row`` switch,
+``number`` packet. Here the names do what the reference engine does; the compiled engine runs the same functions with
+names of its own (:mod:`capsim.engines.compiled.bind`).
+"""
+
+from typing import Any
+
+from capsim.engines.hosts.callers import callers
+from capsim.roles.hooks import HOOKS, hooks_of
+
+
+def _row(table: Any, index: int) -> Any:
+    return table[index]
+
+
+packet_at = port_at = switch_at = flow_at = sub_at = stack_at = processor_at = counters_at = _row
+
+
+def int_at(table: Any, index: int) -> int:
+    """Return the number `index` of a table of numbers."""
+    return int(table[index])
+
+
+def whole(number: int) -> int:
+    """Return a number that a record holds in 32 bits with 64: so the compiled engine has one version of a function."""
+    return number
+
+
+def params_at(params: Any) -> Any:
+    """Return the parameters that a stack or the run has."""
+    return params
+
+
+def memory_at(table: Any, index: int, row_bytes: int, part: Any) -> Any:
+    """Return the own memory of one owner in row `index`; balancer and queue alone own their tables."""
+    return table[index][part]
+
+
+def paths_of(w: Any, leaf: int) -> Any:
+    """Return the own memory of a balancer for the candidates of (switch, leaf)."""
+    return w.balancer_path[leaf * w.most_paths : (leaf + 1) * w.most_paths]
+
+
+def port_memory_of(w: Any) -> Any:
+    """Return the own memory of a balancer for all ports."""
+    return w.port_memory
+
+
+def units_of(w: Any) -> Any:
+    """Return the coding units."""
+    return w.units
+
+
+def subs_of(w: Any) -> Any:
+    """Return all subflows."""
+    return w.subs
+
+
+def packets_of(w: Any) -> Any:
+    """Return all packets."""
+    return w.packets
+
+
+def ports_of(w: Any) -> Any:
+    """Return all ports."""
+    return w.ports
+
+
+def maps_of(w: Any) -> Any:
+    """Return the data segments of segments in flight."""
+    return w.grown(w.maps, w.counters[0].ring_end)
+
+
+def data_of(w: Any) -> Any:
+    """Return the flags of data segments."""
+    return w.grown(w.data, w.counters[0].data_end)
+
+
+def arrivals_of(w: Any) -> Any:
+    """Return the numbers of packets at the receiver, as extents of reordering need them."""
+    return w.grown(w.arrivals, w.counters[0].ring_end)
+
+
+def extents_of(w: Any) -> Any:
+    """Return the histogram of extents of reordering."""
+    return w.extents
+
+
+def ring_of(w: Any, sub: Any) -> Any:
+    """Return the flags of the segments of a subflow."""
+    return w.ring(sub)
+
+
+def candidates_of(w: Any, first: int, count: int) -> Any:
+    """Return the numbers of the ports of a route."""
+    return w.candidates[first : first + count]
+
+
+def route_first(w: Any, row: int, target: int) -> int:
+    """Return where the candidates of switch `row` for host `target` begin."""
+    return int(w.route_first[w.epoch, row, target])
+
+
+def route_count(w: Any, row: int, target: int) -> int:
+    """Return how many candidates there are."""
+    return int(w.route_count[w.epoch, row, target])
+
+
+def route_first_at(w: Any, epoch: int, row: int, target: int) -> int:
+    """Return where they begin in the routes of an epoch."""
+    return int(w.route_first[epoch, row, target])
+
+
+def route_count_at(w: Any, epoch: int, row: int, target: int) -> int:
+    """Return how many there are in the routes of an epoch."""
+    return int(w.route_count[epoch, row, target])
+
+
+def queues_now(w: Any, first: int, count: int, now_ps: int) -> None:
+    """Bring the queues of candidates up to date: here they always are."""
+
+
+def take_packet(w: Any) -> int:
+    """Return the number of an unused packet; it has no label."""
+    return int(w.take_packet())
+
+
+def free_packet(w: Any, number: int) -> None:
+    """Give a packet back."""
+    w.free_packet(number)
+
+
+def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
+    """Offer a packet to a port."""
+    w.port_objects[p].enqueue(w.packets[number])
+
+
+def drop_unroutable(w: Any, number: int, reason: int, now_ps: int) -> None:
+    """Drop a packet at a switch that has no route for it."""
+    w.drop(w.packets[number], reason)
+
+
+def arm(w: Any, s: int) -> None:
+    """Set the timers of a subflow."""
+    w.arm(s)
+
+
+def arm_flow(w: Any, f: int) -> None:
+    """Set the timer of a flow."""
+    w.arm_flow(f)
+
+
+def arm_processor(w: Any, h: int) -> None:
+    """Set when the processor of host `h` is done with the first packet of its chain."""
+    w.arm_processor(h)
+
+
+def new_subflow(w: Any, f: int) -> int:
+    """Return the number of a new subflow of flow `f`, with its own memory."""
+    return int(w.new_subflow(f))
+
+
+def _same(hook: Any) -> Any:
+    return hook
+
+
+_call = callers(globals() | {f"{name}_hook": _same for name in HOOKS})
+open_, send, on_data, on_ack, on_timeout = (_call[name] for name in hooks_of("transport"))
+react, begin, schedule, note = (_call[name] for name in ("react", *hooks_of("sharing")))
+accept, combine, emit, collect, release = (_call[name] for name in hooks_of("layer")[:5])
+recover, resume, observe, encodes, decodes = (_call[name] for name in hooks_of("layer")[5:])
+mark, choose, see = (_call[name] for name in ("mark", *hooks_of("balancer")))
+admit, take, evict = (_call[name] for name in hooks_of("queue"))

@@ -1,0 +1,112 @@
+"""Finds schemes: every module in ``protocols/schemes`` that has a ``SCHEME``, and what other packages register.
+
+A package registers its own by an entry point of the group ``capsim.schemes`` that names a :class:`Scheme`.
+"""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from pkgutil import iter_modules
+
+from capsim.base.bounds import shortened
+from capsim.protocols import schemes as folder
+from capsim.roles.components import Scheme
+from capsim.roles.scheme_files import is_reference, load_scheme
+from capsmodel.checks import ParameterError
+
+ENTRY_POINT_GROUP = "capsim.schemes"
+ALL = "all"
+
+
+@cache
+def built_in() -> tuple[Scheme, ...]:
+    """Return the schemes of this package."""
+    return tuple(import_module(f"{folder.__name__}.{module.name}").SCHEME for module in iter_modules(folder.__path__))
+
+
+@cache
+def schemes() -> dict[str, Scheme]:
+    """Return all schemes by name, in alphabetical order.
+
+    Raises
+    ------
+    ParameterError
+        If two have the same name, or an entry point names something else or cannot be loaded.
+
+    Examples
+    --------
+    >>> "ecmp" in schemes()
+    True
+    """
+    by_name: dict[str, Scheme] = {}
+    for item in (*built_in(), *map(_loaded, entry_points(group=ENTRY_POINT_GROUP))):
+        if item.name in by_name:
+            raise ParameterError(f"two schemes are called {item.name!r}: rename one")
+        by_name[item.name] = item
+    return dict(sorted(by_name.items()))
+
+
+def _loaded(point: EntryPoint) -> Scheme:
+    """Return what a package registers; whatever its code raises is told with the name of the entry point."""
+    place = f"{point.name} = {point.value!r}, registered in {ENTRY_POINT_GROUP},"
+    try:
+        found = point.load()
+    except (Exception, SystemExit) as error:  # whatever the other package raises is told in one line
+        text = f"{place} cannot be loaded, {type(error).__name__}: {error}: repair or remove the package"
+        raise ParameterError(text) from error
+    if not isinstance(found, Scheme):
+        raise ParameterError(f"{place} is no Scheme")
+    return found
+
+
+def scheme(name: str, *, key: str = "scheme") -> Scheme:
+    """Return the scheme called `name`; those of this package whatever other packages register.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`schemes`, or a file and the name of a scheme in it (:mod:`capsim.roles.scheme_files`).
+    key : str
+        What named it, for the text of an error.
+
+    Raises
+    ------
+    ParameterError
+        If there is none, or the file has none; the text names the nearest one.
+
+    Examples
+    --------
+    >>> scheme("ecmp").short.transport.name
+    'newreno'
+    """
+    for item in built_in():
+        if item.name == name:
+            return item
+    if is_reference(name):
+        return load_scheme(name, key=key)
+    if name not in schemes():
+        near = get_close_matches(name.lower(), schemes(), n=1)
+        told = f"did you mean {near[0]}?" if near else "no scheme has this name;"
+        raise ParameterError(f"{key} = {shortened(name)}: {told} capsmodel schemes lists all")
+    return schemes()[name]
+
+
+def named_schemes(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names of schemes with those that the word ``all`` stands for in its place, except what is named already.
+
+    Those are all whose transports send again what is lost (:class:`capsim.roles.components.Transport`), so that every
+    flow ends.
+
+    Examples
+    --------
+    >>> named_schemes(["ecmp", "all"])[:2]
+    ('ecmp', 'ag')
+    >>> "cbr" in named_schemes(["all"])
+    False
+    """
+    if ALL not in names:
+        return tuple(names)
+    reliable = [name for name, item in schemes().items() if all(each.transport.reliable for each in item.stacks)]
+    return tuple(dict.fromkeys(one for name in names for one in (reliable if name == ALL else [name])))

@@ -1,0 +1,189 @@
+r"""Completion times of a run: which flows count, by flow size, by percentile, as a distribution.
+
+================ ============= ======================== ======
+Quantity         Symbol        Name                     Unit
+================ ============= ======================== ======
+completion time  :math:`T`     ``fct_s``                second
+slowdown         :math:`T/T_0` ``slowdown``             1
+its distribution :math:`F(x)`  :func:`fct_cdf`          1
+percentile       :math:`x_q`   :func:`fct_percentile_s` second
+================ ============= ======================== ======
+
+All functions take the flows table of a result (:mod:`capsim.base.schema`). A flow counts when it starts at `warm_up_s`
+or later (:func:`counted_flows`), and completion times are over those that have finished, in :class:`~capsim.Summary` as
+here: with unfinished flows they are too good.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from capsmodel.checks import choice, require
+from capsmodel.metrics import percentile
+
+Kind = Literal["all", "short", "long"]
+
+SIZE_EDGES_BYTES = (0, 100_000, 10_000_000, float("inf"))
+"""Small, medium and large flows as in pFabric (Alizadeh et al., SIGCOMM 2013, Section 5): up to 100 KB, up to 10 MB."""
+
+
+def counted_flows(flows: pd.DataFrame, *, warm_up_s: float) -> pd.DataFrame:
+    """Return the flows that count: those that start at `warm_up_s` or later, in seconds.
+
+    Those that start last end while the network empties, and count as well.
+    """
+    return flows[flows["start_s"] >= warm_up_s]
+
+
+def finished_flows(flows: pd.DataFrame, *, warm_up_s: float, kind: Kind = "all") -> pd.DataFrame:
+    """Return the flows that count and have finished: all, the short ones or the long ones.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such kind.
+    """
+    choice("kind", kind, get_args(Kind))
+    counted = counted_flows(flows, warm_up_s=warm_up_s)
+    done = counted[counted["finished"]]
+    return done if kind == "all" else done[done["short"] == (kind == "short")]
+
+
+def fct_percentile_s(flows: pd.DataFrame, percent: npt.ArrayLike, *, warm_up_s: float = 0.0, kind: Kind = "all") -> Any:
+    """Return a percentile of completion times by nearest rank (:func:`capsmodel.metrics.percentile`), in seconds.
+
+    Parameters
+    ----------
+    flows : DataFrame
+        The flows table of a result.
+    percent : array_like
+        99 for the 99th percentile: 0, which is the least time, or in [1, 100]. What is between 0 and 1 is nearly always
+        meant as the q of :func:`capsmodel.metrics.percentile`, so it is refused.
+    warm_up_s : float
+        Flows that start earlier are left out, in seconds.
+    kind : str
+        ``all``, ``short`` or ``long``.
+
+    Returns
+    -------
+    float or ndarray
+        Of the shape of `percent`; NaN if no such flow has finished.
+
+    Raises
+    ------
+    ParameterError
+        If `percent` leaves its range or there is no such kind.
+
+    Examples
+    --------
+    >>> flows = pd.DataFrame({"start_s": 0.0, "finished": True, "short": True, "fct_s": [1.0, 2.0, 3.0, 200.0]})
+    >>> fct_percentile_s(flows, [50, 99]).tolist()
+    [2.0, 200.0]
+    """
+    asked = np.asarray(percent, np.float64)
+    inside = bool(np.all((asked == 0) | (asked >= 1) & (asked <= 100)))
+    rule = "99 is the 99th percentile; below the 1st give capsmodel.metrics.percentile(times, q=percent/100)"
+    require(inside, f"percent = {percent!r}, but it must be 0 or in [1, 100]: {rule}")
+    return nearest_rank(finished_flows(flows, warm_up_s=warm_up_s, kind=kind)["fct_s"], percent)
+
+
+def nearest_rank(values: pd.Series, percent: npt.ArrayLike) -> Any:
+    """Return percentiles of a column by nearest rank, NaN of an empty one."""
+    asked = np.asarray(percent, np.float64)
+    if len(values) == 0:
+        return np.full(asked.shape, np.nan)[()]
+    return percentile(values.to_numpy(), q=asked / 100)
+
+
+def fct_cdf(flows: pd.DataFrame, *, warm_up_s: float = 0.0, kind: Kind = "all") -> pd.DataFrame:
+    """Return the empirical distribution of completion times.
+
+    Parameters
+    ----------
+    flows : DataFrame
+        The flows table of a result.
+    warm_up_s : float
+        Flows that start earlier are left out, in seconds.
+    kind : str
+        ``all``, ``short`` or ``long``.
+
+    Returns
+    -------
+    DataFrame
+        One row for each distinct completion time ``fct_s``, in order: ``cdf_prob`` is F(fct_s), the share of finished
+        flows with at most this time. The last is 1. Draw it with steps that jump at ``fct_s`` (``where="post"``).
+
+    Examples
+    --------
+    >>> flows = pd.DataFrame({"start_s": 0.0, "finished": True, "short": True, "fct_s": [3.0, 1.0, 1.0, 2.0]})
+    >>> fct_cdf(flows)["cdf_prob"].tolist()
+    [0.5, 0.75, 1.0]
+    """
+    times_s = finished_flows(flows, warm_up_s=warm_up_s, kind=kind)["fct_s"].to_numpy()
+    values_s, counts = np.unique(times_s, return_counts=True)
+    return pd.DataFrame({"fct_s": values_s, "cdf_prob": np.cumsum(counts) / len(times_s)})
+
+
+def fct_by_size(
+    flows: pd.DataFrame, edges_bytes: Sequence[float] = SIZE_EDGES_BYTES, *, warm_up_s: float = 0.0
+) -> pd.DataFrame:
+    """Return completion times for each bin of flow sizes.
+
+    Parameters
+    ----------
+    flows : DataFrame
+        The flows table of a result.
+    edges_bytes : sequence of float
+        Edges of the bins in increasing order, at least two, in bytes; the last may be infinite. A bin holds the sizes
+        above its lower edge up to its upper edge, that included, as a short flow is one of at most ``short_bytes``.
+    warm_up_s : float
+        Flows that start earlier are left out, in seconds.
+
+    Returns
+    -------
+    DataFrame
+        One row for each bin: ``above_bytes`` and ``up_to_bytes``; ``flows``, how many count, and ``unfinished_flows``
+        of them; over the finished ones ``mean_fct_s``, ``median_fct_s``, ``p95_fct_s``, ``p99_fct_s``,
+        ``mean_slowdown`` and ``p99_slowdown`` (percentiles by nearest rank), NaN where none has finished. HPCC and Homa
+        are evaluated by the last, over bins with equally many flows.
+
+    Raises
+    ------
+    ParameterError
+        If the edges do not increase.
+
+    Examples
+    --------
+    >>> flows = pd.DataFrame(
+    ...     {"start_s": 0.0, "finished": True, "short": [True, False], "flow_bytes": [100_000, 100_001]}
+    ... ).assign(fct_s=[1e-3, 9e-3], slowdown=1.25)
+    >>> fct_by_size(flows)["flows"].tolist()
+    [1, 1, 0]
+    """
+    edges = np.asarray(edges_bytes, np.float64)
+    rising = edges.ndim == 1 and len(edges) >= 2 and bool(np.all(np.diff(edges) > 0))
+    require(rising, f"edges_bytes = {edges_bytes}, but it must be two or more numbers in increasing order")
+    counted = counted_flows(flows, warm_up_s=warm_up_s)
+    return pd.DataFrame([_bin(counted, low, high) for low, high in pairwise(edges.tolist())])
+
+
+def _bin(flows: pd.DataFrame, low: float, high: float) -> dict[str, Any]:
+    counted = flows[(flows["flow_bytes"] > low) & (flows["flow_bytes"] <= high)]
+    done = counted[counted["finished"]]
+    median_s, p95_s, p99_s = nearest_rank(done["fct_s"], [50, 95, 99])
+    return {
+        "above_bytes": low,
+        "up_to_bytes": high,
+        "flows": len(counted),
+        "unfinished_flows": len(counted) - len(done),
+        "mean_fct_s": done["fct_s"].mean(),
+        "median_fct_s": median_s,
+        "p95_fct_s": p95_s,
+        "p99_fct_s": p99_s,
+        "mean_slowdown": done["slowdown"].mean(),
+        "p99_slowdown": nearest_rank(done["slowdown"], 99),
+    }

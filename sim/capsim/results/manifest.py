@@ -1,0 +1,186 @@
+"""Where a result comes from: software, parameters, environment, resources. No host name, no user, no path.
+
+The *id* of a run is the SHA-256 of its parameters and the version of the model, as canonical JSON (sorted keys, no
+spaces): equal ids mean equal results, whatever the engine, the machine or the day. The version stands for the code of
+this package. A component that no scheme of this package has goes into the parameters with ``digest``, a hash of its
+code and data (:mod:`capsim.roles.code_digest`).
+"""
+
+import hashlib
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from capsim.protocols.registry import built_in
+from capsim.roles.code_digest import component_digest
+from capsim.roles.components import Component, Scheme, Stack
+from capsim.roles.hooks import HOST_ROLES, SWITCH_ROLES
+from capsim.scenario.scenario import Scenario
+from capsmodel._environment import environment_of
+from capsmodel._version import __version__
+
+LIBRARIES = ("numpy", "numba", "simpy", "pandas", "pyarrow", "msgspec")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resources:
+    """What a run took.
+
+    Attributes
+    ----------
+    traversals : int
+        Packets that fully crossed a link.
+    events : int
+        Events that the engine processed.
+    simulated_s : float
+        Simulated time, in seconds.
+    cpu_s : float
+        Processor time of the engine, in seconds.
+    loading_cpu_s : float
+        Processor time to load the engine, or to compile it in the first process that uses a scheme, in seconds.
+    peak_memory_bytes : int
+        Largest resident size of the process so far; 0 where the system does not tell.
+    """
+
+    traversals: int
+    events: int
+    simulated_s: float
+    cpu_s: float
+    loading_cpu_s: float
+    peak_memory_bytes: int
+
+
+class Stopwatch:
+    """Processor time since it was made."""
+
+    def __init__(self) -> None:
+        self._begin_s = time.process_time()
+
+    def cpu_s(self) -> float:
+        """Return the processor time that this process has used since, in seconds."""
+        return time.process_time() - self._begin_s
+
+
+def peak_memory_bytes() -> int:
+    """Return the largest resident size of this process so far, in bytes; 0 where the system does not tell."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # not on Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if platform.system() == "Darwin" else peak * 1024  # macOS counts bytes, others KiB
+
+
+def scheme_parameters(scheme: Scheme) -> dict[str, Any]:
+    """Return all parameters of a scheme by role, defaults included, and the digest of what is not built in.
+
+    Raises
+    ------
+    ParameterError
+        If a hook reads what no digest can cover.
+    """
+    switches = {role: _described(getattr(scheme, role)) for role in SWITCH_ROLES}
+    return {**host_parameters(scheme), **switches}
+
+
+def host_parameters(scheme: Scheme) -> dict[str, Any]:
+    """Return what hosts know and run: both stacks with all parameters."""
+    stacks = {name: stack_parameters(getattr(scheme, name)) for name in ("short", "long")}
+    return {"name": scheme.name, "known_sizes": scheme.known_sizes, **stacks}
+
+
+def stack_parameters(stack: Stack) -> dict[str, Any]:
+    """Return all parameters of a stack by role."""
+    return {"priority": stack.priority, **{role: _described(getattr(stack, role)) for role in HOST_ROLES}}
+
+
+def _described(component: Component) -> dict[str, Any]:
+    digest = {} if _is_built_in(component) else {"digest": component_digest(component)}
+    return {"component": component.name, **asdict(component.params), **digest}
+
+
+@cache
+def _built_in_components() -> tuple[Component, ...]:
+    """Return all components of the schemes of this package."""
+    found = [getattr(stack, role) for scheme in built_in() for stack in scheme.stacks for role in HOST_ROLES]
+    return (*found, *(getattr(scheme, role) for scheme in built_in() for role in SWITCH_ROLES))
+
+
+def _is_built_in(component: Component) -> bool:
+    """Return whether a scheme of this package has this component, whatever the parameters."""
+    same_role = (each for each in _built_in_components() if each.role == component.role)
+    return any(_without_params(each) == _without_params(component) for each in same_role)
+
+
+def _without_params(component: Any) -> list[Any]:
+    return [getattr(component, field.name) for field in fields(component) if field.name != "params"]
+
+
+def run_parameters(
+    scenario: Scenario, scheme: Scheme, entry_schemes: Mapping[int, Scheme] | None = None
+) -> dict[str, Any]:
+    """Return all that a run depends on besides the version: the whole scenario, flow lists included, and the scheme.
+
+    ``stacks`` are the stacks of traffic entries that run those of another scheme, by the position of the entry.
+    They are plain JSON values, so that a manifest that was read from a file equals the one that was written.
+    """
+    parameters = {"scenario": scenario.to_dict(), "scheme": scheme_parameters(scheme)}
+    if entry_schemes:
+        parameters["stacks"] = {str(entry): host_parameters(each) for entry, each in entry_schemes.items()}
+    plain: dict[str, Any] = msgspec.json.decode(canonical_json(parameters))
+    return plain
+
+
+def make_manifest(
+    parameters: dict[str, Any], *, engine: str, load: dict[str, Any], drawn: Sequence[Sequence[str]] = ()
+) -> dict[str, Any]:
+    """Return the manifest of a run, without its resources.
+
+    Parameters
+    ----------
+    parameters : dict
+        As from :func:`run_parameters`, from before the run: no hook has had the time to change what it reads.
+    engine : str
+        Which engine ran; not part of the id, since both give the same records.
+    load : dict
+        What load was asked for, how it is defined and what the flows offered.
+    drawn : sequence
+        Names of the switches or links that each entry of ``fabric.faults`` has drawn from the seed.
+    """
+    software = {"name": "capsmodel", "version": __version__}
+    return {
+        "id": run_id(parameters),
+        "software": software,
+        "parameters": parameters,
+        "engine": engine,
+        "load": load,
+        **({"faults": [list(names) for names in drawn]} if drawn else {}),
+        "environment": environment_of(LIBRARIES),
+    }
+
+
+def run_id(parameters: dict[str, Any]) -> str:
+    """Return the id of a run with these parameters, 64 hexadecimal digits.
+
+    Examples
+    --------
+    >>> len(run_id({"seed": 1})), run_id({"a": 1, "b": 2}) == run_id({"b": 2, "a": 1})
+    (64, True)
+    """
+    return hashlib.sha256(canonical_json({"model": __version__, "parameters": parameters})).hexdigest()
+
+
+def canonical_json(value: Any) -> bytes:
+    """Return `value` as JSON with sorted keys and no spaces.
+
+    Examples
+    --------
+    >>> canonical_json({"b": 1, "a": [True]})
+    b'{"a":[true],"b":1}'
+    """
+    return msgspec.json.encode(value, order="sorted")

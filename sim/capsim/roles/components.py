@@ -1,0 +1,372 @@
+"""The seven roles of a scheme, the stack that an end host runs, and the scheme: a named combination of them.
+
+============== ======================================================== ===================================
+Role           Decides                                                  Hooks
+============== ======================================================== ===================================
+Transport      what one subflow sends, acknowledges and repairs         open send on_data on_ack on_timeout
+Congestion     how windows answer to what happened                      react
+Sharing        which subflows a flow has, who gets the next segment     begin schedule note
+Layer          what stands between transport and network, at both ends  accept emit collect release resume observe
+                                                                        encodes decodes combine recover
+Marking        the addresses and port numbers of a packet, as a hash    mark
+Balancer       the port at a switch                                     choose see
+Queue          who is taken, sent and lost at a port                    admit take evict
+============== ======================================================== ===================================
+
+Arguments and answers of the hooks: ``HOOKS`` of :mod:`capsim.roles.hooks`. A hook that is None is never called.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from enum import IntEnum
+from typing import Annotated, Any, ClassVar
+
+from capsim.base import bounds
+from capsim.base.bounds import check_params, param_bounds, shortened
+from capsim.roles.hooks import HOST_ROLES, ROLES, SWITCH_ROLES, Hook
+from capsim.roles.own import Memory, check_memory, with_lengths
+from capsmodel.checks import ParameterError, choice, require
+
+
+@dataclass(frozen=True)
+class NoParams:
+    """A component without parameters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentParams:
+    """What set-up and results must know of every transport.
+
+    Parameters
+    ----------
+    mss_bytes, header_bytes : int
+        Payload of a full segment, and headers of a data packet, in bytes.
+    max_window_bytes : int
+        At most so much of a subflow is sent and not acknowledged, in bytes.
+    """
+
+    mss_bytes: Annotated[int, bounds.PACKET_BYTES] = 1460
+    header_bytes: Annotated[int, bounds.HEADER_BYTES] = 40
+    max_window_bytes: Annotated[int, bounds.WINDOW_BYTES] = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Component:
+    """What plays a role.
+
+    Parameters
+    ----------
+    name : str
+        Lower case.
+    params : dataclass
+        Parameters: numbers, truth values, members of an IntEnum; the end of a name is its unit.
+    memory : dict
+        Own fields by scope (:mod:`capsim.roles.own`), as for numpy.dtype.
+    columns : dict
+        Meanings of own fields that are columns of the results, by scope: ``subflow`` (summed over the subflows of a
+        flow in the table of flows) or ``unit``.
+    draws : bool
+        Whether its hooks use ``u0``.
+    """
+
+    role: ClassVar[str]
+
+    name: str
+    params: Any = NoParams()
+    memory: Memory = field(default_factory=dict)
+    columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    draws: bool = False
+
+    def __post_init__(self) -> None:
+        check_memory(self.name, self.role, self.memory)
+
+    @property
+    def own_fields(self) -> Memory:
+        """Return `memory` with the lengths that parameters give."""
+        return with_lengths(self.memory, self.params)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transport(Component):
+    """What one subflow sends, acknowledges and repairs; its parameters are :class:`SegmentParams` or more."""
+
+    role = "transport"
+
+    open: Hook
+    send: Hook
+    on_data: Hook
+    on_ack: Hook
+    on_timeout: Hook
+    send_timer: bool = False  # whether it sets sub.send_wake_ps, when `send` is to be asked again
+    reliable: bool = True  # whether what is lost is sent again, so that every flow ends
+
+
+@dataclass(frozen=True, kw_only=True)
+class Congestion(Component):
+    """How the windows answer to what happened."""
+
+    role = "congestion"
+
+    react: Hook
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sharing(Component):
+    """Which subflows a flow has, and, where they share its stream, which of them gets the next data segment.
+
+    Without `schedule` each subflow carries the whole stream. Parameters with an attribute ``subflows`` say how many
+    subflows a flow has at most; without it, it has one. One with ``stream_segments`` says how far the stream may go on
+    beyond the first data segment that is not acknowledged; without it, as far as all windows reach.
+    """
+
+    role = "sharing"
+
+    begin: Hook
+    schedule: Hook | None = None
+    note: Hook | None = None
+    listens: int = 0  # the signals that `note` is called for
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """Which packet of a unit an arriving packet is.
+
+    Parameters
+    ----------
+    unit : int
+        Number of the unit, or NONE for a source packet that a unit will take up later.
+    first_segment : int
+        First source packet of the unit; without a unit, this one.
+    k, n : int
+        Source packets, and all packets that were sent for the unit at first; k is 0 while the sender fills it.
+    packet_id : int
+        Below k a source packet, else a repair packet, as :mod:`capsmodel.codec.base` numbers them.
+    """
+
+    unit: int
+    first_segment: int
+    k: int
+    n: int
+    packet_id: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layer(Component):
+    """What stands between transport and network at both ends.
+
+    A layer that codes may say which packet of which unit an arriving packet is (`part`, see
+    :mod:`capsim.engines.payload`): a Python function that is not compiled, for runs in which the packets carry bytes.
+    One that sends combinations of the data segments of a stream says instead by which coefficients each data segment is
+    mixed (`combination`).
+
+    Its parameters may have the methods ``most_repair_packets(window, largest_flow=...)``, how many packets beyond those
+    of the transport one event may send, and ``check_window(window)``, which refuses windows that it cannot serve.
+    """
+
+    role = "layer"
+
+    accept: Hook | None = None
+    combine: Hook | None = None
+    emit: Hook | None = None
+    collect: Hook | None = None
+    release: Hook | None = None
+    recover: Hook | None = None
+    resume: Hook | None = None
+    observe: Hook | None = None
+    encodes: Hook | None = None
+    decodes: Hook | None = None
+    send_timer: bool = False  # whether it sets sub.send_wake_ps
+    emits_unasked: bool = True  # whether `emit` has packets where neither `accept` nor `combine` has just called for it
+    receive_timer: bool = False  # whether it sets sub.receive_wake_ps
+    part: Callable[..., Part | None] | None = None
+    combination: Callable[..., dict[int, int]] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marking(Component):
+    """The hash of a packet's addresses and port numbers; without `mark` it is the subflow's for its whole life."""
+
+    role = "marking"
+
+    mark: Hook | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Balancer(Component):
+    """Which of the equal-cost ports a switch sends a packet to; `choose` is asked only where there are two or more."""
+
+    role = "balancer"
+
+    choose: Hook
+    see: Hook | None = None  # called for every packet at every switch, after the choice
+    reads_queues: bool = True  # whether it looks at the queues of `ports`; the compiled engine brings them up to date
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queue(Component):
+    """Whether a port takes a packet, which of the waiting ones is sent next, and which is lost.
+
+    With `by_priority` packets wait in the order of ``packet.priority``, equal ones in order of arrival. The first is
+    sent next and the last is lost, if its priority is worse than the arriving packet's, unless `take` or `evict` say
+    otherwise. Without it a port is first in, first out.
+    """
+
+    role = "queue"
+
+    admit: Hook
+    by_priority: bool = False
+    take: Hook | None = None
+    evict: Hook | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stack:
+    """What an end host runs for one class of flows; `priority` 0 is served first at ports with several classes."""
+
+    transport: Transport
+    congestion: Congestion
+    sharing: Sharing
+    layer: Layer
+    marking: Marking
+    priority: Annotated[int, bounds.PRIORITY] = 0
+
+    def __post_init__(self) -> None:
+        params = self.transport.params
+        require(isinstance(params, SegmentParams), f"{self.transport.name}: its parameters are no SegmentParams")
+        bounds.PRIORITY.check("priority", self.priority)
+        for role in HOST_ROLES:
+            check_params(getattr(self, role).params, role)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scheme:
+    """A named combination of components.
+
+    Parameters
+    ----------
+    name : str
+        Lower case; how the command line and scenarios call it.
+    summary : str
+        One line: the idea and its source.
+    short, long : Stack
+        What hosts run for short and for long flows; `long` for all where sizes are not known.
+    balancer, queue
+        What switches and ports do.
+    cite : str
+        Paper key or reference.
+    known_sizes : bool
+        Whether hosts and switches know that a flow is short when it starts.
+    reconstructed : bool
+        Whether its publication leaves out what the rest is a guess at.
+    """
+
+    name: str
+    summary: str
+    short: Stack
+    long: Stack
+    balancer: Balancer
+    queue: Queue
+    cite: str
+    known_sizes: bool = True
+    reconstructed: bool = False
+
+    def __post_init__(self) -> None:
+        needed = getattr(self.balancer.params, "needs_sizes", False)
+        text = f"{self.name}: its balancer takes flows for long from their first packet, but sizes are not known"
+        require(self.known_sizes or not needed, text)
+        same = self.known_sizes or self.short == self.long
+        require(same, f"{self.name}: sizes are not known, but short flows have a stack of their own")
+        for role in SWITCH_ROLES:
+            check_params(getattr(self, role).params, role)
+
+    @property
+    def about(self) -> str:
+        """Return the summary, and whether the scheme is a reconstruction."""
+        return self.summary + (" (reconstructed)" if self.reconstructed else "")
+
+    @property
+    def stacks(self) -> tuple[Stack, ...]:
+        """Return the stack of short flows, and that of long flows if it is another."""
+        return (self.short,) if self.short == self.long else (self.short, self.long)
+
+    def stack(self, short: bool) -> Stack:
+        """Return the stack of short or of long flows."""
+        return self.short if short else self.long
+
+    def with_params(self, **changes: Mapping[str, Any]) -> "Scheme":
+        """Return the same scheme with some parameters changed, given by role.
+
+        Those of a role of end hosts change in both stacks, or in the one whose component has parameters.
+
+        Raises
+        ------
+        ParameterError
+            If a role or parameter is unknown, or a value is not of the parameter's kind.
+
+        Examples
+        --------
+        >>> from capsim.protocols.registry import scheme
+        >>> scheme("ecmp").with_params(transport={"min_rto_s": 0.01}).short.transport.params.min_rto_s
+        0.01
+        """
+        for role in changes:
+            known = f"there are {', '.join(ROLES)}; settings of a scenario begin with fabric, traffic, hosts or probes"
+            require(role in ROLES, f"{role!r} is not a component with parameters: {known}")
+        switch = {
+            role: _changed(getattr(self, role), values) for role, values in changes.items() if role in SWITCH_ROLES
+        }
+        host = {role: values for role, values in changes.items() if role in HOST_ROLES}
+        for role, values in host.items():
+            _check_known(role, values, [getattr(stack, role) for stack in self.stacks])
+        return replace(self, short=_changed_stack(self.short, host), long=_changed_stack(self.long, host), **switch)
+
+
+def _changed_stack(stack: Stack, changes: Mapping[str, Mapping[str, Any]]) -> Stack:
+    """Return the stack with those parameters changed that its components have."""
+    parts = {}
+    for role, values in changes.items():
+        component = getattr(stack, role)
+        own = {each.name for each in fields(component.params)}
+        parts[role] = _changed(component, {name: value for name, value in values.items() if name in own})
+    return replace(stack, **parts)
+
+
+def _check_known(role: str, values: Mapping[str, Any], components: list[Component]) -> None:
+    """Refuse a parameter that no component of the role has."""
+    known = {each.name: component.name for component in components for each in fields(component.params)}
+    for name in values:
+        if name not in known:
+            names = " and ".join(dict.fromkeys(component.name for component in components))
+            listed = ", ".join(known) or "none"
+            raise ParameterError(f"{role}.{name} is not a parameter of {names}: there are {listed}")
+
+
+def _changed(component: Any, values: Mapping[str, Any]) -> Any:
+    _check_known(component.role, values, [component])
+    changed = {name: _like(component.params, component.role, name, value) for name, value in values.items()}
+    return replace(component, params=replace(component.params, **changed)) if changed else component
+
+
+def _like(params: Any, role: str, name: str, value: Any) -> Any:
+    """Return `value` in the type of the parameter's default, so that a record keeps its layout."""
+    default, full_name = getattr(params, name), f"{role}.{name}"
+    if isinstance(default, IntEnum):
+        return _member(type(default), value, full_name)
+    if isinstance(default, bool):
+        require(isinstance(value, bool), f"{full_name} = {shortened(value)}, but it must be true or false")
+        return value
+    number = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+    require(number, f"{full_name} = {shortened(value)}, but it must be a number of at least 0")
+    param_bounds(type(params))[name].check(full_name, value)
+    if isinstance(default, float):
+        return float(value)
+    require(value == int(value), f"{full_name} = {shortened(value)}, but it must be a whole number")
+    return int(value)
+
+
+def _member(kind: type[IntEnum], value: Any, name: str) -> IntEnum:
+    known = {member.name.lower(): member for member in kind}
+    if isinstance(value, kind):
+        return value
+    choice(name, value, known)
+    return known[value]

@@ -1,0 +1,152 @@
+"""What is said when a hook cannot be called or compiled: its line and the rule, in place of the compiler's page."""
+
+import ast
+import inspect
+import linecache
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from inspect import Parameter
+from pathlib import Path
+
+from capsim import records
+from capsim.base.bounds import shortened
+from capsim.roles.catalogue import components
+from capsim.roles.components import Scheme
+from capsim.roles.hooks import HOOKS, Hook, hooks_of, is_own
+from capsmodel.checks import ParameterError, require
+
+RULE = (
+    "a hook uses its arguments, numbers, if, loops and functions marked capsim.inlined; no dictionaries, lists, texts, "
+    "NumPy functions or exceptions; whichever way it ends, it returns a number"
+)
+WHERE_FIELDS_ARE = "capsim.records lists the fields of records, capsim.roles.own those of own memory"
+
+# The fields of what hooks are given, by the name of the argument.
+_FIELDS: dict[str, tuple[str, ...] | None] = {
+    "flow": records.FLOW.names,
+    "sub": records.SUBFLOW.names,
+    "subs": records.SUBFLOW.names,
+    "packet": records.PACKET.names,
+    "packets": records.PACKET.names,
+    "counters": records.COUNTERS.names,
+    "switch": records.SWITCH.names,
+    "port": records.PORT.names,
+    "ports": records.PORT.names,
+}
+
+
+def check_hooks(scheme: Scheme) -> None:
+    """Refuse a hook that does not take the arguments that it is called with, as :mod:`capsim.roles.hooks` lists them.
+
+    Raises
+    ------
+    ParameterError
+        If it takes more or fewer, or some by keyword only, or is no function.
+    """
+    for _, part in components(scheme):
+        for name in hooks_of(part.role):
+            hook = getattr(part, name)
+            if hook is not None:
+                text = f"{part.role} {part.name!r}: {name} = {shortened(hook)}, but a hook is a function: use def"
+                require(hasattr(hook, "__code__"), text)
+                _check_arguments(name, hook)
+
+
+def _check_arguments(name: str, hook: Hook) -> None:
+    given, takes = HOOKS[name].arguments, inspect.signature(hook)
+    try:
+        takes.bind(*given)
+    except TypeError:
+        by_position = [each for each in takes.parameters.values() if each.kind is not Parameter.KEYWORD_ONLY]
+        called = f"{name} is called with {len(given)}: {', '.join(given)}"
+        text = f"{place_of(hook)}: {hook.__name__} takes {len(by_position)} arguments, but {called}"
+        raise ParameterError(text) from None
+
+
+@contextmanager
+def hook_errors(scheme: Scheme) -> Iterator[None]:
+    """Turn what the compiler raises for a hook of `scheme` into one line.
+
+    Raises
+    ------
+    ParameterError
+        If a hook cannot be compiled, or reads a field that its record has not.
+    """
+    from numba.core.errors import NumbaError, UnsupportedBytecodeError
+
+    from capsim.engines.compiled.whole_numbers import FractionError
+
+    try:
+        yield
+    except KeyError as error:  # what Numba raises for a missing field of a record
+        told = missing_field(str(error.args[0]), hooks_in(scheme))
+        if not told:
+            raise
+        raise ParameterError(told) from None
+    except FractionError as error:
+        text = f"{_line(error.loc.filename, error.loc.line)}: {error.told}: make it whole, as by int()"
+        raise ParameterError(text) from None
+    except (NumbaError, UnsupportedBytecodeError) as error:
+        raise ParameterError(_not_compiled(error, hooks_in(scheme))) from None
+
+
+def hooks_in(scheme: Scheme) -> list[Hook]:
+    """Return all hooks of a scheme and the functions marked as inlined that they name."""
+    parts = [part for _, part in components(scheme)]
+    found = [hook for part in parts for name in hooks_of(part.role) if (hook := getattr(part, name))]
+    for hook in found:  # grows on the way: an inlined function may name another
+        named = (hook.__globals__.get(name) for name in hook.__code__.co_names)
+        found += [each for each in named if getattr(each, "capsim_inlined", False) and each not in found]
+    return found
+
+
+def place_of(hook: Hook) -> str:
+    """Return file and line of the definition of a hook."""
+    return place(hook.__code__.co_filename, hook.__code__.co_firstlineno)
+
+
+def place(file: str, number: int) -> str:
+    """Return what a message begins with: file, without its folders, and line."""
+    return f"{Path(file).name}, line {number}"
+
+
+def _not_compiled(error: Exception, hooks: list[Hook]) -> str:
+    found = getattr(error, "loc", None)
+    if found is not None:
+        return f"{_line(found.filename, found.line)} cannot be compiled: {RULE}"
+    # The compiler gave up before it knew of lines: name the hooks that are not those of the package.
+    own = [hook.__name__ for hook in hooks if is_own(hook)]
+    reason = str(error).splitlines()[0].partition(" Raised from")[0].rstrip(". ")
+    return f"{' or '.join(own)} cannot be compiled: {reason}: {RULE}"
+
+
+def missing_field(name: str, hooks: list[Hook]) -> str:
+    """Return where a hook reads a field that its record has not; empty if none does."""
+    for hook in hooks:
+        first, text = _source(hook)
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, ast.Attribute) or node.attr != name:
+                continue
+            record = ast.unparse(node.value)
+            fields = _FIELDS.get(record.partition("[")[0]) or ()
+            if name not in fields:
+                near = get_close_matches(name, fields)
+                hint = f" (did you mean {' or '.join(near)}?)" if near else ""
+                line = _line(inspect.getfile(hook), first + node.lineno - 1)
+                return f"{line}: {record} has no field {name}{hint}; {WHERE_FIELDS_ARE}"
+    return ""
+
+
+def _source(hook: Hook) -> tuple[int, str]:
+    """Return first line and text of a function; no text for one that is in no file."""
+    try:
+        lines, first = inspect.getsourcelines(hook)
+    except OSError:
+        return 0, ""
+    return first, textwrap.dedent("".join(lines))
+
+
+def _line(file: str, number: int) -> str:
+    return f"{place(file, number)}: `{linecache.getline(file, number).strip()}`"

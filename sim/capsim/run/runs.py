@@ -1,0 +1,314 @@
+"""Runs of several schemes and settings over seeds, as tasks of a sweep, and what they say on average.
+
+Common random numbers: within a seed all schemes see the same arrivals, sizes, endpoints and hash seeds, so that the
+difference between two schemes is measured run by run (paired), which removes the spread between seeds. Intervals are
+Student's t over seeds, at 95%, those of ratios of their logarithms
+(:func:`capsmodel.experiments.statistics.intervals.paired_ratio`).
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from math import nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from capsim.results.files import read_manifest, restore
+from capsim.results.manifest import host_parameters, scheme_parameters
+from capsim.results.result import Result
+from capsim.results.summary import Summary
+from capsim.roles.components import Scheme
+from capsim.roles.scheme_files import is_reference
+from capsim.run.simulation import simulate
+from capsim.scenario.entry_stacks import entry_schemes
+from capsim.scenario.scenario import Scenario, from_dict
+from capsmodel.checks import ParameterError, require
+from capsmodel.experiments.statistics.intervals import mean_interval, paired_ratio
+from capsmodel.experiments.sweep import Done, Executor, Progress, Task, gather, measurement
+
+PERCENTILES = {"p50_fct_short_s": 50.0, "p95_fct_short_s": 95.0, "p999_fct_short_s": 99.9}
+"""Of the completion times of short flows, beside the 99th percentile of the summary."""
+
+METRICS = (
+    "mean_fct_short_s",
+    "timeout_ratio_short",
+    "mean_fct_short_without_timeouts_s",
+    "p50_fct_short_s",
+    "p95_fct_short_s",
+    "p99_fct_short_s",
+    "p999_fct_short_s",
+    "mean_fct_long_s",
+    "mean_throughput_long_bps",
+    "reorder_ratio",
+    "packets_dropped",
+    "timeouts",
+    "coding_overhead",
+    "offered_load_hosts",
+    "offered_load_inner",
+)
+
+
+LOADS = ("offered_load_hosts", "offered_load_inner", "offered_over_asked", "backlog_growth")
+"""What a row of a run says about its load (:mod:`capsim.results.load_record`)."""
+
+ALL_METRICS = (*(field.name for field in fields(Summary)), *PERCENTILES, *LOADS)
+"""What a row of a run has, in SI units."""
+
+COMPILING = "the first run of a scheme compiles it: up to 2 min"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """One setting of a study, run once for each seed.
+
+    Attributes
+    ----------
+    values : mapping
+        What distinguishes it from the others, by the name of the axis: ``{"scheme": "caps", "traffic.load": 0.6}``.
+    scenario : Scenario
+        What is run, with the first seed.
+    scheme : Scheme
+        In place of the one that the scenario names.
+    file : str
+        File and constant that the scheme comes from, where it does (:mod:`capsim.roles.scheme_files`): each process
+        loads it.
+    """
+
+    values: Mapping[str, Any]
+    scenario: Scenario
+    scheme: Scheme
+    file: str = ""
+
+
+def run_tasks(
+    points: Sequence[Point], *, seeds: int, engine: str = "compiled", results: str | Path | None = None
+) -> list[Task]:
+    """Return a task for each point and seed, points of a seed side by side.
+
+    Parameters
+    ----------
+    points : sequence of Point
+        The settings.
+    seeds : int
+        Replicates; they use the seeds ``scenario.seed``, ``scenario.seed + 1``, ...
+    engine : str
+        ``compiled`` or ``reference``.
+    results : path, optional
+        Folder where the whole result of each run is saved (:meth:`capsim.results.result.Result.save`), under
+        :func:`result_name`. It is no part of the task's id.
+
+    Raises
+    ------
+    ParameterError
+        If two results would be saved under one name.
+    """
+    folder = None if results is None else Path(os.path.realpath(results))
+    if folder is not None:
+        _check_names(points)
+    runs = [_measured(point, folder) for point in points]
+    tasks = []
+    for replicate in range(seeds):
+        for point, run in zip(points, runs, strict=True):
+            seed = point.scenario.seed + replicate
+            # No run depends on how many there are.
+            described = point.scenario.replace(compare=None)
+            if is_reference(described.scheme):
+                described = described.replace(scheme=point.scheme.name)
+            written = described.to_dict() | {"seed": seed}
+            scheme = scheme_parameters(point.scheme.with_params(**point.scenario.params))
+            others = entry_schemes(point.scenario.traffic, point.scenario.params)
+            if others:
+                scheme |= {"stacks": {str(entry): host_parameters(each) for entry, each in others.items()}}
+            tasks.append(Task(run, scenario=written, scheme=scheme, engine=engine))
+    return tasks
+
+
+def result_name(values: Mapping[str, Any], seed: int) -> str:
+    """Return the name of the folder that holds the result of a run.
+
+    Examples
+    --------
+    >>> result_name({"scheme": "caps", "traffic.load": 0.6}, 3)
+    'caps-0.6-seed3'
+    """
+    words = [re.sub(r"[^\w.]+", "_", str(value)) for value in values.values()]
+    return "-".join([*words, f"seed{seed}"])
+
+
+def _check_names(points: Sequence[Point]) -> None:
+    """Refuse points whose results would have one name: it has fewer signs than file names and texts of schemes."""
+    name, count = Counter(result_name(point.values, point.scenario.seed) for point in points).most_common(1)[0]
+    rule = "each needs a name of its own: rename a scheme, file or value of the grid"
+    require(count == 1, f"{count} results would be saved as {name}, but {rule}")
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Where the result of a task is saved, and the id of the run that its row is of."""
+
+    task: Task
+    folder: Path
+    run_id: str
+
+    def is_there(self) -> bool:
+        """Return whether the folder holds the result of that run."""
+        restore(self.folder)
+        try:
+            ids = {read_manifest(self.folder / f"{name}.parquet")["id"] for name in ("flows", "ports")}
+        except (ParameterError, OSError):
+            return False
+        return ids == {self.run_id}
+
+
+def save_lacking(
+    asked: Iterable[Saved], *, executor: Executor | None, progress: Progress, done: Done | None = None
+) -> int:
+    """Run again the tasks whose rows are kept and whose results are not, or those of other settings are.
+
+    Parameters
+    ----------
+    asked : iterable of Saved
+        Tasks that have their rows, made to save their results.
+    executor, progress, done
+        As in :func:`capsmodel.experiments.sweep.run_sweep`.
+
+    Returns
+    -------
+    int
+        How many were run.
+
+    Raises
+    ------
+    ParameterError
+        If a run has not saved the result that its row is of.
+    """
+    lacking = [each for each in asked if not each.is_there()]
+    count = len(lacking)
+    while lacking:
+        gather([each.task for each in lacking], executor=executor, progress=progress, done=done)
+        left = [each for each in lacking if not each.is_there()]  # a run that is there under two names saves one
+        reason = "rows of another version of capsmodel need a new folder, workers of a cluster this one under its name"
+        told = f"{lacking[0].folder} is not the result that its row is of, after it was run again: {reason}"
+        require(len(left) < len(lacking), told)
+        lacking = left
+    return count
+
+
+def run_name(task: Task) -> str:
+    """Return scheme and seed of a run, for people."""
+    return f"{task.payload['scheme']['name']}, seed {task.payload['scenario']['seed']}"
+
+
+def _measured(point: Point, results: Path | None) -> Callable[..., dict[str, Any]]:
+    """Return the measurement of the runs of a point; `scheme` is what the id knows of its scheme, hooks included."""
+    own, values = point.file or point.scheme, point.values
+
+    @measurement("scheme-run", revision=3)
+    def scheme_run(*, scenario: dict[str, Any], scheme: dict[str, Any], engine: str) -> dict[str, Any]:
+        result = simulate(from_dict(scenario), engine=engine, scheme=own)
+        _check_scheme(result, scheme)
+        if results is not None:
+            result.save(results / result_name(values, scenario["seed"]))
+        return row_of(result)
+
+    return scheme_run
+
+
+def _check_scheme(result: Result, asked: dict[str, Any]) -> None:
+    """Refuse a run of another scheme than the id of its task knows: its file may have been edited meanwhile."""
+    ran = result.manifest["parameters"]
+    others = {"stacks": ran["stacks"]} if "stacks" in ran else {}
+    text = f"the file of scheme {asked['name']} was edited while the runs were made: run the same again"
+    require(ran["scheme"] | others == asked, text)
+
+
+def row_of(result: Result) -> dict[str, Any]:
+    """Return a run in one row: scheme and seed, summary, percentiles, loads, what it took, its id."""
+    return {
+        "scheme": result.scenario.scheme,
+        "seed": result.scenario.seed,
+        **result.summary.to_dict(),
+        **{name: float(result.fct_percentile_s(percent, kind="short")) for name, percent in PERCENTILES.items()},
+        **result.loads,
+        "traversals": result.resources.traversals,
+        "cpu_s": result.resources.cpu_s,
+        "id": result.manifest["id"],
+    }
+
+
+def metric_table(
+    runs: pd.DataFrame, points: Sequence[Mapping[str, Any]], metrics: Sequence[str], *, first_scheme: str | None
+) -> pd.DataFrame:
+    """Return one row for each point and metric: mean and half-width over seeds, and the ratio to the first scheme.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        A row for each run: a column for each axis, ``seed``, and the metrics.
+    points : sequence of mapping
+        Values of the axes, in the order of the table.
+    metrics : sequence of str
+        Columns of `runs`.
+    first_scheme : str, optional
+        The scheme that the others are compared with, at equal values of all other axes.
+
+    Returns
+    -------
+    DataFrame
+        ``mean`` and ``half_width`` over the seeds with a value, which ``seeds`` counts. ``ratio`` is the geometric mean
+        over seeds of this scheme's metric over the first scheme's with the same seed, ``ratio_low`` and ``ratio_high``
+        the ends of its 95% interval, and ``pairs`` the seeds in which both have a value. ``pairs_with_0`` of them have
+        a 0; if there is one, the ratio is NaN: 0 has no logarithm, and the other pairs would be chosen by their result.
+    """
+    axes = list(points[0])
+    by_point = {key if isinstance(key, tuple) else (key,): rows for key, rows in runs.groupby(axes, dropna=False)}
+    table = []
+    for point in points:
+        own = by_point[tuple(point.values())]
+        base = by_point[tuple({**point, "scheme": first_scheme}.values())] if first_scheme else None
+        table += [{**point, **_row(own, base, metric)} for metric in metrics]
+    return pd.DataFrame(table)
+
+
+def _row(runs: pd.DataFrame, base: pd.DataFrame | None, metric: str) -> dict[str, Any]:
+    values = _by_seed(runs, metric)
+    mean, half_width = _mean_and_half_width(values)
+    of_base = values * np.nan if base is None else _by_seed(base, metric)
+    return {
+        "metric": metric,
+        "mean": mean,
+        "half_width": half_width,
+        "seeds": int(np.isfinite(values).sum()),
+        **_ratio(values, of_base),
+    }
+
+
+def _by_seed(runs: pd.DataFrame, metric: str) -> "pd.Series[float]":
+    return runs.set_index("seed")[metric].astype(np.float64).sort_index()
+
+
+def _mean_and_half_width(found: "pd.Series[float]") -> tuple[float, float]:
+    """Return the mean, NaN of nothing, and half the length of its 95% interval, NaN of fewer than two."""
+    values = found[np.isfinite(found)].to_numpy(np.float64)
+    if len(values) < 2:
+        return (float(values[0]) if len(values) else nan), nan
+    interval = mean_interval(values)
+    return interval.value, interval.half_width
+
+
+def _ratio(values: "pd.Series[float]", base: "pd.Series[float]") -> dict[str, Any]:
+    """Return the ratio of two samples paired by seed with its interval, NaN where there is none, and its pairs."""
+    pairs = pd.DataFrame({"own": values, "base": base}).dropna()
+    zeros = int((pairs == 0).any(axis=1).sum())
+    value, low, high = nan, nan, nan
+    if not zeros and len(pairs) > 1:
+        found = paired_ratio(pairs["own"], pairs["base"])
+        value, low, high = found.value, found.low, found.high
+    elif not zeros and len(pairs):
+        value = float((pairs["own"] / pairs["base"]).iloc[0])
+    return {"ratio": value, "ratio_low": low, "ratio_high": high, "pairs": len(pairs), "pairs_with_0": zeros}

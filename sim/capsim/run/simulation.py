@@ -1,0 +1,241 @@
+"""Run a scenario: the one call between a description and its results."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from capsim.base.clock import PS_PER_S, to_ps
+from capsim.base.seeds import Purpose, engine_seed
+from capsim.engines.probes import chosen_fields
+from capsim.engines.state import RawRecords, Setup
+from capsim.fabric.flows import FlowList
+from capsim.fabric.listed import listed_columns, pinned_paths
+from capsim.fabric.topology import Fabric, ports_like
+from capsim.fabric.traffic import draw_flows
+from capsim.protocols.registry import scheme as find
+from capsim.results import conservation, tables
+from capsim.results.ideal import ideal_fct_s
+from capsim.results.load_record import load_record
+from capsim.results.manifest import Resources, Stopwatch, make_manifest, peak_memory_bytes, run_parameters
+from capsim.results.result import Result
+from capsim.results.tables import empty_table, has_subflows, histograms_table, probes_table, subflows_table
+from capsim.roles.components import Scheme
+from capsim.roles.scheme_files import is_reference, source_of
+from capsim.run import estimate
+from capsim.run.hook_errors import check_hooks, hook_errors
+from capsim.run.hook_failures import run_hooks
+from capsim.scenario.entry_stacks import entry_schemes
+from capsim.scenario.scenario import Hosts, Scenario, load_scenario
+from capsmodel.checks import ParameterError, generator
+
+Progress = Callable[[float], None]
+
+
+def simulate(
+    scenario: Scenario | str | Path,
+    *,
+    rng: np.random.Generator | int | None = None,
+    engine: str = "compiled",
+    scheme: Scheme | str | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Run a scenario and return its tables.
+
+    Parameters
+    ----------
+    scenario : Scenario, str or Path
+        What to run: a scenario, the name of a preset or a TOML file (:func:`capsim.load_scenario`).
+    rng : Generator or int, optional
+        Draws the seed of the run in place of ``scenario.seed``; the result's scenario holds what was drawn.
+    engine : str
+        ``compiled`` (Numba) or ``reference`` (SimPy); both give identical records.
+    scheme : Scheme or str, optional
+        In place of the one that the scenario names: a name (:func:`capsim.schemes`), a file and the name of a scheme in
+        it (``"two_choices.py:SCHEME"``), or a scheme of one's own. The result's scenario names the scheme that ran.
+    progress : callable, optional
+        Called now and then with the simulated time in seconds.
+
+    Returns
+    -------
+    Result
+        Tables, summary, manifest and resources.
+
+    Raises
+    ------
+    ParameterError
+        If the scenario breaks a rule or would not fit in memory, there is no such scheme, or a hook of one's own fails.
+    FileNotFoundError
+        If there is neither a preset nor a file of the name given.
+    ConservationError
+        If packets or bytes do not add up, which is a defect of the simulator or the scheme.
+
+    Examples
+    --------
+    >>> from capsim import Batch, Dumbbell
+    >>> traffic = (Batch(flows=2, flow_bytes=50_000, pairs="sides"),)
+    >>> result = simulate(Scenario(fabric=Dumbbell(hosts_per_side=2), traffic=traffic), engine="reference")
+    >>> result.summary.flows, result.summary.unfinished_flows
+    (2, 0)
+
+    A preset with another scheme: ``simulate("websearch-load-60", scheme="rps")``.
+    """
+    described = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
+    chosen = scheme if isinstance(scheme, Scheme) else find(described.scheme if scheme is None else scheme)
+    seed = described.seed if rng is None else int(generator(rng).integers(2**63))
+    asked = described.scheme if scheme is None else scheme
+    name = asked if isinstance(asked, str) and is_reference(asked) else chosen.name
+    scenario = described.replace(scheme=name, seed=seed)
+    return run_prepared(scenario, prepare(scenario, scheme=chosen), engine=engine, progress=progress)
+
+
+def run_prepared(scenario: Scenario, setup: Setup, *, engine: str, progress: Progress | None = None) -> Result:
+    """Run what :func:`prepare` made of `scenario`, check that nothing is lost, and return the tables."""
+    source = source_of(scenario.scheme) if is_reference(scenario.scheme) else None
+    scenario = scenario.replace(scheme=setup.scheme.name)
+    parameters = run_parameters(scenario, setup.scheme, setup.entry_schemes)
+    watch = Stopwatch()
+    compile_if_needed(setup.scheme, engine=engine)
+    loading_s = watch.cpu_s()
+    raw = run_hooks(setup, engine=engine, progress=_in_seconds(progress))
+    cpu_s = watch.cpu_s() - loading_s
+    conservation.check(raw, setup.fabric)
+    load = load_record(scenario.traffic, setup.fabric, setup.flows)
+    manifest = make_manifest(parameters, engine=engine, load=load, drawn=setup.fabric.drawn)
+    if source is not None:
+        manifest["scheme_file"] = source
+    return _result(scenario, setup, raw, manifest=manifest, loading_cpu_s=loading_s, cpu_s=cpu_s)
+
+
+def compile_if_needed(scheme: Scheme, *, engine: str) -> bool:
+    """Make the engine ready for `scheme` and return whether it was compiled now; the next process finds it on disk."""
+    if engine != "compiled":
+        return False
+    from capsim.engines.compiled.engine import is_compiled
+
+    with hook_errors(scheme):
+        return not is_compiled(scheme)
+
+
+def _in_seconds(progress: Progress | None) -> Callable[[int], None] | None:
+    return None if progress is None else lambda now_ps: progress(now_ps / PS_PER_S)
+
+
+def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
+    """Return what the engines need: fabric, flows, scheme, seeds, probes.
+
+    Raises
+    ------
+    ParameterError
+        If the scenario cannot be run or would not fit in memory.
+    """
+    estimate.check_fabric(scenario)
+    fabric = scenario.fabric.build(seed=scenario.seed)
+    estimate.check_traffic(scenario, fabric)
+    flows = draw_flows(scenario.traffic, fabric, seed=scenario.seed, short_bytes=scenario.short_bytes)
+    chosen = (scheme or find(scenario.scheme)).with_params(**scenario.params)
+    of_entries = entry_schemes(scenario.traffic, scenario.params)
+    for each in (chosen, *of_entries.values()):
+        check_hooks(each)
+    estimate.check_run(scenario, fabric, flows, chosen)
+    if scenario.payload:
+        from capsim.engines.payload import check_payload  # loads the codec
+
+        check_payload(scenario.payload, chosen)
+    hosts = scenario.hosts or Hosts()
+    setup = Setup(
+        fabric=fabric,
+        flows=flows,
+        scheme=chosen,
+        entry_schemes=of_entries,
+        pinned=pinned_paths(scenario.traffic, flows, fabric),
+        hash_seed=engine_seed(scenario.seed, Purpose.HASHES),
+        spray_seed=engine_seed(scenario.seed, Purpose.SPRAYING),
+        tie_seed=engine_seed(scenario.seed, Purpose.TIES),
+        jitter_seed=engine_seed(scenario.seed, Purpose.HOST_JITTER),
+        loss_seed=engine_seed(scenario.seed, Purpose.LOSSES),
+        end_ps=to_ps(scenario.end_s),
+        link_bytes=scenario.link_bytes,
+        count_in_service=scenario.count_in_service,
+        host_jitter_ps=to_ps(scenario.host_jitter_s),
+        flow_jitter_ps=to_ps(hosts.flow_jitter_s),
+        encode_ps=to_ps(hosts.encode_s_per_packet),
+        decode_ps=to_ps(hosts.decode_s_per_packet),
+        trace=estimate.TRACE_LEVELS[scenario.trace],
+        warm_up_ps=to_ps(scenario.warm_up_s),
+        payload=scenario.payload,
+        **_probed(scenario, fabric, flows),
+    )
+    chosen_fields(setup)
+    return setup
+
+
+def _probed(scenario: Scenario, fabric: Fabric, flows: FlowList) -> dict[str, Any]:
+    """Return what is sampled, as fields of a set-up."""
+    probes = scenario.probes
+    if probes is None:
+        return {}
+    numbers = tuple(range(len(flows))) if probes.flows == "all" else probes.flows
+    late = [flow for flow in numbers if flow >= len(flows)]
+    if late:
+        raise ParameterError(f"probes.flows: {late[0]}, but flows are numbered 0 to {len(flows) - 1}")
+    switches = fabric.node_names[fabric.n_hosts :]
+    return {
+        "probe_ps": max(1, to_ps(probes.period_s)) if probes.fields or probes.ports or numbers else 0,
+        "probe_fields": probes.fields,
+        "probe_ports": tuple(ports_like(fabric.port_names, probes.ports, where="probes.ports")),
+        "probe_flows": numbers,
+        "probe_switches": tuple(ports_like(switches, probes.switches, where="probes.switches", what="switches")),
+        "histograms": probes.histograms,
+    }
+
+
+def _result(
+    scenario: Scenario,
+    setup: Setup,
+    raw: RawRecords,
+    *,
+    manifest: dict[str, Any],
+    loading_cpu_s: float,
+    cpu_s: float,
+) -> Result:
+    ideal, with_subflows = ideal_of_stacks(setup), has_subflows(raw, asked=scenario.subflows)
+    flows = tables.flows_table(raw, setup, ideal_fct_s=ideal)
+    resources = Resources(
+        traversals=int(raw.counters["traversals"][0]),
+        events=int(raw.counters["events"][0]),
+        simulated_s=int(raw.counters["now_ps"][0]) / PS_PER_S,
+        cpu_s=cpu_s,
+        loading_cpu_s=loading_cpu_s,
+        peak_memory_bytes=peak_memory_bytes(),
+    )
+    return Result(
+        scenario=scenario,
+        flows=tables.with_columns(flows, listed_columns(scenario.traffic, setup.flows)),
+        subflows=subflows_table(raw, setup) if with_subflows else empty_table("subflows", setup.fabric),
+        ports=tables.ports_table(raw, setup),
+        units=tables.units_table(raw, setup),
+        probes=probes_table(raw, setup),
+        histograms=histograms_table(raw, setup),
+        trace=tables.trace_table(raw.trace, raw.subs, setup.fabric),
+        manifest=manifest,
+        resources=resources,
+        raw_records=raw,
+        own_columns=tables.own_meanings(setup, subflows=with_subflows),
+    )
+
+
+def ideal_of_stacks(setup: Setup) -> npt.NDArray[np.float64]:
+    """Return over flows the ideal completion time with the packet sizes of each flow's stack, in seconds."""
+    number, _ = setup.flow_classes
+    found = np.empty(len(number))
+    sizes = [(stack.transport.params.mss_bytes, stack.transport.params.header_bytes) for stack in setup.stacks]
+    for mss_bytes, header_bytes in dict.fromkeys(sizes):
+        ours = np.isin(number, [index for index, size in enumerate(sizes) if size == (mss_bytes, header_bytes)])
+        ideal = ideal_fct_s(
+            setup.flows, setup.fabric, mss_bytes=mss_bytes, header_bytes=header_bytes, link_bytes=setup.link_bytes
+        )
+        found[ours] = ideal[ours]
+    return found

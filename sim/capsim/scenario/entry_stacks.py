@@ -1,0 +1,49 @@
+"""Mixtures: traffic entries whose hosts run the stacks of another scheme than the one of the switches."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from capsim.fabric.traffic import AnyTraffic
+from capsim.protocols.registry import scheme as find
+from capsim.roles.components import Scheme
+from capsim.roles.hooks import HOST_ROLES
+
+Params = Mapping[str, Mapping[str, Any]]
+
+
+def entry_schemes(entries: Sequence[AnyTraffic], params: Params) -> dict[int, Scheme]:
+    """Return the scheme whose stacks the flows of an entry run, by the position of each entry that names one.
+
+    Parameters
+    ----------
+    entries : sequence
+        The traffic of a scenario.
+    params : dict
+        Parameters of the scenario, by role: those of host roles hold for all stacks whose components have them.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such scheme, or a value is not of the parameter's kind.
+
+    Examples
+    --------
+    >>> from capsim import Batch
+    >>> mixture = (Batch(flow_bytes=1000), Batch(flow_bytes=10**6, stack="mptcp"))
+    >>> {position: scheme.long.sharing.name for position, scheme in entry_schemes(mixture, {}).items()}
+    {1: 'mptcp'}
+    """
+    named = {position: entry.stack for position, entry in enumerate(entries) if entry.stack is not None}
+    return {
+        position: _with_known(find(name, key=f"traffic[{position}].stack"), params) for position, name in named.items()
+    }
+
+
+def _with_known(scheme: Scheme, params: Params) -> Scheme:
+    """Return `scheme` with those parameters of hosts that it has: the rest is of other entries and of switches."""
+    found = {}
+    for role in HOST_ROLES:
+        own = {each.name for stack in scheme.stacks for each in fields(getattr(stack, role).params)}
+        found[role] = {name: value for name, value in params.get(role, {}).items() if name in own}
+    return scheme.with_params(**{role: values for role, values in found.items() if values})

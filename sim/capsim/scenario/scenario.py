@@ -1,0 +1,361 @@
+"""A run, written down: fabric, traffic, scheme and what is recorded, as a frozen struct and as TOML.
+
+In TOML a quantity may be typed with its unit (``rate_bps = "10Gbps"``, ``delay_s = "20us"``,
+``buffer_bytes = "64KB"``); stored is the SI number that the key's suffix names. Unknown keys are refused.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+import tomli_w
+from msgspec import Meta
+
+from capsim.base import bounds
+from capsim.base.bounds import EndTime, Time, shortened
+from capsim.base.structs import converted, without_defaults
+from capsim.fabric.files import FlowFile, read_flow_csv, read_graph
+from capsim.fabric.kinds import AnyFabric
+from capsim.fabric.traffic import AnyTraffic, check_workloads
+from capsim.roles.scheme_files import in_folder
+from capsmodel._files import read_text
+from capsmodel.checks import ParameterError, require
+from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
+from capsmodel.workloads.files import is_size_file, read_flow_sizes
+
+LONGEST_QUANTITY = 40  # characters of a number with its unit
+_UNITS = {"_bps": parse_rate_bps, "_s": parse_time_s, "_s_per_packet": parse_time_s, "_bytes": parse_size_bytes}
+
+
+class Probes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What is sampled while the run goes on; sampling never changes a result.
+
+    Parameters
+    ----------
+    period_s : float
+        Time between samples, in seconds.
+    fields : tuple of str
+        What is sampled, by name (:mod:`capsim.engines.probes`): ``port.queue_bytes``, ``sub.cwnd_bytes``,
+        ``flow.buffered``, ``congestion.alpha``, ``balancer.towards.last``. Left out: queues of ports, windows and
+        round-trip times of flows.
+    ports : tuple of str
+        Port names, with ``*`` and ``?`` as in file names (``"leaf0>spine*"``).
+    flows : tuple of int, or "all"
+        Flows, with all their subflows.
+    switches : tuple of str
+        Switches whose balancer is sampled, if `fields` name its memory; names as in `ports`.
+    histograms : bool
+        Whether waiting times and lengths of queues are counted by layer of links, and extents of reordering by kind of
+        flow: the table ``histograms``, and ``max_reorder_extent`` of subflows.
+    """
+
+    period_s: Annotated[float, bounds.PROBE_S.meta] = 1e-4
+    fields: tuple[str, ...] = ()
+    ports: tuple[str, ...] = ()
+    flows: tuple[Annotated[int, bounds.FLOW.meta], ...] | Literal["all"] = ()
+    switches: tuple[str, ...] = ("*",)
+    histograms: bool = False
+
+
+class Hosts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How long coding takes an end host, and by how much its flows keep out of step.
+
+    Coded packets pass one processor of their host, first come, first served: those that leave before the NIC, those
+    that arrive before the decoder. Packets that are sent as they are pass by: those of schemes that code nothing, and
+    the source packets of a systematic code. So do coded packets that come after their unit is decoded.
+
+    Parameters
+    ----------
+    encode_s_per_packet, decode_s_per_packet : float
+        Time for each coded packet that leaves and that arrives, in seconds; 0: none, and it does not wait either.
+    flow_jitter_s : float
+        Each packet that a sender sends reaches its NIC a uniform time below this later, in seconds, but not before the
+        packet of its subflow before it: the order of a subflow stays, that of the subflows of a host may change.
+        Acknowledgements have no delay. 0: perfect clocks, as in ns-3.
+    """
+
+    encode_s_per_packet: Annotated[float, bounds.WORK_S.meta] = 0.0
+    decode_s_per_packet: Annotated[float, bounds.WORK_S.meta] = 0.0
+    flow_jitter_s: Annotated[float, bounds.JITTER_S.meta] = 0.0
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What ``capsmodel compare`` does when its options do not say otherwise.
+
+    Parameters
+    ----------
+    schemes : tuple of str
+        The first is what the others are compared with; ``all`` as in :func:`capsim.protocols.registry.named_schemes`.
+    seeds : int
+        Runs of each scheme, with the seeds `seed`, `seed` + 1, ...
+    """
+
+    schemes: tuple[str, ...]
+    seeds: Annotated[int, bounds.SEEDS.meta] = 5
+
+
+class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """All that decides the outcome of a run. The bounds of each number are in :mod:`capsim.base.bounds`.
+
+    Parameters
+    ----------
+    fabric : LeafSpine, FatTree, ParallelPaths, Dumbbell or Topology
+        What packets travel through.
+    traffic : tuple
+        Why they are sent; entries add up.
+    name, notes : str
+        For people. `notes` says where a setting comes from and what a paper leaves open.
+    scheme : str
+        One of ``capsmodel schemes``, or a Python file and the name of a scheme in it, ``two_choices.py:SCHEME``
+        (:mod:`capsim.roles.scheme_files`), relative to the folder of the scenario's file. The file is run.
+    params : dict
+        Parameters of the scheme that differ from its defaults, by component: ``{"transport": {"min_rto_s": 0.01}}``.
+    seed : int
+        All randomness of the run; arrivals, sizes, endpoints, hashes and spraying draw from streams of their own.
+    short_bytes : int
+        Largest size of a short flow, in bytes: 100 KB in all the papers that name one.
+    end_s : float
+        Simulated time after which a run stops even if flows are left, in seconds; at most 4500 (75 minutes).
+    warm_up_s : float
+        Flows that start earlier are simulated and not counted in summaries, in seconds.
+    link_bytes : int
+        Bytes that each packet takes on a link beyond its own (preamble, gap, framing).
+    count_in_service : bool
+        Whether a queue limit or ECN threshold counts the packet being sent.
+    host_jitter_s : float
+        Each packet waits a uniform time below this before its host begins to send it (ns-2: ``overhead_``), in
+        seconds. 0: all hosts share one perfect clock, as in ns-3. The order of a host's packets stays, so that a host
+        with one flow sends burstier than one with several; `flow_jitter_s` of `hosts` has no such effect.
+    hosts : Hosts, optional
+        How long coding takes an end host, and the jitter of flows; left out, no time and none.
+    payload : str
+        Code whose packets the coded flows carry, byte by byte: ``rs``, ``ldpc``, ``rlnc`` or one of your own; its
+        decoder then says what an arriving packet is worth. Empty: packets are counted, and any k decode a unit.
+    probes : Probes, optional
+        What is sampled.
+    subflows : bool
+        Whether the result has a table of subflows also where each flow has one; with several it always has.
+    trace : str
+        ``off``, ``drops`` or ``packets``.
+    compare : Comparison, optional
+        Defaults of ``capsmodel compare``.
+    """
+
+    fabric: AnyFabric
+    traffic: Annotated[tuple[AnyTraffic, ...], Meta(max_length=int(bounds.ENTRIES.largest))]
+    name: str = "scenario"
+    notes: str = ""
+    scheme: str = "ecmp"
+    params: dict[str, dict[str, bool | int | float | str]] = {}
+    seed: Annotated[int, bounds.SEED.meta] = 1
+    short_bytes: Annotated[int, bounds.THRESHOLD_BYTES.meta] = 100_000
+    end_s: EndTime = 100.0
+    warm_up_s: Time = 0.0
+    link_bytes: Annotated[int, bounds.LINK_BYTES.meta] = 0
+    count_in_service: bool = False
+    host_jitter_s: Annotated[float, bounds.JITTER_S.meta] = 0.0
+    hosts: Hosts | None = None
+    payload: str = ""
+    probes: Probes | None = None
+    subflows: bool = False
+    trace: Literal["off", "drops", "packets"] = "off"
+    compare: Comparison | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain tables, lists and numbers, without what equals its default."""
+        check_workloads(self.traffic)
+        return without_defaults(self)
+
+    def to_toml(self) -> str:
+        """Return the scenario as TOML, in SI numbers; :func:`load_scenario` reads it back to an equal one."""
+        return tomli_w.dumps(self.to_dict())
+
+    def replace(self, **changes: Any) -> "Scenario":
+        """Return a checked copy with some fields changed."""
+        return checked(msgspec.structs.replace(self, **changes))
+
+
+def checked(scenario: Scenario) -> Scenario:
+    """Return `scenario` after the checks that reading it from a file would make.
+
+    Raises
+    ------
+    ParameterError
+        If a value breaks its rule.
+    """
+    return from_dict(scenario.to_dict())
+
+
+def from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str = "scenario") -> Scenario:
+    """Return the scenario that plain `tables` describe.
+
+    Parameters
+    ----------
+    tables : dict
+        As TOML gives them; quantities may carry units.
+    folder : Path, optional
+        What the names of files in traffic entries and of a ``file`` fabric are relative to; the current folder when
+        left out.
+    where : str
+        Begins the text of an error.
+
+    Raises
+    ------
+    ParameterError
+        One line: the key and the rule it breaks.
+    """
+    plain = _with_scheme_files(_si(tables, where), folder or Path())
+    if isinstance(plain.get("fabric"), dict):
+        plain["fabric"] = _with_graph(plain["fabric"], folder or Path())
+    lists: list[FlowFile] = []
+    if isinstance(plain.get("traffic"), list):
+        plain["traffic"] = [_with_files(entry, folder or Path(), lists) for entry in plain["traffic"]]
+    scenario = converted(plain, Scenario, where=where)
+    for flows in lists:
+        flows.check_hosts(scenario.fabric.node_counts()[0])
+    return scenario
+
+
+def _with_scheme_files(tables: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the tables with the files of schemes relative to `folder`."""
+    found = dict(tables)
+    if isinstance(found.get("scheme"), str):
+        found["scheme"] = in_folder(found["scheme"], folder)
+    compared = found.get("compare")
+    if isinstance(compared, dict) and isinstance(names := compared.get("schemes"), list | tuple):
+        found["compare"] = compared | {
+            "schemes": [in_folder(name, folder) if isinstance(name, str) else name for name in names]
+        }
+    return found
+
+
+def _si(value: Any, key: str) -> Any:
+    """Return `value` with quantities that carry a unit turned into numbers, but for columns that are carried along."""
+    if isinstance(value, dict):
+        return {name: inner if name == "columns" else _si(inner, name) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [inner if isinstance(inner, float | int) else _si(inner, key) for inner in value]
+    if isinstance(value, str) and not key.endswith("_per_s"):
+        for suffix, parse in _UNITS.items():
+            if key.endswith(suffix):
+                return _parsed(key, value, parse)
+    return value
+
+
+def _parsed(key: str, text: str, parse: Any) -> float:
+    require(len(text) <= LONGEST_QUANTITY, f"{key}: {shortened(text)} is no quantity: it has {len(text)} characters")
+    try:
+        number: float = parse(text)
+    except ParameterError as error:
+        raise ParameterError(f"{key}: {error}") from None
+    except ArithmeticError:  # an exponent that not even a decimal number has
+        raise ParameterError(f"{key}: {shortened(text)} is beyond every number: see its bounds") from None
+    return number
+
+
+def _with_graph(fabric: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return the table of a fabric with the contents of the files that it names."""
+    if fabric.get("kind") != "file":
+        return fabric
+    files, rest = {"nodes_file", "links_file"}, {**fabric, "kind": "topology"}
+    require(files <= set(fabric), "fabric: kind = 'file' has the keys nodes_file and links_file, names of CSV files")
+    require(not {"nodes", "edges"} & set(fabric), "fabric: kind = 'file' has its nodes and links from files only")
+    nodes, edges = read_graph(*(folder / str(rest.pop(key)) for key in ("nodes_file", "links_file")))
+    return rest | {"nodes": msgspec.to_builtins(nodes), "edges": msgspec.to_builtins(edges)}
+
+
+def _with_files(entry: Any, folder: Path, lists: list[FlowFile]) -> Any:
+    """Return a traffic entry with the flows or sizes of the file that it names, so that a run depends on no file.
+
+    Lists of flows are added to `lists` too.
+    """
+    if not isinstance(entry, dict):
+        return entry
+    if isinstance(entry.get("stack"), str):
+        entry = entry | {"stack": in_folder(entry["stack"], folder)}
+    if entry.get("kind") == "csv":
+        known = {"kind", "file"} <= set(entry) <= {"kind", "file", "stack"}
+        require(known, "traffic: a csv entry has the keys kind and file, perhaps stack, nothing else")
+        lists.append(read_flow_csv(folder / str(entry["file"])))
+        return lists[-1].entry() | {key: entry[key] for key in ("stack",) if key in entry}
+    name = entry.get("workload")
+    if not isinstance(name, str) or not is_size_file(name):
+        return entry
+    sizes = read_flow_sizes(folder / name)
+    points = list(zip(sizes.sizes.tolist(), sizes.cdf_values.tolist(), strict=True))
+    return {key: value for key, value in entry.items() if key != "workload"} | {"flow_bytes_cdf": points}
+
+
+def load_scenario(source: str | Path) -> Scenario:
+    """Return the scenario of a TOML file, or the preset of that name.
+
+    Parameters
+    ----------
+    source : str or Path
+        File, or the name of one of :func:`presets`.
+
+    Raises
+    ------
+    ParameterError
+        If the file is no TOML or breaks a rule; the text names the key.
+    FileNotFoundError
+        If there is neither a file nor a preset of that name.
+
+    Examples
+    --------
+    >>> load_scenario("p64").fabric.spines
+    8
+    """
+    path, known = Path(source), _preset_files()
+    if str(source) in known:
+        tables = _preset_tables(str(source))
+    elif path.is_file():
+        tables = _tables(_read(path), path)
+    else:
+        raise FileNotFoundError(f"no file {str(source)!r} and no preset of that name: capsmodel presets lists them")
+    return from_dict(tables, folder=path.parent, where=path.name)
+
+
+@cache
+def _preset_tables(name: str) -> dict[str, Any]:
+    return tomllib.loads(_preset_files()[name].read_text(encoding="utf-8"))
+
+
+def _tables(text: str, path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ParameterError(f"{path.name}: its tables and lists are nested too deeply") from None
+    except ValueError as error:  # of TOML, or a whole number of thousands of digits
+        raise ParameterError(f"{path.name} is not TOML: {error}") from None
+
+
+def _read(path: Path) -> str:
+    try:
+        return read_text(path)
+    except UnicodeDecodeError:
+        raise ParameterError(f"{path.name} is not TOML: it is not UTF-8 text") from None
+
+
+def presets() -> dict[str, Scenario]:
+    """Return the scenarios that come with the package by name, in alphabetical order.
+
+    Examples
+    --------
+    >>> presets()["p64"].fabric.spines
+    8
+    """
+    return {name: load_scenario(name) for name in _preset_files()}
+
+
+@cache
+def _preset_files() -> Mapping[str, Traversable]:
+    """Return the file of each preset by its name."""
+    files = resources.files("capsim").joinpath("presets").iterdir()
+    named = {file.name.removesuffix(".toml"): file for file in files if file.name.endswith(".toml")}
+    return dict(sorted(named.items()))

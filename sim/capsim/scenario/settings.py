@@ -1,0 +1,124 @@
+"""Settings by name: how the command line and studies change one value of a scenario.
+
+====================== ================================================================================
+name                   what it sets
+====================== ================================================================================
+``seed``, ``end_s``    a field of :class:`~capsim.scenario.scenario.Scenario`; so do ``short_bytes``, ``trace``, ...
+``fabric.KEY``         a key of the table ``[fabric]``, such as ``fabric.buffer_packets``
+``fabric.LIST.N.KEY``  a key of entry N, counted from 0, of ``links`` or ``faults``, such as ``fabric.faults.0.share``
+``traffic.KEY``        a key of every entry ``[[traffic]]`` whose kind has it, such as ``traffic.load``
+``traffic.N.KEY``      a key of entry N, counted from 0
+``probes.KEY``         a key of the table ``[probes]``, such as ``probes.histograms``; likewise ``hosts.KEY``
+``ROLE.NAME``          a parameter of the scheme's component, such as ``transport.min_rto_s``
+====================== ================================================================================
+
+A quantity may be text with its unit (``"10ms"``), as in a file.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from capsim.fabric.traffic import AnyTraffic
+from capsim.scenario.scenario import Scenario, from_dict
+from capsmodel.checks import require
+
+_SIZES = {"workload", "flow_bytes", "flow_bytes_cdf"}
+_RANGE = {"min_bytes", "max_bytes"}
+# Keys that say the same in another way, removed when one is set.
+_REPLACED: dict[str, set[str]] = {
+    "load": {"flows_per_s"},
+    "flows_per_s": {"load"},
+    "flows": {"duration_s"},
+    "duration_s": {"flows"},
+    "buffer_packets": {"buffer_bytes"},
+    "buffer_bytes": {"buffer_packets"},
+    "count": {"share"},
+    "share": {"count"},
+    "host_buffer_packets": {"host_buffer_bytes"},
+    "host_buffer_bytes": {"host_buffer_packets"},
+    **{key: (_SIZES | _RANGE) - {key} for key in _SIZES},
+    **dict.fromkeys(_RANGE, _SIZES),
+}
+_TRAFFIC: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in get_args(AnyTraffic)}
+
+
+def with_settings(scenario: Scenario, settings: Mapping[str, Any], *, folder: Path | None = None) -> Scenario:
+    """Return `scenario` with some values changed.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        As it was.
+    settings : mapping
+        Name and new value of each.
+    folder : Path, optional
+        What the names of files in values are relative to; the current folder when left out.
+
+    Raises
+    ------
+    ParameterError
+        If a name does not fit the scenario or a value breaks a rule. Parameters of a scheme are checked when it runs.
+
+    Examples
+    --------
+    >>> from capsim.scenario.scenario import load_scenario
+    >>> changed = with_settings(load_scenario("p64"), {"fabric.rate_bps": "10Gbps", "transport.min_rto_s": "10ms"})
+    >>> changed.fabric.rate_bps, changed.params
+    (10000000000.0, {'transport': {'min_rto_s': 0.01}})
+    """
+    tables = scenario.to_dict()
+    for name, value in settings.items():
+        _set(tables, name, value)
+    return from_dict(tables, folder=folder)
+
+
+def _set(tables: dict[str, Any], name: str, value: Any) -> None:
+    first, *rest = name.removeprefix("params.").split(".")
+    if first == "traffic":
+        _set_traffic(tables["traffic"], name, rest, value)
+    elif first == "fabric" and len(rest) == 1:
+        _put(tables["fabric"], rest[0], value)
+    elif first in ("hosts", "probes") and len(rest) == 1:
+        tables.setdefault(first, {})[rest[0]] = value
+    elif first == "fabric" and len(rest) == 3:
+        _put_in_list(tables["fabric"], name, rest, value)
+    elif not rest:
+        fields = Scenario.__struct_fields__
+        require(first in fields, f"{name} is no setting: {_advice(fields)}")
+        tables[first] = value
+    else:
+        require(len(rest) == 1 and first not in Scenario.__struct_fields__, f"{name} is no setting: {_advice(())}")
+        tables.setdefault("params", {}).setdefault(first, {})[rest[0]] = value
+
+
+def _advice(fields: Iterable[str]) -> str:
+    listed = f"one of {', '.join(fields)}, or " if fields else ""
+    return f"write {listed}a name such as fabric.rate_bps, traffic.load or transport.min_rto_s"
+
+
+def _set_traffic(entries: list[dict[str, Any]], name: str, rest: list[str], value: Any) -> None:
+    position, key = (rest[0], rest[-1]) if len(rest) == 2 else ("", rest[0] if len(rest) == 1 else "")
+    listed = position.isdecimal() and int(position) < len(entries)
+    require(key and (listed or not position), f"{name} is no setting: there are {len(entries)} traffic entries, from 0")
+    chosen = [entries[int(position)]] if position else entries
+    having = [entry for entry in chosen if key in _TRAFFIC[entry["kind"]].__struct_fields__]
+    kinds = ", ".join(dict.fromkeys(entry["kind"] for entry in chosen))
+    require(bool(having), f"{name}: traffic of the kind {kinds} has no {key}")
+    for entry in having:
+        _put(entry, key, value)
+
+
+def _put_in_list(fabric: dict[str, Any], name: str, rest: list[str], value: Any) -> None:
+    """Set a key of one entry of a list of the fabric, ``links`` or ``faults``."""
+    listed, position, key = rest
+    entries = fabric.get(listed, ()) if listed in ("links", "faults") else ()
+    there = position.isdecimal() and int(position) < len(entries)
+    require(there, f"{name} is no setting: fabric.{listed} has {len(entries)} entries, from 0")
+    _put(entries[int(position)], key, value)
+
+
+def _put(table: dict[str, Any], key: str, value: Any) -> None:
+    for other in _REPLACED.get(key, ()):
+        table.pop(other, None)
+    table[key] = value
