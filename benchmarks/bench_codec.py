@@ -18,8 +18,8 @@ import zfec
 from pyeclib.ec_iface import ECDriver
 
 from capsmodel.codec import kernels
-from capsmodel.codec.combiner import Combiner, combine
 from capsmodel.codec.gf256 import POLYNOMIAL
+from capsmodel.codec.kernels.combiner import Combiner, combine
 from capsmodel.codec.reed_solomon import ReedSolomon
 
 pytestmark = pytest.mark.bench

@@ -16,7 +16,7 @@ from capsmodel._compilation import first_use_reported
 from capsmodel._files import file_to_write, opened
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli._endings import told
-from capsmodel.codec.errors import CodecError
+from capsmodel.codec.inputs import CodecError
 
 Arguments = ParamSpec("Arguments")
 PIPE = Path("-")  # standard input or output

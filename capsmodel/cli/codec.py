@@ -10,12 +10,9 @@ from capsmodel.checks import ParameterError, choice, generator, require
 from capsmodel.cli._codec_files import Input, Target, beside, one_line, readable, say, target_of, writable
 from capsmodel.cli._commands import CODEC
 from capsmodel.cli._options import Count, Flag, MaybeCount, Size
-from capsmodel.codec.file_decoder import Decoding, decode_file
-from capsmodel.codec.files import SUFFIX, encode_file
-from capsmodel.codec.packet_index import PacketIndex
+from capsmodel.codec.files import SUFFIX, Decoding, PacketIndex, decode_file, encode_file
 from capsmodel.codec.registry import CODES
-from capsmodel.codec.stream_decoder import StreamIncomplete
-from capsmodel.codec.stream_encoder import StreamEncoder
+from capsmodel.codec.streams import StreamEncoder, StreamIncomplete
 
 app = App(name="codec", help=CODEC.help, help_epilogue=CODEC.epilogue)
 app.command(

@@ -10,9 +10,9 @@ from capsmodel._files import opened
 from capsmodel.cli._codec_files import Input, one_line, readable
 from capsmodel.cli._output import AS_TEXT, Output, print_table, say
 from capsmodel.cli._table import Column
-from capsmodel.codec.errors import CodecError
-from capsmodel.codec.headers import Unit
-from capsmodel.codec.packet_index import PacketIndex
+from capsmodel.codec.files import PacketIndex
+from capsmodel.codec.inputs import CodecError
+from capsmodel.codec.packets import Unit
 from capsmodel.codec.registry import CODES
 
 _UNIT = (

@@ -17,9 +17,8 @@ from capsmodel.cli._options import Count, Flag, MaybeCount, MaybeNumber, path_pa
 from capsmodel.cli._output import AS_TEXT, Output, print_table, say
 from capsmodel.cli._table import Column
 from capsmodel.cli.codec_look import index_of, units_of
-from capsmodel.codec.files import lose_packets
-from capsmodel.codec.headers import Unit
-from capsmodel.codec.reception import Draw, arrivals, arrivals_by_path, decodes
+from capsmodel.codec.files import Draw, arrivals, arrivals_by_path, decodes, lose_packets
+from capsmodel.codec.packets import Unit
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.random_linear import decode_prob_rlnc
 from capsmodel.experiments.statistics.intervals import wilson_interval

@@ -1,15 +1,12 @@
 """Packet-level erasure codes: bytes in, packets out, and back from any sufficient set of packets."""
 
-from capsmodel.codec.base import BlockCode
-from capsmodel.codec.decoder import Decoder
-from capsmodel.codec.errors import CodecError, NotEnoughPackets, PacketError
+from capsmodel.codec.base import BlockCode, Decoder, decode_bytes, encode_bytes, join, split
+from capsmodel.codec.inputs import CodecError, NotEnoughPackets, PacketError
 from capsmodel.codec.ldpc import LdpcStaircase
-from capsmodel.codec.pieces import decode_bytes, encode_bytes, join, split
 from capsmodel.codec.reed_solomon import ReedSolomon
 from capsmodel.codec.registry import CODES, get_code, register
 from capsmodel.codec.rlnc import RandomLinear
-from capsmodel.codec.stream_decoder import StreamDecoder, StreamIncomplete
-from capsmodel.codec.stream_encoder import StreamEncoder
+from capsmodel.codec.streams import StreamDecoder, StreamEncoder, StreamIncomplete
 
 __all__ = [
     "CODES",

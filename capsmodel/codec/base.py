@@ -15,20 +15,34 @@ Codes are systematic unless told otherwise: the first k coded packets are the so
 configured once and can then be used for any number of units.
 """
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from numba import types
 
-from capsmodel.checks import ParameterError
-from capsmodel.codec.errors import Ints, PacketError, Packets
-from capsmodel.codec.inputs import check_numbers, check_output, check_range, check_units, described, whole_number
-
-if TYPE_CHECKING:
-    from capsmodel.codec.decoder import Decoder
+from capsmodel._compilation import compiled
+from capsmodel.checks import ParameterError, require
+from capsmodel.codec.inputs import (
+    Flags,
+    Ints,
+    NotEnoughPackets,
+    PacketError,
+    Packets,
+    check_data,
+    check_id,
+    check_numbers,
+    check_output,
+    check_packet,
+    check_range,
+    check_units,
+    described,
+    whole_number,
+)
 
 COEFFICIENTS_PER_S = 5e9  # of GF(2^8) that elimination combines
 
@@ -279,3 +293,282 @@ class BlockCode(ABC):
         if not np.array_equal(expected[numbers], received):
             raise PacketError(f"the {numbers.size} packets contradict each other: at least one of them is wrong")
         return int(np.unique(numbers).size) - self.k
+
+
+class Decoder(ABC):
+    """Incremental decoder of one coding unit: packets go in one by one, in any order.
+
+    A packet that repeats an earlier one is ignored; a packet with the number of an earlier one but other bytes
+    raises. A packet that arrives when the unit is complete is ignored.
+
+    Parameters
+    ----------
+    code : BlockCode
+        The code that produced the packets.
+    """
+
+    def __init__(self, code: BlockCode) -> None:
+        self.k, self.n, self.packet_bytes = code.k, code.n, code.packet_bytes
+        self._systematic = code.systematic
+        self._packets: Packets = np.empty((code.n, code.packet_bytes), np.uint8)
+        self._held: Flags = np.zeros(code.n, np.bool_)
+        self._received = 0
+
+    def add(self, packet_id: int, packet: Packets) -> bool:
+        """Take one packet, shape (packet_bytes,), and return True once the source is determined.
+
+        Raises
+        ------
+        PacketError
+            When the number or length is wrong, or other bytes were received under this number.
+        """
+        number = check_id(packet_id, n=self.n)
+        row = check_packet(packet, packet_bytes=self.packet_bytes, packet_id=number)
+        if self._held[number]:
+            if not np.array_equal(self._packets[number], row):
+                raise PacketError(f"packet {number} was received before with other bytes: one of the two is damaged")
+        elif not self.complete:
+            self._packets[number] = row
+            self._held[number] = True
+            self._received += 1
+            self._absorb(number)
+        return self.complete
+
+    @property
+    def complete(self) -> bool:
+        """Whether the source is determined."""
+        return self.missing == 0
+
+    @property
+    def received(self) -> int:
+        """Different packets taken so far."""
+        return self._received
+
+    @property
+    @abstractmethod
+    def missing(self) -> int:
+        """How many more packets are needed at least; 0 once the source is determined, never 0 before."""
+
+    def source(self) -> Packets:
+        """Return the source packets, shape (k, packet_bytes), as an array of their own.
+
+        Raises
+        ------
+        NotEnoughPackets
+            When the source is not yet determined.
+        """
+        if not self.complete:
+            raise NotEnoughPackets(self.missing, received=self.received, k=self.k)
+        return self._recover()
+
+    def known(self) -> tuple[Flags, Packets]:
+        """Return which source packets are known, shape (k,), and those packets, in order: all that a short unit gives.
+
+        Examples
+        --------
+        >>> from capsmodel.codec import ReedSolomon
+        >>> decoder = ReedSolomon(3, r=1, packet_bytes=1).decoder()
+        >>> decoder.add(2, np.array([7], np.uint8))
+        False
+        >>> [found.tolist() for found in decoder.known()]
+        [[False, False, True], [[7]]]
+        """
+        if self.complete:
+            return np.ones(self.k, np.bool_), self.source()
+        known = self._held[: self.k] & self._systematic
+        return known, self._packets[: self.k][known]
+
+    @abstractmethod
+    def _absorb(self, number: int) -> None:
+        """Account for packet `number`, now in ``self._packets[number]``; called once for each number."""
+
+    @abstractmethod
+    def _recover(self) -> Packets:
+        """Return the source packets in a new array; called only when complete."""
+
+
+def distinct(received: Packets, numbers: Ints) -> tuple[Packets, Ints]:
+    """Return the packets of one unit without repetitions, and their numbers, ascending.
+
+    Raises
+    ------
+    PacketError
+        When two packets of one number differ.
+    """
+    first = np.unique(numbers, return_index=True)[1]
+    place = np.empty(int(numbers.max(initial=-1)) + 1, np.int64)
+    place[numbers[first]] = first
+    for number, packet in zip(numbers.tolist(), received, strict=True):
+        if not np.array_equal(received[place[number]], packet):
+            raise PacketError(f"packet {number} was received before with other bytes: one of the two is damaged")
+    return received[first], numbers[first]
+
+
+_KEPT_PATTERNS = 512
+_KEPT_PACKETS = 100  # of a unit; what is kept of a larger one takes more than some 50 KB
+_LONG_BYTES = 8192  # of a packet that is worth a call of its own to copy
+
+
+class Recovery(Protocol):
+    """How to decode packets of given, different numbers that determine the source."""
+
+    def run(self, received: Packets, source: Packets) -> None:
+        """Fill `source`, shape (units, k, bytes), from `received`, shape (units, m, bytes)."""
+
+
+class PatternCode(BlockCode):
+    """A code whose decoding depends on the numbers of the packets alone, up to sums of packets."""
+
+    @abstractmethod
+    def recovery(self, numbers: Ints) -> Recovery:
+        """Return how to decode packets of these numbers, all different, in this order.
+
+        Raises
+        ------
+        NotEnoughPackets
+            When they do not determine the source.
+        """
+
+    def _decode(self, received: Packets, numbers: Ints, source: Packets) -> None:
+        kept = _kept(self, numbers.tobytes()) if self.n <= _KEPT_PACKETS else _checked(self, numbers)
+        if kept is not None:
+            kept.run(received, source)
+            return
+        for packets, target in zip(received, source, strict=True):
+            once, ids = distinct(packets, numbers)
+            self._decode(once[None], ids, target[None])
+
+
+def _checked(code: PatternCode, numbers: Ints) -> Recovery | None:
+    """Return how to decode packets of these numbers, or None when some repeat."""
+    listed = check_range(numbers, n=code.n)
+    return code.recovery(numbers) if len(set(listed)) == len(listed) else None
+
+
+@functools.lru_cache(maxsize=_KEPT_PATTERNS)
+def _kept(code: PatternCode, numbers: bytes) -> Recovery | None:
+    return _checked(code, np.frombuffer(numbers, np.int64))
+
+
+def _places(numbers: Ints, k: int) -> tuple[Ints, Ints]:
+    """Return the place of each source packet among those received, 0 for a lost one, and which are lost."""
+    place = np.full(k, -1)
+    for i in range(numbers.size):
+        if numbers[i] < k:
+            place[numbers[i]] = i
+    lost = np.flatnonzero(place < 0)
+    place[lost] = 0
+    return place, lost
+
+
+@functools.cache
+def _compiled_places() -> Any:
+    ints = types.Array(types.int64, 1, "C")
+    return compiled(_places, types.UniTuple(ints, 2)(ints.copy(readonly=True), types.intp))
+
+
+class Placement:
+    """Where received source packets go: those of a set of numbers, in the order received.
+
+    Attributes
+    ----------
+    lost : array of int64
+        Source packets that are not there.
+    """
+
+    def __init__(self, numbers: Ints, k: int) -> None:
+        self._place, self.lost = _compiled_places()(numbers, k)
+
+    def copy(self, received: Packets, source: Packets) -> None:
+        """Copy what was received to `source`, shape (units, k, bytes); rows of lost packets get any bytes."""
+        if source.shape[2] < _LONG_BYTES:  # one call, even though it fills the rows of lost packets as well
+            received.take(self._place, 1, source, "clip")  # "clip" lets NumPy write to the output without a buffer
+            return
+        is_lost = set(self.lost.tolist())
+        for number, place in enumerate(self._place.tolist()):
+            if number not in is_lost:
+                source[:, number] = received[:, place]
+
+
+def split(data: Any, *, k: int) -> Packets:
+    """Return `data` as k source packets of equal length, the last ones padded with zeros.
+
+    Parameters
+    ----------
+    data : bytes-like
+        Data of a unit, at least one byte.
+    k : int
+        Source packets, >= 1.
+
+    Returns
+    -------
+    array of uint8, shape (k, packet_bytes)
+        packet_bytes is the data's length over k, rounded up.
+
+    Examples
+    --------
+    >>> split(b"seven b", k=3).shape
+    (3, 3)
+    """
+    view, k = check_data("data", data), whole_number("k", k, minimum=1)
+    require(len(view) > 0, "data is empty, but a unit has at least one byte")
+    packets = np.zeros(k * -(-len(view) // k), np.uint8)
+    packets[: len(view)] = view
+    return packets.reshape(k, -1)
+
+
+def join(source: Packets, *, source_bytes: int) -> bytes:
+    """Return the first `source_bytes` bytes of source packets, one after the other: what `split` was given.
+
+    Examples
+    --------
+    >>> join(split(b"seven b", k=3), source_bytes=7)
+    b'seven b'
+    """
+    whole_number("source_bytes", source_bytes, minimum=0, maximum=source.size)
+    return source.tobytes()[:source_bytes]
+
+
+def encode_bytes(code: BlockCode, data: Any) -> list[bytes]:
+    """Return the n packets of a unit as bytes.
+
+    Parameters
+    ----------
+    code : BlockCode
+        Code; ``k * packet_bytes`` bytes make a unit.
+    data : bytes-like
+        Data of the unit; zeros pad it when it is shorter.
+
+    Examples
+    --------
+    >>> from capsmodel.codec import ReedSolomon
+    >>> code = ReedSolomon(3, r=2, packet_bytes=4)
+    >>> packets = encode_bytes(code, b"twelve bytes")
+    >>> decode_bytes(code, {4: packets[4], 1: packets[1], 3: packets[3]})
+    b'twelve bytes'
+    """
+    view = check_data("data", data)
+    unit_bytes = code.k * code.packet_bytes
+    require(len(view) <= unit_bytes, f"data of {len(view)} bytes, but a unit of this code has {unit_bytes}")
+    source = np.zeros(unit_bytes, np.uint8)
+    source[: len(view)] = view
+    return [packet.tobytes() for packet in code.coded(source.reshape(code.k, -1))]
+
+
+def decode_bytes(code: BlockCode, packets: Mapping[int, Any]) -> bytes:
+    """Return the ``k * packet_bytes`` bytes of a unit from packets by their number; see `BlockCode.decode`.
+
+    Raises
+    ------
+    NotEnoughPackets
+        When the packets do not determine the source.
+    PacketError
+        When a packet has the wrong length or number.
+    """
+    received = np.empty((len(packets), code.packet_bytes), np.uint8)
+    for row, (number, packet) in zip(received, packets.items(), strict=True):
+        view = check_data(f"packet {number}", packet)
+        if len(view) != code.packet_bytes:
+            raise PacketError(f"packet {number} has {len(view)} bytes, but those of this code have {code.packet_bytes}")
+        row[:] = view
+    return code.decode(received, list(packets)).tobytes()

@@ -16,7 +16,7 @@ A byte is the polynomial whose coefficient of x^i is bit i. Addition and subtrac
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel.codec.errors import Packets
+from capsmodel.codec.inputs import Packets
 
 POLYNOMIAL = 0x11D
 

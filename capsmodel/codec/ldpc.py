@@ -21,12 +21,11 @@ import numpy as np
 import numpy.typing as npt
 
 from capsmodel.checks import require
-from capsmodel.codec import ldpc_decoding, xor
-from capsmodel.codec.decoder import Decoder
-from capsmodel.codec.errors import Flags, Ints, NotEnoughPackets, Packets
+from capsmodel.codec import ldpc_decoding
+from capsmodel.codec.base import Decoder, PatternCode, Placement, Recovery
+from capsmodel.codec.inputs import Flags, Ints, NotEnoughPackets, Packets
+from capsmodel.codec.ldpc_decoding import located, schedule
 from capsmodel.codec.ldpc_matrix import CheckMatrix, check_matrix, checked
-from capsmodel.codec.ldpc_schedule import located, schedule
-from capsmodel.codec.recovery import PatternCode, Placement, Recovery
 
 
 class PacketsNeeded(NamedTuple):
@@ -64,7 +63,7 @@ class _Recovery:
         if self._targets.size:
             work = np.empty((len(source), self._work_rows, source.shape[2]), np.uint8)
             work[:, : self._repairs.size] = received[:, self._repairs]
-            xor.carry_out(self._targets, self._start, self._operands, source, work)
+            ldpc_decoding.carry_out(self._targets, self._start, self._operands, source, work)
 
 
 _matrix = functools.lru_cache(maxsize=16)(check_matrix)
@@ -141,7 +140,7 @@ class LdpcStaircase(PatternCode):
 
     def _encode(self, source: Packets, repair: Packets) -> None:
         for unit, target in zip(source, repair, strict=True):
-            xor.staircase(*self._sums, np.ascontiguousarray(unit), target)
+            ldpc_decoding.staircase(*self._sums, np.ascontiguousarray(unit), target)
 
     def decoder(self) -> "LdpcDecoder":
         """Return a new incremental decoder for one coding unit."""

@@ -1,29 +1,97 @@
-r"""Which symbols a reception of LDPC-Staircase determines.
+"""XOR of packets, compiled: what LDPC codes spend their time on.
 
-====================================  ======  ================  ======  =====================
-Quantity                              Symbol  Name              Unit    Equation
-====================================  ======  ================  ======  =====================
-symbols found by peeling                      `peel`            symbol  RFC 5170, section 6.6
-sources determined                            `determined`      –       RFC 5170, section 6.6
-receptions needed                     k'      `packets_needed`  packet  caps, section VI-A
-equations kept from packet to packet          `insert`          –
-====================================  ======  ================  ======  =====================
-
-What a reception determines depends on the numbers received alone; nothing in this module touches packet bytes.
+==========================  ======  ================  ======  ===============================================
+Quantity                    Symbol  Name              Unit    Meaning
+==========================  ======  ================  ======  ===============================================
+repair packets                      `staircase`       packet  running sums of a few source packets
+scheduled sums                      `carry_out`       packet  each target the sum of other packets
+==========================  ======  ================  ======  ===============================================
 """
 
 import numpy as np
 import numpy.typing as npt
 
-from capsmodel._compilation import jit
-from capsmodel.codec.errors import Flags
-from capsmodel.codec.ldpc_matrix import CheckMatrix, Ints
+from capsmodel._compilation import inlined, jit
+from capsmodel.codec.inputs import Flags, Packets
+from capsmodel.codec.ldpc_matrix import CheckMatrix, Indices
+
+# Columns of the packets handled at a time: the running sum stays in the first-level cache, the sources of a
+# 64-packet unit in the second.
+_TILE_BYTES = 4096
+
+
+@inlined
+def _add_four(target: Packets, p: Packets, q: Packets, s: Packets, t: Packets) -> None:
+    """XOR four packets into `target` in one pass, to save loads of the sum."""
+    for x in range(target.size):
+        target[x] ^= p[x] ^ q[x] ^ s[x] ^ t[x]
+
+
+@inlined
+def _add(target: Packets, p: Packets) -> None:
+    for x in range(target.size):
+        target[x] ^= p[x]
+
+
+@jit
+def staircase(row_start: Indices, sources: Indices, source: Packets, repair: Packets) -> None:
+    """Fill repair[i] = repair[i-1] + XOR of row i's sources, one tile of columns after the other."""
+    r, packet_bytes = repair.shape
+    for a in range(0, packet_bytes, _TILE_BYTES):
+        b = min(a + _TILE_BYTES, packet_bytes)
+        for i in range(r):
+            target = repair[i, a:b]
+            if i:
+                target[:] = repair[i - 1, a:b]
+            else:
+                target[:] = 0
+            j, last = row_start[i], row_start[i + 1]
+            while j + 4 <= last:
+                p, q = source[sources[j], a:b], source[sources[j + 1], a:b]
+                _add_four(target, p, q, source[sources[j + 2], a:b], source[sources[j + 3], a:b])
+                j += 4
+            while j < last:
+                _add(target, source[sources[j], a:b])
+                j += 1
+
+
+@inlined
+def _row(source: Packets, work: Packets, number: int, a: int, b: int) -> Packets:
+    """Return columns a to b of a packet: of a source packet, or of one in the work array."""
+    k = source.shape[0]
+    return source[number, a:b] if number < k else work[number - k, a:b]
+
+
+@jit
+def carry_out(targets: Indices, start: Indices, operands: Indices, source: Packets, work: Packets) -> None:
+    """Set packet ``targets[t]`` to the XOR of ``operands[start[t]:start[t + 1]]``, for t = 0, 1, ... in each unit.
+
+    Numbers below k are rows of `source`, shape (units, k, bytes), those from k on rows of `work`.
+    """
+    packet_bytes = source.shape[2]
+    for unit in range(source.shape[0]):
+        sources, others = source[unit], work[unit]
+        for a in range(0, packet_bytes, _TILE_BYTES):
+            b = min(a + _TILE_BYTES, packet_bytes)
+            for t in range(targets.size):
+                target = _row(sources, others, targets[t], a, b)
+                target[:] = 0
+                j, last = start[t], start[t + 1]
+                while j + 4 <= last:
+                    p, q = _row(sources, others, operands[j], a, b), _row(sources, others, operands[j + 1], a, b)
+                    s, u = _row(sources, others, operands[j + 2], a, b), _row(sources, others, operands[j + 3], a, b)
+                    _add_four(target, p, q, s, u)
+                    j += 4
+                while j < last:
+                    _add(target, _row(sources, others, operands[j], a, b))
+                    j += 1
+
 
 Words = npt.NDArray[np.uint64]
 
 
 @jit
-def peel(h: CheckMatrix, k: int, known: Flags, steps: Ints) -> int:
+def peel(h: CheckMatrix, k: int, known: Flags, steps: Indices) -> int:
     """Find symbols one at a time from rows with one unknown; mark them in `known` and record the steps.
 
     Step (row, symbol) says: symbol = XOR of the row's other symbols. Returns the number of steps; stops when all
@@ -64,7 +132,7 @@ def peel(h: CheckMatrix, k: int, known: Flags, steps: Ints) -> int:
 
 
 @jit
-def residual(h: CheckMatrix, k: int, known: Flags, extra: int) -> tuple[Ints, Ints, Words, int]:
+def residual(h: CheckMatrix, k: int, known: Flags, extra: int) -> tuple[Indices, Indices, Words, int]:
     """Return what peeling left: rows with unknowns, unknown symbols (repair first), their bits, number of repairs.
 
     Column c of the bits belongs to the c-th unknown symbol. With `extra` = 1 further words hold one bit for each row,
@@ -109,7 +177,7 @@ def bit(bits: Words, row: int, column: int) -> bool:
 
 
 @jit
-def eliminate(bits: Words, columns: int, repairs: int, order: Ints) -> bool:
+def eliminate(bits: Words, columns: int, repairs: int, order: Indices) -> bool:
     """Solve for the unknown sources by Gaussian elimination over GF(2); say whether all are determined.
 
     The unknown repair symbols are the first `repairs` columns: they are cleared from the rows below only. Each has a
@@ -182,3 +250,138 @@ def insert(basis: Words, held: Flags, row: Words, columns: int) -> int:
             for word in range(column >> 6, row.size):
                 row[word] ^= basis[column, word]
     return -1
+
+
+@jit
+def schedule(h: CheckMatrix, k: int, held: Flags) -> tuple[Indices, Indices, Indices, Flags]:
+    """Return the XORs that give the lost sources: targets, start and operands of each, and which sources they give.
+
+    XOR t sets ``targets[t]`` to the sum of ``operands[start[t]:start[t + 1]]``; they are carried out in turn. Numbers
+    below n are symbols; n + i is the sum of the known symbols of a row. Those that no lost source needs are left out.
+    """
+    n = held.size
+    known = held.copy()
+    steps = np.empty((n, 2), dtype=np.int32)
+    n_steps = peel(h, k, known, steps)
+    rows, unknown, bits, order = _solved(h, k, known)
+    total = n_steps + rows.size + unknown.size
+    targets = np.empty(total, dtype=np.int32)
+    start = np.zeros(total + 1, dtype=np.int32)
+    operands = np.empty(2 * h.row_symbols.size + unknown.size * rows.size, dtype=np.int32)
+    size = 0
+    for t in range(n_steps):
+        targets[t] = steps[t, 1]
+        start[t + 1] = size = _other_symbols(h, steps[t, 0], steps[t, 1], operands, size)
+    for i in range(rows.size):
+        targets[n_steps + i] = n + i
+        start[n_steps + i + 1] = size = _known_symbols(h, rows[i], known, operands, size)
+    for j in range(unknown.size):
+        t = n_steps + rows.size + j
+        targets[t] = unknown[j]
+        start[t + 1] = size = _added_rows(bits, order[j], rows.size, n, operands, size)
+        known[unknown[j]] = True
+    targets, start, operands = _only(_needed(k, n, targets, start, operands), targets, start, operands)
+    return targets, start, operands, known[:k]
+
+
+@jit
+def _solved(h: CheckMatrix, k: int, known: Flags) -> tuple[Indices, Indices, Words, Indices]:
+    """Return rows of H, unknown sources, and for each the row of the bits that says which rows of H add up to it.
+
+    The bits are those behind the unknown symbols; all is empty when peeling left nothing or not all is determined.
+    """
+    rows, unknown, bits, repairs = residual(h, k, known, 1)
+    order = np.empty(unknown.size, dtype=np.int32)
+    if np.all(known[:k]) or not eliminate(bits, unknown.size, repairs, order):
+        rows, unknown, repairs = rows[:0], unknown[:0], 0
+    words = bits[:, (order.size + 63) // 64 :].copy()
+    return rows, unknown[repairs:], words, order
+
+
+@jit
+def _added_rows(bits: Words, row: int, rows: int, first: int, operands: Indices, size: int) -> int:
+    """Append ``first + i`` for each row i of H that the bits name; return the new size."""
+    for i in range(rows):
+        if bit(bits, row, i):
+            operands[size] = first + i
+            size += 1
+    return size
+
+
+@jit
+def _other_symbols(h: CheckMatrix, row: int, symbol: int, operands: Indices, size: int) -> int:
+    """Append the symbols of a row but one; return the new size."""
+    for other in h.row_symbols[h.row_start[row] : h.row_start[row + 1]]:
+        if other != symbol:
+            operands[size] = other
+            size += 1
+    return size
+
+
+@jit
+def _known_symbols(h: CheckMatrix, row: int, known: Flags, operands: Indices, size: int) -> int:
+    """Append the known symbols of a row; return the new size."""
+    for other in h.row_symbols[h.row_start[row] : h.row_start[row + 1]]:
+        if known[other]:
+            operands[size] = other
+            size += 1
+    return size
+
+
+@jit
+def _needed(k: int, n: int, targets: Indices, start: Indices, operands: Indices) -> Flags:
+    """Say which XORs a source depends on, from the last to the first."""
+    kept = np.zeros(targets.size, dtype=np.bool_)
+    wanted = np.zeros(n + targets.size, dtype=np.bool_)
+    for t in range(targets.size - 1, -1, -1):
+        if targets[t] < k or wanted[targets[t]]:
+            kept[t] = True
+            for operand in operands[start[t] : start[t + 1]]:
+                wanted[operand] = True
+    return kept
+
+
+@jit
+def _only(kept: Flags, targets: Indices, start: Indices, operands: Indices) -> tuple[Indices, Indices, Indices]:
+    """Return the XORs that are kept."""
+    count = 0
+    size = 0
+    for t in range(targets.size):
+        if kept[t]:
+            targets[count] = targets[t]
+            for i in range(start[t], start[t + 1]):
+                operands[size] = operands[i]
+                size += 1
+            count += 1
+            start[count] = size
+    return targets[:count].copy(), start[: count + 1].copy(), operands[:size].copy()
+
+
+@jit
+def located(n: int, k: int, numbers: npt.NDArray[np.int64], targets: Indices, operands: Indices) -> tuple[Indices, int]:
+    """Give each number in a schedule that is no source its row of a work array, k + row, in place.
+
+    Returns where the repair packets that are used lie among those received, in the order of the first rows, and the
+    number of rows. The rows of computed packets follow.
+    """
+    place = np.full(2 * n - k, -1)  # n symbols, then the sums of the n - k rows
+    for i in range(numbers.size):
+        place[numbers[i]] = i
+    row = np.full(place.size, -1)
+    used = np.empty(numbers.size, dtype=np.int32)
+    rows = 0
+    for operand in operands:
+        if k <= operand < n and place[operand] >= 0 and row[operand] < 0:
+            row[operand] = rows
+            used[rows] = place[operand]
+            rows += 1
+    n_used = rows
+    for target in targets:
+        if target >= k and row[target] < 0:
+            row[target] = rows
+            rows += 1
+    for some in (targets, operands):
+        for i in range(some.size):
+            if some[i] >= k:
+                some[i] = k + row[some[i]]
+    return used[:n_used].copy(), rows

@@ -19,7 +19,7 @@ from capsmodel._compilation import jit
 from capsmodel.checks import require
 from capsmodel.codec.inputs import whole_number
 
-Ints = npt.NDArray[np.int32]
+Indices = npt.NDArray[np.int32]
 
 _PRIME = 0x7FFFFFFF  # 2^31 - 1, modulus of the Park-Miller generator
 MAX_SYMBOLS = 65535  # below it N1 k < 2^21, where the reference's scaling in doubles equals integer division
@@ -38,10 +38,10 @@ class CheckMatrix(NamedTuple):
         Ones added to rows that held fewer than two source symbols.
     """
 
-    row_start: Ints
-    row_symbols: Ints
-    symbol_start: Ints
-    symbol_rows: Ints
+    row_start: Indices
+    row_symbols: Indices
+    symbol_start: Indices
+    symbol_rows: Indices
     extra_ones: int
 
 
@@ -60,7 +60,7 @@ def _rand(state: npt.NDArray[np.int64], limit: int) -> int:
 
 
 @jit
-def _holds(rows: Ints, count: int, row: int) -> bool:
+def _holds(rows: Indices, count: int, row: int) -> bool:
     """Say whether `row` is among the first `count` of `rows`."""
     h = 0
     while h < count and rows[h] != row:
@@ -69,7 +69,7 @@ def _holds(rows: Ints, count: int, row: int) -> bool:
 
 
 @jit
-def _usable(pool: Ints, first: int, rows: Ints, count: int) -> bool:
+def _usable(pool: Indices, first: int, rows: Indices, count: int) -> bool:
     """Say whether some entry of `pool` from `first` on is a row that the column does not hold yet."""
     i = first
     while i < pool.size and _holds(rows, count, pool[i]):
@@ -78,7 +78,7 @@ def _usable(pool: Ints, first: int, rows: Ints, count: int) -> bool:
 
 
 @jit
-def _source_columns(k: int, r: int, n1: int, state: npt.NDArray[np.int64]) -> Ints:
+def _source_columns(k: int, r: int, n1: int, state: npt.NDArray[np.int64]) -> Indices:
     """Draw the rows of each source column, shape (k, N1), evenly over the rows (steps 1 and 2)."""
     pool = np.empty(n1 * k, dtype=np.int32)
     for h in range(pool.size):
@@ -104,7 +104,7 @@ def _source_columns(k: int, r: int, n1: int, state: npt.NDArray[np.int64]) -> In
 
 
 @jit
-def _extra_columns(k: int, columns: Ints, r: int, state: npt.NDArray[np.int64]) -> Ints:
+def _extra_columns(k: int, columns: Indices, r: int, state: npt.NDArray[np.int64]) -> Indices:
     """Draw up to two further source columns for each row that holds fewer than two, shape (r, 2), -1 for none."""
     ones = np.zeros(r, dtype=np.int32)
     last_column = np.empty(r, dtype=np.int32)
@@ -125,7 +125,7 @@ def _extra_columns(k: int, columns: Ints, r: int, state: npt.NDArray[np.int64]) 
     return extra
 
 
-def _compressed(owner: Ints, member: Ints, owners: int) -> tuple[Ints, Ints]:
+def _compressed(owner: Indices, member: Indices, owners: int) -> tuple[Indices, Indices]:
     """Return start offsets and members sorted by owner, then member."""
     order = np.lexsort((member, owner))
     start = np.zeros(owners + 1, dtype=np.int32)
@@ -190,7 +190,7 @@ def check_matrix(k: int, *, r: int, n1: int, seed: int) -> CheckMatrix:
     return _assembled(k, r, columns, extra)
 
 
-def _assembled(k: int, r: int, columns: Ints, extra: Ints) -> CheckMatrix:
+def _assembled(k: int, r: int, columns: Indices, extra: Indices) -> CheckMatrix:
     """Join the left part's columns, the extra ones and the staircase into one sparse matrix."""
     steps = np.arange(r, dtype=np.int32)
     extra_rows, extra_slots = np.nonzero(extra >= 0)

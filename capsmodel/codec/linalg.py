@@ -1,13 +1,4 @@
-r"""Linear algebra over GF(2^8) for the small matrices of erasure codes: rank, inverse, recovery from a Cauchy matrix.
-
-========================  ========  ===================  =======================================================
-Quantity                  Symbol    Name                 Meaning
-========================  ========  ===================  =======================================================
-rank                                ``rank``             packets that a set of coded packets is worth
-inverse                   A^-1      ``inverse``          of a square matrix, by Gauss-Jordan
-recovery matrix           D         ``cauchy_recovery``  lost packets from any k packets of a Cauchy-type code
-========================  ========  ===================  =======================================================
-"""
+"""Linear algebra over GF(256): products, inverses, and elimination row by row."""
 
 import functools
 from typing import Any
@@ -15,10 +6,9 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from capsmodel._compilation import compiled
-from capsmodel.codec.errors import CodecError, Ints, Packets
+from capsmodel._compilation import compiled, jit
 from capsmodel.codec.gf256 import EXP, INV, LOG, MUL
-from capsmodel.codec.inputs import described
+from capsmodel.codec.inputs import CodecError, Flags, Ints, Packets, described
 
 _PRODUCTS = 1 << 27  # looked up in a tenth of a second
 EXP_OF_SUM = np.tile(EXP[:255], 3)  # powers up to 764, the largest sum of three reduced logarithms
@@ -177,3 +167,97 @@ def cauchy_recovery(points: Packets, *, scales: Ints, ids: Ints, lost: Ints) -> 
     """
     recovery: Packets = _compiled_recovery()(points, scales, ids, lost)
     return recovery
+
+
+_SUMS = 1 << 29  # added in a tenth of a second
+
+
+@jit
+def add_scaled(target: Packets, products: Packets, source: Packets) -> None:
+    """Add f times `source` to `target`, given the 256 products with f."""
+    for j in range(target.size):
+        target[j] ^= products[source[j]]
+
+
+@jit
+def scale(row: Packets, products: Packets) -> None:
+    """Multiply `row` by f, given the 256 products with f."""
+    for j in range(row.size):
+        row[j] = products[row[j]]
+
+
+@jit
+def _absorb(echelon: Packets, held: Flags, row: Packets, products: Packets, inverses: Packets) -> int:
+    """Reduce `row` by the echelon rows; keep what is left under its first non-zero column; -1 when nothing is."""
+    for column in range(row.size):
+        factor = row[column]
+        if factor == 0:
+            continue
+        if held[column]:
+            add_scaled(row[column:], products[factor], echelon[column, column:])
+        else:
+            scale(row, products[inverses[factor]])
+            echelon[column] = row
+            held[column] = True
+            return column
+    return -1
+
+
+@jit
+def _absorb_rows(
+    echelon: Packets, held: Flags, rows: Packets, products: Packets, inverses: Packets, innovative: Flags
+) -> None:
+    for i in range(len(rows)):
+        innovative[i] = _absorb(echelon, held, rows[i], products, inverses) >= 0
+
+
+def absorb(echelon: Packets, held: Flags, rows: Packets) -> Flags:
+    """Say which packets are innovative, one after the other, and remember those.
+
+    Parameters
+    ----------
+    echelon : array of uint8, shape (k, k)
+        Row c has its first non-zero element, 1, in column c; valid where `held`. Changed in place.
+    held : array of bool, shape (k,)
+        Which rows of `echelon` are in use. Changed in place.
+    rows : array of uint8, shape (m, k)
+        Coefficients of the packets. Destroyed.
+
+    Returns
+    -------
+    array of bool, shape (m,)
+        Whether each packet is independent of all before it.
+    """
+    innovative = np.empty(len(rows), np.bool_)
+    part = max(1, _SUMS // max(1, echelon.size))
+    for first in range(0, len(rows), part):  # Python hears of Ctrl-C between two parts
+        these = slice(first, first + part)
+        _absorb_rows(echelon, held, rows[these], MUL, INV, innovative[these])
+    return innovative
+
+
+@jit
+def reduce_row(rows: Packets, held: Flags, row: Packets, products: Packets) -> int:
+    """Subtract from `row` the rows of its columns; return how many. Row c of `rows` has a 1 in column c where held.
+
+    The rows are in reduced form, zero in each other's columns, so that the factors are those `row` came with.
+    """
+    operations = 0
+    for column in range(held.size):
+        factor = row[column]
+        if factor and held[column]:
+            add_scaled(row, products[factor], rows[column])
+            operations += 1
+    return operations
+
+
+@jit
+def clear_column(rows: Packets, others: Ints, column: int, row: Packets, products: Packets) -> int:
+    """Subtract `row`, 1 in `column`, from those of the `others` that have a coefficient there; return how many."""
+    operations = 0
+    for other in others:
+        factor = rows[other, column]
+        if factor:
+            add_scaled(rows[other], products[factor], row)
+            operations += 1
+    return operations

@@ -32,11 +32,10 @@ import numpy as np
 
 from capsmodel.checks import choice, require
 from capsmodel.codec import linalg
-from capsmodel.codec.combiner import Combiner
-from capsmodel.codec.decoder import Decoder
-from capsmodel.codec.errors import Ints, NotEnoughPackets, Packets
+from capsmodel.codec.base import Decoder, PatternCode, Placement, Recovery
 from capsmodel.codec.gf256 import EXP, LOG
-from capsmodel.codec.recovery import PatternCode, Placement, Recovery
+from capsmodel.codec.inputs import Ints, NotEnoughPackets, Packets
+from capsmodel.codec.kernels.combiner import Combiner
 
 FIELD_ELEMENTS = np.arange(256, dtype=np.uint8)
 

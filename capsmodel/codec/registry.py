@@ -7,8 +7,7 @@ from typing import Literal, TypeVar, overload
 
 from capsmodel.checks import require
 from capsmodel.codec.base import BlockCode
-from capsmodel.codec.errors import CodecError, PacketError
-from capsmodel.codec.inputs import whole_number
+from capsmodel.codec.inputs import CodecError, PacketError, whole_number
 from capsmodel.codec.ldpc import LdpcStaircase
 from capsmodel.codec.reed_solomon import ReedSolomon
 from capsmodel.codec.rlnc import RandomLinear

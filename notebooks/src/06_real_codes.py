@@ -18,9 +18,9 @@ from matplotlib import pyplot as plt
 
 import capsmodel as cm
 from capsmodel.codec import get_code
+from capsmodel.codec.dc2 import GaussJordan, Preemptive
+from capsmodel.codec.files import arrivals, decodes
 from capsmodel.codec.ldpc import LdpcStaircase
-from capsmodel.codec.progressive import GaussJordan, Preemptive
-from capsmodel.codec.reception import arrivals, decodes
 from capsmodel.codec.rlnc import RandomLinear
 
 rng = np.random.default_rng(1)

@@ -21,8 +21,8 @@ from matplotlib import pyplot as plt
 
 import capsmodel as cm
 from capsim import Trace, simulate
+from capsmodel.codec.files import decodes
 from capsmodel.codec.ldpc import LdpcStaircase
-from capsmodel.codec.reception import decodes
 from capsmodel.experiments.agreement import Count, agreement
 from capsmodel.experiments.statistics.intervals import wilson_interval
 from capsmodel.experiments.sweep import Task, gather

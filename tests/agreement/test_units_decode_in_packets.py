@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from capsmodel import decode_prob, decode_prob_rlnc, repair_packets
+from capsmodel.codec.files import decodes
 from capsmodel.codec.ldpc import LdpcStaircase
-from capsmodel.codec.reception import decodes
 from capsmodel.experiments.agreement import Count, MeanAndError
 from capsmodel.papers.measurements.real_codes import LDPC_SEED
 from capsmodel.papers.measurements.unit_decoding import decoded_units, decoding_two_ways

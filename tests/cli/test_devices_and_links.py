@@ -10,9 +10,8 @@ import pytest
 
 from capsmodel._files import atomic_writer, file_to_write, read_text
 from capsmodel.cli import main
-from capsmodel.codec.file_decoder import decode_file
-from capsmodel.codec.files import encode_file, lose_packets
-from capsmodel.codec.stream_encoder import StreamEncoder
+from capsmodel.codec.files import decode_file, encode_file, lose_packets
+from capsmodel.codec.streams import StreamEncoder
 
 SMALL = "simulate --fabric leaf-spine:2x2x2 --flows 5 --load 0.5 --engine reference"
 ENDLESS = "/dev/null"  # which a missing guard reads as an empty file; of /dev/zero it would read until memory is full

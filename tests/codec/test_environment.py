@@ -11,7 +11,7 @@ ROUND_TRIP = """
 import numpy as np
 from capsmodel.codec import StreamDecoder, StreamEncoder, get_code
 from capsmodel.codec.dc2 import Dc2Mixer
-from capsmodel.codec.reception import decodes
+from capsmodel.codec.files import decodes
 
 data = bytes(range(256)) * 3
 for code, variant in (("rs", 0), ("rs", 1), ("ldpc", 4), ("rlnc", 0), ("rlnc", 1)):
@@ -39,7 +39,7 @@ def run(code, folder=None, **environment):
 VECTORS = """
 import numpy as np
 from capsmodel.codec import LdpcStaircase, RandomLinear, ReedSolomon
-from capsmodel.codec.crc32c import crc32c
+from capsmodel.codec.packets import crc32c
 i, j = np.ogrid[:16, :24]
 source = (7 * i + 13 * j).astype(np.uint8)
 codes = [ReedSolomon(16, r=3, packet_bytes=24), LdpcStaircase(16, r=3, packet_bytes=24),

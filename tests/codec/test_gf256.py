@@ -9,8 +9,8 @@ import pytest
 from codec_support import galois_field
 
 from capsmodel.codec import CodecError
-from capsmodel.codec.combiner import Combiner, combine
 from capsmodel.codec.gf256 import EXP, INV, LOG, MUL, POLYNOMIAL, inv, mul
+from capsmodel.codec.kernels.combiner import Combiner, combine
 from capsmodel.codec.kernels.vector import BIT_MATRICES
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "gf256_0x11d.json").read_text())

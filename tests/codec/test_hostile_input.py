@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 
 from capsmodel.codec import CodecError, PacketError, StreamDecoder, StreamEncoder, StreamIncomplete
-from capsmodel.codec.file_decoder import decode_file
-from capsmodel.codec.headers import HEADER_BYTES, HEADER_DTYPE, Unit
-from capsmodel.codec.packet_index import PacketIndex, read_packets
-from capsmodel.codec.packets import Packet, parse, to_bytes
+from capsmodel.codec.files import PacketIndex, decode_file, read_packets
+from capsmodel.codec.packets import HEADER_BYTES, HEADER_DTYPE, Packet, Unit, parse, to_bytes
 from capsmodel.codec.registry import MAX_MATRIX_BYTES, MAX_UNIT_BYTES
 
 

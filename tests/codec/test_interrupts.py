@@ -12,7 +12,8 @@ from numba.core.compiler_lock import global_compiler_lock
 
 from capsmodel import _compilation
 from capsmodel._compilation import interruptible
-from capsmodel.codec import combiner, elimination, linalg
+from capsmodel.codec import linalg
+from capsmodel.codec.kernels import combiner
 
 
 @pytest.fixture
@@ -116,7 +117,7 @@ def test_large_matrices_are_reduced_in_parts(products, monkeypatch):
     whole = [linalg.inverse(matrix), linalg.rank(short), innovative(short)]
     assert (whole[1], whole[2].tolist()) == (9, 7 * [True] + 5 * [False] + 2 * [True])
     monkeypatch.setattr(linalg, "_PRODUCTS", products)
-    monkeypatch.setattr(elimination, "_PRODUCTS", products)
+    monkeypatch.setattr(linalg, "_PRODUCTS", products)
     cut = [linalg.inverse(matrix), linalg.rank(short), innovative(short)]
     assert all(np.array_equal(*pair) for pair in zip(whole, cut, strict=True))
 
@@ -124,4 +125,4 @@ def test_large_matrices_are_reduced_in_parts(products, monkeypatch):
 def innovative(rows):
     """Return which rows are independent of those before them."""
     size = rows.shape[1]
-    return elimination.absorb(np.empty((size, size), np.uint8), np.zeros(size, np.bool_), rows.copy())
+    return linalg.absorb(np.empty((size, size), np.uint8), np.zeros(size, np.bool_), rows.copy())

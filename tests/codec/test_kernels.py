@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsmodel.codec import kernels
-from capsmodel.codec.combiner import Combiner
 from capsmodel.codec.gf256 import MUL
+from capsmodel.codec.kernels.combiner import Combiner
 
 GUARD = 0xA5
 
@@ -82,7 +82,7 @@ def test_portable_kernel_is_always_there_and_last():
 COMBINE = """
 import numpy as np
 from capsmodel.codec import kernels
-from capsmodel.codec.combiner import Combiner
+from capsmodel.codec.kernels.combiner import Combiner
 packets = np.random.default_rng(1).integers(0, 256, (5, 1000), dtype=np.uint8)
 combined = Combiner(np.arange(250, 255, dtype=np.uint8)[None])(packets)
 print(*(kernel.name for kernel in kernels.supported()), int(combined.astype(np.int64).sum()))

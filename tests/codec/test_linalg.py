@@ -5,7 +5,7 @@ import pytest
 from codec_support import galois_field
 
 from capsmodel.codec import CodecError
-from capsmodel.codec.combiner import combine
+from capsmodel.codec.kernels.combiner import combine
 from capsmodel.codec.linalg import inverse, rank
 from capsmodel.codec.reed_solomon import CONVENTIONS, ReedSolomon
 

@@ -7,10 +7,8 @@ import pytest
 
 from capsmodel._files import atomic_writer
 from capsmodel.codec import CodecError, PacketError, StreamEncoder, StreamIncomplete
-from capsmodel.codec.file_decoder import decode_file
-from capsmodel.codec.files import encode_file
-from capsmodel.codec.headers import HEADER_BYTES
-from capsmodel.codec.packet_index import read_packets
+from capsmodel.codec.files import decode_file, encode_file, read_packets
+from capsmodel.codec.packets import HEADER_BYTES
 
 KINDS = pytest.mark.parametrize(("code", "variant"), [("rs", None), ("ldpc", 5), ("rlnc", 0), ("rlnc", 1)])
 PACKET_BYTES = 64

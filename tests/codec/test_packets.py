@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capsmodel.codec import PacketError
-from capsmodel.codec.crc32c import crc32c
-from capsmodel.codec.headers import HEADER_BYTES, Header, Unit
-from capsmodel.codec.packets import Packet, parse, to_bytes
+from capsmodel.codec.packets import HEADER_BYTES, Header, Packet, Unit, crc32c, parse, to_bytes
 from capsmodel.codec.registry import CODES, MAX_PACKET_BYTES
 
 UNIT = Unit(

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from capsmodel import ParameterError
 from capsmodel.codec import NotEnoughPackets, PacketError
-from capsmodel.codec.combiner import combine
+from capsmodel.codec.dc2 import GaussJordan, Preemptive
+from capsmodel.codec.kernels.combiner import combine
 from capsmodel.codec.linalg import rank
-from capsmodel.codec.progressive import GaussJordan, Preemptive
 
 BOTH = [GaussJordan, Preemptive]
 PACKET_BYTES = 5

@@ -6,7 +6,7 @@ from codec_support import random_packets, rank_codes
 
 from capsmodel import ParameterError
 from capsmodel.codec import NotEnoughPackets, get_code
-from capsmodel.codec.reception import arrivals, arrivals_by_path, decodes
+from capsmodel.codec.files import arrivals, arrivals_by_path, decodes
 
 
 def test_certain_arrival_and_certain_loss():

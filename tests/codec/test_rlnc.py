@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from capsmodel import ParameterError
 from capsmodel.codec import NotEnoughPackets, PacketError
-from capsmodel.codec.combiner import combine
+from capsmodel.codec.kernels.combiner import combine
 from capsmodel.codec.linalg import rank
-from capsmodel.codec.rlnc import RandomLinear
-from capsmodel.codec.tinymt import coefficients
+from capsmodel.codec.rlnc import RandomLinear, coefficients
 
 
 def test_repair_packet_of_the_rfcs_vector():

@@ -5,8 +5,8 @@ import pytest
 from codec_support import sha256, source_packets, vectors
 
 from capsmodel import ParameterError
-from capsmodel.codec.combiner import combine
-from capsmodel.codec.tinymt import TinyMT32, coefficients
+from capsmodel.codec.kernels.combiner import combine
+from capsmodel.codec.rlnc import TinyMT32, coefficients
 
 TINYMT = vectors("tinymt32_rfc8682")
 RLC = vectors("rlc_rfc8681")

@@ -23,8 +23,8 @@ from capsim.protocols.layers.combinations import (
 )
 from capsim.protocols.layers.dc2 import DC2
 from capsim.records import DATA_RECEIVED, NONE
+from capsmodel.codec.dc2 import GaussJordan
 from capsmodel.codec.gf256 import INV, MUL
-from capsmodel.codec.progressive import GaussJordan
 from capsmodel.multipath.coded_transport import (
     connection_loss_prob,
     redundancy_ratio,

@@ -12,9 +12,7 @@ from capsmodel.cli._table import Column
 from capsmodel.cli.equations import claims_csv
 from capsmodel.cli.tour.section import Advance, Section, Station
 from capsmodel.codec import StreamEncoder, StreamIncomplete
-from capsmodel.codec.file_decoder import decode_file
-from capsmodel.codec.files import SUFFIX, encode_file, lose_packets
-from capsmodel.codec.reception import Flags, arrivals
+from capsmodel.codec.files import SUFFIX, Flags, arrivals, decode_file, encode_file, lose_packets
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.plotting import new_figure
 

@@ -7,7 +7,7 @@ affine_512   GFNI, AVX-512F, AVX-512BW        GF2P8AFFINEQB               :mod:`
 shuffle_512  AVX-512F, AVX-512BW              two byte shuffles           :mod:`.vector`
 shuffle_256  AVX2                             two byte shuffles           :mod:`.vector`
 portable     none                             XOR and shift               :mod:`.portable`
-tables       none, and no compiler            table of products           :mod:`.tables`
+tables       none, and no compiler            table of products           :mod:`.portable`
 ===========  ===============================  ==========================  ======================
 
 All give the same bytes. The features are those that Numba compiles for: what the processor has, less what the
@@ -27,8 +27,8 @@ import numpy.typing as npt
 from numba.core.registry import cpu_target
 
 from capsmodel._compilation import compiled, is_disabled
-from capsmodel.codec.errors import Packets
-from capsmodel.codec.kernels import emit, portable, tables, vector
+from capsmodel.codec.inputs import Packets
+from capsmodel.codec.kernels import emit, portable, vector
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ KERNELS = (
     Kernel(vector.shuffle_256, vector.prepare_shuffle, frozenset({"avx2"}), 64),
     Kernel(portable.portable, portable.prepare, frozenset(), portable.WIDTH),
 )
-TABLES = Kernel(tables.tables, tables.prepare, frozenset(), 0)
+TABLES = Kernel(portable.tables, portable.prepare_tables, frozenset(), 0)
 
 
 def cpu_features() -> frozenset[str]:

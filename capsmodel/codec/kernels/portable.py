@@ -1,24 +1,4 @@
-"""Portable kernel: linear combinations of packets over GF(2^8) with XOR and shift only.
-
-Algebra
--------
-Write a coefficient as c = sum over b of c_b 2^b with bits c_b. A combination of packets x_j is then
-
-    sum over j of c_j x_j = S_0 + 2 (S_1 + 2 (S_2 + ... + 2 S_7)),    S_b = sum over j of c_jb x_j,
-
-eight Horner steps: double the sum in the field, add S_b. Doubling shifts each byte left and adds 0x1d where bit 7
-falls out. Each S_b is a sum of some of the packets, found by the method of the Four Russians (V. Arlazarov et al.,
-1970): packets are taken in groups of four, the 16 sums of a group are made once for a block of columns, and every
-combination picks one sum for each group and bit. That is two XORs for each coefficient and column vector, no table of
-products and no instruction beyond those every processor has.
-
-Blocks
-------
-A block is WIDTH bytes of columns. The code is LLVM IR on vectors of WIDTH bytes, which LLVM splits over the registers
-of the processor that Numba compiles for; the sum of a combination stays in them through all eight steps. The sums of
-the groups take 4 WIDTH bytes for each packet and stay in the first- or second-level cache. The last block of a packet
-is moved back to end with the packet.
-"""
+"""Kernel in plain NumPy, by the table of products: for debuggers and coverage tools, where nothing is compiled."""
 
 from typing import Any
 
@@ -28,8 +8,21 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from capsmodel.codec.errors import Packets
+from capsmodel.codec.gf256 import MUL
+from capsmodel.codec.inputs import Packets
 from capsmodel.codec.kernels.emit import BYTE, WORD, Matrix, intrinsic, load, store
+
+
+def prepare_tables(coefficients: Packets) -> npt.NDArray[np.uint64]:
+    """Return the coefficients themselves, shape (rows, m, 1)."""
+    return coefficients[:, :, None].astype(np.uint64)
+
+
+def tables(factors: npt.NDArray[np.uint64], packets: Packets, out: Packets, targets: npt.NDArray[np.int64]) -> None:
+    """Write combination i of ``packets[u]`` to ``out[u, targets[i]]`` for each unit u: one look-up for each product."""
+    for target, row in zip(targets, factors[:, :, 0], strict=True):
+        out[:, target] = np.bitwise_xor.reduce(MUL[row[:, None], packets], axis=1)
+
 
 GROUP = 4  # packets of a group; its sums are numbered by the subset of them that is added, 0 .. 15
 SUMS = 1 << GROUP

@@ -33,8 +33,8 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from capsmodel.codec.errors import Packets
 from capsmodel.codec.gf256 import MUL
+from capsmodel.codec.inputs import Packets
 from capsmodel.codec.kernels.emit import BYTE, INT32, WORD, Matrix, intrinsic, load, store
 
 Words = npt.NDArray[np.uint64]

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from capsmodel.checks import require
+from capsmodel.codec.dc2 import GaussJordan, Preemptive, ProgressiveDecoder
 from capsmodel.codec.gf256 import MUL
-from capsmodel.codec.progressive import GaussJordan, Preemptive, ProgressiveDecoder
 from capsmodel.experiments.measurement import measurement
 
 ALGORITHMS: dict[str, type[ProgressiveDecoder]] = {"Gauss-Jordan": GaussJordan, "preemptive": Preemptive}

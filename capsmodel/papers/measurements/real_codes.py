@@ -18,8 +18,8 @@ from pandas import DataFrame
 
 from capsmodel.checks import ParameterError, require
 from capsmodel.codec import get_code
+from capsmodel.codec.files import Flags, arrivals, arrivals_by_path, decodes
 from capsmodel.codec.ldpc import LdpcStaircase
-from capsmodel.codec.reception import Flags, arrivals, arrivals_by_path, decodes
 from capsmodel.codec.rlnc import RandomLinear
 from capsmodel.coding._unit_search import log_pmf
 from capsmodel.experiments.measurement import measurement

@@ -1,40 +1,228 @@
-r"""The receiving end of a stream: packets in, bytes out in order, with bounded memory.
+r"""The sending end of a stream: bytes in, packets out.
 
-================================  ======  ================  ===========  ========
-Quantity                          Symbol  Name              Unit         Equation
-================================  ======  ================  ===========  ========
-units held by a receiver at most          ``window_units``  coding unit
-memory of the units held at most          ``window_bytes``  byte
-================================  ======  ================  ===========  ========
+===================================  ======  ===============  ======  ==================
+Quantity                             Symbol  Name             Unit    Equation
+===================================  ======  ===============  ======  ==================
+source and repair packets of a unit  k, r    `StreamEncoder`  packet  caps, section VI-A
+===================================  ======  ===============  ======  ==================
 
-What a receiver does with a packet:
-
-===================================================  =================================================================
-packet                                               what happens
-===================================================  =================================================================
-damaged, truncated, foreign, contradicting its unit  `StreamDecoder.add` raises `PacketError` with the reason
-beyond the window of units or bytes                  raises as well: the oldest unit lacks packets, or the window is
-                                                     too small
-a repetition; of a unit that is complete already     ignored and counted
-any other, in any order                              taken
-===================================================  =================================================================
-
-A packet that is refused leaves no trace but a count. A unit leaves the decoder in order, and only when its bytes have
-the checksum that the sender put into its packets.
-
-That holds against accidents. A packet that was forged under valid checksums is believed if it comes first: it may take
-the place of a unit, or make the genuine packets of that unit be refused as contradicting; one wrong packet under a
-valid checksum costs its whole unit. Where somebody may forge packets, authenticate them below this layer.
+The stream is cut into units of ``k * packet_bytes`` bytes. The last unit has as many source packets as its bytes need,
+the last of them padded with zeros, and the same r. An empty stream is one unit without data.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
-from capsmodel.codec.errors import CodecError, PacketError
-from capsmodel.codec.headers import Unit
-from capsmodel.codec.inputs import whole_number
-from capsmodel.codec.packets import Packet, parse
-from capsmodel.codec.registry import MAX_UNIT_BYTES
-from capsmodel.codec.unit_decoder import UnitDecoder
+import numpy as np
+
+from capsmodel.checks import generator
+from capsmodel.codec.base import BlockCode
+from capsmodel.codec.inputs import CodecError, PacketError, check_data, whole_number
+from capsmodel.codec.packets import Packet, Unit, crc32c, parse, to_bytes
+from capsmodel.codec.registry import MAX_UNIT_BYTES, build_code, get_code
+
+
+class StreamEncoder:
+    """Cuts a byte stream into coding units and codes each as soon as it is full.
+
+    At most one unit is held back, because the last one is marked.
+
+    Parameters
+    ----------
+    k, r : int
+        Source and repair packets of a unit.
+    packet_bytes : int
+        Length of each payload, byte.
+    code : str
+        Name of a registered code: ``rs``, ``ldpc``, ``rlnc`` or one of your own.
+    variant : int, optional
+        Variant of the code, see `BlockCode.variants`; the code's default when not given.
+    seed : int, optional
+        Seed of the code; the code's default when not given.
+    rng
+        Source of the stream's number, anything `numpy.random.default_rng` takes.
+
+    Attributes
+    ----------
+    stream : int
+        Number of the stream; a receiver has to know it.
+    source_bytes : int
+        Bytes taken so far.
+
+    Raises
+    ------
+    ParameterError
+        When the code refuses these parameters.
+
+    Examples
+    --------
+    >>> encoder = StreamEncoder(k=4, r=2, packet_bytes=100, code="rs", rng=1)
+    >>> packets = encoder.feed(b"The quick brown fox") + encoder.finish()
+    >>> len(packets), len(packets[0])  # one source packet suffices for 19 bytes, and r = 2
+    (3, 148)
+    """
+
+    def __init__(
+        self,
+        *,
+        k: int,
+        r: int,
+        packet_bytes: int,
+        code: str = "rs",
+        variant: int | None = None,
+        seed: int | None = None,
+        rng: np.random.Generator | int | None = None,
+    ) -> None:
+        made = get_code(code)
+        self.k, self.packet_bytes, self.code = k, packet_bytes, code
+        self.variant = made.default_variant if variant is None else variant
+        self.seed = (made.default_seed or 0) if seed is None else seed
+        self.set_repair_packets(r)
+        self.stream = int(generator(rng).integers(2**64, dtype=np.uint64))
+        self.source_bytes = 0
+        self._pending = bytearray()
+        self._next = 0
+        self._finished = False
+
+    def set_repair_packets(self, r: int) -> None:
+        """Give r repair packets to each unit that is coded from now on.
+
+        Raises
+        ------
+        ParameterError
+            When the code refuses r.
+        """
+        self._build(self.k, r)  # refuse bad parameters at once
+        self.r = r
+
+    def _build(self, k: int, r: int) -> BlockCode:
+        return build_code(self.code, k=k, r=r, packet_bytes=self.packet_bytes, variant=self.variant, seed=self.seed)
+
+    def feed(self, data: Any) -> list[bytes]:
+        """Take bytes, any contiguous buffer, and return the packets of the units that they fill.
+
+        Raises
+        ------
+        CodecError
+            When the stream was finished before.
+        ParameterError
+            When `data` is no buffer of bytes.
+        """
+        self._check_open()
+        view = check_data("data", data)
+        self._pending += view
+        self.source_bytes += len(view)
+        packets: list[bytes] = []
+        unit_bytes = self.k * self.packet_bytes
+        done = 0
+        while len(self._pending) - done > unit_bytes:  # a unit that is just full may be the last
+            packets += self._packets(bytes(self._pending[done : done + unit_bytes]), last=False)
+            done += unit_bytes
+        del self._pending[:done]
+        return packets
+
+    def finish(self) -> list[bytes]:
+        """Return the packets of the last unit; the stream is then at its end.
+
+        Raises
+        ------
+        CodecError
+            When the stream was finished before.
+        """
+        self._check_open()
+        packets = self._packets(bytes(self._pending), last=True)
+        self._finished = True
+        self._pending.clear()
+        return packets
+
+    def _check_open(self) -> None:
+        if self._finished:
+            raise CodecError(f"stream {self.stream:016x} was finished: begin another with a new StreamEncoder")
+
+    def _packets(self, data: bytes, *, last: bool) -> list[bytes]:
+        """Return the packets of one unit."""
+        k = max(1, -(-len(data) // self.packet_bytes))
+        source = np.zeros(k * self.packet_bytes, np.uint8)
+        source[: len(data)] = np.frombuffer(data, np.uint8)
+        coded = self._build(k, self.r).coded(source.reshape(k, self.packet_bytes))
+        unit = Unit(
+            stream=self.stream,
+            number=self._next,
+            code=self.code,
+            variant=self.variant,
+            k=k,
+            r=self.r,
+            packet_bytes=self.packet_bytes,
+            seed=self.seed,
+            source_bytes=len(data),
+            unit_crc=crc32c(data),
+            last=last,
+        )
+        packets = [to_bytes(Packet(unit, index, payload)) for index, payload in enumerate(coded)]
+        self._next += 1
+        return packets
+
+
+class UnitDecoder:
+    """Takes the packets of one unit and gives its bytes once they are determined and have the sender's checksum.
+
+    Parameters
+    ----------
+    unit : Unit
+        What the packets have in common.
+
+    Raises
+    ------
+    PacketError
+        When the unit describes no code.
+    """
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        code = unit.block_code()
+        self.reserved_bytes = unit.n * unit.packet_bytes + code.matrix_bytes(unit.k, unit.r)
+        self._decoder = code.decoder()
+
+    @property
+    def received(self) -> int:
+        """Different packets taken so far."""
+        return self._decoder.received
+
+    @property
+    def missing(self) -> int:
+        """How many more packets are needed at least."""
+        return self._decoder.missing
+
+    def add(self, packet: Packet) -> bytes | None:
+        """Take one packet; return the unit's bytes once they are determined.
+
+        Raises
+        ------
+        PacketError
+            When other bytes were received under the packet's number.
+        CodecError
+            When the packets decode to bytes that lack the sender's checksum.
+        """
+        if not self._decoder.add(packet.index, packet.payload):
+            return None
+        data = self._decoder.source().tobytes()[: self.unit.source_bytes]
+        if crc32c(data) != self.unit.unit_crc:
+            raise CodecError(
+                f"unit {self.unit.number} decoded to bytes with another checksum than its sender's: "
+                "a packet is wrong, the unit must be received again"
+            )
+        return data
+
+    def known_bytes(self) -> list[tuple[int, bytes]]:
+        """Return the bytes that are known of a unit that lacks packets: where they begin in the unit, and they."""
+        known, packets = self._decoder.known()
+        size = self.unit.packet_bytes
+        at = np.flatnonzero(known) * size
+        return [
+            (start, packet.tobytes()[: self.unit.source_bytes - start])
+            for start, packet in zip(at.tolist(), packets, strict=True)
+        ]
+
 
 DEFAULT_WINDOW_UNITS = 64
 

@@ -3,8 +3,7 @@
 import numpy as np
 
 from capsmodel.codec import kernels
-from capsmodel.codec.errors import CodecError, Ints, Packets
-from capsmodel.codec.inputs import check_output, described, is_packets
+from capsmodel.codec.inputs import CodecError, Ints, Packets, check_output, described, is_packets
 
 _PRODUCTS = 1 << 33  # summed in a tenth of a second, or in a second where only the portable kernel runs
 
