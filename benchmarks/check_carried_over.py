@@ -1,7 +1,7 @@
 """Does a setting change the fabric of a paper by the factor by which it changes the reduced one?
 
 ``python benchmarks/check_carried_over.py data/papers/carried_over.csv out/results``; 40 minutes of processor time, and
-what is in the folder is not run again. The ledger carries over what a setting changes (`capsmodel/papers/evidence.py`):
+what is in the folder is not run again. The ledger carries over what a setting changes (`capsmodel/papers/judging.py`):
 this runs some settings of three fabrics at both scales and writes the factors beside each other, with the 95% interval
 of their ratio, for all that claims compare, that settings change, and that is above 0 in all runs.
 """
@@ -21,7 +21,7 @@ from capsmodel.experiments.executors import all_cores
 from capsmodel.experiments.statistics.intervals import welch_difference
 from capsmodel.experiments.sweep import Progress, gather
 from capsmodel.papers.experiments import Scale, published_experiment
-from capsmodel.papers.kept_rows import compared_columns
+from capsmodel.papers.runs import compared_columns
 from capsmodel.papers.settings import TEXT
 
 SEEDS: dict[Scale, range] = {"reduced": range(1, 17), "paper": range(1, 5)}

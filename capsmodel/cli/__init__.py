@@ -7,7 +7,7 @@ from cyclopts import App, CycloptsError, Group
 from capsmodel._version import __version__
 from capsmodel.checks import ParameterError
 from capsmodel.cli._commands import COMMANDS
-from capsmodel.cli._endings import (
+from capsmodel.cli.shared.endings import (
     ended_like_an_interrupt,
     fail,
     give_up_output,

@@ -9,9 +9,19 @@ from typing import Any, Literal
 from cyclopts import Parameter
 
 from capsmodel.checks import require
-from capsmodel.cli._options import Count, Counts, MaybeCount, MaybeCounts, MaybeNumber, Number, Numbers, Size, path_pair
-from capsmodel.cli._output import AS_TEXT, Output, print_table, say
-from capsmodel.cli._table import Column
+from capsmodel.cli.shared.options import (
+    Count,
+    Counts,
+    MaybeCount,
+    MaybeCounts,
+    MaybeNumber,
+    Number,
+    Numbers,
+    Size,
+    path_pair,
+)
+from capsmodel.cli.shared.output import AS_TEXT, Output, print_table, say
+from capsmodel.cli.shared.table import Column
 from capsmodel.coding.decoding import decode_failure_prob, decode_prob
 from capsmodel.coding.random_linear import decode_failure_prob_rlnc, decode_prob_rlnc
 from capsmodel.coding.redundancy import repair_packets, repair_packets_for, traffic_overhead

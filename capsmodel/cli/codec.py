@@ -7,16 +7,16 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter, Token
 
 from capsmodel.checks import ParameterError, choice, generator, require
-from capsmodel.cli._codec_files import Input, Target, beside, one_line, readable, say, target_of, writable
 from capsmodel.cli._commands import CODEC
-from capsmodel.cli._options import Count, Flag, MaybeCount, Size
+from capsmodel.cli.shared.codec_files import Input, Target, beside, one_line, readable, say, target_of, writable
+from capsmodel.cli.shared.options import Count, Flag, MaybeCount, Size
 from capsmodel.codec.files import SUFFIX, Decoding, PacketIndex, decode_file, encode_file
 from capsmodel.codec.registry import CODES
 from capsmodel.codec.streams import StreamEncoder, StreamIncomplete
 
 app = App(name="codec", help=CODEC.help, help_epilogue=CODEC.epilogue)
 app.command(
-    "capsmodel.cli.codec_look:inspect", name="inspect", help="List the units of a file and whether they decode."
+    "capsmodel.cli.codec_loss:inspect", name="inspect", help="List the units of a file and whether they decode."
 )
 app.command(
     "capsmodel.cli.codec_loss:simulate_loss", name="simulate-loss", help="Drop packets and count the units that decode."

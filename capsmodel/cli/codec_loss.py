@@ -1,27 +1,107 @@
-"""``capsmodel codec simulate-loss``: how often the units of a file of packets decode when packets are lost."""
+"""``capsmodel codec inspect``: what a file of packets holds."""
 
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from rich.console import Console
 from rich.progress import Progress
 
+from capsmodel._files import opened
 from capsmodel.checks import generator, probability, require
-from capsmodel.cli._codec_files import PIPE, Input, Target, one_line, readable, target_of
-from capsmodel.cli._options import Count, Flag, MaybeCount, MaybeNumber, path_pair
-from capsmodel.cli._output import AS_TEXT, Output, print_table, say
-from capsmodel.cli._table import Column
-from capsmodel.cli.codec_look import index_of, units_of
-from capsmodel.codec.files import Draw, arrivals, arrivals_by_path, decodes, lose_packets
+from capsmodel.cli.shared.codec_files import PIPE, Input, Target, one_line, readable, target_of
+from capsmodel.cli.shared.options import Count, Flag, MaybeCount, MaybeNumber, path_pair
+from capsmodel.cli.shared.output import AS_TEXT, Output, print_table, say
+from capsmodel.cli.shared.table import Column
+from capsmodel.codec.files import Draw, PacketIndex, arrivals, arrivals_by_path, decodes, lose_packets
+from capsmodel.codec.inputs import CodecError
 from capsmodel.codec.packets import Unit
+from capsmodel.codec.registry import CODES
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.random_linear import decode_prob_rlnc
 from capsmodel.experiments.statistics.intervals import wilson_interval
+
+_UNIT = (
+    Column("stream", "stream"),
+    Column("unit", "unit"),
+    Column("code", "code"),
+    Column("k", "k"),
+    Column("r", "r"),
+    Column("packet_bytes", "packet, bytes"),
+    Column("source_bytes", "source, bytes"),
+    Column("arrived_packets", "packets there"),
+    Column("decodes", "decodes"),
+    Column("problem", "problem"),
+)
+
+
+def index_of(file: Path) -> PacketIndex:
+    """Return where the packets of a file are, of which there must be one."""
+    with opened(file) as stream:
+        index = PacketIndex(stream)
+    if not len(index.headers):
+        told = index.rejected.lines()
+        raise CodecError(f"{file} holds no packet: {told[0] if told else 'it is empty'}")
+    return index
+
+
+def units_of(index: PacketIndex) -> list[tuple[Unit, npt.NDArray[np.int64]]]:
+    """Return each unit, by stream and number, with the numbers of its packets that are there."""
+    return [
+        (index.unit(group[0]), index.headers["index"][group].astype(np.int64))
+        for stream in sorted(index.streams())
+        for groups in index.units(stream).values()
+        for group in groups
+    ]
+
+
+def _unit_row(unit: Unit, numbers: npt.NDArray[np.int64]) -> dict[str, Any]:
+    arrived = np.unique(numbers)
+    decodable: bool | None
+    try:
+        decodable, problem = unit.block_code().determines(arrived), ""
+    except CodecError as error:
+        decodable, problem = None, str(error)
+    variant = CODES[unit.code].variants.get(unit.variant, {"unknown": unit.variant})
+    return {
+        "stream": f"{unit.stream:016x}",
+        "unit": unit.number,
+        "code": unit.code,
+        "variant": " ".join(f"{name}={value}" for name, value in variant.items()),
+        "k": unit.k,
+        "r": unit.r,
+        "packet_bytes": unit.packet_bytes,
+        "source_bytes": unit.source_bytes,
+        "seed": unit.seed,
+        "last": unit.last,
+        "arrived_packets": arrived.size,
+        "repeated_packets": numbers.size - arrived.size,
+        "decodes": decodable,
+        "problem": problem,
+    }
+
+
+@one_line
+def inspect(file: Input, /, *, output: Output = AS_TEXT) -> None:
+    """List the coding units of a file of packets: header fields, packets there, and whether they decode.
+
+    Parameters
+    ----------
+    file
+        File of packets; - reads standard input.
+    """
+    with readable(file) as source:
+        index = index_of(source)
+    print_table([_unit_row(*unit) for unit in units_of(index)], columns=_UNIT, title=str(file), output=output)
+    if output.is_text:
+        say(*(f"  {line}" for line in index.rejected.lines()))
+
 
 _LOSS = (
     Column("code", "code"),

@@ -17,12 +17,17 @@ from capsim.run.runs import METRICS, result_name
 from capsim.scenario.scenario import Comparison
 from capsmodel._files import check_writable
 from capsmodel.checks import ParameterError, require
-from capsmodel.cli._machines import ALL_CORES, Machines
-from capsmodel.cli._options import MaybeCount
-from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
-from capsmodel.cli._run_figures import draw_comparison, draw_fct_cdf
-from capsmodel.cli._run_tables import mean_above_p99, metric_rows, missing_ratios, records
-from capsmodel.cli._scenario import RUN, Engine, ScenarioOptions, scenario_from
+from capsmodel.cli.shared.options import ALL_CORES, Machines, MaybeCount
+from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
+from capsmodel.cli.shared.run_output import (
+    draw_comparison,
+    draw_fct_cdf,
+    mean_above_p99,
+    metric_rows,
+    missing_ratios,
+    records,
+)
+from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, scenario_from
 from capsmodel.plotting import can_draw, save_figure
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
-"""``capsmodel demo``: the tour of the package, as a page with its tables and figures in one folder."""
+"""The page of the tour: one HTML file without scripts, its figures inside."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,15 +14,33 @@ from capsmodel._compilation import in_background
 from capsmodel._files import check_writable
 from capsmodel._version import __version__
 from capsmodel.checks import require
-from capsmodel.cli._options import Flag
-from capsmodel.cli._output import csv_text, explain, say, write_whole
 from capsmodel.cli.closed_forms import LOADS, REPFLOW, redundancy_rows, reordering_rows
 from capsmodel.cli.optimal_k import CAPS_SETTING, optimal_k_rows
+from capsmodel.cli.shared.options import Flag
+from capsmodel.cli.shared.output import csv_text, explain, say, write_whole
+from capsmodel.cli.shared.pages import template
 from capsmodel.cli.tour import STATIONS
-from capsmodel.cli.tour.page import page
 from capsmodel.cli.tour.section import Section, Station
 from capsmodel.coding.caps_setting import PAPER_PROBS, WINDOW_PACKETS
 from capsmodel.plotting import save_figure
+
+
+def page(sections: Mapping[str, Section], *, pngs: Mapping[str, bytes], note: str, files: Sequence[str]) -> str:
+    """Return the page as HTML.
+
+    Parameters
+    ----------
+    sections : mapping of str to Section
+        By name of the part, in the order of the page.
+    pngs : mapping of str to bytes
+        Images by the figure's name.
+    note : str
+        Sentence at the top, such as how long the computation took.
+    files : sequence of str
+        Other files in the page's folder, named at the bottom.
+    """
+    return template("tour.html")(title="the tour", sections=sections, pngs=pngs, note=note, files=files)
+
 
 # Rows of each table by its file's name; the defaults of the commands are the papers' settings.
 _TABLES: dict[str, Callable[[], list[dict[str, Any]]]] = {

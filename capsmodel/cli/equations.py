@@ -9,17 +9,17 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from capsmodel.checks import require
-from capsmodel.cli._claim_texts import claim_text, counted, skewed
-from capsmodel.cli._options import Flag
-from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, csv_text, explain, print_table, say
-from capsmodel.cli._table import Column
+from capsmodel.cli.shared.claim_texts import claim_text, counted, skewed
+from capsmodel.cli.shared.options import Flag
+from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, csv_text, explain, print_table, say
+from capsmodel.cli.shared.table import Column
 from capsmodel.papers import ClaimRow
 from capsmodel.papers import cite as references
 from capsmodel.papers import claims as claim_rows
 from capsmodel.papers import equations as equation_rows
 from capsmodel.papers import numbers as number_rows
 from capsmodel.papers.index import read_by_setting, read_skewness
-from capsmodel.papers.robustness import recorded_robustness, told_settings
+from capsmodel.papers.settings import recorded_robustness, told_settings
 from capsmodel.papers.verdicts import MEANINGS, VERDICT_WORDS
 
 _VERDICTS = "Only claims with this verdict:\n" + "\n".join(f"{word}: {text}." for word, text in MEANINGS.items())

@@ -11,9 +11,9 @@ from rich.progress import Progress
 from capsmodel._files import check_writable
 from capsmodel._version import __version__
 from capsmodel.checks import require
-from capsmodel.cli._claim_texts import claim_text, counted
-from capsmodel.cli._output import say, without_markup, write_whole
-from capsmodel.cli._pages import template
+from capsmodel.cli.shared.claim_texts import claim_text, counted
+from capsmodel.cli.shared.output import say, without_markup, write_whole
+from capsmodel.cli.shared.pages import template
 from capsmodel.papers import ClaimRow, cite, claims
 from capsmodel.papers.gallery import (
     HOW_IT_IS_MADE,
@@ -24,7 +24,7 @@ from capsmodel.papers.gallery import (
     pictures,
 )
 from capsmodel.papers.index import chosen
-from capsmodel.papers.robustness import told_settings
+from capsmodel.papers.settings import told_settings
 from capsmodel.papers.verdicts import MEANINGS, VERDICT_WORDS
 from capsmodel.plotting import svg_bytes
 

@@ -1,29 +1,144 @@
-"""``capsmodel reproduce``: a figure of a paper as data and picture, or an experiment until its claims are decided."""
+"""What ``capsmodel reproduce --list`` and ``--costs`` print: what can be reproduced, and what it costs."""
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 from pandas import DataFrame
 
 from capsmodel._files import check_writable
 from capsmodel.checks import require
-from capsmodel.cli._claim_texts import claim_text
-from capsmodel.cli._experiments import reproduce_experiments, try_out
-from capsmodel.cli._machines import ALL_CORES, MACHINES, Machines
-from capsmodel.cli._options import Flag, MaybeDuration, parse_shard
-from capsmodel.cli._output import AS_TEXT, OUTPUT, Output, explain, say, write_whole
-from capsmodel.cli._reproduce_lists import print_costs, print_list
+from capsmodel.cli.shared.claim_texts import claim_text, counted, skewed
+from capsmodel.cli.shared.options import ALL_CORES, MACHINES, Flag, Machines, MaybeDuration, parse_shard
+from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, explain, print_table, say, write_whole
+from capsmodel.cli.shared.table import Column
 from capsmodel.experiments.manifest import table_csv, table_id
-from capsmodel.experiments.sweep import Executor, Progress, run_sweep
-from capsmodel.papers.computed_experiments import ComputedExperiment, computed_experiments
-from capsmodel.papers.experiments import PublishedExperiment, published_experiments
+from capsmodel.experiments.sweep import Executor, Progress, gather, run_sweep
+from capsmodel.papers.campaign import Campaign, advance
+from capsmodel.papers.experiments import PublishedExperiment, published_experiment, published_experiments
 from capsmodel.papers.figures import PublishedFigure, published_figures
-from capsmodel.papers.index import Claim, LedgerEntry, name_of, read_claims
-from capsmodel.papers.verdicts import Verdict
+from capsmodel.papers.figures._by_setting import draw_by_setting
+from capsmodel.papers.index import Claim, LedgerEntry, name_of, read_claims, read_costs, read_ledger
+from capsmodel.papers.ledger import ComputedExperiment, computed_experiments
+from capsmodel.papers.settings import TEXT
+from capsmodel.papers.verdicts import VERDICT_WORDS, Verdict
 from capsmodel.plotting import can_draw, save_figure
+
+_PER_HOUR = 1 / 3600
+_LIST = [Column("name", "name"), Column("title", "shows"), Column("claims", "claims")]
+_COSTS = [
+    Column("experiment", "experiment"),
+    Column("runs", "runs made"),
+    Column("runs_cpu_s", "they took (h)", _PER_HOUR),
+    Column("missing_runs", "runs missing"),
+    Column("missing_cpu_s", "they take about (h)", _PER_HOUR),
+    Column("shared_runs", "runs of others"),
+]
+
+
+def print_list(output: Output) -> None:
+    """Print the name of each figure and experiment, what it shows, and the claims that it decides or would decide.
+
+    A figure and an experiment may compare the same; then the claim stands where the ledger has it from.
+    """
+    figures = [(one.name, one.title, one.claims) for one in published_figures().values()]
+    experiments = [(one.name, one.title, one.statements) for one in published_experiments().values()]
+    others = [
+        (one.name, one.title, [claim.id for claim in one.claims_without_figure])
+        for one in computed_experiments().values()
+    ]
+    listed, ledger = figures + experiments + others, read_ledger()
+    names = {name for name, *_ in listed}
+    rows = []
+    for name, title, compared in listed:
+        claims = [claim for claim in compared if ledger[claim].decided_by not in names - {name}]
+        rows.append({"name": name, "title": title.rstrip("."), "claims": ", ".join(claims)})
+    print_table(rows, columns=_LIST, title="Figures and experiments of the papers", output=output)
+
+
+def print_costs(names: Sequence[str], output: Output) -> None:
+    """Print the processor time of experiments, of all if none is named, and their sum.
+
+    Raises
+    ------
+    ParameterError
+        If there is no experiment of such a name.
+    """
+    asked = {published_experiment(name).name for name in names} or set(published_experiments())
+    rows: list[dict[str, Any]] = [asdict(one) for one in read_costs() if one.experiment in asked]
+    if len(rows) > 1:
+        sums = {key: sum(row[key] for row in rows) for key in rows[0] if key != "experiment"}
+        rows.append({"experiment": "sum"} | sums)
+    print_table(rows, columns=_COSTS, title="Processor time of the experiments", output=output)
+
+
+RESULTS = "results"
+_FIRST = "the first run of a scheme compiles it: up to 2 min"
+
+
+def try_out(experiment: PublishedExperiment, out: Path, executor: Executor) -> None:
+    """Run the small version of an experiment and write its rows: it shows that all of it works, and judges nothing."""
+    tasks = experiment.quick_tasks()
+    progress = Progress(label=experiment.name, first=_FIRST)
+    rows = gather(list(tasks.values()), out / RESULTS, executor=executor, progress=progress)
+    file = out / f"{experiment.name}-quick.csv"
+    write_whole(file, table_csv(rows.drop(columns="cpu_s", errors="ignore")))
+    say(f"wrote {file}")
+    explain(f"{experiment.name}: {len(rows)} small runs; they judge no claim. Run it without --quick to decide claims.")
+
+
+def reproduce_experiments(
+    experiments: Sequence[PublishedExperiment],
+    out: Path,
+    *,
+    budget_s: float,
+    shard: tuple[int, int],
+    executor: Executor,
+) -> None:
+    """Add runs until the claims are decided or the time is over; print the verdicts and what they hang on."""
+    label = experiments[0].name if len(experiments) == 1 else f"{len(experiments)} experiments"
+    progress = Progress(first=_FIRST, log=True)
+    made = advance(experiments, out / RESULTS, budget_s=budget_s, shard=shard, executor=executor, progress=progress)
+    if shard != (1, 1):
+        explain(
+            f"Shard {shard[0]} of {shard[1]}: {made} runs made. Put the files of all folders {RESULTS} together in "
+            "one, and give the same command again for the next look, or without --shard for the verdicts."
+        )
+        return
+    explain(f"{label}: {made} runs made now.")
+    for experiment in experiments:
+        campaign = Campaign(experiment, out / RESULTS)
+        for file in _write_experiment(campaign, out):
+            say(f"wrote {file}")
+        _report(campaign)
+
+
+def _write_experiment(campaign: Campaign, out: Path) -> list[Path]:
+    if campaign.frame.empty:
+        return []
+    files = [out / f"{campaign.experiment.name}.csv"]
+    write_whole(files[0], table_csv(campaign.frame))
+    if can_draw():
+        files.append(out / f"{campaign.experiment.name}-settings.png")
+        words = {claim: campaign.words(claim) for claim in campaign.experiment.statements}
+        save_figure(draw_by_setting(campaign.experiment.name, words), files[-1])
+    return files
+
+
+def _report(campaign: Campaign) -> None:
+    verdicts = [campaign.verdict(claim) for claim in campaign.experiment.statements]
+    for verdict in verdicts:
+        say("", f"{verdict.id}: {verdict.verdict}, {campaign.robustness(verdict.id).beside(verdict.verdict)}")
+        found = campaign.judged(verdict.id, TEXT, sampled=False).decision.skewness.values()
+        told = [skewed(min(found), max(found))] if found else []
+        explain(*claim_text(read_claims()[verdict.id], verdict), *told, indent=2)
+    words = counted([verdict.verdict for verdict in verdicts], VERDICT_WORDS)
+    rest = len(campaign.next_tasks())
+    more = f"; {rest} runs are missing for the next look: give the same command again" if rest else ""
+    explain("", f"{campaign.experiment.name}: of {len(verdicts)} claims {words}{more}.")
 
 
 def reproduce(

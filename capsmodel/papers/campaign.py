@@ -7,15 +7,16 @@ verdict, follow from the runs that are there: nothing else is remembered.
 A claim in one setting is looked at when 4, 8, 16, ... seeds of everything that it compares are there, and decided at
 the first look that gives a word. Claims that are decided ask for no more seeds. Settings other than the text's are
 tried at the sampled places of the experiment, at its reduced scale if it has one; then so is the text's, and what
-changes between the two is carried over to the paper's scale (:mod:`capsmodel.papers.evidence`). A setting counts for a
-claim only if it changes the runs that the claim compares. :mod:`capsmodel.papers.campaign_tasks` has the limits.
+changes between the two is carried over to the paper's scale (:mod:`capsmodel.papers.judging`). A setting counts for a
+claim only if it changes the runs that the claim compares. :mod:`capsmodel.papers.runs` has the limits.
 
 A claim that these seeds refute in the setting of the text is looked at once more, by the seeds of a second family, with
 the same looks and the same limit. It stays open until they have refuted it too.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+import time
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, count, groupby
 from operator import attrgetter
@@ -29,22 +30,37 @@ from pandas import DataFrame, concat
 from capsmodel.experiments.manifest import table_id
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, keep_part, merge
 from capsmodel.experiments.statistics.sequential import looks
-from capsmodel.experiments.sweep import Task
-from capsmodel.papers.campaign_tasks import SECOND_FAMILY, all_tasks, most_seeds_of
-from capsmodel.papers.distinct_settings import counting_settings
-from capsmodel.papers.evidence import CarriedOver, OfRuns, can_be_carried_over, is_changed
+from capsmodel.experiments.sweep import Executor, Progress, Task, end_of, run_sweep
 from capsmodel.papers.experiments import PublishedExperiment, Scale
 from capsmodel.papers.index import read_claims
-from capsmodel.papers.judging import Judged, checked_again, judged, verdict_of
-from capsmodel.papers.kept_rows import check_columns, compared_columns, kept_rows, not_kept
-from capsmodel.papers.looks import Group, Look
-from capsmodel.papers.robustness import Robustness, robustness
-from capsmodel.papers.settings import TEXT
+from capsmodel.papers.judging import (
+    CarriedOver,
+    Judged,
+    OfRuns,
+    can_be_carried_over,
+    checked_again,
+    is_changed,
+    judged,
+    verdict_of,
+)
+from capsmodel.papers.runs import (
+    SECOND_FAMILY,
+    Group,
+    Look,
+    all_tasks,
+    check_columns,
+    compared_columns,
+    counting_settings,
+    kept_rows,
+    most_seeds_of,
+    not_kept,
+)
+from capsmodel.papers.settings import TEXT, Robustness, robustness
 from capsmodel.papers.statements import Runs, Term
 from capsmodel.papers.task_list import TaskList
 from capsmodel.papers.verdicts import Verdict, VerdictWord
 
-__all__ = ["Campaign"]
+__all__ = ["Campaign", "advance"]
 
 UNKNOWN_COST_S = 10.0
 """What a run is taken to cost before one of its experiment has been made, in seconds of processor time."""
@@ -64,7 +80,7 @@ class Campaign:
     folder : Path
         Where the runs are; it may be missing.
     tasks : mapping
-        What :func:`~capsmodel.papers.campaign_tasks.all_tasks` returns, which does not change while runs are added.
+        What :func:`~capsmodel.papers.runs.all_tasks` returns, which does not change while runs are added.
     rows : DataFrame
         Rows of finished tasks that were read before, as `measured` has them.
     """
@@ -319,3 +335,62 @@ class Campaign:
 def _seeds_there(found: OfRuns, most_seeds: int) -> int:
     """Return the seeds of the last look that the runs which are there allow, up to a limit; 0 if there is none."""
     return max((seeds for seeds in looks(most_seeds) if found.has(seeds)), default=0)
+
+
+def advance(
+    experiments: PublishedExperiment | Sequence[PublishedExperiment],
+    folder: Path,
+    *,
+    budget_s: float = np.inf,
+    shard: tuple[int, int] = (1, 1),
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> int:
+    """Run what the claims of experiments need next, until all are decided, at their limits, or the time is over.
+
+    Of the next looks of all experiments, those that take the least processor time for each open claim come first, so
+    that a budget decides as many as it can. Those of one experiment in several settings are one sweep.
+
+    Parameters
+    ----------
+    experiments : PublishedExperiment or sequence of them
+        What is run.
+    folder : Path
+        Where runs are kept; those already there are not run again.
+    budget_s : float
+        Time after which no further run is begun, in seconds.
+    shard : (int, int)
+        Share i of n of each look's runs, from 1. What the other shares find is not there, so a share ends with the
+        looks that the folder asks for when it begins.
+    executor, progress
+        As in :func:`capsmodel.experiments.sweep.run_sweep`; label and names of runs are those of the experiment.
+
+    Returns
+    -------
+    int
+        Runs made.
+
+    Raises
+    ------
+    ParameterError
+        If `budget_s` is negative or NaN.
+    """
+    end_s, made = end_of(budget_s), 0
+    listed = [experiments] if isinstance(experiments, PublishedExperiment) else experiments
+    campaigns = [Campaign(experiment, folder) for experiment in listed]
+    ended: set[int] = set()
+    while (left_s := end_s - time.monotonic()) > 0 and (open_ := _cheapest(campaigns, ended)):
+        number, found = open_
+        shown = replace(progress or Progress(), label=found.experiment.name, named=found.name_of)
+        tasks = found.next_tasks(shard)
+        made += run_sweep(tasks, folder, executor=executor, progress=shown, budget_s=left_s).ran
+        campaigns[number] = Campaign(found.experiment, folder, found.tasks, found.measured)
+        ended |= {number} if shard != (1, 1) else set()
+    return made
+
+
+def _cheapest(campaigns: Sequence[Campaign], ended: Container[int]) -> tuple[int, Campaign] | None:
+    """Return the campaign whose next looks cost least for each claim, and its number; None if no look is left."""
+    costs_s = {number: one.next_cost_s() for number, one in enumerate(campaigns) if number not in ended}
+    number = min(costs_s, key=lambda one: costs_s[one], default=None)
+    return None if number is None or np.isinf(costs_s[number]) else (number, campaigns[number])

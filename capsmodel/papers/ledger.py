@@ -1,18 +1,6 @@
-"""The ledger: every published claim, the figure or test that decides it, our value, its interval, verdict and result.
+"""What an experiment costs: processor time of the runs that are there, and about that of its first looks.
 
-The claims themselves are in ``data/papers/claims.csv``, written by hand. ``make ledger`` computes all figures in full
-and all closed-form claims, judges every claim that one of them decides, and writes ``data/papers/verdicts.csv``, a row
-for each. The rows of all simulations of a figure are kept in ``data/results/<figure>.parquet``, with the manifest from
-which each can be run again.
-
-An experiment (:mod:`capsmodel.papers.experiments`) is run by ``capsmodel reproduce``, not here: what of its runs is in
-the folder of the simulations is kept too, and judged. Its verdict takes the place of that of a figure about the same
-claim. ``data/papers/by_setting.csv`` has its verdicts in all settings that change what it compares,
-``data/papers/skewness.csv`` how skewed the samples are that it rests on, and ``data/papers/costs.csv`` the processor
-time of each experiment.
-
-The result id of a claim is the SHA-256 of what ``capsmodel reproduce`` writes as CSV. The count of verdicts in the
-README beside the folder ``data`` is replaced by what ``capsmodel claims --totals`` then prints.
+A claim that its first look decides needs no more; those that it leaves open double their seeds at each further one.
 """
 
 import csv
@@ -22,22 +10,157 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, fields
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from functools import cache
 from math import isfinite
 from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
 
 from capsmodel._files import atomic_writer
 from capsmodel.experiments.manifest import table_id
-from capsmodel.experiments.sweep import Progress, merge, run_sweep
+from capsmodel.experiments.statistics.sequential import FIRST_LOOK_SEEDS
+from capsmodel.experiments.sweep import Progress, Task, merge, run_sweep
 from capsmodel.papers.campaign import Campaign
-from capsmodel.papers.closed_forms import closed_form_verdicts
-from capsmodel.papers.costs import costs
+from capsmodel.papers.closed_forms import closed_form_verdict, closed_form_verdicts
 from capsmodel.papers.experiments import published_experiments
-from capsmodel.papers.figures import published_figures
-from capsmodel.papers.index import LEDGER_COLUMNS, Cost, LedgerEntry, read_claims
+from capsmodel.papers.figures import PublishedFigure, published_figures
+from capsmodel.papers.index import (
+    LEDGER_COLUMNS,
+    Claim,
+    Cost,
+    LedgerEntry,
+    experiment_name,
+    experiment_sections,
+    read_claims,
+    read_ledger,
+)
+from capsmodel.papers.runs import Group
 from capsmodel.papers.settings import TEXT
-from capsmodel.papers.verdicts import Verdict
+from capsmodel.papers.statements import Term
+from capsmodel.papers.verdicts import Verdict, registered_claims
+
+__all__ = ["ComputedExperiment", "computed_experiments", "cost", "costs"]
+
+
+def costs(campaigns: Sequence[Campaign]) -> list[Cost]:
+    """Return the cost of each campaign; runs that several share are those of the first."""
+    counted: set[str] = set()
+    found = []
+    for campaign in campaigns:
+        found.append(cost(campaign, counted))
+        counted |= campaign.ids | {task.id for *_, task in _first_looks(campaign)}
+    return found
+
+
+def cost(campaign: Campaign, counted: Container[str] = ()) -> Cost:
+    """Return what a campaign costs, but for runs whose ids are counted already.
+
+    A missing run is taken to cost what those of its scheme and place did at the same scale, in other settings and with
+    other seeds; where there is none, what those of its place did, or all of its scale.
+    """
+    there = {task.id: campaign.cpu_s[task.id] for *_, task in campaign.there}
+    known = _mean_costs_s(campaign)
+    missing = {
+        task.id: next((known[kind] for kind in _kinds(group, term) if kind in known), np.nan)
+        for group, term, task in _first_looks(campaign)
+        if task.id not in campaign.cpu_s
+    }
+    shared = {one for one in there | missing if one in counted}
+    made_s, missing_s = ([cpu_s for one, cpu_s in some.items() if one not in shared] for some in (there, missing))
+    counts = len(made_s), float(sum(made_s)), len(missing_s), float(sum(missing_s))
+    return Cost(campaign.experiment.name, *counts, len(shared))
+
+
+def _first_looks(campaign: Campaign) -> Iterator[tuple[Group, Term, Task]]:
+    """Yield the runs of the first look at each claim: in the setting of the text, and at the sampled places in all."""
+    experiment = campaign.experiment
+    for claim in experiment.statements:
+        looks = [(TEXT, False), *((setting, True) for setting in campaign.settings_of[claim])]
+        for setting, sampled in looks:
+            group = Group(setting, experiment.scale(sampled=sampled))
+            for term in experiment.statement(claim, setting, sampled=sampled).simulated.terms:
+                for seed in range(1, FIRST_LOOK_SEEDS + 1):
+                    yield group, term, campaign.tasks[group][term, seed]
+
+
+def _mean_costs_s(campaign: Campaign) -> Mapping[tuple[str, ...], float]:
+    found: dict[tuple[str, ...], list[float]] = {}
+    for group, term, task in campaign.there:
+        for kind in _kinds(group, term):
+            found.setdefault(kind, []).append(campaign.cpu_s[task.id])
+    return {kind: float(np.mean(times_s)) for kind, times_s in found.items()}
+
+
+def _kinds(group: Group, term: Term) -> list[tuple[str, ...]]:
+    """Return the kinds of runs that one belongs to, the narrowest first."""
+    scheme, place = term
+    return [(group.scale, place, scheme), (group.scale, place), (group.scale,)]
+
+
+@dataclass(frozen=True)
+class ComputedExperiment:
+    """An experiment without runs of its own.
+
+    Attributes
+    ----------
+    id : str
+        Its row in ``experiments.csv``.
+    where : str
+        Figures and sections of the paper.
+    figures : tuple of PublishedFigure
+        Those that decide one of its claims or more.
+    claims_without_figure : tuple of Claim
+        Its claims that no figure decides.
+    """
+
+    id: str
+    where: str
+    figures: tuple[PublishedFigure, ...]
+    claims_without_figure: tuple[Claim, ...]
+
+    @property
+    def name(self) -> str:
+        """Return its name in the command: the id without the number, ``"caps-overhead"``."""
+        return experiment_name(self.id)
+
+    @property
+    def title(self) -> str:
+        """Return where it stands in the paper and what decides its claims, one line."""
+        by = [figure.name for figure in self.figures] + ["closed forms and data"] * bool(self.claims_without_figure)
+        return f"{self.where}: by {', '.join(by)}" if by else f"{self.where}: the paper claims nothing about it"
+
+    def verdicts(self) -> tuple[tuple[Claim, Verdict | LedgerEntry], ...]:
+        """Return what is known of the claims that no figure decides, computed if anything here computes it."""
+        computed, recorded = registered_claims(), read_ledger()
+        return tuple(
+            (claim, closed_form_verdict(claim) if claim.id in computed else recorded[claim.id])
+            for claim in self.claims_without_figure
+        )
+
+
+@cache
+def computed_experiments() -> Mapping[str, ComputedExperiment]:
+    """Return every experiment that is not simulated, by its name.
+
+    Examples
+    --------
+    >>> [figure.name for figure in computed_experiments()["caps-overhead"].figures]
+    ['caps-fig10a', 'caps-fig10b']
+    """
+    simulated = {one.id for one in published_experiments().values()}
+    found = [_computed(name, where) for name, where in experiment_sections().items() if name not in simulated]
+    return MappingProxyType({one.name: one for one in found})
+
+
+def _computed(name: str, where: str) -> ComputedExperiment:
+    claims = {claim.id: claim for claim in read_claims().values() if claim.experiment_id == name}
+    figures = tuple(figure for figure in published_figures().values() if not claims.keys().isdisjoint(figure.claims))
+    drawn = {claim for figure in figures for claim in figure.claims}
+    return ComputedExperiment(name, where, figures, tuple(claim for claim in claims.values() if claim.id not in drawn))
+
 
 README_COLUMNS = 80
 CLOSED_FORM_TEST = "tests/published/test_closed_form_claims.py"

@@ -14,7 +14,7 @@
   judge and by what ``data/papers/checks.toml`` names: another implementation, another argument, or other seeds.
 - *Settings.* Where a paper leaves a setting out and a figure sweeps it, the size is judged at the value chosen for it,
   and the claim is refuted only if its direction fails at all values. An experiment is judged in the setting of the text
-  alone; in which others the verdict holds is told beside it (:mod:`capsmodel.papers.robustness`).
+  alone; in which others the verdict holds is told beside it (:mod:`capsmodel.papers.settings`).
 
 Not all of these rules are older than the values they judge. The reading error of a size, `APPROX_RELATIVE`,
 `CLOSE_RELATIVE`, trends, and that a bound may hold on a part came with the first values and have not changed. Changed

@@ -10,10 +10,10 @@ from generated import Cell, Generated, code, command, link, section, stacked, ta
 from sphinx.application import Sphinx
 
 from capsmodel import papers
-from capsmodel.cli._claim_texts import claim_text
+from capsmodel.cli.shared.claim_texts import claim_text
 from capsmodel.papers import ClaimRow, gallery
 from capsmodel.papers.gallery import Picture
-from capsmodel.papers.robustness import told_settings
+from capsmodel.papers.settings import told_settings
 from capsmodel.plotting import svg_bytes
 
 

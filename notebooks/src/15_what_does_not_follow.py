@@ -35,8 +35,7 @@ from capsmodel.multipath.lia import lia_loss_prob
 from capsmodel.papers.decisions import FALSE_ALARM
 from capsmodel.papers.experiments import published_experiments
 from capsmodel.papers.index import read_by_setting, read_checks
-from capsmodel.papers.robustness import recorded_robustness, robustness
-from capsmodel.papers.settings import TEXT
+from capsmodel.papers.settings import TEXT, recorded_robustness, robustness
 from capsmodel.papers.verdicts import VERDICT_WORDS
 from capsmodel.queueing.mg1 import effective_bandwidth_wait_prob, effective_bandwidth_wait_quantile
 

@@ -11,7 +11,7 @@ from capsim import Poisson, Scenario, load_scenario, presets, schemes
 from capsim.scenario.scenario import from_dict
 from capsmodel import load_workload, workload_names
 from capsmodel.cli import main
-from capsmodel.cli._quantities import quantity
+from capsmodel.cli.shared.numbers import quantity
 
 
 def printed(line, capsys):
@@ -89,7 +89,7 @@ def test_costs_are_those_of_the_experiments_asked_for_by_name_or_id(capsys):
 
 def test_an_experiment_whose_cost_is_not_recorded_has_no_row(capsys, monkeypatch):
     """A new one has none yet: what takes the columns from its first row fails."""
-    monkeypatch.setattr("capsmodel.cli._reproduce_lists.read_costs", tuple)
+    monkeypatch.setattr("capsmodel.cli.reproduce.read_costs", tuple)
     assert json.loads(printed("reproduce --costs caps-incast1 --json", capsys)) == []
 
 

@@ -13,7 +13,7 @@ import pytest
 import capsmodel as cm
 from capsmodel import papers
 from capsmodel.cli import demo, main
-from capsmodel.cli._numbers import number
+from capsmodel.cli.shared.numbers import number
 from capsmodel.cli.tour.section import Station
 
 TABLES = ["optimal-k", "decode-prob", "redundancy", "reordering", "fct"]

@@ -16,7 +16,7 @@ import capsmodel_command
 from capsim import Result
 from capsmodel.checks import ParameterError
 from capsmodel.cli import main
-from capsmodel.cli._output import Output, console, print_table, text_curve
+from capsmodel.cli.shared.output import Output, console, print_table, text_curve
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
 SMALL = ["--fabric", "leaf-spine:2x2x2", "--flows", "20", "--load", "0.5"]

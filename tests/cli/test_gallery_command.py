@@ -7,7 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from capsmodel.cli import _pages, main
+from capsmodel.cli import main
+from capsmodel.cli.shared import pages
 from capsmodel.papers import claims, gallery
 from capsmodel.papers.verdicts import MEANINGS
 from capsmodel.plotting import new_figure, svg_bytes
@@ -104,7 +105,7 @@ def test_a_narrow_screen_shows_it_at_its_own_width(page):
 
 
 def test_text_of_the_papers_is_no_markup():
-    text = _pages.template("tour.html")(title="<b>&</b>", sections={}, pngs={}, note="<script>", files=["a&b.csv"])
+    text = pages.template("tour.html")(title="<b>&</b>", sections={}, pngs={}, note="<script>", files=["a&b.csv"])
     found = Page(text)
     assert not {"b", "script"} & {tag for tag, _ in found.tags}
     assert "a&b.csv" in found.links
@@ -122,7 +123,7 @@ def test_the_same_figure_gives_the_same_bytes():
 
 
 def test_it_says_what_is_missing(monkeypatch, tmp_path, capsys):
-    _pages._templates.cache_clear()
+    pages._templates.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
     code, printed = run(["gallery", "--paper", PAPER, "--out", str(tmp_path)], capsys)
     assert code == 2

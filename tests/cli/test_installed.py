@@ -49,7 +49,7 @@ def test_wheel_works_outside_the_checkout(tmp_path):
         "assert len(capsmodel.workload_names()) >= 20; assert len(capsmodel.papers.equations()) > 50;"
         "from capsmodel.datafiles import data_path; from capsmodel.papers.figures import published_figure;"
         "assert len(published_figure('cdcps-fig6').data(results=data_path('results'))) == 12;"
-        "from capsmodel.cli._pages import template; page = template('gallery.html');"
+        "from capsmodel.cli.shared.pages import template; page = template('gallery.html');"
         "assert '</html>' in page(title='', made='', reading='',"
         "papers=[], words={}, version='')"
     )

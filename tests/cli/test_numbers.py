@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsmodel.cli._numbers import number, with_error
-from capsmodel.cli._quantities import quantity
+from capsmodel.cli.shared.numbers import number, quantity, with_error
 
 
 @pytest.mark.parametrize(

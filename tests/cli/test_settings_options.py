@@ -8,7 +8,7 @@ import pytest
 from capsim import Result, scheme
 from capsim.results.files import read_manifest
 from capsmodel.cli import main
-from capsmodel.cli._settings import failure
+from capsmodel.cli.shared.options import failure
 
 SMALL = ["--fabric", "leaf-spine:2x2x2", "--flows", "20", "--load", "0.5"]
 

@@ -12,8 +12,8 @@ from rich.console import Console
 from capsim import Result
 from capsim.results.files import read_manifest, read_table
 from capsmodel.cli import main
-from capsmodel.cli._progress import _Bar, simulated_time, waiting
 from capsmodel.cli.compare import FILES
+from capsmodel.cli.simulate import _Bar, simulated_time, waiting
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import part_files
 
@@ -372,7 +372,7 @@ def test_progress_is_in_simulated_time_and_waits_two_seconds(monkeypatch: pytest
     bar = _Bar(Console(file=screen, force_terminal=True, width=100), 1.0)
     bar.show(0.125)
     assert screen.getvalue() == ""
-    monkeypatch.setattr("capsmodel.cli._progress.PATIENCE_S", 0.0)
+    monkeypatch.setattr("capsmodel.cli.simulate.PATIENCE_S", 0.0)
     bar.show(0.25)
     bar.progress.refresh()
     bar.progress.stop()

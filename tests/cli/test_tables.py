@@ -12,9 +12,9 @@ from rich.console import Console
 
 from capsim import Compared
 from capsmodel.cli import main
-from capsmodel.cli._run_tables import missing_ratios
-from capsmodel.cli._table import Column, laid_out
 from capsmodel.cli.compare import _remarks
+from capsmodel.cli.shared.run_output import missing_ratios
+from capsmodel.cli.shared.table import Column, laid_out
 from capsmodel.datafiles import data_path
 
 SMALL = "--fabric leaf-spine:2x2x2 --flows 20"

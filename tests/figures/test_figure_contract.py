@@ -17,11 +17,11 @@ from capsmodel.cli import main
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import finished_tasks
 from capsmodel.papers import claims
-from capsmodel.papers.computed_experiments import computed_experiments
 from capsmodel.papers.experiments import published_experiments
 from capsmodel.papers.figures import published_figure, published_figures
 from capsmodel.papers.figures._drawing import PUBLISHED
 from capsmodel.papers.index import read_ledger
+from capsmodel.papers.ledger import computed_experiments
 
 NAMES = list(published_figures())
 # The closed-form figures of the papers; figures from packets add to them.

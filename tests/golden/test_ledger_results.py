@@ -15,8 +15,8 @@ from capsmodel.papers.campaign import Campaign
 from capsmodel.papers.experiments import published_experiment, published_experiments
 from capsmodel.papers.figures import published_figure, published_figures
 from capsmodel.papers.index import read_ledger
-from capsmodel.papers.kept_rows import compared_columns, kept_rows
 from capsmodel.papers.ledger import by_setting_csv, decided_by_experiments, skewness_csv
+from capsmodel.papers.runs import compared_columns, kept_rows
 
 RESULTS = data_path("results")
 LEDGER = read_ledger()

@@ -20,15 +20,13 @@ from capsmodel.experiments.manifest import canonical_json
 from capsmodel.experiments.progress import Progress
 from capsmodel.experiments.tables import read_table
 from capsmodel.papers import campaign as campaigns
-from capsmodel.papers import campaign_tasks, ledger
-from capsmodel.papers.advance import advance
-from capsmodel.papers.campaign import Campaign
-from capsmodel.papers.campaign_tasks import SECOND_FAMILY
+from capsmodel.papers import ledger, runs
+from capsmodel.papers.campaign import Campaign, advance
 from capsmodel.papers.experiments import published_experiment
 from capsmodel.papers.experiments._repflow import places
 from capsmodel.papers.figures._by_setting import COLOUR_OF, draw_by_setting
 from capsmodel.papers.index import read_claims
-from capsmodel.papers.looks import Group
+from capsmodel.papers.runs import SECOND_FAMILY, Group
 from capsmodel.papers.settings import TEXT, combination_name
 from capsmodel.papers.statements import Statement, compared, levels
 
@@ -106,8 +104,8 @@ class MadeUp:
 def few_seeds():
     """Keep the campaign small."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(campaign_tasks, "MOST_SEEDS_OF_OTHERS", 4)
-        patched.setattr(campaign_tasks, "MOST_SEEDS", 8)
+        patched.setattr(runs, "MOST_SEEDS_OF_OTHERS", 4)
+        patched.setattr(runs, "MOST_SEEDS", 8)
         yield
 
 
@@ -280,7 +278,7 @@ def test_only_a_refutation_takes_seeds_of_the_second_family(tmp_path):
     run(tmp_path, MadeUp(lambda scheme, transport: 0.8 if scheme == "repflow" else 1.0), AT_TWO_LOADS)
     found = Campaign(AT_TWO_LOADS, tmp_path)
     assert found.verdict(CLAIM).verdict == "differs in size"
-    assert found.frame["seed"].max() <= campaign_tasks.MOST_SEEDS < SECOND_FAMILY
+    assert found.frame["seed"].max() <= runs.MOST_SEEDS < SECOND_FAMILY
 
 
 def on_bound(scheme, transport):
@@ -382,7 +380,7 @@ def test_signs_of_the_reduced_scale_count_if_the_text_has_its_word_there(ratio, 
 
 def test_the_reduced_scale_asks_for_no_more_seeds_than_the_text_has(tmp_path, monkeypatch):
     """Four decide its claim; in another setting the ratio is the bound, 40% less within 5%."""
-    monkeypatch.setattr(campaign_tasks, "MOST_SEEDS_OF_OTHERS", 8)
+    monkeypatch.setattr(runs, "MOST_SEEDS_OF_OTHERS", 8)
 
     def ratio(scheme, transport):
         return 0.62 / 0.57 if scheme == "repflow" and transport["min_rto_s"] == 0.01 else 1.0

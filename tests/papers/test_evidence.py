@@ -10,8 +10,8 @@ from pandas import DataFrame
 
 from capsmodel.datafiles import data_path
 from capsmodel.papers.decisions import decide
-from capsmodel.papers.evidence import CarriedOver, OfRuns, can_be_carried_over, is_changed
 from capsmodel.papers.index import read_claims
+from capsmodel.papers.judging import CarriedOver, OfRuns, can_be_carried_over, is_changed
 from capsmodel.papers.metric_columns import TAILS
 from capsmodel.papers.statements import Comparison, Runs, Statement, levels
 

@@ -8,8 +8,7 @@ from capsmodel.papers import claims, gallery
 from capsmodel.papers.experiments import published_experiments
 from capsmodel.papers.figures import published_figures
 from capsmodel.papers.index import PAPER_KEYS
-from capsmodel.papers.robustness import told_settings
-from capsmodel.papers.settings import TEXT, combination_name, differences, sampled_combinations
+from capsmodel.papers.settings import TEXT, combination_name, differences, sampled_combinations, told_settings
 
 PICTURES = {key: gallery.pictures(key) for key in PAPER_KEYS}
 
@@ -66,7 +65,7 @@ def test_claims_by_settings_are_drawn_where_there_are_any(monkeypatch):
 def test_what_a_verdict_hangs_on_is_told_from_two_settings_on(monkeypatch):
     (row,) = (row for row in claims("repflow") if row.claim.id == "repflow-f8a")
     words = {TEXT: "reproduced"}
-    monkeypatch.setattr("capsmodel.papers.robustness.read_by_setting", lambda: {"repflow-f8a": words})
+    monkeypatch.setattr("capsmodel.papers.settings.read_by_setting", lambda: {"repflow-f8a": words})
     assert told_settings(row.claim, "reproduced") == ""
     words["mss_bytes = 536"] = "refuted"
     assert told_settings(row.claim, "reproduced").startswith("hangs on mss_bytes = 536")

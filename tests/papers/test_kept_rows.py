@@ -9,7 +9,7 @@ import pytest
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.results import keep_part
 from capsmodel.papers.experiments import published_experiment
-from capsmodel.papers.kept_rows import DIGEST, check_columns, compared_columns, kept_rows, not_kept
+from capsmodel.papers.runs import DIGEST, check_columns, compared_columns, kept_rows, not_kept
 
 MEASURED = {"task_id": "a", "scheme": "caps", "seed": 1, "mean_fct_s": 0.5, "losses": 3, "cpu_s": 2.0}
 COLUMNS = ["mean_fct_s"]

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from capsmodel.papers.robustness import FEWEST_SETTINGS, robustness
-from capsmodel.papers.settings import TEXT, combination_name, sampled_combinations
+from capsmodel.papers.settings import FEWEST_SETTINGS, TEXT, combination_name, robustness, sampled_combinations
 
 COMBINATIONS = sampled_combinations("repflow-e07-ns3-ws")
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from capsmodel.cli._table import Column
+from capsmodel.cli.shared.table import Column
 from capsmodel.cli.tour.section import Advance, Section, Station
 from capsmodel.coding.caps_setting import PAPER_PROBS, SETTING, WINDOW_PACKETS
 from capsmodel.coding.optimal_unit import delay_curve, optimal_coding_unit

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from capsmodel.cli._claim_texts import counted, our_value, printed_size
-from capsmodel.cli._table import Column
+from capsmodel.cli.shared.claim_texts import counted, our_value, printed_size
+from capsmodel.cli.shared.table import Column
 from capsmodel.cli.tour.section import Advance, Section, Station
 from capsmodel.papers import ClaimRow, claims
 from capsmodel.papers.figures._beside_printed import draw_beside_printed

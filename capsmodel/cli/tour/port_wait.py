@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from capsmodel.cli._table import Column
+from capsmodel.cli.shared.table import Column
 from capsmodel.cli.tour.section import Advance, Section, Station
 from capsmodel.experiments.agreement import agreement
 from capsmodel.experiments.statistics.intervals import student_interval

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from capsmodel.cli._table import Column
 from capsmodel.cli.equations import claims_csv
+from capsmodel.cli.shared.table import Column
 from capsmodel.cli.tour.section import Advance, Section, Station
 from capsmodel.codec import StreamEncoder, StreamIncomplete
 from capsmodel.codec.files import SUFFIX, Flags, arrivals, decode_file, encode_file, lose_packets

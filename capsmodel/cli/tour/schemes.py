@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 
 from capsim import Compared, Scenario, compare, load_scenario
-from capsmodel.cli._numbers import with_interval
-from capsmodel.cli._run_figures import draw_comparison
-from capsmodel.cli._table import Column
+from capsmodel.cli.shared.numbers import with_interval
+from capsmodel.cli.shared.run_output import draw_comparison
+from capsmodel.cli.shared.table import Column
 from capsmodel.cli.tour.section import Advance, Section, Station
 from capsmodel.experiments.sweep import Task, all_cores, one_by_one
 

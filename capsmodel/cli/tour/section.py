@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from capsmodel.cli._output import csv_text
-from capsmodel.cli._table import Column
+from capsmodel.cli.shared.output import csv_text
+from capsmodel.cli.shared.table import Column
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

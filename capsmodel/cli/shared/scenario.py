@@ -11,8 +11,7 @@ from cyclopts import Group, Parameter
 from capsim import Scenario, load_scenario, with_settings
 from capsim.scenario.scenario import from_dict
 from capsmodel.checks import ParameterError, require
-from capsmodel.cli._options import MaybeCount, MaybeNumber, MaybeRate, MaybeTime, Texts
-from capsmodel.cli._settings import failure, settings_of
+from capsmodel.cli.shared.options import MaybeCount, MaybeNumber, MaybeRate, MaybeTime, Texts, failure, settings_of
 from capsmodel.units import parse_size_bytes
 
 Engine = Literal["compiled", "reference"]

@@ -2,15 +2,18 @@
 
 import math
 import re
-from collections.abc import Callable, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from reprlib import repr as shortened
 from typing import Annotated, Any, TypeVar
 
-from cyclopts import Parameter, Token
+from cyclopts import Group, Parameter, Token
 
 from capsmodel.checks import ParameterError, require
-from capsmodel.cli._quantities import quantity
+from capsmodel.cli.shared.numbers import quantity
+from capsmodel.experiments.sweep import Executor, all_cores, dask_cluster, one_by_one
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
 _T = TypeVar("_T")
@@ -128,3 +131,99 @@ MaybeCounts = Annotated[Counts, Parameter(show_default=False)]
 # Given once or several times, each with one value.
 Texts = Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False, metavar="TEXT", show_default=False)]
 Flag = Annotated[bool, Parameter(negative=(), show_default=False)]
+
+
+_BETWEEN = re.compile(r"(?<![0-9.][eE])-")  # two times; a minus behind an exponent's e is part of a number
+_FLOW = re.compile(r"flow([0-9]{1,9})")
+_FAILURE = "leaf0-spine1@10ms, or leaf0-spine1@10ms-30ms if the link returns"
+
+
+def value_of(text: str) -> Any:
+    """Return a number, truth value or list as TOML writes it; anything else is text, as are quantities with units.
+
+    Examples
+    --------
+    >>> value_of("0.5"), value_of("true"), value_of("10ms"), value_of("optimal")
+    (0.5, True, '10ms', 'optimal')
+    """
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (ValueError, KeyError, RecursionError):
+        return text
+
+
+def settings_of(texts: Iterable[str]) -> dict[str, Any]:
+    """Return name and value of each KEY=VALUE."""
+    pairs = [text.partition("=") for text in texts]
+    bad = [name for name, sign, value in pairs if not (name.strip() and sign and value.strip())]
+    require(not bad, f"--set {bad[0] if bad else ''}: write KEY=VALUE, as in --set transport.min_rto_s=10ms")
+    return {name.strip(): value_of(value.strip()) for name, _, value in pairs}
+
+
+def failure(text: str) -> dict[str, Any]:
+    """Return the change of a link that A-B@DOWN or A-B@DOWN-UP describes.
+
+    Examples
+    --------
+    >>> failure("leaf0-spine1@10ms-30ms")
+    {'between': ('leaf0', 'spine1'), 'down_s': 0.01, 'up_s': 0.03}
+    """
+    link, at, times = text.partition("@")
+    down, up = (*_BETWEEN.split(times, maxsplit=1), "")[:2]
+    require(bool(at and down), f"--fail {text}: write A-B@TIME, as in {_FAILURE}")
+    change: dict[str, Any] = {"between": ends_of(link, f"--fail {text}"), "down_s": parse_time_s(down)}
+    return change | ({"up_s": parse_time_s(up)} if up else {})
+
+
+def ends_of(link: str, where: str) -> tuple[str, str]:
+    """Return the two nodes of A-B or A>B; a name that has a minus needs the arrow."""
+    ends = link.split(">" if ">" in link else "-")
+    require(len(ends) == 2 and all(ends), f"{where}: {link!r} is no link: write A-B or A>B, as in leaf0-spine1")
+    return ends[0], ends[1]
+
+
+def probed(names: Iterable[str], fields: Iterable[str], period_s: float) -> dict[str, Any]:
+    """Return the table ``probes`` of a scenario for names such as leaf0-spine1 and flow3, and names of fields."""
+    ports, flows = [], []
+    for name in names:
+        found = _FLOW.fullmatch(name)
+        if found:
+            flows.append(int(found[1]))
+        else:
+            ports.append(">".join(ends_of(name, f"--probe {name}")))
+    return {"period_s": period_s, "fields": list(fields), "ports": ports, "flows": flows}
+
+
+MACHINES = Group("Machines", sort_key=30)
+
+
+@Parameter(name="*", group=MACHINES)
+@dataclass(frozen=True, kw_only=True)
+class Machines:
+    """Where runs are computed.
+
+    Parameters
+    ----------
+    jobs
+        Processes at the same time; -1 for all cores.
+    cluster
+        Address of a Dask scheduler, such as tcp://head:8786, or its scheduler file; its workers run what --jobs would.
+    """
+
+    jobs: Count = -1
+    cluster: str | None = None
+
+    def executor(self) -> Executor:
+        """Return what runs the tasks.
+
+        Raises
+        ------
+        ParameterError
+            If the number of processes is out of range, or Dask is not installed.
+        """
+        if self.cluster is not None:
+            return dask_cluster(self.cluster)
+        return one_by_one if self.jobs == 1 else all_cores(self.jobs)
+
+
+ALL_CORES = Machines()

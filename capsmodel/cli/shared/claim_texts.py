@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from capsmodel.cli._numbers import number
+from capsmodel.cli.shared.numbers import number
 from capsmodel.papers.index import Claim, LedgerEntry, Quantity
 from capsmodel.papers.verdicts import Verdict
 

@@ -19,8 +19,8 @@ from rich.text import Text
 
 from capsmodel._files import atomic_writer
 from capsmodel.checks import require
-from capsmodel.cli._options import Flag
-from capsmodel.cli._table import Column, Row, columns_of, laid_out
+from capsmodel.cli.shared.options import Flag
+from capsmodel.cli.shared.table import Column, Row, columns_of, laid_out
 
 # Of a file or a pipe, which have no width: as wide as a terminal is when it opens. COLUMNS in the environment wins.
 _PIPE_COLUMNS = 80

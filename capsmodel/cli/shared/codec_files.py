@@ -15,7 +15,7 @@ from cyclopts import Parameter
 from capsmodel._compilation import first_use_reported
 from capsmodel._files import file_to_write, opened
 from capsmodel.checks import ParameterError, require
-from capsmodel.cli._endings import told
+from capsmodel.cli.shared.endings import told
 from capsmodel.codec.inputs import CodecError
 
 Arguments = ParamSpec("Arguments")
