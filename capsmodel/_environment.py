@@ -1,4 +1,4 @@
-"""What a result was made with: interpreter, system, machine, and versions of libraries."""
+"""The environment of a result: interpreter, system, machine, and versions of libraries."""
 
 import platform
 from functools import cache

@@ -1,4 +1,4 @@
-"""What ``capsmodel reproduce --list`` and ``--costs`` print: what can be reproduced, and what it costs."""
+"""``capsmodel reproduce``: figures and experiments of the papers, their lists and their costs."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a waiting person sees: only on a terminal, and gone at the end."""
+"""Progress on the terminal: only on a terminal, and gone at the end."""
 
 import sys
 import time

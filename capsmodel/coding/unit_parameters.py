@@ -1,4 +1,4 @@
-"""What the delay of a coded window depends on, checked once, and the delay of one (k, r).
+"""Parameters of the delay of a coded window, checked once, and the delay of one (k, r).
 
 ========================  ======  ==============================  ====  ==========
 Quantity                  Symbol  Name                            Unit  Equation

@@ -1,4 +1,4 @@
-"""What runs the batches of a sweep: this process, the cores of this machine, or a cluster."""
+"""Executors of a sweep: this process, the cores of this machine, or a cluster."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What a sweep runs: a function with a name and a revision, which stand for it in the id of every result.
+"""Measurements of a sweep: each a function with a name and a revision, which stand for it in the id of every result.
 
 The name outlives a move to another module, the revision says which of the function's versions gave a result::
 

@@ -1,4 +1,4 @@
-"""What is seen of a sweep: a bar on standard error; without a terminal nothing, or lines for the log of a batch job."""
+"""Progress of a sweep: a bar on standard error; without a terminal nothing, or lines for the log of a batch job."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence

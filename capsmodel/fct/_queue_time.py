@@ -1,4 +1,4 @@
-"""What completion times of short and of long flows share: waits at one queue, by rounds."""
+"""Shared by completion times of short and of long flows: waits at one queue, by rounds."""
 
 from typing import Literal, get_args
 

@@ -1,4 +1,4 @@
-"""What the runs of an experiment say, and which come next: by look, in the setting of the text and in the others.
+"""The campaign of an experiment: its runs and the next ones, by look, in the setting of the text and in the others.
 
 Runs are tasks of a sweep in one folder (:mod:`capsmodel.experiments.sweep`), so a campaign may be stopped at any
 moment, goes on when it is started again, and may be shared by several processes. Which runs come next, and every

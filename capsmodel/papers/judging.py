@@ -1,4 +1,4 @@
-"""What a claim is judged by: its statement about some runs, also where they are carried over from a smaller fabric.
+"""The evidence for a claim: its statement about some runs, also where they are carried over from a smaller fabric.
 
 A setting is compared with the text at the reduced scale of an experiment, where a printed size of the whole fabric need
 not be met by either. What the setting *changes* there, seed by seed on the same flows, is carried over to the runs of

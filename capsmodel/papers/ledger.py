@@ -1,4 +1,4 @@
-"""What an experiment costs: processor time of the runs that are there, and about that of its first looks.
+"""The cost of an experiment: processor time of the runs that are there, and about that of its first looks.
 
 A claim that its first look decides needs no more; those that it leaves open double their seeds at each further one.
 """

@@ -1,4 +1,4 @@
-"""What an interval must be for a claim to be met with its size, and for its direction to hold."""
+"""Conditions on an interval: a claim is met with its size, or its direction holds."""
 
 from collections.abc import Callable
 from dataclasses import replace

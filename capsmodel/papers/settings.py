@@ -1,4 +1,4 @@
-"""What the papers leave unstated: the values that are tried, and the sample of their combinations.
+"""Settings that the papers leave unstated: the values that are tried, and the sample of their combinations.
 
 ``data/papers/settings.toml`` declares them, before any run whose verdict they decide. A *combination* says what differs
 from the setting that follows the text, which is the empty one.

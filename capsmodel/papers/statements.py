@@ -1,4 +1,4 @@
-"""What a claim compares: schemes at places of a sweep, and how samples of it are read.
+"""Statements of claims: schemes at places of a sweep, and how samples of it are read.
 
 A *term* is a scheme at a place. A comparison adds and subtracts terms of one seed, whose schemes all have the same
 flows: logarithms of metrics above 0, so that their mean is a ratio, and counts and shares as they are. The relation of

@@ -1,4 +1,4 @@
-"""What a symbolic formula and a derivation are; every other module of this package only fills them in.
+"""Classes of symbolic formulas and derivations; every other module of this package only fills them in.
 
 =========== ========================================================================
 Class       Holds

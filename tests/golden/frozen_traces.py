@@ -43,7 +43,7 @@ def frozen_schemes():
 
 def main():
     """Write the file."""
-    from engine_setups import BUSY, setup_of
+    from support.engine_setups import BUSY, setup_of
 
     from capsim.engines import run
 

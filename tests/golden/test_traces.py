@@ -1,8 +1,8 @@
 """Golden: every scheme on four fabrics sends, loses and delivers each packet when it did before."""
 
 import pytest
-from engine_setups import BUSY, setup_of
 from golden.frozen_traces import digests, frozen, frozen_schemes
+from support.engine_setups import BUSY, setup_of
 
 from capsim.engines import run
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine_setups import flow_list
+from support.engine_setups import flow_list
 
 from capsim import Balancer, FatTree, ParallelPaths, scheme
 from capsim.engines import run

@@ -1,7 +1,9 @@
 """Scripted coding with an ACK for each packet: what TCP gets, what it sends again, and when, worked out by hand."""
 
 import pytest
-from engine_setups import (
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.engine_setups import (
     Losses,
     UnitLosses,
     flow_list,
@@ -11,10 +13,8 @@ from engine_setups import (
     with_losses,
     with_unit_losses,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from layer_setups import LayerEnd, layer_memory, units_of
-from scripted import MSS
+from support.layer_setups import LayerEnd, layer_memory, units_of
+from support.scripted import MSS
 
 from capsim import Dumbbell, scheme
 from capsim.engines import run

@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import msgspec
 import pytest
-from engine_setups import DUMBBELL, components_of, differences, flow_list, setup_of
+from support.engine_setups import DUMBBELL, components_of, differences, flow_list, setup_of
 
 from capsim import (
     Batch,

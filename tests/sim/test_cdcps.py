@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine_setups import FEW, UnitLosses, flow_list, one_run, setup_of, with_unit_losses
-from scripted import MSS, Sender
+from support.engine_setups import FEW, UnitLosses, flow_list, one_run, setup_of, with_unit_losses
+from support.scripted import MSS, Sender
 
 from capsim import Dumbbell, LeafSpine, scheme
 from capsim.engines import run

@@ -1,9 +1,9 @@
 """Scripted coding with an ACK at decoding: when a unit decodes, what TCP gets and when, worked out by hand."""
 
 import pytest
-from engine_setups import Losses, flow_list, one_run, sent_by, setup_of, with_losses
-from layer_setups import layer_memory, units_of
-from scripted import MSS
+from support.engine_setups import Losses, flow_list, one_run, sent_by, setup_of, with_losses
+from support.layer_setups import layer_memory, units_of
+from support.scripted import MSS
 
 from capsim import Dumbbell, scheme
 from capsim.protocols.layers.decoder import Release

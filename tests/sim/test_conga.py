@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from balancer_setups import OneSwitch
-from engine_setups import FEW, differences, flow_list, memory_of, one_run, record, setup_of
+from support.balancer_setups import OneSwitch
+from support.engine_setups import FEW, differences, flow_list, memory_of, one_run, record, setup_of
 
 from capsim import LeafSpine, LinkChange, records
 from capsim.engines import run

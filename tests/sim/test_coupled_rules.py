@@ -4,10 +4,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from coupled_subflows import MSS, subflows
-from engine_setups import memory_of, params_of
 from hypothesis import given
 from hypothesis import strategies as st
+from support.coupled_subflows import MSS, subflows
+from support.engine_setups import memory_of, params_of
 
 from capsim.protocols.congestion.fully_coupled import FULLY_COUPLED
 from capsim.protocols.congestion.lia import LIA, LiaParams

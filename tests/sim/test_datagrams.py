@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine_setups import BUSY, Losses, flow_list, one_run, sent_by, setup_of, with_losses
+from support.engine_setups import BUSY, Losses, flow_list, one_run, sent_by, setup_of, with_losses
 
 from capsim import Dumbbell, ParameterError, scheme
 from capsim.engines import run

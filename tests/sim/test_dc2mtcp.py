@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from coded_streams import TWO, Coded, DataLosses, with_data_losses
-from engine_setups import BUSY, memory_of, one_run, setup_of
-from engine_setups import flow_list as flows_of
-from scripted import MSS
+from support.coded_streams import TWO, Coded, DataLosses, with_data_losses
+from support.engine_setups import BUSY, memory_of, one_run, setup_of
+from support.engine_setups import flow_list as flows_of
+from support.scripted import MSS
 
 from capsim import Dumbbell, schemes
 from capsim.engines import run

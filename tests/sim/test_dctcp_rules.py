@@ -1,7 +1,7 @@
 """RFC 8257 by hand: alpha of each observation window, the cut by alpha / 2, once per window. Windows in segments."""
 
 import pytest
-from scripted import MSS, Receiver, Sender
+from support.scripted import MSS, Receiver, Sender
 
 from capsim.records import ECN_CAPABLE, ECN_ECHO
 

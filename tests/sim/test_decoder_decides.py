@@ -1,8 +1,8 @@
 """The receiver with an ACK at decoding, packet by packet: what is held, what is delivered to TCP, what is counted."""
 
 import pytest
-from layer_setups import LayerEnd
-from scripted import MSS
+from support.layer_setups import LayerEnd
+from support.scripted import MSS
 
 from capsim.protocols.layers.decoder import Release
 from capsim.records import CODED, DATA, NONE, RETRANSMITTED, SYN

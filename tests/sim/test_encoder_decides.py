@@ -1,8 +1,8 @@
 """The sender of CAPS, packet by packet: which unit a segment is in, when a unit leaves, what leaves with it."""
 
 import pytest
-from layer_setups import LayerEnd
-from scripted import MSS, US
+from support.layer_setups import LayerEnd
+from support.scripted import MSS, US
 
 from capsim import FOLLOW, KEEP
 from capsim.protocols.layers.params import Acknowledged, UnitSize

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine_setups import BUSY, FABRICS, LEAF_SPINE, differences, flow_list, random_flows, setup_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.engine_setups import BUSY, FABRICS, LEAF_SPINE, differences, flow_list, random_flows, setup_of
 
 from capsim import LinkChange, schemes
 from capsim.engines.probes import observables

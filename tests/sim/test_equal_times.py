@@ -5,8 +5,8 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from engine_setups import DUMBBELL, differences, flow_list, one_run, sent_by, setup_of
 from scipy import stats
+from support.engine_setups import DUMBBELL, differences, flow_list, one_run, sent_by, setup_of
 
 from capsim import LeafSpine
 from capsim.engines import run

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from balancer_setups import OneSwitch
-from engine_setups import PARALLEL, differences, flow_list, one_run, random_flows, record, setup_of
+from support.balancer_setups import OneSwitch
+from support.engine_setups import PARALLEL, differences, flow_list, one_run, random_flows, record, setup_of
 
 from capsim import records, scheme
 from capsim.engines import run

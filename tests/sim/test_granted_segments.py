@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from scripted import US, Sender
+from support.scripted import US, Sender
 
 from capsim import scheme
 from capsim.engines.hosts import senders

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from balancer_setups import OneSwitch
-from engine_setups import FAT_TREE, FEW, LEAF_SPINE, differences, one_run, random_flows, setup_of
+from support.balancer_setups import OneSwitch
+from support.engine_setups import FAT_TREE, FEW, LEAF_SPINE, differences, one_run, random_flows, setup_of
 
 from capsim import records
 from capsim.base.randomness import key, mix

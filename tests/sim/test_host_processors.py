@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine_setups import BUSY, Losses, differences, flow_list, one_run, sent_by, setup_of, with_losses
-from layer_setups import LayerEnd, layer_memory, units_of
-from scripted import MSS, US
+from support.engine_setups import BUSY, Losses, differences, flow_list, one_run, sent_by, setup_of, with_losses
+from support.layer_setups import LayerEnd, layer_memory, units_of
+from support.scripted import MSS, US
 
 from capsim import Dumbbell, Hosts, Listed, ParameterError, Result, Scenario, scheme, simulate, with_settings
 from capsim.engines import run

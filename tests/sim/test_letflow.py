@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from balancer_setups import OneSwitch
-from engine_setups import BUSY, FEW, LEAF_SPINE, differences, flow_list, one_run, setup_of
 from scipy import stats
+from support.balancer_setups import OneSwitch
+from support.engine_setups import BUSY, FEW, LEAF_SPINE, differences, flow_list, one_run, setup_of
 
 from capsim import scheme
 from capsim.engines import run

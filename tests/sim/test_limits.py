@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_setups import memory_of, params_of, record
+from support.engine_setups import memory_of, params_of, record
 
 from capsim import (
     Batch,

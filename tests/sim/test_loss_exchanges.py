@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 import pytest
-from engine_setups import Losses, flow_list, sent_by, setup_of, with_losses
+from support.engine_setups import Losses, flow_list, sent_by, setup_of, with_losses
 
 from capsim import ACCEPT, REFUSE, Dumbbell, Queue, scheme
 from capsim.base.clock import serialisation_ps

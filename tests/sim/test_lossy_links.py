@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_setups import BUSY, differences, setup_of
 from scipy import stats
+from support.engine_setups import BUSY, differences, setup_of
 
 from capsim import Batch, FatTree, LeafSpine, LinkChange, ParameterError, Scenario, simulate
 from capsim.engines import run

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from engine_setups import record
+from support.engine_setups import record
 
 from capsim import Batch, Dumbbell, LeafSpine, LinkChange, Listed, Poisson, Probes, Result, Scenario, simulate
 from capsim.engines.hosts.reordering import judge

@@ -4,9 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine_setups import BUSY, DUMBBELL, FAT_TREE, LEAF_SPINE, assert_same_trace, flow_list, random_flows, setup_of
-from scripted import Sender
-from shared_sender import Shared
+from support.engine_setups import (
+    BUSY,
+    DUMBBELL,
+    FAT_TREE,
+    LEAF_SPINE,
+    assert_same_trace,
+    flow_list,
+    random_flows,
+    setup_of,
+)
+from support.scripted import Sender
+from support.shared_sender import Shared
 
 from capsim import scheme
 from capsim.engines import run

@@ -4,9 +4,9 @@ from fractions import Fraction
 from math import comb
 
 import pytest
-from engine_setups import BUSY, assert_same_trace, memory_of, params_of, setup_of
-from scripted import US
-from shared_sender import Shared
+from support.engine_setups import BUSY, assert_same_trace, memory_of, params_of, setup_of
+from support.scripted import US
+from support.shared_sender import Shared
 
 from capsim.engines import run
 from capsim.protocols.sharing.grants import Scheduler

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from engine_setups import flow_list
+from support.engine_setups import flow_list
 
 from capsim import Dumbbell, ParallelPaths, scheme
 from capsim.engines import run

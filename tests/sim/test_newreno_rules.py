@@ -1,7 +1,7 @@
 """RFC 5681 and 6582 by hand: recovery and timeouts of NewReno. Windows in segments."""
 
 import pytest
-from scripted import MSS, Sender, resent
+from support.scripted import MSS, Sender, resent
 
 
 def in_recovery(**options):

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from engine_setups import BUSY, assert_same_trace, setup_of
-from scripted import US, Sender
-from shared_sender import Shared
+from support.engine_setups import BUSY, assert_same_trace, setup_of
+from support.scripted import US, Sender
+from support.shared_sender import Shared
 
 from capsim import scheme
 from capsim.engines import run

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from engine_setups import FEW, differences, setup_of
+from support.engine_setups import FEW, differences, setup_of
 
 from capsim import (
     PASS,

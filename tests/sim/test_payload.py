@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from engine_setups import BUSY, FEW, UnitLosses, differences, flow_list, one_run, setup_of, with_unit_losses
+from support.engine_setups import BUSY, FEW, UnitLosses, differences, flow_list, one_run, setup_of, with_unit_losses
 
 from capsim import Batch, Dumbbell, ParameterError, Scenario, scheme, simulate
 from capsim.engines import run

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from engine_setups import BUSY, differences, flow_list, one_run, setup_of
-from scripted import MSS, Receiver, Sender
+from support.engine_setups import BUSY, differences, flow_list, one_run, setup_of
+from support.scripted import MSS, Receiver, Sender
 
 from capsim import ACCEPT, EVICT, Dumbbell, scheme
 from capsim.engines import reference

@@ -7,7 +7,7 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
-from engine_setups import FABRICS, FEW, differences, setup_of
+from support.engine_setups import FABRICS, FEW, differences, setup_of
 
 from capsim import (
     Edge,

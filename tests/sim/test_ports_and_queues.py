@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from engine_setups import PARALLEL, flow_list, memory_of, params_of, record, setup_of
 from scipy.stats import chi2_contingency
-from scripted import MSS, Hosts, new_packet
+from support.engine_setups import PARALLEL, flow_list, memory_of, params_of, record, setup_of
+from support.scripted import MSS, Hosts, new_packet
 
 from capsim import ACCEPT, REFUSE, Balancer, Dumbbell, FatTree, LeafSpine, LinkChange, scheme
 from capsim.engines import run

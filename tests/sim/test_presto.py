@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from balancer_setups import OneSwitch
-from engine_setups import DUMBBELL, FEW, PARALLEL, differences, flow_list, one_run, setup_of
-from scripted import MSS, US, Receiver, Sender
+from support.balancer_setups import OneSwitch
+from support.engine_setups import DUMBBELL, FEW, PARALLEL, differences, flow_list, one_run, setup_of
+from support.scripted import MSS, US, Receiver, Sender
 
 from capsim import LinkChange, ParallelPaths, scheme
 from capsim.engines import run

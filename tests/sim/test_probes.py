@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_setups import LEAF_SPINE, differences, flow_list, setup_of
+from support.engine_setups import LEAF_SPINE, differences, flow_list, setup_of
 
 from capsim import Balancer, Batch, Dumbbell, LeafSpine, Listed, ParameterError, Probes, Scenario, scheme, simulate
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_setups import differences
+from support.engine_setups import differences
 
 from capsim import ConservationError, Dumbbell, LinkChange, Listed, Probes, Scenario, simulate
 from capsim.base.bounds import MAX_TIME_PS, WIRE_BYTES, WORD

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from engine_setups import Losses, flow_list, one_run, sent_by, setup_of, with_losses
+from support.engine_setups import Losses, flow_list, one_run, sent_by, setup_of, with_losses
 
 from capsim import Balancer, Dumbbell, LinkChange, ParallelPaths, scheme
 from capsim.records import RETRANSMITTED

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from engine_setups import FEW, flow_list, one_run, setup_of
-from scripted import MSS, US, Hosts
+from support.engine_setups import FEW, flow_list, one_run, setup_of
+from support.scripted import MSS, US, Hosts
 
 from capsim import Dumbbell, LinkChange, ParallelPaths, scheme
 from capsim.engines import run

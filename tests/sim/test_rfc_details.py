@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import Receiver, Sender, resent, runs_above
+from support.scripted import Receiver, Sender, resent, runs_above
 
 from capsim import scheme
 from capsim.protocols.schemes import caps_ns2, ecmp

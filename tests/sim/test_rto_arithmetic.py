@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import MSS, US, Receiver, Sender
+from support.scripted import MSS, US, Receiver, Sender
 
 from capsim.records import DATA, HANDSHAKE_ACK, NONE, RETRANSMITTED, SYN, SYN_ACK, SYN_SENT
 

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import Receiver, runs_above
+from support.scripted import Receiver, runs_above
 
 from capsim.protocols.transports.sack import SackParams
 from capsmodel.checks import ParameterError

@@ -1,7 +1,7 @@
 """RFC 6675 by hand: rescue retransmissions, partial acknowledgements, timeouts. Windows in segments."""
 
 import pytest
-from scripted import MSS, Sender, resent
+from support.scripted import MSS, Sender, resent
 
 # -- rescue retransmission (section 4, NextSeg rule 4)
 

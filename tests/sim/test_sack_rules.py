@@ -1,7 +1,7 @@
 """RFC 6675 by hand: Pipe, NextSeg and the window in recovery. Windows in segments."""
 
 import pytest
-from scripted import MSS, Sender, resent, runs_above
+from support.scripted import MSS, Sender, resent, runs_above
 
 
 @pytest.mark.parametrize("resend_at_partial_ack", [False, True])

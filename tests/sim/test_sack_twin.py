@@ -5,7 +5,7 @@ from math import ceil
 
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted import MSS, Sender, runs_above
+from support.scripted import MSS, Sender, runs_above
 
 THRESHOLD = 3
 

@@ -4,8 +4,8 @@ from dataclasses import fields, replace
 from importlib.metadata import EntryPoint
 
 import pytest
-from engine_setups import components_of, flow_list, setup_of
-from scripted import PAIR, Hosts
+from support.engine_setups import components_of, flow_list, setup_of
+from support.scripted import PAIR, Hosts
 
 from capsim import scheme, schemes
 from capsim.engines.hosts import handlers

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine_setups import DUMBBELL, PARALLEL, flow_list, one_run, params_of, random_flows, record, setup_of
+from support.engine_setups import DUMBBELL, PARALLEL, flow_list, one_run, params_of, random_flows, record, setup_of
 
 from capsim import ACCEPT, EVICT, MARK, REFUSE, Dumbbell, LeafSpine, LinkChange, records, scheme
 from capsim.engines import run

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_setups import FABRICS, FEW, LEAF_SPINE, flow_list, one_run, setup_of
+from support.engine_setups import FABRICS, FEW, LEAF_SPINE, flow_list, one_run, setup_of
 
 from capsim import Balancer, scheme
 from capsim.records import ACK, ARRIVED, NONE, SYN_ACK

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from engine_setups import params_of, record
 from hypothesis import given
 from hypothesis import strategies as st
+from support.engine_setups import params_of, record
 
 from capsim import scheme
 from capsim.engines.reference_records import slotted

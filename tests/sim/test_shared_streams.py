@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from coupled_subflows import MSS, subflows
-from engine_setups import DUMBBELL, FEW, PARALLEL, flow_list, one_run, setup_of
+from support.coupled_subflows import MSS, subflows
+from support.engine_setups import DUMBBELL, FEW, PARALLEL, flow_list, one_run, setup_of
 
 from capsim.engines import run
 from capsim.protocols.congestion.lia import LIA, alpha, total_window_bytes

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from engine_setups import flow_list
+from support.engine_setups import flow_list
 
 from capsim import Dumbbell, scheme
 from capsim.engines import run

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from scripted import MSS, Sender
+from support.scripted import MSS, Sender
 
 from capsim import scheme
 from capsim.protocols.congestion.reno import RENO

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine_setups import FEW, differences, setup_of
+from support.engine_setups import FEW, differences, setup_of
 
 from capsim import ParameterError, compare, scheme, simulate, with_settings
 from capsim.engines import run

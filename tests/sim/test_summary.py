@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from engine_setups import flow_list, setup_of
-from scripted import PAIR
+from support.engine_setups import flow_list, setup_of
+from support.scripted import PAIR
 
 from capsim import (
     ACCEPT,

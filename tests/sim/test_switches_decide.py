@@ -4,7 +4,17 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from engine_setups import FAT_TREE, LEAF_SPINE, PARALLEL, flow_list, memory_of, one_run, params_of, record, setup_of
+from support.engine_setups import (
+    FAT_TREE,
+    LEAF_SPINE,
+    PARALLEL,
+    flow_list,
+    memory_of,
+    one_run,
+    params_of,
+    record,
+    setup_of,
+)
 
 from capsim import records, scheme
 from capsim.protocols.balancers.caps import CAPS, LongFrom, ModeCounts

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from engine_setups import Losses, flow_list, one_run, sent_by, setup_of, with_losses
+from support.engine_setups import Losses, flow_list, one_run, sent_by, setup_of, with_losses
 
 from capsim import Dumbbell, scheme
 from capsim.protocols.schemes.caps_ns2 import LONG

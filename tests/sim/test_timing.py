@@ -1,9 +1,9 @@
 """Exact arithmetic: one flow that meets nobody takes the time that its packets take, to the picosecond."""
 
 import pytest
-from engine_setups import flow_list, one_run, setup_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.engine_setups import flow_list, one_run, setup_of
 
 from capsim import Dumbbell, FatTree, LeafSpine
 from capsim.base.clock import serialisation_ps

@@ -8,9 +8,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from engine_setups import BUSY, differences, random_flows, setup_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.engine_setups import BUSY, differences, random_flows, setup_of
 
 from capsim import (
     Batch,

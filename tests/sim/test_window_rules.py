@@ -1,7 +1,7 @@
 """RFC 5681 and 3042 by hand: how the window opens, limited transmit, what packets and acknowledgements carry."""
 
 import pytest
-from scripted import MSS, US, Receiver, Sender
+from support.scripted import MSS, US, Receiver, Sender
 
 from capsim.records import (
     ACK,

@@ -1,4 +1,4 @@
-"""What every command prints: one table, as text, JSON or CSV."""
+"""Output of every command: one table, as text, JSON or CSV."""
 
 import csv
 import io

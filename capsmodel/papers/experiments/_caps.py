@@ -1,4 +1,4 @@
-"""What the experiments of CAPS share: names of schemes, workloads, numbers of short flows, and their small versions."""
+"""Shared by the experiments of CAPS: names of schemes, workloads, numbers of short flows, and their small versions."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

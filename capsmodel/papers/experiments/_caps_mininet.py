@@ -1,4 +1,4 @@
-"""What the Mininet experiments of CAPS (Section VIII-A) share: fabric, flows, times of schemes, and a small version.
+"""Shared by the Mininet experiments of CAPS (Section VIII-A): fabric, flows, times of schemes, and a small version.
 
 Two leaves and 20 spines with links of 20 Mbps and 1 ms each way, so that a round trip takes 8 ms; senders are under one
 leaf, receivers under the other, and each host sends short flows or long ones.

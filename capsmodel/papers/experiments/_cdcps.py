@@ -1,4 +1,4 @@
-"""What the experiments of CDCPS over load share: fabric with a slow path, loads, names of schemes, small versions."""
+"""Shared by the experiments of CDCPS over load: fabric with a slow path, loads, names of schemes, small versions."""
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase

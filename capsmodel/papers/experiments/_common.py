@@ -1,4 +1,4 @@
-"""What experiments of several papers share: statements in the names of the simulator, a few flows of any workload.
+"""Shared by experiments of several papers: statements in the names of the simulator, a few flows of any workload.
 
 An experiment's own `over` and `trend` are these with the names of its paper.
 """

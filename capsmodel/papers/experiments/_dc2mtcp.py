@@ -1,4 +1,4 @@
-"""What the experiments of DC2-MTCP share: rounds of flows on a fat-tree, names of schemes, small versions.
+"""Shared by the experiments of DC2-MTCP: rounds of flows on a fat-tree, names of schemes, small versions.
 
 Chosen for all: the preset ``dc2mtcp-fat-tree``. A run is the paper's ten rounds, `ROUND_S` apart, in each of which
 other hosts send the 30 flows and all send one in the background, all at once. The paper scales the sizes of its trace

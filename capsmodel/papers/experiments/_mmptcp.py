@@ -1,4 +1,4 @@
-"""What the experiments of MMPTCP share: fat-tree, mix of long and short flows, names of schemes, small versions.
+"""Shared by the experiments of MMPTCP: fat-tree, mix of long and short flows, names of schemes, small versions.
 
 Chosen for all: connections open with a handshake, since the paper's subflows are opened one by one, and their first
 packet waits for it. From the authors' public ns-3 code are the receive window of 65535 B of each subflow, the sizes of

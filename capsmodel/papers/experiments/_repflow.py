@@ -1,4 +1,4 @@
-"""What the experiments of RepFlow share: completion times in its unit, fat-tree, loads, names, and a small version.
+"""Shared by the experiments of RepFlow: completion times in its unit, fat-tree, loads, names, and a small version.
 
 A completion time of this paper is one over the best possible without contention (Section IV-A, "throughout this
 paper"), which here is that on the idle fabric; the setting `fct_is` has it in seconds too.

@@ -1,4 +1,4 @@
-"""What RepFlow's two experiments on Mininet share: fabric, loads, flows, and their small version.
+"""Shared by RepFlow's two experiments on Mininet: fabric, loads, flows, and their small version.
 
 A fat-tree of four pods with links of 20 Mbps and 1 ms each way, 50 packets of buffer at each port, for hosts as for
 switches. NewReno; the second copy of a short flow starts when its thread does, `replica_delay_s` after the first.

@@ -1,4 +1,4 @@
-"""What the figures of CAPS with several schemes share: paired comparisons on the same flows, and how they are judged.
+"""Shared by the figures of CAPS with several schemes: paired comparisons on the same flows, and how they are judged.
 
 A table has a row for each place (of a sweep), scheme and seed.
 """

@@ -1,4 +1,4 @@
-"""What all figures look like: our curves in colour, what the paper prints in black, its claims below."""
+"""The look of all figures: our curves in colour, what the paper prints in black, its claims below."""
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What CAPS Fig. 1 and 2 share: their simulations, means over runs with intervals, and how a reduction is judged."""
+"""Shared by CAPS Fig. 1 and 2: their simulations, means over runs with intervals, and how a reduction is judged."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

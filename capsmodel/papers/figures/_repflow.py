@@ -1,4 +1,4 @@
-"""What the four figures of RepFlow's model share: schemes, loads, and a second panel with the change by replication."""
+"""Shared by the four figures of RepFlow's model: schemes, loads, and a second panel with the change by replication."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any

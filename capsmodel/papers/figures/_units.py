@@ -1,4 +1,4 @@
-"""What the figures of coding units share: tasks, shares with intervals, differences of shares, a printed point."""
+"""Shared by the figures of coding units: tasks, shares with intervals, differences of shares, a printed point."""
 
 from typing import TYPE_CHECKING
 

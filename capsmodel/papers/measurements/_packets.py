@@ -1,4 +1,4 @@
-"""What measurements share: the size of a full packet, and the check of a run that none was lost."""
+"""Shared by measurements: the size of a full packet, and the check of a run that none was lost."""
 
 from capsim import Result
 from capsim.roles.components import SegmentParams

@@ -1,4 +1,4 @@
-"""What both engines ask of Python in runs whose packets carry the bytes of a code (:mod:`capsim.engines.payload`)."""
+"""Calls from both engines to Python in runs whose packets carry the bytes of a code (:mod:`capsim.engines.payload`)."""
 
 from typing import Any
 

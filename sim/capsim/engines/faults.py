@@ -1,4 +1,4 @@
-"""What ends a run in an error: the number that the loop leaves in ``w.fault``, and the error of both engines."""
+"""Errors that end a run: the number that the loop leaves in ``w.fault``, and the error of both engines."""
 
 from capsim.base.bounds import BACKLOG_PS
 from capsim.base.clock import to_s

@@ -1,4 +1,4 @@
-"""What probes can sample: every field of a port, flow or subflow, and every field that a component declares.
+"""Fields that probes can sample: every one of a port, flow or subflow, and every field that a component declares.
 
 A field goes by its record and name, a time in seconds: ``port.queue_bytes``, ``flow.buffered``, ``sub.srtt_s``. A field
 of own memory goes by role, scope and name, ``balancer.towards.last``, or without the scope where it is in one scope

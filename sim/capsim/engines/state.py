@@ -1,4 +1,4 @@
-"""What a run depends on, the records of a run, and those of a finished one."""
+"""The set-up of a run, its records, and those of a finished run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,1 +1,1 @@
-"""What packets travel through and why they are sent: topology, routes, traffic. Pure data, no engine."""
+"""Fabric and traffic: topology, routes, flows. Pure data, no engine."""

@@ -1,4 +1,4 @@
-"""What all kinds of fabric share: buffers, links that differ or fail, and how a fabric is built."""
+"""Shared by all kinds of fabric: buffers, links that differ or fail, and how a fabric is built."""
 
 from dataclasses import dataclass
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""What all drawn traffic shares: sizes, senders and who sends to whom."""
+"""Shared by all drawn traffic: sizes, senders and who sends to whom."""
 
 from typing import Annotated
 

@@ -1,1 +1,1 @@
-"""What end hosts and switches decide: plain functions over records, without clock, I/O or randomness of their own."""
+"""Decisions of end hosts and switches: plain functions over records, without clock, I/O or randomness of their own."""

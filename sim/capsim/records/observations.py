@@ -1,4 +1,4 @@
-"""What is counted, traced and sampled while a simulation runs."""
+"""Records of observations: counters, histograms, the packet trace, samples."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What every run must satisfy before its results are returned: nothing appears, nothing vanishes."""
+"""Conservation, checked before the results of a run are returned: nothing appears, nothing vanishes."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What load a run was asked for and what its flows offered, by layer of links, and whether it came to a steady state.
+"""The load asked of a run and that which its flows offered, by layer of links, and whether it came to a steady state.
 
 ======================= ================================================= ====
 Quantity                Definition                                        Unit

@@ -1,4 +1,4 @@
-"""What the links of each layer lost and carried.
+"""Loss and utilisation of the links of each layer.
 
 =============== ============================================================ ====
 Quantity        Definition                                                   Unit

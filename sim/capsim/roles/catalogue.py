@@ -1,4 +1,4 @@
-"""What a scheme is made of: its components with their parameters, defaults, bounds and meanings.
+"""The parts of every scheme: its components with their parameters, defaults, bounds and meanings.
 
 Everything is read from the components themselves, the meanings from the docstrings of their parameter classes, so that
 the command line and the documentation list what the code has.

@@ -1,4 +1,4 @@
-"""What the hooks of one's own scheme do, as a SHA-256: their code, and the values that it reads.
+"""A SHA-256 of the hooks of one's own scheme: their code, and the values that it reads.
 
 The digest of a component covers all its fields but the parameters, which stand in the manifest in full: the hooks, the
 fields of its own memory, and what else it declares. Of a function it covers

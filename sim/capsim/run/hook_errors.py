@@ -1,4 +1,4 @@
-"""What is said when a hook cannot be called or compiled: its line and the rule, in place of the compiler's page."""
+"""Errors of hooks that cannot be called or compiled: their line and the rule, in place of the compiler's page."""
 
 import ast
 import inspect

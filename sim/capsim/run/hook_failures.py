@@ -1,4 +1,4 @@
-"""What is said when a hook of one's own fails while it runs: its line and the error, in place of a traceback.
+"""Errors of one's own hooks while they run: the line and the error, in place of a traceback.
 
 Nothing is checked at a call. An error ends the run; if a hook was being called, its frame is in the traceback. After an
 answer that is no number there is none: the reference engine then runs again, with hooks whose answers are checked. What

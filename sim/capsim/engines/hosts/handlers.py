@@ -1,4 +1,4 @@
-"""What makes an end host act: a flow begins, a deadline is reached, a packet arrives or is encoded or decoded.
+"""Events of an end host: a flow begins, a deadline is reached, a packet arrives or is encoded or decoded.
 
 One source, run by both engines (:mod:`capsim.engines.hosts.primitives`); what the host then does is in
 :mod:`~capsim.engines.hosts.senders` and :mod:`~capsim.engines.hosts.receivers`.

@@ -1,4 +1,4 @@
-"""What the code of hosts and switches asks of an engine.
+"""The interface of an engine, as the code of hosts and switches uses it.
 
 The modules of this package are written once.
 ``w`` is the whole state of a run; records go by their numbers: ``s`` subflow, ``f`` flow, ``p`` port, ``row`` switch,

@@ -1,4 +1,4 @@
-"""What holds packets up in an end host, first in, first out: one source, run by both engines.
+"""Delays of packets in an end host, first in, first out: one source, run by both engines.
 
 Where coding takes time each host has a processor. A packet that comes to it at t is done at max(t, when it is free) +
 cost (Lindley's recursion). With a jitter of flows each subflow has a stage on its way to the NIC: a packet that comes

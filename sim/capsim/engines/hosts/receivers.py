@@ -1,4 +1,4 @@
-"""What the receiving end host does: one source, run by both engines (:mod:`capsim.engines.hosts.primitives`)."""
+"""The receiving end host: one source, run by both engines (:mod:`capsim.engines.hosts.primitives`)."""
 
 from typing import Any
 

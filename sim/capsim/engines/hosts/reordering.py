@@ -1,4 +1,4 @@
-"""What reordering in the network does to a subflow: one source, run by both engines.
+"""Reordering as a subflow sees it: one source, run by both engines.
 
 ========================== ==================================================================== ====================
 Quantity                   Definition                                                           Source

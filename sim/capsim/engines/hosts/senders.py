@@ -1,4 +1,4 @@
-"""What the sending end host does: one source, run by both engines (:mod:`capsim.engines.hosts.primitives`)."""
+"""The sending end host: one source, run by both engines (:mod:`capsim.engines.hosts.primitives`)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What switches do with a packet: one source, run by both engines (:mod:`capsim.engines.hosts.primitives`)."""
+"""The way of a packet through a switch: one source, run by both engines (:mod:`capsim.engines.hosts.primitives`)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What balancers that measure from leaf to leaf have in common: which switch a packet is at (trees of two tiers)."""
+"""Shared by balancers that measure from leaf to leaf: which switch a packet is at (trees of two tiers)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What CAPS measures and derives at the sender: blocking probability, redundancy, size of the coding unit.
+"""Measurements and decisions of CAPS at the sender: blocking probability, redundancy, size of the coding unit.
 
 ============================ ======== ===================================== =============================
 Quantity                     Symbol   Name                                  Equation

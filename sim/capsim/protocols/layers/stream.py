@@ -1,4 +1,4 @@
-"""What layers have in common that code over a stream which several subflows share.
+"""Shared by layers that code over a stream of several subflows.
 
 A data segment that was decoded has come without the packet that was to carry it. The receiver can give it to the
 stream only; then the subflow whose packet was lost still has a hole, which it repairs by a retransmission (RFC 8684,

@@ -1,4 +1,4 @@
-"""What all encoders of CAPS share: how large a unit is, how many repair packets it gets, its next packet.
+"""Shared by all encoders of CAPS: how large a unit is, how many repair packets it gets, its next packet.
 
 ================================ ======== =============================== ===============================
 Quantity                         Symbol   Name                            Source

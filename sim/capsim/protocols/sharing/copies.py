@@ -1,4 +1,4 @@
-"""What sharings have in common whose subflows are copies, all opened when the flow starts."""
+"""Shared by sharings whose subflows are copies, all opened when the flow starts."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any

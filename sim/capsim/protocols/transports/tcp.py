@@ -1,4 +1,4 @@
-"""What the TCP variants share: parameters, segments, round-trip times, timers.
+"""Shared by the TCP variants: parameters, segments, round-trip times, timers.
 
 Windows are bytes, sequence numbers are segments of one MSS; the last segment of a flow may be shorter.
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from engine_setups import flow_list, setup_of
-from scripted import MSS, PAIR, US, Hosts
+from support.engine_setups import flow_list, setup_of
+from support.scripted import MSS, PAIR, US, Hosts
 
 from capsim import Scheme
 from capsim.engines.hosts import handlers

@@ -4,7 +4,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from engine_setups import memory_of, params_of, record
+from support.engine_setups import memory_of, params_of, record
 
 from capsim import Balancer, records
 

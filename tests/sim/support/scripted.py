@@ -10,7 +10,7 @@ from itertools import groupby
 from types import SimpleNamespace
 from typing import Any
 
-from engine_setups import flow_list, record, setup_of
+from support.engine_setups import flow_list, record, setup_of
 
 from capsim import Dumbbell, Scheme
 from capsim.engines.hosts import handlers

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine_setups import ACCEPT, REFUSE, Queue
-from shared_sender import Shared
+from support.engine_setups import ACCEPT, REFUSE, Queue
+from support.shared_sender import Shared
 
 from capsim import Scheme
 from capsim.engines.hosts import handlers
