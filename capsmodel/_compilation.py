@@ -38,8 +38,20 @@ def _digest(folder: Path) -> str:
     return digest.hexdigest()
 
 
-class SourceCache(FunctionCache):
-    """Numba's on-disk cache, except that it notices a change of any file beside the function's own."""
+class KeptCode(FunctionCache):
+    """Numba's on-disk cache, except that it drops what was kept by a version whose modules had other names."""
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """Return the machine code that is kept, None if there is none."""
+        try:
+            return super().load_overload(signature, target_context)  # type: ignore[no-untyped-call]  # of Numba
+        except (ImportError, AttributeError):
+            self._cache_file.flush()
+            return None
+
+
+class SourceCache(KeptCode):
+    """A cache that notices a change of any file beside the function's own."""
 
     def _index_key(self, signature: Any, codegen: Any) -> Any:
         key = super()._index_key(signature, codegen)  # type: ignore[no-untyped-call]  # of Numba

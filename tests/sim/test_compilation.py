@@ -1,11 +1,14 @@
 """What the compiled engine relies on: flags of Numba, machine code that the next process finds, one initial state."""
 
 import os
+import pickle
 import subprocess
 import sys
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
+import numba
 import pytest
 from numba import njit, types
 
@@ -14,6 +17,7 @@ from capsim.engines.compiled import engine, signatures
 from capsim.engines.compiled.jit import FLAGS, compiled_hook, inlined_kernel, kernel
 from capsim.engines.initial_state import initial_state
 from capsim.run.simulation import compile_if_needed
+from capsmodel._compilation import KeptCode
 
 PROCESS = """
 from capsim import scheme
@@ -131,3 +135,19 @@ def test_without_compiler_the_compiled_engine_refuses():
         "capsmodel: the compiled engine needs Numba's compiler, which NUMBA_DISABLE_JIT=1 switches off: unset it, or "
         "take the reference engine\n"
     )
+
+
+def twice(number):
+    return 2 * number
+
+
+def test_code_that_another_version_kept_is_compiled_anew(tmp_path, monkeypatch):
+    """Its index names a module that is gone, as those of every move of a module do."""
+    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path))
+    first, second = njit(twice), njit(twice)
+    first._cache, second._cache = KeptCode(twice), KeptCode(twice)
+    index = Path(first._cache._cache_file._index_path)
+    index.parent.mkdir(parents=True, exist_ok=True)
+    index.write_bytes(pickle.dumps(numba.__version__) + b"cmodule_that_is_gone\nName\n.")
+    assert (first(2), second(2)) == (4, 4)
+    assert [sum(each.stats.cache_hits.values()) for each in (first, second)] == [0, 1]

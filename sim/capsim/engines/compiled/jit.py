@@ -15,7 +15,6 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from numba import from_dtype, njit
-from numba.core.caching import FunctionCache
 from numba.core.ccallback import CFunc
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
@@ -24,7 +23,7 @@ from numba.extending import overload
 from capsim.engines.compiled.cache_keys import hook_key, loop_key
 from capsim.engines.compiled.whole_numbers import HookCompiler
 from capsim.roles.hooks import Hook, is_own
-from capsmodel._compilation import interruptible
+from capsmodel._compilation import KeptCode, interruptible
 from capsmodel.checks import ParameterError
 
 
@@ -97,8 +96,8 @@ def expanded(function: Function) -> Function:
     return cast(Function, njit(inline="always", **FLAGS)(function))
 
 
-class SourceCache(FunctionCache):
-    """Numba's cache, except that it asks for a key that covers more than the function's own file."""
+class SourceCache(KeptCode):
+    """A cache that asks for a key that covers more than the function's own file."""
 
     def __init__(self, function: Callable[..., Any], key: str):
         super().__init__(function)
