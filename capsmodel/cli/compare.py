@@ -17,7 +17,8 @@ from capsim.run.runs import METRICS, result_name
 from capsim.scenario.scenario import Comparison
 from capsmodel._files import check_writable
 from capsmodel.checks import ParameterError, require
-from capsmodel.cli.shared.options import ALL_CORES, Machines, MaybeCount
+from capsmodel.cli.shared.machines import ALL_CORES, Machines
+from capsmodel.cli.shared.options import MaybeCount
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
 from capsmodel.cli.shared.run_output import (
     draw_comparison,

@@ -12,7 +12,8 @@ from pandas import DataFrame
 from capsmodel._files import check_writable
 from capsmodel.checks import require
 from capsmodel.cli.shared.claim_texts import claim_text, counted, skewed
-from capsmodel.cli.shared.options import ALL_CORES, MACHINES, Flag, Machines, MaybeDuration, parse_shard
+from capsmodel.cli.shared.machines import ALL_CORES, MACHINES, Machines
+from capsmodel.cli.shared.options import Flag, MaybeDuration, parse_shard
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, explain, print_table, say, write_whole
 from capsmodel.cli.shared.table import Column
 from capsmodel.experiments.manifest import table_csv, table_id

@@ -13,7 +13,8 @@ from capsim.run.runs import ALL_METRICS
 from capsim.run.study import read_study
 from capsmodel._files import check_writable
 from capsmodel.checks import choice, require
-from capsmodel.cli.shared.options import ALL_CORES, MACHINES, Machines, parse_shard
+from capsmodel.cli.shared.machines import ALL_CORES, MACHINES, Machines
+from capsmodel.cli.shared.options import parse_shard
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
 from capsmodel.cli.shared.run_output import PLOTTED, draw_study, metric_rows, missing_ratios, records, shown
 from capsmodel.experiments.sweep import SweepReport

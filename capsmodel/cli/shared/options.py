@@ -4,16 +4,14 @@ import math
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from reprlib import repr as shortened
 from typing import Annotated, Any, TypeVar
 
-from cyclopts import Group, Parameter, Token
+from cyclopts import Parameter, Token
 
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli.shared.numbers import quantity
-from capsmodel.experiments.sweep import Executor, all_cores, dask_cluster, one_by_one
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
 _T = TypeVar("_T")
@@ -192,38 +190,3 @@ def probed(names: Iterable[str], fields: Iterable[str], period_s: float) -> dict
         else:
             ports.append(">".join(ends_of(name, f"--probe {name}")))
     return {"period_s": period_s, "fields": list(fields), "ports": ports, "flows": flows}
-
-
-MACHINES = Group("Machines", sort_key=30)
-
-
-@Parameter(name="*", group=MACHINES)
-@dataclass(frozen=True, kw_only=True)
-class Machines:
-    """Where runs are computed.
-
-    Parameters
-    ----------
-    jobs
-        Processes at the same time; -1 for all cores.
-    cluster
-        Address of a Dask scheduler, such as tcp://head:8786, or its scheduler file; its workers run what --jobs would.
-    """
-
-    jobs: Count = -1
-    cluster: str | None = None
-
-    def executor(self) -> Executor:
-        """Return what runs the tasks.
-
-        Raises
-        ------
-        ParameterError
-            If the number of processes is out of range, or Dask is not installed.
-        """
-        if self.cluster is not None:
-            return dask_cluster(self.cluster)
-        return one_by_one if self.jobs == 1 else all_cores(self.jobs)
-
-
-ALL_CORES = Machines()
