@@ -171,7 +171,7 @@ def _prepare(copy: Path) -> None:
     engines: Any = import_module("capsim.engines")
     engines.run = _reference_only(engines.run)
     import_module("capsim.run.simulation").compile_if_needed = lambda *_, **__: False
-    import_module("engine_setups").differences = lambda _: []
+    import_module("support.engine_setups").differences = lambda _: []
 
 
 def _reference_only(run: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-import engine_setups  # noqa: F401 - what every forked process imports, once before the first fork
 import mutants
 import pytest
+import support.engine_setups  # noqa: F401 - what every forked process imports, once before the first fork
 from mutant_lines import mutants_of
 
 SOURCE = '''"""Text."""

@@ -99,16 +99,19 @@ def test_runs_of_several_experiments_are_those_of_the_first():
 
 
 def test_the_recorded_costs_are_those_of_the_kept_runs():
+    """Of RepFlow and MMPTCP the files also hold runs of schemes as they were before a correction."""
     times_s = defaultdict(dict)
-    seen = set()
+    seen = defaultdict(set)
     for name in published_experiments():
-        if (RESULTS / f"{name}.parquet").is_file():
-            for task in read_manifest(RESULTS / f"{name}.parquet")["tasks"]:
+        for path in sorted(RESULTS.glob(f"{name}.*parquet")):
+            for task in read_manifest(path)["tasks"]:
                 times_s[name][task["id"]] = task["cpu_s"]
-                seen.add(task["id"])
+                seen[name.partition("-")[0]].add(task["id"])
     recorded = {one.experiment: one for one in read_costs()}
     assert list(recorded) == list(published_experiments())
-    assert sum(one.runs for one in recorded.values()) == len(seen)
+    runs = {paper: sum(one.runs for one in recorded.values() if one.experiment.startswith(paper)) for paper in seen}
+    assert all(runs[paper] == len(seen[paper]) for paper in ("caps", "cdcps", "dc2mtcp"))
+    assert all(runs[paper] < len(seen[paper]) for paper in ("repflow", "mmptcp"))
     assert recorded["caps-incast1"].runs_cpu_s == round(sum(times_s["caps-incast1"].values()))
     with data_path("papers/costs.csv").open(newline="", encoding="utf-8") as file:
         assert [row["experiment"] for row in csv.DictReader(file)] == list(recorded)

@@ -156,7 +156,7 @@ def test_what_claims_hang_on_is_listed_from_the_record(monkeypatch, capsys):
         "repflow-f8a": {TEXT: "reproduced", "mss_bytes = 536": "refuted"},
         "repflow-f8c": {TEXT: "refuted", "mss_bytes = 536": "refuted"},
     }
-    for module in ("robustness", "index"):
+    for module in ("settings", "index"):
         monkeypatch.setattr(f"capsmodel.papers.{module}.read_by_setting", lambda: known)
     monkeypatch.setattr("capsmodel.cli.equations.read_by_setting", lambda: known)
     with pytest.raises(SystemExit):
@@ -171,7 +171,7 @@ def test_what_claims_hang_on_is_listed_from_the_record(monkeypatch, capsys):
 
 def test_the_record_is_drawn_and_nothing_else_has_this_figure(monkeypatch, tmp_path, capsys):
     known = {"repflow-f8a": {TEXT: "reproduced", "mss_bytes = 536": "refuted"}}
-    for module in ("papers.robustness", "papers.index", "cli.equations"):
+    for module in ("papers.settings", "papers.index", "cli.equations"):
         monkeypatch.setattr(f"capsmodel.{module}.read_by_setting", lambda: known)
     file = tmp_path / "settings.png"
     with pytest.raises(SystemExit) as stop:

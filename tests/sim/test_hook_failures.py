@@ -292,7 +292,7 @@ STOPPED = """
 import os, signal
 from dataclasses import replace
 from capsim import Balancer, Batch, LeafSpine, Scenario, scheme, simulate
-from capsim.engines import compiled
+from capsim.engines.compiled import engine as compiled
 from capsmodel import _compilation
 
 def forever(params, own, switch, sub, packet, ports, candidates, now_ps, u0):

@@ -1,12 +1,12 @@
 """Reads lists of flows, and the nodes and links of a :class:`~capsim.fabric.graph.Topology`, from files.
 
-========== ========================================================= =================================
-file       needed columns                                            others
-========== ========================================================= =================================
-flows      ``src``, ``dst``, ``flow_bytes`` or ``bytes``, ``start_s`` ``path``, and any others
-nodes      ``name``, ``kind`` (host or switch)                       ``tier``
-links      ``a``, ``b``, ``rate_bps``, ``delay_s``                   ``buffer_packets``, ``buffer_bytes``
-========== ========================================================= =================================
+========== ========================================================== =================================
+file       needed columns                                             others
+========== ========================================================== =================================
+flows      ``src``, ``dst``, ``flow_bytes`` or ``bytes``, ``start_s``  ``path``, and any others
+nodes      ``name``, ``kind`` (host or switch)                        ``tier``
+links      ``a``, ``b``, ``rate_bps``, ``delay_s``                    ``buffer_packets``, ``buffer_bytes``
+========== ========================================================== =================================
 
 The columns may stand in any order; heads and numbers may have other units (``start_ms``, ``flow_kb``, ``10us``;
 :mod:`capsmodel.text_tables`). A column ``path`` pins flows to paths (:mod:`capsim.fabric.paths`); an empty cell leaves

@@ -144,7 +144,7 @@ class Studied:
 
 
 def load_study(file: str | Path) -> Study:
-    """Return the study of a TOML file; :func:`read_study` returns its text too.
+    """Return the study of a TOML file; `read_study` returns its text too.
 
     Raises
     ------

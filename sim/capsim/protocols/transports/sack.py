@@ -148,7 +148,7 @@ def _note_delivered(params: Any, memory: Any, sub: Any, ring: Any, ack: int, fre
         delivered += not holds(sub, ring, segment, SACKED)
     memory.prr_new_bytes = delivered * params.mss_bytes
     memory.prr_delivered_bytes += memory.prr_new_bytes
-    memory.prr_due = 1
+    memory.prr_flight_bytes = abs(memory.prr_flight_bytes)
 
 
 @inlined
@@ -165,7 +165,7 @@ def _reduce(params: Any, memory: Any, sub: Any) -> None:
     if memory.prr_out_bytes == 0:
         count = max(count, params.mss_bytes)  # the fast retransmit
     sub.cwnd_bytes = pipe + max(count, 0)
-    memory.prr_due = 0
+    memory.prr_flight_bytes = -memory.prr_flight_bytes
 
 
 @inlined
@@ -234,7 +234,7 @@ def _send_in_order(params: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -
 @inlined
 def _send_in_recovery(params: Any, memory: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Send the segment that NextSeg names, while Pipe leaves room in the window (RFC 6675, section 5 step C)."""
-    if params.reduction != Reduction.AT_ONCE and memory.prr_due:
+    if params.reduction != Reduction.AT_ONCE and memory.prr_flight_bytes > 0:
         _reduce(params, memory, sub)
     if sub.resend:
         sub.resend = 0
@@ -312,15 +312,17 @@ SACK = Transport(
     params=SackParams(),
     memory={
         "subflow": (
-            ("pipe_packets", "i8"),  # RFC 6675: Pipe
-            ("lost_below", "i8"),  # RFC 6675: what is below and not SACKed is lost
-            ("high_sacked", "i8"),
-            ("rescued", "i8"),  # RFC 6675: RescueRxt, in segments
-            ("prr_flight_bytes", "i8"),  # RFC 6937: RecoverFS
-            ("prr_delivered_bytes", "i8"),
-            ("prr_new_bytes", "i8"),  # RFC 6937: DeliveredData
-            ("prr_out_bytes", "i8"),
-            ("prr_due", "i8"),  # 1: the window has not been set for the last acknowledgement
+            ("pipe_packets", "i4"),  # RFC 6675: Pipe
+            ("lost_below", "i4"),  # RFC 6675: what is below and not SACKed is lost
+            ("high_sacked", "i4"),
+            ("rescued", "i4"),  # RFC 6675: RescueRxt, in segments
+            (
+                "prr_flight_bytes",
+                "i4",
+            ),  # RFC 6937: RecoverFS; below 0 when the window is set for the last ACK
+            ("prr_delivered_bytes", "i4"),
+            ("prr_new_bytes", "i4"),  # RFC 6937: DeliveredData
+            ("prr_out_bytes", "i4"),
             ("sack_first", BLOCKS),  # at the receiver: blocks reported last, newest first
             ("sack_end", BLOCKS),
         ),
