@@ -6,7 +6,6 @@ and while machine code runs that :func:`interruptible` calls.
 """
 
 import functools
-import hashlib
 import logging
 import sys
 import time
@@ -22,6 +21,8 @@ import numba.core.event
 from numba.core.caching import FunctionCache
 from numba.core.compiler_lock import global_compiler_lock
 
+from capsmodel.code_identity import files_digest
+
 LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -32,10 +33,7 @@ WAIT_S = 0.1  # between looks at whether Ctrl-C was pressed
 @functools.cache
 def _digest(folder: Path) -> str:
     """Return a hash of the sources in a folder: what a function there may call, or emit instructions with."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return files_digest(*sorted(folder.glob("*.py")))
 
 
 class KeptCode(FunctionCache):

@@ -29,12 +29,12 @@ import pandas as pd
 import pyarrow as pa
 
 from capsmodel.checks import ParameterError, require, whole
+from capsmodel.code_identity import source_digest
 from capsmodel.experiments.executors import Executor, all_cores, closed_at_end, dask_cluster, one_by_one
 from capsmodel.experiments.manifest import canonical_json, content_id
 from capsmodel.experiments.measurement import measurement
 from capsmodel.experiments.progress import BAR, Done, Progress, plain_arguments
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge, write_part
-from capsmodel.experiments.source import source_digest
 from capsmodel.experiments.task import Task
 from capsmodel.experiments.task_locks import StoredSince, TaskLocks, free_batches
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from capsmodel.experiments.source import source_digests
+from capsmodel.code_identity import source_digests
 
 MEASURE = """
 from study.physics import double
@@ -34,7 +34,7 @@ NO_CHANGES_OF_CODE = {
 }
 DIGESTS = """
 import multiprocessing, os, sys
-from capsmodel.experiments.source import source_digest
+from capsmodel.code_identity import source_digest
 def digest(folder):
     os.chdir(folder)
     from study.measure import measure

@@ -20,10 +20,10 @@ import pytest
 from experiments import sweep_functions as functions
 
 from capsmodel import ParameterError
+from capsmodel.code_identity import source_digest
 from capsmodel.experiments import manifest, sweep
 from capsmodel.experiments import task as task_module
 from capsmodel.experiments.results import finished_tasks, part_files, read_manifest, write_part
-from capsmodel.experiments.source import source_digest
 from capsmodel.experiments.sweep import (
     OtherCodeWarning,
     SweepError,

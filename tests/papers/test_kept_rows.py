@@ -1,6 +1,8 @@
 """Rows as campaigns keep them: the same ones are kept again, and no change of any number goes unseen."""
 
 import math
+from importlib import import_module
+from pkgutil import iter_modules
 
 import pandas as pd
 import pyarrow as pa
@@ -8,6 +10,7 @@ import pytest
 
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.results import keep_part
+from capsmodel.papers import measurements
 from capsmodel.papers.experiments import published_experiment
 from capsmodel.papers.runs import DIGEST, check_columns, compared_columns, kept_rows, not_kept
 
@@ -83,3 +86,10 @@ def test_columns_are_those_of_all_claims():
         "reordered_ratio_short",
     ]
     assert compared_columns(published_experiment("caps-priority")) == expected
+
+
+def test_no_two_measurements_have_one_name():
+    """Rows are kept under name, revision and arguments."""
+    modules = [import_module(f"{measurements.__name__}.{found.name}") for found in iter_modules(measurements.__path__)]
+    functions = {value for module in modules for value in vars(module).values() if hasattr(value, "measurement")}
+    assert len({function.measurement.name for function in functions}) == len(functions)

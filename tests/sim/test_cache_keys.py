@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from capsim.engines.compiled import cache_keys
-from capsim.engines.compiled.cache_keys import hook_key, loop_key
+from capsim.engines.compiled.jit import CAPSIM, hook_key, loop_key
 from capsim.protocols import congestion, transports
 
 # Files of a copied package, and in each a hook
@@ -41,12 +40,22 @@ def edit(path, text):
     path.write_text(path.read_text() + text)
 
 
-@pytest.mark.parametrize(("edited", "changed"), [("dctcp", {"dctcp"}), ("tcp", {"tcp", "newreno"})])
-def test_an_edited_file_changes_the_keys_of_hooks_that_call_its_functions_alone(copies, tmp_path, edited, changed):
-    before = copies()
-    edit(tmp_path / "copied" / f"{edited}.py", "\n\nMORE = 1\n")
+@pytest.mark.parametrize(
+    ("name", "line", "edited", "changed"),
+    [
+        ("reno", "lost_flight_bytes // 2", "lost_flight_bytes // 3", {"reno", "dctcp"}),  # two calls away from either
+        ("tcp", "flight += sub.short_bytes", "flight -= sub.short_bytes", {"newreno"}),
+        ("tcp", "LIMITED_PACKETS = 2", "LIMITED_PACKETS = 1", {"tcp"}),  # a constant of the function called
+        ("tcp", '"""Open a subflow."""', '"""Open it."""', set()),
+        ("dctcp", "def react(", "MORE = 1\n\n\ndef react(", set()),
+    ],
+)
+def test_an_edit_changes_the_keys_of_the_hooks_that_run_it_alone(copies, tmp_path, name, line, edited, changed):
+    before, path = copies(), tmp_path / "copied" / f"{name}.py"
+    assert line in path.read_text()
+    path.write_text(path.read_text().replace(line, edited))
     after = copies()
-    assert {name for name in HOOKS if before[name] != after[name]} == changed
+    assert {hook for hook in HOOKS if before[hook] != after[hook]} == changed
 
 
 def test_a_constant_of_another_file_changes_the_key(tmp_path, monkeypatch):
@@ -75,13 +84,12 @@ def test_a_function_compiled_by_numba_is_part_of_the_key(tmp_path, monkeypatch):
     assert keys[0] != keys[1]
 
 
-def test_the_loop_is_compiled_anew_with_the_engine_and_the_records_and_not_with_a_protocol(tmp_path, monkeypatch):
+def test_the_loop_is_compiled_anew_with_the_engine_and_the_records_and_not_with_a_protocol(tmp_path):
     root = tmp_path / "capsim"
-    shutil.copytree(cache_keys.ROOT, root, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(cache_keys, "ROOT", root)
-    found = [loop_key()]
+    shutil.copytree(CAPSIM, root, ignore=shutil.ignore_patterns("__pycache__"))
+    found = [loop_key(root)]
     for name in ("protocols/congestion/dctcp.py", "records/packets.py", "engines/compiled/loop.py"):
         edit(root / name, "\n\nMORE = 1\n")
-        found.append(loop_key())
+        found.append(loop_key(root))
     assert found[0] == found[1]
     assert len(set(found[1:])) == 3

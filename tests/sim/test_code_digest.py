@@ -13,8 +13,7 @@ import pytest
 from capsim import Balancer, Batch, LeafSpine, Scenario, Scheme, scheme, simulate
 from capsim.protocols.balancers import spray
 from capsim.protocols.registry import built_in
-from capsim.results.manifest import run_id, scheme_parameters
-from capsim.roles.code_digest import component_digest
+from capsim.results.manifest import component_digest, run_id, scheme_parameters
 from capsmodel.checks import ParameterError
 
 HELPERS = "LIMIT = 7\nTABLE = (1, 2)\ndef first(x):\n    return x // 1\n"

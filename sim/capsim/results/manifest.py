@@ -3,7 +3,7 @@
 The *id* of a run is the SHA-256 of its parameters and the version of the model, as canonical JSON (sorted keys, no
 spaces): equal ids mean equal results, whatever the engine, the machine or the day. The version stands for the code of
 this package. A component that no scheme of this package has goes into the parameters with ``digest``, a hash of its
-code and data (:mod:`capsim.roles.code_digest`).
+code and data (:mod:`capsmodel.code_identity`).
 """
 
 import hashlib
@@ -17,12 +17,12 @@ from typing import Any
 import msgspec
 
 from capsim.protocols.registry import built_in
-from capsim.roles.code_digest import component_digest
 from capsim.roles.components import Component, Scheme, Stack
 from capsim.roles.hooks import HOST_ROLES, SWITCH_ROLES
 from capsim.scenario.scenario import Scenario
 from capsmodel._environment import environment_of
 from capsmodel._version import __version__
+from capsmodel.code_identity import values_digest
 
 LIBRARIES = ("numpy", "numba", "simpy", "pandas", "pyarrow", "msgspec")
 
@@ -102,6 +102,25 @@ def stack_parameters(stack: Stack) -> dict[str, Any]:
 def _described(component: Component) -> dict[str, Any]:
     digest = {} if _is_built_in(component) else {"digest": component_digest(component)}
     return {"component": component.name, **asdict(component.params), **digest}
+
+
+def component_digest(component: Component) -> dict[str, Any]:
+    """Return the digest of a component of a scheme: of all its fields but the parameters, which the manifest has.
+
+    Returns
+    -------
+    dict
+        ``sha256``, 64 hexadecimal digits; ``covers``, the fields that it is of; ``code``, whether the functions went in
+        as ``"source"`` or one of them as ``"bytecode"``.
+
+    Raises
+    ------
+    ParameterError
+        If a hook reads what :func:`~capsmodel.code_identity.values_digest` does not describe.
+    """
+    covered = [field.name for field in fields(component) if field.name != "params"]
+    digest, from_source = values_digest({name: getattr(component, name) for name in covered}, owner=component.name)
+    return {"sha256": digest, "covers": covered, "code": "source" if from_source else "bytecode"}
 
 
 @cache

@@ -8,6 +8,5 @@ Module          Holds
 `own`           own memory: fields that a component declares for itself
 `catalogue`     components with their parameters, defaults, bounds and meanings
 `scheme_files`  a scheme from a Python file
-`code_digest`   what the hooks of one's own scheme do, as a SHA-256
 =============== =================================================================
 """

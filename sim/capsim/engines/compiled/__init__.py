@@ -14,8 +14,7 @@ Module          Holds
 `tables`        tables, own memory and hooks under the names of `primitives`
 `bind`          the shared code of hosts and switches, with these names
 `signatures`    the signature of each hook as Numba types
-`jit`           how functions are compiled
+`jit`           how functions are compiled, and under which keys they are kept on disk
 `whole_numbers` refuses fractions where hooks must give whole numbers
-`cache_keys`    on what compiled code depends
 =============== =================================================================
 """
