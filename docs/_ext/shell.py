@@ -1,7 +1,8 @@
-"""Commands of a page, run when the site is built: what stands below each is what it prints today.
+"""Files, commands and Python of a page, run when the site is built: what stands below each is what it prints today.
 
 ``{file}`` shows a file and writes it to the folder of its page; ``{shell}`` shows commands with what they print, run
-one after another in that folder. ``tests/guides/test_guides.py`` runs the same blocks.
+one after another in that folder; ``{python}`` shows a block with its last value, run in one kernel for the page, in the
+same folder. One that fails is a warning, which ends the build.
 """
 
 import os
@@ -13,13 +14,17 @@ from tempfile import mkdtemp
 from typing import Any
 
 from docutils import nodes
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import KernelManager, start_new_kernel
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 logger = logging.getLogger(__name__)
 
 COLUMNS = 88
+BLOCK_S = 300
 LANGUAGES = {".py": "python", ".toml": "toml"}
 
 
@@ -72,8 +77,52 @@ class Shell(InFolder):
         return "".join(f"{printed.rstrip()}\n" for printed in done.stdout.splitlines() if printed.strip())
 
 
+class Python(InFolder):
+    """A block of Python, and its last value; names live as long as the page."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the block, and below it the value of its last expression."""
+        text = "\n".join(self.content)
+        values: list[str] = []
+        reply = self.kernel.execute_interactive(
+            text, store_history=False, timeout=BLOCK_S, output_hook=lambda message: values.extend(value_of(message))
+        )["content"]
+        if reply["status"] != "ok":
+            logger.warning("%s: %s", reply["ename"], reply["evalue"], location=self.get_location())
+        shown = [nodes.literal_block(value, value, language="text") for value in values]
+        return [nodes.literal_block(text, text, language="python"), *shown]
+
+    @property
+    def kernel(self) -> BlockingKernelClient:
+        """The kernel of the page; started for its first block."""
+        kernels = kernels_of(self.env)
+        if not kernels:
+            kernels.append(start_new_kernel(kernel_name="python3", cwd=str(self.folder), stderr=subprocess.DEVNULL))
+        return kernels[0][1]
+
+
+def kernels_of(env: BuildEnvironment) -> list[tuple[KernelManager, BlockingKernelClient]]:
+    """Return the kernel of the page that is being read, in a list that is empty until a block asks for it."""
+    found: list[tuple[KernelManager, BlockingKernelClient]] = env.temp_data.setdefault("kernels", [])
+    return found
+
+
+def value_of(message: dict[str, Any]) -> list[str]:
+    """Return the value that a message of a kernel shows, as text; nothing for other messages."""
+    return [message["content"]["data"]["text/plain"]] if message["msg_type"] == "execute_result" else []
+
+
+def end_kernel(app: Sphinx, doctree: nodes.document) -> None:
+    """End the kernel of a page that has been read."""
+    for manager, client in kernels_of(app.env):
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directives."""
     app.add_directive("file", File)
     app.add_directive("shell", Shell)
+    app.add_directive("python", Python)
+    app.connect("doctree-read", end_kernel)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
