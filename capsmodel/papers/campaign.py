@@ -27,6 +27,7 @@ import numpy as np
 import pyarrow as pa
 from pandas import DataFrame, concat
 
+from capsim.study.measures import TaskList
 from capsmodel.experiments.manifest import table_id
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, keep_part, merge
 from capsmodel.experiments.statistics.sequential import looks
@@ -57,7 +58,6 @@ from capsmodel.papers.runs import (
 )
 from capsmodel.papers.settings import TEXT, Robustness, robustness
 from capsmodel.papers.statements import Runs, Term
-from capsmodel.papers.task_list import TaskList
 from capsmodel.papers.verdicts import Verdict, VerdictWord
 
 __all__ = ["Campaign", "advance"]
@@ -87,7 +87,7 @@ class Campaign:
 
     experiment: PublishedExperiment
     folder: Path
-    tasks: Mapping[Group, TaskList] = field(default_factory=dict)
+    tasks: Mapping[Group, TaskList[Term]] = field(default_factory=dict)
     rows: DataFrame = field(default_factory=DataFrame)
 
     def __post_init__(self) -> None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from pandas import DataFrame
 
+from capsim.study.measures import TaskList
 from capsmodel.checks import require
 from capsmodel.experiments.results import TASK_COLUMN, columns_by_task
 from capsmodel.experiments.statistics.sequential import FIRST_LOOK_SEEDS
@@ -19,7 +20,6 @@ from capsmodel.papers.index import read_claims
 from capsmodel.papers.metric_columns import SHARES
 from capsmodel.papers.settings import TEXT
 from capsmodel.papers.statements import Term
-from capsmodel.papers.task_list import TaskList
 
 __all__ = [
     "DIGEST",
@@ -153,7 +153,7 @@ SECOND_FAMILY = 1000
 """What is added to 1, 2, ... to give the seeds by which a refutation is checked; more than any of the first family."""
 
 
-def all_tasks(experiment: PublishedExperiment) -> dict[Group, TaskList]:
+def all_tasks(experiment: PublishedExperiment) -> dict[Group, TaskList[Term]]:
     """Return all runs of an experiment with the schemes that are simulated, up to the limits, by group.
 
     The text's runs at all places include those at the sampled ones, unless these have a scale of their own.

@@ -23,6 +23,7 @@ from capsim import scheme as find
 from capsim.roles.catalogue import parameters
 from capsim.roles.hooks import ROLES
 from capsim.scenario.settings import with_settings
+from capsim.study.measures import TaskList
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.statistics.designs import Combination
 from capsmodel.experiments.sweep import Task
@@ -31,7 +32,6 @@ from capsmodel.papers.index import experiment_kinds, experiment_name, name_of
 from capsmodel.papers.measurements.experiment_runs import experiment_run
 from capsmodel.papers.settings import TEXT, sampled_combinations, settings_of
 from capsmodel.papers.statements import Statement, Term
-from capsmodel.papers.task_list import TaskList
 
 __all__ = ["PublishedExperiment", "Scale", "published_experiment", "published_experiments"]
 
@@ -153,15 +153,15 @@ class PublishedExperiment:
 
     def tasks(
         self, terms: Iterable[Term], seeds: Iterable[int], *, setting: str = TEXT, scale: Scale = "paper"
-    ) -> TaskList:
+    ) -> TaskList[Term]:
         """Return a task for each term and seed; equal runs of several settings or experiments are equal tasks."""
 
         def first(term: Term, seed: int) -> Task:
             return Task(self.measure, **self.run(term, setting=setting, scale=scale), seed=seed)
 
-        return TaskList(terms, seeds, first)
+        return TaskList(sorted(terms), seeds, first)
 
-    def quick_tasks(self) -> TaskList:
+    def quick_tasks(self) -> TaskList[Term]:
         """Return the small runs of two seeds, at the sampled places, that show that all of it works."""
         terms = {term for one in self.statements.values() for term in one.at(self.sampled).simulated.terms}
         return self.tasks(terms, range(1, QUICK_SEEDS + 1), scale="quick")

@@ -24,9 +24,11 @@ from capsim.fabric.kinds import AnyFabric
 from capsim.fabric.traffic import AnyTraffic, check_workloads
 from capsim.roles.scheme_files import in_folder
 from capsmodel._files import read_text
-from capsmodel.checks import ParameterError, require
+from capsmodel.checks import ParameterError, one_number, positive, require
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
+from capsmodel.workloads.catalogue import load_workload
 from capsmodel.workloads.files import is_size_file, read_flow_sizes
+from capsmodel.workloads.sizes import SizeDistribution
 
 LONGEST_QUANTITY = 40  # characters of a number with its unit
 _UNITS = {"_bps": parse_rate_bps, "_s": parse_time_s, "_s_per_packet": parse_time_s, "_bytes": parse_size_bytes}
@@ -272,6 +274,7 @@ def _with_graph(fabric: dict[str, Any], folder: Path) -> dict[str, Any]:
 def _with_files(entry: Any, folder: Path, lists: list[FlowFile]) -> Any:
     """Return a traffic entry with the flows or sizes of the file that it names, so that a run depends on no file.
 
+    With the key ``times`` sizes, of a file or a known workload, are so many times as large.
     Lists of flows are added to `lists` too.
     """
     if not isinstance(entry, dict):
@@ -283,12 +286,22 @@ def _with_files(entry: Any, folder: Path, lists: list[FlowFile]) -> Any:
         require(known, "traffic: a csv entry has the keys kind and file, perhaps stack, nothing else")
         lists.append(read_flow_csv(folder / str(entry["file"])))
         return lists[-1].entry() | {key: entry[key] for key in ("stack",) if key in entry}
-    name = entry.get("workload")
-    if not isinstance(name, str) or not is_size_file(name):
+    name, times = entry.get("workload"), entry.get("times", 1)
+    if not isinstance(name, str) or not (is_size_file(name) or "times" in entry):
         return entry
-    sizes = read_flow_sizes(folder / name)
-    points = list(zip(sizes.sizes.tolist(), sizes.cdf_values.tolist(), strict=True))
-    return {key: value for key, value in entry.items() if key != "workload"} | {"flow_bytes_cdf": points}
+    factor = one_number(positive, "traffic: times", times)
+    points = _size_points(read_flow_sizes(folder / name), factor) if is_size_file(name) else _known_sizes(name, factor)
+    return {key: value for key, value in entry.items() if key not in ("workload", "times")} | {"flow_bytes_cdf": points}
+
+
+@cache
+def _known_sizes(workload: str, factor: float) -> list[tuple[float, float]]:
+    return _size_points(load_workload(workload), factor)
+
+
+def _size_points(sizes: SizeDistribution, factor: float) -> list[tuple[float, float]]:
+    """Return the points of a distribution of sizes that are so many times as large."""
+    return list(zip((sizes.sizes * factor).tolist(), sizes.cdf_values.tolist(), strict=True))
 
 
 def load_scenario(source: str | Path) -> Scenario:

@@ -1,12 +1,12 @@
-"""Tasks of an experiment are made once for each term, when they are asked for, and are those of any other way."""
+"""Tasks of a study are made once for each point, when they are asked for, and are those of any other way."""
 
 import pytest
 
+from capsim.study.measures import TaskList
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.manifest import SCHEMA, content_id
 from capsmodel.experiments.measurement import measurement
 from capsmodel.experiments.sweep import Task
-from capsmodel.papers.task_list import TaskList
 
 A, B = ("a", "here"), ("b", "there")
 
@@ -16,7 +16,7 @@ def drawn(**arguments):
     return arguments
 
 
-def test_a_task_of_each_term_and_seed():
+def test_a_task_of_each_point_and_seed():
     asked = []
 
     def made(term, seed):
@@ -24,14 +24,14 @@ def test_a_task_of_each_term_and_seed():
         return Task(drawn, term=term, seed=seed)
 
     tasks = TaskList([B, A], range(1, 4), made)
-    assert (list(tasks), len(tasks)) == ([(term, seed) for term in (A, B) for seed in (1, 2, 3)], 6)
+    assert (list(tasks), len(tasks)) == ([(term, seed) for term in (B, A) for seed in (1, 2, 3)], 6)
     assert asked == []
     assert {key: task.id for key, task in tasks.of_seeds({2, 9})} == {
         (term, 2): Task(drawn, term=term, seed=2).id for term in (A, B)
     }
     assert tasks[A, 3].payload == {"term": list(A), "seed": 3}
     assert tasks[A, 3] is tasks[A, 3]
-    assert asked == [A, B]
+    assert asked == [B, A]
 
 
 @pytest.mark.parametrize("key", [(A, 4), (B, 1)])

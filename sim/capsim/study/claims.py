@@ -1,0 +1,272 @@
+"""What the claims of a study compare: runs at points of its axes.
+
+A claim replaces, at each point that it selects, some values by those of its *subject* and by those of its *baseline*,
+and compares the two: one scheme with another, eight subflows with one, with long flows and without. What it compares is
+a sum of logarithms (of values, where a metric can be 0 or a size is printed in a unit) with the weights of its terms.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+from capsim.study.file import Claim, Table, Term
+from capsim.study.points import TEXT, Label, Point, Runs, point_name
+from capsim.study.template import filled
+from capsmodel.checks import require
+
+__all__ = ["Comparison", "Design"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Runs of one seed that a claim compares.
+
+    Attributes
+    ----------
+    name : str
+        For people.
+    terms : tuple
+        Weight and point of each; logarithms, or values, are added with their weights.
+    series : tuple
+        The same for all comparisons of one trend.
+    place : int
+        Where in its trend it stands.
+    added : float
+        What a model says, added to the sum.
+    """
+
+    name: str
+    terms: tuple[tuple[float, Point], ...]
+    series: tuple[Any, ...] = ()
+    place: int = 0
+    added: float = 0.0
+
+    @property
+    def points(self) -> list[Point]:
+        """Return the points that it needs."""
+        return [point for _, point in self.terms]
+
+
+_Values = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Side:
+    """Values of axes that replace those of a point, and the point by which the side is divided."""
+
+    values: _Values
+    over: _Values | None
+
+    def name(self) -> str:
+        """Return it in words."""
+        return point_name(self.values.items())
+
+
+@dataclass(frozen=True)
+class Design(Runs):
+    """A study: what it may run, and what its claims compare."""
+
+    @cached_property
+    def claims(self) -> Mapping[str, Claim]:
+        """Return the claims by id: of panels, of tables, and those in neither."""
+        file = self.source.file
+        of_panels = (claim for panel in file.panel for claim in panel.claims)
+        of_tables = (claim for number, table in enumerate(file.table) for claim in self._cells(table, number))
+        found: dict[str, Claim] = {}
+        for claim in (*of_panels, *of_tables, *file.claim):
+            require(claim.id not in found, f"{self.name}.toml: two claims have the id {claim.id}: rename one")
+            found[claim.id] = claim
+        return found
+
+    def _cells(self, table: Table, number: int) -> Iterator[Claim]:
+        """Yield the claims of a printed table."""
+        where = f"{self.name}.toml: table[{number}]"
+        self._check_axes([table.axis], where)
+        axis = self.axes[table.axis]
+        names = {str(value): value for value in axis.values}
+        for line in table.rows.strip().splitlines():
+            row, *cells = line.split()
+            label = names.get(row, row)
+            axis.value(label, f"{where}.rows")
+            fits = len(cells) == len(table.columns)
+            require(fits, f"{where}.rows: {row} has {len(cells)} cells, but there are {len(table.columns)} columns")
+            for (column, said), cell in zip(table.columns.items(), cells, strict=True):
+                if cell != "-":
+                    yield self._cell(table, label, column, said, cell)
+
+    def _cell(self, table: Table, label: Label, column: str, said: str, cell: str) -> Claim:
+        metric, _, unit = said.partition(" ")
+        text = table.text if isinstance(table.text, str) else table.text.get(column, "")
+        tables = [table.at] if isinstance(table.at, dict) else list(table.at) or [{}]
+        return Claim(
+            id=f"{table.id}-{str(label).lower()}-{column}",
+            is_="equal",
+            metric=metric,
+            where=table.where,
+            at=tuple({**one, table.axis: label} for one in tables),
+            printed=f"{cell} {unit}".strip(),
+            times=table.times.get(column, 1.0),
+            text=text.replace(f"{{{table.axis}}}", str(label)),
+            note=table.note,
+            conditions=table.conditions,
+        )
+
+    def metric(self, claim_id: str, setting: str = TEXT) -> str:
+        """Return the metric that a claim compares in a setting."""
+        said, where = self.claims[claim_id].metric, f"{self.name}.toml: {claim_id}"
+        require(bool(said), f"{where}: metric is missing: name what is compared, as in mean_fct_short_s")
+        first = tuple((name, axis.first) for name, axis in self.axes.items())
+        return str(filled(said, self._known(first, setting, "paper"), where=f"{where}.metric"))
+
+    def points(self, setting: str = TEXT, *, sampled: bool = False, claims: Iterable[str] | None = None) -> list[Point]:
+        """Return the points that claims need, and those of panels without a claim; of a study with neither, all.
+
+        Parameters
+        ----------
+        setting : str
+            Name of one of `settings`.
+        sampled : bool
+            Only where settings are compared.
+        claims : iterable of str, optional
+            Those of some claims alone.
+        """
+        file = self.source.file
+        asked = [one for one in self.claims if self.claims[one].is_simulated] if claims is None else list(claims)
+        found = {
+            point: None for one in asked for each in self.comparisons(one, sampled=sampled) for point in each.points
+        }
+        if claims is None:
+            alone = [panel for panel in file.panel if not panel.claims]
+            found |= {point: None for panel in alone for point in self.selected(panel.at, where="panel.at")}
+            found |= {} if file.panel or asked else dict.fromkeys(self.selected({}))
+        return list(found)
+
+    def comparisons(self, claim_id: str, *, sampled: bool = False) -> tuple[Comparison, ...]:
+        """Return what a claim compares, at all points or at those where settings are compared.
+
+        Raises
+        ------
+        ParameterError
+            If an axis or value that it names is not there.
+        """
+        if claim_id not in self._compared:
+            self._compared[claim_id] = self._comparisons(claim_id)
+        found = self._compared[claim_id]
+        if not sampled or self._sampled is None:
+            return found
+        return tuple(one for one in found if all(_own(point) in self._sampled for point in one.points))
+
+    @cached_property
+    def _sampled(self) -> frozenset[Point] | None:
+        """Return the points where settings are compared; None of all."""
+        at = self.source.file.unstated_at
+        return frozenset(self.selected(at, where=self._at("unstated_at"))) if at else None
+
+    @cached_property
+    def _compared(self) -> dict[str, tuple[Comparison, ...]]:
+        return {}
+
+    def _comparisons(self, claim_id: str) -> tuple[Comparison, ...]:
+        claim, where = self.claims[claim_id], f"{self.name}.toml: {claim_id}"
+        pairs = list(self._pairs(claim, where))
+        listed = [one for subject, baseline in pairs for one in self._of_pair(claim, subject, baseline, where)]
+        if claim.average == "baseline":
+            listed = _averaged(listed)
+        fits = not claim.expected or len(claim.expected) == len(listed)
+        require(fits, f"{where}: expected has {len(claim.expected)} numbers, but {len(listed)} points are compared")
+        require(bool(listed), f"{where}: no point is compared: its subject is its baseline, or nothing is selected")
+        added = claim.expected or (0.0,) * len(listed)
+        return tuple(replace(one, added=number) for one, number in zip(listed, added, strict=True))
+
+    def _pairs(self, claim: Claim, where: str) -> Iterator[tuple[_Side, _Side | None]]:
+        if claim.pairs:
+            for subject, baseline in claim.pairs:
+                yield self._side(subject, claim, where), self._side(baseline, claim, where)
+            return
+        subjects = [self._side(one, claim, where) for one in _several(claim.subject)] or [
+            _Side({}, self._over(claim.over))
+        ]
+        baselines = [self._side(one, claim, where) for one in _several(claim.baseline)]
+        yield from product(subjects, baselines or [None])
+
+    def _side(self, term: Term, claim: Claim, where: str) -> _Side:
+        values = {"scheme": term} if isinstance(term, str) else dict(term)
+        over = self._over(values.pop("over", claim.over))
+        return _Side(self._checked(values, where), over)
+
+    def _over(self, term: Term) -> _Values | None:
+        return None if term == "" else {"scheme": term} if isinstance(term, str) else dict(term)
+
+    def _checked(self, values: _Values, where: str) -> _Values:
+        self._check_axes([name for name in values if name != "study"], where)
+        return {name: one if name == "study" else self.axes[name].value(one, where) for name, one in values.items()}
+
+    def _of_pair(self, claim: Claim, subject: _Side, baseline: _Side | None, where: str) -> Iterator[Comparison]:
+        """Yield the comparison at each point."""
+        replaced = {*subject.values, *(baseline.values if baseline else ())}
+        for point in self.selected(claim.at, without=replaced, where=f"{where}.at"):
+            terms = [*self._terms(1.0, point, subject, where)]
+            terms += self._terms(-1.0, point, baseline, where) if baseline else []
+            values = dict(point) | {name: one for name, one in subject.values.items() if name in self.axes}
+            x = claim.x or self._first_axis
+            series = tuple((name, one) for name, one in values.items() if name != x)
+            name = point_name(self._told(subject, baseline, point))
+            place = list(self.axes[x].values).index(values[x]) if x in values else 0
+            yield Comparison(name, tuple(terms), (*series, *([baseline.name()] if baseline else [])), place)
+
+    @cached_property
+    def _first_axis(self) -> str:
+        """Return the axis that a trend is over unless it says another."""
+        several = [name for name, axis in self.axes.items() if len(axis.values) > 1]
+        return next((name for name in several if name != "scheme"), next(iter(self.axes)))
+
+    def _terms(self, weight: float, point: Point, side: _Side, where: str) -> Iterator[tuple[float, Point]]:
+        """Yield the terms of a side of a comparison at a point."""
+        yield weight, self._with(point, side.values)
+        if side.over is not None:
+            yield -weight, self._with(point, side.values | self._checked(side.over, where))
+
+    def _with(self, point: Point, values: _Values) -> Point:
+        """Return a point with other values of some axes, in the order of the axes."""
+        all_values = dict(point) | values
+        missing = [name for name in self.axes if name not in all_values]
+        names = [name for name in (*self.axes, "study") if name in all_values]
+        require(not missing, f"{self.name}.toml: a side of a comparison says no {', '.join(missing)}: name its value")
+        return tuple((name, all_values[name]) for name in names)
+
+    def _told(self, subject: _Side, baseline: _Side | None, point: Point) -> Iterator[tuple[str, Label]]:
+        """Yield the values that tell a comparison from others of its claim."""
+        several = {name for name, axis in self.axes.items() if len(axis.values) > 1}
+        if subject.values:
+            yield "", subject.name() + (f" over {baseline.name()}" if baseline else "")
+        yield from ((name, one) for name, one in point if name in several)
+
+
+def _several(terms: Term | tuple[Term, ...]) -> list[Term]:
+    """Return one term or several, each with one value of an axis: a list of values is a term for each."""
+    listed = list(terms) if isinstance(terms, tuple | list) else [terms]
+    found: list[Term] = []
+    for term in listed:
+        if isinstance(term, str):
+            found.append(term)
+            continue
+        lists = {name: one if isinstance(one, list) else [one] for name, one in term.items()}
+        found += [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
+    return found
+
+
+def _own(point: Point) -> Point:
+    return tuple(pair for pair in point if pair[0] != "study")
+
+
+def _averaged(listed: list[Comparison]) -> list[Comparison]:
+    """Return the mean over those comparisons that have the same baseline."""
+    groups: dict[Point, list[Comparison]] = {}
+    for one in listed:
+        groups.setdefault(one.terms[1][1], []).append(one)
+    return [
+        replace(group[0], name=group[0].name, terms=tuple((w / len(group), p) for one in group for w, p in one.terms))
+        for group in groups.values()
+    ]

@@ -1,0 +1,419 @@
+"""The file of a study: its keys, and how it is read.
+
+::
+
+    title = "Schemes over load"
+    seeds = [4, 64]                     # 4, 8, 16, ... of each run until the claims are decided
+
+    [axes]                              # every combination is a point
+    scheme = ["ecmp", "rps", "caps"]
+    load = [0.2, 0.6]                   # a name of the study, used below as {load}
+    "transport.min_rto_s" = ["10ms", "200ms"]       # with a dot: a setting of the simulator
+
+    [scenario]                          # a whole scenario, or a base and what differs from it
+    base = "websearch-load-60"
+    traffic.load = "{load}"
+
+    [[panel]]
+    metric = "mean_fct_short_s"
+    claims = [ { id = "best", subject = "caps", baseline = ["ecmp", "rps"], is = "lower" } ]
+
+The classes below list the keys; values in braces are templates (:mod:`capsim.study.template`).
+"""
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from capsim.base.bounds import shortened
+from capsim.base.structs import converted
+from capsmodel._files import read_text
+from capsmodel.checks import ParameterError, require
+
+__all__ = [
+    "Claim",
+    "Label",
+    "Panel",
+    "Source",
+    "StudyFile",
+    "Table",
+    "Term",
+    "Unstated",
+    "check_known",
+    "did_you_mean",
+    "read_study",
+]
+
+Label = bool | int | float | str
+"""What a value of an axis is called."""
+Term = str | dict[str, Any]
+"""Values of axes that replace those of a point; a text is a scheme."""
+Selection = dict[str, Any] | tuple[dict[str, Any], ...]
+"""Values of axes, each one or a list, by the axis; several tables select what any of them does."""
+
+NOT_INHERITED = ("title", "panel", "table", "claim")
+"""Keys that a study does not take from the one that it extends."""
+_MOST_LISTED = 20
+MOST_PARENTS = 3
+"""Of one study, one extending the other, so that a reader has an end of them."""
+
+
+class Compares(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a claim compares; a panel has what its claims share.
+
+    Parameters
+    ----------
+    metric : str
+        Column of a run (:mod:`capsim.study.metrics`); a template may choose it by a name of the study.
+    where : str
+        Place in the paper, such as ``"Fig. 17(b)"``.
+    at : table or list of tables
+        Values of axes, one or a list of each, that select the points; all points when left out.
+    subject, baseline : str, table, or list of these
+        What is compared with what: values of axes that replace those of each point; a text is a scheme. Several
+        subjects are each compared with each baseline. Without a baseline the value itself is meant.
+    pairs : list of pairs
+        Subject and baseline, in place of these, where not each is compared with each.
+    x : str
+        The axis that a trend is over; the first axis with several values when left out.
+    over : str or table
+        Both sides are divided by their value there: the gain over a scheme, or the rise over a load. A term may have
+        its own.
+    average : bool or "baseline"
+        Whether the claim is about the mean over its points (of ratios the geometric one), or over its baselines.
+    times : float
+        What the value is multiplied by: a count printed over 20 runs has 20.
+    gap : bool
+        Whether a trend is of the difference from the baseline, and not of the ratio.
+    expected : list of float
+        The logarithm that is added to each comparison: of what a model says, where a ratio is compared with it.
+    by : str
+        The size of a word: ``significantly`` (10%) or ``much`` (a factor of 2).
+    printed : str
+        What is printed, with its unit: ``126 ms``, ``60..70 %``, ``..45 %`` (up to), ``1.3.. x``, ``~10 x``. Its digits
+        give the reading error.
+    note, conditions : str
+        For people.
+    """
+
+    metric: str = ""
+    where: str = ""
+    at: Selection = ()
+    subject: Term | tuple[Term, ...] = ()
+    baseline: Term | tuple[Term, ...] = ()
+    pairs: tuple[tuple[Term, Term], ...] = ()
+    x: str = ""
+    over: Term = ""
+    average: bool | Literal["baseline"] = False
+    times: float = 1.0
+    gap: bool = False
+    expected: tuple[float, ...] = ()
+    by: Literal["", "significantly", "much"] = ""
+    printed: str = ""
+    note: str = ""
+    conditions: str = ""
+
+
+Relation = Literal[
+    "equal", "lower", "higher", "rising", "falling", "close", "below", "above", "not higher", "not lower", ""
+]
+
+
+class Claim(Compares, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A statement that is decided.
+
+    Parameters
+    ----------
+    id : str
+        Its name, unique among all studies that are looked at together.
+    is_ : str
+        Key ``is``: ``lower``, ``higher`` (than the baseline), ``not higher``, ``not lower`` (by more than 10%),
+        ``close`` (within 10%, or `printed`), ``equal`` (to `printed`), ``below``, ``above`` (`printed`), ``rising``,
+        ``falling`` (over `x`).
+    text : str
+        The sentence of the paper.
+    formula : str
+        ``module:function`` that gives its value without a run; for whoever reads the file with such functions.
+    not_testable : str
+        Why nothing can decide it.
+    """
+
+    id: str
+    is_: Relation = msgspec.field(name="is", default="")
+    text: str = ""
+    formula: str = ""
+    not_testable: str = ""
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether runs of the study decide it."""
+        return not (self.formula or self.not_testable)
+
+
+class Panel(Compares, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A plot of the study, with its claims; those have the keys of the panel that they do not have themselves.
+
+    Parameters
+    ----------
+    title : str
+        Above the plot; `where` when left out.
+    claims : list of Claim
+        What is claimed about it; a panel without a claim is drawn all the same.
+    log : str
+        Axes with a logarithmic scale: ``x``, ``y`` or ``xy``.
+    """
+
+    title: str = ""
+    claims: tuple[Claim, ...] = ()
+    log: Literal["", "x", "y", "xy"] = ""
+
+
+class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A printed table; each cell is a claim ``id-row-column`` that is equal to what is printed.
+
+    Parameters
+    ----------
+    id, where : str
+        First part of the ids, and place in the paper.
+    axis : str
+        The axis whose values the rows are.
+    at : table
+        Where the table holds, as in a panel.
+    columns : table
+        Metric and unit of each column by its name: ``fct = "mean_fct_short_s ms"``.
+    rows : str
+        A line for each row: the value of the axis, then the cells; ``-`` stands for none.
+    times : table
+        What the values of a column are multiplied by, as in a claim.
+    text : str or table
+        Of each cell, or of the cells of each column by its name; ``{AXIS}`` is the value of the row.
+    note, conditions : str
+        Of each cell.
+    """
+
+    id: str
+    axis: str
+    columns: dict[str, str]
+    rows: str
+    where: str = ""
+    at: Selection = ()
+    times: dict[str, float] = {}
+    text: str | dict[str, str] = ""
+    note: str = ""
+    conditions: str = ""
+
+
+class Unstated(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A setting that the paper leaves open.
+
+    Parameters
+    ----------
+    values : list or table
+        What is tried, as the values of an axis; the first follows the text.
+    item, items : str, list of str
+        Words of the paper that it stands for.
+    why : str
+        Why these values.
+    alone : bool
+        Whether its alternatives are tried alone only, and not in a fraction of all combinations.
+    """
+
+    values: tuple[Label, ...] | dict[str, Any]
+    item: str = ""
+    items: tuple[str, ...] = ()
+    why: str = ""
+    alone: bool = False
+
+
+class StudyFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The keys of a study.
+
+    Parameters
+    ----------
+    title, notes, paper : str
+        For people.
+    seeds : int or pair of int
+        Runs of each point; ``[4, 64]`` are 4, 8, 16, ... until each claim is decided, 64 at most.
+    level : float
+        Probability at most that the word on a claim is wrong.
+    engine : str
+        ``compiled`` or ``reference``.
+    axes : table
+        The values of each axis by its name: a list, or a table of what each value, by its name, sets. A name without a
+        dot is used in templates, one with a dot is a setting (:mod:`capsim.scenario.settings`).
+    unstated : table
+        The same for what a paper leaves open; see `Unstated`.
+    vary : list of str
+        Those of `unstated` that are tried, in order; all when left out.
+    unstated_at : table or list of tables
+        Where they are tried, as `at` of a panel.
+    let : table
+        Constants, and what follows from other names.
+    scenario : str or table
+        A preset or file, or a table: ``base`` and what differs from it, or all of a scenario.
+    measure : table
+        ``name`` of a measurement (:mod:`capsim.study.measures`) and its arguments, in place of that of any run.
+    reduced, quick : table
+        New values of names and settings at a smaller scale; ``false`` is none in place of an inherited one.
+    panel, table, claim : list of tables
+        What is drawn, printed and claimed; the claims of ``[[claim]]`` are in no panel.
+    """
+
+    title: str = ""
+    notes: str = ""
+    paper: str = ""
+    seeds: int | tuple[int, ...] = 5
+    level: Annotated[float, msgspec.Meta(gt=0, lt=1)] = 0.005
+    engine: Literal["compiled", "reference"] = "compiled"
+    axes: dict[str, Any] = {}
+    unstated: dict[str, Any] = {}
+    vary: tuple[str, ...] | None = None
+    unstated_at: Selection = ()
+    let: dict[str, Any] = {}
+    scenario: dict[str, Any] | str = {}
+    measure: dict[str, Any] = {}
+    reduced: dict[str, Any] | bool = {}
+    quick: dict[str, Any] | bool = {}
+    panel: tuple[Panel, ...] = ()
+    table: tuple[Table, ...] = ()
+    claim: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True)
+class Source:
+    """A study as it was read.
+
+    Attributes
+    ----------
+    file : StudyFile
+        Its keys, with those of the studies that it extends.
+    name : str
+        That of the file, without ``.toml``.
+    folder : Path
+        What names of files in it are relative to.
+    sha256 : str
+        Of its text and those of the files that it extends, 64 hexadecimal digits.
+    """
+
+    file: StudyFile
+    name: str = "study"
+    folder: Path = Path()
+    sha256: str = ""
+
+    @classmethod
+    def of_tables(cls, tables: Mapping[str, Any], *, name: str = "study", folder: Path | None = None) -> "Source":
+        """Return the study that plain tables describe.
+
+        Raises
+        ------
+        ParameterError
+            One line: the key and the rule it breaks.
+        """
+        return cls(_checked(dict(tables), f"{name}.toml"), name, folder or Path())
+
+
+def did_you_mean(word: object, known: Any) -> str:
+    """Return advice for a word that is not among those known.
+
+    Examples
+    --------
+    >>> did_you_mean("laod", ["load", "scheme"])
+    'did you mean load? There are load, scheme'
+    """
+    words = {str(one).lower(): str(one) for one in known}
+    near = get_close_matches(str(word).lower(), words, n=1)
+    shown = [*list(words.values())[:_MOST_LISTED], *(["..."] if len(words) > _MOST_LISTED else [])]
+    listed = f"here are {', '.join(shown)}" if words else "here are none"
+    return f"did you mean {words[near[0]]}? T{listed}" if near else f"t{listed}"
+
+
+def check_known(word: object, known: Any, told: str) -> None:
+    """Refuse a word that is not among those known, with the nearest one.
+
+    Raises
+    ------
+    ParameterError
+        Whose text begins with `told`.
+    """
+    if word not in known:
+        raise ParameterError(f"{told}: {did_you_mean(word, known)}")
+
+
+def read_study(path: Path) -> Source:
+    """Return the study of a TOML file.
+
+    Raises
+    ------
+    ParameterError
+        If the file is no TOML or breaks a rule; the text names file and key.
+    OSError
+        If it cannot be read.
+    """
+    tables, texts = _read(path, MOST_PARENTS)
+    digest = hashlib.sha256("\0".join(texts).encode()).hexdigest()
+    return Source(_checked(tables, path.name), path.stem, path.parent, digest)
+
+
+def _read(path: Path, parents: int) -> tuple[dict[str, Any], list[str]]:
+    """Return the tables of a file with all that it inherits, and the texts of these files."""
+    try:
+        text = read_text(path)
+        tables = tomllib.loads(text)
+    except RecursionError:
+        raise ParameterError(f"{path.name}: its tables and lists are nested too deeply") from None
+    except ValueError as error:  # of UTF-8, of TOML, or a whole number of thousands of digits
+        raise ParameterError(f"{path.name} is not TOML: {error}") from None
+    texts, base = [text], tables.pop("extends", None)
+    if base is None:
+        return tables, texts
+    require(isinstance(base, str), f"{path.name}: extends = {shortened(base)}, but it must be the name of a file")
+    rule = f"a study extends at most {MOST_PARENTS} others, one after the other"
+    require(parents > 0, f"{path.name}: extends = {shortened(base)}, but {rule}: put them together")
+    parent, more = _read(path.parent / base, parents - 1)
+    return _merged({key: one for key, one in parent.items() if key not in NOT_INHERITED}, tables), texts + more
+
+
+def _merged(parent: Mapping[str, Any], child: Mapping[str, Any]) -> dict[str, Any]:
+    """Return tables in each other; what the child has wins, and ``values`` of a setting stand alone."""
+    both = {
+        key: _merged(parent[key], one)
+        for key, one in child.items()
+        if isinstance(one, Mapping) and isinstance(parent.get(key), Mapping) and "values" not in one
+    }
+    return {**parent, **child, **both}
+
+
+def _checked(tables: dict[str, Any], where: str) -> StudyFile:
+    """Return the keys of a study; the claims of a panel have its keys."""
+    _refuse_unknown(tables, StudyFile, where)
+    for key in ("reduced", "quick"):
+        require(
+            tables.get(key) is not True, f"{where}: {key} = true says nothing: give a table of new values, or false"
+        )
+    if isinstance(tables.get("panel"), list):
+        panels = [_with_shared(panel, f"{where}: panel[{number}]") for number, panel in enumerate(tables["panel"])]
+        tables = tables | {"panel": panels}
+    return converted(tables, StudyFile, where=where)
+
+
+def _with_shared(panel: Any, where: str) -> Any:
+    if not isinstance(panel, Mapping) or not isinstance(panel.get("claims"), list):
+        return panel
+    _refuse_unknown(panel, Panel, where)
+    shared = {key: one for key, one in panel.items() if key in Compares.__struct_fields__}
+    for number, claim in enumerate(panel["claims"]):
+        _refuse_unknown(claim, Claim, f"{where}.claims[{number}]")
+    return {**panel, "claims": [{**shared, **claim} for claim in panel["claims"]]}
+
+
+def _refuse_unknown(tables: Any, kind: type[msgspec.Struct], where: str) -> None:
+    require(isinstance(tables, Mapping), f"{where} is no table: write {{ key = value }}")
+    known = [field.encode_name for field in msgspec.structs.fields(kind)]
+    for key in tables:
+        check_known(key, known, f"{where}: unknown key {key}")

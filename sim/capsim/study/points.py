@@ -1,0 +1,508 @@
+"""The points of a study: what is run at each, in every setting and at every scale, and what claims compare.
+
+A *point* has a value for each axis. A *setting* is a value for each thing that the paper leaves open: that of the text,
+each alternative alone, and a two-level fraction of all combinations
+(:mod:`capsmodel.experiments.statistics.designs`). A *scale* is that of the paper, the reduced one, or the quick one.
+
+The arguments of a run follow from these three alone, and its id from its arguments
+(:mod:`capsmodel.experiments.task`): equal runs of several studies are one run.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from itertools import product
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from capsim.base.bounds import shortened
+from capsim.base.structs import converted
+from capsim.protocols.registry import named_schemes
+from capsim.protocols.registry import scheme as find
+from capsim.roles.catalogue import parameters
+from capsim.roles.hooks import ROLES
+from capsim.roles.scheme_files import in_folder
+from capsim.scenario.scenario import Scenario, from_dict, load_scenario
+from capsim.scenario.settings import with_settings
+from capsim.study.file import Label, Selection, Source, Unstated, check_known, did_you_mean, read_study
+from capsim.study.measures import TaskList, measure
+from capsim.study.template import filled
+from capsmodel.checks import ParameterError, require
+from capsmodel.experiments.manifest import canonical_json
+from capsmodel.experiments.statistics.designs import Combination, fractional_factorial, one_at_a_time
+from capsmodel.experiments.task import Task
+
+__all__ = ["TEXT", "Axis", "Label", "Point", "Runs", "Scale", "combination_name", "flat", "point_name"]
+
+Point = tuple[tuple[str, Label], ...]
+"""The value of each axis; ``study`` is the last one of a run that belongs to another study."""
+Scale = Literal["paper", "reduced", "quick"]
+TEXT = "as the text"
+"""Name of the setting in which nothing differs from what the paper says or, where it is silent, from the reason."""
+
+MOST_RUNS = 100_000
+"""Of one study, whatever its seeds."""
+_SCHEME = "scheme.name"
+"""What a scheme is in the simulator; ``scheme`` is what the study calls it."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis, or a setting that is left open.
+
+    Attributes
+    ----------
+    name : str
+        As the study calls it.
+    values : mapping
+        What each of its values sets: names and settings, by what the value is called.
+    said : Unstated, optional
+        What the file says about a setting that is left open.
+    """
+
+    name: str
+    values: Mapping[Label, Mapping[str, Any]]
+    said: Unstated | None = None
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether its values are names for what they set."""
+        return any(patch != {self.name: label} for label, patch in self.values.items())
+
+    @property
+    def alone(self) -> bool:
+        """Whether its alternatives are tried alone only."""
+        return self.said is not None and self.said.alone
+
+    @property
+    def first(self) -> Label:
+        """Return the value that follows the text."""
+        return next(iter(self.values))
+
+    def value(self, asked: object, where: str) -> Label:
+        """Return a value of the axis.
+
+        Raises
+        ------
+        ParameterError
+            If it has no such value.
+        """
+        for known in self.values:
+            if known == asked and isinstance(known, bool) == isinstance(asked, bool):
+                return known
+        raise ParameterError(
+            f"{where}: {self.name} has no value {shortened(asked)}: {did_you_mean(asked, self.values)}"
+        )
+
+
+def combination_name(combination: Combination) -> str:
+    """Return what differs from the text, in words.
+
+    Examples
+    --------
+    >>> combination_name({"transport.min_rto_s": 0.01, "recovery": "sack"})
+    'transport.min_rto_s = 0.01, recovery = sack'
+    """
+    return ", ".join(f"{name} = {_text(value)}" for name, value in combination.items()) or TEXT
+
+
+def point_name(values: Iterable[tuple[str, Label]]) -> str:
+    """Return the values of axes in words; numbers with the name of their axis.
+
+    Examples
+    --------
+    >>> point_name([("scheme", "caps"), ("traffic.load", 0.6)])
+    'caps, traffic.load 0.6'
+    """
+    return ", ".join(value if isinstance(value, str) else f"{axis} {_text(value)}" for axis, value in values)
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def flat(tables: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Return nested tables as dotted names.
+
+    Examples
+    --------
+    >>> flat({"fabric": {"leaves": 4}, "end_s": 1.0})
+    {'fabric.leaves': 4, 'end_s': 1.0}
+    """
+    found: dict[str, Any] = {}
+    for key, value in tables.items():
+        found |= flat(value, f"{before}{key}.") if isinstance(value, Mapping) else {f"{before}{key}": value}
+    return found
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Everything that a study may run.
+
+    Attributes
+    ----------
+    source : Source
+        The file.
+    changed : mapping
+        Values of names and settings in place of those of the file, by name.
+    """
+
+    source: Source
+    changed: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Return that of the file."""
+        return self.source.name
+
+    @cached_property
+    def axes(self) -> Mapping[str, Axis]:
+        """Return the axes by name."""
+        found = _axes(self.source.file.axes, self.source.folder, self._at("axes"))
+        require("seed" not in found, f"{self._at('axes.seed')}: say how many seeds, as in seeds = 5")
+        return MappingProxyType(found)
+
+    @cached_property
+    def _pool(self) -> Mapping[str, Axis]:
+        """Return all that is left open, whether this study tries it or not."""
+        return _axes(self.source.file.unstated, self.source.folder, self._at("unstated"))
+
+    @cached_property
+    def unstated(self) -> Mapping[str, Axis]:
+        """Return what is left open and tried, in order."""
+        vary = self.source.file.vary
+        for name in vary or ():
+            require(
+                name in self._pool, f"{self._at('vary')}: {name} is not in [unstated]: {did_you_mean(name, self._pool)}"
+            )
+        return {name: self._pool[name] for name in (self._pool if vary is None else vary)}
+
+    @cached_property
+    def settings(self) -> Mapping[str, Combination]:
+        """Return what differs from the text in each setting, by name: the text's, one at a time, then several."""
+        tried = {name: tuple(axis.values) for name, axis in self.unstated.items() if len(axis.values) > 1}
+        together = {name: values for name, values in tried.items() if not self.unstated[name].alone}
+        combinations = [{}, *one_at_a_time(tried), *(fractional_factorial(together) if together else ())]
+        return MappingProxyType({combination_name(one): one for one in combinations})
+
+    @property
+    def has_reduced(self) -> bool:
+        """Whether settings are compared at a smaller scale."""
+        return bool(self.source.file.reduced)
+
+    def scale(self, *, sampled: bool) -> Scale:
+        """Return the scale of the runs at all points, or of those where settings are compared."""
+        return "reduced" if sampled and self.has_reduced else "paper"
+
+    def _at(self, key: str) -> str:
+        return f"{self.source.name}.toml: {key}"
+
+    # What is run.
+
+    def arguments(self, point: Point, setting: str = TEXT, scale: Scale = "paper") -> dict[str, Any]:
+        """Return the arguments of the measurement of a run, but for its seed.
+
+        Parameters
+        ----------
+        point : tuple
+            A value for each axis.
+        setting : str
+            Name of one of `settings`.
+        scale : str
+            ``paper``, ``reduced`` or ``quick``.
+
+        Raises
+        ------
+        ParameterError
+            If something in the file does not fit; the text names the key.
+        """
+        other, own = self._of_study(point)
+        if other is not self:
+            return other.arguments(own)
+        known = self._known(point, setting, scale)
+        passed = filled(
+            {k: v for k, v in self.source.file.measure.items() if k != "name"}, known, where=self._at("measure")
+        )
+        given = {key: value for key, value in passed.items() if value != ""}
+        if not self.source.file.scenario:
+            return given
+        scenario = self._scenario(known)
+        return {"scenario": {k: v for k, v in scenario.to_dict().items() if k not in ("name", "notes")}} | given
+
+    def scenario(self, point: Point, setting: str = TEXT, scale: Scale = "paper") -> Scenario:
+        """Return what is simulated at a point; errors as :meth:`arguments`."""
+        other, own = self._of_study(point)
+        return other.scenario(own) if other is not self else self._scenario(self._known(point, setting, scale))
+
+    def scheme(self, point: Point, setting: str = TEXT) -> str:
+        """Return what the scheme of a point is in the simulator."""
+        other, own = self._of_study(point)
+        if other is not self:
+            return other.scheme(own)
+        return self._known(point, setting, "paper").scheme or self.scenario(point, setting).scheme
+
+    def _of_study(self, point: Point) -> tuple["Runs", Point]:
+        if not point or point[-1][0] != "study":
+            return self, point
+        return self._other(str(point[-1][1])), point[:-1]
+
+    def _other(self, name: str) -> "Runs":
+        return _study(self.source.folder / f"{name}.toml")
+
+    def _known(self, point: Point, setting: str, scale: Scale) -> "_Known":
+        """Return what every name is at a point."""
+        chosen = {name: axis.first for name, axis in self.unstated.items()} | dict(self.settings[setting])
+        raw = dict(self._fixed)
+        for name, value in chosen.items():
+            raw |= self.unstated[name].values[value]
+        for name, value in point:
+            raw |= self.axes[name].values[value]
+        raw |= self._set
+        smaller = {} if scale == "paper" else flat(getattr(self.source.file, scale) or {})
+        return _Known(raw, self.source.file.let, smaller, self._at(""))
+
+    @cached_property
+    def _fixed(self) -> dict[str, Any]:
+        """Return the first values of names that are left open and not tried here."""
+        return {
+            name: value
+            for key, axis in self._pool.items()
+            if key not in self.unstated and "." not in key and key not in self.source.file.let
+            for name, value in axis.values[axis.first].items()
+            if "." not in name
+        }
+
+    @cached_property
+    def _set(self) -> dict[str, Any]:
+        """Return what the values in `changed` set."""
+        found: dict[str, Any] = {}
+        for name, value in self.changed.items():
+            told = f"{name} = {shortened(value)}"
+            require(name not in self.axes, f"{told}: it is an axis of {self.name}: change a setting that is not varied")
+            axis = self._pool.get(name)
+            if axis is not None and axis.is_labelled:
+                found |= axis.values[axis.value(value, told)]
+                continue
+            known = name in self._names or name in Scenario.__struct_fields__ or "." in name
+            listed = sorted(self._names)
+            require(
+                known, f"{told}: {name} is neither a name of {self.name} nor a setting: {did_you_mean(name, listed)}"
+            )
+            found[name] = value
+        return found
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """Return the names of the study."""
+        axes = (*self.axes.values(), *self._pool.values())
+        own = {name for axis in axes for patch in axis.values.values() for name in patch}
+        return frozenset(own | {*self._pool, *self.source.file.let})
+
+    def _scenario(self, known: "_Known") -> Scenario:
+        where = self._at("scenario")
+        template = dict(self._template)
+        params = flat(filled(template.pop("params", {}), known, where=f"{where}.params"))
+        base = filled(template.pop("base", None), known, where=f"{where}.base")
+        made = filled(template, known, where=where)
+        try:
+            built = self._built(canonical_json({"base": base, "made": made}))
+            scheme = known.scheme or built.scheme
+            asked = {name: one for name, one in {**params, **known.settings}.items() if one is not None}
+            fitting = {name: one for name, one in asked.items() if _fits(name, scheme)}
+            found = with_settings(built, {"scheme": scheme, "compare": None, **fitting})
+            last = {name: one for name, one in known.last.items() if _fits(name, scheme)}
+            return with_settings(found, last) if last else found
+        except ParameterError as error:
+            raise ParameterError(f"{where}: {str(error).removeprefix('scenario: ')}") from None
+
+    @cached_property
+    def _template(self) -> Mapping[str, Any]:
+        asked = self.source.file.scenario
+        return {"base": asked} if isinstance(asked, str) else asked
+
+    def _built(self, asked: str) -> Scenario:
+        """Return the scenario of a base with what differs from it, or that of whole tables, which points may share."""
+        if asked not in self._made:
+            self._made[asked] = self._read(**json.loads(asked))
+        return self._made[asked]
+
+    @cached_property
+    def _made(self) -> dict[str, Scenario]:
+        return {}
+
+    def _read(self, made: dict[str, Any], base: Any) -> Scenario:
+        folder = self.source.folder
+        if base is None:
+            return from_dict(made, folder=folder)
+        built = _loaded(beside(str(base), folder))
+        if isinstance(made.get("traffic"), list):
+            built = from_dict(built.to_dict() | {"traffic": made.pop("traffic")})
+        return with_settings(built, flat(made)) if made else built
+
+    def tasks(
+        self, points: Iterable[Point], seeds: Iterable[int], *, setting: str = TEXT, scale: Scale = "paper"
+    ) -> TaskList[Point]:
+        """Return a task for each point and seed, made when it is asked for; equal runs are equal tasks."""
+        measured = measure(str(self.source.file.measure.get("name", "")))
+
+        def made(point: Point, seed: int) -> Task:
+            return Task(measured, **{"seed": seed, **self.arguments(point, setting, scale)})
+
+        return TaskList(points, seeds, made)
+
+    # Which points there are.
+
+    def selected(self, at: Selection, *, without: Iterable[str] = (), where: str = "at") -> list[Point]:
+        """Return the points that values of axes select, in the order of the axes; of all axes but some.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such axis or value.
+        """
+        left_out = set(without)
+        tables = [at] if isinstance(at, dict) else list(at) or [{}]
+        found: dict[Point, None] = {}
+        for table in tables:
+            self._check_axes(table, where)
+            values = {name: self._chosen(name, table, where) for name in self.axes if name not in left_out}
+            found |= dict.fromkeys(tuple(zip(values, point, strict=True)) for point in product(*values.values()))
+        return list(found)
+
+    def _check_axes(self, names: Iterable[str], where: str) -> None:
+        for name in names:
+            check_known(name, self.axes, f"{where}: there is no axis {name}")
+
+    def _chosen(self, name: str, table: Mapping[str, Any], where: str) -> list[Label]:
+        """Return the values of an axis that a table selects, in the order of the axis."""
+        axis = self.axes[name]
+        if name not in table:
+            return list(axis.values)
+        asked = table[name] if isinstance(table[name], list | tuple) else [table[name]]
+        chosen = [axis.value(one, f"{where}.{name}") for one in asked]
+        require(bool(chosen), f"{where}.{name} is empty, so that nothing is selected: name a value, or leave it out")
+        return [value for value in axis.values if value in chosen]
+
+
+def _fits(name: str, scheme: str) -> bool:
+    """Return whether a setting is none of a scheme's components, or one that the scheme has."""
+    return name.partition(".")[0] not in ROLES or name in _parameters_of(scheme)
+
+
+@cache
+def _parameters_of(scheme: str) -> frozenset[str]:
+    return frozenset(one.setting for one in parameters(find(scheme)))
+
+
+@cache
+def _loaded(base: str) -> Scenario:
+    return load_scenario(base)
+
+
+def beside(name: str, folder: Path) -> str:
+    """Return the file `name` in `folder` if there is one, else the name as it is."""
+    file = folder / name
+    return str(file) if file.is_file() else name
+
+
+def _axes(tables: Mapping[str, Any], folder: Path, where: str) -> dict[str, Axis]:
+    """Return the axes that a table has, by name; ``traffic.load = [...]`` is a table in a table for TOML."""
+    found: dict[str, Axis] = {}
+    for name, value in tables.items():
+        if isinstance(value, Mapping) and value and "values" not in value and all(map(_is_axis, value.values())):
+            found |= _axes({f"{name}.{key}": one for key, one in value.items()}, folder, where)
+        else:
+            found[name] = _axis(name, value, folder, f"{where}.{name}")
+    return found
+
+
+def _is_axis(value: Any) -> bool:
+    return isinstance(value, list) or (isinstance(value, Mapping) and "values" in value)
+
+
+def _axis(name: str, value: Any, folder: Path, where: str) -> Axis:
+    said = converted(value, Unstated, where=where) if isinstance(value, Mapping) and "values" in value else None
+    values = said.values if said else value
+    told = f"{where}: give a list of values, as in [0.2, 0.4], or a table of what each value sets"
+    require(isinstance(values, list | tuple | Mapping) and len(values) > 0, told)
+    if isinstance(values, Mapping):
+        patches: dict[Label, Mapping[str, Any]] = {
+            one: _patch(name, one, patch, folder, where) for one, patch in values.items()
+        }
+    else:
+        require(all(isinstance(one, Label) for one in values), told)
+        if name == "scheme":
+            values = named_schemes([in_folder(str(one), folder) for one in values])
+        patches = {one: {name: one} for one in values}
+        require(len({str(one) for one in values}) == len(values), f"{where} holds a value twice")
+    return Axis(name, patches, said)
+
+
+def _patch(axis: str, label: str, patch: Any, folder: Path, where: str) -> dict[str, Any]:
+    """Return what a value of an axis sets: its own name, and what its table has."""
+    if axis == "scheme":
+        named = patch if isinstance(patch, Mapping) else {"scheme": patch}
+        scheme = named.get("scheme")
+        require(isinstance(scheme, str), f'{where}.{label}: name the scheme, as in {label} = "ecmp"')
+        rest = {key: one for key, one in named.items() if key != "scheme"}
+        return {"scheme": label, _SCHEME: in_folder(str(scheme), folder), **flat(rest)}
+    require(
+        isinstance(patch, Mapping), f"{where}.{label}: give a table of what the value sets, as in {{ flows = 100 }}"
+    )
+    return {axis: label, **flat(patch)}
+
+
+@cache
+def _study(path: Path) -> Runs:
+    return Runs(read_study(path))
+
+
+class _Known:
+    """The value of every name at a point, as far as it is asked for.
+
+    Parameters
+    ----------
+    raw : mapping
+        What values of axes and settings set: names, and settings of the simulator with a dot.
+    let : mapping
+        What follows from them.
+    smaller : mapping
+        New values at a smaller scale; names that are not among them keep that of the paper's.
+    where : str
+        Begins the text of an error.
+    """
+
+    def __init__(self, raw: Mapping[str, Any], let: Mapping[str, Any], smaller: Mapping[str, Any], where: str) -> None:
+        self._raw, self._let, self._where = raw, {name: one for name, one in let.items() if name not in raw}, where
+        self._found: dict[str, Any] = {}
+        self._asked: set[str] = set()
+        self.settings = {name: self(name) for name in raw if "." in name and name != _SCHEME}
+        for name in (*raw, *self._let) if smaller else ():
+            self(name)
+        new = {name: filled(one, self, where=f"{where}{name}") for name, one in smaller.items() if one is not False}
+        self._found |= new
+        self.last = {name: one for name, one in new.items() if "." in name}
+
+    @property
+    def scheme(self) -> str:
+        """Return what the scheme is in the simulator; empty if the study has no such axis."""
+        name = _SCHEME if self.has(_SCHEME) else "scheme"
+        return str(self(name)) if self.has(name) else ""
+
+    def has(self, name: str) -> bool:
+        """Return whether there is such a name."""
+        return name in self._raw or name in self._let
+
+    def __call__(self, name: str) -> Any:
+        """Return the value of a name."""
+        if name not in self._found:
+            known = self._raw if name in self._raw else self._let
+            check_known(name, known if name in known else {**self._let, **self._raw}, f"unknown name {name}")
+            if name in self._asked:
+                raise ParameterError(f"{name} depends on itself: write [let] without a circle")
+            self._asked.add(name)
+            self._found[name] = filled(known[name], self, where=f"{self._where}{name}")
+            self._asked.remove(name)
+        return self._found[name]

@@ -1,0 +1,192 @@
+"""Property: a study file says what it is said to, and what cannot be meant is refused with file, key and remedy."""
+
+import pytest
+
+from capsim import ParameterError
+from capsim.study.claims import Design
+from capsim.study.file import Source, read_study
+from capsim.study.points import point_name
+
+SCENARIO = """
+fabric = { kind = "dumbbell", hosts_per_side = 2 }
+traffic = [ { kind = "poisson", workload = "websearch", load = "{load}", flows = "{flows}", pairs = "sides" } ]
+"""
+STUDY = f"""
+title = "Two schemes"
+seeds = [4, 16]
+[axes]
+scheme = ["ecmp", "rps"]
+load = [0.2, 0.6]
+[unstated]
+"transport.min_rto_s" = [0.2, "10ms"]
+recovery = {{ soon = {{ "transport.dup_ack_threshold" = 3 }}, late = {{ "transport.dup_ack_threshold" = 9 }} }}
+[let]
+flows = 10
+[scenario]
+{SCENARIO}
+[[panel]]
+where = "Fig. 1"
+metric = "mean_fct_short_s"
+claims = [
+  {{ id = "a", subject = "rps", baseline = "ecmp", is = "lower" }},
+  {{ id = "b", subject = "rps", x = "load", is = "rising", at = {{ load = [0.6, 0.2] }} }},
+]
+"""
+
+
+@pytest.fixture
+def in_file(tmp_path):
+    def read(text, **others):
+        for name, more in others.items():
+            (tmp_path / f"{name}.toml").write_text(more, encoding="utf-8")
+        (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+        return Design(read_study(tmp_path / "mine.toml"))
+
+    return read
+
+
+def everything(design):
+    """Make all that a study says, where each rule is checked."""
+    for claim in design.claims:
+        design.comparisons(claim)
+    for setting in design.settings:
+        for point in design.points(setting):
+            design.arguments(point, setting)
+    return design
+
+
+def test_a_study_is_its_axes_settings_and_claims(in_file):
+    design = everything(in_file(STUDY))
+    assert [point_name(point) for point in design.points()] == [
+        "rps, load 0.2",
+        "ecmp, load 0.2",
+        "rps, load 0.6",
+        "ecmp, load 0.6",
+    ]
+    assert list(design.settings) == [
+        "as the text",
+        "transport.min_rto_s = 10ms",
+        "recovery = late",
+        "transport.min_rto_s = 10ms, recovery = late",
+    ]
+    assert design.claims["a"].where == "Fig. 1"
+    assert design.comparisons("a")[0].name == "rps over ecmp, load 0.2"
+
+
+def test_the_points_of_a_trend_are_in_the_order_of_their_axis(in_file):
+    rising = in_file(STUDY).comparisons("b")
+    assert [dict(one.points[0])["load"] for one in sorted(rising, key=lambda one: one.place)] == [0.2, 0.6]
+    assert len({one.series for one in rising}) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("load = [0.2, 0.6]", "load = []", "mine.toml: axes.load: give a list of values"),
+        ("load = [0.2, 0.6]", "load = [0.2, 0.2]", "axes.load holds a value twice"),
+        ("load = [0.2, 0.6]", "load = [0.2, [1]]", "axes.load: give a list of values"),
+        ("load = [0.2, 0.6]", "seed = [1, 2]", "seed: say how many seeds"),
+        ('"{load}"', '"{laod}"', r"scenario.traffic\[0\].load: {laod}|unknown name laod: did you mean load"),
+        ("flows = 10", 'flows = "{flows}"', "flows depends on itself"),
+        ('["ecmp", "rps"]', '{ ecmp = "ecmp", rps = "rsp" }', "mine.toml: scenario: scheme = 'rsp': did you mean rps"),
+        ("[axes]", "[axis]", "unknown key axis: did you mean axes"),
+        ('where = "Fig. 1"', 'wher = "Fig. 1"', r"panel\[0\]: unknown key wher: did you mean where"),
+        ('id = "a"', 'idd = "a"', r"claims\[0\]: unknown key idd: did you mean id"),
+        ('is = "lower"', 'is = "smaller"', r"panel\[0\].claims\[0\].is: Invalid enum value 'smaller'"),
+        ('id = "b"', 'id = "a"', "two claims have the id a"),
+        ('baseline = "ecmp"', 'baseline = "ECMP"', "scheme has no value 'ECMP': did you mean ecmp"),
+        ("load = [0.6, 0.2]", "load = [0.6, 0.3]", r"b.at.load: load has no value 0.3"),
+        ("at = { load = [0.6, 0.2]", "at = { lod = [0.6, 0.2]", "there is no axis lod: did you mean load"),
+        ("load = [0.6, 0.2]", "load = []", "is empty, so that nothing is selected"),
+        ('"rps", baseline = "ecmp"', "{ load = true }", "load has no value True"),
+        ("seeds = [4, 16]", 'seeds = "many"', "mine.toml: seeds"),
+        ("seeds = [4, 16]", 'vary = ["recover"]', "vary: recover is not in .unstated.: did you mean recovery"),
+        ('scheme = ["ecmp", "rps"]', "scheme = { ECMP = 3 }", "axes.scheme.ECMP: name the scheme"),
+        ("load = [0.2, 0.6]", "load = { low = 0.2 }", "axes.load.low: give a table"),
+        (
+            "hosts_per_side = 2",
+            "hosts_per_side = 0",
+            r"scenario: fabric[.:] ?hosts_per_side",
+        ),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_file_key_and_remedy(in_file, old, new, told):
+    assert old in STUDY
+    with pytest.raises(ParameterError, match=told) as refused:
+        everything(in_file(STUDY.replace(old, new, 1)))
+    assert "mine.toml" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["seeds = ", "\x00", "a = [" * 5000, "seeds = 1" + "0" * 5000])
+def test_what_is_no_toml_is_refused_in_one_line(in_file, text):
+    with pytest.raises(ParameterError, match=r"mine\.toml") as refused:
+        in_file(text)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_study_that_extends_another_has_its_tables_but_not_its_claims(in_file):
+    child = 'extends = "base.toml"\nvary = ["recovery"]\n[axes]\nload = [0.4]\n[let]\nflows = 20\n[[claim]]\n'
+    child += 'id = "c"\nmetric = "timeouts"\nsubject = "rps"\nbaseline = "ecmp"\nis = "lower"\n'
+    design = everything(in_file(child, base=STUDY))
+    assert list(design.claims) == ["c"]
+    assert list(design.settings) == ["as the text", "recovery = late"]
+    assert design.arguments(design.points()[0])["scenario"]["traffic"][0]["flows"] == 20
+    assert design.source.file.seeds == (4, 16)
+    assert design.source.file.title == ""
+
+
+def test_a_study_may_leave_out_an_inherited_scale(in_file):
+    base = STUDY + "\n[reduced]\nflows = 5\n"
+    assert in_file('extends = "base.toml"', base=base).has_reduced
+    assert not in_file('extends = "base.toml"\nreduced = false', base=base).has_reduced
+    with pytest.raises(ParameterError, match="mine.toml: reduced = true says nothing"):
+        in_file("reduced = true")
+
+
+def test_a_chain_of_studies_has_an_end(in_file):
+    parents = {
+        "one": 'extends = "two.toml"',
+        "two": 'extends = "three.toml"',
+        "three": 'extends = "four.toml"',
+        "four": STUDY,
+    }
+    with pytest.raises(ParameterError, match="extends at most 3 others"):
+        in_file('extends = "one.toml"', **parents)
+    with pytest.raises(ParameterError, match="extends at most 3 others"):
+        in_file('extends = "mine.toml"')
+
+
+def test_digests_tell_an_edited_parent(in_file):
+    child = 'extends = "base.toml"'
+    before = in_file(child, base=STUDY).source.sha256
+    assert in_file(child, base=STUDY).source.sha256 == before
+    assert in_file(child, base=STUDY + "\n# edited\n").source.sha256 != before
+
+
+def test_each_cell_of_a_printed_table_is_a_claim_with_its_unit():
+    tables = {
+        "axes": {"scheme": {"TCP": "ecmp", "RPS": "rps"}, "load": [0.2, 0.6]},
+        "scenario": "p64",
+        "table": [
+            {
+                "id": "t3",
+                "where": "Table 3",
+                "axis": "scheme",
+                "at": {"load": 0.6},
+                "columns": {"fct": "mean_fct_short_s ms", "to": "timeouts"},
+                "times": {"to": 20},
+                "rows": "TCP 66.50 -\nRPS 29.7 12\n",
+            }
+        ],
+    }
+    design = Design(Source.of_tables(tables))
+    assert {one.id: (one.printed, one.times) for one in design.claims.values()} == {
+        "t3-tcp-fct": ("66.50 ms", 1.0),
+        "t3-rps-fct": ("29.7 ms", 1.0),
+        "t3-rps-to": ("12", 20),
+    }
+    assert [dict(p) for one in design.comparisons("t3-tcp-fct") for p in one.points] == [{"scheme": "TCP", "load": 0.6}]
+    tables["table"][0]["rows"] = "TCP 66.50"
+    with pytest.raises(ParameterError, match=r"TCP has 1 cells, but there are 2 columns"):
+        list(Design(Source.of_tables(tables)).claims)
