@@ -140,7 +140,7 @@ def test_a_study_may_leave_out_an_inherited_scale(in_file):
     base = STUDY + "\n[reduced]\nflows = 5\n"
     assert in_file('extends = "base.toml"', base=base).has_reduced
     assert not in_file('extends = "base.toml"\nreduced = false', base=base).has_reduced
-    with pytest.raises(ParameterError, match="mine.toml: reduced = true says nothing"):
+    with pytest.raises(ParameterError, match=r"mine\.toml: reduced = true says nothing"):
         in_file("reduced = true")
 
 
