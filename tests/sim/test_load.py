@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from capsim import Batch, FatTree, FlowList, LeafSpine, LinkChange, Poisson, Scenario
+from capsim import Batch, FatTree, FlowList, LeafSpine, LinkChange, Listed, Poisson, Scenario
 from capsim.base import memory
 from capsim.fabric.endpoints import Pairing
 from capsim.fabric.flows import flow_list
@@ -207,6 +207,17 @@ def test_a_load_that_the_sizes_drawn_miss_is_said_and_an_exact_one_is_not() -> N
     assert [line.startswith("offered load: ") for line in by_chance] == [False, True]
     assert [line.split(":")[0] for line in exactly] == ["overload"]
     assert columns[1]["offered_over_asked"] == pytest.approx(1, rel=1e-9)  # times are whole picoseconds
+
+
+def test_a_list_of_flows_offers_a_load_of_each_layer() -> None:
+    """The flows of `test_loads_of_all_layers_by_hand`: 8 Gbit/s each for 1 ms over 16 links of 1 Gbit/s."""
+    rows = ((0, 2, 10**6, 0.0), (0, 4, 10**6, 0.0005), (5, 4, 10**6, 0.001))
+    columns = columns_of(record_of(Scenario(fabric=FatTree(pods=4), traffic=(Listed(flows=rows),))))
+    runs = pd.DataFrame([{"scheme": "ecmp", **columns}])
+    said = "offered load: hosts 1.50, leaf uplinks 1.00, from the first start of the list to the last"
+    assert (offered_line(runs), load_remarks(runs)) == (said, [])
+    together = record_of(Scenario(fabric=FatTree(pods=4), traffic=(Listed(flows=((0, 2, 10**6, 0.0),)),)))
+    assert offered_line(pd.DataFrame([{"scheme": "ecmp", **columns_of(together)}])) == ""
 
 
 def test_without_a_rate_there_is_no_load() -> None:

@@ -6,7 +6,8 @@ Quantity                Definition                                        Unit
 `expected_load_hosts`   load expected of the links from hosts             1
 `offered_load_hosts`    load that the flows drawn offer them              1
 `inner_layer`           layer of links between switches that is expected
-                        to have the largest load
+                        to have the largest load, or with lists of flows
+                        is offered it
 `expected_load_inner`   load expected of that layer                       1
 `offered_load_inner`    load that the flows drawn offer it                1
 `offered_over_asked`    offered over expected, where the load is defined  1
@@ -26,6 +27,7 @@ import numpy as np
 import pandas as pd
 
 from capsim.fabric.flows import FlowList
+from capsim.fabric.listed import Listed
 from capsim.fabric.load import HOSTS, LOAD_DEFINITIONS, LoadLayer, LoadOf, layer_of, load_layers, offered
 from capsim.fabric.topology import Fabric
 from capsim.fabric.traffic import AnyTraffic, Poisson
@@ -40,12 +42,14 @@ BATCHES = 10
 def load_record(traffic: Sequence[AnyTraffic], fabric: Fabric, flows: FlowList) -> dict[str, Any]:
     """Return the load of each traffic entry and of each layer of links, asked for or expected and offered.
 
-    Layers have the loads of all entries with a rate together, as while all of them last; there is none without one.
+    Layers have the loads of all entries with a rate together, as while all of them last. Where none has a rate, they
+    have what lists of flows offer, and nothing is expected; without lists there is no load.
     """
     layers = load_layers(fabric)
     entries = [_of_entry(position, entry, fabric, flows) for position, entry in enumerate(traffic)]
-    rated = {position: entry for position, entry in enumerate(traffic) if isinstance(entry, Poisson)}
-    found = [_of_layer(layer, rated, flows) for layer in layers.values() if rated and len(layer.ports)]
+    counted = {position: entry for position, entry in enumerate(traffic) if isinstance(entry, Poisson)}
+    counted = counted or {position: entry for position, entry in enumerate(traffic) if isinstance(entry, Listed)}
+    found = [_of_layer(layer, counted, flows) for layer in layers.values() if counted and len(layer.ports)]
     return {"definitions": LOAD_DEFINITIONS, "entries": entries, "layers": found}
 
 
@@ -67,12 +71,13 @@ def _of_entry(position: int, entry: AnyTraffic, fabric: Fabric, flows: FlowList)
     }
 
 
-def _of_layer(layer: LoadLayer, entries: dict[int, Poisson], flows: FlowList) -> dict[str, Any]:
+def _of_layer(layer: LoadLayer, entries: dict[int, AnyTraffic], flows: FlowList) -> dict[str, Any]:
     loads = [offered(flows, layer, entry=position)[0] for position in entries]
+    rated = [entry for entry in entries.values() if isinstance(entry, Poisson)]
     return {
         "layer": layer.name,
         "capacity_bps": layer.capacity_bps,
-        "expected": sum(_expected(layer, entry) for entry in entries.values()),
+        "expected": sum(_expected(layer, each) for each in rated) if rated else None,
         "offered": None if None in loads else sum(load or 0.0 for load in loads),
     }
 
@@ -84,7 +89,7 @@ def _expected(layer: LoadLayer, entry: Poisson) -> float:
 
 
 def load_columns(record: dict[str, Any], flows: pd.DataFrame, *, warm_up_s: float, end_s: float) -> dict[str, Any]:
-    """Return what the row of a run says about its load, as listed above; NaN where no entry has a rate.
+    """Return what the row of a run says about its load, as listed above; NaN where there is none.
 
     Parameters
     ----------
@@ -97,7 +102,7 @@ def load_columns(record: dict[str, Any], flows: pd.DataFrame, *, warm_up_s: floa
     """
     layers = {each["layer"]: each for each in record["layers"]}
     nothing: dict[str, Any] = {}
-    inner = max((each for each in layers.values() if each["layer"] != HOSTS), key=_by_expected, default=nothing)
+    inner = max((each for each in layers.values() if each["layer"] != HOSTS), key=_by_load, default=nothing)
     columns: dict[str, Any] = {"inner_layer": inner.get("layer", "")}
     for name, layer in (("hosts", layers.get(HOSTS, {})), ("inner", inner)):
         for word in ("expected", "offered"):
@@ -110,8 +115,8 @@ def load_columns(record: dict[str, Any], flows: pd.DataFrame, *, warm_up_s: floa
     return {**columns, "backlog_growth": growth, "backlog_growth_low": low}
 
 
-def _by_expected(layer: dict[str, Any]) -> float:
-    return float(layer["expected"])
+def _by_load(layer: dict[str, Any]) -> float:
+    return float(layer["offered"] or 0.0) if layer["expected"] is None else float(layer["expected"])
 
 
 def backlog_growth(flows: pd.DataFrame, *, warm_up_s: float, end_s: float) -> tuple[float, float]:
@@ -160,7 +165,7 @@ def backlog_growth(flows: pd.DataFrame, *, warm_up_s: float, end_s: float) -> tu
 
 
 def offered_line(runs: pd.DataFrame) -> str:
-    """Return what was offered against what was asked, over some runs; empty where no entry has a rate.
+    """Return what was offered against what was asked, or by lists of flows, over some runs; empty where nothing was.
 
     Examples
     --------
@@ -168,14 +173,17 @@ def offered_line(runs: pd.DataFrame) -> str:
     >>> offered_line(pd.DataFrame([row | {"expected_load_inner": 2.13, "offered_load_inner": 1.34}]))
     'offered load: hosts 0.44 of 0.70 asked, leaf uplinks 1.34 of 2.13'
     """
-    if runs["expected_load_hosts"].isna().all():
+    if runs["offered_load_hosts"].isna().all():
         return ""
-    hosts = f"hosts {_range(runs['offered_load_hosts'])} of {_range(runs['expected_load_hosts'])} asked"
-    layers = [
-        f"{name} {_range(rows['offered_load_inner'])} of {_range(rows['expected_load_inner'])}"
-        for name, rows in runs[runs["inner_layer"] != ""].groupby("inner_layer", sort=False)
+    listed = bool(runs["expected_load_hosts"].isna().all())
+    layers = [("hosts", "hosts", runs)] + [
+        ("inner", str(name), rows) for name, rows in runs[runs["inner_layer"] != ""].groupby("inner_layer", sort=False)
     ]
-    return f"offered load: {', '.join([hosts, *layers])}"
+    loads = []
+    for place, name, rows in layers:
+        asked = "" if listed else f" of {_range(rows[f'expected_load_{place}'])}" + " asked" * (place == "hosts")
+        loads.append(f"{name} {_range(rows[f'offered_load_{place}'])}{asked}")
+    return f"offered load: {', '.join(loads)}" + ", from the first start of the list to the last" * listed
 
 
 def load_remarks(runs: pd.DataFrame, axes: Sequence[str] = ("scheme",)) -> list[str]:
