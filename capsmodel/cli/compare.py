@@ -18,6 +18,7 @@ from capsim.scenario.scenario import Comparison
 from capsmodel._files import check_writable
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli.shared.machines import ALL_CORES, Machines
+from capsmodel.cli.shared.numbers import number
 from capsmodel.cli.shared.options import MaybeCount
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
 from capsmodel.cli.shared.run_output import (
@@ -142,7 +143,7 @@ def _print(compared: Compared, scenario: Scenario, seeds: int, output: Output) -
         print_table(rows, columns=columns, title=title)
     paired = [metric for _, block, has_ratio in _BLOCKS if has_ratio for metric in block]
     missing = missing_ratios(table, ["scheme"], paired, seeds=seeds)
-    explain("", *missing, *_remarks(compared), _totals_line(compared))
+    explain("", *missing, *_remarks(compared), *_skewness_lines(table), _totals_line(compared))
 
 
 def _remarks(compared: Compared) -> list[str]:
@@ -150,6 +151,16 @@ def _remarks(compared: Compared) -> list[str]:
     means = compared.runs.groupby("scheme", sort=False)[["mean_fct_short_s", "p99_fct_short_s"]].mean()
     above = [str(name) for name, row in means.iterrows() if row["mean_fct_short_s"] > row["p99_fct_short_s"]]
     return [mean_above_p99(name) for name in above]
+
+
+def _skewness_lines(table: pd.DataFrame) -> list[str]:
+    """Return a line on the samples that the intervals rest on, of three seeds and more."""
+    shown_metrics = [metric for _, metrics, _ in _BLOCKS for metric in metrics]
+    found = table.loc[table["metric"].isin(shown_metrics), "skewness"].dropna()
+    if found.empty:
+        return []
+    least, most = number(found.min()), number(found.max())
+    return [f"skewness of the samples: {least} to {most}; intervals of skewed ones miss the mean more often"]
 
 
 def _totals_line(compared: Compared) -> str:

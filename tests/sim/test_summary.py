@@ -228,7 +228,7 @@ def test_what_no_flow_can_tell_is_nan() -> None:
 def test_one_seed_has_no_interval() -> None:
     row = Compared(pd.DataFrame({"scheme": ["a"], "seed": [1], "x": [3.0]}), ("a",)).table(["x"]).iloc[0]
     assert (row["mean"], row["ratio"], row["seeds"]) == (3.0, 1.0, 1)
-    assert np.isnan([row["half_width"], row["ratio_low"], row["ratio_high"]]).all()
+    assert np.isnan([row["half_width"], row["skewness"], row["ratio_low"], row["ratio_high"]]).all()
     assert (row["pairs"], row["pairs_with_0"]) == (1, 0)
 
 
@@ -249,6 +249,9 @@ def test_the_table_of_a_comparison_pairs_runs_by_seed() -> None:
     # t of 3 degrees of freedom is 3.182; squares about the mean: 2.75, 34.
     expected = [3.182 * math.sqrt(2.75 / 3 / 4), 3.182 * math.sqrt(34 / 3 / 4)]
     assert table["half_width"].loc[:, "x"].tolist() == pytest.approx(expected, rel=3e-4)
+    # Cubes about the mean: of a 1.125, of b 0; sqrt(4 * 3) / 2 corrects a sample of four.
+    skewed = [3**0.5 * (1.125 / 4) / (2.75 / 4) ** 1.5, 0.0]
+    assert table["skewness"].loc[:, "x"].tolist() == pytest.approx(skewed, rel=1e-12, abs=1e-15)
     # x: 1/2, 4/2, 9/3, 6/4, whose product is 4.5; y: three pairs have values, in one the first scheme's is 0.
     assert table["ratio"].tolist() == pytest.approx([1.0, math.nan, 4.5**0.25, math.nan], nan_ok=True)
     assert table["pairs"].tolist() == [4, 3, 4, 3]

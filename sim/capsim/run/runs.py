@@ -28,7 +28,7 @@ from capsim.run.simulation import simulate
 from capsim.scenario.entry_stacks import entry_schemes
 from capsim.scenario.scenario import Scenario, from_dict
 from capsmodel.checks import ParameterError, require
-from capsmodel.experiments.statistics.intervals import mean_interval, paired_ratio
+from capsmodel.experiments.statistics.intervals import mean_interval, paired_ratio, skewness
 from capsmodel.experiments.sweep import Done, Executor, Progress, Task, gather, measurement
 
 PERCENTILES = {"p50_fct_short_s": 50.0, "p95_fct_short_s": 95.0, "p999_fct_short_s": 99.9}
@@ -260,7 +260,8 @@ def metric_table(
     Returns
     -------
     DataFrame
-        ``mean`` and ``half_width`` over the seeds with a value, which ``seeds`` counts. ``ratio`` is the geometric mean
+        ``mean``, ``half_width`` and, of three seeds and more, ``skewness`` over the seeds with a value, which ``seeds``
+        counts. ``ratio`` is the geometric mean
         over seeds of this scheme's metric over the first scheme's with the same seed, ``ratio_low`` and ``ratio_high``
         the ends of its 95% interval, and ``pairs`` the seeds in which both have a value. ``pairs_with_0`` of them have
         a 0; if there is one, the ratio is NaN: 0 has no logarithm, and the other pairs would be chosen by their result.
@@ -283,6 +284,7 @@ def _row(runs: pd.DataFrame, base: pd.DataFrame | None, metric: str) -> dict[str
         "metric": metric,
         "mean": mean,
         "half_width": half_width,
+        "skewness": _skewness(values),
         "seeds": int(np.isfinite(values).sum()),
         **_ratio(values, of_base),
     }
@@ -299,6 +301,11 @@ def _mean_and_half_width(found: "pd.Series[float]") -> tuple[float, float]:
         return (float(values[0]) if len(values) else nan), nan
     interval = mean_interval(values)
     return interval.value, interval.half_width
+
+
+def _skewness(found: "pd.Series[float]") -> float:
+    values = found[np.isfinite(found)].to_numpy(np.float64)
+    return skewness(values) if len(values) >= 3 else nan
 
 
 def _ratio(values: "pd.Series[float]", base: "pd.Series[float]") -> dict[str, Any]:
