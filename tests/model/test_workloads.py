@@ -1,5 +1,6 @@
 """Identities and properties of flow-size distributions: exact rationals, inverses, shares, integrals, samples."""
 
+import csv
 import itertools
 import math
 from fractions import Fraction
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capsmodel.checks import ParameterError
+from capsmodel.datafiles import data_path
 from capsmodel.workloads.catalogue import FlowSizes, PacketSizes, load_workload, workload_names, workload_source
 
 ALL = workload_names()
@@ -53,6 +55,23 @@ class TestMoments:
         values = (distribution.mean_bytes, distribution.second_moment_bytes2, distribution.third_moment_bytes3)
         for order, value in enumerate(values, 1):
             assert value == pytest.approx(float(exact_moment(distribution, order)), rel=1e-12)
+
+    @pytest.mark.parametrize("name", [name for name in ALL if not name.endswith("_pkts")])
+    def test_published_tables_as_printed(self, name):
+        """In decimals: a mass p beside F = 1 is known to 2**-53 / p, and so are the moments that rest on it."""
+        printed = list(csv.DictReader(data_path(f"workloads/{name}.csv").read_text().splitlines()))
+        size, cdf = printed[0]
+        points = [(Fraction(row[size]), Fraction(row[cdf])) for row in printed]
+        points = [(points[0][0], Fraction(0)), *points]
+        least = min(float(high - low) for (_, low), (_, high) in itertools.pairwise(points) if high > low)
+        distribution = load_workload(name)
+        for order in (1, 2, 3):
+            exact = sum(
+                (high - low) * sum(a**i * b ** (order - i) for i in range(order + 1)) / (order + 1)
+                for (a, low), (b, high) in itertools.pairwise(points)
+            )
+            found = distribution._moment(order)
+            assert found == pytest.approx(float(exact), rel=max(1e-14, 2**-53 / least))
 
     @given(distributions(), st.integers(0, 6000))
     def test_byte_share_in_exact_rationals(self, distribution, x):
