@@ -39,6 +39,7 @@ from reference.reference_scenarios import (
 from capsim import Scenario
 from capsim.base.clock import PS_PER_S, to_ps
 from capsim.fabric.topology import Fabric
+from capsim.protocols.congestion.proportional import Reduction
 from capsmodel.metrics import percentile
 
 OPENING_PS = PS_PER_S  # flows of pre-opened connections start this much later in ns-3
@@ -48,10 +49,13 @@ UNLIMITED = 1_000_000  # packets
 def attributes(scenario: Scenario) -> dict[str, str]:
     """Return the ns-3 attributes that differ from their defaults, as ns-3 writes them."""
     params: Any = scheme_of(scenario).long.transport.params
-    control = "TcpDctcp" if scenario.scheme.startswith("dctcp") else "TcpNewReno"
+    dctcp = scenario.scheme.startswith("dctcp")
+    control = "TcpDctcp" if dctcp else "TcpNewReno"
+    reduced = scheme_of(scenario).long.congestion.params if dctcp else params
+    at_once = getattr(reduced, "reduction", Reduction.AT_ONCE) == Reduction.AT_ONCE
     return {
         "ns3::TcpL4Protocol::SocketType": f"ns3::{control}",
-        "ns3::TcpL4Protocol::RecoveryType": "ns3::TcpClassicRecovery",
+        "ns3::TcpL4Protocol::RecoveryType": f"ns3::{'TcpClassicRecovery' if at_once else 'TcpPrrRecovery'}",
         "ns3::TcpSocketBase::Sack": str("sack" in scenario.scheme).lower(),
         "ns3::TcpSocketBase::Timestamp": "false",
         "ns3::TcpSocketBase::LimitedTransmit": str(params.limited_transmit).lower(),

@@ -11,11 +11,15 @@ EXACT = {
     "alone-10g",
     "alone-1g",
     "dctcp-one",
+    "dctcp-one-prr",
     "incast-8",
     "leaf-spine",
     "leaf-spine-handshake",
     "one-long",
     "one-long-sack",
+    "one-long-sack-prr",
+    "ties-incast-32-sack",
+    "ties-incast-8",
 }
 
 

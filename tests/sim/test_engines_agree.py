@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.engine_setups import BUSY, FABRICS, LEAF_SPINE, differences, flow_list, random_flows, setup_of
 
-from capsim import LinkChange, schemes
+from capsim import LeafSpine, LinkChange, schemes
 from capsim.engines.probes import observables
 from capsim.protocols.layers.caps_per_host import CAPS_LAYER_PER_HOST
 from capsim.protocols.transports.tcp import SsthreshFrom
@@ -27,6 +27,26 @@ VARIANTS = {
     "small receive window": ("ecmp", {"transport": {"max_window_bytes": 9_000}}),
     "link bytes": ("ecmp", {"link_bytes": 38}),
     "service counted": ("ecmp_pq", {"count_in_service": True}),
+    "ties in order, priorities": ("rps_pq", {"ordered": True, "host_jitter_ps": 3_000_000}),
+    "ties in order, probes, a warm-up": (
+        "conga",
+        {
+            "ordered": True,
+            "probe_ps": 50_000_000,
+            "probe_ports": (0, 3, 9),
+            "warm_up_ps": 400_000_000,
+            "histograms": True,
+        },
+    ),
+    "a recovery as in ns-3": ("sack", {"transport": {"reduction": "proportional_ns3", "rescue": False}}),
+    "marks reduce in proportion": (
+        "dctcp_sack",
+        {"congestion": {"reduction": "proportional"}, "queue": {"threshold_packets": 4}},
+    ),
+    "marks reduce as in ns-3": (
+        "dctcp",
+        {"congestion": {"reduction": "proportional_ns3"}, "queue": {"threshold_packets": 4}},
+    ),
     "round robin": ("rps", {"balancer": {"round_robin": True}}),
     "hashed acks": ("rps", {"balancer": {"spray_acks": False}}),
     "no push-out": ("rps_pq", {"queue": {"push_out": False}}),
@@ -133,14 +153,23 @@ def test_variants(variant):
     assert differences(setup_of(kind, flows, name, **options)) == []
 
 
+@pytest.mark.parametrize("name", schemes())
+def test_every_scheme_with_ties_in_order_of_scheduling(name):
+    """On a star of equal links, where most packets meet others on the same picosecond."""
+    kind = LeafSpine(leaves=1, hosts_per_leaf=5, spines=1, delay_s=2e-6, buffer_packets=12)
+    flows = flow_list([(host, 4, 20_000 + 60_000 * (host == 0), 0.0) for host in range(4)])
+    assert differences(setup_of(kind, flows, name, ordered=True)) == []
+
+
+@pytest.mark.parametrize("ordered", [False, True])
 @pytest.mark.parametrize("name", ["ecmp", "rps_pq", "caps", "caps_decode", "caps_ns2"])
-def test_failing_links(name):
+def test_failing_links(name, ordered):
     changes = (
         LinkChange(between=("leaf0", "spine1"), down_s=100e-6, up_s=900e-6),
         LinkChange(between=("leaf1", "spine0"), down_s=250e-6),
     )
     kind = replace_links(LEAF_SPINE, changes)
-    setup = setup_of(kind, random_flows(9, n_flows=30, rng=3, within_us=200), name)
+    setup = setup_of(kind, random_flows(9, n_flows=30, rng=3, within_us=200), name, ordered=ordered)
     assert differences(setup) == []
 
 
@@ -169,10 +198,11 @@ rows = st.tuples(st.integers(0, 8), st.integers(0, 7), st.integers(1, 60_000), s
     spines=st.integers(1, 4),
     seed=st.integers(0, 2**63 - 1),
     in_service=st.booleans(),
+    ordered=st.booleans(),
 )
-def test_random_small_scenarios(name, flows, buffer_packets, spines, seed, in_service):
+def test_random_small_scenarios(name, flows, buffer_packets, spines, seed, in_service, ordered):
     kind = type(LEAF_SPINE)(leaves=3, hosts_per_leaf=3, spines=spines, delay_s=1e-6, buffer_packets=buffer_packets)
-    options = {"hash_seed": seed, "spray_seed": seed // 3, "count_in_service": in_service}
+    options = {"hash_seed": seed, "spray_seed": seed // 3, "count_in_service": in_service, "ordered": ordered}
     assert differences(setup_of(kind, flow_list(flows), name, **options)) == []
 
 

@@ -3,12 +3,13 @@
 from dataclasses import replace
 from itertools import combinations, pairwise
 
+import msgspec
 import numpy as np
 import pytest
 from scipy import stats
 from support.engine_setups import DUMBBELL, differences, flow_list, one_run, sent_by, setup_of
 
-from capsim import LeafSpine
+from capsim import LeafSpine, LinkChange
 from capsim.engines import run
 from capsim.engines.events import MANAGE, RECEIVE, SEND, TIMEOUT, WAKE, WAKES, tie
 from capsim.engines.state import TRACE_OFF
@@ -60,6 +61,43 @@ def test_retransmission_timers_precede_all_other_wakes_of_the_same_time():
     kinds = [[tie(3, 500, number + place * WAKE) for number in range(50)] for place in range(len(WAKES))]
     assert WAKES == (TIMEOUT, SEND, RECEIVE, MANAGE)
     assert all(max(earlier) < min(later) for earlier, later in pairwise(kinds))
+
+
+def star_with(host, rate_bps):
+    """Return the star with another rate of one host's link, and room for one waiting packet."""
+    link = LinkChange(between=(f"host{host}", "leaf0"), rate_bps=rate_bps, one_way=True)
+    return msgspec.structs.replace(STAR, buffer_packets=1, links=(link,))
+
+
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+@pytest.mark.parametrize(("slow", "fast"), [(0, 1), (1, 0)])
+def test_in_order_of_scheduling_the_packet_whose_transmission_began_first_is_first(slow, fast, engine):
+    """Both reach the switch after 34 us: 24 + 10 from 0 on, and 12 + 10 from 12 us on."""
+    flows = flow_list([(slow, SENDERS, 1460, 0), (fast, SENDERS, 1460, 12)])
+    orders = set()
+    for ordered in (True, False):
+        for seed in range(8):
+            setup = setup_of(star_with(slow, 0.5e9), flows, ordered=ordered, tie_seed=seed)
+            orders.add((ordered, tuple(np.argsort(run(setup, engine=engine).flows["received_ps"]))))
+    assert orders == {(True, (0, 1)), (False, (0, 1)), (False, (1, 0))}
+
+
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+@pytest.mark.parametrize(
+    ("ordered", "rate_bps", "start_us", "dropped"),
+    [
+        (False, 1e9, 12.0, 0),
+        (True, 1e9, 12.0, 1),
+        (True, 10e9, 22.8, 0),
+    ],
+)
+def test_in_order_of_scheduling_a_departure_makes_room_only_for_later_transmissions(
+    ordered, rate_bps, start_us, dropped, engine
+):
+    """One packet is sent from 22 us on, one waits behind it; the third arrives after 34 us, when the first has left."""
+    flows = flow_list([(0, SENDERS, 1460, 0), (1, SENDERS, 1460, 1), (2, SENDERS, 1460, start_us)])
+    records = run(setup_of(star_with(2, rate_bps), flows, ordered=ordered), engine=engine)
+    assert records.ports["packets_dropped"].sum() == dropped
 
 
 @pytest.mark.parametrize("scheme", ["ecmp", "rps_pq"])

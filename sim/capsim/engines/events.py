@@ -5,6 +5,11 @@ in which they were scheduled never matters. The hash, seeded by the run, is draw
 packets are clocked by acknowledgements meet again and again on the same picosecond, and an order by number would let
 the lowest port win every time.
 
+With ties in order of scheduling (``Setup.ordered``), departures and arrivals of one time are ordered by when they were
+scheduled, as in ns-3: both in the instant in which the transmission of the packet begins. So they have the number of
+that transmission, counted over the run, and kinds do not tell them apart: a packet whose transmission began earlier
+arrives before another one departs. All other events are ordered as above.
+
 ========= ===================== =========================================
 Kind      Entity                Meaning
 ========= ===================== =========================================
@@ -91,6 +96,17 @@ def last_stamp(time_ps: int) -> int:
     True
     """
     return ((min(time_ps, MAX_TIME_PS) + 1) << TIE_BITS) - 1
+
+
+def in_turn(transmission: int) -> int:
+    """Return the SimPy priority of the departure and the arrival of a packet in order of scheduling.
+
+    Examples
+    --------
+    >>> priority(EPOCH, 0, time_ps=0, seed=1) < in_turn(1) < in_turn(2) < priority(TIMEOUT, 0, time_ps=0, seed=1)
+    True
+    """
+    return (ARRIVE << (TIE_BITS + 32)) + transmission
 
 
 def priority(kind: int, entity: int, *, time_ps: int, seed: int) -> int:

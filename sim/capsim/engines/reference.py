@@ -34,6 +34,7 @@ from capsim.engines.events import (
     TIMEOUT,
     WAKES,
     WORK,
+    in_turn,
     priority,
 )
 from capsim.engines.faults import BACKLOG, error_of
@@ -61,25 +62,32 @@ link_time_ps = cache(serialisation_ps)  # packets have few sizes
 
 
 class Environment(simpy.Environment):
-    """SimPy's, with whole picoseconds, counting the events that have a kind."""
+    """SimPy's, with whole picoseconds; counts events that have a kind and, where these are ordered, transmissions."""
 
     events = 0
     tie_seed = 0
+    ordered = False
+    transmissions = 0
 
     @property
     def now(self) -> int:
         """Return the time in picoseconds."""
         return self._now  # type: ignore[return-value]  # it begins at an int and moves by ints
 
+    def next_transmission(self) -> int:
+        """Return the number of a transmission that begins, from 1 on; 0 where ties are hashed."""
+        self.transmissions += self.ordered
+        return self.transmissions
+
 
 class At(simpy.Event):
     """An event at a given time, with the kind and entity that order it among others of that time."""
 
-    def __init__(self, env: Environment, time_ps: int, kind: int, entity: int):
+    def __init__(self, env: Environment, time_ps: int, kind: int, entity: int, *, transmission: int = 0):
         # As simpy.Timeout does it: the event has a value from the beginning.
         env.events += 1
         self.env, self.callbacks, self._ok, self._value = env, [], True, None
-        order = priority(kind, entity, time_ps=time_ps, seed=env.tie_seed)
+        order = in_turn(transmission) if transmission else priority(kind, entity, time_ps=time_ps, seed=env.tie_seed)
         env.schedule(self, order, time_ps - env.now)  # type: ignore[arg-type]  # any int will do
 
     def then(self, action: Callable[..., Any], *args: Any) -> None:
@@ -107,11 +115,12 @@ class Port:
             packet = self.in_service
             try:
                 begin_ps = max(self.env.now, self.ready_ps(packet, self.record.packets_out))
-                yield At(self.env, begin_ps + self.transmission_ps(packet), DEPART, self.number)
+                turn = self.env.next_transmission()
+                yield At(self.env, begin_ps + self.transmission_ps(packet), DEPART, self.number, transmission=turn)
             except simpy.Interrupt:  # the link has failed
                 continue
             self.leave_queue(packet)
-            arrival = At(self.env, self.env.now + self.record.delay_ps, ARRIVE, self.number)
+            arrival = At(self.env, self.env.now + self.record.delay_ps, ARRIVE, self.number, transmission=turn)
             arrival.then(self.network.arrive, self, packet)
             self.in_service = self.take_next()
 
@@ -272,7 +281,7 @@ class Network(Records):
         super().__init__(setup, strict=strict)
         self.progress: Callable[[int], None] | None = None
         self.env = Environment(0)
-        self.env.tie_seed = self.tie_seed
+        self.env.tie_seed, self.env.ordered = self.tie_seed, setup.ordered
         self.done = self.env.event()
         self.payload = payload_of(setup)
         self.armed: dict[tuple[int, int], int] = {}

@@ -44,6 +44,9 @@ class Setup:
         Bytes that each packet takes on a link beyond its own (preamble, gap, framing); queues do not count them.
     count_in_service : bool
         Whether a queue limit or ECN threshold counts the packet being sent. ns-2 and ns-3 do not count it.
+    ordered : bool
+        Whether departures and arrivals of one time come in the order in which they were scheduled, not in that of a
+        hash (:mod:`capsim.engines.events`).
     host_jitter_ps : int
         Each packet waits a uniform time below this before its host begins to send it; 0 for none.
     flow_jitter_ps : int
@@ -80,6 +83,7 @@ class Setup:
     end_ps: int = 10**12
     link_bytes: int = 0
     count_in_service: bool = False
+    ordered: bool = False
     host_jitter_ps: int = 0
     flow_jitter_ps: int = 0
     encode_ps: int = 0

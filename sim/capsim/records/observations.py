@@ -20,6 +20,8 @@ COUNTERS = np.dtype(
         ("free_count", "i8"),
         ("next_epoch", "i8"),
         ("next_probe_ps", "i8"),
+        ("scheduled", "i8"),  # departures and arrivals that are to come, where they are in order of scheduling
+        ("transmissions", "i8"),  # begun so far, where they are
         ("in_flight", "i8"),  # packets in the network, and those held
         ("held", "i8"),  # by layers, and those at the processors of hosts
     ],

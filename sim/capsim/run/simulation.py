@@ -159,6 +159,7 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
         end_ps=to_ps(scenario.end_s),
         link_bytes=scenario.link_bytes,
         count_in_service=scenario.count_in_service,
+        ordered=scenario.ties == "scheduled",
         host_jitter_ps=to_ps(scenario.host_jitter_s),
         flow_jitter_ps=to_ps(hosts.flow_jitter_s),
         encode_ps=to_ps(hosts.encode_s_per_packet),

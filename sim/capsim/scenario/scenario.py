@@ -129,6 +129,10 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Bytes that each packet takes on a link beyond its own (preamble, gap, framing).
     count_in_service : bool
         Whether a queue limit or ECN threshold counts the packet being sent.
+    ties : str
+        Which of the packets that arrive in the same picosecond, or leave a queue in it, is first: ``hashed``, by a
+        hash of time and port that differs with the seed, or ``scheduled``, the one whose transmission began first, as
+        in ns-3. The second computes an event for each departure too, and so takes longer.
     host_jitter_s : float
         Each packet waits a uniform time below this before its host begins to send it (ns-2: ``overhead_``), in
         seconds. 0: all hosts share one perfect clock, as in ns-3. The order of a host's packets stays, so that a host
@@ -160,6 +164,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     warm_up_s: Time = 0.0
     link_bytes: Annotated[int, bounds.LINK_BYTES.meta] = 0
     count_in_service: bool = False
+    ties: Literal["hashed", "scheduled"] = "hashed"
     host_jitter_s: Annotated[float, bounds.JITTER_S.meta] = 0.0
     hosts: Hosts | None = None
     payload: str = ""

@@ -108,11 +108,11 @@ def settle(w: Any, counted: int) -> int:
     now_ps = counters_at(w.counters, 0).now_ps
     for p in range(w.n_ports):
         port = port_at(w.ports, p)
-        if not w.by_priority:
+        if not w.departs:
             drain(w, port, now_ps)
         if not counted:
             continue
-        if not w.by_priority:
+        if not w.departs:
             count_chain(w, port, port.queue_head, now_ps)
         elif port.service != NONE:
             count_sojourn(port, packet_at(w.packets, port.service), now_ps)

@@ -5,7 +5,8 @@ it have been sent. So the queue and the packets on the wire are one linked list 
 one event for its first packet. Packets that have left the queue meanwhile are counted when the port is used next
 (:func:`drain`).
 
-**Ports by priority** need an event for each departure too: which packet is next depends on which packets arrive.
+**Ports by priority** need an event for each departure too: which packet is next depends on which packets arrive. So do
+all ports where departures and arrivals come in order of scheduling (:mod:`~capsim.engines.compiled.ordered`).
 
 When a link fails, queued packets are dropped and packets on the wire still arrive.
 """
@@ -14,6 +15,7 @@ from typing import Any
 
 from capsim.base.bounds import BACKLOG_PS
 from capsim.engines.compiled.jit import inline_into_hooks, inlined_kernel, kernel
+from capsim.engines.compiled.ordered import begin, cancel, departed, remove
 from capsim.engines.compiled.packets import drop, write_trace
 from capsim.engines.compiled.pointers import (
     counters_at,
@@ -103,9 +105,12 @@ def put_on_wire(w: Any, p: int, port: Any, number: int, packet: Any, arrive_ps: 
     """Append a packet to the list of those that arrive at the far end."""
     packet.arrive_ps = arrive_ps
     packet.next = NONE
+    if w.ordered:
+        departed(w, p, arrive_ps)
     if port.head == NONE:
         port.head = number
-        bring_forward(w, w.arrive_tree, w.arrive_leaves, p, arrive_ps)
+        if not w.ordered:
+            bring_forward(w, w.arrive_tree, w.arrive_leaves, p, arrive_ps)
     else:
         last = packet_at(w.packets, port.tail)
         last.next = number
@@ -138,13 +143,13 @@ def unlink(w: Any, port: Any, packet: Any) -> None:
 
 @kernel
 def join_waiting(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
-    """Accept a packet at a port by priority: it waits behind those of its own priority and better."""
+    """Accept a packet at a port with departures: it waits behind all, or those of its own priority and better."""
     extend_queue(w, p, port, packet, now_ps)
     if port.service == NONE:
         serve(w, p, port, number, packet, now_ps)
         return
     before = port.wait_tail
-    while before != NONE and packet_at(w.packets, before).priority > packet.priority:
+    while w.by_priority and before != NONE and packet_at(w.packets, before).priority > packet.priority:
         before = packet_at(w.packets, before).previous
     packet.previous = before
     packet.next = port.wait_head if before == NONE else packet_at(w.packets, before).next
@@ -163,12 +168,16 @@ def serve(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> N
     """Begin to send a packet."""
     port.service = number
     begin_ps = max(now_ps, ready_ps(w, p, port, packet.enqueue_ps, port.packets_out))
-    set_time(w, w.depart_tree, w.depart_leaves, p, begin_ps + transmission_ps(w, port, packet))
+    depart_ps = begin_ps + transmission_ps(w, port, packet)
+    if w.ordered:
+        begin(w, p, depart_ps)
+    else:
+        set_time(w, w.depart_tree, w.depart_leaves, p, depart_ps)
 
 
 @kernel
 def depart(w: Any, p: int, now_ps: int) -> None:
-    """Finish sending at a port by priority and begin with the best of the waiting packets."""
+    """Finish sending at a port with departures and begin with the first of the waiting packets."""
     port = port_at(w.ports, p)
     number = whole(port.service)
     packet = packet_at(w.packets, number)
@@ -177,7 +186,8 @@ def depart(w: Any, p: int, now_ps: int) -> None:
     following = whole(port.wait_head)
     if following == NONE:
         port.service = NONE
-        set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
+        if not w.ordered:
+            set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
         return
     if w.take != 0:
         following = take(w, p, now_ps)
@@ -220,7 +230,7 @@ def admit(w: Any, p: int, port: Any, number: int, now_ps: int) -> int:
     queue_packets, queue_bytes = port.queue_packets, port.queue_bytes
     if queue_packets > 0 and not w.count_in_service:
         queue_packets -= 1
-        queue_bytes -= packet_at(w.packets, port.service if w.by_priority else port.queue_head).bytes
+        queue_bytes -= packet_at(w.packets, port.service if w.departs else port.queue_head).bytes
     return admit_hook(w, p, number, queue_packets, queue_bytes, now_ps)
 
 
@@ -243,7 +253,7 @@ def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
     port, packet = port_at(w.ports, p), packet_at(w.packets, number)
     port.packets_in += 1
     port.bytes_in += packet.bytes
-    if not w.by_priority:
+    if not w.departs:
         drain(w, port, now_ps)
     if not port.up:
         drop(w, p, number, LINK_DOWN, now_ps)
@@ -265,7 +275,7 @@ def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
     port.queue_bytes += packet.bytes
     port.max_queue_packets = max(port.max_queue_packets, port.queue_packets)
     port.max_queue_bytes = max(port.max_queue_bytes, port.queue_bytes)
-    if w.by_priority:
+    if w.departs:
         join_waiting(w, p, port, number, packet, now_ps)
     else:
         join_fifo(w, p, port, number, packet, now_ps)
@@ -285,7 +295,10 @@ def leave_wire(w: Any, p: int, port: Any, now_ps: int) -> int:
     else:
         next_ps = packet.next_arrive_ps
         prefetch_packet(w.packets, port.head)
-    next_arrival(w, p, next_ps)
+    if w.ordered:
+        remove(w, 1)
+    else:
+        next_arrival(w, p, next_ps)
     port.packets_arrived += 1
     counters_at(w.counters, 0).traversals += 1
     return number
@@ -319,13 +332,16 @@ def fail_fifo(w: Any, p: int, port: Any, now_ps: int) -> None:
 
 @kernel
 def fail_waiting(w: Any, p: int, port: Any, now_ps: int) -> None:
-    """Drop what a port by priority has not sent."""
+    """Drop what a port with departures has not sent."""
     if port.service == NONE:
         return
     undo_enqueue(w, port, packet_at(w.packets, port.service), now_ps)
     drop(w, p, port.service, LINK_DOWN, now_ps)
     port.service = NONE
-    set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
+    if w.ordered:
+        cancel(w, p)
+    else:
+        set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
     while port.wait_head != NONE:
         number = port.wait_head
         unlink(w, port, packet_at(w.packets, number))

@@ -7,6 +7,7 @@ from capsim.engines.asking import ANSWERED, CARRIED
 from capsim.engines.compiled.bind import deliver, forward, start, wake
 from capsim.engines.compiled.jit import inlined_kernel, kernel
 from capsim.engines.compiled.links import depart, fail_fifo, fail_waiting, leave_wire
+from capsim.engines.compiled.ordered import next_scheduled, port_of_next
 from capsim.engines.compiled.packets import lose, write_trace
 from capsim.engines.compiled.pointers import (
     byte_at,
@@ -38,7 +39,7 @@ def epoch(w: Any, now_ps: int) -> None:
         port = port_at(w.ports, p)
         up = byte_at(w.port_up, index * w.n_ports + p)
         if port.up and not up:
-            if w.by_priority:
+            if w.departs:
                 fail_waiting(w, p, port, now_ps)
             else:
                 fail_fifo(w, p, port, now_ps)
@@ -81,9 +82,12 @@ def next_start_ps(w: Any) -> int:
 @inlined_kernel
 def next_event(w: Any) -> tuple[int, int]:
     """Return time and kind of the next event; of equal times the kind that comes first (see events.py)."""
-    time_ps, kind = node_at(w.arrive_tree, 1).stamp >> TIE_BITS, ARRIVE
-    if node_at(w.depart_tree, 1).stamp >> TIE_BITS <= time_ps:
-        time_ps, kind = node_at(w.depart_tree, 1).stamp >> TIE_BITS, DEPART
+    if w.ordered:
+        time_ps, kind = next_scheduled(w)
+    else:
+        time_ps, kind = node_at(w.arrive_tree, 1).stamp >> TIE_BITS, ARRIVE
+        if node_at(w.depart_tree, 1).stamp >> TIE_BITS <= time_ps:
+            time_ps, kind = node_at(w.depart_tree, 1).stamp >> TIE_BITS, DEPART
     counters = counters_at(w.counters, 0)
     if counters.next_epoch < w.n_epochs and int64_at(w.epoch_ps, counters.next_epoch) <= time_ps:
         time_ps, kind = int64_at(w.epoch_ps, counters.next_epoch), EPOCH
@@ -103,13 +107,19 @@ def is_lost(port: Any, number: int) -> bool:
     return port.loss_prob > 0.0 and uniform(port.stream, number) < port.loss_prob
 
 
+@inlined_kernel
+def next_port(w: Any, tree: int) -> int:
+    """Return the port of the next event, which is that of a tree of ports unless events are in order of scheduling."""
+    return port_of_next(w) if w.ordered else node_at(tree, 1).entity
+
+
 @kernel
 def asks(w: Any) -> bool:
     """Return whether Python has to compute first what the packet that arrives now is worth to its receiver."""
     if w.payload == ANSWERED:
         w.payload = CARRIED
         return False
-    port = port_at(w.ports, node_at(w.arrive_tree, 1).entity)
+    port = port_at(w.ports, next_port(w, w.arrive_tree))
     packet = packet_at(w.packets, port.head)
     if port.to_node >= w.n_hosts or is_lost(port, port.packets_arrived + 1):
         return False
@@ -119,7 +129,7 @@ def asks(w: Any) -> bool:
 @inlined_kernel
 def arrive(w: Any, now_ps: int) -> None:
     """Take the packet that has crossed its link to the switch or host at the far end."""
-    p = node_at(w.arrive_tree, 1).entity
+    p = next_port(w, w.arrive_tree)
     port = port_at(w.ports, p)
     number = leave_wire(w, p, port, now_ps)
     if is_lost(port, port.packets_arrived):
@@ -202,7 +212,7 @@ def loop(w: Any, max_events: int) -> int:
         if kind == ARRIVE:
             arrive(w, now_ps)
         elif kind == DEPART:
-            depart(w, node_at(w.depart_tree, 1).entity, now_ps)
+            depart(w, next_port(w, w.depart_tree), now_ps)
         else:
             infrequent(w, kind, now_ps)
     return PAUSED

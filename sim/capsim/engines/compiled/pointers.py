@@ -47,6 +47,8 @@ NUMBERS = (
     "link_bytes",
     "count_in_service",
     "by_priority",
+    "ordered",  # departures and arrivals in order of scheduling
+    "departs",  # ports have an event for each departure
     "draws",
     "reads_queues",
     "trace_level",
@@ -113,6 +115,7 @@ ARRAYS = (
     "arrive_tree",
     "depart_tree",
     "wake_tree",
+    "schedule",
 )
 _SCOPES = ("subflow", "flow", "host", "packet")
 MEMORY = (*_SCOPES, "unit", *(f"{role}_{TABLES.get(each, each)}" for role in SWITCH_ROLES for each in SCOPES[role]))
@@ -142,6 +145,8 @@ STACK = _numbers(
 ROUTE = np.dtype([("first", "i4"), ("count", "i4")], align=True)
 # A node of a tournament tree (links.py)
 NODE = np.dtype([("stamp", "i8"), ("entity", "i8")], align=True)
+# A departure or an arrival that is to come (ordered.py)
+SCHEDULED = np.dtype([("time_ps", "i8"), ("transmission", "i8"), ("event", "i8")], align=True)
 CACHE_LINE_BYTES = 64
 
 
@@ -245,6 +250,7 @@ sub_at, flow_at, stack_at = _reader(records.SUBFLOW), _reader(records.FLOW), _re
 processor_at = _reader(records.PROCESSOR)
 trace_at, probe_at, counters_at = _reader(records.TRACE), _reader(records.PROBE), _reader(records.COUNTERS)
 node_at, route_at, watch_at, generic_at = _reader(NODE), _reader(ROUTE), _reader(records.WATCH), _reader(GENERIC)
+scheduled_at = _reader(SCHEDULED)
 int16_at, int32_at, int64_at, byte_at = (
     _number_reader(types.int16, 2),
     _number_reader(types.int32, 4),

@@ -11,7 +11,17 @@ from capsim.base.bounds import POOL
 from capsim.base.memory import check_fits
 from capsim.engines.asking import CARRIED, COUNTED, answer, payload_of
 from capsim.engines.compiled import loop
-from capsim.engines.compiled.pointers import ARRAYS, CACHE_LINE_BYTES, MEMORY, NODE, NUMBERS, ROUTE, STACK, WORLD
+from capsim.engines.compiled.pointers import (
+    ARRAYS,
+    CACHE_LINE_BYTES,
+    MEMORY,
+    NODE,
+    NUMBERS,
+    ROUTE,
+    SCHEDULED,
+    STACK,
+    WORLD,
+)
 from capsim.engines.compiled.signatures import compiled_hooks
 from capsim.engines.compiled.trees import NO_STAMP
 from capsim.engines.events import WAKE
@@ -124,6 +134,8 @@ def numbers_of(setup: Setup, state: State) -> dict[str, int]:
         "link_bytes": setup.link_bytes,
         "count_in_service": setup.count_in_service,
         "by_priority": scheme.queue.by_priority,
+        "ordered": setup.ordered,
+        "departs": scheme.queue.by_priority or setup.ordered,
         "draws": scheme.balancer.draws,
         "reads_queues": scheme.balancer.reads_queues,
         "trace_level": setup.trace,
@@ -174,6 +186,7 @@ class World:
             self.point(name, table)
         self.point("arrive_tree", tree_over(np.arange(leaves)))
         self.point("depart_tree", tree_over(np.arange(leaves)))
+        self.grow_schedule()
         self.hold_components()
         self.hold_memory()
         self.grow_subflows(max(64, sum(each.subflows for each in state.stacks)))
@@ -265,6 +278,15 @@ class World:
         following[-1] = counters["free"][0]
         counters["free"] = used
         counters["free_count"] += size - used
+        self.grow_schedule()
+
+    def grow_schedule(self) -> None:
+        """Make room for a departure of each port, an arrival of each packet, and entry 0, which is unused."""
+        size = 1 + len(self.arrays["ports"]) + len(self.arrays["packets"]) if self.setup.ordered else 1
+        larger = np.zeros(size, SCHEDULED)
+        if "schedule" in self.arrays:
+            larger[: len(self.arrays["schedule"])] = self.arrays["schedule"]
+        self.point("schedule", larger)
 
     def grow_subflows(self, more: int) -> None:
         """Make room for further subflows: records, own memory and timers."""

@@ -5,17 +5,17 @@ sender keeps Pipe, its estimate of the packets in the network, at the window: lo
 what else is not SACKed below the highest SACKed one, then once the last segment outstanding (NextSeg, rules 1-4).
 After a timeout the scoreboard is kept (RFC 6675, section 5.1): what is SACKed is not sent again.
 
-With proportional rate reduction (PRR, RFC 6937) the window comes down to ssthresh during the recovery, by as much as is
-sent for what is delivered, in place of at once; so the sender is not silent first and does not send a burst later.
+In a recovery the window may come down in proportion to what is delivered
+(:mod:`capsim.protocols.congestion.proportional`).
 """
 
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Annotated, Any
 
 from capsim.base import bounds
 from capsim.base.bounds import SACK_BLOCKS
 from capsim.base.inlined import inlined
+from capsim.protocols.congestion.proportional import Reduction, allowed_bytes
 from capsim.protocols.transports.newreno import go_back, send_next
 from capsim.protocols.transports.sack_receiver import on_data
 from capsim.protocols.transports.tcp import (
@@ -45,18 +45,6 @@ from capsim.roles.components import Transport
 from capsim.roles.hooks import ACKED, DUPLICATE, GROW, LOST
 
 BLOCKS = f"({int(SACK_BLOCKS.largest)},)i4"
-
-
-class Reduction(IntEnum):
-    """How the window is reduced in a recovery: at once, or in proportion to what is delivered (RFC 6937).
-
-    Where Pipe has come below ssthresh, the second lets a segment more be sent than is delivered (slow start reduction
-    bound, which the RFC recommends), the third no more (conservative reduction bound).
-    """
-
-    AT_ONCE = 0
-    PROPORTIONAL = 1
-    PROPORTIONAL_CONSERVATIVE = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,28 +131,47 @@ def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int)
 @inlined
 def _note_delivered(params: Any, memory: Any, sub: Any, ring: Any, ack: int, fresh: int) -> None:
     """Note what an acknowledgement is the first to report as delivered: DeliveredData, before it is taken."""
-    delivered = fresh
+    delivered, repaired = fresh, False
     for segment in range(sub.una, ack):
         delivered += not holds(sub, ring, segment, SACKED)
-    memory.prr_new_bytes = delivered * params.mss_bytes
-    memory.prr_delivered_bytes += memory.prr_new_bytes
+        repaired = repaired or holds(sub, ring, segment, RESENT)
+    memory.prr_repaired = repaired
     memory.prr_flight_bytes = abs(memory.prr_flight_bytes)
+    if not sub.in_recovery:
+        memory.prr_delivered_bytes = 0
+    memory.prr_new_bytes = delivered * params.mss_bytes
+    if params.reduction == Reduction.PROPORTIONAL_NS3 and fresh:
+        _count_as_in_ns3(params, memory, sub, ack)
+    memory.prr_delivered_bytes += memory.prr_new_bytes
+
+
+@inlined
+def _count_as_in_ns3(params: Any, memory: Any, sub: Any, ack: int) -> None:
+    """Count a segment more for further blocks, until RecoverFS is reached; and twice what advances beside them."""
+    more_bytes = 0
+    if not sub.in_recovery or memory.prr_delivered_bytes < memory.prr_flight_bytes:
+        more_bytes = params.mss_bytes
+    if ack > sub.una:
+        memory.prr_delivered_bytes += memory.prr_new_bytes + more_bytes
+    else:
+        memory.prr_new_bytes += more_bytes
 
 
 @inlined
 def _reduce(params: Any, memory: Any, sub: Any) -> None:
-    """Set the window to Pipe and what PRR lets be sent for an acknowledgement, sndcnt (RFC 6937, section 3)."""
-    pipe, ssthresh, delivered = memory.pipe_packets * params.mss_bytes, sub.ssthresh_bytes, memory.prr_delivered_bytes
-    if pipe > ssthresh:
-        count = -(-delivered * ssthresh // memory.prr_flight_bytes) - memory.prr_out_bytes
-    else:
-        limit = delivered - memory.prr_out_bytes
-        if params.reduction == Reduction.PROPORTIONAL:
-            limit = max(limit, memory.prr_new_bytes) + params.mss_bytes
-        count = min(ssthresh - pipe, limit)
-    if memory.prr_out_bytes == 0:
-        count = max(count, params.mss_bytes)  # the fast retransmit
-    sub.cwnd_bytes = pipe + max(count, 0)
+    """Set the window to Pipe and what may be sent for an acknowledgement (RFC 6937, section 3)."""
+    pipe_bytes = memory.pipe_packets * params.mss_bytes
+    sub.cwnd_bytes = pipe_bytes + allowed_bytes(
+        params.reduction,
+        pipe_bytes,
+        sub.ssthresh_bytes,
+        memory.prr_flight_bytes,
+        memory.prr_delivered_bytes,
+        memory.prr_new_bytes,
+        memory.prr_out_bytes,
+        memory.prr_repaired,
+        params.mss_bytes,
+    )
     memory.prr_flight_bytes = -memory.prr_flight_bytes
 
 
@@ -200,7 +207,8 @@ def _enter_recovery(params: Any, memory: Any, sub: Any, ring: Any) -> None:
     _update_scoreboard(memory, sub, ring)
     note_loss(params, sub, memory.pipe_packets * params.mss_bytes)
     memory.prr_flight_bytes = (sub.next_segment - sub.una) * params.mss_bytes
-    memory.prr_delivered_bytes = memory.prr_new_bytes
+    if params.reduction == Reduction.PROPORTIONAL_NS3:
+        memory.prr_flight_bytes = max(memory.pipe_packets, 1) * params.mss_bytes
     memory.prr_out_bytes = 0
     sub.recover = sub.high - 1
     sub.in_recovery = 1
@@ -323,6 +331,7 @@ SACK = Transport(
             ("prr_delivered_bytes", "i4"),
             ("prr_new_bytes", "i4"),  # RFC 6937: DeliveredData
             ("prr_out_bytes", "i4"),
+            ("prr_repaired", "i4"),  # whether this ACK advances over a retransmission
             ("sack_first", BLOCKS),  # at the receiver: blocks reported last, newest first
             ("sack_end", BLOCKS),
         ),
