@@ -56,7 +56,10 @@ class Tests(NamedTuple):
 
 # Studies drawn at random say whether words are as rare as stated: some seconds each.
 RULES = Tests(
-    tuple(f"tests/papers/test_{name}.py" for name in ("campaign", "decisions", "evidence", "statements", "verdict_*")),
+    (
+        *(f"tests/papers/test_{name}.py" for name in ("campaign", "evidence", "statements", "verdict_*")),
+        *(f"tests/study/test_{name}.py" for name in ("decisions", "claims")),
+    ),
     slow_cpu_s=20.0,
 )
 # Files and folders that are mutated, and their tests. Scripted packets, own arithmetic, numbers by hand: not golden,
@@ -67,8 +70,11 @@ TARGETS = {
     "sim/capsim/results/fct.py": Tests(("tests/sim/test_fct.py",)),
     "sim/capsim/results/conservation.py": Tests(("tests/sim/test_conservation.py",)),
     "capsmodel/papers/verdicts.py": RULES,
-    "capsmodel/papers/decisions.py": RULES,
-    "capsmodel/papers/predicates.py": RULES,
+    "sim/capsim/study/decide.py": RULES,
+    "sim/capsim/study/relations.py": RULES,
+    "sim/capsim/study/samples.py": RULES,
+    "capsmodel/experiments/printed.py": RULES,
+    "capsmodel/experiments/words.py": RULES,
     "capsmodel/papers/judging.py": RULES,
     "capsmodel/papers/statements.py": RULES,
 }

@@ -17,13 +17,12 @@ from typing import Protocol
 import numpy as np
 
 from capsim import schemes as simulated
+from capsim.study.decide import FALSE_ALARM, Decision, Sample, decide
 from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.experiments.statistics.sequential import looks, repeated_interval
-from capsmodel.papers.decisions import FALSE_ALARM, Decision, Point, decide
 from capsmodel.papers.index import Claim
-from capsmodel.papers.metric_columns import ORDERS_OF_MAGNITUDE, TAILS
-from capsmodel.papers.predicates import PERCENT_SIGNS, percent
-from capsmodel.papers.statements import TAU, Runs, Statement
+from capsmodel.papers.metric_columns import TAILS
+from capsmodel.papers.statements import TAU, Runs, Statement, relation_of
 from capsmodel.papers.verdicts import Verdict, of_sample
 
 __all__ = [
@@ -49,7 +48,7 @@ class Evidence(Protocol):
     def has(self, seeds: int) -> bool:
         """Return whether the first `seeds` seeds of all that is simulated are there."""
 
-    def points(self, claim: Claim, seeds: int) -> Sequence[Point]:
+    def points(self, claim: Claim, seeds: int) -> Sequence[Sample]:
         """Return the points of the claim that these seeds give."""
 
 
@@ -64,7 +63,7 @@ class OfRuns:
         """Return whether the first `seeds` seeds of all that is simulated are there."""
         return self.runs.has(self.statement.simulated.terms, seeds)
 
-    def points(self, claim: Claim, seeds: int) -> Sequence[Point]:
+    def points(self, claim: Claim, seeds: int) -> Sequence[Sample]:
         """Return the points of the claim that these seeds give."""
         return self.statement.simulated.points(claim, self.runs, seeds)
 
@@ -94,7 +93,7 @@ class CarriedOver:
         """Return whether the first `seeds` seeds are there at both scales."""
         return all(one.has(seeds) for one in (self.text, self.before, self.after))
 
-    def points(self, claim: Claim, seeds: int) -> Sequence[Point]:
+    def points(self, claim: Claim, seeds: int) -> Sequence[Sample]:
         """Return the points of the claim, carried over but for signs."""
         if self.statement.has_signs_only(claim):
             return self.after.points(claim, seeds)
@@ -116,14 +115,14 @@ def is_changed(claim: Claim, before: OfRuns, after: OfRuns, seeds: int) -> bool:
     return any(one.low > 0 or one.high < 0 for one in found)
 
 
-def _carried_over(text: Point, before: Point, after: Point, *, added: bool) -> Point:
+def _carried_over(text: Sample, before: Sample, after: Sample, *, added: bool) -> Sample:
     """Return the point of the text with what changes from `before` to `after`, seed by seed."""
     if unknown := next((one for one in (text, before, after) if one.is_silent), None):
         return unknown
     if added or after.logarithmic:
         return replace(after, samples=text.samples + (after.samples - before.samples))
     if not ((before.samples > 0) & (after.samples > 0)).all():
-        return Point.silent(f"{after.name} (0 in some runs)", text.samples.size)
+        return Sample.silent(f"{after.name} (0 in some runs)", text.samples.size)
     return replace(after, samples=text.samples * (after.samples / before.samples))
 
 
@@ -202,10 +201,10 @@ def _about_schemes(statement: Statement) -> list[str]:
 
 def _in_one_range(claim: Claim, found: Sequence[Interval]) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return the value of one point with the ends of its interval, or the least and the largest of several."""
-    values = sorted(_in_unit(claim, one.value) for one in found)
+    values = sorted(relation_of(claim).in_unit(one.value) for one in found)
     if len(values) != 1:
         return tuple(values[:1] + values[1:][-1:]), ()
-    low, high = sorted(_in_unit(claim, end) for end in (found[0].low, found[0].high))
+    low, high = sorted(relation_of(claim).in_unit(end) for end in (found[0].low, found[0].high))
     return tuple(values), (low, high) if np.isfinite(high - low) else ()
 
 
@@ -224,10 +223,3 @@ def checked_again(verdict: Verdict, found: Judged, again: Judged) -> Verdict:
     others = f"{again.seeds} others give {again.decision.word!r}" if again.seeds else "no others were run yet"
     reason = f"{verdict.reason}; these seeds refute it, but {others}"
     return of_sample(replace(verdict, verdict="open", reason=reason), f"{found.seeds} seeds")
-
-
-def _in_unit(claim: Claim, ratio: float) -> float:
-    """Return a ratio as the percentage, or power of ten, that the claim gives; others are in its unit already."""
-    if claim.unit == ORDERS_OF_MAGNITUDE:
-        return float(np.log10(ratio))
-    return percent(claim.relation, ratio) if claim.relation in PERCENT_SIGNS else ratio

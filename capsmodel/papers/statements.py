@@ -14,14 +14,14 @@ import numpy as np
 from pandas import DataFrame
 
 from capsim import schemes
-from capsmodel.checks import FloatArray
-from capsmodel.papers.decisions import Point
+from capsim.study.decide import Sample
+from capsim.study.relations import Relation
+from capsmodel.checks import FloatArray, ParameterError
 from capsmodel.papers.index import Claim, Quantity
 from capsmodel.papers.metric_columns import COLUMNS, COUNTED, ORDERS_OF_MAGNITUDE, SHARES, UNITS
-from capsmodel.papers.predicates import PERCENT_SIGNS, of_gap, of_ratio, of_value, on_side, up_to
-from capsmodel.papers.verdicts import above, below, kendall
+from capsmodel.papers.verdicts import above, below, kendall, printed_of
 
-__all__ = ["Comparison", "Runs", "Statement", "Term", "compared", "levels", "same_scheme"]
+__all__ = ["Comparison", "Runs", "Statement", "Term", "compared", "levels", "relation_of", "same_scheme"]
 
 Term = tuple[str, str]
 TAU: Quantity = "Kendall's tau"
@@ -129,7 +129,7 @@ class Statement:
         """Return everything that has to be run."""
         return {term for one in self.comparisons for _, term in one.terms}
 
-    def points(self, claim: Claim, runs: Runs, seeds: int) -> list[Point]:
+    def points(self, claim: Claim, runs: Runs, seeds: int) -> list[Sample]:
         """Return the points that the first `seeds` seeds give; without those where a difference is 0 throughout."""
         found = self._points(claim, runs, seeds)
         if not (self.average and found):
@@ -138,7 +138,7 @@ class Statement:
         mean = np.mean([one.samples for one in found], axis=0)
         return unknown[:1] or [replace(found[0], name=f"mean of {len(found)}", samples=mean)]
 
-    def _points(self, claim: Claim, runs: Runs, seeds: int) -> list[Point]:
+    def _points(self, claim: Claim, runs: Runs, seeds: int) -> list[Sample]:
         column = self.column_of(claim)
         if self.direction:
             claim = replace(claim, relation="ordering", unit=self.direction)
@@ -147,8 +147,13 @@ class Statement:
         if self._is_level or self.gap:
             return [self._of_size(claim, one, column, runs, seeds) for one in self.comparisons]
         if self._is_order_of_counts(claim):
-            side, sums = on_side(claim, 0.0), [(one.name, _sum(one, column, runs, seeds)) for one in self.comparisons]
-            return [Point(name=name, samples=found, met=side, holds=side) for name, found in sums if found.any()]
+            sides, sums = (
+                relation_of(claim).of_order(0.0),
+                [(one.name, _sum(one, column, runs, seeds)) for one in self.comparisons],
+            )
+            return [
+                Sample(name=name, samples=found, met=sides[0], holds=sides[1]) for name, found in sums if found.any()
+            ]
         return [self._of_logarithms(claim, one, column, runs, seeds) for one in self.comparisons]
 
     def without_events(self, claim: Claim, points: Container[str]) -> list[str]:
@@ -166,7 +171,7 @@ class Statement:
             return TAU
         if self._is_order_of_counts(claim):
             return "difference"
-        in_unit = claim.relation in PERCENT_SIGNS or claim.unit == ORDERS_OF_MAGNITUDE
+        in_unit = relation_of(claim).is_percentage or claim.unit == ORDERS_OF_MAGNITUDE
         return "" if in_unit or self._is_level or self.gap else "ratio"
 
     def _is_order_of_counts(self, claim: Claim) -> bool:
@@ -177,7 +182,7 @@ class Statement:
         """Return the column of a run that is compared."""
         return self.column or COLUMNS[claim.metric]
 
-    def _trends(self, claim: Claim, column: str, runs: Runs, seeds: int) -> list[Point]:
+    def _trends(self, claim: Claim, column: str, runs: Runs, seeds: int) -> list[Sample]:
         """Return the points of each series: the comparisons that are about the same schemes, unless they name one."""
         series: dict[str, list[FloatArray]] = {}
         ratios = not (self._is_level or self.gap or column in COUNTED)
@@ -191,27 +196,53 @@ class Statement:
             for point in _trend(claim, np.array(values), name, logarithmic=ratios)
         ]
 
-    def _of_size(self, claim: Claim, one: Comparison, column: str, runs: Runs, seeds: int) -> Point:
+    def _of_size(self, claim: Claim, one: Comparison, column: str, runs: Runs, seeds: int) -> Sample:
         """Return the point of a value that is printed, in the unit of the claim."""
-        met, holds = of_gap(claim) if self.gap else of_value(claim)
+        relation = relation_of(claim)
+        met, holds = relation.of_gap() if self.gap else relation.of_value()
         samples = _sum(one, column, runs, seeds) * UNITS.get(claim.unit, 1.0) * self.times
         if not np.isfinite(samples).all():
-            return Point.silent(f"{one.name} (no value in some runs)", seeds)
+            return Sample.silent(f"{one.name} (no value in some runs)", seeds)
         if claim.relation == "greater_than" and float(claim.low) == 0 and not samples.any():
-            return Point.silent(f"{one.name} (0 in all runs)", seeds)  # what is rare may not have happened
-        return Point(name=one.name, samples=samples, met=met, holds=holds)
+            return Sample.silent(f"{one.name} (0 in all runs)", seeds)  # what is rare may not have happened
+        return Sample(name=one.name, samples=samples, met=met, holds=holds)
 
-    def _of_logarithms(self, claim: Claim, one: Comparison, column: str, runs: Runs, seeds: int) -> Point:
+    def _of_logarithms(self, claim: Claim, one: Comparison, column: str, runs: Runs, seeds: int) -> Sample:
         """Return the point of a ratio; one that says nothing if a value is 0 in some run."""
         if not all((runs.values(term, column, seeds) > 0).all() for _, term in one.terms):
-            return Point.silent(f"{one.name} (0 in some runs)", seeds)
-        met, holds = of_ratio(claim, self.size)
+            return Sample.silent(f"{one.name} (0 in some runs)", seeds)
+        relation = relation_of(claim, self.size)
+        met, holds = relation.of_ratio()
         samples = _sum(one, column, runs, seeds, logarithms=True)
-        return Point(name=one.name, samples=samples, met=met, holds=holds, reached=up_to(claim), logarithmic=True)
+        return Sample(
+            name=one.name, samples=samples, met=met, holds=holds, reached=relation.reached(), logarithmic=True
+        )
 
     @property
     def _is_level(self) -> bool:
         return all(len(one.terms) == 1 for one in self.comparisons)
+
+
+def relation_of(claim: Claim, size: float | None = None) -> Relation:
+    """Return what a claim says, in the words of studies."""
+    names = {
+        "reduction_pct": "lower",
+        "increase_pct": "higher",
+        "ratio": "higher",
+        "ordering": claim.unit,
+        "less_than": "below",
+        "greater_than": "above",
+        "absolute": "equal",
+        "approx": "equal",
+        "trend": {"increasing": "rising", "decreasing": "falling", "flat": "close"}.get(claim.unit, ""),
+    }
+    units = {"reduction_pct": "%", "increase_pct": "%", "ratio": "x"}
+    if claim.relation not in names:
+        raise ParameterError(f"{claim.id}: {claim.relation!r} says nothing about a ratio")
+    name = "close" if claim.unit in ("close", "flat") else names[claim.relation]
+    printed = replace(printed_of(claim), unit=units.get(claim.relation, claim.unit))
+    has_size = bool(claim.low or claim.high) and name != "close" and claim.relation not in ("ordering", "trend")
+    return Relation(name, printed if has_size else None, 1.0 if size is None else size)
 
 
 def _is_trend(claim: Claim) -> bool:
@@ -227,19 +258,19 @@ def _sum(one: Comparison, column: str, runs: Runs, seeds: int, *, logarithms: bo
     return total
 
 
-def _trend(claim: Claim, series: FloatArray, name: str, *, logarithmic: bool) -> list[Point]:
+def _trend(claim: Claim, series: FloatArray, name: str, *, logarithmic: bool) -> list[Sample]:
     """Return two points of each seed: last against first, and Kendall's tau over the sweep; of one place, nothing."""
     if len(series) == 1:
-        return [Point.silent(f"{name}one place", series.size)]
+        return [Sample.silent(f"{name}one place", series.size)]
     side = above if claim.unit == "increasing" else below
     tau = np.array([kendall(one) for one in series.T])
     ends, equal = ("last over first", 1.0) if logarithmic else ("last minus first", 0.0)
     changes, rises = (partial(side, bound=bound) for bound in (equal, 0.0))
     return [
-        Point(
+        Sample(
             name=f"{name}{ends}", samples=series[-1] - series[0], met=changes, holds=changes, logarithmic=logarithmic
         ),
-        Point(name=f"{name}{TAU}", samples=tau, met=rises, holds=rises),
+        Sample(name=f"{name}{TAU}", samples=tau, met=rises, holds=rises),
     ]
 
 

@@ -41,41 +41,82 @@ go "up to"; ratios of runs were averaged arithmetically in CAPS Fig. 1, 2, 4 and
 figure are met and others missed was said at the level of a single one.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from capsmodel.checks import FloatArray, IntArray, require
-from capsmodel.experiments.statistics.intervals import Interval
+from capsmodel.experiments.printed import Printed, reading_error
+from capsmodel.experiments.words import (
+    ANY_SIZE,
+    APPROX_RELATIVE,
+    CLOSE_RELATIVE,
+    MEANINGS,
+    MUCH,
+    ROUNDING,
+    SIGNIFICANTLY,
+    VERDICT_WORDS,
+    Holds,
+    VerdictWord,
+    above,
+    all_of,
+    below,
+    has_size,
+    joined,
+    kendall,
+    verdict_word,
+    within,
+)
 from capsmodel.papers.index import Claim, Quantity, read_checks, read_claims
 
-VerdictWord = Literal["reproduced", "differs in size", "refuted", "not testable", "open"]
-MEANINGS: dict[VerdictWord, str] = {
-    "reproduced": "our value has the claimed direction and, where the claim has a size, lies within its reading error",
-    "differs in size": "the direction holds, or the bound holds on a part of the sweep; the size does not hold",
-    "refuted": "the direction, the place of the optimum, or the statement is wrong at every point we looked at",
-    "not testable": "nothing computable is claimed, or what would decide it is not in the paper",
-    "open": "nothing has been run yet, or what has been run does not decide",
-}
-"""What each verdict means."""
-VERDICT_WORDS = tuple(MEANINGS)
-
-APPROX_RELATIVE = 0.05
-"""Relative distance at which a number given as "about", "nearly" or in round figures still counts as met."""
-CLOSE_RELATIVE = 0.10
-"""Relative distance at which two schemes called close, or one only mildly worse, still count so."""
-ANY_SIZE = (1.0, 1.0)
-"""Ratios of subject over baseline below the first of which it is lower, and above the second higher."""
-SIGNIFICANTLY = (1 - CLOSE_RELATIVE, 1 + CLOSE_RELATIVE)
-"""The same for "significantly" and "substantially": what is still close is no significant difference."""
-MUCH = (1 / 2, 2.0)
-"""The same for "much", "far" and "greatly": CAPS calls an RTT large from twice the mean on (Section VI-A)."""
-ROUNDING = 1e-9
-"""Relative error that floating point may add to a value that lies on a bound."""
+__all__ = [
+    "ANY_SIZE",
+    "APPROX_RELATIVE",
+    "CLOSE_RELATIVE",
+    "MEANINGS",
+    "MUCH",
+    "ROUNDING",
+    "SIGNIFICANTLY",
+    "VERDICT_WORDS",
+    "ClaimFunction",
+    "Holds",
+    "ValueFunction",
+    "Values",
+    "Verdict",
+    "VerdictWord",
+    "above",
+    "all_of",
+    "below",
+    "by_bound",
+    "by_closeness",
+    "by_order",
+    "by_place",
+    "by_range",
+    "by_size",
+    "by_trend",
+    "by_truth",
+    "by_value",
+    "cell",
+    "checked",
+    "has_size",
+    "joined",
+    "judge",
+    "judged_by_value",
+    "judges",
+    "kendall",
+    "not_testable",
+    "of_sample",
+    "printed_of",
+    "printed_range",
+    "reading_error",
+    "registered_claims",
+    "tolerance",
+    "verdict_word",
+    "within",
+]
 
 _ROUND_FIGURES = frozenset({"approx", "ratio", "reduction_pct", "increase_pct"})
 
@@ -96,7 +137,7 @@ class Verdict:
         Setting chosen where the paper leaves one out, and what explains a difference.
     interval : tuple of float
         Low and high end of the interval of a single measured value: of 95% in a figure, at the level of a claim
-        (:mod:`capsmodel.papers.decisions`) in an experiment; empty where a formula gives it exactly.
+        (:mod:`capsim.study.decide`) in an experiment; empty where a formula gives it exactly.
     quantity : str
         What the value is; in the unit of the claim when left out.
     """
@@ -113,9 +154,6 @@ ClaimFunction = Callable[[Claim], Verdict]
 ValueFunction = Callable[[], float]
 ValueFunctionT = TypeVar("ValueFunctionT", bound=ValueFunction)
 Values = Sequence[float] | FloatArray | IntArray
-Holds = bool | np.bool_ | None
-"""Whether a statement holds; None where a sample does not decide."""
-
 _JUDGES: dict[str, ClaimFunction] = {}
 
 
@@ -156,85 +194,6 @@ def cell(claim_id: str) -> float:
     return float(read_claims()[claim_id].low)
 
 
-def reading_error(printed: str) -> float:
-    """Return half a unit of the last printed digit."""
-    exponent = Decimal(printed).as_tuple().exponent
-    return 0.5 * 10.0 ** int(exponent)
-
-
-def tolerance(claim: Claim, printed: str) -> float:
-    """Return how far a value may lie from a number that the claim prints."""
-    allowed = APPROX_RELATIVE * abs(float(printed)) if claim.relation in _ROUND_FIGURES else reading_error(printed)
-    return allowed + ROUNDING * (allowed + abs(float(printed)))
-
-
-def printed_range(claim: Claim) -> tuple[float, float]:
-    """Return the values that a claim allows: its bounds, each moved out by its tolerance; infinite for an open end."""
-    low = float(claim.low) - tolerance(claim, claim.low) if claim.low else -np.inf
-    high = float(claim.high) + tolerance(claim, claim.high) if claim.high else np.inf
-    return low, high
-
-
-def above(found: Interval, bound: float) -> Holds:
-    """Return whether a measured value lies above a bound."""
-    return True if found.low > bound else False if found.high <= bound else None
-
-
-def below(found: Interval, bound: float) -> Holds:
-    """Return whether a measured value lies below a bound."""
-    return True if found.high < bound else False if found.low >= bound else None
-
-
-def within(found: Interval, low: float, high: float) -> Holds:
-    """Return whether a measured value lies in a range, ends included."""
-    if low <= found.low and found.high <= high:
-        return True
-    return False if found.high < low or found.low > high else None
-
-
-def has_size(found: Interval, printed: float, allowed: float) -> Holds:
-    """Return whether a measured value is a printed one: no if its interval misses it, yes if all of it is close."""
-    if within(found, printed - allowed, printed + allowed) is False:
-        return False
-    near = max(allowed, CLOSE_RELATIVE * abs(printed))
-    return within(found, printed - near, printed + near) or None
-
-
-def all_of(*parts: Holds) -> Holds:
-    """Return whether all statements hold: no as soon as one fails."""
-    return False if any(part is not None and not part for part in parts) else all(parts) or None
-
-
-def joined(*, yes: Holds, no: Holds) -> Holds:
-    """Return a statement that needs another level to hold than to fail."""
-    return True if yes else False if no is not None and not no else None
-
-
-def verdict_word(met: Iterable[Holds], direction: Iterable[Holds] | None = None) -> VerdictWord:
-    """Return the verdict on a claim from what holds at the points of a sweep, or the settings of a figure.
-
-    Parameters
-    ----------
-    met : iterable of bool or None
-        Whether the claim holds with its size, at every point where it must.
-    direction : iterable of bool or None, optional
-        Whether it holds apart from its size, at every point looked at; `met` for a claim without a size.
-
-    Returns
-    -------
-    str
-        "reproduced" if all is met; "refuted" if the direction fails at all points; "differs in size" if something is
-        not met and the direction holds somewhere; "open" if what is undecided could change the word.
-    """
-    sizes = [None if one is None else bool(one) for one in met]
-    directions = sizes if direction is None else [None if one is None else bool(one) for one in direction]
-    if all(sizes):
-        return "reproduced"
-    if not any(one or one is None for one in directions):
-        return "refuted"
-    return "differs in size" if False in sizes and True in directions else "open"
-
-
 def of_sample(verdict: Verdict, sample: str) -> Verdict:
     """Return the verdict; if it is open, its reason first names the sample that does not decide, such as "30 runs"."""
     if verdict.verdict != "open":
@@ -261,6 +220,21 @@ def _finite(claim: Claim, values: npt.ArrayLike) -> FloatArray:
     got = np.asarray(values, dtype=float)
     require(np.isfinite(got), f"{claim.id}: {got.tolist()} are not all finite numbers, so there is nothing to judge")
     return got
+
+
+def printed_of(claim: Claim) -> Printed:
+    """Return what a claim prints."""
+    return Printed(claim.low, claim.high, claim.unit, claim.relation in _ROUND_FIGURES)
+
+
+def tolerance(claim: Claim, printed: str) -> float:
+    """Return how far a value may lie from a number that the claim prints."""
+    return printed_of(claim).tolerance(printed)
+
+
+def printed_range(claim: Claim) -> tuple[float, float]:
+    """Return the values that a claim allows: its bounds, each moved out by its tolerance; infinite for an open end."""
+    return printed_of(claim).range
 
 
 def by_size(claim: Claim, value: float, reason: str) -> Verdict:
@@ -326,13 +300,6 @@ def by_value(claim: Claim, value: float, reason: str) -> Verdict:
         case "argmax":
             return by_place(claim, value, reason)
     return by_size(claim, value, reason)
-
-
-def kendall(values: FloatArray) -> float:
-    """Return Kendall's tau-a of the values against their order: 1 rising, -1 falling, in between a sawtooth."""
-    signs = np.sign(values[np.newaxis, :] - values[:, np.newaxis])
-    pairs = len(values) * (len(values) - 1) / 2
-    return float(np.sum(np.triu(signs, 1)) / pairs)
 
 
 def by_trend(claim: Claim, values: Values, reason: str) -> Verdict:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from pandas import DataFrame
 
+from capsim.study.decide import decide
 from capsmodel.datafiles import data_path
-from capsmodel.papers.decisions import decide
 from capsmodel.papers.index import read_claims
 from capsmodel.papers.judging import CarriedOver, OfRuns, can_be_carried_over, is_changed
 from capsmodel.papers.metric_columns import TAILS

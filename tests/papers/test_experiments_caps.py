@@ -7,7 +7,7 @@ import pytest
 from capsim import Scenario, draw_flows, simulate
 from capsim.fabric.load import layer_of, offered
 from capsim.scenario.scenario import from_dict
-from capsmodel.papers.decisions import decide
+from capsim.study.decide import decide
 from capsmodel.papers.experiments import published_experiment
 from capsmodel.papers.experiments.caps_unit_afct import SIZES, number_places
 from capsmodel.papers.index import read_claims

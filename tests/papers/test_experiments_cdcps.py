@@ -10,7 +10,7 @@ import pytest
 from capsim import Dumbbell, Listed, Scenario, simulate
 from capsim.fabric.topology import Fabric
 from capsim.scenario.scenario import from_dict
-from capsmodel.papers.decisions import decide
+from capsim.study.decide import decide
 from capsmodel.papers.experiments import published_experiment
 from capsmodel.papers.experiments._cdcps import LOADS, places
 from capsmodel.papers.experiments.cdcps_asym import DEGREES

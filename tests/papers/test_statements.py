@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 from pandas import DataFrame
 
+from capsim.study.decide import Decision, decide
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.statistics.intervals import Interval
-from capsmodel.papers.decisions import Decision, decide
 from capsmodel.papers.index import Claim
 from capsmodel.papers.judging import Judged, verdict_of
-from capsmodel.papers.predicates import of_ratio
-from capsmodel.papers.statements import Comparison, Runs, Statement, compared, levels, same_scheme
+from capsmodel.papers.statements import Comparison, Runs, Statement, compared, levels, relation_of, same_scheme
 from capsmodel.papers.verdicts import verdict_word
 
 NAMES = {"A": "a", "B": "b", "C": "c"}
@@ -377,7 +376,7 @@ def test_a_printed_ratio_is_met_likewise(ratio, spread, expected):
 )
 def test_a_printed_percentage_is_met_likewise(asked, low, high, expected):
     found = Interval(value=(low + high) / 2, low=low, high=high, confidence=0.99, samples=SEEDS)
-    met, holds = of_ratio(asked, None)
+    met, holds = relation_of(asked).of_ratio()
     assert verdict_word([met(found)], [holds(found)]) == expected
 
 

@@ -4,7 +4,7 @@ A module of this folder whose name has no leading underscore is an experiment, `
 ``capsmodel reproduce repflow-ns3-ws``. Its docstring is the experiment in one line, then what was *Chosen* where the
 paper leaves something out that is no setting; its ``EXPERIMENT`` is the :class:`PublishedExperiment`. Settings that are
 varied are in ``data/papers/settings.toml`` (:mod:`capsmodel.papers.settings`), how claims are decided is in
-:mod:`capsmodel.papers.decisions`, and :mod:`capsmodel.papers.campaign` runs an experiment until they are.
+:mod:`capsim.study.decide`, and :mod:`capsmodel.papers.campaign` runs an experiment until they are.
 
 An experiment has up to three *scales*: that of the paper, where its verdicts are decided; a reduced one, where settings
 are compared with each other if the paper's costs too much for all of them; and a quick one, which shows that it runs.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pandas import DataFrame
 
+from capsim.study.relations import on_side
 from capsmodel.experiments.statistics.intervals import (
     Interval,
     MeanInterval,
@@ -21,7 +22,6 @@ from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures._points import word_on
 from capsmodel.papers.index import Claim, Quantity
 from capsmodel.papers.measurements.caps_comparison import WITHOUT_REPAIR
-from capsmodel.papers.predicates import on_side
 from capsmodel.papers.verdicts import (
     Holds,
     Verdict,
@@ -87,7 +87,7 @@ def of_points(claim: Claim, found: Shown, word: VerdictWord, reason: str, *, qua
 
 def judge_differences(claim: Claim, found: Compared, reason: str) -> Verdict:
     """Judge whether differences are all on the side of 0 that the claim names, at all places."""
-    side = on_side(claim, 0)
+    side = on_side(claim.unit != "lower", 0)
     return of_points(claim, found, word_on(found.values(), side, side), reason, quantity="difference")
 
 

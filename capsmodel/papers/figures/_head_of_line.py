@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from pandas import DataFrame, Series
 
+from capsim.study.relations import Predicate, reduction_pct
 from capsmodel.experiments.statistics.intervals import (
     PairedDifference,
     RatioInterval,
@@ -17,7 +18,6 @@ from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures._points import word_on
 from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.head_of_line import short_flows
-from capsmodel.papers.predicates import Predicate, reduction_pct
 from capsmodel.papers.verdicts import Verdict, below, of_sample
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Protocol
 
+from capsim.study.relations import Predicate
 from capsmodel.experiments.statistics.intervals import Interval
-from capsmodel.papers.predicates import Predicate
 from capsmodel.papers.verdicts import Holds, VerdictWord, joined, verdict_word
 
 CONFIDENCE = 0.95

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from pandas import DataFrame
 
+from capsim.study.relations import reduction_pct
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _head_of_line as shared
 from capsmodel.papers.index import Claim, read_claims
-from capsmodel.papers.predicates import reduction_pct
 from capsmodel.papers.verdicts import Verdict, has_size, tolerance
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pandas import DataFrame
 
+from capsim.study.relations import reduction_pct
 from capsmodel.checks import FloatArray
 from capsmodel.experiments.statistics.intervals import Interval, mean_interval, paired_ratio
 from capsmodel.experiments.sweep import Task
@@ -22,7 +23,6 @@ from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.index import Claim, read_claims
 from capsmodel.papers.measurements.behind_long_flow import behind_long_flow
-from capsmodel.papers.predicates import reduction_pct
 from capsmodel.papers.verdicts import (
     Verdict,
     VerdictWord,

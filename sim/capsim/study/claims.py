@@ -11,7 +11,8 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from capsim.study.file import Claim, Table, Term
+from capsim.study.file import Claim, Table, Term, check_known
+from capsim.study.metrics import METRICS
 from capsim.study.points import TEXT, Label, Point, Runs, point_name
 from capsim.study.template import filled
 from capsmodel.checks import require
@@ -118,7 +119,10 @@ class Design(Runs):
         said, where = self.claims[claim_id].metric, f"{self.name}.toml: {claim_id}"
         require(bool(said), f"{where}: metric is missing: name what is compared, as in mean_fct_short_s")
         first = tuple((name, axis.first) for name, axis in self.axes.items())
-        return str(filled(said, self._known(first, setting, "paper"), where=f"{where}.metric"))
+        name = str(filled(said, self._known(first, setting, "paper"), where=f"{where}.metric"))
+        if self.source.file.scenario:
+            check_known(name, METRICS, f"{where}: there is no metric {name}")
+        return name
 
     def points(self, setting: str = TEXT, *, sampled: bool = False, claims: Iterable[str] | None = None) -> list[Point]:
         """Return the points that claims need, and those of panels without a claim; of a study with neither, all.
@@ -188,7 +192,7 @@ class Design(Runs):
         subjects = [self._side(one, claim, where) for one in _several(claim.subject)] or [
             _Side({}, self._over(claim.over))
         ]
-        baselines = [self._side(one, claim, where) for one in _several(claim.baseline)]
+        baselines: list[_Side | None] = [self._side(one, claim, where) for one in _several(claim.baseline)]
         yield from product(subjects, baselines or [None])
 
     def _side(self, term: Term, claim: Claim, where: str) -> _Side:
@@ -212,7 +216,7 @@ class Design(Runs):
             values = dict(point) | {name: one for name, one in subject.values.items() if name in self.axes}
             x = claim.x or self._first_axis
             series = tuple((name, one) for name, one in values.items() if name != x)
-            name = point_name(self._told(subject, baseline, point))
+            name = point_name(self._told(subject, baseline, point)) or "the only point"
             place = list(self.axes[x].values).index(values[x]) if x in values else 0
             yield Comparison(name, tuple(terms), (*series, *([baseline.name()] if baseline else [])), place)
 

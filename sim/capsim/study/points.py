@@ -79,7 +79,8 @@ class Axis:
     @property
     def first(self) -> Label:
         """Return the value that follows the text."""
-        return next(iter(self.values))
+        found: Label = next(iter(self.values))
+        return found
 
     def value(self, asked: object, where: str) -> Label:
         """Return a value of the axis.

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from capsim.study.decide import FALSE_ALARM, Sample, decide
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.statistics.sequential import level_at, looks
-from capsmodel.papers.decisions import FALSE_ALARM, Point, decide
-from capsmodel.papers.verdicts import above, below, within
+from capsmodel.experiments.words import above, below, within
 
 ALPHA = 0.05
 STUDIES = 400
@@ -17,12 +17,12 @@ MOST_SEEDS = 16
 def lower(samples, *, name="point"):
     """A claim of an order: the subject is lower."""
     is_lower = {"met": lambda one: below(one, 1), "holds": lambda one: below(one, 1)}
-    return Point(name=name, samples=samples, logarithmic=True, **is_lower)
+    return Sample(name=name, samples=samples, logarithmic=True, **is_lower)
 
 
 def halved(samples, *, name="point"):
     """A claim of a size: lower by 40 to 60%."""
-    return Point(
+    return Sample(
         name=name,
         samples=samples,
         logarithmic=True,
@@ -33,7 +33,7 @@ def halved(samples, *, name="point"):
 
 def higher_up_to_45_pct(samples, *, name="point"):
     """A claim of a size that is reached somewhere: higher by up to 45%."""
-    return Point(
+    return Sample(
         name=name,
         samples=samples,
         logarithmic=True,
@@ -119,7 +119,7 @@ def test_what_is_not_simulated_keeps_all_open_but_a_mixture():
 def test_what_cannot_be_looked_at_may_reach_the_size_that_differences_go_up_to():
     noise = 0.001 * np.array([-1, 0, 0, 1])
     below_it, there, beyond = (higher_up_to_45_pct(np.log(r) + noise, name=f"{r}") for r in (1.2, 1.45, 1.6))
-    silent = Point.silent("0 in some runs", 4)
+    silent = Sample.silent("0 in some runs", 4)
     assert decide([below_it]).word == "differs in size"
     assert decide([below_it], unknown=1).word == "open"
     assert decide([below_it, silent]).word == "open"
@@ -154,7 +154,7 @@ def test_a_decision_about_the_median_holds_where_one_about_the_mean_does_not():
 
 def test_a_decision_has_the_skewness_of_its_samples():
     samples = np.array([1.0, 1.0, 1.0, 5.0])
-    found = decide([lower(samples, name="a"), Point.silent("b", 4)])
+    found = decide([lower(samples, name="a"), Sample.silent("b", 4)])
     assert found.skewness == {"a": pytest.approx(2.0)}
     with pytest.raises(ParameterError, match="about = 'mode'"):
         decide([lower(samples)], about="mode")

@@ -8,7 +8,7 @@ on the same flows, whether the claim is met with its size, and whether its direc
 if one given point is, so that each point may have the whole of α (intersection-union test, Berger 1982). "Differs in
 size" says that *some* point is missed and that the direction holds at *some* point; these two use α/m (Bonferroni), as
 does that *some* point reaches the size that a claim says its differences go "up to".
-A printed size is met where the mean lies within 10% of it (:func:`capsmodel.papers.verdicts.has_size`), and missed
+A printed size is met where the mean lies within 10% of it (:func:`capsmodel.experiments.words.has_size`), and missed
 where the mean is another number. For one that is off by a few per cent both are true; the first that the runs prove
 is said.
 
@@ -21,7 +21,7 @@ nothing is claimed about the mean (:func:`~capsmodel.experiments.statistics.sequ
 runs refutes no claim that there is some: a rare event may not have happened, and the point is silent.
 
 A refutation of an experiment counts only if a second family of seeds, disjoint from the first and looked at in the same
-way, refutes the claim as well (:mod:`capsmodel.papers.campaign`); otherwise the claim stays open. "Refuted" needs both
+way, refutes the claim as well (:mod:`capsim.study.campaign`); otherwise the claim stays open. "Refuted" needs both
 families, so it is wrong with probability α at most as before, and α² where the families are independent, as disjoint
 seeds are. No other word gains from this: what the second family alone says decides nothing.
 
@@ -43,9 +43,9 @@ import numpy as np
 from capsmodel.checks import FloatArray, choice
 from capsmodel.experiments.statistics.intervals import Interval, skewness
 from capsmodel.experiments.statistics.sequential import repeated_interval, repeated_median
-from capsmodel.papers.verdicts import Holds, VerdictWord, joined, verdict_word
+from capsmodel.experiments.words import Holds, VerdictWord, joined, verdict_word
 
-__all__ = ["FALSE_ALARM", "About", "Decision", "Point", "decide"]
+__all__ = ["FALSE_ALARM", "About", "Decision", "Sample", "decide"]
 
 About = Literal["mean", "median"]
 """What of a run a statement is about: Student's interval of the mean, or one of the median that holds for every law."""
@@ -55,7 +55,7 @@ FALSE_ALARM = 0.005
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point:
+class Sample:
     """One comparison that a claim makes.
 
     Attributes
@@ -80,7 +80,7 @@ class Point:
     logarithmic: bool = False
 
     @classmethod
-    def silent(cls, name: str, seeds: int) -> "Point":
+    def silent(cls, name: str, seeds: int) -> "Sample":
         """Return a point that cannot be looked at, which keeps the claim open."""
         return cls(name=name, samples=np.zeros(seeds), met=_nothing, holds=_nothing)
 
@@ -123,13 +123,13 @@ class Decision:
 
 
 def decide(
-    points: Sequence[Point], *, unknown: int = 0, false_alarm: float = FALSE_ALARM, about: About = "mean"
+    points: Sequence[Sample], *, unknown: int = 0, false_alarm: float = FALSE_ALARM, about: About = "mean"
 ) -> Decision:
     """Return the verdict that the samples allow.
 
     Parameters
     ----------
-    points : sequence of Point
+    points : sequence of Sample
         All with as many seeds, those of a look.
     unknown : int
         Points of the claim that cannot be looked at, such as those against a scheme that is not simulated: they keep
@@ -142,9 +142,9 @@ def decide(
 
     Examples
     --------
-    >>> from capsmodel.papers.verdicts import below
+    >>> from capsmodel.experiments.words import below
     >>> lower = {"met": lambda one: below(one, 1), "holds": lambda one: below(one, 1), "logarithmic": True}
-    >>> halves = Point(name="ecmp", samples=np.log([0.49, 0.5, 0.51, 0.5]), **lower)
+    >>> halves = Sample(name="ecmp", samples=np.log([0.49, 0.5, 0.51, 0.5]), **lower)
     >>> decide([halves]).word
     'reproduced'
     >>> decide([halves], unknown=1).word

@@ -1,0 +1,122 @@
+"""A printed size as a paper gives it: ``126 ms``, ``60..70 %``, ``..45 %`` (up to), ``1.3.. x``, ``~10 x``.
+
+A printed number is met within half a unit of its last digit; one that papers give in round figures (``~``, and sizes of
+differences) within `APPROX_RELATIVE`.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+import numpy as np
+
+from capsmodel.checks import ParameterError, require
+from capsmodel.experiments.words import APPROX_RELATIVE, ROUNDING
+
+__all__ = ["ORDERS_OF_MAGNITUDE", "UNITS", "Printed", "reading_error"]
+
+UNITS = {
+    "": 1.0,
+    "s": 1.0,
+    "ms": 1e3,
+    "us": 1e6,
+    "bps": 1.0,
+    "Mbps": 1e-6,
+    "Gbps": 1e-9,
+    "bytes": 1.0,
+    "KB": 1e-3,
+    "MB": 1e-6,
+    "%": 100.0,
+    "percentage points": 100.0,
+    "Mb": 1e-6,
+    **dict.fromkeys(("flows", "packets", "segments", "lines", "dupACKs", "events", "timeouts"), 1.0),
+    **dict.fromkeys(("connections", "subflows", "hosts", "paths", "switches"), 1.0),
+}
+"""Units of what is printed over those of the columns of runs."""
+ORDERS_OF_MAGNITUDE = "orders of magnitude"
+"""Unit of the logarithm of a ratio, to base 10."""
+FACTOR = "x"
+_NUMBER = r"-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?"
+_PRINTED = re.compile(rf"(?P<about>~?) ?(?P<low>{_NUMBER})?(?P<dots>\.\.)?(?P<high>{_NUMBER})? ?(?P<unit>[^\d.~-].*)?")
+
+
+def reading_error(printed: str) -> float:
+    """Return half a unit of the last printed digit.
+
+    Examples
+    --------
+    >>> reading_error("0.013"), reading_error("1.37e7")
+    (0.0005, 50000.0)
+    """
+    exponent = Decimal(printed).as_tuple().exponent
+    return 0.5 * 10.0 ** int(exponent)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What is printed, with its reading error.
+
+    Attributes
+    ----------
+    low, high : str
+        Ends of the range as printed, equal for one number; empty for an open end.
+    unit : str
+        One of `UNITS`, ``x`` (a factor) or ``orders of magnitude``.
+    is_round : bool
+        Whether the numbers are round figures.
+    """
+
+    low: str
+    high: str
+    unit: str = ""
+    is_round: bool = False
+
+    @classmethod
+    def read(cls, text: str, *, where: str = "printed") -> "Printed":
+        """Return what a text says.
+
+        Raises
+        ------
+        ParameterError
+            If it is none, or has an unknown unit.
+
+        Examples
+        --------
+        >>> Printed.read("~10 x")
+        Printed(low='10', high='10', unit='x', is_round=True)
+        >>> Printed.read("60..70 %").is_range
+        True
+        >>> Printed.read("..45 %").range
+        (-inf, 45.5000000455)
+        """
+        found = _PRINTED.fullmatch(text.strip())
+        if found is None or not (found["low"] or found["high"]):
+            raise ParameterError(f"{where} = {text!r}: write a number and its unit, as in 126 ms, 60..70 % or ~10 x")
+        low, high, unit = found["low"] or "", found["high"] or "", (found["unit"] or "").strip()
+        if not found["dots"]:
+            require(not (low and high), f"{where} = {text!r} has two numbers: write a range as in 60..70")
+            low = high = low or high
+        listed = [*filter(None, UNITS), FACTOR, ORDERS_OF_MAGNITUDE]
+        require(unit in ("", *listed), f"{where} = {text!r}: unknown unit {unit!r}: there are {', '.join(listed)}")
+        return cls(low, high, unit, found["about"] == "~")
+
+    @property
+    def is_range(self) -> bool:
+        """Whether it is a range, closed or open."""
+        return self.low != self.high
+
+    def tolerance(self, printed: str) -> float:
+        """Return how far a value may lie from one of the printed numbers."""
+        allowed = APPROX_RELATIVE * abs(float(printed)) if self.is_round else reading_error(printed)
+        return allowed + ROUNDING * (allowed + abs(float(printed)))
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Return what is allowed: both ends, each moved out by its tolerance; infinite for an open end."""
+        low = float(self.low) - self.tolerance(self.low) if self.low else -np.inf
+        high = float(self.high) + self.tolerance(self.high) if self.high else np.inf
+        return low, high
+
+    def from_zero(self) -> "Printed":
+        """Return the same range, which begins at 0 if it has no low end."""
+        return self if self.low else replace(self, low="0")
