@@ -162,7 +162,8 @@ def _copy_to(folder: Path) -> str:
     """Copy what the tests need and return a digest of it."""
     digest = hashlib.sha256()
     for name in COPIED:
-        source, ignore = ROOT / name, shutil.ignore_patterns("__pycache__", "results")
+        kept_runs = ("results",) if name == "data" else ()
+        source, ignore = ROOT / name, shutil.ignore_patterns("__pycache__", *kept_runs)
         shutil.copytree(source, folder / name, ignore=ignore) if source.is_dir() else shutil.copy(source, folder / name)
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
