@@ -47,8 +47,8 @@ def load_record(traffic: Sequence[AnyTraffic], fabric: Fabric, flows: FlowList) 
     """
     layers = load_layers(fabric)
     entries = [_of_entry(position, entry, fabric, flows) for position, entry in enumerate(traffic)]
-    counted = {position: entry for position, entry in enumerate(traffic) if isinstance(entry, Poisson)}
-    counted = counted or {position: entry for position, entry in enumerate(traffic) if isinstance(entry, Listed)}
+    kind = Poisson if any(isinstance(entry, Poisson) for entry in traffic) else Listed
+    counted = {position: entry for position, entry in enumerate(traffic) if isinstance(entry, kind)}
     found = [_of_layer(layer, counted, flows) for layer in layers.values() if counted and len(layer.ports)]
     return {"definitions": LOAD_DEFINITIONS, "entries": entries, "layers": found}
 
