@@ -15,7 +15,7 @@ from typing import Any
 
 from capsim.base.bounds import BACKLOG_PS
 from capsim.engines.compiled.jit import inline_into_hooks, inlined_kernel, kernel
-from capsim.engines.compiled.ordered import begin, cancel, departed, remove
+from capsim.engines.compiled.ordered import begin, cancel, departed
 from capsim.engines.compiled.packets import drop, write_trace
 from capsim.engines.compiled.pointers import (
     counters_at,
@@ -105,12 +105,9 @@ def put_on_wire(w: Any, p: int, port: Any, number: int, packet: Any, arrive_ps: 
     """Append a packet to the list of those that arrive at the far end."""
     packet.arrive_ps = arrive_ps
     packet.next = NONE
-    if w.ordered:
-        departed(w, p, arrive_ps)
     if port.head == NONE:
         port.head = number
-        if not w.ordered:
-            bring_forward(w, w.arrive_tree, w.arrive_leaves, p, arrive_ps)
+        bring_forward(w, w.arrive_tree, w.arrive_leaves, p, arrive_ps)
     else:
         last = packet_at(w.packets, port.tail)
         last.next = number
@@ -183,6 +180,8 @@ def depart(w: Any, p: int, now_ps: int) -> None:
     packet = packet_at(w.packets, number)
     leave_queue(w, port, packet, now_ps)
     put_on_wire(w, p, port, number, packet, now_ps + port.delay_ps)
+    if w.ordered:
+        departed(w, p, packet.arrive_ps)
     following = whole(port.wait_head)
     if following == NONE:
         port.service = NONE
@@ -295,10 +294,7 @@ def leave_wire(w: Any, p: int, port: Any, now_ps: int) -> int:
     else:
         next_ps = packet.next_arrive_ps
         prefetch_packet(w.packets, port.head)
-    if w.ordered:
-        remove(w, 1)
-    else:
-        next_arrival(w, p, next_ps)
+    next_arrival(w, p, next_ps)
     port.packets_arrived += 1
     counters_at(w.counters, 0).traversals += 1
     return number

@@ -7,7 +7,7 @@ from capsim.engines.asking import ANSWERED, CARRIED
 from capsim.engines.compiled.bind import deliver, forward, start, wake
 from capsim.engines.compiled.jit import inlined_kernel, kernel
 from capsim.engines.compiled.links import depart, fail_fifo, fail_waiting, leave_wire
-from capsim.engines.compiled.ordered import next_scheduled, port_of_next
+from capsim.engines.compiled.ordered import next_scheduled, port_of_next, take_next
 from capsim.engines.compiled.packets import lose, write_trace
 from capsim.engines.compiled.pointers import (
     byte_at,
@@ -109,8 +109,8 @@ def is_lost(port: Any, number: int) -> bool:
 
 @inlined_kernel
 def next_port(w: Any, tree: int) -> int:
-    """Return the port of the next event, which is that of a tree of ports unless events are in order of scheduling."""
-    return port_of_next(w) if w.ordered else node_at(tree, 1).entity
+    """Return the port of the next event: that of a tree of ports, or it is taken from those in order of scheduling."""
+    return take_next(w) if w.ordered else node_at(tree, 1).entity
 
 
 @kernel
@@ -119,7 +119,7 @@ def asks(w: Any) -> bool:
     if w.payload == ANSWERED:
         w.payload = CARRIED
         return False
-    port = port_at(w.ports, next_port(w, w.arrive_tree))
+    port = port_at(w.ports, port_of_next(w) if w.ordered else node_at(w.arrive_tree, 1).entity)
     packet = packet_at(w.packets, port.head)
     if port.to_node >= w.n_hosts or is_lost(port, port.packets_arrived + 1):
         return False

@@ -1,9 +1,10 @@
 """The compiled engine: departures and arrivals in the order in which they were scheduled (``Setup.ordered``).
 
-They are kept in a binary heap of their own, ordered by time, then by the number of the transmission. A departure is
+They are kept in a binary heap of their own, ordered by time, then by the number of the transmission; the tree of
+arrivals is kept all the same, so that the code that all packets pass is one, and not looked at. A departure is
 scheduled when its transmission begins; the arrival takes its number over and enters the heap at the departure, as does
-that of every packet on the wire. Entry 1 is the next one; ``event`` is the number of the port, or ``~port`` for a
-departure.
+that of every packet on the wire. Entry 1 is the next one, entry 0 the one taken last; ``event`` is the number of the
+port, or ``~port`` for a departure.
 """
 
 from typing import Any
@@ -70,6 +71,16 @@ def remove(w: Any, index: int) -> None:
 
 
 @kernel
+def take_next(w: Any) -> int:
+    """Take the next entry and return its port."""
+    entry, taken = scheduled_at(w.schedule, 1), scheduled_at(w.schedule, 0)
+    taken.transmission = entry.transmission
+    taken.event = entry.event
+    remove(w, 1)
+    return ~taken.event if taken.event < 0 else taken.event
+
+
+@kernel
 def begin(w: Any, p: int, depart_ps: int) -> None:
     """Schedule the departure of a packet whose transmission begins."""
     counters = counters_at(w.counters, 0)
@@ -79,10 +90,8 @@ def begin(w: Any, p: int, depart_ps: int) -> None:
 
 @kernel
 def departed(w: Any, p: int, arrive_ps: int) -> None:
-    """Replace the departure that happens by the arrival of its packet."""
-    transmission = scheduled_at(w.schedule, 1).transmission
-    remove(w, 1)
-    schedule(w, arrive_ps, transmission, p)
+    """Schedule the arrival of the packet whose departure was taken last."""
+    schedule(w, arrive_ps, scheduled_at(w.schedule, 0).transmission, p)
 
 
 @kernel

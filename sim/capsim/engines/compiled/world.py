@@ -281,7 +281,7 @@ class World:
         self.grow_schedule()
 
     def grow_schedule(self) -> None:
-        """Make room for a departure of each port, an arrival of each packet, and entry 0, which is unused."""
+        """Make room for a departure of each port, an arrival of each packet, and the entry taken last."""
         size = 1 + len(self.arrays["ports"]) + len(self.arrays["packets"]) if self.setup.ordered else 1
         larger = np.zeros(size, SCHEDULED)
         if "schedule" in self.arrays:
