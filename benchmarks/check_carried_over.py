@@ -19,10 +19,10 @@ from capsmodel._files import atomic_writer
 from capsmodel.checks import FloatArray
 from capsmodel.experiments.executors import all_cores
 from capsmodel.experiments.statistics.intervals import welch_difference
+from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.sweep import Progress, gather
 from capsmodel.papers.experiments import Scale, published_experiment
 from capsmodel.papers.runs import compared_columns
-from capsmodel.papers.settings import TEXT
 
 SEEDS: dict[Scale, range] = {"reduced": range(1, 17), "paper": range(1, 5)}
 COLUMNS = (

@@ -17,6 +17,7 @@ from capsmodel.cli.shared.options import Flag, MaybeDuration, parse_shard
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, explain, print_table, say, write_whole
 from capsmodel.cli.shared.table import Column
 from capsmodel.experiments.manifest import table_csv, table_id
+from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.sweep import Executor, Progress, gather, run_sweep
 from capsmodel.papers.campaign import Campaign, advance
 from capsmodel.papers.experiments import PublishedExperiment, published_experiment, published_experiments
@@ -24,7 +25,6 @@ from capsmodel.papers.figures import PublishedFigure, published_figures
 from capsmodel.papers.figures._by_setting import draw_by_setting
 from capsmodel.papers.index import Claim, LedgerEntry, name_of, read_claims, read_costs, read_ledger
 from capsmodel.papers.ledger import ComputedExperiment, computed_experiments
-from capsmodel.papers.settings import TEXT
 from capsmodel.papers.verdicts import VERDICT_WORDS, Verdict
 from capsmodel.plotting import can_draw, save_figure
 

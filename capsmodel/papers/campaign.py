@@ -30,6 +30,7 @@ from pandas import DataFrame, concat
 from capsim.study.measures import TaskList
 from capsmodel.experiments.manifest import table_id
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, keep_part, merge
+from capsmodel.experiments.statistics.robustness import TEXT, Robustness, robustness
 from capsmodel.experiments.statistics.sequential import looks
 from capsmodel.experiments.sweep import Executor, Progress, Task, end_of, run_sweep
 from capsmodel.papers.experiments import PublishedExperiment, Scale
@@ -56,7 +57,6 @@ from capsmodel.papers.runs import (
     most_seeds_of,
     not_kept,
 )
-from capsmodel.papers.settings import TEXT, Robustness, robustness
 from capsmodel.papers.statements import Runs, Term
 from capsmodel.papers.verdicts import Verdict, VerdictWord
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from capsmodel._files import atomic_writer
 from capsmodel.experiments.manifest import table_id
+from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.statistics.sequential import FIRST_LOOK_SEEDS
 from capsmodel.experiments.sweep import Progress, Task, merge, run_sweep
 from capsmodel.papers.campaign import Campaign
@@ -38,7 +39,6 @@ from capsmodel.papers.index import (
     read_ledger,
 )
 from capsmodel.papers.runs import Group
-from capsmodel.papers.settings import TEXT
 from capsmodel.papers.statements import Term
 from capsmodel.papers.verdicts import Verdict, registered_claims
 

@@ -13,12 +13,12 @@ from pandas import DataFrame
 from capsim.study.measures import TaskList
 from capsmodel.checks import require
 from capsmodel.experiments.results import TASK_COLUMN, columns_by_task
+from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.statistics.sequential import FIRST_LOOK_SEEDS
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers.experiments import PublishedExperiment, Scale
 from capsmodel.papers.index import read_claims
 from capsmodel.papers.metric_columns import SHARES
-from capsmodel.papers.settings import TEXT
 from capsmodel.papers.statements import Term
 
 __all__ = [

@@ -18,6 +18,7 @@ from capsmodel.checks import ParameterError
 from capsmodel.experiments import sweep
 from capsmodel.experiments.manifest import canonical_json
 from capsmodel.experiments.progress import Progress
+from capsmodel.experiments.statistics.robustness import TEXT, combination_name
 from capsmodel.experiments.tables import read_table
 from capsmodel.papers import campaign as campaigns
 from capsmodel.papers import ledger, runs
@@ -27,7 +28,6 @@ from capsmodel.papers.experiments._repflow import places
 from capsmodel.papers.figures._by_setting import COLOUR_OF, draw_by_setting
 from capsmodel.papers.index import read_claims
 from capsmodel.papers.runs import SECOND_FAMILY, Group
-from capsmodel.papers.settings import TEXT, combination_name
 from capsmodel.papers.statements import Statement, compared, levels
 
 CLAIM = "repflow-f8a"  # RepFlow's mean is 40 to 45% below TCP's, loads 0.4 to 0.8

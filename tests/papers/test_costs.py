@@ -9,12 +9,12 @@ import pytest
 
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import read_manifest
+from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.papers.campaign import Campaign
 from capsmodel.papers.experiments import published_experiment, published_experiments
 from capsmodel.papers.index import Cost, read_costs
 from capsmodel.papers.ledger import cost, costs
 from capsmodel.papers.runs import Group
-from capsmodel.papers.settings import TEXT
 from capsmodel.papers.statements import levels
 
 RESULTS = data_path("results")

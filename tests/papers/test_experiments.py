@@ -9,12 +9,13 @@ import capsmodel as cm
 from capsim import scheme
 from capsim.scenario.scenario import from_dict
 from capsmodel.cli import main
+from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.papers.experiments import published_experiment, published_experiments
 from capsmodel.papers.experiments._repflow import INITIAL_WINDOW_BYTES
 from capsmodel.papers.figures import published_figures
 from capsmodel.papers.index import experiment_kinds, read_by_setting, read_claims
 from capsmodel.papers.ledger import computed_experiments
-from capsmodel.papers.settings import TEXT, settings_of
+from capsmodel.papers.settings import settings_of
 
 EXPERIMENTS = published_experiments()
 NAMES = list(EXPERIMENTS)

@@ -11,6 +11,7 @@ from capsim import Dumbbell, Listed, Scenario, simulate
 from capsim.fabric.topology import Fabric
 from capsim.scenario.scenario import from_dict
 from capsim.study.decide import decide
+from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.papers.experiments import published_experiment
 from capsmodel.papers.experiments._cdcps import LOADS, places
 from capsmodel.papers.experiments.cdcps_asym import DEGREES
@@ -18,7 +19,6 @@ from capsmodel.papers.index import read_claims
 from capsmodel.papers.measurements.experiment_runs import experiment_run
 from capsmodel.papers.measurements.head_of_line import mean_windows_packets
 from capsmodel.papers.measurements.sprayed_runs import sprayed_run
-from capsmodel.papers.settings import TEXT
 from capsmodel.papers.statements import Runs, levels
 
 

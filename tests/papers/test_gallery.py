@@ -4,11 +4,12 @@ import pytest
 
 from capsmodel.checks import ParameterError
 from capsmodel.cli import app
+from capsmodel.experiments.statistics.robustness import TEXT, combination_name, differences
 from capsmodel.papers import claims, gallery
 from capsmodel.papers.experiments import published_experiments
 from capsmodel.papers.figures import published_figures
 from capsmodel.papers.index import PAPER_KEYS
-from capsmodel.papers.settings import TEXT, combination_name, differences, sampled_combinations, told_settings
+from capsmodel.papers.settings import sampled_combinations, told_settings
 
 PICTURES = {key: gallery.pictures(key) for key in PAPER_KEYS}
 

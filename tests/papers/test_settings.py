@@ -6,7 +6,8 @@ import pytest
 
 from capsim import Scenario, schemes, with_settings
 from capsmodel.datafiles import data_path
-from capsmodel.papers.settings import TEXT, combination_name, not_varied, sampled_combinations, settings_of
+from capsmodel.experiments.statistics.robustness import TEXT, combination_name
+from capsmodel.papers.settings import not_varied, sampled_combinations, settings_of
 
 with data_path("papers/experiments.csv").open(encoding="utf-8", newline="") as file:
     SIMULATED = {row["id"]: row for row in csv.DictReader(file) if row["kind"] in ("packet_sim", "testbed")}

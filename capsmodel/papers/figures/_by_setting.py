@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from capsmodel.experiments.statistics.robustness import TEXT, differences
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.settings import TEXT, differences
 from capsmodel.papers.verdicts import VERDICT_WORDS
 from capsmodel.plotting import new_figure
 

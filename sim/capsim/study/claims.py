@@ -13,9 +13,10 @@ from typing import Any
 
 from capsim.study.file import Claim, Table, Term, check_known
 from capsim.study.metrics import METRICS
-from capsim.study.points import TEXT, Label, Point, Runs, point_name
+from capsim.study.points import Label, Point, Runs, point_name
 from capsim.study.template import filled
 from capsmodel.checks import require
+from capsmodel.experiments.statistics.robustness import TEXT
 
 __all__ = ["Comparison", "Design"]
 

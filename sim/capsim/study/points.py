@@ -32,15 +32,14 @@ from capsim.study.template import filled
 from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.manifest import canonical_json
 from capsmodel.experiments.statistics.designs import Combination, fractional_factorial, one_at_a_time
+from capsmodel.experiments.statistics.robustness import TEXT, combination_name, value_text
 from capsmodel.experiments.task import Task
 
-__all__ = ["TEXT", "Axis", "Label", "Point", "Runs", "Scale", "combination_name", "flat", "point_name"]
+__all__ = ["Axis", "Label", "Point", "Runs", "Scale", "flat", "point_name"]
 
 Point = tuple[tuple[str, Label], ...]
 """The value of each axis; ``study`` is the last one of a run that belongs to another study."""
 Scale = Literal["paper", "reduced", "quick"]
-TEXT = "as the text"
-"""Name of the setting in which nothing differs from what the paper says or, where it is silent, from the reason."""
 
 MOST_RUNS = 100_000
 """Of one study, whatever its seeds."""
@@ -98,17 +97,6 @@ class Axis:
         )
 
 
-def combination_name(combination: Combination) -> str:
-    """Return what differs from the text, in words.
-
-    Examples
-    --------
-    >>> combination_name({"transport.min_rto_s": 0.01, "recovery": "sack"})
-    'transport.min_rto_s = 0.01, recovery = sack'
-    """
-    return ", ".join(f"{name} = {_text(value)}" for name, value in combination.items()) or TEXT
-
-
 def point_name(values: Iterable[tuple[str, Label]]) -> str:
     """Return the values of axes in words; numbers with the name of their axis.
 
@@ -117,11 +105,7 @@ def point_name(values: Iterable[tuple[str, Label]]) -> str:
     >>> point_name([("scheme", "caps"), ("traffic.load", 0.6)])
     'caps, traffic.load 0.6'
     """
-    return ", ".join(value if isinstance(value, str) else f"{axis} {_text(value)}" for axis, value in values)
-
-
-def _text(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)
+    return ", ".join(value if isinstance(value, str) else f"{axis} {value_text(value)}" for axis, value in values)
 
 
 def flat(tables: Mapping[str, Any], before: str = "") -> dict[str, Any]:

@@ -16,11 +16,12 @@ from capsim.study.claims import Comparison, Design
 from capsim.study.decide import Decision, Sample
 from capsim.study.file import Claim
 from capsim.study.metrics import DERIVED, known_metric, values_of
-from capsim.study.points import TEXT, Point
+from capsim.study.points import Point
 from capsim.study.relations import Relation
 from capsmodel.checks import FloatArray
 from capsmodel.experiments.printed import UNITS
 from capsmodel.experiments.statistics.intervals import Interval
+from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.words import kendall
 
 __all__ = ["TAU", "Quantity", "Rows", "Statement", "Value"]

@@ -4,9 +4,16 @@ import math
 
 import pytest
 
-from capsmodel.papers.settings import FEWEST_SETTINGS, TEXT, combination_name, robustness, sampled_combinations
+from capsmodel.experiments.statistics.designs import fractional_factorial, one_at_a_time
+from capsmodel.experiments.statistics.robustness import FEWEST_SETTINGS, TEXT, combination_name, robustness
 
-COMBINATIONS = sampled_combinations("repflow-e07-ns3-ws")
+FACTORS = {
+    "transport.min_rto_s": (0.2, 0.01, 1.0),
+    "mss_bytes": (1460, 536),
+    "transport.handshake": (False, True),
+    "sharing.abort_losers": (False, True),
+}
+COMBINATIONS = {combination_name(one): one for one in [{}, *one_at_a_time(FACTORS), *fractional_factorial(FACTORS)]}
 
 
 def words(turns):

@@ -1,0 +1,132 @@
+"""How a verdict fares in settings that a source leaves unstated: what it agrees in, and what turns it.
+
+A *combination* says what differs from the setting that follows the text, which is the empty one.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from capsmodel.experiments.statistics.designs import Combination
+
+__all__ = ["FEWEST_SETTINGS", "TEXT", "Robustness", "combination_name", "differences", "robustness", "value_text"]
+
+TEXT = "as the text"
+"""Name of the combination in which nothing differs from what the text says."""
+OPEN = "open"
+"""The word that says nothing."""
+
+
+def combination_name(combination: Combination) -> str:
+    """Return what differs from the text, in words.
+
+    Examples
+    --------
+    >>> combination_name({"transport.min_rto_s": 0.01, "recovery": "sack"})
+    'transport.min_rto_s = 0.01, recovery = sack'
+    """
+    return ", ".join(f"{name} = {value_text(value)}" for name, value in combination.items()) or TEXT
+
+
+def differences(name: str) -> list[str]:
+    """Return the single differences from the text that the name of a combination lists.
+
+    Examples
+    --------
+    >>> differences("transport.min_rto_s = 0.01, recovery = sack"), differences("as the text")
+    (['transport.min_rto_s = 0.01', 'recovery = sack'], [])
+    """
+    return [] if name == TEXT else re.split(r", (?=[\w.]+ = )", name)
+
+
+def value_text(value: Any) -> str:
+    """Return a value of a setting as its name has it: numbers short, truth in lower case."""
+    return f"{value:g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+FEWEST_SETTINGS = 8
+"""Decided settings below which a claim is not called robust."""
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """How a verdict fares in other settings.
+
+    Attributes
+    ----------
+    agreeing, decided : int
+        Settings with the word of the text, and settings with any word, the text's included.
+    turned_by : tuple of str
+        What turns it.
+    settings : int
+        All that were tried, decided or not, the text's included.
+    word : str
+        The word that they agree with: that of the text at the sampled places. Over all places it may be another one.
+    """
+
+    agreeing: int
+    decided: int
+    turned_by: tuple[str, ...]
+    settings: int
+    word: str = OPEN
+
+    @property
+    def share(self) -> float:
+        """Return the share of the decided settings that agree; NaN of none."""
+        return self.agreeing / self.decided if self.decided else float("nan")
+
+    @property
+    def is_robust(self) -> bool:
+        """Whether all of at least `FEWEST_SETTINGS` decided settings agree."""
+        return self.agreeing == self.decided >= FEWEST_SETTINGS
+
+    def beside(self, verdict: str) -> str:
+        """Return what is known, for a reader who sees the verdict: with the word compared if it is another one."""
+        differs = self.word not in (OPEN, verdict)
+        return f"{self}; {self.word} at the sampled places" if differs else str(self)
+
+    def __str__(self) -> str:
+        count = f"{self.agreeing} of {self.decided} settings"
+        if self.turned_by:
+            return f"hangs on {'; '.join(self.turned_by)} ({count})"
+        return f"robust ({count})" if self.is_robust else self._too_few
+
+    @property
+    def _too_few(self) -> str:
+        count = f"{self.decided} of {self.settings} settings are decided"
+        return f"not known to be robust: {count}, at least {FEWEST_SETTINGS} are needed"
+
+
+def robustness(words: Mapping[str, str], combinations: Mapping[str, Combination]) -> Robustness:
+    """Return what the words of one claim by setting say.
+
+    Parameters
+    ----------
+    words : mapping
+        Verdict in each setting that counts by its name, at the same places of the sweep.
+    combinations : mapping
+        What differs from the text in each, by the same names.
+
+    Examples
+    --------
+    >>> words = {"as the text": "reproduced", "rto = 1": "refuted", "rto = 1, mss = 536": "refuted"}
+    >>> settings = {"as the text": {}, "rto = 1": {"rto": 1}, "rto = 1, mss = 536": {"rto": 1, "mss": 536}}
+    >>> print(robustness(words, settings))
+    hangs on rto = 1 (1 of 3 settings)
+    """
+    base = words.get(TEXT, OPEN)
+    decided = {name: word for name, word in words.items() if word != OPEN}
+    if base == OPEN:
+        return Robustness(0, 0, (), len(words))
+    turned = [combinations[name] for name, word in decided.items() if word != base]
+    alone = [combination_name(one) for one in turned if len(one) == 1]
+    return Robustness(len(decided) - len(turned), len(decided), tuple(alone or _in_common(turned)), len(words), base)
+
+
+def _in_common(turned: list[Combination]) -> list[str]:
+    """Return what all combinations share, together one setting, or all of them where they share nothing."""
+    if not turned:
+        return []
+    shared = {name: value for name, value in turned[0].items() if all(one.get(name) == value for one in turned)}
+    return [combination_name(shared)] if shared else [combination_name(one) for one in turned]

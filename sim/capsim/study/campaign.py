@@ -1,0 +1,538 @@
+"""The campaign of a study: its runs and the next ones, by look, in the setting of the text and in the others.
+
+Runs are tasks of a sweep in one folder (:mod:`capsmodel.experiments.sweep`), so a campaign may be stopped at any
+moment, goes on when it is started again, and may be shared by several processes. Which runs come next, and every
+verdict, follow from the runs that are there: nothing else is remembered.
+
+Claims that are decided ask for no more seeds. Settings other than the text's are tried at the sampled points of the
+study, at its reduced scale if it has one; then so is the text's, and what changes between the two is carried over to
+the paper's scale (:mod:`capsim.study.looks`). A setting counts for a claim only if it changes the runs that the claim
+compares.
+
+A claim that these seeds refute in the setting of the text is looked at once more, by the seeds of a second family, with
+the same looks and the same limit. It stays open until they have refuted it too.
+"""
+
+import time
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from pandas import DataFrame
+
+from capsim.study.claims import Design
+from capsim.study.looks import (
+    CarriedOver,
+    Judged,
+    OfRuns,
+    can_be_carried_over,
+    is_changed,
+    judged,
+    numbers_of,
+    seeds_there,
+)
+from capsim.study.measures import TaskList
+from capsim.study.points import Point, Scale, point_name
+from capsim.study.samples import Rows, Statement
+from capsmodel.experiments.manifest import table_id
+from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge
+from capsmodel.experiments.statistics.intervals import Interval
+from capsmodel.experiments.statistics.robustness import TEXT, Robustness, robustness
+from capsmodel.experiments.sweep import Executor, Progress, Task, end_of, run_sweep
+
+__all__ = ["MOST_SEEDS_OF_OTHERS", "SECOND_FAMILY", "Campaign", "Group", "Look", "Verdict", "advance"]
+
+MOST_SEEDS_OF_OTHERS = 16
+"""Limit of the seeds in each setting but the text's."""
+SECOND_FAMILY = 1000
+"""What is added to 1, 2, ... to give the seeds by which a refutation is checked; more than any of the first family."""
+UNKNOWN_COST_S = 10.0
+"""What a run is taken to cost before one of its study has been made, in seconds of processor time."""
+SAMPLED_WEIGHT = 4
+"""A look at the sampled points comes after those at all points that have less than so many times its seeds."""
+DIGEST = "measured_sha256"
+"""Column of kept rows: digest of all that a run has measured."""
+OPEN, REFUTED = "open", "refuted"
+
+
+class Group(NamedTuple):
+    """Runs that are looked at together.
+
+    Attributes
+    ----------
+    setting : str
+        Its name.
+    scale : str
+        That of the paper, or the reduced one.
+    offset : int
+        What is added to 1, 2, ... to give their seeds: 0, or `SECOND_FAMILY`.
+    """
+
+    setting: str
+    scale: Scale
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Look:
+    """Runs that open claims wait for.
+
+    Attributes
+    ----------
+    weight : int
+        How many times its seeds count.
+    group : Group
+        Setting, scale and family of seeds.
+    seeds : int
+        How many.
+    points : tuple of Point
+        What has to be run with each seed.
+    claims : int
+        Claims that wait for it.
+    """
+
+    weight: int
+    group: Group
+    seeds: int
+    points: tuple[Point, ...]
+    claims: int
+
+    @property
+    def urgency(self) -> int:
+        """Return its seeds with their weight: looks with less come first within a study."""
+        return self.weight * self.seeds
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the runs say of a claim in the setting of the text.
+
+    Attributes
+    ----------
+    word : str
+        Refuted only if both families of seeds say so.
+    value, interval : tuple of float
+        In the unit of the claim: the value of a single sample and the ends of its interval, or the least and the
+        largest value of several.
+    quantity : str
+        What the value is where it is not in the unit of the claim.
+    seeds : int
+        Of the look that it rests on; 0 before the first.
+    points : tuple
+        Name and interval of each sample.
+    skewness : mapping
+        Of the samples, by name.
+    again : Judged, optional
+        Where the claim stands by the second family, if the first one refutes it.
+    """
+
+    word: str
+    value: tuple[float, ...]
+    interval: tuple[float, ...]
+    quantity: str
+    seeds: int
+    points: tuple[tuple[str, Interval], ...]
+    skewness: Mapping[str, float]
+    again: Judged | None = None
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What the runs in a folder say about a study.
+
+    Attributes
+    ----------
+    design : Design
+        The study.
+    folder : Path
+        Where the runs are; it may be missing.
+    tasks : mapping
+        All runs of the study by group, which do not change while runs are added.
+    only : frozenset of str
+        Claims that are looked at; all of the study if none of it is among them.
+    """
+
+    design: Design
+    folder: Path
+    tasks: Mapping[Group, TaskList[Point]] = field(default_factory=dict)
+    only: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tasks", self.tasks or all_tasks(self.design))
+
+    def numbers(self, setting: str = TEXT) -> tuple[int, ...]:
+        """Return the seeds of the looks in a setting."""
+        return _numbers(self.design, setting)
+
+    @property
+    def level(self) -> float:
+        """Return the chance of a false word for each claim in each setting."""
+        return self.design.source.file.level
+
+    # The runs that are there.
+
+    @cached_property
+    def _records(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return the record of each task that is there, by its id."""
+        return finished_tasks(self.folder) if self.folder.is_dir() else {}
+
+    @cached_property
+    def cpu_s(self) -> Mapping[str, float]:
+        """Return the processor time of each run that is there, in seconds, by the id of its task."""
+        return {name: float(record["cpu_s"]) for name, record in self._records.items()}
+
+    @cached_property
+    def there(self) -> Sequence[tuple[Group, Point, Task]]:
+        """Return the runs of this study that are there; tasks of seeds that nothing has are not made."""
+        seeds = {
+            record["seed"] if "seed" in record else record["payload"].get("seed") for record in self._records.values()
+        }
+        return [
+            (group, point, task)
+            for group, tasks in self.tasks.items()
+            for (point, _), task in tasks.of_seeds(seeds)
+            if task.id in self.cpu_s
+        ]
+
+    @cached_property
+    def ids(self) -> Set[str]:
+        """Return the ids of the runs of this study that are there."""
+        return {task.id for _, _, task in self.there}
+
+    @cached_property
+    def measured(self) -> DataFrame:
+        """Return what the claims compare of each run that is there, by the id of its task."""
+        if not self.ids:
+            return DataFrame()
+        columns = compared_columns(self.design)
+        read = merge([self.folder], task_ids=sorted(self.ids))
+        kept = [name for name in (TASK_COLUMN, DIGEST, *columns) if name in read]
+        return read[kept].set_index(TASK_COLUMN)
+
+    @cached_property
+    def frame(self) -> DataFrame:
+        """Return a row for each run that is there: setting, scale, axes, seed, and what was measured."""
+        keys: list[dict[str, Any]] = [
+            {"setting": group.setting, "scale": group.scale}
+            | dict(point)
+            | {"seed": task.payload["seed"], TASK_COLUMN: task.id}
+            for group, point, task in self.there
+        ]
+        return DataFrame(keys).join(self.measured, on=TASK_COLUMN) if keys else DataFrame()
+
+    @cached_property
+    def result_id(self) -> str:
+        """Return the hash of the runs that are there."""
+        return table_id(self.frame)
+
+    @cached_property
+    def _rows(self) -> Mapping[Group, Rows]:
+        points: dict[Group, list[Point]] = {group: [] for group in self.tasks}
+        keys: dict[Group, list[dict[str, Any]]] = {group: [] for group in self.tasks}
+        for group, point, task in self.there:
+            points[group].append(point)
+            keys[group].append({"seed": task.payload["seed"] - group.offset, TASK_COLUMN: task.id})
+        return {
+            group: Rows(points[group], DataFrame(listed).join(self.measured, on=TASK_COLUMN)) if listed else Rows()
+            for group, listed in keys.items()
+        }
+
+    # What they say.
+
+    def judged(self, claim_id: str, setting: str, *, sampled: bool, offset: int = 0) -> Judged:
+        """Return where a claim stands in a setting: at all points, or at the sampled ones, where settings are compared.
+
+        With the `offset` `SECOND_FAMILY`, by the seeds of that family, which are run in the setting of the text only.
+        What is carried over to the paper's scale has as many seeds at most as the text has there.
+        """
+        numbers = self.numbers(setting)
+        if not (sampled and self.design.has_reduced):
+            found = self._of_runs(claim_id, setting, "paper", sampled=sampled, offset=offset)
+            return judged(found, numbers, level=self.level)
+        text = self._of_runs(claim_id, TEXT, "paper", sampled=True)
+        evidence = text if setting == TEXT else self._carried_over(text, claim_id, setting)
+        most = seeds_there(text, numbers)
+        return judged(evidence, [seeds for seeds in numbers if seeds <= most], level=self.level)
+
+    def _of_runs(self, claim_id: str, setting: str, scale: Scale, *, sampled: bool, offset: int = 0) -> OfRuns:
+        rows = self._rows.get(Group(setting, scale, offset), Rows())
+        return OfRuns(Statement(self.design, claim_id, setting, sampled), rows)
+
+    def _carried_over(self, text: OfRuns, claim_id: str, setting: str) -> CarriedOver:
+        before, after = (self._of_runs(claim_id, one, "reduced", sampled=True) for one in (TEXT, setting))
+        return CarriedOver(text, before, after)
+
+    def verdict(self, claim_id: str) -> Verdict:
+        """Return the verdict on a claim in the setting of the text: refuted only if both families of seeds say so."""
+        found = self.judged(claim_id, TEXT, sampled=False)
+        ours = Statement(self.design, claim_id).value(found.decision)
+        word, again = found.decision.word, None
+        if word == REFUTED:
+            again = self.judged(claim_id, TEXT, sampled=False, offset=SECOND_FAMILY)
+            word = REFUTED if again.decision.word == REFUTED else OPEN
+        points = tuple(found.decision.intervals.items())
+        return Verdict(
+            word, ours.values, ours.interval, ours.quantity, found.seeds, points, found.decision.skewness, again
+        )
+
+    def words(self, claim_id: str) -> dict[str, str]:
+        """Return the words of a claim in all settings that count for it, at the sampled points.
+
+        A word other than the text's is open unless the runs prove that the setting changes what is compared: two
+        samples near the edge of a claim may have two words by chance, or since one of them is larger. Signs are those
+        of the reduced scale, and open unless the text has its word there too.
+        """
+        base = self.judged(claim_id, TEXT, sampled=True).decision.word
+        others = self.settings_of[claim_id][1:] if self._is_same_at_both_scales(claim_id, base) else ()
+        words = {setting: self._word(claim_id, setting, base) for setting in others}
+        return dict.fromkeys(self.settings_of[claim_id], OPEN) | {TEXT: base} | words
+
+    def _is_same_at_both_scales(self, claim_id: str, base: str) -> bool:
+        """Return whether the text's runs at the reduced scale have a word, if signs are taken from there."""
+        reduced = self._of_runs(claim_id, TEXT, "reduced", sampled=True)
+        if not (self.design.has_reduced and reduced.statement.has_signs_only):
+            return True
+        return judged(reduced, self.numbers(), level=self.level).decision.word == base
+
+    def _word(self, claim_id: str, setting: str, base: str) -> str:
+        found = self.judged(claim_id, setting, sampled=True)
+        if found.decision.word in (OPEN, base):
+            return found.decision.word
+        scale = self.design.scale(sampled=True)
+        before, after = (self._of_runs(claim_id, one, scale, sampled=True) for one in (TEXT, setting))
+        seeds = seeds_there(before, [one for one in self.numbers(setting) if one <= found.seeds])
+        return found.decision.word if seeds and is_changed(before, after, seeds, level=self.level) else OPEN
+
+    @cached_property
+    def settings_of(self) -> Mapping[str, Sequence[str]]:
+        """Return the settings that count for each claim: those whose runs, as it compares them, no earlier one has.
+
+        Equal runs agree, which says nothing. Runs of the first look are the same if they measured the same, by their
+        digests; before they are made, if their tasks are equal. Only the text's count where no other can be carried
+        over.
+        """
+        return {
+            claim: tuple(self._first_with(claim).values()) if self._can_be_compared(claim) else (TEXT,)
+            for claim in self.simulated
+        }
+
+    def _can_be_compared(self, claim_id: str) -> bool:
+        return not self.design.has_reduced or can_be_carried_over(Statement(self.design, claim_id, sampled=True))
+
+    @property
+    def simulated(self) -> Sequence[str]:
+        """Return the claims that runs decide."""
+        names = [name for name, claim in self.design.claims.items() if claim.is_simulated]
+        return [name for name in names if name in self.only] or names
+
+    def _first_with(self, claim_id: str) -> dict[Any, str]:
+        """Return the first setting of those that have the same runs for a claim, by what they have."""
+        first: dict[Any, str] = {}
+        for setting in self.design.settings:
+            first.setdefault(self._compared(claim_id, setting), setting)
+        return first
+
+    def _compared(self, claim_id: str, setting: str) -> Any:
+        """Return what a claim compares in a setting, with the runs of the first look in place of points."""
+        tasks = self.tasks[Group(setting, self.design.scale(sampled=True))]
+        seeds = range(1, self.numbers(setting)[0] + 1)
+        return self.design.metric(claim_id, setting), tuple(
+            (one.series, one.added, weight, *(self._outcome(tasks[point, seed].id) for seed in seeds))
+            for one in self.design.comparisons(claim_id, sampled=True)
+            for weight, point in one.terms
+        )
+
+    def _outcome(self, task_id: str) -> str:
+        return self._outcomes.get(task_id, task_id)
+
+    @cached_property
+    def _outcomes(self) -> Mapping[str, str]:
+        """Return the digest of all that each run has measured, by the id of its task."""
+        return self.measured[DIGEST].dropna().to_dict() if DIGEST in self.measured else {}
+
+    def robustness(self, claim_id: str) -> Robustness:
+        """Return in which settings the verdict on a claim holds, and what turns it."""
+        return robustness(self.words(claim_id), self.design.settings)
+
+    # What comes next.
+
+    def next_tasks(self, shard: tuple[int, int] = (1, 1)) -> list[Task]:
+        """Return the runs of the most urgent looks that are missing, look by look, a seed after the other.
+
+        Parameters
+        ----------
+        shard : (int, int)
+            Only share i of n of each look, whether its runs are there or not; from 1.
+        """
+        part, parts = shard
+        shared = [task for look in self.next_looks for task in self._runs_of(look)[part - 1 :: parts]]
+        return list({task.id: task for task in shared if task.id not in self.cpu_s}.values())
+
+    @cached_property
+    def next_looks(self) -> Sequence[Look]:
+        """Return the looks that come next: of those with missing runs the most urgent ones, in different settings."""
+        by_urgency = attrgetter("urgency")
+        for _, equal in groupby(sorted(self._wanted(), key=by_urgency), key=by_urgency):
+            if missing := [look for look in equal if self._missing(look)]:
+                return missing
+        return []
+
+    def name_of(self, task: Task) -> str:
+        """Return what people call a run: the values of its axes, setting and seed."""
+        names = (
+            f"{point_name(point)}, {group.setting}, seed {seed}"
+            for group, tasks in self.tasks.items()
+            for (point, seed), one in tasks.of_seeds({task.payload["seed"]})
+            if one.id == task.id
+        )
+        return next(names)
+
+    def next_cost_s(self) -> float:
+        """Return about how much processor time the next looks take for each claim that waits for them, in seconds.
+
+        A run is taken to cost what those of this study at the same scale did, `UNKNOWN_COST_S` before the first. Each
+        counts `Look.weight` times. Infinite if no look is left.
+        """
+        costs_s = [self._missing(look) * self._mean_s(look.group.scale) * look.weight for look in self.next_looks]
+        return sum(costs_s) / sum(look.claims for look in self.next_looks) if costs_s else np.inf
+
+    def _mean_s(self, scale: Scale) -> float:
+        known = [self.cpu_s[task.id] for group, _, task in self.there if group.scale == scale]
+        return sum(known) / len(known) if known else UNKNOWN_COST_S
+
+    def _runs_of(self, look: Look) -> list[Task]:
+        """Return all runs of a look, a seed after the other."""
+        runs = self.tasks[look.group]
+        seeds = (look.group.offset + number for number in range(1, look.seeds + 1))
+        listed = [runs[point, seed] for seed in seeds for point in look.points]
+        return list({task.id: task for task in listed}.values())
+
+    def _missing(self, look: Look) -> int:
+        return sum(task.id not in self.cpu_s for task in self._runs_of(look))
+
+    def _wanted(self) -> Iterator[Look]:
+        """Yield the next look at open claims, in each setting, and of those refuted once by the second family.
+
+        The text is judged at the sampled points too, as the base of the comparison with others.
+        """
+        claims, settings = self.simulated, list(self.design.settings)
+        counting = [(claim, one) for one in settings for claim in claims if one in self.settings_of[claim]]
+        yield from self._looks([(claim, TEXT) for claim in claims], sampled=False)
+        if len(settings) > 1:
+            yield from self._looks(counting, sampled=True)
+        once = [(claim, TEXT) for claim in claims if self._is_refuted_once(claim)]
+        yield from self._looks(once, sampled=False, offset=SECOND_FAMILY)
+
+    def _is_refuted_once(self, claim_id: str) -> bool:
+        return self.judged(claim_id, TEXT, sampled=False).decision.word == REFUTED
+
+    def _looks(self, judgements: Iterable[tuple[str, str]], *, sampled: bool, offset: int = 0) -> Iterator[Look]:
+        """Yield the next looks at claims in settings, as far as they are open, by one family of seeds."""
+        scale = self.design.scale(sampled=sampled)
+        by_look: dict[tuple[Group, int], list[list[Point]]] = {}
+        for claim_id, setting in judgements:
+            if seeds := self.judged(claim_id, setting, sampled=sampled, offset=offset).next_seeds:
+                for one in (TEXT, setting) if scale == "reduced" else (setting,):  # a change needs both
+                    points = self._of_runs(claim_id, one, scale, sampled=sampled).statement.points
+                    by_look.setdefault((Group(one, scale, offset), seeds), []).append(points)
+        for (group, seeds), listed in by_look.items():
+            weight = SAMPLED_WEIGHT if sampled else 1
+            points = tuple(dict.fromkeys(point for one in listed for point in one))
+            yield Look(weight, group, seeds, points, len(listed))
+
+
+def all_tasks(design: Design) -> dict[Group, TaskList[Point]]:
+    """Return all runs of a study up to the limits of seeds, by group.
+
+    The text's runs at all points include those at the sampled ones, unless these have a scale of their own.
+    """
+    text = Group(TEXT, design.scale(sampled=False))
+    others = {Group(setting, design.scale(sampled=True)): True for setting in design.settings}
+    found = {}
+    for group, sampled in (others | {text: False, text._replace(offset=SECOND_FAMILY): False}).items():
+        points = design.points(group.setting, sampled=sampled)
+        numbers = range(group.offset + 1, group.offset + _numbers(design, group.setting)[-1] + 1)
+        found[group] = design.tasks(points, numbers, setting=group.setting, scale=group.scale)
+    return found
+
+
+def _numbers(design: Design, setting: str) -> tuple[int, ...]:
+    """Return the seeds of the looks in a setting."""
+    numbers = numbers_of(design.source.file.seeds)
+    return (
+        numbers
+        if setting == TEXT
+        else tuple(seeds for seeds in numbers if seeds <= MOST_SEEDS_OF_OTHERS) or numbers[:1]
+    )
+
+
+def compared_columns(design: Design) -> list[str]:
+    """Return the columns of a run that claims of a study compare, in some setting, by name."""
+    claims = [name for name, claim in design.claims.items() if claim.is_simulated]
+    return sorted({Statement(design, claim, setting).column for claim in claims for setting in design.settings})
+
+
+def advance(
+    designs: Sequence[Design],
+    folder: Path,
+    *,
+    claims: Collection[str] = (),
+    budget_s: float = np.inf,
+    shard: tuple[int, int] = (1, 1),
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> int:
+    """Run what the claims of studies need next, until all are decided, at their limits, or the time is over.
+
+    Of the next looks of all studies, those that take the least processor time for each open claim come first, so that a
+    budget decides as many as it can. Those of one study in several settings are one sweep.
+
+    Parameters
+    ----------
+    designs : sequence of Design
+        What is run.
+    folder : Path
+        Where runs are kept; those already there are not run again.
+    claims : collection of str
+        Claims that are looked at alone; all of a study none of whose claims is among them.
+    budget_s : float
+        Time after which no further run is begun, in seconds.
+    shard : (int, int)
+        Share i of n of each look's runs, from 1. What the other shares find is not there, so a share ends with the
+        looks that the folder asks for when it begins.
+    executor, progress
+        As in :func:`capsmodel.experiments.sweep.run_sweep`; label and names of runs are those of the study.
+
+    Returns
+    -------
+    int
+        Runs made.
+
+    Raises
+    ------
+    ParameterError
+        If `budget_s` is negative or NaN.
+    """
+    end_s, made = end_of(budget_s), 0
+    campaigns = [Campaign(design, folder, only=frozenset(claims)) for design in designs]
+    ended: set[int] = set()
+    while (left_s := end_s - time.monotonic()) > 0 and (open_ := _cheapest(campaigns, ended)):
+        number, found = open_
+        shown = replace(progress or Progress(), label=found.design.name, named=found.name_of)
+        tasks = found.next_tasks(shard)
+        made += run_sweep(tasks, folder, executor=executor, progress=shown, budget_s=left_s).ran
+        campaigns[number] = Campaign(found.design, folder, found.tasks, found.only)
+        ended |= {number} if shard != (1, 1) else set()
+    return made
+
+
+def _cheapest(campaigns: Sequence[Campaign], ended: Container[int]) -> tuple[int, Campaign] | None:
+    """Return the campaign whose next looks cost least for each claim, and its number; None if no look is left."""
+    costs_s = {number: one.next_cost_s() for number, one in enumerate(campaigns) if number not in ended}
+    number = min(costs_s, key=lambda one: costs_s[one], default=None)
+    return None if number is None or np.isinf(costs_s[number]) else (number, campaigns[number])

@@ -1,0 +1,173 @@
+"""When a claim is looked at, and by what: its runs as they are, or carried over from a smaller fabric.
+
+A claim in one setting is looked at when 4, 8, 16, ... seeds of everything that it compares are there, and decided at
+the first look that gives a word (:mod:`capsim.study.decide`).
+
+A setting is compared with the text at the reduced scale of a study, where a printed size of the whole fabric need not
+be met by either. What the setting *changes* there, seed by seed on the same flows, is carried over to the runs of the
+text at the paper's scale: a ratio is multiplied by the factor by which the setting changes it, a value likewise, and to
+a printed difference the change is added. The interval of the result covers the noise of all three kinds of runs.
+
+That a setting changes both scales by the same factor is an assumption. Tails do not follow it and are not carried over.
+Signs, of trends and of differences that can be 0, do not need it: they are those of the setting's own runs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from capsim.study.decide import Decision, Sample, decide
+from capsim.study.metrics import known_metric
+from capsim.study.samples import Rows, Statement
+from capsmodel.experiments.statistics.sequential import repeated_interval
+
+__all__ = [
+    "CarriedOver",
+    "Evidence",
+    "Judged",
+    "OfRuns",
+    "can_be_carried_over",
+    "is_changed",
+    "judged",
+    "numbers_of",
+    "seeds_there",
+]
+
+
+class Evidence(Protocol):
+    """What a claim is judged by."""
+
+    def has(self, seeds: int) -> bool:
+        """Return whether the first `seeds` seeds of all that is compared are there."""
+
+    def samples(self, seeds: int) -> Sequence[Sample]:
+        """Return the samples that these seeds give."""
+
+
+@dataclass(frozen=True)
+class OfRuns:
+    """A claim about runs as they are: what it says in a setting, and rows of that setting and one family of seeds."""
+
+    statement: Statement
+    rows: Rows
+
+    def has(self, seeds: int) -> bool:
+        """Return whether the first `seeds` seeds of all that is compared are there."""
+        return bool(self.statement.points) and self.rows.has(self.statement.points, seeds)
+
+    def samples(self, seeds: int) -> Sequence[Sample]:
+        """Return the samples that these seeds give."""
+        return self.statement.samples(self.rows, seeds)
+
+
+@dataclass(frozen=True)
+class CarriedOver:
+    """A claim about the paper's scale in another setting.
+
+    Attributes
+    ----------
+    text : OfRuns
+        The claim in the setting of the text, about its runs at the paper's scale.
+    before, after : OfRuns
+        The same at the reduced scale, and the claim in the other setting at that scale.
+    """
+
+    text: OfRuns
+    before: OfRuns
+    after: OfRuns
+
+    def has(self, seeds: int) -> bool:
+        """Return whether the first `seeds` seeds are there at both scales."""
+        return all(one.has(seeds) for one in (self.text, self.before, self.after))
+
+    def samples(self, seeds: int) -> Sequence[Sample]:
+        """Return the samples, carried over but for signs."""
+        if self.after.statement.has_signs_only:
+            return self.after.samples(seeds)
+        of_all = zip(*(one.samples(seeds) for one in (self.text, self.before, self.after)), strict=True)
+        return [_carried_over(*three, added=self.after.statement.is_gap) for three in of_all]
+
+
+def can_be_carried_over(statement: Statement) -> bool:
+    """Return whether a smaller fabric says what a setting changes of what a claim compares."""
+    return statement.has_signs_only or not known_metric(statement.metric).tail
+
+
+def is_changed(before: OfRuns, after: OfRuns, seeds: int, *, level: float) -> bool:
+    """Return whether runs in two settings, seed by seed on the same flows, prove that a sample of a claim differs."""
+    old = {one.name: one for one in before.samples(seeds) if not one.is_silent}
+    new = [one for one in after.samples(seeds) if not one.is_silent and one.name in old]
+    shifts = [one.samples - old[one.name].samples for one in new]
+    found = [repeated_interval(shift, false_alarm=level / len(shifts)) for shift in shifts]
+    return any(one.low > 0 or one.high < 0 for one in found)
+
+
+def _carried_over(text: Sample, before: Sample, after: Sample, *, added: bool) -> Sample:
+    """Return the sample of the text with what changes from `before` to `after`, seed by seed."""
+    if unknown := next((one for one in (text, before, after) if one.is_silent), None):
+        return unknown
+    if added or after.logarithmic:
+        return replace(after, samples=text.samples + (after.samples - before.samples))
+    if not ((before.samples > 0) & (after.samples > 0)).all():
+        return Sample.silent(f"{after.name} (0 in some runs)", text.samples.size)
+    return replace(after, samples=text.samples * (after.samples / before.samples))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Where a claim in one setting stands.
+
+    Attributes
+    ----------
+    decision : Decision
+        What the last look said; without a word and without samples before the first.
+    seeds : int
+        Seeds of that look; 0 before the first.
+    next_seeds : int
+        Seeds that the next look needs; 0 if it is decided or at its limit.
+    """
+
+    decision: Decision
+    seeds: int
+    next_seeds: int
+
+
+def judged(evidence: Evidence, numbers: Sequence[int], *, level: float) -> Judged:
+    """Return where a claim stands: the first look that gives a word, or the last one that can be taken.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        What it is judged by.
+    numbers : sequence of int
+        Seeds of the looks, in rising order; empty if there is none to take.
+    level : float
+        Chance of a false word.
+    """
+    found = Judged(Decision("open", {}), 0, 0)
+    for seeds in numbers:
+        if not evidence.has(seeds):
+            return Judged(found.decision, found.seeds, seeds)
+        found = Judged(decide(evidence.samples(seeds), false_alarm=level), seeds, 0)
+        if found.decision.word != "open":
+            break
+    return found
+
+
+def seeds_there(found: OfRuns, numbers: Sequence[int]) -> int:
+    """Return the seeds of the last of some looks that the runs which are there allow; 0 if there is none."""
+    return max((seeds for seeds in numbers if found.has(seeds)), default=0)
+
+
+def numbers_of(seeds: int | tuple[int, int]) -> tuple[int, ...]:
+    """Return the seeds of the looks: a number alone, or the first one and its doubles up to the last.
+
+    Examples
+    --------
+    >>> numbers_of(5), numbers_of((4, 20))
+    ((5,), (4, 8, 16))
+    """
+    if isinstance(seeds, int):
+        return (seeds,)
+    first, most = seeds
+    return tuple(first * 2**number for number in range(most.bit_length()) if first * 2**number <= most)

@@ -1,0 +1,171 @@
+"""Campaigns: seeds are added where claims are open, runs are never repeated, and settings count where they change runs.
+
+Runs are made up: the mean completion time of a scheme is a known one times a factor of the seed.
+"""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from capsim.study.campaign import SECOND_FAMILY, Campaign, Group, advance
+from capsim.study.claims import Design
+from capsim.study.file import Source
+from capsim.study.looks import numbers_of
+from capsmodel.experiments import sweep
+from capsmodel.experiments.manifest import canonical_json
+from capsmodel.experiments.statistics.robustness import TEXT
+from capsmodel.experiments.statistics.sequential import looks
+
+TIMER, COPIES = "transport.min_rto_s = 0.01", "sharing.abort_losers = true"
+TABLES = {
+    "title": "RepFlow against TCP",
+    "seeds": [4, 8],
+    "axes": {"scheme": {"TCP": "ecmp", "RepFlow": "repflow"}, "load": [0.2, 0.5]},
+    "unstated": {
+        "transport.min_rto_s": {"values": [0.2, 0.01], "why": "Not stated."},
+        "sharing.abort_losers": [False, True],
+    },
+    "scenario": {
+        "end_s": 100.0,
+        "fabric": {"kind": "dumbbell", "hosts_per_side": 2},
+        "traffic": [{"kind": "poisson", "workload": "websearch", "load": "{load}", "flows": 10}],
+    },
+    "measure": {"name": "experiment-run"},
+    "panel": [
+        {
+            "metric": "mean_fct_short_s",
+            "claims": [
+                {"id": "gain", "subject": "RepFlow", "baseline": "TCP", "is": "lower", "printed": "40..45 %"},
+                {
+                    "id": "tcp",
+                    "at": {"scheme": "TCP"},
+                    "subject": {"load": 0.5},
+                    "baseline": {"load": 0.2},
+                    "is": "higher",
+                },
+            ],
+        }
+    ],
+}
+
+
+def design(**changed):
+    return Design(Source.of_tables(TABLES | changed))
+
+
+class MadeUp:
+    """An executor that makes up the rows of runs: `ratio(scheme, scenario, seed)` times a factor of spread `spread`."""
+
+    def __init__(self, ratio, spread=0.001):
+        self.ratio, self.spread, self.ran = ratio, spread, []
+
+    def __call__(self, function, batches):
+        for batch in batches:
+            yield [self.outcome(task) for task in batch]
+
+    def outcome(self, task):
+        self.ran.append(task.id)
+        scenario, seed = task.payload["scenario"], task.payload["seed"]
+        scheme = scenario.get("scheme", "ecmp")
+        own = np.random.default_rng([seed, *canonical_json(scenario).encode()])
+        value = self.ratio(scheme, scenario, seed) * np.exp(own.normal(0, self.spread)) * scenario["traffic"][0]["load"]
+        row = {"task_id": [task.id], "seed": [seed], "mean_fct_short_s": [value]}
+        record = {"id": task.id, "measurement": "experiment-run", "revision": 1, "payload": task.payload, "cpu_s": 1.0}
+        return sweep._Outcome(pa.table(row), record)
+
+
+def halved(scheme, scenario, seed):
+    return 0.57 if scheme == "repflow" else 1.0
+
+
+def slower(scheme, scenario, seed):
+    return 1.2 if scheme == "repflow" else 1.0
+
+
+def run(folder, ratio, study=None, **options):
+    made_up = MadeUp(ratio, options.pop("spread", 0.001))
+    return advance([study or design()], folder, executor=made_up, **options), made_up.ran
+
+
+def test_a_clear_claim_takes_the_first_look_in_each_setting_and_no_run_is_made_twice(tmp_path):
+    made, ran = run(tmp_path, halved)
+    found = Campaign(design(), tmp_path)
+    assert made == len(ran) == len(set(ran))
+    assert set(found.frame["seed"]) == {1, 2, 3, 4}
+    verdict = found.verdict("gain")
+    assert (verdict.word, verdict.seeds, verdict.again) == ("reproduced", 4, None)
+    assert 42 < min(verdict.value) <= max(verdict.value) < 44
+    assert found.robustness("gain").agreeing == found.robustness("gain").decided
+    assert run(tmp_path, halved)[0] == 0
+
+
+def test_a_setting_that_turns_the_claim_is_named(tmp_path):
+    def by_timer(scheme, scenario, seed):
+        is_turned = scenario["params"]["transport"]["min_rto_s"] == 0.01
+        return slower(scheme, scenario, seed) if is_turned else halved(scheme, scenario, seed)
+
+    run(tmp_path, by_timer)
+    found = Campaign(design(), tmp_path)
+    assert found.verdict("gain").word == "reproduced"
+    assert found.words("gain")[TIMER] == "refuted"
+    assert found.robustness("gain").turned_by == (TIMER,)
+
+
+def test_a_setting_whose_parameter_a_claim_does_not_use_does_not_count(tmp_path):
+    """TCP sends no second copy: to stop one changes nothing."""
+    found = Campaign(design(), tmp_path)
+    assert COPIES in found.settings_of["gain"]
+    assert COPIES not in found.settings_of["tcp"]
+
+
+def test_a_refutation_needs_a_second_family_of_seeds_at_all_points_of_the_text(tmp_path):
+    run(tmp_path, slower)
+    found = Campaign(design(), tmp_path)
+    second = found.frame[found.frame["seed"] > SECOND_FAMILY]
+    assert set(second["seed"]) == {SECOND_FAMILY + number for number in (1, 2, 3, 4)}
+    assert set(second["setting"]) == {TEXT}
+    assert found.verdict("gain").word == "refuted"
+    assert found.verdict("gain").again.seeds == 4
+
+
+def test_what_other_seeds_do_not_refute_stays_open(tmp_path):
+    run(tmp_path, lambda scheme, scenario, seed: (slower if seed < SECOND_FAMILY else halved)(scheme, scenario, seed))
+    found = Campaign(design(), tmp_path)
+    assert found.judged("gain", TEXT, sampled=False).decision.word == "refuted"
+    assert found.verdict("gain").word == "open"
+    assert found.verdict("gain").again.decision.word == "reproduced"
+
+
+def test_an_undecided_claim_takes_seeds_to_the_limit_and_stays_open(tmp_path):
+    """The ratio lies on a bound of the claim: no number of seeds decides."""
+    run(tmp_path, lambda scheme, *_: 0.6 if scheme == "repflow" else 1.0, spread=0.3)
+    found = Campaign(design(), tmp_path)
+    assert (found.verdict("gain").word, found.verdict("gain").seeds) == ("open", 8)
+    assert found.frame["seed"].max() == 8
+    assert found.next_looks == []
+
+
+def test_a_claim_alone_runs_its_own_points(tmp_path):
+    run(tmp_path, halved, claims=["tcp"])
+    assert set(Campaign(design(), tmp_path).frame["scheme"]) == {"TCP"}
+
+
+def test_shares_make_each_run_of_a_look_once(tmp_path):
+    parts = [run(tmp_path / str(part), halved, shard=(part, 3))[1] for part in (1, 2, 3)]
+    first = Campaign(design(), tmp_path / "none")
+    assert sorted(one for part in parts for one in part) == sorted(task.id for task in first.next_tasks())
+
+
+def test_no_time_makes_no_run(tmp_path):
+    assert run(tmp_path, halved, budget_s=0.0) == (0, [])
+
+
+def test_the_text_comes_before_other_settings():
+    first = Campaign(design(), design().source.folder / "none").next_looks
+    assert [look.group for look in first] == [Group(TEXT, "paper")]
+
+
+@pytest.mark.parametrize("most", [4, 8, 64, 100])
+def test_looks_are_those_of_the_sequential_test(most):
+    assert numbers_of((4, most)) == looks(most)
+    assert numbers_of(5) == (5,)
