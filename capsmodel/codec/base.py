@@ -33,6 +33,7 @@ from capsmodel.codec.inputs import (
     NotEnoughPackets,
     PacketError,
     Packets,
+    are_plain_numbers,
     check_data,
     check_id,
     check_numbers,
@@ -41,6 +42,7 @@ from capsmodel.codec.inputs import (
     check_range,
     check_units,
     described,
+    quick_output,
     whole_number,
 )
 
@@ -148,6 +150,10 @@ class BlockCode(ABC):
         CodecError
             When `out` cannot take the result.
         """
+        repair = quick_output(source, (self.k, self.packet_bytes), out, (self.r, self.packet_bytes))
+        if repair is not None:
+            self._encode(source[None], repair[None])
+            return repair
         units = check_units("the source is", source, rows=self.k, packet_bytes=self.packet_bytes)
         repair = check_output(out, (*source.shape[:-2], self.r, self.packet_bytes), source)
         self._encode(units, repair if repair.ndim == 3 else repair[None])
@@ -194,6 +200,11 @@ class BlockCode(ABC):
         CodecError
             When `out` cannot take the result.
         """
+        if are_plain_numbers(ids):
+            source = quick_output(received, (ids.size, self.packet_bytes), out, (self.k, self.packet_bytes))
+            if source is not None:
+                self._decode(received[None], ids, source[None])
+                return source
         units = check_units("the received packets are", received, rows=None, packet_bytes=self.packet_bytes)
         numbers = check_numbers(ids, units)
         source = check_output(out, (*received.shape[:-2], self.k, self.packet_bytes), received)

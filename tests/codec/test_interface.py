@@ -88,6 +88,53 @@ def test_buffers_that_cannot_take_the_result():
 
 
 @every_code
+def test_one_unit_in_plain_arrays_is_coded_as_from_any_others(code):
+    """A unit whose arrays need no closer look takes a shorter way: to the same bytes, whatever is given as output."""
+    source, ids = units_of(code, 1)[0], np.array([10, 1, 2, 3, 9, 5, 7, 0, 8])
+    columns = np.asfortranarray(source)  # the bytes of a packet are not contiguous: the longer way
+    repair = code.encode(columns)
+    assert np.array_equal(code.encode(source), repair)
+    received = code.coded(source)[ids]
+    for numbers in (ids, ids[::-1][::-1], ids.tolist(), ids.astype(np.int32), np.repeat(ids, 2)[::2]):
+        assert np.array_equal(code.decode(received, numbers), source)
+        assert np.array_equal(code.decode(np.asfortranarray(received), numbers), source)
+    for out in (np.empty_like(repair), np.empty((9, 300), np.uint8)[2:7]):
+        assert code.encode(source, out) is out
+        assert np.array_equal(out, repair)
+    for out in (np.empty_like(source), np.empty((9, 300), np.uint8)[2:8]):
+        assert code.decode(received, ids, out) is out
+        assert np.array_equal(out, source)
+
+
+def test_the_shorter_way_refuses_what_the_longer_one_does():
+    code = ReedSolomon(2, r=2, packet_bytes=300)
+    packets = random_packets(5, 300, 1)
+    source, ids = packets[:2].copy(), np.array([0, 2])
+    locked = np.empty((2, 300), np.uint8)
+    locked.setflags(write=False)
+    for out, told in (
+        (source, "shares memory"),
+        (locked, "must be writeable"),
+        (np.empty((2, 299), np.uint8), r"shape \(2, 299\)"),
+        (np.empty((2, 300), np.int8), "int8"),
+    ):
+        for call in (lambda out=out: code.encode(source, out), lambda out=out: code.decode(source, ids, out)):
+            with pytest.raises(CodecError, match=told):
+                call()
+    with pytest.raises(CodecError, match="shares memory"):
+        code.encode(packets[:2], packets[1:3])
+    with pytest.raises(CodecError, match="shares memory"):
+        code.decode(packets[:2], ids, packets[1:3])
+    with pytest.raises(PacketError, match="2 packets have ids"):
+        code.decode(source, np.array([0, 1, 2]))
+    with pytest.raises(PacketError, match="packet number 4"):
+        code.decode(source, np.array([0, 4]))
+    masked = np.ma.MaskedArray(source, mask=False)
+    with pytest.raises(PacketError, match="the source is"):
+        code.encode(masked)
+
+
+@every_code
 def test_surplus_packets_reveal_a_wrong_one(code):
     packets = code.coded(random_packets(6, 300, 7))
     every = np.arange(11)
