@@ -23,8 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import scipy  # scipy.stats is loaded at its first use: it takes a third of the import of capsim
-from scipy import special
+import scipy  # its packages are loaded at their first use: together they take as long as all else
 
 from capsmodel.checks import FloatArray, as_floats, closed_form, probability, require, whole
 from capsmodel.metrics import percentile
@@ -117,7 +116,7 @@ def checked_confidence(value: float) -> float:
 
 def student_interval(value: float, error: float, dof: float, confidence: float, samples: int) -> MeanInterval:
     """Return `value` with the interval of Student's t with `dof` degrees of freedom."""
-    half = float(special.stdtrit(dof, (1 + confidence) / 2)) * error
+    half = float(scipy.special.stdtrit(dof, (1 + confidence) / 2)) * error
     return MeanInterval(
         value=value, low=value - half, high=value + half, confidence=confidence, samples=samples,
         standard_error=error, degrees_of_freedom=dof,
@@ -296,7 +295,7 @@ def wilson_interval(successes: int, *, trials: int, confidence: float = 0.95) ->
     0 [0, 0.0369935] at 0.95, 100 samples
     """
     (hits, tries), level = _counts(successes, trials), checked_confidence(confidence)
-    share, z2 = hits / tries, float(special.ndtri((1 + level) / 2)) ** 2
+    share, z2 = hits / tries, float(scipy.special.ndtri((1 + level) / 2)) ** 2
     centre = (hits + z2 / 2) / (tries + z2)
     half = (z2 * (tries * share * (1 - share) + z2 / 4)) ** 0.5 / (tries + z2)
     # At the borders one end is exactly 0 or 1, which rounding would miss.
@@ -380,8 +379,8 @@ def clopper_pearson_interval(successes: int, *, trials: int, confidence: float =
     """
     (hits, tries), level = _counts(successes, trials), checked_confidence(confidence)
     tail = (1 - level) / 2
-    low = 0.0 if hits == 0 else float(special.betaincinv(hits, tries - hits + 1, tail))
-    high = 1.0 if hits == tries else float(special.betainccinv(hits + 1, tries - hits, tail))
+    low = 0.0 if hits == 0 else float(scipy.special.betaincinv(hits, tries - hits + 1, tail))
+    high = 1.0 if hits == tries else float(scipy.special.betainccinv(hits + 1, tries - hits, tail))
     return Interval(value=hits / tries, low=low, high=high, confidence=level, samples=tries)
 
 

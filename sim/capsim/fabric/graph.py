@@ -4,20 +4,16 @@ Hosts have one link each and never forward. Packets take every shortest path, in
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, dijkstra
 
 from capsim.base import bounds
 from capsim.base.bounds import BufferBytes, BufferPackets, Rate, Time, shortened
 from capsim.base.structs import Struct, converted
 from capsim.fabric.base import FabricKind, FabricSize, limit
-from capsim.fabric.topology import HOST, Int32
+from capsim.fabric.topology import HOST
 from capsim.fabric.wiring import LinkKind, Wiring
 from capsmodel.checks import ParameterError, require
 
@@ -142,8 +138,9 @@ class Topology(FabricKind, frozen=True, kw_only=True, tag="topology", omit_defau
         """Add nodes and links to `wiring`."""
         self.check()
         hosts = {node.name for node in self.nodes if node.kind == HOST}
-        tiers = _Joined(self.nodes, self.edges).tiers()
-        for node, tier in zip(self.nodes, tiers, strict=True):
+        distances = _from_hosts(self.nodes, self.edges)
+        for node in self.nodes:
+            tier = distances[node.name] - 1 if node.tier is None else node.tier
             if node.kind == HOST:
                 wiring.hosts.append(node.name)
             else:
@@ -237,42 +234,37 @@ def _of_hosts(nodes: Sequence[Node], edges: Sequence[Edge], at: Callable[[int], 
 
 
 def _of_shape(nodes: Sequence[Node], edges: Sequence[Edge], at: Callable[[int], str]) -> Iterator[str]:
-    joined = _Joined(nodes, edges)
-    first = next(number for number, node in enumerate(nodes) if node.kind == HOST)
-    apart = joined.component != joined.component[first]
-    for number in np.flatnonzero(apart).tolist():
-        yield f"{at(number)}: no links join {nodes[number].name!r} with host {nodes[first].name!r}: add links"
-    if apart.any():
+    first = next(node.name for node in nodes if node.kind == HOST)
+    joined = _hops_from([first], edges)
+    apart = [number for number, node in enumerate(nodes) if node.name not in joined]
+    for number in apart:
+        yield f"{at(number)}: no links join {nodes[number].name!r} with host {first!r}: add links"
+    if apart:
         return
-    for number, (node, distance) in enumerate(zip(nodes, joined.distances.tolist(), strict=True)):
+    distances = _from_hosts(nodes, edges)
+    for number, node in enumerate(nodes):
+        distance = distances[node.name]
         if node.tier is not None and (node.tier == 0) != (distance == 1):
             has, rule = ("has hosts", "it is 0") if distance == 1 else ("has no host", "it is at least 1")
             yield f"{at(number)}: tier = {node.tier}, but switch {node.name!r} {has}: {rule}, or left out"
 
 
-class _Joined:
-    """Nodes and the links between them as a sparse matrix, and what it says about each node."""
+def _from_hosts(nodes: Sequence[Node], edges: Sequence[Edge]) -> dict[str, int]:
+    """Return by node the hops from the nearest host; a switch without a tier of its own has one less as its tier."""
+    return _hops_from([node.name for node in nodes if node.kind == HOST], edges)
 
-    def __init__(self, nodes: Sequence[Node], edges: Sequence[Edge]) -> None:
-        self.nodes = nodes
-        number = {node.name: index for index, node in enumerate(nodes)}
-        ends = np.array([(number[edge.a], number[edge.b]) for edge in edges], np.int32)
-        self.links = csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(len(nodes), len(nodes)))
 
-    @property
-    def component(self) -> Int32:
-        """Return over nodes the number of the part of the graph that it is in; nothing joins two parts."""
-        numbers: Int32 = connected_components(self.links, directed=False)[1]
-        return numbers
-
-    @property
-    def distances(self) -> npt.NDArray[np.float64]:
-        """Return over nodes the hops from the nearest host."""
-        hosts = [index for index, node in enumerate(self.nodes) if node.kind == HOST]
-        hops = dijkstra(self.links, directed=False, indices=hosts, unweighted=True, min_only=True)
-        return np.asarray(hops)
-
-    def tiers(self) -> list[int]:
-        """Return over nodes their tier: as given, or the hops from the nearest switch with hosts; of hosts -1."""
-        found = (self.distances - 1).astype(np.int64).tolist()
-        return [tier if node.tier is None else node.tier for node, tier in zip(self.nodes, found, strict=True)]
+def _hops_from(starts: Iterable[str], edges: Sequence[Edge]) -> dict[str, int]:
+    """Return by node the hops from the nearest of `starts`; nodes that no links join with one are not there."""
+    beside: dict[str, list[str]] = {}
+    for edge in edges:
+        beside.setdefault(edge.a, []).append(edge.b)
+        beside.setdefault(edge.b, []).append(edge.a)
+    hops = dict.fromkeys(starts, 0)
+    reached = list(hops)
+    for node in reached:  # the list grows meanwhile
+        for other in beside.get(node, ()):
+            if other not in hops:
+                hops[other] = hops[node] + 1
+                reached.append(other)
+    return hops

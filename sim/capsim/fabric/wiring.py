@@ -9,7 +9,6 @@ from typing import Annotated
 import msgspec
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from capsim.base.bounds import HOPS, LOSS_PROB, PARALLEL, BufferBytes, BufferPackets, Rate, Time
 from capsim.base.clock import to_ps
@@ -22,13 +21,21 @@ UNREACHED = np.iinfo(np.int16).max  # as a number of hops
 def _hops(start: Int32, end: Int32, n_switches: int, targets: Int32) -> npt.NDArray[np.int16]:
     """Return the hops from switches (columns) to the switches `targets` (rows) along the links start -> end.
 
-    All searches go on together: a product of the links with the switches reached so far is one more hop.
+    Links are in the order of `start`. All searches go on together, a bit for each: a switch is one hop further than
+    what its links lead to.
     """
-    links = csr_array((np.ones(len(start), np.float32), (start, end)), shape=(n_switches, n_switches))
+    first = np.flatnonzero(np.diff(start, prepend=-1))  # where the links of a switch begin
     hops = np.full((n_switches, len(targets)), UNREACHED, np.int16)
     hops[targets, np.arange(len(targets))] = 0
     level = 0
-    while np.any(reached := (links @ (hops == level).astype(np.float32) > 0) & (hops == UNREACHED)):
+    while len(first):
+        there = np.packbits(hops == level, axis=1)
+        beside = np.unpackbits(np.bitwise_or.reduceat(there[end], first), axis=1, count=len(targets))
+        reached = np.zeros(hops.shape, np.bool_)
+        reached[start[first]] = beside
+        reached &= hops == UNREACHED
+        if not reached.any():
+            break
         level += 1
         HOPS.check("fabric: links between two switches", level)
         hops[reached] = level
@@ -310,10 +317,14 @@ def _epochs(
     for time_ps in sorted({time_ps for time_ps, _, _ in outages}):
         up_at[time_ps] = _up(n_ports, outages, time_ps)
         routes_at[time_ps + reroute_ps] = up_at[time_ps]
+    found = {intact.port_up.tobytes(): intact.routes}  # links that fail and return lead to the same routes again
     epochs = []
     for time_ps in sorted({*up_at, *routes_at}):
         known = routes_at[max(t for t in routes_at if t <= time_ps)]
-        epochs.append(Epoch(time_ps, routes(port_up=known), up_at[max(t for t in up_at if t <= time_ps)]))
+        if known.tobytes() not in found:
+            found[known.tobytes()] = routes(port_up=known)
+        up = up_at[max(t for t in up_at if t <= time_ps)]
+        epochs.append(Epoch(time_ps, found[known.tobytes()], up))
     return tuple(epochs)
 
 

@@ -1,0 +1,73 @@
+from capsmodel._version import __version__
+from capsmodel.checks import ParameterError
+from capsmodel.coding.decoding import decode_failure_prob, decode_prob, decode_prob_paths, log_decode_prob
+from capsmodel.coding.optimal_unit import DelayCurve, OptimalUnit, delay_curve, optimal_coding_unit
+from capsmodel.coding.random_linear import decode_prob_rlnc, full_rank_prob
+from capsmodel.coding.redundancy import repair_packets, repair_packets_for, traffic_overhead
+from capsmodel.coding.window_delay import buffering_delay_s, uncoded_window_delay_s, window_delay_s
+from capsmodel.fct.completion import mean_fct, tail_fct
+from capsmodel.fct.long_flows import mean_fct_long, tail_fct_long
+from capsmodel.fct.replication import replication_break_even_load
+from capsmodel.metrics import goodput_bps, ideal_fct_s, jain_fairness, percentile, slowdown
+from capsmodel.multipath.coded_transport import connection_loss_prob, redundancy_ratio
+from capsmodel.multipath.lia import lia_equilibrium_windows
+from capsmodel.multipath.timeouts import timeout_prob
+from capsmodel.queueing.mg1 import mg1_mean_wait, mg1_wait_prob, mg1_wait_quantile, priority_mean_waits
+from capsmodel.queueing.service import Deterministic, Empirical, Erlang, Exponential, Hyperexponential
+from capsmodel.queueing.srpt import srpt_mean_response, srpt_mean_response_of_size
+from capsmodel.reordering.dup_acks import duplicate_acks_prob
+from capsmodel.reordering.probability import expected_overtaken_packets, reordering_prob
+from capsmodel.workloads.catalogue import FlowSizes, PacketSizes, load_workload, workload_names
+
+__all__ = [
+    "DelayCurve",
+    "Deterministic",
+    "Empirical",
+    "Erlang",
+    "Exponential",
+    "FlowSizes",
+    "Hyperexponential",
+    "OptimalUnit",
+    "PacketSizes",
+    "ParameterError",
+    "__version__",
+    "buffering_delay_s",
+    "connection_loss_prob",
+    "decode_failure_prob",
+    "decode_prob",
+    "decode_prob_paths",
+    "decode_prob_rlnc",
+    "delay_curve",
+    "duplicate_acks_prob",
+    "expected_overtaken_packets",
+    "full_rank_prob",
+    "goodput_bps",
+    "ideal_fct_s",
+    "jain_fairness",
+    "lia_equilibrium_windows",
+    "load_workload",
+    "log_decode_prob",
+    "mean_fct",
+    "mean_fct_long",
+    "mg1_mean_wait",
+    "mg1_wait_prob",
+    "mg1_wait_quantile",
+    "optimal_coding_unit",
+    "percentile",
+    "priority_mean_waits",
+    "redundancy_ratio",
+    "reordering_prob",
+    "repair_packets",
+    "repair_packets_for",
+    "replication_break_even_load",
+    "slowdown",
+    "srpt_mean_response",
+    "srpt_mean_response_of_size",
+    "tail_fct",
+    "tail_fct_long",
+    "timeout_prob",
+    "traffic_overhead",
+    "uncoded_window_delay_s",
+    "window_delay_s",
+    "workload_names",
+]

@@ -1,0 +1,80 @@
+from capsim.base.inlined import inlined
+from capsim.fabric.faults import DrawnFault
+from capsim.fabric.flows import FlowList
+from capsim.fabric.graph import Edge, Node, Topology
+from capsim.fabric.kinds import Dumbbell, FatTree, LeafSpine, ParallelPaths
+from capsim.fabric.listed import Listed
+from capsim.fabric.traffic import Batch, Incast, OnOff, Poisson, draw_flows
+from capsim.fabric.wiring import LinkChange
+from capsim.protocols.registry import scheme, schemes
+from capsim.results.conservation import ConservationError
+from capsim.results.pcap import write_pcap
+from capsim.results.result import Result
+from capsim.results.summary import Summary
+from capsim.results.trace import Trace
+from capsim.roles.components import Balancer, Congestion, Layer, Marking, Queue, Scheme, Sharing, Stack, Transport
+from capsim.roles.hooks import ACCEPT, EVICT, FOLLOW, KEEP, MARK, PASS, REFUSE
+from capsim.run.comparison import Compared, compare
+from capsim.run.simulation import simulate
+from capsim.run.study import Studied, Study, load_study, run_study, study_results
+from capsim.scenario.scenario import Hosts, Probes, Scenario, load_scenario, presets
+from capsim.scenario.settings import with_settings
+from capsmodel.checks import ParameterError
+
+__all__ = [
+    "ACCEPT",
+    "EVICT",
+    "FOLLOW",
+    "KEEP",
+    "MARK",
+    "PASS",
+    "REFUSE",
+    "Balancer",
+    "Batch",
+    "Compared",
+    "Congestion",
+    "ConservationError",
+    "DrawnFault",
+    "Dumbbell",
+    "Edge",
+    "FatTree",
+    "FlowList",
+    "Hosts",
+    "Incast",
+    "Layer",
+    "LeafSpine",
+    "LinkChange",
+    "Listed",
+    "Marking",
+    "Node",
+    "OnOff",
+    "ParallelPaths",
+    "ParameterError",
+    "Poisson",
+    "Probes",
+    "Queue",
+    "Result",
+    "Scenario",
+    "Scheme",
+    "Sharing",
+    "Stack",
+    "Studied",
+    "Study",
+    "Summary",
+    "Topology",
+    "Trace",
+    "Transport",
+    "compare",
+    "draw_flows",
+    "inlined",
+    "load_scenario",
+    "load_study",
+    "presets",
+    "run_study",
+    "scheme",
+    "schemes",
+    "simulate",
+    "study_results",
+    "with_settings",
+    "write_pcap",
+]
