@@ -18,8 +18,10 @@ segments, units      int32 in packets and units: `SEGMENTS`, checked when the re
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
+from functools import cache
 from typing import Annotated, Any, get_args, get_type_hints
 
 from msgspec import Meta
@@ -195,7 +197,8 @@ def shortened(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-def param_bounds(kind: type) -> dict[str, Bound]:
+@cache
+def param_bounds(kind: type) -> Mapping[str, Bound]:
     """Return the bound of each number in a parameter dataclass by its name.
 
     A field names its own, ``Annotated[float, RTO_S]``; one that does not is a time if it ends in ``_s``, and has to fit

@@ -1,9 +1,11 @@
 """Shared by all kinds of fabric: buffers, links that differ or fail, and how a fabric is built."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated
 
 import msgspec
+import numpy as np
 from msgspec import Meta
 
 from capsim.base import bounds
@@ -61,15 +63,11 @@ class FabricKind(
     faults: Annotated[tuple[DrawnFault, ...], Meta(max_length=int(bounds.LINK_CHANGES.largest))] = ()
 
     def build(self, *, seed: int = 1) -> Fabric:
-        """Return the fabric as arrays; `seed`, of the run, decides what `faults` draw and nothing else."""
-        checked_struct(self, where="fabric")
-        wiring = Wiring()
-        self.wire(wiring)
-        require(len(wiring.hosts) >= 2, "fabric: one host only, but a flow needs two: add hosts")
-        drawn = draw_faults(self.faults, wiring, seed=seed)
-        changes = (*self.links, *(change for each in drawn for change in each.changes))
-        names = tuple(each.names for each in drawn)
-        return wiring.fabric(changes, reroute_s=self.reroute_s, loss_prob=self.loss_prob, drawn=names)
+        """Return the fabric as arrays; `seed`, of the run, decides what `faults` draw and nothing else.
+
+        Equal fabrics are built once, as runs with other seeds or schemes need them again.
+        """
+        return _built(checked_struct(self, where="fabric"), seed if self.faults else 0)
 
     def wire(self, wiring: Wiring) -> None:
         """Add nodes and links to `wiring`."""
@@ -102,3 +100,19 @@ class FabricKind(
 def limit(value: int | None) -> int:
     """Return a queue limit as the fabric's arrays hold it."""
     return UNLIMITED if value is None else value
+
+
+@lru_cache(maxsize=4)
+def _built(kind: FabricKind, seed: int) -> Fabric:
+    wiring = Wiring()
+    kind.wire(wiring)
+    require(len(wiring.hosts) >= 2, "fabric: one host only, but a flow needs two: add hosts")
+    drawn = draw_faults(kind.faults, wiring, seed=seed)
+    changes = (*kind.links, *(change for each in drawn for change in each.changes))
+    names = tuple(each.names for each in drawn)
+    fabric = wiring.fabric(changes, reroute_s=kind.reroute_s, loss_prob=kind.loss_prob, drawn=names)
+    for part in (fabric, fabric.routes, *fabric.epochs, *(epoch.routes for epoch in fabric.epochs)):
+        for array in vars(part).values():
+            if isinstance(array, np.ndarray):
+                array.setflags(write=False)  # who asks next is given the same arrays
+    return fabric

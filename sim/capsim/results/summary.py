@@ -9,11 +9,13 @@ Quantity        Definition                                                   Uni
 """
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from capsim.results.fct import counted_flows, finished_flows, nearest_rank
+from capsim.results.fct import nearest_rank
 from capsmodel.units import BITS_PER_BYTE
 
 
@@ -123,6 +125,25 @@ class Summary:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
+_SUMMED = (
+    "reordered_packets",
+    "packets_sent",
+    "bytes_sent",
+    "packets_dropped",
+    "retransmissions",
+    "fast_retransmits",
+    "timeouts",
+    "coded_packets",
+    "repair_packets",
+    "units",
+    "units_stalled",
+)  # the last four are there with coding
+_READ = (
+    *("start_s", "finished", "short", "fct_s", "slowdown", "flow_bytes", "delivered_bytes", "measured_bytes"),
+    *("winner_timeouts", *_SUMMED),
+)
+
+
 def summarise(flows: pd.DataFrame, *, end_s: float, warm_up_s: float = 0.0) -> Summary:
     """Return the summary of a flows table.
 
@@ -135,50 +156,53 @@ def summarise(flows: pd.DataFrame, *, end_s: float, warm_up_s: float = 0.0) -> S
     warm_up_s : float
         Flows that start earlier are left out, in seconds.
     """
-    counted, done = counted_flows(flows, warm_up_s=warm_up_s), finished_flows(flows, warm_up_s=warm_up_s)
-    short, long = done[done["short"]], counted[~counted["short"]]
-    timed_out = short["winner_timeouts"] > 0
-    started = long[long["start_s"] < end_s]
-    duration_s = started["fct_s"].fillna(end_s - started["start_s"])
-    totals = counted.sum(numeric_only=True)
-    source_packets = totals.get("coded_packets", 0) - totals.get("repair_packets", 0)
+    all_flows = {name: flows[name].to_numpy() for name in _READ if name in flows}
+    counts = all_flows["start_s"] >= warm_up_s
+    of = {name: values[counts] for name, values in all_flows.items()}
+    total = {name: of[name].sum() for name in _SUMMED if name in of}
+    finished, is_short = of["finished"], of["short"]
+    short, timed_out = finished & is_short, of["winner_timeouts"] > 0
+    started = ~is_short & (of["start_s"] < end_s)
+    lasted_s = np.where(finished, of["fct_s"], end_s - of["start_s"])
+    sent_bps = BITS_PER_BYTE * of["delivered_bytes"][started] / lasted_s[started]
     return Summary(
-        flows=len(counted),
-        unfinished_flows=len(counted) - len(done),
-        short_flows=int(counted["short"].sum()),
-        long_flows=len(long),
-        unstarted_flows=int((counted["start_s"] > end_s).sum()),
-        mean_fct_short_s=_mean(short["fct_s"]),
-        p99_fct_short_s=float(nearest_rank(short["fct_s"], 99)),
-        timeout_ratio_short=_mean(timed_out),
-        mean_fct_short_without_timeouts_s=_mean(short.loc[~timed_out, "fct_s"]),
-        mean_fct_long_s=_mean(done.loc[~done["short"], "fct_s"]),
-        mean_slowdown_short=_mean(short["slowdown"]),
-        p99_slowdown_short=float(nearest_rank(short["slowdown"], 99)),
-        mean_slowdown=_mean(done["slowdown"]),
-        mean_throughput_long_bps=_mean(BITS_PER_BYTE * started["delivered_bytes"] / duration_s),
-        mean_goodput_long_bps=_goodput_long_bps(flows, end_s=end_s, warm_up_s=warm_up_s),
-        reorder_ratio=_ratio(totals["reordered_packets"], totals["packets_sent"]),
-        packets_dropped=int(totals["packets_dropped"]),
-        retransmissions=int(totals["retransmissions"]),
-        fast_retransmits=int(totals["fast_retransmits"]),
-        timeouts=int(totals["timeouts"]),
-        coding_overhead=_ratio(totals.get("repair_packets", 0), source_packets),
-        stalled_unit_ratio=_ratio(totals.get("units_stalled", 0), totals.get("units", 0)),
-        traffic_ratio=_ratio(totals["bytes_sent"], float(counted["flow_bytes"].to_numpy(np.float64).sum())),
+        flows=len(finished),
+        unfinished_flows=int((~finished).sum()),
+        short_flows=int(is_short.sum()),
+        long_flows=int((~is_short).sum()),
+        unstarted_flows=int((of["start_s"] > end_s).sum()),
+        mean_fct_short_s=_mean(of["fct_s"][short]),
+        p99_fct_short_s=float(nearest_rank(of["fct_s"][short], 99)),
+        timeout_ratio_short=_mean(timed_out[short]),
+        mean_fct_short_without_timeouts_s=_mean(of["fct_s"][short & ~timed_out]),
+        mean_fct_long_s=_mean(of["fct_s"][finished & ~is_short]),
+        mean_slowdown_short=_mean(of["slowdown"][short]),
+        p99_slowdown_short=float(nearest_rank(of["slowdown"][short], 99)),
+        mean_slowdown=_mean(of["slowdown"][finished]),
+        mean_throughput_long_bps=_mean(sent_bps),
+        mean_goodput_long_bps=_goodput_long_bps(all_flows, end_s=end_s, warm_up_s=warm_up_s),
+        reorder_ratio=_ratio(total["reordered_packets"], total["packets_sent"]),
+        packets_dropped=int(total["packets_dropped"]),
+        retransmissions=int(total["retransmissions"]),
+        fast_retransmits=int(total["fast_retransmits"]),
+        timeouts=int(total["timeouts"]),
+        coding_overhead=_ratio(
+            total.get("repair_packets", 0), total.get("coded_packets", 0) - total.get("repair_packets", 0)
+        ),
+        stalled_unit_ratio=_ratio(total.get("units_stalled", 0), total.get("units", 0)),
+        traffic_ratio=_ratio(total["bytes_sent"], of["flow_bytes"].astype(np.float64).sum()),
     )
 
 
-def _goodput_long_bps(flows: pd.DataFrame, *, end_s: float, warm_up_s: float) -> float:
+def _goodput_long_bps(of: dict[str, Any], *, end_s: float, warm_up_s: float) -> float:
     """Return the mean over long flows of what was delivered since the warm-up over its time."""
-    long = flows[~flows["short"]]
-    begin_s = long["start_s"].clip(lower=warm_up_s)
-    last_s = (long["start_s"] + long["fct_s"]).fillna(end_s)
-    there = last_s > begin_s
-    return _mean(BITS_PER_BYTE * long["measured_bytes"][there] / (last_s - begin_s)[there])
+    last_s = np.where(of["finished"], of["start_s"] + of["fct_s"], end_s)
+    time_s = last_s - of["start_s"].clip(min=warm_up_s)
+    there = ~of["short"] & (time_s > 0)
+    return _mean(BITS_PER_BYTE * of["measured_bytes"][there] / time_s[there])
 
 
-def _mean(values: pd.Series) -> float:
+def _mean(values: npt.NDArray[Any]) -> float:
     return float(values.mean()) if len(values) else float("nan")
 
 

@@ -1,5 +1,6 @@
 """From an engine's records to tidy tables: SI units, names that say the unit, no packed numbers."""
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,13 @@ def seconds(times_ps: Table) -> npt.NDArray[np.float64]:
 
 def names_of(labels: tuple[str, ...], indices: Table) -> "pd.Categorical[str]":
     """Return a column of names by their positions."""
-    return pd.Categorical.from_codes(np.asarray(indices, np.int64), pd.Index(labels))
+    return pd.Categorical.from_codes(np.asarray(indices, np.int64), dtype=_categories(labels))
+
+
+@lru_cache(maxsize=16)
+def _categories(labels: tuple[str, ...]) -> pd.CategoricalDtype:
+    """Return the type of a column of these names, which takes longer to make than the column of a small run."""
+    return pd.CategoricalDtype(pd.Index(labels))
 
 
 def ordered(columns: Columns, names: dict[str, str]) -> pd.DataFrame:

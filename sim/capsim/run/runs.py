@@ -229,11 +229,12 @@ def _check_scheme(result: Result, asked: dict[str, Any]) -> None:
 
 def row_of(result: Result) -> dict[str, Any]:
     """Return a run in one row: scheme and seed, summary, percentiles, loads, what it took, its id."""
+    percentiles_s = result.fct_percentile_s(list(PERCENTILES.values()), kind="short")
     return {
         "scheme": result.scenario.scheme,
         "seed": result.scenario.seed,
         **result.summary.to_dict(),
-        **{name: float(result.fct_percentile_s(percent, kind="short")) for name, percent in PERCENTILES.items()},
+        **dict(zip(PERCENTILES, percentiles_s.tolist(), strict=True)),
         **result.loads,
         "traversals": result.resources.traversals,
         "cpu_s": result.resources.cpu_s,
