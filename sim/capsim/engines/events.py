@@ -34,7 +34,7 @@ sample at t sees everything that happened at t.
 
 from capsim.base.bounds import MAX_TIME_PS
 from capsim.base.inlined import inlined
-from capsim.base.randomness import MASK, SECOND, mix
+from capsim.base.randomness import FIRST, MASK, SECOND, mix
 
 # 0 and 1 are SimPy's own, for its zero-delay wakes
 EPOCH, DEPART, ARRIVE, TIMEOUT, SEND, RECEIVE, MANAGE, WORK, START, PROBE, SNAPSHOT, END = range(2, 14)
@@ -103,19 +103,25 @@ def in_turn(transmission: int) -> int:
 
     Examples
     --------
-    >>> priority(EPOCH, 0, time_ps=0, seed=1) < in_turn(1) < in_turn(2) < priority(TIMEOUT, 0, time_ps=0, seed=1)
+    >>> priority(EPOCH, 0, 0, seed=1) < in_turn(1) < in_turn(2) < priority(TIMEOUT, 0, 0, seed=1)
     True
     """
     return (ARRIVE << (TIE_BITS + 32)) + transmission
 
 
-def priority(kind: int, entity: int, *, time_ps: int, seed: int) -> int:
+def priority(kind: int, entity: int, time_ps: int, seed: int) -> int:
     """Return the SimPy priority of an event: kind, hash, number; hosts and flows that start have no hash.
 
     Examples
     --------
-    >>> priority(ARRIVE, 7, time_ps=0, seed=1) < priority(TIMEOUT, 0, time_ps=0, seed=1)
+    >>> priority(ARRIVE, 7, 0, seed=1) < priority(TIMEOUT, 0, 0, seed=1)
     True
     """
-    place = 0 if kind in (WORK, START) else tie(seed, time_ps, entity)
-    return (((kind << TIE_BITS) | place) << 32) | entity
+    if kind in (WORK, START):
+        return (kind << TIE_BITS + 32) | entity
+    # tie(), written out: SimPy's engine asks for every event, and calls would be a tenth of its time.
+    value = (time_ps ^ (time_ps >> 32) ^ seed ^ ((entity & MASK) * SECOND)) & MASK
+    value = ((value ^ (value >> 16)) * FIRST) & MASK
+    value = ((value ^ (value >> 15)) * SECOND) & MASK
+    hashed = (value ^ (value >> 15)) >> (32 - HASH_BITS)
+    return (((kind << TIE_BITS) | ((entity >> 32) << HASH_BITS) | hashed) << 32) | entity

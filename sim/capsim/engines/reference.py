@@ -1,17 +1,19 @@
-"""The reference engine: SimPy, a process per port and per host, to be read top to bottom and stepped through.
+"""The reference engine: SimPy, to be read top to bottom and stepped through.
 
-First come events in their total order and the ports, then hosts and the network that holds all of it.
+First come events in their total order and the ports, then the network that holds all of it.
 :mod:`~capsim.engines.reference_records` only makes the records. What hosts and switches do with a packet is in
 :mod:`capsim.engines.hosts`.
 
-Everything that happens is an event with a time and the priority that :mod:`capsim.engines.events` gives it; SimPy's
-own zero-delay wakes have lower numbers, so a process that is woken acts before the next event of the same time.
+Everything that happens is an event with a time and the priority that :mod:`capsim.engines.events` gives it; what then
+happens is a method that the event calls.
 """
 
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from functools import cache
+from heapq import heappush
 from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 import simpy
@@ -38,7 +40,7 @@ from capsim.engines.events import (
     priority,
 )
 from capsim.engines.faults import BACKLOG, error_of
-from capsim.engines.hosts import handlers, primitives, switches
+from capsim.engines.hosts import handlers, switches
 from capsim.engines.hosts.host_jitter import send_delay_ps
 from capsim.engines.hosts.queue_counts import count_leaving, count_sojourn
 from capsim.engines.reference_records import Records
@@ -68,11 +70,7 @@ class Environment(simpy.Environment):
     tie_seed = 0
     ordered = False
     transmissions = 0
-
-    @property
-    def now(self) -> int:
-        """Return the time in picoseconds."""
-        return self._now  # type: ignore[return-value]  # it begins at an int and moves by ints
+    now = property(attrgetter("_now"))  # an int: the time begins at one and moves by ints
 
     def next_transmission(self) -> int:
         """Return the number of a transmission that begins, from 1 on; 0 where ties are hashed."""
@@ -83,12 +81,12 @@ class Environment(simpy.Environment):
 class At(simpy.Event):
     """An event at a given time, with the kind and entity that order it among others of that time."""
 
-    def __init__(self, env: Environment, time_ps: int, kind: int, entity: int, *, transmission: int = 0):
+    def __init__(self, env: Environment, time_ps: int, kind: int, entity: int, transmission: int = 0):
         # As simpy.Timeout does it: the event has a value from the beginning.
         env.events += 1
         self.env, self.callbacks, self._ok, self._value = env, [], True, None
-        order = in_turn(transmission) if transmission else priority(kind, entity, time_ps=time_ps, seed=env.tie_seed)
-        env.schedule(self, order, time_ps - env.now)  # type: ignore[arg-type]  # any int will do
+        order = in_turn(transmission) if transmission else priority(kind, entity, time_ps, env.tie_seed)
+        heappush(env._queue, (time_ps, order, next(env._eid), self))  # type: ignore[misc]  # any int will do
 
     def then(self, action: Callable[..., Any], *args: Any) -> None:
         """Call `action` when the event happens."""
@@ -96,42 +94,49 @@ class At(simpy.Event):
 
 
 class Port:
-    """A directed link: queue, serialiser, propagation delay."""
+    """A directed link: queue, serialiser, propagation delay.
+
+    `admit`, `take` and `evict` are the hooks of the queue discipline, given all that stays the same from call to call.
+    """
 
     def __init__(self, network: "Network", record: Any, number: int):
         self.network, self.record, self.number = network, record, number
         self.env, self.setup = network.env, network.setup
+        self.has_jitter = bool(self.setup.host_jitter_ps and record.of_host)
         self.waiting: deque[Any] = deque()
         self.in_service: Any = None
-        self.work = self.env.event()
-        self.process = self.env.process(self.run())
+        self.turn, self.departure = 0, simpy.Event(self.env)  # of the packet in service: number of its transmission, and the event
+        self.on_wire: deque[Any] = deque()
+        self.admit, self.take, self.evict = network.queue_hooks(record, number)
 
-    def run(self) -> Generator[simpy.Event, Any, None]:
-        """Send packet after packet."""
-        while True:
-            if self.in_service is None:
-                self.work = self.env.event()
-                yield self.work
-            packet = self.in_service
-            try:
-                begin_ps = max(self.env.now, self.ready_ps(packet, self.record.packets_out))
-                turn = self.env.next_transmission()
-                yield At(self.env, begin_ps + self.transmission_ps(packet), DEPART, self.number, transmission=turn)
-            except simpy.Interrupt:  # the link has failed
-                continue
-            self.leave_queue(packet)
-            arrival = At(self.env, self.env.now + self.record.delay_ps, ARRIVE, self.number, transmission=turn)
-            arrival.then(self.network.arrive, self, packet)
-            self.in_service = self.take_next()
+    def send(self, packet: Any) -> None:
+        """Begin to send a packet."""
+        self.in_service, self.turn = packet, self.env.next_transmission()
+        begin_ps = self.begin_ps(packet, self.record.packets_out, self.env.now)
+        self.departure = At(self.env, begin_ps + self.transmission_ps(packet), DEPART, self.number, self.turn)
+        self.departure.callbacks.append(self.depart)
 
-    def take_next(self) -> Any:
-        """Return the packet that is sent next."""
-        if not self.waiting:
-            return None
-        if self.network.take == 0:
+    def depart(self, _: simpy.Event) -> None:
+        """Let the packet in service go, whose last bit has left, and send the next."""
+        packet, now_ps = self.in_service, self.env.now
+        self.leave_queue(packet, now_ps)
+        self.on_wire.append(packet)
+        arrival = At(self.env, now_ps + self.record.delay_ps, ARRIVE, self.number, self.turn)
+        arrival.callbacks.append(self.arrive)
+        self.in_service = None
+        if self.waiting:
+            self.send(self.take_next(now_ps))
+
+    def arrive(self, _: simpy.Event) -> None:
+        """Hand the packet that has crossed the link to what is at the far end."""
+        self.network.arrive(self, self.on_wire.popleft())
+
+    def take_next(self, now_ps: int) -> Any:
+        """Return the waiting packet that is sent next."""
+        if self.take is None:
             return self.waiting.popleft()
         self.link_waiting()
-        packet = self.network.packets[primitives.take(self.network, self.number, self.env.now)]
+        packet = self.network.packets[self.take(now_ps)]
         self.waiting.remove(packet)
         return packet
 
@@ -153,58 +158,56 @@ class Port:
         """Return the waiting packet that makes room for `packet`, or None."""
         if not self.waiting:
             return None
-        if self.network.evict == 0:
+        if self.evict is None:
             return self.waiting[-1] if self.waiting[-1].priority > packet.priority else None
         self.link_waiting()
-        number = primitives.evict(self.network, self.number, packet.number, self.env.now)
+        number = self.evict(packet, self.env.now)
         return None if number == NONE else self.network.packets[number]
 
     def transmission_ps(self, packet: Any) -> int:
         """Return the time that the packet occupies the link."""
         return link_time_ps(packet.bytes + self.setup.link_bytes, self.record.rate_bps)
 
-    def ready_ps(self, packet: Any, count: int) -> int:
-        """Return when the packet, sent as number `count` by this port, may leave at the earliest."""
-        jitter_ps, enqueue_ps = self.setup.host_jitter_ps, int(packet.enqueue_ps)
-        if jitter_ps == 0 or not self.record.of_host:
-            return enqueue_ps
-        return enqueue_ps + send_delay_ps(jitter_ps, self.network.jitter_seed, self.number, count)
+    def begin_ps(self, packet: Any, count: int, free_ps: int) -> int:
+        """Return when packet number `count` of this port begins: when the port is free and the host has it ready."""
+        if not self.has_jitter:
+            return free_ps
+        delay_ps = send_delay_ps(self.setup.host_jitter_ps, self.network.jitter_seed, self.number, count)
+        return max(free_ps, packet.enqueue_ps + delay_ps)
 
-    def leave_queue(self, packet: Any) -> None:
+    def leave_queue(self, packet: Any, now_ps: int) -> None:
         """Count a packet that has been sent."""
         port = self.record
         port.queue_packets -= 1
         port.queue_bytes -= packet.bytes
         port.packets_out += 1
         port.bytes_out += packet.bytes
-        count_sojourn(port, packet, self.env.now)
-        if self.setup.histograms and self.env.now > self.setup.warm_up_ps:
+        count_sojourn(port, packet, now_ps)
+        if self.setup.histograms and now_ps > self.setup.warm_up_ps:
             flow = self.network.flows[self.network.subs[packet.sub].flow]
-            waited_ps = self.env.now - packet.enqueue_ps - self.transmission_ps(packet)
+            waited_ps = now_ps - packet.enqueue_ps - self.transmission_ps(packet)
             count_leaving(self.network.queue_counts, port, packet, flow.short, waited_ps)
 
-    def verdict(self, packet: Any) -> int:
+    def verdict(self, packet: Any, now_ps: int) -> int:
         """Return the verdict of the queue discipline."""
-        port = self.record
-        queue_packets, queue_bytes = port.queue_packets, port.queue_bytes
+        queue_packets, queue_bytes = self.record.queue_packets, self.record.queue_bytes
         if queue_packets and not self.setup.count_in_service:
             queue_packets -= 1
             queue_bytes -= self.in_service.bytes
-        args = (self.number, packet.number, queue_packets, queue_bytes, self.env.now)
-        return int(primitives.admit(self.network, *args))
+        return int(self.admit(packet, queue_packets, queue_bytes, now_ps))
 
     def enqueue(self, packet: Any) -> None:
         """Accept a packet or drop it."""
-        port = self.record
+        port, now_ps = self.record, self.env.now
         port.packets_in += 1
         port.bytes_in += packet.bytes
         if not port.up:
             return self.network.drop(packet, LINK_DOWN, self)
-        verdict = self.verdict(packet)
+        verdict = self.verdict(packet, now_ps)
         while verdict == EVICT and (lost := self.victim(packet)) is not None:
             self.waiting.remove(lost)
             self.drop_queued(lost, EVICTED)
-            verdict = self.verdict(packet)
+            verdict = self.verdict(packet, now_ps)
         if verdict in (REFUSE, EVICT):
             return self.network.drop(packet, QUEUE_FULL, self)
         if verdict == MARK:
@@ -213,18 +216,19 @@ class Port:
             self.network.subs[packet.sub].packets_marked += 1
         if self.setup.trace == TRACE_PACKETS:
             self.network.trace_packet(ENQUEUED, 0, self, packet)
-        packet.enqueue_ps = self.env.now
+        packet.enqueue_ps = now_ps
         port.queue_packets += 1
         port.queue_bytes += packet.bytes
-        port.max_queue_packets = max(port.max_queue_packets, port.queue_packets)
-        port.max_queue_bytes = max(port.max_queue_bytes, port.queue_bytes)
-        begin_ps = self.ready_ps(packet, port.packets_out + port.queue_packets - 1)
-        port.free_ps = max(port.free_ps, begin_ps) + self.transmission_ps(packet)
+        if port.queue_packets > port.max_queue_packets:
+            port.max_queue_packets = port.queue_packets
+        if port.queue_bytes > port.max_queue_bytes:
+            port.max_queue_bytes = port.queue_bytes
+        begin_ps = self.begin_ps(packet, port.packets_out + port.queue_packets - 1, max(port.free_ps, now_ps))
+        port.free_ps = begin_ps + self.transmission_ps(packet)
         if port.free_ps > BACKLOG_PS:
             raise error_of(BACKLOG + self.number, self.setup)
         if self.in_service is None:
-            self.in_service = packet
-            self.work.succeed()
+            self.send(packet)
         else:
             self.wait(packet)
         return None
@@ -242,7 +246,7 @@ class Port:
         if self.in_service is None:
             return
         packet, self.in_service = self.in_service, None
-        self.process.interrupt()
+        self.departure.callbacks.clear()
         self.drop_queued(packet, LINK_DOWN)
         while self.waiting:
             self.drop_queued(self.waiting.popleft(), LINK_DOWN)
@@ -257,23 +261,6 @@ class Port:
 PROGRESS_TRAVERSALS = 50_000
 
 
-class Host:
-    """An end host: takes packet after packet."""
-
-    def __init__(self, network: "Network"):
-        self.network, self.env = network, network.env
-        self.arrival = self.env.event()
-        self.env.process(self.run())
-
-    def run(self) -> Generator[simpy.Event, Any, None]:
-        """Take packet after packet."""
-        while True:
-            packet = yield self.arrival
-            self.arrival = self.env.event()
-            handlers.deliver(self.network, packet.number, self.env.now)
-            self.network.check_done()
-
-
 class Network(Records):
     """Ports, hosts and switches of a run; the code of hosts knows it as ``w``."""
 
@@ -282,12 +269,11 @@ class Network(Records):
         self.progress: Callable[[int], None] | None = None
         self.env = Environment(0)
         self.env.tie_seed, self.env.ordered = self.tie_seed, setup.ordered
-        self.done = self.env.event()
+        self.done = simpy.Event(self.env)
         self.payload = payload_of(setup)
         self.armed: dict[tuple[int, int], int] = {}
         self.epoch = 0
         self.port_objects = [Port(self, record, number) for number, record in enumerate(self.ports)]
-        self.hosts = [Host(self) for _ in setup.fabric.host_port]
         self.schedule()
 
     def schedule(self) -> None:
@@ -306,7 +292,7 @@ class Network(Records):
         At(self.env, self.setup.end_ps, END, 0).then(self.end)
         if self.flows:
             self.env.run(until=self.done)
-        self.counters[0].now_ps, self.counters[0].events = self.env.now, self.env.events
+        self.counts.now_ps, self.counts.events = self.env.now, self.env.events
         for port in self.port_objects:
             port.settle()
 
@@ -323,34 +309,31 @@ class Network(Records):
 
     def start(self, f: int) -> None:
         """Begin a flow."""
-        self.counters[0].next_start += 1
+        self.counts.next_start += 1
         handlers.start(self, f, self.env.now)
         self.check_done()
 
     def arrive(self, port: Port, packet: Any) -> None:
         """Take a packet that has crossed a link to the switch or host at the far end."""
-        port.record.packets_arrived += 1
-        self.counters[0].traversals += 1
-        if self.progress is not None and self.counters[0].traversals % PROGRESS_TRAVERSALS == 0:
-            self.progress(self.env.now)
-        if self.lost(port.record):
+        link, now_ps = port.record, self.env.now
+        link.packets_arrived += 1
+        self.counts.traversals += 1
+        if self.progress is not None and self.counts.traversals % PROGRESS_TRAVERSALS == 0:
+            self.progress(now_ps)
+        if link.loss_prob > 0 and uniform(link.stream, link.packets_arrived) < link.loss_prob:
             self.lose(packet, port)
             return
         if self.setup.trace == TRACE_PACKETS:
             self.trace_packet(ARRIVED, 0, port, packet)
-        node = port.record.to_node
-        if node < self.n_hosts:
+        if link.to_node < self.n_hosts:
             if self.payload is not None and packet.kind in (DATA, CODED):
                 self.weigh(packet)
-            self.hosts[node].arrival.succeed(packet)
+            handlers.deliver(self, packet.number, now_ps)
+            self.check_done()
             return
-        switches.forward(self, node, packet.number, self.env.now)
+        switches.forward(self, link.to_node, packet.number, now_ps)
         if self.fault:
             raise error_of(self.fault, self.setup, path=self.refused_path, count=self.refused_of)
-
-    def lost(self, port: Any) -> bool:
-        """Return whether the packet that has just crossed a link is lost."""
-        return port.loss_prob > 0 and uniform(port.stream, port.packets_arrived) < port.loss_prob
 
     def lose(self, packet: Any, port: Port) -> None:
         """Lose a packet at the far end of its link."""
@@ -374,7 +357,7 @@ class Network(Records):
         """Drop a packet."""
         self.subs[packet.sub].packets_dropped += 1
         if port is None:
-            self.counters[0].unroutable += 1
+            self.counts.unroutable += 1
         else:
             port.record.packets_dropped += 1
             port.record.bytes_dropped += packet.bytes
@@ -385,13 +368,13 @@ class Network(Records):
 
     def free_packet(self, number: int) -> None:
         """Take a packet out of the network."""
-        self.counters[0].in_flight -= 1
+        self.counts.in_flight -= 1
         self.unused.append(number)
 
     def check_done(self) -> None:
         """End the run when every flow has begun, every subflow has finished and the network is empty."""
-        counters = self.counters[0]
-        if counters.next_start == self.n_flows and not counters.open_subs and not counters.in_flight:
+        counts = self.counts
+        if not counts.in_flight and not counts.open_subs and counts.next_start == self.n_flows:
             self.end()
 
     def end(self) -> None:
@@ -411,7 +394,7 @@ class Network(Records):
         if kind == MANAGE:
             return int(self.flows[number].wake_ps)
         sub = self.subs[number]
-        return int({TIMEOUT: sub.timer_ps, SEND: sub.send_wake_ps, RECEIVE: sub.receive_wake_ps}[kind])
+        return int(sub.timer_ps if kind == TIMEOUT else sub.send_wake_ps if kind == SEND else sub.receive_wake_ps)
 
     def arm(self, s: int) -> None:
         """Set the timers of a subflow."""
@@ -435,8 +418,10 @@ class Network(Records):
 
     def set_timer(self, kind: int, number: int) -> None:
         """Set a timer; one that is armed too early is left, and set anew when it fires."""
-        deadline_ps, armed_ps = self.deadline_ps(kind, number), self.armed.get((kind, number), NONE)
-        if deadline_ps != NONE and not NONE < armed_ps <= deadline_ps:
+        deadline_ps = self.deadline_ps(kind, number)
+        if deadline_ps == NONE:
+            return
+        if not NONE < self.armed.get((kind, number), NONE) <= deadline_ps:
             self.armed[kind, number] = deadline_ps
             At(self.env, deadline_ps, kind, number).then(self.fire, kind, number, deadline_ps)
 

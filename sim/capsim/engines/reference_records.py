@@ -1,5 +1,6 @@
 """The records of the reference engine: the same tables as plain objects with slots, and back."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
@@ -12,7 +13,7 @@ from capsim.engines.own_memory import param_record
 from capsim.engines.probes import plan
 from capsim.engines.state import RawRecords, Setup, Snapshot, StackState, delivered_segments
 from capsim.roles.hooks import HOOKS, HOST_ROLES, hooks_of
-from capsim.roles.own import Table
+from capsim.roles.own import OWN, Table
 
 
 def slotted(dtype: np.dtype[Any], *more: str, strict: bool = False) -> Callable[[Any], Any]:
@@ -109,22 +110,11 @@ def _hold(holder: Any, role: str, component: Any) -> None:
         setattr(holder, name, getattr(component, name) or 0)
 
 
-class SameRow:
-    """A table of own memory without fields: all rows are one."""
-
-    def __init__(self, row: dict[Any, Any]):
-        self.row = row
-
-    def __getitem__(self, index: int) -> dict[Any, Any]:
-        """Return the row."""
-        return self.row
-
-
 class Records:
     """All records of a run as objects with slots, under the names that the code of hosts uses."""
 
-    take: Any
-    evict: Any
+    queue: Any
+    queue_port: Any
     balancer_port: Any
     tie_seed: int
     jitter_seed: int
@@ -138,6 +128,7 @@ class Records:
         self.processors = self._objects(state.processors)
         self.ports = self._objects(state.ports)
         self.counters = self._objects(state.counters)
+        self.counts = self.counters[0]
         self.subs: list[Any] = []
         self.rings: list[bytearray] = []
         self.maps: list[int] = []
@@ -164,10 +155,11 @@ class Records:
     def _set_numbers(self) -> None:
         fabric, scheme = self.setup.fabric, self.setup.scheme
         self.n_hosts, self.n_flows = fabric.n_hosts, len(self.flows)
-        leaves, self.host_leaf = np.unique(fabric.leaf_of_host, return_inverse=True)
+        leaves, leaf_of_host = np.unique(fabric.leaf_of_host, return_inverse=True)
+        self.host_leaf = leaf_of_host.tolist()
         self.n_leaves, self.n_tiers = len(leaves), int(fabric.switch_tier.max(initial=0)) + 1
         self.most_paths = int(self.state.route_count.max())
-        self.route_first, self.route_count = self.state.route_first, self.state.route_count
+        self.route_first, self.route_count = self.state.route_first.tolist(), self.state.route_count.tolist()
         self.host_port = fabric.host_port.tolist()
         self.draws, self.reads_queues = scheme.balancer.draws, scheme.balancer.reads_queues
         self.encode_ps, self.decode_ps = self.setup.encode_ps, self.setup.decode_ps
@@ -197,8 +189,10 @@ class Records:
                     {(flow.stack, role): row[flow.stack, role] for role in HOST_ROLES}
                     for flow, row in zip(self.flows, rows, strict=False)
                 ]
-            setattr(self, name, rows if layout.row_bytes else SameRow(self.first_row(name, owners)))
+            setattr(self, name, rows if layout.row_bytes else defaultdict(self.first_row(name, owners).copy))
             setattr(self, f"{name}_bytes", layout.row_bytes)
+        units = own.layouts["unit"].records
+        self.unit_owner = next((each for each, record in units.items() if record.dtype.names), None)
         paths = own.layouts["balancer_path"]
         self.balancer_path: list[Any] = []
         if paths.row_bytes:
@@ -218,6 +212,13 @@ class Records:
         layout = self.state.own.layouts[name]
         return {_part(name, owner): self._makers[name, owner](layout.records[owner][0]) for owner in owners}
 
+    def queue_hooks(self, port: Any, number: int) -> list[Callable[..., int] | None]:
+        """Return `admit`, `take` and `evict` of a port with their first arguments, None where the queue has none."""
+        own, packets = self.queue_port[number][0], self.packets
+        given = {"admit": (port,), "take": (port, packets), "evict": (port, packets)}
+        hooks = {name: getattr(self.setup.scheme.queue, name) for name in given}
+        return [hook and partial(hook, self.queue, OWN[name](own), *given[name]) for name, hook in hooks.items()]
+
     def owned(self, name: str, row: int, owner: Any) -> Any:
         """Return the own memory of one owner in a row of table `name`."""
         rows = getattr(self, name)
@@ -225,7 +226,7 @@ class Records:
 
     def take_packet(self) -> int:
         """Return the number of a packet that is not in the network."""
-        self.counters[0].in_flight += 1
+        self.counts.in_flight += 1
         if not self.unused:
             self.packets.append(self._packet(np.zeros((), records.PACKET)))
             self.packets[-1].number = len(self.packets) - 1
@@ -245,7 +246,7 @@ class Records:
         self.subflow.append(self.first_row("subflow", owners))
         self.balancer_subflow.append(self.first_row("balancer_subflow", ["balancer"]))
         self.balancer_passing += [self.first_row("balancer_passing", ["balancer"]) for _ in range(2 * self.n_tiers)]
-        self.counters[0].subs += 1
+        self.counts.subs += 1
         return number
 
     def ring(self, sub: Any) -> bytearray:
@@ -263,10 +264,8 @@ class Records:
 
     def spare_units(self) -> None:
         """Keep unused coding units at hand: a window can close as many at once."""
-        layout = self.state.own.layouts["unit"]
-        owner = next((each for each, record in layout.records.items() if record.dtype.names), None)
-        while owner is not None and len(self.units) < self.counters[0].units + self.state.margin:
-            self.units.append(self.first_row("unit", [owner])[owner])
+        while self.unit_owner is not None and len(self.units) < self.counts.units + self.state.margin:
+            self.units.append(self.first_row("unit", [self.unit_owner])[self.unit_owner])
 
     def ports_now(self) -> Table:
         """Return the records of ports as an array."""
@@ -283,7 +282,7 @@ class Records:
 
     def finished(self) -> RawRecords:
         """Return the records as arrays."""
-        state, counters = self.state, self.counters[0]
+        state, counters = self.state, self.counts
         counters.trace, counters.probes = len(self.trace), len(self.probes)
         state.subs = np.zeros(len(self.subs), records.SUBFLOW)
         for table, objects in ((state.subs, self.subs), (state.flows, self.flows), (state.ports, self.ports)):
@@ -301,7 +300,7 @@ class Records:
         for name, layout in own.layouts.items():
             if name == "packet" or not layout.row_bytes:
                 continue
-            rows = self.units[: self.counters[0].units] if name == "unit" else getattr(self, name)
+            rows = self.units[: self.counts.units] if name == "unit" else getattr(self, name)
             if name in ("unit", "balancer_path"):
                 rows = [{_part(name, owner): each for owner in layout.records} for each in rows]
             own.tables[name] = np.zeros(len(rows) * layout.row_bytes, np.uint8)

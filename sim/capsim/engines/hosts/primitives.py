@@ -6,22 +6,13 @@ The modules of this package are written once.
 names of its own (:mod:`capsim.engines.compiled.bind`).
 """
 
+from operator import getitem
 from typing import Any
 
 from capsim.engines.hosts.callers import callers
 from capsim.roles.hooks import HOOKS, hooks_of
 
-
-def _row(table: Any, index: int) -> Any:
-    return table[index]
-
-
-packet_at = port_at = switch_at = flow_at = sub_at = stack_at = processor_at = counters_at = _row
-
-
-def int_at(table: Any, index: int) -> int:
-    """Return the number `index` of a table of numbers."""
-    return int(table[index])
+packet_at = port_at = switch_at = flow_at = sub_at = stack_at = processor_at = counters_at = int_at = getitem
 
 
 def whole(number: int) -> int:
@@ -99,24 +90,24 @@ def candidates_of(w: Any, first: int, count: int) -> Any:
     return w.candidates[first : first + count]
 
 
-def route_first(w: Any, row: int, target: int) -> int:
+def route_first(w: Any, row: int, target: int) -> Any:
     """Return where the candidates of switch `row` for host `target` begin."""
-    return int(w.route_first[w.epoch, row, target])
+    return w.route_first[w.epoch][row][target]
 
 
-def route_count(w: Any, row: int, target: int) -> int:
+def route_count(w: Any, row: int, target: int) -> Any:
     """Return how many candidates there are."""
-    return int(w.route_count[w.epoch, row, target])
+    return w.route_count[w.epoch][row][target]
 
 
-def route_first_at(w: Any, epoch: int, row: int, target: int) -> int:
+def route_first_at(w: Any, epoch: int, row: int, target: int) -> Any:
     """Return where they begin in the routes of an epoch."""
-    return int(w.route_first[epoch, row, target])
+    return w.route_first[epoch][row][target]
 
 
-def route_count_at(w: Any, epoch: int, row: int, target: int) -> int:
+def route_count_at(w: Any, epoch: int, row: int, target: int) -> Any:
     """Return how many there are in the routes of an epoch."""
-    return int(w.route_count[epoch, row, target])
+    return w.route_count[epoch][row][target]
 
 
 def queues_now(w: Any, first: int, count: int, now_ps: int) -> None:
@@ -173,4 +164,3 @@ react, begin, schedule, note = (_call[name] for name in ("react", *hooks_of("sha
 accept, combine, emit, collect, release = (_call[name] for name in hooks_of("layer")[:5])
 recover, resume, observe, encodes, decodes = (_call[name] for name in hooks_of("layer")[5:])
 mark, choose, see = (_call[name] for name in ("mark", *hooks_of("balancer")))
-admit, take, evict = (_call[name] for name in hooks_of("queue"))
