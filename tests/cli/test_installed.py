@@ -24,10 +24,24 @@ def python(code, *flags, cwd=None, **environment):
     return done.stdout.strip()
 
 
+def loaded_by(code):
+    """Return which of the heavy packages a fresh interpreter has loaded after some code, and what that printed."""
+    *printed, loaded = python(f"import sys\n{code}\nprint([m for m in {HEAVY!r} if m in sys.modules])").split("\n")
+    return loaded, printed
+
+
 def test_import_loads_nothing_heavy():
-    """The simulator itself needs more, but no distributions of SciPy: a third of its import."""
-    code = f"import sys, capsmodel; print([m for m in {HEAVY!r} if m in sys.modules])"
-    assert python(f"{code}; import capsim; print('scipy.stats' in sys.modules)").split("\n") == ["[]", "False"]
+    """Names are imported when they are used, and the simulator needs no distributions of SciPy."""
+    assert loaded_by("import capsmodel, capsim")[0] == "[]"
+    assert "decode_prob" in loaded_by("import capsmodel; print(dir(capsmodel))")[1][0]
+    assert loaded_by("from capsim import scheme, schemes, LeafSpine; schemes()")[0] == "['msgspec']"
+    used = loaded_by("from capsim import simulate; from capsmodel import decode_prob")[0]
+    assert not [name for name in ("scipy.stats", "joblib", "rich", "numba") if repr(name) in used]
+
+
+def test_the_list_of_schemes_needs_no_simulator():
+    call = "from contextlib import suppress; from capsmodel.cli import main\nwith suppress(SystemExit): main(['schemes'])"
+    assert loaded_by(call)[0] == "['msgspec', 'rich', 'cyclopts']"
 
 
 def test_python_m_capsmodel_is_the_command_line():

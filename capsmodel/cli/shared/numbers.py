@@ -110,3 +110,17 @@ def with_interval(value: float, low: float, high: float) -> str:
 
 def _rounded(value: float, places: int) -> str:
     return f"{round(value, places):.{max(0, places)}f}"
+
+
+def size_text(size_bytes: float) -> str:
+    """Return a size in the largest unit that it fills.
+
+    Examples
+    --------
+    >>> size_text(100_000), size_text(2_500_000.0), size_text(12)
+    ('100KB', '2.5MB', '12B')
+    """
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+        if size_bytes >= factor:
+            return f"{size_bytes / factor:.4g}{unit}"
+    return f"{size_bytes:g}B"

@@ -2,23 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from capsmodel.cli.shared.table import Column
-
-if TYPE_CHECKING:
-    import pandas as pd
-from itertools import product
-
-import pandas as pd
-
-from capsim import Compared, Studied
 from capsim.results.fct import fct_cdf
+from capsmodel.cli.shared.numbers import size_text
+from capsmodel.cli.shared.table import Column
 from capsmodel.plotting import new_figure
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from capsim import Compared, Studied
 
 
 Row = dict[str, Any]
@@ -133,20 +130,6 @@ def _sizes(above: float, up_to: float) -> str:
     return f"{size_text(above) if above > 0 else 0}-{size_text(up_to)}"
 
 
-def size_text(size_bytes: float) -> str:
-    """Return a size in the largest unit that it fills.
-
-    Examples
-    --------
-    >>> size_text(100_000), size_text(2_500_000.0), size_text(12)
-    ('100KB', '2.5MB', '12B')
-    """
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
-        if size_bytes >= factor:
-            return f"{size_bytes / factor:.4g}{unit}"
-    return f"{size_bytes:g}B"
-
-
 def metric_rows(
     table: "pd.DataFrame", axes: Sequence[str], metrics: Sequence[str], *, first_scheme: str | None
 ) -> tuple[list[Row], list[Column]]:
@@ -218,7 +201,7 @@ def _points(rows: "pd.DataFrame", axes: Sequence[str], count: str, seeds: int) -
 PLOTTED = ("mean_fct_short_s", "p99_fct_short_s", "mean_throughput_long_bps")
 
 
-def draw_comparison(compared: Compared) -> "Figure":
+def draw_comparison(compared: "Compared") -> "Figure":
     """Return the figure of a comparison: one panel for each metric, dots with 95% intervals."""
     figure = new_figure(width_in=10.0, height_in=1.4 + 0.36 * len(compared.schemes))
     table = compared.table(PLOTTED)
@@ -237,7 +220,7 @@ def draw_comparison(compared: Compared) -> "Figure":
     return figure
 
 
-def draw_fct_cdf(flows: Mapping[str, pd.DataFrame]) -> "Figure":
+def draw_fct_cdf(flows: Mapping[str, "pd.DataFrame"]) -> "Figure":
     """Return the distribution of completion times of short and of long flows, a curve for each scheme."""
     figure = new_figure(width_in=10.0, height_in=4.0)
     panels = figure.subplots(1, 2, sharey=True)
@@ -252,7 +235,7 @@ def draw_fct_cdf(flows: Mapping[str, pd.DataFrame]) -> "Figure":
     return figure
 
 
-def draw_study(studied: Studied, metrics: Sequence[str]) -> "Figure":
+def draw_study(studied: "Studied", metrics: Sequence[str]) -> "Figure":
     """Return the figure of a study: one panel for each metric, a curve for each scheme and further axis."""
     figure = new_figure(width_in=4.4 * len(metrics) + 1.0, height_in=4.2)
     x, *others = _axes(studied)
@@ -272,14 +255,14 @@ def draw_study(studied: Studied, metrics: Sequence[str]) -> "Figure":
     return figure
 
 
-def _axes(studied: Studied) -> list[str]:
+def _axes(studied: "Studied") -> list[str]:
     """Return the axes with several values: first one of numbers, if there is one, that the curves go along."""
     grid = studied.study.grid
     several = [name for name, values in grid.items() if len(values) > 1] or list(grid)[:1]
     return sorted(several, key=lambda name: not all(isinstance(value, int | float) for value in grid[name]))
 
 
-def _curve(panel: "Axes", rows: pd.DataFrame, x: str, point: Mapping[str, Any], factor: float) -> None:
+def _curve(panel: "Axes", rows: "pd.DataFrame", x: str, point: Mapping[str, Any], factor: float) -> None:
     for axis, value in point.items():
         rows = rows[rows[axis] == value]
     numbers = all(isinstance(value, int | float) for value in rows[x])
