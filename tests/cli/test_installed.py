@@ -40,7 +40,7 @@ def test_import_loads_nothing_heavy():
 
 
 def test_the_list_of_schemes_needs_no_simulator():
-    call = "from contextlib import suppress; from capsmodel.cli import main\nwith suppress(SystemExit): main(['schemes'])"
+    call = "import contextlib\nfrom capsmodel.cli import main\nwith contextlib.suppress(SystemExit): main(['schemes'])"
     assert loaded_by(call)[0] == "['msgspec', 'rich', 'cyclopts']"
 
 

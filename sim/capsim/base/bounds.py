@@ -197,7 +197,6 @@ def shortened(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-@cache
 def param_bounds(kind: type) -> Mapping[str, Bound]:
     """Return the bound of each number in a parameter dataclass by its name.
 
@@ -210,6 +209,11 @@ def param_bounds(kind: type) -> Mapping[str, Bound]:
     >>> param_bounds(EcnParams)["threshold_packets"].largest
     2147483647
     """
+    return _bounds_of(kind)
+
+
+@cache
+def _bounds_of(kind: type) -> Mapping[str, Bound]:
     hints = get_type_hints(kind, include_extras=True)
     found = {}
     for field in fields(kind):

@@ -212,7 +212,7 @@ class Records:
         layout = self.state.own.layouts[name]
         return {_part(name, owner): self._makers[name, owner](layout.records[owner][0]) for owner in owners}
 
-    def queue_hooks(self, port: Any, number: int) -> list[Callable[..., int] | None]:
+    def queue_hooks(self, port: Any, number: int) -> list[Any]:
         """Return `admit`, `take` and `evict` of a port with their first arguments, None where the queue has none."""
         own, packets = self.queue_port[number][0], self.packets
         given = {"admit": (port,), "take": (port, packets), "evict": (port, packets)}

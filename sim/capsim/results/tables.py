@@ -59,7 +59,7 @@ def names_of(labels: tuple[str, ...], indices: Table) -> "pd.Categorical[str]":
 
 
 @lru_cache(maxsize=16)
-def _categories(labels: tuple[str, ...]) -> pd.CategoricalDtype:
+def _categories(labels: tuple[str, ...]) -> Any:
     """Return the type of a column of these names, which takes longer to make than the column of a small run."""
     return pd.CategoricalDtype(pd.Index(labels))
 
