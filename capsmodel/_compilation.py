@@ -110,6 +110,15 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
     return dispatcher
 
 
+def entry_point(function: Any) -> Any:
+    """Return the machine code of a `compiled` function as Python calls it: types of arguments are not looked at.
+
+    A caller of one microsecond that has checked its arrays saves a fifth of it.
+    """
+    overloads = getattr(function, "overloads", None)
+    return next(iter(overloads.values())).entry_point if overloads else function
+
+
 class _FirstUse(numba.core.event.Listener):
     """Reports the first compilation it hears of; a hit in the on-disk cache is not one."""
 

@@ -149,17 +149,14 @@ def quick_output(given: Any, shape: tuple[int, int], out: Any, out_shape: tuple[
 
     Of small packets a unit takes a microsecond or two, and these checks would take as long again.
     """
-    if not _is_one_unit(given, shape):
+    if type(given) is not np.ndarray or given.dtype is not _BYTE or given.shape != shape or given.strides[1] != 1:
         return None
     if out is None:
         return np.empty(out_shape, _BYTE)
-    own = _is_one_unit(out, out_shape) and out is not given and out.flags.owndata and given.flags.owndata
-    return out if own and out.flags.writeable else None
-
-
-def _is_one_unit(packets: Any, shape: tuple[int, int]) -> bool:
-    """Say whether `packets` are bytes of exactly this shape, those of each packet contiguous."""
-    return type(packets) is np.ndarray and packets.dtype is _BYTE and packets.shape == shape and packets.strides[1] == 1
+    if type(out) is not np.ndarray or out.dtype is not _BYTE or out.shape != out_shape or out.strides[1] != 1:
+        return None
+    apart = out is not given and out.flags.owndata and given.flags.owndata
+    return out if apart and out.flags.writeable else None
 
 
 def are_plain_numbers(ids: Any) -> TypeGuard[Ints]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from capsmodel._compilation import entry_point
 from capsmodel.codec import kernels
 from capsmodel.codec.inputs import CodecError, Ints, Packets, check_output, described, is_packets
 
@@ -31,12 +32,16 @@ class Combiner:
                 f"the coefficients are {described(coefficients)}, but uint8 of shape (rows, m) is expected"
             )
         chosen = kernel or kernels.fastest()
+        self._coefficients = coefficients
         self._rows, self._m = coefficients.shape
         self._in_order: Ints = np.arange(self._rows)
         self.least_bytes = chosen.least_bytes
         self._factors = np.ascontiguousarray(chosen.prepare(coefficients))
-        self._run = chosen.run
+        self._run = entry_point(chosen.run)
         self._bytes_at_once = _PRODUCTS // max(1, self._rows)
+
+    def __reduce__(self) -> tuple[type["Combiner"], tuple[Packets]]:
+        return Combiner, (self._coefficients,)  # machine code stays here: another processor takes a kernel of its own
 
     def __call__(self, packets: Packets, out: Packets | None = None) -> Packets:
         """Return the combinations, shape (rows, bytes), of packets of shape (m, bytes).
@@ -80,7 +85,10 @@ class Combiner:
         if targets is None:
             targets = self._in_order
         if packets.nbytes <= self._bytes_at_once:
-            self._write_part(packets, out, targets)
+            if packets.shape[2] >= self.least_bytes:  # nearly always
+                self._run(self._factors, packets, out, targets)
+            else:
+                self._write_part(packets, out, targets)
             return
         units, _, packet_bytes = packets.shape
         unit_bytes = packets.nbytes // units
