@@ -105,7 +105,8 @@ class Port:
         self.has_jitter = bool(self.setup.host_jitter_ps and record.of_host)
         self.waiting: deque[Any] = deque()
         self.in_service: Any = None
-        self.turn, self.departure = 0, simpy.Event(self.env)  # of the packet in service: number of its transmission, and the event
+        self.turn = 0  # number of the transmission of the packet in service
+        self.departure = simpy.Event(self.env)
         self.on_wire: deque[Any] = deque()
         self.admit, self.take, self.evict = network.queue_hooks(record, number)
 
