@@ -43,7 +43,12 @@ FILES = {
     for top, package in ((ROOT, "capsmodel"), (ROOT / "sim", "capsim"))
     for path in sorted((top / package).rglob("*.py"))
 }
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
+# What a package offers is imported at its first use; its stub, beside the file, says from where.
+STUBS = {name: path.with_suffix(".pyi") for name, path in FILES.items() if path.with_suffix(".pyi").is_file()}
+TREES = {
+    name: ast.parse("\n".join(each.read_text(encoding="utf-8") for each in (path, STUBS.get(name)) if each))
+    for name, path in FILES.items()
+}
 MODULES = [name for name, path in FILES.items() if path.name != "__init__.py"]
 
 

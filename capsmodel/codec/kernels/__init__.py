@@ -15,10 +15,10 @@ environment variables NUMBA_CPU_NAME and NUMBA_CPU_FEATURES leave out. This matt
 with no exception, when it is asked for an instruction that its target lacks. With NUMBA_DISABLE_JIT=1 only *tables* is
 there.
 
-*Speed.* A unit of 10 + 4 packets of 1500 bytes with *shuffle_256*, beside ISA-L through pyeclib in turn in one process, on
-two cores of an AMD EPYC shared with other work: Reed-Solomon encodes 1.9 times as fast (10 to 90 % of the turns: 1.6 to
-2.2), and decodes 2.2 times (1.8 to 2.5). Half of that time is Python's: checks, views, a new array and a call. The script
-is ``benchmarks/bench_beside_isal.py``.
+*Speed.* A unit of 10 + 4 packets of 1500 bytes with *shuffle_256*, beside ISA-L through pyeclib in turn in one process,
+on two cores of an AMD EPYC shared with other work: Reed-Solomon encodes 1.9 times as fast (10 to 90 % of the turns: 1.6
+to 2.2), and decodes 2.2 times (1.8 to 2.5). Half of that time is Python's: checks, views, a new array and a call. The
+script is ``benchmarks/bench_beside_isal.py``.
 """
 
 import functools
