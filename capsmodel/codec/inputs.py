@@ -152,7 +152,7 @@ def quick_output(given: Any, shape: tuple[int, int], out: Any, out_shape: tuple[
     if type(given) is not np.ndarray or given.dtype is not _BYTE or given.shape != shape or given.strides[1] != 1:
         return None
     if out is None:
-        return np.empty(out_shape, _BYTE)
+        return np.empty(out_shape, np.uint8)
     if type(out) is not np.ndarray or out.dtype is not _BYTE or out.shape != out_shape or out.strides[1] != 1:
         return None
     apart = out is not given and out.flags.owndata and given.flags.owndata

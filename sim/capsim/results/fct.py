@@ -89,15 +89,15 @@ def fct_percentile_s(flows: pd.DataFrame, percent: npt.ArrayLike, *, warm_up_s: 
     rule = "99 is the 99th percentile; below the 1st give capsmodel.metrics.percentile(times, q=percent/100)"
     require(inside, f"percent = {percent!r}, but it must be 0 or in [1, 100]: {rule}")
     read = flows[["start_s", "finished", "short", "fct_s"]]
-    return nearest_rank(finished_flows(read, warm_up_s=warm_up_s, kind=kind)["fct_s"].to_numpy(), percent)
+    return nearest_rank(finished_flows(read, warm_up_s=warm_up_s, kind=kind)["fct_s"], percent)
 
 
-def nearest_rank(values: npt.NDArray[np.float64], percent: npt.ArrayLike) -> Any:
+def nearest_rank(values: npt.ArrayLike, percent: npt.ArrayLike) -> Any:
     """Return percentiles by nearest rank, NaN of nothing."""
-    asked = np.asarray(percent, np.float64)
-    if len(values) == 0:
+    asked, sample = np.asarray(percent, np.float64), np.asarray(values)
+    if len(sample) == 0:
         return np.full(asked.shape, np.nan)[()]
-    return percentile(values, q=asked / 100)
+    return percentile(sample, q=asked / 100)
 
 
 def fct_cdf(flows: pd.DataFrame, *, warm_up_s: float = 0.0, kind: Kind = "all") -> pd.DataFrame:
@@ -175,7 +175,7 @@ def fct_by_size(
 def _bin(flows: pd.DataFrame, low: float, high: float) -> dict[str, Any]:
     counted = flows[(flows["flow_bytes"] > low) & (flows["flow_bytes"] <= high)]
     done = counted[counted["finished"]]
-    median_s, p95_s, p99_s = nearest_rank(done["fct_s"].to_numpy(), [50, 95, 99])
+    median_s, p95_s, p99_s = nearest_rank(done["fct_s"], [50, 95, 99])
     return {
         "above_bytes": low,
         "up_to_bytes": high,
@@ -186,5 +186,5 @@ def _bin(flows: pd.DataFrame, low: float, high: float) -> dict[str, Any]:
         "p95_fct_s": p95_s,
         "p99_fct_s": p99_s,
         "mean_slowdown": done["slowdown"].mean(),
-        "p99_slowdown": nearest_rank(done["slowdown"].to_numpy(), 99),
+        "p99_slowdown": nearest_rank(done["slowdown"], 99),
     }
