@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from capsim import Dumbbell, FatTree, LeafSpine, LinkChange, ParallelPaths
+from capsim import DrawnFault, Dumbbell, FatTree, LeafSpine, LinkChange, ParallelPaths
 from capsim.fabric.base import FabricKind
 from capsim.fabric.topology import NO_PATH, Fabric
 from capsmodel.checks import ParameterError
@@ -176,3 +176,18 @@ def test_impossible_fabrics_are_named() -> None:
         FatTree(pods=3).build()
     with pytest.raises(ParameterError, match="one host only"):
         LeafSpine(leaves=1, hosts_per_leaf=1, spines=1).build()
+
+
+def test_equal_fabrics_are_built_once_and_cannot_be_changed() -> None:
+    """What faults draw depends on the seed; all else of a fabric, routes of the intact one too, on its fields."""
+    failing = (LinkChange(between=("leaf0", "spine1"), down_s=1e-3, up_s=2e-3),)
+    drawn = (DrawnFault(nodes="spine*", count=1, down_s=1e-3),)
+    sides = {"leaves": 4, "hosts_per_leaf": 1, "spines": 4}
+    first, again = (LeafSpine(**sides, links=failing).build(seed=seed) for seed in (1, 2))
+    assert first is again
+    assert LeafSpine(**sides).build() is not first
+    assert first.epochs[2].routes is first.routes is not first.epochs[1].routes
+    assert len({LeafSpine(**sides, faults=drawn).build(seed=seed).drawn for seed in range(8)}) > 1
+    for array in (first.rate_bps, first.routes.first, first.epochs[1].port_up, first.epochs[1].routes.candidates):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 0
