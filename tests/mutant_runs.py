@@ -166,7 +166,7 @@ def _prepare(copy: Path) -> None:
     """Let this process see the copy only, and the reference engine run in place of both."""
     os.chdir(copy)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # they take most of the time
-    sys.path[:0] = [str(copy), str(copy / "sim"), str(copy / "tests")]
+    sys.path[:0] = [str(copy / place) for place in ("", "sim", "tests", "tests/sim")]
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     engines: Any = import_module("capsim.engines")
     engines.run = _reference_only(engines.run)

@@ -1,5 +1,8 @@
 """Property: which mutants a source has, that the known equivalent ones are among them, and what is run for them."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import mutants
@@ -149,3 +152,15 @@ def test_tests_that_fail_without_a_mutant_are_an_error(tiny: Path, monkeypatch: 
     (tiny / "tiny.py").write_text(TINY.replace("3", "5"), encoding="utf-8")
     with pytest.raises(SystemExit, match="tests fail without any mutant"):
         called(monkeypatch)
+
+
+def test_a_process_sees_all_sources_and_helpers_of_tests_in_the_copy(tmp_path: Path) -> None:
+    mutants._copy_to(tmp_path)
+    assert mutants.sources(tmp_path) == mutants.sources(mutants.ROOT)
+    command = "import mutant_runs, pathlib, sys; mutant_runs._prepare(pathlib.Path.cwd()); "
+    command += "print(sys.modules['support.engine_setups'].__file__)"
+    environment = os.environ | {"PYTHONPATH": str(mutants.ROOT / "tests")}
+    done = subprocess.run(
+        [sys.executable, "-c", command], cwd=tmp_path, env=environment, check=True, capture_output=True, text=True
+    )
+    assert str(tmp_path) in done.stdout
