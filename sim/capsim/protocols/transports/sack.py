@@ -90,6 +90,24 @@ def take_blocks(params: Any, own: Any, sub: Any, ring: Any) -> int:
 
 
 @inlined
+def _count(sub: Any, ring: Any, first: int, end: int, flags: int, wanted: int) -> int:
+    """Return how many of the segments from `first` on, below `end`, have of some flags just those that are wanted.
+
+    The ring is read in its two straight parts: at each acknowledgement in a recovery a whole window is counted, and a
+    compiler makes vector instructions of a loop that does not wrap round.
+    """
+    if first >= end:
+        return 0
+    begin, size = first & sub.ring_mask, sub.ring_mask + 1
+    straight, count = min(begin + end - first, size), 0
+    for index in range(begin, straight):
+        count += (ring[index] & flags) == wanted
+    for index in range(begin + end - first - size):
+        count += (ring[index] & flags) == wanted
+    return count
+
+
+@inlined
 def _update_scoreboard(memory: Any, sub: Any, ring: Any) -> None:
     """Find what is lost (IsLost) and what is in the network (SetPipe) (RFC 6675, section 4)."""
     above, segment = 0, memory.high_sacked
@@ -97,11 +115,8 @@ def _update_scoreboard(memory: Any, sub: Any, ring: Any) -> None:
         above += holds(sub, ring, segment, SACKED)
         segment -= 1
     memory.lost_below = segment + 1 if above == sub.dup_ack_threshold else sub.una
-    memory.pipe_packets = 0
-    for number in range(sub.una, sub.next_segment):
-        if not holds(sub, ring, number, SACKED):
-            memory.pipe_packets += number >= memory.lost_below
-            memory.pipe_packets += holds(sub, ring, number, RESENT)
+    not_lost = _count(sub, ring, max(memory.lost_below, sub.una), sub.next_segment, SACKED, 0)
+    memory.pipe_packets = not_lost + _count(sub, ring, sub.una, sub.next_segment, SACKED | RESENT, RESENT)
 
 
 def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
@@ -131,11 +146,8 @@ def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int)
 @inlined
 def _note_delivered(params: Any, memory: Any, sub: Any, ring: Any, ack: int, fresh: int) -> None:
     """Note what an acknowledgement is the first to report as delivered: DeliveredData, before it is taken."""
-    delivered, repaired = fresh, False
-    for segment in range(sub.una, ack):
-        delivered += not holds(sub, ring, segment, SACKED)
-        repaired = repaired or holds(sub, ring, segment, RESENT)
-    memory.prr_repaired = repaired
+    delivered = fresh + _count(sub, ring, sub.una, ack, SACKED, 0)
+    memory.prr_repaired = _count(sub, ring, sub.una, ack, RESENT, RESENT) > 0
     memory.prr_flight_bytes = abs(memory.prr_flight_bytes)
     if not sub.in_recovery:
         memory.prr_delivered_bytes = 0
@@ -202,8 +214,7 @@ def _take_new(params: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int
 @inlined
 def _enter_recovery(params: Any, memory: Any, sub: Any, ring: Any) -> None:
     """Repair the first hole (RFC 6675, section 5 step 4)."""
-    for segment in range(sub.una, sub.high):
-        ring[segment & sub.ring_mask] &= ~RESENT
+    _forget_resent(memory, sub, ring)
     _update_scoreboard(memory, sub, ring)
     note_loss(params, sub, memory.pipe_packets * params.mss_bytes)
     memory.prr_flight_bytes = (sub.next_segment - sub.una) * params.mss_bytes
@@ -216,6 +227,13 @@ def _enter_recovery(params: Any, memory: Any, sub: Any, ring: Any) -> None:
     sub.limited_segments = 0
     sub.resend = 1
     sub.fast_retransmits += 1
+
+
+@inlined
+def _forget_resent(memory: Any, sub: Any, ring: Any) -> None:
+    for segment in range(sub.una, sub.high):
+        ring[segment & sub.ring_mask] &= ~RESENT
+    memory.no_hole_below = sub.una
 
 
 def send(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
@@ -234,8 +252,7 @@ def _send_in_order(params: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -
     if sub.una <= sub.recover:
         while sub.next_segment < sub.high and holds(sub, ring, sub.next_segment, SACKED):
             sub.next_segment += 1
-        for segment in range(sub.una, sub.next_segment):
-            sacked += holds(sub, ring, segment, SACKED)
+        sacked = _count(sub, ring, sub.una, sub.next_segment, SACKED, SACKED)
     return send_next(params, sub, packet, sacked, now_ps)
 
 
@@ -249,7 +266,7 @@ def _send_in_recovery(params: Any, memory: Any, sub: Any, ring: Any, packet: Any
         return _resend(params, memory, sub, ring, packet, sub.una, now_ps)
     if (memory.pipe_packets + 1) * params.mss_bytes > sub.cwnd_bytes:
         return 0
-    lost = _next_hole(sub, ring, memory.lost_below)
+    lost = _next_hole(memory, sub, ring, memory.lost_below)
     if lost != NONE:
         return _resend(params, memory, sub, ring, packet, lost, now_ps)
     segment = sub.next_segment
@@ -261,7 +278,7 @@ def _send_in_recovery(params: Any, memory: Any, sub: Any, ring: Any, packet: Any
             memory.prr_out_bytes += params.mss_bytes
             return send_segment(params, sub, packet, segment, now_ps)
         sub.ready = not sub.final
-    doubtful = _next_hole(sub, ring, memory.high_sacked)
+    doubtful = _next_hole(memory, sub, ring, memory.high_sacked)
     if doubtful != NONE:
         return _resend(params, memory, sub, ring, packet, doubtful, now_ps)
     return _rescue(params, memory, sub, ring, packet, now_ps)
@@ -282,12 +299,13 @@ def _rescue(params: Any, memory: Any, sub: Any, ring: Any, packet: Any, now_ps: 
 
 
 @inlined
-def _next_hole(sub: Any, ring: Any, below: int) -> int:
+def _next_hole(memory: Any, sub: Any, ring: Any, below: int) -> int:
     """Return the first segment below a limit that is neither SACKed nor resent, or NONE."""
-    for segment in range(sub.una, min(below, sub.next_segment)):
-        if not holds(sub, ring, segment, SACKED | RESENT):
-            return segment
-    return NONE
+    limit, segment = min(below, sub.next_segment), max(sub.una, memory.no_hole_below)
+    while segment < limit and holds(sub, ring, segment, SACKED | RESENT):
+        segment += 1
+    memory.no_hole_below = segment
+    return segment if segment < limit else NONE
 
 
 @inlined
@@ -305,8 +323,7 @@ def on_timeout(params: Any, own: Any, sub: Any, ring: Any, now_ps: int) -> int:
     memory = own.subflow
     _update_scoreboard(memory, sub, ring)
     pipe_bytes = min(memory.pipe_packets * params.mss_bytes, flight_bytes(params, sub))
-    for segment in range(sub.una, sub.high):
-        ring[segment & sub.ring_mask] &= ~RESENT
+    _forget_resent(memory, sub, ring)
     return go_back(params, sub, pipe_bytes, now_ps)
 
 
@@ -323,6 +340,7 @@ SACK = Transport(
             ("pipe_packets", "i4"),  # RFC 6675: Pipe
             ("lost_below", "i4"),  # RFC 6675: what is below and not SACKed is lost
             ("high_sacked", "i4"),
+            ("no_hole_below", "i4"),  # from `una` up to it every segment is SACKED or resent
             ("rescued", "i4"),  # RFC 6675: RescueRxt, in segments
             (
                 "prr_flight_bytes",
