@@ -240,7 +240,8 @@ class StackState:
     @property
     def emits_unasked(self) -> bool:
         """Whether the layer is to be asked for packets whenever the transport has sent all that it had."""
-        return self.stack.layer.emit is not None and self.stack.layer.emits_unasked
+        layer = self.stack.layer
+        return layer.emit is not None and bool(getattr(layer.params, "emits_unasked", layer.emits_unasked))
 
     @property
     def shared(self) -> bool:

@@ -160,7 +160,8 @@ class Layer(Component):
     mixed (`combination`).
 
     Its parameters may have the methods ``most_repair_packets(window, largest_flow=...)``, how many packets beyond those
-    of the transport one event may send, and ``check_window(window)``, which refuses windows that it cannot serve.
+    of the transport one event may send, and ``check_window(window)``, which refuses windows that it cannot serve, and
+    an attribute `emits_unasked`, which then counts in place of that of the layer.
     """
 
     role = "layer"
@@ -206,6 +207,8 @@ class Balancer(Component):
 class Queue(Component):
     """Whether a port takes a packet, which of the waiting ones is sent next, and which is lost.
 
+    Without `admit` a port takes what its limits have room for.
+
     With `by_priority` packets wait in the order of ``packet.priority``, equal ones in order of arrival. The first is
     sent next and the last is lost, if its priority is worse than the arriving packet's, unless `take` or `evict` say
     otherwise. Without it a port is first in, first out.
@@ -213,7 +216,7 @@ class Queue(Component):
 
     role = "queue"
 
-    admit: Hook
+    admit: Hook | None = None
     by_priority: bool = False
     take: Hook | None = None
     evict: Hook | None = None

@@ -25,7 +25,7 @@ from capsim.protocols.layers.units import (
 )
 from capsim.records import CODED, DATA, NONE, RETRANSMITTED
 from capsim.roles.components import Layer, Part
-from capsim.roles.hooks import KEEP, PASS
+from capsim.roles.hooks import DELIVER, DELIVER_ALONE, KEEP, PASS, TAKE
 
 
 @inlined
@@ -172,10 +172,12 @@ def emit_next(params: Any, own: Any, estimator: Any, sub: Any, counters: Any, pa
 
 
 def collect(params: Any, own: Any, flow: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
-    """Take a packet at the receiver; return 1 if it is delivered to TCP now."""
+    """Take a packet at the receiver; with an ACK per packet, none that the layer holds is delivered behind it."""
     if params.ack == Acknowledged.DECODED:
-        return collect_and_hold(params, own, sub, ring, packet, now_ps)
-    return collect_packet(own, packet, now_ps) if packet.kind == CODED else 1
+        return DELIVER if collect_and_hold(params, own, sub, ring, packet, now_ps) else TAKE
+    if packet.kind == CODED and not collect_packet(own, packet, now_ps):
+        return TAKE
+    return DELIVER_ALONE
 
 
 def release(params: Any, own: Any, flow: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:

@@ -108,6 +108,11 @@ class CodingParams:
     rtt_long_s: float = 3e-3
     packet_s: float = 12e-6
 
+    @property
+    def emits_unasked(self) -> bool:
+        """Whether packets may wait in the layer; of a systematic code with an ACK for each packet all leave at once."""
+        return not (self.systematic and self.ack == Acknowledged.PACKET)
+
     def check_window(self, window: int) -> None:
         """Refuse ``unit_size = "optimal"`` for windows whose best size would take too long to find, each time anew.
 
