@@ -21,10 +21,10 @@ def own_bytes(stack, scope):
 
 
 def bytes_of_a_flow(stack, segments):
-    """Return the records of a flow with one subflow: a leaf and a node of the timers' tree, and a byte a segment."""
+    """Return the records of a flow with one subflow: a leaf and a third of a node of the timers' tree, its ring."""
     state = stack_state(stack)
     ring = ring_segments(segments, state.window_segments)
-    of_subflow = SUBFLOW.itemsize + own_bytes(stack, "subflow") + 2 * NODE.itemsize + ring
+    of_subflow = SUBFLOW.itemsize + own_bytes(stack, "subflow") + NODE.itemsize * 4 / 3 + ring
     of_stream = (MAP_BYTES + FLAG_BYTES) * ring if state.shared else 0
     return FLOW.itemsize + own_bytes(stack, "flow") + of_subflow + of_stream
 

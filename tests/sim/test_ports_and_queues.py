@@ -10,13 +10,13 @@ from scipy.stats import chi2_contingency
 from support.engine_setups import PARALLEL, flow_list, memory_of, params_of, record, setup_of
 from support.scripted import MSS, Hosts, new_packet
 
-from capsim import ACCEPT, REFUSE, Balancer, Dumbbell, FatTree, LeafSpine, LinkChange, scheme
+from capsim import Balancer, Dumbbell, FatTree, LeafSpine, LinkChange, scheme
 from capsim.engines import run
 from capsim.engines.hosts import handlers
 from capsim.protocols.balancers.ecmp import ECMP
 from capsim.protocols.balancers.spray import RPS
-from capsim.protocols.queues.droptail import DROPTAIL
 from capsim.records import ACK, DATA, DROPPED, EVICTED, LINK_DOWN, NONE, PORT, QUEUE_FULL, SWITCH
+from capsim.roles.hooks import has_room
 
 HEADER = 40
 
@@ -41,19 +41,19 @@ def reference(setup):
 
 
 @pytest.mark.parametrize(
-    ("limits", "queue", "verdict"),
+    ("limits", "queue", "fits"),
     [
-        ((NONE, 6000), (3, 4500), ACCEPT),  # exactly full
-        ((NONE, 6000), (3, 4501), REFUSE),
-        ((4, NONE), (3, 4500), ACCEPT),
-        ((4, NONE), (4, 0), REFUSE),
-        ((4, 6000), (2, 5000), REFUSE),
-        ((NONE, NONE), (10**6, 10**9), ACCEPT),
+        ((NONE, 6000), (3, 4500), True),  # exactly full
+        ((NONE, 6000), (3, 4501), False),
+        ((4, NONE), (3, 4500), True),
+        ((4, NONE), (4, 0), False),
+        ((4, 6000), (2, 5000), False),
+        ((NONE, NONE), (10**6, 10**9), True),
     ],
 )
-def test_droptail_takes_what_fits_in_packets_and_in_bytes(limits, queue, verdict):
+def test_droptail_takes_what_fits_in_packets_and_in_bytes(limits, queue, fits):
     port = record(PORT, limit_packets=limits[0], limit_bytes=limits[1])
-    assert DROPTAIL.admit(params_of(DROPTAIL), None, port, new_packet(bytes=1500), *queue, 0) == verdict
+    assert has_room(port, new_packet(bytes=1500), *queue) == fits
 
 
 @pytest.mark.parametrize(("count_in_service", "kept"), [(False, 5), (True, 4)])

@@ -20,7 +20,7 @@ def payload_of(setup: Setup) -> Any:
 
 def answer(arrays: dict[str, Table], record: Table, own: OwnMemory, payload: Any) -> None:
     """Compute for the compiled engine what the packet that arrives next is worth, and let the loop go on."""
-    number = int(arrays["ports"]["head"][arrays["arrive_tree"]["entity"][1]])
+    number = int(record["asked"][0])
     sub = int(arrays["packets"]["sub"][number])
     stack, flow = (int(arrays["subs"][name][sub]) for name in ("stack", "flow"))
     record["payload"] = ANSWERED

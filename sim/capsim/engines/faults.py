@@ -6,8 +6,7 @@ from capsim.engines.state import Setup
 from capsmodel.checks import ParameterError
 
 ILLEGAL_PATH = 1  # a balancer has named a path that does not exist
-HOOK_RAISED = 2  # a hook of one's own has raised an exception (hook_exceptions.py)
-BACKLOG = 3  # plus the number of a port: its queue takes longer than BACKLOG_PS to send
+BACKLOG = 2  # plus the number of a port: its queue takes longer than BACKLOG_PS to send
 
 
 def error_of(fault: int, setup: Setup, *, path: int = 0, count: int = 0) -> ValueError:

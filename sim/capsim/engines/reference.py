@@ -58,7 +58,7 @@ from capsim.records import (
     NONE,
     QUEUE_FULL,
 )
-from capsim.roles.hooks import EVICT, MARK, REFUSE
+from capsim.roles.hooks import ACCEPT, EVICT, MARK, REFUSE, has_room
 
 link_time_ps = cache(serialisation_ps)  # packets have few sizes
 
@@ -195,6 +195,8 @@ class Port:
         if queue_packets and not self.setup.count_in_service:
             queue_packets -= 1
             queue_bytes -= self.in_service.bytes
+        if self.admit is None:
+            return ACCEPT if has_room(self.record, packet, queue_packets, queue_bytes) else REFUSE
         return int(self.admit(packet, queue_packets, queue_bytes, now_ps))
 
     def enqueue(self, packet: Any) -> None:

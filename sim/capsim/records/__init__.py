@@ -29,3 +29,17 @@ from capsim.records.observations import *
 from capsim.records.packets import *
 
 NONE = -1  # no packet, no port, no time
+
+# Fields that keep their value from the first event of a run to its last. The compiled engine may read them once, and
+# refuses to compile what writes them (capsim.engines.compiled.aliasing).
+CONSTANT = {
+    "PORT": (
+        *("delay_ps", "byte_ps", "rate_bps", "limit_packets", "limit_bytes", "from_node", "to_node", "of_host"),
+        *("layer", "loss_prob", "stream"),
+    ),
+    "SWITCH": ("salt", "stream", "id", "tier"),
+    "FLOW": (
+        *("src", "dst", "stack", "short", "known_short", "shared", "tag", "n_paths", "distance", "path", "path_back"),
+        *("flow_bytes", "start_ps", "n_segments", "mss_bytes", "last_segment_bytes"),
+    ),
+}

@@ -59,10 +59,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from capsim.base.inlined import inlined
+from capsim.records import NONE
+
 Hook = Callable[..., int]
 
 # Verdicts of Queue.admit
 ACCEPT, MARK, REFUSE, EVICT = 0, 1, 2, 3
+
+
+@inlined
+def has_room(port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> bool:
+    """Return whether a packet fits into the queue of a port: all that a queue without `admit` asks (DropTail)."""
+    fits_packets = port.limit_packets == NONE or queue_packets < port.limit_packets
+    return fits_packets and (port.limit_bytes == NONE or queue_bytes + packet.bytes <= port.limit_bytes)
+
 
 # Verdicts of Layer.accept
 PASS, KEEP, FOLLOW = 0, 1, 2

@@ -76,7 +76,7 @@ def hook_errors(scheme: Scheme) -> Iterator[None]:
     """
     from numba.core.errors import NumbaError, UnsupportedBytecodeError
 
-    from capsim.engines.compiled.whole_numbers import FractionError
+    from capsim.engines.compiled.refusals import RefusedError
 
     try:
         yield
@@ -85,9 +85,8 @@ def hook_errors(scheme: Scheme) -> Iterator[None]:
         if not told:
             raise
         raise ParameterError(told) from None
-    except FractionError as error:
-        text = f"{_line(error.loc.filename, error.loc.line)}: {error.told}: make it whole, as by int()"
-        raise ParameterError(text) from None
+    except RefusedError as error:
+        raise ParameterError(f"{_line(error.loc.filename, error.loc.line)}: {error.told}") from None
     except (NumbaError, UnsupportedBytecodeError) as error:
         raise ParameterError(_not_compiled(error, hooks_in(scheme))) from None
 

@@ -101,17 +101,21 @@ def _numbers(raw: RawRecords) -> dict[str, Any]:
 
 def differences(setup: Setup, *, strict: bool = False) -> list[str]:
     """Return where the records of the two engines differ; `strict` records raise where a value does not fit a field."""
-    compiled, reference = run(setup, engine="compiled"), run_reference(setup, strict=strict)
-    ours, theirs = _numbers(compiled), _numbers(reference)
+    return differing(run(setup, engine="compiled"), run_reference(setup, strict=strict))
+
+
+def differing(one: RawRecords, other: RawRecords) -> list[str]:
+    """Return where the records of two runs of the same set-up differ, own memory included."""
+    ours, theirs = _numbers(one), _numbers(other)
     found = sorted(ours.keys() ^ theirs.keys())
     found += [name for name in ours.keys() & theirs.keys() if not np.array_equal(ours[name], theirs[name])]
-    for name, layout in compiled.own.layouts.items():
+    for name, layout in one.own.layouts.items():
         for owner in layout.records if name != "packet" else ():
-            ours, theirs = compiled.own.records(name, owner), reference.own.records(name, owner)
+            ours, theirs = one.own.records(name, owner), other.own.records(name, owner)
             names = ours.dtype.names or ()
             found += [f"{name} {owner}.{each}" for each in names if not np.array_equal(ours[each], theirs[each])]
     for name in SAME_COUNTERS:
-        if compiled.counters[0][name] != reference.counters[0][name]:
+        if one.counters[0][name] != other.counters[0][name]:
             found.append(f"counters.{name}")
     return found
 

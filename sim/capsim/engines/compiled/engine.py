@@ -3,23 +3,21 @@
 This file runs the loop, piece by piece; the package's docstring says what the other modules hold.
 """
 
-import sys
-import threading
 import time
 from collections.abc import Callable
 from functools import cache
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from numba import types
 
 from capsim.engines.compiled import jit, loop
-from capsim.engines.compiled.jit import kernel, record_type
+from capsim.engines.compiled.jit import kernel
 from capsim.engines.compiled.links import drain
-from capsim.engines.compiled.pointers import REFUSED, WORLD, counters_at, packet_at, port_at
+from capsim.engines.compiled.order.agenda import AGENDA_PORTS
+from capsim.engines.compiled.pointers import REFUSED, counters_at, packet_at, port_at, world_at
 from capsim.engines.compiled.signatures import compiled_hooks
 from capsim.engines.compiled.world import World
-from capsim.engines.faults import HOOK_RAISED, error_of
+from capsim.engines.faults import error_of
 from capsim.engines.hosts.queue_counts import count_sojourn
 from capsim.engines.initial_state import initial_state
 from capsim.engines.own_memory import POOLS
@@ -53,58 +51,22 @@ class Chunk:
         self.events = max(1, int(self.events * min(2.0, CHUNK_S / max(took_s, 1e-9))))
 
 
-class HookExceptions:
-    """Takes the first exception of the hooks of one run, and stops its loop; a context."""
-
-    def __init__(self, world: World) -> None:
-        self.world, self.raised = world, ""
-        self.thread: int | None = None
-
-    def __enter__(self) -> Self:
-        """Stand before what takes such exceptions else."""
-        self.before, sys.unraisablehook = sys.unraisablehook, self.take
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Step back, or pass on all, where another thread's run stands before this one."""
-        self.thread = None
-        if sys.unraisablehook == self.take:
-            sys.unraisablehook = self.before
-
-    def here(self) -> None:
-        """Take those of the thread that calls."""
-        self.thread = threading.get_ident()
-
-    def take(self, unraisable: Any) -> None:
-        """Keep the first exception of the loop, whose source is a text, and let the loop end; pass on any other."""
-        if self.thread != threading.get_ident() or not isinstance(unraisable.object, str):
-            self.before(unraisable)
-            return
-        text = " ".join(str(unraisable.exc_value).split()) or "no text"
-        self.raised = self.raised or f"{unraisable.exc_type.__name__}: {text}"
-        self.world.record["fault"] = HOOK_RAISED
-
-    def error(self) -> ParameterError:
-        """Return what ends the run."""
-        remedy = 'the reference engine (--engine reference, engine="reference") names the line'
-        return ParameterError(f"scheme {self.world.setup.scheme.name!r}: {self.raised} in a hook: {remedy}")
-
-
-_WORLD_TYPE = record_type(WORLD)
+_NUMBERS = types.int64(types.int64, types.int64)
 
 
 @cache
 def _compiled_loop() -> Any:
-    return jit.compiled(loop.loop, types.int64(_WORLD_TYPE, types.int64))
+    return jit.compiled(loop.loop, _NUMBERS)
 
 
 @cache
 def _compiled_settle() -> Any:
-    return jit.compiled(settle, types.int64(_WORLD_TYPE, types.int64))
+    return jit.compiled(settle, _NUMBERS)
 
 
-def settle(w: Any, counted: int) -> int:
+def settle(world: int, counted: int) -> int:
     """Take from all FIFO queues what has left them by now, and count what is still in a queue if `counted` is 1."""
+    w = world_at(world, 0)
     now_ps = counters_at(w.counters, 0).now_ps
     for p in range(w.n_ports):
         port = port_at(w.ports, p)
@@ -128,17 +90,20 @@ def count_chain(w: Any, port: Any, number: int, now_ps: int) -> None:
         number = packet_at(w.packets, number).next
 
 
-def run(setup: Setup, *, progress: Callable[[int], None] | None = None) -> RawRecords:
-    """Simulate `setup` and return its records; `progress` is told the simulated time in picoseconds now and then."""
+def run(setup: Setup, *, progress: Callable[[int], None] | None = None, agenda_ports: int = AGENDA_PORTS) -> RawRecords:
+    """Simulate `setup` and return its records; `progress` is told the simulated time in picoseconds now and then.
+
+    Fabrics of `agenda_ports` ports or more keep arrivals in the agenda; the records are the same.
+    """
     state = initial_state(setup)
-    world = World(setup, state)
+    world = World(setup, state, agenda_ports=agenda_ports)
     if 0 < setup.warm_up_ps < setup.end_ps:
         world.set_numbers(end_ps=setup.warm_up_ps)
         _run_until_end(world, progress)
         _take_snapshot(world)
         world.set_numbers(end_ps=setup.end_ps)
     _run_until_end(world, progress)
-    _compiled_settle()(world.record[0], 1)
+    _compiled_settle()(world.address, 1)
     for name in ("subs", "trace", "probes"):
         setattr(state, name, world.arrays[name])
     state.own.tables |= {name: world.arrays[name] for name in POOLS}
@@ -151,32 +116,35 @@ def _run_until_end(world: World, progress: Callable[[int], None] | None) -> None
     Another thread runs it: a hook may loop for ever, and the main thread must hear of Ctrl-C all the same.
     """
     chunk = Chunk()
-    with HookExceptions(world) as exceptions:
-        while (status := interruptible(lambda: _run_chunk(world, chunk, exceptions))) != loop.DONE:
-            if status == loop.FAULT:
-                raise _error(world, exceptions)
-            if status != loop.PAUSED:
-                world.grow(status)
-                continue
-            chunk.adapt()
-            if progress is not None:
-                progress(int(world.state.counters["now_ps"][0]))
+    while (status := interruptible(lambda: _run_chunk(world, chunk))) != loop.DONE:
+        if status == loop.FAULT:
+            fault, path, count = (int(world.record[name][0]) for name in ("fault", *REFUSED))
+            raise error_of(fault, world.setup, path=path, count=count)
+        if status != loop.PAUSED:
+            world.grow(status)
+            continue
+        chunk.adapt()
+        if progress is not None:
+            progress(int(world.state.counters["now_ps"][0]))
 
 
-def _run_chunk(world: World, chunk: Chunk, exceptions: HookExceptions) -> int:
+def _run_chunk(world: World, chunk: Chunk) -> int:
     """Run the loop, and answer what it asks, until it returns for another reason."""
-    main = _compiled_loop()
-    exceptions.here()
-    while (status := int(main(world.record[0], chunk.begin()))) == loop.ASK:
+    while (status := _run_loop(world, chunk.begin())) == loop.ASK:
         world.answer()
     return status
 
 
-def _error(world: World, exceptions: HookExceptions) -> Exception:
-    fault, path, count = (int(world.record[name][0]) for name in ("fault", *REFUSED))
-    if fault == HOOK_RAISED:
-        return exceptions.error()
-    return error_of(fault, world.setup, path=path, count=count)
+def _run_loop(world: World, max_events: int) -> int:
+    """Run the loop and return why it has returned; the only exceptions that leave it are those of hooks."""
+    main = _compiled_loop()
+    try:
+        return int(main(world.address, max_events))
+    except Exception as error:  # whatever the hook raises
+        text = " ".join(str(error).split()) or "no text"
+        remedy = 'the reference engine (--engine reference, engine="reference") names the line'
+        told = f"scheme {world.setup.scheme.name!r}: {type(error).__name__}: {text} in a hook: {remedy}"
+        raise ParameterError(told) from error
 
 
 def _take_snapshot(world: World) -> None:
@@ -186,9 +154,9 @@ def _take_snapshot(world: World) -> None:
     left = counters["in_flight"] or counters["open_subs"] or counters["next_start"] < len(state.flows)
     if not left:
         return
-    settled(world.record[0], 0)
+    settled(world.address, 0)
     before = state.ports.copy()
-    settled(world.record[0], 1)
+    settled(world.address, 1)
     subs = world.arrays["subs"][: counters["subs"]]
     state.warm = Snapshot(state.ports.copy(), delivered_segments(state.flows, subs))
     state.ports[:] = before

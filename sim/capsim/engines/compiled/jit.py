@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-import numpy as np
-from numba import from_dtype, njit
+from numba import njit
 from numba.core.ccallback import CFunc
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.extending import overload
 
-from capsim.engines.compiled.whole_numbers import HookCompiler
+from capsim.engines.compiled.refusals import HookCompiler
 from capsim.roles.hooks import Hook, is_own
 from capsmodel._compilation import KeptCode, interruptible
 from capsmodel.checks import ParameterError
@@ -112,8 +111,8 @@ def hook_key(hook: Any) -> str:
 
     Examples
     --------
-    >>> from capsim.protocols.queues import droptail, ecn
-    >>> hook_key(droptail.admit) == hook_key(ecn.admit)
+    >>> from capsim.protocols.queues import ecn, priority
+    >>> hook_key(ecn.admit) == hook_key(priority.admit)
     False
     """
     return f"{function_digest(hook)} {_compilers_digest()}"
@@ -121,7 +120,7 @@ def hook_key(hook: Any) -> str:
 
 @cache
 def _compilers_digest() -> str:
-    return files_digest(Path(__file__), Path(__file__).with_name("whole_numbers.py"))
+    return files_digest(*(Path(__file__).with_name(name) for name in ("jit.py", "aliasing.py", "refusals.py")))
 
 
 class SourceCache(KeptCode):
@@ -205,7 +204,7 @@ def _checks(function: Callable[..., Any]) -> Any:
 
 
 def compiled_hook(hook: Hook, signature: Any) -> Any:
-    """Return a hook compiled as a C function, from the on-disk cache if it is there.
+    """Return a hook compiled, from the on-disk cache if it is there; :func:`address_of` says where the loop calls it.
 
     What is on disk imports the module of the hook by its name, so a file that is imported under two names has two.
     """
@@ -218,6 +217,6 @@ def compiled_hook(hook: Hook, signature: Any) -> Any:
     return result
 
 
-def record_type(dtype: np.dtype[Any]) -> Any:
-    """Return the Numba type of one record."""
-    return from_dtype(dtype)
+def address_of(hook: Any) -> int:
+    """Return where a hook begins as Numba's functions call each other, without the wrapper that C would call."""
+    return int(hook._library.get_pointer_to_function(hook._wrapper_name.removeprefix("cfunc.")))

@@ -6,7 +6,7 @@ one event for its first packet. Packets that have left the queue meanwhile are c
 (:func:`drain`).
 
 **Ports by priority** need an event for each departure too: which packet is next depends on which packets arrive. So do
-all ports where departures and arrivals come in order of scheduling (:mod:`~capsim.engines.compiled.ordered`).
+all ports where departures and arrivals come in order of scheduling (:mod:`~capsim.engines.compiled.order.ordered`).
 
 When a link fails, queued packets are dropped and packets on the wire still arrive.
 """
@@ -15,7 +15,9 @@ from typing import Any
 
 from capsim.base.bounds import BACKLOG_PS
 from capsim.engines.compiled.jit import inline_into_hooks, inlined_kernel, kernel
-from capsim.engines.compiled.ordered import begin, cancel, departed
+from capsim.engines.compiled.order.agenda import add_arrival, cancel_arrival, follow_arrival
+from capsim.engines.compiled.order.ordered import begin, cancel, departed
+from capsim.engines.compiled.order.trees import NEVER, set_time
 from capsim.engines.compiled.packets import drop, write_trace
 from capsim.engines.compiled.pointers import (
     counters_at,
@@ -28,15 +30,15 @@ from capsim.engines.compiled.pointers import (
 )
 from capsim.engines.compiled.tables import admit as admit_hook
 from capsim.engines.compiled.tables import evict, take, whole
-from capsim.engines.compiled.trees import NEVER, bring_forward, next_arrival, set_time
 from capsim.engines.faults import BACKLOG
 from capsim.engines.hosts.host_jitter import send_delay_ps
 from capsim.engines.hosts.queue_counts import count_leaving, count_sojourn
 from capsim.engines.state import TRACE_PACKETS
 from capsim.records import CONGESTION_EXPERIENCED, ENQUEUED, EVICTED, LINK_DOWN, NONE, QUEUE_FULL
-from capsim.roles.hooks import EVICT, MARK, REFUSE
+from capsim.roles.hooks import ACCEPT, EVICT, MARK, REFUSE, has_room
 
 inline_into_hooks(send_delay_ps)
+inline_into_hooks(has_room)
 
 
 @inlined_kernel
@@ -107,7 +109,7 @@ def put_on_wire(w: Any, p: int, port: Any, number: int, packet: Any, arrive_ps: 
     packet.next = NONE
     if port.head == NONE:
         port.head = number
-        bring_forward(w, w.arrive_tree, w.arrive_leaves, p, arrive_ps)
+        add_arrival(w, p, number, arrive_ps)
     else:
         last = packet_at(w.packets, port.tail)
         last.next = number
@@ -229,7 +231,10 @@ def admit(w: Any, p: int, port: Any, number: int, now_ps: int) -> int:
     queue_packets, queue_bytes = port.queue_packets, port.queue_bytes
     if queue_packets > 0 and not w.count_in_service:
         queue_packets -= 1
-        queue_bytes -= packet_at(w.packets, port.service if w.departs else port.queue_head).bytes
+        if w.admit != 0 or port.limit_bytes != NONE:  # the packet may be far from the cache
+            queue_bytes -= packet_at(w.packets, port.service if w.departs else port.queue_head).bytes
+    if w.admit == 0:
+        return ACCEPT if has_room(port, packet_at(w.packets, number), queue_packets, queue_bytes) else REFUSE
     return admit_hook(w, p, number, queue_packets, queue_bytes, now_ps)
 
 
@@ -294,7 +299,7 @@ def leave_wire(w: Any, p: int, port: Any, now_ps: int) -> int:
     else:
         next_ps = packet.next_arrive_ps
         prefetch_packet(w.packets, port.head)
-    next_arrival(w, p, next_ps)
+    follow_arrival(w, p, whole(port.head), next_ps)
     port.packets_arrived += 1
     counters_at(w.counters, 0).traversals += 1
     return number
@@ -316,7 +321,7 @@ def fail_fifo(w: Any, p: int, port: Any, now_ps: int) -> None:
     port.tail = last
     if last == NONE:
         port.head = NONE
-        set_time(w, w.arrive_tree, w.arrive_leaves, p, NEVER)
+        cancel_arrival(w, p)
     port.queue_head = NONE
     while number != NONE:
         following = packet_at(w.packets, number).next

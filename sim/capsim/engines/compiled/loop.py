@@ -1,4 +1,4 @@
-"""The compiled engine, part 6: the event loop. It allocates nothing; it returns when a pool must grow."""
+"""The compiled engine: the event loop. It allocates nothing; it returns when a pool must grow."""
 
 from typing import Any
 
@@ -7,7 +7,9 @@ from capsim.engines.asking import ANSWERED, CARRIED
 from capsim.engines.compiled.bind import deliver, forward, start, wake
 from capsim.engines.compiled.jit import inlined_kernel, kernel
 from capsim.engines.compiled.links import depart, fail_fifo, fail_waiting, leave_wire
-from capsim.engines.compiled.ordered import next_scheduled, port_of_next, take_next
+from capsim.engines.compiled.order.agenda import first_arrival, first_port
+from capsim.engines.compiled.order.ordered import next_scheduled, port_of_next, take_next
+from capsim.engines.compiled.order.trees import NEVER, set_time
 from capsim.engines.compiled.packets import lose, write_trace
 from capsim.engines.compiled.pointers import (
     byte_at,
@@ -18,10 +20,10 @@ from capsim.engines.compiled.pointers import (
     packet_at,
     port_at,
     sub_at,
+    world_at,
 )
 from capsim.engines.compiled.sampling import probe
-from capsim.engines.compiled.trees import NEVER, set_time
-from capsim.engines.events import ARRIVE, DEPART, EPOCH, PROBE, START, TIE_BITS, TIMEOUT
+from capsim.engines.events import ARRIVE, DEPART, END, EPOCH, PROBE, START, TIE_BITS, TIMEOUT
 from capsim.engines.hosts.handlers import MANAGE, RECEIVE_WAKE, SEND_WAKE, WORK
 from capsim.engines.state import TRACE_PACKETS
 from capsim.records import ARRIVED, CODED, DATA, NONE
@@ -46,7 +48,7 @@ def epoch(w: Any, now_ps: int) -> None:
         port.up = up
 
 
-@inlined_kernel
+@kernel
 def shortage(w: Any) -> int:
     """Return which pool could run out in the next event, or DONE."""
     counters = counters_at(w.counters, 0)
@@ -79,26 +81,41 @@ def next_start_ps(w: Any) -> int:
     return flow_at(w.flows, f).start_ps if f < w.n_flows else NEVER
 
 
+@kernel
+def next_rare_ps(w: Any) -> int:
+    """Return the time of the next event that is no departure, arrival or timer; only such an event changes it."""
+    counters = counters_at(w.counters, 0)
+    time_ps = min(next_start_ps(w), w.end_ps + 1)
+    if counters.next_epoch < w.n_epochs:
+        time_ps = min(time_ps, int64_at(w.epoch_ps, counters.next_epoch))
+    return time_ps if counters.next_probe_ps == NONE else min(time_ps, counters.next_probe_ps)
+
+
+@kernel
+def rare_event(w: Any, time_ps: int, kind: int) -> tuple[int, int]:
+    """Return time and kind of a rare event if it comes before the departure, arrival or timer given, else that."""
+    counters = counters_at(w.counters, 0)
+    if counters.next_epoch < w.n_epochs and int64_at(w.epoch_ps, counters.next_epoch) <= time_ps:
+        time_ps, kind = int64_at(w.epoch_ps, counters.next_epoch), EPOCH
+    if next_start_ps(w) < time_ps:
+        time_ps, kind = next_start_ps(w), START
+    if counters.next_probe_ps != NONE and counters.next_probe_ps < time_ps:
+        time_ps, kind = counters.next_probe_ps, PROBE
+    return (w.end_ps, END) if time_ps > w.end_ps else (time_ps, kind)
+
+
 @inlined_kernel
-def next_event(w: Any) -> tuple[int, int]:
+def next_event(w: Any, rare_ps: int) -> tuple[int, int]:
     """Return time and kind of the next event; of equal times the kind that comes first (see events.py)."""
     if w.ordered:
         time_ps, kind = next_scheduled(w)
     else:
-        time_ps, kind = node_at(w.arrive_tree, 1).stamp >> TIE_BITS, ARRIVE
+        time_ps, kind = first_arrival(w) >> TIE_BITS, ARRIVE
         if node_at(w.depart_tree, 1).stamp >> TIE_BITS <= time_ps:
             time_ps, kind = node_at(w.depart_tree, 1).stamp >> TIE_BITS, DEPART
-    counters = counters_at(w.counters, 0)
-    if counters.next_epoch < w.n_epochs and int64_at(w.epoch_ps, counters.next_epoch) <= time_ps:
-        time_ps, kind = int64_at(w.epoch_ps, counters.next_epoch), EPOCH
     if node_at(w.wake_tree, 1).stamp >> TIE_BITS < time_ps:
         time_ps, kind = node_at(w.wake_tree, 1).stamp >> TIE_BITS, TIMEOUT
-    start_ps = next_start_ps(w)
-    if start_ps < time_ps:
-        time_ps, kind = start_ps, START
-    if counters.next_probe_ps != NONE and counters.next_probe_ps < time_ps:
-        time_ps, kind = counters.next_probe_ps, PROBE
-    return time_ps, kind
+    return (time_ps, kind) if time_ps < rare_ps else rare_event(w, time_ps, kind)
 
 
 @inlined_kernel
@@ -108,9 +125,15 @@ def is_lost(port: Any, number: int) -> bool:
 
 
 @inlined_kernel
-def next_port(w: Any, tree: int) -> int:
-    """Return the port of the next event: that of a tree of ports, or it is taken from those in order of scheduling."""
-    return take_next(w) if w.ordered else node_at(tree, 1).entity
+def arriving_port(w: Any) -> int:
+    """Return the port from which the next packet arrives; in order of scheduling the arrival is taken."""
+    return take_next(w) if w.ordered else first_port(w)
+
+
+@inlined_kernel
+def departing_port(w: Any) -> int:
+    """Return the port from which the next packet departs; in order of scheduling the departure is taken."""
+    return take_next(w) if w.ordered else node_at(w.depart_tree, 1).entity
 
 
 @kernel
@@ -119,17 +142,18 @@ def asks(w: Any) -> bool:
     if w.payload == ANSWERED:
         w.payload = CARRIED
         return False
-    port = port_at(w.ports, port_of_next(w) if w.ordered else node_at(w.arrive_tree, 1).entity)
+    port = port_at(w.ports, port_of_next(w) if w.ordered else first_port(w))
     packet = packet_at(w.packets, port.head)
     if port.to_node >= w.n_hosts or is_lost(port, port.packets_arrived + 1):
         return False
+    w.asked = port.head
     return packet.kind == DATA or packet.kind == CODED
 
 
 @inlined_kernel
 def arrive(w: Any, now_ps: int) -> None:
     """Take the packet that has crossed its link to the switch or host at the far end."""
-    p = next_port(w, w.arrive_tree)
+    p = arriving_port(w)
     port = port_at(w.ports, p)
     number = leave_wire(w, p, port, now_ps)
     if is_lost(port, port.packets_arrived):
@@ -182,24 +206,41 @@ def infrequent(w: Any, kind: int, now_ps: int) -> None:
 
 
 @inlined_kernel
+def handle(w: Any, kind: int, now_ps: int, rare_ps: int) -> int:
+    """Handle an event, and return the time of the next rare one, which is `rare_ps` so far."""
+    if kind == ARRIVE:
+        arrive(w, now_ps)
+    elif kind == DEPART:
+        depart(w, departing_port(w), now_ps)
+    else:
+        infrequent(w, kind, now_ps)
+        return next_rare_ps(w)
+    return rare_ps
+
+
+@inlined_kernel
 def all_done(w: Any) -> bool:
     """Return whether every flow has begun, every subflow has finished and the network is empty."""
     counters = counters_at(w.counters, 0)
     return counters.in_flight == 0 and counters.open_subs == 0 and counters.next_start == w.n_flows
 
 
-def loop(w: Any, max_events: int) -> int:
+def loop(world: int, max_events: int) -> int:
     """Run events in order until all is done, a pool runs low, or `max_events` have passed."""
-    counters, end_ps = counters_at(w.counters, 0), w.end_ps
+    w = world_at(world, 0)
+    counters = counters_at(w.counters, 0)
+    more_pools = w.unit_margin != 0 or w.trace_level != 0 or w.probe_ps != 0
+    rare_ps = next_rare_ps(w)
     for _ in range(max_events):
-        low = shortage(w)
-        if low != DONE:
-            return low
+        if more_pools or counters.free_count < w.margin or w.fault != 0:
+            low = shortage(w)
+            if low != DONE:
+                return low
         if all_done(w):
             return DONE
-        now_ps, kind = next_event(w)
-        if now_ps > end_ps:
-            counters.now_ps = end_ps
+        now_ps, kind = next_event(w, rare_ps)
+        if kind == END:
+            counters.now_ps = now_ps
             return DONE
         if w.payload and kind == ARRIVE and asks(w):
             return ASK
@@ -209,10 +250,5 @@ def loop(w: Any, max_events: int) -> int:
                 return low
         counters.now_ps = now_ps
         counters.events += 1
-        if kind == ARRIVE:
-            arrive(w, now_ps)
-        elif kind == DEPART:
-            depart(w, next_port(w, w.depart_tree), now_ps)
-        else:
-            infrequent(w, kind, now_ps)
+        rare_ps = handle(w, kind, now_ps, rare_ps)
     return PAUSED

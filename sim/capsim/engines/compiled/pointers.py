@@ -11,11 +11,11 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, lower_builtin, models, register_model
 from numba.np.arrayobj import make_array, populate_array
 
 from capsim import records
-from capsim.engines.compiled.jit import record_type
+from capsim.engines.compiled.aliasing import KnownRecord, record_type
 from capsim.engines.compiled.signatures import GENERIC, HOOK_TYPES
 from capsim.roles.hooks import HOOKS, HOST_ROLES, SWITCH_ROLES, hooks_of
 from capsim.roles.own import SCOPES, TABLES
@@ -63,6 +63,7 @@ NUMBERS = (
     "fault",
     "pinned",  # whether a flow is pinned to a path
     "payload",  # COUNTED, CARRIED or ANSWERED of the loop
+    "asked",  # the packet of which Python is asked what it is worth
     "tie_seed",
     "host_jitter_ps",
     "jitter_seed",
@@ -74,6 +75,13 @@ NUMBERS = (
     "data_hash_seed",
     "ack_hash_seed",
     "sharing_seed",
+    "by_agenda",  # whether arrivals are in the agenda, or in the tree alone
+    "bucket_bits",  # a bucket is 2 ** bucket_bits picoseconds wide
+    "agenda_bucket",  # the present one
+    "agenda_first",
+    "agenda_end",
+    "agenda_room",
+    "agenda_later",  # arrivals in later buckets
     "arrive_leaves",
     "depart_leaves",
     "wake_leaves",
@@ -112,6 +120,10 @@ ARRAYS = (
     "arrivals",
     "host_port",
     "host_leaf",
+    "agenda",
+    "later",
+    "buckets",
+    "filled",
     "arrive_tree",
     "depart_tree",
     "wake_tree",
@@ -128,6 +140,8 @@ def _numbers(*names: str) -> np.dtype[Any]:
 
 
 REFUSED = ("refused_path", "refused_of")  # what a balancer returned that is none of how many candidates
+# What the loop writes of WORLD
+CHANGING = {"payload", "asked", "fault", *REFUSED, "agenda_bucket", "agenda_first", "agenda_end", "agenda_later"}
 
 WORLD = _numbers(
     *NUMBERS, *ARRAYS, *MEMORY, *(f"{name}_bytes" for name in MEMORY), *SWITCH_ROLES, *_SWITCH_HOOKS, *REFUSED
@@ -143,20 +157,25 @@ STACK = _numbers(
 
 # Where the candidates of a route begin, and how many there are; of hosts at the switch itself NONE: see host_routes
 ROUTE = np.dtype([("first", "i4"), ("count", "i4")], align=True)
-# A node of a tournament tree (links.py)
+# A node of a tournament tree (trees.py), and an arrival (agenda.py)
 NODE = np.dtype([("stamp", "i8"), ("entity", "i8")], align=True)
+ENTRY = np.dtype([("stamp", "i8"), ("packet", "i4"), ("port", "i4")], align=True)
 # A departure or an arrival that is to come (ordered.py)
 SCHEDULED = np.dtype([("time_ps", "i8"), ("transmission", "i8"), ("event", "i8")], align=True)
 CACHE_LINE_BYTES = 64
 
+world_type = KnownRecord(WORLD, "WORLD", constant=set(WORLD.names or ()) - CHANGING)
+stack_type = KnownRecord(STACK, "STACK", constant=STACK.names or ())
+route_type = KnownRecord(ROUTE, "ROUTE", constant=ROUTE.names or ())
+node_type, entry_type = KnownRecord(NODE, "NODE"), KnownRecord(ENTRY, "ENTRY")
 
-def _reader(dtype: np.dtype[Any]) -> Any:
+
+def _reader(kind: Any) -> Any:
     """Return what gives the record number `index` of the table at `address`."""
-    kind = record_type(dtype)
 
     def read(typing_context: Any, address: Any, index: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            offset = builder.mul(args[1], ir.Constant(args[1].type, dtype.itemsize))
+            offset = builder.mul(args[1], ir.Constant(args[1].type, kind.size))
             return builder.inttoptr(builder.add(args[0], offset), context.get_value_type(kind))
 
         return kind(types.int64, types.int64), generate
@@ -189,6 +208,15 @@ def _float(typing_context: Any, address: Any, index: Any) -> Any:
     return types.float64(types.int64, types.int64), generate
 
 
+def _trailing_zeros(typing_context: Any, word: Any) -> Any:
+    """Give the number of zeros below the lowest one of a word that is not 0."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), generate
+
+
 def _array(kind: Any, width: int, layout: Literal["C", "A"] = "C") -> Any:
     """Return what makes an array of `length` elements, `stride` bytes apart, out of the memory at `address`."""
     array_type = types.Array(kind, 1, layout)
@@ -206,19 +234,53 @@ def _array(kind: Any, width: int, layout: Literal["C", "A"] = "C") -> Any:
     return intrinsic(view)
 
 
-def _caller(name: str) -> Any:
-    """Return what makes a function of the address of a compiled hook."""
-    function_type = types.FunctionType(HOOK_TYPES[name])
+class HookAddress(types.Callable):
+    """The type of the address of a compiled hook, which is called as Numba's functions call each other.
+
+    So an exception that the hook raises leaves the loop. Numba's own type of functions that are values calls by way of
+    a wrapper for C, and makes machine code for functions that have no address.
+    """
+
+    def __init__(self, hook: str):
+        self.signature = HOOK_TYPES[hook]
+        super().__init__(f"address of {hook}")
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        """Return the signature of a call, whose first argument is the address itself."""
+        return self.signature.replace(recvr=self)
+
+    def get_call_signatures(self) -> Any:
+        """Return all signatures, and that none is generic."""
+        return (self.signature,), False
+
+    def get_impl_key(self, signature: Any) -> Any:
+        """Return under what :func:`_call` is registered."""
+        return HookAddress
+
+
+class _AddressModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any):
+        super().__init__(manager, kind, ir.IntType(64))
+
+
+def _call(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    convention, kinds = context.call_conv, signature.args[1:]
+    function = builder.inttoptr(args[0], convention.get_function_type(signature.return_type, kinds).as_pointer())
+    status, result = convention.call_function(builder, function, signature.return_type, kinds, args[1:])
+    with cgutils.if_unlikely(builder, status.is_error):
+        convention.return_status_propagate(builder, status)
+    return result
+
+
+register_model(HookAddress)(_AddressModel)
+lower_builtin(HookAddress, HookAddress, types.VarArg(types.Any))(_call)
+
+
+def _hook(name: str) -> Any:
+    """Return what takes a number for the address of a hook."""
 
     def hook(typing_context: Any, address: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            function = cgutils.create_struct_proxy(function_type)(context, builder)
-            function.c_addr = builder.inttoptr(args[0], cgutils.voidptr_t)
-            function.py_addr = cgutils.get_null_value(cgutils.voidptr_t)
-            function.jit_addr = cgutils.get_null_value(cgutils.voidptr_t)
-            return function._getvalue()
-
-        return function_type(types.int64), generate
+        return HookAddress(name)(types.int64), lambda context, builder, signature, args: args[0]
 
     return intrinsic(hook)
 
@@ -245,12 +307,15 @@ def _prefetcher(dtype: np.dtype[Any], lines: int) -> Any:
 # What every packet touches, see the records
 prefetch_packet, prefetch_port = _prefetcher(records.PACKET, 1), _prefetcher(records.PORT, 3)
 prefetch_delivered, prefetch_sub = _prefetcher(records.PACKET, 2), _prefetcher(records.SUBFLOW, 4)
-packet_at, port_at, switch_at = _reader(records.PACKET), _reader(records.PORT), _reader(records.SWITCH)
-sub_at, flow_at, stack_at = _reader(records.SUBFLOW), _reader(records.FLOW), _reader(STACK)
-processor_at = _reader(records.PROCESSOR)
-trace_at, probe_at, counters_at = _reader(records.TRACE), _reader(records.PROBE), _reader(records.COUNTERS)
-node_at, route_at, watch_at, generic_at = _reader(NODE), _reader(ROUTE), _reader(records.WATCH), _reader(GENERIC)
-scheduled_at = _reader(SCHEDULED)
+packet_at, port_at, switch_at, processor_at, sub_at, flow_at, trace_at, probe_at, watch_at, counters_at, generic_at = (
+    _reader(record_type(dtype))
+    for dtype in (
+        *(records.PACKET, records.PORT, records.SWITCH, records.PROCESSOR, records.SUBFLOW, records.FLOW),
+        *(records.TRACE, records.PROBE, records.WATCH, records.COUNTERS, GENERIC),
+    )
+)
+world_at, stack_at, route_at = map(_reader, (world_type, stack_type, route_type))
+node_at, entry_at, scheduled_at = map(_reader, (node_type, entry_type, record_type(SCHEDULED)))
 int16_at, int32_at, int64_at, byte_at = (
     _number_reader(types.int16, 2),
     _number_reader(types.int32, 4),
@@ -259,6 +324,7 @@ int16_at, int32_at, int64_at, byte_at = (
 )
 
 float_at: Any = intrinsic(_float)
+trailing_zeros: Any = intrinsic(_trailing_zeros)
 
 bytes_array, int32_array, int64_array = _array(types.uint8, 1), _array(types.int32, 4), _array(types.int64, 8)
 port_array, packet_array, sub_array = (
@@ -266,4 +332,4 @@ port_array, packet_array, sub_array = (
 )
 generic_array = _array(record_type(GENERIC), GENERIC.itemsize, "A")
 
-hook_at = {f"{name}_hook": _caller(name) for name in HOOKS}
+hook_at = {f"{name}_hook": _hook(name) for name in HOOKS}

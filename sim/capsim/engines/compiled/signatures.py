@@ -8,7 +8,8 @@ import numpy as np
 from numba import types
 
 from capsim import records
-from capsim.engines.compiled.jit import compiled_hook, record_type
+from capsim.engines.compiled.aliasing import record_type
+from capsim.engines.compiled.jit import compiled_hook
 from capsim.engines.own_memory import param_record
 from capsim.roles.hooks import HOOKS, Hook, hooks_of
 from capsim.roles.own import HEADER, OWN, TABLES, first_record, scopes_of
@@ -65,7 +66,7 @@ HOOK_TYPES = {name: signature(name, record_type(GENERIC), lambda _: record_type(
 
 
 def compiled_hooks(component: Any) -> dict[str, Any]:
-    """Return the hooks of a component compiled as C functions, by name; None for those that it has not."""
+    """Return the hooks of a component, compiled, by name; None for those that it has not."""
     params = param_record(component.params).dtype
     scopes = dict.fromkeys(TABLES.get(scope, scope) for name in hooks_of(component.role) for scope in scopes_of(name))
     memory = tuple((scope, first_record(component.own_fields, scope).dtype) for scope in scopes)

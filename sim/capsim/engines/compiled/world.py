@@ -11,9 +11,13 @@ from capsim.base.bounds import POOL
 from capsim.base.memory import check_fits
 from capsim.engines.asking import CARRIED, COUNTED, answer, payload_of
 from capsim.engines.compiled import loop
+from capsim.engines.compiled.jit import address_of
+from capsim.engines.compiled.order.agenda import BUCKETS, FETCHED, PER_BUCKET, WORDS
+from capsim.engines.compiled.order.trees import NO_STAMP
 from capsim.engines.compiled.pointers import (
     ARRAYS,
     CACHE_LINE_BYTES,
+    ENTRY,
     MEMORY,
     NODE,
     NUMBERS,
@@ -23,7 +27,6 @@ from capsim.engines.compiled.pointers import (
     WORLD,
 )
 from capsim.engines.compiled.signatures import compiled_hooks
-from capsim.engines.compiled.trees import NO_STAMP
 from capsim.engines.events import WAKE
 from capsim.engines.hosts.handlers import MANAGE, RECEIVE_WAKE, SEND_WAKE, TIMEOUT, WORK
 from capsim.engines.initial_state import ring_segments
@@ -34,23 +37,29 @@ from capsim.records import NONE
 from capsim.roles.hooks import HOST_ROLES, SWITCH_ROLES
 
 
-def tree_over(entities: Table, *, leaves: int | None = None) -> Table:
-    """Return a tournament tree over `entities`, none of which has an event; `leaves` is a power of two."""
-    leaves = len(entities) if leaves is None else leaves
-    tree = np.zeros(2 * leaves, NODE)
-    tree["stamp"] = NO_STAMP
-    tree["entity"][leaves : leaves + len(entities)] = entities
-    replay(tree)
+def tree_over(entities: Table) -> Table:
+    """Return a tree over `entities`, none of which has an event (:mod:`~capsim.engines.compiled.order.trees`).
+
+    Nodes beyond the last group of four of a level are never written, and take no memory.
+    """
+    level, used = power_of_four(len(entities)), len(entities)
+    tree = aligned(2 * level, NODE)
+    tree["entity"][level : level + used] = entities
+    while level:
+        tree["stamp"][level : level + used + 3] = NO_STAMP
+        level, used = level // 4, -(-used // 4)
     return tree
 
 
-def replay(tree: Table) -> None:
-    """Let the leaves play all matches: the smaller stamp wins, of equal ones the left node."""
-    level = len(tree) // 4  # nodes level .. 2 * level - 1
+def replay(tree: Table, used: int) -> None:
+    """Let the first `used` leaves play all matches: the smallest stamp wins, of equal ones the leftmost node."""
+    level = len(tree) // 8  # its nodes are level .. 2 * level - 1
     while level:
-        left, right = tree[2 * level : 4 * level : 2], tree[2 * level + 1 : 4 * level : 2]
-        tree[level : 2 * level] = np.where(right["stamp"] < left["stamp"], right, left)
-        level //= 2
+        used = -(-used // 4)
+        children = tree[4 * level : 4 * (level + used)].reshape(used, 4)
+        winners = np.argmin(children["stamp"], axis=1)
+        tree[level : level + used] = children[np.arange(used), winners]
+        level //= 4
 
 
 def copy_block(old: Table, old_first: int, tree: Table, first: int, leaves: int) -> None:
@@ -62,6 +71,11 @@ def copy_block(old: Table, old_first: int, tree: Table, first: int, leaves: int)
 def power_of_two(n: int) -> int:
     """Return the smallest power of two that is not below `n`."""
     return 1 << max(n - 1, 0).bit_length()
+
+
+def power_of_four(n: int) -> int:
+    """Return the smallest power of four that is not below `n`."""
+    return 1 << (max(n - 1, 0).bit_length() + 1) // 2 * 2
 
 
 def aligned(size: int, dtype: np.dtype[Any]) -> Table:
@@ -156,14 +170,16 @@ def numbers_of(setup: Setup, state: State) -> dict[str, int]:
 
 FEWER = "fewer flows, a smaller window, limited buffers or an earlier end would fit"
 SMALL_BYTES = 2**20
+PACKET_BITS = 8 * 800  # about the mean of data packets and acknowledgements
 
 
 class World:
     """The record of addresses that the loop takes, and the arrays that it points to."""
 
-    def __init__(self, setup: Setup, state: State):
+    def __init__(self, setup: Setup, state: State, *, agenda_ports: int):
         self.setup, self.state = setup, state
         self.record = np.zeros(1, WORLD)
+        self.address = self.record.ctypes.data
         self.arrays: dict[str, Table] = {}
         probes = plan(setup, state.own)
         self.watched = [field.table for field in probes.fields]
@@ -171,8 +187,8 @@ class World:
         self.set_numbers(probe_rows=probes.rows)
         self.margin, self.payload = state.margin, payload_of(setup)
         state.ports = copied(state.ports)
-        leaves = power_of_two(setup.fabric.n_ports)
-        self.set_numbers(arrive_leaves=leaves, depart_leaves=leaves)
+        ports = np.arange(setup.fabric.n_ports)
+        self.set_numbers(arrive_leaves=power_of_four(len(ports)), depart_leaves=power_of_four(len(ports)))
         self.set_numbers(**numbers_of(setup, state))
         self.set_numbers(**margins(state))
         for name in ARRAYS:
@@ -184,12 +200,15 @@ class World:
         self.point("host_leaf", np.unique(setup.fabric.leaf_of_host, return_inverse=True)[1].astype(np.int64))
         for name, table in routes_by_leaf(setup, state).items():
             self.point(name, table)
-        self.point("arrive_tree", tree_over(np.arange(leaves)))
-        self.point("depart_tree", tree_over(np.arange(leaves)))
+        self.point("arrive_tree", tree_over(ports))
+        if setup.fabric.n_ports >= agenda_ports and not setup.ordered:
+            self.make_agenda()
+        self.point("depart_tree", tree_over(ports))
         self.grow_schedule()
         self.hold_components()
         self.hold_memory()
-        self.grow_subflows(max(64, sum(each.subflows for each in state.stacks)))
+        self.grow_subflows(max(64, len(state.flows), sum(each.subflows for each in state.stacks)))
+        self.grow_units(len(state.flows))
 
     def set_numbers(self, **numbers: int) -> None:
         """Write plain fields of the record."""
@@ -205,6 +224,18 @@ class World:
         if name in self.watched:
             watches = self.arrays["watches"]
             watches["table"][np.array([table == name for table in self.watched])[watches["field"]]] = array.ctypes.data
+
+    def make_agenda(self) -> None:
+        """Make an empty agenda, with buckets as wide as some arrivals take when all hosts send as fast as they can."""
+        n, ports = self.setup.fabric.n_ports, self.state.ports
+        hops_a_second = 2 * self.state.n_tiers * ports["rate_bps"][ports["of_host"] == 1].sum() / PACKET_BITS
+        width_ps = PER_BUCKET * 1e12 / hops_a_second
+        room = 2 * n + 64  # entries are moved to its front when it is full
+        self.set_numbers(by_agenda=1, bucket_bits=max(int(width_ps), 1).bit_length() - 1, agenda_room=room)
+        self.point("agenda", aligned(room + FETCHED, ENTRY))
+        self.point("later", aligned(n, ENTRY))
+        self.point("buckets", np.full(BUCKETS, NONE, np.int32))
+        self.point("filled", np.zeros(WORDS, np.int64))
 
     def hold_components(self) -> None:
         """Write the addresses of hooks and parameters: of balancer and queue, and of each stack."""
@@ -225,7 +256,7 @@ class World:
         self.arrays[f"params of {role} {number}"] = params
         row[role] = params.ctypes.data
         for name, hook in compiled_hooks(component).items():
-            row[name] = hook.address if hook else 0
+            row[name] = address_of(hook) if hook else 0
         for scope in ("subflow", "flow", "host", "packet") if role in HOST_ROLES else ():
             row[f"{role}_{scope}"] = layouts[scope].offsets[number, role]
 
@@ -256,15 +287,16 @@ class World:
         self.point(name, larger)
 
     def enlarge_memory(self, name: str, rows: int) -> None:
-        """Do so with own memory; new rows have their first values."""
+        """Do so with own memory; new rows have their first values, those of subflows when they are opened."""
         layout, old = self.state.own.layouts[name], self.arrays[name]
         if not layout.row_bytes:
             return
         _check_fits(rows * layout.row_bytes, f"the own memory of {rows} {name}s of this run")
         larger = aligned(rows * layout.row_bytes, np.dtype(np.uint8))
-        larger.reshape(rows, layout.row_bytes)[:] = layout.rows[0]
-        used = len(old) // layout.row_bytes * layout.row_bytes
-        larger[:used] = old[:used]
+        used = len(old) // layout.row_bytes
+        larger[: used * layout.row_bytes] = old[: used * layout.row_bytes]
+        if name != "subflow" and layout.rows[0].any():  # memory that nobody has written is zero and takes none
+            larger.reshape(rows, layout.row_bytes)[used:] = layout.rows[0]
         self.point(name, larger)
 
     def grow_packets(self) -> None:
@@ -299,13 +331,11 @@ class World:
         block = max(size, power_of_two(max(flows, len(self.state.processors))))
         old, old_block = self.arrays.get("wake_tree"), int(self.record["wake_block"][0])
         numbers = np.arange(block)
-        tree = tree_over(
-            np.concatenate([numbers + kind * WAKE for kind in kinds]), leaves=power_of_two(len(kinds) * block)
-        )
+        tree = tree_over(np.concatenate([numbers + kind * WAKE for kind in kinds]))
         if old is not None:
             for place in range(len(kinds)):
                 copy_block(old, place * old_block, tree, place * block, old_block)
-            replay(tree)
+            replay(tree, len(kinds) * block)
         self.point("wake_tree", tree)
         first = {kind: place * block for place, kind in enumerate(kinds)}
         self.set_numbers(
@@ -317,6 +347,14 @@ class World:
             work_first=first.get(WORK, NONE),
         )
 
+    def grow_units(self, more: int) -> None:
+        """Make room for further coding units, where layers have any."""
+        if not self.state.own.layouts["unit"].row_bytes:
+            return
+        rows = int(self.record["n_units"][0]) + more + 2 * self.margin
+        self.enlarge_memory("unit", rows)
+        self.record["n_units"] = rows
+
     def answer(self) -> None:
         """Compute what the packet that arrives next is worth."""
         answer(self.arrays, self.record, self.state.own, self.payload)
@@ -327,9 +365,7 @@ class World:
         if status == loop.PACKETS_LOW:
             self.grow_packets()
         elif status == loop.UNITS_LOW:
-            rows = 2 * int(record["n_units"][0]) + 2 * self.margin
-            self.enlarge_memory("unit", rows)
-            record["n_units"] = rows
+            self.grow_units(int(record["n_units"][0]))
         elif status == loop.SUBFLOWS_LOW:
             self.grow_subflows(len(arrays["subs"]) + 1)
         elif status == loop.RINGS_LOW:

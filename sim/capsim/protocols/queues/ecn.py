@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from capsim.base import bounds
-from capsim.protocols.queues.droptail import has_room
 from capsim.records import ECN_CAPABLE
 from capsim.roles.components import Queue
-from capsim.roles.hooks import ACCEPT, MARK, REFUSE
+from capsim.roles.hooks import ACCEPT, MARK, REFUSE, has_room
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from capsim.base import bounds
-from capsim.protocols.queues.droptail import has_room
 from capsim.roles.components import Queue
-from capsim.roles.hooks import ACCEPT, EVICT
+from capsim.roles.hooks import ACCEPT, EVICT, has_room
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,9 +8,8 @@ NICs of hosts: those of a long flow wait behind short flows' data, and give way 
 from dataclasses import dataclass
 from typing import Any
 
-from capsim.protocols.queues.droptail import has_room
 from capsim.roles.components import Queue
-from capsim.roles.hooks import ACCEPT, EVICT, REFUSE
+from capsim.roles.hooks import ACCEPT, EVICT, REFUSE, has_room
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,8 @@
-"""Refuses, when a hook is compiled, a fraction where only a whole number can be: machine code would cut it off.
+"""Refuses, when a hook is compiled, what machine code would do otherwise than the hook says.
 
-The reference engine would go on with the fraction, or find it when the hook has answered.
+- A fraction where only a whole number can be: machine code would cut it off. The reference engine would go on with it,
+  or find it when the hook has answered.
+- A write to a field that keeps its value during a run: the loop has read it before (:mod:`capsim.records`).
 """
 
 from collections.abc import Iterator
@@ -13,9 +15,11 @@ from numba.core.compiler_machinery import AnalysisPass, register_pass
 from numba.core.errors import NumbaError
 from numba.core.typed_passes import NopythonTypeInference
 
+REMEDY = "make it whole, as by int()"
 
-class FractionError(NumbaError):
-    """A hook returns or writes a fraction: `told` says what, `loc` where."""
+
+class RefusedError(NumbaError):
+    """A hook returns or writes what it must not: `told` says what, with the remedy, `loc` where."""
 
     def __init__(self, told: str, loc: Any) -> None:
         super().__init__(told, loc=loc)
@@ -23,20 +27,20 @@ class FractionError(NumbaError):
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
-class WholeNumbers(AnalysisPass):
-    """Looks at the types that Numba has found for what a hook returns and writes."""
+class Refusals(AnalysisPass):
+    """Looks at what a hook returns and writes, and at the types that Numba has found for it."""
 
-    _name = "whole_numbers"
+    _name = "refusals"
 
     def __init__(self) -> None:
         AnalysisPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        """Return that nothing was changed, or raise :class:`FractionError`."""
+        """Return that nothing was changed, or raise :class:`RefusedError`."""
         for statement in _statements(state.func_ir):
             told = _offence(statement, state)
             if told:
-                raise FractionError(told, statement.loc)
+                raise RefusedError(told, statement.loc)
         return False
 
 
@@ -47,7 +51,7 @@ class HookCompiler(Compiler):
         """Return Numba's steps with one more."""
         pipelines = super().define_pipelines()
         for each in pipelines:
-            each.add_pass_after(WholeNumbers, NopythonTypeInference)
+            each.add_pass_after(Refusals, NopythonTypeInference)
             each.finalize()
         return pipelines
 
@@ -64,9 +68,11 @@ def _offence(statement: Any, state: Any) -> str:
         cast = state.func_ir.get_definition(statement.value)
         found = kind_of[getattr(cast, "value", statement.value).name]
         whole = isinstance(found, types.Integer | types.Boolean)
-        return "" if whole else f"a hook returns a whole number, not one of type {found}"
+        return "" if whole else f"a hook returns a whole number, not one of type {found}: {REMEDY}"
     if isinstance(statement, ir.SetAttr):
         record, found = kind_of[statement.target.name], kind_of[statement.value.name]
+        if statement.attr in getattr(record, "constant", ()):
+            return f"{statement.attr} keeps its value during a run: keep what changes in memory of your own"
         holds = record.typeof(statement.attr) if isinstance(record, types.Record) else found
         return _written(statement.attr, holds, found)
     if isinstance(statement, ir.SetItem | ir.StaticSetItem):
@@ -77,4 +83,4 @@ def _offence(statement: Any, state: Any) -> str:
 
 def _written(name: str, holds: Any, found: Any) -> str:
     cut = isinstance(holds, types.Integer) and isinstance(found, types.Float)
-    return f"{name} holds whole numbers, not one of type {found}" if cut else ""
+    return f"{name} holds whole numbers, not one of type {found}: {REMEDY}" if cut else ""
