@@ -42,10 +42,10 @@ BESIDE_ECMP = {
 }
 
 
-def permutation(side, *, flow_bytes, name, short=False):
-    """Return the set-up: host i of side² sends to host i + side, 1 Gbps, queues of 100 packets."""
+def permutation(side, *, flow_bytes, name, short=False, **fabric):
+    """Return the set-up: host i of side² sends to host i + side, 1 Gbps unless `fabric` says otherwise, 100 packets."""
     n = side * side
-    fabric = LeafSpine(leaves=side, hosts_per_leaf=side, spines=side, delay_s=1e-6, buffer_packets=100).build()
+    kind = LeafSpine(leaves=side, hosts_per_leaf=side, spines=side, delay_s=1e-6, buffer_packets=100, **fabric)
     src = np.arange(n, dtype=np.int32)
     flows = FlowList(
         src=src,
@@ -57,7 +57,7 @@ def permutation(side, *, flow_bytes, name, short=False):
         input_row=np.arange(n, dtype=np.int32),
     )
     return Setup(
-        fabric=fabric, flows=flows, scheme=scheme(name).with_params(transport={"min_rto_s": 0.01}), end_ps=10**13
+        fabric=kind.build(), flows=flows, scheme=scheme(name).with_params(transport={"min_rto_s": 0.01}), end_ps=10**13
     )
 
 

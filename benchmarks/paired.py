@@ -1,69 +1,162 @@
-"""Rates of this checkout and of another one, measured in turn, as paired ratios: ``make bench-paired BASE=../before``.
+"""Rates of this checkout and of another one, measured in turn: ``make bench-paired BASE=../before``.
 
-On a shared machine a single rate is unreliable: a case is run three times and the fastest counts, and the ratio is that
-of two processes, one right after the other. Each takes the sources of one checkout, and first loads or compiles them.
+On a shared machine a single rate is unreliable, and two processes of the same code differ by some per cent. So three
+processes take each case in turn: one of this checkout and two of the other. Printed is the median of the ratios of this
+one to the other, with the least and the largest, and beside it the same of the other one's two processes: a gain below
+that is not shown. The records of a run must be the same, field by field; what differs is listed.
+
+``python benchmarks/paired.py ../before "caps, short flows" sack`` measures some cases only; they are the keys of CASES.
 """
 
+import hashlib
 import json
-import math
 import os
 import statistics
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-# What the engines themselves cost, at three sizes of the fabric; `make bench` has the other schemes beside ECMP.
-CASES = ("ecmp", "rps", "dctcp", "sack", "caps", "ecmp, 1024 hosts", "ecmp, 4096 hosts")
-FLOW_BYTES = {64: 10_000_000, 1024: 1_000_000, 4096: 250_000}
-PAIRS = 7
-HERE = Path(__file__).resolve().parent.parent
-ONE_RUN = """
-import json, sys, time
+import numpy as np
 from bench_sim import permutation
+
+from capsim import FlowList, LeafSpine, LinkChange, scheme
 from capsim.engines import run
-rates = {}
-for case, name, side, flow_bytes in json.loads(sys.argv[1]):
-    run(permutation(2, flow_bytes=10_000, name=name, short=name == "caps"))
-    setup = permutation(side, flow_bytes=flow_bytes, name=name, short=name == "caps")
-    for _ in range(3):
-        begin = time.process_time()
-        records = run(setup)
-        rate = int(records.counters[0]["traversals"]) / (time.process_time() - begin)
-        rates[case] = max(rate, rates.get(case, 0))
-print(json.dumps(rates))
-"""
+from capsim.engines.state import RawRecords, Setup
+
+ROUNDS = 5
+HERE = Path(__file__).resolve().parent.parent
+FAILING = (
+    LinkChange(between=("leaf*", "spine3"), down_s=1e-3, up_s=4e-3),
+    LinkChange(between=("leaf1*", "spine1"), down_s=2e-3, up_s=6e-3),
+)
 
 
-def run_of(case: str) -> tuple[str, str, int, int]:
-    """Return a case with its scheme, its leaves (each with as many hosts and paths) and the bytes of a flow."""
-    name, _, size = case.partition(", ")
-    hosts = int(size.split()[0]) if size else 64
-    return case, name, math.isqrt(hosts), FLOW_BYTES[hosts]
+def short_flows(name: str, *, flows: int = 100_000) -> Setup:
+    """Return flows of 20 kB between random hosts of P64, at a load of 0.6."""
+    rng = np.random.default_rng(1)
+    src = rng.integers(0, 64, flows)
+    fabric = LeafSpine(leaves=8, hosts_per_leaf=8, spines=8, delay_s=1e-6, buffer_packets=100).build()
+    drawn = FlowList(
+        src=src.astype(np.int32),
+        dst=((src + rng.integers(1, 64, flows)) % 64).astype(np.int32),
+        flow_bytes=np.full(flows, 20_000, np.int64),
+        start_ps=np.cumsum(rng.exponential(20_000 * 8 / (0.6 * 64e9) * 1e12, flows)).astype(np.int64),
+        short=np.full(flows, True),
+        tag=np.zeros(flows, np.int16),
+        input_row=np.arange(flows, dtype=np.int32),
+    )
+    return Setup(
+        fabric=fabric, flows=drawn, scheme=scheme(name).with_params(transport={"min_rto_s": 0.01}), end_ps=10**14
+    )
 
 
-def rates(checkout: Path) -> dict[str, float]:
-    """Return link traversals a CPU second of each case with the sources of `checkout`."""
-    folders = (checkout, checkout / "sim", checkout / "benchmarks")
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders))}
-    command = [sys.executable, "-c", ONE_RUN, json.dumps([run_of(case) for case in CASES])]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
+def of_scheme(name: str) -> Callable[[], Setup]:
+    """Return what makes the set-up of P64, in which `caps` codes all flows."""
+    return lambda: permutation(8, flow_bytes=10_000_000, name=name, short=name == "caps")
+
+
+def of_size(hosts: int, flow_bytes: int, **fabric: Any) -> Callable[[], Setup]:
+    """Return what makes the set-up of ECMP on so many hosts, a square number."""
+    return lambda: permutation(int(hosts**0.5), flow_bytes=flow_bytes, name="ecmp", **fabric)
+
+
+SCHEMES = ("ecmp", "rps", "rps_pq", "dctcp", "sack", "caps", "mptcp")
+CASES: Mapping[str, Callable[[], Setup]] = {
+    **{name: of_scheme(name) for name in SCHEMES},
+    "ecmp, short flows": lambda: short_flows("ecmp"),
+    "caps, short flows": lambda: short_flows("caps"),
+    "16 hosts": of_size(16, 40_000_000),
+    "256 hosts": of_size(256, 2_500_000),
+    "1024 hosts": of_size(1024, 500_000),
+    "1024 hosts, mixed rates": of_size(1024, 200_000, host_rate_bps=10e6, rate_bps=100e9),
+    "1024 hosts, failing links": of_size(1024, 500_000, links=FAILING, reroute_s=50e-6),
+    "4096 hosts": of_size(4096, 200_000),
+}
+
+
+def columns(records: RawRecords) -> Iterator[tuple[str, Any]]:
+    """Yield name and values of all that a run leaves: the fields of its tables, and own memory."""
+    for table in ("flows", "subs", "ports"):
+        rows = getattr(records, table)
+        yield from ((f"{table}.{name}", rows[name]) for name in rows.dtype.names)
+    for name, layout in records.own.layouts.items():
+        for owner in layout.records if name != "packet" else ():  # of packets nothing is a result
+            rows = records.own.records(name, owner)
+            yield from ((f"{name} {owner}.{each}", rows[each]) for each in rows.dtype.names or ())
+
+
+def measured(case: str) -> dict[str, Any]:
+    """Run a case; return traversals a CPU second and a hash of each column of its records."""
+    setup = CASES[case]()
+    begin = time.process_time()
+    records = run(setup)
+    rate = int(records.counters[0]["traversals"]) / (time.process_time() - begin)
+    hashes = {name: hashlib.sha256(np.ascontiguousarray(values)).hexdigest() for name, values in columns(records)}
+    return {"rate": rate, "hashes": hashes}
+
+
+def work() -> None:
+    """Measure each case that is asked for, one a line; the first time a scheme is run before, to be compiled."""
+    seen = set()
+    for line in sys.stdin:
+        case = line.rstrip("\n")
+        if case not in seen:
+            name = CASES[case]().scheme.name
+            run(permutation(2, flow_bytes=10_000, name=name, short=name == "caps"))
+        seen.add(case)
+        print(json.dumps(measured(case)), flush=True)
+
+
+class Worker:
+    """A process with the sources of one checkout; the cases are those of this file."""
+
+    def __init__(self, checkout: Path):
+        folders = (checkout, checkout / "sim", HERE / "benchmarks")
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders))}
+        command = [sys.executable, __file__, "--work"]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+
+    def ask(self, case: str) -> Any:
+        """Return what it measures."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(case + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+
+def spread(ratios: list[float]) -> str:
+    """Return median, least and largest ratio as text."""
+    return f"{statistics.median(ratios):.3f} ({min(ratios):.2f} to {max(ratios):.2f})"
+
+
+def compare(case: str, ours: Worker, theirs: Worker, again: Worker) -> None:
+    """Measure a case `ROUNDS` times in each process, in turn, and print the ratios."""
+    rounds = [[each.ask(case) for each in (ours, theirs, again)] for _ in range(ROUNDS)]
+    rates = [[each["rate"] for each in found] for found in rounds]
+    first, second = rounds[0][0]["hashes"], rounds[0][1]["hashes"]
+    differ = [name for name in first.keys() & second.keys() if first[name] != second[name]]
+    print(
+        f"{case:26} {statistics.median(rate[0] for rate in rates) / 1e6:6.2f} M/s,"
+        f" {spread([here / there for here, there, _ in rates])} of the other,"
+        f" which is {spread([twin / there for _, there, twin in rates])} of itself;"
+        f" {'records differ: ' + ', '.join(sorted(differ)) if differ else 'same records'}",
+        flush=True,
+    )
 
 
 def main() -> None:
-    """Print for each case the median rate here, and the median of the ratios to the other checkout."""
+    """Compare the cases named, or all."""
     other = Path(sys.argv[1]).resolve()
-    pairs = [(rates(HERE), rates(other)) for _ in range(PAIRS)]
-    for case in CASES:
-        here = statistics.median(ours[case] for ours, _ in pairs)
-        ratios = sorted(ours[case] / theirs[case] for ours, theirs in pairs)
-        spread = f"({ratios[0]:.3f} to {ratios[-1]:.3f})"
-        print(
-            f"{case:18} {here / 1e6:6.2f} M traversals a CPU second, "
-            f"{statistics.median(ratios):.3f} {spread} of the other checkout"
-        )
+    workers = [Worker(each) for each in (HERE, other, other)]
+    for case in sys.argv[2:] or CASES:
+        compare(case, *workers)
 
 
 if __name__ == "__main__":
-    main()
+    work() if sys.argv[1] == "--work" else main()
