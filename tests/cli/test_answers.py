@@ -4,22 +4,14 @@ import json
 import re
 
 import pytest
+from cli.commands import printed
 
 import capsmodel as cm
-from capsmodel.cli import main
 from capsmodel.papers import claims
 from capsmodel.papers.measurements.unit_delays import mean_window_delays
 from capsmodel.papers.verdicts import MEANINGS
 
 SETTING = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}
-
-
-def printed(line, capsys):
-    capsys.readouterr()
-    with pytest.raises(SystemExit) as stop:
-        main(line if isinstance(line, list) else line.split())
-    assert stop.value.code in (0, None)
-    return capsys.readouterr().out
 
 
 def in_one_line(text):

@@ -6,19 +6,13 @@ import json
 import tomllib
 
 import pytest
+from cli.commands import printed
 
 from capsim import Poisson, Scenario, load_scenario, presets, schemes
 from capsim.scenario.scenario import from_dict
 from capsmodel import load_workload, workload_names
 from capsmodel.cli import main
 from capsmodel.cli.shared.numbers import quantity
-
-
-def printed(line, capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(line.split())
-    assert stop.value.code in (0, None)
-    return capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", sorted(schemes()))

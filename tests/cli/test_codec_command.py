@@ -10,31 +10,11 @@ from threading import Thread
 
 import numpy as np
 import pytest
+from cli.commands import printed, refused
 
 import capsmodel as cm
 from capsmodel.cli import main
 from capsmodel.codec.packets import parse, to_bytes
-
-
-def run(arguments, capsys):
-    """Return the standard output of a successful command."""
-    with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in arguments])
-    printed = capsys.readouterr()
-    assert stop.value.code in (0, None), printed.err
-    assert not printed.err
-    return printed.out
-
-
-def refused(arguments, capsys):
-    """Return the one line on standard error of a command that must fail with exit status 2."""
-    with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in arguments])
-    printed = capsys.readouterr()
-    assert stop.value.code == 2
-    assert printed.err.startswith("capsmodel: ")
-    assert printed.err.count("\n") == 1
-    return printed.err
 
 
 @pytest.fixture
@@ -59,11 +39,11 @@ OPTIONS = [
 def test_encode_lose_decode(options, source, tmp_path, capsys):
     packets, lossy, back = (tmp_path / name for name in ("p.caps", "lossy.caps", "back.bin"))
     sizes = "--k 10 --r 10 --packet-size 500B"
-    run(["codec", "encode", source, *options.split(), *sizes.split(), "--out", packets], capsys)
+    printed(["codec", "encode", source, *options.split(), *sizes.split(), "--out", packets], capsys)
     loss = ["--blocking-prob", "0.1", "--receptions", "50", "--seed", "3"]
-    run(["codec", "simulate-loss", packets, *loss, "--out", lossy], capsys)
+    printed(["codec", "simulate-loss", packets, *loss, "--out", lossy], capsys)
     assert lossy.stat().st_size < packets.stat().st_size
-    run(["codec", "decode", lossy, "--out", back], capsys)
+    printed(["codec", "decode", lossy, "--out", back], capsys)
     assert back.read_bytes() == source.read_bytes()
 
 
@@ -85,8 +65,8 @@ def test_inspect_lists_the_header_of_every_unit(source, tmp_path, capsys):
         "--stream-seed",
         "1",
     ]
-    run(["codec", "encode", source, *options, "--out", packets], capsys)
-    rows = json.loads(run(["codec", "inspect", packets, "--json"], capsys))
+    printed(["codec", "encode", source, *options, "--out", packets], capsys)
+    rows = json.loads(printed(["codec", "inspect", packets, "--json"], capsys))
     assert [row["unit"] for row in rows] == [0, 1]
     for row in rows:
         header = {name: row[name] for name in ("code", "variant", "k", "r", "packet_bytes", "source_bytes", "seed")}
@@ -102,13 +82,13 @@ def test_inspect_lists_the_header_of_every_unit(source, tmp_path, capsys):
         assert (row["arrived_packets"], row["repeated_packets"], row["decodes"]) == (15, 0, True)
     assert [row["last"] for row in rows] == [False, True]
     packets.write_bytes(packets.read_bytes()[: 9 * 1048] + b"xyz")
-    assert "truncated" in run(["codec", "inspect", packets], capsys)
+    assert "truncated" in printed(["codec", "inspect", packets], capsys)
 
 
 def test_loss_table_holds_the_closed_forms(source, tmp_path, capsys):
-    run(["codec", "encode", source, "--k", 10, "--r", 4, "--packet-size", "500B", "--out", tmp_path / "p"], capsys)
+    printed(["codec", "encode", source, "--k", 10, "--r", 4, "--packet-size", "500B", "--out", tmp_path / "p"], capsys)
     options = ["--paths", "40", "--blocked-paths", "8", "--receptions", "2000", "--json"]
-    (row,) = json.loads(run(["codec", "simulate-loss", tmp_path / "p", *options], capsys))
+    (row,) = json.loads(printed(["codec", "simulate-loss", tmp_path / "p", *options], capsys))
     assert row["decode_prob"] == cm.decode_prob(10, r=4, blocking_prob=0.2)
     assert row["decode_prob_rlnc"] == cm.decode_prob_rlnc(10, r=4, blocking_prob=0.2)
     assert abs(row["decoded_ratio"] - row["decode_prob"]) < 4 * row["standard_error"]
@@ -116,23 +96,23 @@ def test_loss_table_holds_the_closed_forms(source, tmp_path, capsys):
 
 def test_same_rng_same_file(source, tmp_path, capsys):
     for name in "ab":
-        run(["codec", "encode", source, "--stream-seed", 5, "--out", tmp_path / name], capsys)
+        printed(["codec", "encode", source, "--stream-seed", 5, "--out", tmp_path / name], capsys)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 def test_default_names_and_existing_files(source, capsys):
-    run(["codec", "encode", source], capsys)
+    printed(["codec", "encode", source], capsys)
     packets = source.with_name("data.bin.caps")
     assert "exists" in refused(["codec", "decode", packets], capsys)
     content = source.read_bytes()
     source.write_bytes(b"old")
-    run(["codec", "decode", packets, "--force"], capsys)
+    printed(["codec", "decode", packets, "--force"], capsys)
     assert source.read_bytes() == content
 
 
 def test_too_few_packets(source, tmp_path, capsys):
     packets = tmp_path / "p.caps"
-    run(["codec", "encode", source, "--k", 10, "--r", 0, "--packet-size", "1000B", "--out", packets], capsys)
+    printed(["codec", "encode", source, "--k", 10, "--r", 0, "--packet-size", "1000B", "--out", packets], capsys)
     packets.write_bytes(packets.read_bytes()[2 * 1048 :])
     line = refused(["codec", "decode", packets, "--out", tmp_path / "back"], capsys)
     told = "1 of 2 units cannot be decoded (unit 0: 8 packets arrived, at least 2 more needed for k = 10)"
@@ -143,7 +123,7 @@ def test_too_few_packets(source, tmp_path, capsys):
 def test_units_of_which_nothing_arrived_count_as_undecoded(source, tmp_path, capsys):
     """Catches a count of gaps, of which each may hold several units: 1 and 2, 9 at the end; half of 4 is there."""
     packets = tmp_path / "p.caps"
-    run(["codec", "encode", source, "--k", 2, "--r", 0, "--packet-size", "1000B", "--out", packets], capsys)
+    printed(["codec", "encode", source, "--k", 2, "--r", 0, "--packet-size", "1000B", "--out", packets], capsys)
     data = packets.read_bytes()
     packets.write_bytes(data[: 2 * 1048] + data[6 * 1048 : 9 * 1048] + data[10 * 1048 : -2 * 1048])
     line = refused(["codec", "decode", packets, "--out", tmp_path / "back"], capsys)
@@ -197,12 +177,14 @@ def test_stream_is_named_by_its_number(source, tmp_path, capsys):
     streams = {}
     for rng in (1, 2):
         packets = tmp_path / f"{rng}.caps"
-        run(["codec", "encode", source, "--stream-seed", rng, "--out", packets], capsys)
-        (streams[rng],) = {row["stream"] for row in json.loads(run(["codec", "inspect", packets, "--json"], capsys))}
+        printed(["codec", "encode", source, "--stream-seed", rng, "--out", packets], capsys)
+        (streams[rng],) = {
+            row["stream"] for row in json.loads(printed(["codec", "inspect", packets, "--json"], capsys))
+        }
     both, back = tmp_path / "both", tmp_path / "back"
     both.write_bytes((tmp_path / "1.caps").read_bytes() + (tmp_path / "2.caps").read_bytes())
     assert streams[1] in refused(["codec", "decode", both, "--out", back], capsys)
-    told = run(["codec", "decode", both, "--out", back, "--stream", streams[2]], capsys)
+    told = printed(["codec", "decode", both, "--out", back, "--stream", streams[2]], capsys)
     assert f"stream {streams[2]}" in told
     assert "22 of other streams" in told
     assert back.read_bytes() == source.read_bytes()
@@ -210,7 +192,7 @@ def test_stream_is_named_by_its_number(source, tmp_path, capsys):
 
 def test_partial_result_lists_what_is_missing(source, tmp_path, capsys):
     packets, back = tmp_path / "p.caps", tmp_path / "back"
-    run(["codec", "encode", source, "--k", 10, "--r", 0, "--packet-size", "1000B", "--out", packets], capsys)
+    printed(["codec", "encode", source, "--k", 10, "--r", 0, "--packet-size", "1000B", "--out", packets], capsys)
     packets.write_bytes(packets.read_bytes()[2 * 1048 : -1048])
     with pytest.raises(SystemExit) as stop:
         main(["codec", "decode", str(packets), "--partial", "--out", str(back)])
@@ -228,7 +210,7 @@ def test_the_status_of_a_partial_result_says_how_much_is_known(kept, status, sou
     packets, unit_bytes = tmp_path / "p.caps", 10 * (48 + 100)
     source.write_bytes(bytes(2000))
     options = ["--k", 10, "--r", 0, "--code", "rlnc", "--all-coded", "--packet-size", "100B"]
-    run(["codec", "encode", source, *options, "--out", packets], capsys)
+    printed(["codec", "encode", source, *options, "--out", packets], capsys)
     stream = packets.read_bytes()
     assert len(stream) == 2 * unit_bytes
     units = stream[:unit_bytes], stream[unit_bytes:]
@@ -263,23 +245,23 @@ def test_a_device_that_never_ends_is_refused(command, tmp_path, capsys):
 
 def test_a_pipe_with_a_name_is_read_to_its_end(source, tmp_path, capsys):
     packets, pipe, back = (tmp_path / name for name in ("p.caps", "pipe", "back"))
-    run(["codec", "encode", source, "--out", packets], capsys)
+    printed(["codec", "encode", source, "--out", packets], capsys)
     os.mkfifo(pipe)
     writer = Thread(target=lambda: pipe.write_bytes(packets.read_bytes()))
     writer.start()
-    run(["codec", "decode", pipe, "--out", back], capsys)
+    printed(["codec", "decode", pipe, "--out", back], capsys)
     writer.join()
     assert back.read_bytes() == source.read_bytes()
 
 
 def test_units_that_make_no_code_are_listed_with_the_others(source, tmp_path, capsys):
     packets = tmp_path / "p.caps"
-    run(["codec", "encode", source, "--k", 10, "--r", 5, "--packet-size", "1000B", "--out", packets], capsys)
+    printed(["codec", "encode", source, "--k", 10, "--r", 5, "--packet-size", "1000B", "--out", packets], capsys)
     packet = parse(packets.read_bytes()[:1048])
     forged = [packet.unit._replace(number=7, variant=99), packet.unit._replace(number=8, k=300, source_bytes=300_000)]
     with packets.open("ab") as file:
         file.writelines(to_bytes(type(packet)(unit, 0, packet.payload)) for unit in forged)
-    rows = json.loads(run(["codec", "inspect", packets, "--json"], capsys))
+    rows = json.loads(printed(["codec", "inspect", packets, "--json"], capsys))
     assert [(row["unit"], row["decodes"]) for row in rows] == [(0, True), (1, True), (7, None), (8, None)]
     assert rows[2]["variant"] == "unknown=99"
     assert "rs has the variants 0, 1, 2, 3" in rows[2]["problem"]
@@ -299,7 +281,7 @@ def test_losses_of_large_units_take_no_decoding(source, tmp_path, capsys):
     """A unit of 1500 packets and 200 receptions; one packet after the other this took minutes."""
     packets = tmp_path / "p.caps"
     options = ["--code", "rlnc", "--k", 1500, "--r", 400, "--packet-size", "10B"]
-    run(["codec", "encode", source, *options, "--out", packets], capsys)
-    rows = json.loads(run(["codec", "simulate-loss", packets, "--receptions", 200, "--json"], capsys))
+    printed(["codec", "encode", source, *options, "--out", packets], capsys)
+    rows = json.loads(printed(["codec", "simulate-loss", packets, "--receptions", 200, "--json"], capsys))
     assert [row["k"] for row in rows] == [1500, 500]
     assert all(row["decoded_ratio"] == 1 for row in rows)

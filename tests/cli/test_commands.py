@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from threading import Event
 
 import pytest
+from cli.commands import printed
 
 import capsmodel as cm
 from capsmodel import papers
@@ -19,32 +20,22 @@ from capsmodel.cli.tour.section import Station
 TABLES = ["optimal-k", "decode-prob", "redundancy", "reordering", "fct"]
 
 
-def run(line, capsys):
-    """Return the standard output of a successful command."""
-    with pytest.raises(SystemExit) as stop:
-        main(line.split())
-    printed = capsys.readouterr()
-    assert stop.value.code in (0, None), printed.err
-    assert not printed.err
-    return printed.out
-
-
 @pytest.mark.parametrize("command", TABLES)
 def test_text_json_and_csv_hold_the_same_rows(command, capsys):
-    rows = json.loads(run(f"{command} --json", capsys))
-    table = list(csv.DictReader(io.StringIO(run(f"{command} --csv", capsys))))
+    rows = json.loads(printed(f"{command} --json", capsys))
+    table = list(csv.DictReader(io.StringIO(printed(f"{command} --csv", capsys))))
     assert len(rows) == len(table) > 0
     assert list(rows[0]) == list(table[0])
     for row, cells in zip(rows, table, strict=True):
         assert {name: str(value) for name, value in row.items()} == cells
-    printed = run(command, capsys).splitlines()
+    lines = printed(command, capsys).splitlines()
     for row in rows:
         first = number(next(iter(row.values())))
-        assert any(line.split()[:1] == [first] for line in printed)
+        assert any(line.split()[:1] == [first] for line in lines)
 
 
 def test_equations_in_latex(capsys):
-    rows = json.loads(run("equations --paper caps --latex --json", capsys))
+    rows = json.loads(printed("equations --paper caps --latex --json", capsys))
     formulas = {row["equation"]: row["latex"] for row in rows}
     assert "binom" in formulas["Eq. 2"]
     assert formulas["u (VII, Alg. 1) switch rule"] == ""
@@ -52,21 +43,21 @@ def test_equations_in_latex(capsys):
 
 @pytest.mark.parametrize("command", ["equations --numbers", "claims", "claims --all --paper caps", "cite --style text"])
 def test_the_index_prints(command, capsys):
-    assert run(command, capsys).count("\n") > 5
+    assert printed(command, capsys).count("\n") > 5
 
 
 def test_numbers_are_claims_with_the_same_columns_and_verdicts(capsys):
-    rows = json.loads(run("equations --numbers --json", capsys))
-    table = list(csv.DictReader(io.StringIO(run("equations --numbers --csv", capsys))))
+    rows = json.loads(printed("equations --numbers --json", capsys))
+    table = list(csv.DictReader(io.StringIO(printed("equations --numbers --csv", capsys))))
     assert [row["id"] for row in table] == [row["id"] for row in rows]
     assert list(table[0]) == list(rows[0])
-    claims = {row["id"]: row for row in json.loads(run("claims --json", capsys))}
+    claims = {row["id"]: row for row in json.loads(printed("claims --json", capsys))}
     assert rows == [claims[row.claim.id] for row in papers.numbers()]
 
 
 def test_a_verdict_stands_with_what_it_hangs_on(capsys):
-    told = {row["claim"]: row for row in json.loads(run("claims --paper mmptcp --hangs-on --json", capsys))}
-    text = " ".join(run("claims --paper mmptcp", capsys).split())
+    told = {row["claim"]: row for row in json.loads(printed("claims --paper mmptcp --hangs-on --json", capsys))}
+    text = " ".join(printed("claims --paper mmptcp", capsys).split())
     for start in ("hangs on", "robust"):
         row = next(row for row in told.values() if row["told"].startswith(start))
         _, found = text.split(f"{row['claim']}: {row['verdict']} ", 1)
@@ -79,13 +70,13 @@ def test_claims_list_what_was_run_and_left_open_apart_from_what_waits(capsys, mo
     reason = "30 runs do not decide: why"
     rows[run_row] = replace(rows[run_row], entry=replace(rows[run_row].entry, verdict="open", reason=reason))
     monkeypatch.setattr("capsmodel.cli.equations.claim_rows", lambda paper=None, verdict=None: rows)
-    shown = json.loads(run("claims --json", capsys))
+    shown = json.loads(printed("claims --json", capsys))
     assert [row["reason"] for row in shown if row["verdict"] == "open"] == [reason]
     assert {row["id"] for row in shown} == {row.claim.id for row in rows if row.entry.was_run}
-    assert len(json.loads(run("claims --all --json", capsys))) == len(rows)
-    (totals,) = json.loads(run("claims --totals --json", capsys))
+    assert len(json.loads(printed("claims --all --json", capsys))) == len(rows)
+    (totals,) = json.loads(printed("claims --totals --json", capsys))
     assert totals["open"] == 1 + sum(not row.entry.was_run for row in rows)
-    assert reason in run("claims", capsys)
+    assert reason in printed("claims", capsys)
 
 
 @pytest.mark.parametrize(
@@ -93,14 +84,14 @@ def test_claims_list_what_was_run_and_left_open_apart_from_what_waits(capsys, mo
     [("eq4", [61, 64, 61, 64], [16, 22, 27, 35]), ("with_redundancy_cost", [28, 31, 32, 35], [15, 20, 25, 32])],
 )
 def test_optimal_k_in_the_setting_of_the_paper(objective, k, r, capsys):
-    rows = json.loads(run(f"optimal-k 64 --objective {objective} --json", capsys))
+    rows = json.loads(printed(f"optimal-k 64 --objective {objective} --json", capsys))
     assert [row["k"] for row in rows] == k
     assert [row["r"] for row in rows] == r
 
 
 def test_units_and_path_counts_reach_the_model(capsys):
     units = "--rate 10Gbps --rtt-short 50us --rtt-long 0.4ms --packet-size 9000B"
-    (row,) = json.loads(run(f"optimal-k 32 --paths 40 --blocked-paths 8 {units} --json", capsys))
+    (row,) = json.loads(printed(f"optimal-k 32 --paths 40 --blocked-paths 8 {units} --json", capsys))
     best = cm.optimal_coding_unit(
         32, blocking_prob=0.2, rtt_short_s=50e-6, rtt_long_s=400e-6, packet_bytes=9000, rate_bps=10e9
     )
@@ -111,7 +102,7 @@ def test_units_and_path_counts_reach_the_model(capsys):
 @pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
 def test_plot_is_written_whole(suffix, tmp_path, capsys):
     target = tmp_path / f"delay.{suffix}"
-    run(f"optimal-k --plot {target}", capsys)
+    printed(f"optimal-k --plot {target}", capsys)
     assert [path.name for path in tmp_path.iterdir()] == [target.name]
     assert target.read_bytes()[:4] in (b"\x89PNG", b"%PDF", b"<?xm")
 
@@ -120,7 +111,7 @@ def test_plot_is_written_whole(suffix, tmp_path, capsys):
 def test_a_title_is_within_its_figure(objective, tmp_path, capsys, monkeypatch):
     drawn = []
     monkeypatch.setattr("capsmodel.plotting.save_figure", lambda figure, path: drawn.append(figure))
-    run(f"optimal-k 64 --objective {objective} --plot {tmp_path / 'delay.png'}", capsys)
+    printed(f"optimal-k 64 --objective {objective} --plot {tmp_path / 'delay.png'}", capsys)
     figure = drawn[0]
     figure.draw_without_rendering()
     title = figure.axes[0].title
@@ -145,7 +136,7 @@ class Resources(HTMLParser):
 
 def test_demo_leaves_a_page_that_stands_alone(tmp_path, capsys):
     out = tmp_path / "out"
-    text = run(f"demo --quick --out {out}", capsys)
+    text = printed(f"demo --quick --out {out}", capsys)
     tables = {"coding_unit", "optimal_k", "optimal_k_eq4", "redundancy", "reordering", "fct", "schemes", "port_wait"}
     figures = {"delay_eq4", "delay_with_redundancy_cost", "schemes", "port_wait", "recovery", "papers"}
     named = {f"{name}.csv" for name in tables | {"recovery", "papers"}} | {f"{name}.png" for name in figures}
@@ -194,13 +185,13 @@ def test_tables_are_written_where_nothing_can_draw(line, tables, tmp_path, capsy
 
 def test_what_is_infinite_is_json_all_the_same(capsys):
     """Copies of all bytes overload the queues: their times are infinite, which JSON has no word for."""
-    (row,) = json.loads(run("fct 0.8 --byte-share 1 --json", capsys), parse_constant=pytest.fail)
+    (row,) = json.loads(printed("fct 0.8 --byte-share 1 --json", capsys), parse_constant=pytest.fail)
     assert row["mean_slowdown_short_rep"] is None
     assert row["mean_slowdown_short"] > 1
 
 
 @pytest.mark.parametrize("command", ["optimal-k 1000000000", "reordering 10 --dup-acks 1000000000"])
 def test_numbers_beyond_any_table_are_computed_or_cut(command, capsys):
-    rows = json.loads(run(f"{command} --json", capsys))
+    rows = json.loads(printed(f"{command} --json", capsys))
     assert all(value is not None for row in rows for value in row.values())
-    assert "k = 1..8192" in run("optimal-k 1000000000", capsys)
+    assert "k = 1..8192" in printed("optimal-k 1000000000", capsys)

@@ -7,25 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cli.commands import refused
 
 from capsmodel._files import atomic_writer, file_to_write, read_text
-from capsmodel.cli import main
 from capsmodel.codec.files import decode_file, encode_file, lose_packets
 from capsmodel.codec.streams import StreamEncoder
 
 SMALL = "simulate --fabric leaf-spine:2x2x2 --flows 5 --load 0.5 --engine reference"
 ENDLESS = "/dev/null"  # which a missing guard reads as an empty file; of /dev/zero it would read until memory is full
-
-
-def refused(line, capsys):
-    """Return the one line on standard error of a command that must fail with exit status 2."""
-    with pytest.raises(SystemExit) as stop:
-        main(line.split())
-    told = capsys.readouterr().err
-    assert stop.value.code == 2
-    assert told.startswith("capsmodel: ")
-    assert told.count("\n") == 1
-    return told
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
+from cli.commands import ended
 
 from capsmodel.cli import main
 from capsmodel.cli.shared import pages
@@ -39,12 +40,6 @@ class Page(HTMLParser):
 
     def handle_data(self, data):
         self.texts.append(data)
-
-
-def run(line, capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(line)
-    return stop.value.code, capsys.readouterr()
 
 
 @pytest.fixture(scope="module")
@@ -125,16 +120,16 @@ def test_the_same_figure_gives_the_same_bytes():
 def test_it_says_what_is_missing(monkeypatch, tmp_path, capsys):
     pages._templates.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    code, printed = run(["gallery", "--paper", PAPER, "--out", str(tmp_path)], capsys)
+    code, _, err = ended(["gallery", "--paper", PAPER, "--out", str(tmp_path)], capsys)
     assert code == 2
-    assert printed.err.count("\n") == 1
-    assert "pip install jinja2" in printed.err
+    assert err.count("\n") == 1
+    assert "pip install jinja2" in err
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(("arguments", "message"), [(["--paper", "tcp"], "caps"), (["--out", __file__], "is a file")])
 def test_a_bad_request_ends_in_one_line_and_status_2(arguments, message, capsys):
-    code, printed = run(["gallery", *arguments], capsys)
+    code, _, err = ended(["gallery", *arguments], capsys)
     assert code == 2
-    assert printed.err.count("\n") == 1
-    assert message in printed.err
+    assert err.count("\n") == 1
+    assert message in err

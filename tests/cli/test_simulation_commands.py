@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from cli.commands import printed, refused, succeed
 from rich.console import Console
 
 from capsim import Result
@@ -20,19 +21,8 @@ from capsmodel.experiments.results import part_files
 SMALL = ["--fabric", "leaf-spine:2x2x2", "--workload", "solar2022", "--flows", "20", "--load", "0.5"]
 
 
-def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    succeed(*arguments)
-    return capsys.readouterr().out
-
-
-def succeed(*arguments: str) -> None:
-    with pytest.raises(SystemExit) as raised:
-        main(list(arguments))
-    assert raised.value.code in (0, None)
-
-
 def test_simulate_prints_the_summary_and_what_it_took(capsys: pytest.CaptureFixture[str]) -> None:
-    out = " ".join(printed(capsys, "simulate", *SMALL).split())
+    out = " ".join(printed(["simulate", *SMALL], capsys).split())
     for word in (
         "mean FCT, short",
         "short flows with a timeout",
@@ -53,7 +43,7 @@ def test_what_long_flows_get_since_the_warm_up_is_told_where_there_is_one(
     capsys: pytest.CaptureFixture[str], warm_up: str, lines: int
 ) -> None:
     """Without one it is the line before."""
-    out = printed(capsys, "simulate", *SMALL, "--set", f"warm_up_s={warm_up}")
+    out = printed(["simulate", *SMALL, "--set", f"warm_up_s={warm_up}"], capsys)
     assert out.count("mean throughput, long") == 1
     assert out.count("throughput, long, since the warm-up") == lines
 
@@ -76,21 +66,21 @@ def test_flags_and_file_describe_the_same_run(capsys: pytest.CaptureFixture[str]
 
 
 def test_flags_change_a_preset(capsys: pytest.CaptureFixture[str]) -> None:
-    text = printed(capsys, "simulate", "websearch-load-60", *SMALL, "--end", "5s", "--json")
+    text = printed(["simulate", "websearch-load-60", *SMALL, "--end", "5s", "--json"], capsys)
     assert json.loads(text)[0]["flows"] <= 20
 
 
 def test_flow_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "flows.csv"
     file.write_text("src,dst,bytes,start_s\n0,3,14000,0\n3,0,14000,0.001\n", encoding="utf-8")
-    text = printed(capsys, "simulate", "--fabric", "leaf-spine:2x2x2", "--flow-file", str(file), "--csv")
+    text = printed(["simulate", "--fabric", "leaf-spine:2x2x2", "--flow-file", str(file), "--csv"], capsys)
     (row,) = csv.DictReader(text.splitlines())
     assert (row["flows"], row["unfinished_flows"], float(row["mean_slowdown"])) == ("2", "0", 1.0)
 
 
 def test_no_trace_needs_no_folder(capsys: pytest.CaptureFixture[str]) -> None:
     """The word is "off": a check for "none" refuses it."""
-    assert json.loads(printed(capsys, "simulate", *SMALL, "--trace", "off", "--json"))[0]["flows"] == 20
+    assert json.loads(printed(["simulate", *SMALL, "--trace", "off", "--json"], capsys))[0]["flows"] == 20
 
 
 def test_a_capture_is_written_and_needs_all_packets(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -103,11 +93,11 @@ def test_a_capture_is_written_and_needs_all_packets(capsys: pytest.CaptureFixtur
     assert len(everywhere) == 24 + 70 * sent
     succeed(*command, "--trace", "packets", "--pcap-ports", "host0>*,*>host0")
     assert 24 < len(file.read_bytes()) < len(everywhere)
-    assert "--pcap needs all packets: leave out --trace drops" in refused(capsys, *command, "--trace", "drops")
-    assert "--pcap-ports: no port 'hots'" in refused(capsys, *command, "--pcap-ports", "hots")
-    assert "add --pcap FILE" in refused(capsys, "simulate", *SMALL, "--pcap-ports", "host*")
-    assert "is a folder: name a file" in refused(capsys, "simulate", *SMALL, "--pcap", str(tmp_path))
-    assert "make it first" in refused(capsys, "simulate", *SMALL, "--pcap", str(tmp_path / "no" / "run.pcap"))
+    assert "--pcap needs all packets: leave out --trace drops" in refused([*command, "--trace", "drops"], capsys)
+    assert "--pcap-ports: no port 'hots'" in refused([*command, "--pcap-ports", "hots"], capsys)
+    assert "add --pcap FILE" in refused(["simulate", *SMALL, "--pcap-ports", "host*"], capsys)
+    assert "is a folder: name a file" in refused(["simulate", *SMALL, "--pcap", str(tmp_path)], capsys)
+    assert "make it first" in refused(["simulate", *SMALL, "--pcap", str(tmp_path / "no" / "run.pcap")], capsys)
 
 
 def test_columns_of_a_flow_file_are_in_the_results_and_run_again(
@@ -121,7 +111,7 @@ def test_columns_of_a_flow_file_are_in_the_results_and_run_again(
     flows = read_table(tmp_path / "run" / "flows.parquet")
     assert (flows["job"].tolist(), flows["input_row"].tolist()) == (["y", "x"], [1, 0])
     capsys.readouterr()
-    assert "compared flows.parquet, ports" in printed(capsys, "rerun", str(tmp_path / "run" / "flows.parquet"))
+    assert "compared flows.parquet, ports" in printed(["rerun", str(tmp_path / "run" / "flows.parquet")], capsys)
 
 
 def triangle(folder: Path, *, last: str = "a,c,1Gbps,1us") -> str:
@@ -140,7 +130,7 @@ def test_a_topology_from_files_is_run_again_without_them(capsys: pytest.CaptureF
     for file in ("nodes.csv", "links.csv"):
         (tmp_path / file).unlink()
     capsys.readouterr()
-    assert "identical" in printed(capsys, "rerun", str(tmp_path / "run" / "flows.parquet"), "--engine", "reference")
+    assert "identical" in printed(["rerun", str(tmp_path / "run" / "flows.parquet"), "--engine", "reference"], capsys)
 
 
 def test_each_fault_of_a_topology_is_a_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -152,14 +142,14 @@ def test_each_fault_of_a_topology_is_a_line(capsys: pytest.CaptureFixture[str], 
     assert [line.startswith(begin) for line, begin in zip(lines, begins, strict=True)] == [True, True]
     fabric = triangle(tmp_path)
     for flag, value in (("--rate", "1Gbps"), ("--delay", "1us")):
-        assert f"{flag}: each link of this topology" in refused(capsys, "simulate", "--fabric", fabric, flag, value)
+        assert f"{flag}: each link of this topology" in refused(["simulate", "--fabric", fabric, flag, value], capsys)
 
 
 def test_rerun_is_identical_or_says_what_differs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     succeed("simulate", *SMALL, "--trace", "packets", "--out", str(tmp_path / "run"))
     capsys.readouterr()
-    assert "identical" in printed(capsys, "rerun", str(tmp_path / "run" / "ports.parquet"))
-    assert "identical" in printed(capsys, "rerun", str(tmp_path / "run" / "trace.parquet"), "--engine", "reference")
+    assert "identical" in printed(["rerun", str(tmp_path / "run" / "ports.parquet")], capsys)
+    assert "identical" in printed(["rerun", str(tmp_path / "run" / "trace.parquet"), "--engine", "reference"], capsys)
     other = tmp_path / "other"
     succeed("simulate", *SMALL, "--trace", "packets", "--seed", "9", "--out", str(other))
     manifest_of_first, _ = (tmp_path / "run" / "flows.parquet"), capsys.readouterr()
@@ -174,7 +164,7 @@ def test_rerun_is_identical_or_says_what_differs(capsys: pytest.CaptureFixture[s
 def test_a_run_is_repeated_whose_scheme_adds_columns(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     succeed("simulate", *SMALL, "--scheme", "caps", "--out", str(tmp_path / "run"))
     capsys.readouterr()
-    assert "identical" in printed(capsys, "rerun", str(tmp_path / "run" / "flows.parquet"), "--engine", "reference")
+    assert "identical" in printed(["rerun", str(tmp_path / "run" / "flows.parquet"), "--engine", "reference"], capsys)
 
 
 def _with_manifest_of(source: Path, table, target: Path) -> None:
@@ -190,38 +180,28 @@ def test_rerun_compares_the_file_itself_whatever_its_name(capsys: pytest.Capture
     alone.parent.mkdir()
     alone.write_bytes(flows.read_bytes())
     capsys.readouterr()
-    assert "compared mine.parquet" in printed(capsys, "rerun", str(alone))
-    assert "compared flows.parquet, ports.parquet" in printed(capsys, "rerun", str(flows))
+    assert "compared mine.parquet" in printed(["rerun", str(alone)], capsys)
+    assert "compared flows.parquet, ports.parquet" in printed(["rerun", str(flows)], capsys)
     table = read_table(flows)
     _with_manifest_of(flows, table.assign(fct_s=-table["fct_s"]), alone)
     with pytest.raises(SystemExit) as raised:
         main(["rerun", str(alone)])
     assert (raised.value.code, "differs in mine.parquet" in capsys.readouterr().out) == (1, True)
     _with_manifest_of(flows, table.drop(columns="fct_s"), alone)
-    assert "columns of no table" in refused(capsys, "rerun", str(alone))
-    assert "rows of a sweep" in refused(capsys, "rerun", str(data_path("results") / "caps-fig1.parquet"))
-
-
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Return the one line on standard error of a command that must fail with exit status 2."""
-    capsys.readouterr()
-    with pytest.raises(SystemExit) as raised:
-        main(list(arguments))
-    err = capsys.readouterr().err
-    assert (raised.value.code, err.count("\n")) == (2, 1)
-    return err
+    assert "columns of no table" in refused(["rerun", str(alone)], capsys)
+    assert "rows of a sweep" in refused(["rerun", str(data_path("results") / "caps-fig1.parquet")], capsys)
 
 
 def test_compare_prints_a_table_and_writes_a_figure(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     out = tmp_path / "compared"
-    text = printed(capsys, "compare", *SMALL, "--schemes", "ecmp,rps", "--seeds", "2", "--out", str(out))
+    text = printed(["compare", *SMALL, "--schemes", "ecmp,rps", "--seeds", "2", "--out", str(out)], capsys)
     assert "±" in text
     assert "ratio to" in text
     assert {entry.name for entry in out.iterdir()} == FILES
     assert len(Result.load(out / "results" / "rps-seed2").flows) == 20
     with (out / "by_size.csv").open(encoding="utf-8") as file:
         assert sum(int(row["flows"]) for row in csv.DictReader(file)) == 80
-    again = printed(capsys, "compare", str(out / "scenario.toml"), "--json")
+    again = printed(["compare", str(out / "scenario.toml"), "--json"], capsys)
     rows = json.loads(again)
     assert {row["scheme"] for row in rows} == {"ecmp", "rps"}
     with (out / "table.csv").open(encoding="utf-8") as file:
@@ -230,13 +210,13 @@ def test_compare_prints_a_table_and_writes_a_figure(capsys: pytest.CaptureFixtur
 
 
 def test_schemes_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    rows = json.loads(printed(capsys, "schemes", "--json"))
+    rows = json.loads(printed(["schemes", "--json"], capsys))
     assert {"ecmp", "rps"} <= {row["scheme"] for row in rows}
     assert all(row["source"] and row["summary"] for row in rows)
 
 
 def test_meanings_of_parameters_are_printed_without_markup(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = printed(capsys, "schemes", "caps")
+    shown = printed(["schemes", "caps"], capsys)
     assert "`" not in shown
     assert ":mod:" not in shown
     assert "capsim.protocols.layers.params" in shown
@@ -364,7 +344,7 @@ def test_a_killed_worker_of_a_comparison_is_one_line(
         raise ChildProcessError("a worker process was killed: run again")
 
     monkeypatch.setattr("capsmodel.cli.compare.compare_schemes", killed)
-    assert "worker process was killed" in refused(capsys, "compare", *SMALL, "--schemes", "ecmp,rps", "--jobs", "2")
+    assert "worker process was killed" in refused(["compare", *SMALL, "--schemes", "ecmp,rps", "--jobs", "2"], capsys)
 
 
 def test_progress_is_in_simulated_time_and_waits_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import sys
 
 import pandas as pd
 import pytest
+from cli.commands import printed
 from rich.cells import cell_len
 from rich.console import Console
 
@@ -54,12 +55,8 @@ def packets(tmp_path_factory):
     return folder / "p.caps"
 
 
-def printed(line, packets, capsys):
-    capsys.readouterr()
-    with pytest.raises(SystemExit) as stop:
-        main([str(packets) if word == "FILE" else word for word in line.split()])
-    assert stop.value.code in (0, None)
-    return STYLE.sub("", capsys.readouterr().out)
+def text_of(line, packets, capsys):
+    return STYLE.sub("", printed([packets if word == "FILE" else word for word in line.split()], capsys))
 
 
 def fits(text, width):
@@ -74,13 +71,13 @@ def words(text):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_it_fits_a_terminal_of_any_width_and_a_pipe(command, packets, capsys, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
-    piped = printed(command, packets, capsys)
+    piped = text_of(command, packets, capsys)
     assert fits(piped, 80) == []
     monkeypatch.setattr(type(sys.stdout), "isatty", lambda _: True, raising=False)
     shown = {}
     for width in (80, 100, 160):
         monkeypatch.setenv("COLUMNS", str(width))
-        shown[width] = printed(command, packets, capsys)
+        shown[width] = text_of(command, packets, capsys)
         assert fits(shown[width], width) == []
         assert "…" not in shown[width]
     if not re.search("CPU s", piped):  # which is another one each time
@@ -123,9 +120,9 @@ def test_a_row_becomes_a_list_where_columns_do_not_fit(capsys):
 
 def test_the_paired_ratio_to_the_first_scheme_is_printed(packets, capsys):
     line = f"compare {SMALL} --schemes ecmp,rps --seeds 3 --jobs 1"
-    rows = json.loads(printed(f"{line} --json", packets, capsys))
+    rows = json.loads(text_of(f"{line} --json", packets, capsys))
     (row,) = (row for row in rows if (row["scheme"], row["metric"]) == ("rps", "mean_fct_short_s"))
-    text = printed(line, packets, capsys)
+    text = text_of(line, packets, capsys)
     assert "ratio to" in text
     mine = next(line.split() for line in text.splitlines() if line.startswith("rps"))
     value, ends = mine[4:6]  # behind the name, the mean and its error
@@ -149,7 +146,7 @@ def test_what_a_ratio_lacks_is_said_below_the_table():
 
 
 def test_one_seed_has_no_interval(packets, capsys):
-    text = printed(f"compare {SMALL} --schemes ecmp,rps --seeds 1 --jobs 1", packets, capsys)
+    text = text_of(f"compare {SMALL} --schemes ecmp,rps --seeds 1 --jobs 1", packets, capsys)
     assert "±" not in text
     assert "nan" not in text
     assert "no interval" in text

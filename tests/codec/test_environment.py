@@ -31,7 +31,7 @@ print("all right", mixer.finish()[0])
 """
 
 
-def run(code, folder=None, **environment):
+def run_python(code, folder=None, **environment):
     command, environment = [sys.executable, "-c", code], {**os.environ, **environment}
     return subprocess.run(command, capture_output=True, text=True, check=True, env=environment, cwd=folder)
 
@@ -52,7 +52,7 @@ def test_without_compilation_everything_works_and_gives_the_same_vectors(capsys)
     """Also as a test of the compiled code: the same lines, run by Python."""
     code = "import numpy as np; np.seterr(all='raise')\n" + VECTORS + ROUND_TRIP
     exec(VECTORS, {})  # compiled, in this process
-    assert run(code, NUMBA_DISABLE_JIT="1").stdout == capsys.readouterr().out + "all right 0\n"
+    assert run_python(code, NUMBA_DISABLE_JIT="1").stdout == capsys.readouterr().out + "all right 0\n"
 
 
 def test_without_a_writable_folder_import_use_and_help_work():
@@ -66,7 +66,7 @@ print(code.verify(packets, range(3)))
 from capsmodel.cli import main
 main(["codec", "encode", "--help"])
 """
-    assert run(code).stdout.startswith("1\nUsage: capsmodel codec encode")
+    assert run_python(code).stdout.startswith("1\nUsage: capsmodel codec encode")
 
 
 COMPILE = """
@@ -85,7 +85,7 @@ def test_edit_of_a_helper_compiles_a_kernel_anew(tmp_path):
     found = []
     for two in (2, 2, 3):
         (tmp_path / "helper.py").write_text(f"TWO = {two}\n")
-        found.append(run(COMPILE, tmp_path, PYTHONDONTWRITEBYTECODE="1", **paths).stdout)
+        found.append(run_python(COMPILE, tmp_path, PYTHONDONTWRITEBYTECODE="1", **paths).stdout)
     assert found == ["2 0\n", "2 1\n", "3 0\n"]
 
 

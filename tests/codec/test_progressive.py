@@ -52,7 +52,7 @@ def test_both_know_what_the_rank_determines_after_every_packet(reception):
                 assert np.array_equal(decoder.packet(int(column)), source[column])
 
 
-def run(algorithm, originals, coded, seed):
+def work_of(algorithm, originals, coded, seed):
     """Return the work after all originals but `coded` of them, and as many dense coded packets, in random order."""
     columns = originals + coded
     rng = np.random.default_rng(seed)
@@ -70,7 +70,7 @@ def run(algorithm, originals, coded, seed):
 @pytest.mark.parametrize(("m", "l"), [(20, 1), (60, 3), (120, 6), (120, 30)])
 def test_rows_examined_stay_within_the_papers_complexity(m, l):
     """Gauss-Jordan examines every row twice per arrival; preemption spares the m originals all rows but the l coded."""
-    gauss, preemptive = run(GaussJordan, m, l, seed=m), run(Preemptive, m, l, seed=m)
+    gauss, preemptive = work_of(GaussJordan, m, l, seed=m), work_of(Preemptive, m, l, seed=m)
     assert (gauss.originals, gauss.coded) == (preemptive.originals, preemptive.coded) == (m, l)
     n = m + l
     assert gauss.rows_examined == n * (n - 1)
@@ -83,7 +83,7 @@ def test_rows_examined_stay_within_the_papers_complexity(m, l):
 def test_zero_factors_are_not_counted_as_row_operations():
     """Originals alone cost no row operation under either algorithm: their columns are nobody else's."""
     for algorithm in BOTH:
-        work = run(algorithm, 30, 0, seed=1)
+        work = work_of(algorithm, 30, 0, seed=1)
         assert work.row_operations == work.multiply_adds == 0
 
 

@@ -11,9 +11,9 @@ from functools import cache
 
 import numpy as np
 import pytest
+from cli.commands import ended
 
 import capsmodel as cm
-from capsmodel.cli import main
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import finished_tasks
 from capsmodel.papers import claims
@@ -126,29 +126,23 @@ def test_an_unknown_figure_is_reported():
         published_figure("caps-fig99")
 
 
-def run(line, capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(line.split())
-    return stop.value.code, capsys.readouterr()
-
-
 def test_the_command_writes_table_and_picture_and_names_the_table_by_its_hash(tmp_path, capsys):
-    code, printed = run(f"reproduce caps-fig6b repflow-fig5 --quick --out {tmp_path / 'out'}", capsys)
+    code, out, err = ended(f"reproduce caps-fig6b repflow-fig5 --quick --out {tmp_path / 'out'}", capsys)
     assert code in (0, None)
-    assert not printed.err  # no progress bar: not a terminal
+    assert not err  # no progress bar: not a terminal
     names = {"caps-fig6b.csv", "caps-fig6b.png", "repflow-fig5.csv", "repflow-fig5.png"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
-    assert all(name in printed.out for name in names)
+    assert all(name in out for name in names)
     assert (tmp_path / "out" / "caps-fig6b.png").read_bytes()[:4] == b"\x89PNG"
     before = hashlib.sha256((tmp_path / "out" / "caps-fig6b.csv").read_bytes()).hexdigest()
-    run(f"reproduce caps-fig6b --quick --out {tmp_path / 'again'}", capsys)
+    ended(f"reproduce caps-fig6b --quick --out {tmp_path / 'again'}", capsys)
     assert hashlib.sha256((tmp_path / "again" / "caps-fig6b.csv").read_bytes()).hexdigest() == before
 
 
 def test_the_list_names_every_figure_and_experiment(capsys):
-    code, printed = run("reproduce --list --csv", capsys)
+    code, out, _ = ended("reproduce --list --csv", capsys)
     assert code in (0, None)
-    rows = list(csv.DictReader(io.StringIO(printed.out)))
+    rows = list(csv.DictReader(io.StringIO(out)))
     assert [row["name"] for row in rows] == [*NAMES, *published_experiments(), *computed_experiments()]
     claims = [claim for row in rows for claim in row["claims"].split(", ") if claim]
     assert len(claims) == len(set(claims)), "a claim stands where the ledger has it from"
@@ -170,7 +164,7 @@ def test_the_list_names_every_figure_and_experiment(capsys):
     ],
 )
 def test_a_bad_request_ends_in_one_line_and_status_2(line, message, capsys):
-    code, printed = run(line, capsys)
+    code, _, err = ended(line, capsys)
     assert code == 2
-    assert printed.err.count("\n") == 1
-    assert message in printed.err
+    assert err.count("\n") == 1
+    assert message in err

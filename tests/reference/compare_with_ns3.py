@@ -106,7 +106,7 @@ def equal_flows(one: Outcome, other: Outcome) -> int:
     return int(np.sum(np.abs(one.fct_ps - other.fct_ps) <= 1))
 
 
-def row(name: str) -> str:
+def compared_outcomes(name: str) -> str:
     """Return a line of the table."""
     ns3, ours = ns3_outcome(name), capsim_outcome(name)
     cells = [name, f"{equal_flows(ns3, ours)} of {ns3.fct_ps.size}"]
@@ -129,7 +129,7 @@ def main() -> None:
     print(line(COLUMNS))
     print("|" + "---|" * len(COLUMNS))
     for name in sys.argv[1:] or names():
-        print(row(name))
+        print(compared_outcomes(name))
 
 
 if __name__ == "__main__":

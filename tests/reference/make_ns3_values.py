@@ -108,7 +108,7 @@ def routes(fabric: Fabric) -> list[tuple[int, int, int]]:
     return found
 
 
-def run(ns3: Any, scenario: Scenario, number: int) -> dict[str, Any]:
+def values_of_ns3(ns3: Any, scenario: Scenario, number: int) -> dict[str, Any]:
     """Return what ns-3 says about one run of a scenario."""
     chosen = scheme_of(scenario)
     fabric, flows = scenario.fabric.build(), flows_of(scenario, number)
@@ -167,7 +167,7 @@ def main() -> None:
         scenario = scenario_of(name)
         for attribute, value in attributes(scenario).items():
             ns3.SetDefault(attribute, value)
-        found = [run(ns3, scenario, number) for number in range(runs(scenario))]
+        found = [values_of_ns3(ns3, scenario, number) for number in range(runs(scenario))]
         values_file(name).write_text(written(name, scenario, found), encoding="utf-8")
         print(name)
 

@@ -4,6 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.engine_setups import (
+    FAR_SWITCH,
+    LINK,
+    MSS,
     Losses,
     UnitLosses,
     flow_list,
@@ -14,15 +17,12 @@ from support.engine_setups import (
     with_unit_losses,
 )
 from support.layer_setups import LayerEnd, layer_memory, units_of
-from support.scripted import MSS
 
-from capsim import Dumbbell, scheme
+from capsim import scheme
 from capsim.engines import run
 from capsim.protocols.layers.params import UnitSize
 from capsim.records import ACK, CODED, DATA, ENQUEUED, RETRANSMITTED
 
-LINK = Dumbbell(hosts_per_side=1, rate_bps=1e9, delay_s=50e-6, buffer_packets=1000)
-FAR_SWITCH = 3
 PACKET_PS, HOP_PS, BACK_PS = 12_000_000, 12_000_000 + 50_000_000, 3 * (320_000 + 50_000_000)
 MIN_RTO_PS = 2 * 10**9  # of these set-ups
 TENS = {"unit_size": UnitSize.FIXED, "fixed_packets": 10, "initial_blocking_prob": 0.2, "rtt_factor": 100.0}
@@ -35,7 +35,7 @@ def lossy(n_segments, *, name="caps", layer=TENS, **losses):
     return setup_of(LINK, flow_list([(0, 1, n_segments * MSS, 0.0)]), base, layer=layer, end_ps=10**12)
 
 
-def play(n_segments, **setting):
+def coded_flow(n_segments, **setting):
     setup = lossy(n_segments, **setting)
     result = one_run(setup)
     return result, sent_by(result, setup)
@@ -117,7 +117,7 @@ def test_one_loss_too_many_in_a_middle_unit_is_a_fast_retransmit():
     Their ACKs let 10-27 go; 10, 11 and 12 make the three duplicates, and one packet of unit 0, at a position of its
     own, completes it.
     """
-    result, sent = play(40, unit=0, positions=bits([0, 3, 7, 11]))
+    result, sent = coded_flow(40, unit=0, positions=bits([0, 3, 7, 11]))
     sub, unit = result.subs[0], units_of(result)[0]
     assert (sub["fast_retransmits"], sub["retransmissions"], sub["timeouts"]) == (1, 1, 0)
     again = sent[(sent["flags"] & RETRANSMITTED) != 0]
@@ -129,7 +129,7 @@ def test_one_loss_too_many_in_a_middle_unit_is_a_fast_retransmit():
 
 def test_one_loss_too_many_in_the_last_unit_is_one_timeout_of_min_rto():
     """Nothing comes behind the last unit: the timer, restarted by the ninth ACK, sends one packet of it."""
-    result, sent = play(10, unit=0, positions=bits([0, 3, 7, 11]))
+    result, sent = coded_flow(10, unit=0, positions=bits([0, 3, 7, 11]))
     sub = result.subs[0]
     assert (sub["timeouts"], sub["fast_retransmits"], sub["retransmissions"]) == (1, 0, 1)
     again_ps = arrival_ps(12) + BACK_PS + MIN_RTO_PS
@@ -139,7 +139,7 @@ def test_one_loss_too_many_in_the_last_unit_is_one_timeout_of_min_rto():
 
 def test_lost_acknowledgements_of_a_unit():
     """All ten ACKs of unit 0 are lost. The timer sends a packet of it; its ACK covers all ten, and the flow goes on."""
-    result, sent = play(25, unheard_unit=0)
+    result, sent = coded_flow(25, unheard_unit=0)
     sub = result.subs[0]
     assert (sub["timeouts"], sub["retransmissions"], sub["duplicate_packets"]) == (1, 1, 1)
     assert sent["time_ps"][13] == MIN_RTO_PS
@@ -159,7 +159,7 @@ def test_repair_packets_leave_right_behind_their_unit():
 
 def test_units_of_the_window():
     """Ten fill the first unit. The first ACK opens a window of 11, the size of the next; it has 11 - 9 new segments."""
-    result, _ = play(30, layer={"max_overhead": 0.0})
+    result, _ = coded_flow(30, layer={"max_overhead": 0.0})
     assert units_of(result)["k"].tolist() == [10, 11, 9]
     assert units_of(result)["first_segment"].tolist() == [0, 10, 21]
 
@@ -167,7 +167,7 @@ def test_units_of_the_window():
 def test_optimal_units_are_windows_while_nothing_is_blocked():
     """Eq. 4 has its minimum at k = 1 for p_B = 0, and nothing would be coded."""
     layer = {"unit_size": UnitSize.OPTIMAL, "initial_blocking_prob": 0.0, "rtt_factor": 100.0}
-    assert units_of(play(30, layer=layer)[0])["k"].tolist() == [10, 11, 9]
+    assert units_of(coded_flow(30, layer=layer)[0])["k"].tolist() == [10, 11, 9]
 
 
 def test_unit_is_no_larger_than_what_can_be_in_flight():
@@ -179,7 +179,7 @@ def test_unit_is_no_larger_than_what_can_be_in_flight():
 
 def test_unit_larger_than_the_window_is_decoded_once():
     """A unit of 30, window of 10: all ten are there before the sender hears of one, yet the unit has 20 to come."""
-    result, sent = play(30, layer=TENS | {"fixed_packets": 30, "max_overhead": 0.0})
+    result, sent = coded_flow(30, layer=TENS | {"fixed_packets": 30, "max_overhead": 0.0})
     sub, unit = result.subs[0], units_of(result)[0]
     memory = layer_memory(result)[0]
     assert sent["time_ps"][10] == arrival_ps(0) + BACK_PS > arrival_ps(9)
@@ -189,25 +189,25 @@ def test_unit_larger_than_the_window_is_decoded_once():
 
 def test_ceiling_of_one_sixth_is_two_of_ten():
     """p_B = 1/6 is the 10 + 2 of the authors' code, exactly; 3 of 10 would be a rounding error."""
-    result, _ = play(10, layer={})
+    result, _ = coded_flow(10, layer={})
     assert (units_of(result)["k"][0], units_of(result)["n"][0]) == (10, 12)
 
 
 def test_min_repair_and_partial_units():
     """Units of 10 and 4 at p_B = 0, at least 2 repair packets each, unless the partial one has none."""
     layer = TENS | {"initial_blocking_prob": 0.0, "min_repair": 2}
-    assert units_of(play(14, layer=layer)[0])["n"].tolist() == [12, 6]
-    assert units_of(play(14, layer=layer | {"repair_partial": False})[0])["n"].tolist() == [12, 4]
+    assert units_of(coded_flow(14, layer=layer)[0])["n"].tolist() == [12, 6]
+    assert units_of(coded_flow(14, layer=layer | {"repair_partial": False})[0])["n"].tolist() == [12, 4]
 
 
 def test_the_ns2_code_never_changes_r():
     """At p_B = 1/2 the formula would have 10 for 10."""
-    assert units_of(play(10, name="caps_ns2", layer={"initial_blocking_prob": 0.5})[0])["n"].tolist() == [12]
+    assert units_of(coded_flow(10, name="caps_ns2", layer={"initial_blocking_prob": 0.5})[0])["n"].tolist() == [12]
 
 
 def test_retransmissions_take_copies_along():
     """caps_ns2, 10 + 2, three lost: the timeout sends a packet of the unit and ceil(r / 2) = 1 more, both at once."""
-    result, sent = play(10, name="caps_ns2", layer={}, unit=0, positions=bits([1, 2, 3]))
+    result, sent = coded_flow(10, name="caps_ns2", layer={}, unit=0, positions=bits([1, 2, 3]))
     memory, unit = layer_memory(result)[0], units_of(result)[0]
     assert len(sent) == 14
     assert sent["time_ps"][12] == sent["time_ps"][13] == arrival_ps(11) + BACK_PS + MIN_RTO_PS
@@ -240,7 +240,7 @@ def test_coded_packets_are_as_large_as_the_largest_source():
 
 def test_buffered_units_are_acknowledged_packet_by_packet():
     """Not systematic: ten wait for each other, which takes no time in one burst; every arrival is acknowledged."""
-    result, _ = play(10, layer=TENS | {"systematic": False}, unit=0, positions=bits([0, 4]))
+    result, _ = coded_flow(10, layer=TENS | {"systematic": False}, unit=0, positions=bits([0, 4]))
     lines = result.trace[(result.trace["kind"] == ACK) & (result.trace["what"] == ENQUEUED)]
     first_hop = lines[lines["port"] == LINK.build().host_port[1]]
     assert first_hop["ack"].tolist() == list(range(1, 11))

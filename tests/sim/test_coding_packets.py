@@ -1,26 +1,27 @@
 """Scripted coding with an ACK at decoding: when a unit decodes, what TCP gets and when, worked out by hand."""
 
 import pytest
-from support.engine_setups import Losses, flow_list, one_run, sent_by, setup_of, with_losses
+from support.engine_setups import (
+    LINK,
+    MSS,
+    flow_list,
+    flow_with_losses,
+    one_run,
+    sent_by,
+    setup_of,
+)
 from support.layer_setups import layer_memory, units_of
-from support.scripted import MSS
 
-from capsim import Dumbbell, scheme
 from capsim.protocols.layers.decoder import Release
 from capsim.protocols.layers.params import UnitSize
 from capsim.records import CODED, DATA
 
-LINK = Dumbbell(hosts_per_side=1, rate_bps=1e9, delay_s=50e-6, buffer_packets=1000)
-FAR_SWITCH = 3
 PACKET_PS, HOP_PS = 12_000_000, 12_000_000 + 50_000_000
 
 
-def play(n_segments, *, layer, end_ps=10**12, **losses):
-    base = with_losses(scheme("caps_decode"), Losses(at_node=FAR_SWITCH, **losses))
+def decoded_flow(n_segments, *, layer, end_ps=10**12, **losses):
     layer = {"initial_blocking_prob": 0.0} | layer
-    setup = setup_of(LINK, flow_list([(0, 1, n_segments * MSS, 0.0)]), base, layer=layer, end_ps=end_ps)
-    records = one_run(setup)
-    return records, sent_by(records, setup)
+    return flow_with_losses(n_segments, "caps_decode", layer=layer, end_ps=end_ps, losses=losses)
 
 
 def arrival_ps(position):
@@ -30,7 +31,7 @@ def arrival_ps(position):
 
 def test_any_k_of_n_decode():
     """k = 10 = window, p_B = 0.2: r = 3. Three are lost; the tenth to arrive decodes, no TCP retransmission."""
-    records, sent = play(10, layer={"initial_blocking_prob": 0.2}, once_a=0, once_b=4, once_c=12)
+    records, sent = decoded_flow(10, layer={"initial_blocking_prob": 0.2}, once_a=0, once_b=4, once_c=12)
     sub, unit = records.subs[0], units_of(records)[0]
     memory = layer_memory(records)[0]
     assert len(sent) == 13
@@ -43,7 +44,7 @@ def test_any_k_of_n_decode():
 
 def test_late_packets_are_dropped():
     """Nothing is lost: the first ten decode, the three repair packets come too late and are not acknowledged."""
-    records, _ = play(10, layer={"initial_blocking_prob": 0.2})
+    records, _ = decoded_flow(10, layer={"initial_blocking_prob": 0.2})
     sub = records.subs[0]
     memory = layer_memory(records)[0]
     assert sub["received_ps"] == arrival_ps(9)
@@ -57,7 +58,7 @@ def test_undecodable_unit_is_repaired_by_tcp():
 
     TCP has gone back, so the ten acknowledgements, one after the other, let it send the other nine again, in vain.
     """
-    records, sent = play(10, layer={"initial_blocking_prob": 0.2}, once_a=0, once_b=4, once_c=12, once_d=7)
+    records, sent = decoded_flow(10, layer={"initial_blocking_prob": 0.2}, once_a=0, once_b=4, once_c=12, once_d=7)
     sub, unit = records.subs[0], units_of(records)[0]
     memory = layer_memory(records)[0]
     assert (sub["timeouts"], sub["retransmissions"], memory["units_decoded"]) == (1, 10, 1)
@@ -74,7 +75,7 @@ def test_units_go_up_in_order(release):
     makes duplicate acknowledgements and a fast retransmit repairs the first.
     """
     layer = {"unit_size": UnitSize.FIXED, "fixed_packets": 5, "release": release}
-    records, _ = play(10, layer=layer, once_a=2)
+    records, _ = decoded_flow(10, layer=layer, once_a=2)
     sub, first, second = records.subs[0], units_of(records)[0], units_of(records)[1]
     assert second["decoded_ps"] == arrival_ps(9)
     assert sub["received_ps"] == first["decoded_ps"] > second["decoded_ps"]
@@ -93,7 +94,7 @@ def received(records):
 
 def test_systematic_sources_leave_first_and_go_up_at_once():
     """Ten source packets uncoded, then three repair packets. Each source packet is delivered as it comes."""
-    records, sent = play(10, layer={"systematic": True, "initial_blocking_prob": 0.2})
+    records, sent = decoded_flow(10, layer={"systematic": True, "initial_blocking_prob": 0.2})
     memory, unit = layer_memory(records)[0], units_of(records)[0]
     assert sent["kind"].tolist() == 10 * [DATA] + 3 * [CODED]
     assert received(records) == [(arrival_ps(number), number + 1) for number in range(10)]
@@ -103,7 +104,7 @@ def test_systematic_sources_leave_first_and_go_up_at_once():
 
 def test_systematic_gap_is_filled_by_the_first_repair_packet():
     """Segment 2 is lost: 0 and 1 are delivered at once, 3 to 9 held until the first repair packet decodes."""
-    records, _ = play(10, layer={"systematic": True, "initial_blocking_prob": 0.2}, once_a=2)
+    records, _ = decoded_flow(10, layer={"systematic": True, "initial_blocking_prob": 0.2}, once_a=2)
     sub, unit = records.subs[0], units_of(records)[0]
     memory = layer_memory(records)[0]
     assert received(records) == [
@@ -123,14 +124,14 @@ def test_systematic_packets_do_not_wait_for_their_unit():
     """
     back_ps = 3 * (320_000 + 50_000_000)
     for systematic, first_ps in ((True, arrival_ps(0) + back_ps), (False, arrival_ps(9) + back_ps + 4 * 320_000)):
-        _, sent = play(20, layer={"systematic": systematic, "unit_size": UnitSize.FIXED, "rtt_factor": 10.0})
+        _, sent = decoded_flow(20, layer={"systematic": systematic, "unit_size": UnitSize.FIXED, "rtt_factor": 10.0})
         assert sent["time_ps"][10] == first_ps
 
 
 def test_systematic_as_decoded_hides_no_reordering():
     """As decoded: 3 to 9 are delivered at once behind the gap, and the third duplicate makes TCP send 2 again."""
     layer = {"systematic": True, "release": Release.DECODED}
-    records, _ = play(10, layer=layer, once_a=2)
+    records, _ = decoded_flow(10, layer=layer, once_a=2)
     sub, unit = records.subs[0], units_of(records)[0]
     memory = layer_memory(records)[0]
     assert (sub["dup_acks_received"], sub["fast_retransmits"], sub["retransmissions"]) == (7, 1, 1)
@@ -139,7 +140,7 @@ def test_systematic_as_decoded_hides_no_reordering():
 
 def test_systematic_gap_without_repair_packets_is_stalled():
     """In order, without repair packets, nothing is delivered behind the gap until TCP has timed out."""
-    records, sent = play(10, layer={"systematic": True}, once_a=2)
+    records, sent = decoded_flow(10, layer={"systematic": True}, once_a=2)
     sub, unit = records.subs[0], units_of(records)[0]
     memory = layer_memory(records)[0]
     # The second acknowledgement restarted the timer.
@@ -152,7 +153,7 @@ def test_systematic_gap_without_repair_packets_is_stalled():
 def test_timeout_sends_what_waits_in_the_buffer():
     """Units of 8, window of 10, the first packet lost: no ACK comes. 8 and 9 wait for six more until TCP goes back."""
     layer = {"unit_size": UnitSize.FIXED, "fixed_packets": 8}
-    records, sent = play(30, layer=layer, once_a=0)
+    records, sent = decoded_flow(30, layer=layer, once_a=0)
     timeout_ps = 2 * 10**9
     assert units_of(records)["k"][:2].tolist() == [8, 2]
     assert units_of(records)["sent_ps"][:2].tolist() == [0, timeout_ps]
@@ -164,7 +165,7 @@ def test_timeout_sends_what_waits_in_the_buffer():
 def test_flush_timer_to_the_picosecond():
     """Units of 8, window of 10: 8 and 9 wait for six more, and leave 20 us after they came."""
     layer = {"unit_size": UnitSize.FIXED, "fixed_packets": 8, "flush_s": 20e-6}
-    records, sent = play(60, layer=layer, end_ps=100_000_000)
+    records, sent = decoded_flow(60, layer=layer, end_ps=100_000_000)
     assert units_of(records)["k"].tolist() == [8, 2]
     assert units_of(records)["sent_ps"].tolist() == [0, 20_000_000]
     assert sent["time_ps"].tolist() == 8 * [0] + 2 * [20_000_000]
@@ -172,7 +173,7 @@ def test_flush_timer_to_the_picosecond():
 
 def test_unit_larger_than_the_window_leaves_with_the_window():
     """Units of 30, window of 10: nothing but the buffer is in flight, so nothing could fill it."""
-    records, sent = play(60, layer={"unit_size": UnitSize.FIXED, "fixed_packets": 30})
+    records, sent = decoded_flow(60, layer={"unit_size": UnitSize.FIXED, "fixed_packets": 30})
     assert units_of(records)["k"].tolist()[0] == 10
     assert sent["time_ps"][:10].tolist() == 10 * [0]
     assert records.subs["timeouts"][0] == 0
@@ -184,7 +185,7 @@ def test_acknowledged_sources_leave_the_buffer():
     The unit that is made then begins with the first segment that is not acknowledged.
     """
     layer = {"systematic": True, "release": Release.DECODED, "unit_size": UnitSize.FIXED, "fixed_packets": 30}
-    records, sent = play(60, layer=layer, once_a=9)
+    records, sent = decoded_flow(60, layer=layer, once_a=9)
     sub, units = records.subs[0], units_of(records)
     assert (sub["fast_retransmits"], sub["timeouts"], sub["retransmissions"]) == (1, 0, 1)
     new = [segment for segment in sent["segment"].tolist()[: sent["segment"].tolist().index(9, 10)] if segment >= 10]
@@ -198,7 +199,7 @@ def test_systematic_unit_whose_sources_came_before_it_was_closed():
     No packet of the unit comes after that. It counts as decoded when the next one, segment 10, comes.
     """
     flush = {"systematic": True, "unit_size": UnitSize.FIXED, "fixed_packets": 8, "flush_s": 300e-6}
-    records, _ = play(20, layer=flush)
+    records, _ = decoded_flow(20, layer=flush)
     memory, unit = layer_memory(records)[0], units_of(records)[1]
     first_ack_ps = arrival_ps(0) + 3 * (320_000 + 50_000_000)
     assert arrival_ps(9) < unit["sent_ps"] == 300_000_000 < first_ack_ps

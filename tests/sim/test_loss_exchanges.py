@@ -3,20 +3,18 @@
 from dataclasses import dataclass, replace
 
 import pytest
-from support.engine_setups import Losses, flow_list, sent_by, setup_of, with_losses
+from support.engine_setups import FAR_SWITCH, LINK, MSS, Losses, flow_list, sent_by, setup_of, with_losses
 
-from capsim import ACCEPT, REFUSE, Dumbbell, Queue, scheme
+from capsim import ACCEPT, REFUSE, Queue, scheme
 from capsim.base.clock import serialisation_ps
 from capsim.engines import run
 from capsim.records import DROPPED, RETRANSMITTED, SYN, SYN_ACK
 
-MSS = 1460
-RATE_BPS, DELAY_S = 10**9, 50e-6
-LINK = Dumbbell(hosts_per_side=1, rate_bps=RATE_BPS, delay_s=DELAY_S, buffer_packets=1000)
-NEAR_SWITCH, FAR_SWITCH = 2, 3
+RATE_BPS, DELAY_S = 10**9, 50e-6  # of `LINK`
+NEAR_SWITCH = 2
 
 
-def play(n_segments, *, base, end_ps=10**12, **transport):
+def exchange(n_segments, *, base, end_ps=10**12, **transport):
     """Return the subflow, what it sent, and the whole trace."""
     setup = setup_of(LINK, flow_list([(0, 1, n_segments * MSS, 0.0)]), base, transport=transport, end_ps=end_ps)
     found = run(setup, engine="reference")
@@ -50,7 +48,7 @@ def test_opening_lost_twice(name, kind):
     queue = Queue(name="lost_opening", admit=refuse_opening, params=LostOpening(kind=kind, until_s=2.0))
     base = replace(scheme(name), queue=queue)
     options = {"handshake": True, "initial_rto_s": 0.0, "min_rto_s": 0.2}
-    sub, _, trace = play(1, base=base, end_ps=10**13, **options)
+    sub, _, trace = exchange(1, base=base, end_ps=10**13, **options)
     assert (trace["what"] == DROPPED).sum() == 2
     begin_ps, data_ps = 3 * 10**12 + 2 * one_way_ps(40), serialisation_ps(40, RATE_BPS) + one_way_ps(1500)
     assert sub["received_ps"] == begin_ps + data_ps
@@ -62,7 +60,7 @@ def test_opening_lost_twice(name, kind):
 def test_losses_are_repaired_without_reordering_or_waste(name):
     """Four losses in a window of ten: each segment is sent once more, none arrives twice, none counts as reordered."""
     base = with_losses(scheme(name), Losses(at_node=FAR_SWITCH, once_a=3, once_b=5, once_c=7, once_d=12))
-    sub, sent, _ = play(60, base=base)
+    sub, sent, _ = exchange(60, base=base)
     assert sent[(sent["flags"] & RETRANSMITTED) != 0]["segment"].tolist() == [3, 5, 7, 12]
     assert (sub["timeouts"], sub["fast_retransmits"], sub["packets_sent"]) == (0, 1, 64)
     assert (sub["reordered_packets"], sub["duplicate_packets"]) == (0, 0)
@@ -72,7 +70,7 @@ def test_losses_are_repaired_without_reordering_or_waste(name):
 def test_rescue_saves_the_timeout_of_a_lost_end(rescue, timeouts):
     """Of ten segments in all, 0, 8 and 9 are lost: the rescue of 9 brings word of 8."""
     base = with_losses(scheme("sack"), Losses(at_node=FAR_SWITCH, once_a=0, once_b=8, once_c=9))
-    sub, _, _ = play(10, base=base, rescue=rescue, min_rto_s=10e-3, initial_rto_s=10e-3)
+    sub, _, _ = exchange(10, base=base, rescue=rescue, min_rto_s=10e-3, initial_rto_s=10e-3)
     assert sub["timeouts"] == timeouts
     assert (sub["closed_ps"] < 10**10) == (timeouts == 0)
 
@@ -80,7 +78,7 @@ def test_rescue_saves_the_timeout_of_a_lost_end(rescue, timeouts):
 def with_four_holes(min_rto_s):
     """Return the subflow, and which segments went again when, of a flow that loses 2, 4, 6 and 8."""
     base = with_losses(scheme("ecmp"), Losses(at_node=FAR_SWITCH, once_a=2, once_b=4, once_c=6, once_d=8))
-    sub, sent, _ = play(40, base=base, min_rto_s=min_rto_s)
+    sub, sent, _ = exchange(40, base=base, min_rto_s=min_rto_s)
     again = sent[(sent["flags"] & RETRANSMITTED) != 0]
     return sub, again["segment"].tolist(), again["time_ps"].tolist()
 
@@ -105,6 +103,6 @@ def test_longer_timer_waits_for_the_last_hole():
 
 @pytest.mark.parametrize("name", ["ecmp", "sack", "dctcp"])
 def test_long_flow_without_loss_fills_the_receive_window(name):
-    sub, sent, _ = play(400, base=scheme(name), max_window_bytes=40 * MSS)
+    sub, sent, _ = exchange(400, base=scheme(name), max_window_bytes=40 * MSS)
     assert sub["cwnd_bytes"] == 40 * MSS
     assert len(sent) == 400

@@ -4,28 +4,22 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from support.engine_setups import Losses, flow_list, one_run, sent_by, setup_of, with_losses
+from support.engine_setups import (
+    MSS,
+    flow_list,
+    one_run,
+    setup_of,
+    subflow_with_losses,
+)
 
-from capsim import Balancer, Dumbbell, LinkChange, ParallelPaths, scheme
+from capsim import Balancer, LinkChange, ParallelPaths, scheme
 from capsim.records import RETRANSMITTED
 
-MSS = 1460
-LINK = Dumbbell(hosts_per_side=1, rate_bps=1e9, delay_s=50e-6, buffer_packets=1000)
-FAR_SWITCH = 3  # nodes: hosts 0 and 1, switches 2 and 3
 RTT_US = 6 * 50 + 3 * 12 + 3 * 0.32  # six links, a data packet forth, an acknowledgement back
 
 
-def play(n_segments: int, *, name: str = "ecmp", transport: Any = None, **losses: int) -> tuple[Any, Any]:
-    """Return the subflow and what it sent when the given segments get lost."""
-    base = with_losses(scheme(name), Losses(at_node=FAR_SWITCH, **losses))
-    flows = flow_list([(0, 1, n_segments * MSS, 0.0)])
-    setup = setup_of(LINK, flows, base, transport=transport or {}, end_ps=10**12)
-    records = one_run(setup)
-    return records.subs[0], sent_by(records, setup)
-
-
 def test_slow_start_sends_two_for_each_acknowledgement():
-    sub, sent = play(31, transport={"initial_window_packets": 1})
+    sub, sent = subflow_with_losses(31, transport={"initial_window_packets": 1})
     assert sent["segment"].tolist() == list(range(31))
     gaps = [round((sent["time_ps"][i] - sent["time_ps"][0]) / (RTT_US * 1e6), 1) for i in (1, 3, 7, 15)]
     assert gaps == pytest.approx([1, 2, 3, 4], abs=0.11)  # rounds of 1, 2, 4, 8, 16
@@ -33,7 +27,7 @@ def test_slow_start_sends_two_for_each_acknowledgement():
 
 
 def test_congestion_avoidance_adds_a_segment_per_round():
-    sub, sent = play(100, transport={"initial_window_packets": 10, "initial_ssthresh_bytes": 10 * MSS})
+    sub, sent = subflow_with_losses(100, transport={"initial_window_packets": 10, "initial_ssthresh_bytes": 10 * MSS})
     # Eq. 3 of RFC 5681, in whole bytes, once for each of the 100 acknowledgements.
     cwnd = 10 * MSS
     for _ in range(100):
@@ -50,7 +44,7 @@ def test_fast_retransmit_and_inflation():
     duplicates inflate it: with 17 segments in flight, the 8th to 13th let 22-27 go. The acknowledgement of 22 ends
     the recovery with min(ssthresh, FlightSize + 1 segment) = 7 segments: 28 goes.
     """
-    sub, sent = play(40, once_a=5)
+    sub, sent = subflow_with_losses(40, once_a=5)
     assert sent["segment"].tolist()[:31] == [*range(22), 5, *range(22, 28), 28, 29]
     assert sub["fast_retransmits"] == sub["retransmissions"] == 1
     assert sub["timeouts"] == sub["duplicate_packets"] == 0
@@ -60,7 +54,7 @@ def test_fast_retransmit_and_inflation():
 
 def test_partial_acknowledgement_repairs_one_hole_per_round():
     """NewReno: three losses in a window, one fast retransmit, two more repairs one round trip apart each."""
-    sub, sent = play(60, once_a=5, once_b=8, once_c=12)
+    sub, sent = subflow_with_losses(60, once_a=5, once_b=8, once_c=12)
     again = sent[(sent["flags"] & RETRANSMITTED) != 0]
     assert again["segment"].tolist() == [5, 8, 12]
     rounds_us = [(later - first) / 1e6 for first, later in zip(again["time_ps"], again["time_ps"][1:], strict=False)]
@@ -70,7 +64,7 @@ def test_partial_acknowledgement_repairs_one_hole_per_round():
 
 
 def test_sack_repairs_three_holes_in_one_round():
-    sub, sent = play(60, name="sack", once_a=5, once_b=8, once_c=12)
+    sub, sent = subflow_with_losses(60, "sack", once_a=5, once_b=8, once_c=12)
     again = sent[(sent["flags"] & RETRANSMITTED) != 0]
     assert again["segment"].tolist() == [5, 8, 12]
     assert (again["time_ps"][-1] - again["time_ps"][0]) / 1e6 < RTT_US
@@ -80,13 +74,13 @@ def test_sack_repairs_three_holes_in_one_round():
 
 def test_timeouts_double_up_to_the_maximum():
     """RFC 6298, 5.5: a lone segment that never arrives goes out at 0, 2, 6, 14 ms, then every 10 ms."""
-    _, sent = play(1, always=0, transport={"max_rto_s": 10e-3})
+    _, sent = subflow_with_losses(1, always=0, transport={"max_rto_s": 10e-3})
     assert (sent["time_ps"][:6] / 10**9).tolist() == [0, 2, 6, 14, 24, 34]
 
 
 @pytest.mark.parametrize(("keep_backoff", "rto_ms"), [(True, 4), (False, 2)])
 def test_karn_no_sample_from_a_retransmission(keep_backoff, rto_ms):
-    sub, sent = play(1, once_a=0, transport={"keep_backoff": keep_backoff})
+    sub, sent = subflow_with_losses(1, once_a=0, transport={"keep_backoff": keep_backoff})
     assert sent["time_ps"].tolist() == [0, 2 * 10**9]
     assert sub["srtt_ps"] == 0
     assert sub["rto_ps"] == rto_ms * 10**9
@@ -94,8 +88,8 @@ def test_karn_no_sample_from_a_retransmission(keep_backoff, rto_ms):
 
 
 def test_loss_of_the_last_segment_costs_a_timeout():
-    whole, _ = play(10)
-    sub, sent = play(10, once_a=9)
+    whole, _ = subflow_with_losses(10)
+    sub, sent = subflow_with_losses(10, once_a=9)
     last_ack_ps = whole["closed_ps"] - 12_000_000  # of segment 8: one packet time before the tenth
     assert sent["segment"].tolist() == [*range(10), 9]
     assert sent["time_ps"][-1] == last_ack_ps + 2 * 10**9
@@ -104,7 +98,7 @@ def test_loss_of_the_last_segment_costs_a_timeout():
 
 def test_timeout_goes_back_and_skips_what_has_arrived():
     """The first of 3 is lost: too few duplicates; after the timeout one segment, and its acknowledgement covers all."""
-    sub, sent = play(3, once_a=0)
+    sub, sent = subflow_with_losses(3, once_a=0)
     assert sent["segment"].tolist() == [0, 1, 2, 0]
     assert (sub["timeouts"], sub["fast_retransmits"], sub["cwnd_bytes"]) == (1, 0, 2 * MSS)
     assert sub["ssthresh_bytes"] == 2 * MSS  # max(3 / 2, 2) segments
@@ -112,7 +106,7 @@ def test_timeout_goes_back_and_skips_what_has_arrived():
 
 def test_repeated_timeouts_of_a_segment_halve_once():
     """RFC 5681, section 3.1: ssthresh is held when the same segment times out again."""
-    sub, _ = play(20, always=0, transport={"max_rto_s": 10e-3})
+    sub, _ = subflow_with_losses(20, always=0, transport={"max_rto_s": 10e-3})
     assert sub["timeouts"] > 5
     assert sub["ssthresh_bytes"] == 10 * MSS  # all 20 were in flight: duplicates had inflated the window
 

@@ -26,14 +26,14 @@ FABRICS: dict[str, AnyFabric] = {
 }
 
 
-def run(fabric: AnyFabric, *, trace: str = "packets", scheme: str = "caps") -> Result:
+def traced_run(fabric: AnyFabric, *, trace: str = "packets", scheme: str = "caps") -> Result:
     traffic = (Poisson(workload="websearch", load=0.6, flows=12, pairs="other-leaf"),)
     return simulate(Scenario(fabric=fabric, traffic=traffic, trace=trace), scheme=scheme)
 
 
 @pytest.fixture(scope="module", params=FABRICS)
 def result(request: pytest.FixtureRequest) -> Result:
-    return run(FABRICS[request.param])
+    return traced_run(FABRICS[request.param])
 
 
 def test_packets_sent_are_those_that_the_flows_count(result: Result) -> None:
@@ -70,7 +70,7 @@ def test_a_line_has_the_layer_and_the_path_of_its_port(result: Result) -> None:
 
 
 def test_sprayed_data_take_each_path_about_equally_often() -> None:
-    middle = Trace.of(run(FABRICS["leaf-spine"], scheme="rps")).at("leaf>spine", event="enqueued", packet="data")
+    middle = Trace.of(traced_run(FABRICS["leaf-spine"], scheme="rps")).at("leaf>spine", event="enqueued", packet="data")
     counts = middle["path"].value_counts()
     assert sorted(counts.index) == [0, 1, 2]
     assert counts.min() > 0.8 * counts.mean()
@@ -107,4 +107,4 @@ def test_what_is_not_there_is_an_error(result: Result) -> None:
 @pytest.mark.parametrize("level", ["off", "drops"])
 def test_a_run_without_all_packets_has_no_trace_to_read(level: str) -> None:
     with pytest.raises(ParameterError, match=rf"trace = '{level}', which records not all packets: set 'packets'"):
-        Trace.of(run(FABRICS["parallel-paths"], trace=level))
+        Trace.of(traced_run(FABRICS["parallel-paths"], trace=level))

@@ -36,6 +36,9 @@ LEAF_SPINE = LeafSpine(leaves=3, hosts_per_leaf=3, spines=3, delay_s=2e-6, buffe
 FAT_TREE = FatTree(pods=4, hosts_per_edge=3, delay_s=2e-6, buffer_bytes=20_000)
 PARALLEL = ParallelPaths(paths=4, hosts_per_side=4, delay_s=10e-6, buffer_packets=20)
 DUMBBELL = Dumbbell(hosts_per_side=3, delay_s=5e-6, buffer_packets=10)
+LINK = Dumbbell(hosts_per_side=1, rate_bps=1e9, delay_s=50e-6, buffer_packets=1000)
+FAR_SWITCH = 3  # of `LINK`: hosts 0 and 1, switches 2 and 3
+MSS = 1460
 
 
 def flow_list(rows: Sequence[tuple[int, int, int, float]], *, threshold_bytes: int = 100_000) -> FlowList:
@@ -160,6 +163,24 @@ def sent_by(records: RawRecords, setup: Setup, sub: int = 0) -> Any:
     nic = setup.fabric.host_port[records.subs[sub]["src"]]
     ours = (trace["what"] == ENQUEUED) & (trace["port"] == nic) & (trace["sub"] == sub)
     return trace[ours & np.isin(trace["kind"], (DATA, CODED))]
+
+
+def flow_with_losses(
+    n_segments: int, base: str | Scheme = "ecmp", *, end_ps: int = 10**12, losses: Any, **params: Any
+) -> tuple[RawRecords, Any]:
+    """Return the records of one flow over `LINK` whose given packets get lost at `FAR_SWITCH`, and what it sent."""
+    lossy = with_losses(scheme(base) if isinstance(base, str) else base, Losses(at_node=FAR_SWITCH, **losses))
+    setup = setup_of(LINK, flow_list([(0, 1, n_segments * MSS, 0.0)]), lossy, end_ps=end_ps, **params)
+    records = one_run(setup)
+    return records, sent_by(records, setup)
+
+
+def subflow_with_losses(
+    n_segments: int, base: str | Scheme = "ecmp", *, transport: Any = None, **losses: int
+) -> tuple[Any, Any]:
+    """Return the subflow of such a flow, and what it sent."""
+    records, sent = flow_with_losses(n_segments, base, losses=losses, transport=transport or {})
+    return records.subs[0], sent
 
 
 @dataclass(frozen=True, kw_only=True)
