@@ -1,4 +1,4 @@
-"""How a published claim is judged against a computed or a measured value: the words (`MEANINGS`) and their rules.
+"""Verdicts on published claims against computed or measured values: the words (`MEANINGS`) and their rules.
 
 - *Reading error.* A printed number, be it a size, a bound or an end of a range, is met within half a unit of its last
   digit; one that papers give in round figures (relations `approx`, `ratio`, `reduction_pct` and `increase_pct`) within
@@ -14,31 +14,9 @@
   judge and by what ``data/papers/checks.toml`` names: another implementation, another argument, or other seeds.
 - *Settings.* Where a paper leaves a setting out and a figure sweeps it, the size is judged at the value chosen for it,
   and the claim is refuted only if its direction fails at all values. An experiment is judged in the setting of the text
-  alone; in which others the verdict holds is told beside it (:mod:`capsmodel.papers.settings`).
+  alone; in which others the verdict holds is reported beside it (:mod:`capsmodel.papers.settings`).
 
-Not all of these rules are older than the values they judge. The reading error of a size, `APPROX_RELATIVE`,
-`CLOSE_RELATIVE`, trends, and that a bound may hold on a part came with the first values and have not changed. Changed
-or added when values were known: ranges were met within 5%, then as printed, and bounds as printed (RepFlow Fig. 6 and
-CAPS Fig. 10(b) depend on it); "much" meant sooner at every decile, then by 10% in the mean (CAPS Fig. 2(c)) or any
-difference (Fig. 9(b)); "significantly" was any difference (Fig. 2(a)); an order was refuted when it failed anywhere
-(Fig. 7(c)), a monotone fall when it rose anywhere (Fig. 8(c)), a joint claim with its worse half (Fig. 8(c)-(d)), a
-measured direction when it was undecided; a printed size was met by any interval that contained it, and in an experiment
-only by one that lay within its reading error, which no affordable number of runs gives (cells of MMPTCP's tables, which
-stayed open, are reproduced by the rule of the figures); what a paper prints of its whole fabric was compared with runs
-of a reduced one in other settings than the text's, and such a setting turned a verdict wherever it had another word,
-proven to change something or not; tails were carried over from the reduced fabric as means are; the best k had to equal
-the printed one; settings were not swept (Fig. 2(b) and 8(d)); Fig. 10(a) had two p_B; "ten times" was compared with ten
-and not with the table that it sums up (RepFlow Table I); numbers that follow from formulas and tables had verdicts of
-their own beside those of the claims; "the opposite" of a significant rise was no rise at all (MMPTCP Fig. 3(d), whose
-section says that loss rises under all schemes); experiments took "up to" for anything from no difference on; a printed
-difference had no direction; four runs that agree in a count, or in a rank correlation, decided it; orders of magnitude
-of an experiment were met within 5%; the longest flow of DC2-MTCP's Fig. 4(d) was that of a run, then that of all runs,
-which is longer the more there are, and is that of a run again; completion times of RepFlow were in seconds; delta and
-beta of DC2-MTCP had to be the best, which its Section IV-A does not say; a single percentage was met in an experiment
-only by an interval within 5% of it, and a bound from below had no reading error there; 16 runs with none of an event
-refuted that there is some (MMPTCP Section 3.2); what could not be looked at did not count for the size that differences
-go "up to"; ratios of runs were averaged arithmetically in CAPS Fig. 1, 2, 4 and RepFlow Table I; that some points of a
-figure are met and others missed was said at the level of a single one.
+Rules that were changed when values were known are listed in ``docs/verdict_rules.md``, with dates.
 """
 
 from collections.abc import Callable, Sequence
