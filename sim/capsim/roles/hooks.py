@@ -6,6 +6,7 @@ that calls a hook and the documentation are made from that table.
 A hook decides from what it is given and writes to the records that it is given. It knows no engine, no clock and no
 generator: the time and a uniform number are arguments. It must stay within what Numba compiles without allocating:
 numbers, records, ``if`` and loops, and module-level functions marked :func:`~capsim.base.inlined.inlined`.
+Records have the fields of a NumPy dtype and no class, so an annotation of them would say nothing but Any.
 
 ================= =====================================================================================================
 Argument          What it is
@@ -81,7 +82,7 @@ PASS, KEEP, FOLLOW = 0, 1, 2
 # Verdicts of Layer.collect
 TAKE, DELIVER, HOLD, DELIVER_ALONE = 0, 1, 2, 3
 
-# Signals: what on_ack, on_timeout and the host tell Congestion.react and Sharing.note
+# Signals: what on_ack, on_timeout and the host report to Congestion.react and Sharing.note
 ACKED = 1  # new data are acknowledged: sub.newly_acked_bytes
 GROW = 2  # so, outside recovery: the window may open
 LOST = 4  # a loss was found by duplicates or SACK; sub.lost_flight_bytes were in flight

@@ -99,17 +99,7 @@ def is_long(params: Any, passed: Any, switch: Any, sub: Any, packet: Any) -> boo
     return passed.bytes >= params.threshold_bytes
 
 
-def choose(
-    params: Any,
-    own: Any,
-    switch: Any,
-    sub: Any,
-    packet: Any,
-    ports: Any,
-    candidates: Any,
-    now_ps: int,
-    u0: float,
-) -> int:
+def choose(params, own, switch, sub, packet, ports, candidates, now_ps: int, u0: float) -> int:
     """Return the hashed path for a long flow in mode ON, else a sprayed one (Algorithm 1, lines 9-13)."""
     state = own.switch
     update_mode(params, state, now_ps)

@@ -111,17 +111,7 @@ def least_loaded(params: Any, own: Any, ports: Any, candidates: Any, present: in
     return found - 1
 
 
-def choose(
-    params: Any,
-    own: Any,
-    switch: Any,
-    sub: Any,
-    packet: Any,
-    ports: Any,
-    candidates: Any,
-    now_ps: int,
-    u0: float,
-) -> int:
+def choose(params, own, switch, sub, packet, ports, candidates, now_ps: int, u0: float) -> int:
     """Return the path of the packet's flowlet; a new one takes the least loaded path."""
     if switch.tier > 0:
         return hashed(switch, packet, len(candidates))

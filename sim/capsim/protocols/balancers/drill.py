@@ -115,17 +115,7 @@ def shortest(params: Any, kept: Any, ports: Any, candidates: Any, u0: float) -> 
     return int(kept.queue[0])
 
 
-def choose(
-    params: Any,
-    own: Any,
-    switch: Any,
-    sub: Any,
-    packet: Any,
-    ports: Any,
-    candidates: Any,
-    now_ps: int,
-    u0: float,
-) -> int:
+def choose(params, own, switch, sub, packet, ports, candidates, now_ps: int, u0: float) -> int:
     """Return the shortest of the queues drawn and of those remembered."""
     if params.memory_per == MemoryPer.SET:
         return shortest(params, own.set, ports, candidates, u0)

@@ -47,17 +47,7 @@ def region(switch: Any, packet: Any, n_paths: int) -> int:
     return (mix(packet.hash ^ switch.salt) * n_paths) >> 32
 
 
-def choose(
-    params: Any,
-    own: Any,
-    switch: Any,
-    sub: Any,
-    packet: Any,
-    ports: Any,
-    candidates: Any,
-    now_ps: int,
-    u0: float,
-) -> int:
+def choose(params, own, switch, sub, packet, ports, candidates, now_ps: int, u0: float) -> int:
     """Return the path that the hash names."""
     if params.split == Split.REGIONS:
         return region(switch, packet, len(candidates))

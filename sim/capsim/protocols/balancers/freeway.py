@@ -121,17 +121,7 @@ def long_path(towards: Any, paths: Any, flow: Any, n_paths: int) -> int:
     return path
 
 
-def choose(
-    params: Any,
-    own: Any,
-    switch: Any,
-    sub: Any,
-    packet: Any,
-    ports: Any,
-    candidates: Any,
-    now_ps: int,
-    u0: float,
-) -> int:
+def choose(params, own, switch, sub, packet, ports, candidates, now_ps: int, u0: float) -> int:
     """Return the path of a long flow, or the hashed one of a short flow or an acknowledgement."""
     towards, n_paths = own.towards, len(candidates)
     begin_period(params, towards, own.paths, n_paths, ports[candidates[0]].rate_bps, now_ps)

@@ -100,17 +100,7 @@ def note_interval(params: Any, train: Any, packet: Any, port: Any, now_ps: int) 
     train.last_ps = now_ps
 
 
-def choose(
-    params: Any,
-    own: Any,
-    switch: Any,
-    sub: Any,
-    packet: Any,
-    ports: Any,
-    candidates: Any,
-    now_ps: int,
-    u0: float,
-) -> int:
+def choose(params, own, switch, sub, packet, ports, candidates, now_ps: int, u0: float) -> int:
     """Return the path of the present train, or begin the next one."""
     if switch.tier > 0:
         return hashed(switch, packet, len(candidates))

@@ -89,17 +89,7 @@ def note_packet(params: Any, own: Any, place: int, path: int, now_ps: int) -> in
     return path
 
 
-def choose(
-    params: Any,
-    own: Any,
-    switch: Any,
-    sub: Any,
-    packet: Any,
-    ports: Any,
-    candidates: Any,
-    now_ps: int,
-    u0: float,
-) -> int:
+def choose(params, own, switch, sub, packet, ports, candidates, now_ps: int, u0: float) -> int:
     """Return the path of the packet's flowlet; for a new one, or where routes have removed it, at random."""
     place = place_of(params, switch, packet)
     path, last_ps = present_flowlet(params, own, place)

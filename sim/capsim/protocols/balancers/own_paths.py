@@ -38,17 +38,7 @@ def own_path(state: Any, taken: Any, switch: Any, n_paths: int) -> int:
     return int(order % n_paths)
 
 
-def choose(
-    params: Any,
-    own: Any,
-    switch: Any,
-    sub: Any,
-    packet: Any,
-    ports: Any,
-    candidates: Any,
-    now_ps: int,
-    u0: float,
-) -> int:
+def choose(params, own, switch, sub, packet, ports, candidates, now_ps: int, u0: float) -> int:
     """Return the flow's own path if it is long, else a sprayed one."""
     if sub.short == 0:
         return own_path(own.switch, own.subflow, switch, len(candidates))

@@ -47,17 +47,7 @@ def sprayed(params: Any, state: Any, n_paths: int, u0: float) -> int:
     return int(u0 * n_paths)
 
 
-def choose(
-    params: Any,
-    own: Any,
-    switch: Any,
-    sub: Any,
-    packet: Any,
-    ports: Any,
-    candidates: Any,
-    now_ps: int,
-    u0: float,
-) -> int:
+def choose(params, own, switch, sub, packet, ports, candidates, now_ps: int, u0: float) -> int:
     """Return a path at random, or the next in turn."""
     if (packet.kind == ACK and not params.spray_acks) or (params.leaf_only and switch.tier > 0):
         return hashed(switch, packet, len(candidates))

@@ -135,18 +135,7 @@ def reinject(own_flow: Any, flow: Any, sub: Any, maps: Any, data: Any) -> None:
             own_flow.reinject_end = max(own_flow.reinject_end, segment + 1)
 
 
-def note(
-    params: Any,
-    own: Any,
-    flow: Any,
-    sub: Any,
-    subs: Any,
-    maps: Any,
-    data: Any,
-    signals: int,
-    now_ps: int,
-    u0: float,
-) -> int:
+def note(params, own, flow, sub, subs, maps, data, signals: int, now_ps: int, u0: float) -> int:
     """Reinject after a timeout; open further subflows."""
     if signals & EXPIRED and params.reinject:
         reinject(own.flow, flow, sub, maps, data)

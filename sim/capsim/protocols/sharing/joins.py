@@ -1,4 +1,4 @@
-"""When further subflows of a flow are opened: at once, or each after a drawn gap."""
+"""Further subflows of a flow, opened at once, or each after a drawn gap."""
 
 from typing import Any
 

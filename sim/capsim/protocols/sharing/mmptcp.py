@@ -133,18 +133,7 @@ def change_phase(
     return 0
 
 
-def note(
-    params: Any,
-    own: Any,
-    flow: Any,
-    sub: Any,
-    subs: Any,
-    maps: Any,
-    data: Any,
-    signals: int,
-    now_ps: int,
-    u0: float,
-) -> int:
+def note(params, own, flow, sub, subs, maps, data, signals: int, now_ps: int, u0: float) -> int:
     """Go on with the phases."""
     return change_phase(params, own.flow, flow, sub, subs, signals, now_ps, u0)
 

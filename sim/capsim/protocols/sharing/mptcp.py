@@ -93,18 +93,7 @@ def open_further(params: Any, own_flow: Any, flow: Any, sub: Any, signals: int, 
     return 0
 
 
-def note(
-    params: Any,
-    own: Any,
-    flow: Any,
-    sub: Any,
-    subs: Any,
-    maps: Any,
-    data: Any,
-    signals: int,
-    now_ps: int,
-    u0: float,
-) -> int:
+def note(params, own, flow, sub, subs, maps, data, signals: int, now_ps: int, u0: float) -> int:
     """Open further subflows."""
     return open_further(params, own.flow, flow, sub, signals, now_ps, u0)
 

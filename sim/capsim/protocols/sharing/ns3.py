@@ -88,36 +88,14 @@ def begin_mmptcp(params: Any, own: Any, flow: Any, now_ps: int) -> int:
     return 1
 
 
-def note_mptcp(
-    params: Any,
-    own: Any,
-    flow: Any,
-    sub: Any,
-    subs: Any,
-    maps: Any,
-    data: Any,
-    signals: int,
-    now_ps: int,
-    u0: float,
-) -> int:
+def note_mptcp(params, own, flow, sub, subs, maps, data, signals: int, now_ps: int, u0: float) -> int:
     """Count what is acknowledged, and go on as MPTCP."""
     if signals & ACKED:
         acknowledge_stream(own.flow, flow, sub, maps, data)
     return open_further(params, own.flow, flow, sub, signals, now_ps, u0)
 
 
-def note_mmptcp(
-    params: Any,
-    own: Any,
-    flow: Any,
-    sub: Any,
-    subs: Any,
-    maps: Any,
-    data: Any,
-    signals: int,
-    now_ps: int,
-    u0: float,
-) -> int:
+def note_mmptcp(params, own, flow, sub, subs, maps, data, signals: int, now_ps: int, u0: float) -> int:
     """Count what is acknowledged, and go on as MMPTCP."""
     if signals & ACKED:
         acknowledge_stream(own.flow, flow, sub, maps, data)

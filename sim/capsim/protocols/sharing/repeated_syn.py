@@ -1,25 +1,12 @@
 """RepSYN: two connections are opened; the one whose handshake is over first carries the flow, the other is closed."""
 
-from typing import Any
-
 from capsim.protocols.sharing.copies import CopiesParams, begin
 from capsim.records import CLOSED, NONE, SYN_SENT
 from capsim.roles.components import Sharing
 from capsim.roles.hooks import OPENED
 
 
-def note(
-    params: Any,
-    own: Any,
-    flow: Any,
-    sub: Any,
-    subs: Any,
-    maps: Any,
-    data: Any,
-    signals: int,
-    now_ps: int,
-    u0: float,
-) -> int:
+def note(params, own, flow, sub, subs, maps, data, signals: int, now_ps: int, u0: float) -> int:
     """Close the connections that still wait for their SYN-ACK; `sub` itself where another one is open already."""
     other = flow.first_sub
     while other != NONE:

@@ -1,7 +1,6 @@
 """Replication (RepFlow): several subflows, each of which carries the whole flow; the first to be complete counts."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from capsim.protocols.sharing.copies import CopiesParams, begin
 from capsim.records import CLOSED, NONE
@@ -25,18 +24,7 @@ class ReplicatedParams(CopiesParams):
     abort_losers: bool = False
 
 
-def note(
-    params: Any,
-    own: Any,
-    flow: Any,
-    sub: Any,
-    subs: Any,
-    maps: Any,
-    data: Any,
-    signals: int,
-    now_ps: int,
-    u0: float,
-) -> int:
+def note(params, own, flow, sub, subs, maps, data, signals: int, now_ps: int, u0: float) -> int:
     """Stop the other copies when the first is complete."""
     other = flow.first_sub
     while params.abort_losers and other != NONE:

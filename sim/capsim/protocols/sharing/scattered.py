@@ -41,18 +41,7 @@ def set_threshold(params: Any, flow: Any, sub: Any) -> None:
         sub.limited_packets = sub.dup_ack_threshold - 1
 
 
-def note(
-    params: Any,
-    own: Any,
-    flow: Any,
-    sub: Any,
-    subs: Any,
-    maps: Any,
-    data: Any,
-    signals: int,
-    now_ps: int,
-    u0: float,
-) -> int:
+def note(params, own, flow, sub, subs, maps, data, signals: int, now_ps: int, u0: float) -> int:
     """Set the threshold when the subflow is open."""
     set_threshold(params, flow, sub)
     return 0
