@@ -74,7 +74,7 @@ docs: $(DOCS_STAMP)
 write-notebooks: $(STAMP)
 	for source in notebooks/src/*.py; do \
 	  $(BIN)/jupytext --quiet --set-kernel python3 --to ipynb --execute \
-	    --output notebooks/$$(basename $$source .py).ipynb $$source || exit 1; \
+	    --run-path notebooks --output notebooks/$$(basename $$source .py).ipynb $$source || exit 1; \
 	done
 
 # Decides every claim that a figure, a closed form or the runs of an experiment decide; simulations that out/results

@@ -21,12 +21,12 @@ from matplotlib import pyplot as plt
 
 import capsmodel as cm
 from capsim import Trace, simulate
+from capsim.run.coding_units import PINNED, unblocked_packets, units_scenario
 from capsmodel.codec.files import decodes
 from capsmodel.codec.ldpc import LdpcStaircase
 from capsmodel.experiments.agreement import Count, agreement
 from capsmodel.experiments.statistics.intervals import wilson_interval
 from capsmodel.experiments.sweep import Task, gather
-from capsmodel.papers.measurements.coding_units import PINNED, unblocked_packets, units_scenario
 from capsmodel.papers.measurements.real_codes import LDPC_SEED, decoded_receptions_by_path
 from capsmodel.papers.measurements.unit_decoding import decoded_units, decoding_two_ways
 

@@ -21,13 +21,14 @@ from scipy import stats
 
 import capsmodel as cm
 from capsim import simulate
+from capsim.run.coding_units import PINNED, units_scenario
+from capsmodel.coding.caps_setting import SETTING
 from capsmodel.coding.optimal_unit import delay_curve, optimal_coding_unit
 from capsmodel.coding.window_delay import window_delay_s
 from capsmodel.experiments.agreement import agreement
 from capsmodel.experiments.statistics.argmin import argmin_interval
 from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.sweep import Task, gather
-from capsmodel.papers.measurements.coding_units import FABRIC, PINNED, units_scenario
 from capsmodel.papers.measurements.unit_delays import window_delays
 
 P, WINDOW = 0.2, 64
@@ -36,10 +37,10 @@ READINGS = {"window_delay_s": "to the last ACK", "packet_delay_s": "mean over pa
 TITLES = {"eq4": "Eq. 4, r by the ceiling rule", "with_redundancy_cost": "with redundancy cost, and its r"}
 REPAIR = {
     "eq4": cm.repair_packets(np.arange(1, WINDOW + 1), blocking_prob=P),
-    "with_redundancy_cost": delay_curve(WINDOW, blocking_prob=P, **FABRIC).r,
+    "with_redundancy_cost": delay_curve(WINDOW, blocking_prob=P, **SETTING).r,
 }
 predicted = {
-    objective: optimal_coding_unit(WINDOW, blocking_prob=P, objective=objective, **FABRIC) for objective in REPAIR
+    objective: optimal_coding_unit(WINDOW, blocking_prob=P, objective=objective, **SETTING) for objective in REPAIR
 }
 print({objective: (best.k, best.r) for objective, best in predicted.items()})
 
@@ -96,7 +97,7 @@ for axes, (objective, rows) in zip(panels, delays.items(), strict=True):
         axes.axvspan(best.low - 0.5, best.high + 0.5, color=f"C{i}", alpha=0.15)
         print(f"{TITLES[objective]}, {reading}: {best}")
     model = window_delay_s(
-        k, r=REPAIR[objective], window_packets=WINDOW, blocking_prob=P, objective=objective, **FABRIC
+        k, r=REPAIR[objective], window_packets=WINDOW, blocking_prob=P, objective=objective, **SETTING
     )
     axes.plot(k, model * 1e3, color="0.4", label="formula")
     axes.axvline(predicted[objective].k, color="0.4", ls=":")
@@ -132,10 +133,10 @@ two_hops_s, six_links_s, acks_s = 2 * 12e-6, 100e-6, 66 * 0.32e-6
 rows = delays["with_redundancy_cost"]
 whole = rows.loc[rows["k"] == 64, "window_delay_s"].to_numpy()
 # With probability 1 - p_S the unit waits for a blocked packet: RTT_L more at most.
-bias_s = cm.decode_failure_prob(64, r=r, blocking_prob=P) * FABRIC["rtt_long_s"]
+bias_s = cm.decode_failure_prob(64, r=r, blocking_prob=P) * SETTING["rtt_long_s"]
 verdict = agreement(send_s + two_hops_s + six_links_s + acks_s, whole, bias=bias_s, detect=bias_s + 0.2e-3)
 formulas = [
-    window_delay_s(64, r=r, window_packets=64, blocking_prob=P, objective=objective, **FABRIC) for objective in REPAIR
+    window_delay_s(64, r=r, window_packets=64, blocking_prob=P, objective=objective, **SETTING) for objective in REPAIR
 ]
 print(verdict)
 print(
@@ -162,14 +163,14 @@ print(
 # %% jupyter={"source_hidden": true, "outputs_hidden": true} tags=["hide-cell"]
 # 1. More repair packets than needed do not delay the unit: it decodes before they arrive. They cost bandwidth.
 r_whole = int(REPAIR["with_redundancy_cost"][-1])
-more_r = int(delay_curve(WINDOW, blocking_prob=0.3, **FABRIC).r[-1])
+more_r = int(delay_curve(WINDOW, blocking_prob=0.3, **SETTING).r[-1])
 point = {"k": 64, "n_paths": 10, "long_flows": 2, "windows": 500, "seed": 864}
 by_r = {r: gather([Task(window_delays, **point, r=r)])["window_delay_s"].mean() for r in (r_whole, more_r)}
 print("1.", {r: f"{1e3 * delay:.3f} ms" for r, delay in by_r.items()})
 
 # 2. Infinitely fast links: the 0.1 ms of the round trip. Without blocked packets: sending 64 packets, 0.77 ms, instead
 # of about 80 of which 64 are not blocked; the round trip stays.
-print(f"2. RTT {FABRIC['rtt_short_s'] * 1e3:.1f} ms; 64 packets take {64 * 12e-3:.2f} ms, 80 take {80 * 12e-3:.2f} ms")
+print(f"2. RTT {SETTING['rtt_short_s'] * 1e3:.1f} ms; 64 packets take {64 * 12e-3:.2f} ms, 80 take {80 * 12e-3:.2f} ms")
 
 # 3. Among dots with errors the smallest is more often one whose error is negative: its value is too low on average.
 rng = np.random.default_rng(1)

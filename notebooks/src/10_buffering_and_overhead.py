@@ -12,6 +12,8 @@
 # sender that measures $p_B$ itself may send none. It runs in about 20 s on two cores.
 
 # %%
+import sys
+
 import numpy as np
 import pandas as pd
 from IPython.display import display
@@ -19,21 +21,24 @@ from matplotlib import pyplot as plt
 
 import capsmodel as cm
 from capsim import Trace, simulate
+from capsim.run.coding_units import PINNED, units_scenario
 from capsmodel.coding.window_delay import buffering_delay_s
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.agreement import agreement
 from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.sweep import Task, gather
 from capsmodel.papers.figures import published_figure
-from capsmodel.papers.measurements.coding_units import PINNED, units_scenario
-from capsmodel.papers.measurements.unit_delays import lone_unit_waits
-from capsmodel.papers.measurements.unit_overhead import (
+
+sys.path.append("../tests")  # where measurements stand that tests compare with formulas
+from agreement.measured.unit_overhead import (
     by_reading,
     live_redundancy,
     live_scenario,
     packets_sent,
     rtt_samples,
 )
+
+from capsmodel.papers.measurements.unit_delays import lone_unit_waits
 
 
 def measured(function, *payloads):

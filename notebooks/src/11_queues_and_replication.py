@@ -18,6 +18,8 @@
 # second copy saves hardly anything on a fat-tree. It runs in about 40 s on two cores.
 
 # %%
+import sys
+
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
@@ -28,9 +30,13 @@ from capsmodel.experiments.agreement import agreement
 from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.sweep import Task, gather
 from capsmodel.fct.replication import mean_shortest_wait
-from capsmodel.papers.measurements.burst_queue import burst_queue
 from capsmodel.papers.measurements.means import mean_in_row
-from capsmodel.papers.measurements.replicated_bursts import (
+from capsmodel.queueing.mg1 import mg1_mean_wait, mg1_wait_prob
+from capsmodel.workloads.catalogue import load_workload
+
+sys.path.append("../tests")  # where measurements stand that tests compare with formulas
+from agreement.measured.burst_queue import burst_queue
+from agreement.measured.replicated_bursts import (
     MSS_BYTES,
     ONE_ROUND,
     PATHS,
@@ -39,8 +45,6 @@ from capsmodel.papers.measurements.replicated_bursts import (
     run_bursts,
     web_search_flows,
 )
-from capsmodel.queueing.mg1 import mg1_mean_wait, mg1_wait_prob
-from capsmodel.workloads.catalogue import load_workload
 
 M, X = 44, 12
 BURST = cm.Deterministic(M)

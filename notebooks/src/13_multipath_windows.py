@@ -17,6 +17,8 @@
 # wrong and why. It runs in about 30 s on two cores.
 
 # %%
+import sys
+
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
@@ -34,10 +36,13 @@ from capsmodel.multipath.sawtooth import (
     lia_mean_windows,
     single_path_mean_window,
 )
-from capsmodel.papers.measurements.coupled_windows import averaged_windows, protected_blocks
-from capsmodel.papers.measurements.lossy_path import tcp_on_lossy_path
+
+sys.path.append("../tests")  # where measurements stand that tests compare with formulas
+from agreement.measured.coupled_windows import averaged_windows, protected_blocks
+from agreement.measured.lossy_path import tcp_on_lossy_path
+from agreement.measured.timeout_windows import random_windows
+
 from capsmodel.papers.measurements.means import mean_in_row
-from capsmodel.papers.measurements.timeout_windows import random_windows
 
 
 def measured(function, *payloads):

@@ -20,16 +20,20 @@
 # about 25 s on two cores.
 
 # %%
+import sys
+
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
 from capsim import LeafSpine, LinkChange, Listed, Poisson, Probes, Scenario, simulate
 from capsmodel.experiments.agreement import agreement
-from capsmodel.papers.measurements.drawn_queues import drawn_queue_waits
 from capsmodel.papers.measurements.means import mean_in_row
 from capsmodel.queueing.drawn_queues import drawn_queues_mean_wait, drawn_queues_tail
 from capsmodel.queueing.mg1 import mg1_mean_wait
+
+sys.path.append("../tests")  # where measurements stand that tests compare with formulas
+from agreement.measured.drawn_queues import drawn_queue_waits
 
 SCHEMES = {"ecmp": "ECMP", "presto": "Presto", "letflow": "LetFlow", "conga": "CONGA", "drill": "DRILL"}
 RATE_BPS, SLOW_BPS, SPINES = 10e9, 2e9, 4

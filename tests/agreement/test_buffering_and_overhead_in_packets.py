@@ -8,13 +8,13 @@ others, and no repair packet is sent. Where each packet is acknowledged (``caps`
 """
 
 import pytest
+from agreement.measured.unit_overhead import by_reading, live_redundancy, packets_sent
 
 from capsmodel import repair_packets, traffic_overhead
 from capsmodel.coding.window_delay import buffering_delay_s
 from capsmodel.experiments.agreement import LEVEL
 from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.papers.measurements.unit_delays import lone_unit_waits
-from capsmodel.papers.measurements.unit_overhead import by_reading, live_redundancy, packets_sent
 
 
 @pytest.mark.parametrize("engine", ["compiled", "reference"])

@@ -6,13 +6,13 @@ Waits are correlated over about 1/(1-ρ)² bursts, so runs are longer at high lo
 """
 
 import pytest
+from agreement.measured.burst_queue import THREE_ROUNDS_PACKETS, burst_queue
+from agreement.measured.replicated_bursts import ONE_ROUND
 
 from capsmodel.fct.completion import mean_fct, tail_fct
 from capsmodel.fct.replication import effective_load, mean_shortest_wait
 from capsmodel.fct.slow_start import BURST_PACKETS, WINDOW_PACKETS
-from capsmodel.papers.measurements.burst_queue import THREE_ROUNDS_PACKETS, burst_queue
 from capsmodel.papers.measurements.means import BATCHES, mean_in_row
-from capsmodel.papers.measurements.replicated_bursts import ONE_ROUND
 from capsmodel.papers.measurements.single_port import wait_variance
 from capsmodel.queueing.mg1 import mg1_mean_wait, mg1_second_moment_wait, mg1_wait_prob
 from capsmodel.queueing.service import Deterministic

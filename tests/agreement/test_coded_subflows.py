@@ -6,11 +6,11 @@ is sent than the samples say. Other seeds and settings gave 1 to 3%, which is th
 """
 
 import pytest
+from agreement.measured.coded_subflows import coded_share, coded_windows
 
 from capsmodel.experiments.agreement import Count
 from capsmodel.multipath.coded_transport import redundancy_ratio
 from capsmodel.multipath.timeouts import timeout_prob
-from capsmodel.papers.measurements.coded_subflows import coded_share, coded_windows
 from capsmodel.papers.measurements.means import mean_in_row
 
 WINDOWS = [(3, 4, 0.02), (3, 4, 0.1), (2, 2, 0.05), (3, 5, 0.01)]

@@ -5,6 +5,7 @@ Measured is the window process with random losses. The shares of the paths have 
 
 import numpy as np
 import pytest
+from agreement.measured.coupled_windows import averaged_windows, protected_blocks
 
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.experiments.agreement import Count
@@ -17,7 +18,6 @@ from capsmodel.multipath.coded_transport import (
 )
 from capsmodel.multipath.lia import lia_equilibrium_windows
 from capsmodel.multipath.sawtooth import lia_mean_windows, total_fluctuation_bias
-from capsmodel.papers.measurements.coupled_windows import averaged_windows, protected_blocks
 from capsmodel.papers.measurements.means import mean_in_row
 
 CONNECTIONS = 400

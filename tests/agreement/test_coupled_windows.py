@@ -8,6 +8,8 @@ no equilibrium that packets keep to; what is compared is the distribution of the
 
 import numpy as np
 import pytest
+from agreement.measured.coupled_windows import averaged_windows
+from agreement.measured.fully_coupled_windows import fully_coupled_windows
 
 from capsmodel.multipath.fully_coupled import fully_coupled_mean_windows, fully_coupled_total_window
 from capsmodel.multipath.lia import best_path_rate_per_s, lia_equilibrium_windows, single_path_window
@@ -17,8 +19,6 @@ from capsmodel.multipath.sawtooth import (
     single_path_mean_window,
     total_fluctuation_bias,
 )
-from capsmodel.papers.measurements.coupled_windows import averaged_windows
-from capsmodel.papers.measurements.fully_coupled_windows import fully_coupled_windows
 from capsmodel.papers.measurements.means import mean_in_row
 
 SIZES = {"connections": 400, "packets": 25_000}

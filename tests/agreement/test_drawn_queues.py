@@ -6,8 +6,8 @@ with other seeds: 1.2, 1.8 and 2.9% in the settings of two and three drawn queue
 """
 
 import pytest
+from agreement.measured.drawn_queues import drawn_queue_waits
 
-from capsmodel.papers.measurements.drawn_queues import drawn_queue_waits
 from capsmodel.papers.measurements.means import mean_in_row
 from capsmodel.queueing.drawn_queues import drawn_queues_mean_wait, drawn_queues_tail
 from capsmodel.queueing.mg1 import mg1_mean_wait

@@ -6,10 +6,10 @@ of all late packets are measured with a threshold that is never reached.
 """
 
 import pytest
+from agreement.measured.scattered_retransmissions import NEVER, scattered_retransmissions
 
 from capsmodel.experiments.agreement import Count
 from capsmodel.papers.measurements.means import mean_in_row
-from capsmodel.papers.measurements.scattered_retransmissions import NEVER, scattered_retransmissions
 from capsmodel.reordering.dup_acks import dup_ack_threshold_leaf_spine, duplicate_acks_prob
 from capsmodel.reordering.extents import expected_late_packets
 

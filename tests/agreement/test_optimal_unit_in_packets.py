@@ -13,12 +13,12 @@ import pytest
 from scipy import stats
 
 from capsmodel import decode_failure_prob, repair_packets
+from capsmodel.coding.caps_setting import SETTING, WINDOW_PACKETS
 from capsmodel.coding.optimal_unit import delay_curve, optimal_coding_unit
 from capsmodel.coding.window_delay import window_delay_s
 from capsmodel.experiments.agreement import LEVEL
 from capsmodel.experiments.statistics.argmin import argmin_interval
 from capsmodel.experiments.statistics.intervals import mean_interval, welch_difference
-from capsmodel.papers.measurements.coding_units import FABRIC, WINDOW_PACKETS
 from capsmodel.papers.measurements.unit_delays import window_delays
 
 SIZES = (1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 61, 62, 64)
@@ -32,7 +32,7 @@ def ceiling(k, long_flows):
 
 
 def by_cost(k, long_flows):
-    return int(delay_curve(WINDOW_PACKETS, blocking_prob=long_flows / 10, **FABRIC).r[k - 1])
+    return int(delay_curve(WINDOW_PACKETS, blocking_prob=long_flows / 10, **SETTING).r[k - 1])
 
 
 def sent(k, repair, long_flows):
@@ -53,7 +53,7 @@ def simulated_optimum(measured, repair, long_flows, reading):
 
 
 def predicted(objective, long_flows):
-    return optimal_coding_unit(WINDOW_PACKETS, blocking_prob=long_flows / 10, objective=objective, **FABRIC)
+    return optimal_coding_unit(WINDOW_PACKETS, blocking_prob=long_flows / 10, objective=objective, **SETTING)
 
 
 @pytest.mark.parametrize("long_flows", [2, 3])
@@ -96,7 +96,7 @@ def test_r_matters_more_than_k(long_flows, measured):
 def test_neither_objective_gives_the_delay(k, objective, repair, measured, compare):
     """A finding: both are too small, each with the r that it prescribes."""
     model = window_delay_s(
-        k, r=repair(k, 3), window_packets=WINDOW_PACKETS, blocking_prob=0.3, objective=objective, **FABRIC
+        k, r=repair(k, 3), window_packets=WINDOW_PACKETS, blocking_prob=0.3, objective=objective, **SETTING
     )
     verdict = compare(model, mean_interval(delays_s(measured, k, repair, 3)), detect=0.5e-3)
     assert verdict.verdict == "disagrees"
@@ -116,7 +116,7 @@ def test_what_they_leave_out_is_the_time_to_send(long_flows, measured, compare):
     weights = stats.nbinom.pmf(sizes - 64, 64, 1 - p)
     until_last_s = float(weights @ sizes / weights.sum()) * PACKET_S
     model = until_last_s + 2 * PACKET_S + 6 * LINK_S + (64 + 2) * ACK_S
-    high = decode_failure_prob(64, r=r, blocking_prob=p) * FABRIC["rtt_long_s"]
+    high = decode_failure_prob(64, r=r, blocking_prob=p) * SETTING["rtt_long_s"]
     sides = {"bias": (0.0, high), "detect": (-0.15e-3, high + 0.15e-3)}
     verdict = compare(model, delays_s(measured, 64, by_cost, long_flows), **sides)
     assert verdict, verdict

@@ -1,18 +1,12 @@
 """Agreement: RepFlow's completion times against packets, in bursts on parallel paths and on fat-trees.
 
-The settings are in `capsmodel.papers.measurements.replicated_bursts`. Parallel paths are the model's queues;
+The settings are in `agreement.measured.replicated_bursts`. Parallel paths are the model's queues;
 their loads are a subset of the paper's 0.1 to 0.8 with both ends. On a fat-tree the model does not hold: the tests show
 in which direction it fails and which of its assumptions does not hold, over seeds.
 """
 
 import pytest
-
-from capsmodel.experiments.statistics.intervals import mean_interval, paired_difference
-from capsmodel.fct.completion import mean_fct, tail_fct
-from capsmodel.fct.replication import mean_shortest_wait, replicated_load
-from capsmodel.fct.slow_start import BURST_PACKETS, WINDOW_PACKETS
-from capsmodel.papers.measurements.means import mean_in_row
-from capsmodel.papers.measurements.replicated_bursts import (
+from agreement.measured.replicated_bursts import (
     MSS_BYTES,
     ONE_ROUND,
     PATHS,
@@ -20,6 +14,12 @@ from capsmodel.papers.measurements.replicated_bursts import (
     burst_flows,
     web_search_flows,
 )
+
+from capsmodel.experiments.statistics.intervals import mean_interval, paired_difference
+from capsmodel.fct.completion import mean_fct, tail_fct
+from capsmodel.fct.replication import mean_shortest_wait, replicated_load
+from capsmodel.fct.slow_start import BURST_PACKETS, WINDOW_PACKETS
+from capsmodel.papers.measurements.means import mean_in_row
 from capsmodel.queueing.mg1 import mg1_wait_prob
 from capsmodel.queueing.service import Empirical
 from capsmodel.workloads.catalogue import load_workload

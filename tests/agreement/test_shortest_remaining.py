@@ -7,9 +7,9 @@ no more. That much is declared.
 
 import numpy as np
 import pytest
+from agreement.measured.shortest_remaining import flow_service, shortest_remaining
 
 from capsmodel.papers.measurements.means import mean_in_row
-from capsmodel.papers.measurements.shortest_remaining import flow_service, shortest_remaining
 from capsmodel.queueing.srpt import srpt_mean_response, srpt_mean_response_of_size
 
 SEGMENTS = (10, 100)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from agreement.measured.sprayed_reordering import PATHS, RATE_BPS, SPACING_S, sprayed_flows
 
 from capsmodel.experiments.agreement import Count
 from capsmodel.experiments.statistics.intervals import wilson_interval
-from capsmodel.papers.measurements.sprayed_reordering import PATHS, RATE_BPS, SPACING_S, sprayed_flows
 from capsmodel.reordering.dup_acks import duplicate_acks_prob
 from capsmodel.reordering.probability import expected_overtaken_packets, reordering_prob
 

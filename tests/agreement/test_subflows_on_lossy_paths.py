@@ -8,6 +8,7 @@ less the slower the window grows. That is the declared bias of coupled windows, 
 import numpy as np
 import pandas as pd
 import pytest
+from agreement.measured.lossy_subflows import lossy_subflows
 
 from capsmodel.multipath.fully_coupled import fully_coupled_mean_windows
 from capsmodel.multipath.lia import lia_equilibrium_windows
@@ -18,7 +19,6 @@ from capsmodel.multipath.sawtooth import (
     lia_mean_windows,
     newreno_packets_per_rtt,
 )
-from capsmodel.papers.measurements.lossy_subflows import lossy_subflows
 from capsmodel.papers.measurements.means import mean_in_row
 
 PATHS = {"disjoint": (0.002, 0.008), "shared": (0.004, 0.004), "one loses three times as much": (0.003, 0.009)}

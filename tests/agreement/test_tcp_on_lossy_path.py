@@ -5,6 +5,7 @@ The declared bias was measured independently, at other loss probabilities and wi
 
 import pandas as pd
 import pytest
+from agreement.measured.lossy_path import tcp_on_lossy_path
 
 from capsmodel.experiments.agreement import Count
 from capsmodel.multipath.lia import single_path_window
@@ -14,7 +15,6 @@ from capsmodel.multipath.sawtooth import (
     newreno_packets_per_rtt,
     single_path_mean_window,
 )
-from capsmodel.papers.measurements.lossy_path import tcp_on_lossy_path
 from capsmodel.papers.measurements.means import mean_in_row
 
 CONNECTIONS = 100

@@ -9,10 +9,10 @@ from math import comb, fsum
 
 import numpy as np
 import pytest
+from agreement.measured.timeout_windows import played_patterns, random_windows
 
 from capsmodel.experiments.agreement import Count
 from capsmodel.multipath.timeouts import timeout_prob
-from capsmodel.papers.measurements.timeout_windows import played_patterns, random_windows
 
 CASES = [(window, loss) for window in (2, 3, 4, 6, 10, 20) for loss in (0.01, 0.05, 0.2)]
 

@@ -1,10 +1,10 @@
 """What is no seed is refused in one clear line, as everywhere."""
 
 import pytest
+from agreement.measured.burst_queue import burst_waits
+from agreement.measured.coupled_windows import simulate_coupled_windows
 
 from capsmodel import ParameterError
-from capsmodel.papers.measurements.burst_queue import burst_waits
-from capsmodel.papers.measurements.coupled_windows import simulate_coupled_windows
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from agreement.measured import lossy_path
 
 from capsim import Result, Scenario, simulate
-from capsmodel.papers.measurements import head_of_line, lossy_path
+from capsmodel.papers.measurements import head_of_line
 
 
 def traced(measurement: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[Result]:

@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from agreement.measured.lossy_path import tcp_on_lossy_path
+from agreement.measured.replicated_bursts import run_bursts
+from agreement.measured.sprayed_reordering import sprayed_flows
+from agreement.measured.unit_overhead import live_redundancy
 
 from capsim import Result
 from capsmodel.papers.measurements.blocking_estimators import sampling_periods
 from capsmodel.papers.measurements.head_of_line import short_flows
-from capsmodel.papers.measurements.lossy_path import tcp_on_lossy_path
-from capsmodel.papers.measurements.replicated_bursts import run_bursts
 from capsmodel.papers.measurements.single_port import simulated_port
-from capsmodel.papers.measurements.sprayed_reordering import sprayed_flows
 from capsmodel.papers.measurements.unit_decoding import decoded_units
 from capsmodel.papers.measurements.unit_delays import window_delays
-from capsmodel.papers.measurements.unit_overhead import live_redundancy
 
 
 def on_both_engines(measure: Callable[..., Any], **setting: Any) -> tuple[Any, Any]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pandas import DataFrame
 from scipy import special
 
+from capsmodel.coding.caps_setting import SETTING, WINDOW_PACKETS
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.optimal_unit import delay_curve
 from capsmodel.coding.redundancy import repair_packets
@@ -26,7 +27,6 @@ from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _units as units
 from capsmodel.papers.figures._points import CONFIDENCE, Estimate, word_on
-from capsmodel.papers.measurements.coding_units import FABRIC, WINDOW_PACKETS
 from capsmodel.papers.verdicts import SIGNIFICANTLY, Holds, Verdict, cell, of_sample, verdict_word, within
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ _READINGS = {"window_delay": "to the last ACK", "packet_delay": "mean over packe
 def _repair(form: Objective, k: int) -> int:
     if form == EQ4:
         return int(repair_packets(k, blocking_prob=PROB))
-    return int(delay_curve(WINDOW_PACKETS, blocking_prob=PROB, **FABRIC).r[k - 1])
+    return int(delay_curve(WINDOW_PACKETS, blocking_prob=PROB, **SETTING).r[k - 1])
 
 
 def tasks(*, quick: bool = False) -> list["Task"]:
@@ -75,7 +75,7 @@ def _point(rows: DataFrame, form: Objective, k: int) -> dict[str, Any]:
     point: dict[str, Any] = {"form": form, "k": k, "r": r}
     point |= {f"{name}{end}_s": delays[f"{name}{end}_s"].item() for name in _READINGS for end in ("", "_low", "_high")}
     point |= {str(column): share.item() for column, share in units.decode_shares(counts).items()}
-    model = window_delay_s(k, r=r, window_packets=WINDOW_PACKETS, blocking_prob=PROB, objective=form, **FABRIC)
+    model = window_delay_s(k, r=r, window_packets=WINDOW_PACKETS, blocking_prob=PROB, objective=form, **SETTING)
     point["units"] = int(counts["trials"].item())
     return point | {"formula_delay_s": model, "formula_prob": decode_prob(k, r=r, blocking_prob=PROB)}
 

@@ -30,6 +30,7 @@ import pandas as pd
 
 from capsim import Batch, OnOff, ParallelPaths, Poisson, Result, Scenario, Trace, scheme, simulate
 from capsim.fabric.traffic import AnyTraffic
+from capsim.run.coding_units import PINNED
 from capsmodel.checks import require
 from capsmodel.coding.blocking import (
     blocking_prob_above_average,
@@ -38,7 +39,6 @@ from capsmodel.coding.blocking import (
 )
 from capsmodel.experiments.measurement import measurement
 from capsmodel.papers.measurements._packets import HEADER_BYTES, MSS_BYTES, PACKET_BYTES
-from capsmodel.papers.measurements.coding_units import PINNED
 
 __all__ = [
     "BASE_RTT_S",

@@ -1,4 +1,4 @@
-r"""How often real codes decode from what arrived: losses drawn at random, no packets simulated.
+r"""Decoding by real codes of what arrived: losses drawn at random, no packets simulated.
 
 ==================================  =========  =====================================  =======
 Quantity                            Symbol     Name                                   Unit

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from pandas import DataFrame
 
-from capsmodel.experiments.measurement import measurement
-from capsmodel.papers.measurements.coding_units import (
+from capsim.run.coding_units import (
     AT_ONCE,
-    WINDOW_PACKETS,
     run_units,
     unblocked_packets,
     units_in_time,
 )
+from capsmodel.coding.caps_setting import WINDOW_PACKETS
+from capsmodel.experiments.measurement import measurement
 from capsmodel.papers.measurements.real_codes import decoded
 
 _MOST_PACKETS = 100

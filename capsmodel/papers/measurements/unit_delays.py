@@ -16,14 +16,14 @@ from typing import Any
 
 from pandas import DataFrame
 
-from capsmodel.experiments.measurement import measurement
-from capsmodel.experiments.statistics.intervals import mean_interval
-from capsmodel.papers.measurements.coding_units import (
+from capsim.run.coding_units import (
     mean_packet_delays_s,
     run_units,
     unit_waits_s,
     window_delays_s,
 )
+from capsmodel.experiments.measurement import measurement
+from capsmodel.experiments.statistics.intervals import mean_interval
 
 
 @measurement("window-delays", revision=1)

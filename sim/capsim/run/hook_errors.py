@@ -81,10 +81,10 @@ def hook_errors(scheme: Scheme) -> Iterator[None]:
     try:
         yield
     except KeyError as error:  # what Numba raises for a missing field of a record
-        told = missing_field(str(error.args[0]), hooks_in(scheme))
-        if not told:
+        text = missing_field(str(error.args[0]), hooks_in(scheme))
+        if not text:
             raise
-        raise ParameterError(told) from None
+        raise ParameterError(text) from None
     except RefusedError as error:
         raise ParameterError(f"{_line(error.loc.filename, error.loc.line)}: {error.told}") from None
     except (NumbaError, UnsupportedBytecodeError) as error:

@@ -24,7 +24,7 @@ from capsmodel.checks import ParameterError
 
 
 def run_hooks(setup: Setup, *, engine: str, progress: Callable[[int], None] | None = None) -> RawRecords:
-    """Run `setup` as :func:`capsim.engines.run` does; what a hook of one's own fails by is told in one line.
+    """Run `setup` as :func:`capsim.engines.run` does; what a hook of one's own fails by is reported in one line.
 
     Raises
     ------
@@ -49,14 +49,14 @@ def _hook_failures(own: list[Hook]) -> Iterator[None]:
         yield
     except ParameterError:
         raise
-    except (Exception, SystemExit) as error:  # whatever a user's hook raises is told in one line
-        told = _told(error, own)
-        if not told:
+    except (Exception, SystemExit) as error:  # whatever a user's hook raises is reported in one line
+        text = _described(error, own)
+        if not text:
             raise
-        raise ParameterError(told) from error
+        raise ParameterError(text) from error
 
 
-def _told(error: BaseException | None, own: list[Hook]) -> str:
+def _described(error: BaseException | None, own: list[Hook]) -> str:
     """Return where a hook failed, and by what; empty if none was being called."""
     codes = {hook.__code__ for hook in own}
     while error is not None:
@@ -70,8 +70,8 @@ def _told(error: BaseException | None, own: list[Hook]) -> str:
 def _text(error: BaseException, frames: list[tuple[FrameType, int]], own: list[Hook]) -> str:
     """Return the line where the error is: that of the innermost frame in a file of a hook; the first is the hook's."""
     of_record = isinstance(error, AttributeError) and hasattr(type(error.obj), "__slots__")
-    if of_record and (told := missing_field(str(getattr(error, "name", "")), own)):
-        return told
+    if of_record and (text := missing_field(str(getattr(error, "name", "")), own)):
+        return text
     files = {hook.__code__.co_filename for hook in own}
     file, line = [(frame.f_code.co_filename, at) for frame, at in frames if frame.f_code.co_filename in files][-1]
     text = " ".join(str(error).split()) or "no text"

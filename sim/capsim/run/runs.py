@@ -193,8 +193,8 @@ def save_lacking(
         gather([each.task for each in lacking], executor=executor, progress=progress, done=done)
         left = [each for each in lacking if not each.is_there()]  # a run that is there under two names saves one
         reason = "rows of another version of capsmodel need a new folder, workers of a cluster this one under its name"
-        told = f"{lacking[0].folder} is not the result that its row is of, after it was run again: {reason}"
-        require(len(left) < len(lacking), told)
+        text = f"{lacking[0].folder} is not the result that its row is of, after it was run again: {reason}"
+        require(len(left) < len(lacking), text)
         lacking = left
     return count
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from agreement.measured.lossy_path import RTT_S, lossy_dumbbell
 
 from capsim import Listed, Scenario, simulate
 from capsim.scenario.scenario import Probes
@@ -28,7 +29,6 @@ from capsmodel.multipath.coded_transport import (
     small_flow_redundancy_ratio,
 )
 from capsmodel.papers.measurements._packets import MSS_BYTES
-from capsmodel.papers.measurements.lossy_path import RTT_S, lossy_dumbbell
 from capsmodel.papers.measurements.means import replicate_columns
 
 _SHORT_RTT_S, _APART_S, _MOST_PACKETS = 30e-6, 1e-3, 500

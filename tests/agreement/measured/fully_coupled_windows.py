@@ -9,7 +9,7 @@ share of the subflow in it       --              ``window_share``     1
 ================================ =============== ==================== =======
 
 They are means over connections (:mod:`capsmodel.papers.measurements.means`). Like
-:mod:`capsmodel.papers.measurements.coupled_windows` the process leaves out timeouts, and the round trip between a loss
+:mod:`agreement.measured.coupled_windows` the process leaves out timeouts, and the round trip between a loss
 and the reaction to it.
 """
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from agreement.measured.lossy_path import RTT_S, lossy_dumbbell
 
 from capsim import ACCEPT, REFUSE, Listed, Queue, Scenario, scheme, simulate
 from capsim.base.randomness import MASK, mix, uniform
@@ -25,7 +26,6 @@ from capsim.records import DATA
 from capsmodel.checks import FloatArray, require
 from capsmodel.experiments.measurement import measurement
 from capsmodel.papers.measurements._packets import MSS_BYTES
-from capsmodel.papers.measurements.lossy_path import RTT_S, lossy_dumbbell
 from capsmodel.papers.measurements.means import replicate_columns
 
 WARM_UP = 0.2

@@ -22,16 +22,16 @@ import numpy as np
 from pandas import DataFrame, merge_asof
 
 from capsim import Result, Scenario, Trace, load_scenario, simulate
-from capsmodel.coding.redundancy import repair_packets
-from capsmodel.experiments.measurement import measurement
-from capsmodel.papers.measurements.coding_units import (
+from capsim.run.coding_units import (
     PINNED,
     START_S,
-    WINDOW_PACKETS,
     listed_flows,
     pinned,
     run_units,
 )
+from capsmodel.coding.caps_setting import WINDOW_PACKETS
+from capsmodel.coding.redundancy import repair_packets
+from capsmodel.experiments.measurement import measurement
 
 __all__ = ["by_reading", "live_redundancy", "live_scenario", "packets_sent", "rtt_samples"]
 

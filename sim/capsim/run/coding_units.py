@@ -1,4 +1,4 @@
-r"""Coding units sent through packet simulation, and the quantities measured in one run.
+r"""Windows in coding units over parallel paths, packet by packet: scenarios, and what is read from a run.
 
 ==================================  =========  ==============================  =======  ==================
 Quantity                            Symbol     Name                            Unit     Equation
@@ -10,8 +10,8 @@ same, mean over its packets         d_w        :func:`mean_packet_delays_s`    s
 wait for a unit, as simulated       d_B        :func:`unit_waits_s`            s        caps Eq. 3
 ==================================  =========  ==============================  =======  ==================
 
-The set-up is the preset ``caps-units``; its notes list what the paper leaves open and what was chosen. Tasks of a sweep
-are in :mod:`~capsmodel.papers.measurements.unit_decoding`, ``unit_delays`` and ``unit_overhead``.
+The set-up is the preset ``caps-units``; its notes list what the paper leaves open and what was chosen.
+:func:`units_scenario` varies units and paths, :func:`windows_scenario` rates and round trips too.
 """
 
 from dataclasses import replace
@@ -21,35 +21,48 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from capsim import Balancer, Listed, Result, Scenario, Scheme, Trace, load_scenario, scheme, simulate
+from capsim.fabric.listed import Listed
+from capsim.fabric.wiring import LinkChange
+from capsim.protocols.registry import scheme
+from capsim.results.result import Result
+from capsim.results.trace import Trace
+from capsim.roles.components import Balancer, Scheme, SegmentParams
+from capsim.run.simulation import simulate
+from capsim.scenario.scenario import Scenario, load_scenario
 from capsmodel.checks import require
 from capsmodel.coding.caps_setting import SETTING, WINDOW_PACKETS
-from capsmodel.papers.measurements._packets import MSS_BYTES
 
 __all__ = [
     "AT_ONCE",
-    "FABRIC",
+    "MOST_RTT_S",
     "MSS_BYTES",
+    "PACKET_BYTES",
     "PINNED",
     "START_S",
-    "WINDOW_PACKETS",
     "listed_flows",
     "mean_packet_delays_s",
     "pinned",
+    "queued_packets",
     "run_units",
     "unblocked_packets",
     "unit_waits_s",
     "units_in_time",
     "units_scenario",
     "window_delays_s",
+    "windows_scenario",
 ]
 
-FABRIC = SETTING
-"""The setting of CAPS Section VI-D, which the preset builds, as arguments of :mod:`capsmodel.coding.optimal_unit`."""
+MSS_BYTES = SegmentParams.mss_bytes
+"""Payload of a full packet, 1460 bytes."""
+PACKET_BYTES = MSS_BYTES + SegmentParams.header_bytes
+"""A full packet, 1500 bytes."""
 START_S = 0.02
 AT_ONCE = 20
 """Hosts that send windows; four more send long flows."""
+MOST_RTT_S = 3e-3
+"""Longest round trip beside a long flow, which has to fill its path before the first window starts, in seconds."""
 _LONG_HOSTS = 4
+_LINKS_OF_A_ROUND = 6
 _NEVER_S = 1e6
 
 
@@ -140,6 +153,70 @@ def units_scenario(
     )
 
 
+def queued_packets(*, rtt_long_s: float, rate_bps: float) -> int:
+    """Return the packets in flight of a long flow alone on its path, which make its round trip `rtt_long_s`."""
+    return round(rtt_long_s * rate_bps / (8 * PACKET_BYTES))
+
+
+def windows_scenario(
+    k: int,
+    *,
+    r: int,
+    n_paths: int,
+    blocked: int,
+    window_packets: int,
+    windows: int,
+    rate_bps: float,
+    rtt_short_s: float,
+    rtt_long_s: float,
+    seed: int,
+) -> Scenario:
+    """Return windows that one host sends one after the other, over paths of which some carry a long flow each.
+
+    Parameters
+    ----------
+    k, r : int
+        As in :func:`units_scenario`.
+    n_paths, blocked : int
+        Parallel paths, and how many of them carry a long flow.
+    window_packets, windows : int
+        Size of a window in packets, at most :func:`queued_packets`, and how many are sent.
+    rate_bps : float
+        Rate of every link, in bit/s.
+    rtt_short_s, rtt_long_s : float
+        Round trip on an idle path, and behind a long flow, at most `MOST_RTT_S`, in seconds.
+    seed : int
+        Seed of the run.
+    """
+    base = units_scenario(k, r=r, n_paths=n_paths, long_flows=0, windows=1, seed=seed)
+    queued = queued_packets(rtt_long_s=rtt_long_s, rate_bps=rate_bps)
+    window_s = 8 * window_packets * PACKET_BYTES / rate_bps
+    spacing_s = rtt_long_s + 4 * window_s
+    end_s = START_S + windows * spacing_s
+    size, hosts, long_bytes = window_packets * MSS_BYTES, blocked + 1, int(end_s * rate_bps / 8)
+    long = [(host, host + hosts, max(long_bytes, size + 1), 0.0) for host in range(blocked)]
+    short = [(blocked, blocked + hosts, size, START_S + i * spacing_s) for i in range(windows)]
+    fabric = msgspec.structs.replace(
+        base.fabric,
+        hosts_per_side=hosts,
+        rate_bps=rate_bps,
+        delay_s=rtt_short_s / _LINKS_OF_A_ROUND,
+        buffer_packets=4 * queued,
+        # So that long flows queue at their path and not at their host, as in the preset.
+        links=tuple(
+            LinkChange(between=(f"host{host}", "left"), one_way=True, rate_bps=10 * rate_bps) for host in range(blocked)
+        ),
+    )
+    bounds = {"initial_window_packets": window_packets, "max_window_bytes": queued * MSS_BYTES}
+    return base.replace(
+        fabric=fabric,
+        traffic=(Listed(flows=(*long, *short)),),
+        params=base.params | {"transport": base.params["transport"] | bounds},
+        short_bytes=size,
+        end_s=end_s + 2 * MOST_RTT_S,
+    )
+
+
 def run_units(k: int, *, engine: str = "compiled", **setting: Any) -> Result:
     """Simulate :func:`units_scenario` of the same arguments with long flows pinned to the first paths."""
     return simulate(units_scenario(k, **setting), scheme=PINNED, engine=engine)
@@ -166,7 +243,7 @@ def units_in_time(result: Result) -> npt.NDArray[np.bool_]:
     of at most 150 packets is in time if it decodes within 2 ms from when its first packet leaves. For windows sent one
     at a time.
     """
-    units, packet_s = result.units, 8 * FABRIC["packet_bytes"] / FABRIC["rate_bps"]
+    units, packet_s = result.units, 8 * SETTING["packet_bytes"] / SETTING["rate_bps"]
     before = units.groupby("flow")["n"].cumsum() - units["n"]
     return np.asarray(units["decoded_s"] - units["sent_s"] - before * packet_s < 2e-3)
 
