@@ -57,7 +57,7 @@ class SourceCache(KeptCode):
 
 
 def is_disabled() -> bool:
-    """Say whether Numba was told, by ``NUMBA_DISABLE_JIT=1``, to leave functions as they are."""
+    """Return whether ``NUMBA_DISABLE_JIT=1`` asks Numba to leave functions as they are."""
     return bool(numba.core.config.DISABLE_JIT)  # type: ignore[attr-defined]  # set from the environment
 
 
@@ -97,7 +97,7 @@ def compiled(function: Callable[..., Any], signature: Any) -> Any:
     Returns
     -------
     numba dispatcher
-        The compiled function; its ``stats`` tell whether the cache was hit. `function` itself when Numba is disabled.
+        The compiled function; its ``stats`` show whether the cache was hit. `function` itself when Numba is disabled.
     """
     if is_disabled():
         return function

@@ -1,4 +1,4 @@
-r"""What a run is judged by, each measure defined once.
+r"""Measures of a run, each defined once.
 
 =====================  ==============================  ==========================  =======  =================
 Quantity               Symbol                          Name                        Unit     Equation

@@ -8,12 +8,12 @@ from capsmodel._version import __version__
 from capsmodel.checks import ParameterError
 from capsmodel.cli._commands import COMMANDS
 from capsmodel.cli.shared.endings import (
+    described,
     ended_like_an_interrupt,
     fail,
     give_up_output,
     misused,
     print_what_any_terminal_can,
-    told,
     warnings_in_a_line,
 )
 
@@ -63,6 +63,6 @@ def main(arguments: list[str] | None = None) -> None:
         fail(str(error), *getattr(error, "__notes__", ()))  # a file that is read may have several faults
     except OSError as error:
         give_up_output()
-        fail(told(error))
+        fail(described(error))
     except MemoryError:
         fail("this does not fit in memory: ask for less, or take a machine with more")

@@ -203,7 +203,7 @@ COMMANDS = (
         "claims",
         _PAPERS,
         "equations:claims",
-        "Tell which published claims were reproduced or refuted, and why.",
+        "Show which published claims were reproduced or refuted, and why.",
         ("claims --verdict refuted", "claims --paper caps", "claims --totals"),
     ),
     Command(

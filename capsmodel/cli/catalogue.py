@@ -62,7 +62,7 @@ def _print_scheme(name: str, output: Output) -> None:
         print_table(rows, output=output)
         return
     explain(f"{scheme.name}: {scheme.about} (source: {scheme.cite})")
-    columns = [Column("name", "parameter"), Column("shown", "default", right=True), Column("told", "meaning")]
+    columns = [Column("name", "parameter"), Column("shown", "default", right=True), Column("text", "meaning")]
     for flows, part in components(scheme):
         own = [row for row in rows if (row["role"], row["flows"]) == (part.role, flows)]
         name = part.name + (f" ({flows} flows)" if flows else "")
@@ -92,13 +92,13 @@ def _parameter_row(item: Parameter) -> dict[str, Any]:
 
 
 def _without_repeats(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows with meaning and allowed values in one cell; what is told once for several stands once."""
-    told = ""
+    """Return the rows with meaning and allowed values in one cell; what several have in common stands once."""
+    before = ""
     shown = []
     for row in rows:
-        meaning = "as above." if row["meaning"] == told else row["meaning"]
-        told = row["meaning"]
-        shown.append(row | {"told": meaning + (f" ({row['allowed']})" if row["allowed"] else "")})
+        meaning = "as above." if row["meaning"] == before else row["meaning"]
+        before = row["meaning"]
+        shown.append(row | {"text": meaning + (f" ({row['allowed']})" if row["allowed"] else "")})
     return shown
 
 

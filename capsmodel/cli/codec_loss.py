@@ -46,8 +46,8 @@ def index_of(file: Path) -> PacketIndex:
     with opened(file) as stream:
         index = PacketIndex(stream)
     if not len(index.headers):
-        told = index.rejected.lines()
-        raise CodecError(f"{file} holds no packet: {told[0] if told else 'it is empty'}")
+        reasons = index.rejected.lines()
+        raise CodecError(f"{file} holds no packet: {reasons[0] if reasons else 'it is empty'}")
     return index
 
 
@@ -232,7 +232,7 @@ def _check_time(work_s: float, receptions: int, kinds: int) -> None:
 
 @contextmanager
 def _progress(total_s: float) -> Iterator[Callable[[float], None]]:
-    """Give a function to call with the seconds of work that are done; a bar tells somebody who watches."""
+    """Give a function to call with the seconds of work that are done; a bar shows them to somebody who watches."""
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("receptions", total=total_s)
         yield lambda done_s: progress.advance(task, done_s)

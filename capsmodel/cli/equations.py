@@ -72,7 +72,7 @@ def claims(
     plot: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     output: Output = AS_TEXT,
 ) -> None:
-    """Tell what the papers claim, what we have, the verdict and the reason, for claims that have been run.
+    """Show what the papers claim, what we have, the verdict and the reason, for claims that have been run.
 
     A claim that has been run is open if its samples do not decide; the reason says how many they are.
 
@@ -120,9 +120,9 @@ def _print_claims(rows: Iterable[ClaimRow], output: Output) -> None:
         for row in rows:
             settings = told_settings(row.claim, row.entry.verdict)
             say(f"{row.claim.id}: {row.entry.verdict}")
-            told = [skewed(*read_skewness()[row.claim.id])] if row.claim.id in read_skewness() else []
-            told += [f"Settings: {settings}."] if settings else []
-            explain(*claim_text(row.claim, row.entry), *told, indent=2)
+            notes = [skewed(*read_skewness()[row.claim.id])] if row.claim.id in read_skewness() else []
+            notes += [f"Settings: {settings}."] if settings else []
+            explain(*claim_text(row.claim, row.entry), *notes, indent=2)
             say("")
 
 
@@ -138,14 +138,14 @@ def _print_hangs_on(rows: Iterable[ClaimRow], output: Output) -> None:
             "decided": one.decided,
             "turned_by": "; ".join(one.turned_by),
             "compared": one.word,
-            "told": one.beside(row.entry.verdict),
+            "beside": one.beside(row.entry.verdict),
         }
         for row, one in sorted(found, key=lambda each: each[1].share)
     ]
     if not lines and output.is_text:
         explain("No claim is decided in several settings yet: capsmodel reproduce NAME runs an experiment.")
         return
-    columns = [Column("claim", "claim"), Column("verdict", "verdict"), Column("told", "in other settings")]
+    columns = [Column("claim", "claim"), Column("verdict", "verdict"), Column("beside", "in other settings")]
     print_table(lines, columns=columns, title="What verdicts hang on", output=output)
 
 

@@ -134,8 +134,8 @@ def _report(campaign: Campaign) -> None:
     for verdict in verdicts:
         say("", f"{verdict.id}: {verdict.verdict}, {campaign.robustness(verdict.id).beside(verdict.verdict)}")
         found = campaign.judged(verdict.id, TEXT, sampled=False).decision.skewness.values()
-        told = [skewed(min(found), max(found))] if found else []
-        explain(*claim_text(read_claims()[verdict.id], verdict), *told, indent=2)
+        notes = [skewed(min(found), max(found))] if found else []
+        explain(*claim_text(read_claims()[verdict.id], verdict), *notes, indent=2)
     words = counted([verdict.verdict for verdict in verdicts], VERDICT_WORDS)
     rest = len(campaign.next_tasks())
     more = f"; {rest} runs are missing for the next look: give the same command again" if rest else ""

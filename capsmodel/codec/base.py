@@ -11,7 +11,7 @@ packet number             ``packet_id``             below k: that source packet;
 ================  ======  ================  ======  =============================================
 
 A set of packets is a ``uint8`` array of shape (packets, bytes), or (units, packets, bytes) for several coding units.
-Codes are systematic unless told otherwise: the first k coded packets are the source packets themselves. A code is
+Codes are systematic unless asked otherwise: the first k coded packets are the source packets themselves. A code is
 configured once and can then be used for any number of units.
 """
 

@@ -29,7 +29,7 @@ _LISTED = 20
 
 @dataclass
 class Rejections:
-    """Stretches of a file that were not taken: all are counted, the first few are told.
+    """Stretches of a file that were not taken: all are counted, the first few are reported.
 
     Attributes
     ----------

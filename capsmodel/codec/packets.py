@@ -199,7 +199,7 @@ class Unit(NamedTuple):
 
     @classmethod
     def of(cls, head: Header) -> "Unit":
-        """Return the unit that an undamaged header tells of.
+        """Return the unit that an undamaged header names.
 
         Raises
         ------

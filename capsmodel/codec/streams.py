@@ -290,7 +290,7 @@ class StreamDecoder:
     Parameters
     ----------
     stream : int
-        Number of the stream, as its sender (`StreamEncoder.stream`) or ``capsmodel codec inspect`` tells it. Packets
+        Number of the stream, as its sender (`StreamEncoder.stream`) or ``capsmodel codec inspect`` shows it. Packets
         of other streams are refused.
     window_units : int
         Units held at most: a packet that is further ahead of the next unit to deliver is refused.

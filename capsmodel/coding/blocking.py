@@ -239,7 +239,7 @@ def blocking_prob_twice_smoothed(rtts_s: ArrayLike, *, smoothed_rtt_s: ArrayLike
     its bias is that of :func:`blocking_prob_twice_average`; it still contains the pause before a burst, so the burst
     counts as blocked more often.
 
-    Both are for RTTs of packets. An ACK of a coded packet tells when its *unit* decoded: units that wait for a blocked
+    Both are for RTTs of packets. An ACK of a coded packet says when its *unit* decoded: units that wait for a blocked
     packet make all their ACKs late together, no ACK is late compared with the others, and the estimate is near 0
     whatever the true one is.
 

@@ -129,7 +129,7 @@ def repair_packets(k: ArrayLike, *, blocking_prob: ArrayLike | Fraction) -> int 
 
 
 def _reaches(k: FloatArray, r: FloatArray, p: FloatArray, target: FloatArray) -> npt.NDArray[np.bool_]:
-    """Tell where p_S reaches `target`, comparing whichever of p_S and 1 - p_S is the smaller one."""
+    """Return where p_S reaches `target`, comparing whichever of p_S and 1 - p_S is the smaller one."""
     log_success, log_failure = log_tails(k, r, p)
     low = np.exp(log_success) >= target * (1 - _TARGET_TOLERANCE)
     high = np.exp(log_failure) <= (1 - target) * (1 + _TARGET_TOLERANCE)

@@ -179,8 +179,8 @@ def _count_power(model: float, trials: int, bias: Sides, detect: Sides, level: f
     if model + detect[0] >= 0:
         least = float(scipy.stats.binom.ppf(level / 2, trials, low))  # a count below it disagrees
         powers.append(float(scipy.stats.binom.cdf(least - 1, trials, model + detect[0])))
-    told = f"detect = {_text(detect)}, but no proportion is that far from {model:g}: choose a smaller error"
-    require(bool(powers), told)
+    text = f"detect = {_text(detect)}, but no proportion is that far from {model:g}: choose a smaller error"
+    require(bool(powers), text)
     return min(powers)
 
 
@@ -295,8 +295,8 @@ def _sides(name: str, value: float | Sides) -> Sides:
 def _beyond(detect: float | Sides, bias: Sides) -> Sides:
     """Return the errors to be detected, which lie beyond the declared bias."""
     errors = _sides("detect", detect)
-    told = f"detect = {_text(errors)}, but no test sees less than the declared bias, {_text(bias)}"
-    require(errors[0] < bias[0] and errors[1] > bias[1], told)
+    text = f"detect = {_text(errors)}, but no test sees less than the declared bias, {_text(bias)}"
+    require(errors[0] < bias[0] and errors[1] > bias[1], text)
     return errors
 
 
@@ -355,7 +355,7 @@ def agreement(
     is too low from :math:`d_+-b_-` on; both are :math:`b+d` for a bias meant both ways. The printed line says so.
 
     One comparison has the level of the whole family of agreement tests, `FAMILY_FALSE_ALARM_PROB`, divided by
-    `FAMILY_TESTS`. A disagreement is told even without the power: it was found.
+    `FAMILY_TESTS`. A disagreement is reported even without the power: it was found.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where a result comes from: a content hash of what was asked, and the software that answered.
+"""The origin of a result: a content hash of what was asked, and the software that answered.
 
 No host name, no user name and no path: the record says what would have to be the same elsewhere.
 """

@@ -41,12 +41,12 @@ def counted(*, total: int, label: str, first: str = "", log: bool = False) -> It
 def _lines(total: int, label: str) -> Callable[[int, str], None]:
     done = 0
 
-    def tell(ended: int, last: str) -> None:
+    def show(ended: int, last: str) -> None:
         nonlocal done
         done += ended
         print(f"{label}: {done} of {total} ended, the last one: {last}", file=sys.stderr, flush=True)
 
-    return tell
+    return show
 
 
 def track(items: Iterable[ItemT], *, total: int, label: str) -> Iterator[ItemT]:

@@ -220,13 +220,13 @@ class _Run:
             self.ended(gone)
 
 
-def _failure(failed: Sequence[_Outcome], told: str) -> Exception:
-    """Return what to raise: bad input is told in one line, anything else with the traceback of the first task."""
+def _failure(failed: Sequence[_Outcome], text: str) -> Exception:
+    """Return what to raise: bad input in one line, anything else with the traceback of the first task."""
     first = failed[0]
     if all(outcome.bad_input for outcome in failed):
-        return ParameterError(first.error if len(failed) == 1 else f"{first.error} ({told})")
+        return ParameterError(first.error if len(failed) == 1 else f"{first.error} ({text})")
     return SweepError(
-        f"{told}; {first.record['measurement']}({canonical_json(first.record['payload'])}):\n{first.error}"
+        f"{text}; {first.record['measurement']}({canonical_json(first.record['payload'])}):\n{first.error}"
     )
 
 

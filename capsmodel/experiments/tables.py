@@ -156,7 +156,7 @@ def _blocks(column: Any) -> Iterator[bytes]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    """Open a Parquet file; whatever damaged bytes make the reader raise is told in one line."""
+    """Open a Parquet file; whatever damaged bytes make the reader raise is reported in one line."""
     require(not path.is_fifo(), f"{path} is a pipe, but a table is read from a file: name one")
     with opened(path) as bytes_on_disk:
         begin = bytes_on_disk.read(len(_MAGIC))

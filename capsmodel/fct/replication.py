@@ -1,4 +1,4 @@
-r"""What sending short flows several times does to the load.
+r"""Short flows sent several times, and what that does to the load.
 
 Every short flow is sent n times over n queues with independent arrivals; the extra copies raise the load of all queues
 by the same share. A short flow waits only if all its queues are busy.

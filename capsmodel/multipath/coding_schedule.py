@@ -1,4 +1,4 @@
-r"""When a DC²-MTCP sender mixes a coded packet and when it sends it, as a pure step from state to state.
+r"""The coding schedule of a DC²-MTCP sender: when it mixes a coded packet and when it sends it, as a pure step.
 
 ============================  ============  =============================  =======  ========================
 Quantity                      Symbol        Name                           Unit     Equation

@@ -195,8 +195,8 @@ def _about_schemes(statement: Statement) -> list[str]:
     names, known = {name for one in statement.comparisons for name in one.schemes}, simulated()
     missing = sorted(names - known.keys())
     rebuilt = sorted(name for name in names & known.keys() if known[name].reconstructed)
-    told = {"not simulated": missing, "reconstructed": rebuilt}
-    return [f"{word}: {', '.join(found)}" for word, found in told.items() if found]
+    lacking = {"not simulated": missing, "reconstructed": rebuilt}
+    return [f"{word}: {', '.join(found)}" for word, found in lacking.items() if found]
 
 
 def _in_one_range(claim: Claim, found: Sequence[Interval]) -> tuple[tuple[float, ...], tuple[float, ...]]:

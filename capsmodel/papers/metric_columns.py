@@ -1,4 +1,4 @@
-"""Which column of a run a metric of ``claims.csv`` is, which can be 0, which are tails, and the units of claims."""
+"""Columns of a run by metrics of ``claims.csv``: which can be 0, which are tails, and the units of claims."""
 
 __all__ = ["COLUMNS", "COUNTED", "ORDERS_OF_MAGNITUDE", "SHARES", "TAILS", "UNITS", "compared_by_difference"]
 

@@ -311,8 +311,8 @@ def _quantile(service: AnyService, target: FloatArray, rho: FloatArray) -> Float
     loads, which = np.unique(rho, return_inverse=True)
     wait = _exact_wait(service, loads)
     if isinstance(wait, TransformWait):
-        told = f"a tail of {target.min():.2g} cannot be told from the transform of a {type(service).__name__}"
-        require(target >= 0.999 * _LEAST_TAIL, f"{told}: give q of at most 1 - {_LEAST_TAIL:g}")
+        problem = f"a tail of {target.min():.2g} cannot be told from the transform of a {type(service).__name__}"
+        require(target >= 0.999 * _LEAST_TAIL, f"{problem}: give q of at most 1 - {_LEAST_TAIL:g}")
         high = np.full(target.shape, service.mean)
     else:
         high = -np.log(target) / wait.decay[which]

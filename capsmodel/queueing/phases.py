@@ -86,8 +86,8 @@ class ErlangWait:
     def build(cls, loads: FloatArray, *, service: Erlang) -> "ErlangWait":
         """Solve the renewal equation for each of the one-dimensional `loads`, all above 0."""
         k = service.phases
-        told = f"{loads.size} loads of {k} phases each, but {_MOST_PHASES} phases fit: give fewer loads at once"
-        require(loads.size * k <= _MOST_PHASES, f"{told}, or take Deterministic({service.mean:g})")
+        problem = f"{loads.size} loads of {k} phases each, but {_MOST_PHASES} phases fit: give fewer loads at once"
+        require(loads.size * k <= _MOST_PHASES, f"{problem}, or take Deterministic({service.mean:g})")
         exponents = _exponents(loads, k)
         blocks = _tilted_blocks(loads[:, np.newaxis], exponents[:, np.newaxis], k)
         return cls(service.mean / k, exponents / k, np.concatenate(blocks, axis=1))

@@ -114,8 +114,8 @@ def _integral(function: Callable[[Any], Any], low: float, high: float, service: 
         points=np.arange(low, high, _DECADE)[1:],
     )
     share = float(error / np.abs(value).max(initial=0)) if np.size(value) else 0.0
-    told = f"the integrals over the sizes of a {type(service).__name__} are off by a share of {share:.1g}"
-    require(share <= _MOST_ERROR, f"{told}: its density, survival or mean_above jumps too often, or has too few digits")
+    text = f"the integrals over the sizes of a {type(service).__name__} are off by a share of {share:.1g}"
+    require(share <= _MOST_ERROR, f"{text}: its density, survival or mean_above jumps too often, or has too few digits")
     return np.asarray(value)
 
 
@@ -263,6 +263,6 @@ def _longest(idle: float, service: SizedService) -> float:
     longest = 1.0
     while float(service.mean_above(np.asarray(longest * service.mean))) > _NEGLIGIBLE * idle**2 * service.mean:
         longest *= 10
-        told = f"service is too wide: above {_LARGEST:g} times its mean there is more than"
-        require(longest <= _LARGEST, f"{told} {_NEGLIGIBLE * idle**2:.1g} of the work, which counts at this load")
+        problem = f"service is too wide: above {_LARGEST:g} times its mean there is more than"
+        require(longest <= _LARGEST, f"{problem} {_NEGLIGIBLE * idle**2:.1g} of the work, which counts at this load")
     return math.log(longest)

@@ -175,7 +175,7 @@ class Derivation:
         return tuple(claim for claim in self.claims if not vanishes(claim.lhs - claim.rhs))
 
     def holds(self) -> bool:
-        """Tell whether every identity is confirmed."""
+        """Return whether every identity is confirmed."""
         return not self.failures()
 
     def latex(self) -> str:
@@ -214,7 +214,7 @@ def between(antidifference: Any, index: Any, first: Any, last: Any) -> Any:
 
 
 def vanishes(difference: Any) -> bool:
-    """Tell whether SymPy reduces an expression to 0 (False also when it merely fails to)."""
+    """Return whether SymPy reduces an expression to 0 (False also when it merely fails to)."""
     reductions = (
         sp.expand,
         lambda form: sp.cancel(_split_powers(form)),

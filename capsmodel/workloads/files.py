@@ -135,12 +135,12 @@ def _check_rising(table: Table, cells: Sequence[_Cell], what: str, rule: str) ->
 def _end(table: Table, sizes: Sequence[_Cell], values: Sequence[_Cell]) -> float:
     """Return what F ends at: 1, or 100 where it is in percent, up to the rounding of a sum."""
     last, ends = values[-1], [end for end in (1.0, 100.0) if _is_near(values[-1].value, end)]
-    told = f"{table.place(len(values) - 1)}: F ends at {last.text}"
+    problem = f"{table.place(len(values) - 1)}: F ends at {last.text}"
     if table.heads.get("cdf") == "cdf_percent":
-        require(ends == [100.0], f"{told}, but percent end at 100")
+        require(ends == [100.0], f"{problem}, but percent end at 100")
         return 100.0
     swapped = "; are the columns swapped?" if any(_is_near(sizes[-1].value, end) for end in (1, 100)) else ""
-    require(bool(ends), f"{told}, but it must end at 1, or at 100 for percent{swapped}")
+    require(bool(ends), f"{problem}, but it must end at 1, or at 100 for percent{swapped}")
     if ends == [100.0] and not any(1 < value < 100 and not _is_near(value, 100) for _, value in values):
         for row, (cell, value) in enumerate(values):
             rule = "percent or probabilities? Call the column cdf_percent, or let it end at 1"

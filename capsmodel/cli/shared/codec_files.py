@@ -1,4 +1,4 @@
-"""Where the commands of ``capsmodel codec`` read and write, and how they tell what went wrong."""
+"""Files that the commands of ``capsmodel codec`` read and write, and their errors."""
 
 import functools
 import os
@@ -15,7 +15,7 @@ from cyclopts import Parameter
 from capsmodel._compilation import first_use_reported
 from capsmodel._files import file_to_write, opened
 from capsmodel.checks import ParameterError, require
-from capsmodel.cli.shared.endings import told
+from capsmodel.cli.shared.endings import described
 from capsmodel.codec.inputs import CodecError
 
 Arguments = ParamSpec("Arguments")
@@ -37,7 +37,8 @@ def one_line(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
         except BrokenPipeError:  # the reader has gone, which is no error
             raise
         except OSError as error:
-            raise ParameterError(f"{'' if error.filename else 'writing the result failed: '}{told(error)}") from None
+            place = "" if error.filename else "writing the result failed: "
+            raise ParameterError(f"{place}{described(error)}") from None
 
     return checked
 

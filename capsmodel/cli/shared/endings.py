@@ -1,4 +1,4 @@
-"""How a command ends: in a line for each error, quietly for a reader that has gone, cleaned up when it is stopped."""
+"""The end of a command: a line for each error, quiet for a reader that has gone, cleaned up when it is stopped."""
 
 import errno
 import io
@@ -49,7 +49,7 @@ def misused(error: CycloptsError) -> str:
     return f"{text.rstrip('.')}: {' '.join(['capsmodel', *(error.command_chain or ())])} --help shows what it takes"
 
 
-def told(error: OSError) -> str:
+def described(error: OSError) -> str:
     """Return what the operating system refused, where, and what to do about it."""
     if error.errno is None:  # raised by the package, with a text of its own
         return str(error)

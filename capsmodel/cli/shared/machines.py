@@ -1,4 +1,4 @@
-"""Where many runs are computed: the cores of this machine or a Dask cluster."""
+"""Machines that compute many runs: the cores of this one or a Dask cluster."""
 
 from dataclasses import dataclass
 

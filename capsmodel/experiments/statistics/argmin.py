@@ -1,4 +1,4 @@
-r"""Where a curve has its minimum when its points are means of samples: the best place, and all that may be it.
+r"""The minimum of a curve whose points are means of samples: the best place, and all that may be it.
 
 =============================== ============================== =========================================
 Quantity                        Name                           Rests on

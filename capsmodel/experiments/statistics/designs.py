@@ -1,4 +1,4 @@
-"""Which combinations of settings to try: each alternative alone, and a fraction of all combinations.
+"""Combinations of settings to try: each alternative alone, and a fraction of all combinations.
 
 ============================ =============================== ==================================
 Quantity                     Name                            Source

@@ -1,4 +1,4 @@
-r"""What a sample says about a mean, a proportion, a quantile or a difference, with its interval.
+r"""Intervals of a mean, a proportion, a quantile or a difference, from samples.
 
 ============================ ================================================== ===================================
 Quantity                     Name                                               Rests on

@@ -1,4 +1,4 @@
-r"""How many replicates decide a statement: seeds are added until its interval lies on one side, or a limit is met.
+r"""Replicates until a statement is decided: seeds are added until its interval lies on one side, or a limit is met.
 
 ========================= =========================== ==================================
 Quantity                  Name                        Source

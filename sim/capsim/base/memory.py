@@ -1,4 +1,4 @@
-"""How much memory is free, for the machine and for the control group that this process runs in, and whether it will do.
+"""Free memory, of the machine and of the control group that this process runs in, and whether it will do.
 
 A container or a batch system gives a process a control group with a limit; beyond it the process is killed, however
 much memory the machine has.
@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from capsmodel.checks import ParameterError
 
-UNKNOWN = 2**62  # bytes, where the system does not tell
+UNKNOWN = 2**62  # bytes, where the system does not say
 
 
 def check_fits(needed_bytes: int, what: str, *, would_fit: str = "") -> None:
@@ -32,7 +32,7 @@ def check_fits(needed_bytes: int, what: str, *, would_fit: str = "") -> None:
 
 
 def available_bytes() -> int:
-    """Return the memory that this process can still take, in bytes; 2**62 where the system does not tell."""
+    """Return the memory that this process can still take, in bytes; 2**62 where the system does not say."""
     return max(0, min(_free_on_machine(), _free_in_group(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup"))))
 
 

@@ -1,4 +1,4 @@
-"""Who sends to whom."""
+"""Senders and receivers of flows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -184,7 +184,7 @@ def faults(
     for fault in (*_of_nodes(nodes, node_at), *_of_edges(nodes, edges, edge_at), *_of_hosts(nodes, edges, node_at)):
         sound = False
         yield fault
-    if sound:  # else one fault would be told in several ways
+    if sound:  # else one fault would be reported in several ways
         yield from _of_shape(nodes, edges, node_at)
 
 

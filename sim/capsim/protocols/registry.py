@@ -49,11 +49,11 @@ def schemes() -> dict[str, Scheme]:
 
 
 def _loaded(point: EntryPoint) -> Scheme:
-    """Return what a package registers; whatever its code raises is told with the name of the entry point."""
+    """Return what a package registers; whatever its code raises is reported with the name of the entry point."""
     place = f"{point.name} = {point.value!r}, registered in {ENTRY_POINT_GROUP},"
     try:
         found = point.load()
-    except (Exception, SystemExit) as error:  # whatever the other package raises is told in one line
+    except (Exception, SystemExit) as error:  # whatever the other package raises is reported in one line
         text = f"{place} cannot be loaded, {type(error).__name__}: {error}: repair or remove the package"
         raise ParameterError(text) from error
     if not isinstance(found, Scheme):
@@ -88,8 +88,8 @@ def scheme(name: str, *, key: str = "scheme") -> Scheme:
         return load_scheme(name, key=key)
     if name not in schemes():
         near = get_close_matches(name.lower(), schemes(), n=1)
-        told = f"did you mean {near[0]}?" if near else "no scheme has this name;"
-        raise ParameterError(f"{key} = {shortened(name)}: {told} capsmodel schemes lists all")
+        hint = f"did you mean {near[0]}?" if near else "no scheme has this name;"
+        raise ParameterError(f"{key} = {shortened(name)}: {hint} capsmodel schemes lists all")
     return schemes()[name]
 
 

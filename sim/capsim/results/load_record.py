@@ -194,7 +194,7 @@ def load_remarks(runs: pd.DataFrame, axes: Sequence[str] = ("scheme",)) -> list[
     runs : DataFrame
         A row for each run (:func:`capsim.run.runs.row_of`).
     axes : sequence of str
-        Columns that tell the points of a study apart.
+        Columns that keep the points of a study apart.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Where a result comes from: software, parameters, environment, resources. No host name, no user, no path.
+"""The origin of a result: software, parameters, environment, resources. No host name, no user, no path.
 
 The *id* of a run is the SHA-256 of its parameters and the version of the model, as canonical JSON (sorted keys, no
 spaces): equal ids mean equal results, whatever the engine, the machine or the day. The version stands for the code of
@@ -44,7 +44,7 @@ class Resources:
     loading_cpu_s : float
         Processor time to load the engine, or to compile it in the first process that uses a scheme, in seconds.
     peak_memory_bytes : int
-        Largest resident size of the process so far; 0 where the system does not tell.
+        Largest resident size of the process so far; 0 where the system does not say.
     """
 
     traversals: int
@@ -67,7 +67,7 @@ class Stopwatch:
 
 
 def peak_memory_bytes() -> int:
-    """Return the largest resident size of this process so far, in bytes; 0 where the system does not tell."""
+    """Return the largest resident size of this process so far, in bytes; 0 where the system does not say."""
     try:
         import resource
     except ModuleNotFoundError:  # not on Windows

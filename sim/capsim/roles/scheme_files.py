@@ -80,7 +80,7 @@ def source_of(name: str) -> dict[str, str]:
 
 
 def same_source(source: dict[str, str], *folders: Path) -> str:
-    """Return the reference to the scheme that a manifest tells of, whose file is in one of `folders`.
+    """Return the reference to the scheme that a manifest names, whose file is in one of `folders`.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def _module(file: str, sha256: str, key: str) -> ModuleType:
     try:
         with _first_on_path(path.parent):
             spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # whatever a user's file raises is told in one line
+    except (Exception, SystemExit) as error:  # whatever a user's file raises is reported in one line
         del sys.modules[module.__name__]
         raise ParameterError(f"{key}: {path.name} cannot be loaded, {type(error).__name__}: {_line(error)}") from error
     return module

@@ -1,4 +1,4 @@
-r"""When a claim is decided: the statement at every point of a sweep, at levels that keep its error small.
+r"""Decisions on claims: the statement at every point of a sweep, at levels that keep its error small.
 
 A *point* is one comparison that a claim makes: a value for each seed, such as the logarithm of the ratio of two schemes
 on the same flows, whether the claim is met with its size, and whether its direction holds. Points are looked at as

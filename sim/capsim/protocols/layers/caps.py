@@ -1,4 +1,4 @@
-"""Which packets of CAPS take an end host work, where a scenario says how long that takes (``[hosts]``).
+"""CAPS at an end host, and which packets take it work, where a scenario says how long that takes (``[hosts]``).
 
 Whoever sends a packet computes it from the k source packets of its unit, unless it is one of these: the packets of a
 systematic code at positions below k. The decoder computes with the same packets, until it has the whole unit; those

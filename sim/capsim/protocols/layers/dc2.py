@@ -1,4 +1,4 @@
-"""How much redundancy a data segment of DC2-MTCP earns, and which data segments a coded packet mixes.
+"""Redundancy of DC2-MTCP: how much a data segment earns, and which data segments a coded packet mixes.
 
 ============================== ============ =================================== ===============================
 Quantity                       Symbol       Name                                Source

@@ -1,4 +1,4 @@
-"""How many coded packets SC-MPTCP sends, and on which subflow; a reconstruction (see `generations`)."""
+"""Coded packets of SC-MPTCP, and the subflows that carry them; a reconstruction (see `generations`)."""
 
 from dataclasses import dataclass
 from math import ceil
@@ -153,7 +153,7 @@ def emit(params: Any, own: Any, flow: Any, sub: Any, counters: Any, packet: Any,
 
 
 def observe(params: Any, own: Any, flow: Any, sub: Any, packet: Any, now_ps: int) -> int:
-    """Enter an acknowledgement into p: that of a segment sent again or decoded tells of a loss."""
+    """Enter an acknowledgement into p: that of a segment sent again or decoded shows a loss."""
     memory, lost = own.flow, 1.0 if packet.flags & RETRANSMITTED else 0.0
     if memory.observed == 0:
         memory.observed = 1

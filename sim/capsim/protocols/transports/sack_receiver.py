@@ -1,4 +1,4 @@
-"""The receiver of TCP with selective acknowledgement (RFC 2018): what it has received is told in blocks."""
+"""The receiver of TCP with selective acknowledgement (RFC 2018): it reports what it has received in blocks."""
 
 from typing import Any
 
