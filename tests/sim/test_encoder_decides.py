@@ -29,10 +29,10 @@ class Encoder:
         for segment in segments:
             self.sub.next_segment = max(self.sub.next_segment, segment + 1)
             packet = self.end.packet(kind=DATA, segment=segment, unit=NONE, flags=flags, bytes=packet_bytes)
-            verdict = self.end.call("accept", packet)
-            if verdict != KEEP:
+            decision = self.end.call("accept", packet)
+            if decision != KEEP:
                 left.append(packet)
-            if verdict == FOLLOW:
+            if decision == FOLLOW:
                 left += self.end.all_of("emit")
         self.packets = [*left, *self.end.all_of("emit")]
         return [(each.unit, each.position) if each.kind == CODED else each.segment for each in self.packets]

@@ -88,9 +88,9 @@ def test_ecn_marks_at_the_threshold(queue, of_host, marks):
     params = params_of(queue)
     capable = record(records.PACKET, flags=ECN_CAPABLE, bytes=1500)
     other = record(records.PACKET, flags=0, bytes=40, kind=ACK)
-    verdicts = [queue.admit(params, None, port, capable, waiting, 0, 0) for waiting in (0, 19, 20, 99, 100)]
+    decisions = [queue.admit(params, None, port, capable, waiting, 0, 0) for waiting in (0, 19, 20, 99, 100)]
     above = MARK if marks else ACCEPT
-    assert verdicts == [ACCEPT, ACCEPT, above, above, REFUSE]
+    assert decisions == [ACCEPT, ACCEPT, above, above, REFUSE]
     assert queue.admit(params, None, port, other, 50, 0, 0) == ACCEPT
 
 

@@ -51,7 +51,7 @@ def run(setup: Setup, *, engine: str = "compiled", progress: Callable[[int], Non
     engine : str
         ``"compiled"`` or ``"reference"``.
     progress : callable, optional
-        Told the simulated time, in picoseconds, now and then.
+        Called with the simulated time, in picoseconds, now and then.
 
     Returns
     -------

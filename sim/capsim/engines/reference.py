@@ -189,8 +189,8 @@ class Port:
             waited_ps = now_ps - packet.enqueue_ps - self.transmission_ps(packet)
             count_leaving(self.network.queue_counts, port, packet, flow.short, waited_ps)
 
-    def verdict(self, packet: Any, now_ps: int) -> int:
-        """Return the verdict of the queue discipline."""
+    def decision(self, packet: Any, now_ps: int) -> int:
+        """Return what the queue discipline decides."""
         queue_packets, queue_bytes = self.record.queue_packets, self.record.queue_bytes
         if queue_packets and not self.setup.count_in_service:
             queue_packets -= 1
@@ -206,14 +206,14 @@ class Port:
         port.bytes_in += packet.bytes
         if not port.up:
             return self.network.drop(packet, LINK_DOWN, self)
-        verdict = self.verdict(packet, now_ps)
-        while verdict == EVICT and (lost := self.victim(packet)) is not None:
+        decision = self.decision(packet, now_ps)
+        while decision == EVICT and (lost := self.victim(packet)) is not None:
             self.waiting.remove(lost)
             self.drop_queued(lost, EVICTED)
-            verdict = self.verdict(packet, now_ps)
-        if verdict in (REFUSE, EVICT):
+            decision = self.decision(packet, now_ps)
+        if decision in (REFUSE, EVICT):
             return self.network.drop(packet, QUEUE_FULL, self)
-        if verdict == MARK:
+        if decision == MARK:
             packet.flags |= CONGESTION_EXPERIENCED
             port.packets_marked += 1
             self.network.subs[packet.sub].packets_marked += 1
@@ -474,7 +474,7 @@ def run(setup: Setup, *, progress: Callable[[int], None] | None = None, strict: 
     setup : Setup
         All that the run depends on.
     progress : callable, optional
-        Told the simulated time, in picoseconds, now and then.
+        Called with the simulated time, in picoseconds, now and then.
     strict : bool
         Whether records refuse values that those of the compiled engine could not hold
         (:func:`capsim.engines.reference_records.slotted`); for tests of hooks.

@@ -65,7 +65,7 @@ from capsim.records import NONE
 
 Hook = Callable[..., int]
 
-# Verdicts of Queue.admit
+# Decisions of Queue.admit
 ACCEPT, MARK, REFUSE, EVICT = 0, 1, 2, 3
 
 
@@ -76,10 +76,10 @@ def has_room(port: Any, packet: Any, queue_packets: int, queue_bytes: int) -> bo
     return fits_packets and (port.limit_bytes == NONE or queue_bytes + packet.bytes <= port.limit_bytes)
 
 
-# Verdicts of Layer.accept
+# Decisions of Layer.accept
 PASS, KEEP, FOLLOW = 0, 1, 2
 
-# Verdicts of Layer.collect
+# Decisions of Layer.collect
 TAKE, DELIVER, HOLD, DELIVER_ALONE = 0, 1, 2, 3
 
 # Signals: what on_ack, on_timeout and the host report to Congestion.react and Sharing.note
@@ -131,14 +131,14 @@ HOOKS = {
         "params own flow sub subs maps data signals now_ps u0",
         "how many further subflows to open at ``flow.wake_ps``",
     ),
-    "accept": _signature("layer", _LAYER, "a verdict: PASS, KEEP, FOLLOW"),
+    "accept": _signature("layer", _LAYER, "PASS, KEEP, FOLLOW"),
     "combine": _signature(
         "layer",
         "params own flow sub subs maps data counters packet now_ps",
         "the subflow on which coded packets are to follow, or NONE",
     ),
     "emit": _signature("layer", _LAYER, "1: `packet` is filled in"),
-    "collect": _signature("layer", _DECODER, "a verdict: TAKE, DELIVER, HOLD, DELIVER_ALONE"),
+    "collect": _signature("layer", _DECODER, "TAKE, DELIVER, HOLD, DELIVER_ALONE"),
     "release": _signature("layer", _DECODER, "1: `packet` is filled in and goes to the transport"),
     "recover": _signature(
         "layer",
@@ -155,7 +155,7 @@ HOOKS = {
     "choose": _signature("balancer", "params own switch sub packet ports candidates now_ps u0", "index of a candidate"),
     "see": _signature("balancer", "params own switch sub packet port now_ps", "0"),
     "admit": _signature(
-        "queue", "params own port packet queue_packets queue_bytes now_ps", "a verdict: ACCEPT, MARK, REFUSE, EVICT"
+        "queue", "params own port packet queue_packets queue_bytes now_ps", "ACCEPT, MARK, REFUSE, EVICT"
     ),
     "take": _signature("queue", "params own port packets now_ps", "number of the waiting packet to send"),
     "evict": _signature(

@@ -91,7 +91,7 @@ def count_chain(w: Any, port: Any, number: int, now_ps: int) -> None:
 
 
 def run(setup: Setup, *, progress: Callable[[int], None] | None = None, agenda_ports: int = AGENDA_PORTS) -> RawRecords:
-    """Simulate `setup` and return its records; `progress` is told the simulated time in picoseconds now and then.
+    """Simulate `setup` and return its records; `progress` is called with the simulated time in picoseconds at times.
 
     Fabrics of `agenda_ports` ports or more keep arrivals in the agenda; the records are the same.
     """

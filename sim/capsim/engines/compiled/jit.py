@@ -1,4 +1,4 @@
-"""How functions are compiled that only ever become part of another one: as far as LLVM's intermediate language.
+"""Compilation of functions that only ever become part of another one: as far as LLVM's intermediate language.
 
 Numba optimises every function that it compiles, with all functions that this one calls, and makes machine code of it,
 though a part is optimised again, and made machine code of, with each function around it. The event loop has 190 parts
@@ -43,7 +43,7 @@ class PartLibrary(JITCodeLibrary):
 
     @property
     def codegen(self) -> Any:
-        """What is told the address of Python's globals, of which a part that is never run by itself has none."""
+        """What is given the address of Python's globals, of which a part that is never run by itself has none."""
         return self
 
     def set_env(self, name: str, environment: Any) -> None:

@@ -227,7 +227,7 @@ def undo_enqueue(w: Any, port: Any, packet: Any, now_ps: int) -> None:
 
 @inlined_kernel
 def admit(w: Any, p: int, port: Any, number: int, now_ps: int) -> int:
-    """Return the verdict of the queue discipline."""
+    """Return what the queue discipline decides."""
     queue_packets, queue_bytes = port.queue_packets, port.queue_bytes
     if queue_packets > 0 and not w.count_in_service:
         queue_packets -= 1
@@ -240,15 +240,15 @@ def admit(w: Any, p: int, port: Any, number: int, now_ps: int) -> int:
 
 @kernel
 def make_room(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> int:
-    """Let waiting packets be lost until the arriving one is accepted; return the last verdict."""
-    verdict = EVICT
-    while verdict == EVICT:
+    """Let waiting packets be lost until the arriving one is accepted; return the last decision."""
+    decision = EVICT
+    while decision == EVICT:
         lost = victim(w, p, port, number, packet, now_ps)
         if lost == NONE:
             return REFUSE
         evict_packet(w, p, port, lost, now_ps)
-        verdict = admit(w, p, port, number, now_ps)
-    return verdict
+        decision = admit(w, p, port, number, now_ps)
+    return decision
 
 
 @inlined_kernel
@@ -262,13 +262,13 @@ def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
     if not port.up:
         drop(w, p, number, LINK_DOWN, now_ps)
         return
-    verdict = admit(w, p, port, number, now_ps)
-    if verdict == EVICT:
-        verdict = make_room(w, p, port, number, packet, now_ps)
-    if verdict == REFUSE:
+    decision = admit(w, p, port, number, now_ps)
+    if decision == EVICT:
+        decision = make_room(w, p, port, number, packet, now_ps)
+    if decision == REFUSE:
         drop(w, p, number, QUEUE_FULL, now_ps)
         return
-    if verdict == MARK:
+    if decision == MARK:
         packet.flags |= CONGESTION_EXPERIENCED
         port.packets_marked += 1
         sub_at(w.subs, packet.sub).packets_marked += 1

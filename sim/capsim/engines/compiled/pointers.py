@@ -1,4 +1,4 @@
-"""How the compiled engine reaches its records: one record of addresses, and functions that read a record at an address.
+"""Records of the compiled engine by address: one record of addresses, and functions that read a record at one.
 
 The whole state is one argument, ``w``: a record WORLD that holds where each table lies. Passing thirty arrays
 instead, 56 bytes each, from function to function costs more than all they do (measured: 4 against 12 million

@@ -29,14 +29,14 @@ from capsim.roles.hooks import COMPLETE, DELIVER_ALONE, HOLD, TAKE
 def deliver_to_layer(w: Any, s: int, number: int, now_ps: int) -> None:
     """Give a packet to the layer, then deliver what that has ready."""
     stack = stack_at(w.stacks, sub_at(w.subs, s).stack)
-    verdict = collect(w, s, number, now_ps)
-    if verdict == HOLD:
+    decision = collect(w, s, number, now_ps)
+    if decision == HOLD:
         hold(w, s, number)
-    elif verdict == TAKE:
+    elif decision == TAKE:
         free_packet(w, number)
     else:
         deliver_to_transport(w, s, number, now_ps)
-    if verdict != DELIVER_ALONE and (stack.release != 0 or stack.recover != 0 or stack.resume != 0):
+    if decision != DELIVER_ALONE and (stack.release != 0 or stack.recover != 0 or stack.resume != 0):
         deliver_waiting(w, s, now_ps)
 
 

@@ -95,17 +95,17 @@ def push(w: Any, s: int, now_ps: int) -> None:
     sub.ready = 0
     number = take_packet(w)
     while send(w, s, number, now_ps):
-        verdict, coded_on = PASS, NONE
+        decision, coded_on = PASS, NONE
         if sub.shared:
             put_data(w, s, number)
             if stack.combine != 0:
                 coded_on = combine(w, s, number, now_ps)
         if stack.accept != 0:
-            verdict = accept(w, s, number, now_ps)
-        if verdict != KEEP:
+            decision = accept(w, s, number, now_ps)
+        if decision != KEEP:
             launch(w, s, number, now_ps)
             number = take_packet(w)
-        if verdict == FOLLOW:
+        if decision == FOLLOW:
             push_layer(w, s, now_ps)
         if coded_on != NONE:
             push_layer(w, coded_on, now_ps)
