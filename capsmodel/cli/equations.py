@@ -138,14 +138,14 @@ def _print_hangs_on(rows: Iterable[ClaimRow], output: Output) -> None:
             "decided": one.decided,
             "turned_by": "; ".join(one.turned_by),
             "compared": one.word,
-            "beside": one.beside(row.entry.verdict),
+            "in_other_settings": one.beside(row.entry.verdict),
         }
         for row, one in sorted(found, key=lambda each: each[1].share)
     ]
     if not lines and output.is_text:
         explain("No claim is decided in several settings yet: capsmodel reproduce NAME runs an experiment.")
         return
-    columns = [Column("claim", "claim"), Column("verdict", "verdict"), Column("beside", "in other settings")]
+    columns = [Column("claim", "claim"), Column("verdict", "verdict"), Column("in_other_settings", "in other settings")]
     print_table(lines, columns=columns, title="What verdicts hang on", output=output)
 
 

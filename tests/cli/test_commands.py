@@ -56,12 +56,12 @@ def test_numbers_are_claims_with_the_same_columns_and_verdicts(capsys):
 
 
 def test_a_verdict_stands_with_what_it_hangs_on(capsys):
-    told = {row["claim"]: row for row in json.loads(printed("claims --paper mmptcp --hangs-on --json", capsys))}
+    hanging = {row["claim"]: row for row in json.loads(printed("claims --paper mmptcp --hangs-on --json", capsys))}
     text = " ".join(printed("claims --paper mmptcp", capsys).split())
     for start in ("hangs on", "robust"):
-        row = next(row for row in told.values() if row["told"].startswith(start))
+        row = next(row for row in hanging.values() if row["in_other_settings"].startswith(start))
         _, found = text.split(f"{row['claim']}: {row['verdict']} ", 1)
-        assert found.split(" Settings: ", 1)[1].startswith(f"{row['told']}.")
+        assert found.split(" Settings: ", 1)[1].startswith(f"{row['in_other_settings']}.")
 
 
 def test_claims_list_what_was_run_and_left_open_apart_from_what_waits(capsys, monkeypatch):
