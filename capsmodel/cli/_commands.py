@@ -47,15 +47,23 @@ CODEC = Command(
     ),
 )
 
-_STUDY = """A study is a TOML file with a scenario, the number of seeds and a grid; every
-combination is run with every seed:
+_STUDY = """A study is a TOML file with axes, a scenario, and what is claimed. Every
+combination of the axes is run with every seed:
 
-  scenario = "websearch-load-60"        # a preset, or a file beside this one
   seeds = 5
-  [grid]
+  [axes]
   scheme = ["ecmp", "rps", "caps"]      # ratios are to the first
-  "traffic.load" = [0.2, 0.4, 0.6]      # any name that --set takes
-  "transport.min_rto_s" = ["10ms", "200ms"]
+  load = [0.2, 0.4, 0.6]                # a name, used below as {load}
+  "transport.min_rto_s" = ["10ms", "200ms"]     # any name that --set takes
+  [scenario]
+  base = "websearch-load-60"            # a preset, or a file beside this one
+  traffic.load = "{load}"
+
+With a claim, runs are added until it is decided:
+
+  [[panel]]
+  metric = "mean_fct_short_s"
+  claims = [{ id = "mine", subject = "caps", baseline = "ecmp", is = "lower" }]
 
 A study that was stopped goes on where it was when the same command is given
 again.
@@ -96,21 +104,22 @@ COMMANDS = (
         "again.\n\n",
     ),
     Command(
-        "sweep",
+        "study",
         _SIMULATOR,
-        "sweep:sweep",
-        "Run a study: schemes, loads and any parameter over a grid, on cores or a cluster.",
+        "study:study",
+        "Run a study: schemes, loads and any parameter, and decide what is claimed.",
         (
-            "sweep study.toml --out DIR",
-            "sweep study.toml --out DIR --shard 1/4",
-            "sweep study.toml --out DIR --cluster tcp://head:8786",
+            "study study.toml --out DIR",
+            "study study.toml --expand",
+            "study study.toml --out DIR --shard 1/4",
+            "study study.toml --out DIR --cluster tcp://head:8786",
         ),
         _STUDY,
     ),
     Command(
         "merge",
         _SIMULATOR,
-        "sweep:merge",
+        "study:merge",
         "Put the shards of a study together.",
         ("merge study.toml shard1 shard2 --out DIR",),
     ),

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import pandas as pd
+import tomli_w
 from cyclopts import Parameter
 
 from capsim import Compared, Result, Scenario
@@ -13,8 +14,8 @@ from capsim.protocols.registry import named_schemes
 from capsim.results.fct import fct_by_size
 from capsim.results.files import check_entries
 from capsim.results.load_record import offered_line
-from capsim.run.runs import METRICS, result_name
 from capsim.scenario.scenario import Comparison
+from capsim.study.scheme_runs import SHOWN_METRICS, result_name
 from capsmodel._files import check_writable
 from capsmodel.checks import ParameterError, require
 from capsmodel.cli.shared.machines import ALL_CORES, Machines
@@ -60,6 +61,7 @@ def compare(
     options: ScenarioOptions | None = None,
     machines: Machines = ALL_CORES,
     out: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
+    write: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     output: Output = AS_TEXT,
 ) -> None:
     """Run several schemes on the same flows, over several seeds, and print means with 95% intervals.
@@ -81,12 +83,18 @@ def compare(
         compiled (fast) or reference (SimPy, to be read and stepped through); both give the same records.
     out
         Folder DIR for tables, figures and the scenario; DIR/results keeps the flows of each run.
+    write
+        Write the comparison as a study to FILE, for capsmodel study, and run nothing.
     """
     chosen = scenario_from(scenario, options or ScenarioOptions())
     names, replicates = _asked(chosen, schemes, seeds)
     for name in names:
         find(name)
     chosen = chosen.replace(compare=Comparison(schemes=names, seeds=replicates))
+    if write is not None:
+        write_whole(write, _as_study(chosen, names, replicates, engine))
+        say(f"wrote {write}: capsmodel study {write}")
+        return
     if out is not None:
         check_entries(out, made_of=FILES)
         check_writable(out)
@@ -98,6 +106,14 @@ def compare(
         _print(compared, chosen, replicates, output)
     if out is not None and output.is_text:
         say(f"wrote tables and figures to {out}, the flows of each run to {out / _RESULTS}")
+
+
+def _as_study(chosen: Scenario, names: "Sequence[str]", seeds: int, engine: Engine) -> str:
+    """Return the study that runs the same: its only axis is the scheme."""
+    require(chosen.seed == 1, f"--seed {chosen.seed}: the seeds of a study are 1, 2, ...: leave it out with --write")
+    scenario = {key: one for key, one in chosen.to_dict().items() if key not in ("scheme", "compare")}
+    head = {"title": chosen.name, "seeds": seeds, "engine": engine, "axes": {"scheme": list(names)}}
+    return tomli_w.dumps({**head, "scenario": scenario})
 
 
 def _run(
@@ -177,7 +193,7 @@ def _save(compared: Compared, scenario: Scenario, out: Path) -> None:
         save_figure(draw_comparison(compared), out / "compare.png")
         save_figure(draw_fct_cdf(flows), out / "fct_cdf.png")
     by_size = pd.concat([fct_by_size(table).assign(scheme=name) for name, table in flows.items()])
-    tables = {"runs.csv": compared.runs, "table.csv": compared.table(METRICS)}
+    tables = {"runs.csv": compared.runs, "table.csv": compared.table(SHOWN_METRICS)}
     tables["by_size.csv"] = by_size[["scheme", *by_size.columns.drop("scheme")]]
     for name, table in tables.items():
         write_whole(out / name, table.to_csv(index=False))

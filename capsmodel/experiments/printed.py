@@ -15,6 +15,11 @@ from capsmodel.experiments.words import APPROX_RELATIVE, ROUNDING
 
 __all__ = ["ORDERS_OF_MAGNITUDE", "UNITS", "Printed", "reading_error"]
 
+COUNTED = (
+    *("packets", "flows", "connections", "events", "timeouts", "segments", "dupACKs", "subflows"),
+    *("hosts", "paths", "switches", "lines"),
+)
+"""What papers count."""
 UNITS = {
     "": 1.0,
     "s": 1.0,
@@ -29,8 +34,7 @@ UNITS = {
     "%": 100.0,
     "percentage points": 100.0,
     "Mb": 1e-6,
-    **dict.fromkeys(("flows", "packets", "segments", "lines", "dupACKs", "events", "timeouts"), 1.0),
-    **dict.fromkeys(("connections", "subflows", "hosts", "paths", "switches"), 1.0),
+    **dict.fromkeys(COUNTED, 1.0),
 }
 """Units of what is printed over those of the columns of runs."""
 ORDERS_OF_MAGNITUDE = "orders of magnitude"

@@ -23,6 +23,8 @@ from capsim.protocols.registry import built_in
 from capsim.roles.catalogue import meanings_of
 from capsim.roles.hooks import HOST_ROLES
 from capsim.scenario.scenario import Comparison, Hosts, Probes
+from capsim.study.file import Claim, Panel, StudyFile, Table, Unstated
+from capsim.study.metrics import METRICS
 from capsmodel.workloads import catalogue
 
 SHORT_BYTES = 100_000
@@ -118,11 +120,32 @@ class ScenarioKeys(Generated):
         for _, group in groupby(type_info(kind).fields, key=lambda field: texts.get(field.name, "")):
             found = list(group)
             yield [
-                stacked(*(code(field.name) for field in found)),
+                stacked(*(code(field.encode_name) for field in found)),
                 stacked(*map(_default, found)),
                 stacked(*map(_values, found)),
                 self.meaning(texts, found[0].name, kind),
             ]
+
+
+class StudyKeys(ScenarioKeys):
+    """``.. study-keys::``: all keys of a study, table by table."""
+
+    def content_nodes(self) -> Iterable[nodes.Node]:
+        """Yield a section for each table."""
+        yield self.one("Top level of a study", StudyFile)
+        yield self.one("Entries of [unstated]", Unstated)
+        yield self.one("[[panel]]", Panel)
+        yield self.one("claims of [[panel]], and [[claim]]", Claim)
+        yield self.one("[[table]]", Table)
+
+
+class Metrics(Generated):
+    """``.. study-metrics::``: the numbers that describe a run."""
+
+    def content_nodes(self) -> Iterable[nodes.Node]:
+        """Yield the table."""
+        rows = [[code(one.name), one.words, one.unit, "yes" if one.zero else ""] for one in METRICS.values()]
+        yield table(("metric", "meaning", "unit", "can be 0"), rows, kind="parameters")
 
 
 def _default(field: Field) -> str:
@@ -190,6 +213,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("presets", Presets)
     app.add_directive("workloads", Workloads)
     app.add_directive("scenario-keys", ScenarioKeys)
+    app.add_directive("study-keys", StudyKeys)
+    app.add_directive("study-metrics", Metrics)
     app.add_directive("columns", Columns)
     app.add_directive("summary-figures", Figures)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

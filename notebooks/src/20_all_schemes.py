@@ -8,7 +8,7 @@
 #
 # The schemes have the defaults of their papers; where a paper is silent, those of RFCs and of Linux: minimum
 # retransmission timeout 200 ms, a handshake whose lost SYN waits 1 s. Links have 1 Gbit/s, ports 256 packets, hosts
-# too. Packets are marked, for DCTCP, by switches only. The rows of the runs are in `data/results`; `capsmodel sweep
+# too. Packets are marked, for DCTCP, by switches only. The rows of the runs are in `data/results`; `capsmodel study
 # data/studies/all_schemes.toml` makes them again.
 #
 # **After this notebook** you can say which kind of scheme helps short flows, what it costs long ones, and which

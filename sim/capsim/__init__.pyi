@@ -14,11 +14,11 @@ from capsim.results.summary import Summary
 from capsim.results.trace import Trace
 from capsim.roles.components import Balancer, Congestion, Layer, Marking, Queue, Scheme, Sharing, Stack, Transport
 from capsim.roles.hooks import ACCEPT, EVICT, FOLLOW, KEEP, MARK, PASS, REFUSE
-from capsim.run.comparison import Compared, compare
 from capsim.run.simulation import simulate
-from capsim.run.study import Studied, Study, load_study, run_study, study_results
 from capsim.scenario.scenario import Hosts, Probes, Scenario, load_scenario, presets
 from capsim.scenario.settings import with_settings
+from capsim.study.comparison import Compared, compare
+from capsim.study.study import Studied, Study, load_study
 from capsmodel.checks import ParameterError
 
 __all__ = [
@@ -70,11 +70,9 @@ __all__ = [
     "load_scenario",
     "load_study",
     "presets",
-    "run_study",
     "scheme",
     "schemes",
     "simulate",
-    "study_results",
     "with_settings",
     "write_pcap",
 ]

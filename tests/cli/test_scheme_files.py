@@ -13,10 +13,8 @@ from capsim import (
     compare,
     load_scenario,
     load_study,
-    run_study,
     scheme,
     simulate,
-    study_results,
 )
 from capsim.results.files import read_manifest
 from capsmodel.cli import main
@@ -146,11 +144,10 @@ def test_processes_of_a_comparison_and_of_a_study_load_it(folder: Path) -> None:
     found = compare("s.toml", schemes=["ecmp", "own/last.py:SCHEME"], seeds=1, jobs=2)
     assert found.schemes == ("ecmp", "last")
     assert set(found.runs["scheme"]) == {"ecmp", "last"}
-    grid = '[grid]\nscheme = ["rps", "own/last.py:SCHEME"]\n'
-    (folder / "study.toml").write_text(f'scenario = "s.toml"\nseeds = 1\nengine = "reference"\n{grid}')
+    axes = '[axes]\nscheme = ["rps", "own/last.py:SCHEME"]\n'
+    (folder / "study.toml").write_text(f'scenario = "s.toml"\nseeds = 1\nengine = "reference"\n{axes}')
     study: Study = load_study("study.toml")
-    run_study(study, "rows", executor=all_cores(2))
-    assert study_results(study, ["rows"]).runs["scheme"].tolist() == ["rps", "own/last.py:SCHEME"]
+    assert study.run("rows", executor=all_cores(2)).runs["scheme"].tolist() == ["rps", "own/last.py:SCHEME"]
 
 
 def test_the_compiled_engine_agrees_and_finds_its_code_again() -> None:

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from capsim import load_scenario, simulate
-from capsim.run.runs import row_of
 from capsim.scenario.settings import with_settings
+from capsim.study.scheme_runs import row_of
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.manifest import table_id
 from capsmodel.experiments.results import TASK_COLUMN, merge, read_manifest

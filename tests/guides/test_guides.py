@@ -14,7 +14,7 @@ from capsmodel.cli import main
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 FILE = re.compile(r"^```\{file\} (?P<name>\S+)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE)
-CLUSTER_LINE = re.compile(r"^\$ (capsmodel sweep .*--cluster )(tcp://\S+)(.*)$", re.MULTILINE)
+CLUSTER_LINE = re.compile(r"^\$ (capsmodel study .*--cluster )(tcp://\S+)(.*)$", re.MULTILINE)
 
 
 def run_command(line):
@@ -52,7 +52,7 @@ scheme = ["ecmp", "rps"]
 def test_the_commands_of_the_readme_run_in_its_order(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("study.toml").write_text(STUDY, encoding="utf-8")
-    assert {line.split()[1] for line in README_LINES} >= {"optimal-k", "simulate", "compare", "sweep", "rerun", "codec"}
+    assert {line.split()[1] for line in README_LINES} >= {"optimal-k", "simulate", "compare", "study", "rerun", "codec"}
     for line in README_LINES:
         for shown, run in SMALLER:
             line = line.replace(shown, run)

@@ -187,7 +187,7 @@ def test_a_comparison_that_is_kept_goes_on_where_it_stopped(tmp_path: Path, monk
     both = compare(SMALL, seeds=2, **asked)
     assert len(first) == 2
     assert set(tmp_path.glob("*.parquet")) > first
-    monkeypatch.setattr("capsim.run.runs.simulate", None)
+    monkeypatch.setattr("capsim.study.scheme_runs.simulate", None)
     pd.testing.assert_frame_equal(compare(SMALL, seeds=2, **asked).runs, both.runs)
     with pytest.raises(SweepError):  # another initial window is another run
         compare(

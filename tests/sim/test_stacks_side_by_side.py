@@ -8,9 +8,9 @@ from support.engine_setups import FEW, differences, setup_of
 
 from capsim import ParameterError, compare, scheme, simulate, with_settings
 from capsim.engines import run
-from capsim.run.runs import Point, run_tasks
 from capsim.run.simulation import prepare
 from capsim.scenario.scenario import from_dict
+from capsim.study.scheme_runs import RunPoint, run_tasks
 
 
 def side_by_side(fabric, name, other):
@@ -116,9 +116,7 @@ def test_a_comparison_keeps_the_stack_of_an_entry_and_its_tasks_know_it():
     scenario = mixture("ecmp", long="mptcp")
     found = compare(scenario, schemes=["ecmp", "rps"], seeds=1, engine="reference")
     assert found.runs["scheme"].tolist() == ["ecmp", "rps"]
-    points = [
-        Point(values={}, scenario=each, scheme=scheme("ecmp")) for each in (scenario, mixture("ecmp", long="sack"))
-    ]
+    points = [RunPoint({}, each, scheme("ecmp")) for each in (scenario, mixture("ecmp", long="sack"))]
     mptcp, sack = run_tasks(points, seeds=1)
     assert mptcp.id != sack.id
     assert mptcp.payload["scheme"]["stacks"]["1"]["name"] == "mptcp"

@@ -16,21 +16,20 @@ from capsim import (
     Poisson,
     Scenario,
     Studied,
+    Study,
     load_scenario,
-    run_study,
+    load_study,
     scheme,
     schemes,
     simulate,
-    study_results,
     with_settings,
 )
 from capsim.results.manifest import run_id, run_parameters
 from capsim.roles.catalogue import components, parameters
 from capsim.roles.hooks import HOST_ROLES
-from capsim.run.runs import METRICS, metric_table, result_name, row_of, run_tasks
-from capsim.run.study import study_from_dict
 from capsim.scenario.scenario import from_dict
-from capsmodel.experiments.sweep import one_by_one
+from capsim.study.scheme_runs import SHOWN_METRICS, metric_table, result_name, row_of
+from capsmodel.datafiles import data_path
 
 SMALL = Scenario(
     fabric=Dumbbell(hosts_per_side=2), traffic=(Poisson(workload="websearch", load=0.5, flows=10, pairs="sides"),)
@@ -38,7 +37,7 @@ SMALL = Scenario(
 
 
 def study(grid, **changes):
-    return study_from_dict({"scenario": SMALL.to_dict(), "grid": grid, "seeds": 2, **changes})
+    return Study(**{"scenario": SMALL, "axes": grid, "seeds": 2, **changes})
 
 
 @pytest.mark.parametrize(
@@ -97,34 +96,42 @@ def test_a_file_of_sizes_is_found_beside_the_scenario(tmp_path):
 
 
 def test_a_point_of_a_study_is_the_scenario_with_its_settings():
-    points = study({"scheme": ["ecmp", "rps"], "traffic": {"load": [0.2, 0.4]}}).points()
-    assert [dict(point.values) for point in points] == [
+    design = study({"scheme": ["ecmp", "rps"], "traffic": {"load": [0.2, 0.4]}}).design
+    assert [dict(point) for point in design.points()] == [
         {"scheme": name, "traffic.load": load} for name in ("ecmp", "rps") for load in (0.2, 0.4)
     ]
-    assert points[1].scenario == with_settings(SMALL, {"traffic.load": 0.4})
-    assert points[2].scheme is scheme("rps")
+    assert design.scenario(design.points()[1]) == with_settings(SMALL, {"traffic.load": 0.4})
+    assert design.scenario(design.points()[2]).scheme == "rps"
 
 
 def test_scenarios_may_be_an_axis_and_all_schemes_a_word(tmp_path):
     (tmp_path / "mine.toml").write_text(SMALL.replace(name="mine").to_toml(), encoding="utf-8")
-    grid = {"scenario": ["p64", "mine.toml"], "scheme": ["rps", "all"]}
-    points = study_from_dict({"grid": grid}, folder=tmp_path).points()
-    assert [point.scenario.name for point in points[:: len(points) // 2]] == ["p64", "mine"]
+    text = 'scenario = { base = "{fabric}" }\n[axes]\nfabric = ["p64", "mine.toml"]\nscheme = ["rps", "all"]\n'
+    (tmp_path / "study.toml").write_text(text, encoding="utf-8")
+    design = load_study(tmp_path / "study.toml").design
+    points = design.points()
+    assert [design.scenario(point).name for point in points[:: len(points) // 2]] == ["p64", "mine"]
     reliable = [name for name in schemes() if name not in ("cbr", "on_off")]
-    assert [point.values["scheme"] for point in points[: len(reliable)]] == ["rps", *sorted({*reliable} - {"rps"})]
-    with pytest.raises(ParameterError, match="scenario is there twice"):
-        study_from_dict({"scenario": "p64", "grid": grid}, folder=tmp_path)
+    assert [dict(point)["scheme"] for point in points[: len(reliable)]] == ["rps", *sorted({*reliable} - {"rps"})]
+
+
+def test_the_study_of_all_schemes_has_the_points_of_its_kept_rows():
+    """Its rows are older than its file; each is of a point and a seed of it."""
+    asked = load_study(data_path("studies/all_schemes.toml"))
+    kept = pd.read_csv(data_path("results/all_schemes.csv"))[["scenario", "traffic.load", "scheme", "seed"]]
+    points = {tuple(value for _, value in point) for point in asked.design.points()}
+    assert set(kept.drop(columns="seed").itertuples(index=False, name=None)) <= points
+    assert set(kept["seed"]) <= set(range(1, asked.most_seeds + 1))
 
 
 def test_rows_of_a_study_are_those_of_its_runs_and_pairs_go_by_all_other_axes(tmp_path):
     asked = study({"scheme": ["ecmp", "rps"], "traffic.load": [0.2, 0.6]})
-    report = run_study(asked, tmp_path / "runs", results=tmp_path / "results", executor=one_by_one)
-    assert (report.ran, report.found) == (8, 0)
-    found = study_results(asked, [tmp_path / "runs"])
+    found = asked.run(tmp_path, keep_results=True)
+    assert (found.ran, found.found) == (8, 0)
     for row in found.runs.to_dict("records"):
         scenario = with_settings(SMALL, {"traffic.load": row["traffic.load"], "seed": row["seed"]})
         expected = row_of(simulate(scenario, scheme=row["scheme"]))
-        for name in (*METRICS, "id"):
+        for name in (*SHOWN_METRICS, "id"):
             assert row[name] == expected[name] or (row[name] != row[name] and expected[name] != expected[name])
         name = result_name({"scheme": row["scheme"], "traffic.load": row["traffic.load"]}, row["seed"])
         assert (tmp_path / "results" / name / "flows.parquet").is_file()
@@ -138,7 +145,7 @@ def test_rows_of_a_study_are_those_of_its_runs_and_pairs_go_by_all_other_axes(tm
 
 def test_without_schemes_on_an_axis_there_is_no_ratio():
     runs = pd.DataFrame({"traffic.load": [0.2, 0.4], "seed": 1, "scheme": "ecmp", "timeouts": [1, 2]})
-    table = Studied(runs, study({"traffic.load": [0.2, 0.4]})).table(["timeouts"])
+    table = Studied(study({"traffic.load": [0.2, 0.4]}), runs, ()).table(["timeouts"])
     assert table["mean"].tolist() == [1, 2]
     assert table["ratio"].isna().all()
 
@@ -151,16 +158,15 @@ def test_pairs_are_made_by_seed_and_not_by_place():
 
 def test_a_share_has_every_nth_run_and_all_shares_have_all(tmp_path):
     asked = study({"scheme": ["ecmp", "rps"], "traffic.load": [0.2, 0.4, 0.6]})
-    reports = [run_study(asked, tmp_path, shard=(part, 5), executor=one_by_one) for part in range(1, 6)]
-    assert [report.ran for report in reports] == [3, 3, 2, 2, 2]
-    assert run_study(asked, tmp_path, executor=one_by_one).found == 12
+    made = [asked.run(tmp_path, shard=(part, 5)).ran for part in range(1, 6)]
+    assert made == [3, 3, 2, 2, 2]
+    assert asked.run(tmp_path).found == 12
 
 
 def test_the_same_point_written_twice_runs_once(tmp_path):
-    asked = study({"transport.min_rto_s": ["10ms", 0.01, "200ms"]})
-    assert run_study(asked, tmp_path, executor=one_by_one).ran == 4
-    found = study_results(asked, [tmp_path]).runs
-    assert found["transport.min_rto_s"].tolist() == ["10ms", 0.01, "200ms"] * 2
+    found = study({"transport.min_rto_s": ["10ms", 0.01, "200ms"]}).run(tmp_path)
+    assert found.ran == 4
+    assert found.runs["transport.min_rto_s"].tolist() == ["10ms", 0.01, "200ms"] * 2
 
 
 def test_ids_do_not_depend_on_which_objects_hold_equal_values():
@@ -207,8 +213,8 @@ def test_every_component_and_parameter_of_a_scheme_is_in_the_catalogue(name):
 
 
 def test_a_bad_setting_of_a_study_is_told_before_any_run(tmp_path):
-    with pytest.raises(ParameterError, match="not a parameter of newreno"):
-        run_tasks(study({"transport.nosuch": [1]}).points(), seeds=1)
+    with pytest.raises(ParameterError, match="no scheme of the study has this parameter"):
+        study({"transport.nosuch": [1]})
     with pytest.raises(ParameterError, match="shard 3/2"):
-        run_study(study({"scheme": ["ecmp"]}), tmp_path, shard=(3, 2))
+        study({"scheme": ["ecmp"]}).run(tmp_path, shard=(3, 2))
     assert list(Path(tmp_path).iterdir()) == []

@@ -1,80 +1,26 @@
 """Tables and figures of runs, for the commands that simulate."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from capsim.results.fct import fct_cdf
+from capsim.study.metrics import known_metric
 from capsmodel.cli.shared.numbers import size_text
 from capsmodel.cli.shared.table import Column
 from capsmodel.plotting import new_figure
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from capsim import Compared, Studied
+    from capsim import Compared
 
 
 Row = dict[str, Any]
 _NAMED_POINTS = 4  # in a line below a table
 
 
-@dataclass(frozen=True)
-class Shown:
-    """How a metric is shown: its words, its unit, and the factor to it from the unit of its name."""
-
-    words: str
-    unit: str = ""
-    factor: float = 1.0
-
-    @property
-    def head(self) -> str:
-        """Return words and unit."""
-        return f"{self.words}, {self.unit}" if self.unit else self.words
-
-
-_MS, _PERCENT, _MBPS = ("ms", 1e3), ("%", 1e2), ("Mbit/s", 1e-6)
-
-SHOWN: dict[str, Shown] = {
-    "flows": Shown("flows"),
-    "unfinished_flows": Shown("of them unfinished"),
-    "short_flows": Shown("short flows"),
-    "long_flows": Shown("long flows"),
-    "unstarted_flows": Shown("flows not started"),
-    "mean_fct_short_s": Shown("mean FCT, short", *_MS),
-    "p50_fct_short_s": Shown("median FCT, short", *_MS),
-    "p95_fct_short_s": Shown("p95 FCT, short", *_MS),
-    "p99_fct_short_s": Shown("p99 FCT, short", *_MS),
-    "p999_fct_short_s": Shown("p99.9 FCT, short", *_MS),
-    "timeout_ratio_short": Shown("short flows with a timeout", *_PERCENT),
-    "mean_fct_short_without_timeouts_s": Shown("mean FCT of the other short flows", *_MS),
-    "mean_fct_long_s": Shown("mean FCT, long", *_MS),
-    "mean_slowdown_short": Shown("mean slowdown, short"),
-    "p99_slowdown_short": Shown("p99 slowdown, short"),
-    "mean_slowdown": Shown("mean slowdown, all"),
-    "mean_throughput_long_bps": Shown("mean throughput, long", *_MBPS),
-    "mean_goodput_long_bps": Shown("throughput, long, since the warm-up", *_MBPS),
-    "reorder_ratio": Shown("packets reordered", *_PERCENT),
-    "packets_dropped": Shown("packets dropped"),
-    "retransmissions": Shown("packets sent again"),
-    "fast_retransmits": Shown("fast retransmits"),
-    "timeouts": Shown("timeouts"),
-    "coding_overhead": Shown("repair over source packets", *_PERCENT),
-    "stalled_unit_ratio": Shown("coding units stalled", *_PERCENT),
-    "traffic_ratio": Shown("bytes sent over bytes of flows"),
-    "offered_load_hosts": Shown("offered load, hosts"),
-    "offered_load_inner": Shown("offered load, busiest switch links"),
-    "offered_over_asked": Shown("offered over asked load"),
-    "backlog_growth": Shown("flows in progress, last over middle third"),
-}
-
-
-def shown(metric: str) -> Shown:
-    """Return how a metric is shown; one of another package by its name."""
-    return SHOWN.get(metric, Shown(metric.replace("_", " ")))
+shown = known_metric
 
 
 def mean_above_p99(scheme: str) -> str:
@@ -138,7 +84,7 @@ def metric_rows(
     Parameters
     ----------
     table : DataFrame
-        As :func:`capsim.run.runs.metric_table` returns it.
+        As :func:`capsim.study.scheme_runs.metric_table` returns it.
     axes, metrics : sequence of str
         What stands in the rows, and in the columns.
     first_scheme : str, optional
@@ -151,7 +97,7 @@ def metric_rows(
         row |= _cells(record)
     columns = [Column(axis, axis) for axis in axes]
     for metric in metrics:
-        columns.append(Column(metric, shown(metric).head, shown(metric).factor, f"{metric}_error"))
+        columns.append(Column(metric, shown(metric).label, shown(metric).factor, f"{metric}_error"))
         if first_scheme is not None:
             ends = f"{metric}_ratio_low", f"{metric}_ratio_high"
             columns.append(Column(f"{metric}_ratio", f"ratio to {first_scheme}", ends=ends))
@@ -170,7 +116,7 @@ def missing_ratios(table: "pd.DataFrame", axes: Sequence[str], metrics: Sequence
     Parameters
     ----------
     table : DataFrame
-        As :func:`capsim.run.runs.metric_table` returns it, with a first scheme.
+        As :func:`capsim.study.scheme_runs.metric_table` returns it, with a first scheme.
     axes, metrics : sequence of str
         What names a point, and the metrics whose ratios are printed.
     seeds : int
@@ -212,7 +158,7 @@ def draw_comparison(compared: "Compared") -> "Figure":
         panel.margins(x=0.08, y=0.15)
         panel.errorbar(mean, rows["scheme"], xerr=half_width, fmt="o", capsize=3)
         panel.axvline(0, alpha=0)  # the margin is taken of a range that begins at zero
-        panel.set(xlabel=shown(metric).head)
+        panel.set(xlabel=shown(metric).label)
         panel.set_xlim(left=0)
         panel.locator_params(axis="x", nbins=5, prune="upper")  # labels of neighbours do not touch
         panel.grid(axis="x", alpha=0.3)
@@ -233,42 +179,3 @@ def draw_fct_cdf(flows: Mapping[str, "pd.DataFrame"]) -> "Figure":
     panels[0].set_ylabel("share of flows")
     panels[0].legend(frameon=False)
     return figure
-
-
-def draw_study(studied: "Studied", metrics: Sequence[str]) -> "Figure":
-    """Return the figure of a study: one panel for each metric, a curve for each scheme and further axis."""
-    figure = new_figure(width_in=4.4 * len(metrics) + 1.0, height_in=4.2)
-    x, *others = _axes(studied)
-    table = studied.table(metrics)
-    grid = studied.study.grid
-    panels = figure.subplots(1, len(metrics), squeeze=False)[0]
-    for panel, metric in zip(panels, metrics, strict=True):
-        rows = table[table["metric"] == metric]
-        for values in product(*(grid[axis] for axis in others)):
-            _curve(panel, rows, x, dict(zip(others, values, strict=True)), shown(metric).factor)
-        panel.set(xlabel=x, ylabel=shown(metric).head)
-        panel.set_ylim(bottom=0)
-        panel.grid(alpha=0.3)
-    handles, labels = panels[0].get_legend_handles_labels()
-    if others:
-        figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)), frameon=False)
-    return figure
-
-
-def _axes(studied: "Studied") -> list[str]:
-    """Return the axes with several values: first one of numbers, if there is one, that the curves go along."""
-    grid = studied.study.grid
-    several = [name for name, values in grid.items() if len(values) > 1] or list(grid)[:1]
-    return sorted(several, key=lambda name: not all(isinstance(value, int | float) for value in grid[name]))
-
-
-def _curve(panel: "Axes", rows: "pd.DataFrame", x: str, point: Mapping[str, Any], factor: float) -> None:
-    for axis, value in point.items():
-        rows = rows[rows[axis] == value]
-    numbers = all(isinstance(value, int | float) for value in rows[x])
-    along = rows[x].astype(float) if numbers else rows[x].astype(str)
-    label = ", ".join(str(value) if axis == "scheme" else f"{axis} {value}" for axis, value in point.items())
-    style = "o-" if numbers else "o"
-    panel.errorbar(
-        along, rows["mean"] * factor, rows["half_width"].fillna(0) * factor, fmt=style, capsize=3, label=label
-    )

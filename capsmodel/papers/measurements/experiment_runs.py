@@ -32,14 +32,14 @@ from capsim.protocols.transports.newreno import NEWRENO
 from capsim.protocols.transports.sack import SACK
 from capsim.results.fct import counted_flows, fct_percentile_s, finished_flows
 from capsim.roles.components import Transport
-from capsim.run.runs import row_of
 from capsim.scenario.scenario import from_dict
+from capsim.study.measures import summary_row
 from capsmodel.checks import choice, require
 from capsmodel.experiments.measurement import measurement
 from capsmodel.papers.measurements.head_of_line import FCT_PERCENTILES
 from capsmodel.units import BITS_PER_BYTE
 
-__all__ = ["columns_of", "experiment_run", "finished_run", "summary_row", "with_late_replicas", "with_recovery"]
+__all__ = ["columns_of", "experiment_run", "finished_run", "with_late_replicas", "with_recovery"]
 
 RECOVERIES = {"newreno": NEWRENO, "sack": SACK}
 """Transports that a scheme over TCP can have in place of its own, by name."""
@@ -134,11 +134,6 @@ def finished_run(
 def columns_of(result: Result) -> dict[str, Any]:
     """Return the columns of the table above, for measurements that add others."""
     return summary_row(result) | _all_flows(result) | _short_flows(result)
-
-
-def summary_row(result: Result) -> dict[str, Any]:
-    """Return the row of a run without its loads: these follow from its flows, and rows kept before have none."""
-    return {name: value for name, value in row_of(result).items() if name not in result.loads}
 
 
 def _all_flows(result: Result) -> dict[str, float]:

@@ -22,8 +22,9 @@ from typing import Any
 import pandas as pd
 
 from capsim import Result
+from capsim.study.measures import summary_row
 from capsmodel.experiments.measurement import measurement
-from capsmodel.papers.measurements.experiment_runs import finished_run, summary_row
+from capsmodel.papers.measurements.experiment_runs import finished_run
 from capsmodel.units import BITS_PER_BYTE
 
 __all__ = ["multipath_run"]

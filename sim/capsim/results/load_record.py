@@ -192,7 +192,7 @@ def load_remarks(runs: pd.DataFrame, axes: Sequence[str] = ("scheme",)) -> list[
     Parameters
     ----------
     runs : DataFrame
-        A row for each run (:func:`capsim.run.runs.row_of`).
+        A row for each run (:func:`capsim.study.scheme_runs.row_of`).
     axes : sequence of str
         Columns that keep the points of a study apart.
 

@@ -1,6 +1,5 @@
-"""To run: `simulation` (one scenario), `comparison` (schemes on the same flows), `study` (a grid).
+"""To run: `simulation` (one scenario).
 
-Comparisons and studies are tasks of `runs`. `coding_units` has scenarios of windows sent in coding units.
-`estimate` says what a run will need before it starts; `hook_errors` and `hook_failures` report what is wrong with a
-hook of one's own, before the run and while it runs.
+`coding_units` has scenarios of windows sent in coding units. `estimate` says what a run will need before it starts;
+`hook_errors` and `hook_failures` report what is wrong with a hook of one's own, before the run and while it runs.
 """

@@ -11,6 +11,8 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
+import msgspec
+
 from capsim.study.file import Claim, Table, Term, check_known
 from capsim.study.metrics import METRICS
 from capsim.study.points import Label, Point, Runs, point_name
@@ -81,6 +83,21 @@ class Design(Runs):
             require(claim.id not in found, f"{self.name}.toml: two claims have the id {claim.id}: rename one")
             found[claim.id] = claim
         return found
+
+    def about(self, claim_id: str) -> "Design":
+        """Return the study of one of its claims alone."""
+        file = msgspec.structs.replace(self.source.file, panel=(), table=(), claim=(self.claims[claim_id],))
+        return replace(self, source=replace(self.source, file=file))
+
+    def with_seeds(self, seeds: int) -> "Design":
+        """Return the study with other seeds: at most so many, where claims are looked at.
+
+        Raises
+        ------
+        ParameterError
+            If a study with claims cannot be looked at with so many.
+        """
+        return replace(self, source=self.source.with_seeds(seeds))
 
     def _cells(self, table: Table, number: int) -> Iterator[Claim]:
         """Yield the claims of a printed table."""

@@ -24,17 +24,18 @@ The classes below list the keys; values in braces are templates (:mod:`capsim.st
 import hashlib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 
-from capsim.base.bounds import shortened
-from capsim.base.structs import converted
+from capsim.base.bounds import SEEDS, shortened
+from capsim.base.structs import converted, without_defaults
 from capsmodel._files import read_text
 from capsmodel.checks import ParameterError, require
+from capsmodel.experiments.statistics.sequential import FIRST_LOOK_SEEDS
 
 __all__ = [
     "Claim",
@@ -48,6 +49,7 @@ __all__ = [
     "check_known",
     "did_you_mean",
     "read_study",
+    "tables_of",
 ]
 
 Label = bool | int | float | str
@@ -57,6 +59,8 @@ Term = str | dict[str, Any]
 Selection = dict[str, Any] | tuple[dict[str, Any], ...]
 """Values of axes, each one or a list, by the axis; several tables select what any of them does."""
 
+LOOKED_AT = (4, 64)
+"""Seeds of a study with claims that says nothing else."""
 NOT_INHERITED = ("title", "panel", "table", "claim")
 """Keys that a study does not take from the one that it extends."""
 _MOST_LISTED = 20
@@ -239,7 +243,8 @@ class StudyFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     title, notes, paper : str
         For people.
     seeds : int or pair of int
-        Runs of each point; ``[4, 64]`` are 4, 8, 16, ... until each claim is decided, 64 at most.
+        Runs of each point, 5 when left out; ``[4, 64]``, which a study with claims has then, are 4, 8, 16, ... until
+        each claim is decided, 64 at most. The seeds are 1, 2, 3, ...
     level : float
         Probability at most that the word on a claim is wrong.
     engine : str
@@ -306,6 +311,13 @@ class Source:
     folder: Path = Path()
     sha256: str = ""
 
+    def with_seeds(self, seeds: int) -> "Source":
+        """Return the study with so many seeds, or at most so many where it ends when claims are decided."""
+        said = self.file.seeds
+        asked = seeds if isinstance(said, int) else (min(said[0], seeds), seeds)
+        _check_seeds(asked, "--seeds", claimed=_has_claims(self.file))
+        return replace(self, file=msgspec.structs.replace(self.file, seeds=asked))
+
     @classmethod
     def of_tables(cls, tables: Mapping[str, Any], *, name: str = "study", folder: Path | None = None) -> "Source":
         """Return the study that plain tables describe.
@@ -316,6 +328,22 @@ class Source:
             One line: the key and the rule it breaks.
         """
         return cls(_checked(dict(tables), f"{name}.toml"), name, folder or Path())
+
+
+def _has_claims(file: StudyFile) -> bool:
+    return bool(file.table) or any(one.is_simulated for one in (*file.claim, *_of_panels(file)))
+
+
+def tables_of(source: Source) -> dict[str, Any]:
+    """Return a study as plain tables, with all that it inherits and without what equals its default."""
+    return _plain(without_defaults(source.file))
+
+
+def _plain(value: Any) -> Any:
+    """Return tables without what TOML cannot say."""
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items() if one is not None}
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def did_you_mean(word: object, known: Any) -> str:
@@ -355,13 +383,13 @@ def read_study(path: Path) -> Source:
     OSError
         If it cannot be read.
     """
-    tables, texts = _read(path, MOST_PARENTS)
+    tables, texts, own = _read(path, MOST_PARENTS)
     digest = hashlib.sha256("\0".join(texts).encode()).hexdigest()
-    return Source(_checked(tables, path.name), path.stem, path.parent, digest)
+    return Source(_checked(tables, path.name, says_seeds="seeds" in own), path.stem, path.parent, digest)
 
 
-def _read(path: Path, parents: int) -> tuple[dict[str, Any], list[str]]:
-    """Return the tables of a file with all that it inherits, and the texts of these files."""
+def _read(path: Path, parents: int) -> tuple[dict[str, Any], list[str], set[str]]:
+    """Return the tables of a file with all that it inherits, the texts of these files, and the keys of its own."""
     try:
         text = read_text(path)
         tables = tomllib.loads(text)
@@ -371,12 +399,16 @@ def _read(path: Path, parents: int) -> tuple[dict[str, Any], list[str]]:
         raise ParameterError(f"{path.name} is not TOML: {error}") from None
     texts, base = [text], tables.pop("extends", None)
     if base is None:
-        return tables, texts
+        return tables, texts, set(tables)
     require(isinstance(base, str), f"{path.name}: extends = {shortened(base)}, but it must be the name of a file")
     rule = f"a study extends at most {MOST_PARENTS} others, one after the other"
     require(parents > 0, f"{path.name}: extends = {shortened(base)}, but {rule}: put them together")
-    parent, more = _read(path.parent / base, parents - 1)
-    return _merged({key: one for key, one in parent.items() if key not in NOT_INHERITED}, tables), texts + more
+    parent, more, _ = _read(path.parent / base, parents - 1)
+    return (
+        _merged({key: one for key, one in parent.items() if key not in NOT_INHERITED}, tables),
+        texts + more,
+        set(tables),
+    )
 
 
 def _merged(parent: Mapping[str, Any], child: Mapping[str, Any]) -> dict[str, Any]:
@@ -389,7 +421,7 @@ def _merged(parent: Mapping[str, Any], child: Mapping[str, Any]) -> dict[str, An
     return {**parent, **child, **both}
 
 
-def _checked(tables: dict[str, Any], where: str) -> StudyFile:
+def _checked(tables: dict[str, Any], where: str, *, says_seeds: bool = True) -> StudyFile:
     """Return the keys of a study; the claims of a panel have its keys."""
     _refuse_unknown(tables, StudyFile, where)
     for key in ("reduced", "quick"):
@@ -399,7 +431,35 @@ def _checked(tables: dict[str, Any], where: str) -> StudyFile:
     if isinstance(tables.get("panel"), list):
         panels = [_with_shared(panel, f"{where}: panel[{number}]") for number, panel in enumerate(tables["panel"])]
         tables = tables | {"panel": panels}
-    return converted(tables, StudyFile, where=where)
+    found = converted(tables, StudyFile, where=where)
+    claimed = _has_claims(found)
+    if claimed and "seeds" not in tables:
+        return msgspec.structs.replace(found, seeds=LOOKED_AT)
+    if not (claimed or says_seeds or isinstance(found.seeds, int)):  # those of a parent with claims
+        found = msgspec.structs.replace(found, seeds=found.seeds[0])
+    _check_seeds(found.seeds, f"{where}: seeds", claimed=claimed)
+    return found
+
+
+def _of_panels(file: StudyFile) -> list[Claim]:
+    return [claim for panel in file.panel for claim in panel.claims]
+
+
+def _check_seeds(seeds: int | tuple[int, ...], where: str, *, claimed: bool) -> None:
+    if isinstance(seeds, int):
+        SEEDS.check(where, seeds)
+        known = not claimed or look_at(seeds)
+        rule = "claims are looked at with 4, 8, 16, ... seeds: write one of these, or [4, 64]"
+        require(known, f"{where} = {seeds}, but {rule}")
+        return
+    fits = len(seeds) == 2 and all(map(look_at, seeds)) and seeds[0] <= seeds[1] <= SEEDS.largest
+    require(fits, f"{where} = {list(seeds)}, but it must be the first and the last of 4, 8, 16, ..., as in [4, 64]")
+    require(claimed, f"{where} = {list(seeds)} ends when claims are decided, but there is no claim: give one number")
+
+
+def look_at(seeds: int) -> bool:
+    """Return whether a sample is looked at when it has so many seeds."""
+    return seeds >= FIRST_LOOK_SEEDS and seeds % FIRST_LOOK_SEEDS == 0 and (seeds // FIRST_LOOK_SEEDS).bit_count() == 1
 
 
 def _with_shared(panel: Any, where: str) -> Any:

@@ -192,8 +192,8 @@ def finished_run(
     return result
 
 
-def _row(result: Result, *names: str) -> dict[str, Any]:
-    """Return the row of a finished run: its summary, other metrics, and what it took."""
+def summary_row(result: Result) -> dict[str, Any]:
+    """Return the row of a run: its summary, and what it took."""
     return {
         "scheme": result.scenario.scheme,
         "seed": result.scenario.seed,
@@ -201,8 +201,11 @@ def _row(result: Result, *names: str) -> dict[str, Any]:
         "traversals": result.resources.traversals,
         "cpu_s": result.resources.cpu_s,
         "id": result.manifest["id"],
-        **columns(Run.of(result), names),
     }
+
+
+def _row(result: Result, *names: str) -> dict[str, Any]:
+    return summary_row(result) | columns(Run.of(result), names)
 
 
 @measurement("experiment-run", revision=1)

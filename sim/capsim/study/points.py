@@ -23,11 +23,12 @@ from capsim.protocols.registry import named_schemes
 from capsim.protocols.registry import scheme as find
 from capsim.roles.catalogue import parameters
 from capsim.roles.hooks import ROLES
-from capsim.roles.scheme_files import in_folder
+from capsim.roles.scheme_files import file_of, in_folder
 from capsim.scenario.scenario import Scenario, from_dict, load_scenario
 from capsim.scenario.settings import with_settings
 from capsim.study.file import Label, Selection, Source, Unstated, check_known, did_you_mean, read_study
 from capsim.study.measures import TaskList, measure
+from capsim.study.scheme_runs import RunPoint, run_task
 from capsim.study.template import filled
 from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.manifest import canonical_json
@@ -132,10 +133,16 @@ class Runs:
         The file.
     changed : mapping
         Values of names and settings in place of those of the file, by name.
+    text_only : bool
+        Whether nothing but the setting of the text is tried.
+    at_scale : str
+        The scale of what is otherwise run at that of the paper.
     """
 
     source: Source
     changed: Mapping[str, Any] = field(default_factory=dict)
+    text_only: bool = False
+    at_scale: Scale = "paper"
 
     @property
     def name(self) -> str:
@@ -167,6 +174,8 @@ class Runs:
     @cached_property
     def settings(self) -> Mapping[str, Combination]:
         """Return what differs from the text in each setting, by name: the text's, one at a time, then several."""
+        if self.text_only:
+            return MappingProxyType({TEXT: {}})
         tried = {name: tuple(axis.values) for name, axis in self.unstated.items() if len(axis.values) > 1}
         together = {name: values for name, values in tried.items() if not self.unstated[name].alone}
         combinations = [{}, *one_at_a_time(tried), *(fractional_factorial(together) if together else ())]
@@ -245,6 +254,7 @@ class Runs:
         for name, value in point:
             raw |= self.axes[name].values[value]
         raw |= self._set
+        scale = self.at_scale if scale == "paper" else scale
         smaller = {} if scale == "paper" else flat(getattr(self.source.file, scale) or {})
         return _Known(raw, self.source.file.let, smaller, self._at(""))
 
@@ -302,6 +312,26 @@ class Runs:
         except ParameterError as error:
             raise ParameterError(f"{where}: {str(error).removeprefix('scenario: ')}") from None
 
+    def check_parameters(self, points: Iterable[Point]) -> None:
+        """Refuse parameters of components that no scheme of some points has, in any setting: nothing would use them.
+
+        Raises
+        ------
+        ParameterError
+            If there is one; the text names the nearest parameter.
+        """
+        if not self.source.file.scenario:
+            return
+        axes = (*self.axes.values(), *self.unstated.values())
+        asked = {name for axis in axes for patch in axis.values.values() for name in patch}
+        asked |= {*flat(self._template.get("params", {})), *self.changed}
+        by_label = {dict(point).get("scheme"): point for point in points}
+        schemes = {self.scheme(point, setting) for point in by_label.values() for setting in self.settings}
+        known = sorted({name for scheme in schemes for name in _parameters_of(scheme)})
+        for name in sorted(asked):
+            if name.partition(".")[0] in ROLES:
+                check_known(name, known, f"{self.name}.toml: {name}: no scheme of the study has this parameter")
+
     @cached_property
     def _template(self) -> Mapping[str, Any]:
         asked = self.source.file.scenario
@@ -327,13 +357,27 @@ class Runs:
         return with_settings(built, flat(made)) if made else built
 
     def tasks(
-        self, points: Iterable[Point], seeds: Iterable[int], *, setting: str = TEXT, scale: Scale = "paper"
+        self,
+        points: Iterable[Point],
+        seeds: Iterable[int],
+        *,
+        setting: str = TEXT,
+        scale: Scale = "paper",
+        results: Path | None = None,
     ) -> TaskList[Point]:
-        """Return a task for each point and seed, made when it is asked for; equal runs are equal tasks."""
-        measured = measure(str(self.source.file.measure.get("name", "")))
+        """Return a task for each point and seed, made when it is asked for; equal runs are equal tasks.
+
+        With `results`, each run saves its result there (:func:`capsim.study.scheme_runs.run_tasks`).
+        """
+        named = str(self.source.file.measure.get("name", ""))
 
         def made(point: Point, seed: int) -> Task:
-            return Task(measured, **{"seed": seed, **self.arguments(point, setting, scale)})
+            if named:
+                arguments = {"seed": seed, **self.arguments(point, setting, scale)}
+                return Task(measure(named), **arguments)
+            scenario = self.scenario(point, setting, scale).replace(seed=seed)
+            found = RunPoint(dict(point), scenario, find(scenario.scheme), file_of(scenario.scheme))
+            return run_task(found, engine=self.source.file.engine, results=results)
 
         return TaskList(points, seeds, made)
 

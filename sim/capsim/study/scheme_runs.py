@@ -10,7 +10,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from math import nan
 from pathlib import Path
 from typing import Any
@@ -21,20 +21,17 @@ import pandas as pd
 from capsim.results.files import read_manifest, restore
 from capsim.results.manifest import host_parameters, scheme_parameters
 from capsim.results.result import Result
-from capsim.results.summary import Summary
 from capsim.roles.components import Scheme
 from capsim.roles.scheme_files import is_reference
 from capsim.run.simulation import simulate
 from capsim.scenario.entry_stacks import entry_schemes
 from capsim.scenario.scenario import Scenario, from_dict
+from capsim.study.metrics import METRICS, Run, columns
 from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.statistics.intervals import mean_interval, paired_ratio, skewness
 from capsmodel.experiments.sweep import Done, Executor, Progress, Task, gather, measurement
 
-PERCENTILES = {"p50_fct_short_s": 50.0, "p95_fct_short_s": 95.0, "p999_fct_short_s": 99.9}
-"""Of the completion times of short flows, beside the 99th percentile of the summary."""
-
-METRICS = (
+SHOWN_METRICS = (
     "mean_fct_short_s",
     "timeout_ratio_short",
     "mean_fct_short_without_timeouts_s",
@@ -53,17 +50,11 @@ METRICS = (
 )
 
 
-LOADS = ("offered_load_hosts", "offered_load_inner", "offered_over_asked", "backlog_growth")
-"""What a row of a run says about its load (:mod:`capsim.results.load_record`)."""
-
-ALL_METRICS = (*(field.name for field in fields(Summary)), *PERCENTILES, *LOADS)
-"""What a row of a run has, in SI units."""
-
 COMPILING = "the first run of a scheme compiles it: up to 2 min"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Point:
+@dataclass(frozen=True)
+class RunPoint:
     """One setting of a study, run once for each seed.
 
     Attributes
@@ -86,13 +77,13 @@ class Point:
 
 
 def run_tasks(
-    points: Sequence[Point], *, seeds: int, engine: str = "compiled", results: str | Path | None = None
+    points: Sequence[RunPoint], *, seeds: int, engine: str = "compiled", results: str | Path | None = None
 ) -> list[Task]:
     """Return a task for each point and seed, points of a seed side by side.
 
     Parameters
     ----------
-    points : sequence of Point
+    points : sequence of RunPoint
         The settings.
     seeds : int
         Replicates; they use the seeds ``scenario.seed``, ``scenario.seed + 1``, ...
@@ -107,25 +98,28 @@ def run_tasks(
     ParameterError
         If two results would be saved under one name.
     """
+    check_names([point.values for point in points], results)
+    first = [run_task(point, engine=engine, results=results) for point in points]
+    seed = [point.scenario.seed for point in points]
+    return [task.with_seed(seed[i] + replicate) for replicate in range(seeds) for i, task in enumerate(first)]
+
+
+def run_task(point: RunPoint, *, engine: str = "compiled", results: str | Path | None = None) -> Task:
+    """Return the task of a point with its first seed; parameters as of :func:`run_tasks`.
+
+    What the id knows of the scheme are its components, parameters and hooks, those of traffic entries with a stack of
+    their own likewise.
+    """
     folder = None if results is None else Path(os.path.realpath(results))
-    if folder is not None:
-        _check_names(points)
-    runs = [_measured(point, folder) for point in points]
-    tasks = []
-    for replicate in range(seeds):
-        for point, run in zip(points, runs, strict=True):
-            seed = point.scenario.seed + replicate
-            # No run depends on how many there are.
-            described = point.scenario.replace(compare=None)
-            if is_reference(described.scheme):
-                described = described.replace(scheme=point.scheme.name)
-            written = described.to_dict() | {"seed": seed}
-            scheme = scheme_parameters(point.scheme.with_params(**point.scenario.params))
-            others = entry_schemes(point.scenario.traffic, point.scenario.params)
-            if others:
-                scheme |= {"stacks": {str(entry): host_parameters(each) for entry, each in others.items()}}
-            tasks.append(Task(run, scenario=written, scheme=scheme, engine=engine))
-    return tasks
+    scenario = point.scenario.replace(compare=None)  # no run depends on how many there are
+    if is_reference(scenario.scheme):
+        scenario = scenario.replace(scheme=point.scheme.name)
+    scheme = scheme_parameters(point.scheme.with_params(**point.scenario.params))
+    others = entry_schemes(point.scenario.traffic, point.scenario.params)
+    if others:
+        scheme |= {"stacks": {str(entry): host_parameters(each) for entry, each in others.items()}}
+    tables = {key: one for key, one in scenario.to_dict().items() if key != "seed"}
+    return Task(_measured(point, folder), scenario=tables, scheme=scheme, engine=engine, seed=scenario.seed)
 
 
 def result_name(values: Mapping[str, Any], seed: int) -> str:
@@ -140,10 +134,12 @@ def result_name(values: Mapping[str, Any], seed: int) -> str:
     return "-".join([*words, f"seed{seed}"])
 
 
-def _check_names(points: Sequence[Point]) -> None:
+def check_names(values: Sequence[Mapping[str, Any]], results: str | Path | None) -> None:
     """Refuse points whose results would have one name: it has fewer signs than file names and texts of schemes."""
-    name, count = Counter(result_name(point.values, point.scenario.seed) for point in points).most_common(1)[0]
-    rule = "each needs a name of its own: rename a scheme, file or value of the grid"
+    if results is None or not values:
+        return
+    name, count = Counter(result_name(one, 1).removesuffix("-seed1") for one in values).most_common(1)[0]
+    rule = "each needs a name of its own: rename a scheme, file or value of an axis"
     require(count == 1, f"{count} results would be saved as {name}, but {rule}")
 
 
@@ -201,19 +197,19 @@ def save_lacking(
 
 def run_name(task: Task) -> str:
     """Return scheme and seed of a run, for people."""
-    return f"{task.payload['scheme']['name']}, seed {task.payload['scenario']['seed']}"
+    return f"{task.payload['scheme']['name']}, seed {task.payload['seed']}"
 
 
-def _measured(point: Point, results: Path | None) -> Callable[..., dict[str, Any]]:
+def _measured(point: RunPoint, results: Path | None) -> Callable[..., dict[str, Any]]:
     """Return the measurement of the runs of a point; `scheme` is what the id knows of its scheme, hooks included."""
     own, values = point.file or point.scheme, point.values
 
-    @measurement("scheme-run", revision=3)
-    def scheme_run(*, scenario: dict[str, Any], scheme: dict[str, Any], engine: str) -> dict[str, Any]:
-        result = simulate(from_dict(scenario), engine=engine, scheme=own)
+    @measurement("scheme-run", revision=4)
+    def scheme_run(*, scenario: dict[str, Any], scheme: dict[str, Any], engine: str, seed: int) -> dict[str, Any]:
+        result = simulate(from_dict(scenario).replace(seed=seed), engine=engine, scheme=own)
         _check_scheme(result, scheme)
         if results is not None:
-            result.save(results / result_name(values, scenario["seed"]))
+            result.save(results / result_name(values, seed))
         return row_of(result)
 
     return scheme_run
@@ -228,15 +224,12 @@ def _check_scheme(result: Result, asked: dict[str, Any]) -> None:
 
 
 def row_of(result: Result) -> dict[str, Any]:
-    """Return a run in one row: scheme and seed, summary, percentiles, loads, what it took, its id."""
-    percentiles_s = result.fct_percentile_s(list(PERCENTILES.values()), kind="short")
+    """Return a run in one row: scheme and seed, all metrics (:mod:`capsim.study.metrics`), what it took, its id."""
     return {
         "scheme": result.scenario.scheme,
         "seed": result.scenario.seed,
-        **result.summary.to_dict(),
-        **dict(zip(PERCENTILES, percentiles_s.tolist(), strict=True)),
+        **columns(Run.of(result), METRICS),
         **result.loads,
-        "traversals": result.resources.traversals,
         "cpu_s": result.resources.cpu_s,
         "id": result.manifest["id"],
     }

@@ -1,4 +1,4 @@
-"""Several schemes on the same flows, over several seeds, with confidence intervals (:mod:`capsim.run.runs`)."""
+"""Several schemes on the same flows, over several seeds, with intervals (:mod:`capsim.study.scheme_runs`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,10 +11,11 @@ from capsim.protocols.registry import scheme as find
 from capsim.results.load_record import load_remarks
 from capsim.roles.components import Scheme
 from capsim.roles.scheme_files import file_of
-from capsim.run.runs import (
+from capsim.scenario.scenario import Scenario, load_scenario
+from capsim.study.scheme_runs import (
     COMPILING,
-    METRICS,
-    Point,
+    SHOWN_METRICS,
+    RunPoint,
     Saved,
     metric_table,
     result_name,
@@ -22,7 +23,6 @@ from capsim.run.runs import (
     run_tasks,
     save_lacking,
 )
-from capsim.scenario.scenario import Scenario, load_scenario
 from capsmodel.checks import require
 from capsmodel.experiments.sweep import Done, Executor, Progress, all_cores, gather, one_by_one
 
@@ -43,10 +43,10 @@ class Compared:
     runs: pd.DataFrame
     schemes: tuple[str, ...]
 
-    def table(self, metrics: Sequence[str] = METRICS) -> pd.DataFrame:
+    def table(self, metrics: Sequence[str] = SHOWN_METRICS) -> pd.DataFrame:
         """Return one row for each scheme and metric: mean and half-width over seeds, and the ratio to the first.
 
-        The columns are those of :func:`capsim.run.runs.metric_table`.
+        The columns are those of :func:`capsim.study.scheme_runs.metric_table`.
         """
         points = [{"scheme": scheme} for scheme in self.schemes]
         return metric_table(self.runs, points, metrics, first_scheme=self.schemes[0])
@@ -112,8 +112,7 @@ def compare(
     SEEDS.check("seeds", seeds)
     files = [file_of(scheme) if isinstance(scheme, str) else "" for scheme in schemes]
     points = [
-        Point(values={"scheme": scheme.name}, scenario=described, scheme=scheme, file=file)
-        for scheme, file in zip(found, files, strict=True)
+        RunPoint({"scheme": scheme.name}, described, scheme, file) for scheme, file in zip(found, files, strict=True)
     ]
     tasks = run_tasks(points, seeds=seeds, engine=engine, results=results)
     execute = executor or (one_by_one if jobs == 1 else all_cores(jobs))

@@ -2,9 +2,8 @@
 
 import pytest
 
-from capsim import LeafSpine, Poisson, Result, Scenario, compare, run_study, scheme, simulate, study_results
-from capsim.run.runs import Point, run_tasks
-from capsim.run.study import study_from_dict
+from capsim import LeafSpine, Poisson, Result, Scenario, Study, compare, scheme, simulate
+from capsim.study.scheme_runs import RunPoint, run_tasks
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.results import finished_tasks, part_files
 from capsmodel.experiments.sweep import gather, one_by_one
@@ -29,7 +28,7 @@ SPRAY = FIRST_PORT.replace('balancer=Balancer(name="first", choose=first)', 'cit
 
 
 def grid(scenario=SMALL, **axes):
-    return study_from_dict({"scenario": scenario.to_dict(), "seeds": 1, "engine": "reference", "grid": axes})
+    return Study(scenario=scenario, seeds=1, engine="reference", axes=axes)
 
 
 def fct_s(runs):
@@ -46,8 +45,7 @@ def test_schemes_of_one_name_are_run_each_and_kept_each(name, tmp_path, monkeypa
     assert alone["rps"] == alone["a.py:SCHEME"] != alone["b.py:SCHEME"]
     for schemes in (asked, asked[1:2], asked[::-1]):
         study = grid(scheme=list(schemes))
-        run_study(study, "rows", executor=one_by_one)
-        assert fct_s(study_results(study, ["rows"]).runs) == {name: alone[name] for name in schemes}
+        assert fct_s(study.run("rows").runs) == {name: alone[name] for name in schemes}
 
 
 def test_a_scheme_edited_while_its_runs_are_made_is_refused_and_nothing_is_kept(tmp_path, monkeypatch):
@@ -63,26 +61,21 @@ def test_a_scheme_edited_while_its_runs_are_made_is_refused_and_nothing_is_kept(
 
 @pytest.mark.parametrize("earlier", ["other load", "without results", "deleted", "damaged"])
 def test_results_of_a_study_are_those_of_its_rows(earlier, tmp_path):
-    places = {"folder": tmp_path / "rows", "results": tmp_path / "results", "executor": one_by_one}
     asked, other = grid(scheme=["ecmp"]), grid(loaded(0.3), scheme=["ecmp"])
     flows = tmp_path / "results" / "ecmp-seed1" / "flows.parquet"
-    if earlier == "without results":
-        run_study(asked, tmp_path / "rows", executor=one_by_one)
-    else:
-        run_study(asked, **places)
+    asked.run(tmp_path, keep_results=earlier != "without results")
     if earlier == "other load":
-        run_study(other, **places)
+        other.run(tmp_path, keep_results=True)
     if earlier == "deleted":
         flows.unlink()
     if earlier == "damaged":
         flows.write_bytes(b"PAR1 cut off")
-    report = run_study(asked, **places)
-    assert (report.ran, report.found) == (1, 0)
-    row = study_results(asked, [tmp_path / "rows"]).runs.iloc[0]
-    saved = Result.load(flows.parent)
+    found = asked.run(tmp_path, keep_results=True)
+    assert (found.ran, found.found) == (1, 0)
+    row, saved = found.runs.iloc[0], Result.load(flows.parent)
     assert saved.manifest["id"] == row["id"]
     assert saved.summary.mean_fct_short_s == row["mean_fct_short_s"]
-    assert run_study(asked, **places).ran == 0
+    assert asked.run(tmp_path, keep_results=True).ran == 0
 
 
 def test_results_of_a_comparison_are_those_of_its_rows(tmp_path):
@@ -95,7 +88,7 @@ def test_results_of_a_comparison_are_those_of_its_rows(tmp_path):
 
 def test_the_same_run_under_two_names_is_saved_under_both(tmp_path):
     asked = grid(**{"transport.min_rto_s": ["10ms", 0.01]})
-    run_study(asked, tmp_path / "rows", results=tmp_path / "results", executor=one_by_one)
+    asked.run(tmp_path, keep_results=True)
     assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["0.01-seed1", "10ms-seed1"]
 
 
@@ -103,14 +96,14 @@ def test_keeping_results_changes_no_id(tmp_path):
     asked = grid(scheme=["ecmp", "rps"])
     ids = [task.id for task in asked.tasks()]
     assert [task.id for task in asked.tasks(results=tmp_path)] == ids
-    run_study(asked, tmp_path / "with", results=tmp_path / "results", shard=(1, 2), executor=one_by_one)
-    run_study(asked, tmp_path / "without", shard=(2, 2), executor=one_by_one)
-    assert len(study_results(asked, [tmp_path / "with", tmp_path / "without"]).runs) == 2
-    assert set(finished_tasks(tmp_path / "with")) == {ids[0]}
+    asked.run(tmp_path / "with", keep_results=True, shard=(1, 2))
+    asked.run(tmp_path / "without", shard=(2, 2))
+    assert len(asked.results([tmp_path / "with", tmp_path / "without"]).runs) == 2
+    assert set(finished_tasks(tmp_path / "with" / "runs")) == {ids[0]}
 
 
 def test_results_that_would_be_saved_under_one_name_are_refused(tmp_path):
-    points = [Point(values={"scheme": name}, scenario=SMALL, scheme=scheme("rps")) for name in ("a/b", "a_b")]
-    with pytest.raises(ParameterError, match="2 results would be saved as a_b-seed1"):
+    points = [RunPoint({"scheme": name}, SMALL, scheme("rps")) for name in ("a/b", "a_b")]
+    with pytest.raises(ParameterError, match="2 results would be saved as a_b"):
         run_tasks(points, seeds=1, results=tmp_path)
     assert len(run_tasks(points, seeds=1)) == 2

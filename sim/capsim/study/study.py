@@ -1,0 +1,481 @@
+"""A study that is run: its rows in a folder, the verdicts on its claims, its table and its picture.
+
+>>> study = Study(
+...     scenario={
+...         "fabric": {"kind": "dumbbell", "hosts_per_side": 2},
+...         "traffic": [{"kind": "poisson", "workload": "websearch", "load": "{load}", "flows": 10, "pairs": "sides"}],
+...     },
+...     axes={"scheme": ["ecmp", "rps"], "load": [0.2, 0.6]},
+...     engine="reference",
+...     seeds=2,
+... )
+>>> print(study.describe())
+study: 4 points, 8 runs
+axes: scheme (ecmp, rps), load (0.2, 0.6)
+"""
+
+import math
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from capsim.results.load_record import load_remarks
+from capsim.scenario.scenario import Scenario
+from capsim.study.campaign import UNKNOWN_COST_S, Campaign, Verdict, advance
+from capsim.study.claims import Design
+from capsim.study.file import Claim, Source, read_study
+from capsim.study.looks import numbers_of
+from capsim.study.metrics import METRICS, known_metric
+from capsim.study.plot import Drawn, draw
+from capsim.study.points import Point, Scale, point_name
+from capsim.study.samples import Statement
+from capsim.study.scheme_runs import (
+    COMPILING,
+    SHOWN_METRICS,
+    Saved,
+    check_names,
+    metric_table,
+    result_name,
+    save_lacking,
+)
+from capsmodel.checks import choice, require
+from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge
+from capsmodel.experiments.sweep import (
+    Done,
+    Executor,
+    Progress,
+    Task,
+    all_cores,
+    end_of,
+    one_by_one,
+    run_sweep,
+)
+from capsmodel.plotting import save_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Studied", "Study", "load_study"]
+
+ROWS, RESULTS = "runs", "results"
+"""Folders of a study: rows of runs, and whole results where they are kept."""
+MOST_RUNS = 100_000
+
+
+class Study:
+    """Runs at the points of axes, and what is claimed about them; the keys of a file (:mod:`capsim.study.file`).
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    scenario : Scenario, str or dict
+        What is run.
+    **keys
+        The other keys: ``axes``, ``seeds``, ``let``, ``panel``, ``claim``, ...
+
+    Raises
+    ------
+    ParameterError
+        If a key breaks its rule.
+    """
+
+    def __init__(self, *, name: str = "study", scenario: Scenario | str | Mapping[str, Any] = "", **keys: Any) -> None:
+        described = scenario.to_dict() if isinstance(scenario, Scenario) else scenario
+        tables = {**keys, **({"scenario": described} if described else {})}
+        self._design = Design(Source.of_tables(tables, name=name))
+        self._check()
+
+    @classmethod
+    def of(cls, design: Design) -> "Study":
+        """Return the study of a design."""
+        found = cls.__new__(cls)
+        found._design = design
+        found._check()
+        return found
+
+    def _check(self) -> None:
+        """Refuse what cannot be run before anything is."""
+        design = self._design
+        require(bool(design.axes) or not design.source.file.scenario, f"{design.name}.toml: axes is missing: give one")
+        for claim in self.claims:
+            if self.claims[claim].is_simulated:
+                statement = Statement(design, claim)
+                _ = statement.metric, statement.relation, statement.comparisons
+        for panel in design.source.file.panel:
+            design.selected(panel.at, where=f"{design.name}.toml: panel.at")
+        points = design.points()
+        count = len(points) * self.most_seeds
+        require(count <= MOST_RUNS, f"{design.name}.toml: {count} runs, but a study has at most {MOST_RUNS}")
+        for point in _one_at_a_time(points):
+            design.arguments(point)
+        for setting in design.settings:
+            design.arguments(points[0], setting)
+        design.check_parameters(points)
+
+    @property
+    def design(self) -> Design:
+        """Return what it may run and what its claims compare."""
+        return self._design
+
+    @property
+    def name(self) -> str:
+        """Return what it is called: the name of its file, without ``.toml``."""
+        return self._design.name
+
+    @property
+    def claims(self) -> Mapping[str, Claim]:
+        """Return the claims by id."""
+        return self._design.claims
+
+    @property
+    def most_seeds(self) -> int:
+        """Return how many seeds a run has at most."""
+        return numbers_of(self._design.source.file.seeds)[-1]
+
+    def describe(self) -> str:
+        """Return what it runs and claims, for people."""
+        file, design = self._design.source.file, self._design
+        points = design.points()
+        several = "" if isinstance(file.seeds, int) else f", at most {self.most_seeds} seeds each"
+        first = numbers_of(file.seeds)[0]
+        lines = [f"{self.name}: {len(points)} points, {len(points) * first} runs{several}"]
+        lines += [file.title] if file.title else []
+        axes = (f"{axis.name} ({', '.join(str(value) for value in axis.values)})" for axis in design.axes.values())
+        lines.append(f"axes: {', '.join(axes)}")
+        lines += (
+            [f"left open: {', '.join(design.unstated)}; {len(design.settings)} settings"] if design.unstated else []
+        )
+        lines += [f"{name}: {_said(claim)}" for name, claim in self.claims.items()]
+        return "\n".join(lines)
+
+    def tasks(self, *, results: Path | None = None) -> list[Task]:
+        """Return the runs with a fixed number of seeds: of panels without a claim, or of all points without claims."""
+        points = self._fixed_points
+        check_names([dict(point) for point in points], results)
+        seeds = numbers_of(self._design.source.file.seeds)[0]
+        listed = self._design.tasks(points, range(1, seeds + 1), results=results)
+        return list(
+            {listed[point, seed].id: listed[point, seed] for seed in range(1, seeds + 1) for point in points}.values()
+        )
+
+    @cached_property
+    def _fixed_points(self) -> list[Point]:
+        compared = set(self._design.points(claims=self._simulated)) if self._simulated else set()
+        return [point for point in self._design.points() if point not in compared]
+
+    @property
+    def _simulated(self) -> list[str]:
+        return [name for name, claim in self.claims.items() if claim.is_simulated]
+
+    def run(
+        self,
+        folder: str | Path,
+        *,
+        jobs: int = 1,
+        executor: Executor | None = None,
+        shard: tuple[int, int] = (1, 1),
+        budget_s: float = math.inf,
+        settings: bool = False,
+        keep_results: bool = False,
+        log: bool = False,
+        done: Done | None = None,
+    ) -> "Studied":
+        """Run what a folder lacks: all points, or what claims need until they are decided.
+
+        Parameters
+        ----------
+        folder : path
+            Where rows are kept, in its folder ``runs``. A study that was stopped goes on where it was, and several
+            processes may share it.
+        jobs : int
+            Processes at the same time.
+        executor : callable, optional
+            What runs them in place of these (:func:`capsmodel.experiments.sweep.dask_cluster`).
+        shard : (int, int)
+            Share i of n of the runs, from 1.
+        budget_s : float
+            Time after which no further run is begun, in seconds.
+        settings : bool
+            Whether settings that are left open are tried too, at the points ``unstated_at``.
+        keep_results : bool
+            Whether the whole result of each run is saved in the folder ``results``; of runs with fixed seeds.
+        log : bool
+            Print a line for each run where there is no terminal.
+        done : callable, optional
+            Called in place of a progress bar, with the tasks that have just ended.
+
+        Returns
+        -------
+        Studied
+            All runs that are there.
+
+        Raises
+        ------
+        ParameterError
+            If the share does not exist, or a run breaks a rule.
+        """
+        part, parts = shard
+        require(1 <= part <= parts, f"shard {part}/{parts}, but it must be 1/{parts} to {parts}/{parts}")
+        place, end_s = Path(folder), end_of(budget_s)
+        execute = executor or (one_by_one if jobs == 1 else all_cores(jobs))
+        (place / ROWS).mkdir(parents=True, exist_ok=True)
+        made, found = self._run_fixed(place, execute, shard, budget_s, keep_results, log, done)
+        if self._simulated:
+            design = self._design if settings else replace(self._design, text_only=True)
+            left_s = max(0.0, end_s - time.monotonic())
+            shown = Progress(first=COMPILING, log=log)
+            made += advance([design], place / ROWS, budget_s=left_s, shard=shard, executor=execute, progress=shown)
+        return replace(self.results([place]), ran=made, found=found)
+
+    def _run_fixed(
+        self,
+        place: Path,
+        execute: Executor,
+        shard: tuple[int, int],
+        budget_s: float,
+        keep_results: bool,
+        log: bool,
+        done: Done | None,
+    ) -> tuple[int, int]:
+        """Run what has a fixed number of seeds; return how many runs were made, and how many were there."""
+        part, parts = shard
+        tasks = self.tasks(results=place / RESULTS if keep_results else None)[part - 1 :: parts]
+        if not tasks:
+            return 0, 0
+        progress = Progress(label=self.name, first=COMPILING, named=self._named, log=log)
+        report = run_sweep(tasks, place / ROWS, executor=execute, progress=progress, done=done, budget_s=budget_s)
+        again = 0
+        if keep_results:
+            there = [task for task in tasks if task.id in finished_tasks(place / ROWS)]
+            ids = dict(merge([place / ROWS], task_ids=[task.id for task in there])[[TASK_COLUMN, "id"]].to_numpy())
+            asked = [one for task in there for one in self._saved(task, place / RESULTS, ids[task.id])]
+            again = save_lacking(asked, executor=execute, progress=progress, done=done)
+        return report.ran + again, report.found - again
+
+    @cached_property
+    def _by_id(self) -> Mapping[str, list[tuple[Point, int]]]:
+        """Return point and seed of each run with a fixed number of seeds, all those of equal runs, by the task's id."""
+        seeds = range(1, numbers_of(self._design.source.file.seeds)[0] + 1)
+        found: dict[str, list[tuple[Point, int]]] = {}
+        for key, task in self._design.tasks(self._fixed_points, seeds).items():
+            found.setdefault(task.id, []).append(key)
+        return found
+
+    def _named(self, task: Task) -> str:
+        point, seed = self._by_id[task.id][0]
+        return f"{point_name(point)}, seed {seed}"
+
+    def _saved(self, task: Task, results: Path, run_id: str) -> list[Saved]:
+        """Return where the result of a run is saved, under the name of each of its points."""
+        keys = self._by_id[task.id]
+        seeds = sorted({seed for _, seed in keys})
+        listed = self._design.tasks([point for point, _ in keys], seeds, results=results)
+        return [Saved(listed[key], results / result_name(dict(key[0]), key[1]), run_id) for key in keys]
+
+    def try_out(self, folder: str | Path, *, executor: Executor = one_by_one) -> int:
+        """Run two seeds of each point at the scale ``quick``, of the first point without one; return how many."""
+        points = self._design.points()
+        scale: Scale = "quick" if self._design.source.file.quick else "paper"
+        chosen = points if scale == "quick" else points[:1]
+        listed = self._design.tasks(chosen, (1, 2), scale=scale)
+        tasks = list({task.id: task for task in listed.values()}.values())
+        run_sweep(tasks, Path(folder) / ROWS, executor=executor, progress=Progress(label=self.name, first=COMPILING))
+        return len(tasks)
+
+    def costs(self, folder: str | Path) -> dict[str, Any]:
+        """Return the runs that are there and those missing for the next look, with their processor time in seconds."""
+        place = Path(folder) / ROWS
+        there = {name: one["cpu_s"] for name, one in (finished_tasks(place) if place.is_dir() else {}).items()}
+        fixed = {task.id for task in self.tasks()}
+        campaign = Campaign(self._design, place) if self._simulated else None
+        wanted = fixed | ({task.id for task in campaign.next_tasks()} if campaign else set())
+        made = [there[name] for name in there if name in fixed or (campaign and name in campaign.ids)]
+        missing = len(wanted - there.keys())
+        each_s = sum(made) / len(made) if made else UNKNOWN_COST_S
+        took = {"study": self.name, "runs": len(made), "cpu_s": sum(made)}
+        return took | {"missing_runs": missing, "missing_cpu_s": missing * each_s}
+
+    def check(self, folder: str | Path) -> tuple[int, int]:
+        """Return how many rows in a folder are of runs of this study, and how many of others."""
+        place = Path(folder) / ROWS
+        there = set(finished_tasks(place)) if place.is_dir() else set()
+        ours = {task.id for task in self.tasks()}
+        ours |= set(Campaign(self._design, place).ids) if self._simulated else set()
+        return len(there & ours), len(there - ours)
+
+    def results(self, folders: Iterable[str | Path]) -> "Studied":
+        """Return the runs of a study from the folders that its shares were run in.
+
+        Raises
+        ------
+        ParameterError
+            If none is there, or two folders differ on one.
+        """
+        places = [Path(one) / ROWS if (Path(one) / ROWS).is_dir() else Path(one) for one in folders]
+        for place in places:
+            require(place.exists(), f"{place} does not exist: name a folder that the study has written to")
+        known = {name for place in places for name in finished_tasks(place)}
+        missing = sum(task.id not in known for task in self.tasks())
+        listed = self._design.tasks(self._design.points(), range(1, self.most_seeds + 1))
+        there = [(point, seed, task.id) for (point, seed), task in listed.items() if task.id in known]
+        there.sort(key=lambda one: one[1])
+        axes = pd.DataFrame([dict(point) for point, *_ in there], dtype=object)
+        if not there:
+            return Studied(self, pd.DataFrame(), tuple(places), missing=missing)
+        rows = merge(places, task_ids=list(dict.fromkeys(name for *_, name in there))).set_index(TASK_COLUMN)
+        found = rows.loc[[name for *_, name in there]].reset_index(drop=True)
+        found["seed"] = [seed for _, seed, _ in there]
+        runs = pd.concat([axes, found.drop(columns=[name for name in axes if name in found])], axis=1)
+        return Studied(self, runs, tuple(places), missing=missing)
+
+
+@dataclass(frozen=True)
+class Studied:
+    """What the runs of a study say.
+
+    Attributes
+    ----------
+    study : Study
+        What was asked.
+    runs : DataFrame
+        One row for each point and seed that is there, in the setting of the text: the axes, ``seed``, the metrics
+        (:mod:`capsim.study.metrics`), the run's id and processor time.
+    folders : tuple of Path
+        Where they come from.
+    ran, found : int
+        How many runs were made just now, and how many of those with fixed seeds were there.
+    missing : int
+        How many of those with fixed seeds are not there.
+    """
+
+    study: Study
+    runs: pd.DataFrame
+    folders: tuple[Path, ...]
+    ran: int = 0
+    found: int = 0
+    missing: int = 0
+
+    @cached_property
+    def campaign(self) -> Campaign:
+        """Return where the claims stand, by the runs of the first folder."""
+        return Campaign(self.study.design, self.folders[0])
+
+    def verdict(self, claim_id: str) -> Verdict:
+        """Return what the runs say of a claim."""
+        return self.campaign.verdict(claim_id)
+
+    def verdicts(self) -> pd.DataFrame:
+        """Return a row for each claim and point, with the word on the claim.
+
+        The columns are ``id``, ``where``, ``claim``, ``word``, ``seeds``, ``point``, ``ours``, ``low`` and ``high``:
+        ``low`` and ``high`` are the ends of the interval of ``ours``, at the level of the claim. Levels are in the unit
+        that is printed, comparisons are ratios, and trends have two points: the last value against the first, and
+        Kendall's tau.
+        """
+        rows = []
+        for name in self.study._simulated:
+            claim, found = self.study.claims[name], self.verdict(name)
+            head = {"id": name, "where": claim.where, "claim": _said(claim), "word": found.word, "seeds": found.seeds}
+            nothing = {"point": "", "ours": math.nan, "low": math.nan, "high": math.nan}
+            points = [
+                {"point": point, "ours": one.value, "low": one.low, "high": one.high} for point, one in found.points
+            ]
+            rows += [{**head, **point} for point in points or [nothing]]
+        return pd.DataFrame(rows)
+
+    @property
+    def points(self) -> list[Point]:
+        """Return the points that have runs, in their order."""
+        axes = list(self.study.design.axes)
+        there = set(self.runs[axes].itertuples(index=False, name=None)) if len(self.runs) else set()
+        return [point for point in self.study.design.points() if tuple(one for _, one in point) in there]
+
+    def table(self, metrics: Sequence[str] = SHOWN_METRICS) -> pd.DataFrame:
+        """Return one row for each point and metric; see :func:`capsim.study.scheme_runs.metric_table`.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such metric, or no run.
+        """
+        for metric in metrics:
+            choice("metric", metric, {**METRICS, **dict.fromkeys(self.runs)})
+        require(len(self.runs) > 0, f"{self.study.name} has no run yet: run it first")
+        schemes = self.study.design.axes.get("scheme")
+        values = [dict(point) for point in self.points]
+        first = None if schemes is None else str(schemes.first)
+        complete = first is not None and all({**one, "scheme": first} in values for one in values)
+        there = [metric for metric in metrics if metric in self.runs]
+        return metric_table(self.runs, values, there, first_scheme=first if complete else None)
+
+    def remarks(self) -> list[str]:
+        """Return why the runs may say little about the loads asked for (`load_remarks`)."""
+        axes = self.study.design.axes
+        several = [name for name, axis in axes.items() if len(axis.values) > 1] or list(axes)
+        has_loads = "offered_over_asked" in self.runs
+        return load_remarks(self.runs, several) if has_loads else []
+
+    def plot(self, file: str | Path | None = None, *, metrics: Sequence[str] = ()) -> "Figure":
+        """Return the picture of the study, its panels over their axes with 95% intervals, and what is printed.
+
+        Parameters
+        ----------
+        file : path, optional
+            Where it is written too; the suffix (.pdf, .png, .svg) chooses the format.
+        metrics : sequence of str
+            What is drawn of a study without a panel; a panel for each.
+        """
+        figure = draw(Drawn(self.study.design, self.runs, self.points), metrics)
+        if file is not None:
+            save_figure(figure, Path(file))
+        return figure
+
+
+def load_study(file: str | Path, **changed: Any) -> Study:
+    """Return the study of a TOML file.
+
+    Parameters
+    ----------
+    file : path
+        The file.
+    **changed
+        Values of names and settings in place of those of the file.
+
+    Raises
+    ------
+    ParameterError
+        If the file is no TOML or breaks a rule; the text names file and key.
+    OSError
+        If it cannot be read.
+    """
+    return Study.of(Design(read_study(Path(file)), changed))
+
+
+def _one_at_a_time(points: Sequence[Point]) -> list[Point]:
+    """Return points that have each value of each axis at least once."""
+    seen: set[tuple[str, Any]] = set()
+    found = []
+    for point in points:
+        if not seen.issuperset(point):
+            seen.update(point)
+            found.append(point)
+    return found
+
+
+def _said(claim: Claim) -> str:
+    """Return what a claim says in words."""
+    if claim.text:
+        return claim.text
+    sides = [_terms(claim.subject), claim.is_, _terms(claim.baseline), claim.printed]
+    return f"{known_metric(claim.metric).words}: {' '.join(filter(None, sides))}"
+
+
+def _terms(terms: Any) -> str:
+    listed = terms if isinstance(terms, tuple) else (terms,)
+    return " or ".join(one if isinstance(one, str) else point_name(one.items()) for one in listed)

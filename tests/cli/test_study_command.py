@@ -1,0 +1,215 @@
+"""Contract: a study is run over its grid, goes on where it was, in shards and on a cluster, with the same rows."""
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from cli.commands import refused, succeeded
+from distributed import LocalCluster
+
+from capsim import Result
+from capsmodel.cli.study import FILES
+from capsmodel.experiments.results import part_files
+
+STUDY = """
+title = "A small study"
+seeds = 2
+[axes]
+scheme = ["ecmp", "rps"]
+"traffic.load" = [0.3, 0.6]
+"transport.min_rto_s" = ["10ms"]
+[scenario]
+base = "small.toml"
+"""
+CLAIM = """
+[[claim]]
+id = "lower"
+metric = "mean_fct_short_s"
+subject = "rps"
+baseline = "ecmp"
+is = "lower"
+"""
+SCENARIO = """
+[fabric]
+kind = "leaf-spine"
+leaves = 2
+hosts_per_leaf = 2
+spines = 2
+[[traffic]]
+kind = "poisson"
+workload = "websearch"
+load = 0.5
+flows = 20
+exact_load = true
+"""
+MEASURED = {"cpu_s"}  # another one each time
+
+
+@pytest.fixture(autouse=True)
+def study(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("small.toml").write_text(SCENARIO)
+    Path("study.toml").write_text(STUDY)
+
+
+def rows(folder):
+    with (Path(folder) / "runs.csv").open(encoding="utf-8") as file:
+        return [{name: value for name, value in row.items() if name not in MEASURED} for row in csv.DictReader(file)]
+
+
+def test_every_point_of_the_grid_is_run_with_every_seed(capsys):
+    told = succeeded("study study.toml --jobs 1", capsys)
+    assert {entry.name for entry in Path("study").iterdir()} == FILES - {"results", "verdicts.csv"}
+    found = rows("study")
+    assert [(row["scheme"], row["traffic.load"], row["seed"]) for row in found] == [
+        (scheme, load, seed) for seed in "12" for scheme in ("ecmp", "rps") for load in ("0.3", "0.6")
+    ]
+    assert "ratio to" in told.out
+    assert "transport.min_rto_s = 10ms" in " ".join(told.out.split())
+    lines = told.err.splitlines()
+    assert len(lines) == 8
+    assert lines[-1].startswith("study: 8 of 8 ended, the last one: ")
+    again = succeeded("study study/study.toml --jobs 1 --out again --expand", capsys).out
+    assert "study: 4 points, 8 runs" in again
+    assert Path("study/study.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_run_of_a_study_is_that_of_simulate_with_the_same_settings(capsys):
+    succeeded("study study.toml --jobs 1 --keep-results --out DIR", capsys)
+    flags = "--scheme rps --load 0.6 --set transport.min_rto_s=10ms --seed 2"
+    succeeded(f"simulate small.toml {flags} --out alone", capsys)
+    kept = Result.load("DIR/results/rps-0.6-10ms-seed2")
+    assert kept.flows.equals(Result.load("alone").flows)
+    assert "identical" in succeeded("rerun DIR/results/rps-0.6-10ms-seed2/flows.parquet", capsys).out
+
+
+def test_it_goes_on_where_it_was_and_only_new_points_are_run(capsys):
+    succeeded("study study.toml --jobs 1 --out DIR", capsys)
+    before = {path: path.stat().st_mtime_ns for path in part_files(Path("DIR/runs"))}
+    assert succeeded("study study.toml --jobs 1 --out DIR", capsys).err == ""
+    Path("study.toml").write_text(STUDY.replace("[0.3, 0.6]", "[0.3, 0.6, 0.8]"))
+    assert len(succeeded("study study.toml --jobs 1 --out DIR", capsys).err.splitlines()) == 4
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    assert len(rows("DIR")) == 12
+
+
+def test_shards_together_are_the_study(capsys):
+    succeeded("study study.toml --jobs 1 --out whole", capsys)
+    for part in (1, 2, 3):
+        told = succeeded(f"study study.toml --jobs 1 --shard {part}/3 --out shard{part}", capsys)
+        assert f"Shard {part} of 3: {(3, 3, 2)[part - 1]} runs made" in told.out
+    assert "2 of 8 tasks have no result" in refused("merge study.toml shard1 shard2 --out DIR", capsys)
+    merged = succeeded("merge study.toml shard1 shard2 shard3/runs --out merged --json", capsys)
+    assert rows("merged") == rows("whole")
+    table = json.loads(merged.out)
+    assert [row["metric"] for row in table].count("p99_fct_short_s") == 4
+    assert {row["seeds"] for row in table} == {2}
+
+
+def test_a_cluster_gives_the_rows_of_one_process(capsys):
+    succeeded("study study.toml --jobs 1 --out here", capsys)
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+        succeeded(f"study study.toml --cluster {cluster.scheduler_address} --out there", capsys)
+    assert rows("there") == rows("here")
+
+
+def test_tables_are_written_where_nothing_can_draw(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    told = succeeded("study study.toml --jobs 1 --out DIR", capsys)
+    assert "pip install" in told.err
+    assert {"table.csv", "runs.csv"} <= {entry.name for entry in Path("DIR").iterdir()}
+    assert not Path("DIR/study.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("study nosuch.toml", "nosuch.toml"),
+        ("study study.toml --shard 0/2", "shard 0/2, but it must be 1/2 to 2/2"),
+        ("study study.toml --shard half", "write I/N"),
+        ("study study.toml --jobs 0", "jobs = 0"),
+        ("study study.toml --cluster nowhere", "no Dask scheduler at nowhere"),
+        ("study study.toml --metrics nosuch --jobs 1", "--metrics = 'nosuch', but it must be one of flows"),
+        ("study study.toml --metrics , --jobs 1", "--metrics is empty"),
+        ("study study.toml --out small.toml", "small.toml is a file"),
+        ("study study.toml --out .", "which is no result"),
+        ("merge study.toml", "name the folders"),
+        ("merge study.toml nosuch", "nosuch does not exist"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(line, told, capsys):
+    assert told in refused(line, capsys)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('base = "small.toml"', "", "fabric"),
+        ('base = "small.toml"', 'base = "nosuch"', "no file 'nosuch' and no preset of that name"),
+        ("seeds = 2", "seeds = 0", "study.toml: seeds = 0, but it must be"),
+        ("seeds = 2", "nosuch = 2", "unknown key nosuch"),
+        ("seeds = 2", "seeds = [4, 64]", "there is no claim: give one number"),
+        ("seeds = 2", "seeds = 3" + CLAIM, "claims are looked at with 4, 8, 16, ... seeds"),
+        ("[0.3, 0.6]", "[]", "axes.traffic.load: give a list"),
+        ("[0.3, 0.6]", "[0.3, 0.3]", "holds a value twice"),
+        ("[0.3, 0.6]", "[0.3, -1]", "load: Expected `float` >= 1e-09, but it is -1"),
+        ("[0.3, 0.6]", "[[0.3], 0.6]", "axes.traffic.load: give a list"),
+        ('"traffic.load"', '"traffic.nosuch"', "has no nosuch"),
+        ('"traffic.load"', "seed", "axes.seed: say how many seeds"),
+        ('"transport.min_rto_s" = ["10ms"]', '"transport.min_rt_s" = [1]', "did you mean transport.min_rto_s"),
+        ('["ecmp", "rps"]', '["ecmp", "nosuch"]', "scheme = 'nosuch'"),
+        ("[axes]", "[noaxes]", "unknown key noaxes: did you mean axes"),
+        ("[axes]", "[axes", "study.toml is not TOML"),
+        (
+            '["10ms"]',
+            "[1, 2, 3]\n'fabric.spines' = [1, 2, 3, 4, 5, 6, 7, 8, 9]",
+            "216 runs, but a study has at most 200",
+        ),
+    ],
+)
+def test_a_bad_study_is_one_line_and_leaves_nothing(old, new, told, capsys, monkeypatch):
+    monkeypatch.setattr("capsim.study.study.MOST_RUNS", 200)
+    Path("study.toml").write_text(STUDY.replace(old, new, 1))
+    assert told in refused("study study.toml --jobs 1", capsys)
+    assert not Path("study/runs.csv").exists()
+
+
+def test_a_claim_is_decided_by_looks_and_goes_on_where_it_was(capsys):
+    Path("study.toml").write_text(STUDY.replace("seeds = 2", "seeds = [4, 8]") + CLAIM)
+    told = succeeded("study study.toml --jobs 1 --out DIR", capsys)
+    assert "1 claims: 1 " in told.out
+    with Path("DIR/verdicts.csv").open(encoding="utf-8") as file:
+        verdicts = list(csv.DictReader(file))
+    assert {row["id"] for row in verdicts} == {"lower"}
+    assert {row["seeds"] for row in verdicts} == {"8"}
+    assert [row["point"] for row in verdicts] == ["rps over ecmp, traffic.load 0.3", "rps over ecmp, traffic.load 0.6"]
+    before = {path: path.stat().st_mtime_ns for path in part_files(Path("DIR/runs"))}
+    assert len(before) == 32
+    succeeded("study study.toml --jobs 1 --out DIR", capsys)
+    assert {path: path.stat().st_mtime_ns for path in part_files(Path("DIR/runs"))} == before
+    assert "32 rows in DIR/runs, all of study" in succeeded("study study.toml --out DIR --check", capsys).out
+    costs = json.loads(succeeded("study study.toml --out DIR --costs --json", capsys).out)
+    assert (costs[0]["runs"], costs[0]["missing_runs"]) == (32, 0)
+
+
+def test_rows_of_a_changed_study_are_told(capsys):
+    succeeded("study study.toml --jobs 1 --out DIR", capsys)
+    Path("study.toml").write_text(STUDY.replace('"10ms"', '"20ms"'))
+    assert "8 rows in DIR/runs are of no run of study" in refused("study study.toml --out DIR --check", capsys)
+
+
+def test_a_setting_may_be_changed_and_a_picture_written_where_it_is_asked(capsys):
+    Path("study.toml").write_text(STUDY + "[let]\nunused = 1\n")
+    line = "study study.toml --jobs 1 --seeds 1 --set fabric.spines=1 --plot fig.svg --out DIR"
+    succeeded(line, capsys)
+    assert len(rows("DIR")) == 4
+    assert b"<svg" in Path("fig.svg").read_bytes()
+    assert "it is an axis of study" in refused("study study.toml --set traffic.load=0.5", capsys)
+    assert "nosuch is neither a name of study nor a setting" in refused("study study.toml --set nosuch=0.5", capsys)
+    assert "use .png, .pdf or .svg" in refused("study study.toml --plot fig.txt", capsys)
+
+
+def test_a_small_version_decides_nothing(capsys):
+    assert "2 small runs; they decide nothing" in succeeded("study study.toml --quick --jobs 1", capsys).out
