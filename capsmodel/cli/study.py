@@ -114,8 +114,8 @@ def study(
         _try_out(asked, folder, machines)
         return
     execute, budget_s = machines.executor(), math.inf if budget is None else budget
-    more = {"settings": settings, "keep_results": keep_results, "log": True}
-    found = asked.run(folder, executor=execute, shard=share, budget_s=budget_s, **more)
+    where: dict[str, Any] = {"executor": execute, "shard": share, "budget_s": budget_s, "log": True}
+    found = asked.run(folder, settings=settings, keep_results=keep_results, **where)
     write_whole(folder / _STUDY, tomli_w.dumps(tables_of(asked.design.source)))
     if share[1] > 1:
         _tell_shard(found, share, study, folder, output)

@@ -271,7 +271,8 @@ class Campaign:
         """Return the verdict on a claim in the setting of the text: refuted only if both families of seeds say so."""
         found = self.judged(claim_id, TEXT, sampled=False)
         ours = Statement(self.design, claim_id).value(found.decision)
-        word, again = found.decision.word, None
+        word: str = found.decision.word
+        again = None
         if word == REFUTED:
             again = self.judged(claim_id, TEXT, sampled=False, offset=SECOND_FAMILY)
             word = REFUTED if again.decision.word == REFUTED else OPEN
@@ -353,7 +354,9 @@ class Campaign:
     @cached_property
     def _outcomes(self) -> Mapping[str, str]:
         """Return the digest of all that each run has measured, by the id of its task."""
-        return self.measured[DIGEST].dropna().to_dict() if DIGEST in self.measured else {}
+        if DIGEST not in self.measured:
+            return {}
+        return {str(name): str(digest) for name, digest in self.measured[DIGEST].dropna().items()}
 
     def robustness(self, claim_id: str) -> Robustness:
         """Return in which settings the verdict on a claim holds, and what turns it."""
@@ -438,8 +441,8 @@ class Campaign:
         for claim_id, setting in judgements:
             if seeds := self.judged(claim_id, setting, sampled=sampled, offset=offset).next_seeds:
                 for one in (TEXT, setting) if scale == "reduced" else (setting,):  # a change needs both
-                    points = self._of_runs(claim_id, one, scale, sampled=sampled).statement.points
-                    by_look.setdefault((Group(one, scale, offset), seeds), []).append(points)
+                    needed = self._of_runs(claim_id, one, scale, sampled=sampled).statement.points
+                    by_look.setdefault((Group(one, scale, offset), seeds), []).append(needed)
         for (group, seeds), listed in by_look.items():
             weight = SAMPLED_WEIGHT if sampled else 1
             points = tuple(dict.fromkeys(point for one in listed for point in one))

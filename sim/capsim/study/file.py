@@ -336,7 +336,8 @@ def _has_claims(file: StudyFile) -> bool:
 
 def tables_of(source: Source) -> dict[str, Any]:
     """Return a study as plain tables, with all that it inherits and without what equals its default."""
-    return _plain(without_defaults(source.file))
+    found: dict[str, Any] = _plain(without_defaults(source.file))
+    return found
 
 
 def _plain(value: Any) -> Any:

@@ -159,7 +159,7 @@ def seeds_there(found: OfRuns, numbers: Sequence[int]) -> int:
     return max((seeds for seeds in numbers if found.has(seeds)), default=0)
 
 
-def numbers_of(seeds: int | tuple[int, int]) -> tuple[int, ...]:
+def numbers_of(seeds: int | tuple[int, ...]) -> tuple[int, ...]:
     """Return the seeds of the looks: a number alone, or the first one and its doubles up to the last.
 
     Examples

@@ -117,7 +117,7 @@ def _draw_panel(axes: "Axes", panel: Panel, studied: Drawn) -> None:
 
 
 def _look(number: int, *, has_line: bool) -> dict[str, Any]:
-    line = LINES[number // len(COLOURS) % len(LINES)] if has_line else "none"
+    line = LINES[number % len(LINES)] if has_line else "none"
     look = {"color": COLOURS[number % len(COLOURS)], "marker": MARKS[number % len(MARKS)], "linestyle": line}
     return look | {"markersize": 5, "capsize": 3, "linewidth": 1.2}
 

@@ -28,7 +28,7 @@ from capsim.scenario.scenario import Scenario, from_dict, load_scenario
 from capsim.scenario.settings import with_settings
 from capsim.study.file import Label, Selection, Source, Unstated, check_known, did_you_mean, read_study
 from capsim.study.measures import TaskList, measure
-from capsim.study.scheme_runs import RunPoint, run_task
+from capsim.study.scheme_runs import RunPoint, described_scheme, run_task
 from capsim.study.template import filled
 from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.manifest import canonical_json
@@ -370,14 +370,20 @@ class Runs:
         With `results`, each run saves its result there (:func:`capsim.study.scheme_runs.run_tasks`).
         """
         named = str(self.source.file.measure.get("name", ""))
+        described: dict[str, dict[str, Any]] = {}  # a scheme is described once for all points of this list
 
         def made(point: Point, seed: int) -> Task:
             if named:
                 arguments = {"seed": seed, **self.arguments(point, setting, scale)}
                 return Task(measure(named), **arguments)
-            scenario = self.scenario(point, setting, scale).replace(seed=seed)
+            scenario = self.scenario(point, setting, scale)
             found = RunPoint(dict(point), scenario, find(scenario.scheme), file_of(scenario.scheme))
-            return run_task(found, engine=self.source.file.engine, results=results)
+            stacks = [entry.stack for entry in scenario.traffic if entry.stack is not None]
+            key = canonical_json([scenario.scheme, scenario.params, stacks])
+            if stacks or key not in described:
+                described[key] = described_scheme(found)
+            engine = self.source.file.engine
+            return run_task(found, engine=engine, results=results, scheme=described[key]).with_seed(seed)
 
         return TaskList(points, seeds, made)
 

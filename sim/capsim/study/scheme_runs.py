@@ -104,22 +104,35 @@ def run_tasks(
     return [task.with_seed(seed[i] + replicate) for replicate in range(seeds) for i, task in enumerate(first)]
 
 
-def run_task(point: RunPoint, *, engine: str = "compiled", results: str | Path | None = None) -> Task:
+def run_task(
+    point: RunPoint,
+    *,
+    engine: str = "compiled",
+    results: str | Path | None = None,
+    scheme: Mapping[str, Any] | None = None,
+) -> Task:
     """Return the task of a point with its first seed; parameters as of :func:`run_tasks`.
 
-    What the id knows of the scheme are its components, parameters and hooks, those of traffic entries with a stack of
-    their own likewise.
+    What the id knows of the scheme is `scheme`, :func:`described_scheme` of the point when left out.
     """
     folder = None if results is None else Path(os.path.realpath(results))
-    scenario = point.scenario.replace(compare=None)  # no run depends on how many there are
+    scenario = point.scenario
+    if scenario.compare is not None:
+        scenario = scenario.replace(compare=None)  # no run depends on how many there are
     if is_reference(scenario.scheme):
         scenario = scenario.replace(scheme=point.scheme.name)
-    scheme = scheme_parameters(point.scheme.with_params(**point.scenario.params))
+    known = described_scheme(point) if scheme is None else scheme
+    tables = {key: one for key, one in scenario.to_dict().items() if key != "seed"}
+    return Task(_measured(point, folder), scenario=tables, scheme=known, engine=engine, seed=scenario.seed)
+
+
+def described_scheme(point: RunPoint) -> dict[str, Any]:
+    """Return components, parameters and hooks of the scheme of a point, and of traffic entries with their own stack."""
+    found: dict[str, Any] = scheme_parameters(point.scheme.with_params(**point.scenario.params))
     others = entry_schemes(point.scenario.traffic, point.scenario.params)
     if others:
-        scheme |= {"stacks": {str(entry): host_parameters(each) for entry, each in others.items()}}
-    tables = {key: one for key, one in scenario.to_dict().items() if key != "seed"}
-    return Task(_measured(point, folder), scenario=tables, scheme=scheme, engine=engine, seed=scenario.seed)
+        found |= {"stacks": {str(entry): host_parameters(each) for entry, each in others.items()}}
+    return found
 
 
 def result_name(values: Mapping[str, Any], seed: int) -> str:

@@ -405,7 +405,7 @@ class Studied:
             If there is no such metric, or no run.
         """
         for metric in metrics:
-            choice("metric", metric, {**METRICS, **dict.fromkeys(self.runs)})
+            choice("metric", metric, [*METRICS, *map(str, self.runs)])
         require(len(self.runs) > 0, f"{self.study.name} has no run yet: run it first")
         schemes = self.study.design.axes.get("scheme")
         values = [dict(point) for point in self.points]
