@@ -19,7 +19,7 @@ Loads are defined in :mod:`capsim.fabric.load`. The facts are in the manifest an
 person reads them as :func:`offered_line` and :func:`load_remarks` put them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import nan
 from typing import Any
 
@@ -71,7 +71,7 @@ def _of_entry(position: int, entry: AnyTraffic, fabric: Fabric, flows: FlowList)
     }
 
 
-def _of_layer(layer: LoadLayer, entries: dict[int, AnyTraffic], flows: FlowList) -> dict[str, Any]:
+def _of_layer(layer: LoadLayer, entries: Mapping[int, AnyTraffic], flows: FlowList) -> dict[str, Any]:
     loads = [offered(flows, layer, entry=position)[0] for position in entries]
     rated = [entry for entry in entries.values() if isinstance(entry, Poisson)]
     return {
