@@ -112,10 +112,16 @@ def _module(name: str, project: _Project) -> tuple[str, frozenset[str]]:
     spec = _spec(name)
     if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
         return "", frozenset()
-    with tokenize.open(spec.origin) as file:
-        tree = ast.parse(file.read())
     package = name if spec.submodule_search_locations else name.rpartition(".")[0]
-    return _digest(tree), frozenset(_imports(tree, package, project))
+    tree = _tree(spec.origin)
+    stub = Path(spec.origin).with_suffix(".pyi")  # of a package whose names are imported at their first use
+    imports = {*_imports(tree, package, project), *(_imports(_tree(stub), package, project) if stub.is_file() else ())}
+    return _digest(tree), frozenset(imports)
+
+
+def _tree(path: str | Path) -> ast.Module:
+    with tokenize.open(path) as file:
+        return ast.parse(file.read())
 
 
 def _digest(tree: ast.AST) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis
+import psutil
 import pytest
 
 # Read once, before the first fork.
@@ -167,7 +168,8 @@ def _prepare(copy: Path) -> None:
     os.chdir(copy)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # they take most of the time
     sys.path[:0] = [str(copy / place) for place in ("", "sim", "tests", "tests/sim")]
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    most_bytes = psutil.Process().memory_info().vms + MEMORY_BYTES  # what is forked holds much already
+    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
     engines: Any = import_module("capsim.engines")
     engines.run = _reference_only(engines.run)
     import_module("capsim.run.simulation").compile_if_needed = lambda *_, **__: False

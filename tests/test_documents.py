@@ -41,9 +41,11 @@ ELSEWHERE = {
     "STUDY.toml",
     "out/results",
     "runs",
+    "letflow/verdicts.csv",
     "runs.csv",
     "sim/capsim/protocols/schemes/two_choices.py",
     "src/internet/model",
+    "study.toml",
     "table.csv",
 }
 

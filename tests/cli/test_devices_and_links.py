@@ -23,7 +23,7 @@ ENDLESS = "/dev/null"  # which a missing guard reads as an empty file; of /dev/z
         "simulate --flow-file",
         "simulate --workload",
         "workloads",
-        "sweep",
+        "study",
         "merge",
         "simulate",
         "compare --schemes ecmp",

@@ -9,8 +9,7 @@ from functools import cache
 import pandas as pd
 import pytest
 
-from capsim import load_scenario, simulate
-from capsim.scenario.settings import with_settings
+from capsim import load_scenario, simulate, with_settings
 from capsim.study.scheme_runs import row_of
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.manifest import table_id
