@@ -44,7 +44,7 @@ SMALLER += (("--seeds 5", "--seeds 1"),)
 STUDY = """
 scenario = "p64"
 seeds = 1
-[grid]
+[axes]
 scheme = ["ecmp", "rps"]
 """
 
