@@ -171,7 +171,7 @@ class Statement:
             return TAU
         if self._is_order_of_counts(claim):
             return "difference"
-        in_unit = relation_of(claim).is_percentage or claim.unit == ORDERS_OF_MAGNITUDE
+        in_unit = claim.relation in ("reduction_pct", "increase_pct") or claim.unit == ORDERS_OF_MAGNITUDE
         return "" if in_unit or self._is_level or self.gap else "ratio"
 
     def _is_order_of_counts(self, claim: Claim) -> bool:
