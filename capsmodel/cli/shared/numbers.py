@@ -93,19 +93,21 @@ def _exponent(value: float, digits: int) -> int:
 def with_interval(value: float, low: float, high: float) -> str:
     """Return a value and the ends of its interval: two digits of the nearer distance; no interval if it is NaN.
 
+    The ends of what is above 0, as ratios are, have two digits at least.
+
     Examples
     --------
     >>> [with_interval(*one) for one in ((0.7412, 0.6934, 0.7923), (1.81, 0.402, 8.15), (2.0, float("nan"), 3.0))]
     ['0.741 (0.693-0.792)', '1.8 (0.40-8.2)', '2']
-    >>> with_interval(1.0, 1.0, 1.0)
-    '1'
+    >>> with_interval(1.0, 1.0, 1.0), with_interval(0.021, -0.004, 0.046), with_interval(0.5, 0.0, 1.0)
+    ('1', '0.021 (-0.004 to 0.046)', '0.50 (0.00-1.00)')
     """
     near = min(value - low, high - value)
     if not math.isfinite(near) or near <= _ROUNDING * abs(value):
         return number(value)
     places = 1 - math.floor(math.log10(near))
-    ends = (_rounded(end, max(places, 1 - math.floor(math.log10(end)))) for end in (low, high))
-    return f"{_rounded(value, places)} ({'-'.join(ends)})"
+    ends = (_rounded(end, max(places, 1 - math.floor(math.log10(end))) if low > 0 else places) for end in (low, high))
+    return f"{_rounded(value, places)} ({('-' if low >= 0 else ' to ').join(ends)})"
 
 
 def _rounded(value: float, places: int) -> str:

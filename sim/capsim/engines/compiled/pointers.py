@@ -254,7 +254,7 @@ class HookAddress(types.Callable):
         return (self.signature,), False
 
     def get_impl_key(self, signature: Any) -> Any:
-        """Return under what :func:`_call` is registered."""
+        """Return under what the call is registered."""
         return HookAddress
 
 
