@@ -201,11 +201,16 @@ def _about_schemes(statement: Statement) -> list[str]:
 
 def _in_one_range(claim: Claim, found: Sequence[Interval]) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return the value of one point with the ends of its interval, or the least and the largest of several."""
-    values = sorted(relation_of(claim).in_unit(one.value) for one in found)
+    values = sorted(_in_unit(claim, one.value) for one in found)
     if len(values) != 1:
         return tuple(values[:1] + values[1:][-1:]), ()
-    low, high = sorted(relation_of(claim).in_unit(end) for end in (found[0].low, found[0].high))
+    low, high = sorted(_in_unit(claim, end) for end in (found[0].low, found[0].high))
     return tuple(values), (low, high) if np.isfinite(high - low) else ()
+
+
+def _in_unit(claim: Claim, ratio: float) -> float:
+    """Return a ratio in the unit of the claim; that an optimum is best is shown by the ratio itself."""
+    return ratio if claim.relation == "argmax" else relation_of(claim).in_unit(ratio)
 
 
 def checked_again(verdict: Verdict, found: Judged, again: Judged) -> Verdict:
