@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from numba import njit, types
 from numba.core.errors import NumbaError
@@ -29,7 +30,9 @@ def test_no_function_of_the_engine_writes_it(reader, field):
 
 
 def test_a_field_that_changes_can_be_written():
-    njit(types.int64(types.int64), **FLAGS)(writer("port_at", "queue_packets"))
+    ports = np.zeros(1, records.PORT)
+    assert njit(types.int64(types.int64), **FLAGS)(writer("port_at", "queue_packets"))(ports.ctypes.data) == 0
+    assert ports["queue_packets"][0] == 1
 
 
 def test_what_is_listed_is_a_field():

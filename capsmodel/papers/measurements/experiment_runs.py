@@ -18,59 +18,22 @@ quantiles of short flows            `fct_p05_s`, ...        s
 =================================== ======================= ========================================
 """
 
-from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from capsim import Result, Scheme, simulate
+from capsim import Result, simulate
 from capsim import scheme as find
-from capsim.protocols.sharing.late_copies import LATE_COPIES, LateCopiesParams
-from capsim.protocols.sharing.replicated import ReplicatedParams
-from capsim.protocols.transports.newreno import NEWRENO
-from capsim.protocols.transports.sack import SACK
 from capsim.results.fct import counted_flows, fct_percentile_s, finished_flows
-from capsim.roles.components import Transport
 from capsim.scenario.scenario import from_dict
-from capsim.study.measures import summary_row
-from capsmodel.checks import choice, require
+from capsim.study.measures import summary_row, with_late_replicas, with_recovery
+from capsmodel.checks import require
 from capsmodel.experiments.measurement import measurement
 from capsmodel.papers.measurements.head_of_line import FCT_PERCENTILES
 from capsmodel.units import BITS_PER_BYTE
 
 __all__ = ["columns_of", "experiment_run", "finished_run", "with_late_replicas", "with_recovery"]
-
-RECOVERIES = {"newreno": NEWRENO, "sack": SACK}
-"""Transports that a scheme over TCP can have in place of its own, by name."""
-
-
-def with_recovery(scheme: Scheme, name: str) -> Scheme:
-    """Return the scheme with another loss recovery in those of its stacks that have one of `RECOVERIES`."""
-    choice("recovery", name, RECOVERIES)
-    stacks = {}
-    for flows in ("short", "long"):
-        stack = getattr(scheme, flows)
-        if stack.transport.name in RECOVERIES:
-            stack = replace(stack, transport=_with_params_of(RECOVERIES[name], stack.transport))
-        stacks[flows] = stack
-    return replace(scheme, **stacks)
-
-
-def _with_params_of(transport: Transport, other: Transport) -> Transport:
-    """Return a transport with the values of those parameters that the other one has too."""
-    both = {one.name for one in fields(transport.params)} & {one.name for one in fields(other.params)}
-    values = {name: getattr(other.params, name) for name in both}
-    return replace(transport, params=replace(transport.params, **values))
-
-
-def with_late_replicas(scheme: Scheme, delay_s: float) -> Scheme:
-    """Return the scheme with second copies of short flows that start so many seconds after the first, if it has any."""
-    sharing = scheme.short.sharing
-    if not isinstance(sharing.params, ReplicatedParams):
-        return scheme
-    params = LateCopiesParams(**vars(sharing.params) | {"delay_s": delay_s})
-    return replace(scheme, short=replace(scheme.short, sharing=replace(LATE_COPIES, params=params)))
 
 
 @measurement("experiment-run", revision=1)
