@@ -43,7 +43,7 @@ COLUMNS = {
     "encoded_ratio": "coded_share",
     "overhead": "copied_ratio",
 }
-"""Column of a run (:mod:`capsmodel.papers.measurements.experiment_runs` and others) for the metric of a claim."""
+"""Column of a run (:mod:`capsim.study.measures`) for the metric of a claim."""
 SHARES = {"coded_share": "coding_overhead"}
 """Shares of all packets that no run has, and the column of each: what was added over what was there before."""
 COUNTED = frozenset(

@@ -5,8 +5,8 @@ import pytest
 from capsim import scheme
 from capsim.protocols.transports.sack import SackParams
 from capsim.protocols.transports.tcp import TcpParams
+from capsim.study.measures import experiment_run, with_recovery
 from capsmodel.papers.experiments import published_experiment
-from capsmodel.papers.measurements.experiment_runs import experiment_run, with_recovery
 
 
 @pytest.mark.parametrize("name", ["ps", "caps", "repflow_dctcp"])

@@ -8,12 +8,11 @@ from capsim import Scenario, draw_flows, simulate
 from capsim.fabric.load import layer_of, offered
 from capsim.scenario.scenario import from_dict
 from capsim.study.decide import decide
+from capsim.study.measures import coded_run, experiment_run
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.papers.experiments import published_experiment
 from capsmodel.papers.experiments.caps_unit_afct import SIZES, number_places
 from capsmodel.papers.index import read_claims
-from capsmodel.papers.measurements.coded_runs import coded_run
-from capsmodel.papers.measurements.experiment_runs import experiment_run
 from capsmodel.papers.statements import Runs
 
 

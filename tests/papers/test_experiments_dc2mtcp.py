@@ -7,11 +7,11 @@ import pytest
 from capsim import FlowList, draw_flows, load_scenario, simulate
 from capsim.fabric.base import FabricKind
 from capsim.scenario.scenario import from_dict
+from capsim.study.measures import multipath_run
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.papers.experiments import Scale, published_experiment
 from capsmodel.papers.experiments._dc2mtcp import FACTORS, ROUND_S, ROUNDS
 from capsmodel.papers.index import read_claims
-from capsmodel.papers.measurements.multipath_runs import multipath_run
 from capsmodel.papers.statements import Runs, compared
 from capsmodel.workloads.catalogue import load_workload
 

@@ -5,11 +5,11 @@ import pytest
 
 from capsim import draw_flows
 from capsim.scenario.scenario import from_dict
+from capsim.study.measures import experiment_run
 from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.papers.experiments import published_experiment
 from capsmodel.papers.experiments.caps_mininet_on import SHARES
-from capsmodel.papers.measurements.experiment_runs import experiment_run
 
 MININET = ("caps-mininet-short", "caps-mininet-long", "caps-mininet-on")
 

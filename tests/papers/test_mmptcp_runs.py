@@ -9,10 +9,10 @@ from pandas import DataFrame
 
 from capsim import DrawnFault, Result, Scenario, simulate
 from capsim.scenario.scenario import from_dict
+from capsim.study.measures import mmptcp_run
 from capsmodel.papers.experiments import _mmptcp as shared
 from capsmodel.papers.experiments import published_experiment
 from capsmodel.papers.index import read_claims
-from capsmodel.papers.measurements import mmptcp_runs
 from capsmodel.papers.statements import Runs
 
 TREE = structs.replace(shared.tree(1, pods=4, rate_bps=10e6), buffer_packets=5)
@@ -22,7 +22,7 @@ BUSY = shared.mix(TREE, flows_per_s=120.0, run_s=0.8).replace(end_s=0.9)
 @pytest.fixture(scope="module")
 def run() -> tuple[dict[str, float], Result]:
     scenario = BUSY.replace(scheme="ps")
-    row = mmptcp_runs.mmptcp_run(scenario.to_dict(), seed=2, engine="reference")
+    row = mmptcp_run(scenario.to_dict(), seed=2, engine="reference")
     return row, simulate(scenario.replace(seed=2), engine="reference")
 
 
@@ -43,9 +43,7 @@ def test_completion_times_are_those_of_the_short_flows_that_ended(run):
 def test_times_at_the_sender_are_from_the_answer_to_the_syn_to_the_last_acknowledgement(run):
     """A SYN waits up to 50 ms here, in the queues of a network of 10 Mbit/s; all else is the same run."""
     at_receiver, result = run
-    row = mmptcp_runs.mmptcp_run(
-        BUSY.replace(scheme="ps").to_dict(), seed=2, completion_time="sender", engine="reference"
-    )
+    row = mmptcp_run(BUSY.replace(scheme="ps").to_dict(), seed=2, completion_time="sender", engine="reference")
     flows = result.flows[result.flows["traffic_entry"] == 1]
     ended = flows[flows["acked_fct_s"].notna()]
     times_s = ended["start_s"] + ended["acked_fct_s"] - ended["established_s"]

@@ -9,7 +9,7 @@ from capsim import Dumbbell, LinkChange, ParallelPaths, scheme
 from capsim.engines import run
 from capsim.engines.hosts import handlers
 from capsim.records import ACK, CLOSED, DATA, ECN_CAPABLE, HANDSHAKE_ACK, NONE, SYN, SYN_ACK
-from capsmodel.papers.measurements.experiment_runs import with_late_replicas
+from capsim.study.measures import with_late_replicas
 
 LINK = Dumbbell(hosts_per_side=2, rate_bps=1e9, delay_s=10e-6, buffer_packets=30)
 

@@ -23,14 +23,13 @@ from capsim import scheme as find
 from capsim.roles.catalogue import parameters
 from capsim.roles.hooks import ROLES
 from capsim.scenario.settings import with_settings
-from capsim.study.measures import TaskList
+from capsim.study.measures import TaskList, experiment_run
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.statistics.designs import Combination
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.sweep import Task
 from capsmodel.papers._docstrings import title_and_choices
 from capsmodel.papers.index import experiment_kinds, experiment_name, name_of
-from capsmodel.papers.measurements.experiment_runs import experiment_run
 from capsmodel.papers.settings import sampled_combinations, settings_of
 from capsmodel.papers.statements import Statement, Term
 

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from capsim import LinkChange, Scenario, load_scenario
+from capsim.study.measures import sprayed_run
 from capsmodel.papers.experiments import PublishedExperiment, _common
-from capsmodel.papers.measurements.sprayed_runs import sprayed_run
 from capsmodel.papers.statements import Statement
 
 NAMES = {"RPS": "rps", "DRILL": "drill", "AG": "ag", "CDCPS": "cdcps"}

@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from capsim import Batch, DrawnFault, Scenario, load_scenario
+from capsim.study.measures import multipath_run
 from capsmodel.papers.experiments import PublishedExperiment, _common
-from capsmodel.papers.measurements.multipath_runs import multipath_run
 from capsmodel.workloads.catalogue import load_workload
 
 DC2, SC, IETF = "dc2mtcp", "sc_mptcp", "ietf_mptcp"

@@ -16,8 +16,8 @@ import msgspec
 from capsim import Batch, DrawnFault, Poisson, Scenario, load_scenario
 from capsim.fabric.kinds import FatTree
 from capsim.fabric.traffic import AnyTraffic
+from capsim.study.measures import mmptcp_run
 from capsmodel.papers.experiments import PublishedExperiment, _common
-from capsmodel.papers.measurements.mmptcp_runs import mmptcp_run
 from capsmodel.papers.statements import Comparison, Statement, levels
 from capsmodel.units import BITS_PER_BYTE
 

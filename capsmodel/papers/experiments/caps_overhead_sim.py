@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from capsim import LeafSpine, Poisson, Scenario
+from capsim.study.measures import coded_run
 from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments._caps import adapted
 from capsmodel.papers.experiments._common import few_flows
-from capsmodel.papers.measurements.coded_runs import coded_run
 from capsmodel.papers.statements import levels
 
 K, R = 10, 5

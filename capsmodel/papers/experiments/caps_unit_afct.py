@@ -15,11 +15,11 @@ from typing import Any
 import msgspec
 
 from capsim import Scenario, load_scenario
+from capsim.study.measures import coded_run
 from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _caps as shared
 from capsmodel.papers.experiments._caps import LONG_BYTES, SHORT_FLOWS
 from capsmodel.papers.measurements.caps_comparison import LONG_FLOWS
-from capsmodel.papers.measurements.coded_runs import coded_run
 from capsmodel.papers.statements import Comparison, Statement, same_scheme
 from capsmodel.papers.verdicts import cell
 

@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 
 from capsim import LinkChange, Probes, Scenario, load_scenario
+from capsim.study.measures import sprayed_run
 from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments._cdcps import trend
-from capsmodel.papers.measurements.sprayed_runs import sprayed_run
 
 DEGREES = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
 PLACES = {f"degree {degree:g}": {"degree": degree} for degree in DEGREES}
