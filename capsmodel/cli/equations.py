@@ -13,6 +13,7 @@ from capsmodel.cli.shared.claim_texts import claim_text, counted, skewed
 from capsmodel.cli.shared.options import Flag
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, csv_text, explain, print_table, say
 from capsmodel.cli.shared.table import Column
+from capsmodel.experiments.words import MEANINGS, VERDICT_WORDS
 from capsmodel.papers import ClaimRow
 from capsmodel.papers import cite as references
 from capsmodel.papers import claims as claim_rows
@@ -20,7 +21,6 @@ from capsmodel.papers import equations as equation_rows
 from capsmodel.papers import numbers as number_rows
 from capsmodel.papers.index import read_by_setting, read_skewness
 from capsmodel.papers.settings import recorded_robustness, told_settings
-from capsmodel.papers.verdicts import MEANINGS, VERDICT_WORDS
 
 _VERDICTS = "Only claims with this verdict:\n" + "\n".join(f"{word}: {text}." for word, text in MEANINGS.items())
 

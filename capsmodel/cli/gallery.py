@@ -14,6 +14,7 @@ from capsmodel.checks import require
 from capsmodel.cli.shared.claim_texts import claim_text, counted
 from capsmodel.cli.shared.output import say, without_markup, write_whole
 from capsmodel.cli.shared.pages import template
+from capsmodel.experiments.words import MEANINGS, VERDICT_WORDS
 from capsmodel.papers import ClaimRow, cite, claims
 from capsmodel.papers.gallery import (
     HOW_IT_IS_MADE,
@@ -25,7 +26,6 @@ from capsmodel.papers.gallery import (
 )
 from capsmodel.papers.index import chosen
 from capsmodel.papers.settings import told_settings
-from capsmodel.papers.verdicts import MEANINGS, VERDICT_WORDS
 from capsmodel.plotting import svg_bytes
 
 _LINE_END = re.compile(r"(?<!\n)\n(?![\n\s*-])")  # within a paragraph, not before an item of a list

@@ -19,13 +19,14 @@ from capsmodel.cli.shared.table import Column
 from capsmodel.experiments.manifest import table_csv, table_id
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.sweep import Executor, Progress, gather, run_sweep
+from capsmodel.experiments.words import VERDICT_WORDS
 from capsmodel.papers.campaign import Campaign, advance
 from capsmodel.papers.experiments import PublishedExperiment, published_experiment, published_experiments
 from capsmodel.papers.figures import PublishedFigure, published_figures
 from capsmodel.papers.figures._by_setting import draw_by_setting
 from capsmodel.papers.index import Claim, LedgerEntry, name_of, read_claims, read_costs, read_ledger
 from capsmodel.papers.ledger import ComputedExperiment, computed_experiments
-from capsmodel.papers.verdicts import VERDICT_WORDS, Verdict
+from capsmodel.papers.verdicts import Verdict
 from capsmodel.plotting import can_draw, save_figure
 
 _PER_HOUR = 1 / 3600

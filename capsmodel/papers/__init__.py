@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from capsmodel.checks import choice
+from capsmodel.experiments.words import VERDICT_WORDS
 from capsmodel.papers.index import (
     Claim,
     Discrepancy,
@@ -29,7 +30,6 @@ from capsmodel.papers.index import (
     read_ledger,
     read_papers,
 )
-from capsmodel.papers.verdicts import VERDICT_WORDS
 
 __all__ = [
     "Claim",

@@ -19,10 +19,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from capsmodel.experiments.words import CLOSE_RELATIVE, SIGNIFICANTLY
 from capsmodel.papers.index import Claim, LedgerEntry, Quantity
 from capsmodel.papers.metric_columns import compared_by_difference
 from capsmodel.papers.statements import Statement
-from capsmodel.papers.verdicts import CLOSE_RELATIVE, SIGNIFICANTLY
 
 __all__ = ["BesidePrinted", "beside_printed"]
 

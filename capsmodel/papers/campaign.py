@@ -33,6 +33,7 @@ from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, keep_part
 from capsmodel.experiments.statistics.robustness import TEXT, Robustness, robustness
 from capsmodel.experiments.statistics.sequential import looks
 from capsmodel.experiments.sweep import Executor, Progress, Task, end_of, run_sweep
+from capsmodel.experiments.words import VerdictWord
 from capsmodel.papers.experiments import PublishedExperiment, Scale
 from capsmodel.papers.index import read_claims
 from capsmodel.papers.judging import (
@@ -58,7 +59,7 @@ from capsmodel.papers.runs import (
     not_kept,
 )
 from capsmodel.papers.statements import Runs, Term
-from capsmodel.papers.verdicts import Verdict, VerdictWord
+from capsmodel.papers.verdicts import Verdict
 
 __all__ = ["Campaign", "advance"]
 

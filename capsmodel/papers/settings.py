@@ -14,8 +14,8 @@ from typing import Any, cast
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.statistics.designs import Combination, fractional_factorial, one_at_a_time
 from capsmodel.experiments.statistics.robustness import Robustness, combination_name, robustness
+from capsmodel.experiments.words import VerdictWord
 from capsmodel.papers.index import Claim, read_by_setting
-from capsmodel.papers.verdicts import VerdictWord
 
 __all__ = [
     "Setting",

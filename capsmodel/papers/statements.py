@@ -17,9 +17,10 @@ from capsim import schemes
 from capsim.study.decide import Sample
 from capsim.study.relations import Relation
 from capsmodel.checks import FloatArray, ParameterError
+from capsmodel.experiments.words import above, below, kendall
 from capsmodel.papers.index import Claim, Quantity
 from capsmodel.papers.metric_columns import COLUMNS, COUNTED, ORDERS_OF_MAGNITUDE, SHARES, UNITS
-from capsmodel.papers.verdicts import above, below, kendall, printed_of
+from capsmodel.papers.verdicts import printed_of
 
 __all__ = ["Comparison", "Runs", "Statement", "Term", "compared", "levels", "relation_of", "same_scheme"]
 

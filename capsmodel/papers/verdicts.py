@@ -27,47 +27,21 @@ import numpy as np
 import numpy.typing as npt
 
 from capsmodel.checks import FloatArray, IntArray, require
-from capsmodel.experiments.printed import Printed, reading_error
+from capsmodel.experiments.printed import Printed
 from capsmodel.experiments.words import (
     ANY_SIZE,
-    APPROX_RELATIVE,
-    CLOSE_RELATIVE,
-    MEANINGS,
-    MUCH,
-    ROUNDING,
     SIGNIFICANTLY,
-    VERDICT_WORDS,
-    Holds,
     VerdictWord,
-    above,
-    all_of,
-    below,
-    has_size,
-    joined,
     kendall,
     verdict_word,
-    within,
 )
 from capsmodel.papers.index import Claim, Quantity, read_checks, read_claims
 
 __all__ = [
-    "ANY_SIZE",
-    "APPROX_RELATIVE",
-    "CLOSE_RELATIVE",
-    "MEANINGS",
-    "MUCH",
-    "ROUNDING",
-    "SIGNIFICANTLY",
-    "VERDICT_WORDS",
     "ClaimFunction",
-    "Holds",
     "ValueFunction",
     "Values",
     "Verdict",
-    "VerdictWord",
-    "above",
-    "all_of",
-    "below",
     "by_bound",
     "by_closeness",
     "by_order",
@@ -79,21 +53,15 @@ __all__ = [
     "by_value",
     "cell",
     "checked",
-    "has_size",
-    "joined",
     "judge",
     "judged_by_value",
     "judges",
-    "kendall",
     "not_testable",
     "of_sample",
     "printed_of",
     "printed_range",
-    "reading_error",
     "registered_claims",
     "tolerance",
-    "verdict_word",
-    "within",
 ]
 
 _ROUND_FIGURES = frozenset({"approx", "ratio", "reduction_pct", "increase_pct"})

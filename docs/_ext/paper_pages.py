@@ -9,10 +9,10 @@ from generated import Cell, Generated, code, section, stacked, table
 from sphinx.application import Sphinx
 
 from capsmodel import papers
+from capsmodel.experiments.words import MEANINGS, VERDICT_WORDS
 from capsmodel.papers import ClaimRow
 from capsmodel.papers.experiments import published_experiments
 from capsmodel.papers.figures import published_figures
-from capsmodel.papers.verdicts import MEANINGS, VERDICT_WORDS
 from capsmodel.symbolic import formulas_of, latex_of
 
 

@@ -32,12 +32,12 @@ from capsmodel.coding.blocking import blocking_prob_above_average, blocking_prob
 from capsmodel.coding.decoding import blocked_packets_prob, units_decoded_by_first_arrivals_prob
 from capsmodel.experiments.statistics.robustness import TEXT, robustness
 from capsmodel.experiments.statistics.sequential import expected_false
+from capsmodel.experiments.words import VERDICT_WORDS
 from capsmodel.multipath.coded_transport import coded_option_bytes
 from capsmodel.multipath.lia import lia_loss_prob
 from capsmodel.papers.experiments import published_experiments
 from capsmodel.papers.index import read_by_setting, read_checks
 from capsmodel.papers.settings import recorded_robustness
-from capsmodel.papers.verdicts import VERDICT_WORDS
 from capsmodel.queueing.mg1 import effective_bandwidth_wait_prob, effective_bandwidth_wait_quantile
 
 plt.rcParams["figure.dpi"] = 88

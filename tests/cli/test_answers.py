@@ -7,9 +7,9 @@ import pytest
 from cli.commands import printed
 
 import capsmodel as cm
+from capsmodel.experiments.words import MEANINGS
 from capsmodel.papers import claims
 from capsmodel.papers.measurements.unit_delays import mean_window_delays
-from capsmodel.papers.verdicts import MEANINGS
 
 SETTING = {"rtt_short_s": 1e-4, "rtt_long_s": 3e-3, "packet_bytes": 1500, "rate_bps": 1e9}
 

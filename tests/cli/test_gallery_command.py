@@ -10,8 +10,8 @@ from cli.commands import ended
 
 from capsmodel.cli import main
 from capsmodel.cli.shared import pages
+from capsmodel.experiments.words import MEANINGS
 from capsmodel.papers import claims, gallery
-from capsmodel.papers.verdicts import MEANINGS
 from capsmodel.plotting import new_figure, svg_bytes
 
 VOID = {"meta", "img", "br"}

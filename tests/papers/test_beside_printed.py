@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from capsmodel.experiments.words import CLOSE_RELATIVE, SIGNIFICANTLY
 from capsmodel.papers import claims
 from capsmodel.papers.beside_printed import DIRECTION, RATIO, BesidePrinted, beside_printed
 from capsmodel.papers.experiments import published_experiments
@@ -13,7 +14,7 @@ from capsmodel.papers.figures._beside_printed import DrawnClaim, draw_beside_pri
 from capsmodel.papers.figures._drawing import PUBLISHED
 from capsmodel.papers.index import Claim, LedgerEntry, closed_form_claims
 from capsmodel.papers.statements import Statement
-from capsmodel.papers.verdicts import CLOSE_RELATIVE, SIGNIFICANTLY, tolerance
+from capsmodel.papers.verdicts import tolerance
 
 INF = math.inf
 SOME = Claim("some", "caps", "Fig. 1", "caps-e01-hol", "afct_short", "CAPS", "RPS", "absolute", "3", "3", "ms", "", "")

@@ -12,12 +12,12 @@ from capsim.fabric.topology import Fabric
 from capsim.scenario.scenario import from_dict
 from capsim.study.decide import decide
 from capsim.study.measures import experiment_run, sprayed_run
+from capsim.study.metrics import mean_windows_packets
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.papers.experiments import published_experiment
 from capsmodel.papers.experiments._cdcps import LOADS, places
 from capsmodel.papers.experiments.cdcps_asym import DEGREES
 from capsmodel.papers.index import read_claims
-from capsmodel.papers.measurements.head_of_line import mean_windows_packets
 from capsmodel.papers.statements import Runs, levels
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from capsmodel.datafiles import data_path
+from capsmodel.experiments.words import VERDICT_WORDS
 from capsmodel.papers import ledger
 from capsmodel.papers.experiments import published_experiments
 from capsmodel.papers.figures import published_figures
@@ -22,7 +23,7 @@ from capsmodel.papers.index import (
     read_verdicts,
 )
 from capsmodel.papers.ledger import CLOSED_FORM_TEST, verdicts_csv
-from capsmodel.papers.verdicts import VERDICT_WORDS, registered_claims
+from capsmodel.papers.verdicts import registered_claims
 
 ROOT = Path(__file__).resolve().parents[2]
 LEDGER = read_ledger()

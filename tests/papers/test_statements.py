@@ -7,10 +7,10 @@ from pandas import DataFrame
 from capsim.study.decide import Decision, decide
 from capsmodel.checks import ParameterError
 from capsmodel.experiments.statistics.intervals import Interval
+from capsmodel.experiments.words import verdict_word
 from capsmodel.papers.index import Claim
 from capsmodel.papers.judging import Judged, verdict_of
 from capsmodel.papers.statements import Comparison, Runs, Statement, compared, levels, relation_of, same_scheme
-from capsmodel.papers.verdicts import verdict_word
 
 NAMES = {"A": "a", "B": "b", "C": "c"}
 SEEDS = 16

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from capsmodel.checks import ParameterError
+from capsmodel.experiments import words
+from capsmodel.experiments.printed import reading_error
 from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.papers import verdicts as rules
 from capsmodel.papers.index import Check, Claim
@@ -27,7 +29,7 @@ def test_an_approximate_value_is_met_within_five_percent(value: float, word: str
 
 @pytest.mark.parametrize(("text", "error"), [("0.34", 0.005), ("19", 0.5), ("1.50", 0.005), ("4.19e-05", 5e-8)])
 def test_reading_error_is_half_a_unit_of_the_last_digit(text: str, error: float) -> None:
-    assert rules.reading_error(text) == pytest.approx(error)
+    assert reading_error(text) == pytest.approx(error)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,7 @@ def test_a_trend_needs_the_sign_of_kendalls_tau_and_of_its_ends(values: list[flo
 
 def test_kendalls_tau_of_four_values() -> None:
     """Of six pairs one is out of order: (5 - 1) / 6."""
-    assert rules.kendall(np.array([1.0, 3.0, 2.0, 4.0])) == pytest.approx(4 / 6)
+    assert words.kendall(np.array([1.0, 3.0, 2.0, 4.0])) == pytest.approx(4 / 6)
 
 
 @pytest.mark.parametrize(
@@ -112,12 +114,12 @@ def test_a_range_holds_everywhere_has_the_sign_or_not() -> None:
 @pytest.mark.parametrize(
     ("unit", "size", "everywhere", "in_part", "nowhere"),
     [
-        ("lower", rules.ANY_SIZE, [0.1, 0.99], [0.1, 1], [1, 2]),
-        ("higher", rules.ANY_SIZE, [1.01, 9], [1, 9], [0.5, 1]),
-        ("lower", rules.SIGNIFICANTLY, [0.1, 0.89], [0.91, 0.99], [1, 1.2]),
-        ("higher", rules.SIGNIFICANTLY, [1.11, 9], [1.09, 1.01], [1, 0.8]),
-        ("lower", rules.MUCH, [0.1, 0.49], [0.51, 0.1], [1, 3]),
-        ("higher", rules.MUCH, [2.01, 9], [1.99, 9], [1, 0.2]),
+        ("lower", words.ANY_SIZE, [0.1, 0.99], [0.1, 1], [1, 2]),
+        ("higher", words.ANY_SIZE, [1.01, 9], [1, 9], [0.5, 1]),
+        ("lower", words.SIGNIFICANTLY, [0.1, 0.89], [0.91, 0.99], [1, 1.2]),
+        ("higher", words.SIGNIFICANTLY, [1.11, 9], [1.09, 1.01], [1, 0.8]),
+        ("lower", words.MUCH, [0.1, 0.49], [0.51, 0.1], [1, 3]),
+        ("higher", words.MUCH, [2.01, 9], [1.99, 9], [1, 0.2]),
     ],
 )
 def test_an_order_holds_with_its_size_without_it_or_not(
@@ -132,8 +134,8 @@ def test_an_order_holds_with_its_size_without_it_or_not(
 def test_what_is_close_is_not_significant() -> None:
     for ratio in (0.9, 0.95, 1.1):
         assert rules.by_closeness(CLAIM, [ratio], [1], "").verdict == "reproduced"
-        assert not rules.SIGNIFICANTLY[0] > ratio
-        assert not rules.SIGNIFICANTLY[1] < ratio
+        assert not words.SIGNIFICANTLY[0] > ratio
+        assert not words.SIGNIFICANTLY[1] < ratio
 
 
 @pytest.mark.parametrize(
@@ -200,27 +202,27 @@ def interval(low: float, high: float) -> Interval:
 
 
 def test_a_statement_on_a_sample_holds_fails_or_is_undecided() -> None:
-    assert [rules.above(interval(*ends), 1) for ends in ((1.1, 2), (0.5, 1), (1, 2), (0.5, 1.5))] == [
+    assert [words.above(interval(*ends), 1) for ends in ((1.1, 2), (0.5, 1), (1, 2), (0.5, 1.5))] == [
         True, False, None, None,
     ]  # fmt: skip
-    assert [rules.below(interval(*ends), 1) for ends in ((0.5, 0.9), (1, 2), (0.5, 1), (0.5, 1.5))] == [
+    assert [words.below(interval(*ends), 1) for ends in ((0.5, 0.9), (1, 2), (0.5, 1), (0.5, 1.5))] == [
         True, False, None, None,
     ]  # fmt: skip
     ends = ((1, 2), (0, 0.9), (2.1, 3), (0.9, 1.5), (1.5, 2.1), (0, 3))
-    assert [rules.within(interval(*one), 1, 2) for one in ends] == [True, False, False, None, None, None]
+    assert [words.within(interval(*one), 1, 2) for one in ends] == [True, False, False, None, None, None]
 
 
 def test_a_measured_size_is_met_by_an_interval_that_reaches_it_and_is_close() -> None:
     ends = ((9.1, 10.9), (9.1, 9.6), (9.1, 9.4), (10.4, 10.9), (10.6, 10.9), (8.9, 10), (10, 11.1), (0, 99))
-    assert [rules.has_size(interval(*one), 10, 0.5) for one in ends] == [
+    assert [words.has_size(interval(*one), 10, 0.5) for one in ends] == [
         True, True, False, True, False, None, None, None,
     ]  # fmt: skip
-    assert rules.has_size(interval(8.1, 11.9), 10, 2) is True  # all of it within the reading error
+    assert words.has_size(interval(8.1, 11.9), 10, 2) is True  # all of it within the reading error
 
 
 def test_all_of_fails_with_one_and_holds_with_all() -> None:
     cases = [(True, True), (True, False), (None, False), (True, None), (None, None)]
-    assert [rules.all_of(*case) for case in cases] == [True, False, False, None, None]
+    assert [words.all_of(*case) for case in cases] == [True, False, False, None, None]
 
 
 @pytest.mark.parametrize(
@@ -244,19 +246,19 @@ def test_all_of_fails_with_one_and_holds_with_all() -> None:
 def test_what_is_undecided_never_refutes(
     met: list[bool | None], direction: list[bool | None] | None, word: str
 ) -> None:
-    assert rules.verdict_word(met, direction) == word
+    assert words.verdict_word(met, direction) == word
 
 
 def test_each_word_has_its_meaning() -> None:
-    assert tuple(rules.MEANINGS) == get_args(rules.VerdictWord)
+    assert tuple(words.MEANINGS) == get_args(words.VerdictWord)
     holds = {"reproduced": "has the claimed direction", "differs in size": "direction holds", "refuted": "is wrong"}
     unknown = {"not testable": "nothing computable", "open": "does not decide"}
     for word, part in (holds | unknown).items():
-        assert part in rules.MEANINGS[word]
+        assert part in words.MEANINGS[word]
 
 
 def test_only_an_open_verdict_says_that_the_sample_does_not_decide() -> None:
-    for word in rules.VERDICT_WORDS:
+    for word in words.VERDICT_WORDS:
         reason = rules.of_sample(rules.Verdict("x", (), word, "why"), "30 runs").reason
         assert reason == ("30 runs do not decide: why" if word == "open" else "why")
 

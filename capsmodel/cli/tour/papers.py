@@ -5,10 +5,10 @@ from typing import Any
 from capsmodel.cli.shared.claim_texts import counted, our_value, printed_size
 from capsmodel.cli.shared.table import Column
 from capsmodel.cli.tour.section import Advance, Section, Station
+from capsmodel.experiments.words import VERDICT_WORDS
 from capsmodel.papers import ClaimRow, claims
 from capsmodel.papers.figures._beside_printed import draw_beside_printed
 from capsmodel.papers.gallery import drawn_claim
-from capsmodel.papers.verdicts import VERDICT_WORDS
 
 # A formula, a simulated comparison and a simulated table: what holds, what has another size, and what does not hold.
 TELLING = ("repflow-f6", "caps-f17a-ecmp", "mmptcp-s33-mm-fct3")

@@ -23,11 +23,10 @@ from capsmodel.coding.optimal_unit import (
 )
 from capsmodel.coding.redundancy import repair_packets, traffic_overhead
 from capsmodel.coding.window_delay import uncoded_window_delay_s, window_delay_s
+from capsmodel.experiments.words import MUCH, VerdictWord
 from capsmodel.papers.index import Claim
 from capsmodel.papers.verdicts import (
-    MUCH,
     Verdict,
-    VerdictWord,
     by_bound,
     by_order,
     by_place,

@@ -12,8 +12,9 @@ from types import MappingProxyType
 import numpy as np
 
 from capsmodel.datafiles import data_path
+from capsmodel.experiments.words import verdict_word
 from capsmodel.papers.index import Claim
-from capsmodel.papers.verdicts import Verdict, by_bound, by_trend, judges, not_testable, tolerance, verdict_word
+from capsmodel.papers.verdicts import Verdict, by_bound, by_trend, judges, not_testable, tolerance
 
 RTT_S = 8e-3
 """CAPS Section VIII-A: four links of 1 ms, there and back."""

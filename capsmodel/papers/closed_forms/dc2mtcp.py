@@ -3,6 +3,7 @@
 import numpy as np
 
 from capsmodel.checks import FloatArray
+from capsmodel.experiments.words import ROUNDING, verdict_word
 from capsmodel.multipath.coded_transport import coded_option_bytes
 from capsmodel.multipath.coding_schedule import MAX_MIXED_PACKETS
 from capsmodel.multipath.lia import best_path_rate_per_s, lia_equilibrium_windows
@@ -10,7 +11,6 @@ from capsmodel.multipath.sawtooth import SINGLE_PATH_SHARE, lia_mean_windows
 from capsmodel.multipath.timeouts import coded_fct_s, reorder_buffer_bits, retransmitted_fct_s, timeout_prob
 from capsmodel.papers.index import Claim
 from capsmodel.papers.verdicts import (
-    ROUNDING,
     Verdict,
     by_bound,
     by_size,
@@ -20,7 +20,6 @@ from capsmodel.papers.verdicts import (
     judged_by_value,
     judges,
     not_testable,
-    verdict_word,
 )
 
 RTO_S = 0.2

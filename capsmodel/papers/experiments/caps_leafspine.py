@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 
 from capsim import Poisson, Scenario, load_scenario
+from capsmodel.experiments.words import SIGNIFICANTLY
 from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments._caps import NAMES, adapted, over
 from capsmodel.papers.statements import same_scheme
-from capsmodel.papers.verdicts import SIGNIFICANTLY
 
 LOADS = (0.1, 0.3, 0.5, 0.7, 0.8)
 WORKLOADS = ("websearch", "datamining")

@@ -4,11 +4,11 @@ Chosen: the preset ``caps-fig1`` with 12 paths and 3 long flows of 14.6 MB, shor
 receiver of its own. "Much" means by a factor of two. The queueing delay of long flows (Fig. 29(a)) is not judged yet.
 """
 
+from capsmodel.experiments.words import MUCH
 from capsmodel.papers.experiments import PublishedExperiment
 from capsmodel.papers.experiments import _caps as shared
 from capsmodel.papers.experiments._caps import PLACES, SAMPLED, over, trend
 from capsmodel.papers.statements import Statement
-from capsmodel.papers.verdicts import MUCH
 
 ALL = list(PLACES)
 CDF_PLACE = "120 flows"

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from capsim import Scenario
+from capsmodel.experiments.words import SIGNIFICANTLY
 from capsmodel.papers.experiments import _dc2mtcp as shared
 from capsmodel.papers.experiments._dc2mtcp import DC2
 from capsmodel.papers.statements import Statement, same_scheme
-from capsmodel.papers.verdicts import SIGNIFICANTLY
 
 DELTA, BETA, FACTOR = 3, 10, 4
 DELTAS, LARGEST_BETA = (0, 1, 6, 10, 20), 15

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from capsmodel.experiments.statistics.robustness import TEXT, differences
+from capsmodel.experiments.words import VERDICT_WORDS
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.verdicts import VERDICT_WORDS
 from capsmodel.plotting import new_figure
 
 if TYPE_CHECKING:

@@ -18,19 +18,12 @@ from capsmodel.experiments.statistics.intervals import (
     paired_difference,
     paired_ratio,
 )
+from capsmodel.experiments.words import Holds, VerdictWord, above, all_of, kendall
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures._points import word_on
 from capsmodel.papers.index import Claim, Quantity
 from capsmodel.papers.measurements.caps_comparison import WITHOUT_REPAIR
-from capsmodel.papers.verdicts import (
-    Holds,
-    Verdict,
-    VerdictWord,
-    above,
-    all_of,
-    kendall,
-    of_sample,
-)
+from capsmodel.papers.verdicts import Verdict, of_sample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,11 +14,12 @@ from capsmodel.experiments.statistics.intervals import (
     paired_ratio,
 )
 from capsmodel.experiments.sweep import Task
+from capsmodel.experiments.words import below
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures._points import word_on
 from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.head_of_line import short_flows
-from capsmodel.papers.verdicts import Verdict, below, of_sample
+from capsmodel.papers.verdicts import Verdict, of_sample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from capsim.study.relations import Predicate
 from capsmodel.experiments.statistics.intervals import Interval
-from capsmodel.papers.verdicts import Holds, VerdictWord, joined, verdict_word
+from capsmodel.experiments.words import Holds, VerdictWord, joined, verdict_word
 
 CONFIDENCE = 0.95
 

@@ -6,10 +6,10 @@ from pandas import DataFrame, Series
 
 from capsmodel.experiments.statistics.intervals import Interval, proportion_difference, wilson_interval
 from capsmodel.experiments.sweep import Task
+from capsmodel.experiments.words import APPROX_RELATIVE
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.measurements.unit_decoding import decoded_units
 from capsmodel.papers.measurements.unit_delays import mean_window_delays
-from capsmodel.papers.verdicts import APPROX_RELATIVE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,11 +12,12 @@ from pandas import DataFrame
 
 from capsim.study.relations import reduction_pct
 from capsmodel.experiments.sweep import Task
+from capsmodel.experiments.words import has_size
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _head_of_line as shared
 from capsmodel.papers.index import Claim, read_claims
-from capsmodel.papers.verdicts import Verdict, has_size, tolerance
+from capsmodel.papers.verdicts import Verdict, tolerance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

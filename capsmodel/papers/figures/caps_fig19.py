@@ -14,13 +14,14 @@ from pandas import DataFrame
 
 from capsmodel.experiments.statistics.intervals import MeanInterval, mean_interval
 from capsmodel.experiments.sweep import Task
+from capsmodel.experiments.words import CLOSE_RELATIVE, within
 from capsmodel.papers.experiments.caps_dynamic import PER_SECOND
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures._points import word_on
 from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.burst_rtts import burst_periods
-from capsmodel.papers.verdicts import CLOSE_RELATIVE, Verdict, of_sample, within
+from capsmodel.papers.verdicts import Verdict, of_sample
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

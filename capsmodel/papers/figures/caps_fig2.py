@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 
 from pandas import DataFrame
 
+from capsim.study.metrics import FCT_PERCENTILES
 from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.sweep import Task
+from capsmodel.experiments.words import MUCH, SIGNIFICANTLY, above, has_size
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _head_of_line as shared
 from capsmodel.papers.index import Claim
-from capsmodel.papers.measurements.head_of_line import FCT_PERCENTILES
-from capsmodel.papers.verdicts import MUCH, SIGNIFICANTLY, Verdict, above, has_size, tolerance
+from capsmodel.papers.verdicts import Verdict, tolerance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

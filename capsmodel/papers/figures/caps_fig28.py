@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 
 from pandas import DataFrame
 
+from capsim.study.metrics import FCT_PERCENTILES
 from capsmodel.experiments.sweep import Task
+from capsmodel.experiments.words import verdict_word
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _caps_schemes as shared
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.caps_comparison import SHARED_BUFFER, beside_long_flows
-from capsmodel.papers.measurements.head_of_line import FCT_PERCENTILES
-from capsmodel.papers.verdicts import Verdict, verdict_word
+from capsmodel.papers.verdicts import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

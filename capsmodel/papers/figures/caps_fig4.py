@@ -14,11 +14,12 @@ from pandas import DataFrame, concat
 
 from capsmodel.experiments.statistics.intervals import paired_ratio
 from capsmodel.experiments.sweep import Task
+from capsmodel.experiments.words import MUCH, above, all_of, verdict_word
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.index import Claim, read_claims
 from capsmodel.papers.measurements.blocking_estimators import on_off_periods, path_rtts
-from capsmodel.papers.verdicts import MUCH, Verdict, above, all_of, not_testable, of_sample, printed_range, verdict_word
+from capsmodel.papers.verdicts import Verdict, not_testable, of_sample, printed_range
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from pandas import DataFrame
 
 from capsmodel.coding.decoding import decode_prob
+from capsmodel.experiments.words import Holds, above, all_of, kendall, verdict_word
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _units as units
-from capsmodel.papers.verdicts import Holds, Verdict, above, all_of, kendall, of_sample, verdict_word
+from capsmodel.papers.verdicts import Verdict, of_sample
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

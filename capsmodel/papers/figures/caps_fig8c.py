@@ -13,10 +13,11 @@ from pandas import DataFrame
 
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.redundancy import repair_packets
+from capsmodel.experiments.words import all_of, below, kendall, verdict_word
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _units as units
-from capsmodel.papers.verdicts import Verdict, all_of, below, kendall, of_sample, verdict_word
+from capsmodel.papers.verdicts import Verdict, of_sample
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -23,11 +23,12 @@ from capsmodel.coding.redundancy import repair_packets
 from capsmodel.coding.unit_parameters import Objective
 from capsmodel.coding.window_delay import window_delay_s
 from capsmodel.experiments.statistics.intervals import Interval, MeanInterval, student_interval, wilson_interval
+from capsmodel.experiments.words import SIGNIFICANTLY, Holds, verdict_word, within
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _units as units
 from capsmodel.papers.figures._points import CONFIDENCE, Estimate, word_on
-from capsmodel.papers.verdicts import SIGNIFICANTLY, Holds, Verdict, cell, of_sample, verdict_word, within
+from capsmodel.papers.verdicts import Verdict, cell, of_sample
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,12 +11,13 @@ from pandas import DataFrame
 
 from capsmodel.coding.random_linear import full_rank_prob
 from capsmodel.experiments.sweep import Task
+from capsmodel.experiments.words import CLOSE_RELATIVE, above, verdict_word
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _units as units
 from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.received_sets import random_linear_sets
-from capsmodel.papers.verdicts import CLOSE_RELATIVE, Verdict, above, of_sample, verdict_word
+from capsmodel.papers.verdicts import Verdict, of_sample
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

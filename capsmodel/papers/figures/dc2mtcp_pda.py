@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from pandas import DataFrame, concat
 
 from capsmodel.experiments.sweep import Task
+from capsmodel.experiments.words import ROUNDING, verdict_word
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.decoding_work import decoding_work
-from capsmodel.papers.verdicts import ROUNDING, Verdict, by_bound, verdict_word
+from capsmodel.papers.verdicts import Verdict, by_bound
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from pandas import DataFrame
 
+from capsmodel.experiments.words import CLOSE_RELATIVE
 from capsmodel.fct.long_flows import mean_fct_long
 from capsmodel.papers.figures import PublishedFigure, _repflow
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.verdicts import CLOSE_RELATIVE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

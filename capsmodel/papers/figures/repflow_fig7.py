@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from pandas import DataFrame
 
+from capsmodel.experiments.words import CLOSE_RELATIVE
 from capsmodel.fct.completion import tail_fct
 from capsmodel.fct.long_flows import tail_fct_long
 from capsmodel.papers.figures import PublishedFigure, _repflow
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.verdicts import CLOSE_RELATIVE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

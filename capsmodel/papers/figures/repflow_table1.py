@@ -17,25 +17,15 @@ from pandas import DataFrame
 
 from capsim.study.relations import reduction_pct
 from capsmodel.checks import FloatArray
+from capsmodel.experiments.printed import reading_error
 from capsmodel.experiments.statistics.intervals import Interval, mean_interval, paired_ratio
 from capsmodel.experiments.sweep import Task
+from capsmodel.experiments.words import VerdictWord, above, has_size, verdict_word, within
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.index import Claim, read_claims
 from capsmodel.papers.measurements.behind_long_flow import behind_long_flow
-from capsmodel.papers.verdicts import (
-    Verdict,
-    VerdictWord,
-    above,
-    cell,
-    has_size,
-    of_sample,
-    printed_range,
-    reading_error,
-    tolerance,
-    verdict_word,
-    within,
-)
+from capsmodel.papers.verdicts import Verdict, cell, of_sample, printed_range, tolerance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -30,10 +30,10 @@ import numpy as np
 from pandas import DataFrame
 
 from capsim import Result, Scenario, load_scenario, simulate
+from capsim.study.metrics import FCT_PERCENTILES
 from capsmodel.checks import require
 from capsmodel.experiments.measurement import measurement
 from capsmodel.metrics import percentile
-from capsmodel.papers.measurements.head_of_line import FCT_PERCENTILES
 from capsmodel.units import BITS_PER_BYTE
 
 __all__ = [

@@ -20,13 +20,11 @@ import numpy as np
 import pandas as pd
 
 from capsim import Probes, Result, Scenario, load_scenario, simulate
+from capsim.study.metrics import FCT_PERCENTILES, mean_windows_packets
 from capsmodel.experiments.measurement import measurement
-from capsmodel.papers.measurements._packets import MSS_BYTES
 
-__all__ = ["FCT_PERCENTILES", "mean_windows_packets", "short_flows"]
+__all__ = ["short_flows"]
 
-FCT_PERCENTILES = {f"fct_p{percent:02}_s": percent for percent in range(5, 100, 5)}
-"""Columns of the quantiles of completion times, and which they are."""
 _PROBE_PERIOD_S = 20e-6
 
 
@@ -110,20 +108,3 @@ def packet_waits_s(result: Result) -> pd.DataFrame:
     on_link_s = 8 * pairs["packet_bytes"] / rate_bps.to_numpy()[codes] + delay_s.to_numpy()[codes]
     wait_s = np.maximum(pairs["time_s"] - pairs["time_s_in"] - on_link_s, 0.0)  # rounding can leave -1e-15
     return pairs[["flow", "port", "layer"]].assign(wait_s=wait_s)
-
-
-def mean_windows_packets(result: Result) -> "pd.Series[float]":
-    """Return the mean of each flow's sampled congestion window while the flow lasts, in packets of 1460 bytes.
-
-    Parameters
-    ----------
-    result : Result
-        Of a run whose probes sample flows. A flow that ends between two samples has no mean.
-    """
-    sampled = result.probes["entity"].cat.categories
-    flows = result.flows[result.flows["flow"].map("flow{}.0".format).isin(sampled)]
-    window_bytes = result.samples("sub.cwnd_bytes") + result.samples("sub.inflation_bytes")
-    ours = window_bytes[flows["flow"].map("flow{}.0".format)].set_axis(flows["flow"], axis=1)
-    times_s, begin_s = ours.index.to_numpy()[:, np.newaxis], flows["start_s"].to_numpy()
-    lives = (times_s >= begin_s) & (times_s <= begin_s + flows["acked_fct_s"].to_numpy())
-    return ours.where(lives).mean().dropna() / MSS_BYTES
