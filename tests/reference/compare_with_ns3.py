@@ -30,7 +30,7 @@ COLUMNS = (
     "marked",
     "waiting",
 )
-# Run and shown, but held to no tolerance: docs/capsim_against_ns3.md has the causes.
+# Run and shown, but held to no tolerance: docs/capsim_against_ns3.md says what is known of the causes.
 NOT_COMPARED = {
     "web-search": "without SACK, ns-3 enters recovery again and again without a loss",
     "ties-incast-32": "without SACK, no flow of ns-3 waits for its timer, and most of capsim's do",
