@@ -8,8 +8,9 @@ from capsim import ParameterError
 from capsim.study.claims import Design
 from capsim.study.decide import decide
 from capsim.study.file import Source
-from capsim.study.samples import TAU, Rows, Statement
+from capsim.study.samples import TAU, Rows, Statement, in_its_range
 from capsmodel.experiments.printed import Printed
+from capsmodel.experiments.statistics.intervals import Interval
 
 SEEDS = 16
 AXES = {"scheme": {"A": "caps", "B": "ecmp", "C": "rps"}, "load": [0.2, 0.4, 0.8]}
@@ -249,3 +250,17 @@ def test_a_claim_that_says_too_little_or_too_much_is_refused(claim, told):
 )
 def test_the_digits_of_what_is_printed_are_its_reading_error(text, low, high):
     assert Printed.read(text).range == pytest.approx((low, high), rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("point", "low", "high", "ends"),
+    [
+        (f"A: {TAU}", -0.2, 1.2, (-0.2, 1.0)),
+        (f"A: {TAU}", -4.2, 0.5, (-1.0, 0.5)),
+        (f"A: {TAU}", -np.inf, np.inf, (-np.inf, np.inf)),
+        ("A: last minus first", -4.2, 5.2, (-4.2, 5.2)),
+    ],
+)
+def test_an_interval_of_tau_ends_where_tau_does(point, low, high, ends):
+    found = in_its_range(point, Interval(value=0.4, low=low, high=high, confidence=0.95, samples=4))
+    assert (found.low, found.high) == ends

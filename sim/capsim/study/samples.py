@@ -24,7 +24,7 @@ from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.words import kendall
 
-__all__ = ["TAU", "Quantity", "Rows", "Statement", "Value"]
+__all__ = ["TAU", "Quantity", "Rows", "Statement", "Value", "in_its_range"]
 
 Quantity = Literal["", "ratio", "difference", "Kendall's tau"]
 """What a value is: what the claim prints, in its unit, if empty."""
@@ -253,11 +253,9 @@ class Statement:
     def value(self, decision: Decision) -> Value:
         """Return what a decision rests on, in the unit of the claim."""
         quantity = self.quantity
-        shown = [one for name, one in decision.intervals.items() if quantity != TAU or name.endswith(TAU)]
-        values, ends = self._in_one_range(shown)
-        if quantity == TAU:  # Student's interval knows nothing of the range of a mean of tau
-            ends = tuple(min(max(end, -1.0), 1.0) for end in ends)
-        return Value(quantity, values, ends)
+        intervals = decision.intervals.items()
+        shown = [in_its_range(name, one) for name, one in intervals if quantity != TAU or name.endswith(TAU)]
+        return Value(quantity, *self._in_one_range(shown))
 
     def _in_one_range(self, found: Sequence[Interval]) -> tuple[tuple[float, ...], tuple[float, ...]]:
         in_unit = self.relation.in_unit
@@ -266,6 +264,13 @@ class Statement:
             return tuple(values[:1] + values[1:][-1:]), ()
         low, high = sorted(in_unit(end) for end in (found[0].low, found[0].high))
         return tuple(values), (low, high) if np.isfinite(high - low) else ()
+
+
+def in_its_range(point: str, found: Interval) -> Interval:
+    """Return the interval of a point; that of Kendall's tau ends at -1 and 1, if at all, which Student's does not."""
+    if not point.endswith(TAU) or not np.isfinite(found.high - found.low):
+        return found
+    return replace(found, low=max(found.low, -1.0), high=min(found.high, 1.0))
 
 
 def _in_order(values: list[tuple[int, FloatArray]]) -> FloatArray:
