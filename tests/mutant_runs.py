@@ -1,5 +1,6 @@
 """How tests run for a mutant: in a forked process, with the reference engine only, and recorded line by line before."""
 
+import gc
 import json
 import math
 import os
@@ -146,6 +147,9 @@ class Chosen(Quick):
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         signal.setitimer(signal.ITIMER_PROF, self.limits_cpu_s[nodeid])
 
+    def pytest_runtest_logfinish(self) -> None:  # what pytest does after the last test is no test's time
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+
 
 def record(copy: Path, slow_cpu_s: Mapping[str, float], sources: Sequence[str], *, out: Path) -> int:
     """Run all tests of the files, record what they reach of `sources` until one fails; return pytest's exit status."""
@@ -165,6 +169,7 @@ def run_chosen(copy: Path, limits_cpu_s: dict[str, float]) -> int:
 
 def _prepare(copy: Path) -> None:
     """Let this process see the copy only, and the reference engine run in place of both."""
+    gc.freeze()  # pytest collects garbage as it ends: what was forked, much in a long test session, is none
     os.chdir(copy)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # they take most of the time
     sys.path[:0] = [str(copy / place) for place in ("", "sim", "tests", "tests/sim")]
