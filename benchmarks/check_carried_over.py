@@ -1,7 +1,7 @@
 """Does a setting change the fabric of a paper by the factor by which it changes the reduced one?
 
 ``python benchmarks/check_carried_over.py data/papers/carried_over.csv out/results``; 40 minutes of processor time, and
-what is in the folder is not run again. The ledger carries over what a setting changes (`capsmodel/papers/judging.py`):
+what is in the folder is not run again. The ledger carries over what a setting changes (:mod:`capsim.study.looks`):
 this runs some settings of three fabrics at both scales and writes the factors beside each other, with the 95% interval
 of their ratio, for all that claims compare, that settings change, and that is above 0 in all runs.
 """
@@ -12,17 +12,19 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from capsim.study.campaign import compared_columns
+from capsim.study.points import Scale
 from capsmodel._files import atomic_writer
 from capsmodel.checks import FloatArray
 from capsmodel.experiments.executors import all_cores
 from capsmodel.experiments.statistics.intervals import welch_difference
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.sweep import Progress, gather
-from capsmodel.papers.experiments import Scale, published_experiment
-from capsmodel.papers.runs import compared_columns
+from capsmodel.papers.studies import published_studies
 
 SEEDS: dict[Scale, range] = {"reduced": range(1, 17), "paper": range(1, 5)}
 COLUMNS = (
@@ -35,10 +37,10 @@ Logs = Mapping[str, FloatArray]
 
 @dataclass(frozen=True)
 class Check:
-    """An experiment at one of its places: the schemes and the settings that are run at both scales."""
+    """A study at one of its points: the schemes and the settings that are run at both scales."""
 
-    experiment: str
-    place: str
+    study: str
+    at: Mapping[str, Any]
     schemes: Sequence[str]
     settings: Sequence[str]
 
@@ -48,26 +50,27 @@ class Check:
             text = {scale: self._logs(folder, scheme, TEXT, scale) for scale in SEEDS}
             for setting in self.settings:
                 other = {scale: self._logs(folder, scheme, setting, scale) for scale in SEEDS}
-                for metric in compared_columns(published_experiment(self.experiment)):
+                for metric in compared_columns(published_studies()[self.study]):
                     with np.errstate(invalid="ignore"):  # infinity where a metric is 0, which is left out
                         shifts = {scale: other[scale][metric] - text[scale][metric] for scale in SEEDS}
                     if all(np.isfinite(one).all() for one in shifts.values()) and any(map(np.any, shifts.values())):
-                        yield self.experiment, setting, scheme, metric, *_factors(**shifts)
+                        yield self.study, setting, scheme, metric, *_factors(**shifts)
 
     def _logs(self, folder: Path, scheme: str, setting: str, scale: Scale) -> Logs:
-        experiment = published_experiment(self.experiment)
-        runs = experiment.tasks([(scheme, self.place)], SEEDS[scale], setting=setting, scale=scale)
-        progress = Progress(label=f"{self.experiment}, {scheme}, {setting}, {scale}", log=True)
+        study = published_studies()[self.study]
+        points = study.selected({**self.at, "scheme": scheme})
+        runs = study.tasks(points, SEEDS[scale], setting=setting, scale=scale)
+        progress = Progress(label=f"{self.study}, {scheme}, {setting}, {scale}", log=True)
         rows = gather([*runs.values()], folder, executor=all_cores(), progress=progress)
         with np.errstate(divide="ignore"):
-            return {metric: np.log(rows[metric].to_numpy(float)) for metric in compared_columns(experiment)}
+            return {metric: np.log(rows[metric].to_numpy(float)) for metric in compared_columns(study)}
 
 
 CHECKS = (
     Check(
         "mmptcp-t1-100",
-        "256 flows a second",
-        ("mptcp", "mmptcp"),
+        {},
+        ("MPTCP", "MMPTCP"),
         (
             "transport.initial_rto_s = 1.5",
             "run_s = 5",
@@ -76,8 +79,8 @@ CHECKS = (
     ),
     Check(
         "dc2mtcp-random-fct",
-        "4 times, 4 subflows",
-        ("ietf_mptcp", "dc2mtcp"),
+        {"factor": 4, "subflows": 4},
+        ("IETF-MPTCP", "DC2-MTCP"),
         (
             "fabric.buffer_packets = 50",
             "size_scale = 10",
@@ -86,8 +89,8 @@ CHECKS = (
     ),
     Check(
         "repflow-ns3-ws",
-        "websearch 0.2",
-        ("ecmp", "repflow"),
+        {"workload": "websearch", "load": 0.2},
+        ("TCP", "RepFlow"),
         ("transport.min_rto_s = 0.01", "transport.handshake = true"),
     ),
 )

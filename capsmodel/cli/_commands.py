@@ -192,28 +192,28 @@ COMMANDS = (
     ),
     CODEC,
     Command(
-        "reproduce",
+        "study",
         _PAPERS,
-        "reproduce:reproduce",
-        "Compute figures of the papers, draw them, and judge the claims about them.",
-        ("reproduce caps-fig9b", "reproduce caps-fig8d --quick", "reproduce --list"),
+        "study:study",
+        "Run a study until its claims are decided: of a file, a figure, a claim.",
+        ("study caps-fig9b", "study caps-fig8d --quick", "study caps-f18-drop --budget 1h", "study --list"),
     ),
     Command(
         "gallery",
         _PAPERS,
         "gallery:gallery",
-        "Draw every figure and experiment beside what the papers print, on one page.",
+        "Draw every figure and study beside what the papers print, on one page.",
         ("gallery", "gallery --paper repflow --out page"),
         "The page is one file of about 10 MB without scripts; half a minute. Nothing is\nsimulated for it: figures are "
-        "drawn from closed forms and kept runs, experiments\nfrom the recorded verdicts. reproduce computes them "
+        "drawn from closed forms and kept runs, studies from\nthe recorded verdicts. study computes them "
         "again.\n\n",
     ),
     Command(
         "claims",
         _PAPERS,
         "equations:claims",
-        "Show which published claims were reproduced or refuted, and why.",
-        ("claims --verdict refuted", "claims --paper caps", "claims --totals"),
+        "Tell which published claims were reproduced or refuted, and why.",
+        ("claims --verdict refuted", "claims caps-f17a-rps", "claims --totals"),
     ),
     Command(
         "equations",

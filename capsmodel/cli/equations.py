@@ -3,24 +3,24 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from capsmodel.checks import require
-from capsmodel.cli.shared.claim_texts import claim_text, counted, skewed
+from capsmodel.cli.shared.claim_texts import claim_text, counted, points_of, skewed
 from capsmodel.cli.shared.options import Flag
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, csv_text, explain, print_table, say
 from capsmodel.cli.shared.table import Column
+from capsmodel.datafiles import data_path
 from capsmodel.experiments.words import MEANINGS, VERDICT_WORDS
 from capsmodel.papers import ClaimRow
 from capsmodel.papers import cite as references
 from capsmodel.papers import claims as claim_rows
 from capsmodel.papers import equations as equation_rows
 from capsmodel.papers import numbers as number_rows
-from capsmodel.papers.index import read_by_setting, read_skewness
-from capsmodel.papers.settings import recorded_robustness, told_settings
 
 _VERDICTS = "Only claims with this verdict:\n" + "\n".join(f"{word}: {text}." for word, text in MEANINGS.items())
 
@@ -63,12 +63,14 @@ def _latex(paper: str, number: str) -> str:
 
 
 def claims(
+    name: str | None = None,
     *,
     paper: str | None = None,
     verdict: Annotated[str | None, Parameter(help=_VERDICTS)] = None,
     all: Flag = False,
     totals: Flag = False,
     hangs_on: Flag = False,
+    by_setting: Flag = False,
     plot: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     output: Output = AS_TEXT,
 ) -> None:
@@ -78,29 +80,38 @@ def claims(
 
     Parameters
     ----------
+    name
+        One claim, with our value at each point; with --by-setting a claim or a study.
     paper
         One of caps, mmptcp, repflow, cdcps, dc2mtcp; all when not given.
     verdict
         Only claims with this verdict.
     all
-        Also those that wait for an experiment, named in the reason.
+        Also those that wait for runs.
     totals
         Only count them, by paper.
     hangs_on
         List the claims that were run in several settings of what the papers leave unstated: robust, or what turns the
         verdict.
+    by_setting
+        List the verdict in each of these settings, from the runs that are kept.
     plot
-        With --hangs-on, write a figure of these claims by settings to this file (PNG, PDF or SVG; needs matplotlib).
+        With --by-setting, write a figure of these claims by settings to this file (PNG, PDF or SVG; needs matplotlib).
     """
+    listed = sum((totals, hangs_on, by_setting))
+    require(listed <= 1, "--totals counts verdicts, --hangs-on and --by-setting list settings: give one of them")
+    require(plot is None or by_setting, "--plot goes with --by-setting: it draws the verdicts by settings")
+    if by_setting:
+        require(name is not None, "--by-setting looks at the runs of a study: name it, or a claim")
+        _print_by_setting(str(name), plot, output)
+        return
+    if name is not None:
+        require(not (listed or paper or verdict or all), "a claim is told whole: give its id alone")
+        _print_claim(_row_of(name), output)
+        return
     rows = claim_rows(paper, verdict)
-    require(plot is None or hangs_on, "--plot goes with --hangs-on: it draws the verdicts by settings")
-    require(not (totals and hangs_on), "--totals counts verdicts, --hangs-on lists settings: give one of them")
     if hangs_on:
         _print_hangs_on(rows, output)
-        if plot is not None:
-            _draw_by_setting(paper or "all papers", rows, plot)
-            if output.is_text:
-                say(f"wrote {plot}")
         return
     if totals:
         print_table(_totals(rows), title="Published claims", output=output)
@@ -111,6 +122,47 @@ def claims(
         _print_answer(paper, verdict, len(shown))
 
 
+def _row_of(claim_id: str) -> ClaimRow:
+    """Return the claim of an id.
+
+    Raises
+    ------
+    ParameterError
+        If there is none; the nearest ids are named.
+    """
+    rows = {row.claim.id: row for row in claim_rows()}
+    near = ", ".join(get_close_matches(claim_id, rows, n=3)) or "capsmodel claims --all lists them"
+    require(claim_id in rows, f"no claim {claim_id!r}: did you mean {near}?")
+    return rows[claim_id]
+
+
+def _print_claim(row: ClaimRow, output: Output) -> None:
+    """Print all that is known of a claim, and the command that computes it again."""
+    if not output.is_text:
+        _print_claims([row], output)
+        return
+    say(f"{row.claim.id}: {row.entry.verdict}")
+    explain(*claim_text(row.claim, row.entry), indent=2)
+    if row.claim.conditions:
+        explain(f"Where: {row.claim.conditions}.", indent=2)
+    if points := points_of(row.entry):
+        columns = [Column("point", "point"), *(Column(key, key, right=True) for key in ("ours", "from", "to"))]
+        print_table(points, columns=columns, title="Ours by point, with its interval")
+    if row.entry.in_other_settings:
+        explain(f"In other settings: {row.entry.in_other_settings}.", indent=2)
+    if command := _command(row):
+        explain(f"Computed by: {command}", indent=2)
+
+
+def _command(row: ClaimRow) -> str:
+    """Return what computes a claim; empty where nothing can."""
+    if row.claim.has_closed_form:
+        return f"capsmodel equations --numbers --paper {row.claim.paper}; the function is {row.claim.formula}"
+    if row.claim.formula:
+        return f"capsmodel study {row.entry.decided_by}"
+    return "" if row.claim.not_testable or row.claim.waits else f"capsmodel study {row.claim.id}"
+
+
 def _print_claims(rows: Iterable[ClaimRow], output: Output) -> None:
     if output.json:
         print_table([_json_row(row) for row in rows], output=output)
@@ -118,18 +170,17 @@ def _print_claims(rows: Iterable[ClaimRow], output: Output) -> None:
         print_table([_csv_row(row) for row in rows], output=output)
     else:
         for row in rows:
-            settings = told_settings(row.claim, row.entry.verdict)
+            settings = row.entry.in_other_settings
             say(f"{row.claim.id}: {row.entry.verdict}")
-            notes = [skewed(*read_skewness()[row.claim.id])] if row.claim.id in read_skewness() else []
-            notes += [f"Settings: {settings}."] if settings else []
-            explain(*claim_text(row.claim, row.entry), *notes, indent=2)
+            told = [skewed(*row.entry.skewness)] if row.entry.skewness else []
+            told += [f"Settings: {settings}."] if settings else []
+            explain(*claim_text(row.claim, row.entry), *told, indent=2)
             say("")
 
 
 def _print_hangs_on(rows: Iterable[ClaimRow], output: Output) -> None:
     """Print what is known of the claims that are decided in several settings, the least robust first."""
-    run = [(row, recorded_robustness(row.claim)) for row in rows if row.claim.id in read_by_setting()]
-    found = [(row, one) for row, one in run if one.decided > 1]
+    found = [(row, one) for row in rows if (one := row.entry.robustness).decided > 1]
     lines = [
         {
             "claim": row.claim.id,
@@ -143,20 +194,33 @@ def _print_hangs_on(rows: Iterable[ClaimRow], output: Output) -> None:
         for row, one in sorted(found, key=lambda each: each[1].share)
     ]
     if not lines and output.is_text:
-        explain("No claim is decided in several settings yet: capsmodel reproduce NAME runs an experiment.")
+        explain("No claim is decided in several settings yet: capsmodel study NAME runs a study.")
         return
     columns = [Column("claim", "claim"), Column("verdict", "verdict"), Column("in_other_settings", "in other settings")]
     print_table(lines, columns=columns, title="What verdicts hang on", output=output)
 
 
-def _draw_by_setting(name: str, rows: Iterable[ClaimRow], file: Path) -> None:
-    from capsmodel.papers.figures._by_setting import draw_by_setting
-    from capsmodel.plotting import save_figure
+def _print_by_setting(name: str, plot: Path | None, output: Output) -> None:
+    """Print the words of claims in each setting that counts for them, from the runs that are kept."""
+    from capsim.study.campaign import Campaign
+    from capsmodel.papers.claim_list import read_claims
+    from capsmodel.papers.studies import published_studies, study_named
 
-    known = read_by_setting()
-    words = {row.claim.id: known[row.claim.id] for row in rows if row.claim.id in known}
-    require(bool(words), "--plot: none of these claims has been run in several settings")
-    save_figure(draw_by_setting(name, words), file)
+    study = study_named(name)
+    campaign = Campaign(published_studies()[study], data_path("results"))
+    asked = [name] if name in read_claims() else list(campaign.design.claims)
+    words = {claim: campaign.words(claim) for claim in asked}
+    rows = [
+        {"claim": claim, "setting": one, "verdict": word} for claim, each in words.items() for one, word in each.items()
+    ]
+    print_table(rows, title=f"{study}: verdicts at the sampled points, by setting", output=output)
+    if plot is not None:
+        from capsmodel.papers.figures._by_setting import draw_by_setting
+        from capsmodel.plotting import save_figure
+
+        save_figure(draw_by_setting(study, words), plot)
+        if output.is_text:
+            say(f"wrote {plot}")
 
 
 def claims_csv() -> str:
@@ -194,7 +258,8 @@ def _json_row(row: ClaimRow) -> dict[str, Any]:
 
 def _csv_row(row: ClaimRow) -> dict[str, Any]:
     """Return all columns of the ledger; several numbers of one cell with blanks between, as in the ledger."""
-    lists = {name: " ".join(f"{value:.10g}" for value in getattr(row.entry, name)) for name in ("value", "interval")}
+    several = ("value", "interval", "skewness", "settings")
+    lists = {name: " ".join(f"{value:.10g}" for value in getattr(row.entry, name)) for name in several}
     return asdict(row.claim) | asdict(row.entry) | lists
 
 

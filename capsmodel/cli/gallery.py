@@ -1,4 +1,4 @@
-"""``capsmodel gallery``: every figure and experiment of the papers, drawn beside what they print, on one page."""
+"""``capsmodel gallery``: every figure and study of the papers, drawn beside what they print, on one page."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -20,21 +20,19 @@ from capsmodel.papers.gallery import (
     HOW_IT_IS_MADE,
     HOW_TO_READ,
     Picture,
-    by_setting,
     other_claims,
     pictures,
 )
 from capsmodel.papers.index import chosen
-from capsmodel.papers.settings import told_settings
 from capsmodel.plotting import svg_bytes
 
 _LINE_END = re.compile(r"(?<!\n)\n(?![\n\s*-])")  # within a paragraph, not before an item of a list
 
 
 def gallery(*, out: Path = Path("out"), paper: str | None = None) -> None:
-    """Draw every figure and experiment of the papers beside what they print, with verdicts, on one page.
+    """Draw every figure and study of the papers beside what they print, with verdicts, on one page.
 
-    Nothing is simulated: figures are drawn from closed forms and kept runs, experiments from the recorded verdicts.
+    Nothing is simulated: figures are drawn from closed forms and kept runs, studies from the recorded verdicts.
 
     Parameters
     ----------
@@ -67,13 +65,12 @@ def gallery(*, out: Path = Path("out"), paper: str | None = None) -> None:
 
 def _section(key: str, done: Callable[[], None]) -> dict[str, Any]:
     """Return what the page says about a paper; `done` is called after each drawing."""
-    rows, settings = claims(key), by_setting(key)
+    rows = claims(key)
     return {
         "key": key,
         "reference": cite(key, style="text"),
         "count": len(rows),
         "counted": _counted(rows),
-        "by_setting": _drawn(settings, lambda: None) if settings else None,
         "pictures": [_drawn(one, done) for one in pictures(key)],
         "others": list(map(_claim, other_claims(key))),
     }
@@ -96,7 +93,7 @@ def _drawn(one: Picture, done: Callable[[], None]) -> dict[str, Any]:
 def _claim(row: ClaimRow) -> dict[str, str]:
     text = " ".join(claim_text(row.claim, row.entry))
     word = row.entry.verdict
-    return {"id": row.claim.id, "word": word, "text": text, "settings": told_settings(row.claim, word)}
+    return {"id": row.claim.id, "word": word, "text": text, "settings": row.entry.in_other_settings}
 
 
 def _counted(rows: Iterable[ClaimRow]) -> str:

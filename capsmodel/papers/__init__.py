@@ -6,7 +6,7 @@ Quantity       Name                        Source
 papers         `papers`, `cite`            ``data/papers/*.toml``
 equations      `equations`                 the same; a test walks them both ways
 discrepancies  `discrepancies`             the same
-claims         `claims`                    ``data/papers/claims.csv``, their verdicts ``data/papers/verdicts.csv``
+claims         `claims`                    ``data/papers/studies/*.toml``, their verdicts ``data/papers/verdicts.csv``
 numbers        `numbers`                   the claims among them that a closed form decides
 ============== =========================== ==============================================
 
@@ -18,15 +18,13 @@ from typing import Literal
 
 from capsmodel.checks import choice
 from capsmodel.experiments.words import VERDICT_WORDS
+from capsmodel.papers.claim_list import Claim, read_claims
 from capsmodel.papers.index import (
-    Claim,
     Discrepancy,
     Equation,
     LedgerEntry,
     Paper,
     chosen,
-    closed_form_claims,
-    read_claims,
     read_ledger,
     read_papers,
 )
@@ -131,7 +129,7 @@ def claims(paper: str | None = None, verdict: str | None = None) -> tuple[ClaimR
     Returns
     -------
     tuple of ClaimRow
-        In the order of ``claims.csv``.
+        In the order of their ids, paper after paper.
 
     Raises
     ------
@@ -162,7 +160,7 @@ def numbers(paper: str | None = None) -> tuple[ClaimRow, ...]:
     Returns
     -------
     tuple of ClaimRow
-        Those of :func:`claims` whose experiment is of the kind ``closed_form``.
+        Those of :func:`claims` that name a formula of :mod:`capsmodel.papers.closed_forms`.
 
     Raises
     ------
@@ -174,8 +172,7 @@ def numbers(paper: str | None = None) -> tuple[ClaimRow, ...]:
     >>> [row.entry.value for row in numbers("mmptcp") if row.claim.id == "mmptcp-s24-19"]
     [(19.0,)]
     """
-    exact = closed_form_claims()
-    return tuple(row for row in claims(paper) if row.claim in exact)
+    return tuple(row for row in claims(paper) if row.claim.has_closed_form)
 
 
 def cite(paper: str | None = None, *, style: Literal["bibtex", "text"] = "bibtex") -> str:

@@ -1,36 +1,36 @@
 """A claim beside our value of it: what the paper prints and what we have, on one scale.
 
-============================== ======================================== ==============================================
-Relation or unit of the claim  our value                                printed
-============================== ======================================== ==============================================
-``ordering``                   subject over baseline, the difference of the side of 1, or of 0, on which it must lie
-                               a metric that can be 0, or a reduction
-``close``, ``flat``            subject over baseline, or their distance what still counts as close
-``ratio``, ``x``               subject over baseline, if there is one   the number, or the range
-``trend``                      1 if it rises, -1 if it falls, 0 if that 1 or -1
-                               depends on how one looks
-``reduction_pct``,             by how much the subject is below, above  the range; "up to" begins at 0
-``increase_pct``               the baseline, in percent
-others                         in the unit of the claim                 the number, the range or the side of a bound
-============================== ======================================== ==============================================
+=============================== ======================================== ==============================================
+Relation of the claim           our value                                printed
+=============================== ======================================== ==============================================
+``lower``, ``higher``, ``not    subject over baseline, the difference of the side of 1, or of 0, on which it must lie
+higher`` without a size         a metric that can be 0, or a reduction
+``close``                       subject over baseline, or their distance what still counts as close
+any with the unit ``x``         subject over baseline                    the number, or the range
+``rising``, ``falling``         1 if it rises, -1 if it falls, 0 if that 1 or -1
+                                depends on how one looks
+``lower``, ``higher`` with a    by how much the subject is below, above  the range; "up to" begins at 0
+size in percent                 the baseline, in percent
+others                          in the unit of the claim                 the number, the range or the side of a bound
+=============================== ======================================== ==============================================
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from capsmodel.experiments.words import CLOSE_RELATIVE, SIGNIFICANTLY
-from capsmodel.papers.index import Claim, LedgerEntry, Quantity
-from capsmodel.papers.metric_columns import compared_by_difference
-from capsmodel.papers.statements import Statement
+from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.index import LedgerEntry, Quantity
 
 __all__ = ["BesidePrinted", "beside_printed"]
 
 RATIO, DIRECTION = "subject over baseline", "over the sweep"
 REDUCTION: Quantity = "reduction, %"
 DISTANCE: Quantity = "relative distance"
-_DIRECTIONS = {"increasing": 1.0, "decreasing": -1.0}
-_PERCENT = {"reduction_pct": REDUCTION, "increase_pct": "increase, %"}
+_DIRECTIONS = {"rising": 1.0, "falling": -1.0, "u-shaped": np.nan}
+_PERCENT = {"lower": REDUCTION, "higher": "increase, %"}
+_ORDERS = ("lower", "higher", "not higher", "not lower")
 
 
 @dataclass(frozen=True)
@@ -57,17 +57,8 @@ class BesidePrinted:
     interval: tuple[float, ...] = ()
 
 
-def beside_printed(claim: Claim, entry: LedgerEntry, statement: Statement | None = None) -> BesidePrinted:
+def beside_printed(claim: Claim, entry: LedgerEntry) -> BesidePrinted:
     """Return what the paper prints and what the ledger has, on the scale of the claim.
-
-    Parameters
-    ----------
-    claim : Claim
-        The claim.
-    entry : LedgerEntry
-        What the ledger records about it.
-    statement : Statement, optional
-        What an experiment compares for it; left out where a closed form decides.
 
     Examples
     --------
@@ -76,32 +67,34 @@ def beside_printed(claim: Claim, entry: LedgerEntry, statement: Statement | None
     >>> beside_printed(row.claim, row.entry)
     BesidePrinted(scale='reduction, %', low=50.0, high=inf, ours=(56.73469388,), interval=())
     """
-    if statement and statement.direction:  # the place of an optimum is compared with all others
-        claim = replace(claim, relation="ordering", unit=statement.direction)
-    if claim.unit in ("close", "flat"):
+    if claim.relation == "close":
         scale, close = (DISTANCE, (0.0, CLOSE_RELATIVE)) if entry.quantity == DISTANCE else (RATIO, SIGNIFICANTLY)
         return BesidePrinted(scale, *close, entry.value, entry.interval)
-    if claim.relation == "trend":
-        printed = _DIRECTIONS.get(claim.unit, np.nan)
-        return BesidePrinted(DIRECTION, printed, printed, _direction(entry) if claim.unit in _DIRECTIONS else ())
-    if claim.relation == "ordering":
+    if claim.relation in _DIRECTIONS:
+        printed = _DIRECTIONS[claim.relation]
+        return BesidePrinted(DIRECTION, printed, printed, _direction(entry) if np.isfinite(printed) else ())
+    if claim.relation in _ORDERS and not claim.printed:
         scale, equal = _order_scale(claim, entry)
-        below = (claim.unit == "lower") != (entry.quantity == REDUCTION)  # what is lower has a reduction above 0
-        return BesidePrinted(scale, *((-np.inf, equal) if below else (equal, np.inf)), entry.value, entry.interval)
+        is_below = claim.relation in ("lower", "not higher")
+        is_below = is_below != (entry.quantity == REDUCTION)  # what is lower has a reduction above 0
+        return BesidePrinted(scale, *((-np.inf, equal) if is_below else (equal, np.inf)), entry.value, entry.interval)
+    if claim.relation == "true":  # 1 if it holds, or a difference that should be 0, of which nothing is printed
+        holds = 1.0 if set(entry.value) <= {0.0, 1.0} else np.nan
+        return BesidePrinted(_scale(claim), holds, holds, entry.value, entry.interval)
     return BesidePrinted(_scale(claim), *_printed(claim), entry.value, entry.interval)
 
 
 def _scale(claim: Claim) -> str:
-    if claim.unit in ("ratio", "x") and claim.baseline_scheme:
+    if claim.unit == "x":
         return RATIO
-    return _PERCENT.get(claim.relation, claim.unit)
+    return _PERCENT.get(claim.relation, claim.unit or claim.metric)
 
 
 def _order_scale(claim: Claim, entry: LedgerEntry) -> tuple[str, float]:
     """Return the scale of an order, and the value on it of two that are equal."""
     if entry.quantity == REDUCTION:
         return REDUCTION, 0.0
-    if entry.quantity == "difference" or (not entry.value and compared_by_difference(claim.metric)):
+    if entry.quantity == "difference":
         return f"{claim.metric}: subject minus baseline", 0.0
     return RATIO, 1.0
 
@@ -116,16 +109,7 @@ def _direction(entry: LedgerEntry) -> tuple[float, ...]:
 
 def _printed(claim: Claim) -> tuple[float, float]:
     """Return the range that is printed, open where there is no bound."""
-    if claim.relation == "statement" and claim.unit == "1 if true":
-        return 1.0, 1.0
-    if not (claim.low or claim.high):
+    if not claim.printed:
         return np.nan, np.nan
-    low, high = float(claim.low or -np.inf), float(claim.high or np.inf)
-    match claim.relation:
-        case "less_than":
-            return -np.inf, high
-        case "greater_than":
-            return low, np.inf
-        case "reduction_pct" | "increase_pct":
-            return max(low, 0.0), high
-    return low, high
+    low = 0.0 if claim.relation in _PERCENT and claim.unit == "%" else -np.inf
+    return float(claim.low or low), float(claim.high or np.inf)

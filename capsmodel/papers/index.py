@@ -1,7 +1,6 @@
-"""Read ``data/papers``: one record for each paper, equation, discrepancy, claim and verdict."""
+"""Read ``data/papers``: one record for each paper, equation, discrepancy and verdict."""
 
 import csv
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -11,8 +10,8 @@ from typing import Any, Literal, cast
 
 from capsmodel.checks import choice
 from capsmodel.datafiles import data_path
-
-PAPER_KEYS = ("caps", "mmptcp", "repflow", "cdcps", "dc2mtcp")
+from capsmodel.experiments.statistics.robustness import Robustness
+from capsmodel.papers.claim_list import PAPER_KEYS, Claim, read_claims
 
 
 @dataclass(frozen=True)
@@ -49,38 +48,6 @@ class Discrepancy:
     evidence: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A claim of a paper, a row of ``claims.csv``.
-
-    Attributes
-    ----------
-    id, paper, where, experiment_id, metric, subject_scheme, baseline_scheme : str
-        Name, paper, place, experiment that tests it, what is compared and between which schemes.
-    relation : str
-        ``absolute``, ``approx``, ``ratio``, ``reduction_pct``, ``increase_pct``, ``less_than``, ``greater_than``,
-        ``argmax``, ``ordering``, ``trend`` or ``statement``; see ``data/papers/README.md``.
-    low, high : str
-        Range claimed, as printed; empty for an open end.
-    unit, conditions, text : str
-        Unit or direction, setting, and the claim in words.
-    """
-
-    id: str
-    paper: str
-    where: str
-    experiment_id: str
-    metric: str
-    subject_scheme: str
-    baseline_scheme: str
-    relation: str
-    low: str
-    high: str
-    unit: str
-    conditions: str
-    text: str
-
-
 Quantity = Literal[
     "",
     "ratio",
@@ -102,8 +69,7 @@ class LedgerEntry:
     Attributes
     ----------
     decided_by : str
-        The figure or experiment (``capsmodel reproduce NAME``), or the test, that decides it; empty while it waits for
-        its experiment.
+        The study or figure (``capsmodel study NAME``), or the test, that decides it; empty while it waits.
     quantity : str
         What the value is, one of `Quantity`.
     value : tuple of float
@@ -116,7 +82,19 @@ class LedgerEntry:
     reason : str
         Setting chosen where the paper leaves one out, and what explains a difference.
     result_id : str
-        SHA-256 of the table of the figure or experiment; empty where a test decides, which computes the value again.
+        SHA-256 of the table of the figure or study; empty where a test decides, which computes the value again.
+    seeds : int
+        Of the look that decided, or of the last one; 0 where no runs decide.
+    points : str
+        Value and interval of each point: ``ECMP, load 0.6: 0.83 (0.8, 0.86); ...``.
+    skewness : tuple of float
+        The least and the largest skewness of the samples of the points.
+    settings : tuple of float
+        Settings with the word of the text at the sampled points, settings with any word, and all that were tried.
+    settings_word : str
+        That word.
+    hangs_on : str
+        What turns it, ``;`` between.
     """
 
     decided_by: str
@@ -125,7 +103,25 @@ class LedgerEntry:
     interval: tuple[float, ...]
     verdict: str
     reason: str
-    result_id: str
+    result_id: str = ""
+    seeds: int = 0
+    points: str = ""
+    skewness: tuple[float, ...] = ()
+    settings: tuple[float, ...] = ()
+    settings_word: str = ""
+    hangs_on: str = ""
+
+    @property
+    def robustness(self) -> Robustness:
+        """Return how the verdict fares in other settings."""
+        agreeing, decided, tried = map(int, self.settings or (0, 0, 0))
+        return Robustness(agreeing, decided, tuple(filter(None, self.hangs_on.split("; "))), tried, self.settings_word)
+
+    @property
+    def in_other_settings(self) -> str:
+        """Return whether the verdict is robust or what it hangs on, in words; empty before several settings decide."""
+        found = self.robustness
+        return found.beside(self.verdict) if found.decided > 1 else ""
 
     @property
     def was_run(self) -> bool:
@@ -152,41 +148,7 @@ class Check:
     refutes: bool = True
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What an experiment costs, a row of ``costs.csv``.
-
-    Attributes
-    ----------
-    experiment : str
-        Its name.
-    runs : int
-        Runs that were made.
-    runs_cpu_s : float
-        Their processor time.
-    missing_runs : int
-        Runs that are missing to the first looks at all claims, in all settings that count for them.
-    missing_cpu_s : float
-        About the processor time of these; NaN if no run of their scale was made.
-    shared_runs : int
-        Further runs, made or missing, that are counted with an experiment before.
-    """
-
-    experiment: str
-    runs: int
-    runs_cpu_s: float
-    missing_runs: int
-    missing_cpu_s: float
-    shared_runs: int
-
-
 LEDGER_COLUMNS = tuple(field.name for field in fields(LedgerEntry))
-_WAITS_FOR = {
-    "packet_sim": "no runs decide it yet",
-    "testbed": "measured on a testbed; no runs decide it yet",
-    "codec": "not measured on the codec yet",
-    "closed_form": "not computed yet",
-}
 
 
 @dataclass(frozen=True)
@@ -236,58 +198,21 @@ def _rows(name: str) -> list[dict[str, str]]:
         return cast(list[dict[str, str]], list(csv.DictReader(file)))
 
 
-@cache
-def read_claims() -> Mapping[str, Claim]:
-    """Return every claim by its id, in the order of the file."""
-    return MappingProxyType({row["id"]: Claim(**row) for row in _rows("claims.csv")})
-
-
 def _entry(row: Mapping[str, str]) -> LedgerEntry:
     cells: dict[str, Any] = {name: row[name] for name in LEDGER_COLUMNS}
-    numbers = {name: tuple(map(float, row[name].split())) for name in ("value", "interval")}
-    return LedgerEntry(**(cells | numbers))
+    numbers = {name: tuple(map(float, row[name].split())) for name in ("value", "interval", "skewness", "settings")}
+    return LedgerEntry(**(cells | numbers | {"seeds": int(row["seeds"] or 0)}))
 
 
 def _waiting(claim: Claim) -> LedgerEntry:
-    waits_for = _WAITS_FOR[experiment_kinds()[claim.experiment_id]]
-    return LedgerEntry("", "", (), (), "open", f"{claim.experiment_id}: {waits_for}", "")
+    waits_for = claim.waits or f"{claim.study}: no runs decide it yet"
+    return LedgerEntry("", "", (), (), "open", waits_for)
 
 
 @cache
 def read_verdicts() -> Mapping[str, LedgerEntry]:
     """Return what ``verdicts.csv`` records about each claim that has been run, by its id, in the order of the file."""
     return MappingProxyType({row["id"]: _entry(row) for row in _rows("verdicts.csv")})
-
-
-@cache
-def read_by_setting() -> Mapping[str, Mapping[str, str]]:
-    """Return what ``by_setting.csv`` records: for each claim run in several settings, its verdict in each by name."""
-    found: dict[str, dict[str, str]] = {}
-    for row in _rows("by_setting.csv"):
-        found.setdefault(row["id"], {})[row["setting"]] = row["verdict"]
-    return MappingProxyType(found)
-
-
-@cache
-def read_skewness() -> Mapping[str, tuple[float, float]]:
-    """Return what ``skewness.csv`` records: the least and the largest skewness of the samples of each claim."""
-    return MappingProxyType({row["id"]: (float(row["least"]), float(row["most"])) for row in _rows("skewness.csv")})
-
-
-@cache
-def read_costs() -> Sequence[Cost]:
-    """Return what ``costs.csv`` records: what each experiment costs; runs that several share are those of the first."""
-    return tuple(
-        Cost(
-            row["experiment"],
-            int(row["runs"]),
-            float(row["runs_cpu_s"]),
-            int(row["missing_runs"]),
-            float(row["missing_cpu_s"]),
-            int(row["shared_runs"]),
-        )
-        for row in _rows("costs.csv")
-    )
 
 
 @cache
@@ -299,47 +224,12 @@ def read_checks() -> Mapping[str, Check]:
 
 @cache
 def read_ledger() -> Mapping[str, LedgerEntry]:
-    """Return what the ledger records about every claim, by its id, in the order of ``claims.csv``.
+    """Return what the ledger records about every claim, by its id, in the order of the claims.
 
     A claim that has not been run has no row in ``verdicts.csv``: it is open, and the reason names its experiment.
     """
     found = read_verdicts()
     return MappingProxyType({claim.id: found.get(claim.id) or _waiting(claim) for claim in read_claims().values()})
-
-
-@cache
-def experiment_kinds() -> Mapping[str, str]:
-    """Return closed_form, packet_sim, testbed or codec for every experiment by its id."""
-    return MappingProxyType({row["id"]: row["kind"] for row in _rows("experiments.csv")})
-
-
-@cache
-def experiment_sections() -> Mapping[str, str]:
-    """Return where each experiment stands in its paper, figures and sections, by its id."""
-    return MappingProxyType({row["id"]: row["where"] for row in _rows("experiments.csv")})
-
-
-def experiment_name(experiment_id: str) -> str:
-    """Return the name of an experiment in commands: its id without the number.
-
-    Examples
-    --------
-    >>> experiment_name("repflow-e07-ns3-ws")
-    'repflow-ns3-ws'
-    """
-    return re.sub(r"-e\d+-", "-", experiment_id)
-
-
-def name_of(name_or_id: str) -> str:
-    """Return the name of an experiment for its id, and anything else as it is: commands take both."""
-    return experiment_name(name_or_id) if name_or_id in experiment_kinds() else name_or_id
-
-
-@cache
-def closed_form_claims() -> tuple[Claim, ...]:
-    """Return the claims that a closed form tests."""
-    kinds = experiment_kinds()
-    return tuple(claim for claim in read_claims().values() if kinds.get(claim.experiment_id) == "closed_form")
 
 
 def chosen(paper: str | None) -> Sequence[Paper]:

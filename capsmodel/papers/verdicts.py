@@ -14,57 +14,25 @@
   judge and by what ``data/papers/checks.toml`` names: another implementation, another argument, or other seeds.
 - *Settings.* Where a paper leaves a setting out and a figure sweeps it, the size is judged at the value chosen for it,
   and the claim is refuted only if its direction fails at all values. An experiment is judged in the setting of the text
-  alone; in which others the verdict holds is reported beside it (:mod:`capsmodel.papers.settings`).
+  alone; in which others the verdict holds is told beside it (:mod:`capsim.study.campaign`).
 
 Rules that were changed when values were known are listed in ``docs/verdict_rules.md``, with dates.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from capsmodel.checks import FloatArray, IntArray, require
-from capsmodel.experiments.printed import Printed
-from capsmodel.experiments.words import (
-    ANY_SIZE,
-    SIGNIFICANTLY,
-    VerdictWord,
-    kendall,
-    verdict_word,
-)
-from capsmodel.papers.index import Claim, Quantity, read_checks, read_claims
+from capsmodel.experiments.words import ANY_SIZE, MUCH, SIGNIFICANTLY, VerdictWord, kendall, verdict_word
+from capsmodel.papers.claim_list import Claim, read_claims
+from capsmodel.papers.index import Quantity, read_checks
 
-__all__ = [
-    "ClaimFunction",
-    "ValueFunction",
-    "Values",
-    "Verdict",
-    "by_bound",
-    "by_closeness",
-    "by_order",
-    "by_place",
-    "by_range",
-    "by_size",
-    "by_trend",
-    "by_truth",
-    "by_value",
-    "cell",
-    "checked",
-    "judge",
-    "judged_by_value",
-    "judges",
-    "not_testable",
-    "of_sample",
-    "printed_of",
-    "printed_range",
-    "registered_claims",
-    "tolerance",
-]
-
-_ROUND_FIGURES = frozenset({"approx", "ratio", "reduction_pct", "increase_pct"})
+WORDS_OF_SIZE = {"": ANY_SIZE, "significantly": SIGNIFICANTLY, "much": MUCH}
+"""The same by the word in `by` of a claim."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +51,7 @@ class Verdict:
         Setting chosen where the paper leaves one out, and what explains a difference.
     interval : tuple of float
         Low and high end of the interval of a single measured value: of 95% in a figure, at the level of a claim
-        (:mod:`capsim.study.decide`) in an experiment; empty where a formula gives it exactly.
+        (:mod:`capsim.study.decide`) in a study; empty where a formula gives it exactly.
     quantity : str
         What the value is; in the unit of the claim when left out.
     """
@@ -96,48 +64,24 @@ class Verdict:
     quantity: Quantity = ""
 
 
-ClaimFunction = Callable[[Claim], Verdict]
-ValueFunction = Callable[[], float]
-ValueFunctionT = TypeVar("ValueFunctionT", bound=ValueFunction)
 Values = Sequence[float] | FloatArray | IntArray
-_JUDGES: dict[str, ClaimFunction] = {}
-
-
-def judges(*claim_ids: str) -> Callable[[ClaimFunction], ClaimFunction]:
-    """Register a function as the judge of closed-form claims, each of which has one judge."""
-
-    def register(function: ClaimFunction) -> ClaimFunction:
-        if twice := _JUDGES.keys() & set(claim_ids):
-            raise ValueError(f"claims with two judges: {', '.join(sorted(twice))}")
-        _JUDGES.update(dict.fromkeys(claim_ids, function))
-        return function
-
-    return register
-
-
-def judged_by_value(claim_id: str, reason: str) -> Callable[[ValueFunctionT], ValueFunctionT]:
-    """Register as the judge of a closed-form claim that its value, which the function returns, has the relation."""
-
-    def register(function: ValueFunctionT) -> ValueFunctionT:
-        judges(claim_id)(lambda claim: by_value(claim, function(), reason))
-        return function
-
-    return register
-
-
-def registered_claims() -> frozenset[str]:
-    """Return the ids of all claims that have a judge."""
-    return frozenset(_JUDGES)
-
-
-def judge(claim: Claim) -> Verdict:
-    """Return the verdict on a closed-form claim."""
-    return _JUDGES[claim.id](claim)
+Computed = float | np.floating[Any] | Values | tuple[Values, Values]
+"""What a formula gives: a number, the values of a sweep, or those of subject and baseline."""
 
 
 def cell(claim_id: str) -> float:
-    """Return a number that a paper prints in a table, from its row in ``claims.csv``."""
+    """Return a number that a paper prints in a table, by its claim."""
     return float(read_claims()[claim_id].low)
+
+
+def tolerance(claim: Claim, printed: str) -> float:
+    """Return how far a value may lie from a number that the claim prints."""
+    return claim.said.tolerance(printed)
+
+
+def printed_range(claim: Claim) -> tuple[float, float]:
+    """Return the values that a claim allows: its bounds, each moved out by its tolerance; infinite for an open end."""
+    return claim.said.range
 
 
 def of_sample(verdict: Verdict, sample: str) -> Verdict:
@@ -168,21 +112,6 @@ def _finite(claim: Claim, values: npt.ArrayLike) -> FloatArray:
     return got
 
 
-def printed_of(claim: Claim) -> Printed:
-    """Return what a claim prints."""
-    return Printed(claim.low, claim.high, claim.unit, claim.relation in _ROUND_FIGURES)
-
-
-def tolerance(claim: Claim, printed: str) -> float:
-    """Return how far a value may lie from a number that the claim prints."""
-    return printed_of(claim).tolerance(printed)
-
-
-def printed_range(claim: Claim) -> tuple[float, float]:
-    """Return the values that a claim allows: its bounds, each moved out by its tolerance; infinite for an open end."""
-    return printed_of(claim).range
-
-
 def by_size(claim: Claim, value: float, reason: str) -> Verdict:
     """Judge a value against a claimed one."""
     _finite(claim, value)
@@ -205,8 +134,8 @@ def by_place(claim: Claim, place: float, reason: str, *, near: tuple[float, floa
 def by_bound(claim: Claim, values: Values, reason: str) -> Verdict:
     """Judge a bound over a sweep; the value is the one nearest to it or farthest beyond."""
     got = _finite(claim, values)
-    low, high = printed_range(replace(claim, low="") if claim.relation == "less_than" else replace(claim, high=""))
-    worst = got.max() if claim.relation == "less_than" else got.min()
+    low, high = printed_range(claim)
+    worst = got.max() if claim.relation == "below" else got.min()
     return Verdict(claim.id, (float(worst),), verdict_word((got >= low) & (got <= high)), reason)
 
 
@@ -222,7 +151,7 @@ def by_order(
 ) -> Verdict:
     """Judge an order over a sweep, with the size of its words; the value is the range of subject over baseline."""
     ratio = _finite(claim, np.asarray(subject, dtype=float) / np.asarray(baseline, dtype=float))
-    lower = claim.unit == "lower"
+    lower = claim.relation == "lower"
     met, direction = (ratio < one[0] if lower else ratio > one[1] for one in (size, ANY_SIZE))
     return Verdict(claim.id, _ends(ratio), verdict_word(met, direction), reason, quantity="ratio")
 
@@ -234,24 +163,33 @@ def by_closeness(claim: Claim, subject: Values, baseline: Values, reason: str) -
     return Verdict(claim.id, _ends(ratio), verdict_word((ratio >= low) & (ratio <= high)), reason, quantity="ratio")
 
 
-def by_value(claim: Claim, value: float, reason: str) -> Verdict:
-    """Judge one value by the relation of the claim; the value of a statement is whether it holds."""
+def by_relation(claim: Claim, found: Computed, reason: str = "") -> Verdict:
+    """Judge a number, the values of a sweep, or those of subject and baseline, by the relation of the claim."""
+    reason = reason or claim.note
+    if isinstance(found, tuple):
+        subject, baseline = found
+        if claim.relation == "close":
+            return by_closeness(claim, subject, baseline, reason)
+        return by_order(claim, subject, baseline, reason, size=WORDS_OF_SIZE[claim.by])
     match claim.relation:
-        case "statement":
-            return by_truth(claim, bool(value), float(value), reason)
-        case "less_than" | "greater_than":
-            return by_bound(claim, [value], reason)
-        case "reduction_pct" | "increase_pct":
-            return replace(by_range(claim, [value], reason), value=(value,))
-        case "argmax":
-            return by_place(claim, value, reason)
-    return by_size(claim, value, reason)
+        case "rising" | "falling":
+            return by_trend(claim, np.asarray(found, dtype=float), reason)
+        case "true":
+            return by_truth(claim, bool(found), float(np.asarray(found)), reason)
+        case "below" | "above":
+            return by_bound(claim, np.atleast_1d(np.asarray(found, dtype=float)), reason)
+        case "lower" | "higher" if claim.unit == "%":
+            verdict = by_range(claim, np.atleast_1d(np.asarray(found, dtype=float)), reason)
+            return verdict if np.ndim(found) else replace(verdict, value=verdict.value[:1])
+        case "best at":
+            return by_place(claim, float(np.asarray(found)), reason)
+    return by_size(claim, float(np.asarray(found)), reason)
 
 
 def by_trend(claim: Claim, values: Values, reason: str) -> Verdict:
     """Judge a rise or a fall by the signs of Kendall's tau and of last minus first; the value is both ends."""
     got = _finite(claim, values)
-    sign = 1 if claim.unit == "increasing" else -1
+    sign = 1 if claim.relation == "rising" else -1
     tau = kendall(got)
     holds = sign * tau > 0 and sign * (got[-1] - got[0]) > 0
     steps = sign * np.diff(got)

@@ -5,6 +5,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from capsmodel.papers.settings import told_settings
 from docutils import nodes
 from generated import Cell, Generated, code, command, link, section, stacked, table
 from sphinx.application import Sphinx
@@ -13,7 +14,6 @@ from capsmodel import papers
 from capsmodel.cli.shared.claim_texts import claim_text
 from capsmodel.papers import ClaimRow, gallery
 from capsmodel.papers.gallery import Picture
-from capsmodel.papers.settings import told_settings
 from capsmodel.plotting import svg_bytes
 
 

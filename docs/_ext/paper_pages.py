@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from capsmodel.papers.experiments import published_experiments
 from docutils import nodes
 from generated import Cell, Generated, code, section, stacked, table
 from sphinx.application import Sphinx
@@ -11,7 +12,6 @@ from sphinx.application import Sphinx
 from capsmodel import papers
 from capsmodel.experiments.words import MEANINGS, VERDICT_WORDS
 from capsmodel.papers import ClaimRow
-from capsmodel.papers.experiments import published_experiments
 from capsmodel.papers.figures import published_figures
 from capsmodel.symbolic import formulas_of, latex_of
 

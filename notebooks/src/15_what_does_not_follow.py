@@ -22,6 +22,8 @@
 from collections import Counter, defaultdict
 
 import numpy as np
+from capsmodel.papers.experiments import published_experiments
+from capsmodel.papers.settings import recorded_robustness
 from IPython.display import Markdown, display
 from matplotlib import pyplot as plt
 
@@ -35,9 +37,8 @@ from capsmodel.experiments.statistics.sequential import expected_false
 from capsmodel.experiments.words import VERDICT_WORDS
 from capsmodel.multipath.coded_transport import coded_option_bytes
 from capsmodel.multipath.lia import lia_loss_prob
-from capsmodel.papers.experiments import published_experiments
 from capsmodel.papers.index import read_by_setting, read_checks
-from capsmodel.papers.settings import recorded_robustness
+from capsmodel.papers.verdicts import VERDICT_WORDS
 from capsmodel.queueing.mg1 import effective_bandwidth_wait_prob, effective_bandwidth_wait_quantile
 
 plt.rcParams["figure.dpi"] = 88

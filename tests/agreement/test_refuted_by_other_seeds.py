@@ -2,8 +2,9 @@
 
 import pytest
 
+from capsmodel.papers.claim_list import read_claims
 from capsmodel.papers.figures import published_figure
-from capsmodel.papers.index import read_checks, read_claims
+from capsmodel.papers.index import read_checks
 
 OTHER_SEEDS = 1000  # added to those of the figure
 # What a claim rests on, of all runs of its figure. At the highest rate the distances of single runs are 0.2 to 0.7, so

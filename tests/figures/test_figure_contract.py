@@ -11,13 +11,12 @@ from functools import cache
 
 import numpy as np
 import pytest
-from cli.commands import ended
+from capsmodel.papers.experiments import published_experiments
 
 import capsmodel as cm
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import finished_tasks
 from capsmodel.papers import claims
-from capsmodel.papers.experiments import published_experiments
 from capsmodel.papers.figures import published_figure, published_figures
 from capsmodel.papers.figures._drawing import PUBLISHED
 from capsmodel.papers.index import read_ledger

@@ -8,6 +8,9 @@ from functools import cache
 
 import pandas as pd
 import pytest
+from capsmodel.papers.campaign import Campaign
+from capsmodel.papers.experiments import published_experiment, published_experiments
+from capsmodel.papers.runs import compared_columns, kept_rows
 
 from capsim import load_scenario, simulate, with_settings
 from capsim.study.scheme_runs import row_of
@@ -15,12 +18,9 @@ from capsmodel.datafiles import data_path
 from capsmodel.experiments.manifest import table_id
 from capsmodel.experiments.results import TASK_COLUMN, merge, read_manifest
 from capsmodel.experiments.sweep import gather, one_by_one
-from capsmodel.papers.campaign import Campaign
-from capsmodel.papers.experiments import published_experiment, published_experiments
 from capsmodel.papers.figures import published_figure, published_figures
 from capsmodel.papers.index import read_ledger
 from capsmodel.papers.ledger import by_setting_csv, decided_by_experiments, skewness_csv
-from capsmodel.papers.runs import compared_columns, kept_rows
 
 RESULTS = data_path("results")
 LEDGER = read_ledger()

@@ -9,64 +9,64 @@ import pytest
 from capsmodel.experiments.words import CLOSE_RELATIVE, SIGNIFICANTLY
 from capsmodel.papers import claims
 from capsmodel.papers.beside_printed import DIRECTION, RATIO, BesidePrinted, beside_printed
-from capsmodel.papers.experiments import published_experiments
+from capsmodel.papers.claim_list import Claim
 from capsmodel.papers.figures._beside_printed import DrawnClaim, draw_beside_printed
 from capsmodel.papers.figures._drawing import PUBLISHED
-from capsmodel.papers.index import Claim, LedgerEntry, closed_form_claims
-from capsmodel.papers.statements import Statement
+from capsmodel.papers.index import LedgerEntry
 from capsmodel.papers.verdicts import tolerance
 
 INF = math.inf
-SOME = Claim("some", "caps", "Fig. 1", "caps-e01-hol", "afct_short", "CAPS", "RPS", "absolute", "3", "3", "ms", "", "")
-STATEMENTS = {name: one for found in published_experiments().values() for name, one in found.statements.items()}
+SOME = Claim("some", "caps", "caps-hol", "Fig. 1", "mean_fct_short_s", "CAPS", "RPS", "equal", "3 ms")
 
 
 def entry(*value, quantity=""):
-    return LedgerEntry("made-up", quantity, value, (), "open", "", "")
+    return LedgerEntry("made-up", quantity, value, (), "open", "")
 
 
 @pytest.mark.parametrize(
-    ("relation", "low", "high", "unit", "expected"),
+    ("relation", "printed", "expected"),
     [
-        ("absolute", "3", "3", "ms", ("ms", 3, 3)),
-        ("approx", "3", "4", "ms", ("ms", 3, 4)),
-        ("approx", "", "", "close", (RATIO, *SIGNIFICANTLY)),
-        ("ratio", "3", "3", "x", (RATIO, 3, 3)),
-        ("less_than", "3", "3", "%", ("%", -INF, 3)),
-        ("greater_than", "3", "3", "%", ("%", 3, INF)),
-        ("reduction_pct", "", "80", "%", ("reduction, %", 0, 80)),
-        ("increase_pct", "50", "", "%", ("increase, %", 50, INF)),
-        ("ordering", "", "", "lower", (RATIO, -INF, 1)),
-        ("ordering", "", "", "higher", (RATIO, 1, INF)),
-        ("trend", "", "", "increasing", (DIRECTION, 1, 1)),
-        ("trend", "", "", "decreasing", (DIRECTION, -1, -1)),
-        ("trend", "", "", "flat", (RATIO, *SIGNIFICANTLY)),
-        ("statement", "", "", "1 if true", ("1 if true", 1, 1)),
-        ("argmax", "29", "29", "packets", ("packets", 29, 29)),
+        ("equal", "3 ms", ("ms", 3, 3)),
+        ("equal", "~3..4 ms", ("ms", 3, 4)),
+        ("equal", "0.34", ("mean_fct_short_s", 0.34, 0.34)),
+        ("close", "", (RATIO, *SIGNIFICANTLY)),
+        ("higher", "~3 x", (RATIO, 3, 3)),
+        ("equal", "~1 x", (RATIO, 1, 1)),
+        ("below", "3 %", ("%", -INF, 3)),
+        ("above", "3 %", ("%", 3, INF)),
+        ("lower", "..80 %", ("reduction, %", 0, 80)),
+        ("higher", "50.. %", ("increase, %", 50, INF)),
+        ("lower", "", (RATIO, -INF, 1)),
+        ("not higher", "", (RATIO, -INF, 1)),
+        ("higher", "", (RATIO, 1, INF)),
+        ("rising", "", (DIRECTION, 1, 1)),
+        ("falling", "", (DIRECTION, -1, -1)),
+        ("true", "", ("mean_fct_short_s", 1, 1)),
+        ("best at", "29 packets", ("packets", 29, 29)),
     ],
 )
-def test_what_is_printed_is_a_number_a_range_or_a_side(relation, low, high, unit, expected):
-    found = beside_printed(replace(SOME, relation=relation, low=low, high=high, unit=unit), entry())
+def test_what_is_printed_is_a_number_a_range_or_a_side(relation, printed, expected):
+    found = beside_printed(replace(SOME, relation=relation, printed=printed), entry())
     assert (found.scale, found.low, found.high) == expected
     assert not found.ours
 
 
 def test_a_claim_without_a_number_has_our_value_alone():
-    found = beside_printed(replace(SOME, relation="less_than", low="", high=""), entry(2.0))
+    found = beside_printed(replace(SOME, relation="equal", printed=""), entry(2.0))
     assert math.isnan(found.low)
     assert found.ours == (2.0,)
 
 
 def test_a_shape_is_neither_a_rise_nor_a_fall():
-    found = beside_printed(replace(SOME, relation="trend", unit="u_shape"), entry(64.0))
+    found = beside_printed(replace(SOME, relation="u-shaped", printed=""), entry(64.0))
     assert math.isnan(found.low)
     assert not found.ours
 
 
 def test_counts_are_compared_by_their_difference():
-    claim = replace(SOME, relation="ordering", unit="lower", metric="timeouts")
+    claim = replace(SOME, relation="lower", printed="", metric="timeouts_short")
     found = beside_printed(claim, entry(-154.5, 17.0, quantity="difference"))
-    assert (found.scale, found.low, found.high) == ("timeouts: subject minus baseline", -INF, 0)
+    assert (found.scale, found.low, found.high) == ("timeouts_short: subject minus baseline", -INF, 0)
     assert found.ours == (-154.5, 17.0)
 
 
@@ -85,37 +85,30 @@ def test_counts_are_compared_by_their_difference():
     ],
 )
 def test_a_trend_rises_falls_or_depends(quantity, value, direction):
-    claim = replace(SOME, relation="trend", unit="increasing")
+    claim = replace(SOME, relation="rising", printed="")
     assert beside_printed(claim, entry(*value, quantity=quantity)).ours == direction
 
 
-@pytest.mark.parametrize(("unit", "expected"), [("lower", (0, INF)), ("higher", (-INF, 0))])
-def test_what_is_lower_has_a_reduction_above_0(unit, expected):
-    claim = replace(SOME, relation="ordering", unit=unit)
+@pytest.mark.parametrize(("relation", "expected"), [("lower", (0, INF)), ("higher", (-INF, 0))])
+def test_what_is_lower_has_a_reduction_above_0(relation, expected):
+    claim = replace(SOME, relation=relation, printed="")
     found = beside_printed(claim, entry(4.0, quantity="reduction, %"))
     assert (found.scale, found.low, found.high) == ("reduction, %", *expected)
 
 
 def test_a_distance_is_close_below_a_tenth():
-    found = beside_printed(replace(SOME, relation="approx", unit="close"), entry(2.3, quantity="relative distance"))
+    found = beside_printed(replace(SOME, relation="close", printed=""), entry(2.3, quantity="relative distance"))
     assert (found.scale, found.low, found.high) == ("relative distance", 0, CLOSE_RELATIVE)
 
 
-def test_the_place_of_an_optimum_is_compared_with_the_others():
-    """What an experiment has for it are ratios, not places."""
-    claim = replace(SOME, relation="argmax", low="10", high="10", unit="packets")
-    found = beside_printed(claim, entry(1.1, 1.3), Statement(comparisons=(), direction="lower"))
-    assert (found.scale, found.low, found.high) == (RATIO, -INF, 1)
-
-
 def placed(row):
-    return beside_printed(row.claim, row.entry, STATEMENTS.get(row.claim.id))
+    return beside_printed(row.claim, row.entry)
 
 
 def decided():
     """Claims whose word says where our value lies: another size may lie on either side, and a shape has no place."""
-    known = STATEMENTS.keys() | {claim.id for claim in closed_form_claims()}
-    rows = [row for row in claims() if row.claim.id in known and row.entry.verdict in ("reproduced", "refuted")]
+    known = (row for row in claims() if row.claim.has_closed_form or not row.claim.formula)
+    rows = [row for row in known if row.entry.verdict in ("reproduced", "refuted")]
     return [pytest.param(row, id=row.claim.id) for row in rows if row.entry.value and not math.isnan(placed(row).low)]
 
 
@@ -128,7 +121,7 @@ def allowed(claim, bound):
     """How far from a bound a value may lie: what an experiment measures may be off by what is close; none is none."""
     if not bound or claim.low == claim.high == "0":
         return 0.0
-    measured = claim.id in STATEMENTS and claim.low == claim.high
+    measured = not claim.formula and claim.low == claim.high
     return max(tolerance(claim, bound), CLOSE_RELATIVE * abs(float(bound)) if measured else 0.0)
 
 

@@ -1,12 +1,12 @@
 """Identity: loss recovery in the runs of experiments is exchanged whole, and nothing else is."""
 
 import pytest
+from capsmodel.papers.experiments import published_experiment
 
 from capsim import scheme
 from capsim.protocols.transports.sack import SackParams
 from capsim.protocols.transports.tcp import TcpParams
-from capsim.study.measures import experiment_run, with_recovery
-from capsmodel.papers.experiments import published_experiment
+from capsmodel.papers.measurements.experiment_runs import experiment_run, with_recovery
 
 
 @pytest.mark.parametrize("name", ["ps", "caps", "repflow_dctcp"])

@@ -9,6 +9,7 @@ import pytest
 import scheme_cases
 from scipy import stats
 
+from capsmodel.papers.claim_list import read_claims
 from capsmodel.papers.figures import (
     caps_fig1,
     caps_fig4,
@@ -19,7 +20,6 @@ from capsmodel.papers.figures import (
     repflow_table1,
 )
 from capsmodel.papers.figures._head_of_line import FORMS, SPREADS_S
-from capsmodel.papers.index import read_claims
 from capsmodel.papers.measurements.head_of_line import FCT_PERCENTILES
 
 JUDGES = {claim: judge for figure in published_figures().values() for claim, judge in figure.judges.items()}

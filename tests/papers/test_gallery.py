@@ -1,15 +1,17 @@
 """The gallery holds every figure, experiment and claim once, and nothing in it is simulated."""
 
+from dataclasses import replace
+
 import pytest
 
 from capsmodel.checks import ParameterError
 from capsmodel.cli import app
 from capsmodel.experiments.statistics.robustness import TEXT, combination_name, differences
 from capsmodel.papers import claims, gallery
-from capsmodel.papers.experiments import published_experiments
 from capsmodel.papers.figures import published_figures
-from capsmodel.papers.index import PAPER_KEYS
-from capsmodel.papers.settings import sampled_combinations, told_settings
+from capsmodel.papers.figures._by_setting import draw_by_setting
+from capsmodel.papers.index import PAPER_KEYS, LedgerEntry
+from capsmodel.papers.studies import published_studies, simulated_studies
 
 PICTURES = {key: gallery.pictures(key) for key in PAPER_KEYS}
 
@@ -17,7 +19,7 @@ PICTURES = {key: gallery.pictures(key) for key in PAPER_KEYS}
 def test_every_figure_and_experiment_is_there_once():
     names = [one.name for found in PICTURES.values() for one in found]
     assert len(set(names)) == len(names)
-    assert {*published_figures(), *published_experiments()} <= set(names)
+    assert {*published_figures(), *simulated_studies()} <= set(names)
 
 
 @pytest.mark.parametrize("key", PAPER_KEYS)
@@ -47,32 +49,28 @@ def test_a_simulated_figure_is_drawn_from_kept_runs(name, monkeypatch):
 def test_a_figure_whose_runs_are_not_kept_is_not_simulated(monkeypatch, tmp_path):
     monkeypatch.setattr(gallery, "data_path", lambda _: tmp_path)
     (one,) = (one for one in PICTURES["dc2mtcp"] if one.name == "dc2mtcp-pda")
-    with pytest.raises(ParameterError, match="capsmodel reproduce dc2mtcp-pda"):
+    with pytest.raises(ParameterError, match="capsmodel study dc2mtcp-pda"):
         one.draw()
 
 
-def test_claims_by_settings_are_drawn_where_there_are_any(monkeypatch):
-    known = {"repflow-f8a": {TEXT: "reproduced", "mss_bytes = 536, recovery = sack": "refuted"}}
-    monkeypatch.setattr(gallery, "read_by_setting", lambda: known)
-    assert gallery.by_setting("caps") is None
-    found = gallery.by_setting("repflow")
-    assert [row.claim.id for row in found.claims] == ["repflow-f8a"]
-    upper, lower = found.draw().axes
+def test_claims_by_settings_have_a_row_each_and_a_dot_for_each_difference():
+    words = {"repflow-f8a": {TEXT: "reproduced", "mss_bytes = 536, recovery = sack": "refuted"}}
+    upper, lower = draw_by_setting("repflow", words).axes
     assert [text.get_text() for text in upper.get_yticklabels()] == [TEXT, "mss_bytes = 536", "recovery = sack"]
     assert upper.lines[0].get_xydata().tolist() == [[0, 0], [1, 1], [1, 2]]
     assert [text.get_text() for text in lower.get_yticklabels()] == ["repflow-f8a"]
 
 
-def test_what_a_verdict_hangs_on_is_told_from_two_settings_on(monkeypatch):
-    (row,) = (row for row in claims("repflow") if row.claim.id == "repflow-f8a")
-    words = {TEXT: "reproduced"}
-    monkeypatch.setattr("capsmodel.papers.settings.read_by_setting", lambda: {"repflow-f8a": words})
-    assert told_settings(row.claim, "reproduced") == ""
-    words["mss_bytes = 536"] = "refuted"
-    assert told_settings(row.claim, "reproduced").startswith("hangs on mss_bytes = 536")
+@pytest.mark.parametrize(
+    ("settings", "hangs_on", "told"),
+    [((1, 1, 9), "", ""), ((1, 2, 9), "mss_bytes = 536", "hangs on mss_bytes = 536 (1 of 2 settings)")],
+)
+def test_what_a_verdict_hangs_on_is_told_from_two_settings_on(settings, hangs_on, told):
+    entry = LedgerEntry("study", "", (), (), "reproduced", "", settings=settings, settings_word="reproduced")
+    assert replace(entry, hangs_on=hangs_on).in_other_settings == told
 
 
 def test_a_name_of_a_setting_lists_its_differences():
-    for experiment in published_experiments().values():
-        for name, values in sampled_combinations(experiment.id).items():
+    for study in published_studies().values():
+        for name, values in study.settings.items():
             assert differences(name) == [combination_name({key: value}) for key, value in values.items()]

@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from capsmodel.papers.experiments import _mmptcp as shared
+from capsmodel.papers.experiments import published_experiment
+from capsmodel.papers.statements import Runs
 from msgspec import structs
 from pandas import DataFrame
 
 from capsim import DrawnFault, Result, Scenario, simulate
 from capsim.scenario.scenario import from_dict
-from capsim.study.measures import mmptcp_run
-from capsmodel.papers.experiments import _mmptcp as shared
-from capsmodel.papers.experiments import published_experiment
-from capsmodel.papers.index import read_claims
-from capsmodel.papers.statements import Runs
+from capsmodel.papers.claim_list import read_claims
+from capsmodel.papers.measurements import mmptcp_runs
 
 TREE = structs.replace(shared.tree(1, pods=4, rate_bps=10e6), buffer_packets=5)
 BUSY = shared.mix(TREE, flows_per_s=120.0, run_s=0.8).replace(end_s=0.9)

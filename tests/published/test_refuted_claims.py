@@ -12,7 +12,8 @@ import sympy
 from scipy.optimize import linprog
 from scipy.stats import binom
 
-from capsmodel.papers.index import read_checks, read_claims
+from capsmodel.papers.claim_list import read_claims
+from capsmodel.papers.index import read_checks
 
 WINDOW = 64
 

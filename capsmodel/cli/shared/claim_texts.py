@@ -1,21 +1,21 @@
 """A published claim, our value and the verdict in sentences."""
 
+import re
 from collections.abc import Sequence
 
 from capsmodel.cli.shared.numbers import number
-from capsmodel.papers.index import Claim, LedgerEntry, Quantity
+from capsmodel.papers import Claim, LedgerEntry
+from capsmodel.papers.index import Quantity
 from capsmodel.papers.verdicts import Verdict
 
 # Relations that are said by their sign or word in front of the number.
 _RELATIONS = {
-    "less_than": "below ",
-    "greater_than": "above ",
-    "approx": "about ",
-    "ratio": "a ratio of ",
-    "reduction_pct": "a reduction by ",
-    "increase_pct": "an increase by ",
-    "argmax": "an optimum at ",
+    "below": "below ",
+    "above": "above ",
+    "best at": "an optimum at ",
 }
+_OF_PERCENT = {"lower": "a reduction by ", "higher": "an increase by "}
+_POINT = re.compile(r"(.*): ([^ ]+) \(([^ ]+), ([^ ]+)\)")
 _QUANTITIES: dict[Quantity, str] = {
     "ratio": "a ratio of ",
     "difference": "a difference of ",
@@ -25,7 +25,6 @@ _QUANTITIES: dict[Quantity, str] = {
     "first and last": "from ",
     "place of the least": "the least at ",
 }
-_PLAIN = frozenset({"ratio", "fraction", "probability", "x", "1 if true", "relative difference", "close"})
 
 
 def claim_text(claim: Claim, found: LedgerEntry | Verdict) -> list[str]:
@@ -39,15 +38,33 @@ def claim_text(claim: Claim, found: LedgerEntry | Verdict) -> list[str]:
 def printed_size(claim: Claim) -> str:
     """Return the number or the direction that is claimed; empty where there is none."""
     low, high = claim.low, claim.high
-    if not (low or high):
-        return claim.unit if claim.relation in ("ordering", "trend") else ""
-    size = low if low == high else f"{low} to {high}" if low and high else f"at least {low}" if low else f"up to {high}"
-    return f"{_RELATIONS.get(claim.relation, '')}{size}{_unit(claim)}"
+    if not claim.printed:
+        return "" if claim.relation in ("close", "true") else claim.relation
+    if claim.relation in ("below", "above"):
+        size = low or high
+    else:
+        size = (
+            low
+            if low == high
+            else f"{low} to {high}"
+            if low and high
+            else f"at least {low}"
+            if low
+            else f"up to {high}"
+        )
+    return f"{_before(claim)}{size}{_unit(claim)}"
+
+
+def _before(claim: Claim) -> str:
+    """Return what is said in front of a printed number."""
+    if claim.relation in _OF_PERCENT:
+        return _OF_PERCENT[claim.relation] if claim.unit == "%" else "a ratio of "
+    return _RELATIONS.get(claim.relation, "about " if claim.about else "")
 
 
 def _unit(claim: Claim) -> str:
-    """Return the unit behind a number; a plain number has none, nor has a direction."""
-    return "" if claim.unit in _PLAIN or claim.relation in ("ordering", "trend") else f" {claim.unit}"
+    """Return the unit behind a number; a plain number, and a ratio, have none."""
+    return "" if claim.unit in ("", "x") else f" {claim.unit}"
 
 
 def our_value(claim: Claim, found: LedgerEntry | Verdict) -> str:
@@ -56,7 +73,7 @@ def our_value(claim: Claim, found: LedgerEntry | Verdict) -> str:
     interval = f", interval {' to '.join(map(number, found.interval))}" if found.interval else ""
     if found.quantity:
         return _QUANTITIES[found.quantity] + values + _behind(claim, found.quantity) + interval
-    if claim.relation == "statement" and claim.unit == "1 if true":
+    if claim.relation == "true" and found.value[0] in (0.0, 1.0):
         return "it holds" if found.value[0] else "it does not hold"
     return values + _unit(claim) + interval
 
@@ -64,8 +81,14 @@ def our_value(claim: Claim, found: LedgerEntry | Verdict) -> str:
 def _behind(claim: Claim, quantity: Quantity) -> str:
     """Return what stands behind a number that is not in the unit of the claim."""
     if quantity == "difference":
-        return f" in {claim.metric}" + (", subject minus baseline" if claim.relation == "ordering" else "")
+        return f" in {claim.metric}" + (", subject minus baseline" if claim.relation in ("lower", "higher") else "")
     return " %" if quantity == "reduction, %" else ""
+
+
+def points_of(found: LedgerEntry) -> list[dict[str, str]]:
+    """Return our value at each point with its interval, as the ledger has them."""
+    parts = (_POINT.fullmatch(point) for point in found.points.split("; ") if point)
+    return [dict(zip(("point", "ours", "from", "to"), part.groups(), strict=True)) for part in parts if part]
 
 
 def skewed(least: float, most: float) -> str:
@@ -80,10 +103,18 @@ def skewed(least: float, most: float) -> str:
 
 
 def _why(claim: Claim, found: LedgerEntry | Verdict) -> str:
-    decided_by = found.decided_by if isinstance(found, LedgerEntry) else ""
     reason = f"Why: {found.reason.rstrip('.')}." if found.reason else ""
-    place = decided_by or f"waits for {claim.experiment_id}"
-    return " ".join(part for part in (reason, f"({place})" if isinstance(found, LedgerEntry) else "") if part)
+    if isinstance(found, Verdict):
+        return reason
+    place = found.decided_by or ("" if claim.waits else f"waits for {claim.study}")
+    return " ".join(filter(None, (_seeds(found), reason, f"({place})" if place else "")))
+
+
+def _seeds(found: LedgerEntry) -> str:
+    """Return how many seeds decide, or do not; empty where no runs do."""
+    if not found.seeds:
+        return ""
+    return f"{found.seeds} seeds do not decide." if found.verdict == "open" else f"Decided with {found.seeds} seeds."
 
 
 def counted(words: Sequence[str], order: Sequence[str]) -> str:

@@ -1,33 +1,47 @@
-"""The verdict on every published claim that needs no simulation."""
+"""The verdict on every published claim that needs no simulation: its formula in the study files, judged as it says.
 
-from capsmodel.papers.closed_forms import caps, cdcps, coding_times, dc2mtcp, flow_sizes, mmptcp, not_run, repflow
-from capsmodel.papers.index import Claim, read_claims
-from capsmodel.papers.verdicts import Verdict, judge, registered_claims
+A formula is a function of this package, or of a figure, that a claim names (`formula` in
+``data/papers/studies/<paper>-formulas.toml``). It takes no argument, or the claim, and returns a number, the values of
+a sweep, or those of subject and baseline, which :func:`by_relation` judges; or the verdict itself.
+"""
 
-__all__ = ["PAPER_MODULES", "Claim", "Verdict", "closed_form_verdict", "closed_form_verdicts"]
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from inspect import signature
+from types import MappingProxyType
+from typing import Any
 
-# Importing one of them registers its judges.
-PAPER_MODULES = (caps, mmptcp, repflow, cdcps, dc2mtcp)
-OTHER_MODULES = (coding_times, flow_sizes, not_run)
-"""Of claims whose experiment is no closed form: times of the codec, tables of flow sizes, and what no run decides."""
+from capsmodel.papers.claim_list import Claim, read_claims
+from capsmodel.papers.verdicts import Computed, Verdict, by_relation, not_testable
+
+__all__ = ["closed_form_verdict", "closed_form_verdicts", "formula_of"]
 
 
-def closed_form_verdicts() -> tuple[tuple[Claim, Verdict], ...]:
-    """Return every claim that needs no simulation, with our value and verdict, in the order of ``claims.csv``.
+def formula_of(claim: Claim) -> Callable[..., Any]:
+    """Return the function that a claim names."""
+    module, _, name = claim.formula.partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
 
-    Returns
-    -------
-    tuple of (Claim, Verdict)
-        Claims that do not reproduce are included.
+
+def closed_form_verdicts() -> Mapping[str, Verdict]:
+    """Return our value and the verdict for every claim that needs no simulation, by id.
+
+    Claims that do not reproduce are included.
 
     Examples
     --------
-    >>> claim, verdict = next(row for row in closed_form_verdicts() if row[0].id == "caps-optk-0.2")
-    >>> claim.low, verdict.value, verdict.verdict
-    ('29', (61.0,), 'refuted')
+    >>> verdict = closed_form_verdicts()["caps-optk-0.2"]
+    >>> verdict.value, verdict.verdict
+    ((61.0,), 'refuted')
     """
-    judged = registered_claims()
-    return tuple((claim, judge(claim)) for claim in read_claims().values() if claim.id in judged)
+    return MappingProxyType(
+        {
+            claim.id: closed_form_verdict(claim)
+            for claim in read_claims().values()
+            if claim.has_closed_form or claim.not_testable
+        }
+    )
 
 
 def closed_form_verdict(claim: Claim) -> Verdict:
@@ -38,4 +52,8 @@ def closed_form_verdict(claim: Claim) -> Verdict:
     >>> closed_form_verdict(read_claims()["caps-optk-0.2"]).value
     (61.0,)
     """
-    return judge(claim)
+    if claim.not_testable:
+        return not_testable(claim, claim.not_testable)
+    function = formula_of(claim)
+    found: Computed | Verdict = function(claim) if signature(function).parameters else function()
+    return found if isinstance(found, Verdict) else by_relation(claim, found)

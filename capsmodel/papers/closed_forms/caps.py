@@ -24,18 +24,8 @@ from capsmodel.coding.optimal_unit import (
 from capsmodel.coding.redundancy import repair_packets, traffic_overhead
 from capsmodel.coding.window_delay import uncoded_window_delay_s, window_delay_s
 from capsmodel.experiments.words import MUCH, VerdictWord
-from capsmodel.papers.index import Claim
-from capsmodel.papers.verdicts import (
-    Verdict,
-    by_bound,
-    by_order,
-    by_place,
-    by_size,
-    by_trend,
-    cell,
-    judged_by_value,
-    judges,
-)
+from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.verdicts import Computed, Verdict, by_order, by_place, cell
 
 PAPER_UNITS = tuple(int(cell(f"caps-optk-{prob}")) for prob in PAPER_PROBS)
 RATIOS = np.arange(9, 100)  # long to short packets, 90:10 to 99:1
@@ -46,56 +36,46 @@ FIG10A_PROB = 0.25  # not stated; one for both claims on the figure, and among t
 _EXAMPLE_UNITS = {1: 6, 2: 3, 3: 2, 6: 1}  # Fig. 7: k -> units of six source packets
 
 
-@judges("caps-f6a-pb")
-def repair_packets_over_blocking(claim: Claim) -> Verdict:
+def repair_packets_over_blocking() -> Computed:
     """Fig. 6(a), for k = 10."""
-    return by_trend(claim, repair_packets(10, blocking_prob=SWEPT_PROBS), "k = 10, p_B = 0.05..0.5")
+    return repair_packets(10, blocking_prob=SWEPT_PROBS)
 
 
-@judges("caps-f6a-k")
-def repair_packets_over_unit(claim: Claim) -> Verdict:
+def repair_packets_over_unit() -> Computed:
     """Fig. 6(a), for p_B = 0.2."""
-    return by_trend(claim, repair_packets(UNITS, blocking_prob=0.2), "p_B = 0.2, k = 1..64")
+    return repair_packets(UNITS, blocking_prob=0.2)
 
 
-@judges("caps-f6b-r")
-def decode_prob_over_redundancy(claim: Claim) -> Verdict:
+def decode_prob_over_redundancy() -> Computed:
     """Fig. 6(b), for 4 of 40 paths."""
-    return by_trend(claim, decode_prob(10, r=np.arange(11), blocking_prob=0.1), "4 of 40 paths, r = 0..10")
+    return decode_prob(10, r=np.arange(11), blocking_prob=0.1)
 
 
-@judges("caps-f6b-nl")
-def decode_prob_over_long_flows(claim: Claim) -> Verdict:
+def decode_prob_over_long_flows() -> Computed:
     """Fig. 6(b), for r = 2."""
-    return by_trend(claim, decode_prob(10, r=2, blocking_prob=np.arange(1, 11) / 40), "r = 2, n_L = 1..10")
+    return decode_prob(10, r=2, blocking_prob=np.arange(1, 11) / 40)
 
 
-@judges("caps-f6b-2")
-def decode_prob_of_two_long_flows(claim: Claim) -> Verdict:
+def decode_prob_of_two_long_flows() -> Computed:
     """Fig. 6(b), the value that the text names."""
-    return by_size(claim, decode_prob(10, r=2, blocking_prob=2 / 40), "nearly one, taken as within 5%")
+    return decode_prob(10, r=2, blocking_prob=2 / 40)
 
 
-@judges("caps-f7a-fail")
-def unit_failure_example(claim: Claim) -> Verdict:
+def unit_failure_example() -> Computed:
     """Fig. 7(a)."""
-    return by_size(claim, decode_failure_prob(3, r=3, blocking_prob=0.5), "exactly 22/64")
+    return decode_failure_prob(3, r=3, blocking_prob=0.5)
 
 
-@judges("caps-f7a-succ")
-def unit_success_example(claim: Claim) -> Verdict:
+def unit_success_example() -> Computed:
     """Fig. 7(a)."""
-    return by_size(claim, decode_prob(3, r=3, blocking_prob=0.5), "exactly 42/64")
+    return decode_prob(3, r=3, blocking_prob=0.5)
 
 
-@judges("caps-f7b")
-def six_units_example(claim: Claim) -> Verdict:
+def six_units_example() -> Computed:
     """Fig. 7(b)."""
-    prob = units_decoded_by_first_arrivals_prob(1, r=1, n_units=6)
-    return by_size(claim, prob, "2^6/C(12,6); the printed fraction (C_3^1)^6/C_6^6 is 729")
+    return units_decoded_by_first_arrivals_prob(1, r=1, n_units=6)
 
 
-@judges("caps-f7c")
 def three_units_example(claim: Claim) -> Verdict:
     """Fig. 7(c): the probability, for each k, that six arrivals decode everything."""
     best, others = _all_decoded(2), np.array([_all_decoded(3), _all_decoded(1)])
@@ -110,14 +90,11 @@ def _all_decoded(k: int) -> float:
     return float(units_decoded_by_first_arrivals_prob(k, r=k, n_units=_EXAMPLE_UNITS[k]))
 
 
-@judges("caps-f8a-k")
-def decode_prob_over_unit(claim: Claim) -> Verdict:
+def decode_prob_over_unit() -> Computed:
     """Fig. 8(a), r by the ceiling rule, p_B = 0.2."""
-    probs = decode_prob(UNITS, r=repair_packets(UNITS, blocking_prob=0.2), blocking_prob=0.2)
-    return by_trend(claim, probs, "p_B = 0.2, k = 1..64, r rounded up: a sawtooth around a falling trend")
+    return decode_prob(UNITS, r=repair_packets(UNITS, blocking_prob=0.2), blocking_prob=0.2)
 
 
-@judges("caps-f8b-dw")
 def window_delay_over_unit(claim: Claim) -> Verdict:
     """Fig. 8(b): a unit cannot exceed its window, so the minimum of the U-shaped curve must lie inside k = 1..w."""
     curve = delay_curve(blocking_prob=0.3, max_k=300, **EQ4_ARGUMENTS)
@@ -129,14 +106,11 @@ def window_delay_over_unit(claim: Claim) -> Verdict:
     return Verdict(claim.id, (float(minimum),), word, text, quantity="place of the least")
 
 
-@judges("caps-f9a-r")
-def window_delay_over_redundancy(claim: Claim) -> Verdict:
+def window_delay_over_redundancy() -> Computed:
     """Fig. 9(a), for the printed k of p_B = 0.2."""
-    delay = window_delay_s(PAPER_UNITS[0], blocking_prob=PAPER_PROBS[0], r=np.arange(0, 31), **EQ4_ARGUMENTS)
-    return by_trend(claim, delay, "k = 29, p_B = 0.2, r = 0..30")
+    return window_delay_s(PAPER_UNITS[0], blocking_prob=PAPER_PROBS[0], r=np.arange(0, 31), **EQ4_ARGUMENTS)
 
 
-@judges("caps-optk-0.2", "caps-optk-0.25", "caps-optk-0.3", "caps-optk-0.35")
 def optimal_unit(claim: Claim) -> Verdict:
     """Section VI-D, Eq. 4 as printed with r by the ceiling rule."""
     prob = float(claim.id.removeprefix("caps-optk-"))
@@ -149,7 +123,6 @@ def optimal_unit(claim: Claim) -> Verdict:
     return by_place(claim, float(best.k), text, near=(best.near_k_min, best.near_k_max))
 
 
-@judges("caps-f9b-dwnc")
 def coded_against_uncoded(claim: Claim) -> Verdict:
     """Fig. 9(b), at the printed k."""
     coded = window_delay_s(PAPER_UNITS, blocking_prob=PAPER_PROBS, **EQ4_ARGUMENTS)
@@ -160,63 +133,52 @@ def coded_against_uncoded(claim: Claim) -> Verdict:
     return by_order(claim, coded, uncoded, text, size=MUCH)
 
 
-@judges("caps-f10a-g")
-def overhead_over_ratio(claim: Claim) -> Verdict:
+def overhead_over_ratio() -> Computed:
     """Fig. 10(a)."""
-    return by_trend(claim, _overhead_of_fig10a_pct(), f"p_B = {FIG10A_PROB}, g = 9..99; Eq. 7 falls")
+    return _overhead_of_fig10a_pct()
 
 
 def _overhead_of_fig10a_pct() -> FloatArray:
     return 100 * np.asarray(traffic_overhead(FIG10A_PROB, long_short_ratio=RATIOS))
 
 
-@judges("caps-f10a-max")
-def overhead_bound_over_ratio(claim: Claim) -> Verdict:
+def overhead_bound_over_ratio() -> Computed:
     """Fig. 10(a); the overhead is largest at g = 9."""
-    text = f"p_B is not stated; {FIG10A_PROB} as for the trend, g = 9..99; holds for p_B up to 0.266, 5.11% at 0.35"
-    return by_bound(claim, _overhead_of_fig10a_pct(), text)
+    return _overhead_of_fig10a_pct()
 
 
-@judges("caps-f10b-max")
-def overhead_bound_over_blocking(claim: Claim) -> Verdict:
+def overhead_bound_over_blocking() -> Computed:
     """Fig. 10(b), at g = 9 for the p_B of Section VI-D."""
-    overhead = 100 * traffic_overhead(PAPER_PROBS, long_short_ratio=9)
-    return by_bound(claim, overhead, "p_B of Section VI-D, g = 9; 5.11% reads as 5; below 5 for p_B up to 0.3448")
+    return 100 * traffic_overhead(PAPER_PROBS, long_short_ratio=9)
 
 
-@judges("caps-ixe-r1", "caps-ixe-r2", "caps-ixe-r3", "caps-ixe-r4")
-def repair_packets_of_twelve_paths(claim: Claim) -> Verdict:
+def repair_packets_of_twelve_paths(claim: Claim) -> Computed:
     """Section IX-E: units of 10 over 12 paths, of which 1 to 4 have a long flow."""
     blocked = int(claim.id.removeprefix("caps-ixe-r"))
-    return by_size(claim, float(repair_packets(10, blocking_prob=Fraction(blocked, 12))), "k p_B/(1-p_B), rounded up")
+    return float(repair_packets(10, blocking_prob=Fraction(blocked, 12)))
 
 
-@judged_by_value("caps-fig7b-fraction", "3^6 over 1; the printed number belongs to 2^6/C(12,6)")
 def printed_fraction_of_six_units() -> float:
     """Fig. 7(b): (C_3^1)^6/C_6^6."""
     return float(comb(3, 1) ** 6 / comb(6, 6))
 
 
-@judged_by_value("caps-pB", "share of RTTs above twice their mean")
 def four_of_forty_paths() -> float:
     """Section VI-A: 4 of 40 paths have large RTTs."""
     return float(blocking_prob_twice_average([SETTING["rtt_short_s"]] * 36 + [SETTING["rtt_long_s"]] * 4))
 
 
-@judged_by_value("caps-pB2", "share of RTTs above twice their mean")
 def three_of_ten_paths() -> float:
     """Section VI-C: 3 of 10 paths have large RTTs."""
     return float(blocking_prob_twice_average([SETTING["rtt_short_s"]] * 7 + [SETTING["rtt_long_s"]] * 3))
 
 
-@judged_by_value("caps-864", "leaves times hosts of a leaf")
 def hosts_of_leaf_spine() -> float:
     """Section IX-A."""
     return 24 * 36
 
 
-@judges("caps-ft-4", "caps-ft-12")
-def hosts_of_a_pod(claim: Claim) -> Verdict:
+def hosts_of_a_pod(claim: Claim) -> Computed:
     """Section IX-B: K/2 edge switches of K/2 hosts."""
     pods = int(claim.id.removeprefix("caps-ft-"))
-    return by_size(claim, (pods / 2) ** 2, "K/2 edge switches of K/2 hosts in a fat-tree of K pods")
+    return (pods / 2) ** 2

@@ -9,18 +9,8 @@ from capsmodel.multipath.coding_schedule import MAX_MIXED_PACKETS
 from capsmodel.multipath.lia import best_path_rate_per_s, lia_equilibrium_windows
 from capsmodel.multipath.sawtooth import SINGLE_PATH_SHARE, lia_mean_windows
 from capsmodel.multipath.timeouts import coded_fct_s, reorder_buffer_bits, retransmitted_fct_s, timeout_prob
-from capsmodel.papers.index import Claim
-from capsmodel.papers.verdicts import (
-    Verdict,
-    by_bound,
-    by_size,
-    by_trend,
-    by_value,
-    cell,
-    judged_by_value,
-    judges,
-    not_testable,
-)
+from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.verdicts import Computed, Verdict, by_relation, by_size, cell
 
 RTO_S = 0.2
 SPAN_PACKETS = 60
@@ -34,39 +24,26 @@ CONNECTIONS = (
 )
 
 
-@judges("dc2mtcp-f1a-ietf")
-def uncoded_example(claim: Claim) -> Verdict:
+def uncoded_example() -> Computed:
     """Fig. 1a: the lost packet is sent again on its subflow of 4 ms."""
-    fct_ms = 1e3 * float(retransmitted_fct_s(RTO_S, rtt_s=4e-3))
-    return by_size(claim, fct_ms, "on the original subflow; on the best one it would be 200.5 ms")
+    return 1e3 * float(retransmitted_fct_s(RTO_S, rtt_s=4e-3))
 
 
-@judges("dc2mtcp-f1a-dc2")
-def coded_example(claim: Claim) -> Verdict:
+def coded_example() -> Computed:
     """Fig. 1a: the coded packet goes on the subflow of 1 ms."""
-    return by_size(claim, 1e3 * float(coded_fct_s(1e-3)), "sent one RTT of subflow 2 after the packets")
+    return 1e3 * float(coded_fct_s(1e-3))
 
 
-@judges("dc2mtcp-s4a-wv")
-def window_span(claim: Claim) -> Verdict:
-    """Fig. 3 draws the window."""
-    return not_testable(claim, "the right edge of the window is only drawn: W_v is an input of the example")
-
-
-@judges("dc2mtcp-s4a-ws")
-def unacknowledged(claim: Claim) -> Verdict:
+def unacknowledged() -> Computed:
     """Fig. 3: the span less the packets that the text lists as acknowledged."""
-    return by_size(claim, SPAN_PACKETS - len(ACKNOWLEDGED), "33 and 35 to 79 are 46 packets; 60 - 46 = 14")
+    return SPAN_PACKETS - len(ACKNOWLEDGED)
 
 
-@judges("dc2mtcp-s4b-bfr")
-def reorder_buffer(claim: Claim) -> Verdict:
+def reorder_buffer() -> Computed:
     """Section IV-B."""
-    megabits = float(reorder_buffer_bits([10e9] * 8, rtts_s=1.5e-3)) / 1e6
-    return by_size(claim, megabits, "sum of the rates times the largest RTT")
+    return float(reorder_buffer_bits([10e9] * 8, rtts_s=1.5e-3)) / 1e6
 
 
-@judges("dc2mtcp-eq9")
 def rate_bound(claim: Claim) -> Verdict:
     """Eq. 9: no more than one TCP on the best path, at the equilibrium and where all windows follow a sawtooth."""
     equilibrium, sawtooth = rate_over_best_path(), sawtooth_rate_over_tcp()
@@ -79,20 +56,12 @@ def rate_bound(claim: Claim) -> Verdict:
     return Verdict(claim.id, (float(equilibrium.max()), float(sawtooth.max())), word, text)
 
 
-@judges("dc2mtcp-s4b-small")
-def small_flows(claim: Claim) -> Verdict:
-    """Quoted from earlier work."""
-    return not_testable(claim, "quoted from earlier work; no formula gives completion times of small flows")
-
-
-@judges("dc2mtcp-eq6-split")
-def split_flow(claim: Claim) -> Verdict:
+def split_flow() -> Computed:
     """Eq. 6 for 12 packets on 1, 2, 3, 4, 6 subflows: a timeout of any of them stalls the flow."""
     subflows = np.array([1, 2, 3, 4, 6])
     each = timeout_prob(12 // subflows, loss_prob=0.05)
-    text = "12 packets on 1, 2, 3, 4, 6 subflows, p = 0.05, any subflow; flat once all hold three packets or fewer"
     # 1 - (1 - p)^12 from 3 packets on, but for rounding.
-    return by_trend(claim, np.round(-np.expm1(subflows * np.log1p(-each)), 12), text)
+    return np.round(-np.expm1(subflows * np.log1p(-each)), 12)
 
 
 def rate_over_best_path() -> FloatArray:
@@ -112,18 +81,15 @@ def sawtooth_rate_over_tcp() -> FloatArray:
     return np.divide(rates, one_tcp)
 
 
-@judged_by_value("dc2mtcp-eq7", "W_total belongs into the denominator")
 def printed_loss_prob() -> float:
     """Eq. 7 as printed, for alpha = 1, W_i = 10, W_total = 40."""
     alpha, window, total = 1, 10, 40
     return 2 * alpha / (2 * alpha + window) * total
 
 
-@judges("dc2mtcp-opt-space")
-def option_space(claim: Claim) -> Verdict:
+def option_space() -> Computed:
     """Section III-B: 3n - 1 bytes for n mixed packets, up to C_max."""
-    lengths = coded_option_bytes(np.arange(1, MAX_MIXED_PACKETS + 1))
-    return by_bound(claim, lengths, f"3n - 1 bytes, n = 1..{MAX_MIXED_PACKETS}; 13 packets fit")
+    return coded_option_bytes(np.arange(1, MAX_MIXED_PACKETS + 1))
 
 
 # Cells of Table I that a mean in the text sums up, by the end of the claim's id.
@@ -138,14 +104,12 @@ def _mean_ratio(name: str) -> float:
     return float(np.mean([cell(f"dc2mtcp-t1-{row}") for row in _TABLE1_ROWS[name]]))
 
 
-@judges("dc2mtcp-co-r", "dc2mtcp-co-h", "dc2mtcp-co-l")
 def mean_coded_original_ratio(claim: Claim) -> Verdict:
     """Section VI-D beside Table I."""
     rows = claim.id.removeprefix("dc2mtcp-co-")
     return by_size(claim, _mean_ratio(rows), f"mean of {', '.join(_TABLE1_ROWS[rows])}")
 
 
-@judges("dc2mtcp-co-x-r", "dc2mtcp-co-x-h")
 def overhead_orders(claim: Claim) -> Verdict:
     """Section VI-D: SC-MPTCP sends 0.02 coded packets per original one, each with 100 times the delay."""
     packets = cell("dc2mtcp-s6d-sc") / _mean_ratio(claim.id.removeprefix("dc2mtcp-co-x-"))
@@ -153,28 +117,38 @@ def overhead_orders(claim: Claim) -> Verdict:
     return by_size(claim, float(np.log10(times)), f"{times:.0f} times")
 
 
-@judged_by_value("dc2mtcp-ft-hosts", "K^3/4 for K = 8")
 def hosts_of_eight_pods() -> float:
     """Section VI-A."""
     return 8**3 / 4
 
 
-@judged_by_value("dc2mtcp-ft-paths", "(K/2)^2 for K = 8; fewer within a pod")
 def paths_between_eight_pods() -> float:
     """Section VI-A."""
     return (8 / 2) ** 2
 
 
-@judged_by_value("dc2mtcp-gp", "mean of dc2mtcp-f5-2 and dc2mtcp-f5-4")
 def mean_throughput_gain() -> float:
     """Abstract beside Fig. 5."""
     return (cell("dc2mtcp-f5-2") + cell("dc2mtcp-f5-4")) / 2
 
 
-@judges("dc2mtcp-fct")
 def mean_fct_gain(claim: Claim) -> Verdict:
     """Abstract beside Fig. 4."""
     random = [cell(f"dc2mtcp-f4-dc2-{subflows}") for subflows in (2, 4)]
     hot_spot = [cell(f"dc2mtcp-f6-{subflows}") for subflows in (2, 4)]
     text = f"mean of dc2mtcp-f4-dc2-2 and dc2mtcp-f4-dc2-4; {np.mean(random + hot_spot):.0f}% over both patterns"
-    return by_value(claim, float(np.mean(random)), text)
+    return by_relation(claim, float(np.mean(random)), text)
+
+
+# Cells of Table I: coded over original packets.
+_TABLE1 = [
+    f"dc2mtcp-t1-{pattern}-{kind}-{subflows}"
+    for pattern in ("random", "hot-spot")
+    for kind in ("all", "small", "large")
+    for subflows in (2, 4)
+]
+
+
+def coded_packets() -> Computed:
+    """Section V beside Table I: l coded packets for m original ones."""
+    return [cell(name) for name in _TABLE1]

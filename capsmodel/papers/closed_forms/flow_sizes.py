@@ -2,8 +2,8 @@
 
 import math
 
-from capsmodel.papers.index import Claim
-from capsmodel.papers.verdicts import Verdict, by_size, judges
+from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.verdicts import Computed
 from capsmodel.workloads.catalogue import load_workload
 
 WORKLOADS = {"web": "websearch", "data": "datamining"}
@@ -14,23 +14,18 @@ _REASONS = {
 BANDS_BYTES = {"0-100kb": (0.0, 1e5), "100kb-1mb": (1e5, 1e6), "1mb": (1e6, math.inf)}
 
 
-@judges(*(f"cdcps-t2-{workload}-{band}" for workload in WORKLOADS for band in BANDS_BYTES))
-def share_of_band(claim: Claim) -> Verdict:
+def share_of_band(claim: Claim) -> Computed:
     """Table 2, per cent of the flows."""
     _, _, workload, band = claim.id.split("-", 3)
     sizes, (low, high) = load_workload(WORKLOADS[workload]), BANDS_BYTES[band]
-    return by_size(claim, 100 * float(sizes.cdf(high) - sizes.cdf(low)), _REASONS[workload])
+    return 100 * float(sizes.cdf(high) - sizes.cdf(low))
 
 
-@judges("cdcps-t2-web-avg")
-def mean_of_web_search(claim: Claim) -> Verdict:
+def mean_of_web_search() -> Computed:
     """Table 2, in MB."""
-    return by_size(claim, load_workload("websearch").mean_bytes / 1e6, "the table that DCTCP's figure gives")
+    return load_workload("websearch").mean_bytes / 1e6
 
 
-@judges("cdcps-t2-data-avg")
-def mean_of_data_mining(claim: Claim) -> Verdict:
+def mean_of_data_mining() -> Computed:
     """Table 2, in MB."""
-    return by_size(
-        claim, load_workload("datamining").mean_bytes / 1e6, f"{_REASONS['data']}; 7.41 MB in packets of 1448 B"
-    )
+    return load_workload("datamining").mean_bytes / 1e6

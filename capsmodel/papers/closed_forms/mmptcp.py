@@ -3,36 +3,33 @@
 import numpy as np
 
 from capsmodel.multipath.subflows import cross_pod_prob, subflow_minimum_window_share
-from capsmodel.papers.index import Claim
-from capsmodel.papers.verdicts import Verdict, by_size, by_truth, by_value, cell, judged_by_value, judges
+from capsmodel.papers.claim_list import Claim
+from capsmodel.papers.verdicts import Computed, Verdict, by_relation, by_truth, cell
 from capsmodel.reordering.dup_acks import (
     dup_ack_threshold_fat_tree,
     limited_transmit_segments,
     packets_before_first_loss,
 )
 
+MIN_WINDOW_PACKETS, SUBFLOWS = 2, 8
 _LOSSES = np.array([0.001, 0.01, 0.1, 0.5])
 
 
-@judges("mmptcp-s24-19")
-def threshold_across_pods(claim: Claim) -> Verdict:
+def threshold_across_pods() -> Computed:
     """16 core paths: a fat-tree of 8 pods."""
-    return by_size(claim, dup_ack_threshold_fat_tree(8, location="core"), "8 pods have 16 paths between pods")
+    return dup_ack_threshold_fat_tree(8, location="core")
 
 
-@judges("mmptcp-s24-3")
-def threshold_in_a_rack(claim: Claim) -> Verdict:
+def threshold_in_a_rack() -> Computed:
     """Both hosts on one access switch."""
-    return by_size(claim, dup_ack_threshold_fat_tree(8, location="access"), "one path")
+    return dup_ack_threshold_fat_tree(8, location="access")
 
 
-@judges("mmptcp-s24-18")
-def limited_transmit(claim: Claim) -> Verdict:
+def limited_transmit() -> Computed:
     """Segments below the threshold."""
-    return by_size(claim, limited_transmit_segments(19), "one for each duplicate ACK below the threshold")
+    return limited_transmit_segments(19)
 
 
-@judges("mmptcp-fn2")
 def first_loss_on_any_path(claim: Claim) -> Verdict:
     """Compare a formula with E[min] = sum over m >= 0 of P(no loss on any of n paths in m packets)."""
     tail = np.arange(20_000)
@@ -50,33 +47,28 @@ def _gain_pct(rate_mbps: int) -> float:
     return 100 * (before - after) / before
 
 
-@judges("mmptcp-t1-100", "mmptcp-t1-1000")
-def gain_of_table_1(claim: Claim) -> Verdict:
+def gain_of_table_1(claim: Claim) -> Computed:
     """Section 3.2 beside Table 1."""
-    return by_value(claim, _gain_pct(int(claim.id.removeprefix("mmptcp-t1-"))), "from the mean completion times")
+    return _gain_pct(int(claim.id.removeprefix("mmptcp-t1-")))
 
 
-@judged_by_value("mmptcp-t1-5x", "quotient of the gains of Table 1; 5 is that of the rounded ones, 50% and 10%")
 def quotient_of_gains() -> float:
     """Section 3.2 beside Table 1."""
     return _gain_pct(1000) / _gain_pct(100)
 
 
-@judged_by_value("mmptcp-t3-gp", "difference of the two cells of Table 3")
 def goodput_gap() -> float:
     """Section 3.3 beside Table 3."""
     return cell("mmptcp-t3-mmptcp-gp") - cell("mmptcp-t3-ps_tcp-gp")
 
 
-@judges("mmptcp-t3-ut")
 def utilisation_gap(claim: Claim) -> Verdict:
     """Section 3.3 beside Table 3, in percentage points."""
     best, other = cell("mmptcp-t3-mmptcp-util"), cell("mmptcp-t3-ps_tcp-util")
     text = f"difference of the two cells of Table 3; {1 - other / best:.1%} in relative terms"
-    return by_value(claim, best - other, text)
+    return by_relation(claim, best - other, text)
 
 
-@judges("mmptcp-t3-all")
 def lowest_core_loss(claim: Claim) -> Verdict:
     """Section 3.4 beside Table 3: whether every other scheme loses more."""
     schemes = ("mmptcp", "ps", "ps_tcp", "tcp", "mptcp")
@@ -86,20 +78,16 @@ def lowest_core_loss(claim: Claim) -> Verdict:
     return by_truth(claim, holds, float(holds), ", ".join(f"{name.upper()} {loss:g}%" for name, loss in losses))
 
 
-@judged_by_value("mmptcp-t4-min", "the least of the 21 cells of Table 4")
 def best_threshold() -> float:
     """Section 3.5 beside Table 4."""
     return float(min(range(3, 24), key=lambda threshold: cell(f"mmptcp-t4-d{threshold}-fct")))
 
 
-@judges("mmptcp-lt-split-long", "mmptcp-lt-split-short")
-def server_split(claim: Claim) -> Verdict:
+def server_split(claim: Claim) -> Computed:
     """Section 3.6."""
-    hosts = {"mmptcp-lt-split-long": 135, "mmptcp-lt-split-short": 121}[claim.id]
-    return by_size(claim, 100 * hosts / 256, f"{hosts} of 256")
+    return 100 * {"mmptcp-lt-split-long": 135, "mmptcp-lt-split-short": 121}[claim.id] / 256
 
 
-@judges("mmptcp-t7-feas")
 def table7_is_feasible(claim: Claim) -> Verdict:
     """Table 7: Mean and median differ by at most the deviation in every distribution."""
     names = [f"mmptcp-t7-{n}-{scheme}" for n in (20, 40, 100) for scheme in ("mmptcp", "mmptcp_lt", "tcp", "mptcp")]
@@ -112,32 +100,31 @@ def table7_is_feasible(claim: Claim) -> Verdict:
     return by_truth(claim, not wrong, float(not wrong), "; ".join(wrong) or "all 12 rows")
 
 
-@judged_by_value("mmptcp-t8-2x", "quotient of the two cells of Table 8")
 def fully_coupled_loss() -> float:
     """Section 3.9 beside Table 8."""
     return cell("mmptcp-t8-fc-loss") / cell("mmptcp-t8-li-loss")
 
 
-@judged_by_value("mmptcp-s35-85", "112/127 of the hosts are in another pod; one drawn permutation may have had 85%")
 def flows_across_pods() -> float:
     """Section 3.5: 128 hosts in 8 pods."""
     return float(100 * cross_pod_prob(8, hosts_per_pod=16))
 
 
-@judged_by_value("mmptcp-ss5", "doubling from one packet; a threshold of 19 needs 20 packets in flight")
 def slow_start_flight() -> float:
     """Section 3.5: packets of the fifth round trip."""
     return 2.0**4
 
 
-@judged_by_value("mmptcp-s311-half", "eight subflows of two packets, the least that Linux sends, of 30")
 def minimum_windows() -> float:
     """Section 3.11."""
     return float(100 * subflow_minimum_window_share(8, bdp_packets=30))
 
 
-@judges("mmptcp-k8-1", "mmptcp-k8-2", "mmptcp-k8-4")
-def hosts_by_oversubscription(claim: Claim) -> Verdict:
+def hosts_by_oversubscription(claim: Claim) -> Computed:
     """Section 3: K^3/4 hosts, times the oversubscription."""
-    hosts = 8**3 / 4 * int(claim.id.removeprefix("mmptcp-k8-"))
-    return by_size(claim, hosts, "K^3/4 hosts for K = 8, times the oversubscription")
+    return 8**3 / 4 * int(claim.id.removeprefix("mmptcp-k8-"))
+
+
+def subflows_over_one_flow() -> Computed:
+    """Section 3.11: 16 packets each round trip over 2, as a subflow has two packets in flight at the least in Linux."""
+    return SUBFLOWS * MIN_WINDOW_PACKETS / MIN_WINDOW_PACKETS

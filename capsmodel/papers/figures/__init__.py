@@ -7,8 +7,8 @@ docstring is the figure in one line, then what the paper leaves out (*Not stated
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING
 from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.sweep import Progress, Task, gather
 from capsmodel.papers._docstrings import title_and_choices
-from capsmodel.papers.closed_forms import closed_form_verdict
-from capsmodel.papers.index import read_claims
+from capsmodel.papers.claim_list import read_claims
+from capsmodel.papers.closed_forms import closed_form_verdict, formula_of
 from capsmodel.papers.verdicts import Verdict, checked
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from capsmodel.papers.index import Claim
+    from capsmodel.papers.claim_list import Claim
 
 __all__ = ["PublishedFigure", "published_figure", "published_figures"]
 
@@ -40,8 +40,7 @@ class PublishedFigure:
     """A figure of a paper, ready to be computed and drawn.
 
     If it is computed from a formula, it is ``PublishedFigure(__name__, __doc__, compute=compute, draw=draw,
-    claims=CLAIMS)``, if it is simulated, ``PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw,
-    judges=JUDGES)``.
+    claims=CLAIMS)``, if it is simulated, ``PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw)``.
 
     Attributes
     ----------
@@ -53,13 +52,11 @@ class PublishedFigure:
         ``compute(quick=False)`` returns the table of a formula in long form, its columns named with their units;
         `quick` takes a coarser grid.
     claims : tuple of str
-        Rows of ``claims.csv`` that the figure decides; those of `judges` where there are any.
+        Ids of the claims that the figure decides; of a simulated one those whose formula is a function of its module.
     tasks : callable
         ``tasks(quick=False)`` returns the simulations, tasks of a sweep; `quick` takes fewer.
     table : callable, optional
         ``table(rows)`` returns the table from the rows of all tasks.
-    judges : mapping
-        For each claim that the tasks decide, ``judges[claim.id](claim, frame)`` returns the verdict.
     """
 
     module: str
@@ -69,12 +66,17 @@ class PublishedFigure:
     claims: tuple[str, ...] = ()
     tasks: Callable[..., Sequence[Task]] = _no_tasks
     table: Callable[["DataFrame"], "DataFrame"] | None = None
-    judges: Mapping[str, Callable[["Claim", "DataFrame"], Verdict]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        rule = f"{self.module}: give compute and claims, or tasks, table and judges"
+        rule = f"{self.module}: give compute and claims, or tasks and table"
         require((self.compute is None) != (self.table is None), rule)
         object.__setattr__(self, "claims", self.claims or tuple(self.judges))
+
+    @cached_property
+    def judges(self) -> Mapping[str, Callable[["Claim", "DataFrame"], Verdict]]:
+        """Return for each claim that the tasks decide what gives the verdict: ``judge(claim, frame)``."""
+        own = (claim for claim in read_claims().values() if claim.formula.partition(":")[0] == self.module)
+        return MappingProxyType({claim.id: formula_of(claim) for claim in own})
 
     @property
     def name(self) -> str:

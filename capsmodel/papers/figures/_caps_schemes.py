@@ -19,9 +19,10 @@ from capsmodel.experiments.statistics.intervals import (
     paired_ratio,
 )
 from capsmodel.experiments.words import Holds, VerdictWord, above, all_of, kendall
+from capsmodel.papers.claim_list import Claim
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures._points import word_on
-from capsmodel.papers.index import Claim, Quantity
+from capsmodel.papers.index import Quantity
 from capsmodel.papers.measurements.caps_comparison import WITHOUT_REPAIR
 from capsmodel.papers.verdicts import Verdict, of_sample
 
@@ -80,7 +81,7 @@ def of_points(claim: Claim, found: Shown, word: VerdictWord, reason: str, *, qua
 
 def judge_differences(claim: Claim, found: Compared, reason: str) -> Verdict:
     """Judge whether differences are all on the side of 0 that the claim names, at all places."""
-    side = on_side(claim.unit != "lower", 0)
+    side = on_side(claim.relation == "higher", 0)
     return of_points(claim, found, word_on(found.values(), side, side), reason, quantity="difference")
 
 

@@ -9,7 +9,7 @@ from pandas import DataFrame
 
 from capsmodel.checks import FloatArray
 from capsmodel.experiments.statistics.intervals import Interval
-from capsmodel.papers.index import read_claims
+from capsmodel.papers.claim_list import read_claims
 from capsmodel.plotting import new_figure
 
 if TYPE_CHECKING:
@@ -95,9 +95,9 @@ def paper_arrow(axes: "Axes", begin: tuple[float, float], end: tuple[float, floa
 
 
 def claimed(claim_id: str) -> tuple[float, float]:
-    """Return the range that a claim prints, from ``claims.csv``."""
+    """Return the range that a claim prints; a bound twice."""
     claim = read_claims()[claim_id]
-    return float(claim.low), float(claim.high)
+    return float(claim.low or claim.high), float(claim.high or claim.low)
 
 
 def finish(figure: "Figure", axes: Sequence["Axes"], **legend: Any) -> "Figure":

@@ -15,9 +15,9 @@ from capsmodel.experiments.statistics.intervals import (
 )
 from capsmodel.experiments.sweep import Task
 from capsmodel.experiments.words import below
+from capsmodel.papers.claim_list import Claim
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures._points import word_on
-from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.head_of_line import short_flows
 from capsmodel.papers.verdicts import Verdict, of_sample
 

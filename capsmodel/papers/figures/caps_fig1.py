@@ -13,10 +13,10 @@ from pandas import DataFrame
 from capsim.study.relations import reduction_pct
 from capsmodel.experiments.sweep import Task
 from capsmodel.experiments.words import has_size
+from capsmodel.papers.claim_list import Claim, read_claims
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _head_of_line as shared
-from capsmodel.papers.index import Claim, read_claims
 from capsmodel.papers.verdicts import Verdict, tolerance
 
 if TYPE_CHECKING:
@@ -53,9 +53,6 @@ def judge_delay(claim: Claim, frame: DataFrame) -> Verdict:
     )
 
 
-JUDGES = {"caps-f1b-qdelay": judge_delay}
-
-
 def draw(frame: DataFrame) -> "Figure":
     """Draw the delay over the spread of start times, and its reduction without long flows."""
     figure, (left, right) = drawing.panels("CAPS Fig. 1(b): queueing delay of 100 sprayed short flows", 2)
@@ -70,4 +67,4 @@ def draw(frame: DataFrame) -> "Figure":
     return drawing.finish(figure, [left, right])
 
 
-FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw)

@@ -15,11 +15,10 @@ from pandas import DataFrame
 from capsmodel.experiments.statistics.intervals import MeanInterval, mean_interval
 from capsmodel.experiments.sweep import Task
 from capsmodel.experiments.words import CLOSE_RELATIVE, within
-from capsmodel.papers.experiments.caps_dynamic import PER_SECOND
+from capsmodel.papers.claim_list import Claim
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures._points import word_on
-from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.burst_rtts import burst_periods
 from capsmodel.papers.verdicts import Verdict, of_sample
 
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import Series
 
+PER_SECOND = {"bursts per second": 1, "bursts per 100 ms": 10}
+"""Bursts a second of the units that lambda may have, as in the study caps-dynamic."""
 LAMBDAS, UNITS = (5, 10, 20, 40), PER_SECOND.items()
 ESTIMATES = {"twice_average_prob": "twice the average", "twice_smoothed_prob": "twice the smoothed RTT"}
 
@@ -84,9 +85,6 @@ def judge_probability(claim: Claim, frame: DataFrame) -> Verdict:
     return _closeness(claim, frame.assign(apart=apart.abs()), reason)
 
 
-JUDGES = {"caps-f19-rtt": judge_rtt, "caps-f19-pb": judge_probability}
-
-
 def draw(frame: DataFrame) -> "Figure":
     """Draw both RTTs over the periods of one run, and the mean probabilities over lambda."""
     figure, (left, right) = drawing.panels("CAPS Fig. 19: average and smoothed RTT in bursts", 2)
@@ -107,4 +105,4 @@ def draw(frame: DataFrame) -> "Figure":
     return drawing.finish(figure, [left, right])
 
 
-FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw)

@@ -16,10 +16,11 @@ from capsim.study.metrics import FCT_PERCENTILES
 from capsmodel.experiments.statistics.intervals import mean_interval
 from capsmodel.experiments.sweep import Task
 from capsmodel.experiments.words import MUCH, SIGNIFICANTLY, above, has_size
+from capsmodel.papers.claim_list import Claim
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _head_of_line as shared
-from capsmodel.papers.index import Claim
+from capsmodel.papers.measurements.head_of_line import FCT_PERCENTILES
 from capsmodel.papers.verdicts import Verdict, tolerance
 
 if TYPE_CHECKING:
@@ -85,9 +86,6 @@ def judge_completion(claim: Claim, frame: DataFrame) -> Verdict:
     )
 
 
-JUDGES = {"caps-f2a-disorder": judge_reordering, "caps-f2b-cwnd": judge_window, "caps-f2c-fct": judge_completion}
-
-
 def _points(axes: "Axes", runs: "Series[float]", scale: float) -> None:
     """Draw the mean over runs of each form, with its interval, and leave room above for the legend."""
     for place, (form, values) in enumerate(runs.groupby(level="form", sort=False)):
@@ -114,4 +112,4 @@ def draw(frame: DataFrame) -> "Figure":
     return drawing.finish(figure, [left, middle, right], loc="upper left")
 
 
-FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw)

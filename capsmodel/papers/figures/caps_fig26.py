@@ -7,7 +7,6 @@ with 100, the other one of the paper. Timeouts are those of all connections, Rep
 two buffers do is judged here, all other claims about the figure in the experiment caps-incast1.
 """
 
-from collections.abc import Callable
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -15,10 +14,10 @@ from pandas import DataFrame
 
 from capsmodel.experiments.statistics.intervals import paired_difference
 from capsmodel.experiments.sweep import Task
+from capsmodel.papers.claim_list import Claim
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _caps_schemes as shared
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.caps_comparison import incast
 from capsmodel.papers.verdicts import Verdict
 
@@ -66,9 +65,6 @@ def judge_buffer(claim: Claim, frame: DataFrame) -> Verdict:
     return shared.judge_differences(claim, found, reason)
 
 
-JUDGES: dict[str, Callable[[Claim, DataFrame], Verdict]] = {"caps-f26-buffer": judge_buffer}
-
-
 def draw(frame: DataFrame) -> "Figure":
     """Draw timeouts and completion times over the number of senders, and the timeouts of the readings of CAPS."""
     figure, panels = drawing.panels("CAPS Fig. 26: incast of short flows, 256 packets a port", 3)
@@ -83,4 +79,4 @@ def draw(frame: DataFrame) -> "Figure":
     return drawing.finish(figure, panels)
 
 
-FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw)

@@ -8,7 +8,6 @@ Shares of lost packets are of data and acknowledgements of short flows over thei
 scheme loses more the more short flows there are is judged here, all other claims in the experiment caps-priority.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pandas import DataFrame
@@ -16,11 +15,12 @@ from pandas import DataFrame
 from capsim.study.metrics import FCT_PERCENTILES
 from capsmodel.experiments.sweep import Task
 from capsmodel.experiments.words import verdict_word
+from capsmodel.papers.claim_list import Claim
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _caps_schemes as shared
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.caps_comparison import SHARED_BUFFER, beside_long_flows
+from capsmodel.papers.measurements.head_of_line import FCT_PERCENTILES
 from capsmodel.papers.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -57,9 +57,6 @@ def judge_rise(claim: Claim, frame: DataFrame) -> Verdict:
     return shared.of_points(claim, found, word, reason, quantity="difference")
 
 
-JUDGES: dict[str, Callable[[Claim, DataFrame], Verdict]] = {"caps-f28a-n": judge_rise}
-
-
 def draw(frame: DataFrame) -> "Figure":
     """Draw completion times, losses and throughput of long flows over the number of short ones."""
     figure, panels = drawing.panels("CAPS Fig. 28 and 29(b): three long flows on 12 paths", 3)
@@ -79,4 +76,4 @@ def draw(frame: DataFrame) -> "Figure":
     return drawing.finish(figure, panels)
 
 
-FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw)

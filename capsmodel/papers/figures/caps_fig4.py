@@ -15,9 +15,9 @@ from pandas import DataFrame, concat
 from capsmodel.experiments.statistics.intervals import paired_ratio
 from capsmodel.experiments.sweep import Task
 from capsmodel.experiments.words import MUCH, above, all_of, verdict_word
+from capsmodel.papers.claim_list import Claim, read_claims
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.index import Claim, read_claims
 from capsmodel.papers.measurements.blocking_estimators import on_off_periods, path_rtts
 from capsmodel.papers.verdicts import Verdict, not_testable, of_sample, printed_range
 
@@ -96,14 +96,6 @@ def judge_probability(claim: Claim, frame: DataFrame) -> Verdict:
     return Verdict(claim.id, (float(shares.mean()),), "reproduced" if met else "differs in size", reason)
 
 
-JUDGES = {
-    "caps-f4a-onoff": judge_periods,
-    "caps-f4a-exist": judge_presence,
-    "caps-f4b-rtt": judge_rtts,
-    "caps-f4b-pb": judge_probability,
-}
-
-
 def draw(frame: DataFrame) -> "Figure":
     """Draw the periods of the first seed, and the mean RTT of its paths."""
     one = frame[frame["seed"] == frame["seed"].min()]
@@ -124,4 +116,4 @@ def draw(frame: DataFrame) -> "Figure":
     return drawing.finish(figure, [left, right])
 
 
-FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw)

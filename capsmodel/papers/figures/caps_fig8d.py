@@ -28,13 +28,14 @@ from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _units as units
 from capsmodel.papers.figures._points import CONFIDENCE, Estimate, word_on
+from capsmodel.papers.measurements.coding_units import FABRIC, WINDOW_PACKETS
 from capsmodel.papers.verdicts import Verdict, cell, of_sample
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from capsmodel.experiments.sweep import Task
-    from capsmodel.papers.index import Claim
+    from capsmodel.papers.claim_list import Claim
 
 N_PATHS, LONG_FLOWS, WINDOWS = 10, 3, 1000
 PROB = LONG_FLOWS / N_PATHS
@@ -176,7 +177,4 @@ def judge_match(claim: "Claim", frame: DataFrame) -> Verdict:
     return of_sample(Verdict(claim.id, ends, word, reason, quantity="ratio"), f"{WINDOWS} windows")
 
 
-JUDGES = {"caps-f8d-dw": judge_shape, "caps-f8cd-match": judge_match}
-
-
-FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw)

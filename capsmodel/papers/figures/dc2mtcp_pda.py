@@ -12,9 +12,9 @@ from pandas import DataFrame, concat
 
 from capsmodel.experiments.sweep import Task
 from capsmodel.experiments.words import ROUNDING, verdict_word
+from capsmodel.papers.claim_list import Claim
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.index import Claim
 from capsmodel.papers.measurements.decoding_work import decoding_work
 from capsmodel.papers.verdicts import Verdict, by_bound
 
@@ -86,7 +86,4 @@ def work_is_at_most_the_coding_ratio(claim: Claim, frame: DataFrame) -> Verdict:
     return Verdict(claim.id, (float(ratios.max()),), word, f"{_REASON}; largest work over l/m")
 
 
-JUDGES = {"dc2mtcp-s5-pda": saves_most_of_the_work, "dc2mtcp-s1-eps": work_is_at_most_the_coding_ratio}
-
-
-FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw)

@@ -10,7 +10,6 @@ says. The verdicts depend on the buffer size, which was noticed afterwards: 1000
 interface, are drawn too and not judged.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pandas import DataFrame
@@ -21,9 +20,9 @@ from capsmodel.experiments.printed import reading_error
 from capsmodel.experiments.statistics.intervals import Interval, mean_interval, paired_ratio
 from capsmodel.experiments.sweep import Task
 from capsmodel.experiments.words import VerdictWord, above, has_size, verdict_word, within
+from capsmodel.papers.claim_list import Claim, read_claims
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.index import Claim, read_claims
 from capsmodel.papers.measurements.behind_long_flow import behind_long_flow
 from capsmodel.papers.verdicts import Verdict, cell, of_sample, printed_range, tolerance
 
@@ -127,12 +126,4 @@ def over_half(claim: Claim, frame: DataFrame) -> Verdict:
     return _verdict(claim, found, word, f"{_OVER_HALF}; with 1000 packets a port {deep.value:.0f}%")
 
 
-JUDGES: dict[str, Callable[[Claim, DataFrame], Verdict]] = {
-    **{f"repflow-t1-{key}-{figure_of}": absolute_time for key in _SCENARIOS for figure_of in _COLUMNS},
-    "repflow-t1-10x": ten_times_worse,
-    "repflow-t1-50m": over_half,
-    "repflow-t1-50t": over_half,
-}
-
-
-FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw, judges=JUDGES)
+FIGURE = PublishedFigure(__name__, __doc__, tasks=tasks, table=table, draw=draw)
