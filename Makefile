@@ -77,10 +77,10 @@ write-notebooks: $(STAMP)
 	    --run-path notebooks --output notebooks/$$(basename $$source .py).ipynb $$source || exit 1; \
 	done
 
-# Decides every claim that a figure, a closed form or the runs of an experiment decide; simulations that out/results
+# Decides every claim that a figure, a closed form or the runs of an experiment decide; simulations that out/runs
 # holds are not run again.
 ledger: $(STAMP)
-	$(BIN)/python -m capsmodel.papers.ledger data out/results
+	$(BIN)/python -m capsmodel.papers.ledger data out/runs
 
 bench: $(STAMP)
 	$(BIN)/python -m pytest benchmarks --benchmark-enable --benchmark-only -q -s -p no:xdist

@@ -8,7 +8,8 @@ _HERE = Path(__file__).resolve().parent
 def data_path(name: str) -> Path:
     """Return the path of data file `name`, for example ``"workloads/websearch_dctcp.csv"``.
 
-    A wheel carries the files in ``capsmodel/_data``; an editable install and a checkout read ``data/`` itself.
+    A wheel carries the files in ``capsmodel/_data``; an editable install and a checkout read ``data/`` itself, which
+    alone has the runs behind the ledger, ``results``.
 
     Raises
     ------
@@ -23,4 +24,6 @@ def data_path(name: str) -> Path:
     for root in (_HERE / "_data", _HERE.parent / "data"):
         if (root / name).exists():
             return root / name
+    if name.partition("/")[0] == "results":
+        raise FileNotFoundError(f"no {name}: kept runs are not installed; a clone of the repository has them in data/")
     raise FileNotFoundError(f"no data file {name!r}: reinstall capsmodel, its wheel carries them all")

@@ -113,6 +113,9 @@ COMMANDS = (
             "study study.toml --expand",
             "study study.toml --out DIR --shard 1/4",
             "study study.toml --out DIR --cluster tcp://head:8786",
+            "study caps-fig9b",
+            "study mmptcp-t3-tcp-fct --set transport.min_rto_s=1s --seeds 8",
+            "study --list",
         ),
         _STUDY,
     ),
@@ -192,13 +195,6 @@ COMMANDS = (
     ),
     CODEC,
     Command(
-        "study",
-        _PAPERS,
-        "study:study",
-        "Run a study until its claims are decided: of a file, a figure, a claim.",
-        ("study caps-fig9b", "study caps-fig8d --quick", "study caps-f18-drop --budget 1h", "study --list"),
-    ),
-    Command(
         "gallery",
         _PAPERS,
         "gallery:gallery",
@@ -212,7 +208,7 @@ COMMANDS = (
         "claims",
         _PAPERS,
         "equations:claims",
-        "Tell which published claims were reproduced or refuted, and why.",
+        "Show which published claims were reproduced or refuted, and why.",
         ("claims --verdict refuted", "claims caps-f17a-rps", "claims --totals"),
     ),
     Command(

@@ -207,7 +207,7 @@ def _print_by_setting(name: str, plot: Path | None, output: Output) -> None:
     from capsmodel.papers.studies import published_studies, study_named
 
     study = study_named(name)
-    campaign = Campaign(published_studies()[study], data_path("results"))
+    campaign = Campaign(published_studies()[study], data_path("results/runs"))
     asked = [name] if name in read_claims() else list(campaign.design.claims)
     words = {claim: campaign.words(claim) for claim in asked}
     rows = [

@@ -1,10 +1,10 @@
 """Figures of the papers: their tables, their drawings with what the papers print, and the verdicts of these tables."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from pandas import DataFrame
 
+from capsmodel._files import check_writable
 from capsmodel.cli.shared.claim_texts import claim_text
 from capsmodel.cli.shared.output import explain, say, write_whole
 from capsmodel.experiments.manifest import table_csv, table_id
@@ -13,20 +13,19 @@ from capsmodel.papers.claim_list import read_claims
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.plotting import can_draw, save_figure
 
-RESULTS = "results"
+ROWS = "runs"
 
 
-def write_figures(figures: Sequence[PublishedFigure], out: Path, *, quick: bool, executor: Executor) -> None:
-    """Compute figures, write NAME.csv and NAME.png of each, and print the verdicts; figures may share simulations."""
-    tasks = {task.id: task for figure in figures for task in figure.tasks(quick=quick)}
+def write_figure(figure: PublishedFigure, out: Path, *, quick: bool, executor: Executor) -> None:
+    """Compute a figure, write NAME.csv and NAME.png, and print the verdicts."""
+    check_writable(out)
+    tasks = figure.tasks(quick=quick)
     if tasks:
-        run_sweep(tasks.values(), out / RESULTS, executor=executor, progress=Progress(label="simulations"))
-    draws = can_draw()
-    for figure in figures:
-        frame = figure.data(quick=quick, results=out / RESULTS)
-        for path in _write(figure, frame, out, quick, draws=draws):
-            say(f"wrote {path}")
-        _judge(figure, frame, quick)
+        run_sweep(tasks, out / ROWS, executor=executor, progress=Progress(label=figure.name))
+    frame = figure.data(quick=quick, results=out / ROWS)
+    for path in _write(figure, frame, out, quick, draws=can_draw()):
+        say(f"wrote {path}")
+    _judge(figure, frame, quick)
 
 
 def _write(figure: PublishedFigure, frame: DataFrame, out: Path, quick: bool, *, draws: bool) -> list[Path]:

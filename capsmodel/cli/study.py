@@ -1,9 +1,10 @@
 """``capsmodel study`` and ``capsmodel merge``: a study on cores, a cluster or several machines, with its verdicts."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import tomli_w
@@ -11,6 +12,7 @@ from cyclopts import Parameter
 
 from capsim.results.files import check_entries
 from capsim.results.load_record import offered_line
+from capsim.study.campaign import Campaign
 from capsim.study.claims import Design
 from capsim.study.file import read_study, tables_of
 from capsim.study.metrics import METRICS
@@ -18,20 +20,27 @@ from capsim.study.points import point_name
 from capsim.study.study import RESULTS, ROWS, Studied, Study
 from capsmodel._files import check_writable
 from capsmodel.checks import choice, require
+from capsmodel.cli.figures import write_figure
 from capsmodel.cli.shared.machines import ALL_CORES, MACHINES, Machines
 from capsmodel.cli.shared.options import Flag, MaybeCount, MaybeDuration, Texts, parse_shard, settings_of
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
 from capsmodel.cli.shared.run_output import PLOTTED, metric_rows, missing_ratios, records, shown
 from capsmodel.cli.shared.table import Column
-from capsmodel.datafiles import data_path
+from capsmodel.papers.claim_list import read_claims, told
+from capsmodel.papers.figures import PublishedFigure, published_figures
+from capsmodel.papers.figures._by_setting import draw_by_setting
+from capsmodel.papers.index import read_ledger
+from capsmodel.papers.studies import simulated_studies, study_file
 from capsmodel.plotting import can_draw, check_figure_path, save_figure
 
-_STUDY, _PLOT = "study.toml", "study.png"
-FILES = frozenset({ROWS, RESULTS, _STUDY, "runs.csv", "table.csv", "verdicts.csv", _PLOT})
+_STUDY, _PLOT, _SETTINGS = "study.toml", "study.png", "settings.png"
+FILES = frozenset({ROWS, RESULTS, _STUDY, "runs.csv", "table.csv", "verdicts.csv", _PLOT, _SETTINGS})
 _METRICS = "mean_fct_short_s,p99_fct_short_s"
 _PER_HOUR = 1 / 3600
 _VERDICTS = [Column("id", "claim"), Column("word", "word"), Column("seeds", "seeds"), Column("point", "at")]
 _VERDICTS.append(Column("ours", "ours", ends=("low", "high")))
+_BEFORE = Column("before", "as filed")
+_LIST = [Column("name", "name"), Column("title", "shows"), Column("claims", "claims")]
 
 Metrics = Annotated[str, Parameter(group=OUTPUT)]
 Out = Annotated[Path | None, Parameter(group=OUTPUT)]
@@ -39,7 +48,7 @@ Keep = Annotated[bool, Parameter(group=OUTPUT, negative=(), show_default=False)]
 
 
 def study(
-    study: str,
+    study: str = "",
     /,
     *,
     set_: Annotated[Texts, Parameter(name="--set", metavar="KEY=VALUE")] = (),
@@ -50,6 +59,7 @@ def study(
     expand: Flag = False,
     costs: Flag = False,
     check: Flag = False,
+    known: Annotated[bool, Parameter(name="--list", negative=(), show_default=False)] = False,
     budget: Annotated[MaybeDuration, Parameter(group=MACHINES)] = None,
     shard: Annotated[str, Parameter(group=MACHINES, metavar="I/N")] = "1/1",
     machines: Machines = ALL_CORES,
@@ -61,14 +71,16 @@ def study(
 ) -> None:
     """Run a study: the points of its axes, with several seeds, and decide what it claims.
 
-    A study that was stopped goes on where it was when the same command is given again.
+    A study that was stopped goes on where it was when the same command is given again. A figure of the papers that is
+    computed from formulas, or has simulations of its own, becomes NAME.csv and NAME.png.
 
     Parameters
     ----------
     study
-        The TOML file, the name of a study of the papers, or a claim of one.
+        The TOML file; or of the papers the name of a study, a figure, a table or a claim.
     set_
-        A name or setting in place of that of the file, as in --set transport.min_rto_s=1s; several times.
+        A name or setting in place of that of the file, as in --set transport.min_rto_s=1s; several times. The word on
+        each claim is printed beside that of the file as it is.
     seeds
         Runs of each point, at most those of claims; what the file says when left out.
     settings
@@ -83,6 +95,8 @@ def study(
         Print how many runs there are and are missing, and their processor time, and run nothing.
     check
         Check that the rows in DIR are of this study, and run nothing.
+    known
+        List the figures and studies of the papers with the claims that each decides, and run nothing.
     budget
         Begin no further run after this time.
     shard
@@ -98,7 +112,20 @@ def study(
         File for the picture (.pdf, .png or .svg), in place of DIR/study.png.
     """
     require(not (quick and reduced), "--quick and --reduced exclude each other: give one")
-    asked = _asked(study, dict(settings_of(set_)), seeds, reduced=reduced)
+    if known:
+        require(not study, "--list shows all names: give it alone")
+        _print_list(output)
+        return
+    require(bool(study), "name a file, a study, a figure or a claim, as in caps-fig17; --list shows their names")
+    changed = dict(settings_of(set_))
+    if (figure := _figure(study)) is not None:
+        others = (set_, seeds, settings, reduced, expand, costs, check, budget, shard != "1/1", keep_results, plot)
+        require(
+            not any(others), f"{figure.name} has its settings in its file: only --quick, --jobs and --out go with it"
+        )
+        write_figure(figure, Path(figure.name) if out is None else out, quick=quick, executor=machines.executor())
+        return
+    asked = _asked(study, changed, seeds, reduced=reduced)
     folder = Path(asked.name) if out is None else out
     if expand:
         _expand(asked)
@@ -120,7 +147,8 @@ def study(
     if share[1] > 1:
         _tell_shard(found, share, study, folder, output)
     else:
-        _finish(found, folder, wanted, plot, output)
+        before = _words_as_filed(study, found, folder) if changed else {}
+        _finish(found, folder, wanted, plot, output, before=before, settings=settings)
 
 
 def merge(
@@ -157,11 +185,8 @@ def merge(
 
 def _asked(name: str, changed: dict[str, Any], seeds: int | None, *, reduced: bool = False) -> Study:
     """Return the study of a file, of the papers, or of a claim of theirs."""
-    claim = None
-    path = Path(name)
-    if not path.is_file():
-        path, claim = _of_papers(name)
-    design = Design(read_study(path), changed)
+    file, claim = _found(name)
+    design = Design(read_study(file), changed)
     if claim is not None:
         design = design.about(claim)
     if seeds is not None:
@@ -169,16 +194,38 @@ def _asked(name: str, changed: dict[str, Any], seeds: int | None, *, reduced: bo
     return Study.of(replace(design, at_scale="reduced") if reduced else design)
 
 
-def _of_papers(name: str) -> tuple[Path, str | None]:
-    """Return the file of a study of the papers, and the claim if the name is one."""
-    folder = Path(str(data_path("papers/claims.csv"))).parent / "studies"
-    files = {file.stem: file for file in sorted(folder.glob("*.toml"))}
-    if name in files:
-        return files[name], None
-    found = next((file for file in files.values() if name in Design(read_study(file)).claims), None)
-    if found is not None:
-        return found, name
-    raise FileNotFoundError(f"no file {name!r}, and no study or claim of the papers has this name: capsmodel claims")
+def _found(name: str) -> tuple[Path, str | None]:
+    """Return the file of a study, and the claim if the name is one."""
+    path = Path(name)
+    if path.is_file() or path.suffix:
+        return path, None
+    return study_file(name), name if name in read_claims() else None
+
+
+def _figure(name: str) -> PublishedFigure | None:
+    """Return the figure of its name or of a claim that it decides; None if a study decides."""
+    decided_by = read_ledger()[name].decided_by if name in read_ledger() else name
+    return published_figures().get(decided_by)
+
+
+def _print_list(output: Output) -> None:
+    """Print the name of each figure and study of the papers, what it shows, and the claims that it decides."""
+    rows = [(one.name, one.title, one.claims) for one in published_figures().values()]
+    for name in simulated_studies():
+        rows.append((name, told(name)[0], tuple(claim.id for claim in read_claims().values() if claim.study == name)))
+    shown_rows = [
+        {"name": name, "title": title.rstrip("."), "claims": ", ".join(claims)} for name, title, claims in rows
+    ]
+    print_table(shown_rows, columns=_LIST, title="Figures and studies of the papers", output=output)
+
+
+def _words_as_filed(name: str, found: Studied, folder: Path) -> dict[str, str]:
+    """Return the words on the claims as the file has them: those of the ledger, or of rows that are in the folder."""
+    file, _ = _found(name)
+    campaign = Campaign(Design(read_study(file)), folder / ROWS)
+    ledger = read_ledger() if not Path(name).is_file() else {}
+    claims = [claim for claim, one in found.study.claims.items() if one.is_simulated]
+    return {claim: ledger[claim].verdict if claim in ledger else campaign.verdict(claim).word for claim in claims}
 
 
 def _wanted(text: str) -> list[str]:
@@ -240,7 +287,16 @@ def _tell_shard(found: Studied, share: tuple[int, int], study: str, folder: Path
     )
 
 
-def _finish(found: Studied, folder: Path, metrics: Sequence[str], plot: Path | None, output: Output) -> None:
+def _finish(
+    found: Studied,
+    folder: Path,
+    metrics: Sequence[str],
+    plot: Path | None,
+    output: Output,
+    *,
+    before: Mapping[str, str] = MappingProxyType({}),
+    settings: bool = False,
+) -> None:
     """Write tables and figure, and print verdicts, or the metrics asked for."""
     write_whole(folder / "runs.csv", found.runs.to_csv(index=False))
     if len(found.runs):
@@ -252,20 +308,40 @@ def _finish(found: Studied, folder: Path, metrics: Sequence[str], plot: Path | N
         save_figure(found.plot(metrics=PLOTTED), folder / _PLOT if plot is None else plot)
     caution(*found.remarks())
     if claimed:
-        _print_verdicts(found, output)
+        _print_verdicts(found, output, before)
+        if settings:
+            _tell_settings(found, folder, output)
     else:
         _print(found, metrics, output)
     if output.is_text:
         say(f"wrote tables and figure to {folder}")
 
 
-def _print_verdicts(found: Studied, output: Output) -> None:
-    print_table(records(found.verdicts()), columns=_VERDICTS, title=found.study.name, output=output)
+def _print_verdicts(found: Studied, output: Output, before: Mapping[str, str]) -> None:
+    rows, columns = records(found.verdicts()), list(_VERDICTS)
+    if before:
+        rows = [row | {"before": before[row["id"]]} for row in rows]
+        columns.insert(1, _BEFORE)
+    print_table(rows, columns=columns, title=found.study.name, output=output)
     if not output.is_text:
         return
     words = [found.verdict(name).word for name, claim in found.study.claims.items() if claim.is_simulated]
     counts = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
     explain("", f"{len(words)} claims: {counts}. {_totals_line(found.runs) if len(found.runs) else 'No run.'}")
+
+
+def _tell_settings(found: Studied, folder: Path, output: Output) -> None:
+    """Print in which settings each claim has its word, and draw the words by setting."""
+    campaign, design = found.campaign, found.study.design
+    if not campaign.simulated or len(design.settings) == 1:
+        return
+    if output.is_text:
+        say("")
+        for claim in campaign.simulated:
+            say(f"{claim}: {campaign.robustness(claim).beside(found.verdict(claim).word)}")
+    if can_draw():
+        words = {claim: campaign.words(claim) for claim in campaign.simulated}
+        save_figure(draw_by_setting(found.study.name, words), folder / _SETTINGS)
 
 
 def _print(found: Studied, metrics: Sequence[str], output: Output) -> None:

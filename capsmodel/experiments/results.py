@@ -2,7 +2,7 @@
 
 A part holds the rows of one or several tasks. Its manifest (key ``capsmodel`` of the file's metadata, JSON) lists those
 tasks with the measurement's name and revision, payload, digest of the code and processor time, beside schema, software
-and environment.
+and environment. Of many runs that are kept, one row each, the rows say all of that but payload and code (`keep_rows`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,6 +21,9 @@ from capsmodel.experiments.manifest import SCHEMA, canonical_json, environment, 
 TASK_COLUMN = "task_id"
 _TAKEN = frozenset({"cpu_s"})
 """Columns of what a run took, which is another time by time."""
+_OF_ROWS = "rows"
+"""What stands in place of the list of tasks where the rows have what is recorded of them."""
+_RECORDED = ("measurement", "revision", "seed", "cpu_s")
 _DIFFERS = "its function is not deterministic, or was edited without a new revision"
 
 
@@ -36,8 +39,29 @@ def write_part(table: Any, path: Path, *, tasks: Sequence[dict[str, Any]]) -> No
     tasks : sequence of dict
         One record for each task, with its ``id``.
     """
-    manifest = {"schema": SCHEMA, "software": software(), "environment": environment(), "tasks": list(tasks)}
+    _write(table, path, list(tasks))
+
+
+def _write(table: Any, path: Path, tasks: list[dict[str, Any]] | str) -> None:
+    manifest = {"schema": SCHEMA, "software": software(), "environment": environment(), "tasks": tasks}
     tables.write_table(table, path, manifest=canonical_json(manifest).encode())
+
+
+def keep_rows(table: Any, path: Path) -> None:
+    """Write rows of runs, one of each, that are meant to be kept while the code goes on.
+
+    A run has its measurement, revision, seed and processor time in columns, and no arguments: its id is their digest,
+    so whoever knows what was run knows the id.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        Rows with the columns `TASK_COLUMN`, ``measurement``, ``revision``, ``seed`` and ``cpu_s``.
+    path : pathlib.Path
+        Target, in an existing folder.
+    """
+    require({TASK_COLUMN, *_RECORDED} <= set(table.column_names), f"rows to be kept have {', '.join(_RECORDED)}")
+    _write(table, path, _OF_ROWS)
 
 
 def keep_part(table: Any, path: Path, *, tasks: Sequence[dict[str, Any]]) -> None:
@@ -69,30 +93,34 @@ def part_files(folder: Path) -> list[Path]:
 
 def finished_tasks(folder: Path) -> dict[str, dict[str, Any]]:
     """Return the record of each task that has its rows in a folder, by its id."""
-    return {task["id"]: task for path in part_files(folder) for task in _tasks_of(path)}
+    return {task["id"]: task for path in part_files(folder) for task in tasks_of(path)}
 
 
 def columns_by_task(folder: Path, task_ids: Iterable[str]) -> dict[str, set[str]]:
     """Return the columns of some tasks by task id: for each, those of all parts in a folder that hold it."""
     found: dict[str, set[str]] = {task: set() for task in task_ids}
     for path in part_files(folder):
-        if here := [task["id"] for task in _tasks_of(path) if task["id"] in found]:
+        if here := [task["id"] for task in tasks_of(path) if task["id"] in found]:
             names = tables.column_names(path)
             for task in here:
                 found[task].update(names)
     return found
 
 
-def _tasks_of(path: Path) -> list[dict[str, Any]]:
-    """Return the records of the tasks in a part, read anew only if the file has changed."""
+def tasks_of(path: Path) -> list[dict[str, Any]]:
+    """Return the record of each task in a part, with its ``id``; read anew only if the file has changed."""
     found = path.stat()
     return _read_tasks(path, found.st_mtime_ns, found.st_size)
 
 
 @cache
 def _read_tasks(path: Path, mtime_ns: int, size_bytes: int) -> list[dict[str, Any]]:
-    tasks: list[dict[str, Any]] = read_manifest(path)["tasks"]
-    return tasks
+    tasks: list[dict[str, Any]] | str = read_manifest(path)["tasks"]
+    if not isinstance(tasks, str):
+        return tasks
+    rows = tables.read_table(path).select([TASK_COLUMN, *_RECORDED]).rename_columns(["id", *_RECORDED])
+    listed: list[dict[str, Any]] = rows.to_pylist()
+    return listed
 
 
 def merge(
@@ -137,7 +165,7 @@ def _by_task(sources: Iterable[str | Path], wanted: set[str] | None) -> tuple[di
     found: dict[str, Any] = {}
     records: dict[str, Any] = {}
     for path in _files(sources):
-        tasks = [task for task in _tasks_of(path) if wanted is None or task["id"] in wanted]
+        tasks = [task for task in tasks_of(path) if wanted is None or task["id"] in wanted]
         if not tasks:
             continue
         table = tables.read_table(path).replace_schema_metadata(None)

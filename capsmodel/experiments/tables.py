@@ -9,13 +9,13 @@ Files are read in one thread: Arrow's own threads can abort a process that ends 
 
 import base64
 import hashlib
-import json
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -69,7 +69,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         If the file cannot be read.
     """
     with _opened(path) as file:
-        manifest = json.loads(_unpacked(_metadata(file, path)[_MANIFEST]))
+        manifest = msgspec.json.decode(_unpacked(_metadata(file, path)[_MANIFEST]))
         require(isinstance(manifest, dict), f"{path} has a manifest that is no JSON object: {_REMEDY}")
         found: dict[str, Any] = manifest
     return found

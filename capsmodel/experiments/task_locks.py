@@ -17,7 +17,7 @@ from typing import Self, TypeVar
 
 from capsmodel._files import unfinished_files
 from capsmodel.checks import ParameterError
-from capsmodel.experiments.results import part_files, read_manifest
+from capsmodel.experiments.results import part_files, tasks_of
 
 try:
     import fcntl
@@ -95,7 +95,7 @@ class StoredSince:
         new = [path for path in part_files(self._folder) if path not in self._read]
         for path in new:
             with suppress(ParameterError, OSError):
-                self._ids.update(task["id"] for task in read_manifest(path)["tasks"])
+                self._ids.update(task["id"] for task in tasks_of(path))
         self._read.update(new)
         return self._ids
 

@@ -1,7 +1,7 @@
 """The gallery: what each paper shows and claims beside what we have, in the order in which it is read.
 
-Nothing is simulated. Figures are drawn in full, from closed forms and from the runs that are kept in ``data/results``;
-studies from the ledger, their claims beside the printed values.
+Nothing is simulated. Figures are drawn in full, from closed forms and from the runs that are kept in
+``data/results/runs``; studies from the ledger, their claims beside the printed values.
 """
 
 from collections.abc import Callable, Mapping
@@ -93,7 +93,7 @@ def other_claims(paper: str) -> list[ClaimRow]:
 
 def _of_figure(figure: PublishedFigure, rows: Mapping[str, ClaimRow]) -> Picture:
     def draw() -> "Figure":
-        kept = data_path("results")
+        kept = data_path("results/runs")
         missing = {task.id for task in figure.tasks()} - finished_tasks(kept).keys()
         require(
             not missing, f"{figure.name}: {len(missing)} runs are not kept, and the gallery simulates none: {again}"

@@ -1,6 +1,6 @@
 """The ledger: the verdict on every claim, from kept runs, simulated figures and formulas, and what it depends on.
 
-``python -m capsmodel.papers.ledger data out/results`` adds the runs that are new to ``data/results`` and writes
+``python -m capsmodel.papers.ledger data out/runs`` adds the runs that are new to ``data/results/runs`` and writes
 ``data/papers/verdicts.csv``.
 """
 
@@ -17,9 +17,10 @@ from pathlib import Path
 
 from capsim import schemes as simulated
 from capsim.study.campaign import Campaign
+from capsim.study.kept import free_file
 from capsmodel._files import atomic_writer
 from capsmodel.experiments.manifest import table_id
-from capsmodel.experiments.results import merge
+from capsmodel.experiments.results import finished_tasks, merge
 from capsmodel.experiments.sweep import Progress, run_sweep
 from capsmodel.papers.claim_list import read_claims
 from capsmodel.papers.closed_forms import closed_form_verdicts
@@ -35,12 +36,13 @@ CLOSED_FORM_TEST = "tests/published/test_closed_form_claims.py"
 
 
 def run_figures(results: Path, kept: Path) -> None:
-    """Run the simulations of all figures, in full, in the folder `results`; merge those of each figure into `kept`."""
+    """Run the simulations of all figures, in full, in the folder `results`; add those that `kept` lacks to it."""
     figures = [figure for figure in published_figures().values() if figure.tasks()]
     tasks = {task.id: task for figure in figures for task in figure.tasks()}
     run_sweep(tasks.values(), results, progress=Progress(label="simulations"))
     for figure in figures:
-        merge([results], task_ids=[task.id for task in figure.tasks()], out=kept / f"{figure.name}.parquet")
+        if new := [task.id for task in figure.tasks() if task.id not in finished_tasks(kept)]:
+            merge([results], task_ids=new, out=free_file(kept, figure.name))
 
 
 def decided(results: Path) -> dict[str, LedgerEntry]:
@@ -156,7 +158,7 @@ def update(data: Path, results: Path) -> None:
     results : pathlib.Path
         Where simulations are kept; those already there are not run again.
     """
-    kept = data / "results"
+    kept = data / "results" / "runs"
     kept.mkdir(exist_ok=True)
     run_figures(results, kept)
     campaigns = [Campaign(design, results) for design in published_studies().values()]

@@ -92,6 +92,8 @@ def study_named(name: str) -> str:
     study = experiment_name(name) if name in _experiments() else _by_figure().get(name, name)
     if name in read_claims():
         study = read_claims()[name].study
+    by_formula = study.endswith(FORMULAS) and name in read_claims()
+    require(not by_formula, f"no run decides {name}: capsmodel claims {name} says what does")
     is_known = study in studies() and not study.endswith(FORMULAS)
     names = (*simulated_studies(), *_by_figure(), *read_claims())
     near = ", ".join(get_close_matches(name, names, n=3)) or "capsmodel study --list shows all"

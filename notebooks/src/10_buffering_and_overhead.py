@@ -157,7 +157,7 @@ plt.show()
 # these ratios with their 95% intervals. The last row is `caps` without a single repair packet.
 
 # %%
-RESULTS, NONE = data_path("results"), "caps, r = 0"
+RESULTS, NONE = data_path("results/runs"), "caps, r = 0"
 leaf_spine, incast, beside = (published_figure(f"caps-fig{number}").data(results=RESULTS) for number in (17, 26, 28))
 web = {load: leaf_spine.query("form == 'web search' and load == @load") for load in (0.3, 0.6, 0.8)}
 incast_100 = incast.query("flows == 100 and buffer_packets == 256").groupby("scheme")["timeouts"].mean()

@@ -7,7 +7,6 @@ import pytest
 from cli.commands import printed
 
 import capsmodel as cm
-from capsmodel.cli import main
 from capsmodel.experiments.words import MEANINGS
 from capsmodel.papers import claims
 from capsmodel.papers.measurements.unit_delays import mean_window_delays

@@ -189,7 +189,7 @@ def test_rerun_compares_the_file_itself_whatever_its_name(capsys: pytest.Capture
     assert (raised.value.code, "differs in mine.parquet" in capsys.readouterr().out) == (1, True)
     _with_manifest_of(flows, table.drop(columns="fct_s"), alone)
     assert "columns of no table" in refused(["rerun", str(alone)], capsys)
-    assert "rows of a sweep" in refused(["rerun", str(data_path("results") / "caps-fig1.parquet")], capsys)
+    assert "rows of a sweep" in refused(["rerun", str(data_path("results/runs") / "caps-fig1.parquet")], capsys)
 
 
 def test_compare_prints_a_table_and_writes_a_figure(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

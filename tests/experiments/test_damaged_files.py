@@ -135,4 +135,4 @@ def test_a_table_of_a_run_and_rows_of_a_sweep_are_told_apart(tmp_path):
     with pytest.raises(ParameterError, match=r"flows\.parquet is a table of a simulated run, no part of a sweep"):
         merge([folder])
     with pytest.raises(ParameterError, match=r"caps-fig1\.parquet holds rows of a sweep, no table of a run"):
-        read_run_manifest(data_path("results") / "caps-fig1.parquet")
+        read_run_manifest(data_path("results/runs") / "caps-fig1.parquet")

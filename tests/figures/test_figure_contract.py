@@ -1,6 +1,6 @@
 """Contract: every figure found in the folder gives data with units, is drawn, and shows what the paper prints.
 
-Full data of figures from packets are those kept in ``data/results``; quick data are simulated.
+Full data of figures from packets are those kept in ``data/results/runs``; quick data are simulated.
 """
 
 import csv
@@ -43,7 +43,7 @@ def test_all_closed_form_figures_are_there_in_order():
 
 @pytest.fixture
 def data_of(results):
-    return lambda name, quick: computed(name, quick, results if quick else data_path("results"))
+    return lambda name, quick: computed(name, quick, results if quick else data_path("results/runs"))
 
 
 @cache

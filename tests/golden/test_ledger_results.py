@@ -1,4 +1,4 @@
-"""Golden: the kept results in ``data/results`` are what the code gives today, presets and tables of sizes included.
+"""Golden: the kept results in ``data/results/runs`` are what the code gives today, presets and tables of sizes included.
 
 One task of each measurement of a simulated figure, one on which a claim depends, one of each experiment that was run,
 and one run of the comparison of all schemes is run again; `make ledger` writes those of figures and experiments anew.
@@ -22,7 +22,7 @@ from capsmodel.papers.figures import published_figure, published_figures
 from capsmodel.papers.index import read_ledger
 from capsmodel.papers.ledger import by_setting_csv, decided_by_experiments, skewness_csv
 
-RESULTS = data_path("results")
+RESULTS = data_path("results/runs")
 LEDGER = read_ledger()
 EXPERIMENTS = [name for name in published_experiments() if (RESULTS / f"{name}.parquet").is_file()]
 FROM_PACKETS = [name for name, figure in published_figures().items() if figure.tasks()]

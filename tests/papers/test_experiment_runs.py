@@ -2,11 +2,11 @@
 
 import pytest
 from capsmodel.papers.experiments import published_experiment
+from capsmodel.papers.measurements.experiment_runs import experiment_run, with_recovery
 
 from capsim import scheme
 from capsim.protocols.transports.sack import SackParams
 from capsim.protocols.transports.tcp import TcpParams
-from capsmodel.papers.measurements.experiment_runs import experiment_run, with_recovery
 
 
 @pytest.mark.parametrize("name", ["ps", "caps", "repflow_dctcp"])

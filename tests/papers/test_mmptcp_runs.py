@@ -13,7 +13,6 @@ from pandas import DataFrame
 from capsim import DrawnFault, Result, Scenario, simulate
 from capsim.scenario.scenario import from_dict
 from capsmodel.papers.claim_list import read_claims
-from capsmodel.papers.measurements import mmptcp_runs
 
 TREE = structs.replace(shared.tree(1, pods=4, rate_bps=10e6), buffer_packets=5)
 BUSY = shared.mix(TREE, flows_per_s=120.0, run_s=0.8).replace(end_s=0.9)

@@ -23,8 +23,6 @@ R. L. Plackett, J. P. Burman. The design of optimum multifactorial experiments. 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scipy.linalg import hadamard
-
 from capsmodel.checks import require
 
 __all__ = ["Combination", "fractional_factorial", "one_at_a_time"]
@@ -97,6 +95,8 @@ def fractional_factorial(factors: Mapping[str, Sequence[Any]]) -> list[Combinati
     runs = FEWEST_RUNS
     while runs <= len(factors):
         runs *= 2
+    from scipy.linalg import hadamard  # half a second, which the list of claims does not need
+
     # Independent columns first, then products of as many of them as possible: fewer effects are confused.
     columns = sorted(range(1, runs), key=lambda column: (column.bit_count() != 1, -column.bit_count(), column))
     changed = hadamard(runs)[:, columns[: len(factors)]] < 0  # the first row changes nothing: it is the base

@@ -61,7 +61,8 @@ def split_flow() -> Computed:
     subflows = np.array([1, 2, 3, 4, 6])
     each = timeout_prob(12 // subflows, loss_prob=0.05)
     # 1 - (1 - p)^12 from 3 packets on, but for rounding.
-    return np.round(-np.expm1(subflows * np.log1p(-each)), 12)
+    together: FloatArray = np.round(-np.expm1(subflows * np.log1p(-each)), 12)
+    return together
 
 
 def rate_over_best_path() -> FloatArray:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from capsmodel.checks import FloatArray
-from capsmodel.experiments.words import SIGNIFICANTLY
 from capsmodel.fct.completion import mean_fct, tail_fct
 from capsmodel.fct.long_flows import mean_fct_long, tail_fct_long
 from capsmodel.fct.replication import effective_load, short_byte_share

@@ -20,7 +20,6 @@ from capsmodel.papers.claim_list import Claim
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _head_of_line as shared
-from capsmodel.papers.measurements.head_of_line import FCT_PERCENTILES
 from capsmodel.papers.verdicts import Verdict, tolerance
 
 if TYPE_CHECKING:

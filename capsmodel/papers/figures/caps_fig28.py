@@ -20,7 +20,6 @@ from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _caps_schemes as shared
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.measurements.caps_comparison import SHARED_BUFFER, beside_long_flows
-from capsmodel.papers.measurements.head_of_line import FCT_PERCENTILES
 from capsmodel.papers.verdicts import Verdict
 
 if TYPE_CHECKING:

@@ -28,7 +28,6 @@ from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _units as units
 from capsmodel.papers.figures._points import CONFIDENCE, Estimate, word_on
-from capsmodel.papers.measurements.coding_units import FABRIC, WINDOW_PACKETS
 from capsmodel.papers.verdicts import Verdict, cell, of_sample
 
 if TYPE_CHECKING:

@@ -26,6 +26,7 @@ import numpy as np
 from pandas import DataFrame
 
 from capsim.study.claims import Design
+from capsim.study.kept import DIGEST, check_columns, keep, with_digests
 from capsim.study.looks import (
     CarriedOver,
     Judged,
@@ -38,7 +39,7 @@ from capsim.study.looks import (
 )
 from capsim.study.measures import TaskList
 from capsim.study.points import Point, Scale, point_name
-from capsim.study.samples import Rows, Statement
+from capsim.study.samples import Quantity, Rows, Statement
 from capsmodel.experiments.manifest import table_id
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge
 from capsmodel.experiments.statistics.intervals import Interval
@@ -55,8 +56,6 @@ UNKNOWN_COST_S = 10.0
 """What a run is taken to cost before one of its study has been made, in seconds of processor time."""
 SAMPLED_WEIGHT = 4
 """A look at the sampled points comes after those at all points that have less than so many times its seeds."""
-DIGEST = "measured_sha256"
-"""Column of kept rows: digest of all that a run has measured."""
 OPEN, REFUTED = "open", "refuted"
 
 
@@ -134,7 +133,7 @@ class Verdict:
     word: str
     value: tuple[float, ...]
     interval: tuple[float, ...]
-    quantity: str
+    quantity: Quantity
     seeds: int
     points: tuple[tuple[str, Interval], ...]
     skewness: Mapping[str, float]
@@ -210,7 +209,8 @@ class Campaign:
         if not self.ids:
             return DataFrame()
         columns = compared_columns(self.design)
-        read = merge([self.folder], task_ids=sorted(self.ids))
+        check_columns(self.folder, self.ids, columns)
+        read = with_digests(merge([self.folder], task_ids=sorted(self.ids)))
         kept = [name for name in (TASK_COLUMN, DIGEST, *columns) if name in read]
         return read[kept].set_index(TASK_COLUMN)
 
@@ -229,6 +229,17 @@ class Campaign:
     def result_id(self) -> str:
         """Return the hash of the runs that are there."""
         return table_id(self.frame)
+
+    def keep(self, folder: Path) -> None:
+        """Write the rows that are there to a folder, in which they give the same verdicts, those that it lacks.
+
+        What places a run in the study has the name of the study in its column, since several may share the run.
+        """
+        if not self.frame.empty:
+            measured = {TASK_COLUMN, "seed", *self.measured}
+            places = {name: f"{self.design.name}.{name}" for name in self.frame if name not in measured}
+            columns = compared_columns(self.design)
+            keep(self.frame.rename(columns=places), self._records, folder, name=self.design.name, columns=columns)
 
     @cached_property
     def _rows(self) -> Mapping[Group, Rows]:
@@ -354,9 +365,7 @@ class Campaign:
     @cached_property
     def _outcomes(self) -> Mapping[str, str]:
         """Return the digest of all that each run has measured, by the id of its task."""
-        if DIGEST not in self.measured:
-            return {}
-        return {str(name): str(digest) for name, digest in self.measured[DIGEST].dropna().items()}
+        return {} if self.measured.empty else dict(self.measured[DIGEST])
 
     def robustness(self, claim_id: str) -> Robustness:
         """Return in which settings the verdict on a claim holds, and what turns it."""
