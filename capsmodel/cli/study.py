@@ -27,7 +27,7 @@ from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explai
 from capsmodel.cli.shared.run_output import PLOTTED, metric_rows, missing_ratios, records, shown
 from capsmodel.cli.shared.table import Column
 from capsmodel.papers.claim_list import read_claims, told
-from capsmodel.papers.figures import PublishedFigure, published_figures
+from capsmodel.papers.figures import PublishedFigure, figure_names, published_figure, published_figures
 from capsmodel.papers.figures._by_setting import draw_by_setting
 from capsmodel.papers.index import read_ledger
 from capsmodel.papers.studies import simulated_studies, study_file
@@ -84,7 +84,7 @@ def study(
     seeds
         Runs of each point, at most those of claims; what the file says when left out.
     settings
-        Try what is left open too.
+        Try what is left open too; with --costs, count these runs too.
     quick
         Run a small version with two seeds, which shows that all of it works and decides nothing.
     reduced
@@ -125,7 +125,7 @@ def study(
         )
         write_figure(figure, Path(figure.name) if out is None else out, quick=quick, executor=machines.executor())
         return
-    asked = _asked(study, changed, seeds, reduced=reduced)
+    asked = _asked(study, changed, seeds, reduced=reduced, text_only=costs and not settings)
     folder = Path(asked.name) if out is None else out
     if expand:
         _expand(asked)
@@ -183,7 +183,9 @@ def merge(
     _finish(found, folder, wanted, None, output)
 
 
-def _asked(name: str, changed: dict[str, Any], seeds: int | None, *, reduced: bool = False) -> Study:
+def _asked(
+    name: str, changed: dict[str, Any], seeds: int | None, *, reduced: bool = False, text_only: bool = False
+) -> Study:
     """Return the study of a file, of the papers, or of a claim of theirs."""
     file, claim = _found(name)
     design = Design(read_study(file), changed)
@@ -191,7 +193,7 @@ def _asked(name: str, changed: dict[str, Any], seeds: int | None, *, reduced: bo
         design = design.about(claim)
     if seeds is not None:
         design = design.with_seeds(seeds)
-    return Study.of(replace(design, at_scale="reduced") if reduced else design)
+    return Study.of(replace(design, at_scale="reduced" if reduced else design.at_scale, text_only=text_only))
 
 
 def _found(name: str) -> tuple[Path, str | None]:
@@ -205,7 +207,7 @@ def _found(name: str) -> tuple[Path, str | None]:
 def _figure(name: str) -> PublishedFigure | None:
     """Return the figure of its name or of a claim that it decides; None if a study decides."""
     decided_by = read_ledger()[name].decided_by if name in read_ledger() else name
-    return published_figures().get(decided_by)
+    return published_figure(decided_by) if decided_by in figure_names() else None
 
 
 def _print_list(output: Output) -> None:

@@ -6,7 +6,7 @@ docstring is the figure in one line, then what the paper leaves out (*Not stated
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from capsmodel.papers.claim_list import Claim
 
-__all__ = ["PublishedFigure", "published_figure", "published_figures"]
+__all__ = ["PublishedFigure", "figure_names", "published_figure", "published_figures"]
 
 
 def _no_tasks(*, quick: bool = False) -> Sequence[Task]:
@@ -146,19 +146,28 @@ def _in_order(name: str) -> list[str | int]:
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
+def figure_names() -> list[str]:
+    """Return the names of all figures, found by walking this folder; none is imported.
+
+    Examples
+    --------
+    >>> figure_names()[:2]
+    ['caps-fig1', 'caps-fig2']
+    """
+    names = (found.name for found in iter_modules(__path__) if not found.name.startswith("_"))
+    return [name.replace("_", "-") for name in sorted(names, key=_in_order)]
+
+
 @cache
 def published_figures() -> Mapping[str, PublishedFigure]:
-    """Return every figure by its name, found by walking this folder.
+    """Return every figure by its name.
 
     Examples
     --------
     >>> published_figures()["caps-fig9a"].claims
     ('caps-f9a-r',)
     """
-    names = (found.name for found in iter_modules(__path__) if not found.name.startswith("_"))
-    figures: Iterator[PublishedFigure]
-    figures = (import_module(f"{__name__}.{name}").FIGURE for name in sorted(names, key=_in_order))
-    return MappingProxyType({figure.name: figure for figure in figures})
+    return MappingProxyType({name: published_figure(name) for name in figure_names()})
 
 
 def published_figure(name: str) -> PublishedFigure:
@@ -169,7 +178,8 @@ def published_figure(name: str) -> PublishedFigure:
     ParameterError
         If there is none of that name.
     """
-    known = published_figures()
+    known = figure_names()
     if name not in known:
         raise ParameterError(f"no figure {name!r}: choose from {', '.join(known)}")
-    return known[name]
+    found: PublishedFigure = import_module(f"{__name__}.{name.replace('-', '_')}").FIGURE
+    return found
