@@ -370,4 +370,7 @@ def _print(found: Studied, metrics: Sequence[str], output: Output) -> None:
 
 
 def _totals_line(runs: Any) -> str:
-    return f"{len(runs)} runs, {runs['cpu_s'].sum():.1f} CPU s, {runs['unfinished_flows'].sum()} flows unfinished"
+    told = f"{len(runs)} runs, {runs['cpu_s'].sum():.1f} CPU s"
+    if "unfinished_flows" not in runs:  # not every measurement has it
+        return told
+    return f"{told}, {runs['unfinished_flows'].sum():.0f} flows unfinished"

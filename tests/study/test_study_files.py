@@ -1,8 +1,10 @@
 """Property: a study file says what it is said to, and what cannot be meant is refused with file, key and remedy."""
 
+from dataclasses import replace
+
 import pytest
 
-from capsim import ParameterError
+from capsim import ParameterError, Study
 from capsim.study.claims import Design
 from capsim.study.file import Source, read_study
 from capsim.study.points import point_name
@@ -190,3 +192,18 @@ def test_each_cell_of_a_printed_table_is_a_claim_with_its_unit():
     tables["table"][0]["rows"] = "TCP 66.50"
     with pytest.raises(ParameterError, match=r"TCP has 1 cells, but there are 2 columns"):
         list(Design(Source.of_tables(tables)).claims)
+
+
+def test_parameters_are_those_of_all_schemes_of_the_file_and_of_what_is_run_if_they_were_changed(in_file):
+    """A claim alone, or the setting of the text alone, has fewer schemes than the file."""
+    text = STUDY.replace('["ecmp", "rps"]', '{ ecmp = "ecmp", rps = "rps", other = "{other_is}" }')
+    design = in_file(
+        text.replace("[unstated]", '[unstated]\nother_is = ["ecmp", "repflow"]\n"sharing.copies" = [2, 3]')
+    )
+    Study.of(design.about("b"))
+    Study.of(replace(design, text_only=True))
+    with pytest.raises(ParameterError, match=r"sharing\.copies: no scheme of the study has this parameter"):
+        Study.of(replace(design, changed={"sharing.copies": 3}).about("b"))
+    without = in_file(STUDY.replace("[unstated]", '[unstated]\n"sharing.copies" = [2, 3]'))
+    with pytest.raises(ParameterError, match=r"sharing\.copies: no scheme of the study has this parameter"):
+        Study.of(without)

@@ -20,7 +20,7 @@ runs have the same number the word is about the *median* of a run, at the level 
 nothing is claimed about the mean (:func:`~capsmodel.experiments.statistics.sequential.repeated_interval`). So 0 in all
 runs refutes no claim that there is some: a rare event may not have happened, and the point is silent.
 
-A refutation of an experiment counts only if a second family of seeds, disjoint from the first and looked at in the same
+A refutation counts only if a second family of seeds, disjoint from the first and looked at in the same
 way, refutes the claim as well (:mod:`capsim.study.campaign`); otherwise the claim stays open. "Refuted" needs both
 families, so it is wrong with probability α at most as before, and α² where the families are independent, as disjoint
 seeds are. No other word gains from this: what the second family alone says decides nothing.

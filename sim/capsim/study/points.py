@@ -10,7 +10,7 @@ The arguments of a run follow from these three alone, and its id from its argume
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
@@ -313,7 +313,15 @@ class Runs:
             raise ParameterError(f"{where}: {str(error).removeprefix('scenario: ')}") from None
 
     def check_parameters(self, points: Iterable[Point]) -> None:
-        """Refuse parameters of components that no scheme of some points has, in any setting: nothing would use them.
+        """Refuse parameters of components that no scheme has, in any setting: nothing would use them.
+
+        Those of the file are compared with the schemes of all points, of which a single claim has some; those that were
+        changed, with the schemes of these.
+
+        Parameters
+        ----------
+        points : iterable of Point
+            What is run.
 
         Raises
         ------
@@ -324,13 +332,21 @@ class Runs:
             return
         axes = (*self.axes.values(), *self.unstated.values())
         asked = {name for axis in axes for patch in axis.values.values() for name in patch}
-        asked |= {*flat(self._template.get("params", {})), *self.changed}
+        asked |= {*flat(self._template.get("params", {}))}
+        whole = replace(self, text_only=False)
+        for names, known in (
+            (asked - {*self.changed}, whole._parameters_at(self.selected({}))),
+            ({*self.changed}, whole._parameters_at(points)),
+        ):
+            for name in sorted(names):
+                if name.partition(".")[0] in ROLES:
+                    check_known(name, known, f"{self.name}.toml: {name}: no scheme of the study has this parameter")
+
+    def _parameters_at(self, points: Iterable[Point]) -> list[str]:
+        """Return the parameters that some scheme of these points has, in some setting."""
         by_label = {dict(point).get("scheme"): point for point in points}
         schemes = {self.scheme(point, setting) for point in by_label.values() for setting in self.settings}
-        known = sorted({name for scheme in schemes for name in _parameters_of(scheme)})
-        for name in sorted(asked):
-            if name.partition(".")[0] in ROLES:
-                check_known(name, known, f"{self.name}.toml: {name}: no scheme of the study has this parameter")
+        return sorted({name for scheme in schemes for name in _parameters_of(scheme)})
 
     @cached_property
     def _template(self) -> Mapping[str, Any]:

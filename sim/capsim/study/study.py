@@ -320,7 +320,7 @@ class Study:
         places = [Path(one) / ROWS if (Path(one) / ROWS).is_dir() else Path(one) for one in folders]
         for place in places:
             require(place.exists(), f"{place} does not exist: name a folder that the study has written to")
-        known = {name for place in places for name in finished_tasks(place)}
+        known = {name: float(one["cpu_s"]) for place in places for name, one in finished_tasks(place).items()}
         missing = sum(task.id not in known for task in self.tasks())
         listed = self._design.tasks(self._design.points(), range(1, self.most_seeds + 1))
         there = [(point, seed, task.id) for (point, seed), task in listed.items() if task.id in known]
@@ -331,6 +331,8 @@ class Study:
         rows = merge(places, task_ids=list(dict.fromkeys(name for *_, name in there))).set_index(TASK_COLUMN)
         found = rows.loc[[name for *_, name in there]].reset_index(drop=True)
         found["seed"] = [seed for _, seed, _ in there]
+        if "cpu_s" not in found:  # a measurement need not have it
+            found["cpu_s"] = [known[name] for *_, name in there]
         runs = pd.concat([axes, found.drop(columns=[name for name in axes if name in found])], axis=1)
         return Studied(self, runs, tuple(places), missing=missing)
 
