@@ -166,8 +166,8 @@ for axes in (upper, lower):
 plt.show()
 
 # %% [markdown]
-# `capsmodel reproduce caps-fig4 caps-fig19` repeats this at the scale of the paper. There, too, the smoothed RTT cannot
-# replace the average of a period, although CAPS calls them close.
+# `capsmodel study caps-fig4` and `capsmodel study caps-fig19` repeat this at the scale of the paper. There, too, the
+# smoothed RTT cannot replace the average of a period, although CAPS calls them close.
 
 # %% [markdown]
 # ## Exercises

@@ -11,8 +11,8 @@
 # multi-path TCP).
 #
 # Everything is computed here from the index of the papers (`capsmodel.papers`) and the model. `capsmodel claims` prints
-# the same verdicts, and each is decided in one place. The ledger grows with the experiments that are run
-# (`capsmodel reproduce`), so its numbers are printed, not written into the text.
+# the same verdicts, `capsmodel claims caps-f28d` all that is known of one claim. The ledger grows with the studies that
+# are run (`capsmodel study`), so its numbers are printed, not written into the text.
 #
 # **After this notebook** you can say what is known of a paper and what that rests on, check whether a printed number
 # follows from a printed formula, and say what a mistake of that kind does to the conclusion. It runs in about 10 s on
@@ -22,14 +22,13 @@
 from collections import Counter, defaultdict
 
 import numpy as np
-from capsmodel.papers.experiments import published_experiments
-from capsmodel.papers.settings import recorded_robustness
 from IPython.display import Markdown, display
 from matplotlib import pyplot as plt
 
 import capsmodel as cm
 from capsim.study.decide import FALSE_ALARM
 from capsmodel import papers
+from capsmodel.cli.shared.claim_texts import our_value, printed_size
 from capsmodel.coding.blocking import blocking_prob_above_average, blocking_prob_twice_average
 from capsmodel.coding.decoding import blocked_packets_prob, units_decoded_by_first_arrivals_prob
 from capsmodel.experiments.statistics.robustness import TEXT, robustness
@@ -37,8 +36,8 @@ from capsmodel.experiments.statistics.sequential import expected_false
 from capsmodel.experiments.words import VERDICT_WORDS
 from capsmodel.multipath.coded_transport import coded_option_bytes
 from capsmodel.multipath.lia import lia_loss_prob
-from capsmodel.papers.index import read_by_setting, read_checks
-from capsmodel.papers.verdicts import VERDICT_WORDS
+from capsmodel.papers.index import read_checks
+from capsmodel.papers.studies import simulated_studies
 from capsmodel.queueing.mg1 import effective_bandwidth_wait_prob, effective_bandwidth_wait_quantile
 
 plt.rcParams["figure.dpi"] = 88
@@ -65,17 +64,13 @@ def table(rows):
 def beside(*claim_ids):
     """Show claims beside our values."""
     found = [(CLAIMS[name].claim, CLAIMS[name].entry) for name in claim_ids]
-    rows = [(one.where, one.text, claimed(one), listed(its.value), its.verdict, its.reason) for one, its in found]
+    rows = [(one.where, one.text, printed_size(one), our_value(one, its), its.verdict, why(its)) for one, its in found]
     table([("where", "claim", "printed", "ours", "verdict", "why"), *rows])
 
 
-def claimed(claim):
-    size = claim.low if claim.low == claim.high else f"{claim.low}..{claim.high}"
-    return " ".join([claim.relation.replace("_", " "), size, claim.unit])
-
-
-def listed(values):
-    return ", ".join(f"{value:.4g}" for value in values)
+def why(entry):
+    """Return how many seeds decide a claim, and the reason."""
+    return "; ".join(filter(None, (f"{entry.seeds} seeds" if entry.seeds else "", entry.reason)))
 
 
 # %% [markdown]
@@ -83,12 +78,12 @@ def listed(values):
 #
 # A claim is *reproduced* if our value has its direction and its size, it *differs in size* if only the direction holds,
 # and it is *refuted* if the direction, the place of an optimum or the statement is wrong at every point looked at.
-# *Open* is what has been run without a decision, and what waits for its experiment. A sample decides only where its
+# *Open* is what has been run without a decision, and what waits for its runs. A sample decides only where its
 # whole interval does, so seeds are added until it does or a limit is met. What is *not testable* computes nothing, or
 # lacks what would decide it.
 #
-# A paper leaves settings out: an initial window, a buffer, a timer. An experiment is therefore also run in other
-# settings, which are declared before; where the whole fabric costs too much, on a smaller one, from which what the
+# A paper leaves settings out: an initial window, a buffer, a timer. A study is therefore also run in other settings,
+# which its file declares before; where the whole fabric costs too much, on a smaller one, from which what the
 # setting changes is carried over as a factor. A verdict is *robust* if it is the same in all of them, and *hangs on* a
 # setting that turns it; of settings that change no run of a claim, none is counted.
 
@@ -98,7 +93,7 @@ COLOURS = dict(zip((*VERDICT_WORDS, WAITS), ("C0", "#e69f00", "C3", "0.6", "0.82
 
 
 def word(row):
-    """Return the verdict on a claim, of open ones whether they wait for their experiment."""
+    """Return the verdict on a claim, of open ones whether they wait for their runs."""
     return row.entry.verdict if row.entry.was_run else WAITS
 
 
@@ -109,7 +104,7 @@ def stability(found):
     return "robust" if found.is_robust else "same in fewer settings" if found.decided > 1 else "decided in one or none"
 
 
-ELSEWHERE = {name: recorded_robustness(CLAIMS[name].claim) for name in read_by_setting()}
+ELSEWHERE = {name: row.entry.robustness for name, row in CLAIMS.items() if row.entry.settings}
 KINDS = {"robust": "C0", "same in fewer settings": "C9", "hangs on a setting": "C3", "decided in one or none": "0.9"}
 totals = {paper: Counter(word(row) for row in CLAIMS.values() if row.claim.paper == paper) for paper in PAPERS}
 kinds = {
@@ -152,13 +147,13 @@ for name in VERDICT_WORDS[:3]:
     print(f"  {count} {name}, {count / len(decided):.0%} of those decided")
 
 # %% [markdown]
-# The share of what is decided says nothing of what is open. Claims that formulas and tables decide came first, and an
-# experiment decides large differences with few seeds: what is left needs more runs, or lies on the edge of a claim.
+# The share of what is decided says nothing of what is open. Claims that formulas and tables decide came first, and a
+# study decides large differences with few seeds: what is left needs more runs, or lies on the edge of a claim.
 #
 # ## What was refuted, and why
 #
-# A refutation is checked a second way before it is recorded: one by an experiment with a second family of seeds, none
-# of which is in the first, and one by a formula or a figure with another implementation, argument or seeds.
+# A refutation is checked a second way before it is recorded: one by a study with a second family of seeds, none of
+# which is in the first, and one by a formula or a figure with another implementation, argument or seeds.
 
 
 # %%
@@ -167,7 +162,7 @@ def sentence(name):
     claim, entry = CLAIMS[name].claim, CLAIMS[name].entry
     said = f"**{claim.where}** (`{name}`): {claim.text}."
     second = f" *Second way:* {read_checks()[name].how}" if name in read_checks() else ""
-    return f"- {said} *Ours:* {listed(entry.value)}; {entry.reason}.{second}"
+    return f"- {said} *Ours:* {our_value(claim, entry)}; {why(entry)}.{second}"
 
 
 refuted = {paper: [row.claim.id for row in papers.claims(paper, "refuted")] for paper in PAPERS}
@@ -206,15 +201,12 @@ for name, found in ELSEWHERE.items():
 # %%
 waiting = [row for row in CLAIMS.values() if not row.entry.was_run]
 undecided = [row for row in run if row.entry.verdict == "open"]
-simulated = {one.id for one in published_experiments().values()}
-ready = sum(row.claim.experiment_id in simulated for row in waiting)
+ready = sum(row.claim.study in simulated_studies() for row in waiting)
 print(f"{len(undecided)} claims were run and are not decided; {len(waiting)} have not been run,")
-print(f"{ready} of which `capsmodel reproduce` can run, and {len(waiting) - ready} have no experiment yet.")
-sampled = [row for row in decided.values() if row.entry.decided_by in published_experiments()]
+print(f"{ready} of which `capsmodel study` can run, and {len(waiting) - ready} have no study yet.")
+sampled = [row for row in decided.values() if row.entry.decided_by in simulated_studies()]
 false = expected_false(len(sampled), false_alarm=FALSE_ALARM)
-print(
-    f"Of {len(sampled)} verdicts of experiments {false:.2g} are expected to be false at most, {FALSE_ALARM:g} of each."
-)
+print(f"Of {len(sampled)} verdicts of studies {false:.2g} are expected to be false at most, {FALSE_ALARM:g} of each.")
 
 # %% [markdown]
 # ## I. Printed values that differ from their formula
@@ -488,7 +480,7 @@ beside("dc2mtcp-co-h", "dc2mtcp-co-x-h", "dc2mtcp-fct", "dc2mtcp-opt-space")
 # ## All 49
 #
 # "Shown by" names the claims that show it, with our verdict on each; where there is none, the contradiction is visible
-# in the text of the paper. A claim on packets is *open* until an experiment decides it.
+# in the text of the paper. A claim on packets is *open* until runs decide it.
 
 
 # %%
@@ -544,7 +536,7 @@ assert len(CONTRADICTIONS) == 49
 assert sum(each.total() for each in totals.values()) == len(CLAIMS)
 assert sum(map(len, refuted.values())) == sum(each["refuted"] for each in totals.values())
 assert sum(counts.values()) == len(ELSEWHERE)
-assert all(row.entry.reason for row in run)
+assert all(why(row.entry) for row in run)
 assert read_checks().keys() <= CLAIMS.keys()
 
 # I

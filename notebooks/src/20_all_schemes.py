@@ -8,11 +8,11 @@
 #
 # The schemes have the defaults of their papers; where a paper is silent, those of RFCs and of Linux: minimum
 # retransmission timeout 200 ms, a handshake whose lost SYN waits 1 s. Links have 1 Gbit/s, ports 256 packets, hosts
-# too. Packets are marked, for DCTCP, by switches only. The rows of the runs are in `data/results`; `capsmodel study
-# data/studies/all_schemes.toml` makes them again.
+# too. Packets are marked, for DCTCP, by switches only. All of this is one study, `data/studies/all_schemes.toml`; its
+# rows are in `data/results`, and `capsmodel study data/studies/all_schemes.toml` makes them again.
 #
 # **After this notebook** you can say which kind of scheme helps short flows, what it costs long ones, and which
-# results of a comparison hang on one slow link. It runs in about 20 s on two cores.
+# results of a comparison hang on one slow link. It runs in about 30 s on two cores.
 
 # %%
 import numpy as np
@@ -112,16 +112,17 @@ draw(long_of_seeds, 0.6, "mean throughput of flows above 100 KB, over ECMP's", l
 #
 # * **What stands in front of a short flow matters most.** Priorities (`ecmp_pq`, `rps_pq`, `pfabric`) leave an eighth
 #   to two fifths of ECMP's time, and nothing else comes near: most losses are at the links of hosts, which have no
-#   other path (the next cell). They need a full buffer that drops a packet of a long flow for one of a short flow;
-#   `capsmodel reproduce caps-fig17` also has queues that drop what arrives last, with which `ecmp_pq` saves nothing.
+#   other path (the next cell). They need a full buffer that drops a packet of a long flow for one of a short flow:
+#   with queues that drop what arrives last (`queue.push_out = false`) as many flows wait for timers as without
+#   priority, and the mean over all short flows is that of ECMP (the cell after the next).
 # * **DCTCP shortens the queues of switches, not those of its hosts.** Its short flows take 0.56 to 0.81 of ECMP's
 #   time. On the leaf-spine with equal links no choice of paths is faster, but `caps_dark` and `freeway` come within
 #   10%, and fully coupled subflows (`mptcp_fc`) are ahead with web search; on the fat-tree with web search CAPS is. Its
 #   long flows get 1.4 to 1.5 times ECMP's throughput with web search and the same with data mining, where their queue
 #   is the one in their own NIC.
 # * **Who marks decides how far DCTCP is ahead.** Switches do, as in RFC 8257. With `queue.at_nics = true` the NICs of
-#   hosts mark what their own senders send too fast, and short flows meet shorter queues there (the cell after the
-#   next). Hosts of capsim do not know how full their NICs are; without marks they find out by a loss. Linux holds a
+#   hosts mark what their own senders send too fast, and short flows meet shorter queues there (the cell before the
+#   last). Hosts of capsim do not know how full their NICs are; without marks they find out by a loss. Linux holds a
 #   sender back instead (TCP small queues), which is not modelled.
 # * **Spraying saves timers.** With packets over all paths (`rps`, `ag`, `caps`) no link between switches overflows for
 #   long, and on the fat-tree with web search the share of short flows with a timeout falls from 8% to 1%. What remains
@@ -160,6 +161,21 @@ for name in ("ecmp", "rps"):
     of_layer = simulate(web_search, scheme=name).ports.groupby("layer", observed=True)
     drops[name] = 100 * of_layer["packets_dropped"].sum() / of_layer["packets_in"].sum()
 print("packets lost, %, by layer:", pd.DataFrame(drops).round(2).to_string(), sep="\n")
+
+# %%
+TAIL_DROP = {"queue.push_out": False}
+queues = {"ecmp": ("ecmp", {}), "ecmp_pq": ("ecmp_pq", {}), "ecmp_pq, tail drop": ("ecmp_pq", TAIL_DROP)}
+queues |= {"rps": ("rps", {}), "rps_pq": ("rps_pq", {}), "rps_pq, tail drop": ("rps_pq", TAIL_DROP)}
+full_buffers = {}
+for label, (name, params) in queues.items():
+    both = [simulate(with_settings(web_search, {"seed": seed} | params), scheme=name).summary for seed in (1, 2)]
+    full_buffers[label] = {
+        "mean of short flows, ms": 1e3 * np.mean([one.mean_fct_short_s for one in both]),
+        "of those without a timeout, ms": 1e3 * np.mean([one.mean_fct_short_without_timeouts_s for one in both]),
+        "short flows with a timeout, %": 100 * np.mean([one.timeout_ratio_short for one in both]),
+    }
+full_buffers = pd.DataFrame(full_buffers).T
+print("Web search on the leaf-spine at load 0.6, two seeds:", full_buffers.round(1).to_string(), sep="\n")
 
 # %%
 print(waiting.xs(0.6, level="load").T.loc[["ecmp_pq", "pfabric", "dctcp", "caps", "rps", "mptcp"]].round(2).to_string())
@@ -272,6 +288,10 @@ of_long = long.xs(0.6, level="load")["dctcp"]
 assert of_long.loc[WEB].between(1.35, 1.5).all()
 assert marked.loc["marks at NICs, %", "default"] == 0
 assert marked.loc["mean of short flows, ms", "default"] > marked.loc["mean of short flows, ms", "at_nics = true"]
+mean_ms = full_buffers["mean of short flows, ms"]
+assert 0.9 < mean_ms["ecmp_pq, tail drop"] / mean_ms["ecmp"] < 1.1
+assert 0.6 < mean_ms["rps_pq, tail drop"] / mean_ms["rps"] < 0.8
+assert mean_ms[["ecmp_pq", "rps_pq"]].max() < 0.02 * mean_ms["rps"]
 assert all(losses["host>leaf"] > losses["leaf>host"] > losses["leaf>spine"] for losses in drops.values())
 assert at60["repflow"].xs(False, level="slow").between(0.865, 0.955).all()
 assert (equal["mmptcp"] > 1.15).all()
