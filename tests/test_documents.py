@@ -39,7 +39,7 @@ ELSEWHERE = {
     "DIR/runs",
     "SCENARIO.toml",
     "STUDY.toml",
-    "out/results",
+    "out/runs",
     "runs",
     "letflow/verdicts.csv",
     "runs.csv",

@@ -1,4 +1,4 @@
-"""Docstrings of figures and experiments: what is shown in one line, then what was chosen."""
+"""Docstrings of figures: what is shown in one line, then what was chosen."""
 
 
 def title_and_choices(docstring: str | None) -> tuple[str, str]:

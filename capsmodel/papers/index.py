@@ -64,7 +64,7 @@ or minus, each baseline; the reduction is one minus the ratio."""
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """What the ledger records about a claim: its row in ``verdicts.csv``, or the experiment that it waits for.
+    """What the ledger records about a claim: its row in ``verdicts.csv``, or the study that it waits for.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class LedgerEntry:
 
     @property
     def was_run(self) -> bool:
-        """Whether a figure, an experiment or a test has looked at the claim, decided or not."""
+        """Whether a figure, a study or a test has looked at the claim, decided or not."""
         return bool(self.decided_by)
 
 
@@ -217,7 +217,7 @@ def read_verdicts() -> Mapping[str, LedgerEntry]:
 
 @cache
 def read_checks() -> Mapping[str, Check]:
-    """Return what ``checks.toml`` records: the second way of claims that no experiment refutes, by their id."""
+    """Return what ``checks.toml`` records: the second way of claims that no study refutes, by their id."""
     rows = tomllib.loads(data_path("papers/checks.toml").read_text(encoding="utf-8"))["check"]
     return MappingProxyType({claim: Check(**row) for row in rows for claim in row.pop("claims")})
 
@@ -226,7 +226,7 @@ def read_checks() -> Mapping[str, Check]:
 def read_ledger() -> Mapping[str, LedgerEntry]:
     """Return what the ledger records about every claim, by its id, in the order of the claims.
 
-    A claim that has not been run has no row in ``verdicts.csv``: it is open, and the reason names its experiment.
+    A claim that has not been run has no row in ``verdicts.csv``: it is open, and the reason names its study.
     """
     found = read_verdicts()
     return MappingProxyType({claim.id: found.get(claim.id) or _waiting(claim) for claim in read_claims().values()})

@@ -1,7 +1,7 @@
 """Verdicts on published claims against computed or measured values: the words (`MEANINGS`) and their rules.
 
 - *Reading error.* A printed number, be it a size, a bound or an end of a range, is met within half a unit of its last
-  digit; one that papers give in round figures (relations `approx`, `ratio`, `reduction_pct` and `increase_pct`) within
+  digit; one that papers give in round figures (printed with ``~``, as a ratio or as a difference in percent) within
   `APPROX_RELATIVE`.
 - *Up to.* A difference of up to some size is passed at no point, and reached (within its reading error) at one.
 - *Words.* "Close", "significantly" and "much" have the sizes of the constants below.
@@ -10,10 +10,10 @@
   stays open. A printed size is met by an interval that contains it (within its reading error) and lies close to it as a
   whole (`CLOSE_RELATIVE`), and missed by one that does not contain it. So a value that is off by a few per cent has the
   word that its runs prove first. That *some* of several points is met or missed takes a part of the level of each.
-- *Twice.* What is refuted was found in two ways: by two disjoint families of seeds in an experiment, otherwise by the
+- *Twice.* What is refuted was found in two ways: by two disjoint families of seeds in a study, otherwise by the
   judge and by what ``data/papers/checks.toml`` names: another implementation, another argument, or other seeds.
 - *Settings.* Where a paper leaves a setting out and a figure sweeps it, the size is judged at the value chosen for it,
-  and the claim is refuted only if its direction fails at all values. An experiment is judged in the setting of the text
+  and the claim is refuted only if its direction fails at all values. A study is judged in the setting of the text
   alone; in which others the verdict holds is told beside it (:mod:`capsim.study.campaign`).
 
 Rules that were changed when values were known are listed in ``docs/verdict_rules.md``, with dates.

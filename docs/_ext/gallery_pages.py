@@ -1,11 +1,10 @@
-"""The gallery: figures and experiments of the papers, drawn when the site is built, as ``capsmodel gallery`` does."""
+"""The gallery: figures and studies of the papers, drawn when the site is built, as ``capsmodel gallery`` does."""
 
 from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from capsmodel.papers.settings import told_settings
 from docutils import nodes
 from generated import Cell, Generated, code, command, link, section, stacked, table
 from sphinx.application import Sphinx
@@ -29,13 +28,11 @@ class Gallery(Generated):
             yield nodes.paragraph("", gallery.HOW_TO_READ)
 
     def of_paper(self, paper: str) -> Iterator[nodes.Node]:
-        """Yield the claims by settings, an overview and a section for each picture."""
+        """Yield an overview and a section for each picture."""
         yield nodes.paragraph("", papers.cite(paper, style="text"))
-        settings, found = gallery.by_setting(paper), gallery.pictures(paper)
+        found = gallery.pictures(paper)
         rows = [[link(one.name, self.name_of(one)), one.title, str(len(one.claims))] for one in found]
         yield table(("picture", "what it shows", "claims"), rows)
-        if settings:
-            yield section("Claims by settings", settings.name, [self.drawing(settings), command(settings.command)])
         yield from (section(one.name, self.name_of(one), self.one(one)) for one in found)
 
     def name_of(self, picture: Picture) -> str:
@@ -55,7 +52,7 @@ class Gallery(Generated):
 
     def cells(self, row: ClaimRow) -> list[Cell]:
         """Return the row of a claim."""
-        settings = told_settings(row.claim, row.entry.verdict)
+        settings = row.entry.in_other_settings
         said = claim_text(row.claim, row.entry) + ([f"In other settings: {settings}."] if settings else [])
         return [stacked(code(row.claim.id), row.entry.verdict), stacked(*said)]
 

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from capsmodel.papers.experiments import published_experiments
 from docutils import nodes
 from generated import Cell, Generated, code, section, stacked, table
 from sphinx.application import Sphinx
@@ -13,6 +12,7 @@ from capsmodel import papers
 from capsmodel.experiments.words import MEANINGS, VERDICT_WORDS
 from capsmodel.papers import ClaimRow
 from capsmodel.papers.figures import published_figures
+from capsmodel.papers.studies import simulated_studies
 from capsmodel.symbolic import formulas_of, latex_of
 
 
@@ -78,12 +78,12 @@ class Claims(Generated):
         return table(heads, map(self.cells, rows), kind="wide")
 
     def cells(self, found: ClaimRow) -> list[Cell]:
-        """Return the row of a claim; the figure or experiment that decides it is linked."""
+        """Return the row of a claim; the figure or study that decides it is linked."""
         entry = found.entry
         interval = f"({numbers(entry.interval)})" if entry.interval else ""
         ours = " ".join(filter(None, (entry.quantity, numbers(entry.value), interval)))
         place = entry.decided_by
-        is_drawn = place in published_figures() or place in published_experiments()
+        is_drawn = place in published_figures() or place in simulated_studies()
         by = self.inline(f":ref:`{place} <picture {place}>`") if is_drawn else code(place)
         return [*self.printed(found), ours, stacked(entry.reason, by)]
 
@@ -95,7 +95,7 @@ class Claims(Generated):
         return [stacked(code(claim.id), claim.where), stacked(claim.text, nodes.emphasis("", number))]
 
     def waiting(self, rows: Sequence[ClaimRow]) -> nodes.table:
-        """Return the table of claims that wait for an experiment."""
+        """Return the table of claims that wait for runs."""
         heads = ("claim", "what the paper says, and the number", "waits for")
         return table(heads, [[*self.printed(found), found.entry.reason] for found in rows], kind="wide")
 

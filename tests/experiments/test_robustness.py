@@ -53,9 +53,9 @@ def test_another_word_at_the_sampled_places_is_told():
     """A claim that is refuted at the scale at which settings are compared is not known to be robustly reproduced."""
     found = robustness(dict.fromkeys(COMBINATIONS, "refuted"), COMBINATIONS)
     assert found.beside("refuted") == str(found)
-    assert found.beside("reproduced") == f"{found}; refuted at the sampled places"
+    assert found.beside("reproduced") == f"{found}; refuted at the sampled points"
     assert robustness({}, COMBINATIONS).beside("reproduced").startswith("not known")
-    assert "sampled places" not in robustness({}, COMBINATIONS).beside("reproduced")
+    assert "sampled points" not in robustness({}, COMBINATIONS).beside("reproduced")
 
 
 def test_open_settings_say_nothing():

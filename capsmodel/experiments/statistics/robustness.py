@@ -62,7 +62,7 @@ class Robustness:
     settings : int
         All that were tried, decided or not, the text's included.
     word : str
-        The word that they agree with: that of the text at the sampled places. Over all places it may be another one.
+        The word that they agree with: that of the text at the sampled points. Over all points it may be another one.
     """
 
     agreeing: int
@@ -84,7 +84,7 @@ class Robustness:
     def beside(self, verdict: str) -> str:
         """Return what is known, for a reader who sees the verdict: with the word compared if it is another one."""
         differs = self.word not in (OPEN, verdict)
-        return f"{self}; {self.word} at the sampled places" if differs else str(self)
+        return f"{self}; {self.word} at the sampled points" if differs else str(self)
 
     def __str__(self) -> str:
         count = f"{self.agreeing} of {self.decided} settings"
@@ -104,7 +104,7 @@ def robustness(words: Mapping[str, str], combinations: Mapping[str, Combination]
     Parameters
     ----------
     words : mapping
-        Verdict in each setting that counts by its name, at the same places of the sweep.
+        Verdict in each setting that counts by its name, at the same points.
     combinations : mapping
         What differs from the text in each, by the same names.
 

@@ -33,7 +33,7 @@ def draw_by_setting(name: str, words: Mapping[str, Mapping[str, str]]) -> "Figur
     Parameters
     ----------
     name : str
-        Paper or experiment.
+        Of the study.
     words : mapping
         For each claim, its verdict in each setting by name; a setting that a claim lacks stays white.
     """
@@ -44,7 +44,7 @@ def draw_by_setting(name: str, words: Mapping[str, Mapping[str, str]]) -> "Figur
     upper, lower = figure.subplots(2, sharex=True, height_ratios=[len(values), len(words)])
     _draw_values(upper, settings, values)
     _draw_words(lower, settings, words)
-    figure.suptitle(f"{name}: verdicts at the sampled places, by setting", fontsize=9)
+    figure.suptitle(f"{name}: verdicts at the sampled points, by setting", fontsize=9)
     return figure
 
 

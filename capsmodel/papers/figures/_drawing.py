@@ -34,7 +34,7 @@ def grid(low: float, high: float, *, steps: int, quick: bool) -> FloatArray:
 def panels(title: str, count: int = 1) -> tuple["Figure", list["Axes"]]:
     """Return a figure with `count` panels side by side."""
     figure = new_figure(width_in=7.2 if count == 1 else 10.0, height_in=4.6)
-    # The right edge stays free for the id that `capsmodel reproduce` writes there.
+    # The right edge stays free for the id that `capsmodel study` writes there.
     cast("ConstrainedLayoutEngine", figure.get_layout_engine()).set(rect=(0, 0, 0.985, 1))
     figure.suptitle(title)
     axes = [figure.add_subplot(1, count, i + 1) for i in range(count)]

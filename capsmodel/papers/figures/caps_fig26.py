@@ -4,7 +4,7 @@ Not stated: TCP, timers, how many hosts and leaves there are, which buffer belon
 counted, the number of runs. Chosen: the preset ``caps-incast``, 20 to 180 senders to one receiver at the same instant,
 40 paths; 20 runs for each number, all schemes on the same flows, with 256 packets a port, Section III's buffer, and
 with 100, the other one of the paper. Timeouts are those of all connections, RepFlow's second copies included. What the
-two buffers do is judged here, all other claims about the figure in the experiment caps-incast1.
+two buffers do is judged here, all other claims about the figure in the study caps-incast1.
 """
 
 from itertools import product

@@ -5,7 +5,7 @@ priorities, the number of runs. Chosen: the preset ``caps-fig1`` with 12 paths a
 of 15 to 100 KB, each to a receiver of its own; 20 to 180 of them that start within 0.1 ms; 20 runs for each number, all
 schemes on the same flows. Short flows push long ones out of a full buffer; one buffer shared by both is drawn dotted.
 Shares of lost packets are of data and acknowledgements of short flows over their data packets. Whether every
-scheme loses more the more short flows there are is judged here, all other claims in the experiment caps-priority.
+scheme loses more the more short flows there are is judged here, all other claims in the study caps-priority.
 """
 
 from typing import TYPE_CHECKING

@@ -165,7 +165,7 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
         raise FileNotFoundError(f"no file {str(path)!r}: give a Parquet file of a result")
     manifest = tables.read_manifest(path)
     of_a_run = {"id", "software", "parameters"} <= manifest.keys()
-    require(of_a_run, f"{path} holds rows of a sweep, no table of a run: capsmodel reproduce runs them again")
+    require(of_a_run, f"{path} holds rows of a sweep, no table of a run: capsmodel study runs them again")
     try:
         msgspec.convert(manifest, _Manifest)
     except msgspec.ValidationError as error:
