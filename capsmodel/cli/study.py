@@ -120,9 +120,7 @@ def study(
     changed = dict(settings_of(set_))
     if (figure := _figure(study)) is not None:
         others = (set_, seeds, settings, reduced, expand, costs, check, budget, shard != "1/1", keep_results, plot)
-        require(
-            not any(others), f"{figure.name} has its settings in its file: only --quick, --jobs and --out go with it"
-        )
+        require(not any(others), f"{figure.name} is a figure with fixed settings: give only --quick, --jobs, --out")
         write_figure(figure, Path(figure.name) if out is None else out, quick=quick, executor=machines.executor())
         return
     asked = _asked(study, changed, seeds, reduced=reduced, text_only=costs and not settings)
@@ -199,7 +197,7 @@ def _asked(
 def _found(name: str) -> tuple[Path, str | None]:
     """Return the file of a study, and the claim if the name is one."""
     path = Path(name)
-    if path.is_file() or path.suffix:
+    if path.is_file() or path.suffix == ".toml":
         return path, None
     return study_file(name), name if name in read_claims() else None
 
