@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.sweep import Progress, Task, gather
-from capsmodel.papers._docstrings import title_and_choices
 from capsmodel.papers.claim_list import read_claims
 from capsmodel.papers.closed_forms import closed_form_verdict, formula_of
 from capsmodel.papers.verdicts import Verdict, checked
@@ -86,12 +85,12 @@ class PublishedFigure:
     @property
     def title(self) -> str:
         """Return what it shows, one line."""
-        return title_and_choices(self.about)[0]
+        return (self.about or "").strip().partition("\n")[0]
 
     @property
     def choices(self) -> str:
         """Return what the paper leaves out and what was chosen instead."""
-        return title_and_choices(self.about)[1]
+        return (self.about or "").strip().partition("\n")[2].strip()
 
     def data(self, *, quick: bool = False, results: Path | None = None) -> "DataFrame":
         """Return the table that is drawn and judged.
