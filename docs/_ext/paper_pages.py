@@ -9,6 +9,7 @@ from generated import Cell, Generated, code, section, stacked, table
 from sphinx.application import Sphinx
 
 from capsmodel import papers
+from capsmodel.cli.shared.claim_texts import printed_size
 from capsmodel.experiments.words import MEANINGS, VERDICT_WORDS
 from capsmodel.papers import ClaimRow
 from capsmodel.papers.figures import published_figures
@@ -85,14 +86,13 @@ class Claims(Generated):
         place = entry.decided_by
         is_drawn = place in published_figures() or place in simulated_studies()
         by = self.inline(f":ref:`{place} <picture {place}>`") if is_drawn else code(place)
-        return [*self.printed(found), ours, stacked(entry.reason, by)]
+        seeds = f"{entry.seeds} seeds" if entry.seeds else ""
+        return [*self.printed(found), ours, stacked(seeds, entry.reason, by)]
 
     def printed(self, found: ClaimRow) -> list[Cell]:
         """Return what the paper says."""
         claim = found.claim
-        size = claim.low if claim.low == claim.high else f"{claim.low} to {claim.high}"
-        number = " ".join(filter(None, (claim.relation, size, claim.unit)))
-        return [stacked(code(claim.id), claim.where), stacked(claim.text, nodes.emphasis("", number))]
+        return [stacked(code(claim.id), claim.where), stacked(claim.text, nodes.emphasis("", printed_size(claim)))]
 
     def waiting(self, rows: Sequence[ClaimRow]) -> nodes.table:
         """Return the table of claims that wait for runs."""

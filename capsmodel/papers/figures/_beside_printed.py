@@ -21,6 +21,8 @@ _INK_OF = COLOUR_OF | {"open": "0.45"}  # a point needs a darker grey than a cel
 _ROW_IN, _PANEL_IN, _AROUND_IN, _WIDTH_IN = 0.22, 0.75, 0.9, 8.0
 _LOGARITHMIC_FROM = 30.0
 """Largest over smallest number of a scale from which on its axis is logarithmic."""
+_MOST_NAMED = 1000
+"""The same below which such an axis has names within its decades."""
 _MARGIN = 0.06
 _TITLE_CHARACTERS = 96
 
@@ -82,14 +84,25 @@ def _set_limits(axes: "Axes", found: Sequence[BesidePrinted]) -> None:
     values = _finite(value for one in found for value in (one.low, one.high, *one.ours))
     ends = _finite(value for one in found for value in one.interval)
     if values.size and values.min() > 0 and values.max() / values.min() >= _LOGARITHMIC_FROM:
-        axes.set_xscale("log")
         numbers = np.concatenate([values, ends[ends > 0]])
         room = (numbers.max() / numbers.min()) ** _MARGIN
+        axes.set_xscale("log")
         axes.set_xlim(numbers.min() / room, numbers.max() * room)
+        _name_ticks(axes)
         return
     numbers = np.concatenate([values, ends]) if values.size else np.array([0.0, 1.0])
     room = _MARGIN * float(np.ptp(numbers)) or 0.1 * float(np.abs(numbers).max()) or 1.0
     axes.set_xlim(numbers.min() - room, numbers.max() + room)
+
+
+def _name_ticks(axes: "Axes") -> None:
+    """Name 1, 2 and 5 of each decade of a logarithmic axis, which have room up to three of them; else decades."""
+    from matplotlib.ticker import LogLocator
+
+    low, high = axes.get_xlim()
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < _MOST_NAMED * low else (1,)))
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.minorticks_off()
 
 
 def _finite(values: Iterable[float]) -> FloatArray:
