@@ -106,7 +106,7 @@ def claims(
         _print_by_setting(str(name), plot, output)
         return
     if name is not None:
-        require(not (listed or paper or verdict or all), "a claim is told whole: give its id alone")
+        require(not (listed or paper or verdict or all), "a claim is printed whole: give its id alone")
         _print_claim(_row_of(name), output)
         return
     rows = claim_rows(paper, verdict)
@@ -172,9 +172,9 @@ def _print_claims(rows: Iterable[ClaimRow], output: Output) -> None:
         for row in rows:
             settings = row.entry.in_other_settings
             say(f"{row.claim.id}: {row.entry.verdict}")
-            told = [skewed(*row.entry.skewness)] if row.entry.skewness else []
-            told += [f"Settings: {settings}."] if settings else []
-            explain(*claim_text(row.claim, row.entry), *told, indent=2)
+            notes = [skewed(*row.entry.skewness)] if row.entry.skewness else []
+            notes += [f"Settings: {settings}."] if settings else []
+            explain(*claim_text(row.claim, row.entry), *notes, indent=2)
             say("")
 
 

@@ -26,7 +26,7 @@ from capsmodel.cli.shared.options import Flag, MaybeCount, MaybeDuration, Texts,
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say, write_whole
 from capsmodel.cli.shared.run_output import PLOTTED, metric_rows, missing_ratios, records, shown
 from capsmodel.cli.shared.table import Column
-from capsmodel.papers.claim_list import read_claims, told
+from capsmodel.papers.claim_list import read_claims, title_and_notes
 from capsmodel.papers.figures import PublishedFigure, figure_names, published_figure, published_figures
 from capsmodel.papers.figures._by_setting import draw_by_setting
 from capsmodel.papers.index import read_ledger
@@ -143,7 +143,7 @@ def study(
     found = asked.run(folder, settings=settings, keep_results=keep_results, **where)
     write_whole(folder / _STUDY, tomli_w.dumps(tables_of(asked.design.source)))
     if share[1] > 1:
-        _tell_shard(found, share, study, folder, output)
+        _print_shard(found, share, study, folder, output)
     else:
         before = _words_as_filed(study, found, folder) if changed else {}
         _finish(found, folder, wanted, plot, output, before=before, settings=settings)
@@ -212,11 +212,11 @@ def _print_list(output: Output) -> None:
     """Print the name of each figure and study of the papers, what it shows, and the claims that it decides."""
     rows = [(one.name, one.title, one.claims) for one in published_figures().values()]
     for name in simulated_studies():
-        rows.append((name, told(name)[0], tuple(claim.id for claim in read_claims().values() if claim.study == name)))
-    shown_rows = [
-        {"name": name, "title": title.rstrip("."), "claims": ", ".join(claims)} for name, title, claims in rows
-    ]
-    print_table(shown_rows, columns=_LIST, title="Figures and studies of the papers", output=output)
+        rows.append(
+            (name, title_and_notes(name)[0], tuple(claim.id for claim in read_claims().values() if claim.study == name))
+        )
+    listed = [{"name": name, "title": title.rstrip("."), "claims": ", ".join(claims)} for name, title, claims in rows]
+    print_table(listed, columns=_LIST, title="Figures and studies of the papers", output=output)
 
 
 def _words_as_filed(name: str, found: Studied, folder: Path) -> dict[str, str]:
@@ -276,7 +276,7 @@ def _check(asked: Study, folder: Path, output: Output) -> None:
         say(f"{ours} rows in {folder / ROWS}, all of {asked.name}")
 
 
-def _tell_shard(found: Studied, share: tuple[int, int], study: str, folder: Path, output: Output) -> None:
+def _print_shard(found: Studied, share: tuple[int, int], study: str, folder: Path, output: Output) -> None:
     row = {"shard": share[0], "shards": share[1], "ran": found.ran, "found": found.found}
     if not output.is_text:
         print_table([row], output=output)
@@ -310,7 +310,7 @@ def _finish(
     if claimed:
         _print_verdicts(found, output, before)
         if settings:
-            _tell_settings(found, folder, output)
+            _print_settings(found, folder, output)
     else:
         _print(found, metrics, output)
     if output.is_text:
@@ -330,7 +330,7 @@ def _print_verdicts(found: Studied, output: Output, before: Mapping[str, str]) -
     explain("", f"{len(words)} claims: {counts}. {_totals_line(found.runs) if len(found.runs) else 'No run.'}")
 
 
-def _tell_settings(found: Studied, folder: Path, output: Output) -> None:
+def _print_settings(found: Studied, folder: Path, output: Output) -> None:
     """Print in which settings each claim has its word, and draw the words by setting."""
     campaign, design = found.campaign, found.study.design
     if not campaign.simulated or len(design.settings) == 1:
@@ -368,7 +368,7 @@ def _print(found: Studied, metrics: Sequence[str], output: Output) -> None:
 
 
 def _totals_line(runs: Any) -> str:
-    told = f"{len(runs)} runs, {runs['cpu_s'].sum():.1f} CPU s"
+    totals = f"{len(runs)} runs, {runs['cpu_s'].sum():.1f} CPU s"
     if "unfinished_flows" not in runs:  # not every measurement has it
-        return told
-    return f"{told}, {runs['unfinished_flows'].sum():.0f} flows unfinished"
+        return totals
+    return f"{totals}, {runs['unfinished_flows'].sum():.0f} flows unfinished"

@@ -17,7 +17,7 @@ from typing import Any
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.printed import Printed
 
-__all__ = ["FORMULAS", "PAPER_KEYS", "Claim", "read_claims", "studies", "told"]
+__all__ = ["FORMULAS", "PAPER_KEYS", "Claim", "read_claims", "studies", "title_and_notes"]
 
 PAPER_KEYS = ("caps", "mmptcp", "repflow", "cdcps", "dc2mtcp")
 FORMULAS = "-formulas"
@@ -109,12 +109,12 @@ def studies() -> Mapping[str, Path]:
 
 
 @cache
-def told(study: str) -> tuple[str, str]:
+def title_and_notes(study: str) -> tuple[str, str]:
     """Return the title of a study, and its notes: what was chosen where the paper says nothing.
 
     Examples
     --------
-    >>> told("mmptcp-lt")[0]
+    >>> title_and_notes("mmptcp-lt")[0]
     'MMPTCP Table 5 and Fig. 5: Limited Transmit on the 2:1 fat-tree of 256 hosts, 135 of them with long flows'
     """
     tables = tomllib.loads(studies()[study].read_text(encoding="utf-8"))
@@ -153,7 +153,7 @@ def _cells(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             if printed == "-":
                 continue
             metric, _, unit = measured.partition(" ")
-            told = {key: _of_column(table.get(key, ""), column) for key in ("conditions", "text")}
+            said = {key: _of_column(table.get(key, ""), column) for key in ("conditions", "text")}
             yield {
                 "id": f"{table['id']}-{label.lower()}-{column}",
                 "where": table["where"],
@@ -161,11 +161,11 @@ def _cells(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "subject": label,
                 "is": "equal",
                 "printed": f"{printed} {unit}".strip(),
-            } | {key: text.replace(f"{{{table['axis']}}}", label) for key, text in told.items()}
+            } | {key: text.replace(f"{{{table['axis']}}}", label) for key, text in said.items()}
 
 
-def _of_column(told: str | Mapping[str, str], column: str) -> str:
-    return told if isinstance(told, str) else told.get(column, "")
+def _of_column(said: str | Mapping[str, str], column: str) -> str:
+    return said if isinstance(said, str) else said.get(column, "")
 
 
 def _claim(study: str, row: Mapping[str, Any]) -> Claim:

@@ -13,7 +13,7 @@ from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import finished_tasks
 from capsmodel.papers import ClaimRow, claims
 from capsmodel.papers.beside_printed import beside_printed
-from capsmodel.papers.claim_list import told
+from capsmodel.papers.claim_list import title_and_notes
 from capsmodel.papers.figures import PublishedFigure, published_figures
 from capsmodel.papers.figures._beside_printed import DrawnClaim, draw_beside_printed
 from capsmodel.papers.studies import simulated_studies
@@ -106,7 +106,7 @@ def _of_figure(figure: PublishedFigure, rows: Mapping[str, ClaimRow]) -> Picture
 
 def _of_study(study: str, rows: Mapping[str, ClaimRow]) -> Picture:
     shown = tuple(row for row in rows.values() if row.claim.study == study)
-    return _of_ledger(study, *told(study), f"capsmodel study {study}", shown)
+    return _of_ledger(study, *title_and_notes(study), f"capsmodel study {study}", shown)
 
 
 def _of_numbers(paper: str, others: list[Picture]) -> list[Picture]:

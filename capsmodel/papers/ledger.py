@@ -123,15 +123,15 @@ def _remarks(campaign: Campaign, claim_id: str) -> list[str]:
     claim, found = campaign.design.claims[claim_id], campaign.verdict(claim_id)
     schemes = {campaign.design.scheme(point) for one in campaign.design.comparisons(claim_id) for point in one.points}
     rebuilt = sorted(name for name in schemes if simulated()[name].reconstructed)
-    told = [claim.note] if claim.note else []
-    told += ["the testbed is simulated in packets"] if is_testbed(campaign.design.name) else []
-    told += [f"reconstructed: {', '.join(rebuilt)}"] if rebuilt else []
+    remarks = [claim.note] if claim.note else []
+    remarks += ["the testbed is simulated in packets"] if is_testbed(campaign.design.name) else []
+    remarks += [f"reconstructed: {', '.join(rebuilt)}"] if rebuilt else []
     if found.again is not None:
         seeds, word = found.again.seeds, found.again.decision.word
         others = f"{seeds} others give {word!r}" if seeds else "no others were run yet"
         is_refuted = word == "refuted"
-        told += [f"{seeds} other seeds refute it too" if is_refuted else f"these seeds refute it, but {others}"]
-    return told
+        remarks += [f"{seeds} other seeds refute it too" if is_refuted else f"these seeds refute it, but {others}"]
+    return remarks
 
 
 def verdicts_csv(entries: Mapping[str, LedgerEntry]) -> str:

@@ -14,7 +14,7 @@
   judge and by what ``data/papers/checks.toml`` names: another implementation, another argument, or other seeds.
 - *Settings.* Where a paper leaves a setting out and a figure sweeps it, the size is judged at the value chosen for it,
   and the claim is refuted only if its direction fails at all values. A study is judged in the setting of the text
-  alone; in which others the verdict holds is told beside it (:mod:`capsim.study.campaign`).
+  alone; in which others the verdict holds is reported beside it (:mod:`capsim.study.campaign`).
 
 Rules that were changed when values were known are listed in ``docs/verdict_rules.md``, with dates.
 """

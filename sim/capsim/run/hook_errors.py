@@ -86,7 +86,7 @@ def hook_errors(scheme: Scheme) -> Iterator[None]:
             raise
         raise ParameterError(text) from None
     except RefusedError as error:
-        raise ParameterError(f"{_line(error.loc.filename, error.loc.line)}: {error.told}") from None
+        raise ParameterError(f"{_line(error.loc.filename, error.loc.line)}: {error.message}") from None
     except (NumbaError, UnsupportedBytecodeError) as error:
         raise ParameterError(_not_compiled(error, hooks_in(scheme))) from None
 

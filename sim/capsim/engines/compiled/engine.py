@@ -143,8 +143,8 @@ def _run_loop(world: World, max_events: int) -> int:
     except Exception as error:  # whatever the hook raises
         text = " ".join(str(error).split()) or "no text"
         remedy = 'the reference engine (--engine reference, engine="reference") names the line'
-        told = f"scheme {world.setup.scheme.name!r}: {type(error).__name__}: {text} in a hook: {remedy}"
-        raise ParameterError(told) from error
+        refused = f"scheme {world.setup.scheme.name!r}: {type(error).__name__}: {text} in a hook: {remedy}"
+        raise ParameterError(refused) from error
 
 
 def _take_snapshot(world: World) -> None:

@@ -19,11 +19,11 @@ REMEDY = "make it whole, as by int()"
 
 
 class RefusedError(NumbaError):
-    """A hook returns or writes what it must not: `told` says what, with the remedy, `loc` where."""
+    """A hook returns or writes what it must not: `message` says what, with the remedy, `loc` where."""
 
-    def __init__(self, told: str, loc: Any) -> None:
-        super().__init__(told, loc=loc)
-        self.told, self.loc = told, loc
+    def __init__(self, message: str, loc: Any) -> None:
+        super().__init__(message, loc=loc)
+        self.message, self.loc = message, loc
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
@@ -38,9 +38,9 @@ class Refusals(AnalysisPass):
     def run_pass(self, state: Any) -> bool:
         """Return that nothing was changed, or raise :class:`RefusedError`."""
         for statement in _statements(state.func_ir):
-            told = _offence(statement, state)
-            if told:
-                raise RefusedError(told, statement.loc)
+            message = _offence(statement, state)
+            if message:
+                raise RefusedError(message, statement.loc)
         return False
 
 
