@@ -5,6 +5,7 @@ from pathlib import Path
 from pandas import DataFrame
 
 from capsmodel._files import check_writable
+from capsmodel.checks import require
 from capsmodel.cli.shared.claim_texts import claim_text
 from capsmodel.cli.shared.output import explain, say, write_whole
 from capsmodel.experiments.manifest import table_csv, table_id
@@ -18,7 +19,9 @@ ROWS = "runs"
 
 def write_figure(figure: PublishedFigure, out: Path, *, quick: bool, executor: Executor) -> None:
     """Compute a figure, write NAME.csv and NAME.png, and print the verdicts."""
+    require(not out.exists() or out.is_dir(), f"--out = {out} is a file: name a folder")
     check_writable(out)
+    out.mkdir(parents=True, exist_ok=True)
     tasks = figure.tasks(quick=quick)
     if tasks:
         run_sweep(tasks, out / ROWS, executor=executor, progress=Progress(label=figure.name))

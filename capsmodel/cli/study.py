@@ -112,32 +112,24 @@ def study(
         File for the picture (.pdf, .png or .svg), in place of DIR/study.png.
     """
     require(not (quick and reduced), "--quick and --reduced exclude each other: give one")
+    limits, is_all = budget is not None or shard != "1/1", machines == ALL_CORES
+    others = (set_, seeds, settings, reduced, expand, costs, check, limits, keep_results, plot, metrics != _METRICS)
     if known:
-        require(not study, "--list shows all names: give it alone")
-        _print_list(output)
+        _print_list(output, is_alone=is_all and not (study or quick or out or any(others)))
         return
     require(bool(study), "name a file, a study, a figure or a claim, as in caps-fig17; --list shows their names")
-    changed = dict(settings_of(set_))
     if (figure := _figure(study)) is not None:
-        others = (set_, seeds, settings, reduced, expand, costs, check, budget, shard != "1/1", keep_results, plot)
-        require(not any(others), f"{figure.name} is a figure with fixed settings: give only --quick, --jobs, --out")
-        write_figure(figure, Path(figure.name) if out is None else out, quick=quick, executor=machines.executor())
+        _check_alone(figure, output.is_text and not any(others))
+        write_figure(figure, out or Path(figure.name), quick=quick, executor=machines.executor())
         return
+    way = _way({"--expand": expand, "--costs": costs, "--check": check, "--quick": quick}, limits, is_all)
+    changed, share, wanted = dict(settings_of(set_)), parse_shard(shard), _wanted(metrics)
     asked = _asked(study, changed, seeds, reduced=reduced, text_only=costs and not settings)
-    folder = Path(asked.name) if out is None else out
-    if expand:
-        _expand(asked)
+    folder = out or Path(asked.name)
+    if way:
+        _look_at(asked, way, folder, machines, output)
         return
-    if plot is not None:
-        check_figure_path(plot)
-    share, wanted = parse_shard(shard), _wanted(metrics)
-    _check_folder(folder)
-    if costs or check:
-        (_costs if costs else _check)(asked, folder, output)
-        return
-    if quick:
-        _try_out(asked, folder, machines)
-        return
+    _check_places(folder, plot)
     execute, budget_s = machines.executor(), math.inf if budget is None else budget
     where: dict[str, Any] = {"executor": execute, "shard": share, "budget_s": budget_s, "log": True}
     found = asked.run(folder, settings=settings, keep_results=keep_results, **where)
@@ -173,7 +165,7 @@ def merge(
     asked = _asked(str(study), {}, None)
     require(bool(folders), "name the folders of the shares, as in capsmodel merge study.toml shard1 shard2")
     folder, wanted = Path(study.stem) if out is None else out, _wanted(metrics)
-    _check_folder(folder)
+    _check_places(folder)
     found = asked.results(folders)
     many = len(asked.tasks())
     require(not found.missing, f"{found.missing} of {many} tasks have no result: run the study again to add them")
@@ -196,10 +188,10 @@ def _asked(
 
 def _found(name: str) -> tuple[Path, str | None]:
     """Return the file of a study, and the claim if the name is one."""
-    path = Path(name)
-    if path.is_file() or path.suffix == ".toml":
+    path, is_claim = Path(name), name in read_claims()
+    if path.is_file() or len(path.parts) > 1 or (path.suffix and not is_claim):
         return path, None
-    return study_file(name), name if name in read_claims() else None
+    return study_file(name, figure_names()), name if is_claim else None
 
 
 def _figure(name: str) -> PublishedFigure | None:
@@ -208,8 +200,14 @@ def _figure(name: str) -> PublishedFigure | None:
     return published_figure(decided_by) if decided_by in figure_names() else None
 
 
-def _print_list(output: Output) -> None:
+def _check_alone(figure: PublishedFigure, is_alone: bool) -> None:
+    rule = f"{figure.name} is a figure with fixed settings: give only --quick, --jobs, --cluster, --out"
+    require(is_alone, rule)
+
+
+def _print_list(output: Output, *, is_alone: bool) -> None:
     """Print the name of each figure and study of the papers, what it shows, and the claims that it decides."""
+    require(is_alone, "--list shows all names: give it alone, or with --json or --csv")
     rows = [(one.name, one.title, one.claims) for one in published_figures().values()]
     for name in simulated_studies():
         rows.append(
@@ -228,6 +226,27 @@ def _words_as_filed(name: str, found: Studied, folder: Path) -> dict[str, str]:
     return {claim: ledger[claim].verdict if claim in ledger else campaign.verdict(claim).word for claim in claims}
 
 
+def _way(ways: Mapping[str, bool], limits: bool, is_all: bool) -> str:
+    """Return the option that is given of those by which a study decides nothing; refuse what would be ignored."""
+    way = " and ".join(name for name, is_given in ways.items() if is_given)
+    require(way in ("", *ways), f"{way} exclude each other: give one")
+    require(not (way and limits), f"{way} makes few runs or none: leave out --budget and --shard")
+    require(is_all or way in ("", "--quick"), f"{way} makes no run: leave out --jobs and --cluster")
+    return way
+
+
+def _look_at(asked: Study, way: str, folder: Path, machines: Machines, output: Output) -> None:
+    """Print what the option asks for, or try the study out."""
+    if way == "--expand":
+        _expand(asked)
+        return
+    _check_places(folder)
+    if way == "--quick":
+        _try_out(asked, folder, machines)
+    else:
+        (_costs if way == "--costs" else _check)(asked, folder, output)
+
+
 def _wanted(text: str) -> list[str]:
     names = [part.strip() for part in text.split(",") if part.strip()]
     require(bool(names), "--metrics is empty: name some, as in --metrics mean_fct_short_s,timeouts")
@@ -236,7 +255,9 @@ def _wanted(text: str) -> list[str]:
     return names
 
 
-def _check_folder(folder: Path) -> None:
+def _check_places(folder: Path, plot: Path | None = None) -> None:
+    if plot is not None:
+        check_figure_path(plot)
     check_entries(folder, made_of=FILES)
     check_writable(folder)
 

@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -76,8 +76,10 @@ def _numbers(text: str) -> list[int]:
     return [number for first, _, last in parts for number in range(int(first), int(last or first) + 1)]
 
 
-def study_named(name: str) -> str:
+def study_named(name: str, others: Iterable[str] = ()) -> str:
     """Return the study of a name: its own, that of an experiment, of a figure or table of a paper, or of a claim.
+
+    `others` are names that may have been meant, beside those.
 
     Raises
     ------
@@ -94,16 +96,20 @@ def study_named(name: str) -> str:
         study = read_claims()[name].study
     by_formula = study.endswith(FORMULAS) and name in read_claims()
     require(not by_formula, f"no run decides {name}: capsmodel claims {name} says what does")
+    not_simulated = name in {*_experiments(), *map(experiment_name, _experiments())} and study not in studies()
+    where = f"capsmodel claims --paper {name.partition('-')[0]} says what decides its claims"
+    require(not not_simulated, f"{name} is not simulated: {where}")
     is_known = study in studies() and not study.endswith(FORMULAS)
-    names = (*simulated_studies(), *_by_figure(), *read_claims())
-    near = ", ".join(get_close_matches(name, names, n=3)) or "capsmodel study --list shows all"
-    require(is_known, f"no study, figure or claim {name!r} of the papers is simulated: did you mean {near}?")
+    names = (*simulated_studies(), *_by_figure(), *read_claims(), *others)
+    near = ", ".join(get_close_matches(name, names, n=3))
+    remedy = f"did you mean {near}?" if near else "capsmodel study --list shows all"
+    require(is_known, f"no study, figure or claim {name!r} of the papers is simulated: {remedy}")
     return study
 
 
-def study_file(name: str) -> Path:
+def study_file(name: str, others: Iterable[str] = ()) -> Path:
     """Return the file of the study that :func:`study_named` finds."""
-    return studies()[study_named(name)]
+    return studies()[study_named(name, others)]
 
 
 @cache

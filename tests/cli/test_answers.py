@@ -124,14 +124,14 @@ def test_every_kind_of_claim_has_its_words(line, told, capsys):
 
 
 def test_a_quick_figure_of_packets_has_no_verdict_and_says_so(capsys, tmp_path):
-    text = in_one_line(printed(f"reproduce caps-fig8c --quick --out {tmp_path}", capsys))
+    text = in_one_line(printed(f"study caps-fig8c --quick --out {tmp_path}", capsys))
     assert "caps-fig8c: a quick run judges no claim" in text
     words = ("reproduced", "refuted", "differs in size")
     assert not any(f": {word}" in text for word in words)
 
 
 def test_verdicts_of_a_formula_are_printed_whatever_the_grid(capsys, tmp_path):
-    text = in_one_line(printed(f"reproduce caps-fig8b --quick --out {tmp_path}", capsys))
+    text = in_one_line(printed(f"study caps-fig8b --quick --out {tmp_path}", capsys))
     for prob in ("0.2", "0.25", "0.3", "0.35"):
         assert f"caps-optk-{prob}: refuted The paper" in text
 

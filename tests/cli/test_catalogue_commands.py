@@ -11,7 +11,6 @@ from cli.commands import printed
 from capsim import Poisson, Scenario, load_scenario, presets, schemes
 from capsim.scenario.scenario import from_dict
 from capsmodel import load_workload, workload_names
-from capsmodel.cli import main
 from capsmodel.cli.shared.numbers import quantity
 
 
@@ -68,36 +67,3 @@ def test_a_quantity_is_shown_as_an_option_takes_it():
         assert isinstance(scenario, Scenario)
         assert isinstance(scenario.traffic[0], Poisson)
         assert scenario.traffic[0].start_s == value
-
-
-def test_costs_are_those_of_the_experiments_asked_for_by_name_or_id(capsys):
-    everything = json.loads(printed("reproduce --costs --json", capsys))
-    by_name = {row["experiment"]: row for row in everything}
-    for key in ("runs", "runs_cpu_s", "missing_runs"):
-        assert by_name["sum"][key] == sum(row[key] for row in everything[:-1])
-    one, other, both = json.loads(printed("reproduce --costs caps-incast1 repflow-e10-mn-ws --json", capsys))
-    assert (one, other) == (by_name["caps-incast1"], by_name["repflow-mn-ws"])
-    assert both["runs"] == one["runs"] + other["runs"]
-    assert json.loads(printed("reproduce --costs caps-incast1 --json", capsys)) == [one]
-
-
-def test_an_experiment_whose_cost_is_not_recorded_has_no_row(capsys, monkeypatch):
-    """A new one has none yet: what takes the columns from its first row fails."""
-    monkeypatch.setattr("capsmodel.cli.reproduce.read_costs", tuple)
-    assert json.loads(printed("reproduce --costs caps-incast1 --json", capsys)) == []
-
-
-def test_an_experiment_given_by_its_name_and_its_id_is_run_once(capsys, tmp_path, monkeypatch):
-    """A list of what was asked for, without its doubles taken out, has it twice."""
-    run = []
-    monkeypatch.setattr("capsmodel.cli.reproduce.try_out", lambda experiment, *_: run.append(experiment.name))
-    printed(f"reproduce caps-cloud caps-e16-cloud caps-cloud --quick --out {tmp_path}", capsys)
-    assert run == ["caps-cloud"]
-
-
-def test_a_figure_has_no_recorded_cost(capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["reproduce", "--costs", "caps-fig9a"])
-    told = capsys.readouterr().err
-    assert (stop.value.code, told.count("\n")) == (2, 1)
-    assert told.startswith("capsmodel: no experiment 'caps-fig9a': choose from caps-mininet-short, ")

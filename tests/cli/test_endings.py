@@ -19,6 +19,7 @@ from capsmodel.cli import main
 from capsmodel.cli.shared.output import Output, console, print_table, text_curve
 from capsmodel.units import parse_rate_bps, parse_size_bytes, parse_time_s
 
+WRITERS = ["simulate", "compare --schemes ecmp --seeds 1", "study caps-fig9a", "study caps-incast1", "demo"]
 SMALL = ["--fabric", "leaf-spine:2x2x2", "--flows", "20", "--load", "0.5"]
 
 
@@ -37,7 +38,7 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return err
 
 
-@pytest.mark.parametrize("command", ["simulate", "compare --schemes ecmp --seeds 1", "reproduce caps-fig9a", "demo"])
+@pytest.mark.parametrize("command", WRITERS)
 @pytest.mark.parametrize(
     ("place", "rule"),
     [("file/out", "Not a directory: check the name"), ("n" * 300, "File name too long: give a shorter name")],
@@ -48,14 +49,15 @@ def test_a_place_that_cannot_be_is_told_before_the_work(
     def works(*_: object, **__: object) -> None:
         raise AssertionError("the work began")
 
-    for work in ("simulate._run", "compare.compare_schemes", "reproduce._simulate", "demo._visit_all"):
+    works_of_figures = ("figures.PublishedFigure.data", "study.Study.run")
+    for work in ("simulate._run", "compare.compare_schemes", *works_of_figures, "demo._visit_all"):
         monkeypatch.setattr(f"capsmodel.cli.{work}", works)
     (tmp_path / "file").touch()
     line = told(capsys, *command.split(), "--out", str(tmp_path / place))
     assert rule in line
 
 
-@pytest.mark.parametrize("command", ["simulate", "compare --schemes ecmp --seeds 1", "reproduce caps-fig9a", "demo"])
+@pytest.mark.parametrize("command", WRITERS)
 def test_a_disk_that_takes_nothing_is_told_before_the_work(
     command: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch
 ) -> None:
@@ -93,7 +95,7 @@ def test_names_are_no_markup_and_do_not_steer_the_terminal(
     )
     assert ending("simulate", str(file), "--engine", "reference") == 0
     assert r"[/x] [bold]b[/bold] :smile: \x1b[31mred\x07: summary" in capsys.readouterr().out
-    assert ending("reproduce", "caps-fig9a", "--quick", "--out", "[/x]") == 0
+    assert ending("study", "caps-fig9a", "--quick", "--out", "[/x]") == 0
     assert "wrote [/x]/caps-fig9a.png" in capsys.readouterr().out
     console().print("[/y]\x1b[2J")
     assert capsys.readouterr().out == "[/y]\\x1b[2J\n"
@@ -144,10 +146,10 @@ def test_a_signal_to_end_cleans_up_like_an_interrupt(name: str, tmp_path: Path, 
     def killed(*_: object) -> None:
         signal.raise_signal(number)
 
-    monkeypatch.setattr("capsmodel.cli.reproduce.save_figure", lambda figure, path: None)
+    monkeypatch.setattr("capsmodel.cli.figures.save_figure", lambda figure, path: None)
     monkeypatch.setattr("capsmodel._files.os.fsync", killed)
     try:
-        assert ending("reproduce", "caps-fig9a", "--quick", "--out", str(tmp_path)) == 128 + number
+        assert ending("study", "caps-fig9a", "--quick", "--out", str(tmp_path)) == 128 + number
         assert signal.getsignal(number) is signal.SIG_DFL
     finally:
         signal.signal(number, before)

@@ -38,8 +38,11 @@ COMMANDS = [
     "claims --paper caps",
     "claims --totals",
     "equations --paper caps",
-    "reproduce --list",
-    "reproduce --costs",
+    "claims caps-f17a-rps",
+    "claims --by-setting repflow-overhead",
+    "study --list",
+    "study caps-incast1 --costs",
+    "study caps-incast1 --expand",
     "codec inspect FILE",
     "codec simulate-loss FILE --receptions 50",
 ]

@@ -11,16 +11,17 @@ from functools import cache
 
 import numpy as np
 import pytest
-from capsmodel.papers.experiments import published_experiments
+from cli.commands import printed, refused, succeeded
 
 import capsmodel as cm
 from capsmodel.datafiles import data_path
-from capsmodel.experiments.results import finished_tasks
+from capsmodel.experiments.results import finished_tasks, part_files
 from capsmodel.papers import claims
 from capsmodel.papers.figures import published_figure, published_figures
 from capsmodel.papers.figures._drawing import PUBLISHED
 from capsmodel.papers.index import read_ledger
-from capsmodel.papers.ledger import computed_experiments
+from capsmodel.papers.ledger import CLOSED_FORM_TEST
+from capsmodel.papers.studies import simulated_studies
 
 NAMES = list(published_figures())
 # The closed-form figures of the papers; figures from packets add to them.
@@ -125,45 +126,60 @@ def test_an_unknown_figure_is_reported():
         published_figure("caps-fig99")
 
 
-def test_the_command_writes_table_and_picture_and_names_the_table_by_its_hash(tmp_path, capsys):
-    code, out, err = ended(f"reproduce caps-fig6b repflow-fig5 --quick --out {tmp_path / 'out'}", capsys)
-    assert code in (0, None)
-    assert not err  # no progress bar: not a terminal
-    names = {"caps-fig6b.csv", "caps-fig6b.png", "repflow-fig5.csv", "repflow-fig5.png"}
+def sha256(file):
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("name", ["caps-fig6b", "repflow-fig5"])
+def test_the_command_writes_table_and_picture_the_same_each_time(name, tmp_path, capsys):
+    line = f"study {name} --quick --out"
+    told = succeeded(f"{line} {tmp_path / 'out'}", capsys)
+    assert not told.err  # no progress bar: not a terminal
+    names = {f"{name}.csv", f"{name}.png"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
-    assert all(name in out for name in names)
-    assert (tmp_path / "out" / "caps-fig6b.png").read_bytes()[:4] == b"\x89PNG"
-    before = hashlib.sha256((tmp_path / "out" / "caps-fig6b.csv").read_bytes()).hexdigest()
-    ended(f"reproduce caps-fig6b --quick --out {tmp_path / 'again'}", capsys)
-    assert hashlib.sha256((tmp_path / "again" / "caps-fig6b.csv").read_bytes()).hexdigest() == before
+    assert all(f"{name}.{end}" in told.out for end in ("csv", "png"))
+    assert (tmp_path / "out" / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
+    printed(f"{line} {tmp_path / 'again'}", capsys)
+    assert sha256(tmp_path / "again" / f"{name}.csv") == sha256(tmp_path / "out" / f"{name}.csv")
 
 
-def test_the_list_names_every_figure_and_experiment(capsys):
-    code, out, _ = ended("reproduce --list --csv", capsys)
-    assert code in (0, None)
-    rows = list(csv.DictReader(io.StringIO(out)))
-    assert [row["name"] for row in rows] == [*NAMES, *published_experiments(), *computed_experiments()]
-    claims = [claim for row in rows for claim in row["claims"].split(", ") if claim]
-    assert len(claims) == len(set(claims)), "a claim stands where the ledger has it from"
-    assert claims.index("caps-f19-rtt") < claims.index("caps-f17d-best")  # of a figure, of an experiment
+def test_a_claim_that_a_figure_decides_leads_to_it(tmp_path, capsys):
+    assert "caps-f9a-r: reproduced" in printed(f"study caps-f9a-r --quick --out {tmp_path}", capsys)
+    assert {path.name for path in tmp_path.iterdir()} == {"caps-fig9a.csv", "caps-fig9a.png"}
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("reproduce", "--all"),
-        ("reproduce caps-fig6a --all", "--all"),
-        ("reproduce nosuch", "no figure or experiment nosuch"),
-        (f"reproduce caps-fig6a --out {data_path('workloads/index.toml')}", "is a file"),
-        ("reproduce --all --json", "--list"),
-        ("reproduce caps-fig6a --budget 2h", "go with simulated experiments"),
-        ("reproduce caps-fig6a --shard 1/2", "go with simulated experiments"),
-        ("reproduce caps-incast1 --shard 3/2", "--shard 3/2, but it must be 1/2 to 2/2"),
-        ("reproduce caps-incast1 --budget soon", "'soon'"),
-    ],
-)
-def test_a_bad_request_ends_in_one_line_and_status_2(line, message, capsys):
-    code, _, err = ended(line, capsys)
-    assert code == 2
-    assert err.count("\n") == 1
-    assert message in err
+def test_the_hash_in_the_picture_is_that_of_its_table(tmp_path, capsys, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("capsmodel.cli.figures.save_figure", lambda figure, path: drawn.append(figure))
+    printed(f"study caps-fig6b --out {tmp_path}", capsys)
+    captions = [text.get_text() for text in drawn[0].texts]
+    assert f"capsmodel study caps-fig6b · SHA-256 of the data {sha256(tmp_path / 'caps-fig6b.csv')[:16]}" in captions
+
+
+def test_a_figure_of_packets_goes_on_where_it_was(tmp_path, capsys):
+    line = f"study repflow-table1 --quick --jobs 1 --out {tmp_path}"
+    printed(line, capsys)
+    before = {path: path.stat().st_mtime_ns for path in part_files(tmp_path / "runs")}
+    assert finished_tasks(tmp_path / "runs").keys() == {task.id for task in tasks_of("repflow-table1")}
+    printed(line, capsys)
+    assert {path: path.stat().st_mtime_ns for path in part_files(tmp_path / "runs")} == before
+
+
+def tasks_of(name):
+    return published_figure(name).tasks(quick=True)
+
+
+def test_the_list_names_every_figure_and_study_with_each_claim_once(capsys):
+    rows = list(csv.DictReader(io.StringIO(printed("study --list --csv", capsys))))
+    assert [row["name"] for row in rows] == [*NAMES, *simulated_studies()]
+    assert all(row["title"] for row in rows)
+    listed = {claim: row["name"] for row in rows for claim in row["claims"].split(", ") if claim}
+    assert sum(len(row["claims"].split(", ")) for row in rows if row["claims"]) == len(listed)
+    ledger = read_ledger()
+    assert all(ledger[claim].decided_by in (name, "") for claim, name in listed.items())
+    by_other = {name for name, entry in ledger.items() if name not in listed}
+    assert all(ledger[name].decided_by in ("", CLOSED_FORM_TEST) for name in by_other)
+
+
+def test_a_file_is_no_folder_for_a_figure(capsys):
+    assert "is a file" in refused(f"study caps-fig6a --out {data_path('workloads/index.toml')}", capsys)

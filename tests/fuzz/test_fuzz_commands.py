@@ -62,12 +62,11 @@ FLAGS = {
     "reordering": (["--congested-prob", "--dup-acks", "--paths", "--blocked-paths"], 1),
     "fct": (["--byte-share", "--workload", "--quantile"], 1),
     "equations": (["--paper", "--numbers", "--latex"], 0),
-    "claims": (["--paper", "--verdict", "--totals", "--all"], 0),
+    "claims": (["--paper", "--verdict", "--totals", "--all", "--by-setting", "--hangs-on", "--plot"], 1),
     "cite": (["--paper", "--style"], 0),
     "schemes": (["--json", "--csv"], 1),
     "presets": (["--json", "--csv"], 1),
     "workloads": (["--json", "--csv"], 1),
-    "sweep": (["--shard", "--jobs", "--out", "--metrics", "--keep-results"], 1),
     "merge": (["--out", "--metrics"], 2),
     "rerun": ([], 1),
     "simulate": (
@@ -78,7 +77,7 @@ FLAGS = {
         1,
     ),
     "compare": (["--schemes", "--seeds", "--jobs", "--load"], 1),
-    "reproduce": (["--list", "--quick"], 1),
+    "study": (["--list", "--quick", "--set", "--seeds", "--expand", "--costs", "--check", "--shard", "--budget"], 1),
     "codec encode": (
         ["--k", "--r", "--code", "--packet-size", "--n1", "--density", "--seed", "--stream-seed", "--out"],
         1,

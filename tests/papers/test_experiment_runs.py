@@ -1,12 +1,12 @@
 """Identity: loss recovery in the runs of experiments is exchanged whole, and nothing else is."""
 
 import pytest
-from capsmodel.papers.experiments import published_experiment
-from capsmodel.papers.measurements.experiment_runs import experiment_run, with_recovery
 
 from capsim import scheme
 from capsim.protocols.transports.sack import SackParams
 from capsim.protocols.transports.tcp import TcpParams
+from capsim.study.measures import experiment_run, with_recovery
+from capsmodel.papers.studies import published_studies
 
 
 @pytest.mark.parametrize("name", ["ps", "caps", "repflow_dctcp"])
@@ -30,7 +30,8 @@ def test_schemes_with_a_transport_of_their_own_keep_it():
 
 def test_a_run_with_sack_differs_from_one_without():
     """The alternative setting runs at all, with the rules of SACK."""
-    small = published_experiment("caps-incast1").run(("ecmp", "20 flows"), scale="quick")
+    study = published_studies()["caps-incast1"]
+    small = study.arguments((("scheme", "ECMP"), ("short_flows", 20)), scale="quick")
     small["scenario"]["fabric"]["buffer_packets"] = 16
     rows = [experiment_run(**small | {"recovery": name}, seed=1, engine="reference") for name in ("newreno", "sack")]
     assert rows[0]["packets_dropped"] > 0

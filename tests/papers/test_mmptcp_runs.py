@@ -1,21 +1,41 @@
-"""Identity: a row of an experiment of MMPTCP against the tables of the same run, and the mix of traffic it is about."""
-
-from dataclasses import replace
+"""Identity: a row of a run of MMPTCP against the tables of the same run, and the mix of traffic it is about."""
 
 import numpy as np
 import pytest
-from capsmodel.papers.experiments import _mmptcp as shared
-from capsmodel.papers.experiments import published_experiment
-from capsmodel.papers.statements import Runs
 from msgspec import structs
 from pandas import DataFrame
 
 from capsim import DrawnFault, Result, Scenario, simulate
 from capsim.scenario.scenario import from_dict
-from capsmodel.papers.claim_list import read_claims
+from capsim.study.measures import mmptcp_run
+from capsim.study.samples import Rows, Statement
+from capsmodel.experiments.statistics.robustness import TEXT
+from capsmodel.papers.studies import published_studies
 
-TREE = structs.replace(shared.tree(1, pods=4, rate_bps=10e6), buffer_packets=5)
-BUSY = shared.mix(TREE, flows_per_s=120.0, run_s=0.8).replace(end_s=0.9)
+STUDIES = published_studies()
+DRAIN_S = 2
+
+
+def arguments(name, setting=TEXT, scale="paper", **values):
+    """Return the arguments of a run at some values of axes, the others the first of theirs."""
+    point = tuple((axis, values.get(axis, found.first)) for axis, found in STUDIES[name].axes.items())
+    return STUDIES[name].arguments(point, setting, scale)
+
+
+def scenario(name, *of_run, **values) -> Scenario:
+    return from_dict(arguments(name, *of_run, **values)["scenario"])
+
+
+def busy() -> Scenario:
+    """Return a tree of 16 hosts and 10 Mbit/s, 5 of them with long flows, with 5 packets a port."""
+    found = scenario("mmptcp-t1-100", scheme="PS")
+    long, short = found.traffic
+    fabric = structs.replace(found.fabric, pods=4, hosts_per_edge=2, rate_bps=10e6, buffer_packets=5)
+    mix = structs.replace(short, skip_hosts=5, flows_per_s=120.0, duration_s=0.8)
+    return found.replace(fabric=fabric, traffic=(structs.replace(long, hosts=5), mix), end_s=0.9)
+
+
+BUSY = busy()
 
 
 @pytest.fixture(scope="module")
@@ -96,42 +116,39 @@ def test_events_are_counted_over_short_flows(run):
 
 @pytest.mark.parametrize(("name", "hosts", "long"), [("mmptcp-t2", 512, 168), ("mmptcp-dupthresh", 128, 42)])
 def test_a_third_of_the_hosts_has_long_flows_and_no_short_ones(name, hosts, long):
-    scenario = whole(name)
-    flows = simulate(scenario.replace(end_s=1e-6), engine="reference").flows
+    found = scenario(name, scheme="MMPTCP")
+    flows = simulate(found.replace(end_s=1e-6), engine="reference").flows
     by_entry = [flows[flows["traffic_entry"] == entry] for entry in (0, 1)]
-    assert scenario.fabric.size().hosts == hosts
+    assert found.fabric.size().hosts == hosts
     assert len(by_entry[0]) == long
     for end in ("src", "dst"):
         assert not set(by_entry[0][end]) & set(by_entry[1][end])
     assert len(by_entry[1]) == pytest.approx(256 * 20, rel=0.05)
-    assert scenario.end_s == 20 + shared.DRAIN_S
+    assert found.end_s == 20 + DRAIN_S
 
 
 def test_every_port_holds_100_packets_those_of_hosts_too():
     for name in ("mmptcp-t2", "mmptcp-incast", "mmptcp-thr-long"):
-        fabric = whole(name).fabric
+        fabric = scenario(name).fabric
         assert fabric.buffer_packets == fabric.host_buffer_packets == 100
 
 
-def whole(name: str, setting: str = "as the text", scheme: str = "mmptcp") -> Scenario:
-    experiment = published_experiment(name)
-    return from_dict(experiment.run((scheme, next(iter(experiment.places))), setting=setting)["scenario"])
-
-
 def test_the_reduced_mix_has_the_same_ratios():
-    experiment = published_experiment("mmptcp-t3")
-    run_of = [
-        from_dict(experiment.run(("mmptcp", experiment.sampled[0]), scale=scale)["scenario"])
-        for scale in ("paper", "reduced")
-    ]
+    whole, small = (scenario("mmptcp-t3", TEXT, scale) for scale in ("paper", "reduced"))
     for ratio in (
         lambda one: one.fabric.hosts_per_edge / one.fabric.pods,
         lambda one: one.traffic[0].hosts / one.fabric.size().hosts,
         lambda one: one.traffic[1].flows_per_s / one.fabric.size().hosts,
         lambda one: one.traffic[0].hosts / one.traffic[1].skip_hosts,
     ):
-        assert ratio(run_of[0]) == pytest.approx(ratio(run_of[1]))
-    assert run_of[1].traffic[1].duration_s == run_of[0].traffic[1].duration_s / 4
+        assert ratio(whole) == pytest.approx(ratio(small))
+    assert small.traffic[1].duration_s == whole.traffic[1].duration_s / 4
+
+
+def schemes_of(name, claim, setting):
+    """Return the schemes of the simulator whose runs a claim compares in a setting."""
+    compared = STUDIES[name].comparisons(claim, sampled=True)
+    return {STUDIES[name].scheme(point, setting) for one in compared for point in one.points}
 
 
 @pytest.mark.parametrize(
@@ -146,93 +163,74 @@ def test_the_reduced_mix_has_the_same_ratios():
 )
 def test_settings_of_the_authors_code_name_its_schemes(setting, one, other):
     """Short flows with one subflow, with the threshold of scattered ones, or with its subflows have other schemes."""
-    table = published_experiment("mmptcp-t3")
-    text, changed = (table.statement(f"mmptcp-t3-{one}-fct", each, sampled=True) for each in ("as the text", setting))
-    assert {scheme for scheme, _ in text.terms} == {one}
-    assert {scheme for scheme, _ in changed.terms} == {other}
+    claim = f"mmptcp-t3-{one}-fct"
+    assert [schemes_of("mmptcp-t3", claim, each) for each in (TEXT, setting)] == [{one}, {other}]
 
 
 @pytest.mark.parametrize(
-    ("setting", "passed"),
-    [("as the text", {"completion_time": "sender"}), ("completion_time = receiver", {})],
+    ("setting", "passed"), [(TEXT, {"completion_time": "sender"}), ("completion_time = receiver", {})]
 )
 def test_completion_times_are_those_of_the_authors_code(setting, passed):
     """The runs of the other reading are those that are asked for nothing."""
-    run = published_experiment("mmptcp-t2").run(("ps", "256 flows a second"), setting=setting)
+    run = arguments("mmptcp-t2", setting, scheme="PS")
     assert {name: value for name, value in run.items() if name != "scenario"} == passed
 
 
 def test_one_subflow_for_short_flows_leaves_none_to_open():
     """Both settings of the authors' code at once: short flows of MPTCP are TCP, those of MMPTCP are its code's."""
-    table = published_experiment("mmptcp-t1-100")
-    both = next(one for one in table.combinations if "short_subflows = 1, subflows_as_in_ns3 = true" in one)
-    assert {scheme for scheme, _ in table.statement("mmptcp-s32-100", both, sampled=True).terms} == {
-        "mptcp_tcp",
-        "mmptcp_ns3",
-    }
+    settings = STUDIES["mmptcp-t1-100"].settings
+    both = next(one for one in settings if "short_subflows = 1, subflows_as_in_ns3 = true" in one)
+    assert schemes_of("mmptcp-t1-100", "mmptcp-s32-100", both) == {"mptcp_tcp", "mmptcp_ns3"}
 
 
-def test_the_first_phase_has_the_threshold_of_its_place():
-    experiment = published_experiment("mmptcp-dupthresh")
-    thresholds = {
-        place: experiment.run(("mmptcp", place))["scenario"]["params"]["sharing"].get("fixed_threshold", 0)
-        for place in experiment.places
-    }
-    assert thresholds == {f"dupthresh {one}": one for one in range(3, 24)} | {"auto": 0}
+def test_the_first_phase_has_the_threshold_of_its_point():
+    values = STUDIES["mmptcp-dupthresh"].axes["threshold"].values
+    runs = {one: arguments("mmptcp-dupthresh", scheme="MMPTCP", threshold=one) for one in values}
+    thresholds = {one: run["scenario"]["params"]["sharing"].get("fixed_threshold", 0) for one, run in runs.items()}
+    assert thresholds == {one: one for one in (*range(3, 24), 0)}
 
 
 def test_only_one_scheme_has_limited_transmit():
-    experiment = published_experiment("mmptcp-incast")
-    place = experiment.sampled[0]
     limited = {
-        scheme: experiment.run((scheme, place))["scenario"]["params"]["transport"]["limited_transmit"]
-        for scheme in ("mmptcp", "mmptcp_lt", "mptcp", "ecmp")
+        scheme: arguments("mmptcp-incast", scheme=scheme)["scenario"]["params"]["transport"]["limited_transmit"]
+        for scheme in ("MMPTCP", "MMPTCP_LT", "MPTCP", "TCP")
     }
-    assert limited == {"mmptcp": False, "mmptcp_lt": True, "mptcp": False, "ecmp": False}
+    assert limited == {"MMPTCP": False, "MMPTCP_LT": True, "MPTCP": False, "TCP": False}
 
 
 def test_hot_spots_are_links_of_core_switches():
-    assert whole("mmptcp-cc").fabric.faults == ()
-    (hot,) = whole("mmptcp-cc", "hotspots = true").fabric.faults
+    assert scenario("mmptcp-cc").fabric.faults == ()
+    (hot,) = scenario("mmptcp-cc", "hotspots = true").fabric.faults
     assert hot == DrawnFault(nodes="core*", share=0.25, buffer_packets=10)
 
 
-PODS = (("as the text", 1, 4), ("traffic.stride_hosts = 64", 4, 8))
-
-
-@pytest.mark.parametrize(("setting", "pods", "small_hosts"), PODS)
+@pytest.mark.parametrize(("setting", "pods", "small_hosts"), [(TEXT, 1, 4), ("traffic.stride_hosts = 64", 4, 8)])
 def test_a_stride_leads_out_of_the_pod_at_both_scales(setting, pods, small_hosts):
-    experiment = published_experiment("mmptcp-thr-long")
-    whole, small = (
-        from_dict(experiment.run(("mptcp", "1 s"), setting=setting, scale=scale)["scenario"])
-        for scale in ("paper", "reduced")
-    )
+    whole, small = (scenario("mmptcp-thr-long", setting, scale, scheme="MPTCP") for scale in ("paper", "reduced"))
     assert [one.stride_hosts for one in whole.traffic] == [pods * whole.fabric.size().hosts // whole.fabric.pods]
     assert small.fabric.size().hosts == 16
     assert [one.stride_hosts for one in small.traffic] == [small_hosts]
-    assert replace(experiment, reduced=None).scale(sampled=True) == "paper"
+
+
+def test_a_study_without_a_reduced_scale_is_sampled_at_that_of_the_paper():
+    scales = {name: STUDIES[name].scale(sampled=True) for name in ("mmptcp-incast", "mmptcp-thr-long")}
+    assert scales == {"mmptcp-incast": "paper", "mmptcp-thr-long": "reduced"}
 
 
 def test_the_second_largest_is_below_one_and_above_the_others():
     """MPTCP's spread over TCP's, and TCP's over that of the three others."""
-    statement = published_experiment("mmptcp-hotspot").statements["mmptcp-f3c-tcpsd"]
-    pairs = {tuple(scheme for _, (scheme, _) in one.terms) for one in statement.comparisons}
-    assert pairs == {("ecmp", "mmptcp"), ("ecmp", "ps"), ("ecmp", "ps_tcp"), ("mptcp", "ecmp")}
+    compared = STUDIES["mmptcp-hotspot"].comparisons("mmptcp-f3c-tcpsd")
+    pairs = {tuple(dict(point)["scheme"] for _, point in one.terms) for one in compared}
+    assert pairs == {("TCP", "MMPTCP"), ("TCP", "PS"), ("TCP", "PS_TCP"), ("MPTCP", "TCP")}
+    assert {tuple(weight for weight, _ in one.terms) for one in compared} == {(1.0, -1.0)}
 
 
 def test_most_stable_is_what_grows_least():
     """A scheme whose times double under load, where those of the others treble, has two thirds of their growth."""
-    statement = published_experiment("mmptcp-load").statements["mmptcp-f9a-ps"]
-    times_s = {"10% long": 1.0, "70% long": 2.0}
-    rows = [
-        {
-            "scheme": scheme,
-            "place": place,
-            "seed": 1,
-            "mean_fct_short_s": time_s * (1.5 if (scheme, place[:2]) != ("ps", "70") else 1),
-        }
-        for scheme in ("ps", "ecmp", "ps_tcp", "mptcp", "mptcp_tcp", "mmptcp")
-        for place, time_s in times_s.items()
-    ]
-    points = statement.points(read_claims()["mmptcp-f9a-ps"], Runs(DataFrame(rows)), 1)
-    assert [np.exp(one.samples) for one in points] == [pytest.approx(1 / 1.5)] * 5
+    statement = Statement(STUDIES["mmptcp-load"], "mmptcp-f9a-ps")
+    times_s = {0.1: {"PS": 1.0}, 0.7: {"PS": 2.0}}
+    points = statement.points
+    at = [dict(point) for point in points]
+    found = [times_s[one["long_share"]].get(one["scheme"], 1.5 if one["long_share"] == 0.1 else 4.5) for one in at]
+    rows = Rows(points, DataFrame({"seed": [1] * len(points), "mean_fct_short_s": found}))
+    assert [np.exp(one.samples) for one in statement.samples(rows, 1)] == [pytest.approx(2 / 3)] * 5

@@ -81,7 +81,7 @@ def of_points(claim: Claim, found: Shown, word: VerdictWord, reason: str, *, qua
 
 def judge_differences(claim: Claim, found: Compared, reason: str) -> Verdict:
     """Judge whether differences are all on the side of 0 that the claim names, at all places."""
-    side = on_side(claim.relation == "higher", 0)
+    side = on_side(claim.relation in ("higher", "rising"), 0)
     return of_points(claim, found, word_on(found.values(), side, side), reason, quantity="difference")
 
 
