@@ -24,7 +24,6 @@ REGISTRIES = {
     "capsim.protocols.sharing",
     "capsim.protocols.transports",
     "capsmodel.papers.closed_forms",
-    "capsmodel.papers.experiments",
     "capsmodel.papers.figures",
     "capsmodel.papers.measurements",
     "capsim.records",

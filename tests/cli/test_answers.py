@@ -136,22 +136,6 @@ def test_verdicts_of_a_formula_are_printed_whatever_the_grid(capsys, tmp_path):
         assert f"caps-optk-{prob}: refuted The paper" in text
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("caps-overhead", ["caps-f10a-g: refuted", "caps-fig10b.csv", "caps-f10b-max: reproduced"]),
-        ("repflow-e01-ec2", ["repflow-f1-mean: not testable", "Why: round trips between two machines"]),
-        ("caps-codec", ["caps-f15a-max: reproduced", "caps-f15b-decwait: open"]),
-        ("dc2mtcp-failures", ["dc2mtcp-failures: the paper claims nothing about it"]),
-    ],
-)
-def test_an_experiment_without_runs_is_its_figures_and_closed_forms(name, told, capsys, tmp_path):
-    text = in_one_line(printed(f"reproduce {name} --quick --out {tmp_path}", capsys))
-    for words in told:
-        assert words in text
-    assert bool(list(tmp_path.glob("*.csv"))) == (name == "caps-overhead")
-
-
 def test_references_are_bibtex_here_and_in_python(capsys):
     assert printed("cite --paper caps", capsys).strip() == cm.papers.cite("caps")
     assert cm.papers.cite("caps").startswith("@")

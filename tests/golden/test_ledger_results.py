@@ -1,30 +1,30 @@
-"""Golden: the kept results in ``data/results/runs`` are what the code gives today, presets and tables of sizes included.
+"""Golden: the kept results in ``data/results/runs`` are what the code gives, presets and tables of sizes included.
 
-One task of each measurement of a simulated figure, one on which a claim depends, one of each experiment that was run,
-and one run of the comparison of all schemes is run again; `make ledger` writes those of figures and experiments anew.
+One task of each measurement of a simulated figure, one on which a claim depends, one of each study, and one run of the
+comparison of all schemes is run again; `make ledger` adds those of figures and studies.
 """
 
 from functools import cache
 
 import pandas as pd
 import pytest
-from capsmodel.papers.campaign import Campaign
-from capsmodel.papers.experiments import published_experiment, published_experiments
-from capsmodel.papers.runs import compared_columns, kept_rows
 
 from capsim import load_scenario, simulate, with_settings
+from capsim.study.campaign import Campaign, compared_columns
+from capsim.study.kept import DIGEST, with_digests
 from capsim.study.scheme_runs import row_of
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.manifest import table_id
-from capsmodel.experiments.results import TASK_COLUMN, merge, read_manifest
+from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge
 from capsmodel.experiments.sweep import gather, one_by_one
 from capsmodel.papers.figures import published_figure, published_figures
 from capsmodel.papers.index import read_ledger
-from capsmodel.papers.ledger import by_setting_csv, decided_by_experiments, skewness_csv
+from capsmodel.papers.ledger import decided_by_runs
+from capsmodel.papers.studies import published_studies
 
 RESULTS = data_path("results/runs")
 LEDGER = read_ledger()
-EXPERIMENTS = [name for name in published_experiments() if (RESULTS / f"{name}.parquet").is_file()]
+STUDIES = list(published_studies())
 FROM_PACKETS = [name for name, figure in published_figures().items() if figure.tasks()]
 # Arguments of the tasks on which the claims of a figure depend: with long flows, with losses, with the sizes claimed.
 DECIDING = {
@@ -34,7 +34,6 @@ DECIDING = {
     "caps-fig6c": {"long_flows": 2, "r": 2},
     "caps-fig8c": {"k": 8},
     "caps-fig8d": {"k": 64, "windows": 1000},
-    "caps-fig17": {"form": "caps", "workload": "websearch", "load": 0.8},
     "caps-fig19": {"bursts_per_s": 40},
     "caps-fig26": {"form": "caps", "senders": 100, "buffer_packets": 256},
     "caps-fig28": {"form": "caps", "short_flows": 180},
@@ -54,9 +53,9 @@ def test_figures_have_the_recorded_data(name):
 
 @cache
 def kept_tasks(name):
-    if name not in FROM_PACKETS:
-        return {}
-    return {task["id"]: task for task in read_manifest(RESULTS / f"{name}.parquet")["tasks"]}
+    """Return the tasks of a figure that are kept, in whichever file, by id."""
+    asked = {task.id for task in published_figure(name).tasks()}
+    return {task: record for task, record in finished_tasks(RESULTS).items() if task in asked}
 
 
 def deciding_tasks(name, measurement):
@@ -95,45 +94,44 @@ def test_a_simulation_gives_the_recorded_rows_again(name, measured):
     """
     least = min(deciding_tasks(name, measured), key=lambda task: task["cpu_s"])["id"]
     (task,) = (task for task in published_figure(name).tasks() if task.id == least)
-    kept = pd.read_parquet(RESULTS / f"{name}.parquet").query(f"{TASK_COLUMN} == @least").reset_index(drop=True)
+    kept = merge([RESULTS], task_ids=[least])
     again = gather([task], executor=one_by_one)
     pd.testing.assert_frame_equal(again, kept[list(again)], rtol=1e-12, atol=0, check_dtype=False)
     if name == "repflow-table1":
         assert again["timed_out_ratio"].item() > 0
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_verdicts_of_an_experiment_are_those_of_its_recorded_runs(name):
-    """In the setting of the text; and in all settings at the sampled places: each row, with its seeds, and no other."""
-    campaign = Campaign(published_experiment(name), RESULTS)
+@cache
+def campaign(name):
+    return Campaign(published_studies()[name], RESULTS)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_verdicts_of_a_study_are_those_of_its_kept_rows(name):
+    """In the setting of the text and what is told of the others: each claim, and no other."""
     recorded = {claim: entry for claim, entry in LEDGER.items() if entry.decided_by == name}
-    again = decided_by_experiments([campaign])
+    again = decided_by_runs([campaign(name)])
     assert again.keys() == recorded.keys()
     for claim, entry in again.items():
-        assert (entry.verdict, entry.reason, entry.result_id) == (
-            recorded[claim].verdict,
-            recorded[claim].reason,
-            recorded[claim].result_id,
-        )
-        assert recorded[claim].value == pytest.approx(entry.value, rel=1e-9)
-        assert recorded[claim].interval == pytest.approx(entry.interval, rel=1e-9)
-    rows = data_path("papers/by_setting.csv").read_text().splitlines()[1:]
-    ours = [row for row in rows if row.partition(",")[0] in campaign.experiment.statements]
-    assert ours == by_setting_csv([campaign]).splitlines()[1:]
-    skewed = data_path("papers/skewness.csv").read_text().splitlines()[1:]
-    ours = [row for row in skewed if row.partition(",")[0] in campaign.experiment.statements]
-    assert ours == skewness_csv([campaign]).splitlines()[1:]
+        assert recorded[claim].value == pytest.approx(entry.value, rel=1e-9), claim
+        assert recorded[claim].interval == pytest.approx(entry.interval, rel=1e-9), claim
+        assert exact(recorded[claim]) == exact(entry)
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_a_run_of_an_experiment_gives_the_recorded_row_again(name):
-    """Of all that were kept, the one of least processor time."""
-    campaign = Campaign(published_experiment(name), RESULTS)
-    task = min((task for *_, task in campaign.there), key=lambda task: campaign.cpu_s[task.id])
-    kept = merge([RESULTS], task_ids=[task.id])
-    again = gather([task], executor=one_by_one)
-    kept, again = (kept_rows(rows, compared_columns(campaign.experiment)) for rows in (kept, again))
-    pd.testing.assert_frame_equal(again, kept, check_exact=True, check_dtype=False)
+def exact(entry):
+    """Return what is the same to the last letter; values and intervals are written with ten digits."""
+    return {name: one for name, one in vars(entry).items() if name not in ("value", "interval")}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_run_of_a_study_gives_the_kept_row_again(name):
+    """Of all that were kept, the one of least processor time: all that it measured, by the digest and by columns."""
+    found = campaign(name)
+    task = min((task for *_, task in found.there), key=lambda task: found.cpu_s[task.id])
+    kept, again = merge([RESULTS], task_ids=[task.id]), with_digests(gather([task], executor=one_by_one))
+    measured = [one for one in (*compared_columns(found.design), DIGEST) if one in again]
+    assert set(measured) & set(kept) >= {DIGEST}
+    pd.testing.assert_frame_equal(again[measured], kept[measured], check_exact=True, check_dtype=False)
 
 
 def test_a_run_of_the_comparison_of_all_schemes_gives_the_recorded_row_again():
