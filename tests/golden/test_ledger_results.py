@@ -15,7 +15,7 @@ from capsim.study.kept import DIGEST, with_digests
 from capsim.study.scheme_runs import row_of
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.manifest import table_id
-from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge
+from capsmodel.experiments.results import finished_tasks, merge
 from capsmodel.experiments.sweep import gather, one_by_one
 from capsmodel.papers.figures import published_figure, published_figures
 from capsmodel.papers.index import read_ledger
