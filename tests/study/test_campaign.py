@@ -1,90 +1,15 @@
 """Campaigns: seeds are added where claims are open, runs are never repeated, and settings count where they change runs.
 
-Runs are made up: the mean completion time of a scheme is a known one times a factor of the seed.
+Runs are made up (`made_up`).
 """
 
-import numpy as np
-import pyarrow as pa
 import pytest
+from study.made_up import COPIES, TIMER, design, halved, run, slower
 
-from capsim.study.campaign import SECOND_FAMILY, Campaign, Group, advance
-from capsim.study.claims import Design
-from capsim.study.file import Source
+from capsim.study.campaign import SECOND_FAMILY, Campaign, Group
 from capsim.study.looks import numbers_of
-from capsmodel.experiments import sweep
-from capsmodel.experiments.manifest import canonical_json
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.statistics.sequential import looks
-
-TIMER, COPIES = "transport.min_rto_s = 0.01", "sharing.abort_losers = true"
-TABLES = {
-    "title": "RepFlow against TCP",
-    "seeds": [4, 8],
-    "axes": {"scheme": {"TCP": "ecmp", "RepFlow": "repflow"}, "load": [0.2, 0.5]},
-    "unstated": {
-        "transport.min_rto_s": {"values": [0.2, 0.01], "why": "Not stated."},
-        "sharing.abort_losers": [False, True],
-    },
-    "scenario": {
-        "end_s": 100.0,
-        "fabric": {"kind": "dumbbell", "hosts_per_side": 2},
-        "traffic": [{"kind": "poisson", "workload": "websearch", "load": "{load}", "flows": 10}],
-    },
-    "measure": {"name": "experiment-run"},
-    "panel": [
-        {
-            "metric": "mean_fct_short_s",
-            "claims": [
-                {"id": "gain", "subject": "RepFlow", "baseline": "TCP", "is": "lower", "printed": "40..45 %"},
-                {
-                    "id": "tcp",
-                    "at": {"scheme": "TCP"},
-                    "subject": {"load": 0.5},
-                    "baseline": {"load": 0.2},
-                    "is": "higher",
-                },
-            ],
-        }
-    ],
-}
-
-
-def design(**changed):
-    return Design(Source.of_tables(TABLES | changed))
-
-
-class MadeUp:
-    """An executor that makes up the rows of runs: `ratio(scheme, scenario, seed)` times a factor of spread `spread`."""
-
-    def __init__(self, ratio, spread=0.001):
-        self.ratio, self.spread, self.ran = ratio, spread, []
-
-    def __call__(self, function, batches):
-        for batch in batches:
-            yield [self.outcome(task) for task in batch]
-
-    def outcome(self, task):
-        self.ran.append(task.id)
-        scenario, seed = task.payload["scenario"], task.payload["seed"]
-        scheme = scenario.get("scheme", "ecmp")
-        own = np.random.default_rng([seed, *canonical_json(scenario).encode()])
-        value = self.ratio(scheme, scenario, seed) * np.exp(own.normal(0, self.spread)) * scenario["traffic"][0]["load"]
-        row = {"task_id": [task.id], "seed": [seed], "mean_fct_short_s": [value]}
-        record = {"id": task.id, "measurement": "experiment-run", "revision": 1, "payload": task.payload, "cpu_s": 1.0}
-        return sweep._Outcome(pa.table(row), record)
-
-
-def halved(scheme, scenario, seed):
-    return 0.57 if scheme == "repflow" else 1.0
-
-
-def slower(scheme, scenario, seed):
-    return 1.2 if scheme == "repflow" else 1.0
-
-
-def run(folder, ratio, study=None, **options):
-    made_up = MadeUp(ratio, options.pop("spread", 0.001))
-    return advance([study or design()], folder, executor=made_up, **options), made_up.ran
 
 
 def test_a_clear_claim_takes_the_first_look_in_each_setting_and_no_run_is_made_twice(tmp_path):
