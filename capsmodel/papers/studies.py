@@ -101,7 +101,7 @@ def study_named(name: str, others: Iterable[str] = ()) -> str:
     require(not not_simulated, f"{name} is not simulated: {where}")
     is_known = study in studies() and not study.endswith(FORMULAS)
     names = (*simulated_studies(), *_by_figure(), *read_claims(), *others)
-    near = ", ".join(get_close_matches(name, names, n=3))
+    near = "" if is_known else ", ".join(get_close_matches(name, names, n=3))
     remedy = f"did you mean {near}?" if near else "capsmodel study --list shows all"
     require(is_known, f"no study, figure or claim {name!r} of the papers is simulated: {remedy}")
     return study

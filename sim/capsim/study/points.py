@@ -17,6 +17,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
+import msgspec
+
 from capsim.base.bounds import shortened
 from capsim.base.structs import converted
 from capsim.protocols.registry import named_schemes
@@ -315,8 +317,8 @@ class Runs:
     def check_parameters(self, points: Iterable[Point]) -> None:
         """Refuse parameters of components that no scheme has, in any setting: nothing would use them.
 
-        Those of the file are compared with the schemes of all points, of which a single claim has some; those that were
-        changed, with the schemes of these.
+        Those of the file are compared with the schemes of all points, of which a single claim has some, in whatever is
+        left open, of which a study may try a part; those that were changed, with the schemes of these points.
 
         Parameters
         ----------
@@ -333,7 +335,8 @@ class Runs:
         axes = (*self.axes.values(), *self.unstated.values())
         asked = {name for axis in axes for patch in axis.values.values() for name in patch}
         asked |= {*flat(self._template.get("params", {}))}
-        whole = replace(self, text_only=False)
+        file = msgspec.structs.replace(self.source.file, vary=None)
+        whole = replace(self, source=replace(self.source, file=file), text_only=False)
         for names, known in (
             (asked - {*self.changed}, whole._parameters_at(self.selected({}))),
             ({*self.changed}, whole._parameters_at(points)),
