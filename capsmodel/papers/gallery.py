@@ -40,8 +40,7 @@ HOW_IT_IS_MADE = (
 HOW_TO_READ = (
     "In a figure, black is what the paper prints. In the drawing of a study, a cross is a printed number and a "
     "grey bar a printed range, or the side on which the value must lie; a point with a thin line is our value with its "
-    "interval, two points with a thick line are the ends of our range over the points of the sweep. Colours are "
-    "verdicts."
+    "interval, two points with a thick line are the ends of our range over its points. Colours are verdicts."
 )
 
 
