@@ -3,8 +3,8 @@
 =============================== ======================================== ==============================================
 Relation of the claim           our value                                printed
 =============================== ======================================== ==============================================
-``lower``, ``higher``, ``not    subject over baseline, the difference of the side of 1, or of 0, on which it must lie
-higher`` without a size         a metric that can be 0, or a reduction
+``lower``, ``higher``,          subject over baseline, the difference of the side of 1, or of 0, on which it must lie
+``not higher`` without a size   a metric that can be 0, or a reduction
 ``close``                       subject over baseline, or their distance what still counts as close
 any with the unit ``x``         subject over baseline                    the number, or the range
 ``rising``, ``falling``         1 if it rises, -1 if it falls, 0 if that 1 or -1
