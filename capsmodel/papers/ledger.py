@@ -17,8 +17,8 @@ from pathlib import Path
 
 from capsim import schemes as simulated
 from capsim.study.campaign import Campaign
-from capsim.study.kept import free_file
 from capsmodel._files import atomic_writer
+from capsmodel.experiments.kept import free_file
 from capsmodel.experiments.manifest import table_id
 from capsmodel.experiments.results import finished_tasks, merge
 from capsmodel.experiments.sweep import Progress, run_sweep

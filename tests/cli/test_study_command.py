@@ -184,7 +184,10 @@ def test_a_claim_is_decided_by_looks_and_goes_on_where_it_was(capsys):
         verdicts = list(csv.DictReader(file))
     assert {row["id"] for row in verdicts} == {"lower"}
     assert {row["seeds"] for row in verdicts} == {"8"}
-    assert [row["point"] for row in verdicts] == ["rps over ecmp, traffic.load 0.3", "rps over ecmp, traffic.load 0.6"]
+    assert [row["point"] for row in verdicts] == [
+        "rps against ecmp, traffic.load 0.3",
+        "rps against ecmp, traffic.load 0.6",
+    ]
     before = {path: path.stat().st_mtime_ns for path in part_files(Path("DIR/runs"))}
     assert len(before) == 32
     succeeded("study study.toml --jobs 1 --out DIR", capsys)

@@ -11,9 +11,9 @@ import pytest
 
 from capsim import load_scenario, simulate, with_settings
 from capsim.study.campaign import Campaign, compared_columns
-from capsim.study.kept import DIGEST, with_digests
 from capsim.study.scheme_runs import row_of
 from capsmodel.datafiles import data_path
+from capsmodel.experiments.kept import DIGEST, with_digests
 from capsmodel.experiments.manifest import table_id
 from capsmodel.experiments.results import finished_tasks, merge
 from capsmodel.experiments.sweep import gather, one_by_one

@@ -10,8 +10,8 @@ from study.made_up import TABLES, design, halved, run, slower
 
 from capsim.study import measures
 from capsim.study.campaign import Campaign, compared_columns
-from capsim.study.kept import DIGEST, check_columns, free_file, keep, with_digests
 from capsmodel.checks import ParameterError
+from capsmodel.experiments.kept import DIGEST, check_columns, free_file, keep, with_digests
 from capsmodel.experiments.results import finished_tasks, part_files, read_manifest
 from capsmodel.experiments.tables import read_table
 from capsmodel.papers import measurements

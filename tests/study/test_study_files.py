@@ -72,7 +72,7 @@ def test_a_study_is_its_axes_settings_and_claims(in_file):
         "transport.min_rto_s = 10ms, recovery = late",
     ]
     assert design.claims["a"].where == "Fig. 1"
-    assert design.comparisons("a")[0].name == "rps over ecmp, load 0.2"
+    assert design.comparisons("a")[0].name == "rps against ecmp, load 0.2"
 
 
 def test_the_points_of_a_trend_are_in_the_order_of_their_axis(in_file):

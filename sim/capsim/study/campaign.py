@@ -26,7 +26,6 @@ import numpy as np
 from pandas import DataFrame
 
 from capsim.study.claims import Design
-from capsim.study.kept import DIGEST, check_columns, keep, with_digests
 from capsim.study.looks import (
     CarriedOver,
     Judged,
@@ -40,6 +39,7 @@ from capsim.study.looks import (
 from capsim.study.measures import TaskList
 from capsim.study.points import Point, Scale, point_name
 from capsim.study.samples import Quantity, Rows, Statement
+from capsmodel.experiments.kept import DIGEST, check_columns, keep, with_digests
 from capsmodel.experiments.manifest import table_id
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge
 from capsmodel.experiments.statistics.intervals import Interval

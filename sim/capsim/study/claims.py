@@ -234,7 +234,7 @@ class Design(Runs):
             values = dict(point) | {name: one for name, one in subject.values.items() if name in self.axes}
             x = claim.x or self._first_axis
             series = tuple((name, one) for name, one in values.items() if name != x)
-            name = point_name(self._told(subject, baseline, point)) or "the only point"
+            name = point_name(self._named(subject, baseline, point)) or "the only point"
             place = list(self.axes[x].values).index(values[x]) if x in values else 0
             yield Comparison(name, tuple(terms), (*series, *([baseline.name()] if baseline else [])), place)
 
@@ -258,11 +258,11 @@ class Design(Runs):
         require(not missing, f"{self.name}.toml: a side of a comparison says no {', '.join(missing)}: name its value")
         return tuple((name, all_values[name]) for name in names)
 
-    def _told(self, subject: _Side, baseline: _Side | None, point: Point) -> Iterator[tuple[str, Label]]:
-        """Yield the values that tell a comparison from others of its claim."""
+    def _named(self, subject: _Side, baseline: _Side | None, point: Point) -> Iterator[tuple[str, Label]]:
+        """Yield the values by which a comparison differs from others of its claim."""
         several = {name for name, axis in self.axes.items() if len(axis.values) > 1}
         if subject.values:
-            yield "", subject.name() + (f" over {baseline.name()}" if baseline else "")
+            yield "", subject.name() + (f" against {baseline.name()}" if baseline else "")
         yield from ((name, one) for name, one in point if name in several)
 
 
