@@ -11,7 +11,7 @@ from distributed import LocalCluster
 
 from capsim import Result
 from capsmodel.cli.study import FILES
-from capsmodel.experiments.results import part_files
+from capsmodel.experiments.results import finished_tasks, part_files
 
 STUDY = """
 title = "A small study"
@@ -212,6 +212,21 @@ def test_a_setting_may_be_changed_and_a_picture_written_where_it_is_asked(capsys
     assert "it is an axis of study" in refused("study study.toml --set traffic.load=0.5", capsys)
     assert "nosuch is neither a name of study nor a setting" in refused("study study.toml --set nosuch=0.5", capsys)
     assert "use .png, .pdf or .svg" in refused("study study.toml --plot fig.txt", capsys)
+
+
+def test_a_changed_setting_shows_the_word_as_filed_beside(capsys):
+    """The word of the file as it is follows from the rows in the folder; a change makes other runs."""
+    Path("study.toml").write_text(STUDY.replace("seeds = 2", "seeds = [4, 4]") + CLAIM)
+    succeeded("study study.toml --jobs 1 --out DIR", capsys)
+    filed = json.loads(succeeded("study study.toml --jobs 1 --out DIR --json", capsys).out)
+    line = "study study.toml --jobs 1 --out DIR --set fabric.spines=1"
+    changed = json.loads(succeeded(f"{line} --json", capsys).out)
+    assert len(finished_tasks(Path("DIR/runs"))) == 32
+    assert [row["before"] for row in changed] == [row["word"] for row in filed]
+    assert "before" not in filed[0]
+    assert "as filed" in succeeded(line, capsys).out
+    unknown = json.loads(succeeded(f"{line.replace('DIR', 'new')} --json", capsys).out)
+    assert {row["before"] for row in unknown} == {"open"}, "nothing is known of the file as it is"
 
 
 def test_a_small_version_decides_nothing(capsys):

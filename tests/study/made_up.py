@@ -66,7 +66,12 @@ class MadeUp:
         own = np.random.default_rng([seed, *canonical_json(scenario).encode()])
         value = self.ratio(scheme, scenario, seed) * np.exp(own.normal(0, self.spread)) * scenario["traffic"][0]["load"]
         row = {"task_id": [task.id], "seed": [seed], "mean_fct_short_s": [value]}
-        row |= {"p99_fct_short_s": [(2 + seed) * value], "timeouts_short": [value], "cpu_s": [self.cpu_s]}
+        row |= {
+            "p99_fct_short_s": [(2 + seed) * value],
+            "timeouts_short": [value],
+            "cpu_s": [self.cpu_s],
+            "unfinished_flows": [0],
+        }
         record = {
             "id": task.id,
             "measurement": "experiment-run",
