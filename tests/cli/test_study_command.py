@@ -8,10 +8,17 @@ from pathlib import Path
 import pytest
 from cli.commands import refused, succeeded
 from distributed import LocalCluster
+from study.made_up import MadeUp, halved
 
 from capsim import Result
+from capsim.study.campaign import Campaign, compared_columns
+from capsmodel.cli.shared.machines import Machines
+from capsmodel.cli.shared.run_output import PLOTTED
 from capsmodel.cli.study import FILES
-from capsmodel.experiments.results import finished_tasks, part_files
+from capsmodel.datafiles import data_path
+from capsmodel.experiments.results import finished_tasks, merge, part_files
+from capsmodel.papers.index import read_ledger
+from capsmodel.papers.studies import published_studies
 
 STUDY = """
 title = "A small study"
@@ -214,6 +221,11 @@ def test_a_setting_may_be_changed_and_a_picture_written_where_it_is_asked(capsys
     assert "use .png, .pdf or .svg" in refused("study study.toml --plot fig.txt", capsys)
 
 
+def verdicts(folder):
+    with (Path(folder) / "verdicts.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
 def test_a_changed_setting_shows_the_word_as_filed_beside(capsys):
     """The word of the file as it is follows from the rows in the folder; a change makes other runs."""
     Path("study.toml").write_text(STUDY.replace("seeds = 2", "seeds = [4, 4]") + CLAIM)
@@ -227,6 +239,88 @@ def test_a_changed_setting_shows_the_word_as_filed_beside(capsys):
     assert "as filed" in succeeded(line, capsys).out
     unknown = json.loads(succeeded(f"{line.replace('DIR', 'new')} --json", capsys).out)
     assert {row["before"] for row in unknown} == {"open"}, "nothing is known of the file as it is"
+
+
+def columns_of(name):
+    return compared_columns(published_studies()[name])
+
+
+@pytest.fixture
+def made_up(monkeypatch):
+    """Runs of the commands are made up: RepFlow's flows take 0.57 times as long as TCP's."""
+    compared = {one for name in ("repflow-ns3-ws", "repflow-overhead") for one in columns_of(name)}
+    executor = MadeUp(halved, columns={*compared, *PLOTTED})
+    monkeypatch.setattr(Machines, "executor", lambda self: executor)
+    return executor
+
+
+def test_a_claim_of_the_papers_is_decided_alone_in_another_setting(made_up, capsys):
+    """RepFlow's mean is 40 to 45% below TCP's at five loads: ten points, four seeds, and no other claim."""
+    line = "study repflow-f8a --seeds 4 --set transport.min_rto_s=123ms --json --out DIR"
+    found = json.loads(succeeded(line, capsys).out)
+    assert {row["id"] for row in found} == {"repflow-f8a"}
+    assert {row["word"] for row in found} == {"reproduced"}
+    assert {row["before"] for row in found} == {read_ledger()["repflow-f8a"].verdict}
+    tasks = finished_tasks(Path("DIR/runs")).values()
+    assert len(tasks) == len(made_up.ran) == 10 * 4
+    transports = [task["payload"]["scenario"]["params"]["transport"] for task in tasks]
+    assert {one["min_rto_s"] for one in transports} == {0.123}
+    assert [row["id"] for row in verdicts("DIR")] == ["repflow-f8a"] * 5
+    assert succeeded(line, capsys).err == ""
+    assert len(made_up.ran) == 40
+
+
+@pytest.mark.parametrize("name", ["repflow-ns3-ws", "repflow-e07-ns3-ws", "repflow-fig8", "repflow-f8a"])
+def test_runs_of_a_study_are_the_same_by_each_of_its_names(name, made_up, capsys):
+    (made,) = json.loads(succeeded(f"study {name} --costs --json --out DIR", capsys).out)
+    first = 40 if name == "repflow-f8a" else len(first_look("repflow-ns3-ws"))
+    assert (made["study"], made["runs"], made["missing_runs"]) == ("repflow-ns3-ws", 0, first)
+
+
+def first_look(name):
+    design = published_studies()[name]
+    return [(point, seed) for point in design.points() for seed in range(1, 5)]
+
+
+def test_a_budget_of_nothing_decides_nothing_and_is_told(capsys):
+    told = " ".join(succeeded("study repflow-overhead --budget 0s --out DIR", capsys).out.split())
+    assert "17 claims: 17 open. No run." in told
+    assert not part_files(Path("DIR/runs"))
+    (costs,) = json.loads(succeeded("study repflow-overhead --costs --json --out DIR", capsys).out)
+    assert (costs["runs"], costs["missing_runs"]) == (0, 128)
+
+
+def test_a_study_of_the_papers_goes_on_where_a_share_of_it_ended(made_up, capsys):
+    """Half of the first look, then all that is missing: no run is made twice."""
+    told = succeeded("study repflow-overhead --shard 1/2 --out DIR", capsys).out
+    assert "Shard 1 of 2: 64 runs made" in told
+    (costs,) = json.loads(succeeded("study repflow-overhead --costs --json --out DIR", capsys).out)
+    assert (costs["runs"], costs["cpu_s"], costs["missing_runs"]) == (64, 64, 64)
+    succeeded("study repflow-overhead --out DIR", capsys)
+    assert len(made_up.ran) >= 128
+    assert sorted(made_up.ran) == sorted(finished_tasks(Path("DIR/runs")))
+
+
+def test_costs_are_those_of_the_rows_that_are_there(capsys):
+    """Of kept rows, whoever has them in DIR/runs; nothing is run."""
+    Path("DIR").mkdir()
+    (Path("DIR") / "runs").symlink_to(data_path("results/runs"), target_is_directory=True)
+    kept = finished_tasks(data_path("results/runs"))
+    (costs,) = json.loads(succeeded("study mmptcp-lt --costs --settings --json --out DIR", capsys).out)
+    assert costs["runs"] == 149
+    ids = Campaign(published_studies()["mmptcp-lt"], data_path("results/runs")).ids
+    assert costs["cpu_s"] == pytest.approx(sum(kept[one]["cpu_s"] for one in ids))
+
+
+@pytest.mark.parametrize("name", ["caps-incast1", "mmptcp-thr-benson"])
+def test_the_small_version_of_a_study_of_the_papers_runs_and_decides_nothing(name, capsys):
+    """Two seeds of its first point."""
+    told = succeeded(f"study {name} --quick --jobs 1 --out DIR", capsys).out
+    assert "2 small runs; they decide nothing" in told
+    assert [path.name for path in Path("DIR").iterdir()] == ["runs"]
+    rows = merge([Path("DIR/runs")])
+    assert len(rows) == 2
+    assert (rows["mean_fct_short_s"] > 0).all()
 
 
 def test_a_small_version_decides_nothing(capsys):

@@ -52,8 +52,8 @@ def design(*, name="study", **changed):
 class MadeUp:
     """An executor that makes up the rows of runs: `ratio(scheme, scenario, seed)` times a factor of spread `spread`."""
 
-    def __init__(self, ratio, spread=0.001, cpu_s=1.0):
-        self.ratio, self.spread, self.cpu_s, self.ran = ratio, spread, cpu_s, []
+    def __init__(self, ratio, spread=0.001, cpu_s=1.0, columns=()):
+        self.ratio, self.spread, self.cpu_s, self.columns, self.ran = ratio, spread, cpu_s, columns, []
 
     def __call__(self, function, batches):
         for batch in batches:
@@ -65,7 +65,8 @@ class MadeUp:
         scheme = scenario.get("scheme", "ecmp")
         own = np.random.default_rng([seed, *canonical_json(scenario).encode()])
         value = self.ratio(scheme, scenario, seed) * np.exp(own.normal(0, self.spread)) * scenario["traffic"][0]["load"]
-        row = {"task_id": [task.id], "seed": [seed], "mean_fct_short_s": [value]}
+        row = {name: [value] for name in self.columns}
+        row |= {"task_id": [task.id], "seed": [seed], "mean_fct_short_s": [value]}
         row |= {
             "p99_fct_short_s": [(2 + seed) * value],
             "timeouts_short": [value],
