@@ -25,5 +25,5 @@ def data_path(name: str) -> Path:
         if (root / name).exists():
             return root / name
     if name.partition("/")[0] == "results":
-        raise FileNotFoundError(f"no {name}: kept runs are not installed; a clone of the repository has them in data/")
+        raise FileNotFoundError(f"no {name}: kept runs are not installed; a clone of the repository has data/{name}")
     raise FileNotFoundError(f"no data file {name!r}: reinstall capsmodel, its wheel carries them all")

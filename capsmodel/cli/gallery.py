@@ -45,7 +45,6 @@ def gallery(*, out: Path = Path("out"), paper: str | None = None) -> None:
     require(not out.exists() or out.is_dir(), f"--out = {out} is a file: name a folder")
     check_writable(out)
     page = template("gallery.html")  # before the work: Jinja2 may be missing
-    out.mkdir(parents=True, exist_ok=True)
     screen = Console(stderr=True)
     with Progress(console=screen, transient=True, disable=not screen.is_terminal) as bar:
         task = bar.add_task("drawing", total=sum(len(pictures(key)) for key in keys))
@@ -58,6 +57,7 @@ def gallery(*, out: Path = Path("out"), paper: str | None = None) -> None:
         words=MEANINGS,
         version=f"Made by capsmodel {__version__}.",
     )
+    out.mkdir(parents=True, exist_ok=True)
     write_whole(out / "gallery.html", text)
     drawn = sum(len(section["pictures"]) for section in sections)
     say(f"wrote {out / 'gallery.html'}: {drawn} drawings")

@@ -51,31 +51,86 @@ def test_python_m_capsmodel_is_the_command_line():
     assert python(code) == "0.1.0"
 
 
-def test_wheel_works_outside_the_checkout(tmp_path):
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """Return a wheel of the checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("*.whl")
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def installed(wheel):
+    """Return what the wheel installs, and the environment in which only it is found.
+
+    Without site (-S) the editable install of the checkout is not found, so only the wheel can answer.
+    """
+    site = wheel.parent / "site"
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(tmp_path / "site")
+        archive.extractall(site)
+    return wheel.parent, {"PYTHONPATH": os.pathsep.join([str(site), sysconfig.get_path("purelib")])}
+
+
+def command(installed, *words):
+    """Return how a command of the wheel ends, in a folder of its own."""
+    folder, environment = installed
+    line = [sys.executable, "-S", "-m", "capsmodel", *words]
+    return subprocess.run(line, capture_output=True, text=True, cwd=folder, env=os.environ | environment, check=False)
+
+
+def test_wheel_works_outside_the_checkout(installed):
     code = (
         "import capsmodel, capsmodel.papers, capsim; print(capsmodel.__file__);"
         "assert capsmodel.load_workload('websearch').mean_bytes == 1711250.0;"
         "assert len(capsmodel.workload_names()) >= 20; assert len(capsmodel.papers.equations()) > 50;"
-        "from capsmodel.datafiles import data_path; from capsmodel.papers.figures import published_figure;"
-        "assert len(published_figure('cdcps-fig6').data(results=data_path('results'))) == 12;"
+        "from capsmodel.papers.studies import published_studies; assert len(published_studies()) == 41;"
         "from capsmodel.cli.shared.pages import template; page = template('gallery.html');"
         "assert '</html>' in page(title='', made='', reading='',"
         "papers=[], words={}, version='')"
     )
-    paths = os.pathsep.join([str(tmp_path / "site"), sysconfig.get_path("purelib")])
     code += (
         "; import sys; from importlib.metadata import distribution; sys.argv = ['capsmodel', '--version'];"
         "[command] = distribution('capsmodel').entry_points.select(group='console_scripts'); command.load()()"
     )
-    # Without site (-S) the editable install of the checkout is not found, so only the wheel can answer.
-    place, version = python(code, "-S", cwd=tmp_path, PYTHONPATH=paths).split("\n")
-    assert place.startswith(str(tmp_path))
+    folder, environment = installed
+    place, version = python(code, "-S", cwd=folder, **environment).split("\n")
+    assert place.startswith(str(folder))
     assert version == "0.1.0"
+
+
+def test_a_wheel_has_the_studies_and_no_rows_of_runs(wheel):
+    assert wheel.stat().st_size < 3e6
+    names = zipfile.ZipFile(wheel).namelist()
+    assert not [name for name in names if name.endswith(".parquet") or "_data/results" in name]
+    studies = {path.name for path in (ROOT / "data/papers/studies").rglob("*.toml")}
+    assert studies <= {name.rpartition("/")[2] for name in names}
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["claims", "caps-f17a-rps"], "capsmodel study caps-f17a-rps"),
+        (["claims", "--totals"], "all"),
+        (["study", "--list"], "caps-leafspine"),
+        (["study", "mmptcp-lt", "--costs"], "mmptcp-lt"),
+    ],
+)
+def test_the_papers_are_told_without_rows(words, shown, installed):
+    done = command(installed, *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert shown in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words", [["gallery", "--paper", "repflow", "--out", "page"], ["claims", "--by-setting", "repflow-mn-dm"]]
+)
+def test_what_needs_rows_says_where_they_are(words, installed):
+    done = command(installed, *words)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "data/results/runs" in done.stderr
+    assert not (installed[0] / "page").exists()
 
 
 def test_help_of_each_command_is_listed_and_resolves(capsys):

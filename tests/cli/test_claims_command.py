@@ -1,0 +1,114 @@
+"""Contract: a claim is printed whole by its id, with its points, its settings and the command that computes it."""
+
+import json
+
+import pytest
+from cli.commands import printed
+
+from capsim.study.campaign import Campaign
+from capsmodel import papers
+from capsmodel.cli import app, equations
+from capsmodel.cli.shared.claim_texts import points_of
+from capsmodel.datafiles import data_path
+from capsmodel.papers.claim_list import read_claims
+from capsmodel.papers.studies import published_studies
+
+ROWS = {row.claim.id: row for row in papers.claims()}
+STUDY = "repflow-mn-dm"
+BY_FORMULA = "Computed by: capsmodel equations --numbers --paper caps; the function is capsmodel.papers"
+
+
+def in_one_line(text):
+    return " ".join(text.split())
+
+
+def test_every_claim_is_found_by_its_id_and_names_what_computes_it(monkeypatch):
+    """A command that exists, but for claims that nothing can compute or that wait."""
+    assert len(ROWS) == 792
+    monkeypatch.setattr(equations, "claim_rows", lambda: tuple(ROWS.values()))
+    without = {name for name in ROWS if not equations._command(equations._row_of(name))}
+    assert without == {name for name, claim in read_claims().items() if claim.not_testable or claim.waits}
+    commands = {equations._command(row).partition(";")[0] for row in ROWS.values()} - {""}
+    by_name = {line.split()[1]: line for line in commands}
+    for name, line in by_name.items():
+        function, arguments, _ = app.parse_args(line.split()[1:], exit_on_error=False, print_error=False)
+        assert function.__name__ == name
+        assert arguments.args or arguments.kwargs
+    assert by_name.keys() == {"study", "equations"}
+
+
+def test_a_claim_of_a_study_is_printed_with_its_points_and_its_command(capsys):
+    row = next(row for row in ROWS.values() if row.entry.seeds and row.claim.study == STUDY and row.claim.printed)
+    text = in_one_line(printed(f"claims {row.claim.id}", capsys))
+    points = points_of(row.entry)
+    assert len(points) == len(row.entry.points.split("; ")) > 0
+    for point in points:
+        assert point["point"].split(",")[0] in text
+        assert f"{point['ours']} {point['from']} {point['to']}" in text
+    assert text.startswith(f"{row.claim.id}: {row.entry.verdict}")
+    assert in_one_line(row.claim.text) in text
+    assert f"Decided with {row.entry.seeds} seeds" in text or f"{row.entry.seeds} seeds do not decide" in text
+    assert f"Computed by: capsmodel study {row.claim.id}" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        (
+            "caps-optk-0.2",
+            [
+                "refuted",
+                "Ours: 61 packets",
+                BY_FORMULA,
+            ],
+        ),
+        (
+            "caps-f9a-r",
+            ["reproduced", BY_FORMULA],
+        ),
+        ("caps-f26-buffer", ["differs in size", "Computed by: capsmodel study caps-fig26"]),
+        ("repflow-f1-mean", ["not testable", "round trips between two machines"]),
+        ("caps-f29a-ecmp", ["open", "no runs decide it yet"]),
+    ],
+)
+def test_a_claim_that_no_study_decides_says_what_does(name, told, capsys):
+    text = in_one_line(printed(f"claims {name}", capsys))
+    assert text.startswith(f"{name}: {told[0]}")
+    assert all(words in text for words in told)
+
+
+def test_a_claim_is_the_same_row_in_json_as_in_the_list(capsys):
+    (one,) = json.loads(printed("claims caps-f17a-rps --json", capsys))
+    listed = {row["id"]: row for row in json.loads(printed("claims --paper caps --all --json", capsys))}
+    assert one == listed["caps-f17a-rps"]
+
+
+def test_words_by_setting_are_those_of_the_kept_runs(capsys):
+    """Of all claims of a study, and of one of them."""
+    campaign = Campaign(published_studies()[STUDY], data_path("results/runs"))
+    words = {claim: campaign.words(claim) for claim in campaign.design.claims}
+    expected = [(claim, setting, word) for claim, each in words.items() for setting, word in each.items()]
+    rows = json.loads(printed(f"claims --by-setting {STUDY} --json", capsys))
+    assert [tuple(row.values()) for row in rows] == expected
+    one = expected[-1][0]
+    rows = json.loads(printed(f"claims --by-setting {one} --json", capsys))
+    assert [tuple(row.values()) for row in rows] == [row for row in expected if row[0] == one]
+    robust = ROWS[one].entry.robustness
+    assert sum(word != "open" for word in words[one].values()) == robust.decided
+
+
+@pytest.mark.parametrize(("suffix", "begin"), [("pdf", b"%PDF"), ("png", b"\x89PNG")])
+def test_words_by_setting_are_drawn(suffix, begin, tmp_path, capsys):
+    file = tmp_path / f"fig.{suffix}"
+    assert f"wrote {file}" in printed(f"claims --by-setting {STUDY} --plot {file}", capsys)
+    assert file.read_bytes().startswith(begin)
+
+
+def test_what_verdicts_hang_on_lists_the_least_robust_first(capsys):
+    rows = json.loads(printed("claims --hangs-on --json", capsys))
+    assert {row["claim"] for row in rows} == {
+        row.claim.id for row in ROWS.values() if row.entry.settings and row.entry.settings[1] > 1
+    }
+    shares = [row["agreeing"] / row["decided"] for row in rows]
+    assert shares == sorted(shares)
+    assert all(row["turned_by"] == ROWS[row["claim"]].entry.hangs_on for row in rows)
