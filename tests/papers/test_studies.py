@@ -4,10 +4,9 @@ import csv
 
 import pytest
 
-from capsim import scheme
+from capsim import Study, scheme
 from capsim.scenario.scenario import from_dict
 from capsim.study.campaign import Campaign
-from capsim.study.study import Study
 from capsmodel.checks import ParameterError
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.results import part_files, tasks_of

@@ -183,7 +183,7 @@ def test_what_is_not_there_keeps_a_claim_open():
     )
     found = decide(statement.samples(zero, SEEDS))
     assert found.word == "open"
-    assert "A over B, load 0.2 (0 in some runs)" in found.intervals
+    assert "A against B, load 0.2 (0 in some runs)" in found.intervals
     assert not Rows().has(statement.points, 4)
     assert not rows_of(statement, EQUAL).has(statement.points, SEEDS + 1)
 
