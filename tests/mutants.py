@@ -58,7 +58,7 @@ class Tests(NamedTuple):
 RULES = Tests(
     (
         "tests/papers/test_verdict_*.py",
-        *(f"tests/study/test_{name}.py" for name in ("campaign", "claims", "decisions", "statements")),
+        *(f"tests/study/test_{name}.py" for name in ("campaign", "claims", "decisions", "looks")),
     ),
     slow_cpu_s=20.0,
 )

@@ -131,7 +131,7 @@ def _row_of(claim_id: str) -> ClaimRow:
         If there is none; the nearest ids are named.
     """
     rows = {row.claim.id: row for row in claim_rows()}
-    near = ", ".join(get_close_matches(claim_id, rows, n=3))
+    near = "" if claim_id in rows else ", ".join(get_close_matches(claim_id, rows, n=3))
     remedy = f"did you mean {near}?" if near else "capsmodel claims --all lists them"
     require(claim_id in rows, f"no claim {claim_id!r}: {remedy}")
     return rows[claim_id]

@@ -50,10 +50,14 @@ def design(*, name="study", **changed):
 
 
 class MadeUp:
-    """An executor that makes up the rows of runs: `ratio(scheme, scenario, seed)` times a factor of spread `spread`."""
+    """An executor that makes up the rows of runs: `ratio(scheme, scenario, seed)` times a factor of spread `spread`.
 
-    def __init__(self, ratio, spread=0.001, cpu_s=1.0, columns=()):
-        self.ratio, self.spread, self.cpu_s, self.columns, self.ran = ratio, spread, cpu_s, columns, []
+    The parameter `unused` of the transport changes nothing.
+    """
+
+    def __init__(self, ratio, spread=0.001, cpu_s=1.0, columns=(), unused=""):
+        self.ratio, self.spread, self.cpu_s, self.columns, self.unused = ratio, spread, cpu_s, columns, unused
+        self.ran = []
 
     def __call__(self, function, batches):
         for batch in batches:
@@ -63,7 +67,10 @@ class MadeUp:
         self.ran.append(task.id)
         scenario, seed = task.payload["scenario"], task.payload["seed"]
         scheme = scenario.get("scheme", "ecmp")
-        own = np.random.default_rng([seed, *canonical_json(scenario).encode()])
+        set_ = scenario.get("params", {})
+        transport = set_.get("transport", {})
+        params = set_ | {"transport": {one: transport[one] for one in transport if one != self.unused}}
+        own = np.random.default_rng([seed, *canonical_json(scenario | {"params": params}).encode()])
         value = self.ratio(scheme, scenario, seed) * np.exp(own.normal(0, self.spread)) * scenario["traffic"][0]["load"]
         row = {name: [value] for name in self.columns}
         row |= {"task_id": [task.id], "seed": [seed], "mean_fct_short_s": [value]}

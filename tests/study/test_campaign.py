@@ -3,11 +3,18 @@
 Runs are made up (`made_up`).
 """
 
-import pytest
-from study.made_up import COPIES, TIMER, design, halved, run, slower
+import re
+from dataclasses import replace
 
-from capsim.study.campaign import SECOND_FAMILY, Campaign, Group
+import pytest
+from study.made_up import COPIES, TABLES, TIMER, MadeUp, design, halved, run, slower
+
+from capsim.study import campaign as campaigns
+from capsim.study.campaign import SECOND_FAMILY, Campaign, Group, advance
 from capsim.study.looks import numbers_of
+from capsmodel.checks import ParameterError
+from capsmodel.experiments.progress import Progress
+from capsmodel.experiments.results import part_files
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.statistics.sequential import looks
 
@@ -94,3 +101,205 @@ def test_the_text_comes_before_other_settings():
 def test_looks_are_those_of_the_sequential_test(most):
     assert numbers_of((4, most)) == looks(most)
     assert numbers_of(5) == (5,)
+
+
+def by_timer(scheme, scenario, seed):
+    """Return a ratio that the least timer turns."""
+    is_turned = scenario["params"]["transport"]["min_rto_s"] == 0.01
+    return (slower if is_turned else halved)(scheme, scenario, seed)
+
+
+def test_a_word_that_no_proven_change_explains_is_open(tmp_path, monkeypatch):
+    """As of two samples on both sides of the edge of a claim, of which only one is large."""
+    run(tmp_path, by_timer)
+    monkeypatch.setattr(campaigns, "is_changed", lambda *_, **__: False)
+    found = Campaign(design(), tmp_path)
+    assert found.judged("gain", TIMER, sampled=True).decision.word == "refuted"
+    assert found.words("gain")[TIMER] == "open"
+    assert found.robustness("gain").turned_by == ()
+
+
+def test_a_setting_that_no_run_comes_to_use_does_not_count(tmp_path):
+    """All have the parameter, but no timer expires: once the runs are there, they are equal."""
+    assert TIMER in Campaign(design(), tmp_path / "none").settings_of["gain"]
+    advance([design()], tmp_path, executor=MadeUp(halved, unused="min_rto_s"))
+    assert not any("min_rto_s" in setting for setting in Campaign(design(), tmp_path).settings_of["gain"])
+
+
+def test_a_setting_that_changes_what_is_read_of_the_same_runs_counts(tmp_path):
+    """TCP sends no second copy: its runs are those of the text, but a claim is then about the tail."""
+    panel = [{"metric": "{read}", "claims": [{"id": "tcp", "subject": {"load": 0.5}, "baseline": {"load": 0.2}}]}]
+    panel[0]["claims"][0] |= {"at": {"scheme": "TCP"}, "is": "higher"}
+    read = "{'p99_fct_short_s' if sharing.abort_losers else 'mean_fct_short_s'}"
+    found = Campaign(design(panel=panel, let={"read": read}), tmp_path)
+    assert COPIES in found.settings_of["tcp"]
+
+
+def test_a_refutation_waits_for_the_second_family(tmp_path):
+    run(tmp_path / "all", slower)
+    (tmp_path / "first").mkdir()
+    seconds = Campaign(design(), tmp_path / "all").tasks[Group(TEXT, "paper", SECOND_FAMILY)]
+    others = {task.id for task in seconds.values()}
+    for file in part_files(tmp_path / "all"):
+        if file.stem not in others:
+            (tmp_path / "first" / file.name).symlink_to(file)
+    found = Campaign(design(), tmp_path / "first")
+    assert (found.verdict("gain").word, found.verdict("gain").again.seeds) == ("open", 0)
+    assert [look.group for look in found.next_looks] == [Group(TEXT, "paper", SECOND_FAMILY)]
+    assert {task.payload["seed"] for task in found.next_tasks()} == {SECOND_FAMILY + number for number in (1, 2, 3, 4)}
+
+
+def test_only_a_refutation_takes_seeds_of_the_second_family(tmp_path):
+    run(tmp_path, lambda scheme, *_: 0.8 if scheme == "repflow" else 1.0)
+    found = Campaign(design(), tmp_path)
+    assert found.verdict("gain").word == "differs in size"
+    assert found.frame["seed"].max() < SECOND_FAMILY
+
+
+def test_other_settings_are_tried_at_sampled_points_only(tmp_path):
+    study = design(unstated_at={"load": [0.5]})
+    run(tmp_path, halved, study, claims=["gain"])
+    frame = Campaign(study, tmp_path).frame
+    assert set(frame.loc[frame["setting"] == TEXT, "load"]) == {0.2, 0.5}
+    assert set(frame.loc[frame["setting"] != TEXT, "load"]) == {0.5}
+    assert set(frame["scale"]) == {"paper"}
+    assert not frame.duplicated(["setting", "scheme", "load", "seed"]).any()
+
+
+def test_the_text_comes_first_seed_by_seed(tmp_path):
+    tasks = Campaign(design(), tmp_path / "none").next_tasks()
+    assert [task.payload["seed"] for task in tasks] == sorted([1, 2, 3, 4] * 4)
+
+
+def test_looks_in_other_settings_are_one_sweep_which_shares_divide(tmp_path):
+    """Each look is whole before the next begins: where the time ends in between, few are left half done."""
+    run(tmp_path, halved, replace(design(), text_only=True))
+    found = Campaign(design(), tmp_path)
+    others = [look.group.setting for look in found.next_looks]
+    assert others == [setting for setting in found.design.settings if setting != TEXT]
+    ids = [task.id for task in found.next_tasks()]
+    first = {}
+    for number, setting in enumerate(others):
+        for task in found.tasks[Group(setting, "paper")].values():
+            first.setdefault(task.id, number)
+    assert [first[name] for name in ids] == sorted(first[name] for name in ids)
+    shares = [task.id for part in (1, 2, 3) for task in found.next_tasks((part, 3))]
+    assert sorted(shares) == sorted(ids)
+
+
+def at_reduced_scale(**changed):
+    return design(reduced={"fabric.hosts_per_side": 1}, unstated_at={"load": [0.5]}, **changed)
+
+
+def is_small(scenario):
+    return scenario["fabric"]["hosts_per_side"] == 1
+
+
+def by_scale(scheme, scenario, seed):
+    """At the paper's scale RepFlow's flows are faster, in the smaller fabric slower."""
+    return 1.0 if scheme == "ecmp" else 1.1 if is_small(scenario) else 0.57
+
+
+def test_settings_are_compared_at_the_reduced_scale_with_the_text_at_that_scale(tmp_path):
+    """Smaller, the claim fails in all settings, which is none that turns it."""
+    run(tmp_path, by_scale, at_reduced_scale(), claims=["gain"])
+    found = Campaign(at_reduced_scale(), tmp_path)
+    frames = found.frame.groupby("scale")
+    assert set(frames.get_group("paper")["setting"]) == {TEXT}
+    assert set(frames.get_group("paper")["load"]) == {0.2, 0.5}
+    assert set(frames.get_group("reduced")["setting"]) == set(found.design.settings)
+    assert set(frames.get_group("reduced")["load"]) == {0.5}
+    assert found.verdict("gain").word == "reproduced"
+    assert set(found.words("gain").values()) == {"reproduced"}
+    assert found.robustness("gain").turned_by == ()
+    assert run(tmp_path, by_scale, at_reduced_scale(), claims=["gain"])[0] == 0
+
+
+def test_what_a_setting_changes_at_the_reduced_scale_is_carried_over(tmp_path):
+    """Twice the 1.1 that the text has there is twice the 0.57 that it has at the paper's scale: above TCP's."""
+
+    def ratio(scheme, scenario, seed):
+        is_turned = scheme == "repflow" and scenario["params"]["transport"]["min_rto_s"] == 0.01
+        return by_scale(scheme, scenario, seed) * (2 if is_turned else 1)
+
+    run(tmp_path, ratio, at_reduced_scale(), claims=["gain"])
+    found = Campaign(at_reduced_scale(), tmp_path)
+    assert TIMER in found.robustness("gain").turned_by
+    (interval,) = found.judged("gain", TIMER, sampled=True).decision.intervals.values()
+    assert interval.low < 2 * 0.57 < interval.high < 2 * 1.1
+
+
+@pytest.mark.parametrize(("small", "others"), [(0.57, "reproduced"), (1.1, "open")])
+def test_signs_of_the_reduced_scale_count_if_the_text_has_its_word_there(small, others, tmp_path):
+    """RepFlow has fewer timeouts at the paper's scale; where it has more in the reduced fabric, that says nothing."""
+    claims = [{"id": "fewer", "subject": "RepFlow", "baseline": "TCP", "is": "lower"}]
+    study = at_reduced_scale(panel=[{"metric": "timeouts_short", "claims": claims}])
+    run(tmp_path, lambda scheme, scenario, seed: 1.0 if scheme == "ecmp" else small if is_small(scenario) else 0.57,
+        study)  # fmt: skip
+    words = Campaign(study, tmp_path).words("fewer")
+    assert words.pop(TEXT) == "reproduced"
+    assert set(words.values()) == {others}
+
+
+def test_the_reduced_scale_asks_for_no_more_seeds_than_the_text_has(tmp_path):
+    """Four decide its claim; in another setting the ratio is on the bound, 40% less."""
+
+    def ratio(scheme, scenario, seed):
+        is_bound = scheme == "repflow" and scenario["params"]["transport"]["min_rto_s"] == 0.01
+        return (0.605 if is_bound else 0.57) if scheme == "repflow" else 1.0
+
+    run(tmp_path, ratio, at_reduced_scale(), claims=["gain"], spread=0.003)
+    found = Campaign(at_reduced_scale(), tmp_path)
+    assert found.verdict("gain").word == "reproduced"
+    assert found.words("gain")[TIMER] == "open"
+    assert set(found.frame["seed"]) == {1, 2, 3, 4}
+
+
+def test_a_tail_is_compared_where_settings_are_run_at_the_papers_scale(tmp_path):
+    panel = [{"metric": "p99_fct_short_s", "claims": TABLES["panel"][0]["claims"]}]
+    assert len(Campaign(design(panel=panel), tmp_path).settings_of["gain"]) > 1
+    assert Campaign(at_reduced_scale(panel=panel), tmp_path).settings_of["gain"] == (TEXT,)
+
+
+@pytest.mark.parametrize("cpu_s", [1.0, 1000.0])
+def test_the_look_that_costs_least_for_a_claim_comes_first(tmp_path, cpu_s):
+    """Once its runs are known to be dear, the second look of the first waits for the first look of the other."""
+    claims = TABLES["panel"][0]["claims"][:1]
+    panel = [{"metric": "mean_fct_short_s", "claims": claims}]
+    first = design(name="first", unstated={}, panel=panel)
+    other = design(name="other", unstated={}, panel=panel, axes=TABLES["axes"] | {"load": [0.3, 0.6]})
+    made_up = MadeUp(lambda scheme, *_: 0.6 if scheme == "repflow" else 1.0, spread=0.3, cpu_s=cpu_s)
+    advance([first, other], tmp_path, executor=made_up)
+    numbers = {
+        task.id: number
+        for number, one in enumerate((first, other))
+        for tasks in Campaign(one, tmp_path).tasks.values()
+        for task in tasks.values()
+    }
+    order = [numbers[task] for task in made_up.ran]
+    assert len(made_up.ran) == len(set(made_up.ran))
+    look = 4 * 2 * 2  # four seeds of two schemes at two loads
+    assert order[:look] == [0] * look
+    assert set(order[look : 2 * look]) == ({0} if cpu_s == 1.0 else {1})
+
+
+def test_progress_names_the_study_and_each_of_its_runs(tmp_path, capsys):
+    """The last runs of the first look are those of the fourth seed."""
+    run(tmp_path, halved, design(name="mine", unstated={}), progress=Progress(log=True))
+    lines = [line for line in re.split("[\\r\\n]+", capsys.readouterr().err) if line]
+    assert all(line.startswith("mine: ") for line in lines)
+    runs = {line.partition("the last one: ")[2].strip() for line in lines}
+    assert {f"{scheme}, load 0.5, {TEXT}, seed 4" for scheme in ("RepFlow", "TCP")} <= runs
+
+
+def test_a_budget_is_a_time(tmp_path):
+    with pytest.raises(ParameterError, match="budget_s = nan"):
+        run(tmp_path, halved, budget_s=float("nan"))
+
+
+def test_nothing_is_known_of_an_empty_folder(tmp_path):
+    found = Campaign(design(), tmp_path / "none")
+    assert found.frame.empty
+    verdict = found.verdict("gain")
+    assert (verdict.word, verdict.value, verdict.interval, verdict.seeds) == ("open", (), (), 0)
+    assert found.robustness("gain").decided == 0
