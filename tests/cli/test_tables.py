@@ -42,7 +42,6 @@ COMMANDS = [
     "claims --by-setting repflow-overhead",
     "study --list",
     "study caps-incast1 --costs",
-    "study caps-incast1 --costs",
     "codec inspect FILE",
     "codec simulate-loss FILE --receptions 50",
 ]
