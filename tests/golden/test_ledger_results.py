@@ -15,7 +15,7 @@ from capsim.study.scheme_runs import row_of
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.kept import DIGEST, with_digests
 from capsmodel.experiments.manifest import table_id
-from capsmodel.experiments.results import finished_tasks, merge
+from capsmodel.experiments.results import finished_tasks, merge, part_files, tasks_of
 from capsmodel.experiments.sweep import gather, one_by_one
 from capsmodel.papers.figures import published_figure, published_figures
 from capsmodel.papers.index import read_ledger
@@ -25,7 +25,6 @@ from capsmodel.papers.studies import published_studies
 RESULTS = data_path("results/runs")
 LEDGER = read_ledger()
 STUDIES = list(published_studies())
-OF_BEFORE = 824
 FROM_PACKETS = [name for name, figure in published_figures().items() if figure.tasks()]
 # Arguments of the tasks on which the claims of a figure depend: with long flows, with losses, with the sizes claimed.
 DECIDING = {
@@ -109,7 +108,7 @@ def campaign(name):
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_verdicts_of_a_study_are_those_of_its_kept_rows(name):
-    """In the setting of the text and what is told of the others: each claim, and no other."""
+    """In the setting of the text and in the others, each claim and no other; each row kept for it is a run of it."""
     recorded = {claim: entry for claim, entry in LEDGER.items() if entry.decided_by == name}
     again = decided_by_runs([campaign(name)])
     assert again.keys() == recorded.keys()
@@ -117,6 +116,7 @@ def test_verdicts_of_a_study_are_those_of_its_kept_rows(name):
         assert recorded[claim].value == pytest.approx(entry.value, rel=1e-9), claim
         assert recorded[claim].interval == pytest.approx(entry.interval, rel=1e-9), claim
         assert exact(recorded[claim]) == exact(entry)
+    assert {task["id"] for path in files_of(name) for task in tasks_of(path)} <= campaign(name).ids
 
 
 def exact(entry):
@@ -136,12 +136,14 @@ def test_a_run_of_a_study_gives_the_kept_row_again(name):
     pd.testing.assert_frame_equal(again[measured], kept, check_exact=True, check_dtype=False)
 
 
-def test_each_kept_row_is_of_a_study_or_a_figure():
-    """But for runs of RepFlow as schemes were before a correction."""
-    of_figures = {task.id for name in FROM_PACKETS for task in published_figure(name).tasks()}
-    of_studies = set().union(*(campaign(name).ids for name in STUDIES))
-    others = [task for task in finished_tasks(RESULTS) if task not in of_studies | of_figures]
-    assert len(others) == OF_BEFORE
+def test_each_file_is_of_a_study_or_a_figure():
+    named = {path for name in (*STUDIES, *FROM_PACKETS) for path in files_of(name)}
+    assert named == set(part_files(RESULTS))
+
+
+def files_of(name):
+    """Return ``NAME.parquet``, ``NAME.2.parquet``, ..."""
+    return [path for path in part_files(RESULTS) if path.name.partition(".")[0] == name]
 
 
 def test_a_run_of_the_comparison_of_all_schemes_gives_the_recorded_row_again():
