@@ -28,7 +28,7 @@ from capsmodel.papers.studies import published_studies
 
 SEEDS: dict[Scale, range] = {"reduced": range(1, 17), "paper": range(1, 5)}
 COLUMNS = (
-    *("experiment", "setting", "scheme", "metric"),
+    *("study", "setting", "scheme", "metric"),
     *("reduced_factor", "paper_factor", "ratio", "ratio_low", "ratio_high"),
 )
 Logs = Mapping[str, FloatArray]

@@ -209,7 +209,7 @@ def _print_by_setting(name: str, plot: Path | None, output: Output) -> None:
 
     study = study_named(name)
     campaign = Campaign(published_studies()[study], data_path("results/runs"))
-    asked = [name] if name in read_claims() else list(campaign.design.claims)
+    asked = [name] if name in read_claims() else campaign.simulated
     words = {claim: campaign.words(claim) for claim in asked}
     rows = [
         {"claim": claim, "setting": one, "verdict": word} for claim, each in words.items() for one, word in each.items()

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from pandas import DataFrame
 
+from capsim.study.study import ROWS
 from capsmodel._files import check_writable
 from capsmodel.checks import require
 from capsmodel.cli.shared.claim_texts import claim_text
@@ -13,8 +14,6 @@ from capsmodel.experiments.sweep import Executor, Progress, run_sweep
 from capsmodel.papers.claim_list import read_claims
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.plotting import can_draw, save_figure
-
-ROWS = "runs"
 
 
 def write_figure(figure: PublishedFigure, out: Path, *, quick: bool, executor: Executor) -> None:

@@ -40,8 +40,9 @@ def run_figures(results: Path, kept: Path) -> None:
     figures = [figure for figure in published_figures().values() if figure.tasks()]
     tasks = {task.id: task for figure in figures for task in figure.tasks()}
     run_sweep(tasks.values(), results, progress=Progress(label="simulations"))
+    there = finished_tasks(kept)
     for figure in figures:
-        if new := [task.id for task in figure.tasks() if task.id not in finished_tasks(kept)]:
+        if new := [task.id for task in figure.tasks() if task.id not in there]:
             merge([results], task_ids=new, out=free_file(kept, figure.name))
 
 

@@ -64,9 +64,7 @@ def _by_figure() -> Mapping[str, str]:
     for name, row in _experiments().items():
         for kind, numbers in re.findall(r"(Fig\.|Table)s? ([\d, -]+)", row["where"]):
             for number in _numbers(numbers):
-                found.setdefault(
-                    f"{row['paper']}-{'fig' if kind == 'Fig.' else 'table'}{number}", experiment_name(name)
-                )
+                found.setdefault(f"{row['paper']}-{_KINDS[kind]}{number}", experiment_name(name))
     return MappingProxyType({figure: study for figure, study in found.items() if study in studies()})
 
 
