@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -39,12 +39,14 @@ class Task:
 
     function: Callable[..., Any]
     payload: Mapping[str, Any]
+    _document: str = field(repr=False, compare=False)
 
     def __init__(self, function: Callable[..., Any], /, **payload: Any):
-        measurement_of(function)
-        object.__setattr__(self, "function", function)
+        measured = measurement_of(function)
         # As JSON gives it back: what is hashed, stored and passed on is the same, and no later change can reach it.
-        object.__setattr__(self, "payload", json.loads(canonical_json(payload)))
+        texts = {name: canonical_json(payload[name]) for name in sorted(payload)}
+        passed = {name: json.loads(text) for name, text in texts.items()}
+        vars(self).update(function=function, payload=passed, _document=_document(measured, texts))
 
     @property
     def measurement(self) -> Measurement:
@@ -72,21 +74,10 @@ class Task:
         True
         """
         require("seed" in self.payload, f"a task of {self.measurement.name!r} has no seed: give it one first")
-        changed = {"payload": {**self.payload, "seed": seed}, "_document": self._document}
         other = object.__new__(type(self))
-        vars(other).update(function=self.function, **changed)
+        vars(other).update(vars(self) | {"payload": {**self.payload, "seed": seed}})
+        vars(other).pop("id", None)
         return other
-
-    @cached_property
-    def _document(self) -> str:
-        """Return what the id is the hash of, with a NUL in place of the seed: JSON text has none."""
-        texts = {name: "\0" if name == "seed" else canonical_json(value) for name, value in self.payload.items()}
-        asked = {
-            "measurement": canonical_json(self.measurement.name),
-            "revision": canonical_json(self.measurement.revision),
-            "payload": json_object(texts),
-        }
-        return json_object({"schema": canonical_json(SCHEMA), "task": json_object(asked)})
 
     @cached_property
     def id(self) -> str:
@@ -96,3 +87,13 @@ class Task:
         """
         text = self._document.replace("\0", canonical_json(self.payload.get("seed")))
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _document(measurement: Measurement, texts: Mapping[str, str]) -> str:
+    """Return what the id is the hash of, with a NUL in place of the seed: JSON text has none."""
+    asked = {
+        "measurement": canonical_json(measurement.name),
+        "revision": canonical_json(measurement.revision),
+        "payload": json_object({name: "\0" if name == "seed" else text for name, text in texts.items()}),
+    }
+    return json_object({"schema": canonical_json(SCHEMA), "task": json_object(asked)})

@@ -1,6 +1,7 @@
 """Plain tables to checked structs, with one line for what breaks a rule: key, rule, value."""
 
 import re
+from collections.abc import Collection
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
@@ -50,8 +51,8 @@ def checked_struct(struct: Struct, *, where: str) -> Struct:
     return converted(msgspec.to_builtins(struct), type(struct), where=where)
 
 
-def without_defaults(struct: msgspec.Struct) -> dict[str, Any]:
-    """Return the plain tables of a struct without what equals its default.
+def without_defaults(struct: msgspec.Struct, *, only: Collection[str] | None = None) -> dict[str, Any]:
+    """Return the plain tables of a struct, or those of some fields only, without what equals its default.
 
     ``omit_defaults`` of msgspec leaves out what *is* the default, the same object: a text or a number that was read or
     has come from another process would stay, and equal structs would have unequal tables.
@@ -63,22 +64,31 @@ def without_defaults(struct: msgspec.Struct) -> dict[str, Any]:
     >>> without_defaults(Scenario(fabric=Dumbbell(hosts_per_side=1), traffic=traffic))["traffic"]
     [{'kind': 'batch', 'flow_bytes': 1000}]
     """
-    plain: dict[str, Any] = msgspec.to_builtins(struct)
-    for field in _fields(type(struct)):
-        value = getattr(struct, field.name)
-        if type(value) is type(field.default) and value == field.default:
-            plain.pop(field.encode_name, None)
-        elif isinstance(value, msgspec.Struct):
-            plain[field.encode_name] = without_defaults(value)
-        elif isinstance(value, tuple) and value and isinstance(value[0], msgspec.Struct):
-            plain[field.encode_name] = [without_defaults(item) for item in value]
+    kind = type(struct)
+    tag = kind.__struct_config__.tag
+    plain: dict[str, Any] = {} if tag is None else {str(kind.__struct_config__.tag_field): tag}
+    for name, encoded, default in _fields(kind):
+        value = getattr(struct, name)
+        if (only is None or name in only) and not (type(value) is type(default) and value == default):
+            plain[encoded] = _plain(value)
     return plain
 
 
+def _plain(value: Any) -> Any:
+    if isinstance(value, msgspec.Struct):
+        return without_defaults(value)
+    if isinstance(value, tuple) and value and isinstance(value[0], msgspec.Struct):
+        return [without_defaults(item) for item in value]
+    return msgspec.to_builtins(value)
+
+
 @cache
-def _fields(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
-    """Return the fields of a kind of struct, which msgspec reads from the annotations each time that it is asked."""
-    return msgspec.structs.fields(kind)
+def _fields(kind: type[msgspec.Struct]) -> list[tuple[str, str, Any]]:
+    """Return name, key and default of the fields of a kind of struct, which msgspec reads anew each time."""
+    return [
+        (one.name, one.encode_name, one.default if one.default_factory is msgspec.NODEFAULT else one.default_factory())
+        for one in msgspec.structs.fields(kind)
+    ]
 
 
 def _explained(text: str, plain: Any, kind: type[msgspec.Struct]) -> str:

@@ -16,9 +16,12 @@ A quantity may be text with its unit (``"10ms"``), as in a file.
 """
 
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
+from capsim.base.structs import without_defaults
 from capsim.fabric.traffic import AnyTraffic
 from capsim.scenario.scenario import Scenario, from_dict
 from capsmodel.checks import require
@@ -71,6 +74,43 @@ def with_settings(scenario: Scenario, settings: Mapping[str, Any], *, folder: Pa
     for name, value in settings.items():
         _set(tables, name, value)
     return from_dict(tables, folder=folder)
+
+
+@dataclass(frozen=True)
+class Described:
+    """A checked scenario and its tables; what differs from it in a few settings shares the rest and is made faster.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        From a file or from tables, so that no rule is broken.
+    tables : mapping
+        Its :meth:`~capsim.scenario.scenario.Scenario.to_dict`, to be read only.
+    """
+
+    scenario: Scenario
+    tables: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> "Described":
+        """Return a checked scenario with its tables."""
+        return cls(scenario, scenario.to_dict())
+
+    def changed(self, settings: Mapping[str, Any]) -> "Described":
+        """Return what :func:`with_settings` gives, with its tables; errors as there."""
+        parts = {part if part in Scenario.__struct_fields__ else "params" for part in map(_part, settings)}
+        tables = {part: deepcopy(self.tables[part]) for part in parts if part in self.tables}
+        for name, value in settings.items():
+            _set(tables, name, value)
+        rest = {name: getattr(self.scenario, name) for name in Scenario.__struct_fields__ if name not in parts}
+        scenario = from_dict(rest | tables)
+        same = {name: table for name, table in self.tables.items() if name not in parts}
+        return Described(scenario, same | without_defaults(scenario, only=parts))
+
+
+def _part(name: str) -> str:
+    """Return the key of a scenario, or the role of a component, that a setting belongs to."""
+    return name.removeprefix("params.").partition(".")[0]
 
 
 def _set(tables: dict[str, Any], name: str, value: Any) -> None:

@@ -8,8 +8,7 @@ The arguments of a run follow from these three alone, and its id from its argume
 (:mod:`capsmodel.experiments.task`): equal runs of several studies are one run.
 """
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import product
@@ -27,11 +26,11 @@ from capsim.roles.catalogue import parameters
 from capsim.roles.hooks import ROLES
 from capsim.roles.scheme_files import file_of, in_folder
 from capsim.scenario.scenario import Scenario, from_dict, load_scenario
-from capsim.scenario.settings import with_settings
+from capsim.scenario.settings import Described, with_settings
 from capsim.study.file import Label, Selection, Source, Unstated, check_known, did_you_mean, read_study
 from capsim.study.measures import TaskList, measure
 from capsim.study.scheme_runs import RunPoint, described_scheme, run_task
-from capsim.study.template import filled
+from capsim.study.template import filled, names_in
 from capsmodel.checks import ParameterError, require
 from capsmodel.experiments.manifest import canonical_json
 from capsmodel.experiments.statistics.designs import Combination, fractional_factorial, one_at_a_time
@@ -224,13 +223,13 @@ class Runs:
         given = {key: value for key, value in passed.items() if value != ""}
         if not self.source.file.scenario:
             return given
-        scenario = self._scenario(known)
-        return {"scenario": {k: v for k, v in scenario.to_dict().items() if k not in ("name", "notes")}} | given
+        tables = self._scenario(known).tables
+        return {"scenario": {k: v for k, v in tables.items() if k not in ("name", "notes")}} | given
 
     def scenario(self, point: Point, setting: str = TEXT, scale: Scale = "paper") -> Scenario:
         """Return what is simulated at a point; errors as :meth:`arguments`."""
         other, own = self._of_study(point)
-        return other.scenario(own) if other is not self else self._scenario(self._known(point, setting, scale))
+        return other.scenario(own) if other is not self else self._scenario(self._known(point, setting, scale)).scenario
 
     def scheme(self, point: Point, setting: str = TEXT) -> str:
         """Return what the scheme of a point is in the simulator."""
@@ -297,22 +296,21 @@ class Runs:
         own = {name for axis in axes for patch in axis.values.values() for name in patch}
         return frozenset(own | {*self._pool, *self.source.file.let})
 
-    def _scenario(self, known: "_Known") -> Scenario:
-        where = self._at("scenario")
-        template = dict(self._template)
-        params = flat(filled(template.pop("params", {}), known, where=f"{where}.params"))
-        base = filled(template.pop("base", None), known, where=f"{where}.base")
-        made = filled(template, known, where=where)
+    def _scenario(self, known: "_Known") -> Described:
         try:
-            built = self._built(canonical_json({"base": base, "made": made}))
-            scheme = known.scheme or built.scheme
-            asked = {name: one for name, one in {**params, **known.settings}.items() if one is not None}
-            fitting = {name: one for name, one in asked.items() if _fits(name, scheme)}
-            found = with_settings(built, {"scheme": scheme, "compare": None, **fitting})
-            last = {name: one for name, one in known.last.items() if _fits(name, scheme)}
-            return with_settings(found, last) if last else found
+            built = self._built(known)
+            scheme = known.scheme or built.scenario.scheme
+            first = {**self._params(known), **known.settings}
+            asked = {name: one for name, one in first.items() if name not in known.last} | known.last
+            known_to_it = _parameters_of(scheme)
+            fitting = {
+                name: one
+                for name, one in asked.items()
+                if one is not None and (name in known_to_it or name.partition(".")[0] not in ROLES)
+            }
+            return built.changed({"scheme": scheme, "compare": None, **fitting})
         except ParameterError as error:
-            raise ParameterError(f"{where}: {str(error).removeprefix('scenario: ')}") from None
+            raise ParameterError(f"{self._at('scenario')}: {str(error).removeprefix('scenario: ')}") from None
 
     def check_parameters(self, points: Iterable[Point]) -> None:
         """Refuse parameters of components that no scheme has, in any setting: nothing would use them.
@@ -356,18 +354,35 @@ class Runs:
         asked = self.source.file.scenario
         return {"base": asked} if isinstance(asked, str) else asked
 
-    def _built(self, asked: str) -> Scenario:
-        """Return the scenario of a base with what differs from it, or that of whole tables, which points may share."""
-        if asked not in self._made:
-            self._made[asked] = self._read(**json.loads(asked))
-        return self._made[asked]
+    def _params(self, known: "_Known") -> dict[str, Any]:
+        return flat(filled(self._template.get("params", {}), known, where=self._at("scenario.params")))
+
+    def _built(self, known: "_Known") -> Described:
+        """Return what is simulated before scheme, parameters and settings; points with equal names share it."""
+        try:
+            key = canonical_json({name: known(name) for name in self._names_of_tables if known.has(name)})
+        except ParameterError:  # a name without a value here, which stands in an entry that is left out here
+            return Described.of(self._read(known))
+        if key not in self._made:
+            self._made[key] = Described.of(self._read(known))
+        return self._made[key]
 
     @cached_property
-    def _made(self) -> dict[str, Scenario]:
+    def _made(self) -> dict[str, Described]:
         return {}
 
-    def _read(self, made: dict[str, Any], base: Any) -> Scenario:
-        folder = self.source.folder
+    @cached_property
+    def _tables(self) -> Mapping[str, Any]:
+        return {name: one for name, one in self._template.items() if name != "params"}
+
+    @cached_property
+    def _names_of_tables(self) -> frozenset[str]:
+        return frozenset(name for text in _texts(self._tables) for name in names_in(text))
+
+    def _read(self, known: "_Known") -> Scenario:
+        folder, where = self.source.folder, self._at("scenario")
+        base = filled(self._tables.get("base"), known, where=f"{where}.base")
+        made = filled({name: one for name, one in self._tables.items() if name != "base"}, known, where=where)
         if base is None:
             return from_dict(made, folder=folder)
         built = _loaded(beside(str(base), folder))
@@ -440,9 +455,12 @@ class Runs:
         return [value for value in axis.values if value in chosen]
 
 
-def _fits(name: str, scheme: str) -> bool:
-    """Return whether a setting is none of a scheme's components, or one that the scheme has."""
-    return name.partition(".")[0] not in ROLES or name in _parameters_of(scheme)
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts in tables and lists."""
+    if isinstance(value, str):
+        yield value
+    for one in value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ():
+        yield from _texts(one)
 
 
 @cache
@@ -557,6 +575,8 @@ class _Known:
             if name in self._asked:
                 raise ParameterError(f"{name} depends on itself: write [let] without a circle")
             self._asked.add(name)
-            self._found[name] = filled(known[name], self, where=f"{self._where}{name}")
-            self._asked.remove(name)
+            try:
+                self._found[name] = filled(known[name], self, where=f"{self._where}{name}")
+            finally:
+                self._asked.remove(name)
         return self._found[name]
