@@ -5,7 +5,6 @@ import json
 from functools import cache
 from pathlib import Path
 
-import galois
 import numpy as np
 
 from capsmodel.codec.gf256 import POLYNOMIAL
@@ -23,6 +22,8 @@ def vectors(name):
 @cache
 def galois_field():
     """Return GF(2^8) of galois, which compiles for seconds: in the tests that need it, not when they are collected."""
+    import galois  # compiles too
+
     return galois.GF(2**8, irreducible_poly=POLYNOMIAL)
 
 

@@ -10,6 +10,7 @@ import ast
 import io
 import tokenize
 from collections import Counter, defaultdict
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -44,11 +45,16 @@ FILES = {
 }
 # What a package offers is imported at its first use; its stub, beside the file, says from where.
 STUBS = {name: path.with_suffix(".pyi") for name, path in FILES.items() if path.with_suffix(".pyi").is_file()}
-TREES = {
-    name: ast.parse("\n".join(each.read_text(encoding="utf-8") for each in (path, STUBS.get(name)) if each))
-    for name, path in FILES.items()
-}
 MODULES = [name for name, path in FILES.items() if path.name != "__init__.py"]
+
+
+@cache
+def trees():
+    """Return the code of each module by its name, with that of its stub."""
+    return {
+        name: ast.parse("\n".join(each.read_text(encoding="utf-8") for each in (path, STUBS.get(name)) if each))
+        for name, path in FILES.items()
+    }
 
 
 def code_lines(text):
@@ -63,7 +69,10 @@ def code_lines(text):
     return len(code - {line for node in prose for line in range(node.lineno, node.end_lineno + 1)})
 
 
-LINES = {name: code_lines(FILES[name].read_text(encoding="utf-8")) for name in MODULES}
+@cache
+def lines():
+    """Return how many lines of code each module has."""
+    return {name: code_lines(FILES[name].read_text(encoding="utf-8")) for name in MODULES}
 
 
 def imported(tree):
@@ -77,7 +86,9 @@ def imported(tree):
                 yield from (name for name in ([whole] if whole in FILES else [node.module]) if name in FILES)
 
 
-IMPORTS = {name: set(imported(tree)) - {name} for name, tree in TREES.items()}
+def imports():
+    """Return the modules that each module imports."""
+    return {name: set(imported(tree)) - {name} for name, tree in trees().items()}
 
 
 def function_lines(node):
@@ -92,10 +103,10 @@ def test_packages_modules_and_functions_have_a_size_to_be_read():
         for package, count in Counter(name.rpartition(".")[0] for name in MODULES).items()
         if count > 15 and package not in REGISTRIES
     }
-    long_modules = {name: lines for name, lines in LINES.items() if lines > 400}
+    long_modules = {name: count for name, count in lines().items() if count > 400}
     long_functions = {
         f"{name}.{node.name}": function_lines(node)
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and function_lines(node) > 50
     }
@@ -104,16 +115,16 @@ def test_packages_modules_and_functions_have_a_size_to_be_read():
 
 def test_modules_have_importers_and_import_in_one_direction():
     importers = defaultdict(set)
-    for name, found in IMPORTS.items():
+    for name, found in imports().items():
         for module in found:
             importers[module].add(name)
     lone = {
         name: importers[name]
         for name in MODULES
-        if LINES[name] < 40 and len(importers[name]) == 1 and name.rpartition(".")[0] not in {*REGISTRIES, *TOPICS}
+        if lines()[name] < 40 and len(importers[name]) == 1 and name.rpartition(".")[0] not in {*REGISTRIES, *TOPICS}
     }
     try:
-        circle = list(TopologicalSorter(IMPORTS).static_order()) and []
+        circle = list(TopologicalSorter(imports()).static_order()) and []
     except CycleError as error:
         circle = error.args[1]
     assert (lone, circle) == ({}, [])
