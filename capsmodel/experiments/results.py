@@ -5,11 +5,13 @@ tasks with the measurement's name and revision, payload, digest of the code and 
 and environment. Of many runs that are kept, one row each, the rows say all of that but payload and code (`keep_rows`).
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -148,59 +150,88 @@ def merge(
         If there is nothing to merge, a task is missing, a file is damaged, or two sources differ on a task in a column
         that both have, other than ``cpu_s``. Columns that only one has are joined.
     """
-    found, records = _by_task(sources, None if task_ids is None else set(task_ids))
-    order = sorted(found) if task_ids is None else list(task_ids)
-    missing = [task for task in order if task not in found]
+    wanted = None if task_ids is None else list(task_ids)
+    pieces, records = _pieces(sources, None if wanted is None else set(wanted))
+    order = sorted(records) if wanted is None else wanted
+    missing = [task for task in order if task not in records]
     require(not missing, f"{len(missing)} of {len(order)} tasks have no result: run the sweep again to add them")
     require(bool(order), "there is nothing to merge: name a folder that a sweep has written to")
-    table = pa.concat_tables([found[task] for task in order], promote_options="permissive")
+    table = _in_order(pa.concat_tables(pieces, promote_options="permissive"), order)
     if out is not None:
         keep_part(table, Path(out), tasks=[records[task] for task in order])
     frame: pd.DataFrame = table.to_pandas(use_threads=False)
     return frame
 
 
-def _by_task(sources: Iterable[str | Path], wanted: set[str] | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return rows and record of each task."""
-    found: dict[str, Any] = {}
+def _pieces(sources: Iterable[str | Path], wanted: set[str] | None) -> tuple[list[Any], dict[str, Any]]:
+    """Return tables that hold the rows of each task in one of them, and the record of each task."""
+    pieces: list[Any] = []
+    piece_of: dict[str, int] = {}
     records: dict[str, Any] = {}
     for path in _files(sources):
-        tasks = [task for task in tasks_of(path) if wanted is None or task["id"] in wanted]
+        tasks = {task["id"]: task for task in tasks_of(path) if wanted is None or task["id"] in wanted}
         if not tasks:
             continue
-        table = tables.read_table(path).replace_schema_metadata(None)
-        for task in tasks:
-            rows = table.filter(pc.equal(table[TASK_COLUMN], task["id"]))
-            if (other := found.get(task["id"])) is not None:
-                require(_agree(rows, other), f"{path} differs from another source on task {task['id']}: {_DIFFERS}")
-                rows = _joined(other, rows)
-            found[task["id"]], records[task["id"]] = rows, task
-    return found, records
+        rows = _of_tasks(tables.read_table(path).replace_schema_metadata(None), tasks)
+        if again := [task for task in tasks if task in records]:
+            places = sorted({piece_of[task] for task in again})
+            others = pa.concat_tables([_of_tasks(pieces[i], again) for i in places], promote_options="permissive")
+            for i in places:
+                pieces[i] = _of_tasks(pieces[i], again, without=True)
+            joined = _joined(_in_order(_of_tasks(rows, again), again), _in_order(others, again), path)
+            rows = pa.concat_tables([joined, _of_tasks(rows, again, without=True)], promote_options="permissive")
+        pieces.append(rows)
+        piece_of |= dict.fromkeys(tasks, len(pieces) - 1)
+        records |= tasks
+    return pieces, records
 
 
-def _agree(rows: Any, others: Any) -> bool:
-    """Return whether two sources have the same rows of a task, bit for bit, in the columns in which both have values.
+def _of_tasks(table: Any, tasks: Iterable[str], *, without: bool = False) -> Any:
+    """Return the rows of some tasks, or those of all others."""
+    ids = table[TASK_COLUMN]
+    there = pc.is_in(ids, pa.array(list(tasks), type=ids.type))
+    return table.filter(pc.invert(there) if without else there)
 
-    What a run took may differ. A file of several tasks has the columns of all, of a type that holds the values of all.
+
+def _in_order(table: Any, tasks: Sequence[str]) -> Any:
+    """Return the rows of some tasks, task after task; rows of a task keep their order."""
+    rows_of: dict[str, list[int]] = {}
+    for row, task in enumerate(table[TASK_COLUMN].to_pylist()):
+        rows_of.setdefault(task, []).append(row)
+    return table.take([row for task in tasks for row in rows_of.get(task, ())])
+
+
+def _joined(rows: Any, others: Any, path: Path) -> Any:
+    """Return the rows of some tasks that two sources have, with the columns of both.
+
+    In the columns in which both have values of a task, they have the same rows of it, bit for bit; what a run took may
+    differ. A file of several tasks has the columns of all, of a type that holds the values of all.
     """
-    there = _with_values(others)
-    shared = [name for name in _with_values(rows) if name in there and name not in _TAKEN]
-    both = pa.concat_tables([rows.select(shared), others.select(shared)], promote_options="permissive")
-    first, second = both.slice(0, rows.num_rows), both.slice(rows.num_rows)
-    return rows.num_rows == others.num_rows and tables.rows_sha256(first) == tables.rows_sha256(second)
-
-
-def _joined(rows: Any, others: Any) -> Any:
-    """Return the rows of a task with the columns in which only another source has values."""
-    known = _with_values(rows)
-    only_there = [name for name in _with_values(others) if name not in known]
-    left = [name for name in rows.column_names if name not in only_there]
-    columns = {name: rows[name] for name in left} | {name: others[name] for name in only_there}
+    before = others[TASK_COLUMN].to_pylist()
+    tasks = rows[TASK_COLUMN].to_pylist()
+    uneven = Counter(tasks)
+    uneven.subtract(before)
+    _refuse([task for task, more in uneven.items() if more], path)
+    both = pa.concat_tables([rows, others], promote_options="permissive")
+    first, second = both.slice(0, len(tasks)), both.slice(len(tasks))
+    columns = {}
+    for name in both.column_names:
+        here, there = _with_values(first[name], tasks), _with_values(second[name], tasks)
+        if name not in _TAKEN:
+            differ = tables.differ(first[name], second[name]) & here & there
+            _refuse([task for task, differs in zip(tasks, differ, strict=True) if differs], path)
+        columns[name] = pc.if_else(pa.array(here | ~there), first[name], second[name])
     return pa.table(columns)
 
 
-def _with_values(rows: Any) -> list[str]:
-    return [name for name in rows.column_names if rows[name].null_count < rows.num_rows]
+def _refuse(differing: Sequence[str], path: Path) -> None:
+    require(not differing, f"{path} differs from another source on task {''.join(differing[:1])}: {_DIFFERS}")
+
+
+def _with_values(column: Any, tasks: Sequence[str]) -> Any:
+    """Return for each row whether its task has a value in a column."""
+    having = {task for task, there in zip(tasks, column.is_valid().to_pylist(), strict=True) if there}
+    return np.array([task in having for task in tasks], bool)
 
 
 def _files(sources: Iterable[str | Path]) -> Iterator[Path]:
