@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from capsmodel.checks import require
+from capsmodel.checks import ParameterError
 from capsmodel.datafiles import data_path
 from capsmodel.papers.claim_list import FORMULAS, read_claims, studies
 
@@ -92,17 +92,21 @@ def study_named(name: str, others: Iterable[str] = ()) -> str:
     study = experiment_name(name) if name in _experiments() else _by_figure().get(name, name)
     if name in read_claims():
         study = read_claims()[name].study
-    by_formula = study.endswith(FORMULAS) and name in read_claims()
-    require(not by_formula, f"no run decides {name}: capsmodel claims {name} says what does")
-    not_simulated = name in {*_experiments(), *map(experiment_name, _experiments())} and study not in studies()
-    where = f"capsmodel claims --paper {name.partition('-')[0]} says what decides its claims"
-    require(not not_simulated, f"{name} is not simulated: {where}")
-    is_known = study in studies() and not study.endswith(FORMULAS)
-    names = (*simulated_studies(), *_by_figure(), *read_claims(), *others)
-    near = "" if is_known else ", ".join(get_close_matches(name, names, n=3))
-    remedy = f"did you mean {near}?" if near else "capsmodel study --list shows all"
-    require(is_known, f"no study, figure or claim {name!r} of the papers is simulated: {remedy}")
-    return study
+    if study in studies() and not study.endswith(FORMULAS):
+        return study
+    raise ParameterError(_not_run(name, others))
+
+
+def _not_run(name: str, others: Iterable[str]) -> str:
+    """Return why no study runs what has this name: no run decides it, it is not simulated, or there is no such name."""
+    if name in read_claims():
+        return f"no run decides {name}: capsmodel claims {name} says what does"
+    if name in {*_experiments(), *map(experiment_name, _experiments())}:
+        where = f"capsmodel claims --paper {name.partition('-')[0]} says what decides its claims"
+        return f"{name} is not simulated: {where}"
+    near = get_close_matches(name, (*simulated_studies(), *_by_figure(), *read_claims(), *others), n=3)
+    remedy = f"did you mean {', '.join(near)}?" if near else "capsmodel study --list shows all"
+    return f"no study, figure or claim {name!r} of the papers is simulated: {remedy}"
 
 
 def study_file(name: str, others: Iterable[str] = ()) -> Path:
