@@ -1,19 +1,17 @@
-r"""CAPS, its readings and the schemes compared with it, in three settings of its evaluation; one row for each run.
+r"""CAPS, its readings and the schemes compared with it, in the settings of its appendices; one row for each run.
 
 =================================== ============================= ===== =================================
 Quantity                            Column                        Unit  Equation
 =================================== ============================= ===== =================================
-completion time of short flows      `mean_fct`, `p99_fct`         s     caps Fig. 17(a)-(b), 26(e), 28(c)
-same, of flows without a timeout    `untimed_fct`                 s
+completion time of short flows      `mean_fct`                    s     caps Fig. 26(e), 28(c)
 short flows with a timeout          `timed_out`                   1
 timeouts of short flows             `timeouts`, `winner_timeouts` 1     caps Fig. 26(c)
-throughput of long flows, a mean    `throughput`                  bit/s caps Fig. 17(c), 29(b)
+throughput of long flows, a mean    `throughput`                  bit/s caps Fig. 29(b)
 repair over source packets          `repair`                      1     caps Sec. VI-B, r/k
 short flows' lost over sent packets `lost`                        1     caps Fig. 28(a)
 same, packets that were overtaken   `reordered`                   1     caps Fig. 28(b)
 =================================== ============================= ===== =================================
 
-- :func:`leaf_spine` is the preset ``caps-leaf-spine``, Section IX-A;
 - :func:`incast` is the preset ``caps-incast``, Appendix A;
 - :func:`beside_long_flows` is the preset ``caps-fig1`` as Appendix B has it: 12 paths, 3 long flows.
 
@@ -47,7 +45,6 @@ __all__ = [
     "appendix_b",
     "beside_long_flows",
     "incast",
-    "leaf_spine",
 ]
 
 WITHOUT_REPAIR = "caps, r = 0"
@@ -65,61 +62,6 @@ PATHS, LONG_FLOWS = 12, 3
 """Paths and long flows of Appendix B."""
 MIN_BYTES, MAX_BYTES = 15_000, 100_000
 """Sizes of short flows in the appendices."""
-
-
-@measurement("caps-leaf-spine", revision=1)
-def leaf_spine(
-    form: str,
-    *,
-    workload: str,
-    load: float,
-    flows: int,
-    leaves: int,
-    warm_up_s: float,
-    seed: int,
-    engine: str = "compiled",
-) -> dict[str, float]:
-    """Simulate Poisson flows between random hosts on a leaf-spine, 36 hosts and 12 uplinks a leaf.
-
-    Parameters
-    ----------
-    form : str
-        One of `FORMS`.
-    workload : str
-        ``"websearch"`` or ``"datamining"``.
-    load : float
-        Payload that leaves the leaves over the capacity of their uplinks.
-    flows, leaves : int
-        Counts.
-    warm_up_s : float
-        Flows that start earlier are not counted, in seconds.
-    seed : int
-        Seed of the run.
-    engine : str
-        ``"compiled"`` or ``"reference"``.
-
-    Returns
-    -------
-    dict
-        Columns of the table above except `lost`, and `reordered_ratio` over all flows.
-    """
-    base = load_scenario("caps-leaf-spine")
-    (traffic,) = base.traffic
-    scenario = base.replace(
-        fabric=msgspec.structs.replace(base.fabric, leaves=leaves),
-        traffic=(msgspec.structs.replace(traffic, workload=workload, load=load, flows=flows),),
-        warm_up_s=warm_up_s,
-    )
-    found = _run(scenario, form, seed, engine).summary
-    return {
-        "mean_fct_s": found.mean_fct_short_s,
-        "p99_fct_s": found.p99_fct_short_s,
-        "untimed_fct_s": found.mean_fct_short_without_timeouts_s,
-        "timed_out_ratio": found.timeout_ratio_short,
-        "throughput_bps": found.mean_throughput_long_bps,
-        "repair_ratio": _or_zero(found.coding_overhead),
-        "reordered_ratio": found.reorder_ratio,
-    }
 
 
 @measurement("caps-incast", revision=1)
@@ -142,8 +84,8 @@ def incast(
     Returns
     -------
     DataFrame
-        A row for each `seed`: columns of the table above except `p99_fct_s`, `untimed_fct_s` and `throughput_bps`,
-        and `goodput_bps`, payload of all flows over the time until the last is complete.
+        A row for each `seed`: columns of the table above except `throughput_bps`, and `goodput_bps`,
+        payload of all flows over the time until the last is complete.
     """
     base = load_scenario("caps-incast")
     (traffic,) = base.traffic
@@ -177,7 +119,7 @@ def beside_long_flows(form: str, *, short_flows: int, runs: int, seed: int, engi
     Returns
     -------
     DataFrame
-        A row for each `seed`: columns of the table above except `p99_fct_s` and `untimed_fct_s`, and the quantiles
+        A row for each `seed`: columns of the table above, and the quantiles
         `fct_p05_s`, `fct_p10_s`, ..., `fct_p95_s` of the completion time of short flows.
     """
     scenario = appendix_b(short_flows)
