@@ -6,6 +6,7 @@ decoding probability and the share of repair packets over the size of the unit.
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -120,6 +121,12 @@ def unit_png(setting: Mapping[str, Any]) -> bytes:
     file = BytesIO()
     draw_units(setting).savefig(file, format="png")
     return file.getvalue()
+
+
+@lru_cache(maxsize=64)
+def _drawn_once(setting: tuple[tuple[str, Any], ...]) -> bytes:
+    """Return :func:`unit_png`, drawn once while a slider goes back and forth."""
+    return unit_png(dict(setting))
 
 
 def _draw_delay(axes: "Axes", best: OptimalUnit[int, float], curve: DelayCurve) -> None:
@@ -237,7 +244,7 @@ class Calculator:
 
     def _redraw(self, change: object) -> None:
         try:
-            self.picture.value, self.message.value = unit_png(self.setting), ""
+            self.picture.value, self.message.value = _drawn_once(tuple(self.setting.items())), ""
         except ParameterError as error:
             self.message.value = str(error)
 
