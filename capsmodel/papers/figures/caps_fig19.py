@@ -33,9 +33,9 @@ ESTIMATES = {"twice_average_prob": "twice the average", "twice_smoothed_prob": "
 
 
 def tasks(*, quick: bool = False) -> list[Task]:
-    """Return the runs: lambda from 5 to 40 in each unit, 10 seeds; only the ends and 2 seeds when `quick`."""
+    """Return the runs: lambda from 5 to 40 in each unit, 10 seeds; only the highest rate and 2 seeds when `quick`."""
     every = sorted({one * count for one in LAMBDAS for _, count in UNITS})
-    rates, seeds = ((every[0], every[-1]), (1, 2)) if quick else (every, range(1, 11))
+    rates, seeds = (every[-1:], (1, 2)) if quick else (every, range(1, 11))
     return [Task(burst_periods, bursts_per_s=rate, seed=seed) for rate in rates for seed in seeds]
 
 
