@@ -65,10 +65,11 @@ $(DOCS_STAMP): $(STAMP)
 	$(INSTALL) '.[docs]'
 	@touch $@
 
-# The site: out/site/index.html. A warning, such as a link to nothing or a command that fails, is an error.
+# The site: out/site/index.html. A warning, such as a link to nothing or a command that fails, is an error. Sphinx reads
+# pages on all cores, so that sweeps in them start no processes.
 docs: $(DOCS_STAMP)
 	$(BIN)/python -m pytest -q -p no:cacheprovider -o pythonpath=docs/_ext docs/_ext
-	$(BIN)/python -m sphinx --quiet --jobs auto --fail-on-warning -b html -d out/doctrees -c docs . out/site
+	LOKY_MAX_CPU_COUNT=1 $(BIN)/python -m sphinx --quiet --jobs auto --fail-on-warning -b html -d out/doctrees -c docs . out/site
 	@echo "wrote out/site/index.html"
 
 # Runs every source in notebooks/src and writes it with its outputs.
