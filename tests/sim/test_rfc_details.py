@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.scripted import Receiver, Sender, resent, runs_above
 
-from capsim import scheme
+from capsim import Batch, LeafSpine, Scenario, scheme, simulate
 from capsim.protocols.schemes import caps_ns2, ecmp
 from capsim.records import ECN_ECHO, RETRANSMITTED
 
@@ -125,3 +125,12 @@ def fields_of(sender):
     """Return all that the sender's subflow and its components know, field by field."""
     records = (sender.sub, sender.own("transport"), sender.own("congestion"))
     return [{name: deepcopy(getattr(each, name)) for name in each.__slots__} for each in records]
+
+
+def test_fins_of_eight_subflows_are_below_a_percent_of_a_short_flow():
+    """They are not sent: 40 bytes and an acknowledgement each way a subflow (RFC 8684, section 3.3.3), behind the data."""
+    traffic = (Batch(flows=1, flow_bytes=70_000, pairs="random"),)
+    scenario = Scenario(fabric=LeafSpine(leaves=2, hosts_per_leaf=2, spines=8), traffic=traffic)
+    flow = simulate(scenario, scheme="mptcp", engine="reference").flows.iloc[0]
+    assert (flow["subflows"], flow["retransmissions"]) == (8, 0)
+    assert 0 < flow["subflows"] * 2 * 40 < 0.01 * flow["bytes_sent"]
