@@ -123,12 +123,12 @@ class _FirstUse(numba.core.event.Listener):
     """Reports the first compilation it hears of; a hit in the on-disk cache is not one."""
 
     def __init__(self) -> None:
-        self._told = False
+        self._reported = False
 
     def on_start(self, event: Any) -> None:
-        if not self._told:
+        if not self._reported:
             _notice("compiling for this processor, once where a folder can be written for the result")
-        self._told = True
+        self._reported = True
 
     def on_end(self, event: Any) -> None:
         """Nothing is left to report."""

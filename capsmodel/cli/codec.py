@@ -147,7 +147,7 @@ def decode(
             result = decode_file(source, written, stream=stream, partial=partial)
         except StreamIncomplete as error:
             raise ParameterError(_undecoded(error, source, stream)) from None
-    for line in _told(result, target):
+    for line in _report(result, target):
         say(line, target)
     if result.missing_bytes or result.end_is_missing:
         raise SystemExit(SOME_MISSING if result.reception.source_bytes else NOTHING_KNOWN)
@@ -165,7 +165,7 @@ def _undecoded(error: StreamIncomplete, source: Path, stream: int | None) -> str
     return f"{count} of {units} units cannot be decoded ({first}); {remedy}"
 
 
-def _told(result: Decoding, target: Path) -> list[str]:
+def _report(result: Decoding, target: Path) -> list[str]:
     """Return what is to be said of a decoded file, a line each."""
     done, missing = result.reception, result.missing_bytes
     total = sum(end - first for first, end in missing)

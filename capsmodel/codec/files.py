@@ -1,4 +1,4 @@
-"""Which packets a file holds and where: what is read of a file before anything is decoded.
+"""Files of packets: what one holds and where, which of its packets arrive when some are lost, and the stream it gives.
 
 A header gives the packet's length, so the file needs no index of its own, may be cut, and may be joined with another.
 Where a header is damaged, the reader goes on at the next magic; where only the payload is, behind the packet, so that a
@@ -312,7 +312,7 @@ def decodes(code: BlockCode, arrived: npt.ArrayLike) -> Flags:
     return np.fromiter((code.determines(np.flatnonzero(row)) for row in rows), np.bool_, len(rows))
 
 
-_TOLD_UNITS = 10
+_LISTED_UNITS = 10
 _LONGEST_GAP_BYTES = 1 << 30  # of zeros in place of units without any packet
 
 
@@ -415,8 +415,8 @@ class _Assembly:
 
     def summary(self) -> str:
         """Return the first units that lack packets, as text."""
-        more = f"; and {len(self.lines) - _TOLD_UNITS} more" if len(self.lines) > _TOLD_UNITS else ""
-        return f"the stream is incomplete: {'; '.join(self.lines[:_TOLD_UNITS])}{more}"
+        more = f"; and {len(self.lines) - _LISTED_UNITS} more" if len(self.lines) > _LISTED_UNITS else ""
+        return f"the stream is incomplete: {'; '.join(self.lines[:_LISTED_UNITS])}{more}"
 
     def _note(self, number: int, missing: int, text: str) -> None:
         self.missing[number] = missing

@@ -1,6 +1,8 @@
 """The types of results: numbers in, a number out; arrays in, an array out.
 
-`assert_type` is what mypy reads (``make types``); the tests ask the same of the values.
+`assert_type` is what mypy reads (``make types``); the tests ask the same of the values. Functions say so by two
+overloads that repeat their parameters: `ParamSpec` keeps names but cannot narrow types; a protocol that takes ``*args``
+and ``**kwargs`` takes misspelt names; a constrained type variable takes neither lists nor numbers beside arrays.
 """
 
 from typing import TypedDict, assert_type

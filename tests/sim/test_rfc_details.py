@@ -128,7 +128,7 @@ def fields_of(sender):
 
 
 def test_fins_of_eight_subflows_are_below_a_percent_of_a_short_flow():
-    """They are not sent: 40 bytes and an acknowledgement each way a subflow (RFC 8684, section 3.3.3), behind the data."""
+    """They are not sent: 40 bytes and an acknowledgement each way and subflow, behind the data (RFC 8684, 3.3.3)."""
     traffic = (Batch(flows=1, flow_bytes=70_000, pairs="random"),)
     scenario = Scenario(fabric=LeafSpine(leaves=2, hosts_per_leaf=2, spines=8), traffic=traffic)
     flow = simulate(scenario, scheme="mptcp", engine="reference").flows.iloc[0]

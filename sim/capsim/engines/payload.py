@@ -9,8 +9,8 @@ Combinations of data segments of a whole stream (DC2-MTCP) are those of a code b
 Their layer decodes with the coefficients of the code in every run, so that here only the bytes are computed.
 
 Both engines ask the same function of Python before a packet of data is delivered to its host. A layer says by its
-`part` which packet of which unit it is, or by its `combination` what it mixes; engines and this file know nothing else
-of it.
+`unit_packet` which packet of which unit it is, or by its `combination` what it mixes; engines and this file know
+nothing else of it.
 """
 
 from types import SimpleNamespace
@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from capsim.engines.state import Setup, Table, stack_state
 from capsim.records import CODED, NONE
-from capsim.roles.components import Layer, Part, Scheme
+from capsim.roles.components import Layer, Scheme, UnitPacket
 from capsmodel.checks import require
 from capsmodel.codec import CODES, Decoder, LdpcStaircase, get_code
 from capsmodel.codec.dc2 import Dc2Option, Dc2Receiver
@@ -85,7 +85,7 @@ class _Stream:
 
 
 def _codes(layer: Layer) -> bool:
-    return layer.part is not None or layer.combination is not None
+    return layer.unit_packet is not None or layer.combination is not None
 
 
 def check_payload(name: str, scheme: Scheme) -> None:
@@ -141,18 +141,18 @@ class Payload:
             mixed = layer.combination(option) if coded else {packet.data: 1}
             self.stream(flow, stack).take(mixed, coded=coded)
             return 0
-        part = layer.part(layer.params, coder, units, packet) if layer.part else None
-        if part is None:
+        in_unit = layer.unit_packet(layer.params, coder, units, packet) if layer.unit_packet else None
+        if in_unit is None:
             return 0
-        if part.unit == NONE:
-            self.early.setdefault(packet.sub, set()).add(part.first_segment)
+        if in_unit.unit == NONE:
+            self.early.setdefault(packet.sub, set()).add(in_unit.first_segment)
             return 0
-        reception = self.receptions.setdefault(part.unit, _Reception())
-        if part.k == 0:
-            reception.numbers.append(part.packet_id)
-        if part.k == 0 or reception.decoded:
+        reception = self.receptions.setdefault(in_unit.unit, _Reception())
+        if in_unit.k == 0:
+            reception.numbers.append(in_unit.packet_id)
+        if in_unit.k == 0 or reception.decoded:
             return 0
-        return self._take(reception, part, packet.sub, flow, self.stacks[stack].transport.params.mss_bytes)
+        return self._take(reception, in_unit, packet.sub, flow, self.stacks[stack].transport.params.mss_bytes)
 
     def stream(self, flow: int, stack: int) -> _Stream:
         """Return the receiver of a flow; it keeps twice what the sender can have sent and not acknowledged."""
@@ -163,52 +163,52 @@ class Payload:
             self.streams[flow] = _Stream(flow, window_packets=window, packet_bytes=each.mss_bytes)
         return self.streams[flow]
 
-    def _take(self, reception: _Reception, part: Part, sub: int, flow: int, packet_bytes: int) -> int:
+    def _take(self, reception: _Reception, in_unit: UnitPacket, sub: int, flow: int, packet_bytes: int) -> int:
         """Give a packet to the decoder of its unit; return whether it needs as many more as before."""
-        total, number = self._packets(part)
+        total, number = self._packets(in_unit)
         decoder = reception.decoder
         if decoder is None:
-            reception.source = _source(part, flow, packet_bytes)
+            reception.source = _source(in_unit, flow, packet_bytes)
             early = self.early.get(sub, set())
-            reception.numbers += [i for i in range(part.k) if part.first_segment + i in early]
+            reception.numbers += [i for i in range(in_unit.k) if in_unit.first_segment + i in early]
         if decoder is None or number >= decoder.n:
-            decoder = self._prepare(reception, part, total)
+            decoder = self._prepare(reception, in_unit, total)
         missing = decoder.missing
         decoder.add(number, reception.coded[number])
         reception.numbers.append(number)
         if decoder.complete:
-            _compare(decoder.source(), reception.source, f"unit {part.unit}")
+            _compare(decoder.source(), reception.source, f"unit {in_unit.unit}")
             reception.decoded, reception.decoder = True, None
             reception.source = reception.coded = NO_BYTES
             return 0
         return int(decoder.missing == missing)
 
-    def _packets(self, part: Part) -> tuple[int, int]:
+    def _packets(self, in_unit: UnitPacket) -> tuple[int, int]:
         """Return how many packets of a unit there are, and the number of the one that came.
 
         An LDPC code has as many as were fixed when the unit was closed: what is sent beyond begins again with the
         first. The others have as many as are asked for.
         """
         if self.code is LdpcStaircase:
-            total = max(part.n, part.k + LEAST_LDPC_REPAIR)
-            return total, part.packet_id % total
-        if part.packet_id < part.n:
-            return part.n, part.packet_id
-        return max(min(part.k + part.n, FIELD), part.packet_id + 1), part.packet_id
+            total = max(in_unit.n, in_unit.k + LEAST_LDPC_REPAIR)
+            return total, in_unit.packet_id % total
+        if in_unit.packet_id < in_unit.n:
+            return in_unit.n, in_unit.packet_id
+        return max(min(in_unit.k + in_unit.n, FIELD), in_unit.packet_id + 1), in_unit.packet_id
 
-    def _prepare(self, reception: _Reception, part: Part, total: int) -> Decoder:
+    def _prepare(self, reception: _Reception, in_unit: UnitPacket, total: int) -> Decoder:
         """Make a decoder for so many packets of a unit, which has what came before."""
-        options = {} if self.code.default_seed is None else {"seed": 1 + part.unit * KEY_STEP % (KEYS - 1)}
-        code = self.code(part.k, r=total - part.k, packet_bytes=reception.source.shape[1], **options)
+        options = {} if self.code.default_seed is None else {"seed": 1 + in_unit.unit * KEY_STEP % (KEYS - 1)}
+        code = self.code(in_unit.k, r=total - in_unit.k, packet_bytes=reception.source.shape[1], **options)
         reception.coded, reception.decoder = code.coded(reception.source), code.decoder()
         for number in reception.numbers:
             reception.decoder.add(number, reception.coded[number])
         return reception.decoder
 
 
-def _source(part: Part, flow: int, packet_bytes: int) -> Bytes:
+def _source(in_unit: UnitPacket, flow: int, packet_bytes: int) -> Bytes:
     """Return the source packets of a unit: bytes that follow from the flow and the segment."""
-    segments = range(part.first_segment, part.first_segment + part.k)
+    segments = range(in_unit.first_segment, in_unit.first_segment + in_unit.k)
     return np.stack([_segment(flow, segment, packet_bytes) for segment in segments])
 
 

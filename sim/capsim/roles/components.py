@@ -128,7 +128,7 @@ class Sharing(Component):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class UnitPacket:
     """Which packet of a unit an arriving packet is.
 
     Parameters
@@ -154,7 +154,7 @@ class Part:
 class Layer(Component):
     """What stands between transport and network at both ends.
 
-    A layer that codes may say which packet of which unit an arriving packet is (`part`, see
+    A layer that codes may say which packet of which unit an arriving packet is (`unit_packet`, see
     :mod:`capsim.engines.payload`): a Python function that is not compiled, for runs in which the packets carry bytes.
     One that sends combinations of the data segments of a stream says instead by which coefficients each data segment is
     mixed (`combination`).
@@ -179,7 +179,7 @@ class Layer(Component):
     send_timer: bool = False  # whether it sets sub.send_wake_ps
     emits_unasked: bool = True  # whether `emit` has packets where neither `accept` nor `combine` has just called for it
     receive_timer: bool = False  # whether it sets sub.receive_wake_ps
-    part: Callable[..., Part | None] | None = None
+    unit_packet: Callable[..., UnitPacket | None] | None = None
     combination: Callable[..., dict[int, int]] | None = None
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from capsim.base.inlined import inlined
 from capsim.protocols.layers.stream import has
 from capsim.records import DATA, NONE
-from capsim.roles.components import Part
+from capsim.roles.components import UnitPacket
 
 BLOCK = (
     *(("sub", "i4"), ("k", "i4"), ("n", "i4"), ("packet_bytes", "i4")),
@@ -106,10 +106,10 @@ def supplied(own: Any, flow: Any, data: Any, now_ps: int) -> int:
     return NONE
 
 
-def part(params: Any, coder: Any, units: Any, packet: Any) -> Part | None:
+def unit_packet(params: Any, coder: Any, units: Any, packet: Any) -> UnitPacket | None:
     """Return which packet of which block `packet` is, None if it is in none."""
     if packet.unit == NONE:
         return None
     unit = units[packet.unit]
     packet_id = packet.data - unit.first_segment if packet.kind == DATA else unit.k + packet.position
-    return Part(unit=packet.unit, first_segment=unit.first_segment, k=unit.k, n=unit.n, packet_id=packet_id)
+    return UnitPacket(unit=packet.unit, first_segment=unit.first_segment, k=unit.k, n=unit.n, packet_id=packet_id)

@@ -24,7 +24,7 @@ from capsim.protocols.layers.units import (
     next_packet,
 )
 from capsim.records import CODED, DATA, NONE, RETRANSMITTED
-from capsim.roles.components import Layer, Part
+from capsim.roles.components import Layer, UnitPacket
 from capsim.roles.hooks import DELIVER, DELIVER_ALONE, KEEP, PASS, TAKE
 
 
@@ -58,7 +58,7 @@ def decodes(params: Any, own: Any, flow: Any, sub: Any, ring: Any, packet: Any) 
     return 1
 
 
-def part(params: Any, coder: Any, units: Any, packet: Any) -> Part | None:
+def unit_packet(params: Any, coder: Any, units: Any, packet: Any) -> UnitPacket | None:
     """Return which packet of which unit `packet` is, None if it is in none."""
     if packet.kind == CODED:
         unit = units[packet.unit]
@@ -73,11 +73,12 @@ def part(params: Any, coder: Any, units: Any, packet: Any) -> Part | None:
             return _of_unit(number, unit, packet.segment - unit.first_segment)
         number = unit.next
     early = params.systematic
-    return Part(unit=NONE, first_segment=packet.segment, k=0, n=0, packet_id=0) if early else None
+    return UnitPacket(unit=NONE, first_segment=packet.segment, k=0, n=0, packet_id=0) if early else None
 
 
-def _of_unit(number: int, unit: Any, packet_id: int) -> Part:
-    return Part(unit=number, first_segment=unit.first_segment, k=unit.k if unit.n else 0, n=unit.n, packet_id=packet_id)
+def _of_unit(number: int, unit: Any, packet_id: int) -> UnitPacket:
+    k = unit.k if unit.n else 0
+    return UnitPacket(unit=number, first_segment=unit.first_segment, k=k, n=unit.n, packet_id=packet_id)
 
 
 @inlined
@@ -206,5 +207,5 @@ CAPS_LAYER = Layer(
     memory={"subflow": (*CODER, *ESTIMATOR), "unit": UNIT},
     columns={"subflow": COUNTS, "unit": UNIT_COLUMNS},
     send_timer=True,
-    part=part,
+    unit_packet=unit_packet,
 )

@@ -6,7 +6,15 @@ from typing import Annotated, Any
 
 from capsim.base import bounds
 from capsim.base.inlined import inlined
-from capsim.protocols.layers.blocks_of_stream import BLOCK, BLOCK_COLUMNS, BLOCKS, block_of, new_block, part, supplied
+from capsim.protocols.layers.blocks_of_stream import (
+    BLOCK,
+    BLOCK_COLUMNS,
+    BLOCKS,
+    block_of,
+    new_block,
+    supplied,
+    unit_packet,
+)
 from capsim.protocols.layers.stream import (
     STREAM_COLUMNS,
     STREAM_COUNTS,
@@ -205,5 +213,5 @@ GENERATIONS = Layer(
         "unit": BLOCK,
     },
     columns={"subflow": STREAM_COLUMNS, "unit": BLOCK_COLUMNS},
-    part=part,
+    unit_packet=unit_packet,
 )
