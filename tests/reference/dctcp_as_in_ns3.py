@@ -1,4 +1,4 @@
-"""DCTCP with the rules in which ns-3.44's ``TcpDctcp`` and ``TcpLinuxReno`` differ from RFC 8257 and RFC 5681."""
+"""DCTCP with the rules in which ns-3.44's ``TcpDctcp`` and ``TcpLinuxReno`` differ from capsim."""
 
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -27,8 +27,8 @@ class Ns3DctcpParams(DctcpParams):
         Whether a cut uses alpha before the acknowledgement that brings the mark is counted (RFC 8257, section 3.3
         step 9: after).
     whole_segments : bool
-        Whether the window grows by a segment when a window of segments is acknowledged (RFC 5681, eq. 3: by
-        MSS²/cwnd at each acknowledgement).
+        Whether the window grows by a segment when a window of segments is acknowledged (RFC 5681, section 3.1,
+        recommends it; capsim has MSS²/cwnd at each acknowledgement, eq. 3).
     below_a_segment : bool
         Whether a cut may leave less than a segment, so that the sender waits for its timer.
     """
