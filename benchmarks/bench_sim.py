@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,9 @@ COMPILED = {
     "dctcp": (3_507_200, 5),
     "sack": (3_486_471, 5),
 }
+
+# Traversals of runs whose hosts send several flows in turns
+TURNS = {"ecmp": 2_062_936, "rps": 2_138_728}
 
 # Share of ECMP's rate, measured in turn in one process, that a scheme should reach
 BESIDE_ECMP = {
@@ -59,6 +63,17 @@ def permutation(side, *, flow_bytes, name, short=False, **fabric):
     return Setup(
         fabric=kind.build(), flows=flows, scheme=scheme(name).with_params(transport={"min_rto_s": 0.01}), end_ps=10**13
     )
+
+
+def four_flows_a_host(name):
+    """Return the set-up of P64 in which each host sends flows of 0.1, 0.4, 1.6 and 3.6 MB at once to other leaves."""
+    one = permutation(8, flow_bytes=100_000, name=name)
+    parts = [
+        replace(one.flows, dst=(one.flows.src + 8 * leaves) % 64, flow_bytes=leaves**2 * one.flows.flow_bytes)
+        for leaves in (1, 2, 4, 6)
+    ]
+    columns = {key: np.concatenate([getattr(part, key) for part in parts]) for key in vars(one.flows)}
+    return replace(one, flows=FlowList(**columns))
 
 
 def report(benchmark, label, records, expected, goal):
@@ -94,6 +109,25 @@ def test_compiled_p64_beside_ecmp(benchmark, name):
     assert traversals == expected
     share = traversals / benchmark.stats["median"] / (COMPILED["ecmp"][0] / np.median(ecmp_s))
     print(f"\ncompiled, P64, {name}: {share:.2f} of the rate of ecmp (goal {goal})")
+
+
+@pytest.mark.parametrize(("name", "traversals"), TURNS.items())
+def test_hosts_that_send_in_turns_beside_fifo(benchmark, name, traversals):
+    from capsim.protocols.registry import NICS  # here, since paired.py imports this file with sources of before
+
+    fifo = four_flows_a_host(name)
+    turns = replace(fifo, scheme=fifo.scheme.with_nic(NICS["round_robin"]))
+    fifo_rates = []
+
+    def fifo_before():
+        begin = time.process_time()
+        counters = run(fifo).counters[0]
+        fifo_rates.append(counters["traversals"] / (time.process_time() - begin))
+
+    records = benchmark.pedantic(run, (turns,), setup=fifo_before, rounds=3, warmup_rounds=1)
+    assert records.counters[0]["traversals"] == traversals
+    share = traversals / benchmark.stats["median"] / np.median(fifo_rates)
+    print(f"\ncompiled, four flows a host, {name}: {share:.2f} of the rate with FIFO NICs (goal 0.6)")
 
 
 def test_compiled_1024_hosts(benchmark):

@@ -20,6 +20,7 @@ REGISTRIES = {
     "capsim.protocols.congestion",
     "capsim.protocols.layers",
     "capsim.protocols.marking",
+    "capsim.protocols.nics",
     "capsim.protocols.queues",
     "capsim.protocols.schemes",
     "capsim.protocols.sharing",

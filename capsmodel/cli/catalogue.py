@@ -9,6 +9,7 @@ from capsim import Scenario, Scheme, load_scenario
 from capsim import presets as all_presets
 from capsim import scheme as find
 from capsim import schemes as all_schemes
+from capsim.protocols.registry import NICS
 from capsim.roles.catalogue import Parameter, components, parameters, parts_of
 from capsim.roles.hooks import ROLES
 from capsmodel.cli.shared.numbers import quantity, size_text
@@ -69,6 +70,9 @@ def _print_scheme(name: str, output: Output) -> None:
         say("", f"{part.role}: {name}" + ("" if own else ", which has no parameters"))
         if own:
             print_table(_without_repeats(own), columns=columns)
+    in_turns = [item.setting for item in parameters(scheme.with_nic(NICS["round_robin"])) if item.role == "nic"]
+    if in_turns:
+        say("", f"With --nic round_robin there are {' and '.join(in_turns)} too.")
     example = rows[0]["setting"] if rows else "transport.min_rto_s"
     say("", f"Changed with --set, as in --set {example}={rows[0]['shown'] if rows else '10ms'}, or in a study's grid.")
 

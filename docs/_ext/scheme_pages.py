@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 
 from capsim.base.bounds import NUMBER, Bound, param_bounds
 from capsim.protocols import schemes as folder
-from capsim.protocols.registry import built_in
+from capsim.protocols.registry import NICS, built_in
 from capsim.roles.catalogue import meanings_of, parts_of
 from capsim.roles.components import Scheme
 from capsim.roles.hooks import HOOKS, ROLES
@@ -109,7 +109,7 @@ class Components(Generated):
     def content_nodes(self) -> Iterable[nodes.Node]:
         """Yield the sections."""
         users: dict[tuple[str, type], dict[str, set[str]]] = {}
-        for scheme in built_in():
+        for scheme in (each.with_nic(nic) for nic in NICS.values() for each in built_in()):
             for role in ROLES:
                 for part in parts_of(scheme, role).values():
                     if fields(part.params):

@@ -12,7 +12,7 @@ from capsim.results.pcap import write_pcap
 from capsim.results.result import Result
 from capsim.results.summary import Summary
 from capsim.results.trace import Trace
-from capsim.roles.components import Balancer, Congestion, Layer, Marking, Queue, Scheme, Sharing, Stack, Transport
+from capsim.roles.components import Balancer, Congestion, Layer, Marking, Nic, Queue, Scheme, Sharing, Stack, Transport
 from capsim.roles.hooks import ACCEPT, EVICT, FOLLOW, KEEP, MARK, PASS, REFUSE
 from capsim.run.simulation import simulate
 from capsim.scenario.scenario import Hosts, Probes, Scenario, load_scenario, presets
@@ -46,6 +46,7 @@ __all__ = [
     "LinkChange",
     "Listed",
     "Marking",
+    "Nic",
     "Node",
     "OnOff",
     "ParallelPaths",

@@ -50,11 +50,13 @@ def test_what_long_flows_get_since_the_warm_up_is_told_where_there_is_one(
 
 def test_flags_and_file_describe_the_same_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     flags = ["--rate", "10Gbps", "--delay", "2us", "--buffer", "64KB", "--seed", "3", "--scheme", "rps"]
+    flags += ["--nic", "round_robin"]
     succeed("simulate", *SMALL, *flags, "--out", str(tmp_path / "a"))
     manifest = read_manifest(tmp_path / "a" / "flows.parquet")
     file = tmp_path / "scenario.toml"
     file.write_text(
-        "scheme = 'rps'\nseed = 3\n[fabric]\nkind = 'leaf-spine'\nleaves = 2\nhosts_per_leaf = 2\nspines = 2\n"
+        "scheme = 'rps'\nseed = 3\nnic = 'round_robin'\n"
+        "[fabric]\nkind = 'leaf-spine'\nleaves = 2\nhosts_per_leaf = 2\nspines = 2\n"
         "rate_bps = '10Gbps'\ndelay_s = '2us'\nbuffer_bytes = '64KB'\n"
         "[[traffic]]\nkind = 'poisson'\nworkload = 'solar2022'\nload = 0.5\nflows = 20\n",
         encoding="utf-8",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.engine_setups import BUSY, FABRICS, LEAF_SPINE, differences, flow_list, random_flows, setup_of
+from support.engine_setups import BUSY, FABRICS, LEAF_SPINE, differences, flow_list, in_turns, random_flows, setup_of
 
 from capsim import LeafSpine, LinkChange, schemes
 from capsim.engines.probes import observables
@@ -123,6 +123,15 @@ def test_every_scheme_on_every_fabric(name, fabric):
     """And every value that a hook writes fits its field, which Python alone would not tell."""
     kind, flows = BUSY[fabric]
     assert differences(setup_of(kind, flows, name), strict=fabric in ("leaf-spine", "fat-tree")) == []
+
+
+@pytest.mark.parametrize("name", [name for name in schemes() if in_turns(name).nic.rank])
+def test_every_scheme_with_hosts_that_send_in_turns(name):
+    """With slow links of hosts, where most packets wait, and bytes and control packets apart for every second one."""
+    params = {"quantum_bytes": 3028, "control_first": True} if len(name) % 2 else {}
+    hosts = {"hosts_per_leaf": 3, "host_rate_bps": 1e9, "host_buffer_packets": 30}
+    kind = LeafSpine(leaves=3, spines=3, rate_bps=1e10, delay_s=2e-6, buffer_packets=12, **hosts)
+    assert differences(setup_of(kind, BUSY["leaf-spine"][1], in_turns(name, **params)), strict=True) == []
 
 
 def with_every_memory():

@@ -14,7 +14,7 @@ import pytest
 from capsim import schemes
 from capsim.engines.reference_records import slotted
 from capsim.records import PORT
-from capsim.roles.hooks import HOST_ROLES, SWITCH_ROLES, hooks_of
+from capsim.roles.hooks import HOST_ROLES, NETWORK_ROLES, hooks_of
 
 
 def components():
@@ -22,7 +22,7 @@ def components():
     found = []
     for scheme in schemes().values():
         found += [getattr(stack, role) for stack in scheme.stacks for role in HOST_ROLES]
-        found += [getattr(scheme, role) for role in SWITCH_ROLES]
+        found += [getattr(scheme, role) for role in NETWORK_ROLES]
     return found
 
 

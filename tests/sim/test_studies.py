@@ -115,6 +115,22 @@ def test_scenarios_may_be_an_axis_and_all_schemes_a_word(tmp_path):
     assert [dict(point)["scheme"] for point in points[: len(reliable)]] == ["rps", *sorted({*reliable} - {"rps"})]
 
 
+def test_nics_may_be_an_axis_beside_schemes_whose_queue_has_priorities(tmp_path):
+    """With their parameters, which such schemes and FIFO have not; what both NICs have in common runs once."""
+    text = (
+        'seeds = 1\n[axes]\nscheme = ["ecmp", "pfabric"]\n[axes.nic]\nfifo = { nic = "fifo" }\n'
+        'bytes = { nic = "round_robin", "nic.quantum_bytes" = 3028 }\n[scenario]\nbase = "mine.toml"\nnic = "{nic}"\n'
+    )
+    (tmp_path / "mine.toml").write_text(SMALL.to_toml(), encoding="utf-8")
+    (tmp_path / "study.toml").write_text(text, encoding="utf-8")
+    runs = load_study(tmp_path / "study.toml").run(tmp_path / "out").runs.set_index(["scheme", "nic"])
+    changed = {"nic": "round_robin", "nic.quantum_bytes": 3028}
+    for name, settings in (("ecmp", {}), ("ecmp", changed), ("pfabric", {}), ("pfabric", {"nic": "round_robin"})):
+        found = runs.loc[name, "bytes" if settings else "fifo"]
+        assert found["id"] == simulate(with_settings(SMALL, settings), scheme=name).manifest["id"]
+    assert len(set(runs["mean_fct_short_s"])) == 3
+
+
 def test_the_study_of_all_schemes_has_the_points_of_its_kept_rows():
     """Its rows are older than its file; each is of a point and a seed of it."""
     asked = load_study(data_path("studies/all_schemes.toml"))

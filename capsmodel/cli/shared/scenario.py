@@ -65,6 +65,9 @@ class ScenarioOptions:
     flow_file
         CSV file with the columns src, dst, flow_bytes and start_s, or other units: flow_kb, start_us. Further columns
         go to the flows table of --out. Hosts are numbered from 0 leaf by leaf, or as in the nodes file.
+    nic
+        In which order hosts send what waits: fifo, as it came, or round_robin, a packet of each connection in turn
+        (fifo). Hosts of pfabric, ecmp_pq and rps_pq send by priority.
     fail
         A link that fails, such as leaf0-spine1@10ms, or leaf0-spine1@10ms-30ms if it returns; may be repeated.
     set
@@ -84,6 +87,7 @@ class ScenarioOptions:
     load: MaybeNumber = None
     flows: MaybeCount = None
     flow_file: Path | None = None
+    nic: Literal["fifo", "round_robin"] | None = None
     fail: Texts = ()
     set: Texts = ()
     seed: MaybeCount = None
@@ -108,6 +112,8 @@ def scenario_from(source: str | None, options: ScenarioOptions) -> Scenario:
         tables["seed"] = options.seed
     if options.end is not None:
         tables["end_s"] = options.end
+    if options.nic is not None:
+        tables["nic"] = options.nic
     failures = [failure(text) for text in options.fail]
     if failures:
         tables["fabric"] = tables["fabric"] | {"links": [*tables["fabric"].get("links", ()), *failures]}

@@ -112,6 +112,7 @@ FLOW_BYTES = Bound(1, 2**40, "bytes", "at 1 Gbit/s it takes two hours, and no ru
 THRESHOLD_BYTES = Bound(0, FLOW_BYTES.largest, FLOW_BYTES.unit, FLOW_BYTES.reason)
 CDF_BYTES = Bound(0.0, float(FLOW_BYTES.largest), FLOW_BYTES.unit, FLOW_BYTES.reason)
 WINDOW_BYTES = Bound(1, 2**30, "bytes", "TCP has no larger window (RFC 7323, section 2.3)")
+TURN_BYTES = Bound(0, WINDOW_BYTES.largest, "bytes", "no connection has more in flight")
 SSTHRESH_BYTES = Bound(1, 2**40, "bytes", "arbitrarily high, as RFC 5681 puts it, is above every window")
 WINDOW_PACKETS = Bound(1, WINDOW_BYTES.largest, "packets", WINDOW_BYTES.reason)
 BUFFER_PACKETS = Bound(1, _INT32, "packets", "a queue counts its packets in 32 bits")

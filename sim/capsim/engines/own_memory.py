@@ -10,7 +10,7 @@ import numpy as np
 from capsim.base.clock import to_ps
 from capsim.fabric.topology import Fabric
 from capsim.roles.components import Scheme, Stack
-from capsim.roles.hooks import HOST_ROLES
+from capsim.roles.hooks import HOST_ROLES, NETWORK_ROLES
 from capsim.roles.own import SCOPES, TABLES, Layout, Table, first_record
 from capsmodel.checks import require
 
@@ -48,7 +48,8 @@ def param_record(params: Any) -> np.ndarray[Any, Any]:
     return record
 
 
-POOLS = ("subflow", "packet", "unit", "balancer_subflow", "balancer_passing")  # these grow while a run goes on
+# These grow while a run goes on
+POOLS = ("subflow", "packet", "unit", "balancer_subflow", "balancer_passing", "nic_direction")
 
 
 class OwnMemory:
@@ -81,7 +82,7 @@ def own_memory(
     stacks : sequence of Stack
         Those of the run.
     scheme : Scheme
-        Its balancer and queue.
+        Its balancer, queue and NIC.
     fabric : Fabric
         Counts of switches, leaves, ports.
     flow_stack : ndarray of int
@@ -138,7 +139,7 @@ def _host_layouts(stacks: Sequence[Stack], scheme: Scheme) -> dict[str, Layout]:
 
 def _switch_layouts(scheme: Scheme) -> dict[str, Layout]:
     found = {}
-    for role in ("balancer", "queue"):
+    for role in NETWORK_ROLES:
         for seen in SCOPES[role]:
             scope = TABLES.get(seen, seen)
             found[f"{role}_{scope}"] = Layout({role: first_record(getattr(scheme, role).own_fields, scope)})

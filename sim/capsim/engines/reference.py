@@ -42,11 +42,15 @@ from capsim.engines.events import (
 from capsim.engines.faults import BACKLOG, error_of
 from capsim.engines.hosts import handlers, switches
 from capsim.engines.hosts.host_jitter import send_delay_ps
+from capsim.engines.hosts.primitives import rank
 from capsim.engines.hosts.queue_counts import count_leaving, count_sojourn
 from capsim.engines.reference_records import Records
 from capsim.engines.state import TRACE_DROPS, TRACE_PACKETS, RawRecords, Setup
 from capsim.records import (
     ARRIVED,
+    BY_ARRIVAL,
+    BY_PRIORITY,
+    BY_RANK,
     CODED,
     CONGESTION_EXPERIENCED,
     CORRUPTED,
@@ -97,6 +101,7 @@ class Port:
     """A directed link: queue, serialiser, propagation delay.
 
     `admit`, `take` and `evict` are the hooks of the queue discipline, given all that stays the same from call to call.
+    What waits is sorted by `PACKET.rank`, where the port does not send in order of arrival.
     """
 
     def __init__(self, network: "Network", record: Any, number: int):
@@ -105,16 +110,18 @@ class Port:
         self.has_jitter = bool(self.setup.host_jitter_ps and record.of_host)
         self.waiting: deque[Any] = deque()
         self.in_service: Any = None
-        self.turn = 0  # number of the transmission of the packet in service
+        self.transmission = 0  # number of that of the packet in service
         self.departure = simpy.Event(self.env)
         self.on_wire: deque[Any] = deque()
         self.admit, self.take, self.evict = network.queue_hooks(record, number)
 
     def send(self, packet: Any) -> None:
         """Begin to send a packet."""
-        self.in_service, self.turn = packet, self.env.next_transmission()
+        self.in_service, self.transmission = packet, self.env.next_transmission()
+        if self.record.order == BY_RANK:
+            self.record.turn = max(self.record.turn, packet.rank)
         begin_ps = self.begin_ps(packet, self.record.packets_out, self.env.now)
-        self.departure = At(self.env, begin_ps + self.transmission_ps(packet), DEPART, self.number, self.turn)
+        self.departure = At(self.env, begin_ps + self.transmission_ps(packet), DEPART, self.number, self.transmission)
         self.departure.callbacks.append(self.depart)
 
     def depart(self, _: simpy.Event) -> None:
@@ -122,7 +129,7 @@ class Port:
         packet, now_ps = self.in_service, self.env.now
         self.leave_queue(packet, now_ps)
         self.on_wire.append(packet)
-        arrival = At(self.env, now_ps + self.record.delay_ps, ARRIVE, self.number, self.turn)
+        arrival = At(self.env, now_ps + self.record.delay_ps, ARRIVE, self.number, self.transmission)
         arrival.callbacks.append(self.arrive)
         self.in_service = None
         if self.waiting:
@@ -134,7 +141,7 @@ class Port:
 
     def take_next(self, now_ps: int) -> Any:
         """Return the waiting packet that is sent next."""
-        if self.take is None:
+        if self.take is None or self.record.order == BY_RANK:
             return self.waiting.popleft()
         self.link_waiting()
         packet = self.network.packets[self.take(now_ps)]
@@ -149,15 +156,15 @@ class Port:
         port.wait_head, port.wait_tail = numbers[1], numbers[-2]
 
     def wait(self, packet: Any) -> None:
-        """Let a packet wait: behind all, or behind those of its own priority and better."""
+        """Let a packet wait: behind all, or behind those of its own rank and smaller ones."""
         place = len(self.waiting)
-        while self.setup.scheme.queue.by_priority and place and self.waiting[place - 1].priority > packet.priority:
+        while self.record.order != BY_ARRIVAL and place and self.waiting[place - 1].rank > packet.rank:
             place -= 1
         self.waiting.insert(place, packet)
 
     def victim(self, packet: Any) -> Any:
         """Return the waiting packet that makes room for `packet`, or None."""
-        if not self.waiting:
+        if not self.waiting or self.record.order == BY_ARRIVAL:
             return None
         if self.evict is None:
             return self.waiting[-1] if self.waiting[-1].priority > packet.priority else None
@@ -230,11 +237,19 @@ class Port:
         port.free_ps = begin_ps + self.transmission_ps(packet)
         if port.free_ps > BACKLOG_PS:
             raise error_of(BACKLOG + self.number, self.setup)
+        self.give_rank(packet, now_ps)
         if self.in_service is None:
             self.send(packet)
         else:
             self.wait(packet)
         return None
+
+    def give_rank(self, packet: Any, now_ps: int) -> None:
+        """Say before which packets another one is sent."""
+        if self.record.order == BY_PRIORITY:
+            packet.rank = packet.priority
+        elif self.record.order == BY_RANK:
+            packet.rank = rank(self.network, self.number, packet.number, now_ps)
 
     def drop_queued(self, packet: Any, reason: int) -> None:
         """Drop a packet that had joined the queue."""

@@ -12,7 +12,7 @@ from capsim.engines.initial_state import initial_state
 from capsim.engines.own_memory import param_record
 from capsim.engines.probes import plan
 from capsim.engines.state import RawRecords, Setup, Snapshot, StackState, delivered_segments
-from capsim.roles.hooks import HOOKS, HOST_ROLES, hooks_of
+from capsim.roles.hooks import HOOKS, HOST_ROLES, NETWORK_ROLES, hooks_of
 from capsim.roles.own import OWN, Table
 
 
@@ -167,7 +167,7 @@ class Records:
         self.fault, self.refused_path, self.refused_of, self.pinned = 0, 0, 0, bool(self.setup.pinned)
         for name, seed in self.state.seeds.items():
             setattr(self, name, seed)
-        for role in ("balancer", "queue"):
+        for role in NETWORK_ROLES:
             _hold(self, role, getattr(scheme, role))
         self.balancer_packet = "balancer"
 
@@ -206,6 +206,7 @@ class Records:
         self.packet: list[Any] = []
         self.balancer_subflow: list[Any] = []
         self.balancer_passing: list[Any] = []
+        self.nic_direction: list[Any] = []
 
     def first_row(self, name: str, owners: Iterable[Any]) -> dict[Any, Any]:
         """Return a row of own memory with its first values."""
@@ -246,6 +247,7 @@ class Records:
         self.subflow.append(self.first_row("subflow", owners))
         self.balancer_subflow.append(self.first_row("balancer_subflow", ["balancer"]))
         self.balancer_passing += [self.first_row("balancer_passing", ["balancer"]) for _ in range(2 * self.n_tiers)]
+        self.nic_direction += [self.first_row("nic_direction", ["nic"]) for _ in range(2)]
         self.counts.subs += 1
         return number
 
@@ -309,8 +311,8 @@ class Records:
 
 
 def _part(name: str, owner: Any) -> Any:
-    """Return what stands for the part of an owner in a row: balancer and queue have tables of their own."""
-    return 0 if name.startswith(("balancer_", "queue_")) else owner
+    """Return what stands for the part of an owner in a row: balancer, queue and NIC have tables of their own."""
+    return 0 if name.startswith(tuple(f"{role}_" for role in NETWORK_ROLES)) else owner
 
 
 def _objects_of(table: Table, make: Any) -> list[Any]:
@@ -324,4 +326,4 @@ def _write(table: Table, objects: list[Any]) -> None:
                 table[name][index] = getattr(each, name)
 
 
-assert set(HOOKS) == {name for role in (*HOST_ROLES, "balancer", "queue") for name in hooks_of(role)}
+assert set(HOOKS) == {name for role in (*HOST_ROLES, *NETWORK_ROLES) for name in hooks_of(role)}

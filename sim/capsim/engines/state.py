@@ -207,8 +207,8 @@ class State:
         """
         counters = self.counters[0]
         subs = int(counters["subs"])
-        passing = 2 * self.n_tiers * subs
-        self.own.cut(subflow=subs, balancer_subflow=subs, balancer_passing=passing, unit=int(counters["units"]))
+        directions = {"balancer_passing": 2 * self.n_tiers * subs, "nic_direction": 2 * subs}
+        self.own.cut(subflow=subs, balancer_subflow=subs, unit=int(counters["units"]), **directions)
         return RawRecords(
             flows=self.flows,
             subs=self.subs[: counters["subs"]],

@@ -12,12 +12,15 @@ from pkgutil import iter_modules
 
 from capsim.base.bounds import shortened
 from capsim.protocols import schemes as folder
-from capsim.roles.components import Scheme
+from capsim.protocols.nics.round_robin import ROUND_ROBIN
+from capsim.roles.components import Nic, Scheme
 from capsim.roles.scheme_files import is_reference, load_scheme
 from capsmodel.checks import ParameterError
 
 ENTRY_POINT_GROUP = "capsim.schemes"
 ALL = "all"
+
+NICS = {each.name: each for each in (Nic(name="fifo"), ROUND_ROBIN)}  # what a scenario names
 
 
 @cache

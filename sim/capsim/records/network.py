@@ -2,6 +2,9 @@
 
 import numpy as np
 
+# In which order a port sends what waits (PORT.order): as it came, by PACKET.priority, by the rank that a NIC gives
+BY_ARRIVAL, BY_PRIORITY, BY_RANK = 0, 1, 2
+
 # The first three cache lines are what every packet touches that crosses a FIFO port.
 PORT = np.dtype(
     [
@@ -9,7 +12,8 @@ PORT = np.dtype(
         ("queue_head_ps", "i8"),  # FIFO: arrive_ps of the packet `queue_head`
         ("delay_ps", "i8"),
         ("byte_ps", "i8"),  # time per byte, or 0 when it is not a whole number
-        ("limit_packets", "i8"),  # NONE = unlimited
+        ("limit_packets", "i4"),  # NONE = unlimited
+        ("max_queue_packets", "i4"),
         ("limit_bytes", "i8"),
         ("queue_bytes", "i8"),  # the packet in service included
         ("queue_packets", "i4"),
@@ -23,17 +27,18 @@ PORT = np.dtype(
         ("packets_out", "i8"),  # sent
         ("bytes_out", "i8"),
         ("packets_arrived", "i8"),  # at the far end
-        ("max_queue_packets", "i8"),
+        ("turn", "i8"),  # by rank: the largest rank of a packet that has begun
         ("max_queue_bytes", "i8"),
         # Time integral of queue_packets, summed over packets; the same weighted with bytes (`queue_counts`)
         ("sojourn_ps", "i8"),
         ("sojourn_words", "i8"),
         ("sojourn_bytes_ns", "i8"),
         ("sojourn_bytes_words", "i8"),
-        ("service", "i4"),  # by priority: the packet being sent
-        ("wait_head", "i4"),  # by priority: waiting packets, the best first, equal ones in order of arrival
+        ("service", "i4"),  # by priority or rank: the packet being sent
+        ("wait_head", "i4"),  # likewise: waiting packets, the best first, equal ones in order of arrival
         ("wait_tail", "i4"),
-        ("of_host", "i4"),  # 1: the NIC of a host, 0: a port of a switch
+        ("of_host", "i2"),  # 1: the NIC of a host, 0: a port of a switch
+        ("order", "i2"),  # BY_ARRIVAL, BY_PRIORITY, BY_RANK
         ("loss_prob", "f8"),  # of each packet that crosses the link
         # -- less often
         ("rate_bps", "i8"),

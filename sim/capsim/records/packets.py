@@ -37,7 +37,7 @@ PACKET = np.dtype(
         ("unit", "i4"),  # CODED, or a source packet sent uncoded: number of the unit, else NONE
         ("position", "i4"),  # CODED: 0 .. n-1 in the unit
         ("stale", "i4"),  # 1: it tells the receiver nothing new of its unit; only known where payload is computed
-        ("unused", "i4", (2,)),
+        ("rank", "i8"),  # at a port that sends by priority or rank: the smallest one leaves first
     ],
     align=True,
 )

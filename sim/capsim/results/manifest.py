@@ -16,9 +16,9 @@ from typing import Any
 
 import msgspec
 
-from capsim.protocols.registry import built_in
+from capsim.protocols.registry import NICS, built_in
 from capsim.roles.components import Component, Scheme, Stack
-from capsim.roles.hooks import HOST_ROLES, SWITCH_ROLES
+from capsim.roles.hooks import HOST_ROLES, NETWORK_ROLES
 from capsim.scenario.scenario import Scenario
 from capsmodel._environment import environment_of
 from capsmodel._version import __version__
@@ -79,13 +79,17 @@ def peak_memory_bytes() -> int:
 def scheme_parameters(scheme: Scheme) -> dict[str, Any]:
     """Return all parameters of a scheme by role, defaults included, and the digest of what is not built in.
 
+    A NIC that sends in the order of its queue has none and is left out.
+
     Raises
     ------
     ParameterError
         If a hook reads what no digest can cover.
     """
-    switches = {role: _described(getattr(scheme, role)) for role in SWITCH_ROLES}
-    return {**host_parameters(scheme), **switches}
+    network = {role: _described(getattr(scheme, role)) for role in NETWORK_ROLES}
+    if scheme.nic.rank is None:
+        del network["nic"]
+    return {**host_parameters(scheme), **network}
 
 
 def host_parameters(scheme: Scheme) -> dict[str, Any]:
@@ -127,7 +131,7 @@ def component_digest(component: Component) -> dict[str, Any]:
 def _built_in_components() -> tuple[Component, ...]:
     """Return all components of the schemes of this package."""
     found = [getattr(stack, role) for scheme in built_in() for stack in scheme.stacks for role in HOST_ROLES]
-    return (*found, *(getattr(scheme, role) for scheme in built_in() for role in SWITCH_ROLES))
+    return (*found, *NICS.values(), *(getattr(scheme, role) for scheme in built_in() for role in NETWORK_ROLES))
 
 
 def _is_built_in(component: Component) -> bool:

@@ -1,4 +1,4 @@
-"""The seven roles of a scheme, the stack that an end host runs, and the scheme: a named combination of them.
+"""The eight roles of a scheme, the stack that an end host runs, and the scheme: a named combination of them.
 
 ============== ======================================================== ===================================
 Role           Decides                                                  Hooks
@@ -11,6 +11,7 @@ Layer          what stands between transport and network, at both ends  accept e
 Marking        the addresses and port numbers of a packet, as a hash    mark
 Balancer       the port at a switch                                     choose see
 Queue          who is taken, sent and lost at a port                    admit take evict
+NIC            in which order a host sends what waits at its port       rank
 ============== ======================================================== ===================================
 
 Arguments and answers of the hooks: ``HOOKS`` of :mod:`capsim.roles.hooks`. A hook that is None is never called.
@@ -23,7 +24,7 @@ from typing import Annotated, Any, ClassVar
 
 from capsim.base import bounds
 from capsim.base.bounds import check_params, param_bounds, shortened
-from capsim.roles.hooks import HOST_ROLES, ROLES, SWITCH_ROLES, Hook
+from capsim.roles.hooks import HOST_ROLES, NETWORK_ROLES, ROLES, Hook
 from capsim.roles.own import Memory, check_memory, with_lengths
 from capsmodel.checks import ParameterError, choice, require
 
@@ -211,7 +212,7 @@ class Queue(Component):
 
     With `by_priority` packets wait in the order of ``packet.priority``, equal ones in order of arrival. The first is
     sent next and the last is lost, if its priority is worse than the arriving packet's, unless `take` or `evict` say
-    otherwise. Without it a port is first in, first out.
+    otherwise. Without it a port is first in, first out, and loses only packets that arrive: EVICT is REFUSE there.
     """
 
     role = "queue"
@@ -220,6 +221,19 @@ class Queue(Component):
     by_priority: bool = False
     take: Hook | None = None
     evict: Hook | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nic(Component):
+    """In which order the port of a host sends the packets that wait there; what it takes and loses its queue says.
+
+    With `rank` each packet gets a number when the port has taken it. The one with the smallest number is sent next, of
+    equal ones the one that came first. Without it the port sends in the order of its queue.
+    """
+
+    role = "nic"
+
+    rank: Hook | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,6 +269,8 @@ class Scheme:
         What hosts run for short and for long flows; `long` for all where sizes are not known.
     balancer, queue
         What switches and ports do.
+    nic : Nic
+        In which order hosts send. Where the queue is by priority that order holds for hosts too, and `nic` has no rank.
     cite : str
         Paper key or reference.
     known_sizes : bool
@@ -270,6 +286,7 @@ class Scheme:
     balancer: Balancer
     queue: Queue
     cite: str
+    nic: Nic = Nic(name="fifo")
     known_sizes: bool = True
     reconstructed: bool = False
 
@@ -279,7 +296,9 @@ class Scheme:
         require(self.known_sizes or not needed, text)
         same = self.known_sizes or self.short == self.long
         require(same, f"{self.name}: sizes are not known, but short flows have a stack of their own")
-        for role in SWITCH_ROLES:
+        ranks_once = self.nic.rank is None or not self.queue.by_priority
+        require(ranks_once, f"{self.name}: its queue sends by priority, at hosts too, so its NIC cannot rank packets")
+        for role in NETWORK_ROLES:
             check_params(getattr(self, role).params, role)
 
     @property
@@ -291,6 +310,17 @@ class Scheme:
     def stacks(self) -> tuple[Stack, ...]:
         """Return the stack of short flows, and that of long flows if it is another."""
         return (self.short,) if self.short == self.long else (self.short, self.long)
+
+    def with_nic(self, nic: Nic) -> "Scheme":
+        """Return the same scheme with another NIC; one whose queue sends by priority keeps that order at hosts.
+
+        Examples
+        --------
+        >>> from capsim.protocols.registry import NICS, scheme
+        >>> [scheme(name).with_nic(NICS["round_robin"]).nic.name for name in ("ecmp", "pfabric")]
+        ['round_robin', 'fifo']
+        """
+        return self if self.queue.by_priority else replace(self, nic=nic)
 
     def stack(self, short: bool) -> Stack:
         """Return the stack of short or of long flows."""
@@ -316,7 +346,7 @@ class Scheme:
             known = f"there are {', '.join(ROLES)}; settings of a scenario begin with fabric, traffic, hosts or probes"
             require(role in ROLES, f"{role!r} is not a component with parameters: {known}")
         switch = {
-            role: _changed(getattr(self, role), values) for role, values in changes.items() if role in SWITCH_ROLES
+            role: _changed(getattr(self, role), values) for role, values in changes.items() if role in NETWORK_ROLES
         }
         host = {role: values for role, values in changes.items() if role in HOST_ROLES}
         for role, values in host.items():

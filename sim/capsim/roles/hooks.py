@@ -161,11 +161,12 @@ HOOKS = {
     "evict": _signature(
         "queue", "params own port packets packet now_ps", "number of the waiting packet to lose, or NONE: `packet`"
     ),
+    "rank": _signature("nic", "params own port packet now_ps", "a number: of all that wait the smallest leaves first"),
 }
 
 HOST_ROLES = ("transport", "congestion", "sharing", "layer", "marking")
-SWITCH_ROLES = ("balancer", "queue")
-ROLES = HOST_ROLES + SWITCH_ROLES
+NETWORK_ROLES = ("balancer", "queue", "nic")
+ROLES = HOST_ROLES + NETWORK_ROLES
 
 
 def hooks_of(role: str) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ subflow     subflow                                        what all switches kno
 passing     subflow, direction and tier of the switch      what the switches of one tier know of it
 set         set of candidates of a switch                  queues remembered, whatever the destination
 port        port                                           averages
+direction   subflow and direction                          its turn at the NIC that sends it
 =========== ============================================== =====================================================
 
 The hooks of a component see them as ``own.<scope>``. ``own.units`` are all units, ``own.paths`` the records of all
@@ -35,7 +36,7 @@ from typing import Any
 
 import numpy as np
 
-from capsim.roles.hooks import HOOKS, SWITCH_ROLES
+from capsim.roles.hooks import HOOKS, NETWORK_ROLES
 from capsmodel.checks import ParameterError, require
 
 Field = tuple[str, str] | tuple[str, str, float]
@@ -54,6 +55,7 @@ SCOPES = {
     "marking": ("subflow", "flow"),
     "balancer": ("fabric", "switch", "set", "towards", "paths", "subflow", "passing", "ports"),
     "queue": ("port",),
+    "nic": ("direction",),
 }
 # What some do not see: the receiver has no memory of the sending host, and what is not passed costs no time
 _UNSEEN = {
@@ -80,7 +82,7 @@ def scopes_of(name: str) -> tuple[str, ...]:
     hook = HOOKS[name]
     seen = tuple(scope for scope in SCOPES[hook.role] if scope not in _UNSEEN.get(name, ()))
     back = ("port", "back", "back_paths") if name == "see" else ()
-    options = hook.role not in SWITCH_ROLES or name == "see"
+    options = hook.role not in NETWORK_ROLES or name == "see"
     return seen + back + (("packet",) if options and "packet" in hook.arguments else ())
 
 

@@ -18,7 +18,7 @@ from capsim.base.bounds import shortened
 from capsim.engines import run
 from capsim.engines.state import RawRecords, Setup
 from capsim.roles.components import Scheme, Stack
-from capsim.roles.hooks import HOOKS, HOST_ROLES, SWITCH_ROLES, Hook, hooks_of, is_own
+from capsim.roles.hooks import HOOKS, HOST_ROLES, NETWORK_ROLES, Hook, hooks_of, is_own
 from capsim.run.hook_errors import hooks_in, missing_field, place, place_of
 from capsmodel.checks import ParameterError
 
@@ -84,7 +84,7 @@ def _with_checked_answers(setup: Setup) -> Setup:
 
 
 def _checked_scheme(scheme: Scheme) -> Scheme:
-    parts = {role: _checked_component(getattr(scheme, role)) for role in SWITCH_ROLES}
+    parts = {role: _checked_component(getattr(scheme, role)) for role in NETWORK_ROLES}
     return replace(scheme, short=_checked_stack(scheme.short), long=_checked_stack(scheme.long), **parts)
 
 

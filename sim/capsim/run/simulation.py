@@ -27,7 +27,7 @@ from capsim.roles.scheme_files import is_reference, source_of
 from capsim.run import estimate
 from capsim.run.hook_errors import check_hooks, hook_errors
 from capsim.run.hook_failures import run_hooks
-from capsim.scenario.entry_stacks import entry_schemes
+from capsim.scenario.entry_stacks import entry_schemes, scheme_of_run
 from capsim.scenario.scenario import Hosts, Scenario, load_scenario
 from capsmodel.checks import ParameterError, generator
 
@@ -135,7 +135,7 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
     fabric = scenario.fabric.build(seed=scenario.seed)
     estimate.check_traffic(scenario, fabric)
     flows = draw_flows(scenario.traffic, fabric, seed=scenario.seed, short_bytes=scenario.short_bytes)
-    chosen = (scheme or find(scenario.scheme)).with_params(**scenario.params)
+    chosen = scheme_of_run(scenario, scheme or find(scenario.scheme))
     of_entries = entry_schemes(scenario.traffic, scenario.params)
     for each in (chosen, *of_entries.values()):
         check_hooks(each)

@@ -1,15 +1,35 @@
-"""Mixtures: traffic entries whose hosts run the stacks of another scheme than the one of the switches."""
+"""The scheme of a run, and mixtures: traffic entries whose hosts run the stacks of another one than the switches."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
 from capsim.fabric.traffic import AnyTraffic
+from capsim.protocols.registry import NICS
 from capsim.protocols.registry import scheme as find
 from capsim.roles.components import Scheme
 from capsim.roles.hooks import HOST_ROLES
+from capsim.scenario.scenario import Scenario
 
 Params = Mapping[str, Mapping[str, Any]]
+
+
+def scheme_of_run(scenario: Scenario, scheme: Scheme) -> Scheme:
+    """Return `scheme` with the NIC and the parameters that a scenario asks for.
+
+    Raises
+    ------
+    ParameterError
+        If it has no such parameter, or a value is not of the parameter's kind.
+
+    Examples
+    --------
+    >>> from capsim.scenario.scenario import load_scenario
+    >>> scheme_of_run(load_scenario("p64").replace(nic="round_robin"), find("ecmp")).nic.name
+    'round_robin'
+    """
+    nic = scheme.nic if scenario.nic == "fifo" else NICS[scenario.nic]
+    return scheme.with_nic(nic).with_params(**scenario.params)
 
 
 def entry_schemes(entries: Sequence[AnyTraffic], params: Params) -> dict[int, Scheme]:

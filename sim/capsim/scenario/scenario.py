@@ -133,6 +133,11 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Which of the packets that arrive in the same picosecond, or leave a queue in it, is first: ``hashed``, by a
         hash of time and port that differs with the seed, or ``scheduled``, the one whose transmission began first, as
         in ns-3. The second computes an event for each departure too, and so takes longer.
+    nic : str
+        In which order the NIC of a host sends what waits there: ``fifo``, as it came, as in ns-2, ns-3 and the papers;
+        ``round_robin``, a packet of each connection in turn, as with Linux' ``fq``, RDMA NICs and in htsim
+        (:mod:`capsim.protocols.nics.round_robin`), with parameters in ``params.nic``. Where the queue of the scheme
+        sends by priority (``pfabric``, ``ecmp_pq``, ``rps_pq``), hosts do so with either.
     host_jitter_s : float
         Each packet waits a uniform time below this before its host begins to send it (ns-2: ``overhead_``), in
         seconds. 0: all hosts share one perfect clock, as in ns-3. The order of a host's packets stays, so that a host
@@ -165,6 +170,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     link_bytes: Annotated[int, bounds.LINK_BYTES.meta] = 0
     count_in_service: bool = False
     ties: Literal["hashed", "scheduled"] = "hashed"
+    nic: Literal["fifo", "round_robin"] = "fifo"
     host_jitter_s: Annotated[float, bounds.JITTER_S.meta] = 0.0
     hosts: Hosts | None = None
     payload: str = ""

@@ -9,7 +9,7 @@ name                   what it sets
 ``traffic.KEY``        a key of every entry ``[[traffic]]`` whose kind has it, such as ``traffic.load``
 ``traffic.N.KEY``      a key of entry N, counted from 0
 ``probes.KEY``         a key of the table ``[probes]``, such as ``probes.histograms``; likewise ``hosts.KEY``
-``ROLE.NAME``          a parameter of the scheme's component, such as ``transport.min_rto_s``
+``ROLE.NAME``          a parameter of the scheme's component, such as ``transport.min_rto_s``, or of the NIC
 ====================== ================================================================================
 
 A quantity may be text with its unit (``"10ms"``), as in a file.
@@ -23,6 +23,7 @@ from typing import Any, get_args
 
 from capsim.base.structs import without_defaults
 from capsim.fabric.traffic import AnyTraffic
+from capsim.roles.hooks import ROLES
 from capsim.scenario.scenario import Scenario, from_dict
 from capsmodel.checks import require
 
@@ -109,8 +110,21 @@ class Described:
 
 
 def _part(name: str) -> str:
-    """Return the key of a scenario, or the role of a component, that a setting belongs to."""
-    return name.removeprefix("params.").partition(".")[0]
+    """Return the key of a scenario that a setting belongs to."""
+    plain = name.removeprefix("params.")
+    return "params" if is_parameter(plain) else plain.partition(".")[0]
+
+
+def is_parameter(name: str) -> bool:
+    """Return whether a setting is a parameter of a component.
+
+    Examples
+    --------
+    >>> is_parameter("nic.quantum_bytes"), is_parameter("nic"), is_parameter("fabric.rate_bps")
+    (True, False, False)
+    """
+    role, dot, _ = name.partition(".")
+    return bool(dot) and role in ROLES
 
 
 def _set(tables: dict[str, Any], name: str, value: Any) -> None:
@@ -128,7 +142,8 @@ def _set(tables: dict[str, Any], name: str, value: Any) -> None:
         require(first in fields, f"{name} is no setting: {_advice(fields)}")
         tables[first] = value
     else:
-        require(len(rest) == 1 and first not in Scenario.__struct_fields__, f"{name} is no setting: {_advice(())}")
+        of_scheme = len(rest) == 1 and (first in ROLES or first not in Scenario.__struct_fields__)
+        require(of_scheme, f"{name} is no setting: {_advice(())}")
         tables.setdefault("params", {}).setdefault(first, {})[rest[0]] = value
 
 

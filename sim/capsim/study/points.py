@@ -20,13 +20,12 @@ import msgspec
 
 from capsim.base.bounds import shortened
 from capsim.base.structs import converted
-from capsim.protocols.registry import named_schemes
+from capsim.protocols.registry import NICS, named_schemes
 from capsim.protocols.registry import scheme as find
 from capsim.roles.catalogue import parameters
-from capsim.roles.hooks import ROLES
 from capsim.roles.scheme_files import file_of, in_folder
 from capsim.scenario.scenario import Scenario, from_dict, load_scenario
-from capsim.scenario.settings import Described, with_settings
+from capsim.scenario.settings import Described, is_parameter, with_settings
 from capsim.study.file import Label, Selection, Source, Unstated, check_known, did_you_mean, read_study
 from capsim.study.measures import TaskList, measure
 from capsim.study.scheme_runs import RunPoint, described_scheme, run_task
@@ -306,7 +305,7 @@ class Runs:
             fitting = {
                 name: one
                 for name, one in asked.items()
-                if one is not None and (name in known_to_it or name.partition(".")[0] not in ROLES)
+                if one is not None and (name in known_to_it or not is_parameter(name))
             }
             return built.changed({"scheme": scheme, "compare": None, **fitting})
         except ParameterError as error:
@@ -340,7 +339,7 @@ class Runs:
             ({*self.changed}, whole._parameters_at(points)),
         ):
             for name in sorted(names):
-                if name.partition(".")[0] in ROLES:
+                if is_parameter(name):
                     check_known(name, known, f"{self.name}.toml: {name}: no scheme of the study has this parameter")
 
     def _parameters_at(self, points: Iterable[Point]) -> list[str]:
@@ -413,7 +412,7 @@ class Runs:
             scenario = self.scenario(point, setting, scale)
             found = RunPoint(dict(point), scenario, find(scenario.scheme), file_of(scenario.scheme))
             stacks = [entry.stack for entry in scenario.traffic if entry.stack is not None]
-            key = canonical_json([scenario.scheme, scenario.params, stacks])
+            key = canonical_json([scenario.scheme, scenario.nic, scenario.params, stacks])
             if stacks or key not in described:
                 described[key] = described_scheme(found)
             engine = self.source.file.engine
@@ -465,7 +464,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 @cache
 def _parameters_of(scheme: str) -> frozenset[str]:
-    return frozenset(one.setting for one in parameters(find(scheme)))
+    return frozenset(one.setting for nic in NICS.values() for one in parameters(find(scheme).with_nic(nic)))
 
 
 @cache

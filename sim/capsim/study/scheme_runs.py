@@ -24,7 +24,7 @@ from capsim.results.result import Result
 from capsim.roles.components import Scheme
 from capsim.roles.scheme_files import is_reference
 from capsim.run.simulation import simulate
-from capsim.scenario.entry_stacks import entry_schemes
+from capsim.scenario.entry_stacks import entry_schemes, scheme_of_run
 from capsim.scenario.scenario import Scenario, from_dict
 from capsim.study.metrics import METRICS, Run, columns
 from capsmodel.checks import ParameterError, require
@@ -128,7 +128,7 @@ def run_task(
 
 def described_scheme(point: RunPoint) -> dict[str, Any]:
     """Return components, parameters and hooks of the scheme of a point, and of traffic entries with their own stack."""
-    found: dict[str, Any] = scheme_parameters(point.scheme.with_params(**point.scenario.params))
+    found: dict[str, Any] = scheme_parameters(scheme_of_run(point.scenario, point.scheme))
     others = entry_schemes(point.scenario.traffic, point.scenario.params)
     if others:
         found |= {"stacks": {str(entry): host_parameters(each) for entry, each in others.items()}}

@@ -14,8 +14,9 @@ from capsim.engines.reference import run as run_reference
 from capsim.engines.reference_records import slotted
 from capsim.engines.state import TRACE_PACKETS, RawRecords, Setup
 from capsim.fabric.base import FabricKind
+from capsim.protocols.registry import NICS
 from capsim.records import ACK, CODED, DATA, ENQUEUED, RETRANSMITTED
-from capsim.roles.hooks import ROLES, SWITCH_ROLES
+from capsim.roles.hooks import NETWORK_ROLES, ROLES
 from capsim.roles.own import first_record
 
 # How the compiled engine stores queues
@@ -85,6 +86,12 @@ def setup_of(kind: FabricKind, flows: FlowList, name: str | Scheme = "ecmp", **o
     parts["transport"] = timers | parts.get("transport", {})
     defaults = {"end_ps": 2 * 10**11, "trace": TRACE_PACKETS}
     return Setup(fabric=kind.build(), flows=flows, scheme=chosen.with_params(**parts), **defaults | options)
+
+
+def in_turns(name: str, **params: Any) -> Scheme:
+    """Return a scheme whose hosts send in turns."""
+    chosen = scheme(name).with_nic(NICS["round_robin"])
+    return chosen.with_params(nic=params) if chosen.nic.rank else chosen
 
 
 def _numbers(raw: RawRecords) -> dict[str, Any]:
@@ -238,7 +245,7 @@ def memory_of(component: Any, scope: str, **values: Any) -> Any:
 
 def components_of(chosen: Scheme, role: str) -> list[Any]:
     """Return what plays a role in a scheme: one component, or those of both stacks where they differ."""
-    if role in SWITCH_ROLES:
+    if role in NETWORK_ROLES:
         return [getattr(chosen, role)]
     return [getattr(stack, role) for stack in chosen.stacks]
 

@@ -12,7 +12,7 @@ from numba import types
 
 from capsim.engines.compiled import jit, loop
 from capsim.engines.compiled.jit import kernel
-from capsim.engines.compiled.links import drain
+from capsim.engines.compiled.links import drain, has_departures
 from capsim.engines.compiled.order.agenda import AGENDA_PORTS
 from capsim.engines.compiled.pointers import REFUSED, counters_at, packet_at, port_at, world_at
 from capsim.engines.compiled.signatures import compiled_hooks
@@ -24,7 +24,7 @@ from capsim.engines.own_memory import POOLS
 from capsim.engines.state import RawRecords, Setup, Snapshot, delivered_segments
 from capsim.records import NONE
 from capsim.roles.components import Scheme
-from capsim.roles.hooks import HOST_ROLES, SWITCH_ROLES
+from capsim.roles.hooks import HOST_ROLES, NETWORK_ROLES
 from capsmodel._compilation import interruptible
 from capsmodel.checks import ParameterError
 
@@ -70,11 +70,10 @@ def settle(world: int, counted: int) -> int:
     now_ps = counters_at(w.counters, 0).now_ps
     for p in range(w.n_ports):
         port = port_at(w.ports, p)
-        if not w.departs:
-            drain(w, port, now_ps)
+        drain(w, port, now_ps)
         if not counted:
             continue
-        if not w.departs:
+        if not has_departures(w, port):
             count_chain(w, port, port.queue_head, now_ps)
         elif port.service != NONE:
             count_sojourn(port, packet_at(w.packets, port.service), now_ps)
@@ -165,6 +164,6 @@ def _take_snapshot(world: World) -> None:
 def is_compiled(scheme: Scheme) -> bool:
     """Return whether the machine code for `scheme` comes from the on-disk cache; compile it otherwise."""
     components = [getattr(stack, role) for stack in scheme.stacks for role in HOST_ROLES]
-    components += [getattr(scheme, role) for role in SWITCH_ROLES]
+    components += [getattr(scheme, role) for role in NETWORK_ROLES]
     hooks = [hook for component in components for hook in compiled_hooks(component).values() if hook]
     return jit.from_cache(_compiled_loop()) and all(hook.cache_hits for hook in hooks)

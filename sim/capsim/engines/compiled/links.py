@@ -5,8 +5,10 @@ it have been sent. So the queue and the packets on the wire are one linked list 
 one event for its first packet. Packets that have left the queue meanwhile are counted when the port is used next
 (:func:`drain`).
 
-**Ports by priority** need an event for each departure too: which packet is next depends on which packets arrive. So do
-all ports where departures and arrivals come in order of scheduling (:mod:`~capsim.engines.compiled.order.ordered`).
+**Ports by priority or rank** need an event for each departure too: which packet is next depends on which packets
+arrive. So do all ports where departures and arrivals come in order of scheduling
+(:mod:`~capsim.engines.compiled.order.ordered`). What waits there is sorted. A packet with a rank looks for its place
+from the last waiting one of its subflow on, or from the front: from the back it would pass the backlog of all others.
 
 When a link fails, queued packets are dropped and packets on the wire still arrive.
 """
@@ -14,7 +16,7 @@ When a link fails, queued packets are dropped and packets on the wire still arri
 from typing import Any
 
 from capsim.base.bounds import BACKLOG_PS
-from capsim.engines.compiled.jit import inline_into_hooks, inlined_kernel, kernel
+from capsim.engines.compiled.jit import expanded, inline_into_hooks, inlined_kernel, kernel
 from capsim.engines.compiled.order.agenda import add_arrival, cancel_arrival, follow_arrival
 from capsim.engines.compiled.order.ordered import begin, cancel, departed
 from capsim.engines.compiled.order.trees import NEVER, set_time
@@ -22,6 +24,7 @@ from capsim.engines.compiled.packets import drop, write_trace
 from capsim.engines.compiled.pointers import (
     counters_at,
     flow_at,
+    int32_array,
     int64_array,
     packet_at,
     port_at,
@@ -29,12 +32,22 @@ from capsim.engines.compiled.pointers import (
     sub_at,
 )
 from capsim.engines.compiled.tables import admit as admit_hook
-from capsim.engines.compiled.tables import evict, take, whole
+from capsim.engines.compiled.tables import evict, rank, take, whole
 from capsim.engines.faults import BACKLOG
 from capsim.engines.hosts.host_jitter import send_delay_ps
 from capsim.engines.hosts.queue_counts import count_leaving, count_sojourn
 from capsim.engines.state import TRACE_PACKETS
-from capsim.records import CONGESTION_EXPERIENCED, ENQUEUED, EVICTED, LINK_DOWN, NONE, QUEUE_FULL
+from capsim.records import (
+    BY_ARRIVAL,
+    BY_PRIORITY,
+    BY_RANK,
+    CONGESTION_EXPERIENCED,
+    ENQUEUED,
+    EVICTED,
+    LINK_DOWN,
+    NONE,
+    QUEUE_FULL,
+)
 from capsim.roles.hooks import ACCEPT, EVICT, MARK, REFUSE, has_room
 
 inline_into_hooks(send_delay_ps)
@@ -92,6 +105,12 @@ def count_wait(w: Any, port: Any, packet: Any, depart_ps: int) -> None:
 
 
 @inlined_kernel
+def has_departures(w: Any, port: Any) -> bool:
+    """Return whether a port has an event for each departure."""
+    return w.departs != 0 and (port.order != BY_ARRIVAL or w.ordered != 0)
+
+
+@inlined_kernel
 def drain(w: Any, port: Any, now_ps: int) -> None:
     """Take from the queue of a FIFO port what has left it by `now_ps`."""
     sent_ps = now_ps + port.delay_ps
@@ -128,7 +147,7 @@ def join_fifo(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) 
 
 
 @kernel
-def unlink(w: Any, port: Any, packet: Any) -> None:
+def unlink(w: Any, port: Any, number: int, packet: Any) -> None:
     """Take a waiting packet out of the queue."""
     if packet.previous == NONE:
         port.wait_head = packet.next
@@ -138,18 +157,71 @@ def unlink(w: Any, port: Any, packet: Any) -> None:
         port.wait_tail = packet.previous
     else:
         packet_at(w.packets, packet.next).previous = packet.previous
+    if port.order == BY_RANK:
+        forget_waiting(w, number, packet)
+
+
+@kernel
+def forget_waiting(w: Any, number: int, packet: Any) -> None:
+    """Note that no packet of its subflow and direction waits behind this one, nor this one, if it was the last."""
+    last = last_waiting(w)
+    if last[direction(w, packet)] == number:
+        last[direction(w, packet)] = NONE
+
+
+@expanded
+def last_waiting(w: Any) -> Any:
+    """Return over subflows and directions the packet that was the last to wait at the NIC, if it still does."""
+    return int32_array(w.last_waiting, w.n_subs * 2, 4)
+
+
+@inlined_kernel
+def direction(w: Any, packet: Any) -> int:
+    """Return the number of a subflow and direction."""
+    return 2 * whole(packet.sub) + (packet.target == sub_at(w.subs, packet.sub).src)
+
+
+@kernel
+def behind_all(w: Any, port: Any, packet: Any) -> int:
+    """Return the packet behind which one waits by priority, searched from the back, where equal ones are."""
+    before = whole(port.wait_tail)
+    while before != NONE and packet_at(w.packets, before).rank > packet.rank:
+        before = whole(packet_at(w.packets, before).previous)
+    return before
+
+
+@kernel
+def behind_turn(w: Any, port: Any, number: int, packet: Any) -> int:
+    """Return the packet behind which one waits by rank: behind all of its own rank and smaller ones."""
+    last, place, rank_of = last_waiting(w), direction(w, packet), packet.rank
+    known, before = whole(last[place]), whole(port.wait_tail)
+    last[place] = number
+    if before == NONE or packet_at(w.packets, before).rank <= rank_of:
+        return before
+    following = whole(port.wait_head)
+    if known != NONE and packet_at(w.packets, known).rank <= rank_of:
+        following = whole(packet_at(w.packets, known).next)
+    while packet_at(w.packets, following).rank <= rank_of:
+        following = whole(packet_at(w.packets, following).next)
+    return whole(packet_at(w.packets, following).previous)
 
 
 @kernel
 def join_waiting(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
-    """Accept a packet at a port with departures: it waits behind all, or those of its own priority and better."""
+    """Accept a packet at a port with departures: it waits behind all, or those of its own rank and smaller ones."""
     extend_queue(w, p, port, packet, now_ps)
+    if port.order == BY_PRIORITY:
+        packet.rank = packet.priority
+    elif port.order == BY_RANK:
+        packet.rank = rank(w, p, number, now_ps)
     if port.service == NONE:
         serve(w, p, port, number, packet, now_ps)
         return
-    before = port.wait_tail
-    while w.by_priority and before != NONE and packet_at(w.packets, before).priority > packet.priority:
-        before = packet_at(w.packets, before).previous
+    before = whole(port.wait_tail)
+    if port.order == BY_PRIORITY:
+        before = behind_all(w, port, packet)
+    elif port.order == BY_RANK:
+        before = behind_turn(w, port, number, packet)
     packet.previous = before
     packet.next = port.wait_head if before == NONE else packet_at(w.packets, before).next
     if before == NONE:
@@ -166,6 +238,8 @@ def join_waiting(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: in
 def serve(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> None:
     """Begin to send a packet."""
     port.service = number
+    if port.order == BY_RANK:
+        port.turn = max(port.turn, packet.rank)
     begin_ps = max(now_ps, ready_ps(w, p, port, packet.enqueue_ps, port.packets_out))
     depart_ps = begin_ps + transmission_ps(w, port, packet)
     if w.ordered:
@@ -190,9 +264,9 @@ def depart(w: Any, p: int, now_ps: int) -> None:
         if not w.ordered:
             set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
         return
-    if w.take != 0:
+    if w.take != 0 and port.order != BY_RANK:
         following = take(w, p, now_ps)
-    unlink(w, port, packet_at(w.packets, following))
+    unlink(w, port, following, packet_at(w.packets, following))
     serve(w, p, port, following, packet_at(w.packets, following), now_ps)
 
 
@@ -200,7 +274,7 @@ def depart(w: Any, p: int, now_ps: int) -> None:
 def victim(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> int:
     """Return the waiting packet that makes room for the arriving one, or NONE."""
     last = whole(port.wait_tail)
-    if last == NONE:
+    if last == NONE or port.order == BY_ARRIVAL:
         return NONE
     if w.evict != 0:
         return evict(w, p, number, now_ps)
@@ -211,7 +285,7 @@ def victim(w: Any, p: int, port: Any, number: int, packet: Any, now_ps: int) -> 
 def evict_packet(w: Any, p: int, port: Any, number: int, now_ps: int) -> None:
     """Drop a waiting packet to make room."""
     packet = packet_at(w.packets, number)
-    unlink(w, port, packet)
+    unlink(w, port, number, packet)
     undo_enqueue(w, port, packet, now_ps)
     drop(w, p, number, EVICTED, now_ps)
 
@@ -232,7 +306,7 @@ def admit(w: Any, p: int, port: Any, number: int, now_ps: int) -> int:
     if queue_packets > 0 and not w.count_in_service:
         queue_packets -= 1
         if w.admit != 0 or port.limit_bytes != NONE:  # the packet may be far from the cache
-            queue_bytes -= packet_at(w.packets, port.service if w.departs else port.queue_head).bytes
+            queue_bytes -= packet_at(w.packets, port.service if has_departures(w, port) else port.queue_head).bytes
     if w.admit == 0:
         return ACCEPT if has_room(port, packet_at(w.packets, number), queue_packets, queue_bytes) else REFUSE
     return admit_hook(w, p, number, queue_packets, queue_bytes, now_ps)
@@ -257,7 +331,7 @@ def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
     port, packet = port_at(w.ports, p), packet_at(w.packets, number)
     port.packets_in += 1
     port.bytes_in += packet.bytes
-    if not w.departs:
+    if not has_departures(w, port):
         drain(w, port, now_ps)
     if not port.up:
         drop(w, p, number, LINK_DOWN, now_ps)
@@ -279,7 +353,7 @@ def enqueue(w: Any, p: int, number: int, now_ps: int) -> None:
     port.queue_bytes += packet.bytes
     port.max_queue_packets = max(port.max_queue_packets, port.queue_packets)
     port.max_queue_bytes = max(port.max_queue_bytes, port.queue_bytes)
-    if w.departs:
+    if has_departures(w, port):
         join_waiting(w, p, port, number, packet, now_ps)
     else:
         join_fifo(w, p, port, number, packet, now_ps)
@@ -345,7 +419,7 @@ def fail_waiting(w: Any, p: int, port: Any, now_ps: int) -> None:
         set_time(w, w.depart_tree, w.depart_leaves, p, NEVER)
     while port.wait_head != NONE:
         number = port.wait_head
-        unlink(w, port, packet_at(w.packets, number))
+        unlink(w, port, number, packet_at(w.packets, number))
         undo_enqueue(w, port, packet_at(w.packets, number), now_ps)
         drop(w, p, number, LINK_DOWN, now_ps)
     port.free_ps = now_ps

@@ -6,7 +6,7 @@ from capsim.base.randomness import MASK, uniform
 from capsim.engines.asking import ANSWERED, CARRIED
 from capsim.engines.compiled.bind import deliver, forward, start, wake
 from capsim.engines.compiled.jit import inlined_kernel, kernel
-from capsim.engines.compiled.links import depart, fail_fifo, fail_waiting, leave_wire
+from capsim.engines.compiled.links import depart, fail_fifo, fail_waiting, has_departures, leave_wire
 from capsim.engines.compiled.order.agenda import first_arrival, first_port
 from capsim.engines.compiled.order.ordered import next_scheduled, port_of_next, take_next
 from capsim.engines.compiled.order.trees import NEVER, set_time
@@ -41,7 +41,7 @@ def epoch(w: Any, now_ps: int) -> None:
         port = port_at(w.ports, p)
         up = byte_at(w.port_up, index * w.n_ports + p)
         if port.up and not up:
-            if w.departs:
+            if has_departures(w, port):
                 fail_waiting(w, p, port, now_ps)
             else:
                 fail_fifo(w, p, port, now_ps)

@@ -17,7 +17,7 @@ from numba.np.arrayobj import make_array, populate_array
 from capsim import records
 from capsim.engines.compiled.aliasing import KnownRecord, record_type
 from capsim.engines.compiled.signatures import GENERIC, HOOK_TYPES
-from capsim.roles.hooks import HOOKS, HOST_ROLES, SWITCH_ROLES, hooks_of
+from capsim.roles.hooks import HOOKS, HOST_ROLES, NETWORK_ROLES, hooks_of
 from capsim.roles.own import SCOPES, TABLES
 
 NUMBERS = (
@@ -46,9 +46,8 @@ NUMBERS = (
     "end_ps",
     "link_bytes",
     "count_in_service",
-    "by_priority",
     "ordered",  # departures and arrivals in order of scheduling
-    "departs",  # ports have an event for each departure
+    "departs",  # some ports have an event for each departure
     "draws",
     "reads_queues",
     "trace_level",
@@ -118,6 +117,7 @@ ARRAYS = (
     "queue_counts",
     "extents",
     "arrivals",
+    "last_waiting",
     "host_port",
     "host_leaf",
     "agenda",
@@ -130,8 +130,8 @@ ARRAYS = (
     "schedule",
 )
 _SCOPES = ("subflow", "flow", "host", "packet")
-MEMORY = (*_SCOPES, "unit", *(f"{role}_{TABLES.get(each, each)}" for role in SWITCH_ROLES for each in SCOPES[role]))
-_SWITCH_HOOKS = tuple(name for role in SWITCH_ROLES for name in hooks_of(role))
+MEMORY = (*_SCOPES, "unit", *(f"{role}_{TABLES.get(each, each)}" for role in NETWORK_ROLES for each in SCOPES[role]))
+_NETWORK_HOOKS = tuple(name for role in NETWORK_ROLES for name in hooks_of(role))
 _HOST_HOOKS = tuple(name for role in HOST_ROLES for name in hooks_of(role))
 
 
@@ -144,7 +144,7 @@ REFUSED = ("refused_path", "refused_of")  # what a balancer returned that is non
 CHANGING = {"payload", "asked", "fault", *REFUSED, "agenda_bucket", "agenda_first", "agenda_end", "agenda_later"}
 
 WORLD = _numbers(
-    *NUMBERS, *ARRAYS, *MEMORY, *(f"{name}_bytes" for name in MEMORY), *SWITCH_ROLES, *_SWITCH_HOOKS, *REFUSED
+    *NUMBERS, *ARRAYS, *MEMORY, *(f"{name}_bytes" for name in MEMORY), *NETWORK_ROLES, *_NETWORK_HOOKS, *REFUSED
 )
 
 # Addresses of hooks (0: none) and of parameters, where the parts of its memory begin, and constants

@@ -53,7 +53,7 @@ def sample(w: Any, index: int, watch: Any, s: int, now_ps: int) -> None:
 def probe(w: Any, now_ps: int) -> None:
     """Sample all that is watched."""
     counters_at(w.counters, 0).next_probe_ps += w.probe_ps
-    for index in range(w.n_probe_ports if not w.departs else 0):
+    for index in range(w.n_probe_ports):
         drain(w, port_at(w.ports, int64_at(w.probe_ports, index)), now_ps)
     for index in range(w.n_watches):
         watch = watch_at(w.watches, index)

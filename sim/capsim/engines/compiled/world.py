@@ -34,7 +34,7 @@ from capsim.engines.own_memory import param_record
 from capsim.engines.probes import plan
 from capsim.engines.state import Setup, State, Table
 from capsim.records import NONE
-from capsim.roles.hooks import HOST_ROLES, SWITCH_ROLES
+from capsim.roles.hooks import HOST_ROLES, NETWORK_ROLES
 
 
 def tree_over(entities: Table) -> Table:
@@ -147,9 +147,8 @@ def numbers_of(setup: Setup, state: State) -> dict[str, int]:
         "end_ps": setup.end_ps,
         "link_bytes": setup.link_bytes,
         "count_in_service": setup.count_in_service,
-        "by_priority": scheme.queue.by_priority,
         "ordered": setup.ordered,
-        "departs": scheme.queue.by_priority or setup.ordered,
+        "departs": setup.ordered or bool(state.ports["order"].any()),
         "draws": scheme.balancer.draws,
         "reads_queues": scheme.balancer.reads_queues,
         "trace_level": setup.trace,
@@ -240,7 +239,7 @@ class World:
     def hold_components(self) -> None:
         """Write the addresses of hooks and parameters: of balancer and queue, and of each stack."""
         scheme, stacks = self.setup.scheme, np.zeros(len(self.state.stacks), STACK)
-        for role in SWITCH_ROLES:
+        for role in NETWORK_ROLES:
             self.hold(self.record, role, getattr(scheme, role))
         for row, each in zip(stacks, self.state.stacks, strict=True):
             for role in HOST_ROLES:
@@ -324,8 +323,10 @@ class World:
         """Make room for further subflows: records, own memory and timers."""
         size = power_of_two(len(self.arrays["subs"]) + more)
         self.enlarge("subs", size)
-        for name, rows in (("subflow", 1), ("balancer_subflow", 1), ("balancer_passing", 2 * self.state.n_tiers)):
+        rows_of = {"subflow": 1, "balancer_subflow": 1, "balancer_passing": 2 * self.state.n_tiers, "nic_direction": 2}
+        for name, rows in rows_of.items():
             self.enlarge_memory(name, rows * size)
+        self.grow_last_waiting(2 * size)
         kinds = kinds_of_wake(self.state)
         flows = len(self.state.flows) if MANAGE in kinds else 0
         block = max(size, power_of_two(max(flows, len(self.state.processors))))
@@ -346,6 +347,13 @@ class World:
             manage_first=first.get(MANAGE, NONE),
             work_first=first.get(WORK, NONE),
         )
+
+    def grow_last_waiting(self, rows: int) -> None:
+        """Make room for the last waiting packet of each subflow and direction, where NICs rank packets."""
+        table = np.full(rows if self.setup.scheme.nic.rank else 0, NONE, np.int32)
+        if "last_waiting" in self.arrays:
+            table[: len(self.arrays["last_waiting"])] = self.arrays["last_waiting"]
+        self.point("last_waiting", table)
 
     def grow_units(self, more: int) -> None:
         """Make room for further coding units, where layers have any."""

@@ -14,7 +14,7 @@ The caller of `send` reads::
 
 from typing import Any
 
-from capsim.roles.hooks import HOOKS, SWITCH_ROLES
+from capsim.roles.hooks import HOOKS, NETWORK_ROLES
 from capsim.roles.own import OWN, scopes_of
 
 NUMBERS = ("signals", "queue_packets", "queue_bytes", "now_ps", "u0")
@@ -52,6 +52,10 @@ _BALANCER = {
 _QUEUE = {
     "port": "memory_at(w.queue_port, p, w.queue_port_bytes, 0)",
 }
+_NIC = {
+    "direction": "memory_at(w.nic_direction, 2 * packet.sub + (packet.target == sub.src), w.nic_direction_bytes, 0)",
+}
+_NETWORK = {"balancer": _BALANCER, "queue": _QUEUE, "nic": _NIC}
 _IDS = {  # what a caller is given to find its records
     "begin": "f",
     "schedule": "f",
@@ -60,6 +64,7 @@ _IDS = {  # what a caller is given to find its records
     "admit": "p",
     "take": "p",
     "evict": "p",
+    "rank": "p",
 }
 
 
@@ -87,6 +92,8 @@ def _lines(name: str) -> list[str]:
             lines += ["    chosen_from = int_at(w.set_of, first)"]
         if name == "see":
             lines += ["origin = row * w.n_leaves + int_at(w.host_leaf, sub.src + sub.dst - packet.target)"]
+    elif hook.role == "nic":
+        lines += ["sub = sub_at(w.subs, packet.sub)"]
     elif hook.role != "queue":
         found = "flow_at(w.flows, f)" if _IDS.get(name) == "f" else "sub"
         lines += [] if found != "sub" else ["sub = sub_at(w.subs, s)"]
@@ -106,9 +113,9 @@ def caller_source(name: str) -> str:
     flow = "f" if _IDS.get(name) == "f" else "sub.flow"
     given = ["w", _IDS.get(name, "s"), *(["number"] if "packet" in hook.arguments else [])]
     given += [each for each in hook.arguments if each in NUMBERS]
-    scopes = _BALANCER if role == "balancer" else _QUEUE
-    parts = [scopes[each] if role in SWITCH_ROLES else _host_scope(role, each, flow) for each in scopes_of(name)]
-    holder = "w" if role in SWITCH_ROLES else "stack"
+    scopes = _NETWORK.get(role, {})
+    parts = [scopes[each] if scopes else _host_scope(role, each, flow) for each in scopes_of(name)]
+    holder = "w" if role in NETWORK_ROLES else "stack"
     known = _ARGUMENTS | {"params": f"params_at({holder}.{role})", "flow": f"flow_at(w.flows, {flow})"}
     arguments = [known.get(each, each) for each in hook.arguments]
     body = [*_lines(name), f"own = Own_{name}({', '.join(parts)})"]

@@ -163,4 +163,4 @@ open_, send, on_data, on_ack, on_timeout = (_call[name] for name in hooks_of("tr
 react, begin, schedule, note = (_call[name] for name in ("react", *hooks_of("sharing")))
 accept, combine, emit, collect, release = (_call[name] for name in hooks_of("layer")[:5])
 recover, resume, observe, encodes, decodes = (_call[name] for name in hooks_of("layer")[5:])
-mark, choose, see = (_call[name] for name in ("mark", *hooks_of("balancer")))
+mark, choose, see, rank = (_call[name] for name in ("mark", *hooks_of("balancer"), "rank"))

@@ -1,0 +1,1 @@
+"""NICs: in which order the port of a host sends what waits there."""
