@@ -146,11 +146,16 @@ def files_of(name):
     return [path for path in part_files(RESULTS) if path.name.partition(".")[0] == name]
 
 
-def test_a_run_of_the_comparison_of_all_schemes_gives_the_recorded_row_again():
-    """The one of least processor time."""
-    rows = pd.read_csv(data_path("results/all_schemes.csv"))
+@pytest.mark.parametrize("name", ["all_schemes", "all_schemes_nic"])
+def test_a_run_of_the_comparison_of_all_schemes_gives_the_recorded_row_again(name):
+    """The one of least processor time, of those whose hosts send in turns where there are any."""
+    rows = pd.read_csv(data_path(f"results/{name}.csv"))
+    fixed = {"scenario": "all-leaf-spine-websearch", "traffic.load": 0.6, "nic": "fifo"}
+    rows = rows.assign(**{key: value for key, value in fixed.items() if key not in rows})
+    rows = rows[rows["nic"] == rows["nic"].max()]  # in the order of the alphabet
     least = rows.loc[rows["cpu_s"].idxmin()]
-    kept = least.drop(["scenario", "traffic.load", "scheme", "engine", "cpu_s", "id"])
-    scenario = with_settings(load_scenario(least["scenario"]), {"traffic.load": float(least["traffic.load"])})
+    kept = least.drop(["scenario", "traffic.load", "nic", "scheme", "engine", "cpu_s", "id"])
+    settings = {"traffic.load": float(least["traffic.load"]), "nic": least["nic"]}
+    scenario = with_settings(load_scenario(least["scenario"]), settings)
     again = row_of(simulate(scenario.replace(scheme=least["scheme"], seed=int(least["seed"]))))
     assert {name: again[name] for name in kept.index} == pytest.approx(dict(kept), rel=1e-12, nan_ok=True)

@@ -131,6 +131,14 @@ def test_nics_may_be_an_axis_beside_schemes_whose_queue_has_priorities(tmp_path)
     assert len(set(runs["mean_fct_short_s"])) == 3
 
 
+def test_the_kept_rows_of_both_nics_are_those_of_their_study():
+    asked = load_study(data_path("studies/all_schemes_nic.toml"))
+    kept = pd.read_csv(data_path("results/all_schemes_nic.csv"))
+    points = {tuple(value for _, value in point) for point in asked.design.points()}
+    assert set(kept[["nic", "scheme"]].itertuples(index=False, name=None)) == points
+    assert {tuple(sorted(seeds)) for _, seeds in kept.groupby(["nic", "scheme"])["seed"]} == {tuple(range(1, 9))}
+
+
 def test_the_study_of_all_schemes_has_the_points_of_its_kept_rows():
     """Its rows are older than its file; each is of a point and a seed of it."""
     asked = load_study(data_path("studies/all_schemes.toml"))
