@@ -11,6 +11,7 @@ behind the head, the first outstanding segment, that has no mark yet. What is ma
   also a second one of the same segment (RFC 5681, section 3.1: not again).
 * The acknowledgement that ends recovery opens the window too. One of several segments that brings slow start to
   ssthresh opens it once more (``TcpNewReno::IncreaseWindow``).
+* The round trip is that of the oldest segment that is acknowledged (RFC 6298, section 3, leaves it open).
 """
 
 from dataclasses import dataclass, fields, replace
@@ -26,12 +27,15 @@ from capsim.protocols.transports.tcp import (
     back_off,
     flight_bytes,
     payload_bytes,
-    sample_rtt,
     send_segment,
+    set_rto,
     start_timer,
+    take_sample,
 )
 from capsim.records import NONE
 from capsim.roles.hooks import ACKED, DUPLICATE, EXPIRED, GROW, LOST
+
+HISTORY = 16384  # segments whose times are kept: more than are ever outstanding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +114,7 @@ def send(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -
     sub.resend = 0
     if segment == sub.una and memory.head_lost:
         memory.head_resent = 1
+    memory.sent_ps[segment % HISTORY] = now_ps if segment >= sub.high else NONE
     sub.next_segment = max(sub.next_segment, segment + 1)
     return send_segment(params, sub, packet, segment, now_ps)
 
@@ -133,9 +138,18 @@ def on_ack(params: Any, own: Any, sub: Any, ring: Any, packet: Any, now_ps: int)
 
 
 @inlined
+def time_oldest(params: Any, memory: Any, sub: Any, ack: int, now_ps: int) -> None:
+    """Take the round trip of the oldest segment, sent once and since the last timeout (``EstimateRtt``)."""
+    oldest = max(sub.una, memory.timed_from)
+    if oldest < ack and memory.sent_ps[oldest % HISTORY] != NONE:
+        take_sample(sub, now_ps - memory.sent_ps[oldest % HISTORY])
+    set_rto(params, sub)
+
+
+@inlined
 def take_new(params: Any, memory: Any, sub: Any, ring: Any, packet: Any, now_ps: int) -> int:
     """Take an acknowledgement of new data (``ProcessAck``)."""
-    sample_rtt(params, sub, packet, now_ps)
+    time_oldest(params, memory, sub, packet.ack, now_ps)
     segments = packet.ack - sub.una
     advance(params, sub, ring, packet.ack)
     discard(memory, sub, segments)
@@ -170,6 +184,7 @@ def on_timeout(params: Any, own: Any, sub: Any, ring: Any, now_ps: int) -> int:
     memory.head_lost = 0
     memory.head_resent = 0
     memory.timed_out = 1
+    memory.timed_from = sub.high
     sub.recover = sub.high
     sub.in_recovery = 0
     sub.dup_acks = 0
@@ -186,7 +201,16 @@ NEWRENO_AS_IN_NS3 = replace(
     on_ack=on_ack,
     on_timeout=on_timeout,
     params=Ns3Params(),
-    memory={"subflow": (("marked", "i8"), ("head_lost", "i8"), ("head_resent", "i8"), ("timed_out", "i8"))},
+    memory={
+        "subflow": (
+            ("marked", "i8"),
+            ("head_lost", "i8"),
+            ("head_resent", "i8"),
+            ("timed_out", "i8"),
+            ("timed_from", "i8"),
+            ("sent_ps", f"({HISTORY},)i8"),
+        )
+    },
 )
 
 
