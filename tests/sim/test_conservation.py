@@ -98,6 +98,20 @@ def test_rule_3_all_that_was_created_is_somewhere(by: int, raw: RawRecords) -> N
             check(other)
 
 
+@pytest.mark.parametrize("by", [1, -1])
+def test_rule_4_subflows_lose_what_the_fabric_loses(by: int, raw: RawRecords) -> None:
+    sub = int(np.argmax(raw.subs["packets_dropped"]))
+    with pytest.raises(conservation.ConservationError, match=r"^subflows: \d+ of their packets dropped, but"):
+        check(changed(raw, "subs", sub, packets_dropped=by))
+
+
+@pytest.mark.parametrize("unit", ["packets", "bytes"])
+def test_rule_5_no_mean_queue_is_above_its_maximum(unit: str, raw: RawRecords) -> None:
+    most = f"max_queue_{unit}"
+    with pytest.raises(conservation.ConservationError, match=f"spine1>leaf0: port: mean queue .* maximum, {unit}"):
+        check(changed(raw, "ports", BUSY, **{most: -int(raw.ports[most][BUSY])}))
+
+
 def winner_of(raw: RawRecords) -> tuple[int, int]:
     """Return a finished flow and the subflow that completed it."""
     flow = int(np.flatnonzero(raw.flows["received_ps"] >= 0)[-1])

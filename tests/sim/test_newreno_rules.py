@@ -20,7 +20,7 @@ def test_third_duplicate_halves_and_inflates_by_three():
     assert (sender.ssthresh, sender.cwnd) == (5, 8)
     assert (sender.sub.cwnd_bytes, sender.sub.inflation_bytes) == (5 * MSS, 3 * MSS)
     assert resent(sender) == [0]
-    assert sender.sub.recover == 11
+    assert (sender.sub.recover, sender.sub.dup_acks_received) == (11, 3)
     assert sender.duplicates(0, 5) == [[], [], [], [], [12]]  # 13 = cwnd for 12 in flight
 
 
