@@ -13,8 +13,9 @@ from capsim.protocols.congestion.fully_coupled import FULLY_COUPLED
 from capsim.protocols.congestion.lia import LIA, LiaParams
 from capsim.protocols.congestion.olia import OLIA, inter_loss_bytes
 from capsim.protocols.congestion.reno import RENO
+from capsim.protocols.congestion.tahoe import TAHOE
 from capsim.records import CLOSED, SYN_SENT
-from capsim.roles.hooks import ACKED, EXPIRED, EXPIRED_AGAIN, GROW, LOST
+from capsim.roles.hooks import ACKED, DUPLICATE, EXPIRED, EXPIRED_AGAIN, GROW, LOST
 from capsim.roles.own import OWN
 from capsmodel.multipath.lia import fully_coupled_increase, lia_increase, uncoupled_increase
 
@@ -52,6 +53,13 @@ def test_a_window_grows_as_the_closed_form_says(component, increases, windows_an
         exact = float(expected[index]) * MSS
         assert found == 1 or exact - 1 - 1e-6 < found <= exact + 1e-6
         assert found > 1 or exact < 2 + 1e-6
+
+
+@pytest.mark.parametrize("signals", [0, DUPLICATE, ACKED])
+@pytest.mark.parametrize("component", [LIA, OLIA, FULLY_COUPLED, RENO, TAHOE], ids=lambda component: component.name)
+def test_only_the_signal_to_grow_opens_a_window(component, signals):
+    """A duplicate does not, and new data during a recovery do not."""
+    assert react(component, *subflows((10, 100), (20, 100)), 0, signals) == 0
 
 
 def test_without_the_cap_a_small_window_grows_by_alpha_over_all_windows():
