@@ -3,6 +3,7 @@
 import pytest
 from support.scripted import MSS, US, Receiver, Sender
 
+from capsim.protocols.congestion.proportional import Reduction, allowed_bytes
 from capsim.records import (
     ACK,
     CLOSED,
@@ -186,3 +187,29 @@ def test_an_acknowledgement_echoes_the_packet_it_answers(flags, echo):
     receiver.take(0, flags=ECN_CAPABLE | CONGESTION_EXPERIENCED)
     answer = receiver.take(1, flags=flags)
     assert (answer.kind, answer.flags, answer.bytes) == (ACK, echo, 40)
+
+
+# -- proportional rate reduction (RFC 6937, section 3): what may be sent for an acknowledgement
+
+
+@pytest.mark.parametrize(
+    ("reduction", "repaired", "ahead", "behind"),
+    [
+        (Reduction.PROPORTIONAL, 0, 2, 3),
+        (Reduction.PROPORTIONAL_CONSERVATIVE, 0, 0, 2),
+        (Reduction.PROPORTIONAL_NS3, 0, 1, 2),
+        (Reduction.PROPORTIONAL_NS3, 1, 2, 3),
+    ],
+)
+def test_below_ssthresh_by_the_bounds_of_prr(reduction, repaired, ahead, behind):
+    """4 in the network for an ssthresh of 10, 6 delivered, one of them now; 6 sent since, or 4."""
+    assert allowed_bytes(reduction, 4, 10, 20, 6, 1, 6, repaired, 1) == ahead
+    assert allowed_bytes(reduction, 4, 10, 20, 6, 1, 4, repaired, 1) == behind
+    assert allowed_bytes(reduction, 9, 10, 20, 6, 1, 1, repaired, 1) == 1  # no more than is missing
+
+
+def test_the_product_of_ns3_wraps_at_32_bits():
+    """100,000 delivered times 100,000 is 10^10, of which 32 bits keep 1,410,065,408; RecoverFS is 200,000."""
+    amounts = (150_000, 100_000, 200_000, 100_000, 1460, 1000, 0, 1460)
+    assert allowed_bytes(Reduction.PROPORTIONAL, *amounts) == 50_000 - 1000
+    assert allowed_bytes(Reduction.PROPORTIONAL_NS3, *amounts) == 7051 - 1000
