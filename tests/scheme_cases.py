@@ -1,7 +1,7 @@
 """Made-up tables for the judges that hold schemes against each other (CAPS Fig. 26 and 28), with the word expected.
 
-All schemes have the same values but those named: a sample (mean, half) are runs whose mean has just that 95% interval,
-of the logarithm where a ratio is judged.
+All schemes have the same values but those named: a sample (mean, half) are runs whose mean has just that interval at
+the level of a claim, of the logarithm where a ratio is judged.
 """
 
 import numpy as np
@@ -9,16 +9,17 @@ import pandas as pd
 from scipy import stats
 
 from capsmodel.papers.figures import _caps_schemes, caps_fig26, caps_fig28
+from capsmodel.papers.figures._points import CONFIDENCE
 
 RUNS = 10
-REPRODUCED, DIFFERS, REFUTED, OPEN = "reproduced", "differs in size", "refuted", "open"
+HOLDS, PART, FAILS, OPEN = "holds", "holds in part", "fails", "open"
 SENDERS = [{"buffer_packets": packets, "flows": flows} for packets in (256, 100) for flows in (20, 60, 100, 140, 180)]
 BESIDE = [{"flows": flows} for flows in (20, 60, 120, 180)]
 
 
 def runs(mean, half):
-    """Runs whose mean has the 95% interval mean - half to mean + half."""
-    step = half * (RUNS - 1) ** 0.5 / stats.t.ppf(0.975, RUNS - 1)
+    """Runs whose mean has the interval mean - half to mean + half."""
+    step = half * (RUNS - 1) ** 0.5 / stats.t.ppf((1 + CONFIDENCE) / 2, RUNS - 1)
     return mean + step * np.array([1, -1] * (RUNS // 2))
 
 
@@ -55,9 +56,9 @@ def small_buffers():
         return table(SENDERS, columns, (*caps_fig26.SCHEMES, *_caps_schemes.READINGS), samples)
 
     return [
-        (lost(0.3), REPRODUCED),
-        (lost(0.3, rps=0.1), DIFFERS),
-        (lost(0.1), REFUTED),
+        (lost(0.3), HOLDS),
+        (lost(0.3, rps=0.1), PART),
+        (lost(0.1), FAILS),
         (lost(0.2), OPEN),
     ]
 
@@ -76,10 +77,10 @@ def losses():
         return table(BESIDE, caps_fig28.COLUMNS, caps_fig28.SCHEMES, falling)
 
     return [
-        (rising(0.1, 0.2, 0.3, 0.4), REPRODUCED),
-        (rising(0.4, 0.3, 0.2, 0.1), DIFFERS),
+        (rising(0.1, 0.2, 0.3, 0.4), HOLDS),
+        (rising(0.4, 0.3, 0.2, 0.1), PART),
         (rising(0.1, 0.2, 0.3, 0.4, half=0.4), OPEN),
-        (all_falling(), REFUTED),
+        (all_falling(), FAILS),
     ]
 
 

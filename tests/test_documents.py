@@ -115,7 +115,7 @@ def test_the_ledger_writes_the_counts_of_the_readme(capsys):
     with pytest.raises(SystemExit):
         main(["claims", "--totals"])
     readme, printed = (ROOT / "README.md").read_text(), capsys.readouterr().out
-    other = re.sub(r"(?m)^all +[0-9]+ +", "all 1 ", readme)
+    other = re.sub(r"(?m)^agrees +[0-9]+ +", "agrees 1 ", readme)
     assert other != readme
     assert with_totals(other, printed) == with_totals(readme, printed)
     assert [line.split() for line in with_totals(other, printed).splitlines()] == [

@@ -208,8 +208,8 @@ COMMANDS = (
         "claims",
         _PAPERS,
         "equations:claims",
-        "Show which published claims were reproduced or refuted, and why.",
-        ("claims --verdict refuted", "claims caps-f17a-rps", "claims --totals"),
+        "Show which published claims hold, differ or fail, and why.",
+        ("claims --verdict fails", "claims caps-f17a-rps", "claims --totals"),
     ),
     Command(
         "equations",

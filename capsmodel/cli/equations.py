@@ -1,7 +1,6 @@
 """``capsmodel equations``, ``claims`` and ``cite``: what the papers print and what the package makes of it."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict
 from difflib import get_close_matches
 from pathlib import Path
@@ -11,12 +10,13 @@ from cyclopts import Parameter
 
 from capsmodel.checks import require
 from capsmodel.cli.shared.claim_texts import claim_text, counted, points_of, skewed
+from capsmodel.cli.shared.numbers import number
 from capsmodel.cli.shared.options import Flag
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, csv_text, explain, print_table, say
 from capsmodel.cli.shared.table import Column
 from capsmodel.datafiles import data_path
 from capsmodel.experiments.words import MEANINGS, VERDICT_WORDS
-from capsmodel.papers import ClaimRow
+from capsmodel.papers import ClaimRow, claim_totals
 from capsmodel.papers import cite as references
 from capsmodel.papers import claims as claim_rows
 from capsmodel.papers import equations as equation_rows
@@ -69,7 +69,7 @@ def claims(
     verdict: Annotated[str | None, Parameter(help=_VERDICTS)] = None,
     all: Flag = False,
     totals: Flag = False,
-    hangs_on: Flag = False,
+    depends_on: Flag = False,
     by_setting: Flag = False,
     plot: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     output: Output = AS_TEXT,
@@ -89,8 +89,8 @@ def claims(
     all
         Also those that wait for runs.
     totals
-        Only count them, by paper.
-    hangs_on
+        Only count them, by word and paper; those that differ also by the factor by which their worst point does.
+    depends_on
         List the claims that were run in several settings of what the papers leave unstated: robust, or what turns the
         verdict.
     by_setting
@@ -98,8 +98,8 @@ def claims(
     plot
         With --by-setting, write a figure of these claims by settings to this file (PNG, PDF or SVG; needs matplotlib).
     """
-    listed = sum((totals, hangs_on, by_setting))
-    require(listed <= 1, "--totals counts verdicts, --hangs-on and --by-setting list settings: give one of them")
+    listed = sum((totals, depends_on, by_setting))
+    require(listed <= 1, "--totals counts verdicts, --depends-on and --by-setting list settings: give one of them")
     require(plot is None or by_setting, "--plot goes with --by-setting: it draws the verdicts by settings")
     if by_setting:
         require(name is not None, "--by-setting looks at the runs of a study: name it, or a claim")
@@ -110,11 +110,11 @@ def claims(
         _print_claim(_row_of(name), output)
         return
     rows = claim_rows(paper, verdict)
-    if hangs_on:
-        _print_hangs_on(rows, output)
+    if depends_on:
+        _print_depends_on(rows, output)
         return
     if totals:
-        print_table(_totals(rows), title="Published claims", output=output)
+        print_table(claim_totals(rows), title="Published claims, by word", output=output)
         return
     shown = [row for row in rows if all or verdict or row.entry.was_run]
     _print_claims(shown, output)
@@ -151,8 +151,16 @@ def _print_claim(row: ClaimRow, output: Output) -> None:
         print_table(points, columns=columns, title="Ours by point, with its interval")
     if row.entry.in_other_settings:
         explain(f"In other settings: {row.entry.in_other_settings}.", indent=2)
+    if row.entry.next_seeds:
+        explain(_next_look(row), indent=2)
     if command := _command(row):
         explain(f"Computed by: {command}", indent=2)
+
+
+def _next_look(row: ClaimRow) -> str:
+    """Return what the next look at an open claim takes."""
+    cost = f"{number(row.entry.next_cpu_h)} CPU hours" if row.entry.next_cpu_h else "no run"
+    return f"Next look: {row.entry.next_seeds} seeds, {cost}."
 
 
 def _command(row: ClaimRow) -> str:
@@ -179,7 +187,7 @@ def _print_claims(rows: Iterable[ClaimRow], output: Output) -> None:
             say("")
 
 
-def _print_hangs_on(rows: Iterable[ClaimRow], output: Output) -> None:
+def _print_depends_on(rows: Iterable[ClaimRow], output: Output) -> None:
     """Print what is known of the claims that are decided in several settings, the least robust first."""
     found = [(row, one) for row in rows if (one := row.entry.robustness).decided > 1]
     lines = [
@@ -188,7 +196,7 @@ def _print_hangs_on(rows: Iterable[ClaimRow], output: Output) -> None:
             "verdict": row.entry.verdict,
             "agreeing": one.agreeing,
             "decided": one.decided,
-            "turned_by": "; ".join(one.turned_by),
+            "depends_on": "; ".join(one.depends_on),
             "compared": one.word,
             "in_other_settings": one.beside(row.entry.verdict),
         }
@@ -198,7 +206,7 @@ def _print_hangs_on(rows: Iterable[ClaimRow], output: Output) -> None:
         explain("No claim is decided in several settings yet: capsmodel study NAME runs a study.")
         return
     columns = [Column("claim", "claim"), Column("verdict", "verdict"), Column("in_other_settings", "in other settings")]
-    print_table(lines, columns=columns, title="What verdicts hang on", output=output)
+    print_table(lines, columns=columns, title="What verdicts depend on", output=output)
 
 
 def _print_by_setting(name: str, plot: Path | None, output: Output) -> None:
@@ -234,21 +242,9 @@ def _print_answer(paper: str | None, verdict: str | None, found: int) -> None:
     words = [row.entry.verdict for row in claim_rows(paper)]
     whose = f"the {len(words)} claims of {paper}" if paper else f"all {len(words)} claims"
     if verdict and not found:
-        explain(f"None of {whose} is {verdict}: {counted(words, VERDICT_WORDS)}.")
+        explain(f"None of {whose} has the word {verdict}: {counted(words, VERDICT_WORDS)}.")
     else:
         explain(f"Of {whose}: {counted(words, VERDICT_WORDS)}.")
-    if verdict == "refuted" and "differs in size" in words:
-        near = f"capsmodel claims{f' --paper {paper}' if paper else ''} --verdict 'differs in size'"
-        explain(f"Next to refuted are those whose direction holds and whose size does not: {near}")
-
-
-def _totals(rows: Sequence[ClaimRow]) -> list[dict[str, Any]]:
-    words: tuple[str, ...] = VERDICT_WORDS
-    counts = Counter((row.claim.paper, row.entry.verdict) for row in rows)
-    lines = [(key, {word: counts[key, word] for word in words}) for key in dict.fromkeys(key for key, _ in counts)]
-    if len(lines) > 1:
-        lines.append(("all", {word: sum(count[word] for _, count in lines) for word in words}))
-    return [{"paper": key, "claims": sum(count.values()), **count} for key, count in lines]
 
 
 def _json_row(row: ClaimRow) -> dict[str, Any]:

@@ -7,24 +7,31 @@ papers         `papers`, `cite`            ``data/papers/*.toml``
 equations      `equations`                 the same; a test walks them both ways
 discrepancies  `discrepancies`             the same
 claims         `claims`                    ``data/papers/studies/*.toml``, their verdicts ``data/papers/verdicts.csv``
+totals         `claim_totals`              claims by word and paper
 numbers        `numbers`                   the claims among them that a closed form decides
 ============== =========================== ==============================================
 
 Keys of the papers: caps, mmptcp, repflow, cdcps, dc2mtcp.
 """
 
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 from capsmodel.checks import choice
 from capsmodel.experiments.words import VERDICT_WORDS
 from capsmodel.papers.claim_list import Claim, read_claims
 from capsmodel.papers.index import (
+    DISTANCES,
+    NO_FACTOR,
     Discrepancy,
     Equation,
     LedgerEntry,
     Paper,
     chosen,
+    distance_of,
     read_ledger,
     read_papers,
 )
@@ -37,6 +44,7 @@ __all__ = [
     "LedgerEntry",
     "Paper",
     "cite",
+    "claim_totals",
     "claims",
     "discrepancies",
     "equations",
@@ -138,7 +146,7 @@ def claims(paper: str | None = None, verdict: str | None = None) -> tuple[ClaimR
 
     Examples
     --------
-    >>> next(row.entry.value for row in claims("caps", "refuted") if row.claim.id == "caps-optk-0.2")
+    >>> next(row.entry.value for row in claims("caps", "fails") if row.claim.id == "caps-optk-0.2")
     (61.0,)
     """
     if verdict is not None:
@@ -147,6 +155,46 @@ def claims(paper: str | None = None, verdict: str | None = None) -> tuple[ClaimR
     ledger = read_ledger()
     rows = (ClaimRow(claim, ledger[claim.id]) for claim in read_claims().values() if claim.paper in wanted)
     return tuple(row for row in rows if verdict in (None, row.entry.verdict))
+
+
+def claim_totals(rows: Sequence[ClaimRow]) -> list[dict[str, Any]]:
+    """Return a row for each word with the number of claims of each paper; those that differ by distance, too.
+
+    Claims that say the same as another one, and those that the authors do not make, are not counted.
+
+    Parameters
+    ----------
+    rows : sequence of ClaimRow
+        Such as those of :func:`claims`.
+
+    Examples
+    --------
+    >>> rows = claim_totals(claims("cdcps"))
+    >>> [(row["word"], row["cdcps"]) for row in rows if row["word"] in ("not testable", "claims")]
+    [('not testable', 0), ('claims', 53)]
+    """
+    counted_rows = [row for row in rows if row.claim.is_counted]
+    papers = list(dict.fromkeys(row.claim.paper for row in counted_rows))
+
+    def line(name: str, chosen: Callable[[ClaimRow], bool]) -> dict[str, Any]:
+        counts = Counter(row.claim.paper for row in counted_rows if chosen(row))
+        several = {"all": counts.total()} if len(papers) > 1 else {}
+        return {"word": name, **{paper: counts[paper] for paper in papers}, **several}
+
+    lines = []
+    for word in VERDICT_WORDS:
+        lines.append(line(word, partial(_has_word, word=word)))
+        if word == "differs":
+            lines += [line(f"  {name}", partial(_differs_by, distance=name)) for name in (*DISTANCES, NO_FACTOR)]
+    return [*lines, line("claims", lambda _: True)]
+
+
+def _has_word(row: ClaimRow, word: str) -> bool:
+    return row.entry.verdict == word
+
+
+def _differs_by(row: ClaimRow, distance: str) -> bool:
+    return row.entry.verdict == "differs" and distance_of(row.entry.times_printed) == distance
 
 
 def numbers(paper: str | None = None) -> tuple[ClaimRow, ...]:

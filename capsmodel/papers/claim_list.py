@@ -50,6 +50,8 @@ class Claim:
         Setting, the claim in words, and the reading that was chosen.
     formula, not_testable, waits : str
         What decides it without runs, ``"module:function"``; why nothing can; what is missing so far.
+    same_as, not_claimed : str
+        The claim that says the same of the same runs; why the authors do not make it: a misprint, a check of ours.
     """
 
     id: str
@@ -72,6 +74,8 @@ class Claim:
     formula: str = ""
     not_testable: str = ""
     waits: str = ""
+    same_as: str = ""
+    not_claimed: str = ""
 
     def __post_init__(self) -> None:
         said = Printed.read(self.printed, where=f"{self.id}: printed") if self.printed else Printed("", "")
@@ -89,6 +93,11 @@ class Claim:
     def said(self) -> Printed:
         """Return the number, range or bound with its reading error."""
         return Printed(self.low, self.high, self.unit, self.about)
+
+    @property
+    def is_counted(self) -> bool:
+        """Return whether it is a claim of its own that the authors make: others are judged, and not counted."""
+        return not (self.same_as or self.not_claimed)
 
     @property
     def has_closed_form(self) -> bool:
@@ -161,6 +170,7 @@ def _cells(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "subject": label,
                 "is": "equal",
                 "printed": f"{printed} {unit}".strip(),
+                "same_as": f"{same}-{column}" if (same := table.get("same_as", {}).get(label)) else "",
             } | {key: text.replace(f"{{{table['axis']}}}", label) for key, text in said.items()}
 
 
@@ -169,7 +179,8 @@ def _of_column(said: str | Mapping[str, str], column: str) -> str:
 
 
 def _claim(study: str, row: Mapping[str, Any]) -> Claim:
-    known = ("where", "metric", "printed", "by", "conditions", "text", "note", "formula", "not_testable", "waits")
+    texts = ("where", "metric", "printed", "by", "conditions", "text", "note")
+    known = (*texts, "formula", "not_testable", "waits", "same_as", "not_claimed")
     subject, baseline = row.get("subject", ""), row.get("baseline", "")
     if "pairs" in row:
         subject, baseline = (list(side) for side in zip(*row["pairs"], strict=True))

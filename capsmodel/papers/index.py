@@ -78,7 +78,7 @@ class LedgerEntry:
         Low and high end of the interval of a measured value, as :class:`capsmodel.papers.verdicts.Verdict` has it;
         empty where a formula gives it exactly.
     verdict : str
-        ``"reproduced"``, ``"differs in size"``, ``"refuted"``, ``"not testable"`` or ``"open"``.
+        One of :data:`capsmodel.experiments.words.VERDICT_WORDS`.
     reason : str
         Setting chosen where the paper leaves one out, and what explains a difference.
     result_id : str
@@ -89,11 +89,17 @@ class LedgerEntry:
         Value and interval of each point: ``ECMP, load 0.6: 0.83 (0.8, 0.86); ...``.
     skewness : tuple of float
         The least and the largest skewness of the samples of the points.
+    times_printed : float
+        The factor by which the worst point is off what is printed; 0 where nothing has a factor.
+    next_seeds : int
+        Seeds of the next look at an open claim; 0 if there is none.
+    next_cpu_h : float
+        About what the runs that it lacks take, in hours of one processor.
     settings : tuple of float
         Settings with the word of the text at the sampled points, settings with any word, and all that were tried.
     settings_word : str
         That word.
-    hangs_on : str
+    depends_on : str
         What turns it, ``;`` between.
     """
 
@@ -107,19 +113,23 @@ class LedgerEntry:
     seeds: int = 0
     points: str = ""
     skewness: tuple[float, ...] = ()
+    times_printed: float = 0.0
+    next_seeds: int = 0
+    next_cpu_h: float = 0.0
     settings: tuple[float, ...] = ()
     settings_word: str = ""
-    hangs_on: str = ""
+    depends_on: str = ""
 
     @property
     def robustness(self) -> Robustness:
         """Return how the verdict fares in other settings."""
         agreeing, decided, tried = map(int, self.settings or (0, 0, 0))
-        return Robustness(agreeing, decided, tuple(filter(None, self.hangs_on.split("; "))), tried, self.settings_word)
+        depends_on = tuple(filter(None, self.depends_on.split("; ")))
+        return Robustness(agreeing, decided, depends_on, tried, self.settings_word)
 
     @property
     def in_other_settings(self) -> str:
-        """Return whether the verdict is robust or what it hangs on, in words; empty before several settings decide."""
+        """Return in which settings the verdict holds, in words; empty before several settings decide."""
         found = self.robustness
         return found.beside(self.verdict) if found.decided > 1 else ""
 
@@ -131,7 +141,7 @@ class LedgerEntry:
 
 @dataclass(frozen=True)
 class Check:
-    """The second way in which a claim was checked that is refuted by a first.
+    """The second way in which a claim was checked that fails by a first.
 
     Attributes
     ----------
@@ -139,13 +149,30 @@ class Check:
         The test that does it.
     how : str
         What it does and finds, in words.
-    refutes : bool
-        Whether it refutes the claim too; if not, the claim is open.
+    fails : bool
+        Whether the claim fails by it too; if not, the claim is open.
     """
 
     by: str
     how: str
-    refutes: bool = True
+    fails: bool = True
+
+
+DISTANCES = {"up to 1.25 times": 1.25, "up to 2 times": 2.0, "up to 5 times": 5.0, "beyond 5 times": float("inf")}
+"""Factors by which values differ from what is printed, by what they are called."""
+NO_FACTOR = "no factor"
+"""What differs, and is no ratio and no value above 0."""
+
+
+def distance_of(times_printed: float) -> str:
+    """Return the first of `DISTANCES` that a factor does not exceed, or `NO_FACTOR` for 0.
+
+    Examples
+    --------
+    >>> distance_of(1.3), distance_of(0.0)
+    ('up to 2 times', 'no factor')
+    """
+    return next(name for name, most in DISTANCES.items() if times_printed <= most) if times_printed else NO_FACTOR
 
 
 LEDGER_COLUMNS = tuple(field.name for field in fields(LedgerEntry))
@@ -201,7 +228,9 @@ def _rows(name: str) -> list[dict[str, str]]:
 def _entry(row: Mapping[str, str]) -> LedgerEntry:
     cells: dict[str, Any] = {name: row[name] for name in LEDGER_COLUMNS}
     numbers = {name: tuple(map(float, row[name].split())) for name in ("value", "interval", "skewness", "settings")}
-    return LedgerEntry(**(cells | numbers | {"seeds": int(row["seeds"] or 0)}))
+    counts = {name: int(row[name] or 0) for name in ("seeds", "next_seeds")}
+    reals = {name: float(row[name] or 0) for name in ("times_printed", "next_cpu_h")}
+    return LedgerEntry(**(cells | numbers | counts | reals))
 
 
 def _waiting(claim: Claim) -> LedgerEntry:
@@ -217,7 +246,7 @@ def read_verdicts() -> Mapping[str, LedgerEntry]:
 
 @cache
 def read_checks() -> Mapping[str, Check]:
-    """Return what ``checks.toml`` records: the second way of claims that no study refutes, by their id."""
+    """Return what ``checks.toml`` records: the second way of claims that fail by no study, by their id."""
     rows = tomllib.loads(data_path("papers/checks.toml").read_text(encoding="utf-8"))["check"]
     return MappingProxyType({claim: Check(**row) for row in rows for claim in row.pop("claims")})
 

@@ -27,11 +27,12 @@ from capsmodel.papers.closed_forms import closed_form_verdicts
 from capsmodel.papers.figures import published_figures
 from capsmodel.papers.index import LEDGER_COLUMNS, LedgerEntry
 from capsmodel.papers.studies import is_testbed, published_studies
-from capsmodel.papers.verdicts import Verdict
+from capsmodel.papers.verdicts import Verdict, times_printed
 
 __all__ = ["CLOSED_FORM_TEST", "decided", "decided_by_runs", "update", "verdicts_csv", "with_totals"]
 
 README_COLUMNS = 80
+SECONDS_PER_HOUR = 3600
 CLOSED_FORM_TEST = "tests/published/test_closed_form_claims.py"
 
 
@@ -79,6 +80,7 @@ def _entry(found: Verdict, decided_by: str, result_id: str) -> LedgerEntry:
         verdict=found.verdict,
         reason=found.reason,
         result_id=result_id,
+        times_printed=float(f"{times_printed(read_claims()[found.id], found):.3g}"),
     )
 
 
@@ -108,9 +110,12 @@ def _of_runs(campaign: Campaign, claim_id: str) -> LedgerEntry | None:
         seeds=found.seeds,
         points="; ".join(f"{name}: {one.value:.4g} ({one.low:.4g}, {one.high:.4g})" for name, one in found.points),
         skewness=_ends(found.skewness),
+        times_printed=float(f"{found.times_printed:.3g}"),
+        next_seeds=found.next_seeds,
+        next_cpu_h=float(f"{found.next_cpu_s / SECONDS_PER_HOUR:.2g}"),
         settings=(settings.agreeing, settings.decided, settings.settings),
         settings_word=settings.word,
-        hangs_on="; ".join(settings.turned_by),
+        depends_on="; ".join(settings.depends_on),
     )
 
 
@@ -130,8 +135,10 @@ def _remarks(campaign: Campaign, claim_id: str) -> list[str]:
     if found.again is not None:
         seeds, word = found.again.seeds, found.again.decision.word
         others = f"{seeds} others give {word!r}" if seeds else "no others were run yet"
-        is_refuted = word == "refuted"
-        remarks += [f"{seeds} other seeds refute it too" if is_refuted else f"these seeds refute it, but {others}"]
+        fails_too = word == "fails"
+        remarks += [f"it fails by {seeds} other seeds too" if fails_too else f"it fails by these seeds, but {others}"]
+    if found.not_as_printed:
+        remarks += [f"not near what is printed of it: {', '.join(found.not_as_printed)}"]
     return remarks
 
 

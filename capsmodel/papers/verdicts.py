@@ -1,20 +1,19 @@
-"""Verdicts on published claims against computed or measured values: the words (`MEANINGS`) and their rules.
+"""Verdicts on published claims against computed values, and on what figures measure: the rules beside the words.
 
-- *Reading error.* A printed number, be it a size, a bound or an end of a range, is met within half a unit of its last
-  digit; one that papers give in round figures (printed with ``~``, as a ratio or as a difference in percent) within
-  `APPROX_RELATIVE`.
-- *Up to.* A difference of up to some size is passed at no point, and reached (within its reading error) at one.
-- *Words.* "Close", "significantly" and "much" have the sizes of the constants below.
-- *Noise.* A measured value is its interval, of 95% in a figure. A statement holds where the whole interval supports it,
-  fails where the whole interval contradicts it, and is undecided otherwise; a claim that depends on an undecided one
-  stays open. A printed size is met by an interval that contains it (within its reading error) and lies close to it as a
-  whole (`CLOSE_RELATIVE`), and missed by one that does not contain it. So a value that is off by a few per cent has the
-  word that its runs prove first. That *some* of several points is met or missed takes a part of the level of each.
-- *Twice.* What is refuted was found in two ways: by two disjoint families of seeds in a study, otherwise by the
-  judge and by what ``data/papers/checks.toml`` names: another implementation, another argument, or other seeds.
-- *Settings.* Where a paper leaves a setting out and a figure sweeps it, the size is judged at the value chosen for it,
-  and the claim is refuted only if its direction fails at all values. A study is judged in the setting of the text
-  alone; in which others the verdict holds is reported beside it (:mod:`capsim.study.campaign`).
+The words and what they need are in :mod:`capsmodel.experiments.words`, for computed values, figures and studies alike.
+
+- *Reading error.* A printed number that a formula gives is met within half a unit of its last digit; one that papers
+  give in round figures (printed with ``~``, as a ratio or as a difference in percent) within `APPROX_RELATIVE`. What is
+  measured agrees within 10%.
+- *Up to.* A difference of up to some size is passed at no point, and reached at one.
+- *Words.* "Close", "significantly" and "much" have the sizes of the constants of that module.
+- *Noise.* A measured value is its interval, in a figure as in a study at the level of a claim
+  (:mod:`capsim.study.decide`).
+- *Twice.* What fails was found in two ways: by two disjoint families of seeds in a study, otherwise by the judge and by
+  what ``data/papers/checks.toml`` names: another implementation, another argument, or other seeds.
+- *Settings.* Where a paper leaves a setting out and a figure sweeps it, the claim is judged at the value chosen for it;
+  if it fails there and holds at another value, it depends on the setting. In which settings the word of a study holds
+  is reported beside it (:mod:`capsim.study.campaign`).
 
 Rules that were changed when values were known are listed in ``docs/verdict_rules.md``, with dates.
 """
@@ -27,7 +26,18 @@ import numpy as np
 import numpy.typing as npt
 
 from capsmodel.checks import FloatArray, IntArray, require
-from capsmodel.experiments.words import ANY_SIZE, MUCH, SIGNIFICANTLY, VerdictWord, kendall, verdict_word
+from capsmodel.experiments.words import (
+    ANY_SIZE,
+    LEVEL,
+    MUCH,
+    SIGNIFICANTLY,
+    SIZE,
+    STATEMENT,
+    WORD_OF_SIZE,
+    VerdictWord,
+    kendall,
+    word_on,
+)
 from capsmodel.papers.claim_list import Claim, read_claims
 from capsmodel.papers.index import Quantity, read_checks
 
@@ -92,12 +102,12 @@ def of_sample(verdict: Verdict, sample: str) -> Verdict:
 
 
 def checked(verdict: Verdict) -> Verdict:
-    """Return the verdict of a figure's runs; what they refute is open unless its check in ``checks.toml`` does too."""
+    """Return the verdict of a figure's runs; what fails is open unless it fails by its check in ``checks.toml`` too."""
     check = read_checks().get(verdict.id)
-    if verdict.verdict != "refuted" or (check and check.refutes):
+    if verdict.verdict != "fails" or (check and check.fails):
         return verdict
-    known = f"another check does not: {check.how.rstrip('.')}" if check else "and no other check was made"
-    reason = f"{verdict.reason}; these runs refute it, {known}"
+    known = f"by another check it does not: {check.how.rstrip('.')}" if check else "and no other check was made"
+    reason = f"{verdict.reason}; it fails by these runs, {known}"
     return of_sample(replace(verdict, verdict="open", reason=reason), "the runs")
 
 
@@ -116,19 +126,20 @@ def by_size(claim: Claim, value: float, reason: str) -> Verdict:
     """Judge a value against a claimed one."""
     _finite(claim, value)
     met = abs(value - float(claim.low)) <= tolerance(claim, claim.low)
-    return Verdict(claim.id, (value,), "reproduced" if met else "differs in size", reason)
+    return Verdict(claim.id, (value,), word_on(LEVEL, [met]), reason)
 
 
 def by_truth(claim: Claim, holds: bool, value: float, reason: str) -> Verdict:
     """Judge a statement that either holds or does not."""
     _finite(claim, value)
-    return Verdict(claim.id, (value,), "reproduced" if holds else "refuted", reason)
+    return Verdict(claim.id, (value,), word_on(STATEMENT, [holds]), reason)
 
 
 def by_place(claim: Claim, place: float, reason: str, *, near: tuple[float, float] | None = None) -> Verdict:
     """Judge the place of an optimum; `near` are the outermost places that are as good, where the optimum is flat."""
     low, high = _finite(claim, near or (place, place))
-    return Verdict(claim.id, (place,), "reproduced" if low <= float(claim.low) <= high else "refuted", reason)
+    met = low <= float(claim.low) <= high
+    return Verdict(claim.id, (place,), word_on(SIZE, [met]), reason)
 
 
 def by_bound(claim: Claim, values: Values, reason: str) -> Verdict:
@@ -136,14 +147,14 @@ def by_bound(claim: Claim, values: Values, reason: str) -> Verdict:
     got = _finite(claim, values)
     low, high = printed_range(claim)
     worst = got.max() if claim.relation == "below" else got.min()
-    return Verdict(claim.id, (float(worst),), verdict_word((got >= low) & (got <= high)), reason)
+    return Verdict(claim.id, (float(worst),), word_on(STATEMENT, (got >= low) & (got <= high)), reason)
 
 
 def by_range(claim: Claim, values: Values, reason: str) -> Verdict:
     """Judge a range of reductions or increases over a sweep: all inside it, of the right sign, or not."""
     got = _finite(claim, values)
     low, high = printed_range(claim)
-    return Verdict(claim.id, _ends(got), verdict_word((got >= low) & (got <= high), got > 0), reason)
+    return Verdict(claim.id, _ends(got), word_on(SIZE, (got >= low) & (got <= high), got > 0), reason)
 
 
 def by_order(
@@ -153,14 +164,16 @@ def by_order(
     ratio = _finite(claim, np.asarray(subject, dtype=float) / np.asarray(baseline, dtype=float))
     lower = claim.relation == "lower"
     met, direction = (ratio < one[0] if lower else ratio > one[1] for one in (size, ANY_SIZE))
-    return Verdict(claim.id, _ends(ratio), verdict_word(met, direction), reason, quantity="ratio")
+    kind = STATEMENT if size == ANY_SIZE else WORD_OF_SIZE
+    return Verdict(claim.id, _ends(ratio), word_on(kind, met, direction), reason, quantity="ratio")
 
 
 def by_closeness(claim: Claim, subject: Values, baseline: Values, reason: str) -> Verdict:
     """Judge "about equal" over a sweep; the value is the range of subject over baseline."""
     ratio = _finite(claim, np.asarray(subject, dtype=float) / np.asarray(baseline, dtype=float))
     low, high = SIGNIFICANTLY
-    return Verdict(claim.id, _ends(ratio), verdict_word((ratio >= low) & (ratio <= high)), reason, quantity="ratio")
+    word = word_on(STATEMENT, (ratio >= low) & (ratio <= high))
+    return Verdict(claim.id, _ends(ratio), word, reason, quantity="ratio")
 
 
 def by_relation(claim: Claim, found: Computed, reason: str = "") -> Verdict:
@@ -195,8 +208,29 @@ def by_trend(claim: Claim, values: Values, reason: str) -> Verdict:
     steps = sign * np.diff(got)
     kind = "monotone" if (steps >= 0).all() or (steps <= 0).all() else f"not monotone, Kendall tau {tau:.2f}"
     ends = (float(got[0]), float(got[-1]))
-    word: VerdictWord = "reproduced" if holds else "refuted"
-    return Verdict(claim.id, ends, word, f"{reason}; {kind}", quantity="first and last")
+    return Verdict(claim.id, ends, word_on(STATEMENT, [holds]), f"{reason}; {kind}", quantity="first and last")
+
+
+def times_printed(claim: Claim, found: Verdict) -> float:
+    """Return the factor by which our worst value is off what is printed; 0 if that has none.
+
+    Differences in percent count as the ratios that they stand for. Of a claim that says "up to", the largest counts.
+    """
+    if not claim.printed or claim.relation not in ("equal", "lower", "higher") or not found.value:
+        return 0.0
+    is_percent = claim.relation != "equal" and claim.unit == "%"
+    sign = -1 if claim.relation == "lower" else 1
+
+    def scaled(value: float) -> float:
+        return 1 + sign * value / 100 if is_percent else value
+
+    is_up_to = is_percent and not claim.low
+    ends = float((claim.high if is_up_to else claim.low) or 0), float(claim.high or np.inf)
+    low, high = sorted(map(scaled, ends))
+    ours = [scaled(value) for value in found.value]
+    if high <= 0 or min(ours) <= 0 or not np.isfinite(ours).all():
+        return 0.0
+    return (min if is_up_to else max)(max(low / value, value / high, 1.0) for value in ours)
 
 
 def not_testable(claim: Claim, reason: str) -> Verdict:

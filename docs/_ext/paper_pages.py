@@ -1,6 +1,5 @@
 """The catalogue of what the papers print: equations, claims with verdicts and contradictions."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -48,15 +47,12 @@ class Meanings(Generated):
 
 
 class Totals(Generated):
-    """``.. claim-totals::``: how many claims of each paper have which verdict."""
+    """``.. claim-totals::``: how many claims of each paper have which word."""
 
     def content_nodes(self) -> Iterable[nodes.Node]:
         """Yield the table."""
-        counts = Counter((found.claim.paper, found.entry.verdict) for found in papers.claims())
-        keys = [paper.key for paper in papers.papers()]
-        lines = [[key, *(counts[key, word] for word in VERDICT_WORDS)] for key in keys]
-        lines.append(["all", *(sum(counts[key, word] for key in keys) for word in VERDICT_WORDS)])
-        yield table(("paper", *VERDICT_WORDS, "claims"), [[*map(str, line), str(sum(line[1:]))] for line in lines])
+        rows = papers.claim_totals(papers.claims())
+        yield table(list(rows[0]), [[str(cell) for cell in row.values()] for row in rows])
 
 
 class Claims(Generated):

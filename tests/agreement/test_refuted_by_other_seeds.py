@@ -21,7 +21,7 @@ def test_other_seeds_say_what_the_record_says(claim, measured):
     (function,) = {task.function for task in tasks}
     payloads = [{**task.payload, "seed": task.payload["seed"] + OTHER_SEEDS} for task in tasks]
     verdict = figure.judges[claim](read_claims()[claim], figure.table(measured(function, *payloads)))
-    assert (verdict.verdict == "refuted") == read_checks()[claim].refutes, verdict.reason
+    assert (verdict.verdict == "fails") == read_checks()[claim].fails, verdict.reason
 
 
 def test_these_are_the_checks_that_the_record_names():

@@ -77,7 +77,7 @@ def decodable_sets():
 
 @pytest.mark.parametrize(("n_paths", "long_flows"), [(10, 3), (10, 1), (40, 4)])
 def test_ldpc_code(n_paths, long_flows, decodable_sets, measured, compare):
-    """Its probability by enumeration of all sets; below that of an MDS code, which is refuted for it."""
+    """Its probability by enumeration of all sets; below that of an MDS code, which fails for it."""
     p = long_flows / n_paths
     model = float(((1 - p) ** decodable_sets * p ** (15 - decodable_sets)).sum())
     found = counts(measured, 10, 5, n_paths, long_flows, codes=("ldpc",))["ldpc"]

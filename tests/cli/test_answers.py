@@ -7,7 +7,7 @@ import pytest
 from cli.commands import printed
 
 import capsmodel as cm
-from capsmodel.experiments.words import MEANINGS
+from capsmodel.experiments.words import MEANINGS, VERDICT_WORDS
 from capsmodel.papers import claims
 from capsmodel.papers.measurements.unit_delays import mean_window_delays
 
@@ -80,12 +80,12 @@ def test_other_rates_and_round_trips_are_simulated_as_asked(capsys):
         assert row["packet_delay_s"] < row["window_delay_s"]
 
 
-def test_none_refuted_is_an_answer_with_the_counts(capsys):
-    text = in_one_line(printed("claims --paper repflow --verdict refuted", capsys))
+def test_none_that_fails_is_an_answer_with_the_counts(capsys):
+    text = in_one_line(printed("claims --paper repflow --verdict fails", capsys))
     words = [row.entry.verdict for row in claims("repflow")]
-    assert f"None of the {len(words)} claims of repflow is refuted" in text
-    assert f"{words.count('reproduced')} reproduced, {words.count('differs in size')} differ in size" in text
-    assert "capsmodel claims --paper repflow --verdict 'differs in size'" in text
+    assert f"None of the {len(words)} claims of repflow has the word fails" in text
+    assert f"agrees {words.count('agrees')}, holds {words.count('holds')}" in text
+    assert f"differs {words.count('differs')}" in text
 
 
 def test_the_help_of_claims_says_what_each_verdict_means(capsys):
@@ -93,15 +93,15 @@ def test_the_help_of_claims_says_what_each_verdict_means(capsys):
     assert all(f"{word}: {meaning}." in text for word, meaning in MEANINGS.items())
 
 
-def test_refuted_claims_are_told_with_the_reason(capsys):
-    text = in_one_line(printed("claims --paper caps --verdict refuted", capsys))
-    rows = claims("caps", "refuted")
+def test_claims_that_fail_are_told_with_the_reason(capsys):
+    text = in_one_line(printed("claims --paper caps --verdict fails", capsys))
+    rows = claims("caps", "fails")
     assert rows
     for row in rows:
-        assert f"{row.claim.id}: refuted" in text
+        assert f"{row.claim.id}: fails" in text
         assert f"The paper ({row.claim.where}): {in_one_line(row.claim.text)}" in text  # our words, so no quotation
         assert in_one_line(row.entry.reason).rstrip(".") in text
-    assert f"{len(rows)} refuted" in text
+    assert f"fails {len(rows)}" in text
 
 
 def test_numbers_of_claims_are_numbers_in_json(capsys):
@@ -116,7 +116,7 @@ def test_numbers_of_claims_are_numbers_in_json(capsys):
     [
         (["claims", "--verdict", "not testable", "--paper", "caps"], "not testable"),
         (["equations", "--numbers", "--paper", "caps"], "Ours: 61 packets."),
-        (["claims", "--paper", "caps", "--verdict", "reproduced"], "a ratio of"),
+        (["claims", "--paper", "caps", "--verdict", "holds"], "a ratio of"),
     ],
 )
 def test_every_kind_of_claim_has_its_words(line, told, capsys):
@@ -126,14 +126,14 @@ def test_every_kind_of_claim_has_its_words(line, told, capsys):
 def test_a_quick_figure_of_packets_has_no_verdict_and_says_so(capsys, tmp_path):
     text = in_one_line(printed(f"study caps-fig8c --quick --out {tmp_path}", capsys))
     assert "caps-fig8c: a quick run judges no claim" in text
-    words = ("reproduced", "refuted", "differs in size")
+    words = VERDICT_WORDS
     assert not any(f": {word}" in text for word in words)
 
 
 def test_verdicts_of_a_formula_are_printed_whatever_the_grid(capsys, tmp_path):
     text = in_one_line(printed(f"study caps-fig8b --quick --out {tmp_path}", capsys))
     for prob in ("0.2", "0.25", "0.3", "0.35"):
-        assert f"caps-optk-{prob}: refuted The paper" in text
+        assert f"caps-optk-{prob}: fails The paper" in text
 
 
 def test_references_are_bibtex_here_and_in_python(capsys):

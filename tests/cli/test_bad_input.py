@@ -118,7 +118,7 @@ BAD = [
     ("claims --plot fig.pdf", "--plot goes with --by-setting: it draws the verdicts by settings"),
     ("claims --by-setting repflow-overhead --plot fig.xyz", "fig.xyz has no known figure suffix"),
     ("claims --by-setting --totals caps-cloud", "give one of them"),
-    ("claims --totals --hangs-on", "give one of them"),
+    ("claims --totals --depends-on", "give one of them"),
     ("equations --paper nosuch", "nosuch"),
     ("equations --numbers --latex", "--numbers lists claims, --latex adds formulas to equations: give one of them"),
     ("claims --verdict nosuch", "nosuch"),

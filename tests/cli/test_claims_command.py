@@ -57,16 +57,16 @@ def test_a_claim_of_a_study_is_printed_with_its_points_and_its_command(capsys):
         (
             "caps-optk-0.2",
             [
-                "refuted",
+                "fails",
                 "Ours: 61 packets",
                 BY_FORMULA,
             ],
         ),
         (
             "caps-f9a-r",
-            ["reproduced", BY_FORMULA],
+            ["holds", BY_FORMULA],
         ),
-        ("caps-f26-buffer", ["differs in size", "Computed by: capsmodel study caps-fig26"]),
+        ("caps-f26-buffer", ["holds in part", "Computed by: capsmodel study caps-fig26"]),
         ("repflow-f1-mean", ["not testable", "round trips between two machines"]),
         ("caps-f29a-ecmp", ["open", "no runs decide it yet"]),
     ],
@@ -105,10 +105,10 @@ def test_words_by_setting_are_drawn(suffix, begin, tmp_path, capsys):
 
 
 def test_what_verdicts_hang_on_lists_the_least_robust_first(capsys):
-    rows = json.loads(printed("claims --hangs-on --json", capsys))
+    rows = json.loads(printed("claims --depends-on --json", capsys))
     assert {row["claim"] for row in rows} == {
         row.claim.id for row in ROWS.values() if row.entry.settings and row.entry.settings[1] > 1
     }
     shares = [row["agreeing"] / row["decided"] for row in rows]
     assert shares == sorted(shares)
-    assert all(row["turned_by"] == ROWS[row["claim"]].entry.hangs_on for row in rows)
+    assert all(row["depends_on"] == ROWS[row["claim"]].entry.depends_on for row in rows)

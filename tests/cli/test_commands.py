@@ -55,10 +55,10 @@ def test_numbers_are_claims_with_the_same_columns_and_verdicts(capsys):
     assert rows == [claims[row.claim.id] for row in papers.numbers()]
 
 
-def test_a_verdict_stands_with_what_it_hangs_on(capsys):
-    hanging = {row["claim"]: row for row in json.loads(printed("claims --paper mmptcp --hangs-on --json", capsys))}
+def test_a_verdict_stands_with_what_it_depends_on(capsys):
+    hanging = {row["claim"]: row for row in json.loads(printed("claims --paper mmptcp --depends-on --json", capsys))}
     text = " ".join(printed("claims --paper mmptcp", capsys).split())
-    for start in ("hangs on", "robust"):
+    for start in ("depends on", "robust"):
         row = next(row for row in hanging.values() if row["in_other_settings"].startswith(start))
         _, found = text.split(f"{row['claim']}: {row['verdict']} ", 1)
         assert found.split(" Settings: ", 1)[1].startswith(f"{row['in_other_settings']}.")
@@ -74,8 +74,9 @@ def test_claims_list_what_was_run_and_left_open_apart_from_what_waits(capsys, mo
     assert [row["reason"] for row in shown if row["verdict"] == "open"] == [reason]
     assert {row["id"] for row in shown} == {row.claim.id for row in rows if row.entry.was_run}
     assert len(json.loads(printed("claims --all --json", capsys))) == len(rows)
-    (totals,) = json.loads(printed("claims --totals --json", capsys))
+    totals = {row["word"]: row["caps"] for row in json.loads(printed("claims --totals --json", capsys))}
     assert totals["open"] == 1 + sum(not row.entry.was_run for row in rows)
+    assert totals["claims"] == sum(row.claim.is_counted for row in rows)
     assert reason in printed("claims", capsys)
 
 

@@ -259,7 +259,7 @@ def test_a_claim_of_the_papers_is_decided_alone_in_another_setting(made_up, caps
     line = "study repflow-f8a --seeds 4 --set transport.min_rto_s=123ms --json --out DIR"
     found = json.loads(succeeded(line, capsys).out)
     assert {row["id"] for row in found} == {"repflow-f8a"}
-    assert {row["word"] for row in found} == {"reproduced"}
+    assert {row["word"] for row in found} == {"agrees"}
     assert {row["before"] for row in found} == {read_ledger()["repflow-f8a"].verdict}
     tasks = finished_tasks(Path("DIR/runs")).values()
     assert len(tasks) == len(made_up.ran) == 10 * 4

@@ -62,7 +62,7 @@ FLAGS = {
     "reordering": (["--congested-prob", "--dup-acks", "--paths", "--blocked-paths"], 1),
     "fct": (["--byte-share", "--workload", "--quantile"], 1),
     "equations": (["--paper", "--numbers", "--latex"], 0),
-    "claims": (["--paper", "--verdict", "--totals", "--all", "--by-setting", "--hangs-on", "--plot"], 1),
+    "claims": (["--paper", "--verdict", "--totals", "--all", "--by-setting", "--depends-on", "--plot"], 1),
     "cite": (["--paper", "--style"], 0),
     "schemes": (["--json", "--csv"], 1),
     "presets": (["--json", "--csv"], 1),

@@ -54,7 +54,7 @@ def test_a_figure_whose_runs_are_not_kept_is_not_simulated(monkeypatch, tmp_path
 
 
 def test_claims_by_settings_have_a_row_each_and_a_dot_for_each_difference():
-    words = {"repflow-f8a": {TEXT: "reproduced", "mss_bytes = 536, recovery = sack": "refuted"}}
+    words = {"repflow-f8a": {TEXT: "holds", "mss_bytes = 536, recovery = sack": "fails"}}
     upper, lower = draw_by_setting("repflow", words).axes
     assert [text.get_text() for text in upper.get_yticklabels()] == [TEXT, "mss_bytes = 536", "recovery = sack"]
     assert upper.lines[0].get_xydata().tolist() == [[0, 0], [1, 1], [1, 2]]
@@ -62,12 +62,12 @@ def test_claims_by_settings_have_a_row_each_and_a_dot_for_each_difference():
 
 
 @pytest.mark.parametrize(
-    ("settings", "hangs_on", "told"),
-    [((1, 1, 9), "", ""), ((1, 2, 9), "mss_bytes = 536", "hangs on mss_bytes = 536 (1 of 2 settings)")],
+    ("settings", "depends_on", "told"),
+    [((1, 1, 9), "", ""), ((1, 2, 9), "mss_bytes = 536", "depends on mss_bytes = 536 (1 of 2 settings)")],
 )
-def test_what_a_verdict_hangs_on_is_told_from_two_settings_on(settings, hangs_on, told):
-    entry = LedgerEntry("study", "", (), (), "reproduced", "", settings=settings, settings_word="reproduced")
-    assert replace(entry, hangs_on=hangs_on).in_other_settings == told
+def test_what_a_verdict_depends_on_is_told_from_two_settings_on(settings, depends_on, told):
+    entry = LedgerEntry("study", "", (), (), "holds", "", settings=settings, settings_word="holds")
+    assert replace(entry, depends_on=depends_on).in_other_settings == told
 
 
 def test_a_name_of_a_setting_lists_its_differences():

@@ -1,4 +1,4 @@
-"""Published kind: what a formula or a table refutes is refuted in a second way, without the functions that judge it.
+"""Published kind: what fails by a formula or a table fails in a second way, without the functions that judge it.
 
 Other libraries, exact fractions, or another argument; ``data/papers/checks.toml`` says which.
 """

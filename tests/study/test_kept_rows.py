@@ -151,7 +151,7 @@ def test_a_run_that_another_study_has_kept_with_all_columns_is_not_kept_twice(tm
         Campaign(design(name=name), tmp_path / "runs").keep(tmp_path)
     assert [path.name for path in part_files(tmp_path)] == ["one.parquet"]
     two = Campaign(design(name="two"), tmp_path)
-    assert two.verdict("gain").word == "reproduced"
+    assert two.verdict("gain").word == "agrees"
     assert two.ids == Campaign(design(name="one"), tmp_path).ids
 
 

@@ -118,11 +118,11 @@ def _seeds(found: LedgerEntry) -> str:
 
 
 def counted(words: Sequence[str], order: Sequence[str]) -> str:
-    """Return how often each word occurs, in the order given: ``12 reproduced, 61 open``.
+    """Return how often each word occurs, in the order given: ``agrees 12, open 61``.
 
     Examples
     --------
-    >>> counted(["open", "refuted", "open"], ["reproduced", "refuted", "open"])
-    '1 refuted, 2 open'
+    >>> counted(["open", "fails", "open"], ["agrees", "fails", "open"])
+    'fails 1, open 2'
     """
-    return ", ".join(f"{words.count(word)} {word.replace('differs', 'differ')}" for word in order if word in words)
+    return ", ".join(f"{word} {words.count(word)}" for word in order if word in words)

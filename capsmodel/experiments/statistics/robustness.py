@@ -1,4 +1,4 @@
-"""How a verdict fares in settings that a source leaves unstated: what it agrees in, and what turns it.
+"""How a verdict fares in settings that a source leaves unstated: where it is the same, and what it depends on.
 
 A *combination* says what differs from the setting that follows the text, which is the empty one.
 """
@@ -57,7 +57,7 @@ class Robustness:
     ----------
     agreeing, decided : int
         Settings with the word of the text, and settings with any word, the text's included.
-    turned_by : tuple of str
+    depends_on : tuple of str
         What turns it.
     settings : int
         All that were tried, decided or not, the text's included.
@@ -67,7 +67,7 @@ class Robustness:
 
     agreeing: int
     decided: int
-    turned_by: tuple[str, ...]
+    depends_on: tuple[str, ...]
     settings: int
     word: str = OPEN
 
@@ -78,8 +78,11 @@ class Robustness:
 
     @property
     def is_robust(self) -> bool:
-        """Whether all of at least `FEWEST_SETTINGS` decided settings agree."""
-        return self.agreeing == self.decided >= FEWEST_SETTINGS
+        """Whether all settings are decided and agree, at least `FEWEST_SETTINGS`, on a word that says one thing.
+
+        "Differs" does not: in each setting the size may be another one.
+        """
+        return self.agreeing == self.settings >= FEWEST_SETTINGS and self.word not in (OPEN, "differs")
 
     def beside(self, verdict: str) -> str:
         """Return what is known, for a reader who sees the verdict: with the word compared if it is another one."""
@@ -87,15 +90,14 @@ class Robustness:
         return f"{self}; {self.word} at the sampled points" if differs else str(self)
 
     def __str__(self) -> str:
-        count = f"{self.agreeing} of {self.decided} settings"
-        if self.turned_by:
-            return f"hangs on {'; '.join(self.turned_by)} ({count})"
-        return f"robust ({count})" if self.is_robust else self._too_few
-
-    @property
-    def _too_few(self) -> str:
-        count = f"{self.decided} of {self.settings} settings are decided"
-        return f"not known to be robust: {count}, at least {FEWEST_SETTINGS} are needed"
+        if self.depends_on:
+            return f"depends on {'; '.join(self.depends_on)} ({self.agreeing} of {self.decided} settings)"
+        if self.is_robust:
+            return f"robust ({self.settings} settings)"
+        if not self.agreeing:
+            return "not known: the setting of the text does not decide at the sampled points"
+        unknown = self.settings - self.decided
+        return f"the same in {self.agreeing} settings" + (f", open in {unknown}" if unknown else "")
 
 
 def robustness(words: Mapping[str, str], combinations: Mapping[str, Combination]) -> Robustness:
@@ -110,10 +112,10 @@ def robustness(words: Mapping[str, str], combinations: Mapping[str, Combination]
 
     Examples
     --------
-    >>> words = {"as the text": "reproduced", "rto = 1": "refuted", "rto = 1, mss = 536": "refuted"}
+    >>> words = {"as the text": "holds", "rto = 1": "fails", "rto = 1, mss = 536": "fails"}
     >>> settings = {"as the text": {}, "rto = 1": {"rto": 1}, "rto = 1, mss = 536": {"rto": 1, "mss": 536}}
     >>> print(robustness(words, settings))
-    hangs on rto = 1 (1 of 3 settings)
+    depends on rto = 1 (1 of 3 settings)
     """
     base = words.get(TEXT, OPEN)
     decided = {name: word for name, word in words.items() if word != OPEN}

@@ -33,7 +33,7 @@ def closed_form_verdicts() -> Mapping[str, Verdict]:
     --------
     >>> verdict = closed_form_verdicts()["caps-optk-0.2"]
     >>> verdict.value, verdict.verdict
-    ((61.0,), 'refuted')
+    ((61.0,), 'fails')
     """
     return MappingProxyType(
         {

@@ -23,7 +23,7 @@ from capsmodel.coding.optimal_unit import (
 )
 from capsmodel.coding.redundancy import repair_packets, traffic_overhead
 from capsmodel.coding.window_delay import uncoded_window_delay_s, window_delay_s
-from capsmodel.experiments.words import MUCH, VerdictWord
+from capsmodel.experiments.words import MUCH, WORD_OF_SIZE, word_on
 from capsmodel.papers.claim_list import Claim
 from capsmodel.papers.verdicts import Computed, Verdict, by_order, by_place, cell
 
@@ -102,8 +102,13 @@ def window_delay_over_unit(claim: Claim) -> Verdict:
     falls_and_rises = curve.delay_s[0] > curve.delay_s.min() < curve.delay_s[-1]
     inside = bool(falls_and_rises and minimum < WINDOW_PACKETS)
     text = f"p_B = 0.3 as in Fig. 8(d), w = 64: the minimum is at k = {minimum}; a unit has w packets at most"
-    word: VerdictWord = "reproduced" if inside else "differs in size"
-    return Verdict(claim.id, (float(minimum),), word, text, quantity="place of the least")
+    return Verdict(
+        claim.id,
+        (float(minimum),),
+        word_on(WORD_OF_SIZE, [inside], [falls_and_rises]),
+        text,
+        quantity="place of the least",
+    )
 
 
 def window_delay_over_redundancy() -> Computed:

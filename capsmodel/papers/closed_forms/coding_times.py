@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 
 from capsmodel.datafiles import data_path
-from capsmodel.experiments.words import verdict_word
+from capsmodel.experiments.words import LEVEL, SIZE, word_on
 from capsmodel.papers.claim_list import Claim
 from capsmodel.papers.verdicts import Computed, Verdict, by_bound, not_testable, tolerance
 
@@ -68,7 +68,7 @@ def time_over_flow(claim: Claim) -> Verdict:
     text = (
         "a unit's time in a flow of 69 packets, whose units have 10, 20 and 39, over that in one of ten; printed: equal"
     )
-    return Verdict(claim.id, (ratio,), "reproduced" if abs(ratio - 1) <= allowed else "differs in size", text)
+    return Verdict(claim.id, (ratio,), word_on(LEVEL, [abs(ratio - 1) <= allowed]), text)
 
 
 def block_over_packet(packets: int = BLOCK) -> float:
@@ -81,7 +81,7 @@ def decoding_of_block(claim: Claim) -> Verdict:
     ratio, large = block_over_packet(), block_over_packet(LARGE_BLOCK)
     met = abs(ratio - float(claim.low)) <= tolerance(claim, claim.low)
     text = f"a block of {BLOCK} packets, a size that is not stated, with one loss; {large:.1f} times with {LARGE_BLOCK}"
-    return Verdict(claim.id, (ratio,), verdict_word([met], [ratio > 1]), text)
+    return Verdict(claim.id, (ratio,), word_on(SIZE, [met], [ratio > 1]), text)
 
 
 def within_20_us(claim: Claim) -> Verdict:

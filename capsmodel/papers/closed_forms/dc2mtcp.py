@@ -3,7 +3,7 @@
 import numpy as np
 
 from capsmodel.checks import FloatArray
-from capsmodel.experiments.words import ROUNDING, verdict_word
+from capsmodel.experiments.words import ROUNDING, STATEMENT, word_on
 from capsmodel.multipath.coded_transport import coded_option_bytes
 from capsmodel.multipath.coding_schedule import MAX_MIXED_PACKETS
 from capsmodel.multipath.lia import best_path_rate_per_s, lia_equilibrium_windows
@@ -47,7 +47,7 @@ def reorder_buffer() -> Computed:
 def rate_bound(claim: Claim) -> Verdict:
     """Eq. 9: no more than one TCP on the best path, at the equilibrium and where all windows follow a sawtooth."""
     equilibrium, sawtooth = rate_over_best_path(), sawtooth_rate_over_tcp()
-    word = verdict_word(np.concatenate([equilibrium, sawtooth]) <= 1 + ROUNDING)
+    word = word_on(STATEMENT, np.concatenate([equilibrium, sawtooth]) <= 1 + ROUNDING)
     text = (
         "an equality at every equilibrium, also where LIA is capped; windows that halve at each loss take more than "
         f"one TCP, whose window halves too: {sawtooth[0]:.2f} to {sawtooth[-1]:.2f} times as much on 2 to 8 identical "

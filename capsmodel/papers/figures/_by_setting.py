@@ -14,11 +14,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_BLUE, _ORANGE, _, _, _, _RED = drawing.COLOURS
+_BLUE, _ORANGE, _GREEN, _PINK, _SKY, _RED = drawing.COLOURS
 COLOUR_OF: dict[str, str] = {
-    "reproduced": _BLUE,
-    "differs in size": _ORANGE,
-    "refuted": _RED,
+    "agrees": _BLUE,
+    "holds": _SKY,
+    "holds in part": _GREEN,
+    "differs": _ORANGE,
+    "absent": _PINK,
+    "fails": _RED,
+    "depends": "0.35",
     "not testable": "0.6",
     "open": "0.92",
 }

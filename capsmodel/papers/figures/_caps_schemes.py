@@ -18,10 +18,10 @@ from capsmodel.experiments.statistics.intervals import (
     paired_difference,
     paired_ratio,
 )
-from capsmodel.experiments.words import Holds, VerdictWord, above, all_of, kendall
+from capsmodel.experiments.words import STATEMENT, Holds, VerdictWord, above, all_of, kendall
 from capsmodel.papers.claim_list import Claim
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.figures._points import word_on
+from capsmodel.papers.figures._points import CONFIDENCE, word_on_points
 from capsmodel.papers.index import Quantity
 from capsmodel.papers.measurements.caps_comparison import WITHOUT_REPAIR
 from capsmodel.papers.verdicts import Verdict, of_sample
@@ -82,13 +82,13 @@ def of_points(claim: Claim, found: Shown, word: VerdictWord, reason: str, *, qua
 def judge_differences(claim: Claim, found: Compared, reason: str) -> Verdict:
     """Judge whether differences are all on the side of 0 that the claim names, at all places."""
     side = on_side(claim.relation in ("higher", "rising"), 0)
-    return of_points(claim, found, word_on(found.values(), side, side), reason, quantity="difference")
+    return of_points(claim, found, word_on_points(STATEMENT, found.values(), side), reason, quantity="difference")
 
 
 def rises(runs: Runs, scheme: str) -> tuple[Holds, Interval]:
     """Return whether a quantity rises over the sweep, by Kendall's tau and last minus first, and last minus first."""
     values = [wide[scheme] for wide in runs.values()]
-    last = paired_difference(values[-1], values[0])
+    last = paired_difference(values[-1], values[0], confidence=CONFIDENCE)
     return all_of(kendall(np.array([one.mean() for one in values])) > 0, above(last, 0)), last
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from pandas import DataFrame, Series
 
+from capsim.study.decide import FALSE_ALARM
 from capsim.study.relations import Predicate, reduction_pct
 from capsmodel.experiments.statistics.intervals import (
     PairedDifference,
@@ -14,10 +15,10 @@ from capsmodel.experiments.statistics.intervals import (
     paired_ratio,
 )
 from capsmodel.experiments.sweep import Task
-from capsmodel.experiments.words import below
+from capsmodel.experiments.words import SIZE, WORD_OF_SIZE, Answers, below, verdict_word
 from capsmodel.papers.claim_list import Claim
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.figures._points import word_on
+from capsmodel.papers.figures._points import CONFIDENCE
 from capsmodel.papers.measurements.head_of_line import short_flows
 from capsmodel.papers.verdicts import Verdict, of_sample
 
@@ -63,8 +64,16 @@ def judge_reduction(
 ) -> Verdict:
     """Judge by how many percent a column is lower: at the preset, and the direction at every spread of start times."""
     changes = [change(frame, column, subject=subject, spread_s=spread_s) for spread_s in SPREADS_S]
-    word = word_on(changes, lambda one: met(reduction_pct(one)), lambda one: below(one, 1), with_size=1)
-    preset, *others = (reduction_pct(one) for one in changes)
+
+    def answers(confidence: float) -> list[Answers]:
+        preset, *others = (one.at(confidence) for one in changes)
+        return [Answers.of(met(reduction_pct(preset)), below(preset, 1))] + [
+            Answers.of(True, below(one, 1)) for one in others
+        ]
+
+    kind = SIZE if claim.printed else WORD_OF_SIZE
+    word = verdict_word(kind, answers(CONFIDENCE), answers(1 - FALSE_ALARM / len(changes)))
+    preset, *others = (reduction_pct(one.at(CONFIDENCE)) for one in changes)
     lower = zip(SPREADS_S[1:], others, strict=True)
     reason += "".join(f"; {one.value:.1f}% where they start within {1e3 * spread:g} ms" for spread, one in lower)
     verdict = Verdict(claim.id, (preset.value,), word, reason, (preset.low, preset.high), "reduction, %")

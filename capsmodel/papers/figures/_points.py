@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 from typing import Protocol
 
+from capsim.study.decide import FALSE_ALARM
 from capsim.study.relations import Predicate
 from capsmodel.experiments.statistics.intervals import Interval
-from capsmodel.experiments.words import Holds, VerdictWord, joined, verdict_word
+from capsmodel.experiments.words import Answers, Kind, VerdictWord, verdict_word
 
-CONFIDENCE = 0.95
+CONFIDENCE = 1 - FALSE_ALARM
 
 
 class Estimate(Protocol):
@@ -17,35 +18,31 @@ class Estimate(Protocol):
         """Return it with its interval at a confidence, in (0, 1)."""
 
 
-def word_on(
+def word_on_points(
+    kind: Kind,
     points: Iterable[Estimate],
     met: Predicate,
     holds: Predicate | None = None,
     *,
-    with_size: int | None = None,
     unknown: int = 0,
 ) -> VerdictWord:
-    """Return the word on all points; "differs in size" speaks of *some*, which takes a part of the level (Bonferroni).
+    """Return the word on all points; one that speaks of *some* takes a part of the level (Bonferroni).
 
     Parameters
     ----------
+    kind : Kind
+        What the claim gives.
     points : iterable of Estimate
         What is measured at all points.
     met, holds : callable
-        What an interval must be for the claim to be met with its size, and for its direction; `met` for both.
-    with_size : int, optional
-        So many of the first points must have the size; the others count for the direction only.
+        What an interval must be for the claim to be met as it is made, and for its direction; `met` for both.
     unknown : int
         Points that were not run.
     """
     listed = list(points)
 
-    def pairs(counted: list[Estimate]) -> list[tuple[Interval, Interval]]:
-        of_part = 1 - (1 - CONFIDENCE) / len(counted)
-        return [(one.at(CONFIDENCE), one.at(of_part)) for one in counted]
+    def answers(confidence: float) -> list[Answers]:
+        found = [one.at(confidence) for one in listed]
+        return [Answers.of(met(one), (holds or met)(one)) for one in found] + [Answers.of(None)] * unknown
 
-    direction = holds or met
-    unknowns: list[Holds] = [None] * unknown
-    sizes: list[Holds] = [joined(yes=met(whole), no=met(part)) for whole, part in pairs(listed[:with_size])]
-    sides: list[Holds] = [joined(yes=direction(part), no=direction(whole)) for whole, part in pairs(listed)]
-    return verdict_word(sizes + unknowns, sides + unknowns)
+    return verdict_word(kind, answers(CONFIDENCE), answers(1 - FALSE_ALARM / len(listed)))

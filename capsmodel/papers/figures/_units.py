@@ -8,6 +8,7 @@ from capsmodel.experiments.statistics.intervals import Interval, proportion_diff
 from capsmodel.experiments.sweep import Task
 from capsmodel.experiments.words import APPROX_RELATIVE
 from capsmodel.papers.figures import _drawing as drawing
+from capsmodel.papers.figures._points import CONFIDENCE
 from capsmodel.papers.measurements.unit_decoding import decoded_units
 from capsmodel.papers.measurements.unit_delays import mean_window_delays
 
@@ -30,22 +31,22 @@ def delay_task(k: int, *, r: int, n_paths: int, long_flows: int, windows: int) -
 
 
 def decode_shares(rows: DataFrame) -> DataFrame:
-    """Return decoded units over all units, with the ends of Wilson's 95% interval."""
+    """Return decoded units over all units, with the ends of Wilson's interval at `CONFIDENCE`."""
     counts = zip(rows["successes"].astype(int), rows["trials"].astype(int), strict=True)
-    found = [wilson_interval(successes, trials=trials) for successes, trials in counts]
+    found = [wilson_interval(successes, trials=trials, confidence=CONFIDENCE) for successes, trials in counts]
     columns = {"decode_prob": "value", "decode_low_prob": "low", "decode_high_prob": "high"}
     return DataFrame({name: [getattr(one, end) for one in found] for name, end in columns.items()}, index=rows.index)
 
 
 def share_difference(later: Series, earlier: Series) -> Interval:
-    """Return the difference of two rows of :func:`decode_shares` with its 95% interval."""
+    """Return the difference of two rows of :func:`decode_shares` with its interval."""
     return proportion_difference(share(later), share(earlier))
 
 
 def share(row: Series) -> Interval:
     """Return a row of :func:`decode_shares` as an interval."""
     value, low, high = (float(row[name]) for name in ("decode_prob", "decode_low_prob", "decode_high_prob"))
-    return Interval(value=value, low=low, high=high, confidence=0.95, samples=0)
+    return Interval(value=value, low=low, high=high, confidence=CONFIDENCE, samples=0)
 
 
 def paper_almost_one(axes: "Axes") -> None:

@@ -4,7 +4,7 @@ Not stated: the unit of lambda, how senders are pooled, whose RTTs are shown, ho
 ``caps-bursts`` at the paper's scale, 560 hosts, four bursts a run; lambda in each unit in which Fig. 20 is tried, of
 which the longer one has bursts that overlap; the RTTs of all short flows pooled in sampling periods of 200 us with 20
 ACKs or more; CAPS without coding, since the packets of a unit have the same segment number in the trace. Close means
-within 10%, as everywhere in the ledger; a claim is refuted if it holds in neither unit.
+within 10%, as everywhere in the ledger; a claim fails if it holds in neither unit.
 """
 
 from typing import TYPE_CHECKING
@@ -14,11 +14,11 @@ from pandas import DataFrame
 
 from capsmodel.experiments.statistics.intervals import MeanInterval, mean_interval
 from capsmodel.experiments.sweep import Task
-from capsmodel.experiments.words import CLOSE_RELATIVE, within
+from capsmodel.experiments.words import CLOSE_RELATIVE, STATEMENT, within
 from capsmodel.papers.claim_list import Claim
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
-from capsmodel.papers.figures._points import word_on
+from capsmodel.papers.figures._points import word_on_points
 from capsmodel.papers.measurements.burst_rtts import burst_periods
 from capsmodel.papers.verdicts import Verdict, of_sample
 
@@ -53,7 +53,7 @@ def _by_rate(frame: DataFrame, column: str) -> list[MeanInterval]:
 def _closeness(claim: Claim, frame: DataFrame, reason: str) -> Verdict:
     """Judge the relative distances in column "apart", a mean for each rate; the value is their range over the rates."""
     found = _by_rate(frame, "apart")
-    word = word_on(found, lambda one: within(one, -np.inf, CLOSE_RELATIVE))
+    word = word_on_points(STATEMENT, found, lambda one: within(one, -np.inf, CLOSE_RELATIVE))
     ends = min(distance.value for distance in found), max(distance.value for distance in found)
     verdict = Verdict(claim.id, ends, word, "; ".join([reason, *_by_unit(frame)]), quantity="relative distance")
     return of_sample(verdict, f"{min(one.samples for one in found)} runs")

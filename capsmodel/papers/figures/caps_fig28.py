@@ -14,7 +14,7 @@ from pandas import DataFrame
 
 from capsim.study.metrics import FCT_PERCENTILES
 from capsmodel.experiments.sweep import Task
-from capsmodel.experiments.words import verdict_word
+from capsmodel.experiments.words import STATEMENT, word_on
 from capsmodel.papers.claim_list import Claim
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _caps_schemes as shared
@@ -51,7 +51,7 @@ def judge_rise(claim: Claim, frame: DataFrame) -> Verdict:
     runs = shared.runs_by_place(frame, "lost_ratio", sweep="flows")
     rising = {name: shared.rises(runs, name) for name in SCHEMES}
     found = {(name, "all"): last for name, (_, last) in rising.items()}
-    word = verdict_word(one for one, _ in rising.values())
+    word = word_on(STATEMENT, [one for one, _ in rising.values()])
     reason = f"{', '.join(runs)} short flows, last minus first: {shared.values_text(found)}"
     return shared.of_points(claim, found, word, reason, quantity="difference")
 

@@ -14,10 +14,11 @@ from pandas import DataFrame, concat
 
 from capsmodel.experiments.statistics.intervals import paired_ratio
 from capsmodel.experiments.sweep import Task
-from capsmodel.experiments.words import MUCH, above, all_of, verdict_word
+from capsmodel.experiments.words import LEVEL, MUCH, WORD_OF_SIZE, above, all_of, word_on
 from capsmodel.papers.claim_list import Claim, read_claims
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
+from capsmodel.papers.figures._points import CONFIDENCE
 from capsmodel.papers.measurements.blocking_estimators import on_off_periods, path_rtts
 from capsmodel.papers.verdicts import Verdict, not_testable, of_sample, printed_range
 
@@ -72,9 +73,9 @@ def judge_presence(claim: Claim, frame: DataFrame) -> Verdict:
 def judge_rtts(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge whether each path with a long flow has a larger RTT than any without in each run, and a far larger one."""
     long, rest = _of(frame, BLOCKED).groupby("seed"), _of(frame, FREE).groupby("seed")
-    found = paired_ratio(long.mean(), rest.mean())
+    found = paired_ratio(long.mean(), rest.mean(), confidence=CONFIDENCE)
     holds = bool((long.min() > rest.max()).all())
-    word = verdict_word([all_of(holds, above(found, MUCH[1]))], [above(found, 1)])
+    word = word_on(WORD_OF_SIZE, [all_of(holds, above(found, MUCH[1]))], [above(found, 1)])
     reason = (
         f"mean RTT over a path with a long flow, over that of the others, far from {MUCH[1]:g} on; the smallest "
         f"{'is' if holds else 'is not'} above the largest in each run"
@@ -93,7 +94,7 @@ def judge_probability(claim: Claim, frame: DataFrame) -> Verdict:
     reason = (
         f"share of paths above twice the mean, as Section VI-A counts; {shares.min():g} to {shares.max():g} over runs"
     )
-    return Verdict(claim.id, (float(shares.mean()),), "reproduced" if met else "differs in size", reason)
+    return Verdict(claim.id, (float(shares.mean()),), word_on(LEVEL, [met]), reason)
 
 
 def draw(frame: DataFrame) -> "Figure":

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pandas import DataFrame
 
 from capsmodel.coding.decoding import decode_prob
-from capsmodel.experiments.words import Holds, above, all_of, kendall, verdict_word
+from capsmodel.experiments.words import STATEMENT, Holds, above, all_of, kendall, word_on
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _units as units
@@ -73,7 +73,7 @@ def judge(claim: "Claim", frame: DataFrame) -> Verdict:
         "n_L = 2, r = 2"
     )
     verdict = Verdict(
-        claim.id, (float(point["decode_prob"]),), verdict_word(map(_rises, [*curves, by_long_flows])), reason,
+        claim.id, (float(point["decode_prob"]),), word_on(STATEMENT, map(_rises, [*curves, by_long_flows])), reason,
         (float(point["decode_low_prob"]), float(point["decode_high_prob"])),
     )  # fmt: skip
     return of_sample(verdict, f"{UNITS} units")

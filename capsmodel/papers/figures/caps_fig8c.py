@@ -13,7 +13,7 @@ from pandas import DataFrame
 
 from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.redundancy import repair_packets
-from capsmodel.experiments.words import all_of, below, kendall, verdict_word
+from capsmodel.experiments.words import STATEMENT, all_of, below, kendall, word_on
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _units as units
@@ -51,7 +51,7 @@ def draw(frame: DataFrame) -> "Figure":
     """Draw p_S over k."""
     figure, (axes,) = drawing.panels("CAPS Fig. 8(c): units that decode, simulated, 10 paths, 3 long flows")
     axes.plot(frame["k"], frame["formula_prob"], color=drawing.COLOURS[1], label="Eq. 2, r rounded up")
-    drawing.error_bars(axes, frame, x="k", y="decode_prob", color=drawing.COLOURS[0], label="simulated, 95% interval")
+    drawing.error_bars(axes, frame, x="k", y="decode_prob", color=drawing.COLOURS[0], label="simulated, 99.5% interval")
     drawing.paper_arrow(axes, (0.42, 0.72), (0.92, 0.42), "paper: falls monotonically")
     axes.set(xlabel="source packets in a unit k", ylabel="decoding probability $p_S$", xlim=(0, 65))
     return drawing.finish(figure, [axes])
@@ -64,7 +64,7 @@ def judge(claim: "Claim", frame: DataFrame) -> Verdict:
     falls = all_of(kendall(shares) < 0, below(units.share_difference(ordered.iloc[-1], ordered.iloc[0]), 0))
     step = int(np.diff(ordered["formula_prob"]).argmax())
     rise = units.share_difference(ordered.iloc[step + 1], ordered.iloc[step])
-    word = verdict_word([all_of(falls, below(rise, 0))], [falls])
+    word = word_on(STATEMENT, [falls, below(rise, 0)])
     reason = (
         f"from {shares[0]:.2f} at k = {k[0]} to {shares[-1]:.2f} at {k[-1]}; with whole r Eq. 2 rises from k = "
         f"{k[step]} to {k[step + 1]}, by the value here; the plotted k are not stated, and with few "

@@ -23,11 +23,11 @@ from capsmodel.coding.redundancy import repair_packets
 from capsmodel.coding.unit_parameters import Objective
 from capsmodel.coding.window_delay import window_delay_s
 from capsmodel.experiments.statistics.intervals import Interval, MeanInterval, student_interval, wilson_interval
-from capsmodel.experiments.words import SIGNIFICANTLY, Holds, verdict_word, within
+from capsmodel.experiments.words import SIGNIFICANTLY, STATEMENT, Holds, VerdictWord, within, word_on
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
 from capsmodel.papers.figures import _units as units
-from capsmodel.papers.figures._points import CONFIDENCE, Estimate, word_on
+from capsmodel.papers.figures._points import CONFIDENCE, Estimate, word_on_points
 from capsmodel.papers.verdicts import Verdict, cell, of_sample
 
 if TYPE_CHECKING:
@@ -119,7 +119,9 @@ def judge_shape(claim: "Claim", frame: DataFrame) -> Verdict:
     ]
     best, *near = found[EQ4, "window_delay"]
     reason = "r by the ceiling rule, to the last ACK: fastest k, and no unit exceeds the window; inside only for "
-    word = verdict_word([inside[EQ4, "window_delay"]], inside.values())
+    word: VerdictWord = word_on(STATEMENT, [inside[EQ4, "window_delay"]])
+    if word == "fails" and not all(one is False for one in inside.values()):
+        word = "depends" if any(inside.values()) else "open"
     reason += "; ".join(holds) or "none"
     interval = float(min(near)), float(max(near))
     verdict = Verdict(claim.id, (float(best),), word, reason, interval, "place of the least")
@@ -147,9 +149,13 @@ def _shares(rows: DataFrame) -> list[_DecodedShare]:
     return [_DecodedShare(decoded=round(prob * n), units=n, formula_prob=formula) for prob, n, formula in counts]
 
 
+_MEASURED_AT = 0.95
+"""Confidence of the intervals that a run has measured."""
+
+
 def _delays(rows: DataFrame, name: str) -> list[MeanInterval]:
     """Return a measured delay over its formula, with its interval, for each k."""
-    measured_at = float(special.stdtrit(WINDOWS - 1, (1 + CONFIDENCE) / 2))
+    measured_at = float(special.stdtrit(WINDOWS - 1, (1 + _MEASURED_AT) / 2))
     ends = zip(rows[f"{name}_s"], rows[f"{name}_high_s"], rows["formula_delay_s"], strict=True)
     return [
         student_interval(value / formula, (high - value) / measured_at / formula, WINDOWS - 1, CONFIDENCE, WINDOWS)
@@ -166,7 +172,7 @@ def judge_match(claim: "Claim", frame: DataFrame) -> Verdict:
     """Judge whether both quantities are close to their formulas at every k, r by the ceiling rule."""
     rows = frame[frame["form"] == EQ4]
     shares, delays = _shares(rows), _delays(rows, "window_delay")
-    word = word_on([*shares, *delays], lambda one: within(one, *SIGNIFICANTLY))
+    word = word_on_points(STATEMENT, [*shares, *delays], lambda one: within(one, *SIGNIFICANTLY))
     over_packets = _spanned(_delays(rows, "packet_delay"))
     reason = (
         f"simulated over formula: p_S {_spanned(shares)}, d_w to the last ACK is the value: Eq. 4 leaves out "

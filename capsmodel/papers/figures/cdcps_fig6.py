@@ -11,7 +11,7 @@ from pandas import DataFrame
 
 from capsmodel.coding.random_linear import full_rank_prob
 from capsmodel.experiments.sweep import Task
-from capsmodel.experiments.words import CLOSE_RELATIVE, above, verdict_word
+from capsmodel.experiments.words import CLOSE_RELATIVE, WORD_OF_SIZE, above, word_on
 from capsmodel.papers.claim_list import Claim
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
@@ -44,7 +44,7 @@ def tasks(*, quick: bool = False) -> list[Task]:
 
 
 def table(rows: DataFrame) -> DataFrame:
-    """Return the share of sets that decode, with its 95% interval, and of those that are linearly independent."""
+    """Return the share of sets that decode, with its 99.5% interval, and of those that are linearly independent."""
     shares = units.decode_shares(rows.rename(columns={"decoded_sets": "successes", "units": "trials"}))
     columns = {
         "scheme": rows["systematic"].map(SCHEMES),
@@ -78,7 +78,7 @@ def survives_two_blocked(claim: Claim, frame: DataFrame) -> Verdict:
     nearly = [above(units.share(row), 1 - CLOSE_RELATIVE) for _, row in four.iterrows()]
     shares = " and ".join(f"{prob:.2%}" for prob in 1 - four["decode_prob"])
     reason = f"independent ones always decode; of random four in GF(2^8), {shares} are not (all coded, systematic)"
-    word = verdict_word([exact, *nearly], [exact])
+    word = word_on(WORD_OF_SIZE, [exact, *nearly], [exact] * (1 + len(nearly)))
     return of_sample(Verdict(claim.id, (sent,), word, reason), f"{UNITS} sets")
 
 

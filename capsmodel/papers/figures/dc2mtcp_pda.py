@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pandas import DataFrame, concat
 
 from capsmodel.experiments.sweep import Task
-from capsmodel.experiments.words import ROUNDING, verdict_word
+from capsmodel.experiments.words import ROUNDING, STATEMENT, word_on
 from capsmodel.papers.claim_list import Claim
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
@@ -82,7 +82,7 @@ def work_is_at_most_the_coding_ratio(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge dc2mtcp-s1-eps: the work left is at most l/m."""
     found = _left(frame)
     ratios = (found["work_ratio"] / found["coded_original_ratio"]).to_numpy()
-    word = verdict_word(ratios <= 1 + ROUNDING)
+    word = word_on(STATEMENT, ratios <= 1 + ROUNDING)
     return Verdict(claim.id, (float(ratios.max()),), word, f"{_REASON}; largest work over l/m")
 
 

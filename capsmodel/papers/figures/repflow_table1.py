@@ -19,12 +19,13 @@ from capsmodel.checks import FloatArray
 from capsmodel.experiments.printed import reading_error
 from capsmodel.experiments.statistics.intervals import Interval, mean_interval, paired_ratio
 from capsmodel.experiments.sweep import Task
-from capsmodel.experiments.words import VerdictWord, above, has_size, verdict_word, within
+from capsmodel.experiments.words import LEVEL, SIZE, VerdictWord, above, has_size, within, word_on
 from capsmodel.papers.claim_list import Claim, read_claims
 from capsmodel.papers.figures import PublishedFigure
 from capsmodel.papers.figures import _drawing as drawing
+from capsmodel.papers.figures._points import CONFIDENCE
 from capsmodel.papers.measurements.behind_long_flow import behind_long_flow
-from capsmodel.papers.verdicts import Verdict, cell, of_sample, printed_range, tolerance
+from capsmodel.papers.verdicts import Verdict, cell, of_sample, printed_range
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -97,8 +98,11 @@ def _verdict(claim: Claim, found: Interval, word: VerdictWord, reason: str) -> V
 def absolute_time(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge a completion time; what deeper buffers give goes into the reason."""
     _, _, key, figure_of = claim.id.split("-")
-    found, deep = (mean_interval(_runs(frame, key, _COLUMNS[figure_of], buffers)) for buffers in _BUFFERS_PACKETS)
-    word = verdict_word([has_size(found, float(claim.low), tolerance(claim, claim.low))], [True])
+    found, deep = (
+        mean_interval(_runs(frame, key, _COLUMNS[figure_of], buffers), confidence=CONFIDENCE)
+        for buffers in _BUFFERS_PACKETS
+    )
+    word = word_on(LEVEL, [has_size(found, float(claim.low), reading_error(claim.low))])
     small, large = _BUFFERS_PACKETS
     beside = f"{found.value:.3f} s with {small} packets a port, {deep.value:.3f} s with {large}"
     return _verdict(claim, found, word, _ALONE if key == "none" else _BESIDE[figure_of] + beside)
@@ -106,23 +110,25 @@ def absolute_time(claim: Claim, frame: DataFrame) -> Verdict:
 
 def ten_times_worse(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge "ten times worse" by the table that it sums up: the ratio of its means, of each run."""
-    found = paired_ratio(_runs(frame, "long", "mean_fct_s"), _runs(frame, "none", "mean_fct_s"))
+    sides = _runs(frame, "long", "mean_fct_s"), _runs(frame, "none", "mean_fct_s")
+    found = paired_ratio(*sides, confidence=CONFIDENCE)
     ids = ("repflow-t1-long-mean", "repflow-t1-none-mean")
     printed = cell(ids[0]) / cell(ids[1])
     allowed = printed * sum(reading_error(read_claims()[name].low) / cell(name) for name in ids)
-    word = verdict_word([has_size(found, printed, allowed)], [above(found, 1)])
+    word = word_on(SIZE, [has_size(found, printed, allowed)], [above(found, 1)])
     reason = f'{found.value:.1f} times; "ten" sums up the table, whose own means give {printed:.1f} and are judged'
     return _verdict(claim, found, word, reason)
 
 
 def over_half(claim: Claim, frame: DataFrame) -> Verdict:
     """Judge a reduction of at least so much, by the runs on the same flows."""
+    both = "repl", "long"
     column = _COLUMNS["mean" if claim.id.endswith("m") else "p99"]
     found, deep = (
-        reduction_pct(paired_ratio(_runs(frame, "repl", column, buffers), _runs(frame, "long", column, buffers)))
+        reduction_pct(paired_ratio(*(_runs(frame, key, column, buffers) for key in both), confidence=CONFIDENCE))
         for buffers in _BUFFERS_PACKETS
     )
-    word = verdict_word([within(found, *printed_range(claim))], [above(found, 0), above(deep, 0)])
+    word = word_on(SIZE, [within(found, *printed_range(claim))], [above(found, 0), above(deep, 0)])
     return _verdict(claim, found, word, f"{_OVER_HALF}; with 1000 packets a port {deep.value:.0f}%")
 
 

@@ -9,8 +9,11 @@ study, at its reduced scale if it has one; then so is the text's, and what chang
 the paper's scale (:mod:`capsim.study.looks`). A setting counts for a claim only if it changes the runs that the claim
 compares.
 
-A claim that these seeds refute in the setting of the text is looked at once more, by the seeds of a second family, with
-the same looks and the same limit. It stays open until they have refuted it too.
+A claim that fails by these seeds in the setting of the text is looked at once more, by the seeds of a second family,
+with the same looks and the same limit. It stays open until it fails by them too; and it stays open if one of the two
+sides is not what the paper has: where something in the same unit is printed of a side, and ours is off by more than
+`BASELINE_RELATIVE`, the contrary is not of the paper's comparison. What fails then, or is absent, *depends* on a
+setting if it has the paper's direction in one that the paper leaves open.
 """
 
 import time
@@ -37,6 +40,7 @@ from capsim.study.looks import (
     seeds_there,
 )
 from capsim.study.measures import TaskList
+from capsim.study.metrics import known_metric
 from capsim.study.points import Point, Scale, point_name
 from capsim.study.samples import Quantity, Rows, Statement
 from capsmodel.experiments.kept import DIGEST, check_columns, keep, with_digests
@@ -45,6 +49,7 @@ from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge
 from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.experiments.statistics.robustness import TEXT, Robustness, robustness
 from capsmodel.experiments.sweep import Executor, Progress, Task, end_of, run_sweep
+from capsmodel.experiments.words import FOR_THE_PAPER
 
 __all__ = ["MOST_SEEDS_OF_OTHERS", "SECOND_FAMILY", "Campaign", "Group", "Look", "Verdict", "advance"]
 
@@ -56,7 +61,9 @@ UNKNOWN_COST_S = 10.0
 """What a run is taken to cost before one of its study has been made, in seconds of processor time."""
 SAMPLED_WEIGHT = 4
 """A look at the sampled points comes after those at all points that have less than so many times its seeds."""
-OPEN, REFUTED = "open", "refuted"
+BASELINE_RELATIVE = 0.25
+"""How far a side of a comparison may be from print, where it is printed, so that the contrary counts."""
+OPEN, ABSENT, FAILS, DEPENDS = "open", "absent", "fails", "depends"
 
 
 class Group(NamedTuple):
@@ -114,7 +121,8 @@ class Verdict:
     Attributes
     ----------
     word : str
-        Refuted only if both families of seeds say so.
+        That it fails only if both families of seeds say so, both sides are near what is printed of them, and no setting
+        has the paper's direction.
     value, interval : tuple of float
         In the unit of the claim: the value of a single sample and the ends of its interval, or the least and the
         largest value of several.
@@ -127,7 +135,15 @@ class Verdict:
     skewness : mapping
         Of the samples, by name.
     again : Judged, optional
-        Where the claim stands by the second family, if the first one refutes it.
+        Where the claim stands by the second family, if it fails by the first one.
+    not_as_printed : tuple of str
+        Sides of the comparison that are not near what is printed of them, if the claim fails.
+    times_printed : float
+        The factor by which the worst point is off what is printed; 1 where it is met, 0 if nothing has a factor.
+    next_seeds : int
+        Seeds of the next look if it is open; 0 if there is none.
+    next_cpu_s : float
+        About the processor time of the runs that it lacks, in seconds.
     """
 
     word: str
@@ -138,6 +154,10 @@ class Verdict:
     points: tuple[tuple[str, Interval], ...]
     skewness: Mapping[str, float]
     again: Judged | None = None
+    not_as_printed: tuple[str, ...] = ()
+    times_printed: float = 0.0
+    next_seeds: int = 0
+    next_cpu_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -279,18 +299,61 @@ class Campaign:
         return CarriedOver(text, before, after)
 
     def verdict(self, claim_id: str) -> Verdict:
-        """Return the verdict on a claim in the setting of the text: refuted only if both families of seeds say so."""
+        """Return the verdict on a claim in the setting of the text."""
         found = self.judged(claim_id, TEXT, sampled=False)
-        ours = Statement(self.design, claim_id).value(found.decision)
+        statement = Statement(self.design, claim_id)
+        ours = statement.value(found.decision)
         word: str = found.decision.word
-        again = None
-        if word == REFUTED:
+        again: Judged | None = None
+        others: tuple[str, ...] = ()
+        next_seeds = found.next_seeds
+        if word == FAILS:
             again = self.judged(claim_id, TEXT, sampled=False, offset=SECOND_FAMILY)
-            word = REFUTED if again.decision.word == REFUTED else OPEN
-        points = tuple(found.decision.intervals.items())
+            others, next_seeds = self._not_as_printed(claim_id, found.seeds), again.next_seeds
+            word = OPEN if again.decision.word != FAILS or others else FAILS
+        if word in (FAILS, ABSENT) and any(one in FOR_THE_PAPER for one in self.words(claim_id).values()):
+            word = DEPENDS
         return Verdict(
-            word, ours.values, ours.interval, ours.quantity, found.seeds, points, found.decision.skewness, again
+            word=word,
+            value=ours.values,
+            interval=ours.interval,
+            quantity=ours.quantity,
+            seeds=found.seeds,
+            points=tuple(found.decision.intervals.items()),
+            skewness=found.decision.skewness,
+            again=again,
+            not_as_printed=others,
+            times_printed=statement.times_printed(found.decision),
+            next_seeds=next_seeds,
+            next_cpu_s=self._price_s(statement, next_seeds, SECOND_FAMILY if again else 0),
         )
+
+    def _price_s(self, statement: Statement, seeds: int, offset: int) -> float:
+        """Return about the processor time of the runs that a look at a claim lacks, in seconds."""
+        if not seeds:
+            return 0.0
+        look = Look(1, Group(TEXT, "paper", offset), seeds, tuple(statement.points), 1)
+        return self._missing(look) * self._mean_s("paper")
+
+    def _not_as_printed(self, claim_id: str, seeds: int) -> tuple[str, ...]:
+        """Return the sides of a comparison of which something in its unit is printed that ours is not near."""
+        rows = self._rows.get(Group(TEXT, "paper"), Rows())
+        unit = known_metric(self.design.metric(claim_id)).unit
+        compared = {point for one in self.design.comparisons(claim_id) for _, point in one.terms}
+        return tuple(
+            f"{point_name(point)} ({statement.claim_id})"
+            for statement in self._printed_levels
+            for point in statement.points
+            if point in compared
+            and known_metric(statement.metric).unit == unit
+            and statement.is_off(rows, seeds, BASELINE_RELATIVE)
+        )
+
+    @cached_property
+    def _printed_levels(self) -> Sequence[Statement]:
+        """Return the claims that print the value of one point."""
+        found = [Statement(self.design, name) for name in self.design.claims if self.design.claims[name].is_simulated]
+        return [one for one in found if one.is_printed_level]
 
     def words(self, claim_id: str) -> dict[str, str]:
         """Return the words of a claim in all settings that count for it, at the sampled points.
@@ -428,7 +491,7 @@ class Campaign:
         return sum(task.id not in self.cpu_s for task in self._runs_of(look))
 
     def _wanted(self) -> Iterator[Look]:
-        """Yield the next look at open claims, in each setting, and of those refuted once by the second family.
+        """Yield the next look at open claims, in each setting, and of those that fail once by the second family.
 
         The text is judged at the sampled points too, as the base of the comparison with others.
         """
@@ -437,11 +500,11 @@ class Campaign:
         yield from self._looks([(claim, TEXT) for claim in claims], sampled=False)
         if len(settings) > 1:
             yield from self._looks(counting, sampled=True)
-        once = [(claim, TEXT) for claim in claims if self._is_refuted_once(claim)]
+        once = [(claim, TEXT) for claim in claims if self._fails_once(claim)]
         yield from self._looks(once, sampled=False, offset=SECOND_FAMILY)
 
-    def _is_refuted_once(self, claim_id: str) -> bool:
-        return self.judged(claim_id, TEXT, sampled=False).decision.word == REFUTED
+    def _fails_once(self, claim_id: str) -> bool:
+        return self.judged(claim_id, TEXT, sampled=False).decision.word == FAILS
 
     def _looks(self, judgements: Iterable[tuple[str, str]], *, sampled: bool, offset: int = 0) -> Iterator[Look]:
         """Yield the next looks at claims in settings, as far as they are open, by one family of seeds."""

@@ -130,6 +130,7 @@ class Design(Runs):
             text=text.replace(f"{{{table.axis}}}", str(label)),
             note=table.note,
             conditions=table.conditions,
+            same_as=f"{table.same_as[row]}-{column}" if (row := str(label)) in table.same_as else "",
         )
 
     def metric(self, claim_id: str, setting: str = TEXT) -> str:

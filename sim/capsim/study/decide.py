@@ -1,49 +1,66 @@
 r"""Decisions on claims: the statement at every point of a sweep, at levels that keep its error small.
 
 A *point* is one comparison that a claim makes: a value for each seed, such as the logarithm of the ratio of two schemes
-on the same flows, whether the claim is met with its size, and whether its direction holds. Points are looked at as
+on the same flows, and what its interval must be (:class:`capsim.study.relations.Says`). Points are looked at as
 :mod:`capsmodel.experiments.statistics.sequential` says, with the level α = `FALSE_ALARM` for one claim in one setting.
+The words are those of :func:`capsmodel.experiments.words.verdict_word`.
 
-"Reproduced" says that all m points are met, and "refuted" that the direction fails at all of them. Either is wrong only
-if one given point is, so that each point may have the whole of α (intersection-union test, Berger 1982). "Differs in
-size" says that *some* point is missed and that the direction holds at *some* point; these two use α/m (Bonferroni), as
-does that *some* point reaches the size that a claim says its differences go "up to".
-A printed size is met where the mean lies within 10% of it (:func:`capsmodel.experiments.words.has_size`), and missed
-where the mean is another number. For one that is off by a few per cent both are true; the first that the runs prove
-is said.
+*All or some.* "Agrees", "holds", "absent" and "fails" speak of all m points. Each is wrong only if one given point is,
+so that each point may have the whole of α (intersection-union test, Berger 1982). "Differs" and "holds in part" say
+that *some* point is missed, or contrary; these use α/m (Bonferroni), as does that *some* point reaches the size that a
+claim says its differences go "up to".
 
-An interval errs on each side with half of its level, so a verdict other than "open" is wrong with probability α at
-most, as far as Student's interval covers the mean. Of skewed samples it does so less often
-(:mod:`capsmodel.experiments.statistics.sequential` has a table), so a decision has the skewness of its samples, and
-:func:`decide` can be asked about the median of a run instead, whose interval keeps the level for every law. Where all
-runs have the same number the word is about the *median* of a run, at the level :math:`2^{-15}` with 16 runs, and
-nothing is claimed about the mean (:func:`~capsmodel.experiments.statistics.sequential.repeated_interval`). So 0 in all
-runs refutes no claim that there is some: a rare event may not have happened, and the point is silent.
+*No race.* A printed number is agreed with where the whole interval is within 10% of it, and differed from where the
+whole interval is outside: of two words that exclude each other one at most is true, so that more seeds do not turn one
+into the other. An order without a size is absent at the last look only.
 
-A refutation counts only if a second family of seeds, disjoint from the first and looked at in the same
-way, refutes the claim as well (:mod:`capsim.study.campaign`); otherwise the claim stays open. "Refuted" needs both
-families, so it is wrong with probability α at most as before, and α² where the families are independent, as disjoint
-seeds are. No other word gains from this: what the second family alone says decides nothing.
+*Many points.* An order that is claimed for many places is not lost on a tie: it holds if it is nowhere worse by more
+than 3%, and better in the geometric mean of the points, seed by seed. Both are proven, the mean at the level α.
 
-Over a ledger of m verdicts αm are expected to be false at most, one in 200, whatever the claims have in common
-(:func:`capsmodel.experiments.statistics.sequential.expected_false`). A rule by which with 95% not a single one of 700
-is false would give each claim 0.00007, which takes two to four times the seeds at the first looks.
+*Few seeds.* Logarithms of ratios of one claim have variances that help each other
+(:mod:`capsmodel.experiments.statistics.moderated`).
+
+*Skewed samples.* The intervals of means are Student's, which the means of skewed samples leave more often than stated.
+From `FEWEST_TO_SEE_SKEWNESS` seeds on, a point whose samples are as skewed as exponential ones (`SKEWED`) is looked at
+by its median, whose interval keeps the level for every law; it is about the median then. Fewer seeds do not show it.
+
+*Constant samples.* Where all runs have the same number the word is about the *median* of a run, at the level
+:math:`2^{-15}` with 16 runs, and nothing is claimed about the mean
+(:func:`~capsmodel.experiments.statistics.sequential.repeated_interval`). So 0 in all runs refutes no claim that there
+is some: a rare event may not have happened, and the point is silent. A Poisson law would bound the mean, but counts of
+events do not follow one: over the kept runs the variance of timeouts is 0.3 to 2.6 times their mean, and that of fast
+retransmits 4 to 100 times. Kendall's tau that is 1, or -1, in every run has
+no spread to tell its noise by: the ends of the series, which have, decide alone.
+
+"Fails" counts only if a second family of seeds, disjoint from the first and looked at in the same way, says so too
+(:mod:`capsim.study.campaign`); otherwise the claim stays open. It needs both families, so it is wrong with probability
+α at most as before, and α² where the families are independent.
+
+Over a ledger of m words, those in other settings included, αm are expected to be false at most, one in 200, whatever
+the claims have in common (:func:`capsmodel.experiments.statistics.sequential.expected_false`).
 
 References
 ----------
 R. L. Berger. Multiparameter hypothesis testing and acceptance sampling. Technometrics 24(4), pp. 295-300, 1982.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
 
+from capsim.study.relations import Says
 from capsmodel.checks import FloatArray, choice
-from capsmodel.experiments.statistics.intervals import Interval, skewness
-from capsmodel.experiments.statistics.sequential import repeated_interval, repeated_median
-from capsmodel.experiments.words import Holds, VerdictWord, joined, verdict_word
+from capsmodel.experiments.statistics.intervals import Interval, skewness, student_interval
+from capsmodel.experiments.statistics.moderated import FEWEST_SAMPLES, moderated
+from capsmodel.experiments.statistics.sequential import (
+    level_at,
+    look_number,
+    repeated_interval,
+    repeated_median,
+)
+from capsmodel.experiments.words import STATEMENT, Answers, Holds, VerdictWord, verdict_word
 
 __all__ = ["FALSE_ALARM", "About", "Decision", "Sample", "decide"]
 
@@ -51,7 +68,11 @@ About = Literal["mean", "median"]
 """What of a run a statement is about: Student's interval of the mean, or one of the median that holds for every law."""
 
 FALSE_ALARM = 0.005
-"""Probability at most that the verdict on one claim in one setting is false."""
+"""Probability at most that the word on one claim in one setting is false."""
+SKEWED = 2.0
+"""Skewness of an exponential law, from which on, either way, samples are looked at by their median."""
+FEWEST_TO_SEE_SKEWNESS = 16
+"""Seeds from which on a sample shows its skewness, and has an interval of the median at the level of a claim."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,43 +85,57 @@ class Sample:
         Baseline and place, for people.
     samples : ndarray
         A value for each seed: logarithms of ratios if `logarithmic`, in the unit of the claim otherwise.
-    met, holds : callable
-        Whether an interval of the ratio, or value, meets the claim with its size, and whether its direction holds.
-    reached : callable, optional
-        Whether an interval has the size that the claim says differences go "up to", which that of some point must have.
+    says : Says
+        What its interval must be; None if the point cannot be looked at.
     logarithmic : bool
         Whether the samples are logarithms; intervals are those of the ratio.
+    ends : (float, float)
+        Values that no sample is beyond, and so no interval.
     """
 
     name: str
     samples: FloatArray
-    met: Callable[[Interval], Holds]
-    holds: Callable[[Interval], Holds]
-    reached: Callable[[Interval], Holds] | None = None
+    says: Says | None
     logarithmic: bool = False
+    ends: tuple[float, float] = (-np.inf, np.inf)
 
     @classmethod
     def silent(cls, name: str, seeds: int) -> "Sample":
         """Return a point that cannot be looked at, which keeps the claim open."""
-        return cls(name=name, samples=np.zeros(seeds), met=_nothing, holds=_nothing)
+        return cls(name=name, samples=np.zeros(seeds), says=None)
 
     @property
     def is_silent(self) -> bool:
         """Whether it cannot be looked at."""
-        return self.met is _nothing
+        return self.says is None
+
+    @property
+    def is_skewed(self) -> bool:
+        """Whether its samples are so skewed that their mean has no interval."""
+        return self.samples.size >= FEWEST_TO_SEE_SKEWNESS and abs(skewness(self.samples)) >= SKEWED
 
     def interval(self, false_alarm: float, about: About = "mean") -> Interval:
         """Return the mean, geometric mean or median, with the interval of the look at as many seeds as samples."""
-        of_look = repeated_interval if about == "mean" else repeated_median
-        found: Interval = of_look(self.samples, false_alarm=false_alarm)
-        ends = {name: getattr(found, name) for name in ("value", "low", "high")}
+        of_look = repeated_median if about == "median" or self.is_skewed else repeated_interval
+        return self.in_unit(of_look(self.samples, false_alarm=false_alarm))
+
+    def in_unit(self, found: Interval) -> Interval:
+        """Return an interval of the samples as one of what they stand for."""
+        ends = {name: float(np.clip(getattr(found, name), *self.ends)) for name in ("value", "low", "high")}
         if self.logarithmic:
             ends = {name: float(np.exp(value)) for name, value in ends.items()}
         return Interval(**ends, confidence=found.confidence, samples=found.samples)
 
+    def answers(self, found: Interval) -> Answers:
+        """Return what an interval of it says of the claim."""
+        return self.says.answers(found) if self.says else _UNKNOWN
 
-def _nothing(_: Interval) -> Holds:
-    return None
+    def reached(self, found: Interval) -> Holds:
+        """Return whether it reaches the size that differences go "up to"."""
+        return self.says.reached(found) if self.says and self.says.reached else None
+
+
+_UNKNOWN = Answers(None)
 
 
 @dataclass(frozen=True)
@@ -123,7 +158,12 @@ class Decision:
 
 
 def decide(
-    points: Sequence[Sample], *, unknown: int = 0, false_alarm: float = FALSE_ALARM, about: About = "mean"
+    points: Sequence[Sample],
+    *,
+    unknown: int = 0,
+    false_alarm: float = FALSE_ALARM,
+    about: About = "mean",
+    is_last: bool = True,
 ) -> Decision:
     """Return the verdict that the samples allow.
 
@@ -133,38 +173,84 @@ def decide(
         All with as many seeds, those of a look.
     unknown : int
         Points of the claim that cannot be looked at, such as those against a scheme that is not simulated: they keep
-        "reproduced" and "refuted" open.
+        what speaks of all points open.
     false_alarm : float
         Level of the claim.
     about : {"mean", "median"}
         Whether the claim is taken to be about the mean of runs, geometric for ratios, or about their median; the ledger
-        takes the mean.
+        takes the mean, and the median of skewed samples.
+    is_last : bool
+        Whether it is the last look.
 
     Examples
     --------
+    >>> from capsim.study.relations import Says
     >>> from capsmodel.experiments.words import below
-    >>> lower = {"met": lambda one: below(one, 1), "holds": lambda one: below(one, 1), "logarithmic": True}
-    >>> halves = Sample(name="ecmp", samples=np.log([0.49, 0.5, 0.51, 0.5]), **lower)
+    >>> lower = Says.statement(lambda one: below(one, 1))
+    >>> halves = Sample(name="ecmp", samples=np.log([0.49, 0.5, 0.51, 0.5]), says=lower, logarithmic=True)
     >>> decide([halves]).word
-    'reproduced'
+    'holds'
     >>> decide([halves], unknown=1).word
     'open'
     """
     choice("about", about, get_args(About))
-    alone = [point.interval(false_alarm, about) for point in points]
-    one_of_all = [point.interval(false_alarm / len(points), about) for point in points]
-    unknowns: list[Holds] = [None] * unknown
-    met: list[Holds] = []
-    holds: list[Holds] = []
-    reached: list[Holds] = []
-    for point, whole, part in zip(points, alone, one_of_all, strict=True):
-        met.append(joined(yes=point.met(whole), no=point.met(part)))
-        holds.append(joined(yes=point.holds(part), no=point.holds(whole)))
-        if point.reached:
-            reached.append(joined(yes=point.reached(part), no=point.reached(whole)))
-    if reached:  # what cannot be looked at may reach it
-        reached += unknowns + [None for point in points if point.is_silent]
-        met.append(True if any(reached) else None if None in reached else False)
-    word = verdict_word(met + unknowns, holds + unknowns) if points else "open"
+    if not points:
+        return Decision("open", {})
+    whole, part = _intervals(points, [false_alarm, false_alarm / len(points)], about)
+    unknowns = [_UNKNOWN] * unknown
+    counted = list(zip(points, whole, part, strict=True))
+    kind = next((point.says.kind for point in points if point.says), STATEMENT)
+    word = verdict_word(
+        kind,
+        [point.answers(found) for point, found, _ in counted] + unknowns,
+        [point.answers(found) for point, _, found in counted] + unknowns,
+        reached=_reached(counted, unknown),
+        on_average=_on_average(points, false_alarm, about) if not unknown else None,
+        is_last=is_last,
+    )
     skewed = {point.name: skewness(point.samples) for point in points if not point.is_silent}
-    return Decision(word, {point.name: found for point, found in zip(points, alone, strict=True)}, skewed)
+    return Decision(word, {point.name: found for point, found in zip(points, whole, strict=True)}, skewed)
+
+
+def _intervals(points: Sequence[Sample], levels: Sequence[float], about: About) -> list[list[Interval]]:
+    """Return the interval of each point at each level; those of logarithms with variances that help each other."""
+    alike = [
+        number
+        for number, point in enumerate(points)
+        if about == "mean" and point.logarithmic and np.ptp(point.samples) > 0 and not point.is_skewed
+    ]
+    if len(alike) < FEWEST_SAMPLES:
+        return [[point.interval(level, about) for point in points] for level in levels]
+    rows = np.array([points[number].samples for number in alike])
+    variances, dof = moderated(rows)
+    means = dict(zip(alike, rows.mean(axis=1), strict=True))
+    errors = dict(zip(alike, np.sqrt(variances / rows.shape[1]), strict=True))
+
+    def interval(number: int, level: float) -> Interval:
+        if number not in means:
+            return points[number].interval(level, about)
+        confidence = 1 - level_at(look_number(rows.shape[1]), false_alarm=level)
+        student = student_interval(float(means[number]), float(errors[number]), dof, confidence, rows.shape[1])
+        return points[number].in_unit(student)
+
+    return [[interval(number, level) for number in range(len(points))] for level in levels]
+
+
+def _reached(counted: Sequence[tuple[Sample, Interval, Interval]], unknown: int) -> Holds:
+    """Return whether some point reaches the size that differences go "up to"; what cannot be looked at may."""
+    if not any(point.says and point.says.reached for point, *_ in counted):
+        return True
+    if any(point.reached(part) for point, _, part in counted):
+        return True
+    answers = [point.reached(whole) for point, whole, _ in counted]
+    return None if unknown or any(one is None for one in answers) else False
+
+
+def _on_average(points: Sequence[Sample], false_alarm: float, about: About) -> Holds:
+    """Return whether the direction of an order holds of the geometric mean over its points."""
+    says = points[0].says
+    comparable = len(points) > 1 and all(point.logarithmic and point.says for point in points)
+    if not comparable or says is None or says.kind != STATEMENT or says.direction is None:
+        return None
+    mean = Sample(name="mean", samples=np.mean([one.samples for one in points], axis=0), says=None, logarithmic=True)
+    return says.direction(mean.interval(false_alarm, about))

@@ -146,6 +146,10 @@ class Claim(Compares, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ``module:function`` that gives its value without a run; for whoever reads the file with such functions.
     not_testable : str
         Why nothing can decide it.
+    same_as : str
+        Another claim that says the same of the same runs: one of the two is counted.
+    not_claimed : str
+        Why those who are quoted do not make it: a misprint, a check of our own. It is judged, and not counted.
     """
 
     id: str
@@ -153,6 +157,8 @@ class Claim(Compares, frozen=True, kw_only=True, forbid_unknown_fields=True):
     text: str = ""
     formula: str = ""
     not_testable: str = ""
+    same_as: str = ""
+    not_claimed: str = ""
 
     @property
     def is_simulated(self) -> bool:
@@ -199,6 +205,8 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         Of each cell, or of the cells of each column by its name; ``{AXIS}`` is the value of the row.
     note, conditions : str
         Of each cell.
+    same_as : table
+        First part of the ids of the claims that say the same as the cells of a row, by its value.
     """
 
     id: str
@@ -211,6 +219,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     text: str | dict[str, str] = ""
     note: str = ""
     conditions: str = ""
+    same_as: dict[str, str] = {}
 
 
 class Unstated(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -148,7 +148,8 @@ def judged(evidence: Evidence, numbers: Sequence[int], *, level: float) -> Judge
     for seeds in numbers:
         if not evidence.has(seeds):
             return Judged(found.decision, found.seeds, seeds)
-        found = Judged(decide(evidence.samples(seeds), false_alarm=level), seeds, 0)
+        decision = decide(evidence.samples(seeds), false_alarm=level, is_last=seeds == numbers[-1])
+        found = Judged(decision, seeds, 0)
         if found.decision.word != "open":
             break
     return found

@@ -1,4 +1,4 @@
-"""What the interval of a comparison must be so that a claim is met with its size, or so that its direction holds."""
+"""What the interval of a point must be for a claim: with its size, in its direction, or without an effect."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,21 +6,28 @@ from math import inf, log10
 
 from capsim.study.file import Claim
 from capsmodel.checks import ParameterError, require
-from capsmodel.experiments.printed import FACTOR, ORDERS_OF_MAGNITUDE, Printed
+from capsmodel.experiments.printed import FACTOR, ORDERS_OF_MAGNITUDE, Printed, reading_error
 from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.experiments.words import (
     ANY_SIZE,
     CLOSE_RELATIVE,
+    LEVEL,
     MUCH,
+    NOT_WORSE,
     SIGNIFICANTLY,
+    SIZE,
+    STATEMENT,
+    WORD_OF_SIZE,
+    Answers,
     Holds,
+    Kind,
     above,
     below,
     has_size,
     within,
 )
 
-__all__ = ["Predicate", "Relation", "in_percent", "on_side", "reduction_pct"]
+__all__ = ["Predicate", "Relation", "Says", "in_percent", "on_side", "reduction_pct"]
 
 Predicate = Callable[[Interval], Holds]
 PERCENT = "%"
@@ -28,6 +35,47 @@ _PCT = 100.0
 _SIZES = {"": ANY_SIZE, "significantly": SIGNIFICANTLY, "much": MUCH}
 _WITH_BASELINE = ("lower", "higher", "not higher", "not lower", "close")
 _WITH_SIZE = ("equal", "below", "above")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Says:
+    """What the interval of a point must be for a claim.
+
+    Attributes
+    ----------
+    kind : Kind
+        What the claim gives.
+    size : callable
+        For the claim as it is made, with its size if it has one.
+    direction : callable, optional
+        Apart from its size; None of a printed value, which has none.
+    not_worse : callable, optional
+        So that it is contrary by no more than is allowed at a point of many; `direction` where left out.
+    no_effect : callable, optional
+        So that there is no effect of more than 10% in its direction; where left out, that the direction does not hold.
+    reached : callable, optional
+        What one of the points must be where differences go "up to" a size.
+    """
+
+    kind: Kind
+    size: Predicate
+    direction: Predicate | None = None
+    not_worse: Predicate | None = None
+    no_effect: Predicate | None = None
+    reached: Predicate | None = None
+
+    @classmethod
+    def statement(cls, holds: Predicate) -> "Says":
+        """Return those of a claim without a size: it holds, or it does not."""
+        return cls(kind=STATEMENT, size=holds, direction=holds)
+
+    def answers(self, found: Interval) -> Answers:
+        """Return what an interval says of the claim."""
+        found_size, direction = self.size(found), self.direction(found) if self.direction else None
+        allowed = Answers.of(found_size, direction)
+        not_worse = self.not_worse(found) if self.not_worse else allowed.not_worse
+        no_effect = self.no_effect(found) if self.no_effect else allowed.no_effect
+        return Answers(found_size, direction, not_worse, no_effect)
 
 
 def on_side(upward: bool, bound: float) -> Predicate:
@@ -41,11 +89,11 @@ def _inside(low: float, high: float) -> Predicate:
 
 
 def _is_printed(printed: Printed) -> Predicate:
-    """Return what a value must be that is printed: that size, or in that range."""
+    """Return what a value must be that is printed: near that size, or in that range."""
     if printed.is_range:
         return _inside(*printed.range)
-    size, allowed = float(printed.low), printed.tolerance(printed.low)
-    return lambda found: has_size(found, size, allowed)
+    size, read = float(printed.low), reading_error(printed.low)
+    return lambda found: has_size(found, size, read)
 
 
 def in_percent(ratio: Interval, *, upward: bool) -> Interval:
@@ -124,6 +172,11 @@ class Relation:
         return self.is_ in ("lower", "higher") and self.printed is not None and self.printed.unit == PERCENT
 
     @property
+    def is_up_to(self) -> bool:
+        """Whether it prints the size that differences go "up to"."""
+        return self.is_percentage and not self._said.low
+
+    @property
     def is_gap(self) -> bool:
         """Whether, of two values, it prints the difference in their unit, and no ratio."""
         ratios = ("", PERCENT, FACTOR, ORDERS_OF_MAGNITUDE)
@@ -140,27 +193,57 @@ class Relation:
             raise ParameterError(f"is = {self.is_!r} prints no size")
         return self.printed
 
-    def of_order(self, bound: float) -> tuple[Predicate, Predicate]:
+    def of_order(self, bound: float) -> Says:
         """Return what a difference must be that is above or below a bound."""
-        side = on_side(self.upward, bound)
-        return side, side
+        return Says.statement(on_side(self.upward, bound))
 
-    def of_ratio(self) -> tuple[Predicate, Predicate]:
-        """Return what a ratio of subject over baseline must be: with the size of the claim, and for its direction."""
-        if self.is_in_orders:
-            low, high = self._said.range
-            return _inside(10**low, 10**high), on_side(True, 1.0)
-        if self.is_percentage:
-            met = _is_printed(self._said.from_zero())  # "up to" a size begins at no difference
-            return (lambda found: met(in_percent(found, upward=self.upward))), on_side(self.upward, 1.0)
+    def of_ratio(self) -> Says:
+        """Return what a ratio of subject over baseline must be."""
         if self.is_ in ("below", "above"):
             return self.of_bound(equal=1.0)
-        if self.is_ == "close" or (self.is_ == "equal" and self.printed is not None):
-            close = _inside(*self._near) if self.is_ == "close" else _is_printed(self._said)
-            return close, close
-        if self.printed is not None:
-            return _is_printed(self.printed), on_side(self.upward, 1.0)
-        return on_side(self.upward, self.size), on_side(self.upward, 1.0)
+        if self.is_ in ("not higher", "not lower"):
+            return Says.statement(on_side(self.upward, self.size))
+        if self.is_ == "close":
+            return Says.statement(_inside(*self._near))
+        met = self._size_of_ratio()
+        if self.is_ == "equal" and self._effect < CLOSE_RELATIVE:
+            return Says(kind=LEVEL, size=met)
+        up = self._is_more
+        kind = SIZE if self.printed else STATEMENT if self.size == 1 else WORD_OF_SIZE
+        return Says(
+            kind=kind,
+            size=met,
+            direction=on_side(up, 1.0),
+            not_worse=on_side(up, 1 / NOT_WORSE if up else NOT_WORSE),
+            no_effect=on_side(not up, 1 + (1 if up else -1) * min(CLOSE_RELATIVE, self._effect / 2)),
+            reached=self._reached(),
+        )
+
+    def _size_of_ratio(self) -> Predicate:
+        if self.is_in_orders:
+            low, high = self._said.range
+            return _inside(10**low, 10**high)
+        if self.is_percentage:
+            met = _is_printed(self._said.from_zero())  # "up to" a size begins at no difference
+            return lambda found: met(in_percent(found, upward=self.upward))
+        return _is_printed(self._said) if self.printed else on_side(self.upward, self.size)
+
+    @property
+    def _is_more(self) -> bool:
+        """Return whether the ratio is claimed to be above 1."""
+        return self.upward if self.is_ != "equal" else self.is_in_orders or self._least > 1
+
+    @property
+    def _least(self) -> float:
+        """Return the printed number that is nearest to no difference."""
+        return float(self._said.low or self._said.high)
+
+    @property
+    def _effect(self) -> float:
+        """Return by how much, relative to equality, the ratio differs at least as claimed; infinite of an order."""
+        if self.printed is None or self.is_in_orders:
+            return inf
+        return self._least / _PCT if self.is_percentage else abs(self._least - 1)
 
     @property
     def _near(self) -> tuple[float, float]:
@@ -170,28 +253,30 @@ class Relation:
         near = float(self.printed.high) / _PCT
         return 1 - near, 1 + near
 
-    def reached(self) -> Predicate | None:
+    def _reached(self) -> Predicate | None:
         """Return what the largest of all points must be where the claim prints a size that differences go "up to"."""
-        if not self.is_percentage or self._said.low or not self._said.high:
+        if not self.is_up_to:
             return None
-        printed, sign = float(self._said.high), 1 if self.upward else -1
-        allowed = self._said.tolerance(self._said.high)
-        return _inside(*sorted(1 + sign * (printed + one) / _PCT for one in (-allowed, allowed)))
+        printed = float(self._said.high)
+        return lambda found: has_size(in_percent(found, upward=self.upward), printed, reading_error(self._said.high))
 
-    def of_gap(self) -> tuple[Predicate, Predicate]:
-        """Return what a difference must be: the printed one, and on the same side of 0."""
-        return _is_printed(self._said), on_side(float(self._said.low) > 0, 0.0)
+    def of_gap(self) -> Says:
+        """Return what a difference in a unit must be: the printed one, or at least on the same side of 0."""
+        up = self._least > 0
+        met, direction = _is_printed(self._said), on_side(up, 0.0)
+        no_effect = on_side(not up, CLOSE_RELATIVE * self._least)
+        return Says(kind=SIZE, size=met, direction=direction, no_effect=no_effect)
 
-    def of_value(self) -> tuple[Predicate, Predicate]:
+    def of_value(self) -> Says:
         """Return what a value must be: a printed one, or on the right side of a printed bound."""
         if self.is_ in ("below", "above"):
             return self.of_bound(equal=0.0)
         # A printed size that is missed differs; "none at all" is a statement, which is wrong where there is some.
         if self._said.low == self._said.high == "0":
-            return _inside(0.0, 0.0), _inside(0.0, 0.0)
-        return _is_printed(self._said), lambda _: True
+            return Says.statement(_inside(0.0, 0.0))
+        return Says(kind=LEVEL, size=_is_printed(self._said))
 
-    def of_bound(self, *, equal: float) -> tuple[Predicate, Predicate]:
+    def of_bound(self, *, equal: float) -> Says:
         """Return that a value keeps to a printed bound.
 
         A printed bound that is `equal` (0 of a value, 1 of a ratio) is exact: "above 0" is a direction, not a size.
@@ -201,8 +286,24 @@ class Relation:
             equal if printed and float(printed) == equal else end
             for printed, end in zip((said.low, said.high), said.range, strict=True)
         )
-        kept = on_side(True, low) if self.is_ == "above" else on_side(False, high)
-        return kept, kept
+        return Says.statement(on_side(True, low) if self.is_ == "above" else on_side(False, high))
+
+    def times_printed(self, found: Interval, *, of_ratio: bool) -> float:
+        """Return the factor by which a value, or a ratio, is off what is printed; 0 if that has none."""
+        if self.printed is None or self.is_ not in ("lower", "higher", "equal"):
+            return 0.0
+        low_end = self.printed.high if self.is_up_to else self.printed.low
+        ends = float(low_end or 0), float(self.printed.high or inf)
+        low, high = sorted(self._as_ratio(end) if of_ratio else end for end in ends)
+        if not (high > 0 and 0 < found.value < inf):
+            return 0.0
+        return max(low / found.value, found.value / high, 1.0)
+
+    def _as_ratio(self, printed: float) -> float:
+        """Return a printed percentage, or power of ten, as the ratio that it stands for; others are ratios already."""
+        if self.is_in_orders:
+            return float(10.0**printed)
+        return 1 + (1 if self.upward else -1) * printed / _PCT if self.is_percentage else printed
 
     def in_unit(self, ratio: float) -> float:
         """Return a ratio as the percentage, or power of ten, that the claim gives; others are in its unit already."""

@@ -17,14 +17,14 @@ from capsim.study.decide import Decision, Sample
 from capsim.study.file import Claim
 from capsim.study.metrics import DERIVED, known_metric, values_of
 from capsim.study.points import Point
-from capsim.study.relations import Relation
+from capsim.study.relations import Relation, Says
 from capsmodel.checks import FloatArray
 from capsmodel.experiments.printed import UNITS
 from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.experiments.statistics.robustness import TEXT
 from capsmodel.experiments.words import kendall
 
-__all__ = ["TAU", "Quantity", "Rows", "Statement", "Value", "in_its_range"]
+__all__ = ["TAU", "Quantity", "Rows", "Statement", "Value"]
 
 Quantity = Literal["", "ratio", "difference", "Kendall's tau"]
 """What a value is: what the claim prints, in its unit, if empty."""
@@ -183,9 +183,9 @@ class Statement:
         if self.is_level or self.is_gap:
             return [self._of_size(one, rows, seeds) for one in self.comparisons]
         if self.is_difference:
-            met, holds = self.relation.of_order(0.0)
+            says = self.relation.of_order(0.0)
             sums = [(one.name, self._sum(one, rows, seeds)) for one in self.comparisons]
-            return [Sample(name=name, samples=found, met=met, holds=holds) for name, found in sums if found.any()]
+            return [Sample(name=name, samples=found, says=says) for name, found in sums if found.any()]
         return [self._of_logarithms(one, rows, seeds) for one in self.comparisons]
 
     def without_events(self, rows: Rows, seeds: int) -> list[str]:
@@ -203,7 +203,7 @@ class Statement:
 
     def _of_size(self, one: Comparison, rows: Rows, seeds: int) -> Sample:
         """Return the sample of a value that is printed, in the unit of the claim."""
-        met, holds = self.relation.of_gap() if self.is_gap else self.relation.of_value()
+        says = self.relation.of_gap() if self.is_gap else self.relation.of_value()
         printed = self.relation.printed
         factor = UNITS.get(printed.unit, 1.0) if printed else 1.0
         samples = self._sum(one, rows, seeds) * factor * self.claim.times
@@ -212,16 +212,14 @@ class Statement:
         is_some = self.relation.is_ == "above" and printed is not None and float(printed.low) == 0
         if is_some and not samples.any():
             return Sample.silent(f"{one.name} (0 in all runs)", seeds)  # what is rare may not have happened
-        return Sample(name=one.name, samples=samples, met=met, holds=holds)
+        return Sample(name=one.name, samples=samples, says=says)
 
     def _of_logarithms(self, one: Comparison, rows: Rows, seeds: int) -> Sample:
         """Return the sample of a ratio; one that says nothing if a value is 0, or is not there, in some run."""
         if not all((rows.values(point, self.metric, seeds) > 0).all() for point in one.points):
             return Sample.silent(f"{one.name} (0 in some runs)", seeds)
-        met, holds = self.relation.of_ratio()
         samples = self._sum(one, rows, seeds, logarithms=True)
-        reached = self.relation.reached()
-        return Sample(name=one.name, samples=samples, met=met, holds=holds, reached=reached, logarithmic=True)
+        return Sample(name=one.name, samples=samples, says=self.relation.of_ratio(), logarithmic=True)
 
     def _trends(self, rows: Rows, seeds: int) -> list[Sample]:
         """Return the samples of each series, in the order of its axis."""
@@ -238,24 +236,51 @@ class Statement:
         ]
 
     def _trend(self, series: FloatArray, name: str, logarithmic: bool) -> list[Sample]:
-        """Return two samples: last against first, and Kendall's tau over the series; of one place, nothing."""
+        """Return two samples: last against first, and Kendall's tau over the series; of one place, nothing.
+
+        A tau that is 1, or -1, in all runs has no spread to tell its noise by: then last against first decides alone.
+        """
         if len(series) == 1:
             return [Sample.silent(f"{name}one place", series.size)]
         ends, equal = ("last over first", 1.0) if logarithmic else ("last minus first", 0.0)
         changed, rises = self.relation.of_order(equal), self.relation.of_order(0.0)
         tau = np.array([kendall(one) for one in series.T])
         difference = series[-1] - series[0]
+        if abs(tau[0]) == 1 and np.ptp(tau) == 0:
+            rises = Says.statement(lambda _: (tau[0] > 0) == self.relation.upward)
         return [
-            Sample(name=f"{name}{ends}", samples=difference, met=changed[0], holds=changed[1], logarithmic=logarithmic),
-            Sample(name=f"{name}{TAU}", samples=tau, met=rises[0], holds=rises[1]),
+            Sample(name=f"{name}{ends}", samples=difference, says=changed, logarithmic=logarithmic),
+            Sample(name=f"{name}{TAU}", samples=tau, says=rises, ends=(-1.0, 1.0)),
         ]
 
     def value(self, decision: Decision) -> Value:
         """Return what a decision rests on, in the unit of the claim."""
         quantity = self.quantity
         intervals = decision.intervals.items()
-        shown = [in_its_range(name, one) for name, one in intervals if quantity != TAU or name.endswith(TAU)]
+        shown = [one for name, one in intervals if quantity != TAU or name.endswith(TAU)]
         return Value(quantity, *self._in_one_range(shown))
+
+    @property
+    def is_printed_level(self) -> bool:
+        """Whether it prints the value of one point."""
+        return self.relation.is_ == "equal" and self.is_level and len(self.comparisons) == 1
+
+    def is_off(self, rows: Rows, seeds: int, relative: float) -> bool:
+        """Return whether the mean over the seeds that are there is off what is printed by more than a part of it."""
+        printed = self.relation.printed
+        if printed is None or printed.is_range or not rows.has(self.points, seeds):
+            return False
+        (found,) = self.samples(rows, seeds)
+        return not found.is_silent and abs(found.samples.mean() - float(printed.low)) > relative * abs(
+            float(printed.low)
+        )
+
+    def times_printed(self, decision: Decision) -> float:
+        """Return the factor by which the worst point is off what is printed; 0 if that has no factor."""
+        if self.is_gap or self.relation.is_trend:
+            return 0.0
+        found = [self.relation.times_printed(one, of_ratio=not self.is_level) for one in decision.intervals.values()]
+        return (min if self.relation.is_up_to else max)(found, default=0.0)
 
     def _in_one_range(self, found: Sequence[Interval]) -> tuple[tuple[float, ...], tuple[float, ...]]:
         in_unit = self.relation.in_unit
@@ -264,13 +289,6 @@ class Statement:
             return tuple(values[:1] + values[1:][-1:]), ()
         low, high = sorted(in_unit(end) for end in (found[0].low, found[0].high))
         return tuple(values), (low, high) if np.isfinite(high - low) else ()
-
-
-def in_its_range(point: str, found: Interval) -> Interval:
-    """Return the interval of a point; that of Kendall's tau ends at -1 and 1, if at all, which Student's does not."""
-    if not point.endswith(TAU) or not np.isfinite(found.high - found.low):
-        return found
-    return replace(found, low=max(found.low, -1.0), high=min(found.high, 1.0))
 
 
 def _in_order(values: list[tuple[int, FloatArray]]) -> FloatArray:

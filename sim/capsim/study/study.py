@@ -33,7 +33,7 @@ from capsim.study.looks import numbers_of
 from capsim.study.metrics import METRICS, known_metric
 from capsim.study.plot import Drawn, draw
 from capsim.study.points import Point, Scale, point_name
-from capsim.study.samples import Statement, in_its_range
+from capsim.study.samples import Statement
 from capsim.study.scheme_runs import (
     COMPILING,
     SHOWN_METRICS,
@@ -386,8 +386,7 @@ class Studied:
             head = {"id": name, "where": claim.where, "claim": _said(claim), "word": found.word, "seeds": found.seeds}
             nothing = {"point": "", "ours": math.nan, "low": math.nan, "high": math.nan}
             points = [
-                {"point": point, "ours": one.value, "low": one.low, "high": one.high}
-                for point, one in ((point, in_its_range(point, one)) for point, one in found.points)
+                {"point": point, "ours": one.value, "low": one.low, "high": one.high} for point, one in found.points
             ]
             rows += [{**head, **point} for point in points or [nothing]]
         return pd.DataFrame(rows)
