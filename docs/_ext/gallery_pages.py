@@ -1,8 +1,6 @@
 """The gallery: figures and studies of the papers, drawn when the site is built, as ``capsmodel gallery`` does."""
 
 from collections.abc import Iterable, Iterator
-from html import escape
-from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -13,7 +11,6 @@ from capsmodel import papers
 from capsmodel.cli.shared.claim_texts import claim_text
 from capsmodel.papers import ClaimRow, gallery
 from capsmodel.papers.gallery import Picture
-from capsmodel.plotting import svg_bytes
 
 
 class Gallery(Generated):
@@ -45,7 +42,7 @@ class Gallery(Generated):
         domain = self.env.domains.standard_domain
         domain.note_hyperlink_target(name, self.env.docname, nodes.make_id(name), picture.name)
         yield nodes.paragraph("", picture.title)
-        yield self.drawing(picture)
+        yield self.picture(picture.name, picture.title, picture.draw())
         yield command(picture.command)
         yield from self.rst(picture.choices)
         yield table(("claim and verdict", "what the paper says, and what we have"), map(self.cells, picture.claims))
@@ -55,15 +52,6 @@ class Gallery(Generated):
         settings = row.entry.in_other_settings
         said = claim_text(row.claim, row.entry) + ([f"In other settings: {settings}."] if settings else [])
         return [stacked(code(row.claim.id), row.entry.verdict), stacked(*said)]
-
-    def drawing(self, picture: Picture) -> nodes.raw:
-        """Draw a picture into the pages."""
-        target = Path(self.env.app.outdir) / "_images" / f"{picture.name}.svg"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(svg_bytes(picture.draw()))
-        source = "../" * self.env.docname.count("/") + f"_images/{target.name}"
-        image = f'<img class="figure" src="{source}" alt="{escape(picture.title)}" loading="lazy">'
-        return nodes.raw("", f'<a href="{source}">{image}</a>', format="html")  # on a small screen one opens it
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -2,11 +2,18 @@
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
+
+from capsmodel.plotting import svg_bytes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 logger = logging.getLogger(__name__)
 
@@ -97,6 +104,15 @@ class Generated(SphinxDirective):
         """Return the content, and read the page anew in each build: no file of the source tells when it changes."""
         self.env.note_reread()
         return list(self.content_nodes(*self.arguments))
+
+    def picture(self, name: str, title: str, figure: "Figure") -> nodes.raw:
+        """Write a figure into the pages and show it; on a small screen one opens it."""
+        target = Path(self.env.app.outdir) / "_images" / f"{name}.svg"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(svg_bytes(figure))
+        source = "../" * self.env.docname.count("/") + f"_images/{target.name}"
+        image = f'<img class="figure" src="{source}" alt="{escape(title)}" loading="lazy">'
+        return nodes.raw("", f'<a href="{source}">{image}</a>', format="html")
 
     def content_nodes(self, *arguments: Any) -> Iterable[nodes.Node]:
         """Yield what stands in the place of the directive."""

@@ -1,5 +1,6 @@
 """The catalogue of what the papers print: equations, claims with verdicts and contradictions."""
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -8,12 +9,16 @@ from generated import Cell, Generated, code, section, stacked, table
 from sphinx.application import Sphinx
 
 from capsmodel import papers
-from capsmodel.cli.shared.claim_texts import printed_size
+from capsmodel.cli.shared.claim_texts import our_value, printed_size
 from capsmodel.experiments.words import MEANINGS, VERDICT_WORDS
 from capsmodel.papers import ClaimRow
 from capsmodel.papers.figures import published_figures
+from capsmodel.papers.figures._by_word import draw_by_word
 from capsmodel.papers.studies import simulated_studies
 from capsmodel.symbolic import formulas_of, latex_of
+
+HEADLINE = re.compile(r"Abstract|Section I\b|Sections I\b")
+"""Places where a paper says what it is about."""
 
 
 def numbers(values: Sequence[float]) -> str:
@@ -53,6 +58,26 @@ class Totals(Generated):
         """Yield the table."""
         rows = papers.claim_totals(papers.claims())
         yield table(list(rows[0]), [[str(cell) for cell in row.values()] for row in rows])
+
+
+class ReliedOn(Generated):
+    """``.. relied-on:: caps``: claims of a paper by word in a picture, and what it says of itself in a table."""
+
+    def content_nodes(self, paper: str) -> Iterable[nodes.Node]:
+        """Yield the picture and the table."""
+        rows = papers.claims(paper)
+        title = f"Claims of {paper} by word"
+        yield self.picture(f"relied_on_{paper}", title, draw_by_word(title, rows))
+        heads = ("claim", "what the paper says, and the number", "ours", "word", "in other settings")
+        said = [row for row in rows if row.entry.was_run and row.entry.value and HEADLINE.search(row.claim.where)]
+        if said:
+            yield table(heads, map(self.cells, said), kind="wide")
+
+    def cells(self, found: ClaimRow) -> list[Cell]:
+        """Return the row of a claim."""
+        claim, entry = found.claim, found.entry
+        said = stacked(claim.text, nodes.emphasis("", printed_size(claim)))
+        return [code(claim.id), said, our_value(claim, entry), nodes.strong("", entry.verdict), entry.in_other_settings]
 
 
 class Claims(Generated):
@@ -111,6 +136,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         "equations": Equations,
         "verdict-meanings": Meanings,
         "claim-totals": Totals,
+        "relied-on": ReliedOn,
         "claims": Claims,
         "discrepancies": Discrepancies,
     }.items():

@@ -1,0 +1,49 @@
+"""Claims of a paper by word, those that differ also by the factor by which they do: a bar for each."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from capsmodel.papers import ClaimRow, claim_totals
+from capsmodel.papers.figures._by_setting import COLOUR_OF
+from capsmodel.plotting import new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_DIFFERS = "differs"
+_SHADES = (0.25, 0.5, 0.75, 1.0, 0.1)
+"""How dark the parts of what differs are: darker for larger factors, and lightest without one."""
+
+
+def draw_by_word(title: str, rows: Sequence[ClaimRow]) -> "Figure":
+    """Return a figure with a bar for each word.
+
+    Parameters
+    ----------
+    title : str
+        Above the figure.
+    rows : sequence of ClaimRow
+        Claims of one paper.
+    """
+    counts = {row["word"]: int(list(row.values())[1]) for row in claim_totals(rows)}
+    words = [word for word in COLOUR_OF if word in counts]
+    parts = [name for name in counts if name.startswith(" ")]
+    figure = new_figure(width_in=6.4, height_in=2.9)
+    axes = figure.subplots()
+    places = np.arange(len(words))
+    whole = [0 if word == _DIFFERS else counts[word] for word in words]
+    axes.barh(places, whole, color=[COLOUR_OF[word] for word in words])
+    left, place = 0, words.index(_DIFFERS)
+    for name, shade in zip(parts, _SHADES, strict=True):
+        label = name.strip() if counts[name] else None
+        axes.barh(place, counts[name], left=left, color=COLOUR_OF[_DIFFERS], alpha=shade, label=label)
+        left += counts[name]
+    for at, word in zip(places, words, strict=True):
+        axes.text(counts[word], at, f" {counts[word]}", va="center", fontsize=8)
+    axes.set_yticks(places, words, fontsize=8)
+    axes.invert_yaxis()
+    axes.set(xlabel="claims", title=title, xlim=(0, 1.12 * max(counts[word] for word in words)))
+    axes.legend(title="off what is printed", fontsize=7, title_fontsize=7, loc="lower right")
+    return figure
