@@ -120,6 +120,14 @@ def test_what_cannot_be_meant_is_refused_with_file_key_and_remedy(in_file, old, 
     assert "\n" not in str(refused.value)
 
 
+def test_an_axis_that_no_run_uses_is_refused(in_file):
+    """Both loads would be one run, told twice."""
+    unused = in_file(STUDY.replace('"{load}"', "0.5", 1))
+    with pytest.raises(ParameterError, match=r"mine.toml: axes.load changes no run: write {load} where"):
+        Study.of(unused)
+    assert Study.of(in_file(STUDY)).most_seeds == 16
+
+
 @pytest.mark.parametrize("text", ["seeds = ", "\x00", "a = [" * 5000, "seeds = 1" + "0" * 5000])
 def test_what_is_no_toml_is_refused_in_one_line(in_file, text):
     with pytest.raises(ParameterError, match=r"mine\.toml") as refused:

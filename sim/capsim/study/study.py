@@ -117,6 +117,17 @@ class Study:
         for setting in design.settings:
             design.arguments(points[0], setting)
         design.check_parameters(points)
+        self._check_axes(points)
+
+    def _check_axes(self, points: Sequence[Point]) -> None:
+        """Refuse an axis whose values all give the same run: nothing would use them."""
+        design, there = self._design, set(points)
+        for name, axis in design.axes.items():
+            alike = [tuple((key, value if key == name else one) for key, one in points[0]) for value in axis.values]
+            runs = [design.arguments(point) for point in alike if point in there]
+            is_used = len(runs) < 2 or any(one != runs[0] for one in runs)
+            remedy = f"write {{{name}}} where the scenario has it, or name what it sets, as in transport.min_rto_s"
+            require(is_used, f"{design.name}.toml: axes.{name} changes no run: {remedy}")
 
     @property
     def design(self) -> Design:
