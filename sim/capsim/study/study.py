@@ -117,7 +117,8 @@ class Study:
         for setting in design.settings:
             design.arguments(points[0], setting)
         design.check_parameters(points)
-        self._check_axes(points)
+        if design.source.file.scenario:
+            self._check_axes(points)
 
     def _check_axes(self, points: Sequence[Point]) -> None:
         """Refuse an axis whose values all give the same run: nothing would use them."""
