@@ -117,7 +117,7 @@ def test_shards_together_are_the_study(capsys):
 
 def test_a_cluster_gives_the_rows_of_one_process(capsys):
     succeeded("study study.toml --jobs 1 --out here", capsys)
-    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster:
         succeeded(f"study study.toml --cluster {cluster.scheduler_address} --out there", capsys)
     assert rows("there") == rows("here")
 

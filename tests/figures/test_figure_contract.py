@@ -144,7 +144,7 @@ def test_the_command_writes_table_and_picture_the_same_each_time(name, tmp_path,
 
 
 def test_a_claim_that_a_figure_decides_leads_to_it(tmp_path, capsys):
-    assert "caps-f9a-r: agrees" in printed(f"study caps-f9a-r --quick --out {tmp_path}", capsys)
+    assert "caps-f9a-r: holds" in printed(f"study caps-f9a-r --quick --out {tmp_path}", capsys)
     assert {path.name for path in tmp_path.iterdir()} == {"caps-fig9a.csv", "caps-fig9a.png"}
 
 

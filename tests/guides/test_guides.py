@@ -32,7 +32,7 @@ def test_the_line_for_a_cluster_runs_with_the_address_of_one(tmp_path, monkeypat
     for block in FILE.finditer(text):
         Path(block["name"]).write_text(block["text"], encoding="utf-8")
     ((before, _, after),) = CLUSTER_LINE.findall(text)
-    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster:
         run_command(f"{before}{cluster.scheduler_address}{after}")
     assert Path("on_cluster/table.csv").is_file()
 

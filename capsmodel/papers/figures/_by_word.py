@@ -41,7 +41,7 @@ def draw_by_word(title: str, rows: Sequence[ClaimRow]) -> "Figure":
         axes.barh(place, counts[name], left=left, color=COLOUR_OF[_DIFFERS], alpha=shade, label=label)
         left += counts[name]
     for at, word in zip(places, words, strict=True):
-        axes.text(counts[word], at, f" {counts[word]}", va="center", fontsize=8)
+        axes.text(counts[word], float(at), f" {counts[word]}", va="center", fontsize=8)
     axes.set_yticks(places, words, fontsize=8)
     axes.invert_yaxis()
     axes.set(xlabel="claims", title=title, xlim=(0, 1.12 * max(counts[word] for word in words)))
