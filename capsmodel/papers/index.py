@@ -78,7 +78,7 @@ class LedgerEntry:
         Low and high end of the interval of a measured value, as :class:`capsmodel.papers.verdicts.Verdict` has it;
         empty where a formula gives it exactly.
     verdict : str
-        One of :data:`capsmodel.experiments.words.VERDICT_WORDS`.
+        One of ``VERDICT_WORDS`` (:mod:`capsmodel.experiments.words`).
     reason : str
         Setting chosen where the paper leaves one out, and what explains a difference.
     result_id : str
