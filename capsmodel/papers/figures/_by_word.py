@@ -45,5 +45,12 @@ def draw_by_word(title: str, rows: Sequence[ClaimRow]) -> "Figure":
     axes.set_yticks(places, words, fontsize=8)
     axes.invert_yaxis()
     axes.set(xlabel="claims", title=title, xlim=(0, 1.12 * max(counts[word] for word in words)))
-    axes.legend(title="off what is printed", fontsize=7, title_fontsize=7, loc="lower right")
+    axes.legend(
+        title="off what is printed",
+        fontsize=7,
+        title_fontsize=7,
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.0),
+        frameon=False,
+    )
     return figure
