@@ -5,6 +5,7 @@ differences) within `APPROX_RELATIVE`.
 """
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -120,6 +121,30 @@ class Printed:
         low = float(self.low) - self.tolerance(self.low) if self.low else -np.inf
         high = float(self.high) + self.tolerance(self.high) if self.high else np.inf
         return low, high
+
+    def factor_off(
+        self, values: Iterable[float], *, scaled: Callable[[float], float] = float, is_up_to: bool = False
+    ) -> float:
+        """Return the factor by which the worst value above 0 is off the range; 0 if there is none.
+
+        Parameters
+        ----------
+        values : iterable of float
+            Ours.
+        scaled : callable, optional
+            What turns a printed number into one on the scale of `values`, such as a percentage into a ratio.
+        is_up_to : bool
+            Whether it is a size that differences go "up to": then the value nearest to it counts.
+
+        Examples
+        --------
+        >>> Printed.read("10 ms").factor_off([25.0]), Printed.read("5..10 ms").factor_off([4.0, 7.0])
+        (2.5, 1.25)
+        """
+        low_end = self.high if is_up_to else self.low
+        low, high = sorted(map(scaled, (float(low_end or 0), float(self.high or np.inf))))
+        factors = [max(low / one, one / high, 1.0) for one in values if high > 0 and 0 < one < np.inf]
+        return (min if is_up_to else max)(factors, default=0.0)
 
     def from_zero(self) -> "Printed":
         """Return the same range, which begins at 0 if it has no low end."""

@@ -224,13 +224,7 @@ def times_printed(claim: Claim, found: Verdict) -> float:
     def scaled(value: float) -> float:
         return 1 + sign * value / 100 if is_percent else value
 
-    is_up_to = is_percent and not claim.low
-    ends = float((claim.high if is_up_to else claim.low) or 0), float(claim.high or np.inf)
-    low, high = sorted(map(scaled, ends))
-    ours = [scaled(value) for value in found.value]
-    if high <= 0 or min(ours) <= 0 or not np.isfinite(ours).all():
-        return 0.0
-    return (min if is_up_to else max)(max(low / value, value / high, 1.0) for value in ours)
+    return claim.said.factor_off(map(scaled, found.value), scaled=scaled, is_up_to=is_percent and not claim.low)
 
 
 def not_testable(claim: Claim, reason: str) -> Verdict:

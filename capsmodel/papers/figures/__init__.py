@@ -119,7 +119,7 @@ class PublishedFigure:
 
         Notes
         -----
-        A claim that the simulations refute is open unless what ``checks.toml`` names refutes it too.
+        A claim that fails by the simulations is open unless it fails by what ``checks.toml`` names too.
         """
         if quick and self.judges:
             return []

@@ -56,7 +56,7 @@ __all__ = ["MOST_SEEDS_OF_OTHERS", "SECOND_FAMILY", "Campaign", "Group", "Look",
 MOST_SEEDS_OF_OTHERS = 16
 """Limit of the seeds in each setting but the text's."""
 SECOND_FAMILY = 1000
-"""What is added to 1, 2, ... to give the seeds by which a refutation is checked; more than any of the first family."""
+"""What is added to 1, 2, ... to give the seeds by which what fails is checked; more than any of the first family."""
 UNKNOWN_COST_S = 10.0
 """What a run is taken to cost before one of its study has been made, in seconds of processor time."""
 SAMPLED_WEIGHT = 4

@@ -1,6 +1,6 @@
 """What the interval of a point must be for a claim: with its size, in its direction, or without an effect."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import inf, log10
 
@@ -288,16 +288,11 @@ class Relation:
         )
         return Says.statement(on_side(True, low) if self.is_ == "above" else on_side(False, high))
 
-    def times_printed(self, found: Interval, *, of_ratio: bool) -> float:
-        """Return the factor by which a value, or a ratio, is off what is printed; 0 if that has none."""
+    def times_printed(self, values: Iterable[float], *, of_ratio: bool) -> float:
+        """Return the factor by which the worst value, or ratio, is off what is printed; 0 if that has none."""
         if self.printed is None or self.is_ not in ("lower", "higher", "equal"):
             return 0.0
-        low_end = self.printed.high if self.is_up_to else self.printed.low
-        ends = float(low_end or 0), float(self.printed.high or inf)
-        low, high = sorted(self._as_ratio(end) if of_ratio else end for end in ends)
-        if not (high > 0 and 0 < found.value < inf):
-            return 0.0
-        return max(low / found.value, found.value / high, 1.0)
+        return self.printed.factor_off(values, scaled=self._as_ratio if of_ratio else float, is_up_to=self.is_up_to)
 
     def _as_ratio(self, printed: float) -> float:
         """Return a printed percentage, or power of ten, as the ratio that it stands for; others are ratios already."""

@@ -279,8 +279,8 @@ class Statement:
         """Return the factor by which the worst point is off what is printed; 0 if that has no factor."""
         if self.is_gap or self.relation.is_trend:
             return 0.0
-        found = [self.relation.times_printed(one, of_ratio=not self.is_level) for one in decision.intervals.values()]
-        return (min if self.relation.is_up_to else max)(found, default=0.0)
+        values = [one.value for one in decision.intervals.values()]
+        return self.relation.times_printed(values, of_ratio=not self.is_level)
 
     def _in_one_range(self, found: Sequence[Interval]) -> tuple[tuple[float, ...], tuple[float, ...]]:
         in_unit = self.relation.in_unit
