@@ -12,8 +12,9 @@ but misses those that act together; a two-level fraction, whose rows are those o
 factors in each run, so that each pair of factors is changed together, apart, and not at all, equally often. A factor
 with several alternatives takes them in turn in the runs that change it.
 
-The matrix is SciPy's. Packages for designs (pyDOE3) build the same two-level fractions, and their designs for more
-levels have no base run, which all comparisons here need.
+The matrix is Sylvester's: its entry in row i and column j is -1 where i and j have an odd number of binary ones in
+common. Packages for designs (pyDOE3) build the same two-level fractions, and their designs for more levels have no base
+run, which all comparisons here need.
 
 References
 ----------
@@ -95,17 +96,14 @@ def fractional_factorial(factors: Mapping[str, Sequence[Any]]) -> list[Combinati
     runs = FEWEST_RUNS
     while runs <= len(factors):
         runs *= 2
-    from scipy.linalg import hadamard  # half a second, which the list of claims does not need
-
     # Independent columns first, then products of as many of them as possible: fewer effects are confused.
     columns = sorted(range(1, runs), key=lambda column: (column.bit_count() != 1, -column.bit_count(), column))
-    changed = hadamard(runs)[:, columns[: len(factors)]] < 0  # the first row changes nothing: it is the base
     turns = dict.fromkeys(factors, 0)
     found: list[Combination] = []
-    for row in changed[1:]:
+    for row in range(1, runs):  # row 0 changes nothing: it is the base
         combination: Combination = {}
-        for name, differs in zip(factors, row, strict=True):
-            if differs:
+        for name, column in zip(factors, columns, strict=False):
+            if (row & column).bit_count() % 2:
                 alternatives = factors[name][1:]
                 combination[name] = alternatives[turns[name] % len(alternatives)]
                 turns[name] += 1
