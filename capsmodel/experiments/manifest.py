@@ -6,6 +6,7 @@ No host name, no user name and no path: the record says what would have to be th
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 SCHEMA = 2
 """Version of the files that a sweep writes; part of every id."""
 
+_quoted = cache(json.dumps)  # the few names that arguments have
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 _LIBRARIES = ("numpy", "scipy", "pandas", "pyarrow")
@@ -60,7 +62,7 @@ def json_object(texts: Mapping[str, str]) -> str:
     >>> json_object({"b": "1", "a": "[0.5,null]"})
     '{"a":[0.5,null],"b":1}'
     """
-    return "{" + ",".join(f"{json.dumps(name)}:{texts[name]}" for name in sorted(texts)) + "}"
+    return "{" + ",".join(f"{_quoted(name)}:{texts[name]}" for name in sorted(texts)) + "}"
 
 
 def content_id(value: Any) -> str:

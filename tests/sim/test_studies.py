@@ -100,8 +100,8 @@ def test_a_point_of_a_study_is_the_scenario_with_its_settings():
     assert [dict(point) for point in design.points()] == [
         {"scheme": name, "traffic.load": load} for name in ("ecmp", "rps") for load in (0.2, 0.4)
     ]
-    assert design.scenario(design.points()[1]) == with_settings(SMALL, {"traffic.load": 0.4})
-    assert design.scenario(design.points()[2]).scheme == "rps"
+    assert design.described(design.points()[1]).scenario == with_settings(SMALL, {"traffic.load": 0.4})
+    assert design.described(design.points()[2]).scenario.scheme == "rps"
 
 
 def test_scenarios_may_be_an_axis_and_all_schemes_a_word(tmp_path):
@@ -110,7 +110,7 @@ def test_scenarios_may_be_an_axis_and_all_schemes_a_word(tmp_path):
     (tmp_path / "study.toml").write_text(text, encoding="utf-8")
     design = load_study(tmp_path / "study.toml").design
     points = design.points()
-    assert [design.scenario(point).name for point in points[:: len(points) // 2]] == ["p64", "mine"]
+    assert [design.described(point).scenario.name for point in points[:: len(points) // 2]] == ["p64", "mine"]
     reliable = [name for name in schemes() if name not in ("cbr", "on_off")]
     assert [dict(point)["scheme"] for point in points[: len(reliable)]] == ["rps", *sorted({*reliable} - {"rps"})]
 

@@ -225,17 +225,17 @@ class Runs:
         tables = self._scenario(known).tables
         return {"scenario": {k: v for k, v in tables.items() if k not in ("name", "notes")}} | given
 
-    def scenario(self, point: Point, setting: str = TEXT, scale: Scale = "paper") -> Scenario:
-        """Return what is simulated at a point; errors as :meth:`arguments`."""
+    def described(self, point: Point, setting: str = TEXT, scale: Scale = "paper") -> Described:
+        """Return what is simulated at a point, with its tables; errors as :meth:`arguments`."""
         other, own = self._of_study(point)
-        return other.scenario(own) if other is not self else self._scenario(self._known(point, setting, scale)).scenario
+        return other.described(own) if other is not self else self._scenario(self._known(point, setting, scale))
 
     def scheme(self, point: Point, setting: str = TEXT) -> str:
         """Return what the scheme of a point is in the simulator."""
         other, own = self._of_study(point)
         if other is not self:
             return other.scheme(own)
-        return self._known(point, setting, "paper").scheme or self.scenario(point, setting).scheme
+        return self._known(point, setting, "paper").scheme or self.described(point, setting).scenario.scheme
 
     def _of_study(self, point: Point) -> tuple["Runs", Point]:
         if not point or point[-1][0] != "study":
@@ -403,20 +403,21 @@ class Runs:
         With `results`, each run saves its result there (:func:`capsim.study.scheme_runs.run_tasks`).
         """
         named = str(self.source.file.measure.get("name", ""))
-        described: dict[str, dict[str, Any]] = {}  # a scheme is described once for all points of this list
+        schemes: dict[str, dict[str, Any]] = {}  # a scheme is described once for all points of this list
 
         def made(point: Point, seed: int) -> Task:
             if named:
                 arguments = {"seed": seed, **self.arguments(point, setting, scale)}
                 return Task(measure(named), **arguments)
-            scenario = self.scenario(point, setting, scale)
+            described = self.described(point, setting, scale)
+            scenario = described.scenario
             found = RunPoint(dict(point), scenario, find(scenario.scheme), file_of(scenario.scheme))
             stacks = [entry.stack for entry in scenario.traffic if entry.stack is not None]
             key = canonical_json([scenario.scheme, scenario.nic, scenario.params, stacks])
-            if stacks or key not in described:
-                described[key] = described_scheme(found)
-            engine = self.source.file.engine
-            return run_task(found, engine=engine, results=results, scheme=described[key]).with_seed(seed)
+            if stacks or key not in schemes:
+                schemes[key] = described_scheme(found)
+            known = {"scheme": schemes[key], "tables": described.tables}
+            return run_task(found, engine=self.source.file.engine, results=results, **known).with_seed(seed)
 
         return TaskList(points, seeds, made)
 

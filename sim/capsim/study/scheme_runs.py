@@ -50,6 +50,8 @@ SHOWN_METRICS = (
 )
 
 
+_SCHEME_RUN = measurement("scheme-run", revision=4)
+
 COMPILING = "the first run of a scheme compiles it: up to 2 min"
 
 
@@ -110,20 +112,21 @@ def run_task(
     engine: str = "compiled",
     results: str | Path | None = None,
     scheme: Mapping[str, Any] | None = None,
+    tables: Mapping[str, Any] | None = None,
 ) -> Task:
     """Return the task of a point with its first seed; parameters as of :func:`run_tasks`.
 
-    What the id knows of the scheme is `scheme`, :func:`described_scheme` of the point when left out.
+    What the id knows of the scheme is `scheme`, :func:`described_scheme` of the point when left out, and of the
+    scenario `tables`, its ``to_dict()``.
     """
     folder = None if results is None else Path(os.path.realpath(results))
-    scenario = point.scenario
-    if scenario.compare is not None:
-        scenario = scenario.replace(compare=None)  # no run depends on how many there are
-    if is_reference(scenario.scheme):
-        scenario = scenario.replace(scheme=point.scheme.name)
+    if is_reference(point.scenario.scheme):
+        tables = point.scenario.replace(scheme=point.scheme.name).to_dict()
+    elif tables is None:
+        tables = point.scenario.to_dict()
     known = described_scheme(point) if scheme is None else scheme
-    tables = {key: one for key, one in scenario.to_dict().items() if key != "seed"}
-    return Task(_measured(point, folder), scenario=tables, scheme=known, engine=engine, seed=scenario.seed)
+    asked = {key: one for key, one in tables.items() if key not in ("seed", "compare")}  # no run depends on how many
+    return Task(_measured(point, folder), scenario=asked, scheme=known, engine=engine, seed=point.scenario.seed)
 
 
 def described_scheme(point: RunPoint) -> dict[str, Any]:
@@ -217,7 +220,7 @@ def _measured(point: RunPoint, results: Path | None) -> Callable[..., dict[str, 
     """Return the measurement of the runs of a point; `scheme` is what the id knows of its scheme, hooks included."""
     own, values = point.file or point.scheme, point.values
 
-    @measurement("scheme-run", revision=4)
+    @_SCHEME_RUN
     def scheme_run(*, scenario: dict[str, Any], scheme: dict[str, Any], engine: str, seed: int) -> dict[str, Any]:
         result = simulate(from_dict(scenario).replace(seed=seed), engine=engine, scheme=own)
         _check_scheme(result, scheme)
