@@ -153,6 +153,7 @@ OVERSUBSCRIPTION = Bound(1e-3, 1e3, "as a ratio", "beyond, one layer of the fabr
 RATIO = Bound(0.0, 1.0, "as a ratio", "it is a weight or a fraction")
 CDF_PROB = Bound(0.0, 1.0 + SUM_TOLERANCE, "as a probability", "only rounding leaves a sum of them above 1")
 LOSS_PROB = Bound(0.0, 1.0, "as a probability", "a link loses none to all of the packets that cross it")
+LOSS_BURST = Bound(1.0, 1e9, "packets", "a run of losses has one packet; of longer ones no simulation sees two")
 PROBABILITY = Bound(0.0, 1 - 2.0**-20, "as a probability", "at 1 no number of repair packets is enough")
 FACTOR = Bound(0.0, 1e6, "times", "beyond, nothing is above the threshold")
 OVERHEAD = Bound(0, 1000, "repair packets for a packet", "the packet pool keeps room for what one event may send")

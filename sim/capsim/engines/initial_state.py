@@ -90,6 +90,7 @@ def initial_state(setup: Setup) -> State:
         packets=np.zeros(0, records.PACKET),
         ports=_ports(setup),
         switches=_switches(setup),
+        loss_after=fabric.loss_after,
         processors=_processors(setup, len(flows) * most_subflows(stacks)),
         stages_of_flow=most_subflows(stacks),
         flows=flows,

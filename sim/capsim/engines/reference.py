@@ -338,7 +338,7 @@ class Network(Records):
         self.counts.traversals += 1
         if self.progress is not None and self.counts.traversals % PROGRESS_TRAVERSALS == 0:
             self.progress(now_ps)
-        if link.loss_prob > 0 and uniform(link.stream, link.packets_arrived) < link.loss_prob:
+        if link.loss_prob > 0 and self.is_lost(port):
             self.lose(packet, port)
             return
         if self.setup.trace == TRACE_PACKETS:
@@ -352,6 +352,13 @@ class Network(Records):
         switches.forward(self, link.to_node, packet.number, now_ps)
         if self.fault:
             raise error_of(self.fault, self.setup, path=self.refused_path, count=self.refused_of)
+
+    def is_lost(self, port: Port) -> bool:
+        """Return whether the packet that has just crossed a link is lost; the next one is lost more often if it is."""
+        link = port.record
+        lost = uniform(link.stream, link.packets_arrived) < link.loss_prob
+        link.loss_prob = float(self.state.loss_after[port.number, int(lost)])
+        return lost
 
     def lose(self, packet: Any, port: Port) -> None:
         """Lose a packet at the far end of its link."""

@@ -44,7 +44,9 @@ class FabricKind(
     host_buffer_packets, host_buffer_bytes : int, optional
         Queue limit of a host NIC; unlimited when neither is given.
     loss_prob : float
-        Probability that a packet is lost on a link, for each link; `links` may differ.
+        Share of packets that are lost on a link, for each link; `links` may differ.
+    loss_burst_packets : float, optional
+        Mean length of a run of losses in packets, for each link that loses any; independent losses when left out.
     reroute_s : float
         How long after a failure or return the routes follow, in seconds.
     links : tuple of LinkChange
@@ -58,6 +60,7 @@ class FabricKind(
     host_buffer_packets: BufferPackets | None = None
     host_buffer_bytes: BufferBytes | None = None
     loss_prob: Annotated[float, bounds.LOSS_PROB.meta] = 0.0
+    loss_burst_packets: Annotated[float, bounds.LOSS_BURST.meta] | None = None
     reroute_s: Time = 0.0
     links: Annotated[tuple[LinkChange, ...], Meta(max_length=int(bounds.LINK_CHANGES.largest))] = ()
     faults: Annotated[tuple[DrawnFault, ...], Meta(max_length=int(bounds.LINK_CHANGES.largest))] = ()
@@ -110,7 +113,13 @@ def _built(kind: FabricKind, seed: int) -> Fabric:
     drawn = draw_faults(kind.faults, wiring, seed=seed)
     changes = (*kind.links, *(change for each in drawn for change in each.changes))
     names = tuple(each.names for each in drawn)
-    fabric = wiring.fabric(changes, reroute_s=kind.reroute_s, loss_prob=kind.loss_prob, drawn=names)
+    fabric = wiring.fabric(
+        changes,
+        reroute_s=kind.reroute_s,
+        loss_prob=kind.loss_prob,
+        loss_burst_packets=kind.loss_burst_packets,
+        drawn=names,
+    )
     for part in (fabric, fabric.routes, *fabric.epochs, *(epoch.routes for epoch in fabric.epochs)):
         for array in vars(part).values():
             if isinstance(array, np.ndarray):

@@ -12,6 +12,7 @@ queue limit            B      ``buffer_packets``      packet, -1 = none
 queue limit            B      ``buffer_bytes``        byte, -1 = none
 equal-cost paths       n      ``Fabric.n_paths``      1
 loss probability       p      ``loss_prob``           1
+correlation of losses  c      ``loss_correlation``    1
 time without queueing  T      ``Fabric.base_rtt_ps``  picosecond
 ====================== ====== ======================= ==================
 """
@@ -30,6 +31,7 @@ from capsmodel.checks import ParameterError
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
 
 HOST = "host"  # the kind of node that is no switch
@@ -122,7 +124,8 @@ class Fabric:
     delay_ps: Int64
     buffer_packets: Int64
     buffer_bytes: Int64
-    loss_prob: npt.NDArray[np.float64]  # of each packet that crosses the link
+    loss_prob: Floats  # of packets that cross the link
+    loss_correlation: Floats  # between a packet and the next one of the link; 0 = independent
     host_port: Int32  # over hosts: the NIC
     switch_tier: Int32  # over switches: 0 = leaf or edge, 1 = spine or aggregation, 2 = core
     leaf_of_host: Int32  # over hosts: row of the switch it is attached to
@@ -151,6 +154,16 @@ class Fabric:
         """Return the layer of every port (:func:`layer_name`)."""
         pairs = zip(self.port_from.tolist(), self.port_to.tolist(), strict=True)
         return tuple(layer_name(self.node_kinds[start], self.node_kinds[end]) for start, end in pairs)
+
+    @property
+    def loss_after(self) -> Floats:
+        """Return the probability that a packet is lost behind one that arrived, p (1 - c), and one that was lost.
+
+        Shape (ports, 2). The second is p + (1 - p) c, so that a share p is lost and a run of losses has
+        1 / ((1 - p) (1 - c)) packets on average.
+        """
+        p, c = self.loss_prob, self.loss_correlation
+        return np.stack([p * (1 - c), p + (1 - p) * c], axis=1)
 
     @cached_property
     def leaf_number(self) -> Int64:

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from capsim.base.bounds import HOPS, LOSS_PROB, PARALLEL, BufferBytes, BufferPackets, Rate, Time
+from capsim.base.bounds import HOPS, LOSS_BURST, LOSS_PROB, PARALLEL, BufferBytes, BufferPackets, Rate, Time
 from capsim.base.clock import to_ps
-from capsim.fabric.topology import HOST, NO_PATH, Bools, Epoch, Fabric, Int32, Routes
+from capsim.fabric.topology import HOST, NO_PATH, Bools, Epoch, Fabric, Floats, Int32, Routes
 from capsmodel.checks import ParameterError, require
 
 UNREACHED = np.iinfo(np.int16).max  # as a number of hops
@@ -107,7 +107,12 @@ class LinkValues(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     rate_bps, delay_s, buffer_packets, buffer_bytes : optional
         New values, in bit/s, seconds, packets and bytes. Giving one buffer removes the other.
     loss_prob : float, optional
-        Probability that a packet is lost on the way to the far end, whatever it carries, independently of all others.
+        Share of packets that are lost on the way to the far end, whatever they carry; independently of each other when
+        `loss_burst_packets` is left out.
+    loss_burst_packets : float, optional
+        Mean length b of a run of losses in packets, at least 1 / (1 - p) for a share p. Behind a lost packet of the
+        link the next is lost with probability 1 - 1/b, behind one that arrived with p / ((1 - p) b), however long it
+        is between them (Gilbert 1960, all packets of a bad state being lost).
     down_s, up_s : float, optional
         Out of service from `down_s` until `up_s` (for ever when left out), in seconds.
     """
@@ -117,6 +122,7 @@ class LinkValues(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     buffer_packets: BufferPackets | None = None
     buffer_bytes: BufferBytes | None = None
     loss_prob: Annotated[float, LOSS_PROB.meta] | None = None
+    loss_burst_packets: Annotated[float, LOSS_BURST.meta] | None = None
     down_s: Time | None = None
     up_s: Time | None = None
 
@@ -194,17 +200,19 @@ class Wiring:
         *,
         reroute_s: float = 0.0,
         loss_prob: float = 0.0,
+        loss_burst_packets: float | None = None,
         drawn: tuple[tuple[str, ...], ...] = (),
     ) -> Fabric:
-        """Return the finished fabric with `changes` applied in their order; all links lose packets with `loss_prob`.
+        """Return the finished fabric with `changes` applied in their order.
 
-        `drawn` are the names of what the faults of each entry have drawn.
+        Links lose packets by `loss_prob` and `loss_burst_packets` where no change says otherwise. `drawn` are the names
+        of what the faults of each entry have drawn.
         """
         names = (*self.hosts, *self.switches)
         number = {name: node for node, name in enumerate(names)}
         port_from = np.array([number[a] for a, _, _ in self.links], np.int32)
         port_to = np.array([number[b] for _, b, _ in self.links], np.int32)
-        columns = _Columns(self.links, loss_prob)
+        columns = _Columns(self.links, loss_prob, loss_burst_packets)
         outages: list[tuple[int, int, bool]] = []
         for change in changes:
             ports = _ports_of(change, self.links)
@@ -231,7 +239,7 @@ class Wiring:
             port_from=port_from,
             port_to=port_to,
             port_path=np.array(self.paths, np.int32),
-            **vars(columns),
+            **columns.arrays(self.links),
             host_port=host_port,
             switch_tier=np.array(self.tiers, np.int32),
             leaf_of_host=leaf_of_host,
@@ -244,13 +252,14 @@ class Wiring:
 class _Columns:
     """The per-port numbers while changes are applied."""
 
-    def __init__(self, links: list[tuple[str, str, LinkKind]], loss_prob: float) -> None:
+    def __init__(self, links: list[tuple[str, str, LinkKind]], loss_prob: float, burst: float | None) -> None:
         kinds = [kind for _, _, kind in links]
         self.rate_bps = np.array([round(kind.rate_bps) for kind in kinds], np.int64)
         self.delay_ps = np.array([to_ps(kind.delay_s) for kind in kinds], np.int64)
         self.buffer_packets = np.array([kind.buffer_packets for kind in kinds], np.int64)
         self.buffer_bytes = np.array([kind.buffer_bytes for kind in kinds], np.int64)
         self.loss_prob = np.full(len(kinds), loss_prob)
+        self.loss_burst_packets = np.full(len(kinds), np.nan if burst is None else burst)
 
     def apply(self, change: LinkChange, ports: list[int]) -> None:
         if change.rate_bps is not None:
@@ -259,9 +268,28 @@ class _Columns:
             self.delay_ps[ports] = to_ps(change.delay_s)
         if change.loss_prob is not None:
             self.loss_prob[ports] = change.loss_prob
+        if change.loss_burst_packets is not None:
+            self.loss_burst_packets[ports] = change.loss_burst_packets
         if change.buffer_packets is not None or change.buffer_bytes is not None:
             self.buffer_packets[ports] = UNLIMITED if change.buffer_packets is None else change.buffer_packets
             self.buffer_bytes[ports] = UNLIMITED if change.buffer_bytes is None else change.buffer_bytes
+
+    def arrays(self, links: list[tuple[str, str, LinkKind]]) -> dict[str, Any]:
+        """Return the columns as the fabric has them."""
+        columns = vars(self).copy()
+        bursts = columns.pop("loss_burst_packets")
+        return columns | {"loss_correlation": _loss_correlation(self.loss_prob, bursts, links)}
+
+
+def _loss_correlation(prob: Floats, bursts: Floats, links: list[tuple[str, str, LinkKind]]) -> Floats:
+    """Return how successive losses of each link are correlated: 1 - b0/b, b0 being the mean run of independent ones."""
+    with np.errstate(divide="ignore"):
+        independent = 1 / (1 - prob)
+    for port in np.flatnonzero(bursts < independent)[:1]:
+        (a, b, _), remedy = links[port], "give that or more, or leave it out for independent losses"
+        rule = f"losses of probability {prob[port]:g} come in runs of at least {independent[port]:.6g}"
+        raise ParameterError(f"fabric: loss_burst_packets = {bursts[port]:g} of {a}>{b}, but {rule}: {remedy}")
+    return np.asarray(1 - np.where(np.isnan(bursts), 1, independent / bursts))
 
 
 def _nics(port_from: Int32, n_hosts: int) -> Int32:

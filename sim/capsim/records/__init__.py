@@ -35,7 +35,7 @@ NONE = -1  # no packet, no port, no time
 CONSTANT = {
     "PORT": (
         *("delay_ps", "byte_ps", "rate_bps", "limit_packets", "limit_bytes", "from_node", "to_node", "of_host"),
-        *("order", "layer", "loss_prob", "stream"),
+        *("order", "layer", "stream"),
     ),
     "SWITCH": ("salt", "stream", "id", "tier"),
     "FLOW": (

@@ -39,7 +39,7 @@ PORT = np.dtype(
         ("wait_tail", "i4"),
         ("of_host", "i2"),  # 1: the NIC of a host, 0: a port of a switch
         ("order", "i2"),  # BY_ARRIVAL, BY_PRIORITY, BY_RANK
-        ("loss_prob", "f8"),  # of each packet that crosses the link
+        ("loss_prob", "f8"),  # of the next packet to cross the link; where losses come in runs, the last one decides
         # -- less often
         ("rate_bps", "i8"),
         ("packets_dropped", "i8"),

@@ -14,6 +14,7 @@ from capsim.engines.compiled.packets import lose, write_trace
 from capsim.engines.compiled.pointers import (
     byte_at,
     counters_at,
+    float_at,
     flow_at,
     int64_at,
     node_at,
@@ -125,6 +126,15 @@ def is_lost(port: Any, number: int) -> bool:
 
 
 @inlined_kernel
+def lost_on_link(w: Any, p: int, port: Any) -> bool:
+    """Return whether the packet that has just crossed a link is lost; the next one is lost more often if it is."""
+    lost = is_lost(port, port.packets_arrived)
+    if port.loss_prob > 0.0:
+        port.loss_prob = float_at(w.loss_after, 2 * p + lost)
+    return lost
+
+
+@inlined_kernel
 def arriving_port(w: Any) -> int:
     """Return the port from which the next packet arrives; in order of scheduling the arrival is taken."""
     return take_next(w) if w.ordered else first_port(w)
@@ -156,7 +166,7 @@ def arrive(w: Any, now_ps: int) -> None:
     p = arriving_port(w)
     port = port_at(w.ports, p)
     number = leave_wire(w, p, port, now_ps)
-    if is_lost(port, port.packets_arrived):
+    if lost_on_link(w, p, port):
         lose(w, p, number, now_ps)
         return
     if w.trace_level == TRACE_PACKETS:

@@ -95,6 +95,7 @@ NUMBERS = (
 ARRAYS = (
     "packets",
     "ports",
+    "loss_after",
     "switches",
     "processors",
     "flows",
