@@ -137,8 +137,8 @@ def _spec(name: str) -> ModuleSpec | None:
         return None
 
 
-def _imports(tree: ast.AST, package: str, project: _Project) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _imports(tree: ast.Module, package: str, project: _Project) -> Iterator[str]:
+    for node in _statements(tree.body):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield from _with_parts(alias.name) if _within(alias.name, project) else ()
@@ -148,13 +148,21 @@ def _imports(tree: ast.AST, package: str, project: _Project) -> Iterator[str]:
                 yield from _with_parts(name) if _spec(name) else [module]
 
 
-def _with_parts(name: str) -> Iterator[str]:
-    """Yield a module, and all modules of a package."""
-    yield name
+def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield statements and those inside them; expressions, which hold none, are most of a tree."""
+    for node in body:
+        yield node
+        for inner in ("body", "handlers", "cases", "orelse", "finalbody"):
+            yield from _statements(getattr(node, inner, ()))
+
+
+@cache
+def _with_parts(name: str) -> frozenset[str]:
+    """Return a module, and all modules of a package."""
     spec = _spec(name)
-    for folder in (spec and spec.submodule_search_locations) or ():
-        for path in Path(folder).rglob("*.py"):
-            yield ".".join([name, *path.relative_to(folder).with_suffix("").parts]).removesuffix(".__init__")
+    folders = [Path(folder) for folder in (spec and spec.submodule_search_locations) or ()]
+    inner = [path.relative_to(folder).with_suffix("").parts for folder in folders for path in folder.rglob("*.py")]
+    return frozenset({name, *(".".join([name, *parts]).removesuffix(".__init__") for parts in inner)})
 
 
 def _normal_syntax(part: Any) -> Any:

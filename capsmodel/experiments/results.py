@@ -7,7 +7,7 @@ and environment. Of many runs that are kept, one row each, the rows say all of t
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -120,9 +120,20 @@ def _read_tasks(path: Path, mtime_ns: int, size_bytes: int) -> list[dict[str, An
     tasks: list[dict[str, Any]] | str = read_manifest(path)["tasks"]
     if not isinstance(tasks, str):
         return tasks
-    rows = tables.read_table(path).select([TASK_COLUMN, *_RECORDED]).rename_columns(["id", *_RECORDED])
+    rows = _read_rows(path, mtime_ns, size_bytes).select([TASK_COLUMN, *_RECORDED]).rename_columns(["id", *_RECORDED])
     listed: list[dict[str, Any]] = rows.to_pylist()
     return listed
+
+
+def _rows_of(path: Path) -> Any:
+    """Return the rows of a part as an Arrow table; read anew only if the file has changed: a study looks often."""
+    found = path.stat()
+    return _read_rows(path, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=1024)
+def _read_rows(path: Path, mtime_ns: int, size_bytes: int) -> Any:
+    return tables.read_table(path)
 
 
 def merge(
@@ -172,7 +183,7 @@ def _pieces(sources: Iterable[str | Path], wanted: set[str] | None) -> tuple[lis
         tasks = {task["id"]: task for task in tasks_of(path) if wanted is None or task["id"] in wanted}
         if not tasks:
             continue
-        rows = _of_tasks(tables.read_table(path).replace_schema_metadata(None), tasks)
+        rows = _of_tasks(_rows_of(path).replace_schema_metadata(None), tasks)
         if again := [task for task in tasks if task in records]:
             places = sorted({piece_of[task] for task in again})
             others = pa.concat_tables([_of_tasks(pieces[i], again) for i in places], promote_options="permissive")
