@@ -85,6 +85,21 @@ def fill(array: np.ndarray[Any, Any], records: list[Any]) -> None:
         array[index] = tuple(getattr(record, name) for name in names)
 
 
+class Units(dict[int, Any]):
+    """Coding units by number, each made when it is first asked for: one event can close thousands."""
+
+    def __init__(self, make: Callable[[], Any], count: Callable[[], int]):
+        super().__init__()
+        self._make, self._count = make, count
+
+    def __missing__(self, number: int) -> Any:
+        """Return a new unit, if so many can have been closed."""
+        if not 0 <= number < self._count():
+            raise IndexError(f"unit {number}, but there are {self._count()}")
+        self[number] = self._make()
+        return self[number]
+
+
 _SCOPES = ("subflow", "flow", "host", "packet")
 
 
@@ -138,7 +153,6 @@ class Records:
         self.queue_counts, self.extents = state.queue_counts.tolist(), state.extents.tolist()
         self.packets: list[Any] = []
         self.unused: list[int] = []  # numbers of packets
-        self.units: list[Any] = []
         self.trace: list[tuple[int, ...]] = []
         self.probes: list[tuple[int | float, ...]] = []
         self.plan = plan(setup, state.own)
@@ -192,7 +206,10 @@ class Records:
             setattr(self, name, rows if layout.row_bytes else defaultdict(self.first_row(name, owners).copy))
             setattr(self, f"{name}_bytes", layout.row_bytes)
         units = own.layouts["unit"].records
-        self.unit_owner = next((each for each, record in units.items() if record.dtype.names), None)
+        owner = next((each for each, record in units.items() if record.dtype.names), None)
+        self.units = Units(
+            lambda: self.first_row("unit", [owner])[owner], lambda: self.counts.units + self.state.margin * bool(owner)
+        )
         paths = own.layouts["balancer_path"]
         self.balancer_path: list[Any] = []
         if paths.row_bytes:
@@ -235,7 +252,6 @@ class Records:
             self.unused.append(len(self.packets) - 1)
         number = self.unused.pop()
         self.packets[number].label = records.NONE
-        self.spare_units()
         return number
 
     def new_subflow(self, f: int) -> int:
@@ -263,11 +279,6 @@ class Records:
         if len(table) < length:
             table += [0] * (length - len(table))
         return table
-
-    def spare_units(self) -> None:
-        """Keep unused coding units at hand: a window can close as many at once."""
-        while self.unit_owner is not None and len(self.units) < self.counts.units + self.state.margin:
-            self.units.append(self.first_row("unit", [self.unit_owner])[self.unit_owner])
 
     def ports_now(self) -> Table:
         """Return the records of ports as an array."""
@@ -302,7 +313,7 @@ class Records:
         for name, layout in own.layouts.items():
             if name == "packet" or not layout.row_bytes:
                 continue
-            rows = self.units[: self.counts.units] if name == "unit" else getattr(self, name)
+            rows = [self.units[i] for i in range(self.counts.units)] if name == "unit" else getattr(self, name)
             if name in ("unit", "balancer_path"):
                 rows = [{_part(name, owner): each for owner in layout.records} for each in rows]
             own.tables[name] = np.zeros(len(rows) * layout.row_bytes, np.uint8)
