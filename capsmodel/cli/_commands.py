@@ -39,11 +39,14 @@ CODEC = Command(
     "codec",
     _CODEC,
     "codec:app",
-    "Code a file into packets, decode it, look into packets, measure losses.",
+    "Code a file into packets, decode it, look into packets, measure losses and speed.",
     (
         "codec encode file.bin --k 32 --r 8 --out coded.caps",
         "codec simulate-loss coded.caps --blocking-prob 0.1",
         "codec decode coded.caps --out copy.bin",
+        "codec encode file.bin --repair-only --out beside.caps",
+        "codec decode beside.caps --original file.bin --out restored.bin",
+        "codec bench --k 64 --r 7 --packet-size 1500B",
     ),
 )
 

@@ -1,18 +1,27 @@
-"""``capsmodel codec``: files as coded packets and back again."""
+"""``capsmodel codec``: files as coded packets and back again, and how fast codes are on this machine."""
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 from cyclopts import App, Parameter, Token
 
+from capsmodel._environment import processor
 from capsmodel.checks import ParameterError, choice, generator, require
 from capsmodel.cli._commands import CODEC
 from capsmodel.cli.shared.codec_files import Input, Target, beside, one_line, readable, say, target_of, writable
-from capsmodel.cli.shared.options import Count, Flag, MaybeCount, Size
+from capsmodel.cli.shared.options import Count, Flag, MaybeCount, MaybeCounts, Number, Size, Texts
+from capsmodel.cli.shared.output import AS_TEXT, Output, explain, print_table
+from capsmodel.cli.shared.table import Column
+from capsmodel.codec import BlockCode, kernels
 from capsmodel.codec.files import SUFFIX, Decoding, PacketIndex, decode_file, encode_file
-from capsmodel.codec.registry import CODES
+from capsmodel.codec.registry import CODES, build_code, get_code
+from capsmodel.codec.speed import UnitTime, least_mean_s, patterns_of, unit_times
 from capsmodel.codec.streams import StreamEncoder, StreamIncomplete
+from capsmodel.experiments.progress import track
 
 app = App(name="codec", help=CODEC.help, help_epilogue=CODEC.epilogue)
 app.command(
@@ -63,6 +72,7 @@ def encode(
     density: MaybeCount = None,
     seed: MaybeCount = None,
     stream_seed: MaybeCount = None,
+    repair_only: Flag = False,
     out: Target = None,
     force: Flag = False,
 ) -> None:
@@ -92,6 +102,9 @@ def encode(
         Seed of the LDPC matrix or repair key of packet 0 (rlnc).
     stream_seed
         Seed of the stream's number, to get the same file again.
+    repair_only
+        Write the repair packets only, to be kept beside FILE, and 48 bytes of each source packet, which tell whether it
+        is undamaged; decode then takes FILE as --original.
     out
         File of packets to write; FILE.caps when not given, - for standard output.
     force
@@ -106,12 +119,24 @@ def encode(
         systematic=("--all-coded", False if all_coded else None),
         density=("--density", density),
     )
+    require(r > 0 or not repair_only, "--repair-only with --r 0 would write no packet: give --r of at least 1")
     rng = generator(stream_seed, name="--stream-seed")
-    encoder = StreamEncoder(k=k, r=r, packet_bytes=packet_size, code=code, variant=variant, seed=seed, rng=rng)
+    encoder = StreamEncoder(
+        k=k,
+        r=r,
+        packet_bytes=packet_size,
+        code=code,
+        variant=variant,
+        seed=seed,
+        rng=rng,
+        repair_only=repair_only,
+    )
     with readable(file) as source, writable(target) as written:
         count = encode_file(source, written, encoder)
+    repair = encoder.units * r
+    what = f"{repair} repair packets and {count - repair} headers" if repair_only else f"{count} packets"
     say(
-        f"wrote {target}: {count} packets of {encoder.source_bytes} source bytes, {code} k = {k}, r = {r}, stream "
+        f"wrote {target}: {what} of {encoder.source_bytes} source bytes, {code} k = {k}, r = {r}, stream "
         f"{encoder.stream:016x}",
         target,
     )
@@ -120,7 +145,14 @@ def encode(
 @app.command
 @one_line
 def decode(
-    file: Input, /, *, out: Target = None, stream: Stream = None, partial: Flag = False, force: Flag = False
+    file: Input,
+    /,
+    *,
+    original: Path | None = None,
+    out: Target = None,
+    stream: Stream = None,
+    partial: Flag = False,
+    force: Flag = False,
 ) -> None:
     """Decode a file of packets; the result is written whole or not at all, unless --partial is given.
 
@@ -130,6 +162,9 @@ def decode(
     ----------
     file
         File of packets, in any order; - reads standard input.
+    original
+        The file that was coded with --repair-only, as it is now: bytes of it may be wrong, or missing at its end. With
+        --force it may be replaced by what it was.
     out
         File to write; the name without .caps when not given, - for standard output.
     stream
@@ -144,19 +179,19 @@ def decode(
     target = target_of(out, default, file, force)
     with readable(file) as source, writable(target) as written:
         try:
-            result = decode_file(source, written, stream=stream, partial=partial)
+            result = decode_file(source, written, original=original, stream=stream, partial=partial)
         except StreamIncomplete as error:
-            raise ParameterError(_undecoded(error, source, stream)) from None
+            raise ParameterError(_undecoded(error, source, original, stream)) from None
     for line in _report(result, target):
         say(line, target)
     if result.missing_bytes or result.end_is_missing:
         raise SystemExit(SOME_MISSING if result.reception.source_bytes else NOTHING_KNOWN)
 
 
-def _undecoded(error: StreamIncomplete, source: Path, stream: int | None) -> str:
+def _undecoded(error: StreamIncomplete, source: Path, original: Path | None, stream: int | None) -> str:
     """Return how many units of a stream cannot be decoded, and why the first cannot."""
-    with source.open("rb") as file:
-        index = PacketIndex(file)
+    with source.open("rb") as file, original.open("rb") if original else nullcontext() as beside:
+        index = PacketIndex(file, beside)
     there = index.units(index.stream(stream)).keys()
     units = 1 + max(there | error.missing.keys())
     count = units - len(there - error.missing.keys())
@@ -183,3 +218,131 @@ def _report(result: Decoding, target: Path) -> list[str]:
     if result.end_is_missing:
         lines.append("the last unit is missing: the file may be longer")
     return lines + [f"  {line}" for line in result.rejected.lines()]
+
+
+ISAL = "ISA-L"
+_LONGEST_S = 60.0
+_ISAL_PACKETS = 255  # of a unit, at most
+_SPEED = (
+    Column("code", "code"),
+    Column("action", "action"),
+    Column("lost_packets", "source packets lost"),
+    Column("unit_s", "a unit, us", 1e6),
+    Column("source_bytes_per_s", "source, GB/s", 1e-9),
+    Column("source_rate_bps", "keeps up with, Gbps a core", 1e-9),
+)
+
+
+@app.command
+@one_line
+def bench(
+    *,
+    k: Count = 32,
+    r: Count = 8,
+    packet_size: Size = 1500,
+    code: Annotated[Texts, Parameter(name="--code")] = ("rs", "ldpc", "rlnc"),
+    lost: MaybeCounts = (),
+    seconds: Number = 0.2,
+    output: Output = AS_TEXT,
+) -> None:
+    """Measure how fast codes encode and decode a coding unit on one core of this machine.
+
+    Parameters
+    ----------
+    k
+        Source packets of a coding unit.
+    r
+        Repair packets of a coding unit, at least 1.
+    packet_size
+        Payload of a packet, such as 1500B.
+    code
+        Code to measure, several with the option again: rs, ldpc, rlnc (all of them when not given).
+    lost
+        Source packets that are lost and computed from repair packets, several with commas between them; 1 and as many
+        as there are repair packets when not given.
+    seconds
+        Processor time to spend on each row, in seconds.
+    """
+    require(0 < seconds <= _LONGEST_S, f"--seconds {seconds:g}, but it must be above 0 and at most {_LONGEST_S:g}")
+    require(r >= 1, f"--r {r}, but without a repair packet there is nothing to encode: give --r of at least 1")
+    most = min(k, r)
+    counts = sorted(set(lost or (1, most)))
+    wrong = [count for count in counts if not 1 <= count <= most]
+    require(not wrong, f"--lost {wrong[0] if wrong else 0}, but of {k} + {r} packets 1 to {most} can be computed")
+    for name in code:
+        choice("--code", name, CODES)
+    built = [_built(name, k=k, r=r, packet_bytes=packet_size) for name in dict.fromkeys(code)]
+    rows_of = {each.name: unit_times(each, lost=counts, seconds=seconds) for each in built}
+    if has_pyeclib() and k + r <= _ISAL_PACKETS:
+        rows_of[ISAL] = _isal_times(k, r=r, packet_bytes=packet_size, lost=counts, seconds=seconds)
+    total = len(rows_of) * (1 + len(counts))
+    found = track((each for times in rows_of.values() for each in times), total=total, label="measuring codes")
+    rows = [_speed_row(each, k=k, r=r, packet_bytes=packet_size) for each in found]
+    title = f"Units of {k} + {r} packets of {packet_size} bytes on one core: {processor()}"
+    print_table(rows, columns=_SPEED, title=title, output=output)
+    if output.is_text:
+        explain(*_remarks(rows))
+
+
+def _built(name: str, **sizes: int) -> BlockCode:
+    made = get_code(name)
+    return build_code(name, variant=made.default_variant, seed=made.default_seed or 0, **sizes)
+
+
+def has_pyeclib() -> bool:
+    """Return whether ISA-L can be measured too."""
+    try:
+        import pyeclib.ec_iface  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def _isal_times(k: int, *, r: int, packet_bytes: int, lost: list[int], seconds: float) -> Iterator[UnitTime]:
+    """Yield the same of ISA-L through pyeclib, which gives new bytes objects with a header for each packet."""
+    from pyeclib.ec_iface import ECDriver
+
+    draw = generator(1)
+    driver, data = ECDriver(k=k, m=r, ec_type="isa_l_rs_cauchy"), draw.bytes(k * packet_bytes)
+    encode_s = least_mean_s([functools.partial(driver.encode, data)], seconds=seconds)
+    yield UnitTime(ISAL, "encode", 0, encode_s)
+    fragments = driver.encode(data)
+    for count in lost:
+        patterns = [
+            [fragments[i] for i in (*np.sort(draw.permutation(k)[count:]), *range(k, k + count))]
+            for _ in range(patterns_of(k * packet_bytes))
+        ]
+        decodes = [functools.partial(driver.decode, pattern) for pattern in patterns]
+        yield UnitTime(ISAL, "decode", count, least_mean_s(decodes, seconds=seconds))
+
+
+def _speed_row(found: UnitTime, *, k: int, r: int, packet_bytes: int) -> dict[str, Any]:
+    source_bytes = k * packet_bytes
+    per_s = None if found.unit_s is None else source_bytes / found.unit_s
+    return {
+        "code": found.code,
+        "action": found.action,
+        "k": k,
+        "r": r,
+        "packet_bytes": packet_bytes,
+        "lost_packets": found.lost_packets,
+        "unit_s": found.unit_s,
+        "source_bytes_per_s": per_s,
+        "source_rate_bps": None if per_s is None else 8 * per_s,
+        "processor": processor(),
+        "kernel": kernels.fastest().name,
+    }
+
+
+def _remarks(rows: list[dict[str, Any]]) -> list[str]:
+    """Return what a reader has to know of the numbers."""
+    remarks = [
+        f"Processor time without headers and checksums; kernel {rows[0]['kernel']}, each decode with other losses."
+    ]
+    if any(row["unit_s"] is None for row in rows):
+        remarks.append("A code without a time does not decode so many losses: it needs more repair packets.")
+    if any(row["code"] == ISAL for row in rows):
+        remarks.append("ISA-L is called through pyeclib, whose own work counts.")
+    elif not has_pyeclib():
+        remarks.append("ISA-L is measured too where pyeclib is installed: pip install pyeclib")
+    return remarks

@@ -3,7 +3,7 @@
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,10 +41,10 @@ _UNIT = (
 )
 
 
-def index_of(file: Path) -> PacketIndex:
-    """Return where the packets of a file are, of which there must be one."""
-    with opened(file) as stream:
-        index = PacketIndex(stream)
+def index_of(file: Path, original: Path | None = None) -> PacketIndex:
+    """Return where the packets of a file are, of which there must be one, and those of the file that was coded."""
+    with opened(file) as stream, opened(original) if original else nullcontext() as beside:
+        index = PacketIndex(stream, beside)
     if not len(index.headers):
         reasons = index.rejected.lines()
         raise CodecError(f"{file} holds no packet: {reasons[0] if reasons else 'it is empty'}")
@@ -88,16 +88,18 @@ def _unit_row(unit: Unit, numbers: npt.NDArray[np.int64]) -> dict[str, Any]:
 
 
 @one_line
-def inspect(file: Input, /, *, output: Output = AS_TEXT) -> None:
+def inspect(file: Input, /, *, original: Path | None = None, output: Output = AS_TEXT) -> None:
     """List the coding units of a file of packets: header fields, packets there, and whether they decode.
 
     Parameters
     ----------
     file
         File of packets; - reads standard input.
+    original
+        The file that was coded with --repair-only: its undamaged packets count as there.
     """
     with readable(file) as source:
-        index = index_of(source)
+        index = index_of(source, original)
     print_table([_unit_row(*unit) for unit in units_of(index)], columns=_UNIT, title=str(file), output=output)
     if output.is_text:
         say(*(f"  {line}" for line in index.rejected.lines()))

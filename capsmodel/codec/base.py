@@ -461,6 +461,11 @@ def _kept(code: PatternCode, numbers: bytes) -> Recovery | None:
     return _checked(code, np.frombuffer(numbers, np.int64))
 
 
+def forget_patterns() -> None:
+    """Forget how received packets were decoded, so that the next decode does all of its work, as for a new pattern."""
+    _kept.cache_clear()
+
+
 def _places(numbers: Ints, k: int) -> tuple[Ints, Ints]:
     """Return the place of each source packet among those received, 0 for a lost one, and which are lost."""
     place = np.full(k, -1)

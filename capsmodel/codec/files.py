@@ -3,14 +3,19 @@
 A header gives the packet's length, so the file needs no index of its own, may be cut, and may be joined with another.
 Where a header is damaged, the reader goes on at the next magic; where only the payload is, behind the packet, so that a
 file of packets that was sent as data is never mistaken for the stream that carries it. Every byte is checksummed once.
+
+A file of repair packets, to be kept beside the file that was coded, has of each source packet the header alone, whose
+checksum tells whether the bytes in that file are undamaged. They are looked for at their places: bytes put in or taken
+out damage all that follows.
 """
 
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +25,20 @@ from capsmodel.checks import generator, probability, require
 from capsmodel.codec.base import BlockCode
 from capsmodel.codec.inputs import CodecError, Ints, PacketError, whole_number
 from capsmodel.codec.inputs import Flags as Flags
-from capsmodel.codec.packets import HEADER_BYTES, HEADER_DTYPE, LAST, MAGIC, Header, Packet, Unit, parse, to_bytes
+from capsmodel.codec.packets import (
+    APART,
+    HEADER_BYTES,
+    HEADER_DTYPE,
+    LAST,
+    MAGIC,
+    Header,
+    Packet,
+    PayloadApart,
+    Unit,
+    joined,
+    parse,
+    to_bytes,
+)
 from capsmodel.codec.streams import Reception, StreamEncoder, StreamIncomplete, UnitDecoder
 
 _CHUNK_BYTES = 1 << 20
@@ -122,33 +140,98 @@ def _skip_to_magic(window: _Window) -> None:
     window.drop(at)
 
 
+class _Original:
+    """The file that was coded, perhaps damaged or cut: it has the payloads of the source packets."""
+
+    def __init__(self, file: BinaryIO, headers: npt.NDArray[Any]) -> None:
+        self._file = file
+        full = headers[headers["flags"] & LAST == 0]
+        # All units of a stream but the last have one length, so the number of a unit says where it begins.
+        self._unit_bytes = dict(zip(full["stream"].tolist(), full["source_bytes"].tolist(), strict=True))
+
+    def place(self, head: Header) -> tuple[int, int]:
+        """Return the first byte of a source packet and the one behind its last, without the zeros that fill it."""
+        begin = head.unit * self._unit_bytes.get(head.stream, 0)
+        first = min(head.index * head.packet_bytes, head.source_bytes)
+        return begin + first, begin + min(first + head.packet_bytes, head.source_bytes)
+
+    def packet(self, head: bytes) -> Packet:
+        """Return the source packet of a header that stands alone.
+
+        Raises
+        ------
+        PacketError
+            When the bytes at its place have another checksum than its sender's.
+        """
+        found = Header.read(head)
+        first, end = self.place(found)
+        self._file.seek(first)
+        try:
+            return joined(head, self._file.read(end - first).ljust(found.packet_bytes, b"\0"))
+        except PacketError:
+            where = f"bytes {first} to {end - 1}" if end > first else "the end"
+            raise PacketError(
+                f"packet {found.index} of unit {found.unit}: {where} of the original are damaged"
+            ) from None
+
+
 class PacketIndex:
     """The undamaged packets of a file: their headers, as an array, and where they are.
 
     Takes 56 bytes for each packet, whatever the file holds.
+
+    Parameters
+    ----------
+    file : binary file
+        Packets.
+    original : binary file, optional
+        The file that was coded, perhaps damaged or cut. A source packet of which `file` has the header alone is there
+        if the bytes at its place have the checksum of its sender.
 
     Attributes
     ----------
     headers : structured array of `HEADER_DTYPE`, shape (packets,)
         Headers in the order of the file.
     offsets : array of int64, shape (packets,)
-        Place of each packet in the file, byte.
+        Place of each packet in the file, or of its payload in the original, byte.
+    apart : int
+        Headers of the file whose payload is in the original.
     rejected : Rejections
         What else the file holds.
     """
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, original: BinaryIO | None = None) -> None:
         self._file = file
         self.rejected = Rejections()
         heads, offsets = bytearray(), array("q")
+        alone, places = bytearray(), array("q")
+        self.apart = 0
         for offset, found, head in _scan(file):
-            if isinstance(found, PacketError):
+            self.apart += isinstance(found, PayloadApart)
+            if isinstance(found, PayloadApart) and original:
+                alone += head
+                places.append(offset)
+            elif isinstance(found, PacketError):
                 self.rejected.add(offset, found)
             else:
                 heads += head
                 offsets.append(offset)
+        self._original = _Original(original, np.frombuffer(heads + alone, HEADER_DTYPE)) if original else None
+        for number, offset in enumerate(places):
+            self._find(bytes(alone[number * HEADER_BYTES : (number + 1) * HEADER_BYTES]), offset, heads, offsets)
         self.headers = np.frombuffer(heads, HEADER_DTYPE)
         self.offsets: npt.NDArray[np.int64] = np.array(offsets, np.int64)
+
+    def _find(self, head: bytes, offset: int, heads: bytearray, offsets: "array[int]") -> None:
+        """Add a source packet whose payload is in the original, or reject its header, which is at `offset`."""
+        assert self._original is not None
+        try:
+            self._original.packet(head)
+        except PacketError as error:
+            self.rejected.add(offset, error)
+        else:
+            heads += head
+            offsets.append(self._original.place(Header.read(head))[0])
 
     def streams(self) -> Counter[int]:
         """Return the number of packets of each stream."""
@@ -180,6 +263,7 @@ class PacketIndex:
         of_stream = np.flatnonzero(self.headers["stream"] == stream)
         heads = self.headers[of_stream]
         heads["index"] = heads["head_crc"] = heads["crc"] = 0  # what is left is the same in all packets of a unit
+        heads["flags"] &= LAST
         _, group = np.unique(heads.view(f"V{HEADER_BYTES}"), return_inverse=True)
         order = np.argsort(group, kind="stable")
         bounds = np.flatnonzero(np.diff(group[order])) + 1
@@ -202,6 +286,8 @@ class PacketIndex:
         PacketError
             When the file was changed since.
         """
+        if self.headers["flags"][packet] & APART and self._original is not None:
+            return self._original.packet(self.headers[packet].tobytes())
         self._file.seek(int(self.offsets[packet]))
         return parse(self._file.read(HEADER_BYTES + int(self.headers["packet_bytes"][packet])))
 
@@ -344,7 +430,9 @@ class Decoding:
     end_is_missing: bool = False
 
 
-def decode_file(source: Path, target: Path, *, stream: int | None = None, partial: bool = False) -> Decoding:
+def decode_file(
+    source: Path, target: Path, *, original: Path | None = None, stream: int | None = None, partial: bool = False
+) -> Decoding:
     """Write the stream whose packets are in file `source` to file `target`.
 
     Parameters
@@ -353,6 +441,8 @@ def decode_file(source: Path, target: Path, *, stream: int | None = None, partia
         File of packets, in any order, perhaps of several streams.
     target : Path
         File to write.
+    original : Path, optional
+        The file that was coded, as it is now, when `source` has repair packets only; it may be the target.
     stream : int, optional
         Number of the stream wanted. Without it the file must hold one stream, or one with more than half of the
         packets.
@@ -370,18 +460,22 @@ def decode_file(source: Path, target: Path, *, stream: int | None = None, partia
     StreamIncomplete
         When packets are missing and `partial` is not set; `target` is then as it was.
     CodecError
-        When the file holds no packet of the stream, or several streams of which none has the majority.
+        When the file holds no packet of the stream, or several streams of which none has the majority; when it needs an
+        original that is not given, or is given one that it does not need.
     OSError
         When a file cannot be read or written.
     """
-    with opened(source) as file:
-        index = PacketIndex(file)
+    with opened(source) as file, opened(original) if original else nullcontext() as beside:
+        index = PacketIndex(file, beside)
+        require(index.apart > 0 or not original, f"{source} has no packets beside {original}: it needs no original")
         chosen = index.stream(stream)
         foreign = len(index.headers) - index.streams()[chosen]
         result = Decoding(chosen, foreign, Reception(), index.rejected)
         with atomic_writer(target) as out:
             assembly = _Assembly(index, out, result)
             assembly.run()
+            if assembly.missing and index.apart and not original:
+                raise CodecError("the source packets are in the file that was coded: give it with --original")
             if assembly.missing and not partial:
                 raise StreamIncomplete(assembly.summary(), assembly.missing)
     return result
@@ -569,8 +663,10 @@ def lose_packets(source: Path, target: Path, *, draw: Draw, rng: np.random.Gener
     kept = 0
     arrived: dict[Unit, Flags] = {}
     with opened(source) as stream, atomic_writer(target) as out:
-        for _, found in read_packets(stream):
-            if not isinstance(found, Packet):
+        for _, found, head in _scan(stream):
+            if isinstance(found, PayloadApart):  # no packet, so it is not lost
+                out.write(head)
+            if isinstance(found, PacketError):
                 continue
             if found.unit not in arrived:
                 arrived = {found.unit: draw(found.unit.n, 1, rng)[0]}

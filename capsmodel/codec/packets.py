@@ -88,6 +88,7 @@ def crc32c(data: bytes | memoryview, crc: int = 0) -> int:
 MAGIC = b"CAPS"
 VERSION = 2
 LAST = 1  # flag of the last unit
+APART = 2  # flag of a header alone, whose payload is in the file that was coded
 # Name of each field, and its type as `struct` and NumPy call it.
 FIELDS = (
     ("magic", "4s"), ("version", "B"), ("code", "B"), ("variant", "B"), ("flags", "B"), ("stream", "Q"),
@@ -151,11 +152,20 @@ class Header:
     @property
     def announced_bytes(self) -> int:
         """Length of the packet that the header announces, byte."""
-        return HEADER_BYTES + self.packet_bytes
+        return HEADER_BYTES if self.is_apart else HEADER_BYTES + self.packet_bytes
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the payload does not follow, since it is in the file that was coded."""
+        return bool(self.flags & APART)
 
 
 def _head_crc(head: bytes | memoryview) -> int:
     return crc32c(b"".join((head[:_HEAD_CRC], b"\0\0", head[_HEAD_CRC + 2 : CHECKED_BYTES]))) & 0xFFFF
+
+
+class PayloadApart(PacketError):
+    """A header stands alone: its payload is in the file that was coded."""
 
 
 class Unit(NamedTuple):
@@ -206,7 +216,7 @@ class Unit(NamedTuple):
         PacketError
             When the fields do not make sense together.
         """
-        if head.flags & ~LAST:
+        if head.flags & ~(LAST | APART):
             raise PacketError(f"flags {head.flags:#x}: a bit is set that version {VERSION} does not define")
         if head.k < 1 or head.index >= head.k + head.r:
             raise PacketError(
@@ -252,8 +262,10 @@ class Unit(NamedTuple):
         except ParameterError as error:
             raise PacketError(f"the header of unit {self.number} describes no code: {error}") from None
 
-    def head(self, index: int) -> bytes:
+    def head(self, index: int, *, apart: bool = False) -> bytes:
         """Return the first 44 bytes of the header of packet `index`: all but the packet's checksum.
+
+        With `apart` it says that no payload follows.
 
         Raises
         ------
@@ -262,7 +274,7 @@ class Unit(NamedTuple):
         """
         check_id(index, n=self.n)
         wire_number = get_code(self.code).wire_number
-        flags = LAST if self.last else 0
+        flags = LAST * self.last | APART * apart
         fields = [MAGIC, VERSION, wire_number, self.variant, flags, self.stream, self.number, index, self.k, self.r]
         fields += [0, self.packet_bytes, self.seed, self.source_bytes, self.unit_crc, 0]
         try:
@@ -281,8 +293,11 @@ class Packet:
     payload: Packets
 
 
-def to_bytes(packet: Packet) -> bytes:
+def to_bytes(packet: Packet, *, apart: bool = False) -> bytes:
     """Return header and payload of a packet, ``HEADER_BYTES + packet_bytes`` bytes.
+
+    With `apart` the header alone, whose checksum covers the payload all the same: it tells whether the payload in the
+    file that was coded is undamaged (:func:`joined`).
 
     Raises
     ------
@@ -290,8 +305,8 @@ def to_bytes(packet: Packet) -> bytes:
         When the payload has another length than the unit says, or a value does not fit its field.
     """
     check_packet(packet.payload, packet_bytes=packet.unit.packet_bytes, packet_id=packet.index)
-    head, payload = packet.unit.head(packet.index), packet.payload.tobytes()
-    return b"".join([head, struct.pack(">I", crc32c(head + payload)), payload])
+    head, payload = packet.unit.head(packet.index, apart=apart), packet.payload.tobytes()
+    return b"".join([head, struct.pack(">I", crc32c(head + payload)), b"" if apart else payload])
 
 
 def parse(data: bytes | memoryview) -> Packet:
@@ -300,8 +315,8 @@ def parse(data: bytes | memoryview) -> Packet:
     Raises
     ------
     PacketError
-        When it is truncated or too long, its checksum does not match, or a field breaks its rule; the text gives
-        value, rule and remedy.
+        When it is truncated, too long or a header alone (`PayloadApart`), its checksum does not match, or a field
+        breaks its rule; the text gives value, rule and remedy.
 
     Examples
     --------
@@ -311,11 +326,26 @@ def parse(data: bytes | memoryview) -> Packet:
     capsmodel.codec.inputs.PacketError: 4 bytes, but a header has 48: the packet is truncated
     """
     head = Header.read(data)
+    if head.is_apart:
+        text = (
+            f"the payload of packet {head.index} of unit {head.unit} is in the file that was coded, which is not given"
+        )
+        raise PayloadApart(text)
     if len(data) != head.announced_bytes:
         change = "truncated" if len(data) < head.announced_bytes else "followed by other bytes"
         raise PacketError(f"{len(data)} bytes, but the header announces {head.announced_bytes}: the packet is {change}")
-    payload = data[HEADER_BYTES:]
-    found = crc32c(b"".join((data[:CHECKED_BYTES], payload)))
+    return joined(data, data[HEADER_BYTES:])
+
+
+def joined(data: bytes | memoryview, payload: bytes | memoryview) -> Packet:
+    """Return the packet of the header with which `data` begins and of a payload of the length that it announces.
+
+    Raises
+    ------
+    PacketError
+        When the header cannot be read, or its checksum is not that of header and payload.
+    """
+    head, found = Header.read(data), crc32c(b"".join((data[:CHECKED_BYTES], payload)))
     if head.crc != found:
         raise PacketError(
             f"checksum {found:08x}, but the header says {head.crc:08x}: the packet is damaged, discard it"

@@ -19,6 +19,25 @@ Convention      Points, source packets first         a_p, b_i            Who use
 ``backblaze``   0, 1, 2, ...                         Lagrange            klauspost/reedsolomon, reed-solomon-erasure
 ==============  ===================================  ==================  ==========================================
 
+Packets of other programs have the same numbers (source packets 0 .. k - 1, repair packets k .. n - 1) and the same
+bytes. What stands around these differs:
+
+===========================  =============  ==========================================================================
+Program                      Convention     A packet of theirs
+===========================  =============  ==========================================================================
+ISA-L                        ``cauchy``     a bare block; matrix of ``gf_gen_cauchy1_matrix``
+pyeclib                      ``cauchy``     80 bytes of header, then the block; ``isa_l_rs_cauchy``
+zfec                         ``zfec``       a bare block of ``Encoder(k, n)``; files of its command line have headers
+RFC 5510                     ``rfc5510``    FEC Encoding ID 5: source block number (24 bits), encoding symbol ID (8
+                                            bits), which is the number here, then the block
+OpenFEC                      ``zfec``       a bare block, with its encoding symbol ID beside it
+klauspost/reedsolomon,       ``backblaze``  a bare block
+reed-solomon-erasure
+===========================  =============  ==========================================================================
+
+All packets of a unit have one length: the last source packet is filled with zeros, and the length of the data is sent
+beside it.
+
 *Lagrange*: the code evaluates, at the repair points, the polynomial of degree below k that takes the source bytes at
 the source points: ``a_p`` = product over m of (y_p + x_m), ``1 / b_i`` = product over m other than i of (x_i + x_m).
 """

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from capsmodel.checks import generator
+from capsmodel.checks import generator, require
 from capsmodel.codec.base import BlockCode
 from capsmodel.codec.inputs import CodecError, PacketError, check_data, whole_number
 from capsmodel.codec.packets import Packet, Unit, crc32c, parse, to_bytes
@@ -41,6 +41,8 @@ class StreamEncoder:
         Seed of the code; the code's default when not given.
     rng
         Source of the stream's number, anything `numpy.random.default_rng` takes.
+    repair_only : bool
+        Give the header alone of each source packet, for a receiver that has the data, perhaps damaged.
 
     Attributes
     ----------
@@ -48,11 +50,14 @@ class StreamEncoder:
         Number of the stream; a receiver has to know it.
     source_bytes : int
         Bytes taken so far.
+    units : int
+        Units coded so far.
 
     Raises
     ------
     ParameterError
-        When the code refuses these parameters.
+        When the code refuses these parameters, or does not send the source packets as they are and is asked to leave
+        them out.
 
     Examples
     --------
@@ -72,16 +77,20 @@ class StreamEncoder:
         variant: int | None = None,
         seed: int | None = None,
         rng: np.random.Generator | int | None = None,
+        repair_only: bool = False,
     ) -> None:
         made = get_code(code)
         self.k, self.packet_bytes, self.code = k, packet_bytes, code
         self.variant = made.default_variant if variant is None else variant
         self.seed = (made.default_seed or 0) if seed is None else seed
+        self.repair_only = repair_only
         self.set_repair_packets(r)
+        systematic = self._build(k, r).systematic
+        require(systematic or not repair_only, f"all packets of {code} are repair packets: none can be left out")
         self.stream = int(generator(rng).integers(2**64, dtype=np.uint64))
         self.source_bytes = 0
         self._pending = bytearray()
-        self._next = 0
+        self.units = 0
         self._finished = False
 
     def set_repair_packets(self, r: int) -> None:
@@ -147,7 +156,7 @@ class StreamEncoder:
         coded = self._build(k, self.r).coded(source.reshape(k, self.packet_bytes))
         unit = Unit(
             stream=self.stream,
-            number=self._next,
+            number=self.units,
             code=self.code,
             variant=self.variant,
             k=k,
@@ -158,8 +167,11 @@ class StreamEncoder:
             unit_crc=crc32c(data),
             last=last,
         )
-        packets = [to_bytes(Packet(unit, index, payload)) for index, payload in enumerate(coded)]
-        self._next += 1
+        packets = [
+            to_bytes(Packet(unit, index, payload), apart=self.repair_only and index < k)
+            for index, payload in enumerate(coded)
+        ]
+        self.units += 1
         return packets
 
 

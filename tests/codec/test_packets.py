@@ -120,7 +120,7 @@ def test_any_truncation_is_called_so(length):
         (changed(4, b"\1"), "version 1"),
         (changed(5, b"\0"), "code number 0"),
         (changed(5, b"\4"), "code number 4"),
-        (changed(7, b"\2"), "flags 0x2"),
+        (changed(7, b"\4"), "flags 0x4"),
         (WRITTEN[:26] + b"\0\1" + WRITTEN[28:], "header's checksum"),
         (changed(20, b"\0\x28"), "packet 40 of a unit with k = 32 and r = 8"),
         (changed(22, b"\0\0"), "k = 0"),

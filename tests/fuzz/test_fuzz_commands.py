@@ -79,11 +79,14 @@ FLAGS = {
     "compare": (["--schemes", "--seeds", "--jobs", "--load"], 1),
     "study": (["--list", "--quick", "--set", "--seeds", "--expand", "--costs", "--check", "--shard", "--budget"], 1),
     "codec encode": (
-        ["--k", "--r", "--code", "--packet-size", "--n1", "--density", "--seed", "--stream-seed", "--out"],
+        [
+            *("--k", "--r", "--code", "--packet-size", "--n1", "--density", "--seed", "--stream-seed"),
+            *("--repair-only", "--out"),
+        ],
         1,
     ),
-    "codec decode": (["--stream", "--partial", "--out", "--force"], 1),
-    "codec inspect": ([], 1),
+    "codec decode": (["--original", "--stream", "--partial", "--out", "--force"], 1),
+    "codec inspect": (["--original"], 1),
     "codec simulate-loss": (["--blocking-prob", "--paths", "--blocked-paths", "--receptions", "--seed", "--out"], 1),
 }
 WORDS = st.one_of(st.sampled_from(QUANTITIES), st.sampled_from(FILES), st.text(max_size=12))
