@@ -84,14 +84,13 @@ and kept on disk. The hooks of the simulator's CAPS call them too. All give the 
 """
 
 from dataclasses import replace
-from functools import cache
 from math import ceil, exp, expm1, floor, inf, isnan, log, log1p, nan, pi
-from types import FunctionType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from capsmodel.checks import FloatArray, ParameterError, require
+from capsmodel.coding._compiled_later import CompiledLater
 from capsmodel.coding.unit_parameters import UnitParameters
 
 Real = TypeVar("Real", float, FloatArray)
@@ -445,42 +444,21 @@ SCALAR = (
 _LOOPS = (each_pmf, each_tails, each_repair, each_table, each_best)
 
 
-@cache
-def _compiled() -> dict[str, Any]:
-    """Return the functions of this module compiled, with each other in place of those that Python runs."""
-    from capsmodel._compilation import jit  # Numba takes as long to load as the whole package
-
-    scope = dict(globals())
-    for function in (*SCALAR, *_LOOPS):
-        scope[function.__name__] = jit(FunctionType(function.__code__, scope, function.__name__))
-    return scope
+_COMPILED = CompiledLater((*SCALAR, *_LOOPS), globals())
 
 
-class _Loops:
-    """Runs the loops over points: by Python, until they were as much work as it is to load the compiler."""
-
-    def __init__(self) -> None:
-        self._steps = 0
-
-    def __call__(
-        self, loop: Any, inputs: list[FloatArray], settings: tuple[Any, ...], outputs: list[FloatArray], *, steps: float
-    ) -> None:
-        """Let `loop` fill in the outputs, all of as many entries as the inputs, where each point takes some steps."""
-        count = len(inputs[0])
-        self._steps += int(count * steps)
-        if self._steps <= _RUN_BY_PYTHON:
-            loop(*(values.tolist() for values in inputs), *settings, *outputs)
-            return
-        from capsmodel._compilation import first_use_reported
-
-        size = max(1, int(_CHUNK / steps))
-        with first_use_reported():
-            for start in range(0, count, size):
-                chunk = [[values[start : start + size] for values in arrays] for arrays in (inputs, outputs)]
-                _compiled()[loop.__name__](*chunk[0], *settings, *chunk[1])
-
-
-_run = _Loops()
+def _run(
+    loop: Any, inputs: list[FloatArray], settings: tuple[Any, ...], outputs: list[FloatArray], *, steps: float
+) -> None:
+    """Let `loop` fill in the outputs, all of as many entries as the inputs, where each point takes some steps."""
+    count = len(inputs[0])
+    if not _COMPILED.pays(int(count * steps), most=_RUN_BY_PYTHON):
+        loop(*(values.tolist() for values in inputs), *settings, *outputs)
+        return
+    size = max(1, int(_CHUNK / steps))
+    for start in range(0, count, size):
+        chunk = [[values[start : start + size] for values in arrays] for arrays in (inputs, outputs)]
+        _COMPILED.run(loop, *chunk[0], *settings, *chunk[1])
 
 
 def _flat(*values: Any) -> tuple[list[FloatArray], tuple[int, ...]]:

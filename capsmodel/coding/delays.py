@@ -1,0 +1,64 @@
+"""Delays of the packets on a path: a least one, and what comes on top.
+
+===========================  ======  =====================  ====  ==================
+Quantity                     Symbol  Name                   Unit  Equation
+===========================  ======  =====================  ====  ==================
+what a delay must tell       –       :class:`Delay`         s     beyond the papers
+least delay and queue        D       :class:`PathDelay`     s     beyond the papers
+===========================  ======  =====================  ====  ==================
+
+Every distribution of :mod:`capsmodel.queueing.service` is a `Delay`, and what was measured is its `Empirical`.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from capsmodel.checks import FloatArray, Rng, non_negative, one_number
+
+
+class Delay(Protocol):
+    """A delay on a path, s: all distributions of :mod:`capsmodel.queueing.service` are such."""
+
+    def survival(self, time: FloatArray, /) -> FloatArray:
+        """Return P(delay > time)."""
+
+    def sample(self, count: int, *, rng: Rng = None) -> FloatArray:
+        """Draw `count` independent delays."""
+
+
+@dataclass(frozen=True)
+class PathDelay:
+    """A least delay and what comes on top, such as the wait in a queue.
+
+    Parameters
+    ----------
+    least_s : float
+        The time that no packet is faster than, s, at least 0.
+    queue : Delay, optional
+        What is added, such as ``Exponential(60e-6)``; nothing when not given.
+
+    Examples
+    --------
+    >>> from capsmodel import Exponential
+    >>> round(float(PathDelay(40e-6, Exponential(60e-6)).survival(100e-6)), 4)  # exp(-1)
+    0.3679
+    """
+
+    least_s: float
+    queue: Delay | None = None
+
+    def __post_init__(self) -> None:
+        one_number(non_negative, "least_s", self.least_s)
+
+    def survival(self, time: ArrayLike) -> FloatArray:
+        """Return P(delay > time)."""
+        left = np.asarray(time, dtype=np.float64) - self.least_s
+        late = 0.0 if self.queue is None else self.queue.survival(np.maximum(left, 0.0))
+        return np.where(left >= 0, late, 1.0)
+
+    def sample(self, count: int, *, rng: Rng = None) -> FloatArray:
+        """Draw `count` independent delays, s."""
+        return self.least_s + (np.zeros(count) if self.queue is None else self.queue.sample(count, rng=rng))
