@@ -1,7 +1,17 @@
 from capsmodel._version import __version__
 from capsmodel.checks import ParameterError
-from capsmodel.coding.decoding import decode_failure_prob, decode_prob, decode_prob_paths, log_decode_prob
+from capsmodel.coding.decoding import (
+    decode_failure_prob,
+    decode_failure_prob_paths,
+    decode_prob,
+    decode_prob_paths,
+    log_decode_prob,
+)
 from capsmodel.coding.optimal_unit import DelayCurve, OptimalUnit, delay_curve, optimal_coding_unit
+from capsmodel.coding.paths.delays import ExponentialJitter, PathDelay
+from capsmodel.coding.paths.files import read_paths
+from capsmodel.coding.paths.losses import PathLosses
+from capsmodel.coding.paths.unit_choice import UnitCorners, unit_corners, unit_failure_prob
 from capsmodel.coding.random_linear import decode_prob_rlnc, full_rank_prob
 from capsmodel.coding.redundancy import repair_packets, repair_packets_for, traffic_overhead
 from capsmodel.coding.window_delay import buffering_delay_s, uncoded_window_delay_s, window_delay_s
@@ -25,15 +35,20 @@ __all__ = [
     "Empirical",
     "Erlang",
     "Exponential",
+    "ExponentialJitter",
     "FlowSizes",
     "Hyperexponential",
     "OptimalUnit",
     "PacketSizes",
     "ParameterError",
+    "PathDelay",
+    "PathLosses",
+    "UnitCorners",
     "__version__",
     "buffering_delay_s",
     "connection_loss_prob",
     "decode_failure_prob",
+    "decode_failure_prob_paths",
     "decode_prob",
     "decode_prob_paths",
     "decode_prob_rlnc",
@@ -55,6 +70,7 @@ __all__ = [
     "optimal_coding_unit",
     "percentile",
     "priority_mean_waits",
+    "read_paths",
     "redundancy_ratio",
     "reordering_prob",
     "repair_packets",
@@ -68,6 +84,8 @@ __all__ = [
     "timeout_prob",
     "traffic_overhead",
     "uncoded_window_delay_s",
+    "unit_corners",
+    "unit_failure_prob",
     "window_delay_s",
     "workload_names",
 ]

@@ -257,6 +257,12 @@ def generator(rng: Rng, *, name: str = "rng") -> np.random.Generator:
         raise ParameterError(f"{name} = {_shown(rng)}, but {rule}") from None
 
 
+def one_of(first: str, first_value: object, second: str, second_value: object) -> None:
+    """Raise :class:`ParameterError` unless exactly one of two arguments is given, the other being None."""
+    rule = "the one takes the place of the other: give exactly one of the two"
+    require((first_value is None) != (second_value is None), f"{first} and {second}: {rule}")
+
+
 def require(condition: ArrayLike, text: str) -> None:
     """Raise :class:`ParameterError` with `text` unless `condition` holds everywhere (rules on several arguments)."""
     holds = condition if isinstance(condition, bool | np.bool_) else np.all(condition)

@@ -31,7 +31,14 @@ REGISTRIES = {
     "capsim.records",
 }
 # Users import these modules of closed forms, so that they need no importer here.
-TOPICS = ("capsmodel.coding", "capsmodel.fct", "capsmodel.multipath", "capsmodel.queueing", "capsmodel.reordering")
+TOPICS = (
+    "capsmodel.coding",
+    "capsmodel.coding.paths",
+    "capsmodel.fct",
+    "capsmodel.multipath",
+    "capsmodel.queueing",
+    "capsmodel.reordering",
+)
 NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 

@@ -41,6 +41,7 @@ from capsmodel.checks import (
     whole,
 )
 from capsmodel.coding._unit_search import log_pmf, log_tails
+from capsmodel.coding.paths._loss_table import with_packet
 
 
 @overload
@@ -306,16 +307,15 @@ def window_decode_prob(
     return plain(np.exp((np.ceil(units) if flag("whole_units", whole_units) else units) * log_prob))
 
 
-def _count_at_most(yes: FloatArray, no: FloatArray, limit: FloatArray) -> FloatArray:
-    """Return P(at most `limit` events happen); `yes` and `no`: probability and complement of each, last axis."""
-    n = yes.shape[-1]
-    mass = np.zeros((*yes.shape[:-1], n + 1))
-    mass[..., 0] = 1.0
+def _more_than(prob: FloatArray, limit: FloatArray) -> FloatArray:
+    """Return P(more than `limit` events happen), event i with prob[..., i]."""
+    n = prob.shape[-1]
+    counts = np.zeros((n + 2, *prob.shape[:-1]))
+    counts[0] = 1.0
     for i in range(n):
-        mass[..., 1 : i + 2] = mass[..., 1 : i + 2] * no[..., i, None] + mass[..., : i + 1] * yes[..., i, None]
-        mass[..., 0] *= no[..., i]
-    # Summed below the limit only: adding what is above and subtracting it again would lose the tail.
-    return np.asarray(np.sum(np.where(np.arange(n + 1) <= limit[..., None], mass, 0.0), axis=-1))
+        counts = with_packet(counts, prob[..., i])
+    above = np.arange(n + 2) > limit[..., None]
+    return np.asarray(np.sum(np.where(above, np.moveaxis(counts, 0, -1), 0.0), axis=-1))
 
 
 def _paths(k: ArrayLike, blocking_probs: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -370,7 +370,7 @@ def decode_prob_paths(k: ArrayLike, *, blocking_probs: ArrayLike) -> FloatOrArra
     0.85
     """
     k, probs = _paths(k, blocking_probs)
-    return plain(_count_at_most(probs, 1 - probs, probs.shape[-1] - k))
+    return plain(_more_than(1 - probs, k - 1))
 
 
 @overload
@@ -410,7 +410,7 @@ def decode_failure_prob_paths(k: ArrayLike, *, blocking_probs: ArrayLike) -> Flo
     0.15
     """
     k, probs = _paths(k, blocking_probs)
-    return plain(_count_at_most(1 - probs, probs, k - 1))
+    return plain(_more_than(probs, probs.shape[-1] - k))
 
 
 _MOST_COUNTED = 2000

@@ -26,6 +26,7 @@ from capsmodel.checks import (
     IntArray,
     closed_form,
     non_negative,
+    one_of,
     plain,
     plain_count,
     probability,
@@ -33,8 +34,8 @@ from capsmodel.checks import (
     whole,
 )
 from capsmodel.coding._unit_search import MOST_REPAIR, TOO_MANY_REPAIR, ceiling_rule, log_tails
-
-_TARGET_TOLERANCE = 1e-12
+from capsmodel.coding.paths.losses import PathLosses, as_losses
+from capsmodel.coding.paths.unit_choice import TOLERANCE, failure_target, repair_of_sizes, require_reached
 
 
 def least_repair(enough: Callable[[FloatArray], npt.NDArray[np.bool_]], *, guess: FloatArray) -> FloatArray:
@@ -131,27 +132,53 @@ def repair_packets(k: ArrayLike, *, blocking_prob: ArrayLike | Fraction) -> int 
 def _reaches(k: FloatArray, r: FloatArray, p: FloatArray, target: FloatArray) -> npt.NDArray[np.bool_]:
     """Return where p_S reaches `target`, comparing whichever of p_S and 1 - p_S is the smaller one."""
     log_success, log_failure = log_tails(k, r, p)
-    low = np.exp(log_success) >= target * (1 - _TARGET_TOLERANCE)
-    high = np.exp(log_failure) <= (1 - target) * (1 + _TARGET_TOLERANCE)
+    low = np.exp(log_success) >= target * (1 - TOLERANCE)
+    high = np.exp(log_failure) <= (1 - target) * (1 + TOLERANCE)
     return np.where(target < 0.5, low, high)
 
 
 @overload
-def repair_packets_for(k: float, *, blocking_prob: float, target_prob: float) -> int: ...
+def repair_packets_for(
+    k: float,
+    *,
+    blocking_prob: float | None = ...,
+    target_prob: float | None = ...,
+    failure_prob: float | None = ...,
+    losses: PathLosses | float | None = ...,
+) -> int: ...
 @overload
-def repair_packets_for(k: ArrayLike, *, blocking_prob: ArrayLike, target_prob: ArrayLike) -> IntArray: ...
+def repair_packets_for(
+    k: ArrayLike,
+    *,
+    blocking_prob: ArrayLike | None = ...,
+    target_prob: ArrayLike | None = ...,
+    failure_prob: ArrayLike | None = ...,
+    losses: PathLosses | float | None = ...,
+) -> IntArray: ...
 @closed_form
-def repair_packets_for(k: ArrayLike, *, blocking_prob: ArrayLike, target_prob: ArrayLike) -> int | IntArray:
-    r"""Return the fewest repair packets with which a coding unit decodes with at least `target_prob`.
+def repair_packets_for(
+    k: ArrayLike,
+    *,
+    blocking_prob: ArrayLike | None = None,
+    target_prob: ArrayLike | None = None,
+    failure_prob: ArrayLike | None = None,
+    losses: PathLosses | float | None = None,
+) -> int | IntArray:
+    r"""Return the fewest repair packets with which a coding unit decodes as surely as is wanted.
 
     Parameters
     ----------
     k : array_like
         Source packets k, packets, whole, at least 1.
-    blocking_prob : array_like
-        Probability p that a packet is blocked, in [0, 1).
-    target_prob : array_like
-        Wanted decoding probability, in [0, 1).
+    blocking_prob : array_like, optional
+        Probability p that a packet is blocked, in [0, 1); or give `losses`.
+    target_prob : array_like, optional
+        Wanted decoding probability, in [0, 1); or give `failure_prob`.
+    failure_prob : array_like, optional
+        Largest probability that the unit does not decode, in (0, 1); 1e-12 is as exact as 0.1. One number with
+        `losses`.
+    losses : PathLosses or float, optional
+        Losses over unequal paths in place of `blocking_prob`; a number is the loss of equal, independent packets.
 
     Returns
     -------
@@ -161,13 +188,13 @@ def repair_packets_for(k: ArrayLike, *, blocking_prob: ArrayLike, target_prob: A
     Raises
     ------
     ParameterError
-        If an argument leaves its range.
+        If an argument leaves its range, is given twice or not at all, or over `losses` no number of packets is enough.
 
     Notes
     -----
-    The least r with :math:`p_S(k, r) \ge` target. p_S rises with r to 1, so doubling r until it is reached and halving
-    the bracket finds it. A target met up to a relative 1e-12 counts as met, as in one typed in decimal that p_S
-    equals.
+    The least r with :math:`p_S(k, r) \ge` target, or :math:`1 - p_S(k, r) \le` failure. p_S rises with r to 1, so
+    doubling r until it is reached and halving the bracket finds it; over `losses` a walk through their table does. A
+    probability met up to a relative 1e-12 counts as met, as in one typed in decimal that p_S equals.
 
     References
     ----------
@@ -179,11 +206,37 @@ def repair_packets_for(k: ArrayLike, *, blocking_prob: ArrayLike, target_prob: A
     1
     >>> repair_packets_for(29, blocking_prob=0.2, target_prob=0.995)
     16
+    >>> [repair_packets_for(64, blocking_prob=0.01175, failure_prob=e) for e in (1e-6, 1e-12)]
+    [8, 13]
     """
-    k, p, target = np.broadcast_arrays(
-        whole("k", k, minimum=1), probability("blocking_prob", blocking_prob), probability("target_prob", target_prob)
-    )
-    return plain_count(least_repair(lambda r: _reaches(k, r, p, target), guess=ceiling_rule(k, p)))
+    one_of("blocking_prob", blocking_prob, "losses", losses)
+    one_of("target_prob", target_prob, "failure_prob", failure_prob)
+    loss: Any = blocking_prob
+    wanted: Any = target_prob
+    size = whole("k", k, minimum=1)
+    if losses is not None:
+        fails = 1 - probability("target_prob", wanted) if failure_prob is None else failure_prob
+        return plain_count(_over_paths(size, as_losses(losses), fails))
+    p = probability("blocking_prob", loss)
+    if failure_prob is None:
+        size, p, target = np.broadcast_arrays(size, p, probability("target_prob", wanted))
+        return plain_count(least_repair(lambda r: _reaches(size, r, p, target), guess=ceiling_rule(size, p)))
+    fails = probability("failure_prob", failure_prob)
+    require(fails > 0, "failure_prob = 0, but it must lie in (0, 1): no code never fails")
+    size, p, fails = np.broadcast_arrays(size, p, fails)
+    limit = np.log(fails) + TOLERANCE
+    return plain_count(least_repair(lambda r: log_tails(size, r, p)[1] <= limit, guess=ceiling_rule(size, p)))
+
+
+def _over_paths(k: FloatArray, losses: PathLosses, failure_prob: ArrayLike) -> IntArray:
+    """Return the fewest repair packets of each k from one table."""
+    limit = failure_target(failure_prob)
+    if k.size == 0:
+        return np.zeros(k.shape, np.int64)
+    most = int(np.max(k))
+    sizes = repair_of_sizes(losses, failure_prob=limit, max_k=most)
+    require_reached(sizes, most, losses=losses, failure_prob=limit)
+    return sizes.r[k.astype(np.int64) - 1]
 
 
 @overload

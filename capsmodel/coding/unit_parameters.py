@@ -131,9 +131,8 @@ class UnitParameters:
     def delay_s(self, k: FloatArray | float, *, r: FloatArray, log_decode_prob: FloatArray) -> FloatArray:
         """Return the mean window delay, s, of units that decode with that probability; all terms are positive."""
         units = self.units(k)
-        log_window = units * log_decode_prob
         decoded_s = self.rtt_short_s + (k - 1) * self.packet_s / 2
-        delay = np.exp(log_window) * decoded_s - np.expm1(log_window) * self.rtt_long_s
+        delay = mean_of_two(units * log_decode_prob, decoded_s, self.rtt_long_s)
         return delay + r * units * self.packet_s if self.repair_costs else delay
 
     def uncoded_delay_s(self) -> FloatArray:
@@ -150,8 +149,12 @@ def uncoded_delay_s(
     window_packets: FloatArray, *, blocking_prob: FloatArray, rtt_short_s: FloatArray, rtt_long_s: FloatArray
 ) -> FloatArray:
     """Return the mean delay of a window without coding, s, of arguments checked before."""
-    log_none_blocked = window_packets * np.log1p(-blocking_prob)
-    return np.exp(log_none_blocked) * rtt_short_s - np.expm1(log_none_blocked) * rtt_long_s
+    return mean_of_two(window_packets * np.log1p(-blocking_prob), rtt_short_s, rtt_long_s)
+
+
+def mean_of_two(log_prob: FloatArray, first_s: FloatArray, second_s: FloatArray) -> FloatArray:
+    """Return the mean of two times, the first with the probability exp(log_prob)."""
+    return np.exp(log_prob) * first_s - np.expm1(log_prob) * second_s
 
 
 def ordered_rtts(rtt_short_s: ArrayLike, rtt_long_s: ArrayLike) -> tuple[FloatArray, FloatArray]:

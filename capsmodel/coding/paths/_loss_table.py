@@ -18,8 +18,8 @@ the packet and all behind it come too late). The mass of each state is kept by t
 
 **Several paths.** Their counts are independent, so the number of packets lost is a sum: counts are convolved. *In turn*
 a further packet changes the count of one path, hence those sums in a binary tree of the paths that lie above it: one of
-each level. *At random* the packets of the paths are multinomial; weighted with Poisson masses of mean :math:`\lambda w_i`
-they are independent, and
+each level. *At random* the packets of the paths are multinomial; weighted with Poisson masses of mean :math:`\lambda
+w_i` they are independent, and
 
 .. math:: P(L_n > r) = \frac{\sum_{c_1+\cdots+c_m=n}\prod_i \mathrm{Poi}(c_i;\lambda w_i)\,\cdots}
                             {\mathrm{Poi}(n;\lambda)}.
@@ -28,8 +28,9 @@ they are independent, and
 probabilities: nothing is subtracted, and 1e-60 has the digits of 0.1. Relative error some n roundings, 1e-13 for
 hundreds of packets. One minus a distribution function, or a Fourier transform, is wrong by 1e-16 of *one*.
 
-NumPy runs these functions as they stand; a large table is compiled (:mod:`capsmodel.coding._compiled_later`), which
-changes the order of sums and so the last bits. Which of the two depends on the size of the table alone.
+NumPy runs these functions as they stand; for a large table the first and the third are compiled
+(:mod:`capsmodel.coding._compiled_later`), which changes the order of sums and so the last bits. Which of the two it is
+depends on the size of the table alone.
 """
 
 from typing import Any
@@ -44,10 +45,7 @@ MOST_AT_RANDOM = 256
 
 
 def independent(lost: FloatArray, table: FloatArray) -> None:
-    """Fill in P(L_n > r), of shape (N + 1, R + 1), where packet i is lost with probability lost[i].
-
-    Shapes may have a further axis, of N + 1 units each.
-    """
+    """Fill in P(L_n > r), of shape (N + 1, R + 1), where packet i is lost with probability lost[i]."""
     table[0] = 0.0
     for i in range(len(lost)):
         before, after, q = table[i], table[i + 1], lost[i]
@@ -55,7 +53,7 @@ def independent(lost: FloatArray, table: FloatArray) -> None:
         after[1:] = before[1:] * (1 - q) + before[:-1] * q
 
 
-def with_packet(counts: FloatArray, lost: float) -> FloatArray:
+def with_packet(counts: FloatArray, lost: float | FloatArray) -> FloatArray:
     """Return the counts with one packet more; the last entry is "more"."""
     after = counts * (1 - lost)
     after[-1] = counts[-1]
@@ -64,23 +62,31 @@ def with_packet(counts: FloatArray, lost: float) -> FloatArray:
 
 
 def path_counts(
-    enter: FloatArray, leave: FloatArray, going: FloatArray, good_loss: FloatArray, bad_loss: FloatArray, counts: FloatArray
-) -> None:
-    """Fill in P(l of the first c packets of a path are lost), shape (C + 1, R + 2).
+    enter: FloatArray,
+    stay: FloatArray,
+    leave: FloatArray,
+    going: FloatArray,
+    good_loss: FloatArray,
+    bad_loss: FloatArray,
+    most: int,
+) -> FloatArray:
+    """Return P(l of the first c packets of a path are lost), shape (C + 1, most + 2).
 
-    Before packet c a run begins with probability enter[c], ends with leave[c], and all is gone with going[c].
+    Before packet c a run begins with probability enter[c], goes on with stay[c] or ends with leave[c], and all is gone
+    with going[c].
     """
-    good, bad, gone = np.zeros((3, counts.shape[1]))
-    good[0] = 1.0
-    counts[0] = good
+    counts = np.zeros((len(enter) + 1, most + 2))
+    counts[0, 0] = 1.0
+    good, bad, gone = counts[0], np.zeros(most + 2), np.zeros(most + 2)
     for c in range(len(enter)):
         turned = good * (1 - enter[c]) + bad * leave[c]
-        bad = good * enter[c] + bad * (1 - leave[c])
+        bad = good * enter[c] + bad * stay[c]
         gone = gone + (turned + bad) * going[c]
         good = with_packet(turned * (1 - going[c]), good_loss[c])
         bad = with_packet(bad * (1 - going[c]), bad_loss[c])
         gone = with_packet(gone, 1.0)
         counts[c + 1] = good + bad + gone
+    return counts
 
 
 def tails(counts: FloatArray) -> FloatArray:
@@ -144,8 +150,8 @@ def poisson(mean: float, most: int) -> FloatArray:
     return masses
 
 
-def at_random(counts: FloatArray, copies: IntArray, weight: FloatArray, table: FloatArray) -> None:
-    """Fill in P(L_n > r), where each packet draws its path.
+def at_random(counts: FloatArray, copies: IntArray, weight: FloatArray) -> FloatArray:
+    """Return P(L_n > r), where each packet draws its path.
 
     There are copies[i] paths with the counts of kind i, each taken with probability weight[i].
     """
@@ -162,18 +168,15 @@ def at_random(counts: FloatArray, copies: IntArray, weight: FloatArray, table: F
             if left:
                 power = add_table(power, power)
     sent = poisson(mean, most)
-    for n in range(most + 1):
-        table[n] = tails(total[n]) / sent[n]
+    return np.array([tails(total[n]) / sent[n] for n in range(most + 1)])
 
 
-_BY_NUMPY = 2**16  # operations on arrays: half a second, as long as it takes to load the compiler
-_COMPILED = CompiledLater(
-    (independent, with_packet, path_counts, tails, sum_of, in_turn, add_table, poisson, at_random), globals()
-)
+_BY_NUMPY = 2**18  # operations on arrays: a second or two, as long as it takes to load the compiler and compile
+_COMPILED = CompiledLater((independent, tails, sum_of, in_turn), globals())
 
 
 def run(function: Any, *arguments: Any, operations: float) -> FloatArray:
-    """Let a function of this module fill in its last argument, and return that.
+    """Let :func:`independent` or :func:`in_turn` fill in its last argument, and return that.
 
     It takes about so many operations on arrays, by NumPy or compiled.
     """

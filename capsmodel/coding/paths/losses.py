@@ -8,25 +8,25 @@ more than r of n are lost      P(L_n > r)  :meth:`PathLosses.failure_table`     
 which packets arrive           –           :meth:`PathLosses.draw`               –     the same, drawn
 =============================  ==========  ====================================  ====  ==================
 
-A unit of n = k + r packets whose code decodes from any k fails when more than r are lost *or late*: blocked, in the word
-of the papers (``docs/glossary.md``). CAPS takes packets to be independent and equally likely to be blocked. Here
+A unit of n = k + r packets whose code decodes from any k fails when more than r are lost *or late*: blocked, in the
+word of the papers (``docs/glossary.md``). CAPS takes packets to be independent and equally likely to be blocked. Here
 
 - each of m paths has its own loss, and a packet takes a path *at random* or the paths take *turns*. At random, packets
-  are alike whatever the paths: each is lost with the mean loss, and caps Eq. 2 is exact. In turn the number of packets on
-  each path is fixed, which is better, and depends on the path of the first packet;
+  are alike whatever the paths: each is lost with the mean loss, and caps Eq. 2 is exact. In turn the number of packets
+  on each path is fixed, which is better, and depends on the path of the first packet;
 - losses come in *runs* (Gilbert's chain): all packets of a run are lost, none between runs;
 - a path may be *down* for the whole unit;
 - a packet may come too *late*. Packets of a unit pass the queue of a path within microseconds, so that they share its
   delay; that is the default. A delay drawn anew for each packet is the other extreme, and the optimistic one.
 
-Paths are independent of each other. What the numbers rest on is in :mod:`capsmodel.coding._loss_table`.
+Paths are independent of each other. What the numbers rest on is in :mod:`capsmodel.coding.paths._loss_table`.
 """
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from math import comb, inf, log
+from math import comb, inf, log1p
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -46,15 +46,18 @@ from capsmodel.checks import (
     require,
     whole,
 )
-from capsmodel.coding._loss_table import MOST_AT_RANDOM, at_random, in_turn, independent, path_counts, run
-from capsmodel.coding.delays import Delay
+from capsmodel.coding.paths._loss_table import MOST_AT_RANDOM, at_random, in_turn, independent, path_counts, run
+from capsmodel.coding.paths.delays import Delay
 
 Spread = Literal["random", "in-turn"]
 FirstPath = Literal["any", "worst"] | int
 MOST_PATHS = 2**16
 MOST_REPAIR = 2**15
 """Most repair packets of a unit that a table has; codes of two-byte symbols end at 2^16 packets."""
-_MOST_STEPS = 2**35  # half a minute
+MOST_PACKETS = 2**17
+_MOST_CELLS = 2**24  # 128 MB
+_MOST_STEPS = 2**33  # half a minute
+_TOLERANCE = 1e-12  # of a run of losses typed in decimal, 1/(1 - loss)
 _MOST_TURNS = 2**16  # of weighted paths, before they repeat
 
 
@@ -113,16 +116,16 @@ class PathLosses:
 
     Notes
     -----
-    *Runs.* A path is in a run (state bad, all lost) or not (good, none lost). With mean loss pi and mean run b a run ends
-    after a packet with probability 1/b and begins with pi/((1 - pi) b). Packets d steps apart see the same chain with
-    :math:`\lambda^d`, :math:`\lambda = 1 - \frac{1}{b(1-\pi)}`: good turns bad with :math:`\pi(1-\lambda^d)`, bad turns
-    good with :math:`(1-\pi)(1-\lambda^d)`. So interleaving is d = `interleave`; a run given as a time has
+    *Runs.* A path is in a run (state bad, all lost) or not (good, none lost). With mean loss pi and mean run b a run
+    ends after a packet with probability 1/b and begins with pi/((1 - pi) b). Packets d steps apart see the same chain
+    with :math:`\lambda^d`, :math:`\lambda = 1 - \frac{1}{b(1-\pi)}`: good turns bad with :math:`\pi(1-\lambda^d)`, bad
+    turns good with :math:`(1-\pi)(1-\lambda^d)`. So interleaving is d = `interleave`; a run given as a time has
     :math:`\lambda^d = \exp(-\Delta/(t_b(1-\pi)))` for packets that leave :math:`\Delta` apart; and independent
     losses are b = 1/(1 - pi). An interleaver whose depth is far below b changes little, since there
     :math:`\lambda^d` is still near 1.
 
-    *Monotony.* For a given first path P(unit fails) falls with r and rises with k, whatever the losses, since one packet
-    more brings at most one arrival; so for their mean and for the worst.
+    *Monotony.* For a given first path P(unit fails) falls with r and rises with k, whatever the losses, since one
+    packet more brings at most one arrival; so for their mean and for the worst.
 
     References
     ----------
@@ -208,7 +211,7 @@ class PathLosses:
     def mean_loss(self) -> float:
         """Share of all packets that are lost in the long run; late ones do not count."""
         lost = np.array([path.loss + (1 - path.loss) * path.down for path in self.paths])
-        return self._besides_down(float(self.weights @ lost))
+        return float(self._besides_down(self.weights @ lost))
 
     def _besides_down(self, lost: Any) -> Any:
         """Return the probability that a packet is lost by itself or with one of `down_paths`."""
@@ -229,24 +232,28 @@ class PathLosses:
         if self.delay is None or not isinstance(self.delay, Sequence):
             return [self.delay] * count
         require(len(self.delay) in (1, count), f"delay has {len(self.delay)} entries, but there are {count} paths")
-        return list(self.delay) * (count // len(self.delay))
+        return [*self.delay] * (count // len(self.delay))
 
     def _check_weights(self) -> None:
         weights = np.array(_each("weight", self.weight, positive, self.n_paths))
         if self.spread == "in-turn":
             whole("weight", weights, minimum=1)
             turns = weights.sum() / np.gcd.reduce(weights.astype(np.int64))
-            require(turns <= _MOST_TURNS, f"the weights repeat after {turns:g} turns, and {_MOST_TURNS} fit: round them")
+            require(
+                turns <= _MOST_TURNS, f"the weights repeat after {turns:g} turns, and {_MOST_TURNS} fit: round them"
+            )
 
     def _check_bursts(self) -> None:
         require(self.burst_packets is None or self.burst_s is None, "burst_packets and burst_s exclude each other")
         for number, path in enumerate(self.paths):
-            require(not (self.has_runs and path.loss == 1), f"path {number} loses all packets: it has no runs of losses")
+            require(
+                not (self.has_runs and path.loss == 1), f"path {number} loses all packets: it has no runs of losses"
+            )
             least = 1 / (1 - path.loss) if path.loss < 1 else inf
             require(
-                path.burst_packets is None or path.burst_packets >= least * (1 - 1e-12),
-                f"burst_packets = {path.burst_packets or 0:g} on path {number}, but independent losses of {path.loss:g} "
-                f"come in runs of {least:.6g} on average: shorter runs are not computed",
+                path.burst_packets is None or path.burst_packets >= least * (1 - _TOLERANCE),
+                f"burst_packets = {path.burst_packets or 0:g} on path {number}, but independent losses of "
+                f"{path.loss:g} come in runs of {least:.6g} on average: shorter runs are not computed",
             )
         if self.burst_s is not None:
             require(self.spread == "in-turn", "burst_s is a time: paths must take turns; give burst_packets otherwise")
@@ -278,7 +285,9 @@ class PathLosses:
         require(down <= self.n_paths, f"down_paths = {down:g}, but there are {self.n_paths} paths")
         plain = len(set(self.paths)) == 1 and np.ptp(self.weights) == 0 and self.packets_are_independent
         timeless = self.deadline_s is None
-        require(not down or (plain and timeless), "down_paths takes equal paths with a loss and nothing else: use down_prob")
+        require(
+            not down or (plain and timeless), "down_paths takes equal paths with a loss and nothing else: use down_prob"
+        )
 
     def _check_first(self) -> None:
         if isinstance(self.first_path, str):
@@ -314,8 +323,10 @@ class PathLosses:
 
     def mean_and_worst(self, most_packets: int, most_repair: int) -> tuple[FloatArray, FloatArray]:
         """Return two tables as of :meth:`failure_table`: the mean over first paths, and the largest of each entry."""
-        n, r = int(one_number(whole, "most_packets", most_packets, minimum=1)), int(one_number(whole, "most_repair", most_repair))
+        n = int(one_number(whole, "most_packets", most_packets, minimum=1))
+        r = int(one_number(whole, "most_repair", most_repair))
         require(r <= MOST_REPAIR, f"{r} repair packets of a unit, but at most {MOST_REPAIR} are computed")
+        self._require_little_work(n, r, 1)
         starts = self._starts(n)
         self._require_little_work(n, r, len(starts))
         if self.spread == "random" and not self.packets_are_independent:
@@ -329,12 +340,12 @@ class PathLosses:
         return mean, worst
 
     def _require_little_work(self, n: int, r: int, starts: int) -> None:
-        work = float(n) * (r + 1) * starts * (1 if self.packets_are_independent else r + 1)
-        require(
-            work <= _MOST_STEPS,
-            f"a table of {n} packets, {r} of them for repair, takes {work:.1g} steps over these paths, and at most "
-            f"{_MOST_STEPS:.1g} are done: lower k, or ask for a larger failure probability",
-        )
+        cells = float(n + 1) * (r + 1)
+        steps = cells * starts * (1 if self.packets_are_independent else r + 1)
+        remedy = "lower k, or ask for a larger failure probability"
+        size = f"units of up to {n} packets, {r} of them for repair"
+        require(n <= MOST_PACKETS and cells <= _MOST_CELLS, f"{size}, are too large a table: {remedy}")
+        require(steps <= _MOST_STEPS, f"{size}, take {steps:.1g} steps over these paths, too many: {remedy}")
 
     def _starts(self, n: int) -> dict[int, float]:
         """Return the first turns that differ, each with its share: equal paths look alike."""
@@ -420,33 +431,28 @@ class PathLosses:
     def _counts(self, number: int, at: IntArray, late: FloatArray, r: int) -> FloatArray:
         """Return P(l of the first c packets are lost) of a path whose packets are the `at` of the unit."""
         path = self.paths[number]
-        enter, leave, good_loss, bad_loss = self._chain(path, at)
+        none, every = np.zeros(at.size), np.ones(at.size)
+        log_same, outside = np.full(at.size, -inf), none + path.loss
+        if self.has_runs:
+            log_same, outside = self._log_memory(path, np.diff(at, prepend=0)), none
+            log_same[:1] = -inf  # the first packet finds the chain in its stationary state
+        same, other = np.exp(log_same), -np.expm1(log_same)
         if self.delay_per == "packet":
-            good_loss, bad_loss, late = good_loss + (1 - good_loss) * late, bad_loss + (1 - bad_loss) * late, 0 * late
+            outside, late = outside + (1 - outside) * late, none
         in_time = np.concatenate([[1.0], 1 - late])
         # Of packets in time so far, those that the next delay is too long for; certain where none is left.
         going = np.divide(np.diff(late, prepend=0.0), in_time[:-1], out=np.ones(at.size), where=in_time[:-1] > 0)
         going[:1] = path.down + (1 - path.down) * going[:1]
-        counts = np.empty((at.size + 1, r + 2))
-        return run(path_counts, enter, leave, going, good_loss, bad_loss, counts, operations=20 * at.size)
+        enter, leave = path.loss * other * self.has_runs, (1 - path.loss) * other
+        stay = same + path.loss * other
+        return path_counts(enter, stay, leave, going, outside, every, r)
 
-    def _chain(self, path: Path, at: IntArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Return for each packet P(a run begins), P(it ends), and the loss outside and inside of one."""
-        none, every = np.zeros(at.size), np.ones(at.size)
-        if not self.has_runs:
-            return none, every, none + path.loss, every
-        other = self._forgotten(path, np.diff(at, prepend=0))
-        other[:1] = 1.0  # the first packet finds the chain in its stationary state
-        return path.loss * other, (1 - path.loss) * other, none, every
-
-    def _forgotten(self, path: Path, gaps: IntArray) -> FloatArray:
-        """Return 1 - lambda^d between packets of a path that are `gaps` packets of the unit apart."""
+    def _log_memory(self, path: Path, gaps: IntArray) -> FloatArray:
+        """Return log lambda^d between packets of a path that are `gaps` packets of the unit apart."""
         if path.burst_s is not None and self.packet_s is not None:
-            log_same = -self.packet_s * gaps / (path.burst_s * (1 - path.loss))
-        else:
-            same = 1 - 1 / ((path.burst_packets or inf) * (1 - path.loss))
-            log_same = np.full(gaps.shape, log(same) if same > 0 else -inf)
-        return np.asarray(-np.expm1(self.interleave * log_same))
+            return np.asarray(-self.interleave * self.packet_s * gaps / (path.burst_s * (1 - path.loss)))
+        runs = (path.burst_packets or inf) * (1 - path.loss)
+        return np.full(gaps.shape, self.interleave * log1p(-1 / runs) if runs > 1 + _TOLERANCE else -inf)
 
     def _random_table(self, n: int, r: int) -> FloatArray:
         """Return the table of packets that each draw their path, with runs of losses or paths that are down."""
@@ -459,10 +465,7 @@ class PathLosses:
         late, at = self._late(n), np.arange(n)
         counts = np.array([self._counts(self.paths.index(path), at, late[0], r) for path, _ in kinds])
         weights, copies = np.array([weight for _, weight in kinds]), np.array(list(kinds.values()))
-        products = len(kinds) + sum(int(count).bit_length() for count in copies)
-        return run(
-            at_random, counts, copies, weights, np.empty((n + 1, r + 1)), operations=3.0 * products * n * (r + 1)
-        )
+        return at_random(counts, copies, weights)
 
     def draw(self, n: int, receptions: int, rng: Rng = None) -> npt.NDArray[np.bool_]:
         """Return which packets of a unit arrive in time, shape (receptions, n), in independent receptions.
@@ -486,7 +489,8 @@ class PathLosses:
         ParameterError
             If an argument leaves its range, or the first path is to be the worst, which depends on r.
         """
-        n, receptions = (int(one_number(whole, name, value, minimum=1)) for name, value in (("n", n), ("receptions", receptions)))
+        n = int(one_number(whole, "n", n, minimum=1))
+        receptions = int(one_number(whole, "receptions", receptions, minimum=1))
         source = generator(rng)
         path = self._drawn_paths(n, receptions, source)
         lost = self._drawn_runs(path, source) if self.has_runs else source.random(path.shape) < self._loss[path]
@@ -523,7 +527,8 @@ class PathLosses:
             before, prob = last[rows, here], np.empty(receptions)
             for number in np.unique(here).tolist():
                 on_it = here == number
-                other = np.where(before[on_it] < 0, 1.0, self._forgotten(self.paths[number], i - before[on_it]))
+                log_same = self._log_memory(self.paths[number], i - before[on_it])
+                other = -np.expm1(np.where(before[on_it] < 0, -inf, log_same))
                 was_lost = lost[on_it, before[on_it]] & (before[on_it] >= 0)
                 loss = self.paths[number].loss
                 prob[on_it] = np.where(was_lost, 1 - (1 - loss) * other, loss * other)
@@ -552,4 +557,11 @@ def _each(name: str, values: Any, check: Callable[..., FloatArray], count: int) 
         return [None] * count
     array = np.atleast_1d(check(name, values))
     require(array.shape in ((1,), (count,)), f"{name} has shape {array.shape}, but there are {count} paths")
-    return np.broadcast_to(array, count).tolist()
+    return list(np.broadcast_to(array, count).tolist())
+
+
+def as_losses(losses: Any) -> PathLosses:
+    """Return losses as they were given; a number is the loss of equal, independent packets."""
+    if isinstance(losses, PathLosses):
+        return losses
+    return PathLosses(one_number(probability, "losses", losses))

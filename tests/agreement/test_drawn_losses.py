@@ -1,0 +1,81 @@
+"""Agreement: what :meth:`PathLosses.draw` draws against the law that the same object computes, and real codes on bytes.
+
+Compared is the whole law of the number of lost packets, by chi-square; and by the same count a law that leaves
+something out is refuted, so that the draws suffice to tell.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from capsmodel import ExponentialJitter, PathDelay, PathLosses, unit_failure_prob
+from capsmodel.codec import get_code
+from capsmodel.codec.files import decodes
+from capsmodel.experiments.agreement import Count
+
+N, RECEPTIONS = 21, 100_000
+LOSS = [0.02, 0.02, 0.1, 0.25]
+FALSE_ALARM = 1e-6  # of all tests here together, far below
+IN_TURN = PathLosses(LOSS, spread="in-turn")
+DELAYS = [PathDelay(2.0 * i, ExponentialJitter(8.0)) for i in range(4)]
+TIMED = {"delay": DELAYS, "deadline_s": 24.0, "packet_s": 1.0}
+KINDS = {
+    "random": (PathLosses(LOSS, weight=[4, 1, 1, 2]), PathLosses(LOSS)),
+    "in turn": (IN_TURN, PathLosses(LOSS)),
+    "one first path": (replace(IN_TURN, first_path=3), replace(IN_TURN, first_path=0)),
+    "weighted turns": (replace(IN_TURN, weight=[1, 2, 1, 3]), IN_TURN),
+    "runs": (replace(IN_TURN, burst_packets=[1.5, 4, 2, 3]), IN_TURN),
+    "runs at random": (PathLosses(LOSS, burst_packets=[1.5, 4, 2, 3]), PathLosses(LOSS)),
+    "runs interleaved": (replace(IN_TURN, burst_packets=6.0, interleave=4), replace(IN_TURN, burst_packets=6.0)),
+    "runs in time": (replace(IN_TURN, burst_s=9e-6, packet_s=1e-6), replace(IN_TURN, burst_s=2e-6, packet_s=1e-6)),
+    "down": (replace(IN_TURN, down_prob=[0.1, 0, 0.02, 0.3]), IN_TURN),
+    "down at random": (PathLosses(LOSS, down_prob=[0.1, 0, 0.02, 0.3]), PathLosses(LOSS)),
+    "some paths down": (PathLosses([0.02] * 6, spread="in-turn", down_paths=2), PathLosses([0.02] * 6, down_paths=2)),
+    "one delay a path": (replace(IN_TURN, **TIMED), replace(IN_TURN, **TIMED, delay_per="packet")),
+    "a delay a packet": (replace(IN_TURN, **TIMED, delay_per="packet"), IN_TURN),
+    "a random delay": (PathLosses(LOSS, **TIMED, delay_per="packet"), replace(IN_TURN, **TIMED, delay_per="packet")),
+    "all": (replace(IN_TURN, **TIMED, burst_packets=3.0, down_prob=0.05), replace(IN_TURN, **TIMED, down_prob=0.05)),
+}
+
+
+def law_of(losses):
+    """Return P(L = l) for l = 0..N."""
+    above = losses.failure_table(N, N)[N]
+    return -np.diff(above, prepend=1.0)
+
+
+def chi_square(lost, law):
+    """Return the p-value of the counts of lost packets; neighbours are merged until 20 are expected."""
+    counts, expected = np.bincount(lost, minlength=N + 1), law * len(lost)
+    merged, kept = [], np.zeros(2)
+    for pair in zip(counts, expected, strict=True):
+        kept = kept + pair
+        if kept[1] >= 20:
+            merged.append(kept)
+            kept = np.zeros(2)
+    merged[-1] = merged[-1] + kept
+    observed, wanted = np.array(merged).T
+    return stats.chisquare(observed, wanted * observed.sum() / wanted.sum()).pvalue
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_drawn_losses_have_the_law_that_is_computed(name, pytestconfig):
+    losses, other = KINDS[name]
+    lost = N - losses.draw(N, RECEPTIONS, 1 + pytestconfig.getoption("fresh_seeds")).sum(axis=1)
+    assert chi_square(lost, law_of(losses)) > FALSE_ALARM
+    assert chi_square(lost, law_of(other)) < FALSE_ALARM
+
+
+@pytest.mark.parametrize(
+    "losses",
+    [IN_TURN, replace(IN_TURN, burst_packets=3.0), replace(IN_TURN, down_prob=0.05), PathLosses(LOSS)],
+    ids=["in turn", "runs", "down", "random"],
+)
+def test_reed_solomon_decodes_as_often_on_bytes(losses, compare, pytestconfig):
+    arrived = losses.draw(14, 30_000, 2 + pytestconfig.getoption("fresh_seeds"))
+    decoded = decodes(get_code("rs")(10, r=4, packet_bytes=1), arrived)
+    found = Count(successes=int(np.sum(~decoded)), trials=len(decoded))
+    verdict = compare(unit_failure_prob(10, r=4, losses=losses), found, detect=0.02)
+    assert verdict, verdict
