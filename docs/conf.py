@@ -45,6 +45,7 @@ napoleon_use_param = False  # types are prose ("array_like, shape (k, n)"), no n
 napoleon_use_rtype = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
+autodoc_use_type_comments = False  # there are none, and to look for them takes a tenth of the reading
 
 html_theme = "furo"
 html_math_renderer = "mathml"
