@@ -16,6 +16,8 @@
 # results of a comparison hang on one slow link. It runs in about 30 s on two cores.
 
 # %%
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
@@ -23,7 +25,9 @@ from matplotlib.ticker import LogLocator
 from scipy.stats import t as student_t
 
 from capsim import load_scenario, simulate, with_settings
+from capsim.study.campaign import Campaign
 from capsmodel.datafiles import data_path
+from capsmodel.papers.studies import published_studies
 
 runs = pd.read_csv(data_path("results/all_schemes.csv")).rename(columns={"traffic.load": "load"})
 runs["slow"] = runs["scenario"].str.endswith("-slow")
@@ -306,6 +310,41 @@ rooms = pd.DataFrame(rooms)
 print("DCTCP, one seed, by order and room of NICs in packets:", rooms.round(2).to_string(), sep="\n")
 
 # %% [markdown]
+# ## 7. The ratios that README names
+#
+# Those of the mean of all short flows, timers included: for schemes of section 6 with hosts that send in order of
+# arrival, and for CAPS on the fabric of its Fig. 17, by the kept runs of `capsmodel study caps-leafspine` (web search;
+# those of `caps_ns2`, what the authors' code does, on a third of that fabric).
+
+# %%
+ALL_SHORT = "mean_fct_short_s"
+kept = Campaign(published_studies()["caps-leafspine"], data_path("results/runs")).frame
+kept = kept[kept["workload"] == "websearch"].pivot_table(
+    index=["setting", "scale", "load", "seed"], columns="scheme", values=ALL_SHORT
+)
+fig17, as_authors = kept.loc["as the text", "paper"], kept.loc["caps_as = caps_ns2", "reduced"]
+all_short = nics.pivot_table(index="seed", columns=["nic", "scheme"], values=ALL_SHORT)
+
+
+def over(times, subject, baseline):
+    """Return the ratio of two schemes over the seeds, with its 95% limits."""
+    logs = np.log(times[subject] / times[baseline]).groupby("seed").mean()
+    half = student_t.ppf(0.975, len(logs) - 1) * logs.std() / np.sqrt(len(logs))
+    return np.exp([logs.mean(), logs.mean() - half, logs.mean() + half])
+
+
+pairs = [(name, "ecmp") for name in ("rps_pq", "dctcp", "caps", "rps", "repflow")]
+pairs += [("dctcp_rps", "dctcp"), ("repflow_dctcp", "dctcp")]
+named = {f"{one} / {other}": over(all_short["fifo"], one, other) for one, other in pairs}
+named["CAPS / RPS, Fig. 17, loads of 0.3 to 0.8"] = over(fig17.loc[0.3:], "CAPS", "RPS")
+for other in ("RPS", "RepFlow"):
+    for load in (0.3, 0.8):
+        named[f"caps_ns2 / {other}, load {load}"] = over(as_authors.loc[load], "CAPS", other)
+named = pd.DataFrame(named, index=["ratio", "from", "to"]).T
+named = named.map(lambda value: f"{value:#.2g}".rstrip("."))
+print("Mean of short flows, ratios with 95% limits:", named.to_string(), sep="\n")
+
+# %% [markdown]
 # ## Exercises
 #
 # 1. Which scheme loses most by the slow link on the leaf-spine with web search, at load 0.6?
@@ -411,31 +450,25 @@ of_turns = turns.drop(["ecmp_pq", "rps_pq", "pfabric"])["ratio"]
 assert of_turns.between(0.485, 0.725).all()
 assert (turns.loc[["ecmp_pq", "rps_pq", "pfabric"], "ratio"] == 1).all()
 
-
-def beside(nic, subject, baseline):
-    """Return the ratio of two schemes over the seeds, with its 95% limits."""
-    logs = np.log(by_nic[nic, subject] / by_nic[nic, baseline])
-    error = student_t.ppf(0.975, len(logs) - 1) * logs.std() / np.sqrt(len(logs))
-    return np.exp([logs.mean(), logs.mean() - error, logs.mean() + error])
-
-
-assert np.allclose(beside("fifo", "caps", "rps"), [0.86, 0.81, 0.90], atol=0.005)
-assert np.allclose(beside("round_robin", "caps", "rps"), [0.98, 0.90, 1.06], atol=0.006)
-assert np.allclose(beside("round_robin", "cdcps", "ecmp"), [0.77, 0.70, 0.84], atol=0.006)
-low, high = beside("fifo", "cdcps", "ecmp")[1:]
+assert np.allclose(over(by_nic["fifo"], "caps", "rps"), [0.86, 0.81, 0.90], atol=0.005)
+assert np.allclose(over(by_nic["round_robin"], "caps", "rps"), [0.98, 0.90, 1.06], atol=0.006)
+assert np.allclose(over(by_nic["round_robin"], "cdcps", "ecmp"), [0.77, 0.70, 0.84], atol=0.006)
+low, high = over(by_nic["fifo"], "cdcps", "ecmp")[1:]
 assert low < 1 < high
 for nic, least, most in (("fifo", 0.15, 0.16), ("round_robin", 0.245, 0.26)):
-    assert all(least <= beside(nic, name, "ecmp")[0] <= most for name in ("ecmp_pq", "rps_pq", "pfabric"))
+    assert all(least <= over(by_nic[nic], name, "ecmp")[0] <= most for name in ("ecmp_pq", "rps_pq", "pfabric"))
     ranked = list(by_nic[nic].mean().sort_values().index)
     assert set(ranked[:3]) == {"ecmp_pq", "rps_pq", "pfabric"}
     assert ranked[3] == "dctcp_rps"
     assert set(ranked[4:6]) == {"dctcp", "repflow_dctcp"}
-    low, high = beside(nic, "repflow", "ecmp")[1:]
+    low, high = over(by_nic[nic], "repflow", "ecmp")[1:]
     assert low < 1 < high
 assert expired.loc["dctcp"].round(1).to_dict() == {"fifo": 0.8, "round_robin": 1.9}
-all_short = nics.pivot_table(index="seed", columns=["nic", "scheme"], values="mean_fct_short_s")
 assert 2 < np.exp(np.log(all_short["round_robin", "dctcp"] / all_short["fifo", "dctcp"]).mean()) < 2.2
 assert (
     rooms["round_robin", 100_000]["mean of short flows, ms"] < 0.5 * rooms["fifo", 100_000]["mean of short flows, ms"]
 )
 assert rooms["round_robin", 256]["packets lost at NICs"] > rooms["fifo", 256]["packets lost at NICs"]
+README = " ".join(Path("../README.md").read_text(encoding="utf-8").split())
+for name, (value, low, high) in named.iterrows():
+    assert f"{value} [{low}, {high}]" in README, name
