@@ -9,8 +9,21 @@ from capsmodel.coding.decoding import (
 )
 from capsmodel.coding.optimal_unit import DelayCurve, OptimalUnit, delay_curve, optimal_coding_unit
 from capsmodel.coding.paths.delays import ExponentialJitter, PathDelay
+from capsmodel.coding.paths.estimates import (
+    failure_elasticity,
+    least_interleave,
+    predictive_failure_prob,
+    predictive_repair_packets,
+    residual_loss_prob,
+)
 from capsmodel.coding.paths.files import read_paths
 from capsmodel.coding.paths.losses import PathLosses
+from capsmodel.coding.paths.retransmission import (
+    hybrid_failure_prob,
+    repair_packets_hybrid,
+    sendings_within,
+    sent_per_source_packet,
+)
 from capsmodel.coding.paths.unit_choice import UnitCorners, unit_corners, unit_failure_prob
 from capsmodel.coding.random_linear import decode_prob_rlnc, full_rank_prob
 from capsmodel.coding.redundancy import repair_packets, repair_packets_for, traffic_overhead
@@ -55,10 +68,13 @@ __all__ = [
     "delay_curve",
     "duplicate_acks_prob",
     "expected_overtaken_packets",
+    "failure_elasticity",
     "full_rank_prob",
     "goodput_bps",
+    "hybrid_failure_prob",
     "ideal_fct_s",
     "jain_fairness",
+    "least_interleave",
     "lia_equilibrium_windows",
     "load_workload",
     "log_decode_prob",
@@ -69,13 +85,19 @@ __all__ = [
     "mg1_wait_quantile",
     "optimal_coding_unit",
     "percentile",
+    "predictive_failure_prob",
+    "predictive_repair_packets",
     "priority_mean_waits",
     "read_paths",
     "redundancy_ratio",
     "reordering_prob",
     "repair_packets",
     "repair_packets_for",
+    "repair_packets_hybrid",
     "replication_break_even_load",
+    "residual_loss_prob",
+    "sendings_within",
+    "sent_per_source_packet",
     "slowdown",
     "srpt_mean_response",
     "srpt_mean_response_of_size",

@@ -58,6 +58,11 @@ def _log_full_rank(k: FloatArray, extra: FloatArray, size: float) -> FloatArray:
     return total
 
 
+def without_full_rank(k: FloatArray, extra: int, size: float = 256.0) -> FloatArray:
+    """Return 1 - Q(k, k + extra): how often random packets, `extra` more than needed, do not determine the unit."""
+    return np.asarray(-np.expm1(_log_full_rank(k, np.full(k.shape, float(extra)), size)))
+
+
 @overload
 def full_rank_prob(k: float, *, received: float, field_size: int = ...) -> float: ...
 @overload
@@ -215,7 +220,7 @@ def decode_failure_prob_rlnc(
     k, r, p = np.broadcast_arrays(whole("k", k, minimum=1), whole("r", r), probability("blocking_prob", blocking_prob))
     total, extra = np.exp(log_tails(k, r, p)[1]), 0
     while extra <= np.max(r, initial=-1):
-        deficient = -np.expm1(_log_full_rank(k, np.full(k.shape, float(extra)), size))
+        deficient = without_full_rank(k, extra, size)
         if np.all((r < extra) | (deficient <= _NEGLIGIBLE * total)):
             break
         term = np.exp(log_pmf(np.maximum(r - extra, 0), k + r, p)) * deficient

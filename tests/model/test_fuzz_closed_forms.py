@@ -49,7 +49,7 @@ USUAL = {
     "mean_service": 1.0, "second_moments_service": [2.0, 2.0], "mean_services": [1.0, 1.0], "span_packets": 60,
     "unacknowledged_packets": 15, "total_window_packets": 20, "windows_packets": [5.0, 9.0], "loss_probs": [0.01, 0.02],
     "rtts_s": [1e-3, 2e-3], "rates_bps": [1e9, 2e9], "usual_rtts_s": [1e-4, 2e-4], "n_units": 2, "unit": "b",
-    "losses": PathLosses([0.01, 0.2], spread="in-turn"), "max_k": 8,
+    "losses": PathLosses([0.01, 0.2], spread="in-turn"), "max_k": 8, "lost": 1, "sent": 50, "deadline_s": 9.0,
 }  # fmt: skip
 LISTS = {"reorder_ratio": [3, 1, 2, 2], "reorder_density": [3, 1, 2, 7]}
 SERVICES = [
@@ -99,7 +99,7 @@ def functions(module):
 INNER = {
     "least_repair", "uncoded_delay_s", "ordered_rtts", "checked_window", "euler_inversion",
     "compound_poisson_pmf", "common_step", "invert_tail", "as_losses", "repair_of_sizes", "require_reached",
-    "failure_target", "mean_of_two",
+    "failure_target", "mean_of_two", "without_full_rank",
 }  # fmt: skip
 FORMS = {f"{form.__module__}.{form.__name__}": form for form in closed_forms() if form.__name__ not in INNER}
 
@@ -122,6 +122,8 @@ def usual(form, name):
     """Return a value that the function takes."""
     if name == "arrivals" and form.__name__ in LISTS:
         return LISTS[form.__name__]
+    if name == "losses" and form.__name__ == "least_interleave":
+        return PathLosses([0.01, 0.2], spread="in-turn", burst_packets=3)
     if name in USUAL:
         return {"parse_rate_bps": "1Gbps", "parse_size_bytes": "64KiB"}.get(form.__name__, USUAL[name])
     words = [word for word in get_args(get_type_hints(form).get(name)) if isinstance(word, str)]

@@ -327,13 +327,13 @@ class PathLosses:
         r = int(one_number(whole, "most_repair", most_repair))
         require(r <= MOST_REPAIR, f"{r} repair packets of a unit, but at most {MOST_REPAIR} are computed")
         self._require_little_work(n, r, 1)
-        starts = self._starts(n)
+        starts = self.starts(n)
         self._require_little_work(n, r, len(starts))
         if self.spread == "random" and not self.packets_are_independent:
             table = self._random_table(n, r)
             return table, table
         mean, worst = np.zeros((2, n + 1, r + 1))
-        for start, share in starts.items():
+        for start, share in starts:
             table = self._table_from(start, n, r)
             mean += share * table
             np.maximum(worst, table, out=worst)
@@ -347,15 +347,15 @@ class PathLosses:
         require(n <= MOST_PACKETS and cells <= _MOST_CELLS, f"{size}, are too large a table: {remedy}")
         require(steps <= _MOST_STEPS, f"{size}, take {steps:.1g} steps over these paths, too many: {remedy}")
 
-    def _starts(self, n: int) -> dict[int, float]:
+    def starts(self, n: int) -> list[tuple[int, float]]:
         """Return the first turns that differ, each with its share: equal paths look alike."""
         if self.spread == "random":
-            return {0: 1.0}
+            return [(0, 1.0)]
         if not isinstance(self.first_path, str):
-            return {int(np.flatnonzero(self.turns == self.first_path)[0]): 1.0}
+            return [(int(np.flatnonzero(self.turns == self.first_path)[0]), 1.0)]
         number = {path: kind for kind, path in enumerate(dict.fromkeys(self.paths))}
         if len(number) == 1 and len(self.turns) == self.n_paths:
-            return {0: 1.0}
+            return [(0, 1.0)]
         seen: dict[bytes, int] = {}
         found: Counter[int] = Counter()
         for start in range(len(self.turns)):
@@ -364,7 +364,7 @@ class PathLosses:
             kinds = np.array([number[self.paths[path]] for path in order.tolist()])
             again = np.unique(order, return_index=True, return_inverse=True)
             found[seen.setdefault(kinds.tobytes() + again[1][again[2]].tobytes(), start)] += 1
-        return {start: count / len(self.turns) for start, count in found.items()}
+        return [(start, count / len(self.turns)) for start, count in found.items()]
 
     def _paths_from(self, start: int, n: int) -> IntArray:
         """Return the paths of n packets in turn, the first at turn `start`."""
@@ -376,7 +376,7 @@ class PathLosses:
             return self._down_table(n, r)
         table = np.empty((n + 1, r + 1))
         if self.packets_are_independent:
-            return run(independent, self._packet_losses(start, n), table, operations=3 * n)
+            return run(independent, self.packet_losses(start, n), table, operations=3 * n)
         paths, turns = np.unique(self._paths_from(start, n), return_inverse=True)
         counts = self._counts_in_turn(paths, turns, r)
         return run(in_turn, counts, turns, table, operations=12 * len(paths).bit_length() * n)
@@ -392,7 +392,7 @@ class PathLosses:
         }
         return np.array([late[path.delay] for path in self.paths])
 
-    def _packet_losses(self, start: int, n: int) -> FloatArray:
+    def packet_losses(self, start: int, n: int) -> FloatArray:
         """Return the probability that packet i is lost or late."""
         late, loss = self._late(n), np.array([[path.loss] for path in self.paths])
         lost = loss + (1 - loss) * late

@@ -15,7 +15,7 @@ rises: at a *corner*. All other sizes send more for the same promise.
 
 from dataclasses import dataclass
 from math import floor, prod
-from typing import overload
+from typing import Literal, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,7 @@ from capsmodel.checks import (
     FloatOrArray,
     IntArray,
     ParameterError,
+    choice,
     closed_form,
     one_number,
     plain,
@@ -33,17 +34,19 @@ from capsmodel.checks import (
     whole,
 )
 from capsmodel.coding.paths.losses import MOST_REPAIR, PathLosses, as_losses
+from capsmodel.coding.random_linear import without_full_rank
 
+Code = Literal["rs", "rlnc"]
 TOLERANCE = 1e-12
 """By how much of itself a probability may exceed the one that is asked for, as one typed in decimal may."""
 
 
 @overload
-def unit_failure_prob(k: float, *, r: float, losses: PathLosses | float) -> float: ...
+def unit_failure_prob(k: float, *, r: float, losses: PathLosses | float, code: Code = ...) -> float: ...
 @overload
-def unit_failure_prob(k: ArrayLike, *, r: ArrayLike, losses: PathLosses | float) -> FloatOrArray: ...
+def unit_failure_prob(k: ArrayLike, *, r: ArrayLike, losses: PathLosses | float, code: Code = ...) -> FloatOrArray: ...
 @closed_form
-def unit_failure_prob(k: ArrayLike, *, r: ArrayLike, losses: PathLosses | float) -> FloatOrArray:
+def unit_failure_prob(k: ArrayLike, *, r: ArrayLike, losses: PathLosses | float, code: Code = "rs") -> FloatOrArray:
     r"""Return the probability that a unit does not decode, over unequal paths.
 
     Parameters
@@ -54,6 +57,9 @@ def unit_failure_prob(k: ArrayLike, *, r: ArrayLike, losses: PathLosses | float)
         Repair packets r, packets, whole, at least 0.
     losses : PathLosses or float
         What happens to the packets; a number is the loss of equal, independent ones, in [0, 1).
+    code : {"rs", "rlnc"}
+        Any k packets decode, as of Reed-Solomon codes; or all packets are dense random combinations over GF(256), which
+        may lack rank.
 
     Returns
     -------
@@ -67,8 +73,11 @@ def unit_failure_prob(k: ArrayLike, *, r: ArrayLike, losses: PathLosses | float)
 
     Notes
     -----
-    P(L_n > r), n = k + r, with a code that decodes from any k packets. With one loss for all packets it is
-    :func:`capsmodel.coding.decoding.decode_failure_prob`.
+    P(L_n > r), n = k + r, with a code that decodes from any k packets; for ``"rlnc"`` and
+    :math:`\sum_{j\le r} P(L_n = j)(1 - Q(k, n - j))`, Q the probability of full rank
+    (:func:`capsmodel.coding.random_linear.full_rank_prob`). With one loss for all packets these are
+    :func:`capsmodel.coding.decoding.decode_failure_prob` and
+    :func:`capsmodel.coding.random_linear.decode_failure_prob_rlnc`.
 
     References
     ----------
@@ -85,8 +94,19 @@ def unit_failure_prob(k: ArrayLike, *, r: ArrayLike, losses: PathLosses | float)
     k, r = np.broadcast_arrays(whole("k", k, minimum=1), whole("r", r))
     if k.size == 0:
         return plain(np.zeros(k.shape))
+    choice("code", code, get_args(Code))
     table = as_losses(losses).failure_table(int(np.max(k + r)), int(np.max(r)))
-    return plain(table[(k + r).astype(np.int64), r.astype(np.int64)])
+    n, repair = (k + r).astype(np.int64), r.astype(np.int64)
+    fails = table[n, repair]
+    extra, most = 0, int(np.max(repair))
+    while code == "rlnc" and extra <= most:  # extra packets arrive beyond k: repair - extra are lost
+        lost = np.maximum(repair - extra, 0)
+        mass = np.where(lost > 0, table[n, lost - 1], 1.0) - table[n, lost]
+        lacks = without_full_rank(k, extra)
+        if np.all(lacks <= 2.0**-60 * fails):
+            break
+        fails, extra = fails + np.where(repair >= extra, mass * lacks, 0.0), extra + 1
+    return plain(fails)
 
 
 @dataclass(frozen=True)

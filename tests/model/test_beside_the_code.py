@@ -1,0 +1,169 @@
+"""Retransmission, errors of the loss and what is lost in spite of the code, against listing and other forms."""
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mpmath import mp, mpf
+from scipy import stats
+
+from capsmodel import (
+    ParameterError,
+    PathLosses,
+    decode_failure_prob,
+    failure_elasticity,
+    hybrid_failure_prob,
+    least_interleave,
+    predictive_failure_prob,
+    predictive_repair_packets,
+    repair_packets_hybrid,
+    residual_loss_prob,
+    sendings_within,
+    sent_per_source_packet,
+    unit_failure_prob,
+)
+from capsmodel.coding.random_linear import decode_failure_prob_rlnc
+
+PATHS = [Fraction(1, 10), Fraction(1, 4), Fraction(1, 50)]
+IN_TURN = PathLosses([float(p) for p in PATHS], spread="in-turn")
+probs = st.floats(0.001, 0.6)
+
+
+def patterns(n, start):
+    """Yield every pattern of losses of n packets in turn with its probability."""
+    for lost in product((0, 1), repeat=n):
+        chances = [PATHS[(start + i) % 3] if bad else 1 - PATHS[(start + i) % 3] for i, bad in enumerate(lost)]
+        yield lost, np.prod(chances, initial=Fraction(1))
+
+
+@pytest.mark.parametrize(("k", "r", "sendings"), [(4, 0, 1), (4, 0, 3), (5, 2, 1), (5, 2, 2), (6, 1, 4)])
+def test_hybrid_by_listing_losses_and_sendings(k, r, sendings):
+    p, fails, sent = sum(PATHS) / 3, Fraction(0), Fraction(0)
+    for start in range(3):
+        for lost, chance in patterns(k + r, start):
+            missing = max(0, sum(lost) - r)
+            stays = p ** (sendings - 1)
+            fails += chance / 3 * (1 - (1 - stays) ** missing)
+            sent += chance / 3 * (k + r + missing * sum(p**i for i in range(sendings - 1)))
+    common = {"r": r, "losses": IN_TURN, "sendings": sendings}
+    assert hybrid_failure_prob(k, **common) == pytest.approx(float(fails), rel=1e-12)
+    assert sent_per_source_packet(k, **common) == pytest.approx(float(sent / k), rel=1e-12)
+
+
+@given(st.integers(1, 64), probs, st.integers(1, 6))
+def test_without_repair_packets_it_is_retransmission_alone(k, p, sendings):
+    with mp.workdps(40):
+        exact = 1 - (1 - mpf(p) ** sendings) ** k
+    assert hybrid_failure_prob(k, r=0, losses=p, sendings=sendings) == pytest.approx(float(exact), rel=1e-11)
+
+
+@given(st.integers(1, 40), probs, st.integers(1, 5), st.sampled_from([1e-2, 1e-6]))
+def test_the_fewest_repair_packets_beside_retransmission(k, p, sendings, failure_prob):
+    r = repair_packets_hybrid(k, losses=p, failure_prob=failure_prob, sendings=sendings)
+    common = {"losses": p, "sendings": sendings}
+    assert hybrid_failure_prob(k, r=r, **common) <= failure_prob * (1 + 2e-12)
+    assert r == 0 or hybrid_failure_prob(k, r=r - 1, **common) > failure_prob
+
+
+def test_sendings_fill_the_time_that_is_left():
+    common = {"packets": 10, "packet_s": 1.0, "delay_s": 5.0, "codec_s": 2.0}
+    found = [sendings_within(t, retransmit_s=8.0, **common) for t in (16.0, 17.0, 24.9, 25.0, 33.0)]
+    assert found == [0, 1, 1, 2, 3]
+
+
+@pytest.mark.parametrize(("k", "r", "p"), [(64, 7, 0.01175), (1, 0, 0.3), (5, 0, 1e-9), (20, 10, 0.1), (10, 40, 0.7)])
+def test_elasticity_is_the_derivative(k, r, p):
+    with mp.workdps(40):
+
+        def log_fails(log_p):
+            q = mp.exp(log_p)
+            return mp.log(
+                mp.fsum(mp.binomial(k + r, j) * q**j * (1 - q) ** (k + r - j) for j in range(r + 1, k + r + 1))
+            )
+
+        exact = mp.diff(log_fails, mp.log(mpf(p)))
+    assert failure_elasticity(k, r=r, blocking_prob=p) == pytest.approx(float(exact), rel=1e-11)
+
+
+@given(st.integers(1, 60), st.integers(0, 10), st.integers(0, 20), st.integers(20, 1000))
+def test_counted_losses_have_the_beta_binomial_law(k, r, lost, sent):
+    """SciPy's mass function; its survival function has no digits in the tail."""
+    law = stats.betabinom(k + r, lost + 0.5, sent - lost + 0.5)
+    exact = float(np.sum(law.pmf(np.arange(r + 1, k + r + 1))))
+    assert predictive_failure_prob(k, r=r, lost=lost, sent=sent) == pytest.approx(exact, rel=1e-10)
+
+
+def test_a_long_count_is_as_good_as_the_loss():
+    found = predictive_failure_prob(64, r=7, lost=1175 * 10**10, sent=10**15)
+    assert found == pytest.approx(decode_failure_prob(64, r=7, blocking_prob=0.01175), rel=1e-9)
+
+
+def test_a_short_count_needs_more():
+    """12 of 1000 lost; one packet more than the loss of 0.012 itself would need, and its half the count doubles."""
+    needed = [
+        predictive_repair_packets(64, lost=n * 12, sent=n * 1000, failure_prob=1e-6) for n in (1, 10, 10**6)
+    ]  # fmt: skip
+    assert needed == [9, 8, 8]
+    assert predictive_failure_prob(64, r=8, lost=12, sent=1000) > 1e-6
+
+
+@pytest.mark.parametrize(("k", "r"), [(3, 0), (3, 2), (5, 1), (4, 4)])
+def test_what_is_lost_in_spite_of_the_code_by_listing(k, r):
+    exact = Fraction(0)
+    for start in range(3):
+        for lost, chance in patterns(k + r, start):
+            exact += chance / 3 * sum(lost[:k]) * (sum(lost) > r) / k
+    assert residual_loss_prob(k, r=r, losses=IN_TURN) == pytest.approx(float(exact), rel=1e-12)
+
+
+@given(st.integers(1, 40), st.integers(0, 12), probs)
+def test_of_equal_packets_one_is_lost_with_r_others(k, r, p):
+    others = decode_failure_prob(k, r=r - 1, blocking_prob=p) if r else 1.0
+    assert residual_loss_prob(k, r=r, losses=p) == pytest.approx(p * others, rel=1e-11)
+
+
+def test_the_least_depth_and_one_less():
+    losses = PathLosses(0.01, burst_packets=10)
+    depth = least_interleave(20, r=4, losses=losses, failure_prob=1e-4)
+    fails = [unit_failure_prob(20, r=4, losses=replace(losses, interleave=d)) for d in (depth, depth - 1)]
+    assert fails[0] <= 1e-4 < fails[1]
+
+
+@given(st.integers(1, 30), st.integers(0, 10), probs)
+def test_random_linear_packets_may_lack_rank(k, r, p):
+    found = unit_failure_prob(k, r=r, losses=p, code="rlnc")
+    assert found == pytest.approx(decode_failure_prob_rlnc(k, r=r, blocking_prob=p), rel=1e-11)
+
+
+def test_random_linear_packets_in_turn():
+    """The law in turn, times how often its packets have full rank."""
+    law = -np.diff(IN_TURN.failure_table(9, 9)[9], prepend=1.0)
+    exact = law[4:].sum() + sum(
+        law[j] * (1 - np.prod([1 - 256.0 ** -(9 - j - i) for i in range(6)])) for j in range(4)
+    )  # fmt: skip
+    assert unit_failure_prob(6, r=3, losses=IN_TURN, code="rlnc") == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: failure_elasticity(3, r=1, blocking_prob=0), "without losses nothing fails"),
+        (lambda: predictive_failure_prob(3, r=1, lost=3, sent=2), "lost = 3, but only 2"),
+        (lambda: predictive_repair_packets(3, lost=2, sent=2, failure_prob=1e-9), "count more packets"),
+        (lambda: residual_loss_prob(3, r=1, losses=PathLosses(0.1, burst_packets=3)), "runs of losses"),
+        (lambda: least_interleave(3, r=1, losses=PathLosses(0.1), failure_prob=0.1), "give burst_packets"),
+        (
+            lambda: least_interleave(3, r=0, losses=PathLosses(0.1, burst_packets=3), failure_prob=0.1),
+            "with independent losses the unit still fails with 0.271",
+        ),
+        (lambda: hybrid_failure_prob(3, r=1, losses=0.1, sendings=0), "sendings = 0"),
+        (lambda: unit_failure_prob(3, r=1, losses=0.1, code="raptor"), "code = 'raptor'"),
+    ],
+)
+def test_refusals(call, text):
+    with pytest.raises(ParameterError, match=text):
+        call()
