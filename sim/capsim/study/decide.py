@@ -45,7 +45,8 @@ R. L. Berger. Multiparameter hypothesis testing and acceptance sampling. Technom
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
@@ -109,10 +110,15 @@ class Sample:
         """Whether it cannot be looked at."""
         return self.says is None
 
+    @cached_property
+    def skewness(self) -> float:
+        """The skewness of its samples."""
+        return skewness(self.samples)
+
     @property
     def is_skewed(self) -> bool:
         """Whether its samples are so skewed that their mean has no interval."""
-        return self.samples.size >= FEWEST_TO_SEE_SKEWNESS and abs(skewness(self.samples)) >= SKEWED
+        return self.samples.size >= FEWEST_TO_SEE_SKEWNESS and abs(self.skewness) >= SKEWED
 
     def interval(self, false_alarm: float, about: About = "mean") -> Interval:
         """Return the mean, geometric mean or median, with the interval of the look at as many seeds as samples."""
@@ -121,7 +127,8 @@ class Sample:
 
     def in_unit(self, found: Interval) -> Interval:
         """Return an interval of the samples as one of what they stand for."""
-        ends = {name: float(np.clip(getattr(found, name), *self.ends)) for name in ("value", "low", "high")}
+        least, most = self.ends
+        ends = {name: min(max(getattr(found, name), least), most) for name in ("value", "low", "high")}
         if self.logarithmic:
             ends = {name: float(np.exp(value)) for name, value in ends.items()}
         return Interval(**ends, confidence=found.confidence, samples=found.samples)
@@ -148,13 +155,18 @@ class Decision:
         The verdict.
     intervals : dict
         Interval of each point.
-    skewness : dict
-        Skewness of the samples of each point that can be looked at.
+    points : sequence of Sample
+        The points.
     """
 
     word: VerdictWord
     intervals: dict[str, Interval]
-    skewness: dict[str, float] = field(default_factory=dict)
+    points: Sequence[Sample] = ()
+
+    @property
+    def skewness(self) -> dict[str, float]:
+        """The skewness of the samples of each point that can be looked at."""
+        return {point.name: point.skewness for point in self.points if not point.is_silent}
 
 
 def decide(
@@ -208,8 +220,7 @@ def decide(
         on_average=_on_average(points, false_alarm, about) if not unknown else None,
         is_last=is_last,
     )
-    skewed = {point.name: skewness(point.samples) for point in points if not point.is_silent}
-    return Decision(word, {point.name: found for point, found in zip(points, whole, strict=True)}, skewed)
+    return Decision(word, {point.name: found for point, found in zip(points, whole, strict=True)}, points)
 
 
 def _intervals(points: Sequence[Sample], levels: Sequence[float], about: About) -> list[list[Interval]]:
@@ -225,13 +236,14 @@ def _intervals(points: Sequence[Sample], levels: Sequence[float], about: About) 
     variances, dof = moderated(rows)
     means = dict(zip(alike, rows.mean(axis=1), strict=True))
     errors = dict(zip(alike, np.sqrt(variances / rows.shape[1]), strict=True))
+    look = look_number(rows.shape[1])
+    confidences = {level: 1 - level_at(look, false_alarm=level) for level in levels}
 
     def interval(number: int, level: float) -> Interval:
         if number not in means:
             return points[number].interval(level, about)
-        confidence = 1 - level_at(look_number(rows.shape[1]), false_alarm=level)
-        student = student_interval(float(means[number]), float(errors[number]), dof, confidence, rows.shape[1])
-        return points[number].in_unit(student)
+        mean, error = float(means[number]), float(errors[number])
+        return points[number].in_unit(student_interval(mean, error, dof, confidences[level], rows.shape[1]))
 
     return [[interval(number, level) for number in range(len(points))] for level in levels]
 
