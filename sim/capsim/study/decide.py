@@ -54,7 +54,7 @@ import numpy as np
 from capsim.study.relations import Says
 from capsmodel.checks import FloatArray, choice
 from capsmodel.experiments.statistics.intervals import Interval, skewness, student_interval
-from capsmodel.experiments.statistics.moderated import FEWEST_SAMPLES, moderated
+from capsmodel.experiments.statistics.moderated import moderated
 from capsmodel.experiments.statistics.sequential import (
     level_at,
     look_number,
@@ -230,7 +230,7 @@ def _intervals(points: Sequence[Sample], levels: Sequence[float], about: About) 
         for number, point in enumerate(points)
         if about == "mean" and point.logarithmic and np.ptp(point.samples) > 0 and not point.is_skewed
     ]
-    if len(alike) < FEWEST_SAMPLES:
+    if not alike:
         return [[point.interval(level, about) for point in points] for level in levels]
     rows = np.array([points[number].samples for number in alike])
     variances, dof = moderated(rows)
