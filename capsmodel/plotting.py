@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from capsmodel.coding.optimal_unit import DelayCurve
-
+from capsmodel.coding.paths.unit_choice import UnitCorners
 
 TITLE_CHARACTERS = 54
 """Characters of a title in a line above a figure of the default width."""
@@ -147,4 +147,32 @@ def plot_delay_curves(curves: Sequence[DelayCurve], blocking_probs: Sequence[flo
     axes.set(xlabel="source packets in a coding unit, k", ylabel="mean window delay, ms")
     axes.set_title(fill(title, TITLE_CHARACTERS))
     axes.legend(frameon=False)
+    return figure
+
+
+def plot_corners(corners: UnitCorners, *, title: str = "") -> Figure:
+    """Draw the share of repair packets over the size of a unit: it falls until one repair packet more is needed.
+
+    Parameters
+    ----------
+    corners : UnitCorners
+        From :func:`capsmodel.coding.paths.unit_choice.unit_corners`.
+    title : str
+        Figure title; a long one takes several lines.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure; :func:`save_figure` writes it.
+    """
+    figure = new_figure()
+    axes = figure.add_subplot()
+    sizes = np.arange(1, int(corners.k[-1]) + 1)
+    repair = corners.r[np.searchsorted(corners.k, sizes)]
+    axes.plot(sizes, 100 * repair / (sizes + repair), color="0.6")
+    axes.plot(corners.k, 100 * corners.share, "o")
+    for r, k, share in zip(corners.r.tolist(), corners.k.tolist(), corners.share.tolist(), strict=True):
+        axes.annotate(f"r = {r}", (k, 100 * share), xytext=(4, 4), textcoords="offset points", fontsize="small")
+    axes.set(xlabel="source packets in a coding unit, k", ylabel="repair packets, % of packets sent", ylim=(0, None))
+    axes.set_title(fill(title, TITLE_CHARACTERS))
     return figure

@@ -1,7 +1,8 @@
 """``capsmodel decode-prob``, ``redundancy``, ``reordering`` and ``fct``: closed forms as tables."""
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any, Literal
@@ -9,6 +10,7 @@ from typing import Any, Literal
 from cyclopts import Parameter
 
 from capsmodel.checks import require
+from capsmodel.cli.shared.losses import NO_LOSSES, LossOptions
 from capsmodel.cli.shared.options import (
     Count,
     Counts,
@@ -23,6 +25,9 @@ from capsmodel.cli.shared.options import (
 from capsmodel.cli.shared.output import AS_TEXT, Output, print_table, say
 from capsmodel.cli.shared.table import Column
 from capsmodel.coding.decoding import decode_failure_prob, decode_prob
+from capsmodel.coding.paths.estimates import least_interleave, residual_loss_prob
+from capsmodel.coding.paths.losses import PathLosses
+from capsmodel.coding.paths.unit_choice import Code, unit_failure_prob
 from capsmodel.coding.random_linear import decode_failure_prob_rlnc, decode_prob_rlnc
 from capsmodel.coding.redundancy import repair_packets, repair_packets_for, traffic_overhead
 from capsmodel.fct.completion import mean_fct, tail_fct
@@ -33,11 +38,11 @@ from capsmodel.reordering.dup_acks import duplicate_acks_prob
 from capsmodel.reordering.probability import expected_overtaken_packets, reordering_prob
 from capsmodel.workloads.catalogue import PacketSizes, load_workload
 
-Code = Literal["mds", "rlnc"]
 Rows = list[dict[str, Any]]
 Tail = Literal["effective_bandwidth", "exact"]
 
 # Defaults: the settings of the papers.
+DECODE_PROBS: tuple[float, ...] = (0.2,)
 UNITS, PROBS, TARGET_PROB, LONG_SHORT_RATIO = (10, 20, 40), (0.1, 0.2, 0.3), 0.99, 9.0
 FLOW_PACKETS, CONGESTED_PROBS, DUP_ACKS = (2, 5, 10, 20), (0.1, 0.25, 0.5), 3
 LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
@@ -65,9 +70,11 @@ def decode_probability_rows(k: Counts, *, blocking_prob: Numbers, r: Counts, cod
 def decode_probability(
     k: Counts = (10,),
     *,
-    blocking_prob: Numbers = (0.2,),
+    blocking_prob: Numbers = DECODE_PROBS,
     r: MaybeCounts = (),
     code: Code = "mds",
+    losses: LossOptions = NO_LOSSES,
+    failure_prob: MaybeNumber = None,
     output: Output = AS_TEXT,
 ) -> None:
     """Print the probability that a coding unit decodes from its unblocked packets (CAPS Eq. 2).
@@ -82,10 +89,58 @@ def decode_probability(
         Repair packets; the rule ceil(k p_B / (1 - p_B)) when not given.
     code
         mds: any k packets decode; rlnc: dense random linear code over GF(256), which may lack rank.
+    failure_prob
+        With --burst: also print the least --interleave with which a unit fails at most so often.
     """
+    if losses.given or failure_prob is not None:
+        probs = () if losses.path_file is not None and blocking_prob == DECODE_PROBS else blocking_prob
+        _print_over_paths(k, r, losses.losses(probs, None), code, failure_prob, words=losses.words, output=output)
+        return
     rows = decode_probability_rows(k, blocking_prob=blocking_prob, r=r, code=code)
     columns = [_K, _R, _BLOCKED, _DECODES, Column("failure_prob", "it does not, probability")]
     print_table(rows, columns=columns, title=f"Decoding probability of a unit, {code} code", output=output)
+
+
+_OVER_PATHS = (
+    _K,
+    _R,
+    Column("failure_prob", "fails, mean"),
+    Column("worst_failure_prob", "fails, worst first path"),
+    Column("units_per_failure", "units to one failure"),
+    Column("residual_loss_prob", "source packets lost in the end"),
+)
+
+
+def _print_over_paths(
+    k: Counts,
+    r: Counts,
+    over: PathLosses,
+    code: Code,
+    failure_prob: float | None,
+    *,
+    words: Callable[[PathLosses], str],
+    output: Output,
+) -> None:
+    """Print how often units fail over paths, and what is then lost."""
+    require(failure_prob is None or over.has_runs, "--failure-prob asks for the depth of interleaving: give --burst")
+    rows: Rows = []
+    for k_ in k:
+        for r_ in r or (int(repair_packets(k_, blocking_prob=over.mean_loss)),):
+            mean, worst = (float(unit_failure_prob(k_, r=r_, losses=each, code=code)) for each in (over, _worst(over)))
+            whole = code == "mds" and over.packets_are_independent and not over.down_paths
+            row = {"k": k_, "r": r_, "mean_loss": over.mean_loss, "failure_prob": mean, "worst_failure_prob": worst}
+            row["units_per_failure"] = 1 / mean if mean else math.inf
+            row["residual_loss_prob"] = residual_loss_prob(k_, r=r_, losses=over) if whole else math.nan
+            if failure_prob is not None:
+                row["least_interleave"] = least_interleave(k_, r=r_, losses=over, failure_prob=failure_prob)
+            rows.append(row)
+    depth = [Column("least_interleave", "least interleaving")] if failure_prob is not None else []
+    print_table(rows, columns=[*_OVER_PATHS, *depth], title=f"Units of a {code} code: {words(over)}", output=output)
+
+
+def _worst(over: PathLosses) -> PathLosses:
+    """Return the same losses from the first path with which units fail most often."""
+    return replace(over, first_path="worst") if over.spread == "in-turn" and over.first_path == "any" else over
 
 
 def redundancy_rows(
@@ -93,18 +148,23 @@ def redundancy_rows(
     *,
     blocking_prob: Numbers = PROBS,
     target_prob: float = TARGET_PROB,
+    failure_prob: float | None = None,
+    losses: PathLosses | None = None,
     long_short_ratio: float = LONG_SHORT_RATIO,
 ) -> Rows:
-    """Return a row for each k and blocking probability."""
+    """Return a row for each k and blocking probability, or for the mean of the losses over paths."""
+    wanted = {"target_prob": target_prob} if failure_prob is None else {"failure_prob": failure_prob}
     rows = []
-    for k_, prob in product(k, blocking_prob):
+    for k_, prob in product(k, blocking_prob if losses is None else (losses.mean_loss,)):
         r = int(repair_packets(k_, blocking_prob=prob))
+        over: dict[str, Any] = {"blocking_prob": prob} if losses is None else {"losses": losses}
+        decoded = decode_prob(k_, r=r, blocking_prob=prob)
         rows.append({
             "k": k_,
             "blocking_prob": prob,
             "r": r,
-            "decode_prob": decode_prob(k_, r=r, blocking_prob=prob),
-            "r_for_target": int(repair_packets_for(k_, blocking_prob=prob, target_prob=target_prob)),
+            "decode_prob": decoded if losses is None else 1 - float(unit_failure_prob(k_, r=r, losses=losses)),
+            "r_for_target": int(repair_packets_for(k_, **over, **wanted)),
             "traffic_overhead": traffic_overhead(prob, long_short_ratio=long_short_ratio, k=k_),
         })  # fmt: skip
     return rows
@@ -115,6 +175,8 @@ def redundancy(
     *,
     blocking_prob: Numbers = PROBS,
     target_prob: Number = TARGET_PROB,
+    failure_prob: MaybeNumber = None,
+    losses: LossOptions = NO_LOSSES,
     long_short_ratio: Number = LONG_SHORT_RATIO,
     output: Output = AS_TEXT,
 ) -> None:
@@ -128,16 +190,29 @@ def redundancy(
         Probability p_B that a packet is blocked; several, separated by commas; 5/16 is one too.
     target_prob
         Decoding probability to be reached, in the column behind the ceiling rule.
+    failure_prob
+        Largest probability that the unit does not decode, such as 1e-12, in place of --target-prob.
     long_short_ratio
         Packets of long flows for each packet of a short flow, g.
     """
-    rows = redundancy_rows(k, blocking_prob=blocking_prob, target_prob=target_prob, long_short_ratio=long_short_ratio)
+    both = failure_prob is not None and target_prob != TARGET_PROB
+    require(not both, "--failure-prob and --target-prob ask for the same: give one of the two")
+    over = losses.losses(() if blocking_prob == PROBS else blocking_prob, None) if losses.given else None
+    rows = redundancy_rows(
+        k,
+        blocking_prob=blocking_prob,
+        target_prob=target_prob,
+        failure_prob=failure_prob,
+        losses=over,
+        long_short_ratio=long_short_ratio,
+    )
+    wanted = f"decode with {target_prob:g}" if failure_prob is None else f"fail with at most {failure_prob:g}"
     columns = [
         _K,
         _BLOCKED,
         Column("r", "r by the ceiling rule"),
         _DECODES,
-        Column("r_for_target", f"r to decode with {target_prob:g}"),
+        Column("r_for_target", f"r to {wanted}"),
         Column("traffic_overhead", "share of all traffic, %", factor=100),
     ]
     title = f"Repair packets (CAPS VI-B), overhead (Eq. 7) at g = {long_short_ratio:g}"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +16,17 @@ from rich.progress import Progress
 from capsmodel._files import opened
 from capsmodel.checks import generator, probability, require
 from capsmodel.cli.shared.codec_files import PIPE, Input, Target, one_line, readable, target_of
+from capsmodel.cli.shared.losses import NO_LOSSES, LossOptions
 from capsmodel.cli.shared.options import Count, Flag, MaybeCount, MaybeNumber, path_pair
 from capsmodel.cli.shared.output import AS_TEXT, Output, print_table, say
 from capsmodel.cli.shared.table import Column
-from capsmodel.codec.files import Draw, PacketIndex, arrivals, arrivals_by_path, decodes, lose_packets
+from capsmodel.codec.files import PacketIndex, decodes, lose_packets
 from capsmodel.codec.inputs import CodecError
 from capsmodel.codec.packets import Unit
 from capsmodel.codec.registry import CODES
 from capsmodel.coding.decoding import decode_prob
+from capsmodel.coding.paths.losses import PathLosses
+from capsmodel.coding.paths.unit_choice import Code, unit_failure_prob
 from capsmodel.coding.random_linear import decode_prob_rlnc
 from capsmodel.experiments.statistics.intervals import wilson_interval
 
@@ -118,7 +121,6 @@ _LOSS = (
 _LONGEST_S = 3600.0
 _RECEPTION_S, _PACKET_S = 1e-5, 2e-7  # to look at a reception, and to draw one of its packets or paths
 _DRAWN = 10**6  # packets or paths at a time
-_MOST_PATHS = 2**16  # more than a unit has packets
 _AT_A_TIME = 20  # receptions between two steps of the progress bar
 
 
@@ -130,7 +132,7 @@ def simulate_loss(
     blocking_prob: MaybeNumber = None,
     paths: MaybeCount = None,
     blocked_paths: MaybeCount = None,
-    in_turn: Flag = False,
+    losses: LossOptions = NO_LOSSES,
     receptions: Count = 1000,
     seed: Count = 1,
     out: Target = None,
@@ -144,13 +146,11 @@ def simulate_loss(
     file
         File of packets; - reads standard input.
     blocking_prob
-        Probability that a packet is lost, independently of the others; 0.1 when no paths are given.
+        Probability that a packet is lost; 0.1 when no paths are given.
     paths
         Equal-cost paths; with --blocked-paths it replaces --blocking-prob.
     blocked_paths
         Paths that deliver nothing, drawn anew for each reception.
-    in_turn
-        Spread packets over the paths in turn and not at random; the closed form assumes random.
     receptions
         Receptions of each kind of unit to simulate; as many as take an hour at most.
     seed
@@ -162,19 +162,19 @@ def simulate_loss(
     """
     require(out != PIPE, "--out - would mix packets with the table: give a file")
     require(receptions >= 1, f"--receptions = {receptions}, but it must be at least 1")
-    losses = _losses(blocking_prob, paths, blocked_paths, in_turn)
+    drawn = _losses(blocking_prob, paths, blocked_paths, losses)
     random = generator(seed, name="--seed")
     with readable(file) as source:
         kinds = Counter(_kind(unit) for unit, _ in units_of(index_of(source)))
-        work_s = {kind: losses.reception_s(kind) for kind in kinds}
+        work_s = {kind: drawn.reception_s(kind) for kind in kinds}
         _check_time(sum(work_s.values()), receptions, len(kinds))
         with _progress(receptions * sum(work_s.values())) as done:
-            run = _Run(losses, receptions, random, done)
+            run = _Run(drawn, receptions, random, done)
             rows = [_row(kind, count, run) for kind, count in kinds.items()]
-        title = f"{receptions} receptions, blocking probability {losses.blocking_prob:g}"
+        title = f"{receptions} receptions, blocking probability {drawn.blocking_prob:g}"
         print_table(rows, columns=_LOSS, title=title, output=output)
         if out is not None:
-            kept = lose_packets(source, target_of(out, out, file, force), draw=losses.draw, rng=random)
+            kept = lose_packets(source, target_of(out, out, file, force), draw=drawn.over.draw, rng=random)
             if output.is_text:
                 say(f"wrote {out}: {kept} packets")
 
@@ -186,15 +186,18 @@ def _kind(unit: Unit) -> Unit:
 
 @dataclass(frozen=True)
 class _Losses:
-    """The probability that a packet is lost, how to draw what arrives, and how many paths that takes."""
+    """The losses, and how much work they are."""
 
-    blocking_prob: float
-    draw: Draw
-    n_paths: int = 0
+    over: PathLosses
+
+    @property
+    def blocking_prob(self) -> float:
+        """Share of packets that are lost."""
+        return self.over.mean_loss
 
     def drawn(self, kind: Unit) -> int:
         """Return the packets and paths that are drawn for one reception of a unit."""
-        return kind.n + self.n_paths
+        return kind.n + (self.over.n_paths if self.over.n_paths > 1 else 0)
 
     def reception_s(self, kind: Unit) -> float:
         """Return about how long one reception of a unit takes, in seconds; fewer than k packets are not solved."""
@@ -202,25 +205,29 @@ class _Losses:
         solving_s = kind.block_code().elimination_s(min(self.blocking_prob * kind.n, kind.r))
         return _RECEPTION_S + _PACKET_S * self.drawn(kind) + float(solved) * solving_s
 
+    def decode_probs(self, kind: Unit) -> tuple[float, float]:
+        """Return how often the unit decodes from any k packets, and from any dense random ones."""
+        k, r, loss = kind.k, kind.r, self.blocking_prob
+        if self.over.spread == "in-turn" or not self.over.packets_are_independent:
+            mds, dense = (unit_failure_prob(k, r=r, losses=self.over, code=code) for code in get_args(Code))
+            return 1 - float(mds), 1 - float(dense)
+        if loss == 1:
+            return 0.0, 0.0
+        # Independent packets that draw their paths are alike: closed forms, also of units too large for a table.
+        return decode_prob(k, r=r, blocking_prob=loss), decode_prob_rlnc(k, r=r, blocking_prob=loss)
 
-def _losses(prob: float | None, paths: int | None, blocked_paths: int | None, in_turn: bool) -> _Losses:
+
+def _losses(prob: float | None, paths: int | None, blocked_paths: int | None, options: LossOptions) -> _Losses:
     """Return the losses that the options describe."""
     both = path_pair(paths, blocked_paths)
-    if both is None:
-        require(not in_turn, "--in-turn spreads packets over paths: give --paths and --blocked-paths")
-        loss = probability("--blocking-prob", 0.1 if prob is None else prob, one=True).item()
-        return _Losses(loss, lambda n, receptions, rng: arrivals(n, blocking_prob=loss, receptions=receptions, rng=rng))
-    require(prob is None, "--blocking-prob and --paths exclude each other: give one")
-    count, blocked = both
-    require(count <= _MOST_PATHS, f"--paths = {count}, but it must be from 1 to {_MOST_PATHS}")
-    require(0 <= blocked <= count, f"--blocked-paths = {blocked}, but there are {count} paths")
-
-    def draw(n: int, receptions: int, rng: np.random.Generator) -> Any:
-        return arrivals_by_path(
-            n, n_paths=count, blocked_paths=blocked, in_turn=in_turn, receptions=receptions, rng=rng
-        )
-
-    return _Losses(blocked / count, draw, count)
+    alone = prob is None and both is None and options.path_file is None
+    given = (0.1,) if alone else () if prob is None else (probability("--blocking-prob", prob, one=True).item(),)
+    over = options.losses(given, both)
+    many = over.n_paths > 1
+    require(
+        many or options.spread is None, "--spread spreads packets over paths: give --path-file, or --paths with both"
+    )
+    return _Losses(over)
 
 
 def _check_time(work_s: float, receptions: int, kinds: int) -> None:
@@ -255,7 +262,7 @@ class _Run:
         part = max(1, _DRAWN // self.losses.drawn(kind))
         arrived = decoded = 0
         for begun in range(0, self.receptions, part):
-            flags = self.losses.draw(kind.n, min(part, self.receptions - begun), self.rng)
+            flags = self.losses.over.draw(kind.n, min(part, self.receptions - begun), self.rng)
             arrived += int(flags.sum())
             for first in range(0, len(flags), _AT_A_TIME):
                 some = flags[first : first + _AT_A_TIME]
@@ -267,11 +274,9 @@ class _Run:
 def _row(kind: Unit, units: int, run: _Run) -> dict[str, Any]:
     """Return the measured share of receptions that decode beside the closed forms."""
     arrived, decoded = run.count(kind)
-    measured, blocking = decoded / run.receptions, run.losses.blocking_prob
+    measured = decoded / run.receptions
     found = wilson_interval(decoded, trials=run.receptions)
-    known = blocking < 1  # the closed forms stop short of certain loss
-    mds = float(decode_prob(kind.k, r=kind.r, blocking_prob=blocking)) if known else 0.0
-    dense = float(decode_prob_rlnc(kind.k, r=kind.r, blocking_prob=blocking)) if known else 0.0
+    mds, dense = run.losses.decode_probs(kind)
     return {
         "code": kind.code,
         "k": kind.k,

@@ -8,10 +8,12 @@ import numpy as np
 from cyclopts import Parameter
 
 from capsmodel.checks import FloatArray, require
+from capsmodel.cli.shared.losses import NO_LOSSES, LossOptions
 from capsmodel.cli.shared.options import Count, Flag, MaybeCount, Numbers, path_pair
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, explain, print_table, say, text_curve
 from capsmodel.cli.shared.table import Column
-from capsmodel.cli.unit_setting import UnitSetting
+from capsmodel.cli.shared.unit_setting import UnitSetting
+from capsmodel.cli.unit_choice import NO_WISH, Wish, print_choice, question
 from capsmodel.coding.caps_setting import PAPER_PROBS, WINDOW_PACKETS
 from capsmodel.coding.optimal_unit import DelayCurve, optimal_coding_unit
 
@@ -41,6 +43,8 @@ def optimal_k(
     blocking_prob: Numbers = PAPER_PROBS,
     paths: MaybeCount = None,
     blocked_paths: MaybeCount = None,
+    losses: LossOptions = NO_LOSSES,
+    wish: Wish = NO_WISH,
     setting: UnitSetting = CAPS_SETTING,
     simulate: Flag = False,
     plot: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
@@ -48,7 +52,8 @@ def optimal_k(
 ) -> None:
     """Find the coding unit (k source, r repair packets) with the smallest mean delay of a window.
 
-    The defaults are the setting of CAPS, section VI-D.
+    The defaults are the setting of CAPS, section VI-D. With --failure-prob: the units that fail so seldom, and which of
+    them sends the fewest repair packets.
 
     Parameters
     ----------
@@ -65,11 +70,20 @@ def optimal_k(
     plot
         Write the delay curves to this file (PNG, PDF or SVG; needs matplotlib).
     """
-    probs = _blocking_probs(blocking_prob, paths, blocked_paths)
     if plot is not None:
         from capsmodel.plotting import check_figure_path  # matplotlib takes a second to load
 
         check_figure_path(plot)
+    if losses.given or wish != NO_WISH:
+        require(
+            not simulate, "--simulate sends windows over equal paths: leave out --failure-prob and what goes with it"
+        )
+        asked_probs = () if blocking_prob == PAPER_PROBS else blocking_prob
+        both = path_pair(paths, blocked_paths)
+        asked = question(window_packets, asked_probs, both, options=losses, wish=wish, setting=setting)
+        print_choice(asked, plot=plot, output=output)
+        return
+    probs = _blocking_probs(blocking_prob, paths, blocked_paths)
     rows = optimal_k_rows(window_packets, blocking_prob=probs, setting=setting)
     title = f"Optimal coding unit, window {window_packets} packets, objective {setting.objective}"
     if simulate:

@@ -18,7 +18,7 @@ from capsmodel.checks import require
 from capsmodel.cli.shared.numbers import with_error
 from capsmodel.cli.shared.output import Output, explain, print_table
 from capsmodel.cli.shared.table import Column
-from capsmodel.cli.unit_setting import UnitSetting
+from capsmodel.cli.shared.unit_setting import UnitSetting
 from capsmodel.coding.optimal_unit import MOST_CURVE_SIZES
 from capsmodel.experiments.progress import track
 from capsmodel.experiments.statistics.intervals import mean_interval

@@ -464,7 +464,8 @@ def _run(
 def _flat(*values: Any) -> tuple[list[FloatArray], tuple[int, ...]]:
     """Return values as lists of points of one length, and the shape that they have together."""
     shape = np.broadcast_shapes(*map(np.shape, values))
-    return [np.ascontiguousarray(np.broadcast_to(v, shape), dtype=np.float64).ravel() for v in values], shape
+    # Copies: of an array that may be written to, and of one that may not, Numba would compile a loop each.
+    return [np.array(np.broadcast_to(v, shape), dtype=np.float64).ravel() for v in values], shape
 
 
 def log_pmf(j: FloatArray, n: FloatArray, p: FloatArray) -> FloatArray:
@@ -518,7 +519,7 @@ def delay_table(parameters: UnitParameters) -> tuple[FloatArray, FloatArray]:
     lists, settings = _points(parameters)
     n_k = int(np.max(parameters.max_k))
     delays, repair = np.full((lists[0].size, n_k), np.inf), np.zeros((lists[0].size, n_k))
-    _run(each_table, [*lists, parameters.max_k.ravel()], settings, [delays, repair], steps=_steps(parameters, n_k))
+    _run(each_table, [*lists, parameters.max_k.flatten()], settings, [delays, repair], steps=_steps(parameters, n_k))
     _require_found(repair)
     return delays.T, repair.T
 
@@ -552,7 +553,7 @@ def best_sizes(parameters: UnitParameters, *, near: float) -> FloatArray:
     lists, settings = _points(searched)
     best, n_k = np.empty((lists[0].size, 4)), np.max(searched.max_k, initial=1)
     steps = _steps(searched, n_k)
-    _run(each_best, [*lists, searched.max_k.ravel()], (*settings, near), [best], steps=steps)
+    _run(each_best, [*lists, searched.max_k.flatten()], (*settings, near), [best], steps=steps)
     _require_found(best[:, 1])
     if np.any(searched.max_k < parameters.max_k):
         best[:, 3] = _largest_near(parameters.flat(), searched.max_k.ravel(), best.T, near)

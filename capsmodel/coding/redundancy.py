@@ -233,10 +233,10 @@ def _over_paths(k: FloatArray, losses: PathLosses, failure_prob: ArrayLike) -> I
     limit = failure_target(failure_prob)
     if k.size == 0:
         return np.zeros(k.shape, np.int64)
-    most = int(np.max(k))
-    sizes = repair_of_sizes(losses, failure_prob=limit, max_k=most)
+    most, least = int(np.max(k)), int(np.min(k))
+    sizes = repair_of_sizes(losses, failure_prob=limit, max_k=most, least_k=least)
     require_reached(sizes, most, losses=losses, failure_prob=limit)
-    return sizes.r[k.astype(np.int64) - 1]
+    return np.asarray(sizes.r[k.astype(np.int64) - least])
 
 
 @overload

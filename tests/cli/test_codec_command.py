@@ -163,7 +163,7 @@ def test_units_of_which_nothing_arrived_count_as_undecoded(source, tmp_path, cap
         ("simulate-loss FILE --paths 4", "--blocked-paths"),
         ("simulate-loss FILE --paths 0 --blocked-paths 0", "--paths = 0"),
         ("simulate-loss FILE --paths 4 --blocked-paths 1 --blocking-prob 0.1", "exclude each other"),
-        ("simulate-loss FILE --in-turn", "--paths"),
+        ("simulate-loss FILE --spread in-turn", "--paths"),
     ],
 )
 def test_bad_input_ends_in_one_line(line, told, source, capsys, monkeypatch):

@@ -105,22 +105,25 @@ def sum_of(a: FloatArray, b: FloatArray, most_a: int, most_b: int) -> FloatArray
     return total
 
 
-def in_turn(counts: FloatArray, turns: IntArray, table: FloatArray) -> None:
-    """Fill in P(L_n > r), where packet i takes path turns[i] and counts[j, c] are those of c packets of path j."""
+def in_turn(counts: FloatArray, turns: IntArray, least: int, table: FloatArray) -> None:
+    """Fill in P(L_n > r) for n >= least, where packet i takes path turns[i]; counts[j, c] is c packets of path j."""
     leaves = 1
     while leaves < len(counts):
         leaves *= 2
     tree, packets = np.zeros((2 * leaves, counts.shape[2])), np.zeros(2 * leaves, np.int64)
     tree[:, 0] = 1.0
-    table[0] = 0.0
     for n in range(len(turns)):
         node = leaves + turns[n]
         packets[node] += 1
         tree[node] = counts[turns[n], packets[node]]
+        if n + 1 < least:
+            continue
+        first = n + 1 == least
+        node = leaves if first else node  # the first time all sums are made, from the leaves up
         while node > 1:
-            node //= 2
+            node = node - 1 if first else node // 2
             left, right = 2 * node, 2 * node + 1
-            packets[node] += 1
+            packets[node] = packets[left] + packets[right]
             tree[node] = sum_of(tree[left], tree[right], packets[left], packets[right])
         table[n + 1] = tails(tree[1])
 

@@ -321,8 +321,13 @@ class PathLosses:
         mean, worst = self.mean_and_worst(most_packets, most_repair)
         return worst if self.first_path == "worst" else mean
 
-    def mean_and_worst(self, most_packets: int, most_repair: int) -> tuple[FloatArray, FloatArray]:
-        """Return two tables as of :meth:`failure_table`: the mean over first paths, and the largest of each entry."""
+    def mean_and_worst(
+        self, most_packets: int, most_repair: int, *, least_packets: int = 1
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return two tables as of :meth:`failure_table`: the mean over first paths, and the largest of each entry.
+
+        Rows below `least_packets` may be left at 0.
+        """
         n = int(one_number(whole, "most_packets", most_packets, minimum=1))
         r = int(one_number(whole, "most_repair", most_repair))
         require(r <= MOST_REPAIR, f"{r} repair packets of a unit, but at most {MOST_REPAIR} are computed")
@@ -334,7 +339,7 @@ class PathLosses:
             return table, table
         mean, worst = np.zeros((2, n + 1, r + 1))
         for start, share in starts:
-            table = self._table_from(start, n, r)
+            table = self._table_from(start, n, r, least_packets)
             mean += share * table
             np.maximum(worst, table, out=worst)
         return mean, worst
@@ -370,16 +375,17 @@ class PathLosses:
         """Return the paths of n packets in turn, the first at turn `start`."""
         return np.asarray(self.turns[(start + np.arange(n)) % len(self.turns)])
 
-    def _table_from(self, start: int, n: int, r: int) -> FloatArray:
+    def _table_from(self, start: int, n: int, r: int, least: int) -> FloatArray:
         """Return the table of units whose first packet has the turn `start`."""
         if self.down_paths and self.spread == "in-turn":
             return self._down_table(n, r)
-        table = np.empty((n + 1, r + 1))
+        table = np.zeros((n + 1, r + 1))
         if self.packets_are_independent:
             return run(independent, self.packet_losses(start, n), table, operations=3 * n)
         paths, turns = np.unique(self._paths_from(start, n), return_inverse=True)
         counts = self._counts_in_turn(paths, turns, r)
-        return run(in_turn, counts, turns, table, operations=12 * len(paths).bit_length() * n)
+        operations = 12 * len(paths).bit_length() * (n - least)
+        return run(in_turn, counts, turns, least, table, operations=operations)
 
     def _late(self, n: int) -> FloatArray:
         """Return the probability that packet i on each path is late, shape (m, n)."""
@@ -508,6 +514,8 @@ class PathLosses:
         return np.array([path.loss for path in self.paths])
 
     def _drawn_paths(self, n: int, receptions: int, source: np.random.Generator) -> IntArray:
+        if self.n_paths == 1:
+            return np.zeros((receptions, n), np.int64)
         if self.spread == "random":
             return source.choice(self.n_paths, size=(receptions, n), p=self.weights)
         require(self.first_path != "worst", "which first path is the worst depends on r: draw with any, or give one")

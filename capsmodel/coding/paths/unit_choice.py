@@ -36,7 +36,7 @@ from capsmodel.checks import (
 from capsmodel.coding.paths.losses import MOST_REPAIR, PathLosses, as_losses
 from capsmodel.coding.random_linear import without_full_rank
 
-Code = Literal["rs", "rlnc"]
+Code = Literal["mds", "rlnc"]
 TOLERANCE = 1e-12
 """By how much of itself a probability may exceed the one that is asked for, as one typed in decimal may."""
 
@@ -46,7 +46,7 @@ def unit_failure_prob(k: float, *, r: float, losses: PathLosses | float, code: C
 @overload
 def unit_failure_prob(k: ArrayLike, *, r: ArrayLike, losses: PathLosses | float, code: Code = ...) -> FloatOrArray: ...
 @closed_form
-def unit_failure_prob(k: ArrayLike, *, r: ArrayLike, losses: PathLosses | float, code: Code = "rs") -> FloatOrArray:
+def unit_failure_prob(k: ArrayLike, *, r: ArrayLike, losses: PathLosses | float, code: Code = "mds") -> FloatOrArray:
     r"""Return the probability that a unit does not decode, over unequal paths.
 
     Parameters
@@ -57,7 +57,7 @@ def unit_failure_prob(k: ArrayLike, *, r: ArrayLike, losses: PathLosses | float,
         Repair packets r, packets, whole, at least 0.
     losses : PathLosses or float
         What happens to the packets; a number is the loss of equal, independent ones, in [0, 1).
-    code : {"rs", "rlnc"}
+    code : {"mds", "rlnc"}
         Any k packets decode, as of Reed-Solomon codes; or all packets are dense random combinations over GF(256), which
         may lack rank.
 
@@ -94,40 +94,51 @@ def unit_failure_prob(k: ArrayLike, *, r: ArrayLike, losses: PathLosses | float,
     k, r = np.broadcast_arrays(whole("k", k, minimum=1), whole("r", r))
     if k.size == 0:
         return plain(np.zeros(k.shape))
+    table = with_code(as_losses(losses).failure_table(int(np.max(k + r)), int(np.max(r))), code)
+    return plain(table[(k + r).astype(np.int64), r.astype(np.int64)])
+
+
+def with_code(table: FloatArray, code: Code) -> FloatArray:
+    """Return P(a unit of n packets, r of them for repair, does not decode) from P(more than r of n are lost)."""
     choice("code", code, get_args(Code))
-    table = as_losses(losses).failure_table(int(np.max(k + r)), int(np.max(r)))
-    n, repair = (k + r).astype(np.int64), r.astype(np.int64)
-    fails = table[n, repair]
-    extra, most = 0, int(np.max(repair))
-    while code == "rlnc" and extra <= most:  # extra packets arrive beyond k: repair - extra are lost
-        lost = np.maximum(repair - extra, 0)
-        mass = np.where(lost > 0, table[n, lost - 1], 1.0) - table[n, lost]
+    if code == "mds":
+        return table
+    n, r = np.indices(table.shape)
+    k, fails = np.maximum(n - r, 1).astype(np.float64), table.copy()
+    for extra in range(table.shape[1]):  # packets that arrive beyond k: r - extra are lost
         lacks = without_full_rank(k, extra)
         if np.all(lacks <= 2.0**-60 * fails):
             break
-        fails, extra = fails + np.where(repair >= extra, mass * lacks, 0.0), extra + 1
-    return plain(fails)
+        lost = table[:, : table.shape[1] - extra]
+        mass = np.concatenate([np.ones((len(table), 1)), lost[:, :-1]], axis=1) - lost
+        fails[:, extra:] += mass * lacks[:, extra:]
+    return fails
 
 
 @dataclass(frozen=True)
 class SizesTable:
-    """The least r for k = 1, 2, ..., and how often those units fail.
+    """The least r for k = least_k, least_k + 1, ..., and how often those units fail.
 
     Attributes
     ----------
     r : ndarray of int64
-        Least r of k = 1, 2, ..., packets; it ends before the first k for which no r is enough.
+        Least r of each k, packets; it ends before the first k for which no r is enough.
     mean, worst : ndarray
         P(more than r of n packets are lost), shape (N + 1, R + 1), for the mean and for the worst first path.
+    least_k : int
+        The first k.
     """
 
     r: IntArray
     mean: FloatArray
     worst: FloatArray
+    least_k: int = 1
 
 
-def repair_of_sizes(losses: PathLosses, *, failure_prob: float, max_k: int) -> SizesTable:
-    """Return the least r of k = 1..max_k with which a unit fails with at most `failure_prob`.
+def repair_of_sizes(
+    losses: PathLosses, *, failure_prob: float, max_k: int, least_k: int = 1, code: Code = "mds"
+) -> SizesTable:
+    """Return the least r of k = least_k..max_k with which a unit fails with at most `failure_prob`.
 
     The table grows until it is wide enough, or until packets that come after the deadline could not help.
     """
@@ -137,10 +148,12 @@ def repair_of_sizes(losses: PathLosses, *, failure_prob: float, max_k: int) -> S
     most = min(MOST_REPAIR, useful)
     width = min(most, 8 + round(2 * max_k * losses.mean_loss))
     while True:
-        mean, worst = losses.mean_and_worst(max_k + width, width)
-        r = _walk(worst if losses.first_path == "worst" else mean, failure_prob * (1 + TOLERANCE), max_k)
-        if len(r) == max_k or width == most or _never(losses) > failure_prob:
-            return SizesTable(r=r, mean=mean, worst=worst)
+        tables = losses.mean_and_worst(max_k + width, width, least_packets=least_k)
+        mean, worst = (with_code(table, code) for table in tables)
+        limit = failure_prob * (1 + TOLERANCE)
+        r = _walk(worst if losses.first_path == "worst" else mean, limit, range(least_k, max_k + 1))
+        if len(r) == max_k + 1 - least_k or width == most or _never(losses) > failure_prob:
+            return SizesTable(r=r, mean=mean, worst=worst, least_k=least_k)
         width = min(most, 2 * width)
 
 
@@ -150,10 +163,10 @@ def _never(losses: PathLosses) -> float:
     return float(losses.down_paths == losses.n_paths) or prod(down)
 
 
-def _walk(table: FloatArray, limit: float, max_k: int) -> IntArray:
-    """Return the least r of k = 1, 2, ... as far as the table goes; it never falls, so that each is looked at once."""
+def _walk(table: FloatArray, limit: float, sizes: range) -> IntArray:
+    """Return the least r of each k as far as the table goes; it never falls, so that each is looked at once."""
     r, found = 0, []
-    for k in range(1, max_k + 1):
+    for k in sizes:
         while r < table.shape[1] and table[k + r, r] > limit:
             r += 1
         if r == table.shape[1]:
@@ -164,7 +177,7 @@ def _walk(table: FloatArray, limit: float, max_k: int) -> IntArray:
 
 def require_reached(sizes: SizesTable, k: int, *, losses: PathLosses, failure_prob: float) -> None:
     """Refuse a probability of failure that units of k packets do not reach with any number of repair packets."""
-    if len(sizes.r) >= k:
+    if len(sizes.r) > k - sizes.least_k:
         return
     width = sizes.mean.shape[1] - 1
     left = (sizes.worst if losses.first_path == "worst" else sizes.mean)[k + width, width]
@@ -205,7 +218,7 @@ class UnitCorners:
 
 
 @closed_form
-def unit_corners(losses: PathLosses | float, *, failure_prob: float, max_k: int) -> UnitCorners:
+def unit_corners(losses: PathLosses | float, *, failure_prob: float, max_k: int, code: Code = "mds") -> UnitCorners:
     r"""Return for each number of repair packets the largest unit that fails with at most `failure_prob`.
 
     Parameters
@@ -216,6 +229,8 @@ def unit_corners(losses: PathLosses | float, *, failure_prob: float, max_k: int)
         Largest probability that a unit fails, in (0, 1).
     max_k : int
         Largest k, packets, at least 1.
+    code : {"mds", "rlnc"}
+        As in :func:`unit_failure_prob`.
 
     Returns
     -------
@@ -248,7 +263,7 @@ def unit_corners(losses: PathLosses | float, *, failure_prob: float, max_k: int)
         failure_target(failure_prob),
         int(one_number(whole, "max_k", max_k, minimum=1)),
     )
-    sizes = repair_of_sizes(given, failure_prob=limit, max_k=most)
+    sizes = repair_of_sizes(given, failure_prob=limit, max_k=most, code=code)
     require_reached(sizes, 1, losses=given, failure_prob=limit)
     last = np.flatnonzero(np.diff(sizes.r, append=sizes.r[-1] + 1))
     k, r = last + 1, sizes.r[last]

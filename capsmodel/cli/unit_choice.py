@@ -1,0 +1,387 @@
+"""``capsmodel optimal-k --failure-prob``: the units that keep a promise, what each costs, and what that assumes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Group, Parameter
+
+from capsmodel.checks import ParameterError, require
+from capsmodel.cli.shared.losses import LossOptions, Lost
+from capsmodel.cli.shared.numbers import number, quantity
+from capsmodel.cli.shared.options import MaybeCount, MaybeNumber, MaybeTime
+from capsmodel.cli.shared.output import Output, explain, print_table, say
+from capsmodel.cli.shared.table import Column
+from capsmodel.cli.shared.unit_setting import UnitSetting
+from capsmodel.coding.paths.estimates import failure_elasticity, predictive_repair_packets, residual_loss_prob
+from capsmodel.coding.paths.losses import PathLosses
+from capsmodel.coding.paths.retransmission import (
+    hybrid_failure_prob,
+    repair_packets_hybrid,
+    sendings_within,
+    sent_per_source_packet,
+)
+from capsmodel.coding.paths.unit_choice import (
+    Code,
+    UnitCorners,
+    repair_of_sizes,
+    require_reached,
+    unit_corners,
+    unit_failure_prob,
+)
+from capsmodel.coding.redundancy import repair_packets_for
+from capsmodel.units import serialisation_s
+
+WISH = Group("Wish", sort_key=20)
+_SUPPOSED_RUN = 2.0
+_SUPPOSED_ERROR = 1.5
+_MOST_SENDINGS = 8
+
+
+@Parameter(name="*", group=WISH)
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What is asked of a unit.
+
+    Parameters
+    ----------
+    failure_prob
+        Largest probability that a unit fails, such as 1e-6; asks for the least share of repair packets.
+    k
+        Source packets of the unit; all sizes up to the window when not given.
+    deadline
+        Time from the first packet of a unit to the moment when it must be decoded, such as 300us.
+    retransmit
+        Time from sending a packet to sending it again; asks what each sending that --deadline allows leaves to the
+        code.
+    lost
+        Packets that were counted as lost, of those sent, such as 12/1000, in place of a blocking probability.
+    code
+        mds: any k packets decode; rlnc: dense random linear code over GF(256), which may lack rank.
+    """
+
+    failure_prob: MaybeNumber = None
+    k: MaybeCount = None
+    deadline: MaybeTime = None
+    retransmit: MaybeTime = None
+    lost: Annotated[Lost, Parameter()] = None
+    code: Code = "mds"
+
+
+NO_WISH = Wish()
+
+
+@dataclass(frozen=True)
+class Question:
+    """A wish, with what it rests on."""
+
+    failure_prob: float
+    wish: Wish
+    losses: PathLosses
+    words: str
+    window_packets: int
+    setting: UnitSetting
+
+    @property
+    def packet_s(self) -> float:
+        """Time to send a packet, s."""
+        return float(serialisation_s(self.setting.packet_size, rate_bps=self.setting.rate))
+
+    def costs(self, k: int, r: int, failure_prob: float) -> dict[str, Any]:
+        """Return how long a unit takes to send, and how often one fails when they are sent without a pause."""
+        send_s = (k + r) * self.packet_s
+        return {"failure_interval_s": send_s / failure_prob if failure_prob else float("inf"), "send_s": send_s}
+
+    def title(self, asked: str) -> str:
+        """Return what the table answers."""
+        sent = f"{quantity('rate_bps', self.setting.rate)}, packets of {self.setting.packet_size}B"
+        in_time = f", in {quantity('deadline_s', self.wish.deadline)}" if self.wish.deadline else ""
+        return f"{asked} that fail{in_time} with at most {self.failure_prob:g}: {self.words}; {sent}"
+
+
+def question(
+    window_packets: int,
+    probs: tuple[float, ...],
+    paths: tuple[int, int] | None,
+    *,
+    options: LossOptions,
+    wish: Wish,
+    setting: UnitSetting,
+) -> Question:
+    """Return what is asked, checked."""
+    if wish.failure_prob is None:
+        raise ParameterError("paths, runs of losses and deadlines need --failure-prob, such as 1e-6: give it")
+    if wish.lost is not None:
+        lone = not probs and paths is None and not options.given
+        require(lone, "--lost is the loss of equal, independent packets: leave out other losses")
+        lost, sent = wish.lost
+        require(0 < lost < sent, f"--lost {lost}/{sent}: some packets must be lost, and some must not")
+        probs = (lost / sent,)
+    require(
+        wish.k is None or 1 <= wish.k <= window_packets, f"--k = {wish.k}, but a unit has 1 to {window_packets} packets"
+    )
+    require(wish.retransmit is None or wish.deadline is not None, "--retransmit needs --deadline: give both or neither")
+    packet_s = float(serialisation_s(setting.packet_size, rate_bps=setting.rate))
+    times: dict[str, Any] = {"packet_s": packet_s} if options.burst and options.burst.time_s else {}
+    if wish.deadline is not None and wish.retransmit is None:
+        times |= {"packet_s": packet_s, "deadline_s": wish.deadline}
+        if options.spread != "in-turn":
+            times["delay_per"] = "packet"
+    losses = options.losses(probs, paths, **times)
+    return Question(wish.failure_prob, wish, losses, options.words(losses), window_packets, setting)
+
+
+def print_choice(asked: Question, *, plot: Path | None, output: Output) -> None:
+    """Print the answer."""
+    if asked.wish.lost is not None:
+        _print_counted(asked, output)
+    elif asked.wish.retransmit is not None:
+        _print_sendings(asked, output)
+    elif asked.wish.k is not None:
+        _print_one(asked, output)
+    else:
+        _print_corners(asked, plot, output)
+        return
+    require(plot is None, "--plot draws the units of all sizes: leave out --k, --retransmit and --lost")
+
+
+_COST_COLUMNS = (
+    Column("failure_interval_s", "one failure in, s"),
+    Column("send_s", "sent in, us", factor=1e6),
+)
+_CORNERS = (
+    Column("r", "r, repair packets"),
+    Column("k", "largest k"),
+    Column("repair_share", "r/n, %", factor=100),
+    Column("failure_prob", "fails, mean"),
+    Column("worst_failure_prob", "fails, worst first path"),
+    *_COST_COLUMNS,
+)
+
+
+def _print_corners(asked: Question, plot: Path | None, output: Output) -> None:
+    corners = unit_corners(
+        asked.losses, failure_prob=asked.failure_prob, max_k=asked.window_packets, code=asked.wish.code
+    )
+    columns = zip(
+        *(values.tolist() for values in (corners.r, corners.k, corners.share)),
+        *(values.tolist() for values in (corners.failure_prob, corners.worst_failure_prob)),
+        strict=True,
+    )
+    rows = [
+        {"r": r, "k": k, "repair_share": share, "failure_prob": mean, "worst_failure_prob": worst}
+        | asked.costs(k, r, mean)
+        for r, k, share, mean, worst in columns
+    ]
+    print_table(rows, columns=_CORNERS, title=asked.title("Largest units"), output=output)
+    best = rows[corners.best]
+    if output.is_text:
+        _explain(asked, best["k"], best["r"], best["failure_prob"], best["worst_failure_prob"], corners=corners)
+    if plot is not None:
+        from capsmodel.plotting import plot_corners, save_figure
+
+        save_figure(plot_corners(corners, title=asked.title("Units")), plot)
+        if output.is_text:
+            say(f"wrote {plot}")
+
+
+_ONE = (
+    Column("k", "k, source packets"),
+    Column("r", "r, repair packets"),
+    Column("repair_share", "r/n, %", factor=100),
+    Column("failure_prob", "fails, mean"),
+    Column("worst_failure_prob", "fails, worst first path"),
+    Column("residual_loss_prob", "source packets lost in the end"),
+    Column("elasticity", "elasticity to the loss"),
+    *_COST_COLUMNS,
+)
+
+
+def _print_one(asked: Question, output: Output) -> None:
+    k = asked.wish.k or 1
+    sizes = repair_of_sizes(asked.losses, failure_prob=asked.failure_prob, max_k=k, least_k=k, code=asked.wish.code)
+    require_reached(sizes, k, losses=asked.losses, failure_prob=asked.failure_prob)
+    r = int(sizes.r[0])
+    mean, worst = float(sizes.mean[k + r, r]), float(sizes.worst[k + r, r])
+    plain = asked.losses.packets_are_independent and asked.wish.code == "mds"
+    loss = asked.losses.mean_loss
+    row = {
+        "k": k,
+        "r": r,
+        "repair_share": r / (k + r),
+        "failure_prob": mean,
+        "worst_failure_prob": worst,
+        "residual_loss_prob": residual_loss_prob(k, r=r, losses=asked.losses) if plain else float("nan"),
+        "elasticity": failure_elasticity(k, r=r, blocking_prob=loss) if plain and 0 < loss < 1 else float("nan"),
+    } | asked.costs(k, r, mean)
+    print_table([row], columns=_ONE, title=asked.title("Units"), output=output)
+    if output.is_text:
+        _explain(asked, k, r, mean, worst)
+
+
+_SENDINGS = (
+    Column("sendings", "sendings of a packet"),
+    Column("fits", "fits"),
+    Column("r", "r, repair packets"),
+    Column("failure_prob", "fails"),
+    Column("sent_per_source_packet", "packets sent per source packet"),
+)
+
+
+def _print_sendings(asked: Question, output: Output) -> None:
+    """Print what each sending leaves to the code."""
+    k, wish = asked.wish.k or asked.window_packets, asked.wish
+    least_s = max((getattr(path.delay, "least_s", 0.0) for path in asked.losses.paths), default=0.0)
+    rows: list[dict[str, Any]] = []
+    for sendings in range(1, _MOST_SENDINGS + 1):
+        r = repair_packets_hybrid(k, losses=asked.losses, failure_prob=asked.failure_prob, sendings=sendings)
+        common: dict[str, Any] = {"r": r, "losses": asked.losses, "sendings": sendings}
+        fit = sendings_within(
+            wish.deadline or 1.0,
+            packets=k + r,
+            packet_s=asked.packet_s,
+            delay_s=least_s,
+            retransmit_s=wish.retransmit or 1.0,
+        )
+        rows.append({"k": k, "sendings": sendings, "fits": sendings <= fit, "r": r})
+        rows[-1]["failure_prob"] = hybrid_failure_prob(k, **common)
+        rows[-1]["sent_per_source_packet"] = sent_per_source_packet(k, **common)
+        if r == 0:
+            break
+    print_table(rows, columns=_SENDINGS, title=asked.title(f"Units of {k} source packets"), output=output)
+    if output.is_text:
+        _explain_sendings(rows, asked)
+
+
+def _explain_sendings(rows: Sequence[dict[str, Any]], asked: Question) -> None:
+    fitting = [row for row in rows if row["fits"]]
+    if not fitting:
+        explain("Not even one sending fits the deadline: give more time, or a smaller --k.")
+        return
+    last = fitting[-1]
+    if last["r"] == 0:
+        explain(
+            f"Do not code: {last['sendings']} sendings of a packet fit, and without any repair packet they fail with "
+            f"{number(last['failure_prob'])}. {last['sent_per_source_packet']:.4g} packets are sent per source packet, "
+            f"and {rows[0]['sent_per_source_packet']:.4g} where the code does it alone."
+        )
+    else:
+        explain(f"{last['sendings']} sendings fit; the code then needs r = {last['r']}, and {rows[0]['r']} alone.")
+    explain(
+        "Assumed: one fixed round trip; packets sent again are lost with the mean loss, independently. Where a slow "
+        "path carries them that is too hopeful. Delays beyond the longest least delay are not counted."
+    )
+
+
+_COUNTED_COLUMNS = (
+    Column("k", "k, source packets"),
+    Column("lost", "lost"),
+    Column("sent", "sent"),
+    Column("r", "r, repair packets"),
+    Column("r_if_known", "r, if the share were the loss"),
+)
+
+
+def _print_counted(asked: Question, output: Output) -> None:
+    """Print what a count of lost packets says."""
+    lost, sent = asked.wish.lost or (0, 1)
+    k = asked.wish.k or asked.window_packets
+    row = {
+        "k": k,
+        "lost": lost,
+        "sent": sent,
+        "r": predictive_repair_packets(k, lost=lost, sent=sent, failure_prob=asked.failure_prob),
+        "r_if_known": repair_packets_for(k, losses=asked.losses, failure_prob=asked.failure_prob),
+    }
+    print_table([row], columns=_COUNTED_COLUMNS, title=asked.title("Units"), output=output)
+    if output.is_text:
+        explain(
+            f"{lost} of {sent} packets lost leave the loss uncertain; r counts that (the predictive distribution, with "
+            "Jeffreys' prior). A longer count needs fewer repair packets. Losses are taken to be independent."
+        )
+
+
+def _explain(asked: Question, k: int, r: int, mean: float, worst: float, *, corners: UnitCorners | None = None) -> None:
+    """Print what a unit costs, how often it fails, and what the answer assumes."""
+    costs = asked.costs(k, r, mean)
+    interval = _time_words(costs["failure_interval_s"])
+    cheapest = "The least share of repair packets is that of " if corners is not None and len(corners.k) > 1 else ""
+    explain(
+        f"{cheapest}k = {k}, r = {r}: {r / (k + r):.2%} of the packets sent are repair packets, also when nothing is "
+        f"lost. Sent without a pause, one unit in {interval} fails."
+    )
+    notes = [*_first_path(asked, k, r, worst), *_independence(asked, k, r), *_wrong_loss(asked, k, r, mean)]
+    explain(*notes, *_delays(asked, k, r))
+
+
+def _time_words(time_s: float) -> str:
+    """Return a time in a unit that fits."""
+    for unit, factor in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if 2 * factor < time_s < float("inf"):
+            return f"{time_s / factor:.3g} {unit}"
+    return "an endless time" if time_s == float("inf") else f"{time_s:.3g} s"
+
+
+def _least(losses: PathLosses, asked: Question, k: int) -> str:
+    """Return the repair packets that other losses would need, in words."""
+    try:
+        return f"r = {repair_packets_for(k, losses=losses, failure_prob=asked.failure_prob)}"
+    except ParameterError:
+        return "more than any number of repair packets"
+
+
+def _first_path(asked: Question, k: int, r: int, worst: float) -> list[str]:
+    losses = asked.losses
+    if losses.spread != "in-turn" or losses.first_path != "any" or losses.n_paths == 1:
+        return []
+    notes = []
+    if worst > asked.failure_prob:
+        needed = _least(replace(losses, first_path="worst"), asked, k)
+        notes.append(
+            f"The mean hides the worst first path, from which {number(worst)} of the units fail: from there k = {k} "
+            f"needs {needed}."
+        )
+    if (k + r) % losses.n_paths == 0 and len(set(losses.paths)) > 1:
+        notes.append(f"With n = {k + r} over {losses.n_paths} paths all units start at the same path: any means one.")
+    return notes
+
+
+def _independence(asked: Question, k: int, r: int) -> list[str]:
+    losses = asked.losses
+    if losses.has_runs or losses.down_paths or not 0 < losses.mean_loss < 0.5 or asked.wish.deadline:
+        return []
+    try:
+        runs = replace(losses, burst_packets=max(_SUPPOSED_RUN, *(1 / (1 - path.loss) for path in losses.paths)))
+    except (ParameterError, ZeroDivisionError):
+        return []
+    needed = _least(runs, asked, k)
+    return [
+        f"Independent losses are assumed: in runs of {_SUPPOSED_RUN:g} packets of a path k = {k} would need {needed} "
+        f"instead of {r}. Measure the runs, and give --burst."
+    ]
+
+
+def _wrong_loss(asked: Question, k: int, r: int, mean: float) -> list[str]:
+    losses = asked.losses
+    more = [min(1.0, _SUPPOSED_ERROR * path.loss) for path in losses.paths]
+    if losses.has_runs or losses.down_paths or losses.mean_loss == 0 or max(more) >= 1 or mean == 0:
+        return []
+    fails = float(unit_failure_prob(k, r=r, losses=replace(losses, blocking_prob=more), code=asked.wish.code))
+    return [
+        f"Were each loss {_SUPPOSED_ERROR:g} times as high, {number(fails)} of the units would fail, "
+        f"{fails / mean:.3g} times as many."
+    ]
+
+
+def _delays(asked: Question, k: int, r: int) -> list[str]:
+    losses = asked.losses
+    if losses.deadline_s is None or not any(path.delay for path in losses.paths):
+        return []
+    if losses.delay_per == "packet":
+        return ["Each packet is taken to have a delay of its own, as random paths need; a shared delay needs more."]
+    other = _least(replace(losses, delay_per="packet"), asked, k)
+    return [
+        f"All packets of a unit on a path are taken to have one delay; were each packet's drawn anew, {other} would do "
+        f"for k = {k}, instead of {r}. A queue is between the two, near the first."
+    ]

@@ -1,0 +1,262 @@
+"""Contract: ``optimal-k --failure-prob`` and the loss options; each question of the how-to has its answer to the digit.
+
+The numbers of the worked example were computed with 50 digits, apart from this package.
+"""
+
+import json
+
+import numpy as np
+import pytest
+from cli.commands import ended, printed, refused
+
+import capsmodel as cm
+from capsmodel.cli import unit_choice
+
+PATHS = """loss,delay_us,jitter_us,count
+0.001,20,20,8
+0.005,30,30,4
+0.02,40,60,3
+0.1,60,150,1
+"""
+CORNERS = """
+3 5 37.5 9.055e-07 4.367e-06 4.241 3.84
+4 16 20 9.138e-07 5.107e-06 10.51 9.6
+5 30 14.29 8.15e-07 2.932e-06 20.61 16.8
+6 47 11.32 8.887e-07 2.442e-06 28.63 25.44
+7 68 9.333 9.362e-07 1.405e-06 38.45 36
+8 91 8.081 8.981e-07 1.855e-06 52.91 47.52
+9 118 7.087 9.789e-07 1.045e-06 62.27 60.96
+10 128 7.246 2.6e-07 3.759e-07 254.7 66.24
+"""
+
+
+@pytest.fixture
+def paths(tmp_path):
+    (tmp_path / "paths.csv").write_text(PATHS, encoding="utf-8")
+    return f"--path-file {tmp_path / 'paths.csv'} --spread in-turn"
+
+
+def asked(paths, more=""):
+    return f"optimal-k 128 {paths} --failure-prob 1e-6 --rate 25Gbps {more}"
+
+
+def rows(line, capsys):
+    return json.loads(printed(f"{line} --json", capsys))
+
+
+def row(line, capsys):
+    (only,) = rows(line, capsys)
+    return only
+
+
+def in_one_line(text):
+    return " ".join(text.split())
+
+
+def test_the_corners_of_the_worked_example(paths, capsys):
+    text = printed(asked(paths), capsys)
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    for corner in CORNERS.strip().splitlines():
+        assert corner in lines
+    told = in_one_line(text)
+    assert "Independent losses are assumed" in told
+    assert "k = 118, r = 9: 7.09% of the packets sent are repair packets, also when nothing is lost" in told
+    assert "one unit in 62.3 s fails" in told
+    assert "worst first path, from which 1.045e-06 of the units fail: from there k = 118 needs r = 10" in told
+    assert (
+        "Independent losses are assumed: in runs of 2 packets of a path k = 118 would need r = 20 instead of 9" in told
+    )
+    assert {"r", "k", "repair_share", "failure_interval_s", "send_s"} <= set(rows(asked(paths), capsys)[0])
+
+
+def test_one_size_of_the_worked_example(paths, capsys):
+    found = row(asked(paths, "--k 64"), capsys)
+    assert (found["k"], found["r"]) == (64, 7)
+    assert found["failure_prob"] == pytest.approx(6.037e-7, rel=1e-4)
+    assert found["worst_failure_prob"] == pytest.approx(1.276e-6, rel=1e-3)
+    assert found["elasticity"] == pytest.approx(7.34, abs=5e-3)
+    text = in_one_line(printed(asked(paths, "--k 64"), capsys))
+    assert "one unit in 56.5 s fails" in text
+    assert "Were each loss 1.5 times as high, 1.227e-05 of the units would fail, 20.3 times as many" in text
+    assert "from there k = 64 needs r = 8" in text
+    assert "k = 64 would need r = 14 instead of 7" in text
+
+
+@pytest.mark.parametrize(
+    ("deadline", "r", "apart"), [(150, 48, 21), (200, 30, 14), (300, 20, 10), (500, 12, 8), (1000, 8, 7)]
+)
+def test_deadlines_of_the_worked_example(deadline, r, apart, paths, capsys):
+    line = asked(paths, f"--k 64 --deadline {deadline}us")
+    assert row(line, capsys)["r"] == r
+    assert f"were each packet's drawn anew, r = {apart} would do for k = 64, instead of {r}" in in_one_line(
+        printed(line, capsys)
+    )
+
+
+@pytest.mark.parametrize(("runs", "r"), [(2, 14), (3, 16), (5, 19), (10, 21)])
+def test_runs_of_the_worked_example(runs, r, paths, capsys):
+    assert row(asked(paths, f"--k 64 --burst {runs}"), capsys)["r"] == r
+
+
+def test_sendings_of_the_worked_example(paths, capsys):
+    line = asked(paths, "--k 64 --deadline 1ms --retransmit 200us")
+    found = rows(line, capsys)
+    assert [one["r"] for one in found] == [7, 6, 3, 1, 0]
+    expected = [6.037e-07, 9.888e-08, 9.934e-07, 3.545e-07, 1.433e-08]
+    assert [one["failure_prob"] for one in found] == pytest.approx(expected, rel=1e-3)
+    sent = [one["sent_per_source_packet"] for one in found]
+    assert sent == pytest.approx([1.1094, 1.0938, 1.047, 1.0191, 1.0119], abs=6e-5)
+    assert all(one["fits"] for one in found)
+    assert "Do not code: 5 sendings of a packet fit" in in_one_line(printed(line, capsys))
+    short = rows(asked(paths, "--k 64 --deadline 300us --retransmit 200us"), capsys)
+    assert [one["fits"] for one in short] == [True, True, False, False, False]
+    text = in_one_line(printed(asked(paths, "--k 64 --deadline 300us --retransmit 200us"), capsys))
+    assert "2 sendings fit; the code then needs r = 6, and 7 alone" in text
+
+
+def test_one_failure_a_day(paths, capsys):
+    for spread, r in ((paths, 10), (f"{paths} --burst 5", 29)):
+        assert row(f"optimal-k 64 {spread} --failure-prob 4e-10 --k 64 --rate 25Gbps", capsys)["r"] == r
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "value"),
+    [
+        # 1. The loss is known: which r?
+        ("redundancy 64 --blocking-prob .01175 --failure-prob 1e-6", "r_for_target", 8),
+        ("redundancy 64 --blocking-prob .01175 --failure-prob 1e-12", "r_for_target", 13),
+        ("optimal-k 64 --k 64 --blocking-prob .01175 --failure-prob 1e-6", "r", 8),
+        # 2. What is left, of units and of packets?
+        ("decode-prob 20 --r 10 --blocking-prob 0.1 --spread random", "failure_prob", 8.908e-05),
+        ("decode-prob 20 --r 10 --blocking-prob 0.1 --spread random", "residual_loss_prob", 3.326e-05),
+        # 4. Paths differ.
+        ("redundancy 64 PATHS --failure-prob 1e-6", "r_for_target", 7),
+        ("decode-prob 64 --r 7 PATHS", "failure_prob", 6.037e-07),
+        ("decode-prob 64 --r 7 PATHS --first-path 0", "failure_prob", 2.094e-07),
+        # 5. Whole blocks are lost: does interleaving help?
+        ("decode-prob 20 --r 4 --blocking-prob 0.01 --burst 10", "failure_prob", 0.0190),
+        ("decode-prob 20 --r 4 --blocking-prob 0.01 --burst 10 --interleave 5", "failure_prob", 0.0116),
+        ("decode-prob 20 --r 4 --blocking-prob 0.01 --burst 10 --interleave 24", "failure_prob", 8.40e-5),
+        ("decode-prob 20 --r 4 --blocking-prob 0.01 --burst 10 --interleave 100", "failure_prob", 3.63e-6),
+        ("decode-prob 20 --r 4 --blocking-prob 0.01 --burst 10 --failure-prob 1e-4", "least_interleave", 24),
+        # 7. Before the deadline?
+        ("optimal-k 64 --k 64 PATHS --failure-prob 1e-6 --rate 25Gbps --deadline 200us", "r", 30),
+        # 9. 12 of 1000 packets were lost.
+        ("optimal-k 64 --k 64 --lost 12/1000 --failure-prob 1e-6", "r", 9),
+    ],
+)
+def test_answers_to_what_engineers_ask(line, key, value, paths, capsys):
+    assert row(line.replace("PATHS", paths), capsys)[key] == pytest.approx(value, rel=6e-3)
+
+
+def test_at_most_five_percent_of_repair_packets(capsys):
+    """3. The corners say from which size on: the least k of whose repair packets, a nineteenth, are enough."""
+    for loss in (0.001, 0.01):
+        found = rows(f"optimal-k 1024 --blocking-prob {loss} --failure-prob 1e-6", capsys)
+        cheap = [one["repair_share"] <= 0.05 for one in found]
+        first = cheap.index(True)
+        k = np.arange(1, 1025)
+        enough = cm.decode_failure_prob(k, r=k // 19, blocking_prob=loss) <= 1e-6
+        assert found[first - 1]["k"] < k[enough].min() <= found[first]["k"]
+
+
+@pytest.mark.parametrize(("r", "decoded"), [(5, 1.0), (4, 0.75)])
+def test_a_dead_path_in_turn_is_covered_for_certain(r, decoded, tmp_path, capsys):
+    """6. One of 16 paths is dead, 68 packets in turn: exact beside drawn, on bytes."""
+    (tmp_path / "data").write_bytes(bytes(6400))
+    k = 68 - r
+    made = ["codec", "encode", tmp_path / "data", "--k", k, "--r", r, "--packet-size", f"{6400 // k + 1}B"]
+    printed([*made, "--out", tmp_path / "p"], capsys)
+    options = ["--paths", 16, "--blocked-paths", 1, "--spread", "in-turn", "--json"]
+    found = json.loads(printed(["codec", "simulate-loss", tmp_path / "p", *options], capsys))[0]
+    assert (found["k"], found["decode_prob"]) == (k, pytest.approx(decoded, abs=1e-12))
+    assert abs(found["decoded_ratio"] - decoded) < 0.06
+
+
+def test_another_code_needs_a_little_more(paths, capsys):
+    """10. Dense random linear packets over GF(256)."""
+    mds, rlnc = (
+        row(f"decode-prob 64 --r 7 {paths} --code {code}", capsys)["failure_prob"] for code in ("mds", "rlnc")
+    )  # fmt: skip
+    assert rlnc / mds == pytest.approx(1.07, abs=0.02)
+    found = rows(f"optimal-k 128 {paths} --failure-prob 1e-6 --code rlnc", capsys)
+    assert all(one["failure_prob"] <= 1e-6 for one in found)
+
+
+def test_drawn_losses_of_a_file_of_paths_are_those_computed(paths, tmp_path, capsys):
+    """12. Is the estimate real? Packets on bytes beside the formula."""
+    (tmp_path / "data").write_bytes(bytes(6400))
+    printed(
+        ["codec", "encode", tmp_path / "data", "--k", 64, "--r", 2, "--packet-size", "100B", "--out", tmp_path / "p"],
+        capsys,
+    )
+    line = f"codec simulate-loss {tmp_path / 'p'} {paths} --burst 3 --receptions 4000 --json"
+    (found,) = json.loads(printed(line, capsys))
+    assert abs(found["decoded_ratio"] - found["decode_prob"]) < 4 * found["standard_error"]
+    assert found["lost_ratio"] == pytest.approx(0.01175, rel=0.15)
+
+
+def test_a_run_may_be_a_time(paths, capsys):
+    needed = [row(asked(paths, f"--k 64 --burst {run}"), capsys)["r"] for run in ("1ns", "120us")]
+    assert needed[0] == 7
+    assert needed[1] > 14
+
+
+def test_the_same_first_path_always(paths, capsys):
+    """80 packets over 16 paths: the next unit begins where this one did."""
+    found = row(f"optimal-k 128 {paths} --failure-prob 1e-6 --k 72", capsys)
+    assert found["k"] + found["r"] == 80
+    text = in_one_line(printed(f"optimal-k 128 {paths} --failure-prob 1e-6 --k 72", capsys))
+    assert "With n = 80 over 16 paths all units start at the same path" in text
+
+
+@pytest.mark.parametrize("suffix", ["png", "pdf"])
+def test_the_corners_are_drawn(suffix, paths, tmp_path, capsys):
+    printed(asked(paths, f"--plot {tmp_path / 'corners'}.{suffix}"), capsys)
+    assert (tmp_path / f"corners.{suffix}").stat().st_size > 1000
+
+
+def test_a_long_time_is_told_in_days():
+    assert [unit_choice._time_words(time_s) for time_s in (56.4, 600.0, 1e4, 1e6, float("inf"))] == [
+        "56.4 s", "10 minutes", "2.78 hours", "11.6 days", "an endless time"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("optimal-k 64 --blocking-prob 0.1 --failure-prob 0", "failure_prob = 0"),
+        ("optimal-k 64 --blocking-prob 0.1 --failure-prob 1", "failure_prob = 1"),
+        ("optimal-k 64 --failure-prob 1e-6", "no blocking probabilities for one question"),
+        ("optimal-k 64 --blocking-prob 0.1,0.2 --failure-prob 1e-6", "2 blocking probabilities"),
+        ("optimal-k 64 PATHS", "need --failure-prob"),
+        ("optimal-k 64 PATHS --blocking-prob 0.1,0.2 --failure-prob 1e-6", "--path-file holds the losses"),
+        ("optimal-k 64 PATHS --failure-prob 1e-6 --k 65", "--k = 65"),
+        ("optimal-k 64 PATHS --failure-prob 1e-6 --retransmit 1ms", "--retransmit needs --deadline"),
+        ("optimal-k 64 PATHS --failure-prob 1e-6 --interleave 3", "--interleave changes nothing without --burst"),
+        ("optimal-k 64 PATHS --failure-prob 1e-6 --burst 1.05", "runs of 1.11111"),
+        ("optimal-k 64 PATHS --failure-prob 1e-6 --burst many", "--burst many: write packets of a path, as in 5"),
+        ("optimal-k 64 PATHS --failure-prob 1e-6 --deadline 10us --rate 25Gbps", "deadline_s = 1e-05"),
+        ("optimal-k 64 PATHS --failure-prob 1e-6 --deadline 60us --rate 25Gbps --k 64", "misses the deadline"),
+        ("optimal-k 64 PATHS --failure-prob 1e-6 --first-path 16", "first_path = 16"),
+        ("optimal-k 64 PATHS --failure-prob 1e-6 --lost 12/1000", "--lost is the loss of equal, independent packets"),
+        ("optimal-k 64 --failure-prob 1e-6 --lost 12", "--lost 12: write lost/sent"),
+        ("optimal-k 64 --failure-prob 1e-6 --lost 0/10", "--lost 0/10"),
+        ("optimal-k 64 PATHS --failure-prob 1e-6 --simulate", "--simulate sends windows over equal paths"),
+        ("optimal-k 64 PATHS --failure-prob 1e-6 --k 9 --plot a.png", "--plot draws the units of all sizes"),
+        ("optimal-k 64 --failure-prob 1e-6 --path-file nowhere.csv", "nowhere.csv"),
+        ("optimal-k 300 --blocking-prob 0.1 --failure-prob 1e-6 --burst 5", "at most 256"),
+        ("redundancy 64 --failure-prob 1e-6 --target-prob 0.9", "give one of the two"),
+        ("decode-prob 64 --failure-prob 1e-6 --spread random", "give --burst"),
+        ("optimal-k 64 --code ldpc --blocking-prob 0.1 --failure-prob 1e-6", "--code"),
+    ],
+)
+def test_refusals_are_one_line(line, told, paths, capsys):
+    assert told in refused(line.replace("PATHS", paths), capsys)
+
+
+def test_a_fault_of_the_file_names_its_line(tmp_path, capsys):
+    (tmp_path / "p.csv").write_text("loss\n0.1\n1.5\n", encoding="utf-8")
+    found = ended(f"optimal-k 9 --path-file {tmp_path / 'p.csv'} --failure-prob 0.1", capsys)
+    assert found.status == 2
+    assert "p.csv line 3: loss: loss = 1.5, but it must be a probability" in found.err
