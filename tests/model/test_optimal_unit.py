@@ -391,7 +391,7 @@ def test_a_curve_needs_a_point():
 
 
 def test_one_point_in_an_array_is_compiled_as_many_are(monkeypatch):
-    """It once reached Numba as a view of a broadcast array, of which NumPy warns."""
+    """What reaches Numba is no view of a broadcast array, of which NumPy warns."""
     monkeypatch.setattr(_unit_search, "_RUN_BY_PYTHON", 0)
     common = PAPER | {"window_packets": 32}
     one = optimal_coding_unit(blocking_prob=[0.2], **common)
