@@ -188,6 +188,15 @@ def test_what_fails_waits_for_the_second_family(tmp_path):
     assert {task.payload["seed"] for task in found.next_tasks()} == {SECOND_FAMILY + number for number in (1, 2, 3, 4)}
 
 
+@pytest.mark.parametrize("most", [64, 512, 1024, 4096])
+def test_no_seed_is_in_both_families(most, tmp_path):
+    tasks = Campaign(design(seeds=(4, most)), tmp_path).tasks
+    seeds = {group.offset: {seed for _, seed in listed} for group, listed in tasks.items() if group.setting == TEXT}
+    assert len(seeds[0]) == len(seeds[max(SECOND_FAMILY, most)]) == most
+    assert {group.offset for group in tasks} == seeds.keys()
+    assert min(seeds[max(SECOND_FAMILY, most)]) == max(SECOND_FAMILY, most) + 1
+
+
 def test_only_what_fails_takes_seeds_of_the_second_family(tmp_path):
     run(tmp_path, lambda scheme, *_: 0.8 if scheme == "repflow" else 1.0)
     found = Campaign(design(), tmp_path)

@@ -56,7 +56,7 @@ __all__ = ["MOST_SEEDS_OF_OTHERS", "SECOND_FAMILY", "Campaign", "Group", "Look",
 MOST_SEEDS_OF_OTHERS = 16
 """Limit of the seeds in each setting but the text's."""
 SECOND_FAMILY = 1000
-"""What is added to 1, 2, ... to give the seeds by which what fails is checked; more than any of the first family."""
+"""What is added to 1, 2, ... to give the seeds by which what fails is checked, where the first family has no more."""
 UNKNOWN_COST_S = 10.0
 """What a run is taken to cost before one of its study has been made, in seconds of processor time."""
 SAMPLED_WEIGHT = 4
@@ -76,7 +76,7 @@ class Group(NamedTuple):
     scale : str
         That of the paper, or the reduced one.
     offset : int
-        What is added to 1, 2, ... to give their seeds: 0, or `SECOND_FAMILY`.
+        What is added to 1, 2, ... to give their seeds: 0, or :func:`second_family`.
     """
 
     setting: str
@@ -278,7 +278,7 @@ class Campaign:
     def judged(self, claim_id: str, setting: str, *, sampled: bool, offset: int = 0) -> Judged:
         """Return where a claim stands in a setting: at all points, or at the sampled ones, where settings are compared.
 
-        With the `offset` `SECOND_FAMILY`, by the seeds of that family, which are run in the setting of the text only.
+        With the `offset` `second_family`, by the seeds of that family, which are run in the setting of the text only.
         What is carried over to the paper's scale has as many seeds at most as the text has there.
         """
         numbers = self.numbers(setting)
@@ -308,7 +308,7 @@ class Campaign:
         others: tuple[str, ...] = ()
         next_seeds = found.next_seeds
         if word == FAILS:
-            again = self.judged(claim_id, TEXT, sampled=False, offset=SECOND_FAMILY)
+            again = self.judged(claim_id, TEXT, sampled=False, offset=second_family(self.design))
             others, next_seeds = self._not_as_printed(claim_id, found.seeds), again.next_seeds
             word = OPEN if again.decision.word != FAILS or others else FAILS
         if word in (FAILS, ABSENT) and any(one in FOR_THE_PAPER for one in self.words(claim_id).values()):
@@ -325,7 +325,7 @@ class Campaign:
             not_as_printed=others,
             times_printed=statement.times_printed(found.decision),
             next_seeds=next_seeds,
-            next_cpu_s=self._price_s(statement, next_seeds, SECOND_FAMILY if again else 0),
+            next_cpu_s=self._price_s(statement, next_seeds, second_family(self.design) if again else 0),
         )
 
     def _price_s(self, statement: Statement, seeds: int, offset: int) -> float:
@@ -501,7 +501,7 @@ class Campaign:
         if len(settings) > 1:
             yield from self._looks(counting, sampled=True)
         once = [(claim, TEXT) for claim in claims if self._fails_once(claim)]
-        yield from self._looks(once, sampled=False, offset=SECOND_FAMILY)
+        yield from self._looks(once, sampled=False, offset=second_family(self.design))
 
     def _fails_once(self, claim_id: str) -> bool:
         return self.judged(claim_id, TEXT, sampled=False).decision.word == FAILS
@@ -529,11 +529,16 @@ def all_tasks(design: Design) -> dict[Group, TaskList[Point]]:
     text = Group(TEXT, design.scale(sampled=False))
     others = {Group(setting, design.scale(sampled=True)): True for setting in design.settings}
     found = {}
-    for group, sampled in (others | {text: False, text._replace(offset=SECOND_FAMILY): False}).items():
+    for group, sampled in (others | {text: False, text._replace(offset=second_family(design)): False}).items():
         points = design.points(group.setting, sampled=sampled)
         numbers = range(group.offset + 1, group.offset + _numbers(design, group.setting)[-1] + 1)
         found[group] = design.tasks(points, numbers, setting=group.setting, scale=group.scale)
     return found
+
+
+def second_family(design: Design) -> int:
+    """Return what is added to 1, 2, ... to give the seeds of the second family: no seed is in both."""
+    return max(SECOND_FAMILY, _numbers(design, TEXT)[-1])
 
 
 def _numbers(design: Design, setting: str) -> tuple[int, ...]:
