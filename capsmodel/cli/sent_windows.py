@@ -1,8 +1,11 @@
-"""``capsmodel optimal-k --simulate``: windows in coding units, sent packet by packet, beside the formula."""
+"""``capsmodel optimal-k --simulate``: windows in coding units, or units over unequal paths, sent packet by packet."""
 
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from capsim import simulate
 from capsim.run.coding_units import (
@@ -14,17 +17,24 @@ from capsim.run.coding_units import (
     window_delays_s,
     windows_scenario,
 )
+from capsim.run.unequal_paths import sent_units, units_apart
 from capsmodel.checks import require
 from capsmodel.cli.shared.numbers import with_error
 from capsmodel.cli.shared.output import Output, explain, print_table
 from capsmodel.cli.shared.table import Column
 from capsmodel.cli.shared.unit_setting import UnitSetting
 from capsmodel.coding.optimal_unit import MOST_CURVE_SIZES
+from capsmodel.coding.paths.losses import PathLosses
+from capsmodel.coding.paths.unit_choice import unit_failure_prob
 from capsmodel.experiments.progress import track
-from capsmodel.experiments.statistics.intervals import mean_interval
+from capsmodel.experiments.statistics.intervals import mean_interval, wilson_interval
 
 WINDOWS, SEED = 200, 1
-_MOST_PATHS = 20
+UNITS, UNITS_WITH_BYTES = 2000, 200
+_MOST_PACKETS = 4_000_000  # of a row
+_LEAST_FAILURES = 20  # expected of the packets of a row, or it tells nothing
+_MOST_ROWS = 5
+_MOST_PATHS, _RS_PACKETS = 20, 256
 _READINGS = {"window_delay": window_delays_s, "packet_delay": mean_packet_delays_s}
 _TO_LAST_ACK = Column("window_delay_s", "simulated: to the last ACK, ms", factor=1e3, error="window_delay_half_width_s")
 _COLUMNS = (
@@ -56,6 +66,63 @@ def print_sent_windows(
     print_table(rows, columns=_COLUMNS, title=title, output=output)
     if output.is_text:
         explain(*(_fastest(rows, row["blocking_prob"], row["k"]) for row in best))
+
+
+_SENT_UNITS = (
+    Column("r", "r, repair packets"),
+    Column("failure_prob", "fails, exact"),
+    Column("packets_failure_prob", "fails in packets", ends=("packets_low", "packets_high")),
+    Column("bytes_failed", "fail in bytes"),
+    Column("bytes_packets_failed", "the same in packets"),
+    Column("bytes_units", "of units"),
+)
+
+
+def print_sent_units(k: int, r: int, *, losses: PathLosses, output: Output) -> None:
+    """Send units of `k` source packets over the paths, with up to `r` repair packets, and print how many fail.
+
+    Units that fail once in a million are not seen to fail; those with fewer repair packets are, by the same losses.
+    """
+    exact = {less: float(unit_failure_prob(k, r=less, losses=losses)) for less in range(r + 1)}
+    told = [less for less, prob in exact.items() if prob * _units(k + less, losses) >= _LEAST_FAILURES]
+    require(bool(told), f"--simulate sends {UNITS} units, of which too few fail even without repair packets")
+    chosen = sorted({told[round(place)] for place in np.linspace(0, len(told) - 1, _MOST_ROWS)})
+    each = track(chosen, total=len(chosen), label="simulating units")
+    rows = [_unit_row(k, less, exact[less], losses=losses) for less in each]
+    title = f"Units of {k} source packets over {losses.n_paths} paths, simulated; 95% intervals"
+    print_table(rows, columns=_SENT_UNITS, title=title, output=output)
+    if output.is_text:
+        explain(
+            f"Packets cross links that lose them, {rows[0]['packets_units']} units in each row; of some their bytes do "
+            "too, and a Reed-Solomon decoder says which fail. The law of the exact column gives "
+            f"{exact[r]:.3g} for r = {r}, too seldom to be compared."
+            if exact[r] * rows[0]["packets_units"] < _LEAST_FAILURES
+            else "Packets cross links that lose them; of some units their bytes do too, for a Reed-Solomon decoder."
+        )
+
+
+def _units(n: int, losses: PathLosses, most: int = UNITS) -> int:
+    """Return how many units of n packets are sent that count."""
+    return max(most // 20, min(most, _MOST_PACKETS // (n * units_apart(losses, n))))
+
+
+def _failed(k: int, r: int, units: int, *, losses: PathLosses, payload: str = "") -> npt.NDArray[np.bool_]:
+    """Return which units failed."""
+    parts = sent_units(k, r=r, losses=losses, units=units, seed=SEED, payload=payload)
+    return np.concatenate([part.failed for part in parts])
+
+
+def _unit_row(k: int, r: int, prob: float, *, losses: PathLosses) -> dict[str, Any]:
+    failed = _failed(k, r, _units(k + r, losses), losses=losses)
+    within = wilson_interval(int(failed.sum()), trials=len(failed))
+    row: dict[str, Any] = {"k": k, "r": r, "failure_prob": prob, "packets_units": len(failed)}
+    row |= {"packets_failure_prob": float(failed.mean()), "packets_low": within.low, "packets_high": within.high}
+    units = max(20, UNITS_WITH_BYTES // units_apart(losses, k + r))
+    names = ("bytes_units", "bytes_failed", "bytes_packets_failed")
+    if k + r > _RS_PACKETS:
+        return row | dict.fromkeys(names)
+    carried, counted = (_failed(k, r, units, losses=losses, payload=payload) for payload in ("rs", ""))
+    return row | dict(zip(names, (len(carried), int(carried.sum()), int(counted.sum())), strict=True))
 
 
 def _check(window_packets: int, setting: UnitSetting) -> None:

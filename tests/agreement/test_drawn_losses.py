@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
+from chi_square import chi_square, law_of
 
 from capsmodel import ExponentialJitter, PathDelay, PathLosses, unit_failure_prob
 from capsmodel.codec import get_code
@@ -40,32 +40,12 @@ KINDS = {
 }
 
 
-def law_of(losses):
-    """Return P(L = l) for l = 0..N."""
-    above = losses.failure_table(N, N)[N]
-    return -np.diff(above, prepend=1.0)
-
-
-def chi_square(lost, law):
-    """Return the p-value of the counts of lost packets; neighbours are merged until 20 are expected."""
-    counts, expected = np.bincount(lost, minlength=N + 1), law * len(lost)
-    merged, kept = [], np.zeros(2)
-    for pair in zip(counts, expected, strict=True):
-        kept = kept + pair
-        if kept[1] >= 20:
-            merged.append(kept)
-            kept = np.zeros(2)
-    merged[-1] = merged[-1] + kept
-    observed, wanted = np.array(merged).T
-    return stats.chisquare(observed, wanted * observed.sum() / wanted.sum()).pvalue
-
-
 @pytest.mark.parametrize("name", KINDS)
 def test_drawn_losses_have_the_law_that_is_computed(name, pytestconfig):
     losses, other = KINDS[name]
     lost = N - losses.draw(N, RECEPTIONS, 1 + pytestconfig.getoption("fresh_seeds")).sum(axis=1)
-    assert chi_square(lost, law_of(losses)) > FALSE_ALARM
-    assert chi_square(lost, law_of(other)) < FALSE_ALARM
+    assert chi_square(lost, law_of(losses, N)) > FALSE_ALARM
+    assert chi_square(lost, law_of(other, N)) < FALSE_ALARM
 
 
 @pytest.mark.parametrize(

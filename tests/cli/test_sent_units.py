@@ -1,0 +1,56 @@
+"""Contract: units sent over unequal paths stand beside the exact probability, in packets and in bytes."""
+
+import json
+
+import pytest
+
+from capsmodel import ParameterError, PathLosses, unit_failure_prob
+from capsmodel.cli import sent_windows
+from capsmodel.cli.sent_windows import print_sent_units
+from capsmodel.cli.shared.output import Output
+
+LOSSES = PathLosses([0.05, 0.1, 0.3], spread="in-turn", burst_packets=2.0)
+
+
+def rows(capsys, k, r, losses=LOSSES):
+    capsys.readouterr()
+    print_sent_units(k, r, losses=losses, output=Output(json=True))
+    return json.loads(capsys.readouterr().out)
+
+
+def test_a_row_for_repair_packets_that_units_are_seen_to_fail_with(capsys):
+    found = rows(capsys, 10, 8)
+    assert [row["r"] for row in found] == sorted({row["r"] for row in found})
+    assert (found[0]["r"], len(found), found[0]["bytes_failed"] > 0) == (0, 5, True)
+    for row in found:
+        exact = unit_failure_prob(10, r=row["r"], losses=LOSSES)
+        assert row["failure_prob"] == exact >= 20 / 2000
+        assert row["packets_low"] < row["packets_failure_prob"] < row["packets_high"]
+        assert abs(row["packets_failure_prob"] - exact) < 4 * (exact * (1 - exact) / row["packets_units"]) ** 0.5
+        assert row["bytes_failed"] == row["bytes_packets_failed"]
+        assert 20 <= row["bytes_units"] < row["packets_units"]
+
+
+def test_units_too_large_for_reed_solomon_have_no_bytes(capsys, monkeypatch):
+    monkeypatch.setattr(sent_windows, "UNITS", 60)
+    (row,) = rows(capsys, 300, 0, PathLosses([0.01, 0.002]))
+    assert (row["bytes_units"], row["bytes_failed"]) == (None, None)
+
+
+def test_text_says_what_the_answer_itself_would_need(capsys):
+    print_sent_units(6, 8, losses=PathLosses([0.02, 0.1]), output=Output())
+    text = " ".join(capsys.readouterr().out.split())
+    assert f"{unit_failure_prob(6, r=8, losses=PathLosses([0.02, 0.1])):.3g} for r = 8, too seldom" in text
+
+
+@pytest.mark.parametrize(
+    ("losses", "told"),
+    [
+        (PathLosses(1e-6), "--simulate sends 2000 units, of which too few fail even without repair packets"),
+        (PathLosses([0.1, 0.2], down_prob=0.1), "losses with paths that are down are not simulated: leave that out"),
+    ],
+)
+def test_refusals(losses, told):
+    with pytest.raises(ParameterError) as refusal:
+        print_sent_units(10, 2, losses=losses, output=Output())
+    assert str(refusal.value) == told
