@@ -21,6 +21,7 @@ from capsim import (
     Scenario,
     load_scenario,
     simulate,
+    write_pcap,
 )
 from capsim.base.randomness import uniform
 from capsim.engines import run
@@ -28,7 +29,6 @@ from capsim.engines.initial_state import initial_state
 from capsim.engines.state import RawRecords, Setup
 from capsim.records import ARRIVED, CORRUPTED, DROPPED
 from capsim.results import conservation
-from capsim.results.pcap import write_pcap
 from capsim.scenario.scenario import from_dict
 
 MSS = 1460
