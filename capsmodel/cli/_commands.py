@@ -161,11 +161,13 @@ COMMANDS = (
         "optimal-k",
         _FORMULAS,
         "optimal_k:optimal_k",
-        "Find the coding unit (k source, r repair packets) with the smallest delay.",
+        "Find the coding unit (k source, r repair packets) of least delay or overhead.",
         (
             "optimal-k 64 --blocking-prob 0.2,5/16 --rate 1Gbps --rtt-long 3ms",
             "optimal-k 64 --paths 40 --blocked-paths 8 --plot delay.png",
             "optimal-k 64 --blocking-prob 0.2 --simulate",
+            "optimal-k 128 --blocking-prob 0.01 --failure-prob 1e-6",
+            "optimal-k 64 --lost 12/1000 --failure-prob 1e-6",
         ),
     ),
     Command(
@@ -173,14 +175,21 @@ COMMANDS = (
         _FORMULAS,
         "closed_forms:decode_probability",
         "Print the probability that a coding unit decodes.",
-        ("decode-prob 10,20 --blocking-prob 0.1,0.2", "decode-prob 10 --r 2 --code rlnc"),
+        (
+            "decode-prob 10,20 --blocking-prob 0.1,0.2",
+            "decode-prob 10 --r 2 --code rlnc",
+            "decode-prob 20 --r 4 --blocking-prob 0.01 --burst 10 --interleave 24",
+        ),
     ),
     Command(
         "redundancy",
         _FORMULAS,
         "closed_forms:redundancy",
         "Print the repair packets a unit needs and their share of traffic.",
-        ("redundancy 10,40 --blocking-prob 0.1 --target-prob 0.999",),
+        (
+            "redundancy 10,40 --blocking-prob 0.1 --target-prob 0.999",
+            "redundancy 64 --blocking-prob 0.01 --failure-prob 1e-12",
+        ),
     ),
     Command(
         "reordering",

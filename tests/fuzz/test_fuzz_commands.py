@@ -52,13 +52,17 @@ FILES = [
     "flows.csv",
     "/proc/self/x",
 ]
+LOSSES = ["--path-file", "--spread", "--spread=in-turn", "--first-path", "--burst", "--burst=3", "--interleave"]
 FLAGS = {
     "optimal-k": (
-        ["--blocking-prob", "--rate", "--rtt-short", "--rtt-long", "--paths", "--blocked-paths", "--packet-size"],
+        [
+            *("--blocking-prob", "--rate", "--rtt-short", "--rtt-long", "--paths", "--blocked-paths", "--packet-size"),
+            *("--failure-prob=1e-6", "--failure-prob", "--k", "--deadline", "--retransmit", "--lost", *LOSSES),
+        ],
         1,
     ),
-    "decode-prob": (["--r", "--blocking-prob", "--code"], 1),
-    "redundancy": (["--blocking-prob", "--target"], 1),
+    "decode-prob": (["--r", "--blocking-prob", "--code", "--failure-prob", *LOSSES], 1),
+    "redundancy": (["--blocking-prob", "--target-prob", "--failure-prob", *LOSSES], 1),
     "reordering": (["--congested-prob", "--dup-acks", "--paths", "--blocked-paths"], 1),
     "fct": (["--byte-share", "--workload", "--quantile"], 1),
     "equations": (["--paper", "--numbers", "--latex"], 0),
@@ -87,7 +91,10 @@ FLAGS = {
     ),
     "codec decode": (["--original", "--stream", "--partial", "--out", "--force"], 1),
     "codec inspect": (["--original"], 1),
-    "codec simulate-loss": (["--blocking-prob", "--paths", "--blocked-paths", "--receptions", "--seed", "--out"], 1),
+    "codec simulate-loss": (
+        ["--blocking-prob", "--paths", "--blocked-paths", "--receptions", "--seed", "--out", *LOSSES],
+        1,
+    ),
 }
 WORDS = st.one_of(st.sampled_from(QUANTITIES), st.sampled_from(FILES), st.text(max_size=12))
 
@@ -99,7 +106,7 @@ def command_lines(draw):
     flags, positional = FLAGS[command]
     words = [draw(WORDS) for _ in range(draw(st.integers(0, positional + 1)))]
     for flag in draw(st.lists(st.sampled_from([*flags, "--json", "--nosuch"]), max_size=4, unique=True)):
-        words.append(f"{flag}={draw(WORDS)}" if draw(st.booleans()) else flag)
+        words.append(f"{flag}={draw(WORDS)}" if draw(st.booleans()) and "=" not in flag else flag)
     return [*command.split(), *words]
 
 
