@@ -142,15 +142,33 @@ def run_sweep(
     size = int(whole("tasks_per_file", tasks_per_file, minimum=1))
     _check(asked, place)
     place.mkdir(parents=True, exist_ok=True)
+    functions = {task.measurement.name: task.function for task in asked}
+    code = {name: source_digest(function) for name, function in functions.items()}
+    execute = all_cores() if executor is None else executor
+    return _run_lacking(asked, place, execute, code, progress=progress, done=done, end_s=end_s, size=size)
+
+
+def _run_lacking(
+    asked: Sequence[Task],
+    place: Path,
+    execute: Executor,
+    code: Mapping[str, str],
+    *,
+    progress: Progress,
+    done: Done | None,
+    end_s: float = math.inf,
+    size: int = 1,
+) -> SweepReport:
+    """Run what a folder lacks; `code` is the digest of the code of each measurement, empty where none is kept."""
     stored = StoredSince(place)  # before the look into the folder: nothing comes in between unseen
     kept = finished_tasks(place)
-    _warn_of_other_code([(task, kept[task.id]) for task in asked if task.id in kept])
+    _warn_of_other_code([(task, kept[task.id]) for task in asked if task.id in kept], code)
     missing = {task.id: task for task in asked if task.id not in kept}
     if not missing:
         return SweepReport(ran=0, found=len(asked))
     with nullcontext(done) if done else progress.shown(len(missing)) as ended:
-        run = _Run(missing, place, ended, end_s)
-        run.finish(all_cores() if executor is None else executor, stored=stored, size=size)
+        run = _Run(missing, place, ended, end_s, code)
+        run.finish(execute, stored=stored, size=size)
     if run.failed:
         raise _failure(run.failed, f"{len(run.failed)} of {run.ran} tasks failed, the others are stored")
     return SweepReport(ran=run.ran, found=len(asked) - run.ran - len(run.left))
@@ -182,12 +200,12 @@ class _Run:
     folder: Path
     ended: Done
     end_s: float
+    code: Mapping[str, str]
     ran: int = 0
     failed: list[_Outcome] = field(default_factory=list)
 
     def finish(self, execute: Executor, *, stored: StoredSince, size: int) -> None:
         """Run what is free, and wait for what others run, until no task is left or the time is over."""
-        code = {task.measurement.name: source_digest(task.function) for task in self.left.values()}
         with TaskLocks(self.folder) as locks:
             while self.left and time.monotonic() < self.end_s:
                 batches = self._in_time(free_batches(self.left, locks=locks, stored=stored, size=size))
@@ -197,7 +215,7 @@ class _Run:
                 else:
                     with closed_at_end(execute(_run_batch, chain([first], batches))) as results:
                         for outcomes in results:
-                            self._keep(outcomes, code, locks)
+                            self._keep(outcomes, locks)
                 self._forget(stored.ids())
 
     def _in_time(self, batches: Iterator[list[Task]]) -> Iterator[list[Task]]:
@@ -205,8 +223,8 @@ class _Run:
         while time.monotonic() < self.end_s and (batch := next(batches, None)) is not None:
             yield batch
 
-    def _keep(self, outcomes: Sequence[_Outcome], code: Mapping[str, str], locks: TaskLocks) -> None:
-        self.failed += _store(outcomes, self.folder, code)
+    def _keep(self, outcomes: Sequence[_Outcome], locks: TaskLocks) -> None:
+        self.failed += _store(outcomes, self.folder, self.code)
         self.ran += len(outcomes)
         ids = [outcome.record["id"] for outcome in outcomes]
         for task_id in ids:
@@ -267,20 +285,20 @@ def gather(
     >>> gather([Task(double, number=3)], executor=one_by_one)["double"].item()
     6
     """
-    if folder is None:
-        with tempfile.TemporaryDirectory() as forgotten:
-            return gather(tasks, forgotten, executor=executor, progress=progress, done=done)
     once = {task.id: task for task in tasks}
-    run_sweep(once.values(), folder, executor=executor, progress=progress, done=done)
-    return merge([folder], task_ids=list(once))
+    if folder is not None:
+        run_sweep(once.values(), folder, executor=executor, progress=progress, done=done)
+        return merge([folder], task_ids=list(once))
+    execute = all_cores() if executor is None else executor
+    with tempfile.TemporaryDirectory() as forgotten:
+        _run_lacking(list(once.values()), Path(forgotten), execute, {}, progress=progress, done=done)
+        return merge([forgotten], task_ids=list(once))
 
 
-def _warn_of_other_code(found: Sequence[tuple[Task, Mapping[str, Any]]]) -> None:
+def _warn_of_other_code(found: Sequence[tuple[Task, Mapping[str, Any]]], code: Mapping[str, str]) -> None:
     """Warn once for each measurement whose kept results name another digest of its code than today's."""
-    code = {task.measurement: source_digest(task.function) for task, _ in found}
-    old = [
-        task.measurement for task, kept in found if kept.get("code", code[task.measurement]) != code[task.measurement]
-    ]
+    current = [(task.measurement, kept.get("code", code[task.measurement.name])) for task, kept in found]
+    old = [known for known, digest in current if digest != code[known.name]]
     for known, count in Counter(old).items():
         text = f"{count} kept results of {known.name!r}, revision {known.revision}, come from other code than today's"
         advice = "raise the revision to measure anew, or go on if the change cannot change them"
@@ -291,7 +309,7 @@ def _store(outcomes: Sequence[_Outcome], folder: Path, code: Mapping[str, str]) 
     """Write the part of a batch, with the digest of each measurement's code; return the outcomes without rows."""
     good = [outcome for outcome in outcomes if not outcome.error]
     if good:
-        records = [outcome.record | {"code": code[outcome.record["measurement"]]} for outcome in good]
+        records = [outcome.record | {"code": code.get(outcome.record["measurement"])} for outcome in good]
         ids = [record["id"] for record in records]
         name = ids[0] if len(ids) == 1 else content_id(ids)
         table = pa.concat_tables([outcome.table for outcome in good], promote_options="permissive")
