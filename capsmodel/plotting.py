@@ -150,6 +150,9 @@ def plot_delay_curves(curves: Sequence[DelayCurve], blocking_probs: Sequence[flo
     return figure
 
 
+_MOST_LABELS = 12
+
+
 def plot_corners(corners: UnitCorners, *, title: str = "") -> Figure:
     """Draw the share of repair packets over the size of a unit: it falls until one repair packet more is needed.
 
@@ -171,8 +174,11 @@ def plot_corners(corners: UnitCorners, *, title: str = "") -> Figure:
     repair = corners.r[np.searchsorted(corners.k, sizes)]
     axes.plot(sizes, 100 * repair / (sizes + repair), color="0.6")
     axes.plot(corners.k, 100 * corners.share, "o")
+    labelled = len(corners.r) <= _MOST_LABELS
     for r, k, share in zip(corners.r.tolist(), corners.k.tolist(), corners.share.tolist(), strict=True):
-        axes.annotate(f"r = {r}", (k, 100 * share), xytext=(4, 4), textcoords="offset points", fontsize="small")
+        axes.annotate(
+            f"r = {r}" * labelled, (k, 100 * share), xytext=(4, 4), textcoords="offset points", fontsize="small"
+        )
     axes.set(xlabel="source packets in a coding unit, k", ylabel="repair packets, % of packets sent", ylim=(0, None))
     axes.set_title(fill(title, TITLE_CHARACTERS))
     return figure

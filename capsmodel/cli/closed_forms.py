@@ -135,7 +135,9 @@ def _print_over_paths(
                 row["least_interleave"] = least_interleave(k_, r=r_, losses=over, failure_prob=failure_prob)
             rows.append(row)
     depth = [Column("least_interleave", "least interleaving")] if failure_prob is not None else []
-    print_table(rows, columns=[*_OVER_PATHS, *depth], title=f"Units of a {code} code: {words(over)}", output=output)
+    print_table(
+        rows, columns=[*_OVER_PATHS, *depth], title=f"Decoding of units, {code} code: {words(over)}", output=output
+    )
 
 
 def _worst(over: PathLosses) -> PathLosses:
