@@ -173,6 +173,16 @@ def test_a_dead_path_in_turn_is_covered_for_certain(r, decoded, tmp_path, capsys
     assert abs(found["decoded_ratio"] - decoded) < 0.06
 
 
+def test_paths_of_which_some_are_blocked(capsys):
+    """CAPS: 8 of 40 paths carry a long flow. In turn eight repair packets are enough for any unit on 40 paths."""
+    line = "optimal-k 64 --paths 40 --blocked-paths 8 --spread in-turn --failure-prob 1e-6"
+    corners = {one["r"]: one for one in rows(line, capsys)}
+    assert (corners[8]["k"], corners[8]["failure_prob"], corners[8]["failure_interval_s"]) == (32, 0.0, None)
+    found = row(f"{line} --k 32", capsys)
+    assert (found["r"], found["residual_loss_prob"], found["elasticity"]) == (8, None, None)
+    assert "one unit in an endless time fails" in in_one_line(printed(f"{line} --k 32", capsys))
+
+
 def test_another_code_needs_a_little_more(paths, capsys):
     """10. Dense random linear packets over GF(256)."""
     mds, rlnc = (

@@ -29,6 +29,7 @@ from capsmodel import (
 from capsmodel.coding.random_linear import decode_failure_prob_rlnc
 
 PATHS = [Fraction(1, 10), Fraction(1, 4), Fraction(1, 50)]
+DEAD = PathLosses([0.0] * 4, spread="in-turn", down_paths=1)
 IN_TURN = PathLosses([float(p) for p in PATHS], spread="in-turn")
 probs = st.floats(0.001, 0.6)
 
@@ -155,6 +156,7 @@ def test_random_linear_packets_in_turn():
         (lambda: predictive_failure_prob(3, r=1, lost=3, sent=2), "lost = 3, but only 2"),
         (lambda: predictive_repair_packets(3, lost=2, sent=2, failure_prob=1e-9), "count more packets"),
         (lambda: residual_loss_prob(3, r=1, losses=PathLosses(0.1, burst_packets=3)), "runs of losses"),
+        (lambda: residual_loss_prob(3, r=1, losses=DEAD), "paths that are down"),
         (lambda: least_interleave(3, r=1, losses=PathLosses(0.1), failure_prob=0.1), "give burst_packets"),
         (
             lambda: least_interleave(3, r=0, losses=PathLosses(0.1, burst_packets=3), failure_prob=0.1),

@@ -226,7 +226,8 @@ class PathLosses:
     def packets_are_independent(self) -> bool:
         """Whether the packets of a unit are lost independently, once their paths are known."""
         shared = self.deadline_s is not None and self.delay_per == "path" and any(path.delay for path in self.paths)
-        return not (self.has_runs or shared or any(path.down for path in self.paths))
+        together = self.down_paths > 0 and self.spread == "in-turn"
+        return not (self.has_runs or shared or together or any(path.down for path in self.paths))
 
     def _delays(self, count: int) -> list[Delay | None]:
         if self.delay is None or not isinstance(self.delay, Sequence):
@@ -283,11 +284,9 @@ class PathLosses:
     def _check_down_paths(self) -> None:
         down = one_number(whole, "down_paths", self.down_paths)
         require(down <= self.n_paths, f"down_paths = {down:g}, but there are {self.n_paths} paths")
-        plain = len(set(self.paths)) == 1 and np.ptp(self.weights) == 0 and self.packets_are_independent
-        timeless = self.deadline_s is None
-        require(
-            not down or (plain and timeless), "down_paths takes equal paths with a loss and nothing else: use down_prob"
-        )
+        equal = len(set(self.paths)) == 1 and np.ptp(self.weights) == 0
+        plain = equal and not self.has_runs and not self.paths[0].down and self.deadline_s is None
+        require(not down or plain, "down_paths takes equal paths with a loss and nothing else: use down_prob")
 
     def _check_first(self) -> None:
         if isinstance(self.first_path, str):
@@ -339,7 +338,7 @@ class PathLosses:
             return table, table
         mean, worst = np.zeros((2, n + 1, r + 1))
         for start, share in starts:
-            table = self._table_from(start, n, r, least_packets)
+            table = self._table_from(start, n, r, least_packets, tables=len(starts))
             mean += share * table
             np.maximum(worst, table, out=worst)
         return mean, worst
@@ -375,16 +374,16 @@ class PathLosses:
         """Return the paths of n packets in turn, the first at turn `start`."""
         return np.asarray(self.turns[(start + np.arange(n)) % len(self.turns)])
 
-    def _table_from(self, start: int, n: int, r: int, least: int) -> FloatArray:
-        """Return the table of units whose first packet has the turn `start`."""
+    def _table_from(self, start: int, n: int, r: int, least: int, *, tables: int) -> FloatArray:
+        """Return the table of units whose first packet has the turn `start`, one of so many tables."""
         if self.down_paths and self.spread == "in-turn":
             return self._down_table(n, r)
         table = np.zeros((n + 1, r + 1))
         if self.packets_are_independent:
-            return run(independent, self.packet_losses(start, n), table, operations=3 * n)
+            return run(independent, self.packet_losses(start, n), table, operations=3 * n * tables)
         paths, turns = np.unique(self._paths_from(start, n), return_inverse=True)
         counts = self._counts_in_turn(paths, turns, r)
-        operations = 12 * len(paths).bit_length() * (n - least)
+        operations = 12 * len(paths).bit_length() * (n - least) * tables
         return run(in_turn, counts, turns, least, table, operations=operations)
 
     def _late(self, n: int) -> FloatArray:
