@@ -178,7 +178,7 @@ COMMANDS = (
         (
             "decode-prob 10,20 --blocking-prob 0.1,0.2",
             "decode-prob 10 --r 2 --code rlnc",
-            "decode-prob 20 --r 4 --blocking-prob 0.01 --burst 10 --interleave 24",
+            "decode-prob 20 --r 4 --blocking-prob .01 --burst 5 --interleave 9",
         ),
     ),
     Command(

@@ -13,7 +13,7 @@ from capsmodel.cli.shared.options import Count, Flag, MaybeCount, Numbers, path_
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, explain, print_table, say, text_curve
 from capsmodel.cli.shared.table import Column
 from capsmodel.cli.shared.unit_setting import UnitSetting
-from capsmodel.cli.unit_choice import NO_WISH, Wish, print_choice, question
+from capsmodel.cli.unit_choice import NO_WISH, Question, Wish, chosen_unit, print_choice, question
 from capsmodel.coding.caps_setting import PAPER_PROBS, WINDOW_PACKETS
 from capsmodel.coding.optimal_unit import DelayCurve, optimal_coding_unit
 
@@ -66,7 +66,8 @@ def optimal_k(
     blocked_paths
         Paths n_L that carry a long flow.
     simulate
-        Send 200 windows through the simulator for some k, and print what they took beside the formula.
+        Send 200 windows through the simulator for some k, and print what they took beside the formula; with
+        --failure-prob send units over the paths, and print how many fail, in packets and in bytes.
     plot
         Write the delay curves to this file (PNG, PDF or SVG; needs matplotlib).
     """
@@ -75,13 +76,13 @@ def optimal_k(
 
         check_figure_path(plot)
     if losses.given or wish != NO_WISH:
-        require(
-            not simulate, "--simulate sends windows over equal paths: leave out --failure-prob and what goes with it"
-        )
         asked_probs = () if blocking_prob == PAPER_PROBS else blocking_prob
         both = path_pair(paths, blocked_paths)
         asked = question(window_packets, asked_probs, both, options=losses, wish=wish, setting=setting)
-        print_choice(asked, plot=plot, output=output)
+        if simulate:
+            _print_simulated(asked, plot, output)
+        else:
+            print_choice(asked, plot=plot, output=output)
         return
     probs = _blocking_probs(blocking_prob, paths, blocked_paths)
     rows = optimal_k_rows(window_packets, blocking_prob=probs, setting=setting)
@@ -99,6 +100,15 @@ def optimal_k(
         _plot(window_packets, probs, setting, plot)
         if output.is_text:
             say(f"wrote {plot}")
+
+
+def _print_simulated(asked: Question, plot: Path | None, output: Output) -> None:
+    """Send the units that answer a question, with fewer repair packets too."""
+    require(plot is None, "--plot draws the units of all sizes: leave out --simulate")
+    k, r = chosen_unit(asked)
+    from capsmodel.cli.sent_windows import print_sent_units  # the simulator takes a second to load
+
+    print_sent_units(k, r, losses=asked.losses, output=output)
 
 
 def _blocking_probs(given: tuple[float, ...], paths: int | None, blocked_paths: int | None) -> tuple[float, ...]:

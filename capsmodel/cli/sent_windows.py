@@ -108,7 +108,7 @@ def _units(n: int, losses: PathLosses, most: int = UNITS) -> int:
 
 def _failed(k: int, r: int, units: int, *, losses: PathLosses, payload: str = "") -> npt.NDArray[np.bool_]:
     """Return which units failed."""
-    parts = sent_units(k, r=r, losses=losses, units=units, seed=SEED, payload=payload)
+    parts = sent_units(k, r=r, losses=losses, units=units, seed=SEED + r, payload=payload)
     return np.concatenate([part.failed for part in parts])
 
 

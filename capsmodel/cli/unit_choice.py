@@ -146,6 +146,22 @@ def print_choice(asked: Question, *, plot: Path | None, output: Output) -> None:
     require(plot is None, "--plot draws the units of all sizes: leave out --k, --retransmit and --lost")
 
 
+def chosen_unit(asked: Question) -> tuple[int, int]:
+    """Return k and r of the unit that answers a question and can be simulated: each packet is sent once."""
+    wish = asked.wish
+    others = {
+        "--code": wish.code != "mds",
+        "--retransmit": wish.retransmit is not None,
+        "--lost": wish.lost is not None,
+    }
+    for option, given in others.items():
+        require(not given, f"{option} is not simulated: leave it out with --simulate")
+    if wish.k is not None:
+        return wish.k, int(repair_packets_for(wish.k, losses=asked.losses, failure_prob=asked.failure_prob))
+    corners = unit_corners(asked.losses, failure_prob=asked.failure_prob, max_k=asked.window_packets)
+    return int(corners.k[corners.best]), int(corners.r[corners.best])
+
+
 _COST_COLUMNS = (
     Column("failure_interval_s", "one failure in, s"),
     Column("send_s", "sent in, us", factor=1e6),

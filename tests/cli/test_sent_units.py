@@ -3,8 +3,9 @@
 import json
 
 import pytest
+from cli.commands import printed
 
-from capsmodel import ParameterError, PathLosses, unit_failure_prob
+from capsmodel import ParameterError, PathLosses, repair_packets_for, unit_corners, unit_failure_prob
 from capsmodel.cli import sent_windows
 from capsmodel.cli.sent_windows import print_sent_units
 from capsmodel.cli.shared.output import Output
@@ -54,3 +55,17 @@ def test_refusals(losses, told):
     with pytest.raises(ParameterError) as refusal:
         print_sent_units(10, 2, losses=losses, output=Output())
     assert str(refusal.value) == told
+
+
+def test_the_command_sends_the_unit_that_it_chooses(tmp_path, capsys):
+    """With delays in the file, which count with a deadline only; for one k, and for the least share of all."""
+    (tmp_path / "p.csv").write_text("loss,delay_us,jitter_us\n0.05,20,20\n0.2,60,150\n", encoding="utf-8")
+    line = f"optimal-k 9 --path-file {tmp_path / 'p.csv'} --spread in-turn --failure-prob 0.05 --simulate --json"
+    losses = PathLosses([0.05, 0.2], spread="in-turn")
+    corners = unit_corners(losses, failure_prob=0.05, max_k=9)
+    best = int(corners.k[corners.best]), int(corners.r[corners.best])
+    for option, (k, r) in {"--k 5": (5, repair_packets_for(5, losses=losses, failure_prob=0.05)), "": best}.items():
+        found = json.loads(printed(f"{line} {option}", capsys))
+        exact = [unit_failure_prob(k, r=row["r"], losses=losses) for row in found]
+        assert [row["failure_prob"] for row in found] == exact
+        assert found[-1]["r"] == r

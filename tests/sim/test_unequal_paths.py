@@ -95,7 +95,7 @@ def test_same_seed_same_losses_and_another_seed_others() -> None:
             PathLosses(0.1, burst_packets=3, interleave=4),
             "losses with interleaved units are not simulated: leave that out",
         ),
-        (PathLosses(0.1, deadline_s=1, packet_s=1e-6), "losses with delays are not simulated: leave that out"),
+        (PathLosses(0.1, deadline_s=1, packet_s=1e-6), "losses with a deadline are not simulated: leave that out"),
         (
             PathLosses([0.1, 0.2], spread="in-turn", first_path="worst"),
             "losses with a first path are not simulated: leave that out",

@@ -57,7 +57,8 @@ def sent_units_scenario(
     k, r : int
         Source packets, at least 1, and repair packets, at least 0, of a unit.
     losses : PathLosses
-        Losses of equally fast paths, independent or in runs of packets; weights are whole, and 1 for paths with runs.
+        Losses of paths, independent or in runs of packets; weights are whole, and 1 for paths with runs. Delays, which
+        count with a deadline only, are left out.
     units : int
         How many are sent, one after the other; the turns of paths go on from one to the next.
     seed : int
@@ -71,7 +72,7 @@ def sent_units_scenario(
     Raises
     ------
     ParameterError
-        If the losses have what is not sent: delays, a deadline, paths that are down, runs in time or interleaved, a
+        If the losses have what is not sent: a deadline, paths that are down, runs in time or interleaved, a
         first path.
 
     Examples
@@ -175,7 +176,7 @@ def _read(result: Result, n: int, apart: int) -> SentUnits:
 def _check(losses: PathLosses) -> None:
     """Refuse what the scenario does not have."""
     absent = {
-        "delays": losses.delay is not None or losses.deadline_s is not None,
+        "a deadline": losses.deadline_s is not None,
         "paths that are down": losses.down_paths > 0 or any(path.down for path in losses.paths),
         "runs of losses in time": losses.burst_s is not None,
         "interleaved units": losses.interleave > 1,
