@@ -245,14 +245,14 @@ axes[-1].legend(frameon=False, fontsize=8)
 # leaf-spine with equal links at load 0.6, eight seeds, and no other difference. Hosts of `pfabric`, `ecmp_pq` and
 # `rps_pq` send by priority with either.
 
-# %% mystnb={"image": {"alt": "short flows in order of arrival and in turns: turns save 28 to 51% of the time"}}
+# %% mystnb={"image": {"alt": "short flows in order of arrival and in turns: turns save 23 to 51% of the time"}}
 nics = pd.read_csv(data_path("results/all_schemes_nic.csv"))
 WAITING = "mean_fct_short_without_timeouts_s"
 by_nic = nics.pivot_table(index="seed", columns=["nic", "scheme"], values=WAITING)
 over_fifo_ecmp = by_nic.div(by_nic["fifo", "ecmp"], axis=0)
 in_turns, as_it_came = over_fifo_ecmp["round_robin"], over_fifo_ecmp["fifo"]
 order = np.exp(np.log(in_turns).mean()).sort_values(ascending=False).index
-figure, panel = plt.subplots(figsize=(7, 5.5), layout="constrained")
+figure, panel = plt.subplots(figsize=(7, 9), layout="constrained")
 for table, style in (
     (as_it_came, {"color": "C0", "label": "in order of arrival"}),
     (in_turns, DOTS[True] | {"label": "in turns"}),
@@ -264,16 +264,19 @@ panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
 panel.xaxis.set_major_formatter("{x:g}")
 panel.minorticks_off()
 panel.set_yticks(range(len(order)), order, fontsize=8)
+panel.set_ylim(-0.7, len(order) - 0.3)
 panel.grid(axis="y", color="0.9")
 figure.legend(loc="outside upper right", ncols=2, frameon=False)
 
 # %% [markdown]
-# * **The order of their own host is 28 to 51% of the time of short flows.** Those that wait for no timer take
-#   0.49 to 0.72 of the time when hosts send in turns, whatever the scheme (the next cell).
+# * **The order of their own host is 23 to 51% of the time of short flows.** Those that wait for no timer take
+#   0.49 to 0.77 of the time when hosts send in turns, with or without coding, copies, spraying or marks (the next
+#   cell). With `single_path`, all flows on one spine, they wait there, and with `mptcp_ns3` for the authors' scheduler.
 # * **What hangs on it.** In order of arrival CAPS takes 0.86 [0.81, 0.90] of the time of spraying (`rps`), in turns
 #   0.98 [0.90, 1.06]: they are not told apart. Priorities leave 0.15 to 0.16 of ECMP's time, and 0.25 to 0.26 if its
 #   hosts send in turns. CDCPS does as ECMP in order of arrival, and takes 0.77 [0.70, 0.84] of its time in turns.
-# * **What does not.** Priorities are first and DCTCP comes next, with spraying before without; RepFlow does as ECMP.
+# * **What does not.** Priorities are first and sprayed DCTCP comes next, then DCTCP on one path, with few others near
+#   it (`mptcp_fc`, `freeway`); RepFlow does as ECMP.
 # * **Timers are another matter.** The 256 packets of a NIC are for all connections, and in turns more short flows lose
 #   some there: with `dctcp` 1.9% in place of 0.8% wait for a timer, and the mean over all its short flows doubles. At
 #   NICs without a limit that mean falls to half (the cell after the next). Linux gives each connection room for 100
@@ -446,8 +449,10 @@ alike = windows["ecmp with small windows"] / windows["tcp_ns3"]
 assert alike.drop("short flows with a timeout, %").between(0.95, 1.05).all()
 unfinished = runs.groupby("scheme")["unfinished_flows"].sum()
 assert set(unfinished[unfinished > 0].index) == {"mptcp_ns3", "mmptcp_ns3"}
-of_turns = turns.drop(["ecmp_pq", "rps_pq", "pfabric"])["ratio"]
-assert of_turns.between(0.485, 0.725).all()
+of_turns = turns.drop(["ecmp_pq", "rps_pq", "pfabric", "single_path", "mptcp_ns3"])["ratio"]
+assert of_turns.between(0.485, 0.775).all()
+assert turns.loc["single_path", "ratio"] > 0.9
+assert turns.loc["mptcp_ns3", "from"] < 1 < turns.loc["mptcp_ns3", "to"]
 assert (turns.loc[["ecmp_pq", "rps_pq", "pfabric"], "ratio"] == 1).all()
 
 assert np.allclose(over(by_nic["fifo"], "caps", "rps"), [0.86, 0.81, 0.90], atol=0.005)
@@ -460,7 +465,8 @@ for nic, least, most in (("fifo", 0.15, 0.16), ("round_robin", 0.245, 0.26)):
     ranked = list(by_nic[nic].mean().sort_values().index)
     assert set(ranked[:3]) == {"ecmp_pq", "rps_pq", "pfabric"}
     assert ranked[3] == "dctcp_rps"
-    assert set(ranked[4:6]) == {"dctcp", "repflow_dctcp"}
+    assert "dctcp" in ranked[4:6]
+    assert set(ranked[4:8]) <= {"dctcp", "dctcp_sack", "repflow_dctcp", "mptcp_fc", "freeway"}
     low, high = over(by_nic[nic], "repflow", "ecmp")[1:]
     assert low < 1 < high
 assert expired.loc["dctcp"].round(1).to_dict() == {"fifo": 0.8, "round_robin": 1.9}
