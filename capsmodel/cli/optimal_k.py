@@ -69,7 +69,7 @@ def optimal_k(
         Send 200 windows through the simulator for some k, and print what they took beside the formula; with
         --failure-prob send units over the paths, and print how many fail, in packets and in bytes.
     plot
-        Write the delay curves to this file (PNG, PDF or SVG; needs matplotlib).
+        Write the delay curves, or with --failure-prob the corners, to this file (PNG, PDF or SVG; needs matplotlib).
     """
     if plot is not None:
         from capsmodel.plotting import check_figure_path  # matplotlib takes a second to load

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from cyclopts import Group, Parameter
 
@@ -65,7 +65,7 @@ class Wish:
     k: MaybeCount = None
     deadline: MaybeTime = None
     retransmit: MaybeTime = None
-    lost: Annotated[Lost, Parameter()] = None
+    lost: Lost = None
     code: Code = "mds"
 
 
@@ -112,6 +112,10 @@ def question(
     """Return what is asked, checked."""
     if wish.failure_prob is None:
         raise ParameterError("paths, runs of losses and deadlines need --failure-prob, such as 1e-6: give it")
+    setting.require_only_rate_and_size()
+    alone = wish.code == "mds" or (wish.lost is None and wish.retransmit is None)
+    require(alone, "--code counts for the code alone: leave it out with --lost and --retransmit")
+    require(wish.lost is None or wish.deadline is None, "--lost says nothing of delays: leave out --deadline")
     if wish.lost is not None:
         lone = not probs and paths is None and not options.given
         require(lone, "--lost is the loss of equal, independent packets: leave out other losses")

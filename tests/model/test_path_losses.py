@@ -373,6 +373,12 @@ def test_the_mean_loss_counts_paths_by_weight_and_those_that_are_down():
         (lambda: PathLosses([0.1]).failure_table(10, 2**15 + 1), "repair packets"),
         (lambda: PathLosses([0.1, 0.2], spread="in-turn", first_path="worst").draw(3, 1, 1), "depends on r"),
         (lambda: ExponentialJitter(0), "mean_s = 0"),
+        (lambda: PathLosses([0.1], delay=5), "delay = 5, but it must tell"),
+        (lambda: PathLosses([0.1, 0.1], delay=[PathDelay(1)] * 3), "delay has 3 entries"),
+        (lambda: PathLosses("0.1"), "must be a number"),
+        (lambda: PathLosses([[0.1]]), "give one number for each path"),
+        (lambda: PathLosses([0.1], spread="both"), "spread = 'both'"),
+        (lambda: PathLosses([0.1], down_prob=2), "down_prob = 2"),
     ],
 )  # fmt: skip
 def test_refusals(call, text):

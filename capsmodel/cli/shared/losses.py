@@ -45,7 +45,8 @@ def _counted(_: Any, tokens: Any) -> tuple[int, int]:
 
 Burst = Annotated[Runs | None, Parameter(converter=_runs, n_tokens=1, metavar="N|TIME", accepts_keys=False)]
 Lost = Annotated[
-    tuple[int, int] | None, Parameter(converter=_counted, n_tokens=1, metavar="LOST/SENT", show_default=False)
+    tuple[int, int] | None,
+    Parameter(converter=_counted, n_tokens=1, metavar="LOST/SENT", negative=(), show_default=False),
 ]
 
 

@@ -3,15 +3,18 @@
 from dataclasses import dataclass
 from typing import Any
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
+from capsmodel.checks import require
 from capsmodel.cli.shared.options import Flag, MaybeCount, Rate, Size, Time
 from capsmodel.coding.caps_setting import SETTING
 from capsmodel.coding.optimal_unit import MOST_CURVE_SIZES, DelayCurve, delay_curve
 from capsmodel.coding.unit_parameters import DEFAULT_OBJECTIVE, Objective
 
+SETTING_GROUP = Group("Setting", sort_key=30)
 
-@Parameter(name="*")
+
+@Parameter(name="*", group=SETTING_GROUP)
 @dataclass(frozen=True, kw_only=True)
 class UnitSetting:
     """What the delay of a window depends on, besides window and blocking probability.
@@ -48,6 +51,15 @@ class UnitSetting:
             "rtt_short_s": self.rtt_short, "rtt_long_s": self.rtt_long, "packet_bytes": self.packet_size,
             "rate_bps": self.rate, "objective": self.objective, "whole_units": self.whole_units, "max_k": self.max_k,
         }  # fmt: skip
+
+    def require_only_rate_and_size(self) -> None:
+        """Refuse what the delay of a window depends on, where no delay of a window is asked for."""
+        others = ("rtt_short", "rtt_long", "objective", "max_k", "whole_units")
+        given = [name for name in others if getattr(self, name) != getattr(UnitSetting(), name)]
+        option = f"--{given[0].replace('_', '-')}" if given else ""
+        require(
+            not given, f"{option} is about the delay of a window, and --failure-prob is not: leave out one of the two"
+        )
 
     def curve(self, window_packets: int, prob: float) -> DelayCurve:
         """Return the delay of every k that a curve holds."""

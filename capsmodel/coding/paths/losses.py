@@ -230,10 +230,12 @@ class PathLosses:
         return not (self.has_runs or shared or together or any(path.down for path in self.paths))
 
     def _delays(self, count: int) -> list[Delay | None]:
-        if self.delay is None or not isinstance(self.delay, Sequence):
-            return [self.delay] * count
-        require(len(self.delay) in (1, count), f"delay has {len(self.delay)} entries, but there are {count} paths")
-        return [*self.delay] * (count // len(self.delay))
+        given = self.delay if isinstance(self.delay, Sequence) else [self.delay]
+        require(len(given) in (1, count), f"delay has {len(given)} entries, but there are {count} paths")
+        for delay in given:
+            known = delay is None or (hasattr(delay, "survival") and hasattr(delay, "sample"))
+            require(known, f"delay = {delay!r:.40}, but it must tell its survival and sample, as PathDelay does")
+        return [*given] * (count // len(given))
 
     def _check_weights(self) -> None:
         weights = np.array(_each("weight", self.weight, positive, self.n_paths))
