@@ -24,7 +24,7 @@ from capsmodel.coding.paths.retransmission import (
     sendings_within,
     sent_per_source_packet,
 )
-from capsmodel.coding.paths.unit_choice import UnitCorners, unit_corners, unit_failure_prob
+from capsmodel.coding.paths.unit_choice import UnitCorners, measured_failure_prob, unit_corners, unit_failure_prob
 from capsmodel.coding.random_linear import decode_prob_rlnc, full_rank_prob
 from capsmodel.coding.redundancy import repair_packets, repair_packets_for, traffic_overhead
 from capsmodel.coding.window_delay import buffering_delay_s, uncoded_window_delay_s, window_delay_s
@@ -80,6 +80,7 @@ __all__ = [
     "log_decode_prob",
     "mean_fct",
     "mean_fct_long",
+    "measured_failure_prob",
     "mg1_mean_wait",
     "mg1_wait_prob",
     "mg1_wait_quantile",

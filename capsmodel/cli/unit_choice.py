@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from cyclopts import Group, Parameter
 
@@ -58,7 +58,8 @@ class Wish:
     lost
         Packets that were counted as lost, of those sent, such as 12/1000, in place of a blocking probability.
     code
-        mds: any k packets decode; rlnc: dense random linear code over GF(256), which may lack rank.
+        mds: any k packets decode; rlnc: dense random linear code over GF(256), which may lack rank; ldpc:
+        LDPC-Staircase of --k source packets, measured on its decoder.
     """
 
     failure_prob: MaybeNumber = None
@@ -66,7 +67,7 @@ class Wish:
     deadline: MaybeTime = None
     retransmit: MaybeTime = None
     lost: Lost = None
-    code: Code = "mds"
+    code: Code | Literal["ldpc"] = "mds"
 
 
 NO_WISH = Wish()
@@ -82,6 +83,11 @@ class Question:
     words: str
     window_packets: int
     setting: UnitSetting
+
+    @property
+    def code(self) -> Code:
+        """The code whose failures are known by a formula."""
+        return "rlnc" if self.wish.code == "rlnc" else "mds"
 
     @property
     def packet_s(self) -> float:
@@ -138,7 +144,11 @@ def question(
 
 def print_choice(asked: Question, *, plot: Path | None, output: Output) -> None:
     """Print the answer."""
-    if asked.wish.lost is not None:
+    if asked.wish.code == "ldpc":
+        from capsmodel.cli.measured_code import print_measured  # loads Numba
+
+        print_measured(asked, output)
+    elif asked.wish.lost is not None:
         _print_counted(asked, output)
     elif asked.wish.retransmit is not None:
         _print_sendings(asked, output)
@@ -181,9 +191,7 @@ _CORNERS = (
 
 
 def _print_corners(asked: Question, plot: Path | None, output: Output) -> None:
-    corners = unit_corners(
-        asked.losses, failure_prob=asked.failure_prob, max_k=asked.window_packets, code=asked.wish.code
-    )
+    corners = unit_corners(asked.losses, failure_prob=asked.failure_prob, max_k=asked.window_packets, code=asked.code)
     columns = zip(
         *(values.tolist() for values in (corners.r, corners.k, corners.share)),
         *(values.tolist() for values in (corners.failure_prob, corners.worst_failure_prob)),
@@ -220,7 +228,7 @@ _ONE = (
 
 def _print_one(asked: Question, output: Output) -> None:
     k = asked.wish.k or 1
-    sizes = repair_of_sizes(asked.losses, failure_prob=asked.failure_prob, max_k=k, least_k=k, code=asked.wish.code)
+    sizes = repair_of_sizes(asked.losses, failure_prob=asked.failure_prob, max_k=k, least_k=k, code=asked.code)
     require_reached(sizes, k, losses=asked.losses, failure_prob=asked.failure_prob)
     r = int(sizes.r[0])
     mean, worst = float(sizes.mean[k + r, r]), float(sizes.worst[k + r, r])
@@ -387,7 +395,7 @@ def _wrong_loss(asked: Question, k: int, r: int, mean: float) -> list[str]:
     more = [min(1.0, _SUPPOSED_ERROR * path.loss) for path in losses.paths]
     if losses.has_runs or losses.down_paths or losses.mean_loss == 0 or max(more) >= 1 or mean == 0:
         return []
-    fails = float(unit_failure_prob(k, r=r, losses=replace(losses, blocking_prob=more), code=asked.wish.code))
+    fails = float(unit_failure_prob(k, r=r, losses=replace(losses, blocking_prob=more), code=asked.code))
     return [
         f"Were each loss {_SUPPOSED_ERROR:g} times as high, {number(fails)} of the units would fail, "
         f"{fails / mean:.3g} times as many."

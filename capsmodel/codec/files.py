@@ -648,6 +648,45 @@ def encode_file(source: Path, target: Path, encoder: StreamEncoder) -> int:
     return count + len(packets)
 
 
+def packets_needed(
+    code: BlockCode, *, receptions: int, rng: np.random.Generator | int | None = None
+) -> npt.NDArray[np.int64]:
+    """Return how many packets of a unit, in random order, it takes until the code's own decoder has the source.
+
+    Parameters
+    ----------
+    code : BlockCode
+        Code; what it decodes does not depend on ``packet_bytes``.
+    receptions : int
+        Independent random orders of the n packets, >= 1.
+    rng
+        Anything `numpy.random.default_rng` takes.
+
+    Returns
+    -------
+    ndarray of int64, shape (receptions,)
+        From k to n; n + 1 where all packets together do not decode.
+
+    References
+    ----------
+    caps Eq. 2, where it is k for every code.
+
+    Examples
+    --------
+    >>> from capsmodel.codec import get_code
+    >>> packets_needed(get_code("rs")(4, r=2, packet_bytes=1), receptions=3, rng=1).tolist()
+    [4, 4, 4]
+    """
+    draws, packet = generator(rng), np.zeros(code.packet_bytes, np.uint8)
+    orders = (draws.permutation(code.n).tolist() for _ in range(whole_number("receptions", receptions, minimum=1)))
+    return np.array([_needed(code, order, packet) for order in orders], np.int64)
+
+
+def _needed(code: BlockCode, order: list[int], packet: npt.NDArray[np.uint8]) -> int:
+    decoder = code.decoder()
+    return next((count for count, number in enumerate(order, 1) if decoder.add(number, packet)), code.n + 1)
+
+
 def lose_packets(source: Path, target: Path, *, draw: Draw, rng: np.random.Generator) -> int:
     """Write to `target` the packets of file `source` that one reception lets through, and return their number.
 

@@ -5,14 +5,15 @@ something out is refuted, so that the draws suffice to tell.
 """
 
 from dataclasses import replace
+from math import comb
 
 import numpy as np
 import pytest
 from chi_square import chi_square, law_of
 
-from capsmodel import ExponentialJitter, PathDelay, PathLosses, unit_failure_prob
+from capsmodel import ExponentialJitter, PathDelay, PathLosses, measured_failure_prob, unit_failure_prob
 from capsmodel.codec import get_code
-from capsmodel.codec.files import decodes
+from capsmodel.codec.files import decodes, packets_needed
 from capsmodel.codec.rlnc import RandomLinear
 from capsmodel.experiments.agreement import Count
 
@@ -70,3 +71,34 @@ def test_dense_random_linear_packets_lack_rank_as_often_on_bytes(compare, pytest
     model = unit_failure_prob(10, r=3, losses=IN_TURN, code="rlnc")
     verdict = compare(model, found, detect=0.02, bias=1e-5)
     assert verdict, verdict
+
+
+LDPC = get_code("ldpc")(6, r=5, packet_bytes=1)
+
+
+@pytest.fixture(scope="module")
+def undecoded():
+    """Return for e = 0..5 whether each set of 6 + e packets fails to decode: all sets there are."""
+    arrived = (np.arange(2**11)[:, None] >> np.arange(11)) & 1 == 1
+    fails, count = ~decodes(LDPC, arrived), arrived.sum(axis=1)
+    return [fails[count == 6 + extra] for extra in range(6)]
+
+
+def test_a_measured_code_fails_as_often_as_all_sets_of_packets_say(undecoded):
+    """Losses of equal probability: each set of packets that arrives fails or not, by the decoder of the code."""
+    shares = [float(one.mean()) for one in undecoded]
+    assert 0 < shares[1] < shares[0] < 1
+    assert shares[5] == 0
+    for p in (0.01, 0.1, 0.4):
+        too_few = sum(comb(11, lost) * p**lost * (1 - p) ** (11 - lost) for lost in range(6, 12))
+        sets = sum(one.sum() * p ** (5 - extra) * (1 - p) ** (6 + extra) for extra, one in enumerate(undecoded))
+        found = measured_failure_prob(6, r=5, losses=p, undecoded_prob=shares)
+        assert found == pytest.approx(too_few + sets, rel=1e-12)
+
+
+def test_packets_in_random_order_decode_as_often_as_sets_of_them(undecoded, compare, pytestconfig):
+    needed = packets_needed(LDPC, receptions=40_000, rng=4 + pytestconfig.getoption("fresh_seeds"))
+    for extra, fails in enumerate(undecoded[:3]):
+        found = Count(successes=int(np.sum(needed > 6 + extra)), trials=len(needed))
+        verdict = compare(float(fails.mean()), found, detect=0.02)
+        assert verdict, verdict

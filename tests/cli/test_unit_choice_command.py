@@ -11,6 +11,8 @@ from cli.commands import ended, printed, refused
 
 import capsmodel as cm
 from capsmodel.cli import unit_choice
+from capsmodel.codec.files import arrivals, decodes
+from capsmodel.codec.registry import CODES
 
 PATHS = """loss,delay_us,jitter_us,count
 0.001,20,20,8
@@ -226,6 +228,16 @@ def test_the_corners_are_drawn(suffix, paths, tmp_path, capsys):
     assert (tmp_path / f"corners.{suffix}").stat().st_size > 1000
 
 
+def test_the_repair_packets_of_ldpc_are_measured_on_its_decoder(capsys):
+    line = "optimal-k 12 --k 12 --code ldpc --blocking-prob 0.1 --failure-prob 0.02"
+    (found,) = json.loads(printed(f"{line} --json", capsys))
+    assert found["r"] > found["r_mds"] == cm.repair_packets_for(12, blocking_prob=0.1, failure_prob=0.02)
+    assert found["failure_prob"] < found["failure_prob_high"] <= 0.02
+    code = CODES["ldpc"](12, r=found["r"], packet_bytes=1)
+    fails = np.mean(~decodes(code, arrivals(code.n, blocking_prob=0.1, receptions=4000, rng=1)))
+    assert fails == pytest.approx(found["failure_prob"], abs=5 * (0.02 / 4000) ** 0.5)
+
+
 def test_a_long_time_is_told_in_days():
     assert [unit_choice._time_words(time_s) for time_s in (56.4, 600.0, 1e4, 1e6, float("inf"))] == [
         "56.4 s", "10 minutes", "2.78 hours", "11.6 days", "an endless time"
@@ -269,7 +281,10 @@ def test_a_long_time_is_told_in_days():
         ("optimal-k 64 --lost 12/1000 --failure-prob 1e-6 --deadline 1ms", "--lost says nothing of delays"),
         ("redundancy 64 --failure-prob 1e-6 --target-prob 0.9", "give one of the two"),
         ("decode-prob 64 --failure-prob 1e-6 --spread random", "give --burst"),
-        ("optimal-k 64 --code ldpc --blocking-prob 0.1 --failure-prob 1e-6", "--code"),
+        ("optimal-k 64 --code raptor --blocking-prob 0.1 --failure-prob 1e-6", "--code"),
+        ("optimal-k 64 --code ldpc --k 9 --blocking-prob 0.1 --failure-prob 1e-6", "with 10000 tries: ask for 0.001"),
+        ("optimal-k 64 --code ldpc --blocking-prob 0.1 --failure-prob 0.01", "measured for one size of unit: give --k"),
+        ("optimal-k 64 --code ldpc --k 1 --blocking-prob 0.9 --failure-prob 0.01", "is out of reach of --code ldpc"),
     ],
 )
 def test_refusals_are_one_line(line, told, paths, capsys):

@@ -6,7 +6,7 @@ from codec_support import random_packets, rank_codes
 
 from capsmodel import ParameterError
 from capsmodel.codec import NotEnoughPackets, get_code
-from capsmodel.codec.files import arrivals, arrivals_by_path, decodes
+from capsmodel.codec.files import arrivals, arrivals_by_path, decodes, packets_needed
 
 
 def test_certain_arrival_and_certain_loss():
@@ -42,6 +42,20 @@ def test_a_reception_decodes_when_decode_says_so(code):
         else:
             with pytest.raises(NotEnoughPackets):
                 code.decode(packets[numbers], numbers)
+
+
+def test_any_k_packets_of_an_mds_code_are_enough_in_any_order():
+    assert set(packets_needed(get_code("rs")(6, r=5, packet_bytes=1), receptions=200, rng=6)) == {6}
+
+
+def test_packets_are_needed_until_those_in_front_decode():
+    code, rng = get_code("ldpc")(20, r=10, packet_bytes=1), np.random.default_rng(7)
+    orders = [rng.permutation(30) for _ in range(100)]
+    needed = packets_needed(code, receptions=100, rng=7)
+    for order, count in zip(orders, needed.tolist(), strict=True):
+        front = np.zeros((2, 30), bool)
+        front[0, order[: count - 1]] = front[1, order[:count]] = True
+        assert decodes(code, front).tolist() == [False, True]
 
 
 @pytest.mark.parametrize(

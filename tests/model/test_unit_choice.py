@@ -13,6 +13,8 @@ from capsmodel import (
     ParameterError,
     PathLosses,
     decode_failure_prob,
+    full_rank_prob,
+    measured_failure_prob,
     optimal_coding_unit,
     read_paths,
     repair_packets_for,
@@ -147,6 +149,23 @@ def test_the_best_unit_over_unequal_paths_is_found_by_trying():
     assert best.failure_prob == pytest.approx(fails[best.k - 1, best.r], rel=1e-12)
 
 
+@pytest.mark.parametrize("losses", [0.1, PathLosses(UNEQUAL, spread="in-turn"), PathLosses(0.05, burst_packets=4.0)])
+def test_a_measured_code_without_failures_is_one_that_any_k_packets_decode(losses):
+    for k, r in ((1, 0), (5, 3), (12, 9)):
+        found = measured_failure_prob(k, r=r, losses=losses, undecoded_prob=np.zeros(r + 1))
+        assert found == unit_failure_prob(k, r=r, losses=losses)
+        assert measured_failure_prob(k, r=r, losses=losses, undecoded_prob=np.ones(r + 1)) == pytest.approx(
+            1, rel=1e-12
+        )
+
+
+def test_a_measured_code_of_dense_packets_is_that_of_the_formula():
+    losses, k, r = PathLosses(UNEQUAL, spread="in-turn"), 5, 4
+    lacks = [1 - float(full_rank_prob(k, received=k + extra)) for extra in range(r + 1)]
+    found = measured_failure_prob(k, r=r, losses=losses, undecoded_prob=lacks)
+    assert found == pytest.approx(unit_failure_prob(k, r=r, losses=losses, code="rlnc"), rel=1e-9)
+
+
 def test_eq4_keeps_the_ceiling_rule_of_the_mean_loss():
     losses = PathLosses(UNEQUAL, spread="in-turn")
     best = optimal_coding_unit(24, losses=losses, objective="eq4", **FABRIC)
@@ -194,6 +213,8 @@ MAY_BE_DOWN, IN_TIME = PathLosses([0, 0], down_prob=0.1), PathLosses(0.1, deadli
         (lambda: repair_packets_for(9, losses=0.1, failure_prob=0), "no code never fails"),
         (lambda: repair_packets_for(9, blocking_prob=0.1, failure_prob=[0.1, 0]), "it must lie in"),
         (lambda: unit_corners(0.1, failure_prob=1, max_k=9), "failure_prob = 1"),
+        (lambda: measured_failure_prob(9, r=2, losses=0.1, undecoded_prob=[0.5, 0.1]), "e = 0..2 need"),
+        (lambda: measured_failure_prob(9, r=1, losses=0.1, undecoded_prob=[0.5, 1.1]), "undecoded_prob = 1.1"),
         (lambda: unit_corners(MAY_BE_DOWN, failure_prob=1e-3, max_k=9), "all paths may be down"),
         (lambda: repair_packets_for(9, losses=IN_TIME, failure_prob=1e-6), "misses the deadline"),
         (lambda: optimal_coding_unit(9, losses=EQUAL, objective="eq4", failure_prob=0.1), "goes with objective"),
