@@ -160,7 +160,7 @@ COMMANDS = (
     Command(
         "optimal-k",
         _FORMULAS,
-        "optimal_k:optimal_k",
+        "units.optimal_k:optimal_k",
         "Find the coding unit (k source, r repair packets) of least delay or overhead.",
         (
             "optimal-k 64 --blocking-prob 0.2,5/16 --rate 1Gbps --rtt-long 3ms",

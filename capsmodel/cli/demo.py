@@ -15,12 +15,12 @@ from capsmodel._files import check_writable
 from capsmodel._version import __version__
 from capsmodel.checks import require
 from capsmodel.cli.closed_forms import LOADS, REPFLOW, redundancy_rows, reordering_rows
-from capsmodel.cli.optimal_k import CAPS_SETTING, optimal_k_rows
 from capsmodel.cli.shared.options import Flag
 from capsmodel.cli.shared.output import csv_text, explain, say, write_whole
 from capsmodel.cli.shared.pages import template
 from capsmodel.cli.tour import STATIONS
 from capsmodel.cli.tour.section import Section, Station
+from capsmodel.cli.units.optimal_k import CAPS_SETTING, optimal_k_rows
 from capsmodel.coding.caps_setting import PAPER_PROBS, WINDOW_PACKETS
 from capsmodel.plotting import save_figure
 

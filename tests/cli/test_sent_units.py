@@ -6,9 +6,9 @@ import pytest
 from cli.commands import printed
 
 from capsmodel import ParameterError, PathLosses, repair_packets_for, unit_corners, unit_failure_prob
-from capsmodel.cli import sent_windows
-from capsmodel.cli.sent_windows import print_sent_units
 from capsmodel.cli.shared.output import Output
+from capsmodel.cli.units import sent_windows
+from capsmodel.cli.units.sent_windows import print_sent_units
 
 LOSSES = PathLosses([0.05, 0.1, 0.3], spread="in-turn", burst_packets=2.0)
 

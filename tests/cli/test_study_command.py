@@ -307,8 +307,8 @@ def test_costs_are_those_of_the_rows_that_are_there(capsys):
     (Path("DIR") / "runs").symlink_to(data_path("results/runs"), target_is_directory=True)
     kept = finished_tasks(data_path("results/runs"))
     (costs,) = json.loads(succeeded("study mmptcp-lt --costs --settings --json --out DIR", capsys).out)
-    assert costs["runs"] == 149
     ids = Campaign(published_studies()["mmptcp-lt"], data_path("results/runs")).ids
+    assert costs["runs"] == len(ids) > 100
     assert costs["cpu_s"] == pytest.approx(sum(kept[one]["cpu_s"] for one in ids))
 
 

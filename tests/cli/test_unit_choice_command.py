@@ -10,7 +10,7 @@ import pytest
 from cli.commands import ended, printed, refused
 
 import capsmodel as cm
-from capsmodel.cli import unit_choice
+from capsmodel.cli.units import unit_choice
 from capsmodel.codec.files import arrivals, decodes
 from capsmodel.codec.registry import CODES
 

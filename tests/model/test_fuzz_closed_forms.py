@@ -49,6 +49,7 @@ USUAL = {
     "mean_service": 1.0, "second_moments_service": [2.0, 2.0], "mean_services": [1.0, 1.0], "span_packets": 60,
     "unacknowledged_packets": 15, "total_window_packets": 20, "windows_packets": [5.0, 9.0], "loss_probs": [0.01, 0.02],
     "rtts_s": [1e-3, 2e-3], "rates_bps": [1e9, 2e9], "usual_rtts_s": [1e-4, 2e-4], "n_units": 2, "unit": "b",
+    "undecoded_prob": [0.5, 0.2, 0.1, 0.0],
     "losses": PathLosses([0.01, 0.2], spread="in-turn"), "max_k": 8, "lost": 1, "sent": 50, "deadline_s": 9.0,
 }  # fmt: skip
 LISTS = {"reorder_ratio": [3, 1, 2, 2], "reorder_density": [3, 1, 2, 7]}

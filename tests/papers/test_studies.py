@@ -152,7 +152,7 @@ def test_schemes_and_settings_of_a_point_have_the_same_flows():
 
 
 @pytest.mark.parametrize(
-    ("name", "runs"),
+    ("name", "least_runs"),  # those of its first looks, in all settings
     [
         ("caps-overhead-sim", 224),
         ("mmptcp-lt", 149),
@@ -161,11 +161,11 @@ def test_schemes_and_settings_of_a_point_have_the_same_flows():
         ("dc2mtcp-tuning", 280),
     ],
 )
-def test_a_study_enumerates_the_runs_that_are_kept(name, runs):
+def test_a_study_enumerates_the_runs_that_are_kept(name, least_runs):
     """Those of one of each paper whose rows are all in its own files; tests/golden has the others."""
     kept = {task["id"] for path in files_of(name) for task in tasks_of(path)}
     assert Campaign(STUDIES[name], data_path("results/runs")).ids == kept
-    assert len(kept) == runs
+    assert len(kept) >= least_runs
 
 
 def files_of(name):

@@ -40,7 +40,7 @@ class Encoder:
     @property
     def made(self):
         """Return first segment, k and n of each unit."""
-        units = self.end.units[: self.end.counters.units]
+        units = [self.end.units[number] for number in range(self.end.counters.units)]
         return [(unit.first_segment, unit.k, unit.n) for unit in units]
 
 

@@ -69,7 +69,8 @@ def test_coded_packets_follow_the_last_of_a_block_on_the_nearest_subflow():
 
 def test_the_last_block_has_what_is_left():
     flow = Coded("sc_mptcp", n_segments=6, layer={"block_packets": 4})
-    assert [(unit.first_segment, unit.k) for unit in flow.hosts.units[:2]] == [(0, 4), (4, 2)]
+    units = [flow.hosts.units[number] for number in range(2)]
+    assert [(unit.first_segment, unit.k) for unit in units] == [(0, 4), (4, 2)]
     assert flow.hosts.counters[0].units == 2
 
 

@@ -45,7 +45,7 @@ R. L. Berger. Multiparameter hypothesis testing and acceptance sampling. Technom
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -161,7 +161,7 @@ class Decision:
 
     word: VerdictWord
     intervals: dict[str, Interval]
-    points: Sequence[Sample] = ()
+    points: Sequence[Sample] = field(default=(), compare=False, repr=False)
 
     @property
     def skewness(self) -> dict[str, float]:

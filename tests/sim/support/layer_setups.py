@@ -25,7 +25,6 @@ class LayerEnd:
             self.sub = self.hosts.subs[self.number]
             self.hosts.ring(self.sub)
         self.memory = self.hosts.subflow[self.number][self.sub.stack, "layer"]
-        self.hosts.spare_units()
         self.units, self.counters = self.hosts.units, self.hosts.counters[0]
         self.now_ps = 0
 

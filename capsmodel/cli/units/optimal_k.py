@@ -13,7 +13,7 @@ from capsmodel.cli.shared.options import Count, Flag, MaybeCount, Numbers, path_
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, explain, print_table, say, text_curve
 from capsmodel.cli.shared.table import Column
 from capsmodel.cli.shared.unit_setting import UnitSetting
-from capsmodel.cli.unit_choice import NO_WISH, Question, Wish, chosen_unit, print_choice, question
+from capsmodel.cli.units.unit_choice import NO_WISH, Question, Wish, chosen_unit, print_choice, question
 from capsmodel.coding.caps_setting import PAPER_PROBS, WINDOW_PACKETS
 from capsmodel.coding.optimal_unit import DelayCurve, optimal_coding_unit
 
@@ -81,6 +81,11 @@ def optimal_k(
         asked = question(window_packets, asked_probs, both, options=losses, wish=wish, setting=setting)
         if simulate:
             _print_simulated(asked, plot, output)
+        elif wish.code == "ldpc":
+            require(plot is None, "--plot draws the units of all sizes: leave out --code ldpc")
+            from capsmodel.cli.units.measured_code import print_measured  # the codec loads Numba
+
+            print_measured(asked, output)
         else:
             print_choice(asked, plot=plot, output=output)
         return
@@ -88,7 +93,7 @@ def optimal_k(
     rows = optimal_k_rows(window_packets, blocking_prob=probs, setting=setting)
     title = f"Optimal coding unit, window {window_packets} packets, objective {setting.objective}"
     if simulate:
-        from capsmodel.cli.sent_windows import print_sent_windows  # the simulator takes a second to load
+        from capsmodel.cli.units.sent_windows import print_sent_windows  # the simulator takes a second to load
 
         print_sent_windows(window_packets, rows, setting=setting, output=output)
     else:
@@ -106,7 +111,7 @@ def _print_simulated(asked: Question, plot: Path | None, output: Output) -> None
     """Send the units that answer a question, with fewer repair packets too."""
     require(plot is None, "--plot draws the units of all sizes: leave out --simulate")
     k, r = chosen_unit(asked)
-    from capsmodel.cli.sent_windows import print_sent_units  # the simulator takes a second to load
+    from capsmodel.cli.units.sent_windows import print_sent_units  # the simulator takes a second to load
 
     print_sent_units(k, r, losses=asked.losses, output=output)
 

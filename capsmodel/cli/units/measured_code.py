@@ -18,7 +18,7 @@ from capsmodel.checks import FloatArray, ParameterError, require
 from capsmodel.cli.shared.numbers import number
 from capsmodel.cli.shared.output import Output, explain, print_table
 from capsmodel.cli.shared.table import Column
-from capsmodel.cli.unit_choice import Question
+from capsmodel.cli.units.unit_choice import Question
 from capsmodel.codec.files import packets_needed
 from capsmodel.codec.registry import CODES
 from capsmodel.coding.paths.unit_choice import measured_failure_prob

@@ -144,11 +144,7 @@ def question(
 
 def print_choice(asked: Question, *, plot: Path | None, output: Output) -> None:
     """Print the answer."""
-    if asked.wish.code == "ldpc":
-        from capsmodel.cli.measured_code import print_measured  # loads Numba
-
-        print_measured(asked, output)
-    elif asked.wish.lost is not None:
+    if asked.wish.lost is not None:
         _print_counted(asked, output)
     elif asked.wish.retransmit is not None:
         _print_sendings(asked, output)
