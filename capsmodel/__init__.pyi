@@ -8,7 +8,7 @@ from capsmodel.coding.decoding import (
     log_decode_prob,
 )
 from capsmodel.coding.optimal_unit import DelayCurve, OptimalUnit, delay_curve, optimal_coding_unit
-from capsmodel.coding.paths.delays import ExponentialJitter, PathDelay
+from capsmodel.coding.paths.delays import PathDelay
 from capsmodel.coding.paths.estimates import (
     failure_elasticity,
     least_interleave,
@@ -48,7 +48,6 @@ __all__ = [
     "Empirical",
     "Erlang",
     "Exponential",
-    "ExponentialJitter",
     "FlowSizes",
     "Hyperexponential",
     "OptimalUnit",

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from chi_square import chi_square, law_of
 
-from capsmodel import ExponentialJitter, PathDelay, PathLosses, measured_failure_prob, unit_failure_prob
+from capsmodel import Exponential, PathDelay, PathLosses, measured_failure_prob, unit_failure_prob
 from capsmodel.codec import get_code
 from capsmodel.codec.files import decodes, packets_needed
 from capsmodel.codec.rlnc import RandomLinear
@@ -21,7 +21,7 @@ N, RECEPTIONS = 21, 100_000
 LOSS = [0.02, 0.02, 0.1, 0.25]
 FALSE_ALARM = 1e-6  # of all tests here together, far below
 IN_TURN = PathLosses(LOSS, spread="in-turn")
-DELAYS = [PathDelay(2.0 * i, ExponentialJitter(8.0)) for i in range(4)]
+DELAYS = [PathDelay(2.0 * i, Exponential(8.0)) for i in range(4)]
 TIMED = {"delay": DELAYS, "deadline_s": 24.0, "packet_s": 1.0}
 KINDS = {
     "random": (PathLosses(LOSS, weight=[4, 1, 1, 2]), PathLosses(LOSS)),

@@ -13,7 +13,7 @@ from mpmath import mp, mpf
 from scipy import stats
 
 import capsmodel
-from capsmodel import Empirical, ExponentialJitter, ParameterError, PathDelay, PathLosses, decode_failure_prob
+from capsmodel import Empirical, Exponential, ParameterError, PathDelay, PathLosses, decode_failure_prob
 from capsmodel.coding.paths import _loss_table
 from capsmodel.coding.paths.losses import MOST_PATHS
 
@@ -300,7 +300,7 @@ def test_far_interleaving_makes_losses_independent(paths):
 @given(path_probs, st.sampled_from(["path", "packet"]))
 def test_a_late_deadline_leaves_the_losses_alone(paths, per):
     plain = PathLosses(paths, spread="in-turn")
-    late = replace(plain, delay=ExponentialJitter(1e-5), delay_per=per, deadline_s=1.0, packet_s=1e-6)
+    late = replace(plain, delay=Exponential(1e-5), delay_per=per, deadline_s=1.0, packet_s=1e-6)
     np.testing.assert_allclose(late.failure_table(12, 4), plain.failure_table(12, 4), rtol=1e-11, atol=1e-300)
 
 
@@ -372,7 +372,6 @@ def test_the_mean_loss_counts_paths_by_weight_and_those_that_are_down():
         (lambda: PathLosses([0.1]).failure_table(10**6, 3), "too large a table"),
         (lambda: PathLosses([0.1]).failure_table(10, 2**15 + 1), "repair packets"),
         (lambda: PathLosses([0.1, 0.2], spread="in-turn", first_path="worst").draw(3, 1, 1), "depends on r"),
-        (lambda: ExponentialJitter(0), "mean_s = 0"),
         (lambda: PathLosses([0.1], delay=5), "delay = 5, but it must tell"),
         (lambda: PathLosses([0.1, 0.1], delay=[PathDelay(1)] * 3), "delay has 3 entries"),
         (lambda: PathLosses("0.1"), "must be a number"),
@@ -387,5 +386,5 @@ def test_refusals(call, text):
 
 
 def test_it_is_offered_by_the_package():
-    names = {"PathLosses", "PathDelay", "ExponentialJitter", "read_paths", "decode_failure_prob_paths"}
+    names = {"PathLosses", "PathDelay", "read_paths", "decode_failure_prob_paths"}
     assert names <= set(capsmodel.__all__)

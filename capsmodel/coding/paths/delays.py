@@ -1,12 +1,11 @@
 """Delays of the packets on a path: a least one, and what comes on top.
 
-===========================  ======  ==========================  ====  ==================
-Quantity                     Symbol  Name                        Unit  Equation
-===========================  ======  ==========================  ====  ==================
-what a delay must tell       –       :class:`Delay`              s     beyond the papers
-least delay and queue        D       :class:`PathDelay`          s     beyond the papers
-exponential queue            –       :class:`ExponentialJitter`  s     beyond the papers
-===========================  ======  ==========================  ====  ==================
+===========================  ======  ==================  ====  =================
+Quantity                     Symbol  Name                Unit  Equation
+===========================  ======  ==================  ====  =================
+what a delay must tell       –       :class:`Delay`      s     beyond the papers
+least delay and queue        D       :class:`PathDelay`  s     beyond the papers
+===========================  ======  ==================  ====  =================
 
 Every distribution of :mod:`capsmodel.queueing.service` is a `Delay`, and what was measured is its `Empirical`.
 """
@@ -17,7 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from capsmodel.checks import FloatArray, Rng, generator, non_negative, one_number, positive
+from capsmodel.checks import FloatArray, Rng, non_negative, one_number
 
 
 class Delay(Protocol):
@@ -63,27 +62,3 @@ class PathDelay:
     def sample(self, count: int, *, rng: Rng = None) -> FloatArray:
         """Draw `count` independent delays, s."""
         return self.least_s + (np.zeros(count) if self.queue is None else self.queue.sample(count, rng=rng))
-
-
-@dataclass(frozen=True)
-class ExponentialJitter:
-    """An exponential delay.
-
-    Parameters
-    ----------
-    mean_s : float
-        Its mean, s, above 0.
-    """
-
-    mean_s: float
-
-    def __post_init__(self) -> None:
-        one_number(positive, "mean_s", self.mean_s)
-
-    def survival(self, time: FloatArray) -> FloatArray:
-        """Return P(delay > time)."""
-        return np.asarray(np.exp(-np.asarray(time) / self.mean_s))
-
-    def sample(self, count: int, *, rng: Rng = None) -> FloatArray:
-        """Draw `count` independent delays, s."""
-        return generator(rng).exponential(self.mean_s, count)

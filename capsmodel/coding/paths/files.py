@@ -28,8 +28,9 @@ from pathlib import Path
 from typing import Any
 
 from capsmodel.checks import ParameterError, require
-from capsmodel.coding.paths.delays import ExponentialJitter, PathDelay
+from capsmodel.coding.paths.delays import PathDelay
 from capsmodel.coding.paths.losses import MOST_PATHS, PathLosses
+from capsmodel.queueing.service import Exponential
 from capsmodel.text_tables import Column, Table, quantity, read_table, text, whole
 
 
@@ -148,4 +149,4 @@ def _delays(least_s: list[Any], jitter_s: list[Any]) -> list[PathDelay] | None:
     if all(cell is None for cell in (*least_s, *jitter_s)):
         return None
     pairs = zip(least_s, jitter_s, strict=True)
-    return [PathDelay(least or 0.0, ExponentialJitter(mean) if mean else None) for least, mean in pairs]
+    return [PathDelay(least or 0.0, Exponential(mean) if mean else None) for least, mean in pairs]
