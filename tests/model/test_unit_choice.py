@@ -243,7 +243,7 @@ def test_a_file_of_paths(tmp_path):
     assert [path.down for path in losses.paths] == [0.1, 0.1, 0]
     assert losses.weights.tolist() == [3 / 7, 3 / 7, 1 / 7]
     first, _, last = (path.delay for path in losses.paths)
-    assert (first.least_s, first.queue.mean_s, last.least_s, last.queue) == (20e-6, 0.5e-3, 30e-6, None)
+    assert (first.least_s, first.queue.mean, last.least_s, last.queue) == (20e-6, 0.5e-3, 30e-6, None)
     plain = read_paths(written(tmp_path, "loss\n0.01\n0.2\n"))
     assert (plain.burst_packets, plain.delay, plain.mean_loss) == (None, None, pytest.approx(0.105))
 
