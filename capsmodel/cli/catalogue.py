@@ -28,7 +28,7 @@ def schemes(name: str | None = None, *, output: Output = AS_TEXT) -> None:
     Parameters
     ----------
     name
-        A scheme, such as caps.
+        A scheme, such as caps, or several put together, such as rps+dctcp.
     """
     if name is not None:
         _print_scheme(name, output)

@@ -108,7 +108,8 @@ def simulate(
         TOML file, or one of capsmodel presets, such as p64; without it the flags describe the run, from 8 leaves,
         8 spines, 64 hosts at 1 Gbps and 1000 web-search flows at load 0.5.
     scheme
-        One of capsmodel schemes (ecmp, or what the scenario says), or a scheme of your own: FILE.py:SCHEME.
+        One of capsmodel schemes (ecmp, or what the scenario says), several put together, such as rps+dctcp, or a scheme
+        of your own: FILE.py:SCHEME.
     engine
         compiled (fast) or reference (SimPy, to be read and stepped through); both give the same records.
     probe

@@ -72,7 +72,8 @@ class ScenarioOptions:
         A link that fails, such as leaf0-spine1@10ms, or leaf0-spine1@10ms-30ms if it returns; may be repeated.
     set
         Any other value, such as transport.min_rto_s=10ms, fabric.reroute_s=1ms or traffic.pairs=other-leaf; may be
-        repeated. capsmodel schemes NAME lists the parameters of a scheme.
+        repeated. capsmodel schemes NAME lists the parameters of a scheme. It changes parameters, not parts: those are
+        swapped in the name of the scheme, as in rps+dctcp or conga+presto.layer; the NIC by --nic.
     seed
         Seed of all randomness (1); with several runs the first of the seeds.
     end

@@ -5,17 +5,18 @@ A package registers its own by an entry point of the group ``capsim.schemes`` th
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pkgutil import iter_modules
 
 from capsim.base.bounds import shortened
 from capsim.protocols import schemes as folder
+from capsim.protocols.combined import combined, is_combined
 from capsim.protocols.nics.round_robin import ROUND_ROBIN
 from capsim.roles.components import Nic, Scheme
 from capsim.roles.scheme_files import is_reference, load_scheme
-from capsmodel.checks import ParameterError
+from capsmodel.checks import ParameterError, require
 
 ENTRY_POINT_GROUP = "capsim.schemes"
 ALL = "all"
@@ -70,25 +71,32 @@ def scheme(name: str, *, key: str = "scheme") -> Scheme:
     Parameters
     ----------
     name : str
-        One of :func:`schemes`, or a file and the name of a scheme in it (:mod:`capsim.roles.scheme_files`).
+        One of :func:`schemes`, several of them put together, ``rps+dctcp`` (:mod:`capsim.protocols.combined`), or a
+        file and the name of a scheme in it (:mod:`capsim.roles.scheme_files`).
     key : str
         What named it, for the text of an error.
 
     Raises
     ------
     ParameterError
-        If there is none, or the file has none; the text names the nearest one.
+        If there is none, the file has none, or several do not go together; the text names the nearest one.
 
     Examples
     --------
     >>> scheme("ecmp").short.transport.name
     'newreno'
+    >>> scheme("rps+dctcp").balancer.name
+    'rps'
     """
     for item in built_in():
         if item.name == name:
             return item
     if is_reference(name):
         return load_scheme(name, key=key)
+    if is_combined(name) and name not in schemes():
+        parts = {part.strip() for part in name.split("+")} & NICS.keys()
+        require(not parts, f"{key} = {shortened(name)}: {', '.join(parts)} is a NIC: set it by --nic, or the key nic")
+        return combined(name, partial(scheme, key=key), key=key, known=tuple(schemes().values()))
     if name not in schemes():
         near = get_close_matches(name.lower(), schemes(), n=1)
         hint = f"did you mean {near[0]}?" if near else "no scheme has this name;"

@@ -113,8 +113,9 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     name, notes : str
         For people. `notes` says where a setting comes from and what a paper leaves open.
     scheme : str
-        One of ``capsmodel schemes``, or a Python file and the name of a scheme in it, ``two_choices.py:SCHEME``
-        (:mod:`capsim.roles.scheme_files`), relative to the folder of the scenario's file. The file is run.
+        One of ``capsmodel schemes``; several put together, ``rps+dctcp`` (:mod:`capsim.protocols.combined`); or a
+        Python file and the name of a scheme in it, ``two_choices.py:SCHEME`` (:mod:`capsim.roles.scheme_files`),
+        relative to the folder of the scenario's file. The file is run.
     params : dict
         Parameters of the scheme that differ from its defaults, by component: ``{"transport": {"min_rto_s": 0.01}}``.
     seed : int

@@ -146,7 +146,7 @@ def result_name(values: Mapping[str, Any], seed: int) -> str:
     >>> result_name({"scheme": "caps", "traffic.load": 0.6}, 3)
     'caps-0.6-seed3'
     """
-    words = [re.sub(r"[^\w.]+", "_", str(value)) for value in values.values()]
+    words = [re.sub(r"[^\w.+]+", "_", str(value)) for value in values.values()]
     return "-".join([*words, f"seed{seed}"])
 
 

@@ -1,0 +1,191 @@
+"""Schemes put together from others, written with plus signs: ``rps+dctcp`` sprays packets of DCTCP.
+
+Each part adds what it does otherwise than ``ecmp``, from which most schemes differ in one or two components: ``rps``
+adds its balancer, ``dctcp`` its congestion control, the queue that marks, and transports whose packets can be marked.
+``NAME.ROLE`` takes from a scheme what it has in one role: ``presto.layer``. The order of the parts says nothing, since
+two that want different things in one place are refused.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from typing import Any
+
+from capsim.base.bounds import shortened
+from capsim.protocols.congestion.dctcp import DCTCP
+from capsim.protocols.queues.ecn import ECN
+from capsim.protocols.schemes.ecmp import SCHEME as PLAIN
+from capsim.roles.components import Component, Scheme, Stack
+from capsim.roles.hooks import HOST_ROLES, ROLES
+from capsmodel.checks import ParameterError, require
+
+SIGN = "+"
+Place = tuple[str, str, str]
+"""Whose it is (``short``, ``long``, or empty for switches), the role, and the parameter; empty for the component."""
+
+
+@dataclass(frozen=True)
+class _Want:
+    """What a part puts in a place: a component, or the value of a parameter."""
+
+    place: Place
+    value: Any
+    part: str
+
+
+def is_combined(name: str) -> bool:
+    """Return whether a name is that of several schemes put together.
+
+    Examples
+    --------
+    >>> is_combined("rps+dctcp"), is_combined("rps")
+    (True, False)
+    """
+    return SIGN in name
+
+
+def combined(name: str, find: Callable[[str], Scheme], *, key: str, known: Sequence[Scheme]) -> Scheme:
+    """Return the scheme that several ones make together, called as it was written.
+
+    Parameters
+    ----------
+    name : str
+        Names of schemes with plus signs between them, each perhaps with a role: ``rps+presto.layer``.
+    find : callable
+        Gives the scheme of a name.
+    key : str
+        What named it, for the text of an error.
+    known : sequence of Scheme
+        Where components are looked for that are no schemes, to say which scheme has them.
+
+    Raises
+    ------
+    ParameterError
+        If a part is no scheme, two want different things in one place, or nobody would set or read a mark.
+    """
+    told = f"{key} = {shortened(name)}"
+    parts = [part.strip() for part in name.split(SIGN)]
+    require(all(parts), f"{told}: a part is missing: write names between the signs, as in rps+dctcp")
+    require(len(set(parts)) == len(parts), f"{told} names a part twice: leave one out")
+    schemes = [_scheme_of(part, parts, find, told, known) for part in parts]
+    wants = [want for part, scheme in zip(parts, schemes, strict=True) for want in _wants(part, scheme)]
+    _refuse_conflicts(wants, told)
+    found = _put_together({want.place: want for want in wants}, told)
+    _check_marks(found, told)
+    return replace(
+        found,
+        name=SIGN.join(parts),
+        summary="; ".join(dict.fromkeys(one.summary for one in schemes)),
+        cite=", ".join(dict.fromkeys(one.cite for one in schemes)),
+        reconstructed=any(one.reconstructed for one in schemes),
+    )
+
+
+def _role_of(part: str) -> str:
+    """Return the role that a part is limited to; empty for all of a scheme."""
+    return part.rpartition(".")[2] if "." in part else ""
+
+
+def _scheme_of(
+    part: str, parts: Sequence[str], find: Callable[[str], Scheme], told: str, known: Sequence[Scheme]
+) -> Scheme:
+    """Return the scheme that a part names; refuse what is a file, a component or nothing."""
+    in_file = 'combine a scheme of a file in the file, as in replace(scheme("dctcp"), balancer=MINE)'
+    require(".py" not in part, f"{told}: {in_file}")
+    role = _role_of(part)
+    name = part.removesuffix(f".{role}")
+    if role and role not in ROLES:
+        near = get_close_matches(role, ROLES, n=1)
+        hint = f"did you mean {name}.{near[0]}? There" if near else "there"
+        raise ParameterError(f"{told}: {shortened(role)} is no role: {hint} are {', '.join(ROLES)}")
+    if name not in (each.name for each in known):
+        _refuse_component(name, part, parts, told, known)
+    return find(name)
+
+
+def _refuse_component(name: str, part: str, parts: Sequence[str], told: str, known: Sequence[Scheme]) -> None:
+    """Refuse the name of a component: which scheme has it, and what to write."""
+    for scheme in known:
+        role = next((place[1] for place, one in _components(scheme) if one.name == name), None)
+        if role is not None:
+            instead = SIGN.join(scheme.name if one == part else one for one in parts)
+            text = f"{told}: {name} is no scheme but the {role} of {scheme.name}: write {instead}"
+            raise ParameterError(text)
+
+
+def _components(scheme: Scheme) -> Iterator[tuple[Place, Component]]:
+    for role in ROLES:
+        for flows in ("short", "long") if role in HOST_ROLES else ("",):
+            yield (flows, role, ""), getattr(getattr(scheme, flows) if flows else scheme, role)
+
+
+def _wants(part: str, scheme: Scheme) -> Iterator[_Want]:
+    """Yield what a part does otherwise than the plain scheme, in the role that it is limited to."""
+    only = _role_of(part)
+    for (place, own), (_, plain) in zip(_components(scheme), _components(PLAIN), strict=True):
+        if only in ("", place[1]):
+            yield from _differing(place, own, plain, part)
+    if only:
+        return
+    for flows in ("short", "long"):
+        priority = getattr(scheme, flows).priority
+        if priority != getattr(PLAIN, flows).priority:
+            yield _Want((flows, "priority", ""), priority, part)
+    if scheme.known_sizes != PLAIN.known_sizes:
+        yield _Want(("", "known_sizes", ""), scheme.known_sizes, part)
+
+
+def _differing(place: Place, own: Component, plain: Component, part: str) -> Iterator[_Want]:
+    """Yield a component that is another one, or the parameters in which it is not as in the plain scheme."""
+    if replace(own, params=plain.params) != plain:
+        yield _Want(place, own, part)
+        return
+    for each in fields(own.params):
+        value = getattr(own.params, each.name)
+        if value != getattr(plain.params, each.name):
+            yield _Want((*place[:2], each.name), value, part)
+
+
+def _refuse_conflicts(wants: Sequence[_Want], told: str) -> None:
+    by_place: dict[Place, _Want] = {}
+    for want in wants:
+        other = by_place.setdefault(want.place, want)
+        if other.value == want.value:
+            continue
+        role = want.place[1]
+        more = {one.place[1]: one.part for one in wants if one.part in (want.part, other.part)}
+        others = [f"{part}.{one}" for one, part in more.items() if one != role and one in ROLES and "." not in part]
+        remedy = f"take one role of a part, as in {others[0]}" if others else "leave one of them out"
+        what = ".".join(filter(None, want.place[1:]))
+        raise ParameterError(f"{told}: {other.part} and {want.part} each have a {what} of their own: {remedy}")
+
+
+def _put_together(wanted: Mapping[Place, _Want], told: str) -> Scheme:
+    """Return the plain scheme with all that is wanted: whole components first, then their parameters."""
+    stacks: dict[str, Stack] = {"short": PLAIN.short, "long": PLAIN.long}
+    network: dict[str, Any] = {}
+    for (flows, role, name), want in sorted(wanted.items(), key=lambda one: bool(one[0][2])):
+        before = stacks[flows] if flows else replace(PLAIN, **network)
+        value = _with_param(getattr(before, role), want, told) if name else want.value
+        if flows:
+            stacks[flows] = replace(stacks[flows], **{role: value})
+        else:
+            network[role] = value
+    return replace(PLAIN, name=told, **stacks, **network)
+
+
+def _with_param(component: Component, want: _Want, told: str) -> Component:
+    _, role, name = want.place
+    has = name in {each.name for each in fields(component.params)}
+    require(has, f"{told}: {want.part} sets {role}.{name}, which {component.name} does not have: leave one of them out")
+    return replace(component, params=replace(component.params, **{name: want.value}))
+
+
+def _check_marks(scheme: Scheme, told: str) -> None:
+    """Refuse a queue that would mark if packets could be marked, and windows that wait for marks."""
+    capable = any(getattr(stack.transport.params, "ecn", False) for stack in scheme.stacks)
+    marks, reads = scheme.queue == ECN, any(stack.congestion == DCTCP for stack in scheme.stacks)
+    whole = "take dctcp as a whole"
+    require(capable or not marks, f"{told}: its queue marks packets, but its hosts send none to be marked: {whole}")
+    is_deaf = reads and (not capable or scheme.queue == PLAIN.queue)
+    require(not is_deaf, f"{told}: its windows wait for marks, but no packet is marked: {whole}")
