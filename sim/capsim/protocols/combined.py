@@ -15,7 +15,7 @@ from capsim.base.bounds import shortened
 from capsim.protocols.congestion.dctcp import DCTCP
 from capsim.protocols.queues.ecn import ECN
 from capsim.protocols.schemes.ecmp import SCHEME as PLAIN
-from capsim.roles.components import Component, Scheme, Stack
+from capsim.roles.components import Component, Scheme
 from capsim.roles.hooks import HOST_ROLES, ROLES
 from capsmodel.checks import ParameterError, require
 
@@ -162,11 +162,11 @@ def _refuse_conflicts(wants: Sequence[_Want], told: str) -> None:
 
 def _put_together(wanted: Mapping[Place, _Want], told: str) -> Scheme:
     """Return the plain scheme with all that is wanted: whole components first, then their parameters."""
-    stacks: dict[str, Stack] = {"short": PLAIN.short, "long": PLAIN.long}
+    stacks: dict[str, Any] = {"short": PLAIN.short, "long": PLAIN.long}
     network: dict[str, Any] = {}
     for (flows, role, name), want in sorted(wanted.items(), key=lambda one: bool(one[0][2])):
         before = stacks[flows] if flows else replace(PLAIN, **network)
-        value = _with_param(getattr(before, role), want, told) if name else want.value
+        value: Any = _with_param(getattr(before, role), want, told) if name else want.value
         if flows:
             stacks[flows] = replace(stacks[flows], **{role: value})
         else:
