@@ -38,6 +38,27 @@ def test_simulate_prints_the_summary_and_what_it_took(capsys: pytest.CaptureFixt
         assert word in out
 
 
+@pytest.mark.parametrize(
+    ("words", "key", "unit", "factor"),
+    [
+        ("mean FCT, short", "mean_fct_short_s", "ms", 1e3),
+        ("short flows with a timeout", "timeout_ratio_short", "%", 1e2),
+        ("mean throughput, long", "mean_throughput_long_bps", "Mbit/s", 1e-6),
+        ("timeouts", "timeouts", "", 1),
+    ],
+)
+def test_each_line_of_the_summary_has_the_unit_of_its_number(
+    capsys: pytest.CaptureFixture[str], words: str, key: str, unit: str, factor: float
+) -> None:
+    """Catches milliseconds that are called seconds."""
+    line = ["simulate", *SMALL, "--engine", "reference"]
+    (value,) = (row[key] for row in json.loads(printed([*line, "--json"], capsys)))
+    (shown,) = (one for one in printed(line, capsys).splitlines() if one.startswith(f"{words}  "))
+    number, *rest = shown.removeprefix(words).split()
+    assert float(number) == pytest.approx(value * factor, rel=1e-3)
+    assert " ".join(rest) == unit
+
+
 @pytest.mark.parametrize(("warm_up", "lines"), [("0s", 0), ("1ms", 1)])
 def test_what_long_flows_get_since_the_warm_up_is_told_where_there_is_one(
     capsys: pytest.CaptureFixture[str], warm_up: str, lines: int

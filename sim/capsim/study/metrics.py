@@ -58,8 +58,12 @@ class Metric:
     @property
     def label(self) -> str:
         """Return words and unit, as an axis of a plot has them."""
-        unit, _ = SHOWN.get(self.unit, ("", 1.0))
-        return f"{self.words}, {unit}" if unit else self.words
+        return f"{self.words}, {self.shown_unit}" if self.shown_unit else self.words
+
+    @property
+    def shown_unit(self) -> str:
+        """Return the unit in which people read it; empty for a number of packets or anything else that is counted."""
+        return SHOWN.get(self.unit, ("", 1.0))[0]
 
     @property
     def factor(self) -> float:
