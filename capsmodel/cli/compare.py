@@ -30,7 +30,7 @@ from capsmodel.cli.shared.run_output import (
     missing_ratios,
     records,
 )
-from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, scenario_from
+from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_lines, scenario_from
 from capsmodel.plotting import can_draw, save_figure
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _print(compared: Compared, scenario: Scenario, seeds: int, output: Output) -
     over = f"mean ± 95% half-width over {seeds} seeds" if seeds > 1 else "one run of each scheme, so no interval"
     ratios = "geometric means, seed by seed (95% interval)" if seeds > 1 else "of the same flows"
     explain(f"{scenario.name}: {over}; ratios to {compared.schemes[0]} are {ratios}")
-    explain(*filter(None, [offered_line(compared.runs)]))
+    explain(*filter(None, [offered_line(compared.runs)]), *profile_lines(compared.filled.values()))
     for title, metrics, with_ratio in _BLOCKS:
         first = compared.schemes[0] if with_ratio else None
         rows, columns = metric_rows(table, ["scheme"], metrics, first_scheme=first)

@@ -24,6 +24,7 @@ from capsim.results.result import columns_of
 from capsim.roles.scheme_files import same_source
 from capsim.run.estimate import trace_size_bytes
 from capsim.run.simulation import compile_if_needed, prepare, run_prepared
+from capsim.scenario.profile import Filled, filled, rate_remarks
 from capsim.scenario.scenario import from_dict
 from capsmodel._files import check_writable, file_to_write
 from capsmodel._version import __version__
@@ -32,7 +33,7 @@ from capsmodel.cli.shared.numbers import number
 from capsmodel.cli.shared.options import Texts, Time, probed
 from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explain, print_table, say
 from capsmodel.cli.shared.run_output import BY_LAYER, BY_SIZE, layer_rows, mean_above_p99, shown, size_rows
-from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, scenario_from, with_scheme
+from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_lines, scenario_from, with_scheme
 from capsmodel.cli.shared.table import Column
 
 PATIENCE_S = 2.0
@@ -139,6 +140,8 @@ def simulate(
         chosen = chosen.replace(probes=probed(probe, probe_field, probe_period) | _histograms_of(chosen))
     if out is not None:
         check_folder(out, made_of=_PARQUET)
+    ran = filled(chosen, find(chosen.scheme))
+    chosen = ran.scenario
     setup = prepare(chosen)
     patterns = None if pcap_ports is None else pcap_ports.split(",")
     _check_capture(pcap, patterns, setup)
@@ -149,7 +152,7 @@ def simulate(
         if pcap is not None:
             write_pcap(result, pcap, ports=patterns)
     finally:  # a disk that is full by now takes the tables, not the figures
-        _print(result, output)
+        _print(result, ran, output)
     if out is not None and output.is_text:
         say(f"wrote {', '.join(sorted(path.name for path in out.iterdir()))} to {out}")
 
@@ -175,17 +178,17 @@ def _check_capture(pcap: Path | None, patterns: list[str] | None, setup: Setup) 
     ports_like(setup.fabric.port_names, patterns or (), where="--pcap-ports")
 
 
-def _print(result: Result, output: Output) -> None:
+def _print(result: Result, ran: Filled, output: Output) -> None:
     chosen, summary = result.scenario, result.summary
     values: dict[str, Any] = summary.to_dict()
-    caution(*result.remarks())
+    caution(*result.remarks(), *rate_remarks([(ran.scenario, ran.scheme)]))
     if not output.is_text:
         print_table([values], output=output)
         return
     if not chosen.warm_up_s:  # without one it is the mean throughput of long flows
         del values["mean_goodput_long_bps"]
     rows = [
-        {"metric": shown(name).words, "value": number(value * shown(name).factor), "unit": shown(name).unit}
+        {"metric": shown(name).words, "value": number(value * shown(name).factor), "unit": shown(name).shown_unit}
         for name, value in values.items()
     ]
     columns = [
@@ -194,7 +197,7 @@ def _print(result: Result, output: Output) -> None:
         Column("unit", ""),
     ]
     print_table(rows, columns=columns, title=f"{chosen.name}: summary")
-    explain(*filter(None, [offered_line(pd.DataFrame([result.loads]))]))
+    explain(*filter(None, [offered_line(pd.DataFrame([result.loads]))]), *profile_lines([ran]))
     say("")
     print_table(size_rows(result.fct_by_size()), columns=BY_SIZE, title="Completion times (FCT) by flow size")
     say("")

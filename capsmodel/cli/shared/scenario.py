@@ -1,6 +1,7 @@
 """From the options of ``simulate`` and ``compare`` to a scenario: a file or preset changed by flags, or flags alone."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -9,8 +10,10 @@ import msgspec
 from cyclopts import Group, Parameter
 
 from capsim import Scenario, load_scenario, with_settings
+from capsim.scenario.profile import Filled
 from capsim.scenario.scenario import from_dict
 from capsmodel.checks import ParameterError, require
+from capsmodel.cli.shared.numbers import quantity
 from capsmodel.cli.shared.options import MaybeCount, MaybeNumber, MaybeRate, MaybeTime, Texts, failure, settings_of
 from capsmodel.units import parse_size_bytes
 
@@ -65,6 +68,9 @@ class ScenarioOptions:
     flow_file
         CSV file with the columns src, dst, flow_bytes and start_s, or other units: flow_kb, start_us. Further columns
         go to the flows table of --out. Hosts are numbered from 0 leaf by leaf, or as in the nodes file.
+    profile
+        Defaults for hosts of 10, 25, 100 or 400 Gbps: rate, delay, packets, queues, window, minimum RTO, K and flowlet
+        gap, as far as nothing else sets them. What it sets is printed.
     nic
         In which order hosts send what waits: fifo, as it came, or round_robin, a packet of each connection in turn
         (fifo). Hosts of pfabric, ecmp_pq and rps_pq send by priority.
@@ -88,6 +94,7 @@ class ScenarioOptions:
     load: MaybeNumber = None
     flows: MaybeCount = None
     flow_file: Path | None = None
+    profile: Literal["10g", "25g", "100g", "400g"] | None = None
     nic: Literal["fifo", "round_robin"] | None = None
     fail: Texts = ()
     set: Texts = ()
@@ -115,6 +122,8 @@ def scenario_from(source: str | None, options: ScenarioOptions) -> Scenario:
         tables["end_s"] = options.end
     if options.nic is not None:
         tables["nic"] = options.nic
+    if options.profile is not None:
+        tables["profile"] = options.profile
     failures = [failure(text) for text in options.fail]
     if failures:
         tables["fabric"] = tables["fabric"] | {"links": [*tables["fabric"].get("links", ()), *failures]}
@@ -202,6 +211,23 @@ def _existing(path: Path) -> Path:
     if not path.is_file():
         raise FileNotFoundError(f"no file {str(path)!r}: --flow-file names a CSV file")
     return path
+
+
+def profile_lines(ran: Iterable[Filled]) -> list[str]:
+    """Return in a line what the profile of some runs has set; nothing if they have none."""
+    found: dict[str, dict[str, None]] = {}
+    for one in ran:
+        if one.sizes is None:
+            continue
+        fabric, sizes = one.scenario.fabric, one.sizes
+        links = {f"fabric.{key}": getattr(fabric, key) for key in ("rate_bps", "delay_s") if hasattr(fabric, key)}
+        begin = f"{sizes.packet_bytes} bytes, base RTT {sizes.rtt_s * 1e6:.4g} us, BDP {sizes.bdp_packets} packets"
+        found.setdefault("packets of", {})[begin] = None
+        for name, value in {**links, **one.values}.items():
+            found.setdefault(name, {})[quantity(name, value)] = None
+    said = {name: " or ".join(values) for name, values in found.items()}
+    rest = ", ".join(f"{name} = {text}" for name, text in said.items() if name != "packets of")
+    return [f"profile: packets of {said['packets of']}; {rest}"] if said else []
 
 
 def with_scheme(scenario: Scenario, scheme: str | None) -> Scenario:

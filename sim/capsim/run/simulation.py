@@ -28,8 +28,9 @@ from capsim.run import estimate
 from capsim.run.hook_errors import check_hooks, hook_errors
 from capsim.run.hook_failures import run_hooks
 from capsim.scenario.entry_stacks import entry_schemes, scheme_of_run
+from capsim.scenario.profile import filled
 from capsim.scenario.scenario import Hosts, Scenario, load_scenario
-from capsmodel.checks import ParameterError, generator
+from capsmodel.checks import ParameterError, generator, require
 
 Progress = Callable[[float], None]
 
@@ -87,7 +88,7 @@ def simulate(
     seed = described.seed if rng is None else int(generator(rng).integers(2**63))
     asked = described.scheme if scheme is None else scheme
     name = asked if isinstance(asked, str) and is_reference(asked) else chosen.name
-    scenario = described.replace(scheme=name, seed=seed)
+    scenario = filled(described.replace(scheme=name, seed=seed), chosen).scenario
     return run_prepared(scenario, prepare(scenario, scheme=chosen), engine=engine, progress=progress)
 
 
@@ -129,8 +130,10 @@ def prepare(scenario: Scenario, *, scheme: Scheme | None = None) -> Setup:
     Raises
     ------
     ParameterError
-        If the scenario cannot be run or would not fit in memory.
+        If the scenario cannot be run, would not fit in memory, or has a profile that is not filled in.
     """
+    unfilled = f"profile = {scenario.profile!r} is not filled in: capsim.scenario.profile.filled does it"
+    require(not scenario.profile, unfilled)
     estimate.check_fabric(scenario)
     fabric = scenario.fabric.build(seed=scenario.seed)
     estimate.check_traffic(scenario, fabric)

@@ -5,7 +5,7 @@ In TOML a quantity may be typed with its unit (``rate_bps = "10Gbps"``, ``delay_
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -30,6 +30,9 @@ from capsmodel.workloads.catalogue import load_workload
 from capsmodel.workloads.files import is_size_file, read_flow_sizes
 from capsmodel.workloads.sizes import SizeDistribution
 
+PROFILE_RATES_BPS = {"10g": 10e9, "25g": 25e9, "100g": 100e9, "400g": 400e9}
+"""The rate of hosts that each profile is for (:mod:`capsim.scenario.profile`)."""
+_PROFILE_DELAY_S = 1e-6
 LONGEST_QUANTITY = 40  # characters of a number with its unit
 _UNITS = {"_bps": parse_rate_bps, "_s": parse_time_s, "_s_per_packet": parse_time_s, "_bytes": parse_size_bytes}
 
@@ -118,6 +121,10 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         relative to the folder of the scenario's file. The file is run.
     params : dict
         Parameters of the scheme that differ from its defaults, by component: ``{"transport": {"min_rto_s": 0.01}}``.
+    profile : str
+        ``10g``, ``25g``, ``100g`` or ``400g``: what is left out is as fits hosts of this rate, in place of the defaults
+        of 1 Gbps: rate and delay of links, packets, queue limits, receive window, minimum RTO, K and flowlet gap. The
+        rules: :mod:`capsim.scenario.profile`. What they give is printed and kept with the result.
     seed : int
         All randomness of the run; arrivals, sizes, endpoints, hashes and spraying draw from streams of their own.
     short_bytes : int
@@ -164,6 +171,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     notes: str = ""
     scheme: str = "ecmp"
     params: dict[str, dict[str, bool | int | float | str]] = {}
+    profile: Literal["", "10g", "25g", "100g", "400g"] = ""
     seed: Annotated[int, bounds.SEED.meta] = 1
     short_bytes: Annotated[int, bounds.THRESHOLD_BYTES.meta] = 100_000
     end_s: EndTime = 100.0
@@ -183,7 +191,15 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def to_dict(self) -> dict[str, Any]:
         """Return plain tables, lists and numbers, without what equals its default."""
         check_workloads(self.traffic)
-        return without_defaults(self)
+        return self.tables()
+
+    def tables(self, *, only: Collection[str] | None = None) -> dict[str, Any]:
+        """Return what :meth:`to_dict` does, or the tables of some fields only, which it does not check."""
+        found = without_defaults(self, only=only)
+        if self.profile and "fabric" in found:  # reading it again fills in nothing
+            known = {key: getattr(self.fabric, key) for key in ("rate_bps", "delay_s") if hasattr(self.fabric, key)}
+            found["fabric"] |= known
+        return found
 
     def to_toml(self) -> str:
         """Return the scenario as TOML, in SI numbers; :func:`load_scenario` reads it back to an equal one."""
@@ -226,6 +242,9 @@ def from_dict(tables: dict[str, Any], *, folder: Path | None = None, where: str 
     plain = _with_scheme_files(_si(tables, where), folder or Path())
     if isinstance(plain.get("fabric"), dict):
         plain["fabric"] = _with_graph(plain["fabric"], folder or Path())
+        if plain.get("profile") in PROFILE_RATES_BPS and plain["fabric"].get("kind") != "topology":
+            links = {"rate_bps": PROFILE_RATES_BPS[plain["profile"]], "delay_s": _PROFILE_DELAY_S}
+            plain["fabric"] = links | plain["fabric"]
     lists: list[FlowFile] = []
     if isinstance(plain.get("traffic"), list):
         plain["traffic"] = [_with_files(entry, folder or Path(), lists) for entry in plain["traffic"]]

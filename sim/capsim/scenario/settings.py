@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from capsim.base.structs import without_defaults
 from capsim.fabric.traffic import AnyTraffic
 from capsim.roles.hooks import ROLES
 from capsim.scenario.scenario import Scenario, from_dict
@@ -106,7 +105,7 @@ class Described:
         rest = {name: getattr(self.scenario, name) for name in Scenario.__struct_fields__ if name not in parts}
         scenario = from_dict(rest | tables)
         same = {name: table for name, table in self.tables.items() if name not in parts}
-        return Described(scenario, same | without_defaults(scenario, only=parts))
+        return Described(scenario, same | scenario.tables(only=parts))
 
 
 def _part(name: str) -> str:

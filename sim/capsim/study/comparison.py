@@ -1,6 +1,6 @@
 """Several schemes on the same flows, over several seeds, with intervals (:mod:`capsim.study.scheme_runs`)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from capsim.protocols.registry import scheme as find
 from capsim.results.load_record import load_remarks
 from capsim.roles.components import Scheme
 from capsim.roles.scheme_files import file_of
+from capsim.scenario.profile import Filled, filled, rate_remarks
 from capsim.scenario.scenario import Scenario, load_scenario
 from capsim.study.scheme_runs import (
     COMPILING,
@@ -38,10 +39,13 @@ class Compared:
         completion times, the run's id and resources.
     schemes : tuple of str
         In the order asked for; the first is the one that the others are compared with.
+    filled : mapping
+        What each of them ran, with the first seed, and what its profile filled in.
     """
 
     runs: pd.DataFrame
     schemes: tuple[str, ...]
+    filled: Mapping[str, Filled]
 
     def table(self, metrics: Sequence[str] = SHOWN_METRICS) -> pd.DataFrame:
         """Return one row for each scheme and metric: mean and half-width over seeds, and the ratio to the first.
@@ -52,8 +56,8 @@ class Compared:
         return metric_table(self.runs, points, metrics, first_scheme=self.schemes[0])
 
     def remarks(self) -> list[str]:
-        """Return why the runs may say little about the load asked for (`load_remarks`)."""
-        return load_remarks(self.runs)
+        """Return what a reader must know: of the load asked for (`load_remarks`), of defaults (`rate_remarks`)."""
+        return load_remarks(self.runs) + rate_remarks([(one.scenario, one.scheme) for one in self.filled.values()])
 
 
 def compare(
@@ -111,8 +115,10 @@ def compare(
     require(len(set(names)) == len(names), f"schemes: {', '.join(names)} names one twice")
     SEEDS.check("seeds", seeds)
     files = [file_of(scheme) if isinstance(scheme, str) else "" for scheme in schemes]
+    ran = {scheme.name: filled(described, scheme) for scheme in found}
     points = [
-        RunPoint({"scheme": scheme.name}, described, scheme, file) for scheme, file in zip(found, files, strict=True)
+        RunPoint({"scheme": scheme.name}, ran[scheme.name].scenario, scheme, file)
+        for scheme, file in zip(found, files, strict=True)
     ]
     tasks = run_tasks(points, seeds=seeds, engine=engine, results=results)
     execute = executor or (one_by_one if jobs == 1 else all_cores(jobs))
@@ -123,4 +129,4 @@ def compare(
         places = [Path(results) / name for name in names_of_results]
         asked = [Saved(*each) for each in zip(tasks, places, rows["id"], strict=True)]
         save_lacking(asked, executor=execute, progress=progress, done=done)
-    return Compared(rows.drop(columns="task_id"), names)
+    return Compared(rows.drop(columns="task_id"), names, ran)

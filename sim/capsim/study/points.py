@@ -23,7 +23,9 @@ from capsim.base.structs import converted
 from capsim.protocols.registry import NICS, named_schemes
 from capsim.protocols.registry import scheme as find
 from capsim.roles.catalogue import parameters
+from capsim.roles.components import Scheme
 from capsim.roles.scheme_files import file_of, in_folder
+from capsim.scenario.profile import filled as filled_in
 from capsim.scenario.scenario import Scenario, from_dict, load_scenario
 from capsim.scenario.settings import Described, is_parameter, with_settings
 from capsim.study.file import Label, Selection, Source, Unstated, check_known, did_you_mean, read_study
@@ -307,7 +309,8 @@ class Runs:
                 for name, one in asked.items()
                 if one is not None and (name in known_to_it or not is_parameter(name))
             }
-            return built.changed({"scheme": scheme, "compare": None, **fitting})
+            found = built.changed({"scheme": scheme, "compare": None, **fitting})
+            return Described.of(filled_in(found.scenario, find(scheme)).scenario) if found.scenario.profile else found
         except ParameterError as error:
             raise ParameterError(f"{self._at('scenario')}: {str(error).removeprefix('scenario: ')}") from None
 
@@ -341,6 +344,12 @@ class Runs:
             for name in sorted(names):
                 if is_parameter(name):
                     check_known(name, known, f"{self.name}.toml: {name}: no scheme of the study has this parameter")
+
+    def scenarios(self, points: Iterable[Point]) -> list[tuple[Scenario, Scheme]]:
+        """Return what each scheme of some points runs at the first of them; nothing of other studies."""
+        first = {dict(point).get("scheme"): point for point in reversed([*points]) if point[-1:][0][0] != "study"}
+        listed = [self.described(point).scenario for point in first.values()] if self.source.file.scenario else []
+        return [(scenario, find(scenario.scheme)) for scenario in listed]
 
     def _parameters_at(self, points: Iterable[Point]) -> list[str]:
         """Return the parameters that some scheme of these points has, in some setting."""

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from capsim.results.load_record import load_remarks
+from capsim.scenario.profile import rate_remarks
 from capsim.scenario.scenario import Scenario
 from capsim.study.campaign import UNKNOWN_COST_S, Campaign, Verdict, advance
 from capsim.study.claims import Design
@@ -429,11 +430,12 @@ class Studied:
         return metric_table(self.runs, values, there, first_scheme=first if complete else None)
 
     def remarks(self) -> list[str]:
-        """Return why the runs may say little about the loads asked for (`load_remarks`)."""
+        """Return what a reader must know: of the loads asked for (`load_remarks`), of defaults (`rate_remarks`)."""
         axes = self.study.design.axes
         several = [name for name, axis in axes.items() if len(axis.values) > 1] or list(axes)
         has_loads = "offered_over_asked" in self.runs
-        return load_remarks(self.runs, several) if has_loads else []
+        of_load = load_remarks(self.runs, several) if has_loads else []
+        return of_load + rate_remarks(self.study.design.scenarios(self.points))
 
     def plot(self, file: str | Path | None = None, *, metrics: Sequence[str] = ()) -> "Figure":
         """Return the picture of the study, its panels over their axes with 95% intervals, and what is printed.

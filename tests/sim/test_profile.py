@@ -1,0 +1,161 @@
+"""Contract: a profile fills in what a scenario leaves out, by rules that start from the fabric, and nothing else."""
+
+import pytest
+
+from capsim import (
+    Batch,
+    FatTree,
+    LeafSpine,
+    ParameterError,
+    Result,
+    Scenario,
+    Study,
+    compare,
+    load_scenario,
+    presets,
+    scheme,
+    simulate,
+    with_settings,
+)
+from capsim.run.simulation import prepare
+from capsim.scenario.profile import filled, rate_remarks, sizes_of
+from capsim.scenario.scenario import PROFILE_RATES_BPS, from_dict
+
+TRAFFIC = [{"kind": "batch", "flow_bytes": 100_000, "flows": 4}]
+SMALL = {"fabric": {"kind": "leaf-spine", "leaves": 2, "hosts_per_leaf": 2, "spines": 2}, "traffic": TRAFFIC}
+HUNDRED = from_dict(SMALL | {"profile": "100g"})
+
+
+@pytest.mark.parametrize(
+    ("name", "rtt_us", "bdp", "queue", "threshold", "window", "drain_us"),
+    [
+        ("10g", 19.5072, 17, 85, 15, 204, 102.0),
+        ("25g", 15.00288, 32, 160, 15, 384, 76.8),
+        ("100g", 14.02272, 43, 215, 15, 516, 71.38),
+        ("400g", 12.50568, 151, 755, 31, 1812, 62.665),
+    ],
+)
+def test_the_rules_over_six_links_of_1_us(name, rtt_us, bdp, queue, threshold, window, drain_us):
+    """By hand: 12 us, and on six links a packet and a frame of 64 bytes. Catches one wrong factor."""
+    packet_bytes = 1500 if name in ("10g", "25g") else 4150
+    found = sizes_of(FatTree(pods=4, rate_bps=PROFILE_RATES_BPS[name], delay_s=1e-6).build(), packet_bytes)
+    assert found.rtt_s == pytest.approx(rtt_us * 1e-6, rel=1e-12)
+    assert (found.bdp_packets, found.queue_packets, found.threshold_packets) == (bdp, queue, threshold)
+    assert found.window_packets == window
+    assert found.drain_s == pytest.approx(drain_us * 1e-6, rel=1e-12)
+
+
+def test_what_is_filled_in_for_a_scheme():
+    """BDP of 9.348 us at 100 Gbps: 29 packets. Catches a parameter that is forgotten or has no place."""
+    assert (HUNDRED.fabric.rate_bps, HUNDRED.fabric.delay_s) == (100e9, 1e-6)
+    found = filled(HUNDRED, scheme("conga+dctcp")).scenario
+    assert found.fabric.buffer_packets == 145
+    assert found.params == {
+        "transport": {"mss_bytes": 4110, "max_window_bytes": 348 * 4110, "min_rto_s": 1e-3},
+        "queue": {"threshold_packets": 15},
+        "balancer": {"gap_s": pytest.approx(145 * 332e-9)},
+    }
+    assert "queue" not in filled(HUNDRED, scheme("ecmp")).scenario.params
+
+
+@pytest.mark.parametrize("name", ["pfabric", "mmptcp_ns3", "cbr", "presto", "caps"])
+def test_every_kind_of_transport_takes_it(name):
+    """Catches a parameter that a transport does not have, and headers of 40 bytes for all."""
+    found = filled(HUNDRED, scheme(name)).scenario
+    transport = prepare(found.replace(scheme=name)).scheme.long.transport
+    if transport.reliable:
+        assert transport.params.mss_bytes + transport.params.header_bytes == 4150
+
+
+def test_what_is_set_stays():
+    """Catches a rule that overwrites: of the fabric, of a parameter, and a packet size that nothing follows."""
+    fabric = SMALL["fabric"] | {"delay_s": "12.5us", "buffer_bytes": "1MB"}
+    params = {"transport": {"min_rto_s": 0.2, "mss_bytes": 1460}}
+    asked = from_dict(SMALL | {"fabric": fabric, "params": params, "profile": "100g"})
+    found = filled(with_settings(asked, {"seed": 2}), scheme("dctcp"))  # which reads its tables again
+    assert (found.scenario.fabric.delay_s, found.scenario.fabric.buffer_packets) == (12.5e-6, None)
+    assert found.scenario.params["transport"]["min_rto_s"] == 0.2
+    assert found.sizes.packet_bytes == 1500
+    assert found.values["queue.threshold_packets"] == -(-found.sizes.bdp_packets // 5)
+
+
+@pytest.mark.parametrize("rate_bps", [1e9, 25e9])
+def test_hosts_of_another_rate_are_refused(rate_bps):
+    asked = Scenario(
+        fabric=LeafSpine(leaves=2, hosts_per_leaf=2, spines=2, rate_bps=rate_bps), traffic=(), profile="10g"
+    )
+    with pytest.raises(
+        ParameterError, match=r"^profile = '10g' is for hosts of 10 Gbps, but theirs is (1|25) Gbps: set"
+    ):
+        filled(asked, scheme("ecmp"))
+
+
+def test_an_unknown_profile_is_told_the_known_ones():
+    with pytest.raises(ParameterError, match="profile"):
+        from_dict(SMALL | {"profile": "40g"})
+
+
+def test_a_result_has_the_numbers_and_is_run_again_without_the_rules(tmp_path):
+    """Catches a result that keeps the name of the profile, whose rules may change."""
+    made = simulate(HUNDRED, scheme="dctcp", engine="reference")
+    kept = Result.load(made.save(tmp_path / "kept"))
+    assert not kept.scenario.profile
+    assert kept.scenario.params["queue"] == {"threshold_packets": 15}
+    assert simulate(kept.scenario, engine="reference").manifest["id"] == made.manifest["id"]
+    with pytest.raises(ParameterError, match="is not filled in"):
+        prepare(HUNDRED)
+
+
+def test_comparisons_and_studies_fill_it_in_for_each_scheme(tmp_path):
+    """Catches parameters of one scheme for all of them, and rows of a study that differ from those of a comparison."""
+    names = ["dctcp", "letflow"]
+    compared = compare(HUNDRED, schemes=names, seeds=1, engine="reference")
+    assert compared.filled["letflow"].values["balancer.gap_s"] == pytest.approx(145 * 332e-9)
+    tables = SMALL | {"profile": "100g"}
+    found = Study(scenario=tables, axes={"scheme": names}, seeds=1, engine="reference").run(tmp_path)
+    assert found.runs["id"].tolist() == compared.runs["id"].tolist()
+    assert found.remarks() == compared.remarks() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("dctcp", "minimum RTO 200 ms, window 1 MB below rate x RTT, K = 20 packets; profile 100g fits"),
+        ("letflow", "minimum RTO 200 ms, window 1 MB below rate x RTT, flowlet gap 500 us; profile 100g fits"),
+    ],
+)
+def test_defaults_of_1_gbps_at_faster_links_are_told_in_one_line(name, told):
+    fast = with_settings(from_dict(SMALL), {"fabric.rate_bps": 100e9})
+    assert rate_remarks([(fast, scheme(name))]) == [f"defaults of 1 Gbps where hosts have 100 Gbps: {told}"]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},  # 1 Gbps
+        {
+            "fabric.rate_bps": 100e9,
+            "transport.min_rto_s": 0.2,
+            "transport.max_window_bytes": 10**6,
+            "queue.threshold_packets": 20,
+        },
+    ],
+)
+def test_nothing_is_told_where_it_is_meant(changed):
+    """Catches a remark on what a scenario sets itself, and on links of 1 Gbps."""
+    assert rate_remarks([(with_settings(from_dict(SMALL), changed), scheme("dctcp"))]) == []
+
+
+def test_a_window_that_fits_is_not_told():
+    fast = with_settings(from_dict(SMALL), {"fabric.rate_bps": 10e9, "fabric.delay_s": 1e-6})
+    (line,) = rate_remarks([(fast, scheme("ecmp"))])
+    assert line == "defaults of 1 Gbps where hosts have 10 Gbps: minimum RTO 200 ms; profile 10g fits"
+
+
+def test_no_preset_has_a_profile():
+    """What the papers say is in them, and runs of them stay as they are."""
+    assert {one.profile for one in presets().values()} == {""}
+    assert "profile" not in load_scenario("p64").to_dict()
+    assert (
+        Scenario(fabric=LeafSpine(leaves=2, hosts_per_leaf=2, spines=2), traffic=(Batch(flow_bytes=1),)).profile == ""
+    )
