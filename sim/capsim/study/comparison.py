@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -45,7 +46,7 @@ class Compared:
 
     runs: pd.DataFrame
     schemes: tuple[str, ...]
-    filled: Mapping[str, Filled]
+    filled: Mapping[str, Filled] = MappingProxyType({})
 
     def table(self, metrics: Sequence[str] = SHOWN_METRICS) -> pd.DataFrame:
         """Return one row for each scheme and metric: mean and half-width over seeds, and the ratio to the first.
