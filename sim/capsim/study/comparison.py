@@ -1,9 +1,8 @@
 """Several schemes on the same flows, over several seeds, with intervals (:mod:`capsim.study.scheme_runs`)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 
 import pandas as pd
 
@@ -46,7 +45,7 @@ class Compared:
 
     runs: pd.DataFrame
     schemes: tuple[str, ...]
-    filled: Mapping[str, Filled] = MappingProxyType({})
+    filled: Mapping[str, Filled] = field(default_factory=dict)
 
     def table(self, metrics: Sequence[str] = SHOWN_METRICS) -> pd.DataFrame:
         """Return one row for each scheme and metric: mean and half-width over seeds, and the ratio to the first.
