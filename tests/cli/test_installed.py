@@ -3,10 +3,11 @@
 import os
 import subprocess
 import sys
-import sysconfig
+import tarfile
 import zipfile
 from pathlib import Path
 
+import built_wheel
 import pytest
 
 from capsmodel.cli import app, main
@@ -54,30 +55,22 @@ def test_python_m_capsmodel_is_the_command_line():
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
     """Return a wheel of the checkout."""
-    folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    (found,) = folder.glob("*.whl")
-    return found
+    return built_wheel.build("wheel", tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
 def installed(wheel):
-    """Return what the wheel installs, and the environment in which only it is found.
-
-    Without site (-S) the editable install of the checkout is not found, so only the wheel can answer.
-    """
+    """Return the folder of what the wheel installs, and the environment in which only it is found."""
     site = wheel.parent / "site"
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(site)
-    return wheel.parent, {"PYTHONPATH": os.pathsep.join([str(site), sysconfig.get_path("purelib")])}
+    built_wheel.unpack(wheel, site)
+    return wheel.parent, built_wheel.environment(site)
 
 
 def command(installed, *words):
     """Return how a command of the wheel ends, in a folder of its own."""
     folder, environment = installed
     line = [sys.executable, "-S", "-m", "capsmodel", *words]
-    return subprocess.run(line, capture_output=True, text=True, cwd=folder, env=os.environ | environment, check=False)
+    return subprocess.run(line, capture_output=True, text=True, cwd=folder, env=environment, check=False)
 
 
 def test_wheel_works_outside_the_checkout(installed):
@@ -106,6 +99,13 @@ def test_a_wheel_has_the_studies_and_no_rows_of_runs(wheel):
     assert not [name for name in names if name.endswith(".parquet") or "_data/results" in name]
     studies = {path.name for path in (ROOT / "data/papers/studies").rglob("*.toml")}
     assert studies <= {name.rpartition("/")[2] for name in names}
+
+
+def test_a_source_distribution_has_what_a_packager_and_a_reader_need(tmp_path):
+    with tarfile.open(built_wheel.build("sdist", tmp_path)) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"CHANGELOG.md", "Makefile", "hatch_build.py", "tests/conftest.py", "data/papers/verdicts.csv"} <= names
+    assert {f"notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")} <= names
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,16 @@
-"""Contract: the commands of README.md run, and the line for a cluster, whose address no page can know.
+"""Contract: the commands of README.md run where only the wheel is; so does the line for a cluster, with an address.
 
 Whatever else a page for users shows is run where the site is built (``docs/_ext/shell.py``).
 """
 
+import json
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
+import built_wheel
 import pytest
 from distributed import LocalCluster
 
@@ -49,16 +53,38 @@ scheme = ["ecmp", "rps"]
 """
 
 
-def test_the_commands_of_the_readme_run_in_its_order(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    Path("study.toml").write_text(STUDY, encoding="utf-8")
+# Runs command lines in a process that finds the wheel only; a second item names the file for what one prints.
+IN_ORDER = """
+import contextlib, io, json, sys
+from pathlib import Path
+import capsim, capsmodel
+from capsmodel.cli import main
+assert all(Path(each.__file__).is_relative_to(sys.argv[1]) for each in (capsim, capsmodel))
+for arguments, target in json.load(sys.stdin):
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        try:
+            main(arguments)
+        except SystemExit as stop:
+            assert not stop.code, arguments
+    if target:
+        Path(target).write_text(printed.getvalue(), encoding="utf-8")
+"""
+
+
+def test_the_commands_of_the_readme_run_from_the_wheel_in_an_empty_folder(tmp_path):
     assert {line.split()[1] for line in README_LINES} >= {"optimal-k", "simulate", "compare", "study", "rerun", "codec"}
+    site, folder = tmp_path / "site", tmp_path / "empty"
+    built_wheel.unpack(built_wheel.build("wheel", tmp_path), site)
+    folder.mkdir()
+    (folder / "study.toml").write_text(STUDY, encoding="utf-8")
+    calls = []
     for line in README_LINES:
         for shown, run in SMALLER:
             line = line.replace(shown, run)
         command, _, target = line.partition(" > ")
-        capsys.readouterr()
-        run_command(command)
-        if target:
-            Path(target).write_text(capsys.readouterr().out, encoding="utf-8")
-    assert Path("copy.csv").read_bytes() == Path("claims.csv").read_bytes()
+        calls.append((shlex.split(command)[1:], target))
+    line = [sys.executable, "-S", "-c", IN_ORDER, str(site)]
+    environment = built_wheel.environment(site)
+    done = subprocess.run(line, cwd=folder, env=environment, input=json.dumps(calls), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "copy.csv").read_bytes() == (folder / "claims.csv").read_bytes()
