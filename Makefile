@@ -6,7 +6,7 @@ STAMP = .venv/.installed
 DEMO_STAMP = .venv/.demo-installed
 DOCS_STAMP = .venv/.docs-installed
 
-.PHONY: demo test agreement browser lint types contracts notebooks docs write-notebooks ledger bench bench-paired mutants clean
+.PHONY: help demo test agreement browser lint types contracts notebooks docs write-notebooks ledger bench bench-paired mutants clean
 .DEFAULT_GOAL := test
 
 # Byte code is made of what is imported only, and kept, also where the shell asks for none: tests, pages and notebooks
@@ -27,7 +27,10 @@ $(DEMO_STAMP): pyproject.toml constraints.txt | $(VENV)
 	$(INSTALL) '.[plot]'
 	@touch $@
 
-demo: $(DEMO_STAMP)
+help: ## what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
+
+demo: $(DEMO_STAMP) ## the tour, out/index.html, in two minutes
 	$(BIN)/python -m capsmodel demo --out out
 
 PYTEST = $(BIN)/python -m pytest -n auto --dist worksteal -q
@@ -36,29 +39,30 @@ PYTEST = $(BIN)/python -m pytest -n auto --dist worksteal -q
 AGREEMENT = tests/agreement tests/reference tests/figures tests/guides \
   tests/sim/test_engines_agree.py tests/golden/test_ledger_results.py
 
-test: $(STAMP)
+test: $(STAMP) ## the tests that take seconds each (the default)
 	$(PYTEST) $(addprefix --ignore=,$(AGREEMENT))
 
-agreement: $(STAMP)
+agreement: $(STAMP) ## the tests that simulate for minutes: models, ns-3, both engines, figures, pages
 	$(PYTEST) $(AGREEMENT)
 
 # The gallery in headless Chromium, Debian's package chromium.
-browser: $(STAMP)
+browser: $(STAMP) ## the gallery in Chromium
 	$(BIN)/python -m pytest -q -p no:cacheprovider tests/browser/gallery_in_chromium.py
 
-lint: $(STAMP)
+lint: $(STAMP) ## style and spelling
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 
-types: $(STAMP)
+types: $(STAMP) ## types, by mypy
 	$(BIN)/mypy
 	$(BIN)/mypy tests/model/test_result_types.py
 
-contracts: $(STAMP)
+contracts: $(STAMP) ## which package may import which
 	PYTHONPATH=sim $(BIN)/lint-imports
 
 # The longest stand at the end, and begin first. The workers of xdist keep all cores busy: none starts processes.
-notebooks: $(STAMP)
+notebooks: $(STAMP) ## run all notebooks
 	LOKY_MAX_CPU_COUNT=1 $(BIN)/python -m pytest -o testpaths=notebooks --nbmake --nbmake-timeout=300 -p no:cacheprovider -n auto -q $$(ls -r notebooks/*.ipynb)
 
 $(DOCS_STAMP): $(STAMP)
@@ -66,14 +70,14 @@ $(DOCS_STAMP): $(STAMP)
 	@touch $@
 
 # The site: out/site/index.html. A warning, such as a link to nothing or a command that fails, is an error. Sphinx reads
-# pages on all cores, so that sweeps in them start no processes.
-docs: $(DOCS_STAMP)
+# pages on all cores, so that sweeps in them start no processes; it names each page, but not in a log of CI.
+docs: $(DOCS_STAMP) ## the documentation, out/site/index.html; README says how long it takes
 	$(BIN)/python -m pytest -q -p no:cacheprovider -o pythonpath=docs/_ext docs/_ext
-	LOKY_MAX_CPU_COUNT=1 $(BIN)/python -m sphinx --quiet --jobs auto --fail-on-warning -b html -d out/doctrees -c docs . out/site
+	LOKY_MAX_CPU_COUNT=1 $(BIN)/python -m sphinx $(if $(CI),--quiet) --jobs auto --fail-on-warning -b html -d out/doctrees -c docs . out/site
 	@echo "wrote out/site/index.html"
 
 # Runs every source in notebooks/src and writes it with its outputs.
-write-notebooks: $(STAMP)
+write-notebooks: $(STAMP) ## run all notebooks and write them with their outputs
 	for source in notebooks/src/*.py; do \
 	  $(BIN)/jupytext --quiet --set-kernel python3 --to ipynb --execute \
 	    --run-path notebooks --output notebooks/$$(basename $$source .py).ipynb $$source || exit 1; \
@@ -81,19 +85,19 @@ write-notebooks: $(STAMP)
 
 # Decides every claim that a figure, a closed form or the runs of an experiment decide; simulations that out/runs
 # holds are not run again.
-ledger: $(STAMP)
+ledger: $(STAMP) ## decide the claims of the papers again
 	$(BIN)/python -m capsmodel.papers.ledger data out/runs
 
-bench: $(STAMP)
+bench: $(STAMP) ## rates of simulator and codec
 	$(BIN)/python -m pytest benchmarks --benchmark-enable --benchmark-only -q -s -p no:xdist
 
 # Which changes of a line no test notices; MUTANTS='--share 0.1 --minutes 10' takes a sample, --help says more.
-mutants: $(STAMP)
+mutants: $(STAMP) ## which changes of a line no test notices
 	$(BIN)/python tests/mutants.py $(MUTANTS)
 
 # Rates beside those of another checkout, in turn: make bench-paired BASE=../before
-bench-paired: $(STAMP)
+bench-paired: $(STAMP) ## rates beside those of another checkout, BASE=../before
 	$(BIN)/python benchmarks/paired.py $(BASE)
 
-clean:
+clean: ## remove .venv and out
 	rm -rf .venv out

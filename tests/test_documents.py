@@ -1,7 +1,9 @@
 """Property: Python blocks of the guides run as they stand, files that documents name exist, words are defined once."""
 
+import importlib.util
 import re
 import tomllib
+from collections import Counter
 from fnmatch import fnmatch
 from itertools import chain
 from pathlib import Path
@@ -13,14 +15,18 @@ from capsmodel.cli import main
 from capsmodel.papers.ledger import with_totals
 
 ROOT = Path(__file__).resolve().parents[1]
-GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+GUIDES = [ROOT / "README.md", ROOT / "docs/extending.md"]
 CHANGES = (ROOT / "CHANGELOG.md").read_text()
 FENCE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 BLOCKS = [
     (guide.name, number, code) for guide in GUIDES for number, code in enumerate(FENCE.findall(guide.read_text()))
 ]
 
-DOCUMENTS = [*GUIDES, *(ROOT / "docs").rglob("*.md"), ROOT / "CHANGELOG.md", ROOT / "sim/README.md"]
+_SPEC = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+HOOK = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(HOOK)
+
+DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "sim/README.md"]
 DOCUMENTS += chain((ROOT / "data").rglob("README.md"), (ROOT / ".github").rglob("*.md"))
 FOLDERS = [".ci", ".github", "benchmarks", "capsmodel", "data", "docs", "notebooks", "sim", "tests"]
 THERE = [
@@ -101,8 +107,41 @@ def test_the_gate_runs_on_the_oldest_and_the_newest_python():
     assert project["requires-python"] == f">={named[0]}"
 
 
+def test_the_nightly_runs_the_fast_tests_and_hooks_have_the_pinned_versions():
+    fast = re.search(r"^AGREEMENT = (.*?)\n\n", (ROOT / "Makefile").read_text(), re.DOTALL | re.MULTILINE).group(1)
+    nightly = (ROOT / ".github/workflows/nightly.yml").read_text()
+    left_out = re.findall(r"--ignore=(\S+)", nightly.partition("\njobs:")[0])
+    assert sorted(left_out) == sorted(fast.replace("\\\n", " ").split())
+    hooks = re.findall(r"\[(\w+==\S+)\]", (ROOT / ".pre-commit-config.yaml").read_text())
+    assert hooks
+    assert set(hooks) <= set((ROOT / "constraints.txt").read_text().split())
+
+
+def test_no_file_is_large():
+    """Pre-commit refuses one above 2 MB; a clone without it is noticed here."""
+    sizes = {path: (ROOT / path).stat().st_size for path in THERE if (ROOT / path).is_file()}
+    assert [path for path, size in sizes.items() if size > 2_000_000 and not path.endswith((".nbi", ".nbc"))] == []
+
+
+@pytest.mark.parametrize("address", ["", "https://example.org/capsmodel"])
+def test_the_readme_of_the_index_has_no_relative_link(address):
+    """Each becomes a link to the file in the tag of the version, or text where the project has no address."""
+    shown = HOOK.for_the_index((ROOT / "README.md").read_text(), address, "0.1.0")
+    links = re.findall(r"\]\(([^)]+)\)", shown)
+    assert [link for link in links if "://" not in link] == []
+    ours = [re.fullmatch(rf"{address}/(blob|raw)/v0\.1\.0/(.+)", link) for link in links if address]
+    kinds = Counter(found[1] for found in ours if found and (ROOT / found[2]).is_file())
+    assert (kinds["raw"], kinds["blob"] > 20) == ((3, True) if address else (0, False))
+    assert len(shown.splitlines()) > 200
+
+
+def test_the_address_of_the_project_stands_in_its_citation():
+    assert HOOK.repository('title: x\nrepository-code: "https://example.org/x/"\n') == "https://example.org/x"
+    assert HOOK.repository("title: x\n") == ""
+
+
 def test_the_guides_have_examples():
-    assert {name for name, _, _ in BLOCKS} == {"README.md", "CONTRIBUTING.md"}
+    assert {name for name, _, _ in BLOCKS} == {"README.md", "extending.md"}
 
 
 @pytest.mark.parametrize(("name", "number", "code"), BLOCKS)
