@@ -15,8 +15,11 @@ release = version = __version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "sphinx.ext.githubpages",  # an empty file by which a host shows folders that begin with an underscore
+    "sphinx_copybutton",
     "api",
     "myst_nb",
+    "notebook_pages",
     "mathml",
     "command_pages",
     "scheme_pages",
@@ -38,6 +41,7 @@ nitpick_ignore_regex = [("py:class", ".*")]
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
+copybutton_prompt_text = "$ "  # of a block of commands the commands are copied, not what they print
 nb_execution_mode = "off"  # they are committed with their outputs
 nb_ipywidgets_js = {}  # sliders need a running notebook
 

@@ -53,7 +53,18 @@ def number(value: float) -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[Cell]], *, kind: str = "") -> nodes.table:
-    """Return a table with a row of heads; `kind` names its style (`docs/_static/site.css`)."""
+    """Return a table with a row of heads; `kind` names its style (`docs/_static/site.css`).
+
+    On a small screen the cells of a wide one stand below each other, each below its head.
+    """
+    if kind == "wide":
+        rows = [
+            [
+                cell and stacked(nodes.inline("", head, classes=["head"]), cell)
+                for head, cell in zip(heads, cells, strict=True)
+            ]
+            for cells in rows
+        ]
     group = nodes.tgroup(cols=len(heads))
     group += [nodes.colspec(colwidth=1) for _ in heads]
     group += nodes.thead("", row(heads))
