@@ -32,6 +32,8 @@ at t stops a timer that would fire at t; a link that fails at t drops a packet w
 sample at t sees everything that happened at t.
 """
 
+from collections.abc import Callable
+
 from capsim.base.bounds import MAX_TIME_PS
 from capsim.base.inlined import inlined
 from capsim.base.randomness import FIRST, MASK, SECOND, mix
@@ -117,11 +119,24 @@ def priority(kind: int, entity: int, time_ps: int, seed: int) -> int:
     >>> priority(ARRIVE, 7, 0, seed=1) < priority(TIMEOUT, 0, 0, seed=1)
     True
     """
-    if kind in (WORK, START):
-        return (kind << TIE_BITS + 32) | entity
-    # tie(), written out: SimPy's engine asks for every event, and calls would be a tenth of its time.
-    value = (time_ps ^ (time_ps >> 32) ^ seed ^ ((entity & MASK) * SECOND)) & MASK
-    value = ((value ^ (value >> 16)) * FIRST) & MASK
-    value = ((value ^ (value >> 15)) * SECOND) & MASK
-    hashed = (value ^ (value >> 15)) >> (32 - HASH_BITS)
-    return (((kind << TIE_BITS) | ((entity >> 32) << HASH_BITS) | hashed) << 32) | entity
+    place = 0 if kind in (WORK, START) else tie(seed, time_ps, entity)
+    return (((kind << TIE_BITS) | place) << 32) | entity
+
+
+def priority_of_port(kind: int, port: int, seed: int) -> Callable[[int], int]:
+    """Return `priority` of the departures or of the arrivals of a port as a function of the time.
+
+    Examples
+    --------
+    >>> priority_of_port(DEPART, 7, seed=1)(10**12) == priority(DEPART, 7, 10**12, seed=1)
+    True
+    """
+    salt, place = (seed ^ (port * SECOND)) & MASK, (kind << TIE_BITS + 32) | port
+
+    def at(time_ps: int) -> int:
+        # tie(), written out: most events are such ones. Its last shift by 15 leaves the upper 9 bits as they are.
+        value = (time_ps ^ (time_ps >> 32) ^ salt) & MASK
+        value = ((value ^ (value >> 16)) * FIRST) & MASK
+        return ((value ^ (value >> 15)) * SECOND & MASK) >> (32 - HASH_BITS) << 32 | place
+
+    return at

@@ -38,6 +38,7 @@ from capsim.engines.events import (
     WORK,
     in_turn,
     priority,
+    priority_of_port,
 )
 from capsim.engines.faults import BACKLOG, error_of
 from capsim.engines.hosts import handlers, switches
@@ -64,8 +65,6 @@ from capsim.records import (
 )
 from capsim.roles.hooks import ACCEPT, EVICT, MARK, REFUSE, has_room
 
-link_time_ps = cache(serialisation_ps)  # packets have few sizes
-
 
 class Environment(simpy.Environment):
     """SimPy's, with whole picoseconds; counts events that have a kind and, where these are ordered, transmissions."""
@@ -85,16 +84,37 @@ class Environment(simpy.Environment):
 class At(simpy.Event):
     """An event at a given time, with the kind and entity that order it among others of that time."""
 
-    def __init__(self, env: Environment, time_ps: int, kind: int, entity: int, transmission: int = 0):
+    def __init__(self, env: Environment, time_ps: int, kind: int, entity: int):
         # As simpy.Timeout does it: the event has a value from the beginning.
         env.events += 1
         self.env, self.callbacks, self._ok, self._value = env, [], True, None
-        order = in_turn(transmission) if transmission else priority(kind, entity, time_ps, env.tie_seed)
+        order = priority(kind, entity, time_ps, env.tie_seed)
         heappush(env._queue, (time_ps, order, next(env._eid), self))  # type: ignore[misc]  # any int will do
 
     def then(self, action: Callable[..., Any], *args: Any) -> None:
         """Call `action` when the event happens."""
         self.callbacks.append(lambda _: action(*args))
+
+
+class Repeated(simpy.Event):
+    """The departures of a port, or its arrivals: one event that happens at each of the times given to `at`.
+
+    SimPy takes the callbacks of what happens, so `action` begins by giving them back: ``callbacks = actions``.
+    """
+
+    env: Environment
+
+    def __init__(self, env: Environment, kind: int, port: int, action: Callable[[simpy.Event], None]):
+        self.env, self._ok, self._value = env, True, None
+        self.actions = self.callbacks = [action]
+        self.priority = priority_of_port(kind, port, env.tie_seed)
+
+    def at(self, time_ps: int, transmission: int) -> None:
+        """Let it happen at a time, for transmission number `transmission`, which is 0 where ties are hashed."""
+        env = self.env
+        env.events += 1
+        order = in_turn(transmission) if transmission else self.priority(time_ps)
+        heappush(env._queue, (time_ps, order, next(env._eid), self))  # type: ignore[misc]  # any int will do
 
 
 class Port:
@@ -108,35 +128,52 @@ class Port:
         self.network, self.record, self.number = network, record, number
         self.env, self.setup = network.env, network.setup
         self.has_jitter = bool(self.setup.host_jitter_ps and record.of_host)
+        rate_bps, link_bytes = record.rate_bps, self.setup.link_bytes
+        self.link_time_ps = cache(lambda packet_bytes: serialisation_ps(packet_bytes + link_bytes, rate_bps))
         self.waiting: deque[Any] = deque()
         self.in_service: Any = None
         self.transmission = 0  # number of that of the packet in service
-        self.departure = simpy.Event(self.env)
+        self.departure = Repeated(self.env, DEPART, number, self.depart)
         self.on_wire: deque[Any] = deque()
+        self.arrival = Repeated(self.env, ARRIVE, number, self.arrive)
         self.admit, self.take, self.evict = network.queue_hooks(record, number)
 
-    def send(self, packet: Any) -> None:
+    def send(self, packet: Any, now_ps: int) -> None:
         """Begin to send a packet."""
+        port = self.record
         self.in_service, self.transmission = packet, self.env.next_transmission()
-        if self.record.order == BY_RANK:
-            self.record.turn = max(self.record.turn, packet.rank)
-        begin_ps = self.begin_ps(packet, self.record.packets_out, self.env.now)
-        self.departure = At(self.env, begin_ps + self.transmission_ps(packet), DEPART, self.number, self.transmission)
-        self.departure.callbacks.append(self.depart)
+        if port.order == BY_RANK:
+            port.turn = max(port.turn, packet.rank)
+        begin_ps = self.begin_ps(packet, port.packets_out, now_ps) if self.has_jitter else now_ps
+        self.departure.at(begin_ps + self.link_time_ps(packet.bytes), self.transmission)
 
     def depart(self, _: simpy.Event) -> None:
         """Let the packet in service go, whose last bit has left, and send the next."""
-        packet, now_ps = self.in_service, self.env.now
-        self.leave_queue(packet, now_ps)
+        self.departure.callbacks = self.departure.actions
+        port, packet, now_ps = self.record, self.in_service, self.env.now
+        port.queue_packets -= 1
+        port.queue_bytes -= packet.bytes
+        port.packets_out += 1
+        port.bytes_out += packet.bytes
+        count_sojourn(port, packet, now_ps)
+        if self.setup.histograms:
+            self.count_waiting(packet, now_ps)
         self.on_wire.append(packet)
-        arrival = At(self.env, now_ps + self.record.delay_ps, ARRIVE, self.number, self.transmission)
-        arrival.callbacks.append(self.arrive)
+        self.arrival.at(now_ps + port.delay_ps, self.transmission)
         self.in_service = None
         if self.waiting:
-            self.send(self.take_next(now_ps))
+            self.send(self.take_next(now_ps), now_ps)
+
+    def count_waiting(self, packet: Any, now_ps: int) -> None:
+        """Count in the histograms how long a packet waited that has been sent."""
+        if now_ps > self.setup.warm_up_ps:
+            flow = self.network.flows[self.network.subs[packet.sub].flow]
+            waited_ps = now_ps - packet.enqueue_ps - self.link_time_ps(packet.bytes)
+            count_leaving(self.network.queue_counts, self.record, packet, flow.short, waited_ps)
 
     def arrive(self, _: simpy.Event) -> None:
         """Hand the packet that has crossed the link to what is at the far end."""
+        self.arrival.callbacks = self.arrival.actions
         self.network.arrive(self, self.on_wire.popleft())
 
     def take_next(self, now_ps: int) -> Any:
@@ -157,8 +194,11 @@ class Port:
 
     def wait(self, packet: Any) -> None:
         """Let a packet wait: behind all, or behind those of its own rank and smaller ones."""
+        if self.record.order == BY_ARRIVAL:
+            self.waiting.append(packet)
+            return
         place = len(self.waiting)
-        while self.record.order != BY_ARRIVAL and place and self.waiting[place - 1].rank > packet.rank:
+        while place and self.waiting[place - 1].rank > packet.rank:
             place -= 1
         self.waiting.insert(place, packet)
 
@@ -172,29 +212,10 @@ class Port:
         number = self.evict(packet, self.env.now)
         return None if number == NONE else self.network.packets[number]
 
-    def transmission_ps(self, packet: Any) -> int:
-        """Return the time that the packet occupies the link."""
-        return link_time_ps(packet.bytes + self.setup.link_bytes, self.record.rate_bps)
-
     def begin_ps(self, packet: Any, count: int, free_ps: int) -> int:
-        """Return when packet number `count` of this port begins: when the port is free and the host has it ready."""
-        if not self.has_jitter:
-            return free_ps
+        """Return when a host's packet number `count` begins: when the port is free and the host has it ready."""
         delay_ps = send_delay_ps(self.setup.host_jitter_ps, self.network.jitter_seed, self.number, count)
         return max(free_ps, packet.enqueue_ps + delay_ps)
-
-    def leave_queue(self, packet: Any, now_ps: int) -> None:
-        """Count a packet that has been sent."""
-        port = self.record
-        port.queue_packets -= 1
-        port.queue_bytes -= packet.bytes
-        port.packets_out += 1
-        port.bytes_out += packet.bytes
-        count_sojourn(port, packet, now_ps)
-        if self.setup.histograms and now_ps > self.setup.warm_up_ps:
-            flow = self.network.flows[self.network.subs[packet.sub].flow]
-            waited_ps = now_ps - packet.enqueue_ps - self.transmission_ps(packet)
-            count_leaving(self.network.queue_counts, port, packet, flow.short, waited_ps)
 
     def decision(self, packet: Any, now_ps: int) -> int:
         """Return what the queue discipline decides."""
@@ -224,6 +245,11 @@ class Port:
             packet.flags |= CONGESTION_EXPERIENCED
             port.packets_marked += 1
             self.network.subs[packet.sub].packets_marked += 1
+        return self.join(packet, now_ps)
+
+    def join(self, packet: Any, now_ps: int) -> None:
+        """Let a packet join the queue, and send it if the port is free."""
+        port = self.record
         if self.setup.trace == TRACE_PACKETS:
             self.network.trace_packet(ENQUEUED, 0, self, packet)
         packet.enqueue_ps = now_ps
@@ -233,16 +259,18 @@ class Port:
             port.max_queue_packets = port.queue_packets
         if port.queue_bytes > port.max_queue_bytes:
             port.max_queue_bytes = port.queue_bytes
-        begin_ps = self.begin_ps(packet, port.packets_out + port.queue_packets - 1, max(port.free_ps, now_ps))
-        port.free_ps = begin_ps + self.transmission_ps(packet)
+        begin_ps = port.free_ps if port.free_ps > now_ps else now_ps
+        if self.has_jitter:
+            begin_ps = self.begin_ps(packet, port.packets_out + port.queue_packets - 1, begin_ps)
+        port.free_ps = begin_ps + self.link_time_ps(packet.bytes)
         if port.free_ps > BACKLOG_PS:
             raise error_of(BACKLOG + self.number, self.setup)
-        self.give_rank(packet, now_ps)
+        if port.order != BY_ARRIVAL:
+            self.give_rank(packet, now_ps)
         if self.in_service is None:
-            self.send(packet)
+            self.send(packet, now_ps)
         else:
             self.wait(packet)
-        return None
 
     def give_rank(self, packet: Any, now_ps: int) -> None:
         """Say before which packets another one is sent."""
@@ -254,7 +282,7 @@ class Port:
     def drop_queued(self, packet: Any, reason: int) -> None:
         """Drop a packet that had joined the queue."""
         count_sojourn(self.record, packet, self.env.now)
-        self.record.free_ps -= self.transmission_ps(packet)
+        self.record.free_ps -= self.link_time_ps(packet.bytes)
         self.record.queue_packets -= 1
         self.record.queue_bytes -= packet.bytes
         self.network.drop(packet, reason, self)
@@ -264,7 +292,8 @@ class Port:
         if self.in_service is None:
             return
         packet, self.in_service = self.in_service, None
-        self.departure.callbacks.clear()
+        self.departure.callbacks = []  # the one that is due does nothing
+        self.departure = Repeated(self.env, DEPART, self.number, self.depart)
         self.drop_queued(packet, LINK_DOWN)
         while self.waiting:
             self.drop_queued(self.waiting.popleft(), LINK_DOWN)
@@ -423,12 +452,16 @@ class Network(Records):
 
     def arm(self, s: int) -> None:
         """Set the timers of a subflow."""
-        for kind in (TIMEOUT, SEND, RECEIVE):
-            self.set_timer(kind, s)
+        sub = self.subs[s]
+        self.set_timer(TIMEOUT, s, sub.timer_ps)
+        if sub.send_wake_ps != NONE:
+            self.set_timer(SEND, s, sub.send_wake_ps)
+        if sub.receive_wake_ps != NONE:
+            self.set_timer(RECEIVE, s, sub.receive_wake_ps)
 
     def arm_flow(self, f: int) -> None:
         """Set the timer of a flow."""
-        self.set_timer(MANAGE, f)
+        self.set_timer(MANAGE, f, self.flows[f].wake_ps)
 
     def arm_processor(self, h: int) -> None:
         """Set when the processor of a host is done with the first packet of its chain, if there is one."""
@@ -441,12 +474,9 @@ class Network(Records):
         handlers.wake(self, handlers.WORK, h, self.env.now)
         self.check_done()
 
-    def set_timer(self, kind: int, number: int) -> None:
-        """Set a timer; one that is armed too early is left, and set anew when it fires."""
-        deadline_ps = self.deadline_ps(kind, number)
-        if deadline_ps == NONE:
-            return
-        if not NONE < self.armed.get((kind, number), NONE) <= deadline_ps:
+    def set_timer(self, kind: int, number: int, deadline_ps: int) -> None:
+        """Set a timer, unless it is off; one that is armed too early is left, and set anew when it fires."""
+        if deadline_ps != NONE and not NONE < self.armed.get((kind, number), NONE) <= deadline_ps:
             self.armed[kind, number] = deadline_ps
             At(self.env, deadline_ps, kind, number).then(self.fire, kind, number, deadline_ps)
 
@@ -455,8 +485,9 @@ class Network(Records):
         if self.armed[kind, number] != set_ps:
             return  # it was brought forward, and this event is of before
         self.armed[kind, number] = NONE
-        if self.deadline_ps(kind, number) != self.env.now:
-            self.set_timer(kind, number)
+        deadline_ps = self.deadline_ps(kind, number)
+        if deadline_ps != self.env.now:
+            self.set_timer(kind, number, deadline_ps)
             return
         handlers.wake(self, WAKES.index(kind), number, self.env.now)
         self.check_done()

@@ -13,7 +13,7 @@ from capsim.engines.own_memory import param_record
 from capsim.engines.probes import plan
 from capsim.engines.state import RawRecords, Setup, Snapshot, StackState, delivered_segments
 from capsim.roles.hooks import HOOKS, HOST_ROLES, NETWORK_ROLES, hooks_of
-from capsim.roles.own import OWN, Table
+from capsim.roles.own import HEADER, OWN, Table
 
 
 def slotted(dtype: np.dtype[Any], *more: str, strict: bool = False) -> Callable[[Any], Any]:
@@ -100,6 +100,7 @@ class Units(dict[int, Any]):
         return self[number]
 
 
+_TABLES = ("units", "paths", "ports", "back_paths")  # in `own`: all records of a scope
 _SCOPES = ("subflow", "flow", "host", "packet")
 
 
@@ -118,11 +119,21 @@ class StackObject:
 
 
 def _hold(holder: Any, role: str, component: Any) -> None:
-    """Give `holder` the parameters of a component under the name of its role, and its hooks under theirs."""
+    """Give `holder` the parameters of a component under the name of its role, and its hooks under theirs.
+
+    The own memory of one without fields is the same at each call of a hook: ``blank_on_ack`` of `on_ack`.
+    """
     record = param_record(component.params)
     setattr(holder, role, slotted(record.dtype)(record[0]))
     for name in hooks_of(role):
         setattr(holder, name, getattr(component, name) or 0)
+        setattr(holder, f"blank_{name}", None if component.memory else _blank(name))
+
+
+def _blank(name: str) -> Any:
+    """Return what a hook sees of the own memory of a component without fields."""
+    record = slotted(np.dtype(HEADER))(np.zeros((), HEADER))
+    return OWN[name](*([] if scope in _TABLES else record for scope in OWN[name]._fields))
 
 
 class Records:
@@ -193,6 +204,7 @@ class Records:
             for name, layout in own.layouts.items()
             for owner, record in layout.records.items()
         }
+        self._blank_rows: dict[str, dict[Any, Any]] = {}  # of tables without fields: one row for all
         for name, layout in own.layouts.items():
             owners = list(layout.records)
             columns = [_objects_of(own.records(name, owner), self._makers[name, owner]) for owner in owners]
@@ -203,7 +215,10 @@ class Records:
                     {(flow.stack, role): row[flow.stack, role] for role in HOST_ROLES}
                     for flow, row in zip(self.flows, rows, strict=False)
                 ]
-            setattr(self, name, rows if layout.row_bytes else defaultdict(self.first_row(name, owners).copy))
+            if not layout.row_bytes:
+                self._blank_rows[name] = self.first_row(name, owners)
+                rows = defaultdict(partial(self.first_row, name, owners))
+            setattr(self, name, rows)
             setattr(self, f"{name}_bytes", layout.row_bytes)
         units = own.layouts["unit"].records
         owner = next((each for each, record in units.items() if record.dtype.names), None)
@@ -227,6 +242,8 @@ class Records:
 
     def first_row(self, name: str, owners: Iterable[Any]) -> dict[Any, Any]:
         """Return a row of own memory with its first values."""
+        if name in self._blank_rows:
+            return self._blank_rows[name]
         layout = self.state.own.layouts[name]
         return {_part(name, owner): self._makers[name, owner](layout.records[owner][0]) for owner in owners}
 

@@ -101,8 +101,8 @@ def _lines(name: str) -> list[str]:
     return lines
 
 
-def caller_source(name: str) -> str:
-    """Return the text of the caller of one hook.
+def caller_source(name: str, own: str = "{made}") -> str:
+    """Return the text of the caller of one hook; `own` says where its own memory is, made anew or held by `holder`.
 
     Examples
     --------
@@ -118,14 +118,15 @@ def caller_source(name: str) -> str:
     holder = "w" if role in NETWORK_ROLES else "stack"
     known = _ARGUMENTS | {"params": f"params_at({holder}.{role})", "flow": f"flow_at(w.flows, {flow})"}
     arguments = [known.get(each, each) for each in hook.arguments]
-    body = [*_lines(name), f"own = Own_{name}({', '.join(parts)})"]
+    made = f"Own_{name}({', '.join(parts)})"
+    body = [*_lines(name), f"own = {own.format(made=made, holder=holder, name=name)}"]
     body += [f"return {name}_hook({holder}.{name})({', '.join(arguments)})"]
     return "\n    ".join([f"def {name}({', '.join(given)}):", f'"""Call the hook `{name}`."""', *body]) + "\n"
 
 
-def callers(names: dict[str, Any]) -> dict[str, Any]:
+def callers(names: dict[str, Any], own: str = "{made}") -> dict[str, Any]:
     """Return the callers of all hooks as Python functions that find `names` as their globals."""
-    scope = names | {f"Own_{name}": own for name, own in OWN.items()}
+    scope = {f"Own_{name}": kind for name, kind in OWN.items()} | names
     for name in HOOKS:
-        exec(compile(caller_source(name), f"<caller of {name}>", "exec"), scope)  # our own table
+        exec(compile(caller_source(name, own), f"<caller of {name}>", "exec"), scope)  # our own table
     return {name: scope[name] for name in HOOKS}
