@@ -25,17 +25,19 @@ import json
 import sys
 import tokenize
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from dis import get_instructions
 from enum import Enum
 from functools import cache
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from capsmodel._syntax import Import, keep_sources, normal_syntax, read_source, tree_digest
 from capsmodel.checks import ParameterError
 
 __all__ = ["files_digest", "function_digest", "source_digest", "source_digests", "values_digest"]
@@ -43,7 +45,6 @@ __all__ = ["files_digest", "function_digest", "source_digest", "source_digests",
 _Project = frozenset[str]
 _LIBRARIES = sys.stdlib_module_names | {"builtins", "numpy", "numba"}
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
-_NO_MEANING = frozenset({"annotation", "returns", "decorator_list", "type_comment", "type_params", "kind", "ctx"})
 
 
 def files_digest(*paths: Path) -> str:
@@ -70,7 +71,7 @@ def source_digests(function: Callable[..., Any]) -> Mapping[str, str]:
     Examples
     --------
     >>> list(source_digests(files_digest))
-    ['capsmodel.checks', 'capsmodel.code_identity']
+    ['capsmodel._files', 'capsmodel._syntax', 'capsmodel.checks', 'capsmodel.code_identity']
     """
     own = function.__module__
     project = frozenset({"capsmodel", "capsim", own.partition(".")[0]})
@@ -81,7 +82,7 @@ def source_digests(function: Callable[..., Any]) -> Mapping[str, str]:
     except (OSError, TypeError):  # a notebook or an interpreter
         text = inspect.getsource(function)
     seen = (getattr(value, "__module__", None) or "" for value in getattr(function, "__globals__", {}).values())
-    return _closure([name for name in seen if _within(name, project)], project) | {own: _digest(ast.parse(text))}
+    return _closure([name for name in seen if _within(name, project)], project) | {own: tree_digest(ast.parse(text))}
 
 
 @cache
@@ -103,6 +104,7 @@ def _closure(names: Iterable[str], project: _Project) -> dict[str, str]:
         if name not in found:
             found[name], imports = _module(name, project)
             waiting += imports
+    keep_sources()
     return dict(sorted(found.items()))
 
 
@@ -113,47 +115,34 @@ def _module(name: str, project: _Project) -> tuple[str, frozenset[str]]:
     if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
         return "", frozenset()
     package = name if spec.submodule_search_locations else name.rpartition(".")[0]
-    tree = _tree(spec.origin)
+    source = read_source(Path(spec.origin))
     stub = Path(spec.origin).with_suffix(".pyi")  # of a package whose names are imported at their first use
-    imports = {*_imports(tree, package, project), *(_imports(_tree(stub), package, project) if stub.is_file() else ())}
-    return _digest(tree), frozenset(imports)
-
-
-def _tree(path: str | Path) -> ast.Module:
-    with tokenize.open(path) as file:
-        return ast.parse(file.read())
-
-
-def _digest(tree: ast.AST) -> str:
-    return hashlib.sha256(json.dumps(_normal_syntax(tree)).encode()).hexdigest()
+    imports = source.imports + (read_source(stub).imports if stub.is_file() else ())
+    return source.digest, frozenset(_of_project(imports, package, project))
 
 
 @cache
 def _spec(name: str) -> ModuleSpec | None:
-    """Return where a module is, or None if there is none of that name."""
-    try:
-        return importlib.util.find_spec(name)
-    except (ImportError, ValueError):  # the name before the last dot is a module, not a package
+    """Return where a module is, or None if there is none of that name; nothing is imported for it."""
+    package, _, _ = name.rpartition(".")
+    if not package:
+        with suppress(ValueError):  # a module that was made without one
+            return importlib.util.find_spec(name)
         return None
+    outer = _spec(package)
+    folders = outer.submodule_search_locations if outer else None
+    return PathFinder.find_spec(name, folders) if folders else None
 
 
-def _imports(tree: ast.Module, package: str, project: _Project) -> Iterator[str]:
-    for node in _statements(tree.body):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield from _with_parts(alias.name) if _within(alias.name, project) else ()
-        if isinstance(node, ast.ImportFrom):
-            module = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
-            for name in [f"{module}.{alias.name}" for alias in node.names] if _within(module, project) else ():
-                yield from _with_parts(name) if _spec(name) else [module]
-
-
-def _statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield statements and those inside them; expressions, which hold none, are most of a tree."""
-    for node in body:
-        yield node
-        for inner in ("body", "handlers", "cases", "orelse", "finalbody"):
-            yield from _statements(getattr(node, inner, ()))
+def _of_project(imports: Iterable[Import], package: str, project: _Project) -> Iterator[str]:
+    """Yield the modules of the project that a module of `package` imports."""
+    for dots, named, names in imports:
+        if not names:
+            yield from _with_parts(named) if _within(named, project) else ()
+            continue
+        module = importlib.util.resolve_name("." * dots + named, package)
+        for name in [f"{module}.{each}" for each in names] if _within(module, project) else ():
+            yield from _with_parts(name) if _spec(name) else [module]
 
 
 @cache
@@ -163,28 +152,6 @@ def _with_parts(name: str) -> frozenset[str]:
     folders = [Path(folder) for folder in (spec and spec.submodule_search_locations) or ()]
     inner = [path.relative_to(folder).with_suffix("").parts for folder in folders for path in folder.rglob("*.py")]
     return frozenset({name, *(".".join([name, *parts]).removesuffix(".__init__") for parts in inner)})
-
-
-def _normal_syntax(part: Any) -> Any:
-    """Return a syntax tree as lists, without comments, docstrings, annotations and decorators.
-
-    Nothing empty is in it, as versions of Python differ in what they leave out.
-    """
-    if isinstance(part, ast.Constant):
-        return [type(part.value).__name__, repr(part.value)]
-    if isinstance(part, ast.AST):
-        kept = {
-            name: item for name, item in ast.iter_fields(part) if name not in _NO_MEANING and item not in (None, [])
-        }
-        return [type(part).__name__, {name: _normal_syntax(item) for name, item in kept.items()}]
-    if isinstance(part, list):
-        return [_normal_syntax(item) for item in part if not _is_text(item)]
-    return part
-
-
-def _is_text(part: Any) -> bool:
-    """Return whether `part` is a statement that is a string: a docstring, or a comment in its form."""
-    return isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant) and isinstance(part.value.value, str)
 
 
 def function_digest(function: FunctionType) -> str:
@@ -280,7 +247,7 @@ class _Description:
         if tree is None:
             self.all_from_source = False
             return ["bytecode", self.bytecode(function.__code__, function.__doc__), defaults, reads]
-        return ["source", _normal_syntax(tree), defaults, reads]
+        return ["source", normal_syntax(tree), defaults, reads]
 
     def bytecode(self, code: CodeType, doc: str | None = None) -> Any:
         """Describe a code object; its docstring is left out."""

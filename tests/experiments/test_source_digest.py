@@ -1,5 +1,6 @@
 """Property: the digest of a measurement covers the code that it runs, wherever it stands, and nothing else."""
 
+import os
 import subprocess
 import sys
 
@@ -85,3 +86,47 @@ def test_of_a_simulation_it_covers_schemes_and_engines():
         "capsmodel.papers.measurements.single_port",
     } <= {*found}
     assert not [name for name in found if name.startswith(("capsmodel.papers.figures", "capsmodel.cli", "numpy"))]
+
+
+OF_A_SIMULATION = """
+import ast, sys
+from capsmodel import code_identity
+from capsmodel.experiments.sweep import run_sweep
+if "no parser" in sys.argv:
+    ast.parse = None
+print(code_identity.source_digest(run_sweep))
+"""
+
+
+@pytest.fixture
+def in_a_process(tmp_path):
+    """Return a function that gives a digest in a process of its own, and the folder of what such processes keep."""
+    folder = tmp_path / "kept"
+
+    def found(*words, **environment):
+        settings = os.environ | {"PYTHONPYCACHEPREFIX": str(folder), "PYTHONDONTWRITEBYTECODE": ""} | environment
+        command = [sys.executable, "-c", OF_A_SIMULATION, *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True, env=settings).stdout
+
+    return found, folder
+
+
+def test_files_that_a_process_has_parsed_are_not_parsed_again(in_a_process):
+    digest, _ = in_a_process
+    assert digest() == digest("no parser")
+
+
+@pytest.mark.parametrize("text", ["", '{"written_by": "another version", "sources": {}}', '{"written_by"'])
+def test_what_is_damaged_or_of_another_version_is_not_used(in_a_process, text):
+    digest, folder = in_a_process
+    first = digest()
+    (kept,) = folder.rglob("_syntax.*.json")
+    kept.write_text(text)
+    assert digest() == first
+    assert kept.read_text() != text
+
+
+def test_nothing_is_kept_where_no_byte_code_may_be_written(in_a_process):
+    digest, folder = in_a_process
+    digest(PYTHONDONTWRITEBYTECODE="1")
+    assert not [*folder.rglob("*.json")]
