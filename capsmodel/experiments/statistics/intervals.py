@@ -424,13 +424,16 @@ def quantile_interval(samples: npt.ArrayLike, *, q: float, confidence: float = 0
     prob = float(probability("q", q))
     require(prob > 0, "q = 0, but it must lie in (0, 1)")
     n = found.size
-    low = int(scipy.stats.binom.ppf((1 - level) / 2, n, prob))
-    high = int(scipy.stats.binom.isf((1 - level) / 2, n, prob)) + 1
+    counts = np.arange(n)
+    at_most = np.append(scipy.special.betaincc(counts + 1, n - counts, prob), 1.0)
+    above = np.append(scipy.special.betainc(counts + 1, n - counts, prob), 0.0)
+    low = int(np.argmax(at_most >= (1 - level) / 2))
+    high = int(np.argmax(above <= (1 - level) / 2)) + 1
     padded = np.concatenate([[-np.inf], found, [np.inf]])
     return QuantileInterval(
         value=float(percentile(found, q=prob)),
         low=float(padded[low]), high=float(padded[high]), confidence=level, samples=n,
-        coverage=float(scipy.stats.binom.cdf(high - 1, n, prob) - scipy.stats.binom.cdf(low - 1, n, prob)),
+        coverage=float(at_most[high - 1] - (at_most[low - 1] if low else 0.0)),
         low_rank=low, high_rank=high,
     )  # fmt: skip
 
