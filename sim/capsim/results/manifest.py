@@ -128,16 +128,20 @@ def component_digest(component: Component) -> dict[str, Any]:
 
 
 @cache
-def _built_in_components() -> tuple[Component, ...]:
-    """Return all components of the schemes of this package."""
+def _built_in_components() -> Mapping[str, list[list[Any]]]:
+    """Return the components of the schemes of this package without their parameters, each once, by role."""
     found = [getattr(stack, role) for scheme in built_in() for stack in scheme.stacks for role in HOST_ROLES]
-    return (*found, *NICS.values(), *(getattr(scheme, role) for scheme in built_in() for role in NETWORK_ROLES))
+    found += [*NICS.values(), *(getattr(scheme, role) for scheme in built_in() for role in NETWORK_ROLES)]
+    by_role: dict[str, list[list[Any]]] = {}
+    for component in found:
+        known = by_role.setdefault(component.role, [])
+        known += [] if (rest := _without_params(component)) in known else [rest]
+    return by_role
 
 
 def _is_built_in(component: Component) -> bool:
     """Return whether a scheme of this package has this component, whatever the parameters."""
-    same_role = (each for each in _built_in_components() if each.role == component.role)
-    return any(_without_params(each) == _without_params(component) for each in same_role)
+    return _without_params(component) in _built_in_components().get(component.role, [])
 
 
 def _without_params(component: Any) -> list[Any]:
