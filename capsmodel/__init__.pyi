@@ -19,7 +19,9 @@ from capsmodel.coding.paths.estimates import (
 from capsmodel.coding.paths.files import read_paths
 from capsmodel.coding.paths.losses import PathLosses
 from capsmodel.coding.paths.retransmission import (
+    break_even_round_trip_s,
     hybrid_failure_prob,
+    mean_retransmissions,
     repair_packets_hybrid,
     sendings_within,
     sent_per_source_packet,
@@ -57,6 +59,7 @@ __all__ = [
     "PathLosses",
     "UnitCorners",
     "__version__",
+    "break_even_round_trip_s",
     "buffering_delay_s",
     "connection_loss_prob",
     "decode_failure_prob",
@@ -79,6 +82,7 @@ __all__ = [
     "log_decode_prob",
     "mean_fct",
     "mean_fct_long",
+    "mean_retransmissions",
     "measured_failure_prob",
     "mg1_mean_wait",
     "mg1_wait_prob",

@@ -52,7 +52,7 @@ _BLOCKED = Column("blocking_prob", "blocking probability")
 _DECODES = Column("decode_prob", "unit decodes, probability")
 
 _CODES: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
-    "mds": (decode_prob, decode_failure_prob),
+    "rs": (decode_prob, decode_failure_prob),
     "rlnc": (decode_prob_rlnc, decode_failure_prob_rlnc),
 }
 
@@ -72,7 +72,7 @@ def decode_probability(
     *,
     blocking_prob: Numbers = DECODE_PROBS,
     r: MaybeCounts = (),
-    code: Code = "mds",
+    code: Code = "rs",
     losses: LossOptions = NO_LOSSES,
     failure_prob: MaybeNumber = None,
     output: Output = AS_TEXT,
@@ -88,7 +88,7 @@ def decode_probability(
     r
         Repair packets; the rule ceil(k p_B / (1 - p_B)) when not given.
     code
-        mds: any k packets decode; rlnc: dense random linear code over GF(256), which may lack rank.
+        rs: Reed-Solomon, any k packets decode; rlnc: dense random linear code over GF(256), which may lack rank.
     failure_prob
         With --burst: also print the least --interleave with which a unit fails at most so often.
     """
@@ -127,7 +127,7 @@ def _print_over_paths(
     for k_ in k:
         for r_ in r or (int(repair_packets(k_, blocking_prob=over.mean_loss)),):
             mean, worst = (float(unit_failure_prob(k_, r=r_, losses=each, code=code)) for each in (over, _worst(over)))
-            whole = code == "mds" and over.packets_are_independent and not over.down_paths
+            whole = code == "rs" and over.packets_are_independent and not over.down_paths
             row = {"k": k_, "r": r_, "mean_loss": over.mean_loss, "failure_prob": mean, "worst_failure_prob": worst}
             row["units_per_failure"] = 1 / mean if mean else math.inf
             row["residual_loss_prob"] = residual_loss_prob(k_, r=r_, losses=over) if whole else math.nan

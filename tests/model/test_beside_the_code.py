@@ -14,10 +14,12 @@ from scipy import stats
 from capsmodel import (
     ParameterError,
     PathLosses,
+    break_even_round_trip_s,
     decode_failure_prob,
     failure_elasticity,
     hybrid_failure_prob,
     least_interleave,
+    mean_retransmissions,
     predictive_failure_prob,
     predictive_repair_packets,
     repair_packets_hybrid,
@@ -68,6 +70,30 @@ def test_the_fewest_repair_packets_beside_retransmission(k, p, sendings, failure
     common = {"losses": p, "sendings": sendings}
     assert hybrid_failure_prob(k, r=r, **common) <= failure_prob * (1 + 2e-12)
     assert r == 0 or hybrid_failure_prob(k, r=r - 1, **common) > failure_prob
+
+
+@given(st.integers(1, 200), st.floats(0, 0.9))
+def test_round_trips_of_retransmission_alone(k, p):
+    with mp.workdps(40):
+        exact = mp.nsum(lambda j: 1 - (1 - mpf(p) ** int(j)) ** k, [1, 800]) if p else 0
+    assert mean_retransmissions(k, r=0, losses=p) == pytest.approx(float(exact), rel=1e-11)
+
+
+@pytest.mark.parametrize(("k", "r"), [(4, 0), (5, 2), (6, 1)])
+def test_more_round_trips_are_needed_as_often_as_sendings_fail(k, r):
+    exact = sum(hybrid_failure_prob(k, r=r, losses=IN_TURN, sendings=j) for j in range(1, 60))
+    assert mean_retransmissions(k, r=r, losses=IN_TURN) == pytest.approx(exact, rel=1e-12)
+
+
+@given(st.integers(1, 64), st.integers(1, 10), st.floats(1e-4, 0.5), st.floats(1e-9, 1e-3))
+def test_at_the_break_even_both_take_as_long(k, r, p, packet_s):
+    round_trip_s = break_even_round_trip_s(k, r=r, losses=p, packet_s=packet_s)
+    again, coded = (mean_retransmissions(k, r=each, losses=p) * round_trip_s for each in (0, r))
+    assert again == pytest.approx(coded + r * packet_s, rel=1e-9)
+
+
+def test_where_nothing_is_lost_no_round_trip_is_long_enough():
+    assert break_even_round_trip_s(8, r=1, losses=0.0, packet_s=1e-6) == np.inf
 
 
 def test_sendings_fill_the_time_that_is_left():

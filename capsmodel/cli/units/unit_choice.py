@@ -17,6 +17,7 @@ from capsmodel.cli.shared.unit_setting import UnitSetting
 from capsmodel.coding.paths.estimates import failure_elasticity, predictive_repair_packets, residual_loss_prob
 from capsmodel.coding.paths.losses import PathLosses
 from capsmodel.coding.paths.retransmission import (
+    break_even_round_trip_s,
     hybrid_failure_prob,
     repair_packets_hybrid,
     sendings_within,
@@ -58,7 +59,7 @@ class Wish:
     lost
         Packets that were counted as lost, of those sent, such as 12/1000, in place of a blocking probability.
     code
-        mds: any k packets decode; rlnc: dense random linear code over GF(256), which may lack rank; ldpc:
+        rs: Reed-Solomon, any k packets decode; rlnc: dense random linear code over GF(256), which may lack rank; ldpc:
         LDPC-Staircase of --k source packets, measured on its decoder.
     """
 
@@ -67,7 +68,7 @@ class Wish:
     deadline: MaybeTime = None
     retransmit: MaybeTime = None
     lost: Lost = None
-    code: Code | Literal["ldpc"] = "mds"
+    code: Code | Literal["ldpc"] = "rs"
 
 
 NO_WISH = Wish()
@@ -87,7 +88,7 @@ class Question:
     @property
     def code(self) -> Code:
         """The code whose failures are known by a formula."""
-        return "rlnc" if self.wish.code == "rlnc" else "mds"
+        return "rlnc" if self.wish.code == "rlnc" else "rs"
 
     @property
     def packet_s(self) -> float:
@@ -119,7 +120,7 @@ def question(
     if wish.failure_prob is None:
         raise ParameterError("paths, runs of losses and deadlines need --failure-prob, such as 1e-6: give it")
     setting.require_only_rate_and_size()
-    alone = wish.code == "mds" or (wish.lost is None and wish.retransmit is None)
+    alone = wish.code == "rs" or (wish.lost is None and wish.retransmit is None)
     require(alone, "--code counts for the code alone: leave it out with --lost and --retransmit")
     require(wish.lost is None or wish.deadline is None, "--lost says nothing of delays: leave out --deadline")
     if wish.lost is not None:
@@ -160,7 +161,7 @@ def chosen_unit(asked: Question) -> tuple[int, int]:
     """Return k and r of the unit that answers a question and can be simulated: each packet is sent once."""
     wish = asked.wish
     others = {
-        "--code": wish.code != "mds",
+        "--code": wish.code != "rs",
         "--retransmit": wish.retransmit is not None,
         "--lost": wish.lost is not None,
     }
@@ -228,7 +229,7 @@ def _print_one(asked: Question, output: Output) -> None:
     require_reached(sizes, k, losses=asked.losses, failure_prob=asked.failure_prob)
     r = int(sizes.r[0])
     mean, worst = float(sizes.mean[k + r, r]), float(sizes.worst[k + r, r])
-    plain = asked.losses.packets_are_independent and asked.wish.code == "mds"
+    plain = asked.losses.packets_are_independent and asked.wish.code == "rs"
     loss = asked.losses.mean_loss
     row = {
         "k": k,
@@ -292,6 +293,13 @@ def _explain_sendings(rows: Sequence[dict[str, Any]], asked: Question) -> None:
         )
     else:
         explain(f"{last['sendings']} sendings fit; the code then needs r = {last['r']}, and {rows[0]['r']} alone.")
+    alone = rows[0]
+    if alone["r"]:
+        longer_s = break_even_round_trip_s(alone["k"], r=alone["r"], losses=asked.losses, packet_s=asked.packet_s)
+        explain(
+            f"In the mean, {alone['r']} repair packets complete a unit sooner than sending again where a round trip "
+            f"takes longer than {longer_s * 1e6:.3g} us."
+        )
     explain(
         "Assumed: one fixed round trip; packets sent again are lost with the mean loss, independently. Where a slow "
         "path carries them that is too hopeful. Delays beyond the longest least delay are not counted."

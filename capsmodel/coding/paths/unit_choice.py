@@ -37,7 +37,7 @@ from capsmodel.checks import (
 from capsmodel.coding.paths.losses import MOST_REPAIR, PathLosses, as_losses
 from capsmodel.coding.random_linear import without_full_rank
 
-Code = Literal["mds", "rlnc"]
+Code = Literal["rs", "rlnc"]
 TOLERANCE = 1e-12
 """By how much of itself a probability may exceed the one that is asked for, as one typed in decimal may."""
 
@@ -47,7 +47,7 @@ def unit_failure_prob(k: float, *, r: float, losses: PathLosses | float, code: C
 @overload
 def unit_failure_prob(k: ArrayLike, *, r: ArrayLike, losses: PathLosses | float, code: Code = ...) -> FloatOrArray: ...
 @closed_form
-def unit_failure_prob(k: ArrayLike, *, r: ArrayLike, losses: PathLosses | float, code: Code = "mds") -> FloatOrArray:
+def unit_failure_prob(k: ArrayLike, *, r: ArrayLike, losses: PathLosses | float, code: Code = "rs") -> FloatOrArray:
     r"""Return the probability that a unit does not decode, over unequal paths.
 
     Parameters
@@ -58,7 +58,7 @@ def unit_failure_prob(k: ArrayLike, *, r: ArrayLike, losses: PathLosses | float,
         Repair packets r, packets, whole, at least 0.
     losses : PathLosses or float
         What happens to the packets; a number is the loss of equal, independent ones, in [0, 1).
-    code : {"mds", "rlnc"}
+    code : {"rs", "rlnc"}
         Any k packets decode, as of Reed-Solomon codes; or all packets are dense random combinations over GF(256), which
         may lack rank.
 
@@ -154,7 +154,7 @@ def measured_failure_prob(k: float, *, r: float, losses: PathLosses | float, und
 def with_code(table: FloatArray, code: Code) -> FloatArray:
     """Return P(a unit of n packets, r of them for repair, does not decode) from P(more than r of n are lost)."""
     choice("code", code, get_args(Code))
-    if code == "mds":
+    if code == "rs":
         return table
     n, r = np.indices(table.shape)
     k, fails = np.maximum(n - r, 1).astype(np.float64), table.copy()
@@ -189,7 +189,7 @@ class SizesTable:
 
 
 def repair_of_sizes(
-    losses: PathLosses, *, failure_prob: float, max_k: int, least_k: int = 1, code: Code = "mds"
+    losses: PathLosses, *, failure_prob: float, max_k: int, least_k: int = 1, code: Code = "rs"
 ) -> SizesTable:
     """Return the least r of k = least_k..max_k with which a unit fails with at most `failure_prob`.
 
@@ -271,7 +271,7 @@ class UnitCorners:
 
 
 @closed_form
-def unit_corners(losses: PathLosses | float, *, failure_prob: float, max_k: int, code: Code = "mds") -> UnitCorners:
+def unit_corners(losses: PathLosses | float, *, failure_prob: float, max_k: int, code: Code = "rs") -> UnitCorners:
     r"""Return for each number of repair packets the largest unit that fails with at most `failure_prob`.
 
     Parameters
@@ -282,7 +282,7 @@ def unit_corners(losses: PathLosses | float, *, failure_prob: float, max_k: int,
         Largest probability that a unit fails, in (0, 1).
     max_k : int
         Largest k, packets, at least 1.
-    code : {"mds", "rlnc"}
+    code : {"rs", "rlnc"}
         As in :func:`unit_failure_prob`.
 
     Returns
