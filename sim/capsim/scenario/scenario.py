@@ -267,12 +267,15 @@ def _with_scheme_files(tables: dict[str, Any], folder: Path) -> dict[str, Any]:
     return found
 
 
+_NUMBERS = frozenset({int, float, bool})
+
+
 def _si(value: Any, key: str) -> Any:
     """Return `value` with quantities that carry a unit turned into numbers, but for columns that are carried along."""
     if isinstance(value, dict):
         return {name: inner if name == "columns" else _si(inner, name) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [inner if isinstance(inner, float | int) else _si(inner, key) for inner in value]
+        return list(value) if _NUMBERS.issuperset(map(type, value)) else [_si(inner, key) for inner in value]
     if isinstance(value, str) and not key.endswith("_per_s"):
         for suffix, parse in _UNITS.items():
             if key.endswith(suffix):
