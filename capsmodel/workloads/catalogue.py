@@ -305,6 +305,10 @@ def load_workload(name: str) -> FlowSizes:
     >>> round(sizes.mean_bytes), round(1 - sizes.byte_share_below(1e6), 4)
     (1711250, 0.9496)
     """
-    source = workload_source(name)
-    points = np.loadtxt(data_path(f"workloads/{source.name}.csv"), delimiter=",", skiprows=1, usecols=(0, 1))
-    return FlowSizes(points[:, 0], points[:, 1], name=source.name)
+    return _read(workload_source(name).name)
+
+
+@cache
+def _read(name: str) -> FlowSizes:
+    points = np.loadtxt(data_path(f"workloads/{name}.csv"), delimiter=",", skiprows=1, usecols=(0, 1))
+    return FlowSizes(points[:, 0], points[:, 1], name=name)

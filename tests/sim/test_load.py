@@ -60,9 +60,9 @@ def test_rate_and_expected_flows_by_hand(load_of: LoadOf) -> None:
 def test_memory_is_checked_for_the_flows_that_the_definition_gives(
     load_of: LoadOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    entry = Poisson(load=0.5, load_of=load_of, flow_bytes=125_000, duration_s=2.0)
+    entry = Poisson(load=0.5, load_of=load_of, flow_bytes=125_000, duration_s=2000.0)
     scenario = Scenario(fabric=KIND, traffic=(entry, Batch(flows=7, flow_bytes=1)))
-    needed = {"host-links": 6007, "leaf-uplinks": 10841}[load_of]  # 2 * 3000 / 1 and 2 * 3250 / 0.6, and 7
+    needed = {"host-links": 6_000_007, "leaf-uplinks": 10_833_341}[load_of]  # 2000 * 3000 / 1, 2000 * 3250 / 0.6, and 7
     monkeypatch.setattr(memory, "available_bytes", lambda: needed * estimate.BYTES_PER_DRAWN_FLOW)
     estimate.check_traffic(scenario, FABRIC)
     monkeypatch.setattr(memory, "available_bytes", lambda: needed * estimate.BYTES_PER_DRAWN_FLOW - 1)

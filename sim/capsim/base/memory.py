@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from capsmodel.checks import ParameterError
 
 UNKNOWN = 2**62  # bytes, where the system does not say
+SMALL_BYTES = 2**20  # asking takes a millisecond, as a run of a few flows does: less is not asked about
 
 
 def check_fits(needed_bytes: int, what: str, *, would_fit: str = "") -> None:
@@ -25,6 +26,8 @@ def check_fits(needed_bytes: int, what: str, *, would_fit: str = "") -> None:
     would_fit : str
         What to ask for instead, at the end of the error.
     """
+    if needed_bytes <= SMALL_BYTES:
+        return
     free_bytes = available_bytes()
     if needed_bytes > free_bytes:
         sizes = f"{needed_bytes / 1e9:.1f} GB needed, {free_bytes / 1e9:.1f} GB free"

@@ -168,7 +168,6 @@ def numbers_of(setup: Setup, state: State) -> dict[str, int]:
 
 
 FEWER = "fewer flows, a smaller window, limited buffers or an earlier end would fit"
-SMALL_BYTES = 2**20
 PACKET_BITS = 8 * 800  # about the mean of data packets and acknowledgements
 
 
@@ -280,7 +279,7 @@ class World:
         """
         old = self.arrays[name]
         POOL.check(f"{name} of this run", size)
-        _check_fits(size * old.dtype.itemsize, f"{size} {name} of this run")
+        check_fits(size * old.dtype.itemsize, f"{size} {name} of this run", would_fit=FEWER)
         larger = aligned(size, old.dtype)
         larger[: len(old)] = old
         self.point(name, larger)
@@ -290,7 +289,7 @@ class World:
         layout, old = self.state.own.layouts[name], self.arrays[name]
         if not layout.row_bytes:
             return
-        _check_fits(rows * layout.row_bytes, f"the own memory of {rows} {name}s of this run")
+        check_fits(rows * layout.row_bytes, f"the own memory of {rows} {name}s of this run", would_fit=FEWER)
         larger = aligned(rows * layout.row_bytes, np.dtype(np.uint8))
         used = len(old) // layout.row_bytes
         larger[: used * layout.row_bytes] = old[: used * layout.row_bytes]
@@ -388,9 +387,3 @@ class World:
             self.enlarge("trace", 2 * len(arrays["trace"]) + 8 * len(arrays["packets"]))
         else:
             self.enlarge("probes", 2 * len(arrays["probes"]) + 64 * int(record["probe_rows"][0]))
-
-
-def _check_fits(needed_bytes: int, what: str) -> None:
-    """Refuse a pool that would not fit in memory; asking takes a millisecond, so small ones are not asked about."""
-    if needed_bytes > SMALL_BYTES:
-        check_fits(needed_bytes, what, would_fit=FEWER)
