@@ -60,7 +60,7 @@ class Check:
         study = published_studies()[self.study]
         points = study.selected({**self.at, "scheme": scheme})
         runs = study.tasks(points, SEEDS[scale], setting=setting, scale=scale)
-        progress = Progress(label=f"{self.study}, {scheme}, {setting}, {scale}", log=True)
+        progress = Progress(label=f"{self.study}, {scheme}, {setting}, {scale}")
         rows = gather([*runs.values()], folder, executor=all_cores(), progress=progress)
         with np.errstate(divide="ignore"):
             return {metric: np.log(rows[metric].to_numpy(float)) for metric in compared_columns(study)}

@@ -28,6 +28,7 @@ from capsmodel.coding.decoding import decode_prob
 from capsmodel.coding.paths.losses import PathLosses
 from capsmodel.coding.paths.unit_choice import Code, unit_failure_prob
 from capsmodel.coding.random_linear import decode_prob_rlnc
+from capsmodel.experiments.progress import Minutes
 from capsmodel.experiments.statistics.intervals import wilson_interval
 
 _UNIT = (
@@ -244,7 +245,8 @@ def _progress(total_s: float) -> Iterator[Callable[[float], None]]:
     """Give a function to call with the seconds of work that are done; a bar shows them to somebody who watches."""
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("receptions", total=total_s)
-        yield lambda done_s: progress.advance(task, done_s)
+        with Minutes().saying(lambda: f"receptions: {progress.tasks[0].percentage:.0f}%"):
+            yield lambda done_s: progress.advance(task, done_s)
 
 
 @dataclass(frozen=True)

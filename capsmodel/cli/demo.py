@@ -22,6 +22,7 @@ from capsmodel.cli.tour import STATIONS
 from capsmodel.cli.tour.section import Section, Station
 from capsmodel.cli.units.optimal_k import CAPS_SETTING, optimal_k_rows
 from capsmodel.coding.caps_setting import PAPER_PROBS, WINDOW_PACKETS
+from capsmodel.experiments.progress import Minutes
 from capsmodel.plotting import save_figure
 
 
@@ -57,7 +58,10 @@ _TABLES: dict[str, Callable[[], list[dict[str, Any]]]] = {
 def _visit_all(quick: bool) -> dict[str, Section]:
     screen = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+    with (
+        Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar,
+        Minutes().saying(lambda: f"demo: {_under_way(bar)}"),
+    ):
 
         def visited(station: Station) -> Section:
             task = bar.add_task(station.doing, total=1.0)
@@ -68,6 +72,11 @@ def _visit_all(quick: bool) -> dict[str, Section]:
         beside = [each for each in STATIONS if each.beside and not quick]  # a quick run has no other processes
         begun = {each.name: in_background(partial(visited, each), name=each.name) for each in beside}
         return {each.name: begun[each.name].result() if each.name in begun else visited(each) for each in STATIONS}
+
+
+def _under_way(bar: Progress) -> str:
+    """Return what has begun and not ended, with its share in percent."""
+    return ", ".join(f"{task.description} {task.percentage:.0f}%" for task in bar.tasks if not task.finished)
 
 
 def demo(*, out: Path = Path("out"), quick: Flag = False) -> None:

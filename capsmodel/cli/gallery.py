@@ -2,11 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
-
-from rich.console import Console
-from rich.progress import Progress
 
 from capsmodel._files import check_writable
 from capsmodel._version import __version__
@@ -14,6 +12,7 @@ from capsmodel.checks import require
 from capsmodel.cli.shared.claim_texts import claim_text, counted
 from capsmodel.cli.shared.output import say, without_markup, write_whole
 from capsmodel.cli.shared.pages import template
+from capsmodel.experiments import progress
 from capsmodel.experiments.words import MEANINGS, VERDICT_WORDS
 from capsmodel.papers import ClaimRow, cite, claims
 from capsmodel.papers.gallery import (
@@ -45,10 +44,8 @@ def gallery(*, out: Path = Path("out"), paper: str | None = None) -> None:
     require(not out.exists() or out.is_dir(), f"--out = {out} is a file: name a folder")
     check_writable(out)
     page = template("gallery.html")  # before the work: Jinja2 may be missing
-    screen = Console(stderr=True)
-    with Progress(console=screen, transient=True, disable=not screen.is_terminal) as bar:
-        task = bar.add_task("drawing", total=sum(len(pictures(key)) for key in keys))
-        sections = [_section(key, lambda: bar.advance(task)) for key in keys]
+    with progress.counted(total=sum(len(pictures(key)) for key in keys), label="drawing") as ended:
+        sections = [_section(key, partial(ended, 1, key)) for key in keys]
     text = page(
         title="gallery",
         made=HOW_IT_IS_MADE,

@@ -1,4 +1,4 @@
-"""Progress on the terminal: only on a terminal, and gone at the end."""
+"""``capsmodel simulate`` and ``capsmodel rerun``: one run, and the same again."""
 
 import sys
 import time
@@ -35,6 +35,7 @@ from capsmodel.cli.shared.output import AS_TEXT, OUTPUT, Output, caution, explai
 from capsmodel.cli.shared.run_output import BY_LAYER, BY_SIZE, layer_rows, mean_above_p99, shown, size_rows
 from capsmodel.cli.shared.scenario import RUN, Engine, ScenarioOptions, profile_lines, scenario_from, with_scheme
 from capsmodel.cli.shared.table import Column
+from capsmodel.experiments.progress import Minutes
 
 PATIENCE_S = 2.0
 
@@ -63,17 +64,20 @@ class _Bar:
 def waiting(text: str) -> Iterator[None]:
     """Show `text` while something without a measure of progress goes on."""
     if not sys.stderr.isatty():
-        yield
+        with Minutes().saying(lambda: text):
+            yield
         return
     with Console(stderr=True).status(text):
         yield
 
 
 @contextmanager
-def simulated_time(last_start_s: float) -> Iterator[Callable[[float], None] | None]:
-    """Give a function to call with the simulated time in seconds, or None when nobody is watching."""
+def simulated_time(last_start_s: float) -> Iterator[Callable[[float], None]]:
+    """Give a function to call with the simulated time in seconds."""
     if not sys.stderr.isatty():
-        yield None
+        seen_s = [0.0]
+        with Minutes().saying(lambda: f"simulating: {seen_s[-1] * 1e3:.1f} ms simulated"):
+            yield lambda now_s: seen_s.__setitem__(0, now_s)
         return
     bar = _Bar(Console(stderr=True), last_start_s)
     try:

@@ -131,7 +131,7 @@ def study(
         return
     _check_places(folder, plot)
     execute, budget_s = machines.executor(), math.inf if budget is None else budget
-    where: dict[str, Any] = {"executor": execute, "shard": share, "budget_s": budget_s, "log": True}
+    where: dict[str, Any] = {"executor": execute, "shard": share, "budget_s": budget_s}
     found = asked.run(folder, settings=settings, keep_results=keep_results, **where)
     write_whole(folder / _STUDY, tomli_w.dumps(tables_of(asked.design.source)))
     if share[1] > 1:

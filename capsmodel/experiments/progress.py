@@ -1,9 +1,11 @@
-"""Progress of a sweep: a bar on standard error; without a terminal nothing, or lines for the log of a batch job."""
+"""Progress: a bar on a terminal; where nobody watches, as in the log of a batch job, a line once a minute."""
 
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Event, Thread
 from typing import TypeVar
 
 from rich import progress
@@ -12,19 +14,54 @@ from rich.console import Console
 from capsmodel.experiments.task import Task
 
 ItemT = TypeVar("ItemT")
+_MINUTE_S = 60.0
+
+
+class Minutes:
+    """Says once a minute on standard error what goes on, unless a terminal is there for a bar.
+
+    Parameters
+    ----------
+    period_s : float
+        Time from one line to the next, in seconds. It runs on from one piece of work to the next.
+    """
+
+    def __init__(self, period_s: float = _MINUTE_S) -> None:
+        self._period_s = period_s
+        self._begin_s = time.monotonic()
+        self._next_s = self._begin_s + period_s
+
+    @contextmanager
+    def saying(self, text: Callable[[], str]) -> Iterator[None]:
+        """Print what `text` returns, and for how long it has gone on, as long as the block runs."""
+        if Console(stderr=True).is_terminal:
+            yield
+            return
+        stop = Event()
+        thread = Thread(target=self._speak, args=(text, stop), name="progress", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
+
+    def _speak(self, text: Callable[[], str], stop: Event) -> None:
+        while not stop.wait(max(0.0, self._next_s - time.monotonic())):
+            self._next_s = time.monotonic() + self._period_s
+            passed_min = (time.monotonic() - self._begin_s) / _MINUTE_S
+            print(f"{text()}, after {passed_min:.0f} min", file=sys.stderr, flush=True)
 
 
 @contextmanager
-def counted(*, total: int, label: str, first: str = "", log: bool = False) -> Iterator[Callable[[int, str], None]]:
+def counted(
+    *, total: int, label: str, first: str = "", minutes: Minutes | None = None
+) -> Iterator[Callable[[int, str], None]]:
     """Give a function to call with the number of items that have just ended, of `total`, and what the last one was.
 
-    Until then `first` stands there, such as why the first one takes long. With `log` each call is a line where there is
-    no terminal.
+    Until then `first` stands there, such as why the first one takes long.
     """
     console = Console(stderr=True)
-    if log and not console.is_terminal:
-        yield _lines(total, label)
-        return
     columns = (
         progress.TextColumn("{task.description}"),
         progress.BarColumn(bar_width=20),
@@ -35,18 +72,14 @@ def counted(*, total: int, label: str, first: str = "", log: bool = False) -> It
     )
     with progress.Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task(label, total=total, last=first)
-        yield lambda ended, last: bar.update(task, advance=ended, last=last)
 
+        def said() -> str:
+            now = bar.tasks[0]
+            last = f", the last one: {now.fields['last']}" if now.completed else f" ({first})" if first else ""
+            return f"{label}: {now.completed:.0f} of {total} ended{last}"
 
-def _lines(total: int, label: str) -> Callable[[int, str], None]:
-    done = 0
-
-    def show(ended: int, last: str) -> None:
-        nonlocal done
-        done += ended
-        print(f"{label}: {done} of {total} ended, the last one: {last}", file=sys.stderr, flush=True)
-
-    return show
+        with (minutes or Minutes()).saying(said):
+            yield lambda ended, last: bar.update(task, advance=ended, last=last)
 
 
 def track(items: Iterable[ItemT], *, total: int, label: str) -> Iterator[ItemT]:
@@ -82,7 +115,7 @@ def plain_arguments(task: Task) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """What a person sees of a sweep: a bar on a terminal.
+    """What a person sees of a sweep.
 
     Parameters
     ----------
@@ -90,19 +123,19 @@ class Progress:
         Beside the bar, and what stands behind it until the first task has ended.
     named : callable
         What a person calls a task; the last one that ended stands behind the bar.
-    log : bool
-        Without a terminal, print a line for each task, as for the log of a batch job; nothing is printed otherwise.
+    minutes : Minutes, optional
+        Of several sweeps one after another; each has its own when left out.
     """
 
     label: str = "sweep"
     first: str = ""
     named: Callable[[Task], str] = plain_arguments
-    log: bool = False
+    minutes: Minutes | None = None
 
     @contextmanager
     def shown(self, total: int) -> Iterator[Done]:
         """Give the function `done` that draws the progress of `total` tasks."""
-        with counted(total=total, label=self.label, first=self.first, log=self.log) as ended:
+        with counted(total=total, label=self.label, first=self.first, minutes=self.minutes) as ended:
             yield lambda tasks: ended(len(tasks), self.named(tasks[-1]))
 
 

@@ -3,7 +3,7 @@
 Runs are made up (`made_up`).
 """
 
-import re
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -331,12 +331,20 @@ def test_the_look_that_costs_least_for_a_claim_comes_first(tmp_path, cpu_s):
     assert set(order[look : 2 * look]) == ({0} if cpu_s == 1.0 else {1})
 
 
-def test_progress_names_the_study_and_each_of_its_runs(tmp_path, capsys):
-    """The last runs of the first look are those of the fourth seed."""
-    run(tmp_path, halved, design(name="mine", unstated={}), progress=Progress(log=True))
-    lines = [line for line in re.split("[\\r\\n]+", capsys.readouterr().err) if line]
-    assert all(line.startswith("mine: ") for line in lines)
-    runs = {line.partition("the last one: ")[2].strip() for line in lines}
+def test_progress_names_the_study_and_each_of_its_runs(tmp_path, monkeypatch):
+    """The last runs of the first look are those of the fourth seed; all looks share the minutes of one log."""
+    looks, runs = [], set()
+
+    @contextmanager
+    def recorded(**look):
+        looks.append(look)
+        yield lambda ended, last: runs.add(last)
+
+    monkeypatch.setattr("capsmodel.experiments.progress.counted", recorded)
+    run(tmp_path, halved, design(name="mine", unstated={}), progress=Progress(label="any"))
+    assert {look["label"] for look in looks} == {"mine"}
+    assert len({id(look["minutes"]) for look in looks}) == 1
+    assert looks[0]["minutes"] is not None
     assert {f"{scheme}, load 0.5, {TEXT}, seed 4" for scheme in ("RepFlow", "TCP")} <= runs
 
 

@@ -4,15 +4,12 @@ A share that was measured says nothing of what is rarer than its tries: targets 
 and the upper end of an interval stands for every share, also where none failed.
 """
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import track
 
 from capsmodel.checks import FloatArray, ParameterError, require
 from capsmodel.cli.shared.numbers import number
@@ -23,6 +20,7 @@ from capsmodel.codec.files import packets_needed
 from capsmodel.codec.registry import CODES
 from capsmodel.coding.paths.unit_choice import measured_failure_prob
 from capsmodel.coding.redundancy import repair_packets_for
+from capsmodel.experiments.progress import track
 from capsmodel.experiments.statistics.intervals import wilson_interval
 
 TRIES = 10_000
@@ -107,13 +105,7 @@ def _measured(asked: Question, k: int, r: int, tries: int) -> Measured:
     code = CODES[asked.wish.code](k, r=r, packet_bytes=1)
     rng = np.random.default_rng([k, r])
     parts = range(0, tries, _AT_A_TIME)
-    watched = track(
-        parts,
-        description=f"{asked.wish.code} {k} + {r}",
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
+    watched = track(parts, total=len(parts), label=f"{asked.wish.code} {k} + {r}")
     needed = np.concatenate([packets_needed(code, receptions=_AT_A_TIME, rng=rng) for _ in watched])
     undecoded = [int(np.sum(needed > k + extra)) for extra in range(r + 1)]
     common: dict[str, Any] = {"r": r, "losses": asked.losses}

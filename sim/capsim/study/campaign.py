@@ -45,6 +45,7 @@ from capsim.study.points import Point, Scale, point_name
 from capsim.study.samples import Quantity, Rows, Statement
 from capsmodel.experiments.kept import DIGEST, check_columns, keep, with_digests
 from capsmodel.experiments.manifest import table_id
+from capsmodel.experiments.progress import Minutes
 from capsmodel.experiments.results import TASK_COLUMN, finished_tasks, merge
 from capsmodel.experiments.statistics.intervals import Interval
 from capsmodel.experiments.statistics.robustness import TEXT, Robustness, robustness
@@ -598,12 +599,13 @@ def advance(
     ParameterError
         If `budget_s` is negative or NaN.
     """
-    end_s, made = end_of(budget_s), 0
+    end_s, made, asked = end_of(budget_s), 0, progress or Progress()
+    minutes = asked.minutes or Minutes()
     campaigns = [Campaign(design, folder, only=frozenset(claims)) for design in designs]
     ended: set[int] = set()
     while (left_s := end_s - time.monotonic()) > 0 and (open_ := _cheapest(campaigns, ended)):
         number, found = open_
-        shown = replace(progress or Progress(), label=found.design.name, named=found.name_of)
+        shown = replace(asked, label=found.design.name, named=found.name_of, minutes=minutes)
         tasks = found.next_tasks(shard)
         made += run_sweep(tasks, folder, executor=executor, progress=shown, budget_s=left_s).ran
         campaigns[number] = Campaign(found.design, folder, found.tasks, found.only)

@@ -196,7 +196,6 @@ class Study:
         budget_s: float = math.inf,
         settings: bool = False,
         keep_results: bool = False,
-        log: bool = False,
         done: Done | None = None,
     ) -> "Studied":
         """Run what a folder lacks: all points, or what claims need until they are decided.
@@ -218,8 +217,6 @@ class Study:
             Whether settings that are left open are tried too, at the points ``unstated_at``.
         keep_results : bool
             Whether the whole result of each run is saved in the folder ``results``; of runs with fixed seeds.
-        log : bool
-            Print a line for each run where there is no terminal.
         done : callable, optional
             Called in place of a progress bar, with the tasks that have just ended.
 
@@ -238,11 +235,11 @@ class Study:
         place, end_s = Path(folder), end_of(budget_s)
         execute = executor or (one_by_one if jobs == 1 else all_cores(jobs))
         (place / ROWS).mkdir(parents=True, exist_ok=True)
-        made, found = self._run_fixed(place, execute, shard, budget_s, keep_results, log, done)
+        made, found = self._run_fixed(place, execute, shard, budget_s, keep_results, done)
         if self._simulated:
             design = self._design if settings else replace(self._design, text_only=True)
             left_s = max(0.0, end_s - time.monotonic())
-            shown = Progress(first=COMPILING, log=log)
+            shown = Progress(first=COMPILING)
             made += advance([design], place / ROWS, budget_s=left_s, shard=shard, executor=execute, progress=shown)
         return replace(self.results([place]), ran=made, found=found)
 
@@ -253,7 +250,6 @@ class Study:
         shard: tuple[int, int],
         budget_s: float,
         keep_results: bool,
-        log: bool,
         done: Done | None,
     ) -> tuple[int, int]:
         """Run what has a fixed number of seeds; return how many runs were made, and how many were there."""
@@ -261,7 +257,7 @@ class Study:
         tasks = self.tasks(results=place / RESULTS if keep_results else None)[part - 1 :: parts]
         if not tasks:
             return 0, 0
-        progress = Progress(label=self.name, first=COMPILING, named=self._named, log=log)
+        progress = Progress(label=self.name, first=COMPILING, named=self._named)
         report = run_sweep(tasks, place / ROWS, executor=execute, progress=progress, done=done, budget_s=budget_s)
         again = 0
         if keep_results:

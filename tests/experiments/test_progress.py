@@ -1,0 +1,89 @@
+"""Contract: where nobody watches, what takes long says so once a minute, and what is short says nothing."""
+
+import re
+import sys
+import threading
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from capsmodel.experiments.progress import Minutes, counted, track
+
+
+class Heard(StringIO):
+    """Standard error that tells when a line has come."""
+
+    def __init__(self):
+        super().__init__()
+        self.line = threading.Event()
+
+    def write(self, text):
+        written = super().write(text)
+        if text.endswith("\n"):
+            self.line.set()
+        return written
+
+
+@pytest.fixture
+def hears(monkeypatch):
+    """Return what puts a listener in the place of standard error, which pytest sets anew before each test."""
+
+    def listener():
+        found = Heard()
+        monkeypatch.setattr(sys, "stderr", found)
+        return found
+
+    return listener
+
+
+def test_a_line_tells_how_many_have_ended_and_which_was_the_last(hears):
+    """Catches a log that has a line only when a run ends, and a count that stands still."""
+    heard = hears()
+    soon = Minutes(period_s=1e-3)
+    with counted(total=3, label="runs", first="it compiles", minutes=soon) as ended:
+        assert heard.line.wait(60)
+        assert heard.getvalue().startswith("runs: 0 of 3 ended (it compiles), after 0 min\n")
+        ended(2, "caps, seed 1")
+        heard.line.clear()
+        heard.truncate(0)
+        assert heard.line.wait(60)
+    lines = set(heard.getvalue().strip("\0").splitlines())
+    assert any(re.fullmatch(r"runs: 2 of 3 ended, the last one: caps, seed 1, after 0 min", line) for line in lines)
+
+
+def test_nothing_is_said_of_what_takes_less_than_a_minute(hears):
+    """Catches a line at the beginning, at the end, or for each item."""
+    heard = hears()
+    with counted(total=2, label="runs") as ended:
+        ended(1, "a")
+    assert list(track("ab", total=2, label="letters")) == ["a", "b"]
+    assert heard.getvalue() == ""
+
+
+def test_several_pieces_of_work_share_the_minutes(hears):
+    """Catches a minute that begins anew with each of many short sweeps, so that hours pass without a line."""
+    heard = hears()
+    shared = Minutes(period_s=1e-3)
+    while not heard.line.is_set():
+        with counted(total=1, label="look", minutes=shared):
+            pass
+    assert heard.getvalue().startswith("look: 0 of 1 ended, after")
+
+
+def test_a_terminal_has_a_bar_and_no_lines(monkeypatch):
+    """Catches lines of a log between the frames of a bar."""
+    monkeypatch.setattr(Console, "is_terminal", property(lambda self: True))
+    threads = threading.active_count()
+    with Minutes(period_s=0.0).saying(lambda: "never"):
+        assert threading.active_count() == threads
+
+
+def test_the_line_ends_with_the_work(hears):
+    """Catches a thread that goes on talking."""
+    heard = hears()
+    with Minutes(period_s=1e-3).saying(lambda: "work"):
+        assert heard.line.wait(60)
+    said = heard.getvalue()
+    assert "progress" not in {thread.name for thread in threading.enumerate()}
+    assert heard.getvalue() == said
